@@ -1,0 +1,77 @@
+// Package abi reads compute shaders: it validates SPIR-V before a driver sees
+// it, reflects what a module expects of its caller, and writes the canonical
+// text of all operations from which the ABI fingerprint is computed.
+package abi
+
+import "crypto/sha256"
+
+// Kind is how a shader reads or writes a binding.
+type Kind uint8
+
+const (
+	// StorageBuffer is a storage buffer (GLSL: buffer block).
+	StorageBuffer Kind = iota
+	// UniformTexel is a read-only texel buffer (GLSL: samplerBuffer and its
+	// integer kinds). Lathe always views it as texels of four 32-bit components.
+	UniformTexel
+	// StorageTexel is a read-write texel buffer (GLSL: imageBuffer) with one of
+	// the formats rgba32f, rgba32ui, rgba32i.
+	StorageTexel
+	// UniformBuffer is a uniform buffer (GLSL: uniform block).
+	UniformBuffer
+)
+
+// Access says what a shader may do to a binding, from its NonWritable and
+// NonReadable decorations.
+type Access uint8
+
+// The accesses; a bit each for reading and writing.
+const (
+	ReadOnly  Access = 1
+	WriteOnly Access = 2
+	ReadWrite Access = 3
+)
+
+// Binding is one resource of descriptor set 0.
+type Binding struct {
+	Slot   uint32 // binding number
+	Kind   Kind
+	Access Access
+	Name   string // the variable's or block's debug name, may be empty
+	// Type is the element type: for a texel buffer the component type "f32",
+	// "u32" or "i32"; for a buffer the type of its last (runtime array) member,
+	// such as "f32", "u32x4" or "struct".
+	Type string
+}
+
+// Member is one scalar of the push-constant block.
+type Member struct {
+	Name   string
+	Type   string // "f32", "u32", "i32", "u64", … ; "u32x4" for vectors
+	Offset uint32 // bytes
+	Size   uint32 // bytes
+}
+
+// SpecConst is a specialisation constant.
+type SpecConst struct {
+	ID      uint32
+	Name    string
+	Type    string
+	Default uint64 // bit pattern
+}
+
+// Module is a validated compute shader with entry point "main", and all that a
+// caller must know to launch it. It is immutable after Parse.
+type Module struct {
+	Name         string // kernel name for labels and errors; empty for foreign SPIR-V
+	Code         []byte // SPIR-V, little-endian words
+	Hash         [sha256.Size]byte
+	Bindings     []Binding // by ascending Slot
+	Params       []Member  // push-constant members by ascending Offset
+	ParamSize    uint32    // bytes of the push-constant block, 0 if none
+	LocalSize    [3]uint32
+	SharedBytes  uint32 // workgroup memory
+	Capabilities []uint32
+	Extensions   []string
+	Specs        []SpecConst
+}

@@ -1,0 +1,167 @@
+// Package gpu is the contract between Lathe and a device. A Device knows
+// nothing of any operation: it holds buffers and runs dispatches.
+//
+// # Who checks what
+//
+// Every Device checks each Dispatch with [Dispatch.Check] before its driver
+// sees it: handles live, ranges inside their buffers and aligned, every binding
+// the shader declares given, parameter bytes, groups and local size within the
+// limits of Info, capabilities present. Drivers check little of this (some
+// crash, some ignore it), so a Device never relies on its driver to refuse.
+//
+// A Dispatch may read a buffer beyond a bound range only if the shader indexes
+// out of its bindings; devices ask for robust access where there is such a
+// thing, but a kernel that relies on it is wrong.
+//
+// # Order
+//
+// Calls take effect in the order they are made, as if each had finished before
+// the next one began, from whatever goroutine they come. A Device is free to
+// batch and overlap them as long as no one can tell; in particular Submit
+// returns before the work is done, and errors of that work come out of a later
+// Read or Sync. All methods may be called concurrently.
+//
+// # Failure
+//
+// A failed call changes nothing the caller can see. After ErrDeviceLost every
+// call but Close returns ErrDeviceLost at once. After Close every call but
+// Close returns ErrClosed.
+package gpu
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/handles"
+)
+
+// Handle names a buffer of one Device.
+type Handle = handles.Handle
+
+// Device is a GPU, or something that behaves like one.
+type Device interface {
+	// Info describes the device. It never changes and costs nothing.
+	Info() *Info
+
+	// Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
+	// Errors: ErrInvalidArgument (negative), *LimitError (larger than
+	// Limits.MaxBuffer), ErrOutOfMemory.
+	Alloc(size int64) (Handle, error)
+
+	// Free ends the life of a buffer. Work already submitted still finishes.
+	// Errors: ErrInvalidHandle.
+	Free(h Handle) error
+
+	// Write copies data into the buffer from offset on. It has taken its copy
+	// when it returns.
+	// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err().
+	Write(ctx context.Context, h Handle, offset int64, data []byte) error
+
+	// Read waits for the work submitted so far that writes the buffer, then
+	// copies len(dst) bytes from offset on into dst.
+	// Errors: as Write, and any error of the work waited for.
+	Read(ctx context.Context, h Handle, offset int64, dst []byte) error
+
+	// Submit runs the dispatches one after the other: each sees all that the
+	// ones before it wrote. It checks all of them first and runs none if one
+	// is wrong. It keeps nothing of list when it returns.
+	// Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
+	// *LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
+	Submit(list []Dispatch) error
+
+	// Sync waits until all submitted work is done and returns its first error.
+	// A cancelled wait returns ctx.Err() and leaves the device usable.
+	Sync(ctx context.Context) error
+
+	// Close waits for submitted work and gives back everything. Closing twice
+	// is harmless.
+	Close() error
+}
+
+// Dispatch is one launch of a compute shader: plain data, which can be kept,
+// printed, traced and submitted again.
+type Dispatch struct {
+	Module   *abi.Module
+	Bindings []Binding // element i is binding i of set 0
+	Params   []byte    // push constants, at least Module.ParamSize bytes
+	Groups   [3]uint32 // workgroups; any 0 means there is nothing to do
+}
+
+// Binding is a range of a buffer. Size 0 means up to the buffer's end.
+// Offset must be a multiple of Limits.OffsetAlign (TexelAlign for a texel buffer).
+type Binding struct {
+	Buffer Handle
+	Offset int64 // bytes
+	Size   int64 // bytes
+}
+
+// Kind is the class of hardware, best first.
+type Kind uint8
+
+// The kinds of device in order of preference.
+const (
+	Discrete Kind = iota
+	Integrated
+	Virtual
+	Other
+	CPU
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Discrete:
+		return "discrete GPU"
+	case Integrated:
+		return "integrated GPU"
+	case Virtual:
+		return "virtual GPU"
+	case CPU:
+		return "CPU"
+	}
+	return "other"
+}
+
+// Info is what is known of a device.
+type Info struct {
+	Backend  string    // "vk", "wgpu", "null"
+	Name     string    // as the driver gives it
+	Driver   string    // driver name and version
+	UUID     uuid.UUID // of the physical device; part of the pipeline cache's key
+	Kind     Kind
+	Vendor   uint32 // PCI vendor, or as the driver gives it
+	Memory   int64  // bytes of the largest device-local heap
+	Limits   Limits
+	Features Features
+}
+
+// Limits are the numbers work is planned by. A zero means "none of it" except
+// where stated.
+type Limits struct {
+	MaxBuffer       int64     // bytes of one buffer
+	MaxBinding      int64     // bytes one binding may span
+	MaxTexels       int64     // texels (of 16 bytes) one texel-buffer binding may span
+	OffsetAlign     int64     // a storage binding's offset is a multiple of this; a power of two
+	TexelAlign      int64     // likewise for texel buffers
+	MaxGroups       [3]uint32 // workgroups in each dimension
+	MaxLocalSize    [3]uint32 // invocations of a workgroup in each dimension
+	MaxInvocations  uint32    // invocations of a workgroup
+	MaxSharedBytes  uint32    // workgroup memory
+	MaxParamBytes   uint32    // push constants
+	MaxBindings     uint32    // storage buffers a shader may have
+	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported
+	MaxIterations   uint32    // loop iterations an invocation may run; 0 = no limit known
+}
+
+// Features are the optional abilities of a device. Capability checks of
+// foreign shaders read it too.
+type Features struct {
+	F16, F64, I8, I16, I64 bool // arithmetic
+	Storage8, Storage16    bool // 8 and 16-bit storage buffers
+	Subgroups              bool // basic, vote, ballot, shuffle and arithmetic in compute
+	SubgroupSize           uint32
+	Atomics64              bool
+	Timestamps             bool
+	VulkanMemoryModel      bool
+}

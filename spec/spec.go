@@ -1,0 +1,208 @@
+// Package spec says how an operation is described: its kernels, the rule for
+// its shapes, the plan that turns a call into kernel launches, a float64
+// reference and the cases it must pass. An operation is declared once, and the
+// conformance suite, the bench, the docs and the graph compiler all read that
+// declaration. spec knows no device: a Target is data.
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Call is an operation together with its attributes. Each operation exports a
+// struct of its attributes that is its Call, such as imageops.GaussianBlur{Sigma: 3}.
+type Call interface {
+	// Spec returns the declaration of the operation called.
+	Spec() *Op
+}
+
+// Arg is an input or output of an operation.
+type Arg struct {
+	Name string
+	Doc  string // with the shape, such as "[H,W,C] in 0..1"
+}
+
+// Kernel is a compute shader that an operation's plans may launch.
+type Kernel struct {
+	// Name is the shader's name, "group/op[_phase].dtype[.variant]".
+	Name string
+	// Params is the zero value of the Go struct that is its push-constant
+	// block: exported 4-byte scalars in the shader's order, named as there but
+	// for the capital. Nil means it has none.
+	Params any
+}
+
+// Op declares one operation.
+type Op struct {
+	Name    string   // snake case, such as "gaussian_blur"
+	Aliases []string // other names the command line accepts
+	Group   string   // the folder of its shaders, such as "image"
+	Doc     string   // what it computes; the first sentence is the summary
+	Source  string   // paper, specification or routine it follows, may be empty
+	In, Out []Arg
+	// Defaults is a Call with the default attributes. Attribute fields carry
+	// the tags attr:"name" and doc:"meaning, unit, range".
+	Defaults Call
+	Kernels  []Kernel
+	// InPlace says that Out[0] may be the very tensor In[0]. Any other overlap
+	// of an output with an input is an error.
+	InPlace bool
+
+	// Shape checks attributes and inputs, and returns what the outputs are.
+	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).
+	Shape func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
+	// Plan turns a checked call into launches for a target.
+	Plan func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
+	// Reference computes the outputs in float64, sharing no code with Plan.
+	// The outputs arrive allocated.
+	Reference func(c Call, in, out []*tensor.Host)
+	// Tolerance is how far an output of the dtype may be from Reference.
+	Tolerance func(c Call, d tensor.DType) Tolerance
+	// Cost is the useful work of a call, for rooflines.
+	Cost  func(c Call, in []tensor.Desc) Cost
+	Cases Cases
+}
+
+// Tolerance bounds |got − want| ≤ Abs + Rel·|want|. Why says where it comes from.
+type Tolerance struct {
+	Abs, Rel float64
+	Why      string
+	// Flips is the fraction of elements that may be wrong altogether, for
+	// operations with a threshold that rounding can cross.
+	Flips float64
+}
+
+// Cost is the arithmetic and the least memory traffic of a call.
+type Cost struct {
+	Flops int64 // floating-point operations
+	Bytes int64 // bytes read and written once each
+}
+
+// Cases says what a conformance suite should try.
+type Cases struct {
+	DTypes []tensor.DType
+	Calls  []Call // attribute settings, the defaults first
+	// Dims are the free dimensions. The suite combines awkward values of each
+	// (0, 1, primes, around every Tile).
+	Dims []Dim
+	// Inputs builds the inputs for values of Dims.
+	Inputs func(d tensor.DType, dims []int) []tensor.Desc
+	// Low and High bound the random values of floating-point inputs.
+	Low, High float64
+	// Invalid are calls that must be refused with ErrInvalidArgument.
+	Invalid []Call
+}
+
+// Dim is a free dimension of an operation's cases.
+type Dim struct {
+	Name string
+	// Tiles are sizes at which the kernels change behaviour.
+	Tiles []int
+	// Only, if set, lists all legal values, and the suite tries no others.
+	Only []int
+}
+
+// Target is what a plan needs to know of the device.
+type Target struct {
+	// CPU says that the driver runs kernels on a processor (lavapipe,
+	// SwiftShader), where loads are dear, arithmetic is cheap and barriers are
+	// switches between coroutines.
+	CPU            bool
+	MaxBinding     int64 // bytes
+	MaxTexels      int64 // texels of 16 bytes
+	OffsetAlign    int64 // bytes
+	TexelAlign     int64 // bytes
+	MaxGroups      [3]uint32
+	MaxInvocations uint32
+	MaxSharedBytes uint32
+	MaxParamBytes  uint32
+	MaxBindings    uint32
+	MaxIterations  uint32 // 0 = no limit known
+	TexelBuffers   bool
+	F16, F64, I64  bool
+	SubgroupSize   uint32
+}
+
+// Plan is the launches that carry out a call, in order.
+type Plan struct {
+	Steps   []Step
+	Scratch []int64 // bytes of each temporary buffer; contents undefined at first
+}
+
+// Step is one launch.
+type Step struct {
+	Kernel string
+	Bind   []Bind
+	Params any // the kernel's params struct
+	Groups [3]uint32
+}
+
+// Bind is what a step binds at the slot of its position.
+type Bind struct {
+	Buf    Ref
+	Offset int64 // bytes; aligned as Target says
+	Size   int64 // bytes; 0 = to the end of the tensor or scratch buffer
+}
+
+// Ref names an operand of the call or a scratch buffer of the plan.
+type Ref int
+
+// In is the i-th input.
+func In(i int) Ref { return Ref(i) }
+
+// Out is the i-th output.
+func Out(i int) Ref { return Ref(1000 + i) }
+
+// Scratch is the i-th scratch buffer.
+func Scratch(i int) Ref { return Ref(2000 + i) }
+
+// Split returns the class of a Ref (0 input, 1 output, 2 scratch) and its index.
+func (r Ref) Split() (class, index int) { return int(r) / 1000, int(r) % 1000 }
+
+var registry struct {
+	sync.Mutex
+	byName map[string]*Op
+}
+
+// Register adds an operation to the registry and returns it. It panics on a
+// second declaration of a name: that is a mistake of the program's text.
+func Register(op *Op) *Op {
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.byName == nil {
+		registry.byName = map[string]*Op{}
+	}
+	for _, n := range append([]string{op.Name}, op.Aliases...) {
+		if registry.byName[n] != nil {
+			panic(fmt.Sprintf("spec: operation %q declared twice", n))
+		}
+		registry.byName[n] = op
+	}
+	return op
+}
+
+// All returns every registered operation by name.
+func All() []*Op {
+	registry.Lock()
+	defer registry.Unlock()
+	var ops []*Op
+	for n, op := range registry.byName {
+		if n == op.Name {
+			ops = append(ops, op)
+		}
+	}
+	slices.SortFunc(ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
+	return ops
+}
+
+// Lookup returns the operation of a name or alias, or nil.
+func Lookup(name string) *Op {
+	registry.Lock()
+	defer registry.Unlock()
+	return registry.byName[name]
+}

@@ -1,0 +1,107 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Desc describes how a tensor lies in memory: element type, shape, and strides
+// in elements. Nil Strides mean row-major and contiguous.
+type Desc struct {
+	DType   DType
+	Shape   []int
+	Strides []int
+}
+
+// Contiguous returns the Desc of a row-major tensor. A nil shape is a scalar.
+func Contiguous(d DType, shape ...int) Desc { return Desc{DType: d, Shape: shape} }
+
+// Elems is the number of elements; 1 for a scalar, 0 if any dimension is 0.
+func (d Desc) Elems() int {
+	n := 1
+	for _, s := range d.Shape {
+		n *= s
+	}
+	return n
+}
+
+// Steps returns the strides in elements, filling in the row-major ones when
+// Strides is nil.
+func (d Desc) Steps() []int {
+	if d.Strides != nil {
+		return d.Strides
+	}
+	st := make([]int, len(d.Shape))
+	n := 1
+	for i := len(d.Shape) - 1; i >= 0; i-- {
+		st[i] = n
+		n *= d.Shape[i]
+	}
+	return st
+}
+
+// IsContiguous reports whether the elements lie row-major without gaps.
+func (d Desc) IsContiguous() bool {
+	return d.Strides == nil || d.Elems() == 0 ||
+		slices.EqualFunc(d.Strides, Desc{Shape: d.Shape}.Steps(), func(a, b int) bool { return a == b })
+}
+
+// Bytes is how many bytes the tensor spans from its first element to the end
+// of its last one, gaps included.
+func (d Desc) Bytes() int64 {
+	if d.Elems() == 0 {
+		return 0
+	}
+	last := int64(0)
+	for i, st := range d.Steps() {
+		last += int64(d.Shape[i]-1) * int64(st)
+	}
+	return (last + 1) * int64(d.DType.Size())
+}
+
+// Check reports ErrInvalidArgument for an invalid DType, a negative dimension
+// or stride, strides of the wrong rank, or a size that overflows.
+func (d Desc) Check() error {
+	if !d.DType.Valid() {
+		return fmt.Errorf("tensor: %w: %v", errs.ErrInvalidArgument, d.DType)
+	}
+	if d.Strides != nil && len(d.Strides) != len(d.Shape) {
+		return fmt.Errorf("tensor: %w: strides (got %d, want rank %d)", errs.ErrInvalidArgument, len(d.Strides), len(d.Shape))
+	}
+	size := int64(d.DType.Size())
+	empty := slices.Contains(d.Shape, 0)
+	for i, n := range d.Shape {
+		if n < 0 {
+			return fmt.Errorf("tensor: %w: negative dimension in shape %v", errs.ErrInvalidArgument, d.Shape)
+		}
+		if !empty && size > math.MaxInt64/int64(n) {
+			return fmt.Errorf("tensor: %w: shape %v overflows", errs.ErrInvalidArgument, d.Shape)
+		}
+		if !empty {
+			size *= int64(n)
+		}
+		if d.Strides != nil && (d.Strides[i] < 0 || (n > 1 && int64(d.Strides[i]) > math.MaxInt64/64/int64(n))) {
+			return fmt.Errorf("tensor: %w: strides %v", errs.ErrInvalidArgument, d.Strides)
+		}
+	}
+	return nil
+}
+
+// String formats the Desc as "f32[2,3]".
+func (d Desc) String() string {
+	s := d.DType.String() + "["
+	for i, n := range d.Shape {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprint(n)
+	}
+	s += "]"
+	if !d.IsContiguous() {
+		s += fmt.Sprintf(" strides %v", d.Strides)
+	}
+	return s
+}

@@ -1,0 +1,153 @@
+package tensor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Host is a tensor in host memory: little-endian elements laid out as Desc
+// says. Element access converts to and from float64; it is made for references
+// and tests, not for speed.
+type Host struct {
+	Desc
+	Data []byte // at least Desc.Bytes()
+}
+
+// NewHost returns a zero-filled tensor.
+func NewHost(d Desc) *Host { return &Host{Desc: d, Data: make([]byte, d.Bytes())} }
+
+// FromFloats returns a contiguous tensor of the values, converted to d.
+// The number of values must be that of the shape.
+func FromFloats(d DType, shape []int, values []float64) (*Host, error) {
+	h := NewHost(Contiguous(d, shape...))
+	if len(values) != h.Elems() {
+		return nil, fmt.Errorf("tensor: from floats: %w: values (got %d, want %d for shape %v)", errs.ErrInvalidArgument, len(values), h.Elems(), shape)
+	}
+	for i, v := range values {
+		h.set(i, v)
+	}
+	return h, nil
+}
+
+// At returns the element at the index, one number a dimension.
+func (h *Host) At(index ...int) float64 { return h.get(h.offset(index)) }
+
+// Set stores v, rounded to the element type (integers saturate).
+func (h *Host) Set(v float64, index ...int) { h.set(h.offset(index), v) }
+
+// Floats returns all elements in row-major order of the shape.
+func (h *Host) Floats() []float64 {
+	out := make([]float64, 0, h.Elems())
+	h.Each(func(_ []int, off int) { out = append(out, h.get(off)) })
+	return out
+}
+
+// SetFloats stores values in row-major order of the shape.
+func (h *Host) SetFloats(values []float64) {
+	i := 0
+	h.Each(func(_ []int, off int) { h.set(off, values[i]); i++ })
+}
+
+// Each calls f for every index in row-major order, with the element's offset
+// from the tensor's start. The index slice is reused between calls.
+func (h *Host) Each(f func(index []int, offset int)) {
+	if h.Elems() == 0 {
+		return
+	}
+	steps := h.Steps()
+	idx := make([]int, len(h.Shape))
+	off := 0
+	for {
+		f(idx, off)
+		d := len(idx) - 1
+		for ; d >= 0; d-- {
+			idx[d]++
+			off += steps[d]
+			if idx[d] < h.Shape[d] {
+				break
+			}
+			off -= idx[d] * steps[d]
+			idx[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}
+
+func (h *Host) offset(index []int) int {
+	off := 0
+	for i, st := range h.Steps() {
+		off += index[i] * st
+	}
+	return off
+}
+
+func (h *Host) get(i int) float64 {
+	le := binary.LittleEndian
+	switch h.DType {
+	case F32:
+		return float64(math.Float32frombits(le.Uint32(h.Data[4*i:])))
+	case F64:
+		return math.Float64frombits(le.Uint64(h.Data[8*i:]))
+	case I32:
+		return float64(int32(le.Uint32(h.Data[4*i:])))
+	case I64:
+		return float64(int64(le.Uint64(h.Data[8*i:])))
+	case U32:
+		return float64(le.Uint32(h.Data[4*i:]))
+	case F16:
+		return float64(F16ToFloat32(le.Uint16(h.Data[2*i:])))
+	case BF16:
+		return float64(BF16ToFloat32(le.Uint16(h.Data[2*i:])))
+	case I8:
+		return float64(int8(h.Data[i]))
+	default: // U8, Bool
+		return float64(h.Data[i])
+	}
+}
+
+func (h *Host) set(i int, v float64) {
+	le := binary.LittleEndian
+	switch h.DType {
+	case F32:
+		le.PutUint32(h.Data[4*i:], math.Float32bits(float32(v)))
+	case F64:
+		le.PutUint64(h.Data[8*i:], math.Float64bits(v))
+	case I32:
+		le.PutUint32(h.Data[4*i:], uint32(int32(saturate(v, math.MinInt32, math.MaxInt32))))
+	case I64:
+		switch {
+		case v >= 1<<63:
+			le.PutUint64(h.Data[8*i:], math.MaxInt64)
+		default:
+			le.PutUint64(h.Data[8*i:], uint64(int64(saturate(v, math.MinInt64, math.MaxInt64))))
+		}
+	case U32:
+		le.PutUint32(h.Data[4*i:], uint32(saturate(v, 0, math.MaxUint32)))
+	case F16:
+		le.PutUint16(h.Data[2*i:], F16FromFloat64(v))
+	case BF16:
+		le.PutUint16(h.Data[2*i:], BF16FromFloat64(v))
+	case I8:
+		h.Data[i] = byte(int8(saturate(v, math.MinInt8, math.MaxInt8)))
+	case Bool:
+		h.Data[i] = 0
+		if v != 0 {
+			h.Data[i] = 1
+		}
+	default:
+		h.Data[i] = byte(saturate(v, 0, math.MaxUint8))
+	}
+}
+
+// saturate rounds to the nearest integer, ties to even, within [lo, hi]; NaN is 0.
+func saturate(v, lo, hi float64) float64 {
+	if v != v {
+		return 0
+	}
+	return min(max(math.RoundToEven(v), lo), hi)
+}
