@@ -1,0 +1,34 @@
+#!/bin/sh
+# ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
+# compiler that `make check` rebuilds the shaders with, the SPIR-V tools and the
+# Vulkan validation layers. Users of Lathe need none of these.
+set -eu
+
+say() { printf '%s\n' "ci.sh: $*" >&2; }
+
+packages=
+command -v glslc >/dev/null 2>&1 || packages="$packages glslc"
+command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
+[ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || packages="$packages vulkan-validationlayers"
+command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
+command -v make >/dev/null 2>&1 || packages="$packages make"
+if [ -z "$packages" ]; then
+	exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+	say "missing:$packages. This script installs on Debian and Ubuntu only; install them by hand."
+	exit 1
+fi
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null 2>&1 || {
+		say "needs root or sudo to install:$packages"
+		exit 1
+	}
+	sudo=sudo
+fi
+say "installing$packages"
+$sudo apt-get update -qq || say 'apt-get update failed; trying with the lists there are'
+# shellcheck disable=SC2086
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
