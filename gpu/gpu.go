@@ -151,6 +151,7 @@ type Limits struct {
 	MaxParamBytes   uint32    // push constants
 	MaxBindings     uint32    // storage buffers a shader may have
 	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported
+	MaxUniform      int64     // bytes one uniform-buffer binding may span; 0 = unsupported
 	MaxIterations   uint32    // loop iterations an invocation may run; 0 = no limit known
 }
 
@@ -161,7 +162,20 @@ type Features struct {
 	Storage8, Storage16    bool // 8 and 16-bit storage buffers
 	Subgroups              bool // basic, vote, ballot, shuffle and arithmetic in compute
 	SubgroupSize           uint32
+	SubgroupOps            uint32 // bits SubgroupBasic and on: which operations there are if not all that Subgroups names, and any more
 	Atomics64              bool
 	Timestamps             bool
 	VulkanMemoryModel      bool
 }
+
+// The bits of Features.SubgroupOps, numbered as Vulkan numbers them.
+const (
+	SubgroupBasic uint32 = 1 << iota
+	SubgroupVote
+	SubgroupArithmetic
+	SubgroupBallot
+	SubgroupShuffle
+	SubgroupShuffleRelative
+	SubgroupClustered
+	SubgroupQuad
+)

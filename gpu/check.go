@@ -1,0 +1,255 @@
+package gpu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/lathe-gpu/lathe/abi"
+)
+
+// texelBytes is the size of the one kind of texel Lathe uses: four 32-bit
+// components.
+const texelBytes = 16
+
+// Check reports why the dispatch must not reach the driver of a device that
+// info describes, or nil. size gives the bytes of a live buffer of that device
+// and an error (ErrInvalidHandle) for any other handle.
+//
+// It is [CheckModule] followed by [Dispatch.CheckLaunch]; a Device that keeps
+// the modules it has seen need run only the second. A check that passes
+// allocates no memory.
+//
+// Errors: ErrInvalidArgument, ErrInvalidHandle, ErrInvalidShader,
+// ErrUnsupported, *LimitError.
+func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
+	if err := CheckModule(info, d.Module); err != nil {
+		return err
+	}
+	return d.CheckLaunch(info, size)
+}
+
+// CheckModule reports why a device that info describes cannot run m, whatever
+// the bindings and groups: its workgroup, shared memory, push constants or
+// number of bindings exceed a limit, or it needs a capability the device lacks.
+// It depends on nothing but its arguments, so its result may be kept.
+//
+// Errors: ErrInvalidArgument (m is nil), ErrInvalidShader, ErrUnsupported,
+// *LimitError.
+func CheckModule(info *Info, m *abi.Module) error {
+	if m == nil {
+		return fmt.Errorf("gpu: dispatch: %w: no module", ErrInvalidArgument)
+	}
+	l := &info.Limits
+	if len(m.Code) < 20 || len(m.Code)%4 != 0 {
+		return fmt.Errorf("gpu: %s: %w: %d bytes of SPIR-V; make modules with abi.Parse", Label(m), ErrInvalidShader, len(m.Code))
+	}
+	product := uint64(1)
+	for i, n := range m.LocalSize {
+		if n == 0 {
+			return fmt.Errorf("gpu: %s: %w: local size %v has a zero; make modules with abi.Parse", Label(m), ErrInvalidShader, m.LocalSize)
+		}
+		if n > l.MaxLocalSize[i] {
+			return limit(m, localNames[i], int64(n), int64(l.MaxLocalSize[i]))
+		}
+		// Each factor is at most 2³² − 1, so the product of three may overflow;
+		// past 2³² it is over any limit already.
+		if product *= uint64(n); product > 1<<32 {
+			product = 1 << 32
+		}
+	}
+	if product > uint64(l.MaxInvocations) {
+		return limit(m, "MaxInvocations", int64(product), int64(l.MaxInvocations))
+	}
+	if m.SharedBytes > l.MaxSharedBytes {
+		return limit(m, "MaxSharedBytes", int64(m.SharedBytes), int64(l.MaxSharedBytes))
+	}
+	if m.ParamSize > l.MaxParamBytes {
+		return limit(m, "MaxParamBytes", int64(m.ParamSize), int64(l.MaxParamBytes))
+	}
+	if err := checkKinds(l, m); err != nil {
+		return err
+	}
+	for _, c := range m.Capabilities {
+		if err := checkCapability(info, m, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localNames and groupNames spell a limit of one dimension.
+var (
+	localNames = [3]string{"MaxLocalSize[0]", "MaxLocalSize[1]", "MaxLocalSize[2]"}
+	groupNames = [3]string{"MaxGroups[0]", "MaxGroups[1]", "MaxGroups[2]"}
+)
+
+// checkKinds counts the bindings of each kind against the limits.
+func checkKinds(l *Limits, m *abi.Module) error {
+	var storage, uniformTexel, storageTexel uint32
+	for i := range m.Bindings {
+		b := &m.Bindings[i]
+		if i > 0 && b.Slot == m.Bindings[i-1].Slot && b.Kind == m.Bindings[i-1].Kind {
+			continue // two variables of one descriptor
+		}
+		switch b.Kind {
+		case abi.StorageBuffer:
+			storage++
+		case abi.UniformTexel:
+			uniformTexel++
+		case abi.StorageTexel:
+			storageTexel++
+		case abi.UniformBuffer:
+			if l.MaxUniform == 0 {
+				return fmt.Errorf("gpu: %s: %w: binding %d is a uniform buffer; make it a readonly storage buffer", Label(m), ErrUnsupported, b.Slot)
+			}
+		default:
+			return fmt.Errorf("gpu: %s: %w: binding %d is of kind %d", Label(m), ErrUnsupported, b.Slot, b.Kind)
+		}
+	}
+	switch texels := max(uniformTexel, storageTexel); {
+	case storage > l.MaxBindings:
+		return limit(m, "MaxBindings", int64(storage), int64(l.MaxBindings))
+	case texels > 0 && l.MaxTexelBuffers == 0:
+		return fmt.Errorf("gpu: %s: %w: this device has no texel buffers", Label(m), ErrUnsupported)
+	case texels > l.MaxTexelBuffers:
+		return limit(m, "MaxTexelBuffers", int64(texels), int64(l.MaxTexelBuffers))
+	}
+	return nil
+}
+
+// CheckLaunch is the part of [Dispatch.Check] that depends on more than the
+// module: bindings, parameters and groups. The module must have passed
+// [CheckModule] for the same info.
+//
+// A binding the module does not declare may be the zero Binding; otherwise it
+// is held to the same handles and ranges. An empty range is legal, and so is a
+// texel range whose last texel is cut short.
+//
+// Errors: ErrInvalidArgument, ErrInvalidHandle, *LimitError.
+func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) error {
+	l, m := &info.Limits, d.Module
+	if n := len(m.Bindings); n > 0 && uint64(m.Bindings[n-1].Slot) >= uint64(len(d.Bindings)) {
+		return fmt.Errorf("gpu: %s: bindings: %w: shader declares binding %d, %d given",
+			Label(m), ErrInvalidArgument, m.Bindings[n-1].Slot, len(d.Bindings))
+	}
+	next := 0 // the first declared binding not yet passed; they ascend by slot
+	for i := range d.Bindings {
+		b := &d.Bindings[i]
+		declared := next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i)
+		if !declared && *b == (Binding{}) {
+			continue
+		}
+		span, err := b.span(m, i, size)
+		if err != nil {
+			return err
+		}
+		for ; next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i); next++ {
+			if err := checkRange(l, m, &m.Bindings[next], b.Offset, span); err != nil {
+				return err
+			}
+		}
+	}
+	switch n := len(d.Params); {
+	case uint64(n) < uint64(m.ParamSize):
+		return fmt.Errorf("gpu: %s: params: %w (got %d bytes, want %d)", Label(m), ErrInvalidArgument, n, m.ParamSize)
+	case n%4 != 0:
+		return fmt.Errorf("gpu: %s: params: %w: %d bytes is no multiple of 4", Label(m), ErrInvalidArgument, n)
+	case int64(n) > int64(l.MaxParamBytes):
+		return limit(m, "MaxParamBytes", int64(n), int64(l.MaxParamBytes))
+	}
+	for i, n := range d.Groups {
+		if n > l.MaxGroups[i] {
+			return limit(m, groupNames[i], int64(n), int64(l.MaxGroups[i]))
+		}
+	}
+	return nil
+}
+
+// span returns how many bytes binding i covers, once its handle is known to be
+// live and the range to lie in its buffer.
+func (b *Binding) span(m *abi.Module, i int, size func(Handle) (int64, error)) (int64, error) {
+	total, err := size(b.Buffer)
+	if err != nil {
+		return 0, fmt.Errorf("gpu: %s: binding %d: %w", Label(m), i, err)
+	}
+	if b.Offset < 0 || b.Size < 0 || b.Offset > total || b.Size > total-b.Offset {
+		return 0, fmt.Errorf("gpu: %s: binding %d: %w: range (got offset %d size %d, want within %d bytes)",
+			Label(m), i, ErrInvalidArgument, b.Offset, b.Size, total)
+	}
+	if b.Size > 0 {
+		return b.Size, nil
+	}
+	return total - b.Offset, nil
+}
+
+// checkRange holds a range to the alignment and size limits of its kind.
+func checkRange(l *Limits, m *abi.Module, decl *abi.Binding, offset, span int64) error {
+	align := l.OffsetAlign
+	texel := decl.Kind == abi.UniformTexel || decl.Kind == abi.StorageTexel
+	if texel {
+		align = l.TexelAlign
+	}
+	if align > 1 && offset%align != 0 {
+		return fmt.Errorf("gpu: %s: binding %d: %w: offset %d is no multiple of %d", Label(m), decl.Slot, ErrInvalidArgument, offset, align)
+	}
+	switch {
+	case texel:
+		if n := span/texelBytes + min(span%texelBytes, 1); n > l.MaxTexels {
+			return limit(m, "MaxTexels", n, l.MaxTexels)
+		}
+	case decl.Kind == abi.UniformBuffer:
+		if span > l.MaxUniform {
+			return limit(m, "MaxUniform", span, l.MaxUniform)
+		}
+	case span > l.MaxBinding:
+		return limit(m, "MaxBinding", span, l.MaxBinding)
+	}
+	return nil
+}
+
+// Count is the number of workgroups, or MaxUint64 where it does not fit.
+func (d *Dispatch) Count() uint64 {
+	n := uint64(d.Groups[0]) * uint64(d.Groups[1])
+	hi, lo := bits.Mul64(n, uint64(d.Groups[2]))
+	if hi != 0 {
+		return 1<<64 - 1
+	}
+	return lo
+}
+
+// Label is how errors and traces call a module: its name, or for one without
+// a name the first digits of its hash.
+func Label(m *abi.Module) string {
+	switch {
+	case m == nil:
+		return "dispatch"
+	case m.Name != "":
+		return m.Name
+	}
+	return fmt.Sprintf("shader %x", m.Hash[:6])
+}
+
+func limit(m *abi.Module, name string, want, have int64) error {
+	return fmt.Errorf("gpu: %s: %w", Label(m), &LimitError{Name: name, Want: want, Have: have})
+}
+
+// CheckSize reports whether a buffer of size bytes may be asked of a device:
+// the checks of [Device.Alloc].
+func CheckSize(info *Info, size int64) error {
+	switch {
+	case size < 0:
+		return fmt.Errorf("gpu: alloc: %w: size %d", ErrInvalidArgument, size)
+	case size > info.Limits.MaxBuffer:
+		return fmt.Errorf("gpu: alloc: %w", &LimitError{Name: "MaxBuffer", Want: size, Have: info.Limits.MaxBuffer})
+	}
+	return nil
+}
+
+// CheckRange reports whether n bytes from offset on lie in a buffer of size
+// bytes: the check of [Device.Write] and [Device.Read], whose name op is.
+func CheckRange(op string, size, offset int64, n int) error {
+	if offset < 0 || offset > size || int64(n) > size-offset {
+		return fmt.Errorf("gpu: %s: %w: range (got offset %d length %d, want within %d bytes)", op, ErrInvalidArgument, offset, n, size)
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+// Package null is a gpu.Device without hardware, for tests and for looking at
+// plans. Its buffers hold bytes and every check of a real device is made.
+//
+// A device made by New runs Go functions in place of shaders, by module name,
+// and refuses a module it has no function for: it never reports success for
+// work it did not do. A device made by NewRecorder only writes down what it is
+// asked to run: buffers then hold what was written to them and nothing computed.
+package null
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/handles"
+)
+
+// Kernel does in Go what a shader would do. bufs[i] is the bytes that binding i
+// of d covers (nil where nothing is bound); two of them may share memory. It
+// is called once for the whole grid, must not call the device, and keeps
+// nothing. Its error comes out of the next Read or Sync.
+type Kernel func(d gpu.Dispatch, bufs [][]byte) error
+
+// Device is a gpu.Device without hardware. Make one with New or NewRecorder.
+type Device struct {
+	// Kernels are what the device can run, by module name. Set it before the
+	// first Submit.
+	Kernels map[string]Kernel
+
+	info      gpu.Info
+	recording bool
+
+	mu       sync.Mutex // held during every call, so calls take effect in order
+	table    *handles.Table[*buffer]
+	used     int64
+	closed   bool
+	failed   error // of work already run, for the next Read or Sync
+	recorded []gpu.Dispatch
+}
+
+// buffer has no data until something is written, so that plans over very large
+// buffers can be looked at.
+type buffer struct {
+	size int64
+	data []byte
+}
+
+func (b *buffer) bytes() []byte {
+	if b.data == nil {
+		b.data = make([]byte, b.size)
+	}
+	return b.data
+}
+
+// New returns a device that runs Kernels and looks like info, or like
+// DefaultInfo if info is nil.
+func New(info *gpu.Info) *Device {
+	d := &Device{table: handles.New[*buffer](nil), info: DefaultInfo()}
+	if info != nil {
+		d.info = *info
+	}
+	return d
+}
+
+// NewRecorder returns a device that records what is submitted. It runs those
+// modules it has Kernels for and computes nothing for all others.
+func NewRecorder(info *gpu.Info) *Device {
+	d := New(info)
+	d.recording = true
+	return d
+}
+
+// DefaultInfo describes a middling discrete GPU with every feature.
+func DefaultInfo() gpu.Info {
+	return gpu.Info{
+		Backend: "null", Name: "Null device", Driver: "none", Kind: gpu.Other, Memory: 8 << 30,
+		Limits: gpu.Limits{
+			MaxBuffer: 4 << 30, MaxBinding: 1 << 30, MaxTexels: 1 << 27, OffsetAlign: 16, TexelAlign: 16,
+			MaxGroups: [3]uint32{65535, 65535, 65535}, MaxLocalSize: [3]uint32{1024, 1024, 64}, MaxInvocations: 1024,
+			MaxSharedBytes: 32 << 10, MaxParamBytes: 128, MaxBindings: 16, MaxTexelBuffers: 16, MaxUniform: 64 << 10,
+		},
+		Features: gpu.Features{
+			F16: true, F64: true, I8: true, I16: true, I64: true, Storage8: true, Storage16: true,
+			Subgroups: true, SubgroupSize: 32, Atomics64: true, VulkanMemoryModel: true,
+		},
+	}
+}
+
+// Module returns a module for Kernels to stand in for: a name, bindings in
+// ascending order of slot, a local size of 64 and SPIR-V of no instructions.
+// Only a null device can run it.
+func Module(name string, paramBytes uint32, bindings ...abi.Binding) *abi.Module {
+	code := make([]byte, 0, 20)
+	for _, w := range []uint32{0x07230203, 0x00010000, 0, 1, 0} {
+		code = binary.LittleEndian.AppendUint32(code, w)
+	}
+	return &abi.Module{
+		Name: name, Code: code, Hash: sha256.Sum256([]byte(name)),
+		Bindings: bindings, ParamSize: paramBytes, LocalSize: [3]uint32{64, 1, 1},
+	}
+}
+
+// Info describes the device.
+func (d *Device) Info() *gpu.Info { return &d.info }
+
+// open returns ErrClosed after Close; the caller holds mu.
+func (d *Device) open(op string) error {
+	if d.closed {
+		return fmt.Errorf("null: %s: %w", op, gpu.ErrClosed)
+	}
+	return nil
+}
+
+// Alloc makes a zero-filled buffer. It takes memory only once it is written to.
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open("alloc"); err != nil {
+		return 0, err
+	}
+	if err := gpu.CheckSize(&d.info, size); err != nil {
+		return 0, err
+	}
+	if size > d.info.Memory-d.used {
+		return 0, fmt.Errorf("null: alloc: %w: %d bytes asked, %d of %d free", gpu.ErrOutOfMemory, size, d.info.Memory-d.used, d.info.Memory)
+	}
+	h, err := d.table.Add(&buffer{size: size})
+	if err == nil {
+		d.used += size
+	}
+	return h, err
+}
+
+// Free ends the life of a buffer.
+func (d *Device) Free(h gpu.Handle) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, err := d.find("free", h)
+	if err != nil {
+		return err
+	}
+	d.used -= b.size
+	return d.table.Free(h)
+}
+
+// find returns the buffer of h on an open device; the caller holds mu.
+func (d *Device) find(op string, h gpu.Handle) (*buffer, error) {
+	if err := d.open(op); err != nil {
+		return nil, err
+	}
+	b, err := d.table.Get(h)
+	if err != nil {
+		return nil, fmt.Errorf("null: %s: %w", op, err)
+	}
+	return b, nil
+}
+
+// Write copies data into the buffer from offset on.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, err := d.find("write", h)
+	if err != nil {
+		return err
+	}
+	if err := gpu.CheckRange("write", b.size, offset, len(data)); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	copy(b.bytes()[offset:], data)
+	return nil
+}
+
+// Read copies len(dst) bytes of the buffer from offset on.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, err := d.find("read", h)
+	if err != nil {
+		return err
+	}
+	if err := gpu.CheckRange("read", b.size, offset, len(dst)); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.failure(); err != nil {
+		return err
+	}
+	if b.data == nil {
+		clear(dst)
+		return nil
+	}
+	copy(dst, b.data[offset:])
+	return nil
+}
+
+// Submit checks and records the dispatches, and runs their Kernels before it
+// returns. Besides the errors of any device it returns ErrUnsupported for a
+// module without a Kernel, unless the device is a recorder.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open("submit"); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := list[i].Check(&d.info, d.size); err != nil {
+			return fmt.Errorf("null: submit: dispatch %d: %w", i, err)
+		}
+		if !d.recording && d.Kernels[list[i].Module.Name] == nil {
+			return fmt.Errorf("null: submit: dispatch %d: %w: no kernel for %q (have %q)",
+				i, gpu.ErrUnsupported, list[i].Module.Name, slices.Sorted(maps.Keys(d.Kernels)))
+		}
+	}
+	for i := range list {
+		own := list[i]
+		own.Bindings, own.Params = slices.Clone(own.Bindings), slices.Clone(own.Params)
+		d.recorded = append(d.recorded, own)
+		if d.failed == nil {
+			d.failed = d.run(own)
+		}
+	}
+	return nil
+}
+
+// run calls the kernel of a checked dispatch.
+func (d *Device) run(x gpu.Dispatch) error {
+	kernel := d.Kernels[x.Module.Name]
+	if kernel == nil || x.Count() == 0 {
+		return nil
+	}
+	bufs := make([][]byte, len(x.Bindings))
+	for i, b := range x.Bindings {
+		if b.Buffer == 0 {
+			continue
+		}
+		buf, err := d.table.Get(b.Buffer)
+		if err != nil {
+			return err
+		}
+		end := buf.size
+		if b.Size > 0 {
+			end = b.Offset + b.Size
+		}
+		bufs[i] = buf.bytes()[b.Offset:end:end]
+	}
+	if err := kernel(x, bufs); err != nil {
+		return fmt.Errorf("null: %s: %w", x.Module.Name, err)
+	}
+	return nil
+}
+
+func (d *Device) size(h gpu.Handle) (int64, error) {
+	b, err := d.table.Get(h)
+	if err != nil {
+		return 0, err
+	}
+	return b.size, nil
+}
+
+// failure returns the error of finished work, once.
+func (d *Device) failure() error {
+	err := d.failed
+	d.failed = nil
+	return err
+}
+
+// Sync returns the error of the work submitted so far, if any.
+func (d *Device) Sync(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open("sync"); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.failure()
+}
+
+// Close gives back all memory.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	for _, h := range d.table.Live() {
+		if err := d.table.Free(h); err != nil {
+			return err
+		}
+	}
+	d.used = 0
+	return nil
+}
+
+// Recorded returns every dispatch accepted so far, in order.
+func (d *Device) Recorded() []gpu.Dispatch {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.recorded)
+}
+
+// Forget drops what Recorded would return.
+func (d *Device) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.recorded = nil
+}
+
+// Allocated is the total size in bytes of the live buffers.
+func (d *Device) Allocated() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.used
+}
