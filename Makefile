@@ -1,0 +1,82 @@
+# Lathe. `make` alone lists the targets.
+#
+# demo, test and verify work on a fresh machine with Go, gcc and make: they
+# install the Vulkan loader and lavapipe where no Vulkan device is found.
+# None of the targets but shaders (and the second half of check) needs a shader
+# compiler.
+
+SHELL := /bin/sh
+GO    ?= go
+IN    ?=
+OUT   ?= out
+
+# What `go test` may take in all; a hang ends here.
+TIMEOUT ?= 15m
+
+# `make test` has made sure of a device, so a test that finds none fails
+# instead of skipping itself. LATHE_REQUIRE_DEVICE= turns that off.
+LATHE_REQUIRE_DEVICE ?= 1
+export LATHE_REQUIRE_DEVICE
+
+.PHONY: help demo test check shaders bench verify soak swiftshader validate race lint build docs pictures clean vulkan
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: vulkan build ## filter photographs (IN=folder, or some from the module cache) into out/
+	$(GO) run ./tools/demo -lathe bin/lathe -in "$(IN)" -out "$(OUT)"
+
+test: vulkan ## the whole test suite
+	$(GO) test -timeout $(TIMEOUT) ./...
+
+check: ## shaders, generated files and format are fresh; needs no device
+	$(GO) run ./tools/genspirv -check
+	$(GO) run ./tools/opsdoc -check
+	$(MAKE) --no-print-directory lint
+
+shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
+	$(GO) run ./tools/genspirv
+
+bench: vulkan ## throughput beside other Go image libraries, as a table
+	$(GO) test -C tests/peers -timeout $(TIMEOUT) -run '^$$' -bench . .
+
+verify: vulkan build ## every operation against its reference, on this machine's device
+	bin/lathe verify
+
+soak: vulkan ## the slow tests, and the race detector several times over
+	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
+	$(GO) test -race -count 3 -timeout 60m $(RACE)
+
+swiftshader: ## the suite on SwiftShader, the stricter CPU driver (Debian)
+	driver=$$(tools/setup/swiftshader.sh) && VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver $(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE)
+
+validate: vulkan ## the suite under the Vulkan validation layers
+	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE)
+
+race: vulkan ## the packages with goroutines under the race detector
+	$(GO) test -race -timeout $(TIMEOUT) $(RACE)
+
+# Packages whose tests run on a device, and those that use goroutines.
+DEVICE = . ./vk/... ./exec/... ./tests/conformance/...
+RACE   = . ./handles/... ./gpu/... ./vk/... ./exec/... ./batch/...
+
+lint: ## gofmt, go vet, import graph and size budgets
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:" $$bad; exit 1; fi
+	$(GO) vet ./...
+	$(GO) test -count 1 ./internal/lint/...
+
+build: ## build bin/lathe
+	@mkdir -p bin
+	$(GO) build -o bin/lathe ./cmd/lathe
+
+docs: ## docs/OPS.md from the declarations of the operations
+	$(GO) run ./tools/opsdoc
+
+pictures: vulkan ## the pictures of the docs, rendered by Lathe's own shaders
+	$(GO) run ./examples/scene -out docs/img
+
+clean: ## remove what these targets made here
+	rm -rf bin out
+
+vulkan:
+	@tools/setup/vulkan.sh
