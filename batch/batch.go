@@ -1,0 +1,332 @@
+// Package batch puts many pictures through image operations: it finds them,
+// reads them, has a device compute and writes the results, with several
+// pictures under way at once so that reading, computing and writing overlap.
+//
+// Pictures are read as JPEG, PNG, TIFF, BMP, GIF (the first frame) and WebP,
+// turned upright as their EXIF orientation says, rounded to 8 bits a channel,
+// and written as JPEG, PNG or TIFF. Nothing else is carried over: no EXIF or
+// XMP data, no colour profile; values are processed as they are stored.
+//
+// One bad picture never stops the others, an output appears whole or not at
+// all, and nothing is written outside the output folder.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Processor computes; a *lathe.Device is one. dst has the size of src and may
+// be src.
+type Processor interface {
+	ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error
+}
+
+// Existing says what happens to a picture whose output file exists.
+type Existing int
+
+const (
+	// Refuse makes it an error.
+	Refuse Existing = iota
+	// Skip leaves the file and goes on.
+	Skip
+	// Replace writes the new file in its place.
+	Replace
+)
+
+// Options are the settings of Run. The zero value is ready to use.
+type Options struct {
+	Folder    string   // output folder, made if need be; "" = the current one
+	Quality   int      // of JPEG, 1 to 100; 0 = 90
+	Existing  Existing // what to do with outputs that exist
+	MaxPixels int64    // larger pictures are refused unread; 0 = DefaultMaxPixels
+	Workers   int      // pictures under way at once; 0 = one more than processors
+	Computes  int      // of those, how many may be in the Processor at once; 0 = 1
+	// Memory bounds the bytes of pixels held at once, however many pictures
+	// there are; 0 = DefaultMemory. A picture larger than that goes alone.
+	Memory int64
+	// OnDone, if set, is called after each picture, never twice at a time.
+	OnDone func(File)
+}
+
+const (
+	// DefaultMaxPixels is 16384 × 16384.
+	DefaultMaxPixels = 1 << 28
+	// DefaultMemory is 512 MiB.
+	DefaultMemory = 512 << 20
+	// DefaultQuality is the JPEG quality.
+	DefaultQuality = 90
+)
+
+// Status is how a picture fared.
+type Status string
+
+// The statuses of a picture.
+const (
+	OK          Status = "ok"
+	Failed      Status = "failed"
+	Skipped     Status = "skipped"     // the output existed
+	Interrupted Status = "interrupted" // the context was done first; nothing was written
+)
+
+// File is the outcome of one picture.
+type File struct {
+	Input, Output string // Output is empty if there was none to write
+	Status        Status
+	Err           error // why it failed, nil unless Status is Failed or Interrupted
+	Width, Height int   // of the output, pixels; 0 if it did not come that far
+	InBytes       int64 // of the input file
+	OutBytes      int64 // of the output file
+	// Wall-clock times of the three stages, waiting excluded.
+	Decode, Compute, Encode time.Duration
+}
+
+// Report is the outcome of Run.
+type Report struct {
+	Files   []File // in the order of the jobs
+	Pixels  int64  // of the pictures done
+	Elapsed time.Duration
+}
+
+// Count returns how many files have the status.
+func (r *Report) Count(s Status) int {
+	n := 0
+	for i := range r.Files {
+		if r.Files[i].Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Rate is the throughput in millions of pixels a second.
+func (r *Report) Rate() float64 {
+	if r.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Pixels) / 1e6 / r.Elapsed.Seconds()
+}
+
+// Run carries out the jobs and reports on each; a picture that fails is in the
+// report and stops nothing. With no calls pictures are only turned upright and
+// converted, and proc may be nil.
+//
+// Once ctx is done it finishes nothing more, removes what is half written and
+// returns the report with the rest Interrupted.
+// Errors: ErrInvalidArgument (options), and what keeps the output folder from
+// being made or opened; the report is nil then.
+func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o Options) (*Report, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	if proc == nil && len(calls) > 0 {
+		return nil, fmt.Errorf("batch: run: %w: no device for %d operations", errs.ErrInvalidArgument, len(calls))
+	}
+	start := time.Now()
+	rep := &Report{Files: make([]File, len(jobs))}
+	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+		return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
+	}
+	root, err := os.OpenRoot(o.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
+	}
+	defer root.Close()
+	r := &runner{
+		Options: o, ctx: ctx, proc: proc, calls: calls, root: root,
+		memory:  semaphore.NewWeighted(o.Memory),
+		compute: semaphore.NewWeighted(int64(o.Computes)),
+		inputs:  inputPaths(jobs),
+	}
+	var (
+		next atomic.Int64
+		done sync.Mutex // one OnDone at a time
+		wg   sync.WaitGroup
+	)
+	for range min(o.Workers, len(jobs)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					return
+				}
+				f := r.one(&jobs[i])
+				rep.Files[i] = f
+				if o.OnDone != nil {
+					done.Lock()
+					o.OnDone(f)
+					done.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range rep.Files {
+		if f := &rep.Files[i]; f.Status == OK {
+			rep.Pixels += int64(f.Width) * int64(f.Height)
+		}
+	}
+	rep.Elapsed = time.Since(start)
+	return rep, nil
+}
+
+// fill checks the options and puts in the defaults.
+func (o *Options) fill() error {
+	if o.Quality < 0 || o.Quality > 100 {
+		return fmt.Errorf("batch: run: %w: JPEG quality (got %d, want 1 to 100)", errs.ErrInvalidArgument, o.Quality)
+	}
+	if o.MaxPixels < 0 || o.Workers < 0 || o.Computes < 0 || o.Memory < 0 {
+		return fmt.Errorf("batch: run: %w: a negative limit", errs.ErrInvalidArgument)
+	}
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&o.Quality, DefaultQuality)
+	set(&o.Workers, runtime.GOMAXPROCS(0)+1)
+	set(&o.Computes, 1)
+	if o.MaxPixels == 0 {
+		o.MaxPixels = DefaultMaxPixels
+	}
+	if o.Memory == 0 {
+		o.Memory = DefaultMemory
+	}
+	if o.Folder == "" {
+		o.Folder = "."
+	}
+	return nil
+}
+
+// runner is what the workers of one Run share.
+type runner struct {
+	Options
+	ctx     context.Context
+	proc    Processor
+	calls   []spec.Call
+	root    *os.Root
+	memory  *semaphore.Weighted // bytes of pixels
+	compute *semaphore.Weighted
+	pool    pool
+	inputs  map[string]string // resolved path of every input → as the user named it
+}
+
+// one carries out one job.
+func (r *runner) one(j *Job) File {
+	f := File{Input: j.Input, Status: OK}
+	err := j.Err
+	if err == nil {
+		f.Output = filepath.Join(r.Folder, j.Output)
+		err = r.process(j, &f)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errExists) && r.Existing == Skip:
+		f.Status = Skipped
+	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
+		f.Status, f.Err = Interrupted, err
+	default:
+		f.Status, f.Err = Failed, err
+	}
+	return f
+}
+
+func (r *runner) process(j *Job, f *File) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	src, err := openSource(r.ctx, j.Input)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	f.InBytes = src.size
+	// Asked before the work, and again before the rename.
+	if err := r.clobbers(j, src); err != nil {
+		return err
+	}
+	if err := vacant(r.root, j.Output, r.Existing == Replace); err != nil {
+		return err
+	}
+	start := time.Now()
+	h, err := src.readHeader(r.MaxPixels)
+	if err != nil {
+		return err
+	}
+	f.Decode = time.Since(start)
+
+	cost := min(h.cost, r.Memory)
+	if err := r.memory.Acquire(r.ctx, cost); err != nil {
+		return err
+	}
+	defer r.memory.Release(cost)
+
+	start = time.Now()
+	m := r.pool.get(h.size())
+	defer r.pool.put(m)
+	if err := src.decode(m, h, r.Workers); err != nil {
+		return err
+	}
+	f.Decode += time.Since(start)
+	f.Width, f.Height = h.size()
+
+	if len(r.calls) > 0 {
+		if err := r.compute.Acquire(r.ctx, 1); err != nil {
+			return err
+		}
+		start = time.Now()
+		err := r.proc.ApplyTo(r.ctx, m, m, r.calls...)
+		f.Compute = time.Since(start)
+		r.compute.Release(1)
+		if err != nil {
+			return err
+		}
+	}
+	start = time.Now()
+	f.OutBytes, err = write(r.ctx, r.root, j.Output, m, j.Format, r.Quality, r.Existing == Replace)
+	f.Encode = time.Since(start)
+	return err
+}
+
+// clobbers reports an output that is one of the inputs, under whatever name.
+func (r *runner) clobbers(j *Job, src *source) error {
+	info, err := r.root.Stat(j.Output)
+	if err != nil {
+		return nil // nothing there that could be an input
+	}
+	if own, err := src.file.Stat(); err == nil && os.SameFile(own, info) {
+		return errors.New("the output would replace the input itself: choose another output folder, or a --suffix")
+	}
+	if p, err := filepath.EvalSymlinks(filepath.Join(r.Folder, j.Output)); err == nil {
+		if p, err = filepath.Abs(p); err == nil && r.inputs[p] != "" {
+			return fmt.Errorf("the output would replace the input %s: choose another output folder, or a --suffix", r.inputs[p])
+		}
+	}
+	return nil
+}
+
+// inputPaths resolves the names of all inputs that exist.
+func inputPaths(jobs []Job) map[string]string {
+	paths := make(map[string]string, len(jobs))
+	for i := range jobs {
+		if p, err := filepath.EvalSymlinks(jobs[i].Input); err == nil {
+			if p, err = filepath.Abs(p); err == nil {
+				paths[p] = jobs[i].Input
+			}
+		}
+	}
+	return paths
+}

@@ -1,0 +1,251 @@
+package batch
+
+import (
+	"image"
+	"image/color"
+	"runtime"
+	"sync"
+)
+
+// toNRGBA writes src, turned upright, into dst. dst has the size src has after
+// turning. Bands of rows are converted in parallel by up to workers goroutines.
+//
+// A turned picture is converted a few rows at a time into a small strip, which
+// is then laid down in place, so that turning costs no second full picture.
+func toNRGBA(dst *image.NRGBA, src image.Image, turn orientation, workers int) {
+	b := src.Bounds()
+	const band = 32 // rows: a strip of a 4000-pixel row stays in a second-level cache
+	bands := (b.Dy() + band - 1) / band
+	rows := rowReader(src)
+	parallel(bands, workers, func(next func() (int, bool)) {
+		var strip []byte
+		for i, ok := next(); ok; i, ok = next() {
+			y0, y1 := i*band, min((i+1)*band, b.Dy())
+			if turn == upright {
+				for y := y0; y < y1; y++ {
+					o := y * dst.Stride
+					rows(dst.Pix[o:o+4*b.Dx()], y)
+				}
+				continue
+			}
+			w := 4 * b.Dx()
+			if strip == nil {
+				strip = make([]byte, band*w)
+			}
+			for y := y0; y < y1; y++ {
+				rows(strip[(y-y0)*w:(y-y0+1)*w], y)
+			}
+			turn.place(dst, strip, b.Dx(), b.Dy(), y0, y1)
+		}
+	})
+}
+
+// parallel runs work on up to workers goroutines, which take turns drawing the
+// numbers 0 to n−1 from next. A panic of a worker is raised again in the
+// caller, where one bad file can be told from the rest.
+func parallel(n, workers int, work func(next func() (int, bool))) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, n)
+	if workers <= 1 {
+		i := -1
+		work(func() (int, bool) { i++; return i, i < n })
+		return
+	}
+	var (
+		mu    sync.Mutex
+		i     int
+		fault any
+		wg    sync.WaitGroup
+	)
+	next := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if i >= n || fault != nil {
+			return 0, false
+		}
+		i++
+		return i - 1, true
+	}
+	for range workers {
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					mu.Lock()
+					fault = p
+					mu.Unlock()
+				}
+			}()
+			work(next)
+		})
+	}
+	wg.Wait()
+	if fault != nil {
+		panic(fault)
+	}
+}
+
+// rowReader returns a function that writes row y of src, counted from its top,
+// as non-premultiplied RGBA bytes. It is safe for concurrent use.
+func rowReader(src image.Image) func(dst []byte, y int) {
+	b := src.Bounds()
+	w := b.Dx()
+	switch m := src.(type) {
+	case *image.NRGBA:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			copy(dst, m.Pix[o:o+4*w])
+		}
+	case *image.RGBA:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			unpremultiply(dst, m.Pix[o:o+4*w])
+		}
+	case *image.YCbCr:
+		return func(dst []byte, y int) { ycbcrRow(dst, m, y) }
+	case *image.NYCbCrA:
+		return func(dst []byte, y int) {
+			ycbcrRow(dst, &m.YCbCr, y)
+			o := m.AOffset(b.Min.X, b.Min.Y+y)
+			for x, a := range m.A[o : o+w] {
+				dst[4*x+3] = a
+			}
+		}
+	case *image.Gray:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			for x, v := range m.Pix[o : o+w] {
+				d := dst[4*x : 4*x+4 : 4*x+4]
+				d[0], d[1], d[2], d[3] = v, v, v, 255
+			}
+		}
+	case *image.Gray16:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			s := m.Pix[o : o+2*w]
+			for x := range w {
+				v := narrow(s[2*x], s[2*x+1])
+				d := dst[4*x : 4*x+4 : 4*x+4]
+				d[0], d[1], d[2], d[3] = v, v, v, 255
+			}
+		}
+	case *image.NRGBA64:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			s := m.Pix[o : o+8*w]
+			for i := range dst {
+				dst[i] = narrow(s[2*i], s[2*i+1])
+			}
+		}
+	case *image.RGBA64:
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			rgba64Row(dst, m.Pix[o:o+8*w])
+		}
+	case *image.Paletted:
+		var table [256][4]byte
+		for i, c := range m.Palette {
+			n := color.NRGBAModel.Convert(c).(color.NRGBA)
+			table[i] = [4]byte{n.R, n.G, n.B, n.A}
+		}
+		return func(dst []byte, y int) {
+			o := m.PixOffset(b.Min.X, b.Min.Y+y)
+			for x, v := range m.Pix[o : o+w] {
+				copy(dst[4*x:4*x+4], table[v][:])
+			}
+		}
+	}
+	return func(dst []byte, y int) {
+		for x := range w {
+			n := color.NRGBAModel.Convert(src.At(b.Min.X+x, b.Min.Y+y)).(color.NRGBA)
+			d := dst[4*x : 4*x+4 : 4*x+4]
+			d[0], d[1], d[2], d[3] = n.R, n.G, n.B, n.A
+		}
+	}
+}
+
+// narrow rounds a big-endian 16-bit sample to the nearest 8-bit one.
+func narrow(hi, lo byte) byte {
+	return byte(((uint32(hi)<<8|uint32(lo))*255 + 32895) >> 16)
+}
+
+// unpremultiply divides the colours of a row by their alpha.
+func unpremultiply(dst, src []byte) {
+	copy(dst, src)
+	for i := 0; i+3 < len(dst); i += 4 {
+		d := dst[i : i+4 : i+4]
+		switch a := uint32(d[3]); a {
+		case 255:
+		case 0:
+			d[0], d[1], d[2] = 0, 0, 0
+		default:
+			for c := range 3 {
+				d[c] = byte(min((uint32(d[c])*255+a/2)/a, 255))
+			}
+		}
+	}
+}
+
+// rgba64Row does the same for 16-bit samples.
+func rgba64Row(dst, src []byte) {
+	for i := 0; i+3 < len(dst); i += 4 {
+		s := src[2*i : 2*i+8 : 2*i+8]
+		a := uint32(s[6])<<8 | uint32(s[7])
+		for c := range 3 {
+			v := uint32(s[2*c])<<8 | uint32(s[2*c+1])
+			if a == 0 {
+				dst[i+c] = 0
+			} else {
+				dst[i+c] = byte(min((v*255+a/2)/a, 255))
+			}
+		}
+		dst[i+3] = narrow(s[6], s[7])
+	}
+}
+
+// ycbcrRow writes row y of a JPEG-style picture: the same fixed-point formula
+// and rounding as image/color, with the colour part worked out once for the
+// pixels that share it.
+func ycbcrRow(dst []byte, m *image.YCbCr, y int) {
+	b := m.Rect
+	w := b.Dx()
+	yo := m.YOffset(b.Min.X, b.Min.Y+y)
+	luma := m.Y[yo : yo+w]
+	dst = dst[:4*w]
+	shift := 0
+	switch m.SubsampleRatio {
+	case image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio440:
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		shift = 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		shift = 2
+	}
+	co := m.COffset(b.Min.X, b.Min.Y+y)
+	cbs, crs := m.Cb[co:], m.Cr[co:]
+	phase := b.Min.X & (1<<shift - 1) // pixels of the first group that lie left of the picture
+	for x := 0; x < w; {
+		c := (x + phase) >> shift
+		end := min((c+1)<<shift-phase, w)
+		cb, cr := int32(cbs[c])-128, int32(crs[c])-128
+		red := 91881 * cr
+		green := -22554*cb - 46802*cr
+		blue := 116130 * cb
+		for ; x < end; x++ {
+			l := int32(luma[x]) * 0x10101
+			d := dst[4*x : 4*x+4 : 4*x+4]
+			d[0] = clampShift(l + red)
+			d[1] = clampShift(l + green)
+			d[2] = clampShift(l + blue)
+			d[3] = 255
+		}
+	}
+}
+
+// clampShift is v>>16 limited to 0..255.
+func clampShift(v int32) byte {
+	if uint32(v)&0xff000000 == 0 {
+		return byte(v >> 16)
+	}
+	return byte(^(v >> 31))
+}

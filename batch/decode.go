@@ -1,0 +1,216 @@
+package batch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"io"
+	"os"
+
+	_ "image/gif" // the formats image.Decode knows
+	_ "image/jpeg"
+	_ "image/png"
+
+	_ "golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+)
+
+// errFormat is what a file that is no picture gives.
+var errFormat = errors.New("not a picture in a format Lathe reads (JPEG, PNG, TIFF, BMP, GIF, WebP)")
+
+// header is what a picture's first bytes tell.
+type header struct {
+	format        string // as image.DecodeConfig names it
+	width, height int    // as stored
+	turn          orientation
+	cost          int64 // bytes decoding and converting will hold at once, about
+}
+
+// size is the picture's size once upright.
+func (h *header) size() (w, ht int) {
+	if h.turn.swaps() {
+		return h.height, h.width
+	}
+	return h.width, h.height
+}
+
+// source is an open picture. Reading stops with the context's error once the
+// context is done, which is what makes decoding stop early.
+type source struct {
+	ctx  context.Context
+	file *os.File
+	size int64
+}
+
+// openSource opens a regular file.
+func openSource(ctx context.Context, name string) (*source, error) {
+	// Looked at before it is opened: opening a pipe would wait for a writer.
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", kindOf(info.Mode()))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, bare(err)
+	}
+	return &source{ctx: ctx, file: f, size: info.Size()}, nil
+}
+
+func kindOf(m os.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "folder"
+	case m&os.ModeNamedPipe != 0:
+		return "pipe"
+	case m&os.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.file.Read(p)
+}
+
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.file.ReadAt(p, off)
+}
+
+func (s *source) Seek(offset int64, whence int) (int64, error) { return s.file.Seek(offset, whence) }
+
+func (s *source) Close() error { return s.file.Close() }
+
+// readHeader reads the size, format and orientation, and nothing that a small
+// file could blow up. Pictures of more than maxPixels are refused here, before
+// a byte of them is decoded.
+func (s *source) readHeader(maxPixels int64) (h *header, err error) {
+	defer contain(&err)
+	if s.size == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	cfg, format, err := image.DecodeConfig(bufio.NewReader(s))
+	switch {
+	case errors.Is(err, image.ErrFormat):
+		return nil, errFormat
+	case err != nil:
+		return nil, damaged(err)
+	case cfg.Width <= 0 || cfg.Height <= 0:
+		return nil, fmt.Errorf("damaged picture: its size is %d×%d", cfg.Width, cfg.Height)
+	}
+	w, ht := int64(cfg.Width), int64(cfg.Height)
+	if w > maxPixels/ht {
+		return nil, fmt.Errorf("picture too large: %d×%d is %s, the limit is %s (raise --max-pixels if you trust the file)",
+			w, ht, megapixels(float64(w)*float64(ht)), megapixels(float64(maxPixels)))
+	}
+	h = &header{format: format, width: cfg.Width, height: cfg.Height}
+	perPixel := int64(4 + storedBytes(cfg.ColorModel))
+	var exif []byte
+	if format == "jpeg" {
+		var progressive bool
+		if exif, progressive = scanJPEG(s); progressive {
+			perPixel += 12 // all coefficients are kept as int32 until the last scan
+		}
+	}
+	h.turn = readOrientation(s, format, exif)
+	h.cost = w * ht * perPixel
+	return h, s.ctx.Err()
+}
+
+func megapixels(n float64) string { return fmt.Sprintf("%.4g MP", n/1e6) }
+
+// storedBytes is how many bytes a pixel takes in the picture a decoder returns.
+func storedBytes(m color.Model) int {
+	switch m {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.YCbCrModel:
+		return 3
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	}
+	if _, ok := m.(color.Palette); ok {
+		return 1
+	}
+	return 4
+}
+
+// decode decodes the picture into dst, which has the size h says, upright.
+// 16-bit samples are rounded to 8 bits; of an animation it takes the first frame.
+func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
+	defer contain(&err)
+	if _, err := s.Seek(0, io.SeekStart); err != nil {
+		return bare(err)
+	}
+	var m image.Image
+	if h.format == "tiff" {
+		m, err = tiff.Decode(s) // by itself: it wants ReadAt, and copies the whole file without
+	} else {
+		m, _, err = image.Decode(bufio.NewReaderSize(s, 64<<10))
+	}
+	if err != nil {
+		if c := s.ctx.Err(); c != nil {
+			return c
+		}
+		return damaged(err)
+	}
+	b := m.Bounds()
+	if h.format == "gif" && b != image.Rect(0, 0, h.width, h.height) {
+		// The first frame covers a part of the screen; the rest is transparent.
+		screen := image.NewNRGBA(image.Rect(0, 0, h.width, h.height))
+		draw.Draw(screen, b, m, b.Min, draw.Src)
+		m, b = screen, screen.Bounds()
+	}
+	if b.Dx() != h.width || b.Dy() != h.height {
+		return fmt.Errorf("damaged picture: it holds %d×%d pixels and says %d×%d", b.Dx(), b.Dy(), h.width, h.height)
+	}
+	toNRGBA(dst, m, h.turn, workers)
+	return s.ctx.Err()
+}
+
+// damaged words a decoder's error.
+func damaged(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("damaged picture: the file ends too early")
+	}
+	return fmt.Errorf("damaged picture: %w", err)
+}
+
+// contain turns a panic of a decoder or encoder into an error of its file.
+func contain(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("damaged picture: its decoder gave up (%v)", p)
+	}
+}
+
+// bare drops the file name and the system call from an error of package os:
+// reports name the file themselves.
+func bare(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

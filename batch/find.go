@@ -1,0 +1,240 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Found is an input that was named, or found in a folder that was.
+type Found struct {
+	Path string // of the file
+	// Rel is the path its output will have below the output folder, but for
+	// the extension: the file's name, or its path below the folder it was found in.
+	Rel string
+	Err error // why it cannot be used
+}
+
+// FindOptions are the settings of Find.
+type FindOptions struct {
+	Recursive bool   // look into folders of folders too
+	Skip      string // a folder not to look into: the output folder
+}
+
+// ErrNoMatch is the error of a pattern or folder in which there is nothing to do.
+var ErrNoMatch = errors.New("no picture matches")
+
+// Find lists the pictures that the inputs name, in their order and each once.
+// An input is a file, a folder or, where no such file exists, a pattern with
+// * ? [ ] { } and ** for any depth of folders. Of a folder it takes the files
+// with the extension of a picture, in order of name; it leaves out names that
+// begin with a dot, and does not follow symbolic links to folders.
+//
+// An input that cannot be used is in the list with its Err. The error is
+// ctx.Err() or nil.
+func Find(ctx context.Context, inputs []string, o FindOptions) ([]Found, error) {
+	f := &finder{FindOptions: o, ctx: ctx, seen: map[string]bool{}}
+	if o.Skip != "" {
+		f.skip, _ = os.Stat(o.Skip)
+	}
+	for _, in := range inputs {
+		f.input(in)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return f.list, nil
+}
+
+type finder struct {
+	FindOptions
+	ctx  context.Context
+	skip fs.FileInfo
+	seen map[string]bool // absolute paths
+	list []Found
+}
+
+func (f *finder) add(x Found) {
+	if abs, err := filepath.Abs(x.Path); err == nil && x.Err == nil {
+		if f.seen[abs] {
+			return
+		}
+		f.seen[abs] = true
+	}
+	f.list = append(f.list, x)
+}
+
+func (f *finder) input(in string) {
+	if in == "" {
+		f.add(Found{Err: fmt.Errorf("%w: an empty file name", errs.ErrInvalidArgument)})
+		return
+	}
+	info, err := os.Stat(in)
+	switch {
+	case err == nil && info.IsDir():
+		before := len(f.list)
+		f.folder(in, "")
+		if len(f.list) == before && f.ctx.Err() == nil {
+			why := ""
+			if !f.Recursive {
+				why = " (folders inside it are searched with -r)"
+			}
+			f.add(Found{Path: in, Err: fmt.Errorf("%w in this folder%s", ErrNoMatch, why)})
+		}
+	case err == nil:
+		f.add(Found{Path: in, Rel: filepath.Base(in)})
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(in, "*?[{"):
+		f.pattern(in)
+	default:
+		f.add(Found{Path: in, Err: bare(err)})
+	}
+}
+
+// pattern adds the files that match, with their paths below the pattern's
+// fixed part.
+func (f *finder) pattern(in string) {
+	base, _ := doublestar.SplitPattern(filepath.ToSlash(in))
+	base = filepath.FromSlash(base)
+	paths, err := doublestar.FilepathGlob(in, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithNoHidden())
+	if err != nil {
+		f.add(Found{Path: in, Err: fmt.Errorf("%w: a malformed pattern", errs.ErrInvalidArgument)})
+		return
+	}
+	slices.Sort(paths)
+	paths = slices.DeleteFunc(paths, func(p string) bool { // links to folders, which the pattern lets through
+		info, err := os.Stat(p)
+		return err == nil && info.IsDir()
+	})
+	for _, p := range paths {
+		rel, err := filepath.Rel(base, p)
+		if err != nil || !filepath.IsLocal(rel) {
+			rel = filepath.Base(p)
+		}
+		f.add(Found{Path: p, Rel: rel})
+	}
+	if len(paths) == 0 {
+		f.add(Found{Path: in, Err: ErrNoMatch})
+	}
+}
+
+// folder adds the pictures of the folder rel below root.
+func (f *finder) folder(root, rel string) {
+	dir := filepath.Join(root, rel)
+	entries, err := os.ReadDir(dir) // sorted by name
+	if err != nil {
+		f.add(Found{Path: dir, Err: fmt.Errorf("cannot read the folder: %w", bare(err))})
+	}
+	for _, e := range entries {
+		if f.ctx.Err() != nil {
+			return
+		}
+		name := e.Name()
+		switch path := filepath.Join(rel, name); {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir():
+			if f.Recursive && !f.skipped(e) {
+				f.folder(root, path)
+			}
+		case isPicture(name):
+			if e.Type()&fs.ModeSymlink != 0 {
+				if info, err := os.Stat(filepath.Join(root, path)); err == nil && info.IsDir() {
+					continue
+				}
+			}
+			f.add(Found{Path: filepath.Join(root, path), Rel: path})
+		}
+	}
+}
+
+func (f *finder) skipped(e fs.DirEntry) bool {
+	if f.skip == nil {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && os.SameFile(info, f.skip)
+}
+
+// isPicture reports whether the name has the extension of a format Lathe reads.
+func isPicture(name string) bool {
+	ext := filepath.Ext(name)
+	if _, ok := ParseFormat(ext); ok {
+		return true
+	}
+	return slices.Contains([]string{".bmp", ".gif", ".webp"}, strings.ToLower(ext))
+}
+
+// Job is one picture to do.
+type Job struct {
+	Input  string
+	Output string // below the output folder; never leads out of it
+	Format Format
+	Err    error // if set the job fails with it at once
+}
+
+// Naming says what outputs are called.
+type Naming struct {
+	Format Format // "" = as the input's extension says, PNG if it is not one Lathe writes
+	Suffix string // put before the extension
+	Name   string // the whole file name, for a single input; "" = made from the input's
+}
+
+// Plan decides what every output is called. Of inputs that come to the same
+// output the first keeps it and the others fail.
+// Errors: ErrInvalidArgument (a suffix or name that is no part of a file name).
+func Plan(found []Found, n Naming) ([]Job, error) {
+	if strings.ContainsAny(n.Suffix, `/\`) || strings.ContainsRune(n.Suffix, 0) {
+		return nil, fmt.Errorf("batch: plan: %w: suffix %q (want characters of a file name)", errs.ErrInvalidArgument, n.Suffix)
+	}
+	if n.Name != "" && (len(found) != 1 || n.Name != filepath.Base(n.Name) || !filepath.IsLocal(n.Name)) {
+		return nil, fmt.Errorf("batch: plan: %w: output name %q for %d inputs (want one input and a file name)", errs.ErrInvalidArgument, n.Name, len(found))
+	}
+	jobs := make([]Job, len(found))
+	owner := map[string]string{}
+	for i, x := range found {
+		j := &jobs[i]
+		j.Input, j.Err = x.Path, x.Err
+		if j.Err != nil {
+			continue
+		}
+		ext := filepath.Ext(x.Rel)
+		stem := strings.TrimSuffix(x.Rel, ext)
+		own, known := ParseFormat(ext)
+		j.Format = n.Format
+		if j.Format == "" {
+			if j.Format = own; !known {
+				j.Format = PNG
+			}
+		}
+		if !known || own != j.Format {
+			ext = j.Format.extension()
+		}
+		j.Output = stem + n.Suffix + ext
+		if n.Name != "" {
+			j.Output = n.Name
+		}
+		if !filepath.IsLocal(j.Output) {
+			j.Err = fmt.Errorf("%w: the output %s would lie outside the output folder", errs.ErrInvalidArgument, j.Output)
+			continue
+		}
+		key := j.Output
+		if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+			key = strings.ToLower(key) // their file systems take a.jpg and A.JPG for one
+		}
+		if first, taken := owner[key]; taken {
+			j.Err = fmt.Errorf("its output %s is that of %s too: write them to different folders", j.Output, first)
+			continue
+		}
+		owner[key] = x.Path
+	}
+	return jobs, nil
+}

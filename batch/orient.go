@@ -1,0 +1,159 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"io"
+
+	"github.com/bep/imagemeta"
+)
+
+// orientation is the EXIF tag of that name: how the stored rows and columns
+// lie in the picture as it was meant to be seen.
+type orientation int
+
+// upright is the orientation of a picture stored as it is seen.
+const upright orientation = 1
+
+// swaps reports whether turning upright exchanges width and height.
+func (o orientation) swaps() bool { return o >= 5 && o <= 8 }
+
+// place lays the stored rows y0 to y1−1 of a w×h picture, given in strip,
+// where they belong in dst.
+func (o orientation) place(dst *image.NRGBA, strip []byte, w, h, y0, y1 int) {
+	// Where stored pixel (0, 0) goes, and the steps in bytes for one stored
+	// column and one stored row.
+	s := dst.Stride
+	var origin, dx, dy int
+	switch o {
+	case 2: // mirrored
+		origin, dx, dy = (w-1)*4, -4, s
+	case 3: // upside down
+		origin, dx, dy = (h-1)*s+(w-1)*4, -4, -s
+	case 4: // mirrored and upside down
+		origin, dx, dy = (h-1)*s, 4, -s
+	case 5: // mirrored along the main diagonal
+		origin, dx, dy = 0, s, 4
+	case 6: // to be turned a quarter clockwise
+		origin, dx, dy = (h-1)*4, s, -4
+	case 7: // mirrored along the other diagonal
+		origin, dx, dy = (w-1)*s+(h-1)*4, -s, -4
+	case 8: // to be turned a quarter anticlockwise
+		origin, dx, dy = (w-1)*s, -s, 4
+	default:
+		origin, dx, dy = 0, 4, s
+	}
+	// Columns in the outer loop when they become rows: writes stay together.
+	if o.swaps() {
+		for x := range w {
+			to := origin + x*dx + y0*dy
+			from := 4 * x
+			for y := y0; y < y1; y++ {
+				copy(dst.Pix[to:to+4], strip[from:from+4])
+				to += dy
+				from += 4 * w
+			}
+		}
+		return
+	}
+	for y := y0; y < y1; y++ {
+		to := origin + y*dy
+		row := strip[(y-y0)*4*w : (y-y0+1)*4*w]
+		for from := 0; from < len(row); from += 4 {
+			copy(dst.Pix[to:to+4], row[from:from+4])
+			to += dx
+		}
+	}
+}
+
+// readOrientation returns the EXIF orientation of a picture in the named
+// format (as image.Decode names it), and upright when there is none or the
+// metadata cannot be read: a picture with damaged metadata is still a picture.
+// For JPEG it reads exif, as scanJPEG gives it, and not r.
+func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orientation) {
+	found = upright
+	defer func() {
+		if recover() != nil {
+			found = upright
+		}
+	}()
+	kind, ok := map[string]imagemeta.ImageFormat{
+		"jpeg": imagemeta.JPEG, "tiff": imagemeta.TIFF, "png": imagemeta.PNG, "webp": imagemeta.WebP,
+	}[format]
+	if !ok {
+		return upright
+	}
+	if kind == imagemeta.JPEG {
+		if exif == nil {
+			return upright
+		}
+		r = bytes.NewReader(exif)
+	} else if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return upright
+	}
+	isOrientation := func(t imagemeta.TagInfo) bool { return t.Namespace == "IFD0" && t.Tag == "Orientation" }
+	err := imagemeta.Decode(imagemeta.Options{
+		R: r, ImageFormat: kind, Sources: imagemeta.EXIF,
+		ShouldHandleTag: isOrientation,
+		HandleTag: func(t imagemeta.TagInfo) error {
+			if v, ok := t.Value.(uint16); ok && v >= 1 && v <= 8 {
+				found = orientation(v)
+			}
+			return imagemeta.ErrStopWalking
+		},
+	})
+	if err != nil {
+		return upright
+	}
+	return found
+}
+
+// scanJPEG walks the segments of a JPEG file up to its pixels. It returns a
+// JPEG file of nothing but the EXIF segment, nil if there is none (imagemeta
+// takes the first APP1 segment for EXIF, and some programs put XMP, which is
+// APP1 too, in front of it), and whether the picture is stored progressively,
+// which takes several times the memory to decode.
+func scanJPEG(r io.ReadSeeker) (exif []byte, progressive bool) {
+	if _, err := r.Seek(2, io.SeekStart); err != nil {
+		return nil, false
+	}
+	for {
+		var head [4]byte
+		if _, err := io.ReadFull(r, head[:2]); err != nil || head[0] != 0xff {
+			return exif, progressive
+		}
+		for head[1] == 0xff { // fill bytes
+			if _, err := io.ReadFull(r, head[1:2]); err != nil {
+				return exif, progressive
+			}
+		}
+		if head[1] == 0xda || head[1] == 0xd9 { // the pixels, or the end
+			return exif, progressive
+		}
+		if _, err := io.ReadFull(r, head[2:]); err != nil {
+			return exif, progressive
+		}
+		size := int64(binary.BigEndian.Uint16(head[2:])) - 2
+		if size < 0 {
+			return exif, progressive
+		}
+		if head[1] == 0xc2 {
+			progressive = true
+		}
+		if head[1] != 0xe1 || exif != nil {
+			if _, err := r.Seek(size, io.SeekCurrent); err != nil {
+				return exif, progressive
+			}
+			continue
+		}
+		body := make([]byte, size)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return exif, progressive
+		}
+		if bytes.HasPrefix(body, []byte("Exif\x00\x00")) {
+			exif = append([]byte{0xff, 0xd8, 0xff, 0xe1, head[2], head[3]}, body...)
+			exif = append(exif, 0xff, 0xd9)
+		}
+	}
+}

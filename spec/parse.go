@@ -1,0 +1,325 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Attr describes an attribute of an operation.
+type Attr struct {
+	Name    string
+	Type    string // "number", "integer", "boolean" or "text"
+	Default string // as ParseCall reads it
+	Doc     string // meaning, unit, range
+}
+
+// Attrs lists the attributes of the operation in the order they are declared.
+func (op *Op) Attrs() []Attr {
+	if op.Defaults == nil {
+		return nil
+	}
+	v := structOf(op.Defaults)
+	var list []Attr
+	for _, i := range attrFields(v.Type()) {
+		f := v.Type().Field(i)
+		list = append(list, Attr{
+			Name: f.Tag.Get("attr"), Doc: f.Tag.Get("doc"),
+			Type: attrType(f.Type), Default: formatAttr(v.Field(i)),
+		})
+	}
+	return list
+}
+
+// ParseCall reads a call as people write it: the name or an alias of an
+// operation, then attributes as name=value in any order, as in
+// "gaussian_blur sigma=3". The name may be left out where the operation has a
+// single attribute: "blur 3". Attributes not given keep their defaults.
+//
+// Numbers are finite decimals, booleans true or false, text a word or a Go
+// string in quotes. Whether a value makes sense is for the operation to say.
+// Errors: ErrInvalidArgument, which lists the names there are.
+func ParseCall(text string) (Call, error) {
+	words, err := splitWords(text)
+	if err != nil {
+		return nil, parseError("%v in %q", err, text)
+	}
+	if len(words) == 0 {
+		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(), ", "))
+	}
+	op := Lookup(strings.ToLower(words[0]))
+	if op == nil || op.Defaults == nil {
+		return nil, parseError("unknown operation %q%s (known: %s)", words[0],
+			didYouMean(words[0], append(opNames(), opAliases()...)), strings.Join(opNames(), ", "))
+	}
+	// A fresh copy of the defaults, which may be a struct or a pointer to one.
+	v := reflect.New(structOf(op.Defaults).Type()).Elem()
+	v.Set(structOf(op.Defaults))
+	fields := attrFields(v.Type())
+	var names []string
+	for _, i := range fields {
+		names = append(names, v.Type().Field(i).Tag.Get("attr"))
+	}
+	given := map[string]bool{}
+	for _, w := range words[1:] {
+		name, value, named := strings.Cut(w, "=")
+		if !named || strings.HasPrefix(w, `"`) {
+			if len(fields) != 1 {
+				return nil, parseError("%s: %q is not of the form name=value%s", op.Name, w, listAttrs(names))
+			}
+			name, value = names[0], w
+		}
+		at := slices.Index(names, strings.ToLower(name))
+		if at < 0 {
+			return nil, parseError("%s has no attribute %q%s%s", op.Name, name, didYouMean(name, names), listAttrs(names))
+		}
+		if given[names[at]] {
+			return nil, parseError("%s: %s is given twice", op.Name, names[at])
+		}
+		given[names[at]] = true
+		if err := setAttr(v.Field(fields[at]), value); err != nil {
+			return nil, parseError("%s: %s: %v", op.Name, names[at], err)
+		}
+	}
+	if reflect.TypeOf(op.Defaults).Kind() == reflect.Pointer {
+		return v.Addr().Interface().(Call), nil
+	}
+	return v.Interface().(Call), nil
+}
+
+// ParseCalls reads calls separated by "|", as in "grayscale | blur sigma=3".
+// Errors: as ParseCall.
+func ParseCalls(text string) ([]Call, error) {
+	var calls []Call
+	for _, part := range splitPipes(text) {
+		c, err := ParseCall(part)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// FormatCall is the inverse of ParseCall: the operation's name and every
+// attribute.
+func FormatCall(c Call) string {
+	var b strings.Builder
+	b.WriteString(c.Spec().Name)
+	v := structOf(c)
+	for _, i := range attrFields(v.Type()) {
+		fmt.Fprintf(&b, " %s=%s", v.Type().Field(i).Tag.Get("attr"), formatAttr(v.Field(i)))
+	}
+	return b.String()
+}
+
+func parseError(format string, args ...any) error {
+	return fmt.Errorf("spec: parse: %w: %s", errs.ErrInvalidArgument, fmt.Sprintf(format, args...))
+}
+
+func structOf(c Call) reflect.Value { return reflect.Indirect(reflect.ValueOf(c)) }
+
+// attrFields lists the fields that carry an attr tag.
+func attrFields(t reflect.Type) []int {
+	var list []int
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && f.Tag.Get("attr") != "" {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func attrType(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.Bool:
+		return "boolean"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "integer"
+}
+
+func setAttr(f reflect.Value, text string) error {
+	switch f.Kind() {
+	case reflect.Float32, reflect.Float64:
+		x, err := parseFloat(text, f.Type().Bits())
+		if err != nil {
+			return err
+		}
+		f.SetFloat(x)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, f.Type().Bits())
+		if err != nil {
+			return fmt.Errorf("%q is not an integer in range", text)
+		}
+		f.SetInt(n)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		n, err := strconv.ParseUint(text, 10, f.Type().Bits())
+		if err != nil {
+			return fmt.Errorf("%q is not an integer from 0 on in range", text)
+		}
+		f.SetUint(n)
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is not true or false", text)
+		}
+		f.SetBool(text == "true")
+	case reflect.String:
+		if strings.HasPrefix(text, `"`) {
+			s, err := strconv.Unquote(text)
+			if err != nil {
+				return fmt.Errorf("%s is not a string in quotes", text)
+			}
+			text = s
+		}
+		f.SetString(text)
+	default:
+		return fmt.Errorf("cannot be given as text")
+	}
+	return nil
+}
+
+// parseFloat reads a finite decimal number.
+func parseFloat(text string, bits int) (float64, error) {
+	x, err := strconv.ParseFloat(text, bits)
+	switch {
+	case err != nil && math.IsInf(x, 0):
+		return 0, fmt.Errorf("%s is too large a number", text)
+	case err != nil || strings.ContainsAny(text, "xX_"):
+		return 0, fmt.Errorf("%q is not a number", text)
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return 0, fmt.Errorf("%s: %w", text, errs.ErrFloatSpecial)
+	}
+	return x, nil
+}
+
+func formatAttr(f reflect.Value) string {
+	switch f.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(f.Float(), 'g', -1, f.Type().Bits())
+	case reflect.String:
+		s := f.String()
+		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"|=\`, r) || !unicode.IsPrint(r) }) {
+			return strconv.Quote(s)
+		}
+		return s
+	}
+	return fmt.Sprint(f.Interface())
+}
+
+// splitWords splits at white space outside quotes.
+func splitWords(text string) ([]string, error) {
+	var words []string
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		end := 0
+		for end < len(text) {
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if r == '"' {
+				q, err := strconv.QuotedPrefix(text[end:])
+				if err != nil {
+					return nil, fmt.Errorf("a quote is not closed")
+				}
+				end += len(q)
+				continue
+			}
+			if unicode.IsSpace(r) {
+				break
+			}
+			end += size
+		}
+		words = append(words, text[:end])
+		text = text[end:]
+	}
+	return words, nil
+}
+
+// splitPipes splits at "|" outside quotes.
+func splitPipes(text string) []string {
+	var parts []string
+	start := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			if q, err := strconv.QuotedPrefix(text[i:]); err == nil {
+				i += len(q) - 1
+			}
+		case '|':
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+func opNames() []string {
+	var names []string
+	for _, op := range All() {
+		names = append(names, op.Name)
+	}
+	return names
+}
+
+func opAliases() []string {
+	var names []string
+	for _, op := range All() {
+		names = append(names, op.Aliases...)
+	}
+	return names
+}
+
+func listAttrs(names []string) string {
+	if len(names) == 0 {
+		return " (it has none)"
+	}
+	return " (it has: " + strings.Join(names, ", ") + ")"
+}
+
+// didYouMean suggests the nearest name, if one is near.
+func didYouMean(name string, names []string) string {
+	name = strings.ToLower(name)
+	best, least := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := editDistance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// editDistance counts the single-character insertions, deletions and changes
+// that lead from a to b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

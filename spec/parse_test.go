@@ -1,0 +1,164 @@
+package spec
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// mix has an attribute of every kind.
+type mix struct {
+	Gain   float64 `attr:"gain" doc:"factor"`
+	Half   float32 `attr:"half"`
+	Steps  int     `attr:"steps"`
+	Mask   uint8   `attr:"mask"`
+	Exact  bool    `attr:"exact"`
+	Label  string  `attr:"label"`
+	hidden int
+	Plain  int
+}
+
+func (mix) Spec() *Op { return mixOp }
+
+type soft struct {
+	Sigma float64 `attr:"sigma" doc:"standard deviation, pixels"`
+}
+
+func (*soft) Spec() *Op { return softOp }
+
+type bare struct{}
+
+func (bare) Spec() *Op { return bareOp }
+
+var mixOp, softOp, bareOp *Op
+
+func init() {
+	mixOp = Register(&Op{Name: "test_mix", Aliases: []string{"tmix"}, Defaults: mix{Gain: 1, Label: "a b", Plain: 7}})
+	softOp = Register(&Op{Name: "test_soft", Defaults: &soft{Sigma: 2}})
+	bareOp = Register(&Op{Name: "test_bare", Defaults: bare{}})
+}
+
+func TestParseCall(t *testing.T) {
+	for text, want := range map[string]Call{
+		"test_mix":                             mix{Gain: 1, Label: "a b", Plain: 7},
+		" TMIX  gain=0.5 steps=-3 exact=true ": mix{Gain: .5, Steps: -3, Exact: true, Label: "a b", Plain: 7},
+		`test_mix label="x y|z=1" mask=255`:    mix{Gain: 1, Label: "x y|z=1", Mask: 255, Plain: 7},
+		"test_mix label=é\u00a0half=0.25":      mix{Gain: 1, Label: "é", Half: .25, Plain: 7},
+		"test_soft 3":                          &soft{3},
+		"test_soft SIGMA=1e-3":                 &soft{1e-3},
+		"test_bare":                            bare{},
+	} {
+		got, err := ParseCall(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %#v, want %#v", text, got, want)
+		}
+	}
+	if d := softOp.Defaults.(*soft); d.Sigma != 2 {
+		t.Errorf("parsing changed the defaults: %v", *d)
+	}
+}
+
+func TestParseCallErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "operation is missing",
+		"test_sofd 3":               `did you mean "test_soft"?`,
+		"zzzzzzzzzz":                "known: ",
+		"test_soft sigme=3":         `did you mean "sigma"?`,
+		"test_bare x=1":             "it has none",
+		"test_bare 3":               "it has none",
+		"test_mix 3":                "name=value (it has: gain, half, steps",
+		"test_soft sigma=1 sigma=2": "given twice",
+		"test_soft sigma=NaN":       "NaN",
+		"test_soft sigma=-Inf":      "NaN or infinity",
+		"test_soft sigma=1e999":     "too large",
+		"test_soft sigma=0x1p4":     "not a number",
+		"test_soft sigma=three":     "not a number",
+		"test_soft sigma=":          "not a number",
+		"test_mix half=1e39":        "too large",
+		"test_mix steps=1.5":        "not an integer",
+		"test_mix mask=256":         "not an integer",
+		"test_mix exact=yes":        "not true or false",
+		`test_mix label="x`:         "quote is not closed",
+		"test_mix plain=1":          "no attribute",
+	} {
+		_, err := ParseCall(text)
+		if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want ErrInvalidArgument with %q", text, err, want)
+		}
+	}
+}
+
+func TestParseCalls(t *testing.T) {
+	got, err := ParseCalls(`test_bare | test_soft 3|test_mix label="a|b"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Call{bare{}, &soft{3}, mix{Gain: 1, Label: "a|b", Plain: 7}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v, want %#v", got, want)
+	}
+	if _, err := ParseCalls("test_bare |"); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("an empty part: got %v", err)
+	}
+}
+
+func TestFormatCallRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := mix{
+			Gain:  rapid.Float64().Filter(func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }).Draw(t, "gain"),
+			Half:  rapid.Float32().Filter(func(x float32) bool { return x-x == 0 }).Draw(t, "half"),
+			Steps: rapid.Int().Draw(t, "steps"),
+			Mask:  rapid.Uint8().Draw(t, "mask"),
+			Exact: rapid.Bool().Draw(t, "exact"),
+			Label: rapid.String().Draw(t, "label"),
+			Plain: 7,
+		}
+		text := FormatCall(want)
+		got, err := ParseCalls(text)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+			t.Fatalf("%q: got %#v, want %#v", text, got, want)
+		}
+	})
+	if got := FormatCall(&soft{2.5}); got != "test_soft sigma=2.5" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAttrs(t *testing.T) {
+	got := mixOp.Attrs()
+	if len(got) != 6 || got[0] != (Attr{"gain", "number", "1", "factor"}) || got[5] != (Attr{"label", "text", `"a b"`, ""}) {
+		t.Errorf("got %+v", got)
+	}
+	if a := bareOp.Attrs(); len(a) != 0 {
+		t.Errorf("an operation without attributes has %+v", a)
+	}
+}
+
+func FuzzParseCall(f *testing.F) {
+	f.Add("test_mix gain=1 label=\"x\"")
+	f.Add("test_soft 3")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCall(text)
+		if err != nil {
+			if !errors.Is(err, errs.ErrInvalidArgument) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		again, err := ParseCall(FormatCall(c))
+		if err != nil || !reflect.DeepEqual(again, c) {
+			t.Fatalf("%q: %#v came back as %#v, %v", text, c, again, err)
+		}
+	})
+}
