@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 
 	_ "github.com/lathe-gpu/lathe/imageops"
@@ -66,10 +65,10 @@ func section(b *bytes.Buffer, op *spec.Op) {
 	if op.Source != "" {
 		fmt.Fprintf(b, "\nSource: %s\n", op.Source)
 	}
-	if attrs := attributes(op.Defaults); len(attrs) > 0 {
+	if attrs := op.Attrs(); len(attrs) > 0 {
 		b.WriteString("\n| attribute | type | default | meaning |\n|---|---|---|---|\n")
 		for _, a := range attrs {
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.name, a.typ, a.value, cell(a.doc))
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, a.Type, a.Default, cell(a.Doc))
 		}
 	}
 	b.WriteString("\n")
@@ -111,42 +110,6 @@ func tolerance(d tensor.DType, t spec.Tolerance) string {
 		s += ": " + t.Why
 	}
 	return s
-}
-
-// attribute is one attribute field of a call.
-type attribute struct{ name, typ, value, doc string }
-
-// attributes reads the fields of a call that carry an attr tag.
-func attributes(c spec.Call) []attribute {
-	v := reflect.Indirect(reflect.ValueOf(c))
-	if v.Kind() != reflect.Struct {
-		return nil
-	}
-	var as []attribute
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name := f.Tag.Get("attr")
-		if name == "" {
-			continue
-		}
-		as = append(as, attribute{name, kind(f.Type), fmt.Sprint(v.Field(i).Interface()), f.Tag.Get("doc")})
-	}
-	return as
-}
-
-// kind names an attribute's type as a user of the command line sees it.
-func kind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Float32, reflect.Float64:
-		return "number"
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint32:
-		return "integer"
-	case reflect.String:
-		return "text"
-	}
-	return "number" // a tensor.Value holding an Integer or a Float
 }
 
 // summary is the first sentence of a doc text.

@@ -23,9 +23,9 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		if !strings.Contains(page, "\n## "+op.Name+"\n") {
 			t.Errorf("%s has no section", op.Name)
 		}
-		for _, a := range attributes(op.Defaults) {
-			if a.doc == "" {
-				t.Errorf("%s: attribute %s has no doc tag", op.Name, a.name)
+		for _, a := range op.Attrs() {
+			if a.Doc == "" {
+				t.Errorf("%s: attribute %s has no doc tag", op.Name, a.Name)
 			}
 		}
 		if op.Doc == "" {
