@@ -1,0 +1,198 @@
+package spec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// MaxParams is the most bytes a params struct may take: what every Vulkan
+// device offers for push constants.
+const MaxParams = 128
+
+// layout is a params struct type taken apart.
+type layout struct {
+	members []abi.Member
+	paths   []string // the members as Go spells them, for error texts
+	scalars []scalar
+	size    int
+	err     error
+}
+
+// scalar is one 4-byte number of the struct and the way to it: a field or
+// element index for each step down.
+type scalar struct {
+	steps []int
+	kind  reflect.Kind
+}
+
+var layouts sync.Map // reflect.Type → *layout
+
+func layoutOf(params any) (*layout, error) {
+	t := reflect.TypeOf(params)
+	if l, ok := layouts.Load(t); ok {
+		return l.(*layout), l.(*layout).err
+	}
+	l := &layout{}
+	if t.Kind() != reflect.Struct {
+		l.err = fmt.Errorf("spec: params %v: %w: not a struct", t, errs.ErrInvalidArgument)
+	} else if err := l.add(t, nil, "", ""); err != nil {
+		l.err = fmt.Errorf("spec: params %v: %w", t, err)
+	}
+	layouts.Store(t, l)
+	return l, l.err
+}
+
+// add appends what lies at the end of steps: t is the type there, name its
+// path in the shader, path that in Go.
+func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
+	if n := numbers[t.Kind()]; n != "" {
+		l.scalars = append(l.scalars, scalar{steps, t.Kind()})
+		return l.member(abi.Member{Name: name, Type: n, Offset: uint32(l.size), Size: 4}, path)
+	}
+	switch t.Kind() {
+	case reflect.Array:
+		n := numbers[t.Elem().Kind()]
+		if t.Len() == 0 || t.Len() > MaxParams {
+			break
+		}
+		for i := range t.Len() {
+			down := append(slices.Clone(steps), i)
+			if n != "" {
+				l.scalars = append(l.scalars, scalar{down, t.Elem().Kind()})
+				continue
+			}
+			at := fmt.Sprintf("[%d]", i)
+			if err := l.add(t.Elem(), down, name+at, path+at); err != nil {
+				return err
+			}
+		}
+		if n == "" {
+			return nil
+		}
+		return l.member(abi.Member{Name: name, Type: fmt.Sprintf("%s[%d]", n, t.Len()), Offset: uint32(l.size), Size: uint32(4 * t.Len())}, path)
+	case reflect.Struct:
+		dot := ""
+		if path != "" {
+			dot = "."
+		}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !f.IsExported() {
+				return fmt.Errorf("%w: field %s is not exported", errs.ErrInvalidArgument, path+dot+f.Name)
+			}
+			if err := l.add(f.Type, append(slices.Clone(steps), i), name+dot+lower(f.Name), path+dot+f.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: field %s is %v (want uint32, int32, float32, or arrays and structs of them)", errs.ErrInvalidArgument, path, t)
+}
+
+// member appends a member that the size so far is the offset of.
+func (l *layout) member(m abi.Member, path string) error {
+	l.members = append(l.members, m)
+	l.paths = append(l.paths, path)
+	if l.size += int(m.Size); l.size > MaxParams {
+		return fmt.Errorf("%w: more than %d bytes", errs.ErrInvalidArgument, MaxParams)
+	}
+	return nil
+}
+
+// numbers names the kinds of number a params struct may hold.
+var numbers = map[reflect.Kind]string{reflect.Uint32: "u32", reflect.Int32: "i32", reflect.Float32: "f32"}
+
+// lower is the shader's name for a Go field: the same but for the first letter.
+func lower(name string) string {
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToLower(r)) + name[n:]
+}
+
+// Encode returns the push-constant bytes of a params struct: its exported
+// 4-byte numbers (uint32, int32, float32, and arrays and structs of them) one
+// after the other, little-endian. Nil params are no bytes.
+// Errors: ErrInvalidArgument for any other field or more than MaxParams bytes.
+func Encode(params any) ([]byte, error) {
+	if params == nil {
+		return nil, nil
+	}
+	l, err := layoutOf(params)
+	if err != nil {
+		return nil, err
+	}
+	return l.encode(make([]byte, 0, l.size), params), nil
+}
+
+func (l *layout) encode(b []byte, params any) []byte {
+	v := reflect.ValueOf(params)
+	for _, f := range l.scalars {
+		x := v
+		for _, i := range f.steps {
+			if x.Kind() == reflect.Struct {
+				x = x.Field(i)
+			} else {
+				x = x.Index(i)
+			}
+		}
+		var w uint32
+		switch f.kind {
+		case reflect.Uint32:
+			w = uint32(x.Uint())
+		case reflect.Int32:
+			w = uint32(x.Int())
+		default:
+			w = math.Float32bits(float32(x.Float()))
+		}
+		b = binary.LittleEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+// Layout returns the push-constant members of a params struct, named as the
+// fields with the first letter lowered: "radius" "u32", "weights" "f32[4]";
+// structs are taken apart, "stage[2].scale". Nil params have none.
+// Errors: as Encode.
+func Layout(params any) ([]abi.Member, error) {
+	if params == nil {
+		return nil, nil
+	}
+	l, err := layoutOf(params)
+	return l.members, err
+}
+
+// CheckParams reports ErrABIMismatch, naming the field, if the params struct
+// is not the push-constant block of m.
+func CheckParams(m *abi.Module, params any) error {
+	l := &layout{}
+	if params != nil {
+		var err error
+		if l, err = layoutOf(params); err != nil {
+			return err
+		}
+	}
+	members := l.members
+	for i := range max(len(members), len(m.Params)) {
+		goSays, shaderSays := "nothing", "nothing"
+		if i < len(members) {
+			g := members[i]
+			goSays = fmt.Sprintf("%s %s at %d", l.paths[i], g.Type, g.Offset)
+		}
+		if i < len(m.Params) {
+			s := m.Params[i]
+			shaderSays = fmt.Sprintf("%s %s at %d", s.Name, s.Type, s.Offset)
+		}
+		if i >= len(members) || i >= len(m.Params) || members[i] != m.Params[i] {
+			return fmt.Errorf("spec: %w: %s: params field %d: Go has %s, shader has %s", errs.ErrABIMismatch, m.Name, i, goSays, shaderSays)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package spec
+
+import (
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Modules finds a kernel's shader by name.
+type Modules = func(name string) (*abi.Module, error)
+
+// Table describes the operations and the kernels of a shader bundle for the
+// ABI fingerprint. Push-constant layouts are those of the Go params structs, so
+// that the fingerprint of a running program speaks for its own declarations;
+// kernels that no operation claims are described as their shaders are.
+// Errors: those of module, and ErrInvalidArgument for a params struct that
+// cannot be push constants.
+func Table(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
+	return table(ops, kernels, module, func(k Kernel, _ *abi.Module) ([]abi.Member, error) { return Layout(k.Params) })
+}
+
+// ShaderTable is Table with the push-constant layouts the shaders declare: the
+// build's side of the comparison.
+func ShaderTable(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
+	return table(ops, kernels, module, func(_ Kernel, m *abi.Module) ([]abi.Member, error) { return m.Params, nil })
+}
+
+func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *abi.Module) ([]abi.Member, error)) (abi.Table, error) {
+	var t abi.Table
+	for _, d := range tensor.DTypes() {
+		t.DTypes = append(t.DTypes, abi.TableDType{Name: d.String(), Code: uint8(d), Size: d.Size()})
+	}
+	seen := map[string]bool{}
+	for _, op := range ops {
+		row := abi.TableOp{Name: op.Name}
+		for _, a := range op.In {
+			row.In = append(row.In, a.Name)
+		}
+		for _, a := range op.Out {
+			row.Out = append(row.Out, a.Name)
+		}
+		for _, k := range op.Kernels {
+			m, err := module(k.Name)
+			if err != nil {
+				return abi.Table{}, fmt.Errorf("spec: operation %s: %w", op.Name, err)
+			}
+			entry := abi.NewTableKernel(m)
+			if entry.Params, err = params(k, m); err != nil {
+				return abi.Table{}, fmt.Errorf("spec: operation %s: kernel %s: %w", op.Name, k.Name, err)
+			}
+			row.Kernels = append(row.Kernels, k.Name)
+			t.Kernels = append(t.Kernels, entry)
+			seen[k.Name] = true
+		}
+		t.Ops = append(t.Ops, row)
+	}
+	for _, name := range kernels {
+		if seen[name] {
+			continue
+		}
+		m, err := module(name)
+		if err != nil {
+			return abi.Table{}, fmt.Errorf("spec: %w", err)
+		}
+		t.Kernels = append(t.Kernels, abi.NewTableKernel(m))
+	}
+	return t, nil
+}
+
+// VerifyABI compares the fingerprint of all registered operations and of the
+// kernels of a bundle, computed now from the Go declarations, with the one
+// that was built into the bundle. Programs that open a device call it first.
+// Errors: ErrABIMismatch with both fingerprints and what to do.
+func VerifyABI(kernels []string, module Modules, built uint64) error {
+	t, err := Table(All(), kernels, module)
+	if err != nil {
+		return err
+	}
+	if have := abi.Fingerprint(t.Text()); have != built {
+		return fmt.Errorf("spec: %w: the Go declarations give %016x, the shader bundle was built for %016x; run \"make shaders\" and rebuild, or install a matching release", errs.ErrABIMismatch, have, built)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// advice ends every finding of a check.
+const advice = `run "make shaders" and commit spirv/`
+
+// check proves that what is committed is what the sources give. It needs no
+// compiler; where the very one of spirv.sum is installed it also compiles
+// everything again and compares byte for byte.
+func (g *generator) check(ctx context.Context) error {
+	list, err := kernels(g.root)
+	if err != nil {
+		return err
+	}
+	s, err := g.sums()
+	if err != nil {
+		return fmt.Errorf("%w; %s", err, advice)
+	}
+	var found []error
+	report := func(format string, args ...any) {
+		found = append(found, fmt.Errorf("genspirv: check: "+format, args...))
+	}
+	if want := flagsOnly(); s.tools.glslcFlags != want.glslcFlags || s.tools.optFlags != want.optFlags {
+		report("spirv.sum was made with other compiler flags; %s", advice)
+	}
+	declared := map[string]bool{}
+	for _, k := range list {
+		declared[k.name] = true
+		src, err := closure(g.root, k, s.tools)
+		if err != nil {
+			return err
+		}
+		was, ok := s.kernels[k.name]
+		switch {
+		case !ok:
+			report("kernel %s (%s) is not in spirv.sum; %s", k.name, k.source, advice)
+		case was.src != src:
+			report("kernel %s: %s or a file it includes changed since it was compiled; %s", k.name, k.source, advice)
+		}
+		code, err := os.ReadFile(g.spv(k.name))
+		switch {
+		case err != nil:
+			report("kernel %s: spirv/%s.spv is missing; %s", k.name, k.name, advice)
+		case ok && sha256.Sum256(code) != was.spv:
+			report("kernel %s: spirv/%s.spv is not the module spirv.sum records; %s", k.name, k.name, advice)
+		}
+	}
+	for name := range s.kernels {
+		if !declared[name] {
+			report("spirv.sum has the kernel %s, which no shader declares; %s", name, advice)
+		}
+	}
+	names, err := g.modules()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !declared[name] {
+			report("spirv/%s.spv is an orphan: no shader declares it; %s", name, advice)
+		}
+	}
+	slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if len(found) == 0 {
+		found = append(found, claims(list, spec.All())...)
+	}
+	if len(found) == 0 {
+		found = append(found, g.checkABI())
+	}
+	if err := errors.Join(found...); err != nil {
+		return err
+	}
+	return g.recompile(ctx, list, s.tools)
+}
+
+// recompile compiles everything into memory and compares, if it can.
+func (g *generator) recompile(ctx context.Context, list []kernel, pinned tools) error {
+	have, err := installed(ctx)
+	if err != nil {
+		fmt.Fprintf(g.out, "genspirv: check: %d kernels, hashes match; not recompiled: no shader compiler here\n", len(list))
+		return nil
+	}
+	if have != pinned {
+		fmt.Fprintf(g.out, "genspirv: check: %d kernels, hashes match; not recompiled: the compiler here is %s with %s (spirv.sum: %s with %s)\n",
+			len(list), have.glslc, have.opt, pinned.glslc, pinned.opt)
+		return nil
+	}
+	err = g.each(ctx, list, func(k kernel) error {
+		code, err := compile(ctx, g.root, k)
+		if err != nil {
+			return err
+		}
+		old, err := os.ReadFile(g.spv(k.name))
+		if err != nil || !bytes.Equal(code, old) {
+			return fmt.Errorf("genspirv: check: kernel %s: spirv/%s.spv is not what %s compiles to; %s", k.name, k.name, k.source, advice)
+		}
+		return nil
+	})
+	if err == nil {
+		fmt.Fprintf(g.out, "genspirv: check: %d kernels, hashes match, recompiled byte for byte\n", len(list))
+	}
+	return err
+}
+
+// claims checks that each kernel belongs to exactly one operation and that
+// every kernel an operation names exists.
+func claims(list []kernel, ops []*spec.Op) []error {
+	by := map[string][]string{}
+	for _, op := range ops {
+		for _, k := range op.Kernels {
+			by[k.Name] = append(by[k.Name], op.Name)
+		}
+	}
+	var found []error
+	for _, k := range list {
+		switch owners := by[k.name]; {
+		case len(owners) == 0 && !freeStanding(k):
+			found = append(found, fmt.Errorf("genspirv: check: no operation claims the kernel %s (%s); add it to the Kernels of its op or delete the shader", k.name, k.source))
+		case len(owners) > 1:
+			found = append(found, fmt.Errorf("genspirv: check: the operations %s all claim the kernel %s; one must own it", strings.Join(owners, ", "), k.name))
+		}
+		delete(by, k.name)
+	}
+	for name, owners := range by {
+		found = append(found, fmt.Errorf("genspirv: check: operation %s claims the kernel %s, which no shader declares; add shaders/%s.comp with this variant", owners[0], name, strings.Split(name, ".")[0]))
+	}
+	slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return found
+}
+
+// freeStanding reports whether a kernel may belong to no operation: those of the
+// demo and of the device suite are launched by their own programs.
+func freeStanding(k kernel) bool {
+	return strings.HasPrefix(k.name, "demo/") || strings.HasPrefix(k.name, "test/")
+}
+
+// module reads a committed module.
+func (g *generator) module(name string) (*abi.Module, error) {
+	code, err := os.ReadFile(g.spv(name))
+	if err != nil {
+		return nil, fmt.Errorf("genspirv: kernel %s: %w; %s", name, err, advice)
+	}
+	return abi.Parse(name, code)
+}
+
+// abiText is the content of abi.txt: the fingerprint and the text.
+func (g *generator) abiText() (string, error) {
+	names, err := g.modules()
+	if err != nil {
+		return "", err
+	}
+	for _, op := range spec.All() {
+		for _, k := range op.Kernels {
+			m, err := g.module(k.Name)
+			if err != nil {
+				return "", err
+			}
+			if err := spec.CheckParams(m, k.Params); err != nil {
+				return "", err
+			}
+		}
+	}
+	t, err := spec.ShaderTable(spec.All(), names, g.module)
+	if err != nil {
+		return "", err
+	}
+	text := t.Text()
+	return fmt.Sprintf("fingerprint %016x\n%s", abi.Fingerprint(text), text), nil
+}
+
+// writeABI writes abi.txt and says what check would object to.
+func (g *generator) writeABI(list []kernel) error {
+	text, err := g.abiText()
+	if err != nil {
+		return err
+	}
+	if _, err := writeFile(filepath.Join(g.root, "spirv", "abi.txt"), []byte(text)); err != nil {
+		return err
+	}
+	for _, note := range claims(list, spec.All()) {
+		fmt.Fprintln(g.out, note)
+	}
+	return nil
+}
+
+// checkABI compares abi.txt with what the declarations give.
+func (g *generator) checkABI() error {
+	text, err := g.abiText()
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(filepath.Join(g.root, "spirv", "abi.txt"))
+	if err != nil || string(old) != text {
+		return fmt.Errorf("genspirv: check: spirv/abi.txt is not what shaders and operations give; %s", advice)
+	}
+	return nil
+}
