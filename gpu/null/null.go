@@ -29,7 +29,8 @@ type Kernel func(d gpu.Dispatch, bufs [][]byte) error
 
 // Device is a gpu.Device without hardware. Make one with New or NewRecorder.
 type Device struct {
-	// Kernels are what the device can run, by module name. Set it before the
+	// Kernels are what the device can run, by gpu.Label of the module (its
+	// name; for foreign SPIR-V a part of its hash). Set it before the
 	// first Submit.
 	Kernels map[string]Kernel
 
@@ -217,9 +218,9 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 		if err := list[i].Check(&d.info, d.size); err != nil {
 			return fmt.Errorf("null: submit: dispatch %d: %w", i, err)
 		}
-		if !d.recording && d.Kernels[list[i].Module.Name] == nil {
+		if !d.recording && d.Kernels[gpu.Label(list[i].Module)] == nil {
 			return fmt.Errorf("null: submit: dispatch %d: %w: no kernel for %q (have %q)",
-				i, gpu.ErrUnsupported, list[i].Module.Name, slices.Sorted(maps.Keys(d.Kernels)))
+				i, gpu.ErrUnsupported, gpu.Label(list[i].Module), slices.Sorted(maps.Keys(d.Kernels)))
 		}
 	}
 	for i := range list {
@@ -235,7 +236,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 
 // run calls the kernel of a checked dispatch.
 func (d *Device) run(x gpu.Dispatch) error {
-	kernel := d.Kernels[x.Module.Name]
+	kernel := d.Kernels[gpu.Label(x.Module)]
 	if kernel == nil || x.Count() == 0 {
 		return nil
 	}
@@ -255,7 +256,7 @@ func (d *Device) run(x gpu.Dispatch) error {
 		bufs[i] = buf.bytes()[b.Offset:end:end]
 	}
 	if err := kernel(x, bufs); err != nil {
-		return fmt.Errorf("null: %s: %w", x.Module.Name, err)
+		return fmt.Errorf("null: %s: %w", gpu.Label(x.Module), err)
 	}
 	return nil
 }

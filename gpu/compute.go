@@ -1,0 +1,98 @@
+package gpu
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/abi"
+)
+
+// DispatchCompute runs a compute shader of any origin: its entry point "main"
+// over groups workgroups, with bindings[i] as a whole at binding i of set 0 and
+// push as its push constants. It returns once the work is submitted; a later
+// Read or Sync waits for it.
+//
+// The SPIR-V is validated and everything it asks for is checked before the
+// driver sees it. Modules are kept by content, so the same bytes are parsed once.
+//
+// Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
+// ErrUnsupported (a capability), *LimitError, ctx.Err().
+func DispatchCompute(ctx context.Context, dev Device, spirv []byte, bindings []Handle, push []byte, groups [3]uint32) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m, err := modules.get(spirv)
+	if err != nil {
+		return fmt.Errorf("gpu: dispatch compute: %w", err)
+	}
+	whole := make([]Binding, len(bindings))
+	for i, h := range bindings {
+		whole[i].Buffer = h
+		if h == 0 { // a zero Binding would pass where the shader declares none
+			return fmt.Errorf("gpu: dispatch compute: binding %d: %w: zero handle", i, ErrInvalidHandle)
+		}
+	}
+	return dev.Submit([]Dispatch{{Module: m, Bindings: whole, Params: push, Groups: groups}})
+}
+
+// modules keeps what DispatchCompute has parsed, within these bounds.
+var modules = moduleCache{maxCount: 256, maxBytes: 32 << 20}
+
+// moduleCache holds parsed modules by the bytes they came from and drops those
+// used longest ago. Modules are immutable, so one may be dropped while in use.
+type moduleCache struct {
+	maxCount int
+	maxBytes int
+
+	mu     sync.Mutex
+	seed   maphash.Seed
+	byHash map[uint64]*list.Element // of *cached
+	recent list.List                // front is the latest used
+	bytes  int
+}
+
+type cached struct {
+	hash   uint64
+	module *abi.Module
+}
+
+// get returns the module of code, parsing it unless it is held.
+func (c *moduleCache) get(code []byte) (*abi.Module, error) {
+	c.mu.Lock()
+	if c.byHash == nil {
+		c.seed, c.byHash = maphash.MakeSeed(), map[uint64]*list.Element{}
+	}
+	hash := maphash.Bytes(c.seed, code)
+	if e := c.byHash[hash]; e != nil && bytes.Equal(e.Value.(*cached).module.Code, code) {
+		c.recent.MoveToFront(e)
+		c.mu.Unlock()
+		return e.Value.(*cached).module, nil
+	}
+	c.mu.Unlock()
+
+	m, err := abi.Parse("", code)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byHash[hash]; e != nil {
+		c.drop(e)
+	}
+	c.byHash[hash] = c.recent.PushFront(&cached{hash, m})
+	c.bytes += len(m.Code)
+	for c.recent.Len() > 1 && (c.recent.Len() > c.maxCount || c.bytes > c.maxBytes) {
+		c.drop(c.recent.Back())
+	}
+	return m, nil
+}
+
+func (c *moduleCache) drop(e *list.Element) {
+	v := c.recent.Remove(e).(*cached)
+	delete(c.byHash, v.hash)
+	c.bytes -= len(v.module.Code)
+}
