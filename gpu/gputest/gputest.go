@@ -1,0 +1,234 @@
+// Package gputest is the suite that any gpu.Device must pass. One line in a
+// device's own tests runs it:
+//
+//	func TestDevice(t *testing.T) { gputest.Run(t, open) }
+//
+// Its shaders are shaders/test/gputest_*.comp. Kernels are the same in Go, so
+// that the suite runs on a null device too.
+package gputest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// Names of the suite's kernels.
+const (
+	addName     = "test/gputest_add.f32"
+	affineName  = "test/gputest_affine.u32"
+	gridName    = "test/gputest_grid.u32"
+	pushName    = "test/gputest_push.u32"
+	reverseName = "test/gputest_reverse.u32"
+	texelName   = "test/gputest_texel.u32"
+)
+
+// patience bounds every wait of the suite: a device that needs longer hangs.
+const patience = 2 * time.Minute
+
+// Run runs the suite, each part as a subtest. open returns a new device, which
+// Run closes; it may skip the test where there is no device. It is called
+// several times, and devices it returned earlier may still be open then.
+func Run(t *testing.T, open func(testing.TB) gpu.Device) {
+	for _, c := range []struct {
+		name string
+		test func(*env)
+	}{
+		{"Info", testInfo},
+		{"AllocZero", testAllocZero},
+		{"AllocZeroAfterPendingWrite", testAllocZeroPending},
+		{"AllocErrors", testAllocErrors},
+		{"WriteReadRanges", testRanges},
+		{"WriteReadErrors", testRangeErrors},
+		{"WriteTakesItsCopy", testWriteCopies},
+		{"LargeTransfer", testLargeTransfer},
+		{"InvalidHandles", testInvalidHandles},
+		{"FreePending", testFreePending},
+		{"MemoryReturned", testMemoryReturned},
+
+		{"Add", testAdd},
+		{"Order", testOrder},
+		{"RandomChain", testRandomChain},
+		{"LongList", testLongList},
+		{"BindingRanges", testBindingRanges},
+		{"Aliased", testAliased},
+		{"PushConstants", testPush},
+		{"Grid", testGrid},
+		{"SharedMemory", testShared},
+		{"TexelBuffers", testTexels},
+		{"NoGroups", testNoGroups},
+		{"EmptyList", testEmptyList},
+		{"BadDispatchRunsNone", testBadRunsNone},
+		{"KeepsNothing", testKeepsNothing},
+		{"Limits", testLimits},
+		{"DispatchCompute", testDispatchCompute},
+
+		{"Cancelled", testCancelled},
+		{"CancelledDuring", testCancelledDuring},
+		{"Concurrent", testConcurrent},
+		{"ConcurrentOneBuffer", testConcurrentOneBuffer},
+		{"Close", testClose},
+		{"CloseWhileBusy", testCloseWhileBusy},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			e := &env{T: t, ctx: ctx, open: open}
+			e.dev = e.another()
+			c.test(e)
+		})
+	}
+}
+
+// env is a subtest with its device.
+type env struct {
+	*testing.T
+	ctx  context.Context
+	open func(testing.TB) gpu.Device
+	dev  gpu.Device
+}
+
+// another opens a device that is closed, without error, at the subtest's end.
+func (e *env) another() gpu.Device {
+	e.Helper()
+	dev := e.open(e.T)
+	e.Cleanup(func() {
+		if err := dev.Close(); err != nil {
+			e.Errorf("close: %v", err)
+		}
+	})
+	return dev
+}
+
+// ok ends the subtest if err is not nil.
+func (e *env) ok(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// wants reports an error if err does not match want.
+func (e *env) wants(what string, err, want error) {
+	e.Helper()
+	if !errors.Is(err, want) {
+		e.Errorf("%s: got error %v, want %v", what, err, want)
+	}
+}
+
+func (e *env) module(name string) *abi.Module {
+	e.Helper()
+	m, err := spirv.Module(name)
+	e.ok(err)
+	return m
+}
+
+func (e *env) alloc(size int64) gpu.Handle {
+	e.Helper()
+	h, err := e.dev.Alloc(size)
+	e.ok(err)
+	return h
+}
+
+// buffer allocates a buffer that holds data.
+func (e *env) buffer(data []byte) gpu.Handle {
+	e.Helper()
+	h := e.alloc(int64(len(data)))
+	e.ok(e.dev.Write(e.ctx, h, 0, data))
+	return h
+}
+
+// words allocates a buffer that holds 32-bit words.
+func (e *env) words(w ...uint32) gpu.Handle {
+	e.Helper()
+	return e.buffer(encode(w))
+}
+
+func (e *env) read(h gpu.Handle, n int) []byte {
+	e.Helper()
+	dst := bytes.Repeat([]byte{0x5A}, n)
+	e.ok(e.dev.Read(e.ctx, h, 0, dst))
+	return dst
+}
+
+func (e *env) readWords(h gpu.Handle, n int) []uint32 {
+	e.Helper()
+	return decode(e.read(h, 4*n))
+}
+
+func (e *env) free(hs ...gpu.Handle) {
+	e.Helper()
+	for _, h := range hs {
+		e.ok(e.dev.Free(h))
+	}
+}
+
+// same reports the first difference between what a buffer holds and should.
+func (e *env) same(what string, got, want []uint32) {
+	e.Helper()
+	if len(got) != len(want) {
+		e.Errorf("%s: got %d words, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			e.Errorf("%s: word %d of %d: got %#x, want %#x", what, i, len(got), got[i], want[i])
+			return
+		}
+	}
+}
+
+// affine is dst[i] = src[i]·scale + shift for i < n, mod 2³².
+func (e *env) affine(src, dst gpu.Handle, n int, scale, shift uint32) gpu.Dispatch {
+	e.Helper()
+	return gpu.Dispatch{
+		Module:   e.module(affineName),
+		Bindings: []gpu.Binding{{Buffer: src}, {Buffer: dst}},
+		Params:   encode([]uint32{uint32(n), scale, shift}),
+		Groups:   e.groups(n, 64),
+	}
+}
+
+// groups covers n invocations in one dimension; the suite keeps n small enough.
+func (e *env) groups(n, local int) [3]uint32 {
+	return [3]uint32{uint32((n + local - 1) / local), 1, 1}
+}
+
+// reach is how many elements affine can cover in one dispatch on this device,
+// at most n.
+func (e *env) reach(n int) int {
+	l := &e.dev.Info().Limits
+	return int(min(int64(n), int64(l.MaxGroups[0])*64, l.MaxBinding/4, l.MaxBuffer/4))
+}
+
+// pattern is n words that differ from one another and from those of other seeds.
+func pattern(n int, seed uint32) []uint32 {
+	w := make([]uint32, n)
+	for i := range w {
+		w[i] = uint32(i)*2654435761 ^ seed*40503
+	}
+	return w
+}
+
+func encode(w []uint32) []byte {
+	b := make([]byte, 0, 4*len(w))
+	for _, x := range w {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return b
+}
+
+func decode(b []byte) []uint32 {
+	w := make([]uint32, len(b)/4)
+	for i := range w {
+		w[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return w
+}

@@ -1,0 +1,43 @@
+package gputest_test
+
+import (
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/gpu/null"
+)
+
+// open returns a null device that runs the suite's kernels in Go.
+func open(t testing.TB, info *gpu.Info) *null.Device {
+	kernels, err := gputest.Kernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := null.New(info)
+	dev.Kernels = kernels
+	return dev
+}
+
+func TestNull(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, nil) })
+}
+
+// A device of the smallest limits the suite's kernels fit in.
+func TestNullSmall(t *testing.T) {
+	info := null.DefaultInfo()
+	info.Memory = 1 << 22
+	info.Limits = gpu.Limits{
+		MaxBuffer: 1 << 20, MaxBinding: 1 << 14, MaxTexels: 256, OffsetAlign: 256, TexelAlign: 256,
+		MaxGroups: [3]uint32{64, 16, 8}, MaxLocalSize: [3]uint32{64, 8, 8}, MaxInvocations: 64,
+		MaxSharedBytes: 256, MaxParamBytes: 128, MaxBindings: 3, MaxTexelBuffers: 1,
+	}
+	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
+}
+
+// A device without texel buffers.
+func TestNullWithoutTexels(t *testing.T) {
+	info := null.DefaultInfo()
+	info.Limits.MaxTexelBuffers = 0
+	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
+}
