@@ -224,28 +224,33 @@ func ycbcrRow(dst []byte, m *image.YCbCr, y int) {
 	co := m.COffset(b.Min.X, b.Min.Y+y)
 	cbs, crs := m.Cb[co:], m.Cr[co:]
 	phase := b.Min.X & (1<<shift - 1) // pixels of the first group that lie left of the picture
-	for x := 0; x < w; {
-		c := (x + phase) >> shift
-		end := min((c+1)<<shift-phase, w)
-		cb, cr := int32(cbs[c])-128, int32(crs[c])-128
-		red := 91881 * cr
-		green := -22554*cb - 46802*cr
-		blue := 116130 * cb
-		for ; x < end; x++ {
-			l := int32(luma[x]) * 0x10101
-			d := dst[4*x : 4*x+4 : 4*x+4]
-			d[0] = clampShift(l + red)
-			d[1] = clampShift(l + green)
-			d[2] = clampShift(l + blue)
-			d[3] = 255
+	x := 0
+	if shift == 1 && phase == 0 {
+		// What cameras write: two pixels share a colour.
+		for c := range w / 2 {
+			red, green, blue := chroma(cbs[c], crs[c])
+			l := luma[2*c : 2*c+2 : 2*c+2]
+			d := dst[8*c : 8*c+8 : 8*c+8]
+			l0, l1 := int32(l[0])*0x10101, int32(l[1])*0x10101
+			d[0], d[1], d[2], d[3] = clampShift(l0+red), clampShift(l0+green), clampShift(l0+blue), 255
+			d[4], d[5], d[6], d[7] = clampShift(l1+red), clampShift(l1+green), clampShift(l1+blue), 255
 		}
+		x = w &^ 1
+	}
+	for ; x < w; x++ {
+		c := (x + phase) >> shift
+		red, green, blue := chroma(cbs[c], crs[c])
+		l := int32(luma[x]) * 0x10101
+		d := dst[4*x : 4*x+4 : 4*x+4]
+		d[0], d[1], d[2], d[3] = clampShift(l+red), clampShift(l+green), clampShift(l+blue), 255
 	}
 }
 
-// clampShift is v>>16 limited to 0..255.
-func clampShift(v int32) byte {
-	if uint32(v)&0xff000000 == 0 {
-		return byte(v >> 16)
-	}
-	return byte(^(v >> 31))
+// chroma is what a colour sample adds to each channel, times 2¹⁶.
+func chroma(cb, cr byte) (red, green, blue int32) {
+	u, v := int32(cb)-128, int32(cr)-128
+	return 91881 * v, -22554*u - 46802*v, 116130 * u
 }
+
+// clampShift is v>>16 limited to 0..255.
+func clampShift(v int32) byte { return byte(min(max(v, 0), 0xffffff) >> 16) }

@@ -71,6 +71,10 @@ func (o orientation) place(dst *image.NRGBA, strip []byte, w, h, y0, y1 int) {
 // format (as image.Decode names it), and upright when there is none or the
 // metadata cannot be read: a picture with damaged metadata is still a picture.
 // For JPEG it reads exif, as scanJPEG gives it, and not r.
+//
+// The EXIF block of JPEG and WebP files is found here, because imagemeta takes
+// the first APP1 segment for EXIF, where some programs put XMP, and does not
+// know that WebP chunks of odd size are padded. The block is a TIFF structure.
 func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orientation) {
 	found = upright
 	defer func() {
@@ -78,13 +82,17 @@ func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orienta
 			found = upright
 		}
 	}()
-	kind, ok := map[string]imagemeta.ImageFormat{
-		"jpeg": imagemeta.JPEG, "tiff": imagemeta.TIFF, "png": imagemeta.PNG, "webp": imagemeta.WebP,
-	}[format]
-	if !ok {
+	kind := imagemeta.TIFF
+	switch format {
+	case "png":
+		kind = imagemeta.PNG
+	case "webp":
+		exif = scanWebP(r)
+	case "jpeg", "tiff":
+	default:
 		return upright
 	}
-	if kind == imagemeta.JPEG {
+	if format == "jpeg" || format == "webp" {
 		if exif == nil {
 			return upright
 		}
@@ -109,11 +117,11 @@ func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orienta
 	return found
 }
 
-// scanJPEG walks the segments of a JPEG file up to its pixels. It returns a
-// JPEG file of nothing but the EXIF segment, nil if there is none (imagemeta
-// takes the first APP1 segment for EXIF, and some programs put XMP, which is
-// APP1 too, in front of it), and whether the picture is stored progressively,
-// which takes several times the memory to decode.
+var exifMark = []byte("Exif\x00\x00")
+
+// scanJPEG walks the segments of a JPEG file up to its pixels. It returns the
+// EXIF block, nil if there is none, and whether the picture is stored
+// progressively, which takes several times the memory to decode.
 func scanJPEG(r io.ReadSeeker) (exif []byte, progressive bool) {
 	if _, err := r.Seek(2, io.SeekStart); err != nil {
 		return nil, false
@@ -151,9 +159,36 @@ func scanJPEG(r io.ReadSeeker) (exif []byte, progressive bool) {
 		if _, err := io.ReadFull(r, body); err != nil {
 			return exif, progressive
 		}
-		if bytes.HasPrefix(body, []byte("Exif\x00\x00")) {
-			exif = append([]byte{0xff, 0xd8, 0xff, 0xe1, head[2], head[3]}, body...)
-			exif = append(exif, 0xff, 0xd9)
+		if bytes.HasPrefix(body, exifMark) {
+			exif = body[len(exifMark):]
 		}
+	}
+}
+
+// scanWebP returns the EXIF chunk of a WebP file, nil if there is none.
+func scanWebP(r io.ReadSeeker) []byte {
+	if _, err := r.Seek(12, io.SeekStart); err != nil {
+		return nil
+	}
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return nil
+		}
+		size := int64(binary.LittleEndian.Uint32(head[4:]))
+		if string(head[:4]) != "EXIF" {
+			if _, err := r.Seek(size+size&1, io.SeekCurrent); err != nil {
+				return nil
+			}
+			continue
+		}
+		if size > 1<<20 { // no camera writes as much
+			return nil
+		}
+		body := make([]byte, size)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return nil
+		}
+		return bytes.TrimPrefix(body, exifMark) // some writers keep JPEG's mark
 	}
 }

@@ -1,0 +1,763 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// negative is a Processor that inverts colours and counts.
+type negative struct {
+	calls, at, most atomic.Int64
+	wait            time.Duration
+	err             func(n int64) error
+}
+
+func (p *negative) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error {
+	n := p.calls.Add(1)
+	p.most.Store(max(p.most.Load(), p.at.Add(1)))
+	defer p.at.Add(-1)
+	if p.err != nil {
+		if err := p.err(n); err != nil {
+			return err
+		}
+	}
+	if p.wait > 0 {
+		select {
+		case <-time.After(p.wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s := src.(*image.NRGBA)
+	for i, v := range s.Pix {
+		if i%4 != 3 {
+			v = 255 - v
+		}
+		dst.Pix[i] = v
+	}
+	return nil
+}
+
+type call struct{}
+
+func (call) Spec() *spec.Op { return &spec.Op{Name: "negative"} }
+
+var calls = []spec.Call{call{}}
+
+// scene is a small picture with four distinct corners.
+func scene(w, h int) *image.NRGBA {
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			c := color.NRGBA{220, 30, 30, 255}
+			switch {
+			case x >= w/2 && y < h/2:
+				c = color.NRGBA{30, 200, 30, 255}
+			case x < w/2 && y >= h/2:
+				c = color.NRGBA{30, 30, 220, 255}
+			case x >= w/2:
+				c = color.NRGBA{240, 240, 240, 255}
+			}
+			m.SetNRGBA(x, y, c)
+		}
+	}
+	return m
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// encoded returns the picture in a format.
+func encoded(m image.Image, ext string) []byte {
+	var b bytes.Buffer
+	var err error
+	switch ext {
+	case ".jpg":
+		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: 95})
+	case ".png":
+		err = png.Encode(&b, m)
+	case ".gif":
+		err = gif.Encode(&b, m, nil)
+	case ".bmp":
+		err = bmp.Encode(&b, m)
+	case ".tiff":
+		err = tiff.Encode(&b, m, nil)
+	case ".webp":
+		return tinyWebP
+	default:
+		err = errors.New(ext)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// tinyWebP is a lossless 1×1 WebP picture.
+var tinyWebP = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+
+// tree writes files below a new folder and makes it the current one.
+func tree(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, data := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run finds, plans and runs.
+func run(t *testing.T, ctx context.Context, p Processor, inputs []string, f FindOptions, n Naming, o Options) *Report {
+	t.Helper()
+	found := must(Find(ctx, inputs, f))
+	jobs := must(Plan(found, n))
+	rep, err := Run(ctx, p, calls, jobs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// lines words a report: one line a file.
+func lines(r *Report) string {
+	var b strings.Builder
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "%s > %s: %s", filepath.ToSlash(f.Input), filepath.ToSlash(f.Output), f.Status)
+		if f.Err != nil {
+			fmt.Fprintf(&b, " (%v)", f.Err)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// noLeftovers fails if a temporary file is left anywhere below the current folder.
+func noLeftovers(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".tmp") {
+			t.Errorf("%s is left behind", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunEveryFormat(t *testing.T) {
+	m := scene(16, 10)
+	files := map[string][]byte{}
+	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
+		files["in/a"+ext[1:]+ext] = encoded(m, ext)
+	}
+	for _, format := range []Format{"", JPEG, PNG, TIFF} {
+		tree(t, files)
+		rep := run(t, t.Context(), &negative{}, []string{"in"}, FindOptions{}, Naming{Format: format}, Options{Folder: "out"})
+		if rep.Count(OK) != len(files) {
+			t.Fatalf("format %q:\n%s", format, lines(rep))
+		}
+		for _, f := range rep.Files {
+			data := must(os.ReadFile(f.Output))
+			got, kind, err := image.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Errorf("%s: %v", f.Output, err)
+				continue
+			}
+			want := format
+			if format == "" {
+				if want, _ = ParseFormat(filepath.Ext(f.Input)); want == "" {
+					want = PNG
+				}
+			}
+			if kind != string(want) {
+				t.Errorf("%s: it is %s, want %s", f.Output, kind, want)
+			}
+			if int64(len(data)) != f.OutBytes || f.InBytes != int64(len(files[filepath.ToSlash(f.Input)])) {
+				t.Errorf("%s: sizes %d → %d are not the files'", f.Output, f.InBytes, f.OutBytes)
+			}
+			if strings.Contains(f.Input, "webp") {
+				continue
+			}
+			c := color.NRGBAModel.Convert(got.At(2, 2)).(color.NRGBA)
+			slack := 12
+			if strings.Contains(f.Input, "gif") {
+				slack = 45 // the test writes GIF with a general palette
+			}
+			if got.Bounds().Size() != image.Pt(16, 10) || far(c, color.NRGBA{35, 225, 225, 255}) > slack {
+				t.Errorf("%s: %v, its first corner %v", f.Output, got.Bounds(), c)
+			}
+		}
+		if rep.Pixels != 5*160+1 {
+			t.Errorf("pixels: got %d, want %d", rep.Pixels, 5*160+1)
+		}
+		noLeftovers(t)
+	}
+}
+
+// exif returns a TIFF structure that holds nothing but the orientation.
+func exif(o int, order binary.ByteOrder) []byte {
+	b := []byte("MM\x00*")
+	if order == binary.LittleEndian {
+		b = []byte("II*\x00")
+	}
+	put := func(v any) { b = must(binary.Append(b, order, v)) }
+	put(uint32(8))
+	put(uint16(1))
+	put([]uint16{0x0112, 3})
+	put(uint32(1))
+	put([]uint16{uint16(o), 0})
+	put(uint32(0))
+	return b
+}
+
+func jpegWith(data []byte, segments ...string) []byte {
+	out := append([]byte(nil), data[:2]...)
+	for _, s := range segments {
+		out = append(out, 0xff, 0xe1, byte((len(s)+2)>>8), byte(len(s)+2))
+		out = append(out, s...)
+	}
+	return append(out, data[2:]...)
+}
+
+func pngWith(data []byte, kind string, body []byte) []byte {
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	chunk = append(append(chunk, kind...), body...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
+	const head = 8 + 25 // signature and IHDR
+	return append(append(append([]byte(nil), data[:head]...), chunk...), data[head:]...)
+}
+
+func webpWith(data, exif []byte) []byte {
+	chunk := func(kind string, body []byte) []byte {
+		c := append([]byte(kind), binary.LittleEndian.AppendUint32(nil, uint32(len(body)))...)
+		c = append(c, body...)
+		if len(body)%2 == 1 {
+			c = append(c, 0)
+		}
+		return c
+	}
+	body := append([]byte("WEBP"), chunk("VP8X", []byte{1<<3 | 1<<4, 0, 0, 0, 0, 0, 0, 0, 0, 0})...)
+	body = append(body, data[12:]...)
+	body = append(body, chunk("EXIF", exif)...)
+	return append(append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body)))...), body...)
+}
+
+// tiffWith sets the orientation in the TIFF that x/image/tiff writes, by
+// putting it in the place of a tag that does not matter (ResolutionUnit).
+func tiffWith(data []byte, o int) []byte {
+	out := append([]byte(nil), data...)
+	le := binary.LittleEndian
+	dir := out[le.Uint32(out[4:]):]
+	n := int(le.Uint16(dir))
+	at := -1
+	for i := range n {
+		if le.Uint16(dir[2+12*i:]) == 0x0128 {
+			at = i
+		}
+	}
+	if at < 0 {
+		panic("no ResolutionUnit to replace")
+	}
+	// Tags are sorted: move those between to make room.
+	to := at
+	for to > 0 && le.Uint16(dir[2+12*(to-1):]) > 0x0112 {
+		copy(dir[2+12*to:2+12*to+12], dir[2+12*(to-1):2+12*(to-1)+12])
+		to--
+	}
+	e := dir[2+12*to:]
+	le.PutUint16(e, 0x0112)
+	le.PutUint16(e[2:], 3)
+	le.PutUint32(e[4:], 1)
+	le.PutUint32(e[8:], uint32(o))
+	return out
+}
+
+func TestOrientation(t *testing.T) {
+	seen := scene(32, 16)
+	xmp := "http://ns.adobe.com/xap/1.0/\x00<x:xmpmeta xmlns:x='adobe:ns:meta/'/>"
+	for o := 1; o <= 8; o++ {
+		// Store the scene so that orientation o shows it upright: turn it by
+		// the orientation that undoes o.
+		undo := orientation(o)
+		if o == 6 || o == 8 {
+			undo = orientation(14 - o)
+		}
+		h := header{width: 32, height: 16, turn: undo}
+		w, ht := h.size()
+		stored := image.NewNRGBA(image.Rect(0, 0, w, ht))
+		toNRGBA(stored, seen, undo, 1)
+
+		j, p := encoded(stored, ".jpg"), encoded(stored, ".png")
+		tag := "Exif\x00\x00" + string(exif(o, binary.BigEndian))
+		files := map[string][]byte{
+			"in/jpeg.jpg":     jpegWith(j, tag),
+			"in/jpegle.jpg":   jpegWith(j, "Exif\x00\x00"+string(exif(o, binary.LittleEndian))),
+			"in/xmpfirst.jpg": jpegWith(j, xmp, tag),
+			"in/png.png":      pngWith(p, "eXIf", exif(o, binary.BigEndian)),
+			"in/tiff.tiff":    tiffWith(encoded(stored, ".tiff"), o),
+		}
+		tree(t, files)
+		rep, err := Run(t.Context(), nil, nil, must(Plan(must(Find(t.Context(), []string{"in"}, FindOptions{})), Naming{Format: PNG})), Options{Folder: "out"})
+		if err != nil || rep.Count(OK) != len(files) {
+			t.Fatalf("orientation %d: %v\n%s", o, err, lines(rep))
+		}
+		for _, f := range rep.Files {
+			got := must(png.Decode(bytes.NewReader(must(os.ReadFile(f.Output)))))
+			if got.Bounds().Size() != image.Pt(32, 16) || f.Width != 32 || f.Height != 16 {
+				t.Errorf("orientation %d, %s: size %v", o, f.Input, got.Bounds())
+				continue
+			}
+			for _, at := range []image.Point{{4, 4}, {28, 4}, {4, 12}, {28, 12}} {
+				g := color.NRGBAModel.Convert(got.At(at.X, at.Y)).(color.NRGBA)
+				if want := seen.NRGBAAt(at.X, at.Y); far(g, want) > 12 {
+					t.Errorf("orientation %d, %s: at %v got %v, want %v", o, f.Input, at, g, want)
+				}
+			}
+		}
+	}
+	// A 1×1 WebP shows no turning, so its tag is read by itself.
+	for o := 1; o <= 8; o++ {
+		r := bytes.NewReader(webpWith(tinyWebP, exif(o, binary.BigEndian)))
+		if got := readOrientation(r, "webp", nil); got != orientation(o) {
+			t.Errorf("webp: orientation %d, want %d", got, o)
+		}
+	}
+	if _, _, err := image.Decode(bytes.NewReader(webpWith(tinyWebP, exif(1, binary.BigEndian)))); err != nil {
+		t.Errorf("the WebP file of the test: %v", err)
+	}
+}
+
+func TestOrientationNonsense(t *testing.T) {
+	j := encoded(scene(8, 8), ".jpg")
+	for name, body := range map[string]string{
+		"zero":      string(exif(0, binary.BigEndian)),
+		"nine":      string(exif(9, binary.LittleEndian)),
+		"huge":      string(exif(65535, binary.LittleEndian)),
+		"cut":       string(exif(6, binary.BigEndian)[:14]),
+		"empty":     "",
+		"loop":      "II*\x00\x08\x00\x00\x00\x00\x00\x08\x00\x00\x00",
+		"offset":    "II*\x00\xff\xff\xff\xff\x00\x00",
+		"no tiff":   "hello, world, this is no TIFF header",
+		"wrong tag": strings.Replace(string(exif(6, binary.BigEndian)), "\x01\x12", "\x01\x13", 1),
+	} {
+		data := jpegWith(j, "Exif\x00\x00"+body)
+		exif, _ := scanJPEG(bytes.NewReader(data))
+		if got := readOrientation(bytes.NewReader(data), "jpeg", exif); got != upright {
+			t.Errorf("%s: got orientation %d, want 1", name, got)
+		}
+	}
+	for n := range len(j) {
+		scanJPEG(bytes.NewReader(j[:n])) // must end, whatever is cut off
+	}
+}
+
+func TestBadFilesStopNothing(t *testing.T) {
+	m := scene(40, 30)
+	j, p := encoded(m, ".jpg"), encoded(m, ".png")
+	bomb := append([]byte(nil), p...)
+	binary.BigEndian.PutUint32(bomb[16:], 60000)
+	binary.BigEndian.PutUint32(bomb[20:], 60000)
+	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
+	corrupt := append([]byte(nil), p...)
+	corrupt[len(corrupt)-20] ^= 0x55
+	tree(t, map[string][]byte{
+		"in/a.jpg":        j,
+		"in/bomb.png":     bomb,
+		"in/corrupt.png":  corrupt,
+		"in/cut.jpg":      j[:len(j)-200],
+		"in/cut.png":      p[:40],
+		"in/empty.jpg":    nil,
+		"in/text.jpg":     []byte("not a picture at all"),
+		"in/wrongext.jpg": p,
+		"in/z.jpg":        j,
+		"in/notes.txt":    []byte("left alone"),
+		"in/.hidden.jpg":  []byte("left alone"),
+	})
+	for _, link := range [][2]string{{"loop.jpg", "in/loop.jpg"}, {"nowhere", "in/dangling.jpg"}, {".", "in/dir.jpg"}} {
+		if err := os.Symlink(link[0], link[1]); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	rep := run(t, t.Context(), &negative{}, []string{"in", "missing.jpg", "in/notes.txt"}, FindOptions{}, Naming{}, Options{Folder: "out"})
+	got := lines(rep)
+	for _, want := range []string{
+		"in/a.jpg > out/a.jpg: ok\n",
+		"in/bomb.png > out/bomb.png: failed (picture too large: 60000×60000 is 3600 MP, the limit is 268.4 MP",
+		"in/corrupt.png > out/corrupt.png: failed (damaged picture: ",
+		"in/cut.jpg > out/cut.jpg: failed (damaged picture: ",
+		"in/cut.png > out/cut.png: failed (damaged picture: the file ends too early)",
+		"in/dangling.jpg > out/dangling.jpg: failed (no such file",
+		"in/empty.jpg > out/empty.jpg: failed (the file is empty)",
+		"in/loop.jpg > out/loop.jpg: failed (too many levels of symbolic links)",
+		"in/text.jpg > out/text.jpg: failed (not a picture in a format",
+		"in/wrongext.jpg > out/wrongext.jpg: ok\n",
+		"in/z.jpg > out/z.jpg: ok\n",
+		"missing.jpg > : failed (no such file",
+		"in/notes.txt > out/notes.png: failed (not a picture",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if n := strings.Count(got, "\n"); n != 13 {
+		t.Errorf("%d lines, want 13", n)
+	}
+	if t.Failed() {
+		t.Log("\n" + got)
+	}
+	if n := len(must(os.ReadDir("out"))); n != 3 {
+		t.Errorf("%d outputs, want 3", n)
+	}
+	noLeftovers(t)
+}
+
+func TestFind(t *testing.T) {
+	tree(t, map[string][]byte{
+		"in/a.jpg": nil, "in/b.PNG": nil, "in/sub/c.webp": nil, "in/sub/deep/d.tif": nil, "in/sub/.git/e.jpg": nil,
+		"in/out/old.jpg": nil, "a[1].jpg": nil, "empty/x.txt": nil, "in/x.txt": nil,
+	})
+	for _, c := range []struct {
+		inputs []string
+		o      FindOptions
+		want   string
+	}{
+		{[]string{"in"}, FindOptions{}, "in/a.jpg=a.jpg in/b.PNG=b.PNG"},
+		{[]string{"in"}, FindOptions{Recursive: true}, "in/a.jpg=a.jpg in/b.PNG=b.PNG in/out/old.jpg=out/old.jpg in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"in"}, FindOptions{Recursive: true, Skip: "in/out"}, "in/a.jpg=a.jpg in/b.PNG=b.PNG in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"in/sub/c.webp", "in/sub/../sub/c.webp"}, FindOptions{}, "in/sub/c.webp=c.webp"},
+		{[]string{"in/**/*.{webp,tif}"}, FindOptions{}, "in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"a[1].jpg"}, FindOptions{}, "a[1].jpg=a[1].jpg"},
+		{[]string{"in/x.txt"}, FindOptions{}, "in/x.txt=x.txt"},
+		{[]string{"empty"}, FindOptions{}, "empty!no picture matches in this folder (folders inside it are searched with -r)"},
+		{[]string{"in/*.bmp"}, FindOptions{}, "in/*.bmp!no picture matches"},
+		{[]string{"in/[.jpg"}, FindOptions{}, "in/[.jpg!invalid argument: a malformed pattern"},
+		{[]string{"nope.jpg"}, FindOptions{}, "nope.jpg!no such file or directory"},
+		{[]string{""}, FindOptions{}, "!invalid argument: an empty file name"},
+	} {
+		var got []string
+		for _, f := range must(Find(t.Context(), c.inputs, c.o)) {
+			s := f.Path + "=" + f.Rel
+			if f.Err != nil {
+				s = f.Path + "!" + f.Err.Error()
+			}
+			got = append(got, filepath.ToSlash(s))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.inputs, s, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(ctx, []string{"in"}, FindOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	found := []Found{{Path: "x/a.JPG", Rel: "a.JPG"}, {Path: "y/a.JPG", Rel: "a.JPG"}, {Path: "a.gif", Rel: "sub/a.gif"}, {Path: "b", Rel: "b"}, {Path: "../../c.png", Rel: "../../c.png"}}
+	jobs := must(Plan(found, Naming{Suffix: "-x"}))
+	for i, want := range []string{"a-x.JPG", "a-x.JPG", "sub/a-x.png", "b-x.png", "../../c-x.png"} {
+		if got := filepath.ToSlash(jobs[i].Output); got != want {
+			t.Errorf("%s: output %q, want %q", found[i].Path, got, want)
+		}
+	}
+	if jobs[0].Err != nil || jobs[1].Err == nil || !strings.Contains(jobs[1].Err.Error(), "a-x.JPG") || !strings.Contains(jobs[1].Err.Error(), "x/a.JPG") {
+		t.Errorf("two inputs of one name: %v, %v", jobs[0].Err, jobs[1].Err)
+	}
+	if jobs[4].Err == nil {
+		t.Error("an output outside the folder is planned")
+	}
+	if jobs := must(Plan(found[:1], Naming{Format: PNG})); jobs[0].Output != "a.png" {
+		t.Errorf("another format: %q", jobs[0].Output)
+	}
+	if jobs := must(Plan(found[:1], Naming{Name: "q.png", Format: PNG})); jobs[0].Output != "q.png" {
+		t.Errorf("a name: %q", jobs[0].Output)
+	}
+	for _, n := range []Naming{{Suffix: "/x"}, {Suffix: `..\x`}, {Name: "../q.png"}, {Name: "d/q.png"}, {Name: ".."}} {
+		if _, err := Plan(found[:1], n); err == nil {
+			t.Errorf("%+v is accepted", n)
+		}
+	}
+	if _, err := Plan(found, Naming{Name: "q.png"}); err == nil {
+		t.Error("one name for five inputs is accepted")
+	}
+}
+
+func TestNeverOntoAnInput(t *testing.T) {
+	j := encoded(scene(8, 8), ".jpg")
+	tree(t, map[string][]byte{"a.jpg": j, "b.png": encoded(scene(8, 8), ".png"), "b.jpg": j, "s/c.jpg": j})
+	if err := os.Link("s/c.jpg", "c.jpg"); err != nil {
+		t.Skip("no hard links here:", err)
+	}
+	for _, c := range []struct{ inputs, want string }{
+		{"a.jpg", "the input itself"},
+		{"b.png b.jpg", "the input b.jpg"},
+		{"s/c.jpg", "the input itself"},
+	} {
+		rep := run(t, t.Context(), &negative{}, strings.Fields(c.inputs), FindOptions{}, Naming{Format: JPEG}, Options{Existing: Replace})
+		if rep.Files[0].Err == nil || !strings.Contains(rep.Files[0].Err.Error(), c.want) {
+			t.Errorf("%s:\n%s", c.inputs, lines(rep))
+		}
+	}
+	for _, name := range []string{"a.jpg", "b.jpg", "c.jpg"} {
+		if !bytes.Equal(must(os.ReadFile(name)), j) {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+func TestExisting(t *testing.T) {
+	j := encoded(scene(8, 8), ".jpg")
+	tree(t, map[string][]byte{"in/a.jpg": j, "out/a.jpg": []byte("old"), "in/b.jpg": j, "out/b.jpg/x": nil})
+	for _, c := range []struct {
+		e    Existing
+		want Status
+		keep bool
+	}{{Refuse, Failed, true}, {Skip, Skipped, true}, {Replace, OK, false}} {
+		p := &negative{}
+		rep := run(t, t.Context(), p, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", Existing: c.e})
+		if rep.Files[0].Status != c.want {
+			t.Errorf("%d:\n%s", c.e, lines(rep))
+		}
+		if keep := string(must(os.ReadFile("out/a.jpg"))) == "old"; keep != c.keep {
+			t.Errorf("%d: the old file is there: %v", c.e, keep)
+		}
+		if c.keep && p.calls.Load() > 0 {
+			t.Errorf("%d: it computed what it would not write", c.e)
+		}
+		if f := rep.Files[1]; f.Status != Failed || !strings.Contains(f.Err.Error(), "a folder of that name exists") {
+			t.Errorf("%d: a folder in the way: %v", c.e, f.Err)
+		}
+	}
+	noLeftovers(t)
+}
+
+func TestOutputFolder(t *testing.T) {
+	j := encoded(scene(8, 8), ".jpg")
+	tree(t, map[string][]byte{"in/sub/a.jpg": j, "in/b.jpg": j, "file": nil, "out1/sub": nil})
+	found := must(Find(t.Context(), []string{"in"}, FindOptions{Recursive: true}))
+	jobs := must(Plan(found, Naming{}))
+	if _, err := Run(t.Context(), nil, nil, jobs, Options{Folder: "file"}); err == nil || !strings.Contains(err.Error(), "output folder file: not a directory") {
+		t.Errorf("a file for a folder: %v", err)
+	}
+	// A file where a folder below the output folder should be.
+	rep := must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out1"}))
+	if rep.Files[0].Status != OK || rep.Files[1].Status != Failed {
+		t.Errorf("a file for a folder inside:\n%s", lines(rep))
+	}
+	// A link that leads out of the output folder.
+	if err := os.MkdirAll("elsewhere", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("out2", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../elsewhere", "out2/sub"); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	rep = must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out2"}))
+	if rep.Files[0].Status != OK || rep.Files[1].Status != Failed {
+		t.Errorf("a link out of the folder:\n%s", lines(rep))
+	}
+	if n := len(must(os.ReadDir("elsewhere"))); n != 0 {
+		t.Errorf("%d files were written through the link", n)
+	}
+	noLeftovers(t)
+}
+
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	f := must(os.OpenFile("/dev/full", os.O_WRONLY, 0))
+	defer f.Close()
+	c := &counter{ctx: t.Context(), w: f}
+	err := writing(encode(c, scene(64, 64), PNG, 0))
+	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 12 {
+		files[fmt.Sprintf("in/%02d.jpg", i)] = encoded(scene(64, 64), ".jpg")
+	}
+	tree(t, files)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := &negative{wait: 20 * time.Millisecond}
+	rep := run(t, ctx, p, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", OnDone: func(File) {
+		if p.calls.Load() > 3 {
+			cancel()
+		}
+	}})
+	done, cut := rep.Count(OK), rep.Count(Interrupted)
+	if done == 0 || cut == 0 || done+cut != 12 {
+		t.Errorf("%d done, %d interrupted\n%s", done, cut, lines(rep))
+	}
+	if n := len(must(os.ReadDir("out"))); n != done {
+		t.Errorf("%d files for %d done", n, done)
+	}
+	noLeftovers(t)
+}
+
+func TestComputeErrorsAndLimits(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 8 {
+		files[fmt.Sprintf("in/%02d.png", i)] = encoded(scene(64, 64), ".png")
+	}
+	tree(t, files)
+	p := &negative{wait: time.Millisecond, err: func(n int64) error {
+		if n%2 == 0 {
+			return errors.New("device trouble")
+		}
+		return nil
+	}}
+	var seen atomic.Int64
+	rep := run(t, t.Context(), p, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", Workers: 6, Memory: 1, OnDone: func(File) { seen.Add(1) }})
+	if rep.Count(OK) != 4 || rep.Count(Failed) != 4 || seen.Load() != 8 {
+		t.Errorf("%d reported\n%s", seen.Load(), lines(rep))
+	}
+	if p.most.Load() != 1 {
+		t.Errorf("%d pictures computed at once, want 1", p.most.Load())
+	}
+	for i, f := range rep.Files {
+		if want := fmt.Sprintf("in/%02d.png", i); filepath.ToSlash(f.Input) != want {
+			t.Errorf("report %d is of %s, want %s", i, f.Input, want)
+		}
+	}
+	for _, o := range []Options{{Quality: -1}, {Quality: 101}, {Workers: -1}, {Memory: -1}, {MaxPixels: -1}} {
+		if _, err := Run(t.Context(), p, calls, nil, o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+	if _, err := Run(t.Context(), nil, calls, nil, Options{}); err == nil {
+		t.Error("operations without a device are accepted")
+	}
+}
+
+func TestTransparency(t *testing.T) {
+	m := image.NewNRGBA(image.Rect(0, 0, 16, 16))
+	for i := 0; i < len(m.Pix); i += 4 {
+		copy(m.Pix[i:], []byte{0, 0, 0, 128})
+	}
+	tree(t, map[string][]byte{"in/a.png": encoded(m, ".png")})
+	jobs := must(Plan(must(Find(t.Context(), []string{"in"}, FindOptions{})), Naming{}))
+	for _, f := range []Format{PNG, TIFF, JPEG} {
+		jobs[0].Output, jobs[0].Format = "a."+string(f), f
+		rep := must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out"}))
+		if rep.Count(OK) != 1 {
+			t.Fatal(lines(rep))
+		}
+		got, _, err := image.Decode(bytes.NewReader(must(os.ReadFile(rep.Files[0].Output))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := color.NRGBA{0, 0, 0, 128}
+		if f == JPEG {
+			want = color.NRGBA{127, 127, 127, 255}
+		}
+		if c := color.NRGBAModel.Convert(got.At(8, 8)).(color.NRGBA); far(c, want) > 1 {
+			t.Errorf("%s: got %v, want %v", f, c, want)
+		}
+	}
+}
+
+func TestGIFFirstFrame(t *testing.T) {
+	pal := color.Palette{color.Black, color.White}
+	first := image.NewPaletted(image.Rect(2, 1, 6, 4), pal)
+	for i := range first.Pix {
+		first.Pix[i] = 1
+	}
+	second := image.NewPaletted(image.Rect(0, 0, 8, 6), pal)
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{first, second}, Delay: []int{1, 1}, Config: image.Config{Width: 8, Height: 6, ColorModel: pal}}); err != nil {
+		t.Fatal(err)
+	}
+	tree(t, map[string][]byte{"a.gif": b.Bytes()})
+	jobs := must(Plan(must(Find(t.Context(), []string{"a.gif"}, FindOptions{})), Naming{}))
+	rep := must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out"}))
+	if rep.Count(OK) != 1 {
+		t.Fatal(lines(rep))
+	}
+	got := must(png.Decode(bytes.NewReader(must(os.ReadFile("out/a.png")))))
+	in, out := color.NRGBAModel.Convert(got.At(3, 2)), color.NRGBAModel.Convert(got.At(0, 0)).(color.NRGBA)
+	if got.Bounds().Size() != image.Pt(8, 6) || in != (color.NRGBA{255, 255, 255, 255}) || out.A != 0 {
+		t.Errorf("size %v, inside the frame %v, outside %v", got.Bounds(), in, out)
+	}
+}
+
+func TestPoolReuses(t *testing.T) {
+	var p pool
+	a := p.get(100, 100)
+	p.put(a)
+	if b := p.get(90, 100); &b.Pix[0] != &a.Pix[0] || len(b.Pix) != 36000 || b.Stride != 360 {
+		t.Error("a buffer that fits was not taken")
+	}
+	p.put(a)
+	if p.get(10, 10); len(p.free) != 0 {
+		t.Error("a far larger buffer was kept beside a new one")
+	}
+}
+
+// TestMemoryIsFlat: twice the pictures do not hold twice the memory.
+func TestMemoryIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("encodes large pictures")
+	}
+	m := scene(2000, 1500)
+	data := encoded(m, ".jpg")
+	peak := func(n int) uint64 {
+		files := map[string][]byte{}
+		for i := range n {
+			files[fmt.Sprintf("in/%02d.jpg", i)] = data
+		}
+		tree(t, files)
+		runtime.GC()
+		var most uint64
+		rep := run(t, t.Context(), &negative{}, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", OnDone: func(File) {
+			var s runtime.MemStats
+			runtime.ReadMemStats(&s)
+			most = max(most, s.HeapInuse)
+		}})
+		if rep.Count(OK) != n {
+			t.Fatal(lines(rep))
+		}
+		return most
+	}
+	few, many := peak(6), peak(24)
+	if many > few*3/2+(16<<20) {
+		t.Errorf("heap in use: %d MiB with 6 pictures, %d MiB with 24", few>>20, many>>20)
+	}
+}
