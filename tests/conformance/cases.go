@@ -1,0 +1,223 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// mode is a way to place the operands of a case in memory.
+type mode struct {
+	name    string
+	in, out layout
+	inPlace bool // Out[0] is In[0]
+	alias   bool // equal inputs are one tensor
+	// optional modes may be answered with ErrUnsupported, which is counted and
+	// shown; in the other ones only a whole dtype may be unsupported.
+	optional bool
+}
+
+var (
+	guarded = layout{guards: true}
+	// allModes starts with the plain one, whose result others must repeat.
+	allModes = []mode{
+		{name: "plain", in: guarded, out: guarded},
+		{name: "exact"},
+		{name: "in-place", in: guarded, inPlace: true},
+		{name: "aliased", in: guarded, out: guarded, alias: true},
+		{name: "strided-in", in: layout{guards: true, pad: 1}, out: guarded, optional: true},
+		{name: "strided-out", in: guarded, out: layout{guards: true, pad: 1}, optional: true},
+		{name: "pitched", in: layout{guards: true, pad: 2, aligned: true}, out: layout{guards: true, pad: 5, aligned: true}, optional: true},
+		{name: "shifted-in", in: layout{guards: true, shift: true}, out: guarded, optional: true},
+		{name: "shifted-out", in: guarded, out: layout{guards: true, shift: true}, optional: true},
+	}
+	fewModes = allModes[:2]
+	bigModes = allModes[:3]
+)
+
+// The poisons: all ones is NaN in every floating-point type, and the second
+// one catches an element that was left unwritten where 0xFF is a fair value.
+const poison1, poison2 = 0xFF, 0x5A
+
+// cases runs one job in all its modes.
+func (s *suite) cases(l *lane, p *prepared) {
+	if p.err != nil {
+		s.add(l, p.job, "prepare", fail(p.err))
+		return
+	}
+	var base [][]byte // the plain result
+	for _, m := range p.modes {
+		if !m.applies(p) {
+			continue
+		}
+		o, got := s.one(l, p, m, base)
+		s.add(l, p.job, m.name, o)
+		if m.name == "plain" {
+			if o.status != Pass {
+				return // every other mode would say the same
+			}
+			base = got
+		}
+		if s.ctx.Err() != nil {
+			return
+		}
+	}
+	// A guarded lane looks at the zones of every buffer now, scratch included.
+	if err := l.dev.Sync(s.ctx); err != nil && s.ctx.Err() == nil {
+		s.add(l, p.job, "sync", fail(err))
+	}
+}
+
+// applies reports whether the mode differs from the plain one for these operands.
+func (m mode) applies(p *prepared) bool {
+	if m.inPlace && (!p.op.InPlace || !sameDesc(p.in[0].Desc, p.want[0].Desc)) {
+		return false
+	}
+	if m.alias && p.aliased == nil {
+		return false
+	}
+	return pads(m.in, p.in) && pads(m.out, p.want)
+}
+
+func pads(lay layout, hs []*tensor.Host) bool {
+	for _, h := range hs {
+		if _, ok := lay.strided(h.Desc); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// one runs a case and checks its outputs against the reference, and against
+// base where the result must be the same bit for bit.
+func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]byte) {
+	want := p.want
+	if m.alias {
+		want = p.aliased
+	}
+	got, err := s.launch(l, p, m, poison1)
+	if err != nil {
+		return refused(err, m.optional || m.name == "plain"), nil
+	}
+	o := pass()
+	tol := p.op.Tolerance(p.call, p.dtype)
+	for i, w := range want {
+		if w.DType != p.dtype {
+			tol = p.op.Tolerance(p.call, w.DType)
+		}
+		c := compare(got[i], w, tol)
+		if len(want) > 1 {
+			c.message = fmt.Sprintf("output %s: %s", p.op.Out[i].Name, c.message)
+		}
+		o = o.and(c)
+	}
+	if o.status != Pass {
+		return o, got
+	}
+	switch {
+	case m.inPlace:
+		if i, k := firstDiff(got, base); i >= 0 {
+			return o.and(failf("output %d differs in place from out of place at byte %d", i, k)), got
+		}
+	case m.name == "plain":
+		again, err := s.launch(l, p, m, poison2)
+		if err != nil {
+			return o.and(fail(fmt.Errorf("second run: %w", err))), got
+		}
+		if i, k := firstDiff(got, again); i >= 0 {
+			return o.and(failf("output %d differs at byte %d when run again over other contents (%#x, then %#x): left unwritten, or not deterministic",
+				i, k, got[i][k], again[i][k])), got
+		}
+	}
+	return o, got
+}
+
+// refused turns an error of a run into an outcome.
+func refused(err error, optional bool) outcome {
+	if optional && errors.Is(err, gpu.ErrUnsupported) {
+		return outcome{status: Unsupported, message: err.Error(), err: err}
+	}
+	return fail(err)
+}
+
+func firstDiff(a, b [][]byte) (output, index int) {
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return i, differ(a[i], b[i])
+		}
+	}
+	return -1, -1
+}
+
+// launch places the operands, runs the operation, checks the surroundings and
+// returns the elements of the outputs.
+func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte, err error) {
+	var in, out []*block
+	defer func() { err = errors.Join(err, l.free(in...), l.free(out...)) }()
+	for i, h := range p.in {
+		if m.alias && i > 0 && sameDesc(h.Desc, p.in[0].Desc) {
+			in = append(in, &block{desc: in[0].desc, off: in[0].off})
+			continue
+		}
+		b, err := l.place(s, h.Desc, h, m.in, 0)
+		if in = append(in, b); err != nil {
+			return nil, err
+		}
+	}
+	for i, w := range p.want {
+		if m.inPlace && i == 0 {
+			out = append(out, in[0])
+			in[0] = nil
+			continue
+		}
+		b, err := l.place(s, w.Desc, nil, m.out, poison)
+		if out = append(out, b); err != nil {
+			return nil, err
+		}
+	}
+	inputs, outputs := make([]exec.Operand, len(in)), make([]exec.Operand, len(out))
+	for i, b := range out {
+		outputs[i] = b.operand()
+	}
+	for i, b := range in {
+		switch {
+		case b == nil:
+			inputs[i] = outputs[0]
+		case b.h == 0:
+			inputs[i] = inputs[0]
+		default:
+			inputs[i] = b.operand()
+		}
+	}
+	if err := l.x.Run(s.ctx, p.call, outputs, inputs); err != nil {
+		return nil, err
+	}
+	for i, b := range out {
+		got, err := l.read(s, b)
+		if err != nil {
+			return nil, err
+		}
+		e, err := b.elements(got)
+		if err != nil {
+			return nil, fmt.Errorf("output %d: %w", i, err)
+		}
+		outs = append(outs, e)
+	}
+	for i, b := range in {
+		if b == nil || b.h == 0 {
+			continue
+		}
+		got, err := l.read(s, b)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.unchanged(got); err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	return outs, nil
+}

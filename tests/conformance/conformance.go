@@ -1,0 +1,274 @@
+// Package conformance checks every operation on a device against its float64
+// reference. There is one loop: devices × operations × cases; an operation
+// joins by being registered, a device by being passed to Run.
+//
+// The harness distrusts everything. Operands lie in buffers with guard zones
+// before and after them, outputs are poisoned before they are written, inputs
+// must come back unchanged, and NaN and infinities must be where the reference
+// has them before any error is averaged. Sizes are awkward by construction
+// (0, 1, primes, around every tile), and everything runs again under forced
+// tiny limits and with the plans meant for another kind of device.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"runtime"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// DefaultSeed is the seed of the random inputs when Options gives none.
+const DefaultSeed = 20260101
+
+// Options says what Run should try. The zero value tries everything.
+type Options struct {
+	// Ops are the operations to run; nil means every registered one.
+	Ops []*spec.Op
+	// Quick tries few sizes and only the device's own plans: seconds, not
+	// minutes, for a check of one machine.
+	Quick bool
+	// Seed makes the random inputs; 0 means DefaultSeed.
+	Seed uint64
+	// Variants are the ways to plan; nil means Variants of the device (only
+	// the first of them when Quick).
+	Variants []Variant
+	// Expect lists known troubles; may be nil.
+	Expect *Expectations
+	// Progress, if not nil, is called after each group of cases.
+	Progress func(done, total int, op string)
+}
+
+// Variant is one way to plan for a device.
+type Variant struct {
+	Name string
+	// Guard puts zones around every buffer, the scratch of plans included.
+	Guard bool
+	// Limits, if not nil, lowers the limits the device shows and enforces.
+	Limits func(*gpu.Limits)
+	// Target, if not nil, changes what plans are made for.
+	Target func(*spec.Target)
+}
+
+// TinyLimits forces the limits of the smallest device that should work, so
+// that plans must split what fits any real one.
+func TinyLimits(l *gpu.Limits) {
+	l.MaxBinding = min(l.MaxBinding, 1<<20)
+	l.MaxTexels = min(l.MaxTexels, 1<<12)
+	for i := range l.MaxGroups {
+		l.MaxGroups[i] = min(l.MaxGroups[i], 256)
+		l.MaxLocalSize[i] = min(l.MaxLocalSize[i], 64)
+	}
+	l.MaxInvocations = min(l.MaxInvocations, 64)
+	l.MaxSharedBytes = min(l.MaxSharedBytes, 16<<10)
+	l.MaxParamBytes = min(l.MaxParamBytes, 128)
+	l.MaxBindings = min(l.MaxBindings, 4)
+	l.MaxTexelBuffers = min(l.MaxTexelBuffers, 4)
+	l.OffsetAlign = max(l.OffsetAlign, 256)
+	l.TexelAlign = max(l.TexelAlign, 256)
+}
+
+// Variants returns the ways to plan that are worth trying on a device: its own
+// first, without and with zones around every buffer, then tiny limits, the plans
+// of the other device profile, and plans without texel buffers.
+func Variants(info *gpu.Info) []Variant {
+	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
+	if info.Kind == gpu.CPU {
+		vs = append(vs, Variant{Name: "gpu-profile", Target: func(t *spec.Target) { t.CPU = false }})
+	} else {
+		vs = append(vs, Variant{Name: "cpu-profile", Target: func(t *spec.Target) { t.CPU = true }})
+	}
+	if info.Limits.MaxTexelBuffers > 0 {
+		vs = append(vs, Variant{Name: "no-texels", Target: func(t *spec.Target) { t.TexelBuffers = false }},
+			Variant{Name: "tiny-no-texels", Limits: TinyLimits, Target: func(t *spec.Target) { t.TexelBuffers = false }})
+	}
+	return vs
+}
+
+// Run checks the operations on the device and reports every case. The error is
+// for what stops the run itself (a cancelled context, a lost device); failed
+// cases are in the report.
+func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
+	if opts.Seed == 0 {
+		opts.Seed = DefaultSeed
+	}
+	if opts.Ops == nil {
+		opts.Ops = spec.All()
+	}
+	variants := opts.Variants
+	if variants == nil {
+		variants = Variants(dev.Info())
+		if opts.Quick {
+			variants = variants[:1]
+		}
+	}
+	s := &suite{ctx: ctx, opts: opts, report: newReport(dev.Info(), opts)}
+	for _, v := range variants {
+		l, err := newLane(dev, v)
+		if err != nil {
+			return nil, fmt.Errorf("conformance: %s: %w", v.Name, err)
+		}
+		s.lanes = append(s.lanes, l)
+	}
+	err := s.run()
+	s.report.finish(opts.Expect)
+	return s.report, err
+}
+
+// lane is a device seen through one Variant.
+type lane struct {
+	Variant
+	dev   gpu.Device
+	x     *exec.Runner
+	align int64 // satisfies storage and texel bindings
+}
+
+func newLane(dev gpu.Device, v Variant) (*lane, error) {
+	if v.Limits != nil {
+		limits := dev.Info().Limits
+		v.Limits(&limits)
+		dev = guard.Restrict(dev, limits)
+	}
+	if v.Guard {
+		dev = guard.New(dev)
+	}
+	var opts []exec.Option
+	if v.Target != nil {
+		opts = append(opts, exec.WithTarget(v.Target))
+	}
+	x, err := exec.New(dev, opts...)
+	if err != nil {
+		return nil, err
+	}
+	lim := dev.Info().Limits
+	return &lane{Variant: v, dev: dev, x: x, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
+}
+
+type suite struct {
+	ctx    context.Context
+	opts   Options
+	report *Report
+	lanes  []*lane
+}
+
+// job is one set of inputs: everything about a case but the memory it lies in
+// and the way it is planned.
+type job struct {
+	op    *spec.Op
+	dtype tensor.DType
+	call  spec.Call
+	dims  []int
+	image string
+	modes []mode
+	last  bool // of its operation and dtype: the refusals follow
+}
+
+func (j *job) name() string {
+	var b strings.Builder
+	b.WriteString(callName(j.call))
+	for i, d := range j.dims {
+		sep := " "
+		if i == 0 {
+			sep = "/"
+		}
+		fmt.Fprintf(&b, "%s%s=%d", sep, j.op.Cases.Dims[i].Name, d)
+	}
+	return b.String() + "/" + j.image
+}
+
+// callName is the call as the command line writes it.
+func callName(c spec.Call) string {
+	if c == nil || c.Spec() == nil {
+		return fmt.Sprintf("%T", c)
+	}
+	return spec.FormatCall(c)
+}
+
+// jobs lists the work in order.
+func (s *suite) jobs() []job {
+	var js []job
+	for _, op := range s.opts.Ops {
+		for _, d := range op.Cases.DTypes {
+			for ci, c := range op.Cases.Calls {
+				for _, k := range combine(op, c, d, level(s.opts.Quick, ci)) {
+					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, image: k.image, modes: k.modes})
+				}
+			}
+			if len(js) > 0 {
+				js[len(js)-1].last = true
+			}
+		}
+	}
+	return js
+}
+
+// run prepares inputs and references ahead on the other processors, and runs
+// the cases in order.
+func (s *suite) run() error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	jobs := s.jobs()
+	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(queue)
+		for i := range jobs {
+			f := make(chan *prepared, 1)
+			select {
+			case queue <- f:
+			case <-ctx.Done():
+				return
+			}
+			go func() { f <- s.prepare(&jobs[i]) }()
+		}
+	}()
+	for i := range jobs {
+		f, ok := <-queue
+		if !ok {
+			return ctx.Err()
+		}
+		p := <-f
+		for _, l := range s.lanes {
+			s.cases(l, p)
+			if jobs[i].last && p.err == nil {
+				s.refusals(l, p)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("conformance: %w", err)
+		}
+		if s.report.lost != nil {
+			return fmt.Errorf("conformance: %s: %w", jobs[i].op.Name, s.report.lost)
+		}
+		if s.opts.Progress != nil {
+			s.opts.Progress(i+1, len(jobs), jobs[i].op.Name)
+		}
+	}
+	return nil
+}
+
+// seed derives the random sequence of a job from the run's seed and its name,
+// so that a case has the same inputs whichever others run with it.
+func (s *suite) seed(j *job) (uint64, uint64) {
+	h := fnv.New64a()
+	fmt.Fprint(h, j.op.Name, j.dtype, j.name())
+	return s.opts.Seed, h.Sum64()
+}
+
+// add records the outcome of a case.
+func (s *suite) add(l *lane, j *job, mode string, o outcome) {
+	s.report.add(Row{
+		Op: j.op.Name, DType: j.dtype.String(), Case: l.Name + "/" + mode + "/" + j.name(),
+		Status: o.status, AbsErr: finite(o.abs), RelErr: finite(o.rel), Used: finite(o.used), Worst: o.worst, Message: o.message,
+		flips: o.flips, elems: o.elems,
+	})
+	if errors.Is(o.err, gpu.ErrDeviceLost) {
+		s.report.lost = o.err
+	}
+}

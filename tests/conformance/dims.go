@@ -1,0 +1,239 @@
+package conformance
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// effort bounds the sizes tried for one call.
+type effort struct {
+	combos int   // size combinations
+	elems  int64 // elements of all inputs together
+	flops  int64 // of the operation, by its Cost
+	big    bool  // one case that is larger than any forced limit
+	images bool  // the special images too
+}
+
+// level is the effort for the i-th attribute setting of an operation. The
+// first one, the defaults, gets the most.
+func level(quick bool, i int) effort {
+	switch {
+	case quick && i == 0:
+		return effort{combos: 14, elems: 1 << 15, flops: 1 << 25, images: true}
+	case quick:
+		return effort{combos: 4, elems: 1 << 14, flops: 1 << 24}
+	case i == 0:
+		return effort{combos: 64, elems: 1 << 19, flops: 1 << 27, big: true, images: true}
+	}
+	return effort{combos: 20, elems: 1 << 18, flops: 1 << 26, big: true}
+}
+
+// combo is a choice of sizes, the inputs to fill them with, and the ways the
+// operands are placed in memory.
+type combo struct {
+	dims  []int
+	image string
+	modes []mode
+}
+
+// awkward lists the sizes worth trying for a dimension, without the large one.
+func awkward(d spec.Dim) []int {
+	if len(d.Only) > 0 {
+		return slices.Clone(d.Only)
+	}
+	vs := []int{0, 1, 2, 3, 4, 5, 7, 13, 31, 67}
+	for _, t := range d.Tiles {
+		vs = append(vs, t-1, t, t+1, 2*t+1)
+	}
+	slices.Sort(vs)
+	vs = slices.Compact(vs)
+	return slices.DeleteFunc(vs, func(v int) bool { return v < 0 })
+}
+
+// combine chooses size combinations for one call: the corners first, then
+// combinations that cover all pairs of values as far as the effort reaches.
+func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
+	dims := op.Cases.Dims
+	values := make([][]int, len(dims))
+	for i, dim := range dims {
+		values[i] = awkward(dim)
+	}
+	fits := func(v []int, scale int64) bool {
+		n, flops := weigh(op, c, d, v)
+		return n <= e.elems*scale && flops <= e.flops*scale
+	}
+	var out []combo
+	take := func(v []int, scale int64, modes []mode) {
+		dup := slices.ContainsFunc(out, func(k combo) bool { return slices.Equal(k.dims, v) })
+		if !dup && fits(v, scale) {
+			out = append(out, combo{dims: v, image: "random", modes: modes})
+		}
+	}
+	for _, v := range corners(dims, values) {
+		take(v, 1, allModes)
+	}
+	for _, v := range pairs(values) {
+		if len(out) >= e.combos {
+			break
+		}
+		modes := fewModes
+		if len(out)%4 == 0 {
+			modes = allModes
+		}
+		take(v, 1, modes)
+	}
+	if e.images {
+		mid := at(dims, values, 37)
+		for _, image := range images {
+			out = append(out, combo{dims: mid, image: image, modes: fewModes})
+		}
+	}
+	if e.big {
+		if v := bigger(op, d, dims, values); v != nil {
+			take(v, 16, bigModes)
+		}
+	}
+	return out
+}
+
+// weigh returns the input elements and the operations of a choice of sizes.
+func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int) (elems, flops int64) {
+	in := op.Cases.Inputs(d, v)
+	for _, t := range in {
+		elems += int64(t.Elems())
+	}
+	if op.Cost != nil {
+		flops = op.Cost(c, in).Flops
+	}
+	return elems, flops
+}
+
+// at gives every free dimension the size n (and other ones their last value).
+func at(dims []spec.Dim, values [][]int, n int) []int {
+	v := make([]int, len(dims))
+	for i := range dims {
+		if v[i] = n; len(dims[i].Only) > 0 {
+			v[i] = values[i][len(values[i])-1]
+		}
+	}
+	return v
+}
+
+// corners are the shapes that break kernels most often: all ones, thin in each
+// direction, empty in each, a prime everywhere.
+func corners(dims []spec.Dim, values [][]int) [][]int {
+	out := [][]int{at(dims, values, 1), at(dims, values, 13)}
+	for i := range dims {
+		if len(dims[i].Only) > 0 {
+			for _, o := range dims[i].Only {
+				v := at(dims, values, 7)
+				v[i] = o
+				out = append(out, v)
+			}
+			continue
+		}
+		for _, n := range []int{0, 257} {
+			thin := at(dims, values, 1)
+			thin[i] = n
+			out = append(out, thin)
+		}
+		empty := at(dims, values, 5)
+		empty[i] = 0
+		out = append(out, empty)
+	}
+	return out
+}
+
+// bigger returns sizes whose first input is larger than 1.5 MiB, so that
+// forced limits of 1 MiB must split it; nil if no free dimension can grow.
+func bigger(op *spec.Op, d tensor.DType, dims []spec.Dim, values [][]int) []int {
+	for _, n := range []int{67, 131, 257, 521, 1031, 2053, 65537, 500009} {
+		v := at(dims, values, n)
+		in := op.Cases.Inputs(d, v)
+		if len(in) > 0 && in[0].Bytes() > 3<<19 {
+			return v
+		}
+	}
+	return nil
+}
+
+// pairs returns combinations that contain every pair of values of every two
+// dimensions, in an order that spreads the values: greedily, each row takes
+// the uncovered pair first in a shuffled list and fills in what covers most.
+func pairs(values [][]int) [][]int {
+	if len(values) == 0 {
+		return [][]int{{}}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	if len(values) == 1 {
+		var out [][]int
+		for _, i := range rng.Perm(len(values[0])) {
+			out = append(out, []int{values[0][i]})
+		}
+		return out
+	}
+	type pair struct{ a, i, b, j int }
+	var todo []pair
+	open := map[pair]bool{}
+	for a := range values {
+		for b := a + 1; b < len(values); b++ {
+			for i := range values[a] {
+				for j := range values[b] {
+					todo = append(todo, pair{a, i, b, j})
+					open[pair{a, i, b, j}] = true
+				}
+			}
+		}
+	}
+	rng.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
+	var out [][]int
+	for _, p := range todo {
+		if !open[p] {
+			continue
+		}
+		row := make([]int, len(values))
+		for k := range row {
+			row[k] = -1
+		}
+		row[p.a], row[p.b] = p.i, p.j
+		for k := range row {
+			if row[k] >= 0 {
+				continue
+			}
+			best, bestNew := rng.IntN(len(values[k])), -1
+			for _, i := range rng.Perm(len(values[k])) {
+				fresh := 0
+				for o, j := range row {
+					if j < 0 || o == k {
+						continue
+					}
+					q := pair{k, i, o, j}
+					if o < k {
+						q = pair{o, j, k, i}
+					}
+					if open[q] {
+						fresh++
+					}
+				}
+				if fresh > bestNew {
+					best, bestNew = i, fresh
+				}
+			}
+			row[k] = best
+		}
+		for a := range row {
+			for b := a + 1; b < len(row); b++ {
+				delete(open, pair{a, row[a], b, row[b]})
+			}
+		}
+		v := make([]int, len(row))
+		for k, i := range row {
+			v[k] = values[k][i]
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Expectations are known troubles of drivers, as tests/expect.txt lists them:
+// one a line, four columns separated by "|", "#" starting a comment:
+//
+//	device pattern | op/dtype/case pattern | reason | behaviour
+//
+// The patterns match whole names, "*" standing for any run of characters. A
+// case that fails and has a row is expected; a row that names the device and
+// matches only cases that pass is stale, and fails the run.
+type Expectations struct{ rows []expectation }
+
+type expectation struct {
+	line                            int
+	device, cases, reason, behavior string
+}
+
+// ParseExpectations reads the table. Errors: ErrInvalidArgument, naming the line.
+func ParseExpectations(r io.Reader) (*Expectations, error) {
+	e := &Expectations{}
+	sc := bufio.NewScanner(r)
+	for n := 1; sc.Scan(); n++ {
+		text, _, _ := strings.Cut(sc.Text(), "#")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		cols := strings.Split(text, "|")
+		if len(cols) != 4 {
+			return nil, fmt.Errorf("conformance: expectations: %w: line %d (got %d columns, want device | case | reason | behaviour)",
+				errs.ErrInvalidArgument, n, len(cols))
+		}
+		for i := range cols {
+			if cols[i] = strings.TrimSpace(cols[i]); cols[i] == "" {
+				return nil, fmt.Errorf("conformance: expectations: %w: line %d: column %d is empty", errs.ErrInvalidArgument, n, i+1)
+			}
+		}
+		e.rows = append(e.rows, expectation{n, cols[0], cols[1], cols[2], cols[3]})
+	}
+	return e, sc.Err()
+}
+
+// apply marks the expected failures of the report and returns the stale rows.
+func (e *Expectations) apply(r *Report) (stale []string) {
+	for _, x := range e.rows {
+		if !glob(x.device, r.Device) && !glob(x.device, r.Driver) {
+			continue
+		}
+		matched, failed := 0, 0
+		for i := range r.Rows {
+			row := &r.Rows[i]
+			if !glob(x.cases, row.Op+"/"+row.DType+"/"+row.Case) {
+				continue
+			}
+			matched++
+			if row.Status == Fail || row.Status == Expected {
+				failed++
+				row.Status = Expected
+				row.Message += " (expected: " + x.reason + "; " + x.behavior + ")"
+			}
+		}
+		// A quick or filtered run may not contain the case at all.
+		if matched > 0 && failed == 0 {
+			stale = append(stale, fmt.Sprintf("line %d: %s | %s", x.line, x.device, x.cases))
+		}
+	}
+	return stale
+}
+
+// glob reports whether the pattern, in which * stands for any run of
+// characters, matches all of s.
+func glob(pattern, s string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == s
+	}
+	if !strings.HasPrefix(s, parts[0]) {
+		return false
+	}
+	s = s[len(parts[0]):]
+	last := parts[len(parts)-1]
+	for _, p := range parts[1 : len(parts)-1] {
+		i := strings.Index(s, p)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(p):]
+	}
+	return strings.HasSuffix(s, last)
+}

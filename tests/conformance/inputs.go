@@ -1,0 +1,141 @@
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// images are the inputs besides random ones.
+var images = []string{"low", "high", "middle", "gradient", "impulse", "checker"}
+
+// prepared is a job with its inputs and the reference's outputs.
+type prepared struct {
+	*job
+	in   []*tensor.Host
+	want []*tensor.Host
+	// aliased are the outputs when every input that has the first one's shape
+	// and dtype is the first one; nil if no other has.
+	aliased []*tensor.Host
+	err     error
+}
+
+// prepare fills the inputs of a job and computes the reference. It is called
+// from several goroutines.
+func (s *suite) prepare(j *job) (p *prepared) {
+	p = &prepared{job: j}
+	defer func() {
+		if r := recover(); r != nil {
+			p.err = fmt.Errorf("the declaration of %s panicked: %v", j.op.Name, r)
+		}
+	}()
+	rng := rand.New(rand.NewPCG(s.seed(j)))
+	for _, d := range j.op.Cases.Inputs(j.dtype, j.dims) {
+		h := tensor.NewHost(d)
+		fill(h, j.image, j.op.Cases.Low, j.op.Cases.High, rng)
+		p.in = append(p.in, h)
+	}
+	p.want, p.err = p.reference(p.in)
+	if p.err != nil {
+		return p
+	}
+	same := slices.Clone(p.in)
+	for i := range same {
+		if i > 0 && sameDesc(same[i].Desc, same[0].Desc) {
+			same[i] = same[0]
+		}
+	}
+	if !slices.Equal(same, p.in) {
+		p.aliased, p.err = p.reference(same)
+	}
+	return p
+}
+
+func sameDesc(a, b tensor.Desc) bool {
+	return a.DType == b.DType && slices.Equal(a.Shape, b.Shape)
+}
+
+// reference computes the outputs of the inputs in float64.
+func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
+	descs := make([]tensor.Desc, len(in))
+	for i, h := range in {
+		descs[i] = h.Desc
+	}
+	outs, err := p.op.Shape(p.call, descs)
+	if err != nil {
+		return nil, fmt.Errorf("Shape refuses inputs %v of Cases.Inputs: %w", descs, err)
+	}
+	if len(outs) != len(p.op.Out) {
+		return nil, fmt.Errorf("Shape gave %d outputs, the operation declares %d", len(outs), len(p.op.Out))
+	}
+	want := make([]*tensor.Host, len(outs))
+	for i, d := range outs {
+		want[i] = tensor.NewHost(d)
+	}
+	p.op.Reference(p.call, in, want)
+	return want, nil
+}
+
+// fill gives a tensor the values of a named image between low and high, or of
+// the whole range for small integers.
+func fill(h *tensor.Host, image string, low, high float64, rng *rand.Rand) {
+	whole := true
+	switch h.DType {
+	case tensor.U8:
+		low, high = 0, 255
+	case tensor.I8:
+		low, high = -128, 127
+	case tensor.Bool:
+		low, high = 0, 1
+	case tensor.F16, tensor.BF16, tensor.F32, tensor.F64:
+		whole = false
+	}
+	n := h.Elems()
+	values := make([]float64, n)
+	i := 0
+	h.Each(func(index []int, _ int) {
+		values[i] = value(image, index, i, n, low, high, whole, rng)
+		i++
+	})
+	h.SetFloats(values)
+}
+
+func value(image string, index []int, i, n int, low, high float64, whole bool, rng *rand.Rand) float64 {
+	switch image {
+	case "low":
+		return low
+	case "high":
+		return high
+	case "middle":
+		return (low + high) / 2
+	case "gradient":
+		return low + (high-low)*float64(i)/float64(max(n-1, 1))
+	case "impulse":
+		if i == n/2 {
+			return high
+		}
+		return low
+	case "checker":
+		sum := 0
+		for _, k := range index[:max(len(index)-1, min(len(index), 1))] {
+			sum += k
+		}
+		if sum%2 == 1 {
+			return high
+		}
+		return low
+	}
+	if whole {
+		return low + float64(rng.Int64N(int64(high-low)+1))
+	}
+	// The ends of the range are where clamping goes wrong.
+	switch rng.IntN(32) {
+	case 0:
+		return low
+	case 1:
+		return high
+	}
+	return low + (high-low)*rng.Float64()
+}

@@ -1,0 +1,54 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// unclaimed are the groups of kernels that belong to no operation: those of
+// the device suite and of the examples.
+var unclaimed = []string{"test/", "demo/"}
+
+// CheckKernels checks what operations and shaders say of each other: every
+// kernel an operation claims exists, its push-constant block is the params
+// struct, no kernel is claimed twice by one operation or with two structs, and
+// every kernel is claimed. It needs no device, and returns all that is wrong.
+func CheckKernels(ops []*spec.Op, names []string, module spec.Modules) error {
+	var wrong []error
+	bad := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("conformance: %w: "+format, append([]any{errs.ErrABIMismatch}, args...)...))
+	}
+	claims := map[string][]string{}
+	params := map[string]any{}
+	for _, op := range ops {
+		for _, k := range op.Kernels {
+			if slices.Contains(claims[k.Name], op.Name) {
+				bad("operation %s claims kernel %q twice", op.Name, k.Name)
+			}
+			if len(claims[k.Name]) > 0 && fmt.Sprintf("%T", params[k.Name]) != fmt.Sprintf("%T", k.Params) {
+				bad("kernel %q has params %T in operation %s and %T in %s", k.Name, k.Params, op.Name, params[k.Name], claims[k.Name][0])
+			}
+			claims[k.Name], params[k.Name] = append(claims[k.Name], op.Name), k.Params
+			m, err := module(k.Name)
+			if err != nil {
+				bad("operation %s claims kernel %q: %w", op.Name, k.Name, err)
+				continue
+			}
+			if err := spec.CheckParams(m, k.Params); err != nil {
+				bad("operation %s, kernel %q: %w", op.Name, k.Name, err)
+			}
+		}
+	}
+	for _, n := range names {
+		free := slices.ContainsFunc(unclaimed, func(p string) bool { return strings.HasPrefix(n, p) })
+		if len(claims[n]) == 0 && !free {
+			bad("no operation claims kernel %q; remove its shader, or name it in an operation", n)
+		}
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,173 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// guardBytes is the length of the zones before and after an operand: more than
+// a workgroup writes in one row.
+const guardBytes = 4096
+
+// layout says how an operand lies in its buffer.
+type layout struct {
+	guards bool // zones before and after; else the buffer is the operand
+	// shift moves the operand by one element off the device's alignment.
+	shift bool
+	// pad adds elements of dimension 1 to each row of dimension 0; aligned
+	// rounds the row up to a multiple of 256 bytes.
+	pad     int
+	aligned bool
+}
+
+// strided returns the desc with padded rows; ok is false where the layout
+// changes nothing, as for vectors.
+func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
+	if lay.pad == 0 {
+		return d, true
+	}
+	if len(d.Shape) < 2 || d.Shape[0] < 2 || d.Elems() == 0 {
+		return d, false
+	}
+	steps := append([]int(nil), d.Steps()...)
+	steps[0] += lay.pad * steps[1]
+	if lay.aligned {
+		unit := 256 / d.DType.Size()
+		steps[0] = (steps[0] + unit - 1) / unit * unit
+	}
+	d.Strides = steps
+	return d, true
+}
+
+// block is an operand in device memory, with what its buffer should hold.
+type block struct {
+	h     gpu.Handle
+	desc  tensor.Desc
+	off   int64
+	bytes []byte // the whole buffer as written
+}
+
+func (b *block) operand() exec.Operand {
+	return exec.Operand{Buffer: b.h, Offset: b.off, Desc: b.desc}
+}
+
+// place allocates a buffer for an operand of the desc and writes zones, gaps
+// and contents: data's elements, or the poison byte if data is nil.
+func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poison byte) (*block, error) {
+	b := &block{}
+	b.desc, _ = lay.strided(d)
+	span := b.desc.Bytes()
+	size := span
+	if lay.guards {
+		b.off = (guardBytes + l.align - 1) / l.align * l.align
+		if lay.shift {
+			b.off += int64(d.DType.Size())
+		}
+		size = b.off + span + guardBytes
+	}
+	b.bytes = make([]byte, size)
+	for i := range b.bytes {
+		b.bytes[i] = byte(i*167 + 61)
+	}
+	inside := b.bytes[b.off : b.off+span]
+	if data != nil {
+		scatter(&tensor.Host{Desc: b.desc, Data: inside}, data)
+	} else {
+		each(b.desc, func(from, to int) {
+			for i := from; i < to; i++ {
+				inside[i] = poison
+			}
+		})
+	}
+	var err error
+	if b.h, err = l.dev.Alloc(size); err != nil {
+		return nil, err
+	}
+	return b, l.dev.Write(s.ctx, b.h, 0, b.bytes)
+}
+
+// each calls f with the byte range of every run of neighbouring elements.
+func each(d tensor.Desc, f func(from, to int)) {
+	size := d.DType.Size()
+	if d.Elems() == 0 {
+		return
+	}
+	if d.IsContiguous() {
+		f(0, int(d.Bytes()))
+		return
+	}
+	(&tensor.Host{Desc: d}).Each(func(_ []int, off int) { f(off*size, (off+1)*size) })
+}
+
+// scatter copies the elements of src, which is contiguous, to dst's places.
+func scatter(dst, src *tensor.Host) {
+	i := 0
+	each(dst.Desc, func(from, to int) { i += copy(dst.Data[from:to], src.Data[i:]) })
+}
+
+// read fetches the whole buffer.
+func (l *lane) read(s *suite, b *block) ([]byte, error) {
+	got := make([]byte, len(b.bytes))
+	return got, l.dev.Read(s.ctx, b.h, 0, got)
+}
+
+// elements returns the operand's elements in got, contiguous, after checking
+// that nothing around and between them changed.
+func (b *block) elements(got []byte) ([]byte, error) {
+	inside := got[b.off : b.off+b.desc.Bytes()]
+	want := bytes.Clone(b.bytes)
+	wantInside := want[b.off : b.off+b.desc.Bytes()]
+	out := make([]byte, 0, b.desc.Elems()*b.desc.DType.Size())
+	each(b.desc, func(from, to int) {
+		out = append(out, inside[from:to]...)
+		copy(wantInside[from:to], inside[from:to])
+	})
+	if i := differ(got, want); i >= 0 {
+		where := "in a gap between rows"
+		switch at := int64(i) - b.off; {
+		case at < 0:
+			where = fmt.Sprintf("%d bytes before the start", -at)
+		case at >= b.desc.Bytes():
+			where = fmt.Sprintf("%d bytes past the end", at-b.desc.Bytes())
+		}
+		return nil, fmt.Errorf("wrote outside the output: %s (byte %d of the buffer: got %#x, want %#x)", where, i, got[i], want[i])
+	}
+	return out, nil
+}
+
+// unchanged checks that the buffer holds what was written to it.
+func (b *block) unchanged(got []byte) error {
+	if i := differ(got, b.bytes); i >= 0 {
+		return fmt.Errorf("changed an input: byte %d (offset %d of the buffer): got %#x, want %#x", int64(i)-b.off, i, got[i], b.bytes[i])
+	}
+	return nil
+}
+
+// differ returns the first index at which a and b differ, or -1.
+func differ(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}
+
+// free gives the buffers back.
+func (l *lane) free(blocks ...*block) error {
+	var errs []error
+	for _, b := range blocks {
+		if b != nil && b.h != 0 {
+			errs = append(errs, l.dev.Free(b.h))
+		}
+	}
+	return errors.Join(errs...)
+}

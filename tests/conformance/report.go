@@ -1,0 +1,235 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// Status is what became of a case.
+type Status string
+
+// The outcomes of a case.
+const (
+	Pass        Status = "pass"
+	Fail        Status = "fail"
+	Unsupported Status = "unsupported" // refused with ErrUnsupported; Message says why
+	Expected    Status = "expected"    // failed as tests/expect.txt says
+)
+
+// Row is one case.
+type Row struct {
+	Op    string `json:"op"`
+	DType string `json:"dtype"`
+	// Case is variant/mode/call/sizes/input, enough to find it again.
+	Case   string  `json:"case"`
+	Status Status  `json:"status"`
+	AbsErr float64 `json:"abs_err"` // largest |got − want|
+	RelErr float64 `json:"rel_err"` // largest |got − want| / |want|
+	// Used is the largest error as a part of the operation's tolerance.
+	Used    float64 `json:"used"`
+	Worst   []int   `json:"worst,omitempty"` // index of the element Used is about
+	Message string  `json:"message,omitempty"`
+
+	flips, elems int
+}
+
+// Report is the outcome of Run.
+type Report struct {
+	Device string `json:"device"`
+	Driver string `json:"driver"`
+	Seed   uint64 `json:"seed"`
+	Quick  bool   `json:"quick"`
+	Rows   []Row  `json:"rows"`
+	// Stale are the rows of the expectations that name this device and did not
+	// fail: they must be removed.
+	Stale []string `json:"stale,omitempty"`
+
+	lost  error
+	flips map[string]*[2]int // op/dtype: elements outside the tolerance, elements
+	limit map[string]float64 // op/dtype: the fraction allowed
+}
+
+func newReport(info *gpu.Info, opts Options) *Report {
+	r := &Report{Device: info.Name, Driver: info.Driver, Seed: opts.Seed, Quick: opts.Quick,
+		flips: map[string]*[2]int{}, limit: map[string]float64{}}
+	for _, op := range opts.Ops {
+		for _, d := range op.Cases.DTypes {
+			r.limit[op.Name+"/"+d.String()] = op.Tolerance(op.Defaults, d).Flips
+		}
+	}
+	return r
+}
+
+func (r *Report) add(row Row) {
+	r.Rows = append(r.Rows, row)
+	if row.elems > 0 {
+		key := row.Op + "/" + row.DType
+		if r.flips[key] == nil {
+			r.flips[key] = new([2]int)
+		}
+		r.flips[key][0] += row.flips
+		r.flips[key][1] += row.elems
+	}
+}
+
+// finish checks what only the whole run shows, and applies the expectations.
+func (r *Report) finish(e *Expectations) {
+	for _, op := range sortedKeys(r.flips) {
+		// A small case may round its allowance up to one element; all of them
+		// together may not.
+		f := r.flips[op]
+		if may := r.limit[op] * float64(f[1]); may > 0 && float64(f[0]) > may+1 {
+			name, dtype, _ := strings.Cut(op, "/")
+			r.Rows = append(r.Rows, Row{Op: name, DType: dtype, Case: "all/flips", Status: Fail,
+				Message: fmt.Sprintf("%d of %d elements outside the tolerance, %.0f may be", f[0], f[1], may)})
+		}
+	}
+	if e != nil {
+		r.Stale = e.apply(r)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var ks []string
+	for k := range m {
+		ks = append(ks, k)
+	}
+	sort.Strings(ks)
+	return ks
+}
+
+// Count is the number of cases with the status.
+func (r *Report) Count(s Status) int {
+	n := 0
+	for i := range r.Rows {
+		if r.Rows[i].Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Failures returns the failed cases.
+func (r *Report) Failures() []Row {
+	var rows []Row
+	for _, row := range r.Rows {
+		if row.Status == Fail {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// OK reports whether nothing failed unexpectedly and no expectation is stale.
+func (r *Report) OK() bool { return r.Count(Fail) == 0 && len(r.Stale) == 0 }
+
+// JSON returns the report as indented JSON.
+func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }
+
+// summary is a line of the table: the cases of one operation, dtype and variant.
+type summary struct {
+	op, dtype, variant string
+	count              map[Status]int
+	abs, used          float64
+	worst              string
+}
+
+func (r *Report) summaries() []*summary {
+	var list []*summary
+	byKey := map[string]*summary{}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		variant, rest, _ := strings.Cut(row.Case, "/")
+		key := row.Op + "/" + row.DType + "/" + variant
+		s := byKey[key]
+		if s == nil {
+			s = &summary{op: row.Op, dtype: row.DType, variant: variant, count: map[Status]int{}}
+			byKey[key] = s
+			list = append(list, s)
+		}
+		s.count[row.Status]++
+		s.abs = max(s.abs, row.AbsErr)
+		if row.Used > s.used {
+			s.used, s.worst = row.Used, rest
+		}
+	}
+	return list
+}
+
+// maxShown bounds how many failed cases the table prints; JSON has all.
+const maxShown = 40
+
+// WriteTo prints a table: a line for each operation, dtype and variant, then
+// the failures, then what was unsupported and why.
+func (r *Report) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, r.String())
+	return int64(n), err
+}
+
+// String is the table WriteTo prints.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "device %s (%s), seed %d\n", r.Device, r.Driver, r.Seed)
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "op\tdtype\tvariant\tpass\tfail\tunsupported\texpected\tmax error\tof tolerance\tin case")
+	for _, s := range r.summaries() {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.3g\t%.0f%%\t%s\n", s.op, s.dtype, s.variant,
+			s.count[Pass], s.count[Fail], s.count[Unsupported], s.count[Expected], s.abs, 100*s.used, s.worst)
+	}
+	tw.Flush()
+	shown := 0
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Status != Fail && row.Status != Expected {
+			continue
+		}
+		if shown++; shown <= maxShown {
+			fmt.Fprintf(&b, "%s %s %s %s: %s\n", strings.ToUpper(string(row.Status)), row.Op, row.DType, row.Case, row.Message)
+		}
+	}
+	if shown > maxShown {
+		fmt.Fprintf(&b, "and %d more\n", shown-maxShown)
+	}
+	r.writeUnsupported(&b)
+	for _, s := range r.Stale {
+		fmt.Fprintf(&b, "FAIL expected trouble did not happen, remove the row: %s\n", s)
+	}
+	fmt.Fprintf(&b, "%d cases: %d passed, %d failed, %d unsupported, %d expected to fail\n",
+		len(r.Rows), r.Count(Pass), r.Count(Fail), r.Count(Unsupported), r.Count(Expected))
+	return b.String()
+}
+
+// writeUnsupported prints each reason once, with how often it was given.
+func (r *Report) writeUnsupported(b *strings.Builder) {
+	count := map[string]int{}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Status != Unsupported {
+			continue
+		}
+		parts := strings.SplitN(row.Case, "/", 3)
+		key := fmt.Sprintf("%s %s %s", row.Op, row.DType, parts[min(1, len(parts)-1)])
+		count[key]++
+	}
+	for _, k := range sortedKeys(count) {
+		fmt.Fprintf(b, "unsupported %s: %d cases, %s\n", k, count[k], r.reason(k))
+	}
+}
+
+// reason is the message of the first unsupported case of op, dtype and mode.
+func (r *Report) reason(key string) string {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		parts := strings.SplitN(row.Case, "/", 3)
+		if row.Status == Unsupported && key == fmt.Sprintf("%s %s %s", row.Op, row.DType, parts[min(1, len(parts)-1)]) {
+			return "such as: " + row.Message
+		}
+	}
+	return ""
+}

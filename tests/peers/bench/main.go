@@ -1,0 +1,195 @@
+// Command bench measures Lathe beside the image libraries that Go programs use
+// today, in one run on one machine, and prints ratios. It lives in a module of
+// its own so that programs that use Lathe never download the others.
+//
+//	cd tests/peers && go run ./bench            # everything, some minutes
+//	go run ./bench -quick -only ops,dispatch    # a first look
+//	go run ./bench -md ../../docs/performance.md -json out.json
+//
+// Absolute times depend on the machine; the ratios are what is promised.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-gpu/lathe"
+)
+
+// bench is what the sections share.
+type bench struct {
+	ctx   context.Context
+	dev   *lathe.Device
+	quick bool
+	seed  uint64
+	dir   string // temporary files
+}
+
+// sections are the parts of the bench in the order they run.
+var sections = []struct {
+	name string
+	run  func(*bench) (*table, error)
+}{
+	{"ops", (*bench).ops},
+	{"sigma", (*bench).sigma},
+	{"photos", (*bench).photos},
+	{"dispatch", (*bench).dispatch},
+	{"startup", (*bench).startup},
+	{"copy", (*bench).copy},
+}
+
+// results is what -json writes.
+type results struct {
+	Device  string   `json:"device"`
+	Driver  string   `json:"driver"`
+	CPU     string   `json:"cpu"`
+	CPUs    int      `json:"cpus"`
+	Go      string   `json:"go"`
+	When    string   `json:"when"`
+	Quick   bool     `json:"quick"`
+	Seconds float64  `json:"seconds"`
+	Tables  []*table `json:"tables"`
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "child" {
+		if err := child(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", os.Args[2]+":", err)
+			os.Exit(1)
+		}
+		return
+	}
+	var names []string
+	for _, s := range sections {
+		names = append(names, s.name)
+	}
+	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
+	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
+	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
+	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
+	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
+	seed := flag.Uint64("seed", 1, "seed of the generated pictures")
+	flag.Parse()
+	if err := run(*only, names, *quick, *jsonFile, *mdFile, *device, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, names []string, quick bool, jsonFile, mdFile, device string, seed uint64) error {
+	chosen := names
+	if only != "" {
+		chosen = strings.Split(only, ",")
+		for _, c := range chosen {
+			if !slices.Contains(names, c) {
+				return fmt.Errorf("no section %q (have %s)", c, strings.Join(names, ", "))
+			}
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.MkdirTemp("", "lathe-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if device != "" {
+		os.Setenv("LATHE_DEVICE", device) // children read it too
+	}
+	dev, err := lathe.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	b := &bench{ctx: ctx, dev: dev, quick: quick, seed: seed, dir: dir}
+	info := dev.Info()
+	start := time.Now()
+	r := &results{Device: info.Name, Driver: info.Driver, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
+		When: start.UTC().Format("2006-01-02"), Quick: quick}
+	fmt.Print(r.heading())
+	for _, s := range sections {
+		if !slices.Contains(chosen, s.name) {
+			continue
+		}
+		t, err := s.run(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		t.writeMarkdown(os.Stdout)
+		r.Tables = append(r.Tables, t)
+	}
+	r.Seconds = time.Since(start).Seconds()
+	if jsonFile != "" {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(jsonFile, append(data, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if mdFile != "" {
+		return writeSection(mdFile, r)
+	}
+	return nil
+}
+
+func (r *results) heading() string {
+	kind := ""
+	if r.Quick {
+		kind = ", quick run"
+	}
+	return fmt.Sprintf("Device: %s (%s). Host: %s, %d processors, %s. %s%s.\n\n", r.Device, r.Driver, r.CPU, r.CPUs, r.Go, r.When, kind)
+}
+
+// The Markdown file keeps what people write around the part that is generated,
+// one part for each device.
+func writeSection(file string, r *results) error {
+	begin := fmt.Sprintf("<!-- bench begin: %s -->\n", r.Device)
+	end := fmt.Sprintf("<!-- bench end: %s -->\n", r.Device)
+	var b bytes.Buffer
+	b.WriteString(begin)
+	fmt.Fprintf(&b, "## %s\n\n%s", r.Device, r.heading())
+	for _, t := range r.Tables {
+		t.writeMarkdown(&b)
+	}
+	b.WriteString(end)
+	old, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	text := string(old)
+	i, j := strings.Index(text, begin), strings.Index(text, end)
+	switch {
+	case i >= 0 && j > i:
+		text = text[:i] + b.String() + text[j+len(end):]
+	case text == "":
+		text = "# Performance\n\n" + b.String()
+	default:
+		text = strings.TrimRight(text, "\n") + "\n\n" + b.String()
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// cpuName is the processor's name where the system tells.
+func cpuName() string {
+	data, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(data)) {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
+			return strings.TrimSpace(v)
+		}
+	}
+	return runtime.GOARCH
+}
