@@ -1,11 +1,15 @@
 package gputest_test
 
 import (
+	"io"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/gpu/trace"
 )
 
 // open returns a null device that runs the suite's kernels in Go.
@@ -23,15 +27,17 @@ func TestNull(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, nil) })
 }
 
-// A device of the smallest limits the suite's kernels fit in.
+// smallest are the smallest limits the suite's kernels fit in.
+var smallest = gpu.Limits{
+	MaxBuffer: 1 << 20, MaxBinding: 1 << 14, MaxTexels: 256, OffsetAlign: 256, TexelAlign: 256,
+	MaxGroups: [3]uint32{64, 16, 8}, MaxLocalSize: [3]uint32{64, 8, 8}, MaxInvocations: 64,
+	MaxSharedBytes: 256, MaxParamBytes: 128, MaxBindings: 3, MaxTexelBuffers: 1,
+}
+
 func TestNullSmall(t *testing.T) {
 	info := null.DefaultInfo()
 	info.Memory = 1 << 22
-	info.Limits = gpu.Limits{
-		MaxBuffer: 1 << 20, MaxBinding: 1 << 14, MaxTexels: 256, OffsetAlign: 256, TexelAlign: 256,
-		MaxGroups: [3]uint32{64, 16, 8}, MaxLocalSize: [3]uint32{64, 8, 8}, MaxInvocations: 64,
-		MaxSharedBytes: 256, MaxParamBytes: 128, MaxBindings: 3, MaxTexelBuffers: 1,
-	}
+	info.Limits = smallest
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
 }
 
@@ -40,4 +46,29 @@ func TestNullWithoutTexels(t *testing.T) {
 	info := null.DefaultInfo()
 	info.Limits.MaxTexelBuffers = 0
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
+}
+
+// The wrappers are devices too.
+
+func TestGuard(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return guard.New(open(t, nil)) })
+}
+
+func TestRestrict(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return guard.Restrict(open(t, nil), smallest) })
+}
+
+func TestTrace(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return trace.New(open(t, nil), io.Discard) })
+}
+
+func TestFaulty(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return faulty.New(open(t, nil)) })
+}
+
+// All of them at once, as a test of a plan might stack them.
+func TestStack(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device {
+		return guard.Restrict(guard.New(faulty.New(trace.New(open(t, nil), io.Discard))), smallest)
+	})
 }

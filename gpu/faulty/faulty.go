@@ -1,0 +1,164 @@
+// Package faulty wraps a gpu.Device and makes chosen calls fail, so that tests
+// see what their subject does about it.
+package faulty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// Call is a method of gpu.Device that can fail.
+type Call int
+
+// The calls in the order gpu.Device declares them, and Any for all of them
+// counted together.
+const (
+	Any Call = iota
+	Alloc
+	Free
+	Write
+	Read
+	Submit
+	Sync
+	Close
+	calls // how many there are
+)
+
+var names = [calls]string{"any", "alloc", "free", "write", "read", "submit", "sync", "close"}
+
+// String is the method's name in lower case.
+func (c Call) String() string {
+	if c < 0 || c >= calls {
+		return fmt.Sprintf("call(%d)", int(c))
+	}
+	return names[c]
+}
+
+// Device is a gpu.Device some of whose calls fail.
+type Device struct {
+	inner gpu.Device
+
+	mu     sync.Mutex
+	count  [calls]int
+	faults []fault
+	lost   bool
+}
+
+type fault struct {
+	call Call
+	at   int // of count[call]
+	err  error
+}
+
+// New wraps inner; until Fail is called it only counts. Close closes inner.
+func New(inner gpu.Device) *Device { return &Device{inner: inner} }
+
+// Fail makes the n-th call from now on return err, which the inner device
+// never sees; n = 1 is the next one. If err matches gpu.ErrDeviceLost every
+// later call but Close returns ErrDeviceLost too. A failing Close still closes
+// the inner device.
+func (d *Device) Fail(c Call, n int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, fault{c, d.count[c] + n, err})
+}
+
+// Calls is how often a method was called, failures included.
+func (d *Device) Calls(c Call) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count[c]
+}
+
+// Pending is how many failures asked for have not happened yet. A test that
+// ends with some has not tested what it meant to.
+func (d *Device) Pending() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.faults)
+}
+
+// enter counts a call and returns the error it must fail with, or nil.
+func (d *Device) enter(c Call) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count[Any]++
+	d.count[c]++
+	var err error
+	for i := 0; i < len(d.faults); {
+		f := d.faults[i]
+		if f.call != Any && f.call != c || f.at != d.count[f.call] {
+			i++
+			continue
+		}
+		d.faults = append(d.faults[:i], d.faults[i+1:]...)
+		if err == nil {
+			err = fmt.Errorf("faulty: %v %d: %w", c, d.count[c], f.err)
+		}
+	}
+	if d.lost && c != Close {
+		return fmt.Errorf("faulty: %v: %w", c, gpu.ErrDeviceLost)
+	}
+	d.lost = d.lost || errors.Is(err, gpu.ErrDeviceLost)
+	return err
+}
+
+// Info never fails and is not counted.
+func (d *Device) Info() *gpu.Info { return d.inner.Info() }
+
+// Alloc is the inner device's unless it is to fail.
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	if err := d.enter(Alloc); err != nil {
+		return 0, err
+	}
+	return d.inner.Alloc(size)
+}
+
+// Free is the inner device's unless it is to fail.
+func (d *Device) Free(h gpu.Handle) error {
+	if err := d.enter(Free); err != nil {
+		return err
+	}
+	return d.inner.Free(h)
+}
+
+// Write is the inner device's unless it is to fail.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	if err := d.enter(Write); err != nil {
+		return err
+	}
+	return d.inner.Write(ctx, h, offset, data)
+}
+
+// Read is the inner device's unless it is to fail.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := d.enter(Read); err != nil {
+		return err
+	}
+	return d.inner.Read(ctx, h, offset, dst)
+}
+
+// Submit is the inner device's unless it is to fail.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	if err := d.enter(Submit); err != nil {
+		return err
+	}
+	return d.inner.Submit(list)
+}
+
+// Sync is the inner device's unless it is to fail.
+func (d *Device) Sync(ctx context.Context) error {
+	if err := d.enter(Sync); err != nil {
+		return err
+	}
+	return d.inner.Sync(ctx)
+}
+
+// Close closes the inner device, also when it is to fail.
+func (d *Device) Close() error {
+	return errors.Join(d.enter(Close), d.inner.Close())
+}

@@ -1,0 +1,369 @@
+// Package guard wraps a gpu.Device to distrust what runs on it. New puts guard
+// zones around every buffer and reports writes into them; Restrict gives a
+// device smaller limits, so that plans for lesser devices can be tried on it.
+package guard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// ErrViolated says that something wrote outside a buffer. The error's text
+// names the buffer, the bytes, and the dispatches since the last check.
+var ErrViolated = errors.New("guard zone violated")
+
+// pattern fills guard zones. As floats of any width it is an unlikely number,
+// and its bytes differ, so that a zone copied askew shows.
+var pattern = []byte{0xC5, 0x3A, 0xD7, 0x5C, 0xA9, 0x35, 0xE2, 0x96}
+
+const (
+	minZone = 1024 // bytes on either side of a buffer
+	// maxLabels bounds what is remembered of the dispatches since a check.
+	maxLabels = 16
+)
+
+// Device is a gpu.Device whose buffers lie between guard zones in the buffers
+// of another device. Read checks the zones of the buffer read, Free those of
+// the buffer freed (which is freed all the same), Sync and Close those of every
+// buffer; a zone that was written to is an error of that call, once.
+type Device struct {
+	inner gpu.Device
+	info  gpu.Info
+	zone  int64
+	align int64
+
+	// mu is held for reading while a call uses buffers, and for writing while
+	// one is freed or zones are looked at.
+	mu      sync.RWMutex
+	buffers map[gpu.Handle]*buffer
+
+	labels struct {
+		sync.Mutex
+		since []string // of dispatches since the last check of all zones
+		more  int      // that were not kept
+	}
+}
+
+type buffer struct {
+	size   int64
+	total  int64 // of the inner buffer
+	mu     sync.Mutex
+	texels bool // bound as a storage texel buffer, whose last texel may be written whole
+}
+
+// New wraps inner. Close closes inner too.
+func New(inner gpu.Device) *Device {
+	d := &Device{inner: inner, info: *inner.Info(), buffers: map[gpu.Handle]*buffer{}}
+	l := &d.info.Limits
+	d.align = max(l.OffsetAlign, l.TexelAlign, 16)
+	d.zone = (minZone + d.align - 1) / d.align * d.align
+	l.MaxBuffer = max(l.MaxBuffer-2*d.zone-d.align, 0)
+	return d
+}
+
+// Info is the inner device's with MaxBuffer less what the zones take.
+func (d *Device) Info() *gpu.Info { return &d.info }
+
+// Alloc makes a zero-filled buffer between guard zones.
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	if err := gpu.CheckSize(&d.info, size); err != nil {
+		return 0, err
+	}
+	b := &buffer{size: size, total: d.zone + (size+d.align-1)/d.align*d.align + d.zone}
+	h, err := d.inner.Alloc(b.total)
+	if err != nil {
+		return 0, err
+	}
+	for _, z := range d.zones(b) {
+		if err := d.restore(h, z); err != nil {
+			return 0, errors.Join(err, d.inner.Free(h))
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.buffers[h] = b
+	return h, nil
+}
+
+// zone is a range of an inner buffer that nobody may write.
+type zone struct{ from, to int64 }
+
+// zones are the two guard zones of b. The second begins after the last word
+// that holds a byte of the buffer: shaders write words.
+func (d *Device) zones(b *buffer) [2]zone {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	unit := int64(4)
+	if b.texels {
+		unit = 16
+	}
+	return [2]zone{{0, d.zone}, {d.zone + (b.size+unit-1)/unit*unit, b.total}}
+}
+
+// fill returns what the zone holds while nobody has written to it.
+func (z zone) fill() []byte {
+	p := make([]byte, z.to-z.from)
+	for i := range p {
+		p[i] = pattern[(z.from+int64(i))%int64(len(pattern))]
+	}
+	return p
+}
+
+func (d *Device) restore(h gpu.Handle, z zone) error {
+	return d.inner.Write(context.Background(), h, z.from, z.fill())
+}
+
+// find returns the buffer of h; the caller holds mu. Of handles it does not
+// know the inner device says what is wrong with them, or that it is closed.
+func (d *Device) find(h gpu.Handle) (*buffer, error) {
+	if b := d.buffers[h]; b != nil {
+		return b, nil
+	}
+	if err := d.inner.Write(context.Background(), h, 0, nil); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("guard: %w: %v was not allocated here", gpu.ErrInvalidHandle, h)
+}
+
+// Free checks the buffer's zones and frees it, in that order and whatever the
+// check finds.
+func (d *Device) Free(h gpu.Handle) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, err := d.find(h)
+	if err != nil {
+		return err
+	}
+	violated := d.check(context.Background(), h, b)
+	if err := d.inner.Free(h); err != nil {
+		return errors.Join(err, violated)
+	}
+	delete(d.buffers, h)
+	return violated
+}
+
+// Write copies data into the buffer.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	b, err := d.find(h)
+	if err != nil {
+		return err
+	}
+	if err := gpu.CheckRange("write", b.size, offset, len(data)); err != nil {
+		return err
+	}
+	return d.inner.Write(ctx, h, d.zone+offset, data)
+}
+
+// Read copies from the buffer, then checks its zones.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	b, err := d.find(h)
+	if err != nil {
+		return err
+	}
+	if err := gpu.CheckRange("read", b.size, offset, len(dst)); err != nil {
+		return err
+	}
+	if err := d.inner.Read(ctx, h, d.zone+offset, dst); err != nil {
+		return err
+	}
+	return d.check(ctx, h, b)
+}
+
+// Poison fills the buffer with bytes 0xFF: NaN in every float type, −1 in every
+// integer. What a kernel should have written and did not then shows.
+func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	b, err := d.find(h)
+	if err != nil {
+		return err
+	}
+	const chunk = 1 << 20
+	ones := bytes.Repeat([]byte{0xFF}, int(min(b.size, chunk)))
+	for off := int64(0); off < b.size; off += chunk {
+		if err := d.inner.Write(ctx, h, d.zone+off, ones[:min(b.size-off, chunk)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Submit checks the dispatches against the sizes without zones, moves their
+// ranges behind the first zone and submits them to the inner device.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for i := range list {
+		if err := list[i].Check(&d.info, d.size); err != nil {
+			if closed := d.inner.Submit(nil); closed != nil {
+				return closed // a closed or lost device says so rather
+			}
+			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
+		}
+	}
+	moved := make([]gpu.Dispatch, len(list))
+	for i := range list {
+		moved[i] = list[i]
+		moved[i].Bindings = slices.Clone(list[i].Bindings)
+		for j := range moved[i].Bindings {
+			if m := &moved[i].Bindings[j]; m.Buffer != 0 {
+				d.move(m, list[i].Module, uint32(j))
+			}
+		}
+	}
+	if err := d.inner.Submit(moved); err != nil {
+		return err
+	}
+	d.labels.Lock()
+	defer d.labels.Unlock()
+	for i := range list {
+		switch label := gpu.Label(list[i].Module); {
+		case slices.Contains(d.labels.since, label):
+		case len(d.labels.since) == maxLabels:
+			d.labels.more++
+		default:
+			d.labels.since = append(d.labels.since, label)
+		}
+	}
+	return nil
+}
+
+// move turns the range of binding slot, which is known to be good, into the
+// same range of the inner buffer.
+func (d *Device) move(m *gpu.Binding, mod *abi.Module, slot uint32) {
+	b := d.buffers[m.Buffer]
+	unit := int64(4)
+	for _, decl := range mod.Bindings {
+		if decl.Slot != slot {
+			continue
+		}
+		switch decl.Kind {
+		case abi.StorageTexel:
+			b.mu.Lock()
+			b.texels = true
+			b.mu.Unlock()
+			unit = 16
+		case abi.UniformTexel:
+			unit = 16
+		}
+	}
+	if m.Size == 0 {
+		// A device may round what is left up to whole words or texels, since
+		// its own buffers end there; the range must not go on into the zone.
+		m.Size = (b.size - m.Offset + unit - 1) / unit * unit
+	}
+	if m.Size == 0 { // an empty range: 0 would mean the zone
+		m.Offset = b.total
+		return
+	}
+	m.Offset += d.zone
+}
+
+func (d *Device) size(h gpu.Handle) (int64, error) {
+	if b := d.buffers[h]; b != nil {
+		return b.size, nil
+	}
+	return 0, fmt.Errorf("guard: %w: %v", gpu.ErrInvalidHandle, h)
+}
+
+// Sync waits for all work, then checks every zone.
+func (d *Device) Sync(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.inner.Sync(ctx); err != nil {
+		return err
+	}
+	return d.checkAll(ctx)
+}
+
+// Close checks every zone and closes the inner device.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var violated error
+	if err := d.inner.Sync(context.Background()); err == nil {
+		violated = d.checkAll(context.Background())
+	}
+	clear(d.buffers)
+	return errors.Join(violated, d.inner.Close())
+}
+
+func (d *Device) checkAll(ctx context.Context) error {
+	var all []error
+	hs := make([]gpu.Handle, 0, len(d.buffers))
+	for h := range d.buffers {
+		hs = append(hs, h)
+	}
+	slices.Sort(hs) // generations lead, so this is the order of allocation
+	for _, h := range hs {
+		if err := d.check(ctx, h, d.buffers[h]); err != nil {
+			all = append(all, err)
+		}
+	}
+	d.labels.Lock()
+	d.labels.since, d.labels.more = nil, 0
+	d.labels.Unlock()
+	return errors.Join(all...)
+}
+
+// check reads the zones of a buffer, and puts right what it reports.
+func (d *Device) check(ctx context.Context, h gpu.Handle, b *buffer) error {
+	var all []error
+	for i, z := range d.zones(b) {
+		want := z.fill()
+		got := make([]byte, len(want))
+		if err := d.inner.Read(ctx, h, z.from, got); err != nil {
+			return err
+		}
+		if bytes.Equal(got, want) {
+			continue
+		}
+		first, count := int64(-1), 0
+		for k := range got {
+			if got[k] != want[k] {
+				if count++; first < 0 {
+					first = z.from + int64(k)
+				}
+			}
+		}
+		where := fmt.Sprintf("%d bytes before its start", d.zone-first)
+		if i == 1 {
+			where = fmt.Sprintf("%d bytes past its end", first-d.zone-b.size)
+		}
+		all = append(all, fmt.Errorf("guard: buffer %v of %d bytes: %w: %d bytes changed, the first %s (got % x, want % x), by one of: %s",
+			h, b.size, ErrViolated, count, where, clip(got, first-z.from), clip(want, first-z.from), d.suspects()))
+		if err := d.restore(h, z); err != nil {
+			return errors.Join(append(all, err)...)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// clip returns up to eight bytes from i on.
+func clip(b []byte, i int64) []byte { return b[i:min(i+8, int64(len(b)))] }
+
+// suspects names the dispatches since the last check of all zones.
+func (d *Device) suspects() string {
+	d.labels.Lock()
+	defer d.labels.Unlock()
+	if len(d.labels.since) == 0 {
+		return "no dispatch since the last check"
+	}
+	s := strings.Join(d.labels.since, ", ")
+	if d.labels.more > 0 {
+		s += fmt.Sprintf(" and %d more dispatches", d.labels.more)
+	}
+	return s
+}

@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// restricted is a device with smaller limits.
+type restricted struct {
+	gpu.Device
+	info gpu.Info
+
+	mu    sync.RWMutex
+	sizes map[gpu.Handle]int64
+}
+
+// Restrict returns dev with the limits given, each no better than dev's own,
+// and enforced. All of limits counts, a zero meaning what it means in
+// gpu.Limits; begin with dev.Info().Limits and lower what is to be tried.
+// Closing it closes dev.
+func Restrict(dev gpu.Device, limits gpu.Limits) gpu.Device {
+	r := &restricted{Device: dev, info: *dev.Info(), sizes: map[gpu.Handle]int64{}}
+	have := r.info.Limits
+	for i := range 3 {
+		limits.MaxGroups[i] = min(limits.MaxGroups[i], have.MaxGroups[i])
+		limits.MaxLocalSize[i] = min(limits.MaxLocalSize[i], have.MaxLocalSize[i])
+	}
+	limits.MaxBuffer = min(limits.MaxBuffer, have.MaxBuffer)
+	limits.MaxBinding = min(limits.MaxBinding, have.MaxBinding)
+	limits.MaxTexels = min(limits.MaxTexels, have.MaxTexels)
+	limits.MaxUniform = min(limits.MaxUniform, have.MaxUniform)
+	limits.MaxInvocations = min(limits.MaxInvocations, have.MaxInvocations)
+	limits.MaxSharedBytes = min(limits.MaxSharedBytes, have.MaxSharedBytes)
+	limits.MaxParamBytes = min(limits.MaxParamBytes, have.MaxParamBytes)
+	limits.MaxBindings = min(limits.MaxBindings, have.MaxBindings)
+	limits.MaxTexelBuffers = min(limits.MaxTexelBuffers, have.MaxTexelBuffers)
+	limits.OffsetAlign = max(limits.OffsetAlign, have.OffsetAlign)
+	limits.TexelAlign = max(limits.TexelAlign, have.TexelAlign)
+	if limits.MaxIterations == 0 || have.MaxIterations != 0 && have.MaxIterations < limits.MaxIterations {
+		limits.MaxIterations = have.MaxIterations // 0 is the best there is
+	}
+	r.info.Limits = limits
+	return r
+}
+
+// Info reports the lower limits.
+func (r *restricted) Info() *gpu.Info { return &r.info }
+
+// Alloc refuses more than the lower MaxBuffer.
+func (r *restricted) Alloc(size int64) (gpu.Handle, error) {
+	if err := gpu.CheckSize(&r.info, size); err != nil {
+		return 0, err
+	}
+	h, err := r.Device.Alloc(size)
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sizes[h] = size
+	return h, nil
+}
+
+// Free forgets the buffer's size.
+func (r *restricted) Free(h gpu.Handle) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.Device.Free(h); err != nil {
+		return err
+	}
+	delete(r.sizes, h)
+	return nil
+}
+
+// Submit checks the dispatches against the lower limits first.
+func (r *restricted) Submit(list []gpu.Dispatch) error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range list {
+		if err := list[i].Check(&r.info, r.size); err != nil {
+			if closed := r.Device.Submit(nil); closed != nil {
+				return closed // a closed or lost device says so rather
+			}
+			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
+		}
+	}
+	return r.Device.Submit(list)
+}
+
+func (r *restricted) size(h gpu.Handle) (int64, error) {
+	if n, ok := r.sizes[h]; ok {
+		return n, nil
+	}
+	return 0, fmt.Errorf("guard: %w: %v", gpu.ErrInvalidHandle, h)
+}
+
+// Close forgets all buffers.
+func (r *restricted) Close() error {
+	err := r.Device.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.sizes)
+	return err
+}

@@ -1,0 +1,219 @@
+// Package trace wraps a gpu.Device and writes down every call as a line of
+// text. The lines do not depend on the device, the run or the machine, so they
+// can be compared with a golden file:
+//
+//	b1 = alloc 64
+//	write b1 0+64 crc 758d6336
+//	submit image/invert.u8 groups 1 1 1 bind b1[0:64] b2 params count=16
+//	read b2 0+64
+//	free b1
+//	sync
+//	close
+//
+// Buffers are numbered as they are allocated. A call that failed ends in
+// "!" and the sentinel its error matches.
+package trace
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// Device is a gpu.Device that writes down its calls. Those of one goroutine
+// come in the order they were made, those of several as they finish.
+type Device struct {
+	inner gpu.Device
+
+	mu    sync.Mutex
+	w     io.Writer
+	err   error // of w, kept for Close
+	names map[gpu.Handle]int
+	next  int
+}
+
+// New wraps inner and writes to w. Close closes inner, but not w.
+func New(inner gpu.Device, w io.Writer) *Device {
+	return &Device{inner: inner, w: w, names: map[gpu.Handle]int{}}
+}
+
+// Info is the inner device's; it is not written down.
+func (d *Device) Info() *gpu.Info { return d.inner.Info() }
+
+// Alloc writes "b1 = alloc 64".
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	h, err := d.inner.Alloc(size)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.line(err, "alloc %d", size)
+		return h, err
+	}
+	d.next++
+	d.names[h] = d.next
+	d.line(nil, "b%d = alloc %d", d.next, size)
+	return h, nil
+}
+
+// Free writes "free b1".
+func (d *Device) Free(h gpu.Handle) error {
+	err := d.inner.Free(h)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line(err, "free %s", d.name(h))
+	return err
+}
+
+// Write writes "write b1 offset+length crc checksum", the checksum being the
+// IEEE CRC-32 of the data.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	err := d.inner.Write(ctx, h, offset, data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line(err, "write %s %d+%d crc %08x", d.name(h), offset, len(data), crc32.ChecksumIEEE(data))
+	return err
+}
+
+// Read writes "read b1 offset+length". What was read is not written down: it
+// may differ between devices by rounding.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	err := d.inner.Read(ctx, h, offset, dst)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line(err, "read %s %d+%d", d.name(h), offset, len(dst))
+	return err
+}
+
+// Submit writes "submit" and the dispatch; the further dispatches of a list
+// follow on lines of their own, indented and without the word.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	err := d.inner.Submit(list)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var b strings.Builder
+	b.WriteString("submit")
+	for i := range list {
+		if i > 0 {
+			b.WriteString("\n      ")
+		}
+		b.WriteByte(' ')
+		d.dispatch(&b, &list[i])
+	}
+	d.line(err, "%s", b.String())
+	return err
+}
+
+// Sync writes "sync".
+func (d *Device) Sync(ctx context.Context) error {
+	err := d.inner.Sync(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line(err, "sync")
+	return err
+}
+
+// Close writes "close". Its error includes the first one of writing.
+func (d *Device) Close() error {
+	err := d.inner.Close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line(err, "close")
+	return errors.Join(err, d.err)
+}
+
+// line writes one call; the caller holds mu.
+func (d *Device) line(err error, format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if err != nil {
+		s += " ! " + sentinel(err)
+	}
+	if _, werr := io.WriteString(d.w, s+"\n"); werr != nil && d.err == nil {
+		d.err = fmt.Errorf("trace: %w", werr)
+	}
+}
+
+// name is how the trace calls a buffer; the caller holds mu.
+func (d *Device) name(h gpu.Handle) string {
+	if n := d.names[h]; n != 0 {
+		return fmt.Sprintf("b%d", n)
+	}
+	if h == 0 {
+		return "none"
+	}
+	return "unknown"
+}
+
+func (d *Device) dispatch(b *strings.Builder, x *gpu.Dispatch) {
+	fmt.Fprintf(b, "%s groups %d %d %d", gpu.Label(x.Module), x.Groups[0], x.Groups[1], x.Groups[2])
+	if len(x.Bindings) > 0 {
+		b.WriteString(" bind")
+	}
+	for _, v := range x.Bindings {
+		b.WriteByte(' ')
+		b.WriteString(d.name(v.Buffer))
+		switch {
+		case v.Size != 0:
+			fmt.Fprintf(b, "[%d:%d]", v.Offset, v.Offset+v.Size)
+		case v.Offset != 0:
+			fmt.Fprintf(b, "[%d:]", v.Offset)
+		}
+	}
+	if len(x.Params) > 0 {
+		b.WriteString(" params")
+		params(b, x)
+	}
+}
+
+// params writes the members the shader declares by name, and bytes that belong
+// to none of them in hexadecimal.
+func params(b *strings.Builder, x *gpu.Dispatch) {
+	at := uint32(0)
+	if x.Module != nil {
+		for _, m := range x.Module.Params {
+			if m.Offset < at || uint64(m.Offset)+uint64(m.Size) > uint64(len(x.Params)) {
+				break
+			}
+			at = m.Offset + m.Size
+			fmt.Fprintf(b, " %s=%s", m.Name, value(m, x.Params[m.Offset:at]))
+		}
+	}
+	if rest := x.Params[at:]; len(rest) > 0 {
+		fmt.Fprintf(b, " %x", rest)
+	}
+}
+
+// value formats a push constant by its type.
+func value(m abi.Member, p []byte) string {
+	switch {
+	case m.Type == "f32" && len(p) == 4:
+		return fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(p)))
+	case m.Type == "u32" && len(p) == 4:
+		return fmt.Sprint(binary.LittleEndian.Uint32(p))
+	case m.Type == "i32" && len(p) == 4:
+		return fmt.Sprint(int32(binary.LittleEndian.Uint32(p)))
+	}
+	return fmt.Sprintf("%x", p)
+}
+
+// sentinel is the text of what err matches: error texts name handles and
+// devices, which no golden file could hold.
+func sentinel(err error) string {
+	for _, s := range []error{
+		gpu.ErrNoDevice, gpu.ErrUnsupported, gpu.ErrInvalidArgument, gpu.ErrInvalidHandle, gpu.ErrOutOfMemory, gpu.ErrLimit,
+		gpu.ErrInvalidShader, gpu.ErrABIMismatch, gpu.ErrDeviceLost, gpu.ErrClosed, context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, s) {
+			return s.Error()
+		}
+	}
+	return "other error"
+}
