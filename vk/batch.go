@@ -1,0 +1,249 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include <stdlib.h>
+#include "hot.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+const (
+	batchCount = 8    // batches there are, recorded, running and waiting to run
+	batchFull  = 1024 // dispatches after which a batch goes to the device in any case
+
+	// A batch goes to the device early, at the end of the Submit that made it
+	// worth the cost of a submission, while fewer than eager batches run.
+	worthDispatches  = 64
+	worthInvocations = 1 << 16
+	eager            = 2
+)
+
+// batch is a command buffer with what it is recorded from: plain arrays, which
+// go to C in one call.
+type batch struct {
+	c      *C.lvk_batch
+	cmds   []C.lvk_cmd
+	sets   []C.lvk_set
+	binds  []C.lvk_bind
+	params []byte
+	need   [C.LVK_TYPES]C.uint32_t // descriptors by type
+	work   uint64                  // invocations, saturating
+	pins   []gpu.Handle            // buffers kept until the batch is done
+
+	seq     uint64
+	failed  bool // was not submitted
+	retired bool // done; back among the spares once waiters is 0
+	waiters int  // goroutines in a fence wait
+}
+
+func (d *Device) newBatch() (*batch, error) {
+	b := &batch{c: (*C.lvk_batch)(C.calloc(1, C.sizeof_lvk_batch))}
+	if b.c == nil {
+		return nil, check("open", outOfHostMemory)
+	}
+	err := call("vkCreateCommandPool", func() C.int32_t { return C.lvk_batch_init(d.fn, b.c, C.uint32_t(d.phys.family)) })
+	if err != nil {
+		C.free(unsafe.Pointer(b.c))
+		return nil, err
+	}
+	objects.batches.Add(1)
+	return b, nil
+}
+
+func (d *Device) destroyBatch(b *batch) {
+	C.lvk_batch_destroy(d.fn, b.c)
+	C.free(unsafe.Pointer(b.c))
+	objects.batches.Add(-1)
+}
+
+// recording makes sure that there is a batch to record into. waited reports
+// that it had to release the lock meanwhile.
+func (d *Device) recording() (waited bool, err error) {
+	if d.rec != nil {
+		return false, nil
+	}
+	if len(d.spare) == 0 {
+		d.poll()
+	}
+	for len(d.spare) == 0 {
+		waited = true
+		if len(d.inflight) == 0 { // finished, but another goroutine still looks at its fence
+			d.changed.Wait()
+		} else if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
+			return true, err
+		}
+		if d.rec != nil {
+			return true, nil
+		}
+	}
+	b := d.spare[len(d.spare)-1]
+	d.spare = d.spare[:len(d.spare)-1]
+	d.next++
+	*b = batch{c: b.c, cmds: b.cmds[:0], sets: b.sets[:0], binds: b.binds[:0], params: b.params[:0], pins: b.pins[:0], seq: d.next}
+	d.rec = b
+	return waited, nil
+}
+
+// flush sends the recorded batch to the device. What fails then is an error of
+// the work, which a later Sync or Read returns.
+func (d *Device) flush() {
+	b := d.rec
+	if b == nil {
+		return
+	}
+	d.rec = nil
+	d.epoch++ // a batch ends with a barrier
+	err := d.launch(b)
+	if errors.Is(err, gpu.ErrOutOfMemory) {
+		// Room may come from work that is under way and from idle blocks.
+		for _, f := range d.inflight {
+			if !f.failed {
+				C.lvk_batch_wait(d.fn, f.c, 1<<63)
+			}
+		}
+		d.poll()
+		d.pool.trim(0)
+		err = d.launch(b)
+	}
+	if err != nil {
+		b.failed = true
+		d.note(err)
+	}
+	d.inflight = append(d.inflight, b)
+}
+
+// launch records and submits b.
+func (d *Device) launch(b *batch) error {
+	if len(b.cmds) == 0 {
+		b.failed = true // nothing to wait for
+		return nil
+	}
+	r := injected("vkCreateDescriptorPool")
+	if r == success {
+		r = result(C.lvk_batch_reserve(d.fn, b.c, C.uint32_t(len(b.sets)), &b.need[0], C.uint32_t(len(b.binds))))
+	}
+	if r < 0 {
+		return check("vkCreateDescriptorPool", r)
+	}
+	if r = injected("vkEndCommandBuffer"); r == success {
+		r = result(C.lvk_batch_record(d.fn, b.c, unsafe.SliceData(b.cmds), C.uint32_t(len(b.cmds)),
+			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params))))
+	}
+	if r < 0 {
+		return check("vkEndCommandBuffer", r)
+	}
+	if r = injected("vkQueueSubmit"); r == success {
+		r = result(C.lvk_batch_submit(d.fn, b.c))
+	}
+	return check("vkQueueSubmit", r)
+}
+
+// poll retires the batches that are done, without waiting.
+func (d *Device) poll() {
+	for len(d.inflight) > 0 {
+		b := d.inflight[0]
+		if !b.failed {
+			r := injected("vkGetFenceStatus")
+			if r == success {
+				r = result(C.lvk_batch_wait(d.fn, b.c, 0))
+			}
+			if r == timeout {
+				return
+			}
+			if r < 0 && !d.fenceFailed(r) {
+				return
+			}
+		}
+		d.retire()
+	}
+}
+
+// fenceFailed notes that a fence could not be waited for, and reports whether
+// to take its batch for done: on a lost device nothing will ever signal it.
+func (d *Device) fenceFailed(r result) (done bool) {
+	err := check("vkWaitForFences", r)
+	if !errors.Is(err, gpu.ErrDeviceLost) {
+		return false
+	}
+	d.note(err)
+	return true
+}
+
+// retire takes the oldest batch in flight, which is done, out of it.
+func (d *Device) retire() {
+	b := d.inflight[0]
+	d.inflight = append(d.inflight[:0], d.inflight[1:]...)
+	d.done = b.seq
+	b.retired = true
+	for _, h := range b.pins {
+		_ = d.table.Unpin(h) // pinned by us
+	}
+	b.pins = b.pins[:0]
+	d.sparePut(b)
+}
+
+// sparePut makes a retired batch available once nobody waits for its fence.
+func (d *Device) sparePut(b *batch) {
+	if b.waiters == 0 && b.retired {
+		b.retired = false
+		d.spare = append(d.spare, b)
+		d.changed.Broadcast()
+	}
+}
+
+// wait returns when batch seq and all before it are done, flushing it if it is
+// still being recorded. The caller holds mu, which is released meanwhile.
+func (d *Device) wait(ctx context.Context, seq uint64) error {
+	slice := uint64(time.Second)
+	if ctx.Done() != nil {
+		slice = uint64(2 * time.Millisecond) // how late a cancellation may be noticed
+	}
+	if d.done < seq && d.rec != nil && d.rec.seq <= seq {
+		d.flush()
+	}
+	for d.done < seq {
+		b := d.inflight[0]
+		if b.failed {
+			d.retire()
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r := injected("vkWaitForFences")
+		if r == success {
+			b.waiters++
+			d.mu.Unlock()
+			r = result(C.lvk_batch_wait(d.fn, b.c, C.uint64_t(slice)))
+			d.mu.Lock()
+			b.waiters--
+		}
+		current := len(d.inflight) > 0 && d.inflight[0] == b && !b.retired
+		switch {
+		case r == timeout:
+		case r >= 0 && current:
+			d.retire()
+		case r < 0 && d.fenceFailed(r):
+			if current {
+				d.retire()
+			}
+		case r < 0:
+			d.sparePut(b)
+			return check("vkWaitForFences", r)
+		}
+		if b.retired {
+			d.sparePut(b)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+//go:build !novk && cgo
+
+package vk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// doomedBytes is how much freed memory may wait for pending work before Alloc
+// waits for that work: otherwise a program that allocates, submits and frees
+// in a loop would run ahead of the device until memory is full.
+const doomedBytes = 256 << 20
+
+// buffer is a range of a block. Size 0 has no block.
+type buffer struct {
+	size  int64 // as asked for
+	room  int64 // bytes of the range, a multiple of the pool's alignment
+	block *block
+	off   int64
+
+	dirty  bool // still holds what was there before: counts as zero
+	doomed bool // freed, waiting for work
+
+	read, written uint64 // last batch that reads and that writes it
+	pinned        uint64 // last batch that holds a pin
+	hostReads     int    // host copies under way
+	hostWrites    bool
+	marks         marks
+	views         []view
+}
+
+// data is the buffer as the host sees it, if its memory is mapped.
+func (b *buffer) data() []byte { return b.block.data[b.off : b.off+b.size : b.off+b.room] }
+
+// newBuffer cuts a buffer from the pool. The caller holds mu.
+func (d *Device) newBuffer(size int64) (*buffer, error) {
+	b := &buffer{size: size}
+	if size == 0 {
+		return b, nil
+	}
+	b.room = (size + d.pool.align - 1) &^ (d.pool.align - 1)
+	b.dirty = true
+	var err error
+	b.block, b.off, err = d.pool.alloc(b.room)
+	return b, err
+}
+
+// Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
+// Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
+// Limits.MaxBuffer), ErrOutOfMemory (the heap the device reports is full).
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	if size < 0 {
+		return 0, fmt.Errorf("vk: alloc: %w: size %d", gpu.ErrInvalidArgument, size)
+	}
+	if most := d.phys.info.Limits.MaxBuffer; size > most {
+		return 0, fmt.Errorf("vk: alloc: %w", &gpu.LimitError{Name: "MaxBuffer", Want: size, Have: most})
+	}
+	if err := d.begin(); err != nil {
+		return 0, err
+	}
+	defer d.end()
+	if d.doomed > 0 {
+		d.poll()
+	}
+	for d.doomed > doomedBytes && d.done < d.next {
+		if err := d.wait(context.Background(), d.done+1); err != nil {
+			return 0, err
+		}
+	}
+	b, err := d.newBuffer(size)
+	for try := 0; err != nil && errors.Is(err, gpu.ErrOutOfMemory) && try < 2; try++ {
+		if try == 0 { // memory that is only waiting for work to end
+			if err := d.wait(context.Background(), d.next); err != nil {
+				return 0, err
+			}
+		} else {
+			d.staging.trim(d)
+		}
+		d.pool.trim(0)
+		b, err = d.newBuffer(size)
+	}
+	if err != nil {
+		return 0, err
+	}
+	h, err := d.table.Add(b)
+	if err != nil {
+		d.release(b)
+		return 0, err
+	}
+	return h, nil
+}
+
+// Free ends the life of a buffer. Work already submitted still finishes.
+// Errors: ErrInvalidHandle.
+func (d *Device) Free(h gpu.Handle) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	b, err := d.table.Get(h)
+	if err != nil {
+		return err
+	}
+	if b.pinned > d.done {
+		b.doomed = true
+		d.doomed += b.room
+		if d.rec != nil && d.rec.seq == b.pinned && d.doomed > doomedBytes/4 {
+			defer d.flush()
+		}
+	}
+	return d.table.Free(h)
+}
+
+// release gives back a freed buffer that nothing uses any more. The table calls
+// it, always from a call made with mu held.
+func (d *Device) release(b *buffer) {
+	if b.doomed {
+		d.doomed -= b.room
+	}
+	d.dropViews(b)
+	if b.block != nil {
+		d.pool.free(b.block, span{b.off, b.room})
+	}
+}
+
+// checkRange holds a host copy to the buffer.
+func (b *buffer) checkRange(op string, offset int64, n int) error {
+	if offset < 0 || offset > b.size || int64(n) > b.size-offset {
+		return fmt.Errorf("vk: %s: %w: range (got %d bytes at %d, want within %d)", op, gpu.ErrInvalidArgument, n, offset, b.size)
+	}
+	return nil
+}

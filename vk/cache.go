@@ -1,0 +1,163 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include <stdlib.h>
+#include "compile.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/abi"
+)
+
+// A cache file is cacheMagic, the key, the SHA-256 of the driver's data, and
+// the data. Everything else is no cache file and gets replaced. Drivers trust
+// their data, so what does not match its checksum never reaches one.
+const (
+	cacheMagic = "lathepc1"
+	cacheMost  = 64 << 20 // bytes of a file that are read
+	cacheHead  = len(cacheMagic) + 2*sha256.Size
+)
+
+// diskCache is the folder of compiled pipelines; no folder means no cache. No
+// failure of it is an error: the cost is a compilation.
+type diskCache struct{ dir string }
+
+func openCache(opts Options) diskCache {
+	switch {
+	case opts.NoCache:
+		return diskCache{}
+	case opts.CacheDir != "":
+		return diskCache{opts.CacheDir}
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return diskCache{}
+	}
+	return diskCache{filepath.Join(base, "lathe", "pipelines")}
+}
+
+// cacheEntry is the driver's cache for one pipeline, and where it is kept. The
+// zero entry is no cache, as Vulkan has it too.
+type cacheEntry struct {
+	handle C.lvk_handle
+	path   string
+	key    [sha256.Size]byte
+	sum    [sha256.Size]byte // of the data that was loaded
+}
+
+// load makes the cache entry of a module, with what was kept of it.
+func (c *diskCache) load(d *Device, m *abi.Module) cacheEntry {
+	if c.dir == "" {
+		return cacheEntry{}
+	}
+	e := cacheEntry{key: cacheKey(&d.phys, m)}
+	e.path = filepath.Join(c.dir, hex.EncodeToString(e.key[:16])+".bin")
+	data := readCache(e.path, e.key)
+	var p unsafe.Pointer
+	if len(data) > 0 {
+		p = C.CBytes(data)
+		defer C.free(p)
+		e.sum = sha256.Sum256(data)
+	}
+	err := call("vkCreatePipelineCache", func() C.int32_t { return C.lvk_cache(d.fn, p, C.size_t(len(data)), &e.handle) })
+	if err != nil {
+		return cacheEntry{}
+	}
+	objects.caches.Add(1)
+	return e
+}
+
+func cacheKey(p *physical, m *abi.Module) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(p.info.UUID[:])
+	h.Write(p.cacheID[:])
+	binary.Write(h, binary.LittleEndian, []uint32{p.info.Vendor, p.driver, p.version})
+	io.WriteString(h, p.info.Driver)
+	h.Write(m.Hash[:])
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// readCache returns the driver's data in a cache file, or nil.
+func readCache(path string, key [sha256.Size]byte) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	all, err := io.ReadAll(io.LimitReader(f, cacheMost))
+	if err != nil || len(all) < cacheHead || string(all[:len(cacheMagic)]) != cacheMagic {
+		return nil
+	}
+	rest := all[len(cacheMagic):]
+	data := rest[2*sha256.Size:]
+	sum := sha256.Sum256(data)
+	if !bytes.Equal(rest[:sha256.Size], key[:]) || !bytes.Equal(rest[sha256.Size:2*sha256.Size], sum[:]) {
+		return nil
+	}
+	return data
+}
+
+// writeCache stores data, in one step as others see it: processes may share
+// the folder.
+func writeCache(path string, key [sha256.Size]byte, data []byte) {
+	dir := filepath.Dir(path)
+	if os.MkdirAll(dir, 0o755) != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(data)
+	_, err = f.Write(bytes.Join([][]byte{[]byte(cacheMagic), key[:], sum[:], data}, nil))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+}
+
+// save keeps what the driver put into the entry, if it is news.
+func (e *cacheEntry) save(d *Device) {
+	if e.handle == 0 {
+		return
+	}
+	var size C.size_t
+	err := call("vkGetPipelineCacheData", func() C.int32_t { return C.lvk_cache_data(d.fn, e.handle, &size, nil) })
+	if err != nil || size == 0 || size > cacheMost-C.size_t(cacheHead) {
+		return
+	}
+	p := C.malloc(size)
+	defer C.free(p)
+	err = call("vkGetPipelineCacheData", func() C.int32_t { return C.lvk_cache_data(d.fn, e.handle, &size, p) })
+	if err != nil {
+		return
+	}
+	data := C.GoBytes(p, C.int(size))
+	if sha256.Sum256(data) != e.sum {
+		writeCache(e.path, e.key, data)
+	}
+}
+
+func (e *cacheEntry) close(d *Device) {
+	if e.handle != 0 {
+		C.lvk_cache_destroy(d.fn, e.handle)
+		objects.caches.Add(-1)
+	}
+}

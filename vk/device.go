@@ -1,0 +1,314 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include <stdlib.h>
+#include "loader.h"
+#include "query.h"
+#include "hot.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	vulkan "github.com/vulkan-go/vulkan"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/handles"
+)
+
+// Device is a gpu.Device over Vulkan. Make one with Open.
+type Device struct {
+	inst *instance
+	phys physical
+	dev  vulkan.Device
+	fn   *C.lvk_device // in C memory, as all that C keeps pointers in
+	warn func(string)
+
+	table *handles.Table[*buffer]
+	size  func(gpu.Handle) (int64, error) // bytes of a live buffer, for Dispatch.CheckLaunch
+
+	pipes pipelines
+
+	// order makes a Submit that spans batches one step for other Submits.
+	order sync.Mutex
+
+	// mu guards all below, every buffer, and the queue. changed is signalled
+	// when a host copy ends, an operation ends, or a batch becomes free.
+	mu      sync.Mutex
+	changed sync.Cond
+
+	pool    pool
+	staging stagingRing
+	dummy   *buffer // bound in place of empty ranges
+
+	rec      *batch   // being recorded, nil if none
+	inflight []*batch // submitted, oldest first
+	spare    []*batch // ready for recording
+	batches  []*batch // all
+	next     uint64   // number of the last batch begun
+	done     uint64   // number of the last batch finished
+	epoch    uint64   // see hazard.go
+	doomed   int64    // bytes of buffers freed while work that uses them is pending
+
+	failed  error // first error of submitted work, until a Sync or Read takes it
+	lost    error // not nil once the device is lost
+	active  int   // operations under way
+	closing bool
+	closed  bool
+	scratch []*scratch
+}
+
+// Open opens the device that opts select. ctx bounds nothing but the start:
+// the driver's own calls cannot be interrupted.
+//
+// Errors: ErrNoDevice, saying what was looked for and how to get a device;
+// ErrUnsupported where validation is asked for and the layer is missing;
+// ErrOutOfMemory; ctx.Err().
+func Open(ctx context.Context, opts Options) (*Device, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	warn := opts.Warn
+	if warn == nil {
+		warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
+	}
+	inst, err := acquire(opts.Validation, warn)
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(inst, opts, warn)
+	if err != nil {
+		inst.release()
+		return nil, errors.Join(err, inst.messages.take())
+	}
+	return d, nil
+}
+
+func open(inst *instance, opts Options, warn func(string)) (*Device, error) {
+	phys, err := inst.choose(opts.Device, warn)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{inst: inst, phys: phys, warn: warn}
+	d.changed.L = &d.mu
+	d.table = handles.New(d.release)
+	d.size = func(h gpu.Handle) (int64, error) {
+		b, err := d.table.Get(h)
+		if err != nil {
+			return 0, err
+		}
+		return b.size, nil
+	}
+	d.pipes.open(opts)
+	if err := d.create(); err != nil {
+		d.destroy()
+		return nil, err
+	}
+	return d, nil
+}
+
+// choose picks the physical device that selector means.
+func (in *instance) choose(selector string, warn func(string)) (physical, error) {
+	infos, phys, unusable, err := in.usable()
+	if err != nil {
+		return physical{}, err
+	}
+	if len(infos) == 0 {
+		return physical{}, noDevice(unusable)
+	}
+	i, err := gpu.Choose(infos, selector)
+	if err != nil {
+		return physical{}, err
+	}
+	if infos[i].Kind == gpu.CPU && selector == "" && os.Getenv(gpu.SelectorEnv) == "" {
+		warn(fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", infos[i].Name))
+	}
+	return phys[i], nil
+}
+
+// create makes the logical device and all that Open provides.
+func (d *Device) create() error {
+	p := &d.phys
+	info := C.lvk_device_create_info(&p.query, C.uint32_t(p.version), C.uint32_t(p.family))
+	if info == nil {
+		return check("vkCreateDevice", outOfHostMemory)
+	}
+	defer C.lvk_free_device_create_info(info)
+	var dev vulkan.Device
+	err := call("vkCreateDevice", func() vulkan.Result {
+		return vulkan.CreateDevice(p.handle, vulkan.NewDeviceCreateInfoRef(info), nil, &dev)
+	})
+	if err != nil {
+		return err
+	}
+	d.dev = dev
+	objects.devices.Add(1)
+	if d.fn = (*C.lvk_device)(C.calloc(1, C.sizeof_lvk_device)); d.fn == nil {
+		return check("open", outOfHostMemory)
+	}
+	var queue vulkan.Queue
+	vulkan.GetDeviceQueue(d.dev, p.family, 0, &queue)
+	name := C.CString("vkGetDeviceProcAddr")
+	defer C.free(unsafe.Pointer(name))
+	get := C.lvk_instance_proc(d.inst.gipa, d.inst.pointer(), name)
+	if missing := C.lvk_device_init(d.fn, unsafe.Pointer(d.dev), unsafe.Pointer(queue), get); missing != nil {
+		return fmt.Errorf("vk: open: %w: the driver has no %s", gpu.ErrUnsupported, C.GoString(missing))
+	}
+	buffers, staging, err := p.memoryKinds(d.dev, os.Getenv("LATHE_VK_STAGING") == "1")
+	if err != nil {
+		return err
+	}
+	d.pool = pool{dev: d.dev, kind: buffers, align: p.minAlign}
+	d.staging = stagingRing{kind: staging}
+	d.epoch = 1
+	for range batchCount {
+		b, err := d.newBatch()
+		if err != nil {
+			return err
+		}
+		d.batches = append(d.batches, b)
+		d.spare = append(d.spare, b)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dummy, err = d.newBuffer(p.minAlign)
+	return err
+}
+
+// Info describes the device. It never changes and costs nothing.
+func (d *Device) Info() *gpu.Info { return &d.phys.info }
+
+// begin locks the device for an operation; end must follow, also after an
+// unlock and lock in between. It fails once the device is closed or lost.
+func (d *Device) begin() error {
+	d.mu.Lock()
+	if err := d.usable(); err != nil {
+		d.mu.Unlock()
+		return err
+	}
+	d.active++
+	return nil
+}
+
+func (d *Device) end() {
+	d.active--
+	if d.closing {
+		d.changed.Broadcast()
+	}
+	d.mu.Unlock()
+}
+
+// usable reports why no new operation may start. The caller holds mu.
+func (d *Device) usable() error {
+	switch {
+	case d.closing:
+		return fmt.Errorf("vk: %w", gpu.ErrClosed)
+	case d.lost != nil:
+		return d.lost
+	}
+	return nil
+}
+
+// note keeps the first error of submitted work. The caller holds mu.
+func (d *Device) note(err error) {
+	if errors.Is(err, gpu.ErrDeviceLost) && d.lost == nil {
+		d.lost = err
+	}
+	if d.failed == nil {
+		d.failed = err
+	}
+}
+
+// takeError returns, once, what went wrong in the work submitted so far.
+func (d *Device) takeError() error {
+	err := d.failed
+	d.failed = nil
+	if err == nil {
+		err = d.lost
+	}
+	if v := d.inst.messages.take(); v != nil {
+		err = errors.Join(err, v)
+	}
+	return err
+}
+
+// Sync waits until all submitted work is done and returns its first error.
+func (d *Device) Sync(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	if err := d.wait(ctx, d.next); err != nil {
+		return err
+	}
+	return d.takeError()
+}
+
+// Close waits for submitted work and gives back everything. Closing twice is
+// harmless. It returns an error of the work that no Sync or Read has returned,
+// and with validation whatever the layer has to say, objects left included.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	if d.closing {
+		for !d.closed {
+			d.changed.Wait()
+		}
+		d.mu.Unlock()
+		return nil
+	}
+	d.closing = true
+	for d.active > 0 {
+		d.changed.Wait()
+	}
+	if d.wait(context.Background(), d.next) != nil { // what it can do about errors is in failed
+		vulkan.DeviceWaitIdle(d.dev)
+	}
+	err := d.failed
+	d.mu.Unlock()
+
+	d.destroy()
+	d.inst.release()
+	err = errors.Join(err, d.inst.messages.take())
+
+	d.mu.Lock()
+	d.closed = true
+	d.changed.Broadcast()
+	d.mu.Unlock()
+	return err
+}
+
+// destroy gives back all that create made, as far as it came.
+func (d *Device) destroy() {
+	if d.dev == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pipes.destroy(d.fn)
+	for _, h := range d.table.Live() {
+		_ = d.table.Free(h) // live a moment ago, and nothing else runs
+	}
+	if d.dummy != nil {
+		d.release(d.dummy)
+	}
+	for _, b := range d.batches {
+		d.destroyBatch(b)
+	}
+	d.staging.destroy(d.dev)
+	d.pool.destroy()
+	vulkan.DestroyDevice(d.dev, nil)
+	objects.devices.Add(-1)
+	C.free(unsafe.Pointer(d.fn))
+	d.dev, d.fn = nil, nil
+}

@@ -1,0 +1,294 @@
+//go:build !novk && cgo
+
+package vk
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	vulkan "github.com/vulkan-go/vulkan"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+const (
+	blockSize = 64 << 20  // of the first blocks
+	maxBlock  = 512 << 20 // blocks grow up to this
+	idleBytes = 256 << 20 // of empty blocks that are kept
+
+	memLocal    = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyDeviceLocalBit)
+	memVisible  = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostVisibleBit)
+	memCoherent = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostCoherentBit)
+	memCached   = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostCachedBit)
+)
+
+// bufferUsage is all that a range may be used for: transfer both ways, texel
+// buffers and buffers both uniform and storage.
+const bufferUsage = vulkan.BufferUsageFlags(vulkan.BufferUsageTransferSrcBit | vulkan.BufferUsageTransferDstBit |
+	vulkan.BufferUsageUniformTexelBufferBit | vulkan.BufferUsageStorageTexelBufferBit |
+	vulkan.BufferUsageUniformBufferBit | vulkan.BufferUsageStorageBufferBit)
+
+// memoryKind is a memory type and what its flags mean to us.
+type memoryKind struct {
+	index    uint32
+	heapSize int64
+	mapped   bool // the host can write it
+	cached   bool // the host reads it at full speed
+}
+
+// block is one allocation of device memory with one buffer over all of it.
+type block struct {
+	memory vulkan.DeviceMemory
+	buffer vulkan.Buffer
+	size   int64
+	data   []byte // all of it, if mapped
+	list   freelist
+}
+
+func (b *block) empty() bool { return b.list.free == b.size }
+
+// id is the buffer's handle as C sees it.
+func (b *block) id() uint64 { return handleBits(b.buffer) }
+
+// handleBits is the value of a non-dispatchable handle of the binding: a
+// pointer on 64-bit platforms, an integer elsewhere, 64 bits wide in the ABI.
+func handleBits[H any](h H) uint64 {
+	if unsafe.Sizeof(h) == 4 {
+		return uint64(*(*uint32)(unsafe.Pointer(&h)))
+	}
+	return *(*uint64)(unsafe.Pointer(&h))
+}
+
+// pool hands out ranges of blocks of one memory kind. Its caller holds the
+// device's lock.
+type pool struct {
+	dev    vulkan.Device
+	kind   memoryKind
+	align  int64
+	blocks []*block
+	total  int64 // bytes of all blocks
+}
+
+// alloc returns a range of size bytes, a multiple of align, or ErrOutOfMemory.
+func (p *pool) alloc(size int64) (*block, int64, error) {
+	var best *block
+	fit := int64(-1)
+	for _, b := range p.blocks {
+		if n := b.list.fit(size); n >= 0 && (fit < 0 || n < fit) {
+			best, fit = b, n
+		}
+	}
+	if best != nil {
+		return best, best.list.take(size), nil
+	}
+	b, err := p.grow(size)
+	if err != nil {
+		return nil, 0, err
+	}
+	return b, b.list.take(size), nil
+}
+
+// grow adds a block that holds size bytes. Blocks grow with what is in use, so
+// that their number stays small; a large buffer gets a block of its own size.
+func (p *pool) grow(size int64) (*block, error) {
+	want := int64(blockSize)
+	for want < maxBlock && want < p.total/2 {
+		want *= 2
+	}
+	if size > want/2 {
+		want = size
+	}
+	for ; ; want = max(size, want/2/p.align*p.align) {
+		var err error
+		if p.total+want > p.kind.heapSize {
+			err = fmt.Errorf("vk: alloc: %w: %d bytes more than the %d in use do not fit the device's heap of %d",
+				gpu.ErrOutOfMemory, want, p.total, p.kind.heapSize)
+		} else {
+			var b *block
+			if b, err = newBlock(p.dev, p.kind, want); err == nil {
+				p.blocks = append(p.blocks, b)
+				p.total += want
+				return b, nil
+			}
+		}
+		if want == size {
+			return nil, err
+		}
+	}
+}
+
+// free returns a range. Blocks that become empty go back to the driver once
+// more than idleBytes of them lie idle.
+func (p *pool) free(b *block, s span) {
+	b.list.give(s)
+	if b.empty() {
+		p.trim(idleBytes)
+	}
+}
+
+// trim destroys empty blocks, the largest first, until no more than keep bytes
+// of them are left. It reports whether it destroyed any.
+func (p *pool) trim(keep int64) bool {
+	trimmed := false
+	for {
+		idle, at := int64(0), -1
+		for i, b := range p.blocks {
+			if b.empty() {
+				idle += b.size
+				if at < 0 || b.size > p.blocks[at].size {
+					at = i
+				}
+			}
+		}
+		if idle <= keep || at < 0 {
+			return trimmed
+		}
+		p.total -= p.blocks[at].size
+		p.blocks[at].destroy(p.dev)
+		p.blocks = slices.Delete(p.blocks, at, at+1)
+		trimmed = true
+	}
+}
+
+func (p *pool) destroy() {
+	for _, b := range p.blocks {
+		b.destroy(p.dev)
+	}
+	p.blocks, p.total = nil, 0
+}
+
+func newBuffer(dev vulkan.Device, size int64) (vulkan.Buffer, error) {
+	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(size), Usage: bufferUsage}
+	defer info.Free()
+	var buf vulkan.Buffer
+	err := call("vkCreateBuffer", func() vulkan.Result { return vulkan.CreateBuffer(dev, &info, nil, &buf) })
+	if err == nil {
+		objects.buffers.Add(1)
+	}
+	return buf, err
+}
+
+func destroyBuffer(dev vulkan.Device, buf vulkan.Buffer) {
+	vulkan.DestroyBuffer(dev, buf, nil)
+	objects.buffers.Add(-1)
+}
+
+// newBlock allocates a block and maps it if its kind can be.
+func newBlock(dev vulkan.Device, kind memoryKind, size int64) (*block, error) {
+	buf, err := newBuffer(dev, size)
+	if err != nil {
+		return nil, err
+	}
+	b := &block{buffer: buf, size: size}
+	var need vulkan.MemoryRequirements
+	vulkan.GetBufferMemoryRequirements(dev, buf, &need)
+	need.Deref()
+	info := vulkan.MemoryAllocateInfo{SType: vulkan.StructureTypeMemoryAllocateInfo, AllocationSize: need.Size, MemoryTypeIndex: kind.index}
+	need.Free()
+	defer info.Free()
+	var memory vulkan.DeviceMemory
+	err = call("vkAllocateMemory", func() vulkan.Result { return vulkan.AllocateMemory(dev, &info, nil, &memory) })
+	if err != nil {
+		destroyBuffer(dev, buf)
+		return nil, err
+	}
+	b.memory = memory
+	objects.memories.Add(1)
+	err = call("vkBindBufferMemory", func() vulkan.Result { return vulkan.BindBufferMemory(dev, buf, memory, 0) })
+	if err == nil && kind.mapped {
+		var data unsafe.Pointer
+		err = call("vkMapMemory", func() vulkan.Result {
+			return vulkan.MapMemory(dev, memory, 0, vulkan.DeviceSize(vulkan.WholeSize), 0, &data)
+		})
+		if err == nil {
+			b.data = unsafe.Slice((*byte)(data), size)
+		}
+	}
+	if err != nil {
+		b.destroy(dev)
+		return nil, err
+	}
+	b.list.give(span{0, size})
+	return b, nil
+}
+
+// destroy frees the block; memory that is freed is unmapped with it.
+func (b *block) destroy(dev vulkan.Device) {
+	destroyBuffer(dev, b.buffer)
+	vulkan.FreeMemory(dev, b.memory, nil)
+	objects.memories.Add(-1)
+	b.data = nil
+}
+
+// memoryKinds picks the memory for buffers and for staging. Buffers go to
+// device-local memory; if the host can map all of it (integrated GPUs, CPU
+// drivers, resizable BAR), the mapped kind. Staging is host memory, cached if
+// there is such a kind. forceStaging takes the mapping of buffers away, for
+// tests of the staging path on devices that would not use it.
+func (p *physical) memoryKinds(dev vulkan.Device, forceStaging bool) (buffers, staging memoryKind, err error) {
+	probe, err := newBuffer(dev, 1<<16)
+	if err != nil {
+		return buffers, staging, err
+	}
+	var need vulkan.MemoryRequirements
+	vulkan.GetBufferMemoryRequirements(dev, probe, &need)
+	need.Deref()
+	usable := need.MemoryTypeBits
+	need.Free()
+	destroyBuffer(dev, probe)
+
+	types, heaps := p.memory()
+	pick := func(rate func(f vulkan.MemoryPropertyFlags, heap int64) int) (memoryKind, bool) {
+		best, at := 0, -1
+		for i, t := range types {
+			if usable>>i&1 == 0 || t.PropertyFlags&^(memLocal|memVisible|memCoherent|memCached) != 0 {
+				continue // protected, lazily allocated and vendors' kinds need features we do not ask for
+			}
+			if r := rate(t.PropertyFlags, int64(heaps[t.HeapIndex].Size)); r > best {
+				best, at = r, i
+			}
+		}
+		if at < 0 {
+			return memoryKind{}, false
+		}
+		f := types[at].PropertyFlags
+		mapped := f&(memVisible|memCoherent) == memVisible|memCoherent
+		return memoryKind{index: uint32(at), heapSize: clampInt64(uint64(heaps[types[at].HeapIndex].Size)),
+			mapped: mapped, cached: mapped && f&memCached != 0}, true
+	}
+	large := p.info.Memory
+	buffers, ok := pick(func(f vulkan.MemoryPropertyFlags, heap int64) int {
+		mapped := f&(memVisible|memCoherent) == memVisible|memCoherent
+		switch {
+		case f&memLocal != 0 && heap >= large && mapped && f&memCached != 0 && p.info.Kind != gpu.Discrete:
+			return 4
+		case f&memLocal != 0 && heap >= large && mapped:
+			return 3
+		case f&memLocal != 0 && heap >= large:
+			return 2
+		}
+		return 1
+	})
+	if !ok {
+		return buffers, staging, fmt.Errorf("vk: open: %w: %s has no memory for buffers", gpu.ErrUnsupported, p.info.Name)
+	}
+	staging, ok = pick(func(f vulkan.MemoryPropertyFlags, _ int64) int {
+		switch {
+		case f&(memVisible|memCoherent) != memVisible|memCoherent:
+			return 0
+		case f&memCached != 0 && f&memLocal == 0:
+			return 3
+		case f&memCached != 0:
+			return 2
+		}
+		return 1
+	})
+	if !ok {
+		return buffers, staging, fmt.Errorf("vk: open: %w: %s has no host-visible, coherent memory", gpu.ErrUnsupported, p.info.Name)
+	}
+	if forceStaging {
+		buffers.mapped, buffers.cached = false, false
+	}
+	return buffers, staging, nil
+}

@@ -1,0 +1,24 @@
+//go:build novk || !cgo
+
+package vk
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+var errBuilt = fmt.Errorf("vk: open: %w: this program was built without Vulkan (tag novk, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
+
+// Device is a Vulkan device; there are none in this build.
+type Device struct{ gpu.Device }
+
+// Open returns ErrNoDevice: this build has no Vulkan in it.
+func Open(ctx context.Context, opts Options) (*Device, error) { return nil, errBuilt }
+
+// List returns ErrNoDevice: this build has no Vulkan in it.
+func List(ctx context.Context) ([]gpu.Info, error) { return nil, errBuilt }
+
+// Probe reports that this build has no Vulkan in it.
+func Probe(ctx context.Context) Report { return Report{Error: errBuilt} }

@@ -1,0 +1,200 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include "compile.h"
+*/
+import "C"
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// pipeline is a module compiled for the device.
+type pipeline struct {
+	c      C.lvk_pipeline
+	slots  []slot
+	per    [C.LVK_TYPES]C.uint32_t // descriptors of a set, by type
+	texels bool
+	lanes  uint64 // invocations of a workgroup
+
+	ready   chan struct{} // closed once c or err is there
+	err     error
+	checked atomic.Pointer[abi.Module] // the last module of this code that passed gpu.CheckModule
+}
+
+// slot is a binding of a pipeline.
+type slot struct {
+	number uint32
+	typ    uint32 // C.LVK_STORAGE and so on
+	format uint32 // of a texel view
+	write  bool   // the shader may write it
+}
+
+func (s *slot) texel() bool { return s.typ == C.LVK_UNIFORM_TEXEL || s.typ == C.LVK_STORAGE_TEXEL }
+
+// pipelines are the pipelines of a device, by the hash of their module.
+type pipelines struct {
+	cache diskCache
+	mu    sync.RWMutex
+	byKey map[[sha256.Size]byte]*pipeline
+}
+
+func (ps *pipelines) open(opts Options) {
+	ps.cache = openCache(opts)
+	ps.byKey = map[[sha256.Size]byte]*pipeline{}
+}
+
+func (ps *pipelines) destroy(fn *C.lvk_device) {
+	for _, p := range ps.byKey {
+		p.destroy(fn)
+	}
+	clear(ps.byKey)
+}
+
+// Prepare compiles a module without running it, so that its first dispatch
+// need not. A driver may still put work off to that first dispatch: lavapipe
+// does.
+// Errors: those of Submit that concern the module alone.
+func (d *Device) Prepare(m *abi.Module) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	d.mu.Unlock()
+	_, err := d.pipeline(m)
+	d.mu.Lock()
+	d.end()
+	return err
+}
+
+// pipeline returns the pipeline of a module the device can run, compiling it
+// the first time. The caller is an active operation and does not hold mu.
+func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
+	if m == nil {
+		return nil, gpu.CheckModule(&d.phys.info, m)
+	}
+	ps := &d.pipes
+	ps.mu.RLock()
+	p := ps.byKey[m.Hash]
+	ps.mu.RUnlock()
+	if p == nil || p.checked.Load() != m { // a module of the same code may still declare other limits
+		if err := gpu.CheckModule(&d.phys.info, m); err != nil {
+			return nil, err
+		}
+	}
+	if p == nil {
+		ps.mu.Lock()
+		if p = ps.byKey[m.Hash]; p == nil {
+			p = &pipeline{ready: make(chan struct{})}
+			ps.byKey[m.Hash] = p
+			ps.mu.Unlock()
+			d.compile(p, m)
+			close(p.ready)
+			if p.err != nil { // the next use may have more luck
+				ps.mu.Lock()
+				delete(ps.byKey, m.Hash)
+				ps.mu.Unlock()
+			}
+			return p, p.err
+		}
+		ps.mu.Unlock()
+	}
+	<-p.ready
+	p.checked.Store(m)
+	return p, p.err
+}
+
+// compile fills in p.
+func (d *Device) compile(p *pipeline, m *abi.Module) {
+	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
+	if p.err = p.layout(m); p.err != nil {
+		return
+	}
+	slots := make([]C.lvk_slot, len(p.slots)+1)
+	for i, s := range p.slots {
+		slots[i] = C.lvk_slot{slot: C.uint32_t(s.number), _type: C.uint32_t(s.typ)}
+	}
+	defer func() {
+		if p.err != nil {
+			p.destroy(d.fn)
+			p.err = fmt.Errorf("%w; compiling %s", p.err, gpu.Label(m))
+		}
+	}()
+	if p.err = call("vkCreateShaderModule", func() C.int32_t {
+		return C.lvk_shader_module(d.fn, unsafe.Pointer(unsafe.SliceData(m.Code)), C.size_t(len(m.Code)), &p.c)
+	}); p.err != nil {
+		return
+	}
+	objects.modules.Add(1)
+	if p.err = call("vkCreatePipelineLayout", func() C.int32_t {
+		return C.lvk_layouts(d.fn, &slots[0], C.uint32_t(len(p.slots)), C.uint32_t(m.ParamSize), &p.c)
+	}); p.err != nil {
+		return
+	}
+	objects.layouts.Add(1)
+	entry := d.pipes.cache.load(d, m)
+	defer entry.close(d)
+	if p.err = call("vkCreateComputePipelines", func() C.int32_t {
+		return C.lvk_compile(d.fn, entry.handle, &p.c)
+	}); p.err != nil {
+		return
+	}
+	objects.pipelines.Add(1)
+	p.dropModule(d.fn)
+	entry.save(d)
+}
+
+// layout lists the bindings of m.
+func (p *pipeline) layout(m *abi.Module) error {
+	for i := range m.Bindings {
+		b := &m.Bindings[i]
+		s := slot{number: b.Slot}
+		switch b.Kind {
+		case abi.StorageBuffer:
+			s.typ, s.write = C.LVK_STORAGE, b.Access&abi.WriteOnly != 0
+		case abi.UniformTexel:
+			s.typ, s.format = C.LVK_UNIFORM_TEXEL, texelFormat(b.Type)
+		case abi.StorageTexel:
+			s.typ, s.format, s.write = C.LVK_STORAGE_TEXEL, texelFormat(b.Type), b.Access&abi.WriteOnly != 0
+		case abi.UniformBuffer:
+			s.typ = C.LVK_UNIFORM
+		}
+		if n := len(p.slots); n > 0 && p.slots[n-1].number == s.number { // two variables of one descriptor
+			if p.slots[n-1].typ != s.typ || p.slots[n-1].format != s.format {
+				return fmt.Errorf("vk: %s: %w: binding %d is declared with two kinds", gpu.Label(m), gpu.ErrInvalidShader, s.number)
+			}
+			p.slots[n-1].write = p.slots[n-1].write || s.write
+			continue
+		}
+		p.slots = append(p.slots, s)
+		p.per[s.typ]++
+	}
+	return nil
+}
+
+// dropModule destroys the shader module, which a pipeline does not need.
+func (p *pipeline) dropModule(fn *C.lvk_device) {
+	C.lvk_shader_module_destroy(fn, &p.c)
+	objects.modules.Add(-1)
+}
+
+func (p *pipeline) destroy(fn *C.lvk_device) {
+	if p.c.module != 0 {
+		objects.modules.Add(-1)
+	}
+	if p.c.layout != 0 {
+		objects.layouts.Add(-1)
+	}
+	if p.c.pipeline != 0 {
+		objects.pipelines.Add(-1)
+	}
+	C.lvk_pipeline_destroy(fn, &p.c)
+}

@@ -1,0 +1,38 @@
+//go:build !novk
+
+// What a physical device can do beyond the 1.0 limits: the feature and property
+// chains, which the Go binding's headers are too old for.
+#ifndef LATHE_VK_QUERY_H
+#define LATHE_VK_QUERY_H
+
+#include "abi.h"
+
+typedef struct {
+	uint32_t f64, i64, i16, f16, i8;           // arithmetic
+	uint32_t storage16, storage8;              // storage-buffer access
+	uint32_t atomics64, memoryModel, robust;
+	uint32_t subgroupSize, subgroupStages, subgroupOperations;
+	uint8_t uuid[16];
+	uint32_t driverID;                         // 0 where unknown
+	char driverName[256], driverInfo[256];
+	uint64_t maxAllocation;
+	uint32_t portability;                      // VK_KHR_portability_subset is there
+} lvk_physical;
+
+// lvk_physical_query fills p. version is the device's own API version.
+int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t version, lvk_physical *p);
+
+// lvk_texel_formats reports whether RGBA32 F, UI and I work as uniform and
+// storage texel buffers.
+int lvk_texel_formats(void *gipa, void *instance, void *physical);
+
+// lvk_device_create_info makes a VkDeviceCreateInfo with one queue that enables
+// all of p; free it with lvk_free_device_create_info.
+void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t family);
+void lvk_free_device_create_info(void *info);
+
+// lvk_instance_create_info likewise; layer and next may be NULL.
+void *lvk_instance_create_info(uint32_t version, const char *layer, int debug, int portability, const void *next);
+void lvk_free_instance_create_info(void *info);
+
+#endif

@@ -1,0 +1,356 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include "hot.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// scratch is what one Submit works with; it is kept for the next one.
+type scratch struct {
+	pipes []*pipeline
+	uses  []use
+}
+
+// use is one binding of one dispatch, resolved.
+type use struct {
+	handle gpu.Handle
+	buf    *buffer
+	span   span // within the buffer
+	write  bool
+}
+
+// Submit runs the dispatches one after the other, as gpu.Device has it. It
+// compiles modules that it meets for the first time.
+// Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
+// *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	s := d.takeScratch()
+	defer d.putScratch(s)
+	d.mu.Unlock()
+	err := d.check(s, list)
+	d.mu.Lock()
+	if err != nil {
+		return err
+	}
+	if len(list) <= batchFull {
+		return d.append(s, s.pipes, list)
+	}
+	return d.appendLong(s, list)
+}
+
+// check holds every dispatch to what the device can do and leaves their
+// pipelines in s. Nothing has reached the driver yet but compilations.
+func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
+	for i := range list {
+		p, err := d.pipeline(list[i].Module)
+		if err == nil {
+			err = list[i].CheckLaunch(&d.phys.info, d.size)
+		}
+		if err != nil {
+			if len(list) > 1 {
+				err = fmt.Errorf("dispatch %d of %d: %w", i, len(list), err)
+			}
+			return err
+		}
+		for j := range p.slots {
+			if t := &p.slots[j]; t.typ == C.LVK_UNIFORM && list[i].Bindings[t.number].Offset%d.phys.uniformAlign != 0 {
+				return fmt.Errorf("vk: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d",
+					gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, list[i].Bindings[t.number].Offset, d.phys.uniformAlign)
+			}
+		}
+		s.pipes = append(s.pipes, p)
+	}
+	return nil
+}
+
+// appendLong records a list too long for one batch, a part at a time. It keeps
+// the buffers and keeps other Submits out meanwhile, so that the list still
+// takes effect as one.
+func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
+	d.mu.Unlock()
+	d.order.Lock()
+	d.mu.Lock()
+	defer d.order.Unlock()
+	if err := d.resolve(s, s.pipes, list); err != nil {
+		return err
+	}
+	held := make([]gpu.Handle, 0, len(s.uses))
+	defer func() {
+		for _, h := range held {
+			_ = d.table.Unpin(h) // pinned below
+		}
+	}()
+	for i := range s.uses {
+		if _, err := d.table.Pin(s.uses[i].handle); err != nil {
+			return err
+		}
+		held = append(held, s.uses[i].handle)
+	}
+	pipes := s.pipes
+	for len(list) > 0 {
+		n := min(len(list), batchFull)
+		if err := d.append(s, pipes[:n], list[:n]); err != nil {
+			return err
+		}
+		list, pipes = list[n:], pipes[n:]
+	}
+	return nil
+}
+
+// append records dispatches into the current batch. All that may fail, or
+// release the lock, comes before the first one is recorded.
+func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
+	for {
+		if err := d.resolve(s, pipes, list); err != nil {
+			return err
+		}
+		if waited, err := d.settle(s); err != nil {
+			return err
+		} else if waited {
+			continue
+		}
+		waited, err := d.recording()
+		if err != nil {
+			return err
+		}
+		if !waited {
+			break
+		}
+	}
+	if err := d.makeViews(s, pipes, list); err != nil {
+		return err
+	}
+	uses := s.uses
+	for i := range list {
+		if n := len(pipes[i].slots); list[i].Count() > 0 {
+			d.record(&list[i], pipes[i], uses[:n])
+			uses = uses[n:]
+		}
+	}
+	b := d.rec
+	switch {
+	case len(b.cmds) >= batchFull:
+		d.flush()
+	case len(b.cmds) >= worthDispatches || b.work >= worthInvocations:
+		if len(d.inflight) >= eager {
+			d.poll()
+		}
+		if len(d.inflight) < eager {
+			d.flush()
+		}
+	}
+	return nil
+}
+
+// resolve finds the buffers and ranges of all bindings that shaders declare.
+func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
+	if d.lost != nil {
+		return d.lost
+	}
+	s.uses = s.uses[:0]
+	for i := range list {
+		if list[i].Count() == 0 {
+			continue
+		}
+		for j := range pipes[i].slots {
+			t := &pipes[i].slots[j]
+			bind := &list[i].Bindings[t.number]
+			b, err := d.table.Get(bind.Buffer)
+			if err != nil {
+				return fmt.Errorf("vk: %s: binding %d: %w", gpu.Label(list[i].Module), t.number, err)
+			}
+			u := use{handle: bind.Buffer, buf: b, span: span{bind.Offset, bind.Size}, write: t.write}
+			if u.span.size == 0 {
+				u.span.size = b.size - u.span.off
+			}
+			switch {
+			case t.texel(): // whole texels only
+				u.span.size &^= 15
+			case u.span.end() == b.size && u.span.size > 0:
+				// A shader reads bytes in words: the last one lies within the
+				// buffer's room.
+				u.span.size = (u.span.size + 3) &^ 3
+			}
+			if u.span.size == 0 {
+				u.buf, u.handle, u.span = d.dummy, 0, span{0, 16}
+			}
+			s.uses = append(s.uses, u)
+		}
+	}
+	return nil
+}
+
+// settle waits until no host copy is in the way of the uses, and clears buffers
+// that have never been written. waited reports that it released the lock.
+func (d *Device) settle(s *scratch) (waited bool, err error) {
+	for i := range s.uses {
+		u := &s.uses[i]
+		for u.buf.hostWrites || u.write && u.buf.hostReads > 0 {
+			d.changed.Wait()
+			return true, nil
+		}
+		if u.buf.dirty && d.pool.kind.mapped {
+			d.clear(u.buf)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// clear zeroes a mapped buffer that nothing has used yet.
+func (d *Device) clear(b *buffer) {
+	b.hostWrites = true
+	d.mu.Unlock()
+	clear(b.block.data[b.off : b.off+b.room])
+	d.mu.Lock()
+	b.hostWrites, b.dirty = false, false
+	d.changed.Broadcast()
+}
+
+// makeViews makes the texel views that the list needs, so that recording it
+// cannot fail half-way.
+func (d *Device) makeViews(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
+	uses := s.uses
+	for i := range list {
+		if list[i].Count() == 0 {
+			continue
+		}
+		for j := range pipes[i].slots {
+			if t := &pipes[i].slots[j]; t.texel() {
+				if _, err := d.viewOf(uses[j].buf, uses[j].span, t.format, d.rec.seq); err != nil {
+					return err
+				}
+			}
+		}
+		uses = uses[len(pipes[i].slots):]
+	}
+	return nil
+}
+
+// touch marks a use of a buffer by the current batch, and reports whether a
+// barrier must come first.
+func (d *Device) touch(u *use) (barrier bool) {
+	b, seq := u.buf, d.rec.seq
+	if b == d.dummy {
+		return false
+	}
+	if b.pinned != seq {
+		if _, err := d.table.Pin(u.handle); err == nil {
+			d.rec.pins = append(d.rec.pins, u.handle)
+		}
+		b.pinned = seq
+	}
+	if u.write {
+		b.written = seq
+	} else {
+		b.read = seq
+	}
+	return b.marks.conflicts(d.epoch, u.span, u.write)
+}
+
+// order starts a new epoch if barrier is set, then marks the uses.
+func (d *Device) mark(barrier bool, uses []use) C.uint32_t {
+	if barrier {
+		d.epoch++
+	}
+	for i := range uses {
+		if u := &uses[i]; u.buf != d.dummy {
+			u.buf.marks.add(d.epoch, u.span, u.write)
+		}
+	}
+	if barrier {
+		return 1
+	}
+	return 0
+}
+
+// record appends one dispatch to the current batch.
+func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
+	b := d.rec
+	barrier := false
+	for i := range uses {
+		if uses[i].buf.dirty {
+			d.fill(uses[i])
+		}
+		barrier = d.touch(&uses[i]) || barrier
+	}
+	cmd := C.lvk_cmd{kind: C.LVK_DISPATCH, barrier: d.mark(barrier, uses), a: p.c.pipeline, b: p.c.layout,
+		groups: [3]C.uint32_t{C.uint32_t(x.Groups[0]), C.uint32_t(x.Groups[1]), C.uint32_t(x.Groups[2])}}
+	if n := x.Module.ParamSize; n > 0 {
+		cmd.param, cmd.paramSize = C.uint32_t(len(b.params)), C.uint32_t(n)
+		b.params = append(b.params, x.Params[:n]...)
+	}
+	if len(p.slots) > 0 {
+		cmd.hasSet, cmd.set = 1, d.set(p, uses)
+	}
+	b.cmds = append(b.cmds, cmd)
+	b.work += min(x.Count(), 1<<32) * p.lanes
+}
+
+// set returns the index of a descriptor set for the uses: the last one made,
+// if it fits, else a new one.
+func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
+	b := d.rec
+	first := len(b.binds)
+	for i := range uses {
+		t, u := &p.slots[i], &uses[i]
+		bind := C.lvk_bind{slot: C.uint32_t(t.number), _type: C.uint32_t(t.typ), buffer: C.lvk_handle(u.buf.block.id()),
+			offset: C.uint64_t(u.buf.off + u.span.off), _range: C.uint64_t(u.span.size)}
+		if t.texel() {
+			bind.view, _ = d.viewOf(u.buf, u.span, t.format, b.seq) // there since makeViews
+		}
+		b.binds = append(b.binds, bind)
+	}
+	if n := len(b.sets); n > 0 {
+		last := &b.sets[n-1]
+		if last.layout == p.c.sets && slices.Equal(b.binds[last.first:last.first+last.count], b.binds[first:]) {
+			b.binds = b.binds[:first]
+			return C.uint32_t(n - 1)
+		}
+	}
+	b.sets = append(b.sets, C.lvk_set{layout: p.c.sets, first: C.uint32_t(first), count: C.uint32_t(len(uses))})
+	for i, n := range p.per {
+		b.need[i] += n
+	}
+	return C.uint32_t(len(b.sets) - 1)
+}
+
+// fill appends a command that zeroes a buffer the host cannot reach.
+func (d *Device) fill(u use) {
+	b := u.buf
+	b.dirty = false
+	w := []use{{handle: u.handle, buf: b, span: span{0, b.room}, write: true}}
+	barrier := d.touch(&w[0])
+	d.rec.cmds = append(d.rec.cmds, C.lvk_cmd{kind: C.LVK_FILL, barrier: d.mark(barrier, w), a: C.lvk_handle(b.block.id()),
+		dst: C.uint64_t(b.off), size: C.uint64_t(b.room)})
+}
+
+func (d *Device) takeScratch() *scratch {
+	if n := len(d.scratch); n > 0 {
+		s := d.scratch[n-1]
+		d.scratch = d.scratch[:n-1]
+		return s
+	}
+	return new(scratch)
+}
+
+// putScratch keeps s for later. What it points to must not be kept alive.
+func (d *Device) putScratch(s *scratch) {
+	clear(s.pipes)
+	clear(s.uses)
+	s.pipes, s.uses = s.pipes[:0], s.uses[:0]
+	d.scratch = append(d.scratch, s)
+}

@@ -1,0 +1,162 @@
+//go:build !novk && cgo
+
+package vk
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// await waits until ready reports true, or ctx ends. The caller holds mu.
+func (d *Device) await(ctx context.Context, ready func() bool) error {
+	if ready() {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.changed.Broadcast()
+	})
+	defer stop()
+	for !ready() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.changed.Wait()
+	}
+	return nil
+}
+
+// pin is the common start of Write and Read.
+func (d *Device) pin(ctx context.Context, op string, h gpu.Handle, offset int64, n int) (*buffer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, err := d.table.Pin(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.checkRange(op, offset, n); err != nil {
+		_ = d.table.Unpin(h) // pinned above
+		return nil, err
+	}
+	return b, nil
+}
+
+// Write copies data into the buffer from offset on. It has taken its copy when
+// it returns. It waits for submitted work that uses the buffer if the host
+// shares the device's memory; otherwise the copy is queued behind that work.
+// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
+// ctx.Err(); nothing is written then.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	b, err := d.pin(ctx, "write", h, offset, len(data))
+	if err != nil {
+		return err
+	}
+	defer d.table.Unpin(h)
+	if len(data) == 0 {
+		return nil
+	}
+	if err := d.await(ctx, func() bool { return !b.hostWrites && b.hostReads == 0 }); err != nil {
+		return err
+	}
+	b.hostWrites = true
+	defer func() {
+		b.hostWrites = false
+		d.changed.Broadcast()
+	}()
+	if !d.pool.kind.mapped {
+		return d.upload(ctx, h, b, offset, data)
+	}
+	if err := d.wait(ctx, max(b.read, b.written)); err != nil {
+		return err
+	}
+	if d.lost != nil {
+		return d.lost
+	}
+	d.mu.Unlock()
+	if b.dirty {
+		all := b.block.data[b.off : b.off+b.room]
+		clear(all[:offset])
+		clear(all[offset+int64(len(data)):])
+	}
+	copyBytes(b.data()[offset:], data)
+	d.mu.Lock()
+	b.dirty = false
+	return nil
+}
+
+// Read waits for the work submitted so far that writes the buffer, then copies
+// len(dst) bytes from offset on into dst.
+// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err(), and the
+// first error of submitted work that no Sync or Read has returned yet.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	b, err := d.pin(ctx, "read", h, offset, len(dst))
+	if err != nil {
+		return err
+	}
+	defer d.table.Unpin(h)
+	if err := d.await(ctx, func() bool { return !b.hostWrites }); err != nil {
+		return err
+	}
+	b.hostReads++
+	defer func() {
+		b.hostReads--
+		d.changed.Broadcast()
+	}()
+	if err := d.wait(ctx, b.written); err != nil {
+		return err
+	}
+	if err := d.takeError(); err != nil {
+		return err
+	}
+	switch {
+	case len(dst) == 0:
+		return nil
+	case b.dirty:
+		d.mu.Unlock()
+		clear(dst)
+		d.mu.Lock()
+		return nil
+	case !d.pool.kind.cached:
+		return d.download(ctx, h, b, offset, dst)
+	}
+	d.mu.Unlock()
+	copyBytes(dst, b.data()[offset:])
+	d.mu.Lock()
+	return nil
+}
+
+// Copies of this size and more are split among copiers: one core does not fill
+// the memory bus.
+const (
+	splitCopy = 1 << 20
+	copiers   = 2
+)
+
+// copyBytes copies all of the shorter of the two.
+func copyBytes(dst, src []byte) {
+	n := min(len(dst), len(src))
+	if n < splitCopy {
+		copy(dst, src)
+		return
+	}
+	part := (n/copiers + 63) &^ 63
+	var wg sync.WaitGroup
+	for from := part; from < n; from += part {
+		to := min(from+part, n)
+		wg.Go(func() { copy(dst[from:to], src[from:to]) })
+	}
+	copy(dst[:part], src[:part])
+	wg.Wait()
+}

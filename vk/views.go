@@ -1,0 +1,83 @@
+//go:build !novk && cgo
+
+package vk
+
+/*
+#include "hot.h"
+*/
+import "C"
+
+// maxViews bounds the texel views kept of one buffer.
+const maxViews = 32
+
+// The formats of texel views: RGBA32 as UINT, SINT, SFLOAT.
+const (
+	formatUint  = 107
+	formatInt   = 108
+	formatFloat = 109
+)
+
+// texelFormat is the format for a binding of reflected type t.
+func texelFormat(t string) uint32 {
+	switch t {
+	case "u32":
+		return formatUint
+	case "i32":
+		return formatInt
+	}
+	return formatFloat
+}
+
+// view is a texel view of a range of a buffer.
+type view struct {
+	span   span
+	format uint32
+	handle C.lvk_handle
+	used   uint64 // last batch that uses it
+}
+
+// viewOf returns a texel view of a range of b, for use in batch seq.
+func (d *Device) viewOf(b *buffer, s span, format uint32, seq uint64) (C.lvk_handle, error) {
+	for i := range b.views {
+		if v := &b.views[i]; v.span == s && v.format == format {
+			v.used = seq
+			return v.handle, nil
+		}
+	}
+	v := view{span: s, format: format, used: seq}
+	err := call("vkCreateBufferView", func() C.int32_t {
+		return C.lvk_view(d.fn, C.lvk_handle(b.block.id()), C.uint32_t(format), C.uint64_t(b.off+s.off), C.uint64_t(s.size), &v.handle)
+	})
+	if err != nil {
+		return 0, err
+	}
+	objects.views.Add(1)
+	if len(b.views) >= maxViews {
+		// Replace the one unused for longest, if the device is done with it.
+		old := &b.views[0]
+		for i := range b.views {
+			if b.views[i].used < old.used {
+				old = &b.views[i]
+			}
+		}
+		if old.used <= d.done {
+			d.destroyView(old.handle)
+			*old = v
+			return v.handle, nil
+		}
+	}
+	b.views = append(b.views, v)
+	return v.handle, nil
+}
+
+func (d *Device) destroyView(h C.lvk_handle) {
+	C.lvk_view_destroy(d.fn, h)
+	objects.views.Add(-1)
+}
+
+func (d *Device) dropViews(b *buffer) {
+	for _, v := range b.views {
+		d.destroyView(v.handle)
+	}
+	b.views = nil
+}
