@@ -35,17 +35,22 @@ var smallest = gpu.Limits{
 }
 
 func TestNullSmall(t *testing.T) {
+	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, small()) })
+}
+
+// small is a device of the smallest limits, which also makes for quick tests.
+func small() *gpu.Info {
 	info := null.DefaultInfo()
 	info.Memory = 1 << 22
 	info.Limits = smallest
-	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
+	return &info
 }
 
 // A device without texel buffers.
 func TestNullWithoutTexels(t *testing.T) {
-	info := null.DefaultInfo()
+	info := small()
 	info.Limits.MaxTexelBuffers = 0
-	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, &info) })
+	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, info) })
 }
 
 // The wrappers are devices too.
@@ -59,11 +64,11 @@ func TestRestrict(t *testing.T) {
 }
 
 func TestTrace(t *testing.T) {
-	gputest.Run(t, func(t testing.TB) gpu.Device { return trace.New(open(t, nil), io.Discard) })
+	gputest.Run(t, func(t testing.TB) gpu.Device { return trace.New(open(t, small()), io.Discard) })
 }
 
 func TestFaulty(t *testing.T) {
-	gputest.Run(t, func(t testing.TB) gpu.Device { return faulty.New(open(t, nil)) })
+	gputest.Run(t, func(t testing.TB) gpu.Device { return faulty.New(open(t, small())) })
 }
 
 // All of them at once, as a test of a plan might stack them.
