@@ -233,3 +233,10 @@ func (r *Report) reason(key string) string {
 	}
 	return ""
 }
+
+// PlainMode reports whether a row is of a mode that every device must support:
+// contiguous operands at aligned offsets.
+func PlainMode(r Row) bool {
+	parts := strings.SplitN(r.Case, "/", 3)
+	return len(parts) > 1 && (parts[1] == "plain" || parts[1] == "exact" || parts[1] == "in-place" || parts[1] == "aliased")
+}

@@ -5,11 +5,17 @@ go 1.26.0
 replace github.com/lathe-gpu/lathe => ../..
 
 require (
-	github.com/anthonynsimon/bild v0.14.0 // indirect
-	github.com/disintegration/gift v1.2.1 // indirect
-	github.com/disintegration/imaging v1.6.2 // indirect
+	github.com/anthonynsimon/bild v0.14.0
+	github.com/disintegration/gift v1.2.1
+	github.com/disintegration/imaging v1.6.2
+	github.com/lathe-gpu/lathe v0.0.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.0.0 // indirect
 	github.com/spf13/cobra v0.0.5 // indirect
 	github.com/spf13/pflag v1.0.3 // indirect
-	golang.org/x/image v0.18.0 // indirect
+	github.com/vulkan-go/vulkan v0.0.0-20221209234627-c0a353ae26c8 // indirect
+	golang.org/x/image v0.47.0 // indirect
 )

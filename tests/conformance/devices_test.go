@@ -1,0 +1,150 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	_ "github.com/lathe-gpu/lathe" // registers every operation
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tests/conformance"
+	"github.com/lathe-gpu/lathe/vk"
+)
+
+// devices runs f on every Vulkan device there is. Without one it skips, or
+// fails if LATHE_REQUIRE_DEVICE=1.
+func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
+	t.Helper()
+	infos, err := vk.List(t.Context())
+	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
+		t.Skipf("no Vulkan device: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, info := range infos {
+		t.Run(fmt.Sprintf("%d %s", i, info.Name), func(t *testing.T) { f(t, open(t, i)) })
+	}
+}
+
+func open(t *testing.T, index int) gpu.Device {
+	t.Helper()
+	dev, err := vk.Open(t.Context(), vk.Options{
+		Device: strconv.Itoa(index), NoCache: true, Warn: func(string) {},
+		Validation: os.Getenv("LATHE_VALIDATION") == "1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dev.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return dev
+}
+
+func expectations(t *testing.T) *conformance.Expectations {
+	t.Helper()
+	f, err := os.Open("../expect.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e, err := conformance.ParseExpectations(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestDevices is the suite: every operation, every case, every way to plan.
+func TestDevices(t *testing.T) {
+	if len(spec.All()) < 8 {
+		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
+	}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		start := time.Now()
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Expect: expectations(t), Quick: testing.Short()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v\n%s", time.Since(start).Round(time.Millisecond), rep)
+		if !rep.OK() {
+			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
+		}
+		if file := os.Getenv("LATHE_REPORT"); file != "" {
+			data, err := rep.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Contiguous operands at the device's alignment are no corner case:
+		// what is declared for f32 and u8 must run on every device.
+		for _, r := range rep.Rows {
+			if r.Status == conformance.Unsupported && (r.DType == "f32" || r.DType == "u8") && conformance.PlainMode(r) {
+				t.Errorf("%s %s %s: unsupported: %s", r.Op, r.DType, r.Case, r.Message)
+			}
+		}
+	})
+}
+
+// A cancelled run stops and says so.
+func TestCancelled(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := 0
+		_, err := conformance.Run(ctx, dev, conformance.Options{Quick: true, Progress: func(n, total int, op string) {
+			if done = n; n == 3 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || done > 4 {
+			t.Errorf("error %v after %d groups, want %v after 3", err, done, context.Canceled)
+		}
+		cancel()
+		if err := dev.Sync(t.Context()); err != nil {
+			t.Errorf("the device is not usable afterwards: %v", err)
+		}
+	})
+}
+
+// TestKernels compares the operations' declarations with the shaders.
+func TestKernels(t *testing.T) {
+	if err := conformance.CheckKernels(spec.All(), spirv.Names(), spirv.Module); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every declaration is complete: the surfaces that read it assume so.
+func TestDeclarations(t *testing.T) {
+	for _, op := range spec.All() {
+		switch {
+		case op.Doc == "" || op.Group == "" || len(op.Out) == 0 || op.Defaults == nil:
+			t.Errorf("%s lacks a doc, group, output or defaults", op.Name)
+		case op.Shape == nil || op.Plan == nil || op.Reference == nil || op.Tolerance == nil || op.Cost == nil:
+			t.Errorf("%s lacks a function", op.Name)
+		case len(op.Cases.DTypes) == 0 || len(op.Cases.Calls) == 0 || len(op.Cases.Dims) == 0 || op.Cases.Inputs == nil:
+			t.Errorf("%s has no cases", op.Name)
+		case op.Defaults.Spec() != op:
+			t.Errorf("%s: Defaults is a call of %s", op.Name, op.Defaults.Spec().Name)
+		}
+		for _, d := range op.Cases.DTypes {
+			if tol := op.Tolerance(op.Defaults, d); tol.Why == "" {
+				t.Errorf("%s %v: tolerance %+v has no reason", op.Name, d, tol)
+			}
+		}
+		if spec.Lookup(op.Name) != op {
+			t.Errorf("%s is not found by its name", op.Name)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package conformance_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/faulty"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// counter counts the live buffers of a device.
+type counter struct {
+	gpu.Device
+	live atomic.Int64
+}
+
+func (c *counter) Alloc(size int64) (gpu.Handle, error) {
+	h, err := c.Device.Alloc(size)
+	if err == nil {
+		c.live.Add(1)
+	}
+	return h, err
+}
+
+func (c *counter) Free(h gpu.Handle) error {
+	err := c.Device.Free(h)
+	if err == nil {
+		c.live.Add(-1)
+	}
+	return err
+}
+
+// errInjected is a fault of no known kind.
+var errInjected = errors.New("injected fault")
+
+// run is one call of an operation with its memory: what a program does.
+type run struct {
+	op      *spec.Op
+	in, out []tensor.Desc
+	data    [][]byte
+}
+
+func newRun(op *spec.Op) (*run, error) {
+	r := &run{op: op}
+	dims := make([]int, len(op.Cases.Dims))
+	for i, d := range op.Cases.Dims {
+		if dims[i] = 33; len(d.Only) > 0 {
+			dims[i] = d.Only[len(d.Only)-1]
+		}
+	}
+	r.in = op.Cases.Inputs(op.Cases.DTypes[len(op.Cases.DTypes)-1], dims)
+	for k, d := range r.in {
+		b := make([]byte, d.Bytes())
+		for i := range b {
+			b[i] = byte(i*31+k) & 0x3F // small positive numbers in every dtype
+		}
+		r.data = append(r.data, b)
+	}
+	var err error
+	r.out, err = op.Shape(op.Defaults, r.in)
+	return r, err
+}
+
+// do allocates, writes, runs, reads and frees on dev, and returns the outputs.
+func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, err error) {
+	ctx := t.Context()
+	var all []gpu.Handle
+	defer func() {
+		for _, h := range all {
+			err = errors.Join(err, dev.Free(h))
+		}
+	}()
+	place := func(descs []tensor.Desc, data [][]byte) ([]exec.Operand, error) {
+		var ops []exec.Operand
+		for i, d := range descs {
+			h, err := dev.Alloc(d.Bytes())
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, h)
+			if data != nil {
+				if err := dev.Write(ctx, h, 0, data[i]); err != nil {
+					return nil, err
+				}
+			}
+			ops = append(ops, exec.Operand{Buffer: h, Desc: d})
+		}
+		return ops, nil
+	}
+	in, err := place(r.in, r.data)
+	if err != nil {
+		return nil, err
+	}
+	out, err := place(r.out, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Run(ctx, r.op.Defaults, out, in); err != nil {
+		return nil, err
+	}
+	for _, o := range out {
+		b := make([]byte, o.Desc.Bytes())
+		if err := dev.Read(ctx, o.Buffer, 0, b); err != nil {
+			return nil, err
+		}
+		got = append(got, b)
+	}
+	return got, nil
+}
+
+// TestFaults makes every device call of every operation fail in turn. The call
+// must return that error, and the next run must be right, with no buffer lost.
+func TestFaults(t *testing.T) {
+	kinds := []faulty.Call{faulty.Alloc, faulty.Free, faulty.Write, faulty.Read, faulty.Submit, faulty.Sync}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		for _, op := range spec.All() {
+			r, err := newRun(op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := faulty.New(dev)
+			x := runner(t, f)
+			want, err := r.do(t, f, x)
+			if err != nil {
+				t.Fatalf("%s: %v", op.Name, err)
+			}
+			closeRunner(t, x)
+			faults := 0
+			for _, kind := range kinds {
+				for n := 1; n <= f.Calls(kind); n++ {
+					for _, injected := range []error{errInjected, fmt.Errorf("no room: %w", gpu.ErrOutOfMemory)} {
+						if r.fault(t, dev, kind, n, injected, want) {
+							faults++
+						}
+					}
+				}
+			}
+			if faults < 8 { // alloc twice, write, submit, read, free twice at least
+				t.Errorf("%s: only %d faults happened", op.Name, faults)
+			}
+		}
+	})
+}
+
+// fault runs twice with the n-th call of a kind failing once, and reports
+// whether there was such a call.
+func (r *run) fault(t *testing.T, dev gpu.Device, kind faulty.Call, n int, injected error, want [][]byte) bool {
+	live := &counter{Device: dev}
+	f := faulty.New(live)
+	x := runner(t, f)
+	where := fmt.Sprintf("%s with %v %d failing", r.op.Name, kind, n)
+	f.Fail(kind, n, injected)
+	_, err := r.do(t, f, x)
+	if f.Pending() > 0 {
+		closeRunner(t, x)
+		return false
+	}
+	if !errors.Is(err, injected) {
+		t.Errorf("%s: failed with %q, the operation returned %v", where, injected, err)
+	}
+	got, err := r.do(t, f, x)
+	if err != nil {
+		t.Errorf("%s: the next run: %v", where, err)
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			t.Errorf("%s: the next run: output %d is wrong", where, i)
+		}
+	}
+	closeRunner(t, x)
+	may := int64(0)
+	if kind == faulty.Free { // the buffer that was not freed
+		may = 1
+	}
+	if left := live.live.Load(); left > may {
+		t.Errorf("%s: %d buffers are left", where, left)
+	}
+	return true
+}
+
+// TestDeviceLost loses the device at every call: each later call must say so
+// at once, and nothing hang.
+func TestDeviceLost(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		op := spec.Lookup("gaussian_blur")
+		r, err := newRun(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= 12; n++ {
+			f := faulty.New(dev)
+			x := runner(t, f)
+			f.Fail(faulty.Any, n, gpu.ErrDeviceLost)
+			_, err := r.do(t, f, x)
+			if f.Pending() > 0 {
+				break
+			}
+			if !errors.Is(err, gpu.ErrDeviceLost) {
+				t.Errorf("lost at call %d: %v", n, err)
+			}
+			if _, err := r.do(t, f, x); !errors.Is(err, gpu.ErrDeviceLost) {
+				t.Errorf("lost at call %d, and the next run says %v", n, err)
+			}
+		}
+	})
+}
+
+func runner(t *testing.T, dev gpu.Device) *exec.Runner {
+	t.Helper()
+	x, err := exec.New(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}

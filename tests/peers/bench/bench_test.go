@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"image"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe/internal/testimg"
+)
+
+func TestWriteSectionKeepsTheRest(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "performance.md")
+	section := func(device, cell string) *results {
+		tb := &table{Title: "T", Header: []string{"a"}}
+		tb.row(cell)
+		return &results{Device: device, Tables: []*table{tb}}
+	}
+	write := func(r *results) string {
+		if err := writeSection(file, r); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	write(section("gpu one", "first"))
+	if err := os.WriteFile(file, []byte("by hand\n\n"+write(section("gpu two", "second"))+"\nafter\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := write(section("gpu one", "third"))
+	for text, want := range map[string]int{"by hand": 1, "after": 1, "| first": 0, "| second": 1, "| third": 1, "## gpu one": 1, "## gpu two": 1} {
+		if n := strings.Count(got, text); n != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
+		}
+	}
+}
+
+func TestInterleave(t *testing.T) {
+	var order []int
+	s, err := interleave(0, 100, func() error { order = append(order, 1); return nil }, func() error { order = append(order, 2); return nil })
+	if err != nil || len(s) != 2 || len(s[0]) != 3 || len(order) != 8 {
+		t.Errorf("samples %v, order %v, %v; want an untimed round and three timed ones", s, order, err)
+	}
+	bad := errors.New("bad")
+	if _, err := interleave(time.Second, 100, func() error { return bad }); err != bad {
+		t.Errorf("error %v", err)
+	}
+	if m := (sample{5, 1, 3}).median(); m != 3 {
+		t.Errorf("median %d", m)
+	}
+}
+
+// The pictures that are timed are compared too; the comparison must see a
+// difference, and peers that claim to be near must be near each other.
+func TestPeersAgree(t *testing.T) {
+	src := testimg.Photo(160, 120, 1)
+	if d := distance(src, testimg.Photo(160, 120, 2)); d < 2 {
+		t.Errorf("two scenes are %.2f apart", d)
+	}
+	for _, c := range comparisons(src) {
+		var first image.Image
+		for _, p := range c.peers {
+			got := p.run()
+			if p.near < 0 {
+				continue
+			}
+			n := toNRGBA(got)
+			if first == nil {
+				first = n
+			} else if d := distance(n, first); d > 2*p.near+0.01 {
+				t.Errorf("%s: %s is %.3f from the first peer", c.name, p.name, d)
+			}
+			if d := distance(n, src); d < 0.5 {
+				t.Errorf("%s: %s returned the source", c.name, p.name)
+			}
+		}
+	}
+}
+
+// toNRGBA is an opaque picture as NRGBA.
+func toNRGBA(img image.Image) *image.NRGBA {
+	if m, ok := img.(*image.RGBA); ok {
+		return &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+	}
+	return img.(*image.NRGBA)
+}
+
+func TestStatusBytes(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("no /proc here")
+	}
+	if n := statusBytes("/proc/self/status", "VmRSS"); n < 1<<20 || n > 1<<34 {
+		t.Errorf("resident size %d", n)
+	}
+	if n := statusBytes("/nowhere", "VmRSS"); n != 0 {
+		t.Errorf("a missing file gave %d", n)
+	}
+}
