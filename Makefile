@@ -9,6 +9,7 @@ SHELL := /bin/sh
 GO    ?= go
 IN    ?=
 OUT   ?= out
+BENCH ?=
 
 # What `go test` may take in all; a hang ends here.
 TIMEOUT ?= 15m
@@ -37,8 +38,8 @@ check: ## shaders, generated files and format are fresh; needs no device
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genspirv
 
-bench: vulkan ## throughput beside other Go image libraries, as a table
-	$(GO) test -C tests/peers -timeout $(TIMEOUT) -run '^$$' -bench . .
+bench: vulkan ## speed and memory beside other Go image libraries (BENCH=-quick for a first look)
+	$(GO) run -C tests/peers ./bench $(BENCH)
 
 verify: vulkan build ## every operation against its reference, on this machine's device
 	bin/lathe verify
