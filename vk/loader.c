@@ -23,6 +23,7 @@ void *lvk_open(const char *name, char *err, size_t errSize) {
 }
 #else
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 void *lvk_open(const char *name, char *err, size_t errSize) {
 	// Never closed: drivers leave threads and handlers behind.
@@ -35,6 +36,16 @@ void *lvk_open(const char *name, char *err, size_t errSize) {
 	return p;
 }
 #endif
+
+void lvk_large_pages(void *p, size_t size) {
+#if defined(MADV_HUGEPAGE)
+	const uintptr_t page = 2u << 20;
+	uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + size) & ~(page - 1);
+	if (from < to) madvise((void *)from, to - from, MADV_HUGEPAGE); // a wish, so no result
+#else
+	(void)p, (void)size;
+#endif
+}
 
 void *lvk_instance_proc(void *gipa, void *instance, const char *name) {
 	lvk_fn f = ((lvk_get_proc)gipa)(instance, name);

@@ -28,4 +28,7 @@ void *lvk_messenger_info(uintptr_t id);
 int32_t lvk_messenger(void *gipa, void *instance, const void *info, lvk_handle *messenger);
 void lvk_messenger_destroy(void *gipa, void *instance, lvk_handle messenger);
 
+// lvk_large_pages asks for large pages behind size bytes at p.
+void lvk_large_pages(void *p, size_t size);
+
 #endif

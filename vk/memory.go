@@ -2,6 +2,11 @@
 
 package vk
 
+/*
+#include "loader.h"
+*/
+import "C"
+
 import (
 	"fmt"
 	"slices"
@@ -35,6 +40,7 @@ type memoryKind struct {
 	heapSize int64
 	mapped   bool // the host can write it
 	cached   bool // the host reads it at full speed
+	cpu      bool // it is ordinary memory of this process
 }
 
 // block is one allocation of device memory with one buffer over all of it.
@@ -203,6 +209,9 @@ func newBlock(dev vulkan.Device, kind memoryKind, size int64) (*block, error) {
 		})
 		if err == nil {
 			b.data = unsafe.Slice((*byte)(data), size)
+			if kind.cpu {
+				C.lvk_large_pages(data, C.size_t(size))
+			}
 		}
 	}
 	if err != nil {
@@ -255,7 +264,7 @@ func (p *physical) memoryKinds(dev vulkan.Device, forceStaging bool) (buffers, s
 		f := types[at].PropertyFlags
 		mapped := f&(memVisible|memCoherent) == memVisible|memCoherent
 		return memoryKind{index: uint32(at), heapSize: clampInt64(uint64(heaps[types[at].HeapIndex].Size)),
-			mapped: mapped, cached: mapped && f&memCached != 0}, true
+			mapped: mapped, cached: mapped && f&memCached != 0, cpu: p.info.Kind == gpu.CPU}, true
 	}
 	large := p.info.Memory
 	buffers, ok := pick(func(f vulkan.MemoryPropertyFlags, heap int64) int {

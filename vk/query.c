@@ -86,7 +86,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	p->storage16 = s16.storage;
 	p->storage8 = s8.storage;
 	p->atomics64 = a64.buffer;
-	p->memoryModel = mm.model;
+	p->memoryModel = mm.model && mm.deviceScope; // atomics need the second once the first is on
 
 	properties2 *q = calloc(1, sizeof *q);
 	if (!q) return LVK_OUT_OF_HOST_MEMORY;
@@ -173,7 +173,7 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 	}
 	if (p->memoryModel) {
 		chain(&c->f, &c->mm, 1000211000);
-		c->mm.model = 1;
+		c->mm.model = c->mm.deviceScope = 1;
 		if (!core) c->extensions[n++] = "VK_KHR_vulkan_memory_model";
 	}
 	if (p->portability) c->extensions[n++] = "VK_KHR_portability_subset";

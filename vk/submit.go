@@ -214,7 +214,7 @@ func (d *Device) settle(s *scratch) (waited bool, err error) {
 func (d *Device) clear(b *buffer) {
 	b.hostWrites = true
 	d.mu.Unlock()
-	clear(b.block.data[b.off : b.off+b.room])
+	clearBytes(b.block.data[b.off : b.off+b.room])
 	d.mu.Lock()
 	b.hostWrites, b.dirty = false, false
 	d.changed.Broadcast()

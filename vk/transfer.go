@@ -83,8 +83,8 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	d.mu.Unlock()
 	if b.dirty {
 		all := b.block.data[b.off : b.off+b.room]
-		clear(all[:offset])
-		clear(all[offset+int64(len(data)):])
+		clearBytes(all[:offset])
+		clearBytes(all[offset+int64(len(data)):])
 	}
 	copyBytes(b.data()[offset:], data)
 	d.mu.Lock()
@@ -125,7 +125,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 		return nil
 	case b.dirty:
 		d.mu.Unlock()
-		clear(dst)
+		clearBytes(dst)
 		d.mu.Lock()
 		return nil
 	case !d.pool.kind.cached:
@@ -137,26 +137,35 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return nil
 }
 
-// Copies of this size and more are split among copiers: one core does not fill
-// the memory bus.
+// Large copies are split among goroutines: one core does not fill the memory
+// bus, and more parts than cores even out what else the cores have to do.
 const (
-	splitCopy = 1 << 20
-	copiers   = 2
+	splitSize = 2 << 20
+	splitInto = 4
 )
 
 // copyBytes copies all of the shorter of the two.
 func copyBytes(dst, src []byte) {
 	n := min(len(dst), len(src))
-	if n < splitCopy {
-		copy(dst, src)
+	split(n, func(from, to int) { copy(dst[from:to], src[from:to]) })
+}
+
+// clearBytes zeroes b.
+func clearBytes(b []byte) {
+	split(len(b), func(from, to int) { clear(b[from:to]) })
+}
+
+// split calls f for parts of n bytes, at once if they are large.
+func split(n int, f func(from, to int)) {
+	if n < splitSize {
+		f(0, n)
 		return
 	}
-	part := (n/copiers + 63) &^ 63
+	part := (n/splitInto + 63) &^ 63
 	var wg sync.WaitGroup
 	for from := part; from < n; from += part {
-		to := min(from+part, n)
-		wg.Go(func() { copy(dst[from:to], src[from:to]) })
+		wg.Go(func() { f(from, min(from+part, n)) })
 	}
-	copy(dst[:part], src[:part])
+	f(0, part)
 	wg.Wait()
 }
