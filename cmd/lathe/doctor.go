@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/vk"
+)
+
+type doctorCmd struct{}
+
+// Help is the long help.
+func (doctorCmd) Help() string {
+	return `It looks at the Vulkan loader, the drivers, permissions and containers, runs one kernel, and says for each thing that is wrong which command mends it on this system. Exit code 3 means that Lathe cannot work here.`
+}
+
+// state is how a check came out.
+type state string
+
+const (
+	good state = "ok"
+	odd  state = "warn" // Lathe works, though not as well as it could
+	bad  state = "fail"
+)
+
+// check is a row of the report.
+type check struct {
+	Name   string `json:"name"`
+	State  state  `json:"state"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // a command, or what to do
+}
+
+// system is all that the checks look at, so that tests can make one up.
+type system struct {
+	goos    string
+	root    fs.FS // of the file system, names without the leading slash
+	env     func(string) string
+	uid     int
+	usable  func(path string) error  // opens a device node for reading and writing
+	group   func(path string) string // name or number of the group that owns it
+	is64    bool                     // whether this program is a 64-bit one
+	report  vk.Report
+	kernel  func() (device string, err error) // runs a kernel and compares its result
+	choose  string                            // the selector in force, from --device or LATHE_DEVICE
+	chooses func(selector string) error       // whether it fits a device
+}
+
+// Run does it.
+func (c *doctorCmd) Run(a *app) error {
+	s := thisSystem(a)
+	checks := s.checks()
+	works := true
+	for _, k := range checks {
+		works = works && k.State != bad
+	}
+	if a.cli.JSON {
+		if err := a.writeJSON(struct {
+			OK     bool    `json:"ok"`
+			Checks []check `json:"checks"`
+		}{works, checks}); err != nil {
+			return err
+		}
+	} else {
+		for _, k := range checks {
+			fmt.Fprintf(a.out, "%-4s  %-12s  %s\n", k.State, k.Name, k.Detail)
+			for line := range strings.Lines(k.Fix) {
+				fmt.Fprintf(a.out, "%22s%s\n", "→ ", strings.TrimRight(line, "\n"))
+			}
+		}
+	}
+	if !works {
+		return coded{exitNoDevice, fmt.Errorf("Lathe cannot work here yet; the lines marked fail say what to do")}
+	}
+	return nil
+}
+
+func thisSystem(a *app) *system {
+	s := &system{
+		goos: runtime.GOOS, root: os.DirFS("/"), env: os.Getenv, uid: os.Getuid(),
+		usable: func(path string) error {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			return f.Close()
+		},
+		group: groupOf, is64: ^uint(0)>>63 == 1,
+		report: vk.Probe(a.ctx),
+		choose: a.cli.Device,
+	}
+	if s.choose == "" {
+		s.choose = os.Getenv("LATHE_DEVICE")
+	}
+	s.chooses = func(selector string) error { return fits(s.report.Devices, selector) }
+	s.kernel = func() (string, error) { return tryKernel(a) }
+	return s
+}
+
+// tryKernel inverts a small picture on the device and compares every pixel.
+func tryKernel(a *app) (device string, err error) {
+	quiet := *a
+	quiet.stderr = discard{} // what Open would warn of has a row of its own
+	dev, err := quiet.open()
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if e := dev.Close(); err == nil {
+			err = e
+		}
+	}()
+	call, err := spec.ParseCall("invert_colors")
+	if err != nil {
+		return "", err
+	}
+	in := image.NewNRGBA(image.Rect(0, 0, 13, 7))
+	for i := range in.Pix {
+		in.Pix[i] = byte(i * 37)
+	}
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	out, err := dev.Apply(ctx, in, call)
+	if err != nil {
+		return dev.Info().Name, err
+	}
+	for i, v := range in.Pix {
+		want := 255 - v
+		if i%4 == 3 {
+			want = v
+		}
+		if out.Pix[i] != want {
+			return dev.Info().Name, fmt.Errorf("wrong result: byte %d is %d and should be %d; the driver computes wrongly", i, out.Pix[i], want)
+		}
+	}
+	return dev.Info().Name, nil
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/lathe-gpu/lathe/batch"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+type imageCmd struct {
+	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"."`
+	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\"; repeat it, or separate with |, for several in a row. \"lathe ops\" lists them."`
+	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name. Default: out."`
+	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
+	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: as the input, png where Lathe does not write that."`
+	Quality      int      `short:"q" default:"90" help:"JPEG quality, 1 to 100 (${default})."`
+	Suffix       string   `placeholder:"TEXT" help:"Put before the extension of every output."`
+	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
+	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist: carries on where a run was interrupted."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures under way at once (${cores})."`
+	Memory       int      `default:"512" placeholder:"MIB" help:"Limit for the pixels held at once, MiB (${default})."`
+	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures unread: a small file can claim to be huge (16384 x 16384)."`
+	Quiet        bool     `help:"Print only errors."`
+}
+
+// Help is the long help.
+func (imageCmd) Help() string {
+	return `Reads JPEG, PNG, TIFF, BMP, GIF (first frame) and WebP; writes JPEG, PNG and TIFF. Pictures are turned upright as their EXIF orientation says and rounded to 8 bits. No metadata and no colour profile is kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
+
+Of a folder, files with the extension of a picture are taken, hidden ones left out. A bad picture is reported and the others are done. An output appears whole or not at all, and never replaces an input.
+
+Examples:
+  lathe image holiday.jpg --op "blur sigma=3" -o soft.jpg
+  lathe image photos -r -o grey --op grayscale --op "contrast 1.2"
+  lathe image "photos/**/*.tif" -o web --op sharpen --format jpeg`
+}
+
+// Run does it.
+func (c *imageCmd) Run(a *app) error {
+	var calls []spec.Call
+	for _, text := range c.Op {
+		more, err := spec.ParseCalls(text)
+		if err != nil {
+			return coded{exitUsage, err}
+		}
+		calls = append(calls, more...)
+	}
+	if c.Quality < 1 || c.Quality > 100 {
+		return usage("--quality is %d; it must be from 1 to 100", c.Quality)
+	}
+	if c.Jobs < 0 || c.Memory < 1 || c.MaxPixels < 1 {
+		return usage("--jobs, --memory and --max-pixels must be above 0")
+	}
+	var naming batch.Naming
+	if c.Format != "" {
+		f, ok := batch.ParseFormat(c.Format)
+		if !ok {
+			return usage("--format is %q; it must be jpeg, png or tiff", c.Format)
+		}
+		naming.Format = f
+	}
+	naming.Suffix = c.Suffix
+	found, err := batch.Find(a.ctx, c.Inputs, batch.FindOptions{Recursive: c.Recursive, Skip: c.Out})
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(found, func(f batch.Found) bool { return !errors.Is(f.Err, batch.ErrNoMatch) }) {
+		var names []string
+		for _, f := range found {
+			names = append(names, fmt.Sprintf("%s: %v", f.Path, f.Err))
+		}
+		return coded{exitNothing, fmt.Errorf("nothing to do: %s", strings.Join(names, "; "))}
+	}
+	folder, err := c.output(found, &naming)
+	if err != nil {
+		return err
+	}
+	jobs, err := batch.Plan(found, naming)
+	if err != nil {
+		return coded{exitUsage, err}
+	}
+	var proc batch.Processor
+	var info *gpu.Info
+	if len(calls) > 0 {
+		dev, err := a.open()
+		if err != nil {
+			return err
+		}
+		defer dev.Close()
+		proc, info = dev, dev.Info()
+	}
+	opts := batch.Options{
+		Folder: folder, Quality: c.Quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: int64(c.Memory) << 20,
+	}
+	if info != nil && info.Kind != gpu.CPU {
+		opts.Computes = 2 // one uploads or reads back while the other computes
+	}
+	switch {
+	case c.Force:
+		opts.Existing = batch.Replace
+	case c.SkipExisting:
+		opts.Existing = batch.Skip
+	}
+	// Almost all of the heap is pixels without pointers: collecting is cheap,
+	// and waiting for the heap to double is not.
+	debug.SetGCPercent(25)
+	stop := c.progress(len(jobs), &opts)
+	rep, err := batch.Run(a.ctx, proc, calls, jobs, opts)
+	stop()
+	if err != nil {
+		return err
+	}
+	return c.report(a, rep, info, calls)
+}
+
+// output splits --out into the output folder and, for a single picture that is
+// to get a name of its own, that name.
+func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, err error) {
+	if c.Out == "" {
+		return "", usage("--out is empty; give a folder or a file name")
+	}
+	ext := filepath.Ext(c.Out)
+	format, isFormat := batch.ParseFormat(ext)
+	info, statErr := os.Stat(c.Out)
+	exists := statErr == nil
+	if exists && info.IsDir() || !isFormat || os.IsPathSeparator(c.Out[len(c.Out)-1]) {
+		if exists && !info.IsDir() {
+			return "", usage("--out %s is a file, not a folder", c.Out)
+		}
+		return c.Out, nil
+	}
+	single := len(found) == 1 && len(c.Inputs) == 1 && found[0].Err == nil && filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path)
+	if !single {
+		if len(found) == 1 && found[0].Err != nil {
+			// It will fail with its own reason, which is the better message.
+			return filepath.Dir(c.Out), nil
+		}
+		return "", usage("--out %s is the name of one picture, but the input is not: give a folder", c.Out)
+	}
+	if n.Format != "" && n.Format != format {
+		return "", usage("--out %s does not fit --format %s", c.Out, c.Format)
+	}
+	if n.Suffix != "" {
+		return "", usage("--suffix makes names for an output folder; --out %s is a name already", c.Out)
+	}
+	n.Format, n.Name = format, filepath.Base(c.Out)
+	return filepath.Dir(c.Out), nil
+}
+
+// progress shows a bar on a terminal and nothing elsewhere.
+func (c *imageCmd) progress(n int, o *batch.Options) (stop func()) {
+	if c.Quiet || !isTerminal(os.Stderr) {
+		return func() {}
+	}
+	p := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithWidth(60))
+	bar := p.New(int64(n), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d ")),
+		mpb.AppendDecorators(decor.Percentage(), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)))
+	o.OnDone = func(batch.File) { bar.Increment() }
+	return func() {
+		bar.Abort(true) // harmless when complete
+		p.Wait()
+	}
+}
+
+// fileJSON is a file in the JSON report.
+type fileJSON struct {
+	Input     string       `json:"input"`
+	Output    string       `json:"output,omitempty"`
+	Status    batch.Status `json:"status"`
+	Error     string       `json:"error,omitempty"`
+	Width     int          `json:"width,omitempty"`
+	Height    int          `json:"height,omitempty"`
+	InBytes   int64        `json:"in_bytes"`
+	OutBytes  int64        `json:"out_bytes"`
+	DecodeMS  float64      `json:"decode_ms"`
+	ComputeMS float64      `json:"compute_ms"`
+	EncodeMS  float64      `json:"encode_ms"`
+}
+
+// imageJSON is the JSON report of lathe image.
+type imageJSON struct {
+	Device *deviceJSON `json:"device"` // null without operations
+	Ops    []string    `json:"ops"`
+	Files  []fileJSON  `json:"files"`
+	Totals struct {
+		Files       int     `json:"files"`
+		OK          int     `json:"ok"`
+		Failed      int     `json:"failed"`
+		Skipped     int     `json:"skipped"`
+		Interrupted int     `json:"interrupted"`
+		Pixels      int64   `json:"pixels"`
+		Seconds     float64 `json:"seconds"`
+		Rate        float64 `json:"megapixels_per_second"`
+	} `json:"totals"`
+}
+
+func (c *imageCmd) report(a *app, rep *batch.Report, info *gpu.Info, calls []spec.Call) error {
+	ok, failed := rep.Count(batch.OK), rep.Count(batch.Failed)
+	skipped, cut := rep.Count(batch.Skipped), rep.Count(batch.Interrupted)
+	if a.cli.JSON {
+		j := imageJSON{Ops: []string{}, Files: []fileJSON{}}
+		for _, call := range calls {
+			j.Ops = append(j.Ops, spec.FormatCall(call))
+		}
+		if info != nil {
+			d := describe(info)
+			j.Device = &d
+		}
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		for _, f := range rep.Files {
+			row := fileJSON{Input: f.Input, Output: f.Output, Status: f.Status, Width: f.Width, Height: f.Height,
+				InBytes: f.InBytes, OutBytes: f.OutBytes, DecodeMS: ms(f.Decode), ComputeMS: ms(f.Compute), EncodeMS: ms(f.Encode)}
+			if f.Err != nil {
+				row.Error = f.Err.Error()
+			}
+			j.Files = append(j.Files, row)
+		}
+		t := &j.Totals
+		t.Files, t.OK, t.Failed, t.Skipped, t.Interrupted = len(rep.Files), ok, failed, skipped, cut
+		t.Pixels, t.Seconds, t.Rate = rep.Pixels, rep.Elapsed.Seconds(), rep.Rate()
+		if err := a.writeJSON(j); err != nil {
+			return err
+		}
+	}
+	for _, f := range rep.Files {
+		if f.Status == batch.Failed {
+			a.say("lathe: %s: %s", cmp.Or(f.Input, `""`), plain(f.Err))
+		}
+	}
+	if !c.Quiet {
+		where := ""
+		if info != nil {
+			where = " on " + info.Name
+		}
+		text := fmt.Sprintf("%s done%s", count(ok, "picture"), where)
+		for _, x := range []struct {
+			n    int
+			what string
+		}{{failed, "failed"}, {skipped, "skipped"}, {cut, "not begun or undone"}} {
+			if x.n > 0 {
+				text += fmt.Sprintf(", %d %s", x.n, x.what)
+			}
+		}
+		a.say("%s; %.1f MP in %.2f s, %.1f MP/s", text, float64(rep.Pixels)/1e6, rep.Elapsed.Seconds(), rep.Rate())
+	}
+	switch {
+	case cut > 0:
+		return coded{exitInterrupted, errors.New("interrupted; what is listed as done is complete, the rest was not written")}
+	case failed > 0:
+		return coded{exitFailed, nil}
+	}
+	return nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// writeJSON puts v on standard output.
+func (a *app) writeJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lathe-gpu/lathe/abi"
+	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+type opsCmd struct{}
+
+// Help is the long help.
+func (opsCmd) Help() string {
+	return `Operations go to "lathe image --op". Attributes are written name=value; where there is only one, its name may be left out: "blur sigma=3", "blur 3".`
+}
+
+// opJSON is an operation in JSON output.
+type opJSON struct {
+	Name    string     `json:"name"`
+	Aliases []string   `json:"aliases"`
+	Doc     string     `json:"doc"`
+	Attrs   []attrJSON `json:"attributes"`
+}
+
+type attrJSON struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
+}
+
+// Run does it.
+func (c *opsCmd) Run(a *app) error {
+	if a.cli.JSON {
+		list := []opJSON{}
+		for _, op := range spec.All() {
+			row := opJSON{Name: op.Name, Aliases: append([]string{}, op.Aliases...), Doc: op.Doc, Attrs: []attrJSON{}}
+			for _, t := range op.Attrs() {
+				row.Attrs = append(row.Attrs, attrJSON(t))
+			}
+			list = append(list, row)
+		}
+		return a.writeJSON(list)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, op := range spec.All() {
+		name := op.Name
+		if len(op.Aliases) > 0 {
+			name += " (" + strings.Join(op.Aliases, ", ") + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", name, summary(op.Doc))
+		for _, t := range op.Attrs() {
+			fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, t.Default, t.Doc)
+		}
+	}
+	return w.Flush()
+}
+
+// summary is the first sentence.
+func summary(doc string) string {
+	doc = strings.Join(strings.Fields(doc), " ")
+	if i := strings.Index(doc, ". "); i >= 0 {
+		doc = doc[:i+1]
+	}
+	return doc
+}
+
+type abiCmd struct {
+	Fingerprint bool `help:"Print the fingerprint only."`
+}
+
+// Help is the long help.
+func (abiCmd) Help() string {
+	return `The text lists every element type, operation and kernel with its bindings and parameters, and the hash of every shader. Its fingerprint is built into the shaders and compared when a device is opened.`
+}
+
+// Run does it.
+func (c *abiCmd) Run(a *app) error {
+	t, err := spec.Table(spec.All(), spirv.Names(), spirv.Module)
+	if err != nil {
+		return err
+	}
+	text := t.Text()
+	print := abi.Fingerprint(text)
+	switch {
+	case a.cli.JSON:
+		return a.writeJSON(struct {
+			Fingerprint string `json:"fingerprint"`
+			Built       string `json:"built"` // what the shaders were built with
+			Text        string `json:"text"`
+		}{fmt.Sprintf("%016x", print), fmt.Sprintf("%016x", spirv.Fingerprint()), text})
+	case c.Fingerprint:
+		fmt.Fprintf(a.out, "%016x\n", print)
+	default:
+		fmt.Fprintf(a.out, "%sfingerprint %016x\n", text, print)
+	}
+	return nil
+}
+
+type versionCmd struct{}
+
+// Run does it.
+func (c *versionCmd) Run(a *app) error {
+	v := struct {
+		Version string `json:"version"`
+		Go      string `json:"go"`
+		System  string `json:"system"`
+		ABI     string `json:"abi"`
+	}{"unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprintf("%016x", spirv.Fingerprint())}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		v.Version = b.Main.Version
+	}
+	if a.cli.JSON {
+		return a.writeJSON(v)
+	}
+	fmt.Fprintf(a.out, "lathe %s %s %s abi %s\n", v.Version, v.Go, v.System, v.ABI)
+	return nil
+}

@@ -1,0 +1,209 @@
+// Command lathe runs compute shaders on whatever Vulkan device there is: it
+// filters folders of photographs, runs any SPIR-V file, and finds out what
+// keeps a machine from doing either.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+)
+
+// Exit codes; the help text lists them.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // some files, or the command itself, failed
+	exitUsage       = 2
+	exitNoDevice    = 3
+	exitNothing     = 4 // no input matched
+	exitVerify      = 5
+	exitInterrupted = 130
+)
+
+const description = `Lathe runs compute shaders on any Vulkan device, a GPU or a CPU driver.
+
+Exit codes:
+  0  done
+  1  some files failed, or the command did
+  2  the command line is wrong
+  3  no usable device: run "lathe doctor"
+  4  nothing to do: no input matched
+  5  lathe verify found wrong results
+  130  interrupted`
+
+// cli is the command line.
+type cli struct {
+	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best there is."`
+	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
+	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines on disk."`
+	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`
+
+	Image    imageCmd    `cmd:"" help:"Put pictures through operations."`
+	Ops      opsCmd      `cmd:"" help:"List the operations."`
+	Devices  devicesCmd  `cmd:"" help:"List the devices."`
+	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Vulkan from working here, and how to mend it."`
+	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
+	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
+	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+// app is what every command gets: where to read and write, and the flags that
+// are common to all.
+type app struct {
+	ctx    context.Context
+	out    *bytes.Buffer // standard output, written when the command is done
+	stderr io.Writer
+	cli    *cli
+}
+
+// say writes a line for the user; data goes to out.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }
+
+// coded is an error with the exit code it should lead to. A nil error inside
+// means that everything has been said.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c coded) Error() string {
+	if c.err == nil {
+		return ""
+	}
+	return c.err.Error()
+}
+
+func (c coded) Unwrap() error { return c.err }
+
+// usage is the error of a command line that cannot be carried out.
+func usage(format string, args ...any) error {
+	return coded{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// exitCode is the code for what a command returned.
+func exitCode(err error) int {
+	var c coded
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &c):
+		return c.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errs.ErrNoDevice):
+		return exitNoDevice
+	}
+	return exitFailed
+}
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	// A closed pipe is an error of the write, not the end of the program:
+	// there may be half-written files to remove.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // the next Ctrl-C ends the program at once
+	}()
+	a := &app{ctx: ctx, out: new(bytes.Buffer), stderr: os.Stderr, cli: &cli{}}
+	err := a.command(args)
+	code := exitCode(err)
+	if _, werr := os.Stdout.Write(a.out.Bytes()); werr != nil && a.out.Len() > 0 && code == exitOK {
+		code = exitFailed
+		if !errors.Is(werr, syscall.EPIPE) { // whoever closed the pipe knows
+			a.say("lathe: cannot write to standard output: %v", reason(werr))
+		}
+	}
+	if err != nil && err.Error() != "" {
+		a.say("lathe: %s", plain(err))
+	}
+	return code
+}
+
+// reason drops the file name from an error of package os.
+func reason(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// plain words an error for the command line, without the names of packages
+// that mean nothing there.
+func plain(err error) string {
+	text := err.Error()
+	for _, p := range []string{"spec: parse: ", "batch: plan: ", "batch: run: ", "lathe: "} {
+		text = strings.TrimPrefix(text, p)
+	}
+	if errors.Is(err, errs.ErrNoDevice) && !strings.Contains(text, "doctor") {
+		text += "\nRun \"lathe doctor\" to find out why."
+	}
+	return text
+}
+
+// quit ends parsing when kong has printed what it was asked for.
+type quit int
+
+// command parses and runs. Whatever panics below is a mistake of Lathe's, and
+// is reported as one, without a stack trace.
+func (a *app) command(args []string) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil, quit:
+		default:
+			err = fmt.Errorf("internal error: %v; please report it at https://github.com/lathe-gpu/lathe/issues with the command line", p)
+		}
+	}()
+	parser, err := kong.New(a.cli,
+		kong.Name("lathe"), kong.Description(description),
+		kong.Writers(a.out, a.stderr),
+		kong.Exit(func(int) { panic(quit(0)) }),
+		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
+		kong.ExplicitGroups([]kong.Group{{Key: "common", Title: "Flags of every command:"}}),
+		kong.Vars{"cores": fmt.Sprint(runtime.GOMAXPROCS(0) + 1)},
+	)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+		defer func() {
+			io.Copy(a.stderr, a.out)
+			if err == nil {
+				err = coded{exitUsage, nil}
+			}
+		}()
+	}
+	kctx, err := parser.Parse(args)
+	if err != nil {
+		hint := "lathe --help"
+		var p *kong.ParseError
+		if errors.As(err, &p) && p.Context != nil {
+			if node := p.Context.Selected(); node != nil {
+				hint = "lathe " + node.Name + " --help"
+			}
+		}
+		return usage("%w (see %q)", err, hint)
+	}
+	return kctx.Run(a)
+}
+
+// isTerminal reports whether f is one.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+
+	"github.com/lathe-gpu/lathe/vk"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lathe": main})
+}
+
+// hasDevice reports whether there is a device; where LATHE_REQUIRE_DEVICE is
+// set there has to be one, and the tests that need it fail.
+func hasDevice() bool {
+	if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
+		return true
+	}
+	infos, err := vk.List(context.Background())
+	return err == nil && len(infos) > 0
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			// The scripts' own home and cache, but this machine's drivers.
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
+			for _, k := range []string{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "LD_LIBRARY_PATH", "LATHE_DEVICE"} {
+				if v, ok := os.LookupEnv(k); ok {
+					e.Setenv(k, v)
+				}
+			}
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "device":
+				return hasDevice(), nil
+			case "devfull":
+				_, err := os.Stat("/dev/full")
+				return err == nil, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "picture": picture, "bomb": bomb, "cut": cut, "shows": shows,
+			"waitfile": waitFile, "jsonhas": jsonHas, "files": files,
+		},
+	})
+}
+
+// exits CODE COMMAND... runs a command and checks its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// corners are the colours of the four quarters of a test picture.
+var corners = [4]color.NRGBA{{220, 30, 30, 255}, {30, 200, 30, 255}, {30, 30, 220, 255}, {240, 240, 240, 255}}
+
+// picture FILE WIDTHxHEIGHT [ORIENTATION] writes a picture of four coloured
+// quarters; with an EXIF orientation, a JPEG stored as that says.
+func picture(ts *testscript.TestScript, neg bool, args []string) {
+	var w, h int
+	_, err := fmt.Sscanf(args[1], "%dx%d", &w, &h)
+	ts.Check(err)
+	o := 1
+	if len(args) > 2 {
+		o, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	sw, sh := w, h
+	if o >= 5 {
+		sw, sh = h, w
+	}
+	m := image.NewNRGBA(image.Rect(0, 0, sw, sh))
+	for y := range sh {
+		for x := range sw {
+			// Where the stored pixel is seen.
+			vx, vy := x, y
+			switch o {
+			case 2:
+				vx = w - 1 - x
+			case 3:
+				vx, vy = w-1-x, h-1-y
+			case 4:
+				vy = h - 1 - y
+			case 5:
+				vx, vy = y, x
+			case 6:
+				vx, vy = w-1-y, x
+			case 7:
+				vx, vy = w-1-y, h-1-x
+			case 8:
+				vx, vy = y, h-1-x
+			}
+			q := 0
+			if vx >= w/2 {
+				q++
+			}
+			if vy >= h/2 {
+				q += 2
+			}
+			m.SetNRGBA(x, y, corners[q])
+		}
+	}
+	var b bytes.Buffer
+	switch filepath.Ext(args[0]) {
+	case ".jpg", ".JPG":
+		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: 98})
+	case ".png":
+		err = png.Encode(&b, m)
+	case ".gif":
+		err = gif.Encode(&b, m, nil)
+	case ".bmp":
+		err = bmp.Encode(&b, m)
+	case ".tiff":
+		err = tiff.Encode(&b, m, nil)
+	case ".webp": // lossless, 1×1
+		b.WriteString("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+	default:
+		ts.Fatalf("no writer for %s", args[0])
+	}
+	ts.Check(err)
+	data := b.Bytes()
+	if o != 1 {
+		exif := "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(o)) + "\x00\x00\x00\x00\x00\x00"
+		segment := append([]byte{0xff, 0xe1, 0, byte(len(exif) + 2)}, exif...)
+		data = append(append(append([]byte(nil), data[:2]...), segment...), data[2:]...)
+	}
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, data, 0o666))
+}
+
+// bomb FILE writes a PNG of a few bytes that says it is 60000×60000.
+func bomb(ts *testscript.TestScript, neg bool, args []string) {
+	var b bytes.Buffer
+	ts.Check(png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
+	data := b.Bytes()
+	binary.BigEndian.PutUint32(data[16:], 60000)
+	binary.BigEndian.PutUint32(data[20:], 60000)
+	binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// cut FILE shortens a file to half.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	name := ts.MkAbs(args[0])
+	info, err := os.Stat(name)
+	ts.Check(err)
+	ts.Check(os.Truncate(name, info.Size()/2))
+}
+
+// shows FILE FORMAT WIDTHxHEIGHT [plain|inverted] checks a picture: its
+// format, its size and that its quarters are where they belong.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	m, format, err := image.Decode(f)
+	ts.Check(err)
+	b := m.Bounds()
+	if size := fmt.Sprintf("%dx%d", b.Dx(), b.Dy()); format != args[1] || size != args[2] {
+		ts.Fatalf("%s is %s %s, want %s %s", args[0], format, size, args[1], args[2])
+	}
+	if len(args) < 4 {
+		return
+	}
+	for q, want := range corners {
+		if args[3] == "inverted" {
+			want.R, want.G, want.B = 255-want.R, 255-want.G, 255-want.B
+		}
+		x, y := b.Dx()/4+q%2*(b.Dx()/2), b.Dy()/4+q/2*(b.Dy()/2)
+		got := color.NRGBAModel.Convert(m.At(b.Min.X+x, b.Min.Y+y)).(color.NRGBA)
+		d := func(a, b uint8) int { return max(int(a)-int(b), int(b)-int(a)) }
+		if max(d(got.R, want.R), d(got.G, want.G), d(got.B, want.B)) > 45 { // GIF's palette is coarse
+			ts.Fatalf("%s: quarter %d is %v, want %v", args[0], q, got, want)
+		}
+	}
+}
+
+// waitFile PATTERN waits until a file matches.
+func waitFile(ts *testscript.TestScript, neg bool, args []string) {
+	for range 3000 {
+		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("no file matched %s within 30 s", args[0])
+}
+
+// jsonHas PATH VALUE checks a value of the JSON on standard output. PATH is
+// keys and indices with dots between; a VALUE of "*" only wants it to exist.
+func jsonHas(ts *testscript.TestScript, neg bool, args []string) {
+	var v any
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &v); err != nil {
+		ts.Fatalf("not JSON: %v", err)
+	}
+	for key := range strings.SplitSeq(args[0], ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			next, ok := x[key]
+			if !ok {
+				ts.Fatalf("no %q in %v", key, x)
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(x) {
+				ts.Fatalf("no element %s in %v", key, x)
+			}
+			v = x[i]
+		default:
+			ts.Fatalf("%v has no %s", v, key)
+		}
+	}
+	if args[1] == "*" {
+		return
+	}
+	var want any
+	if json.Unmarshal([]byte(args[1]), &want) != nil {
+		want = args[1]
+	}
+	if !reflect.DeepEqual(v, want) {
+		ts.Fatalf("%s is %v, want %v", args[0], v, want)
+	}
+}
+
+// files FOLDER NAME... checks that the folder holds these files and no others,
+// hidden ones included.
+func files(ts *testscript.TestScript, neg bool, args []string) {
+	var got []string
+	root := ts.MkAbs(args[0])
+	ts.Check(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(root, path)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		return err
+	}))
+	if g, w := strings.Join(got, " "), strings.Join(args[1:], " "); g != w {
+		ts.Fatalf("%s holds %q, want %q", args[0], g, w)
+	}
+}

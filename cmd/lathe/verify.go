@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tests/conformance"
+)
+
+type verifyCmd struct {
+	Full bool     `help:"Also under forced tiny limits and with the plans for other devices: minutes instead of seconds."`
+	Op   []string `name:"op" placeholder:"NAME" help:"Only this operation; repeat it for more."`
+	Seed uint64   `placeholder:"N" help:"Seed of the random inputs."`
+}
+
+// Help is the long help.
+func (verifyCmd) Help() string {
+	return `Each operation runs on the device on awkward sizes, with guard zones around its memory, and is compared with a float64 reference. A failure is a mistake of Lathe's or of the driver: please report the output, with that of "lathe doctor".`
+}
+
+// Run does it.
+func (c *verifyCmd) Run(a *app) error {
+	opts := conformance.Options{Quick: !c.Full, Seed: c.Seed}
+	for _, name := range c.Op {
+		call, err := spec.ParseCall(name)
+		if err != nil {
+			return coded{exitUsage, err}
+		}
+		opts.Ops = append(opts.Ops, call.Spec())
+	}
+	if err := spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint()); err != nil {
+		return err
+	}
+	dev, err := a.openVK()
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	rep, err := conformance.Run(a.ctx, dev, opts)
+	if err != nil {
+		if rep != nil {
+			io.WriteString(a.out, rep.String()) // what there is up to the trouble
+		}
+		return err
+	}
+	if a.cli.JSON {
+		data, err := rep.JSON()
+		if err != nil {
+			return err
+		}
+		a.out.Write(append(data, '\n'))
+	} else {
+		io.WriteString(a.out, rep.String())
+	}
+	if !rep.OK() {
+		return coded{exitVerify, fmt.Errorf("%d of %d cases failed", rep.Count(conformance.Fail), len(rep.Rows))}
+	}
+	return nil
+}
