@@ -72,6 +72,7 @@ func (d Desc) Check() error {
 		return fmt.Errorf("tensor: %w: strides (got %d, want rank %d)", errs.ErrInvalidArgument, len(d.Strides), len(d.Shape))
 	}
 	size := int64(d.DType.Size())
+	room := math.MaxInt64/size - 1 // elements from the first to the last, gaps included
 	empty := slices.Contains(d.Shape, 0)
 	for i, n := range d.Shape {
 		if n < 0 {
@@ -83,8 +84,17 @@ func (d Desc) Check() error {
 		if !empty {
 			size *= int64(n)
 		}
-		if d.Strides != nil && (d.Strides[i] < 0 || (n > 1 && int64(d.Strides[i]) > math.MaxInt64/64/int64(n))) {
-			return fmt.Errorf("tensor: %w: strides %v", errs.ErrInvalidArgument, d.Strides)
+		if d.Strides == nil {
+			continue
+		}
+		if d.Strides[i] < 0 {
+			return fmt.Errorf("tensor: %w: negative stride in %v", errs.ErrInvalidArgument, d.Strides)
+		}
+		if !empty && n > 1 {
+			if int64(d.Strides[i]) > room/int64(n-1) {
+				return fmt.Errorf("tensor: %w: shape %v with strides %v overflows", errs.ErrInvalidArgument, d.Shape, d.Strides)
+			}
+			room -= int64(n-1) * int64(d.Strides[i])
 		}
 	}
 	return nil

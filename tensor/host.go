@@ -22,10 +22,14 @@ func NewHost(d Desc) *Host { return &Host{Desc: d, Data: make([]byte, d.Bytes())
 // FromFloats returns a contiguous tensor of the values, converted to d.
 // The number of values must be that of the shape.
 func FromFloats(d DType, shape []int, values []float64) (*Host, error) {
-	h := NewHost(Contiguous(d, shape...))
-	if len(values) != h.Elems() {
-		return nil, fmt.Errorf("tensor: from floats: %w: values (got %d, want %d for shape %v)", errs.ErrInvalidArgument, len(values), h.Elems(), shape)
+	desc := Contiguous(d, shape...)
+	if err := desc.Check(); err != nil {
+		return nil, err
 	}
+	if len(values) != desc.Elems() {
+		return nil, fmt.Errorf("tensor: from floats: %w: values (got %d, want %d for shape %v)", errs.ErrInvalidArgument, len(values), desc.Elems(), shape)
+	}
+	h := NewHost(desc)
 	for i, v := range values {
 		h.set(i, v)
 	}
