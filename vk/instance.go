@@ -132,7 +132,9 @@ func newInstance(gipa unsafe.Pointer, m *messages) (*instance, error) {
 	})
 	if err != nil {
 		in.destroy()
-		return nil, fmt.Errorf("%w%s", err, lookedFor())
+		// Whatever the reason given (a broken manifest is "out of host memory"),
+		// without an instance there is no device.
+		return nil, fmt.Errorf("vk: %w: %w%s", gpu.ErrNoDevice, err, lookedFor())
 	}
 	in.handle = handle
 	objects.instances.Add(1)
