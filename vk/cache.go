@@ -54,7 +54,7 @@ type cacheEntry struct {
 	handle C.lvk_handle
 	path   string
 	key    [sha256.Size]byte
-	sum    [sha256.Size]byte // of the data that was loaded
+	loaded C.size_t // bytes of data the entry began with
 }
 
 // load makes the cache entry of a module, with what was kept of it.
@@ -69,7 +69,7 @@ func (c *diskCache) load(d *Device, m *abi.Module) cacheEntry {
 	if len(data) > 0 {
 		p = C.CBytes(data)
 		defer C.free(p)
-		e.sum = sha256.Sum256(data)
+		e.loaded = C.size_t(len(data))
 	}
 	err := call("vkCreatePipelineCache", func() C.int32_t { return C.lvk_cache(d.fn, p, C.size_t(len(data)), &e.handle) })
 	if err != nil {
@@ -133,14 +133,15 @@ func writeCache(path string, key [sha256.Size]byte, data []byte) {
 	}
 }
 
-// save keeps what the driver put into the entry, if it is news.
+// save keeps what the driver put into the entry, if it is news. Data of the
+// same size is none: some drivers never write the same bytes twice.
 func (e *cacheEntry) save(d *Device) {
 	if e.handle == 0 {
 		return
 	}
 	var size C.size_t
 	err := call("vkGetPipelineCacheData", func() C.int32_t { return C.lvk_cache_data(d.fn, e.handle, &size, nil) })
-	if err != nil || size == 0 || size > cacheMost-C.size_t(cacheHead) {
+	if err != nil || size == 0 || size == e.loaded || size > cacheMost-C.size_t(cacheHead) {
 		return
 	}
 	p := C.malloc(size)
@@ -149,10 +150,7 @@ func (e *cacheEntry) save(d *Device) {
 	if err != nil {
 		return
 	}
-	data := C.GoBytes(p, C.int(size))
-	if sha256.Sum256(data) != e.sum {
-		writeCache(e.path, e.key, data)
-	}
+	writeCache(e.path, e.key, C.GoBytes(p, C.int(size)))
 }
 
 func (e *cacheEntry) close(d *Device) {
