@@ -86,6 +86,13 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 		}
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if f.Anonymous && f.Type.Kind() == reflect.Struct {
+				// An embedded struct's fields stand in the block as its own.
+				if err := l.add(f.Type, append(slices.Clone(steps), i), name, path); err != nil {
+					return err
+				}
+				continue
+			}
 			if !f.IsExported() {
 				return fmt.Errorf("%w: field %s is not exported", errs.ErrInvalidArgument, path+dot+f.Name)
 			}

@@ -52,6 +52,9 @@ type Op struct {
 	// InPlace says that Out[0] may be the very tensor In[0]. Any other overlap
 	// of an output with an input is an error.
 	InPlace bool
+	// Internal says that Lathe makes calls of it itself, and that it is not
+	// offered by name.
+	Internal bool
 
 	// Shape checks attributes and inputs, and returns what the outputs are.
 	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/abi"
+	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/spec"
 )
 

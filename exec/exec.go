@@ -1,0 +1,256 @@
+// Package exec runs operations on devices: it plans a call for the device, binds
+// the plan's steps to buffers, lends them scratch memory and submits them. It is
+// the only package that knows both operations (spec) and devices (gpu).
+package exec
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Operand is a tensor in a device buffer: it begins Offset bytes into the
+// buffer, a multiple of the device's Limits.OffsetAlign and TexelAlign.
+type Operand struct {
+	Buffer gpu.Handle
+	Offset int64
+	Desc   tensor.Desc
+}
+
+// Runner runs operations on one device. It may be used by many goroutines.
+type Runner struct {
+	dev     gpu.Device
+	target  spec.Target
+	align   int64
+	scratch pool
+}
+
+// Option changes how a Runner plans.
+type Option func(*Runner)
+
+// WithTarget lets f change what operations are planned for, for instance to
+// try the GPU kernels on a CPU driver.
+func WithTarget(f func(*spec.Target)) Option { return func(r *Runner) { f(&r.target) } }
+
+// New returns a Runner for a device. The caller closes the device; Close of the
+// Runner gives back its scratch memory before.
+// Errors: ErrABIMismatch if the embedded shaders are not those the operations
+// were declared for.
+func New(dev gpu.Device, opts ...Option) (*Runner, error) {
+	if err := verify(); err != nil {
+		return nil, err
+	}
+	info := dev.Info()
+	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
+	r.scratch.dev = dev
+	for _, o := range opts {
+		o(r)
+	}
+	return r, nil
+}
+
+// verify compares the fingerprints once: neither side changes while a program runs.
+var verify = sync.OnceValue(func() error {
+	return spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint())
+})
+
+// TargetOf is what plans are made for on a device.
+func TargetOf(info *gpu.Info) spec.Target {
+	l, f := info.Limits, info.Features
+	return spec.Target{
+		CPU:            info.Kind == gpu.CPU,
+		MaxBinding:     l.MaxBinding,
+		MaxTexels:      l.MaxTexels,
+		OffsetAlign:    l.OffsetAlign,
+		TexelAlign:     l.TexelAlign,
+		MaxGroups:      l.MaxGroups,
+		MaxInvocations: l.MaxInvocations,
+		MaxSharedBytes: l.MaxSharedBytes,
+		MaxParamBytes:  l.MaxParamBytes,
+		MaxBindings:    l.MaxBindings,
+		MaxIterations:  l.MaxIterations,
+		TexelBuffers:   l.MaxTexelBuffers > 0,
+		F16:            f.F16 && f.Storage16,
+		F64:            f.F64,
+		I64:            f.I64,
+		SubgroupSize:   f.SubgroupSize,
+	}
+}
+
+// Target is what this Runner plans for.
+func (r *Runner) Target() spec.Target { return r.target }
+
+// Close gives the scratch memory back. The Runner must not be used afterwards.
+func (r *Runner) Close() error { return r.scratch.drop(0) }
+
+// Run computes out from in. It returns once the work is submitted; reading an
+// output waits for it. An output may overlap an input only if the operation
+// works in place and both are the same tensor.
+// Errors: ErrInvalidArgument (attributes, shapes, dtypes, overlap, alignment),
+// ErrInvalidHandle, ErrUnsupported, *LimitError, ErrOutOfMemory, ctx.Err().
+// After an error nothing has been run.
+func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	plan, err := r.Plan(call, out, in)
+	if err != nil {
+		return err
+	}
+	scratch, err := r.scratch.take(plan.Scratch)
+	if err != nil {
+		return fmt.Errorf("exec: %s: scratch memory: %w", call.Spec().Name, err)
+	}
+	// The device runs later work on these buffers after this.
+	defer r.scratch.give(scratch)
+	list, err := r.bind(plan, out, in, scratch)
+	if err == nil {
+		err = r.dev.Submit(list)
+	}
+	if err != nil {
+		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
+	}
+	return nil
+}
+
+// Plan checks a call and returns its launches, without running them.
+func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
+	if call == nil || call.Spec() == nil {
+		return nil, fmt.Errorf("exec: %w: no operation to call", errs.ErrInvalidArgument)
+	}
+	op := call.Spec()
+	want, err := op.Shape(call, descs(in))
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != len(want) {
+		return nil, fmt.Errorf("exec: %s: %w: outputs (got %d, want %d)", op.Name, errs.ErrInvalidArgument, len(out), len(want))
+	}
+	for i, o := range out {
+		if err := o.Desc.Check(); err != nil {
+			return nil, fmt.Errorf("exec: %s: output %s: %w", op.Name, op.Out[i].Name, err)
+		}
+		if o.Desc.DType != want[i].DType || !sameShape(o.Desc.Shape, want[i].Shape) {
+			return nil, fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, op.Out[i].Name, o.Desc, want[i])
+		}
+	}
+	if err := r.checkPlaces(op, out, in); err != nil {
+		return nil, err
+	}
+	plan, err := op.Plan(call, &r.target, descs(in), descs(out))
+	if err != nil {
+		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
+	}
+	return plan, nil
+}
+
+// checkPlaces reports operands that are misaligned or overlap.
+func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
+	for _, o := range append(append([]Operand(nil), out...), in...) {
+		if o.Offset < 0 || o.Offset%r.align != 0 {
+			return fmt.Errorf("exec: %s: %w: tensor offset (got %d, want a multiple of %d)", op.Name, errs.ErrInvalidArgument, o.Offset, r.align)
+		}
+	}
+	for i, o := range out {
+		for j, other := range append(append([]Operand(nil), in...), out[:i]...) {
+			if !overlap(o, other) {
+				continue
+			}
+			if j < len(in) && op.InPlace && i == 0 && j == 0 && sameTensor(o, other) {
+				continue
+			}
+			return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, op.Out[i].Name)
+		}
+	}
+	return nil
+}
+
+func overlap(a, b Operand) bool {
+	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
+}
+
+func sameTensor(a, b Operand) bool {
+	return a.Offset == b.Offset && sameShape(a.Desc.Steps(), b.Desc.Steps())
+}
+
+func sameShape(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func descs(ops []Operand) []tensor.Desc {
+	d := make([]tensor.Desc, len(ops))
+	for i, o := range ops {
+		d[i] = o.Desc
+	}
+	return d
+}
+
+// bind turns the steps of a plan into dispatches.
+func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle) ([]gpu.Dispatch, error) {
+	list := make([]gpu.Dispatch, len(plan.Steps))
+	for i, s := range plan.Steps {
+		m, err := kernel(s)
+		if err != nil {
+			return nil, err
+		}
+		params, err := spec.Encode(s.Params)
+		if err != nil {
+			return nil, err
+		}
+		bindings := make([]gpu.Binding, len(s.Bind))
+		for j, b := range s.Bind {
+			var whole gpu.Binding
+			switch class, n := b.Buf.Split(); class {
+			case 0:
+				whole = gpu.Binding{Buffer: in[n].Buffer, Offset: in[n].Offset, Size: in[n].Desc.Bytes()}
+			case 1:
+				whole = gpu.Binding{Buffer: out[n].Buffer, Offset: out[n].Offset, Size: out[n].Desc.Bytes()}
+			default:
+				whole = gpu.Binding{Buffer: scratch[n], Size: plan.Scratch[n]}
+			}
+			size := b.Size
+			if size == 0 {
+				size = whole.Size - b.Offset
+			}
+			if b.Offset < 0 || size <= 0 || b.Offset > whole.Size-size {
+				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Kernel, j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
+			}
+			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size}
+		}
+		list[i] = gpu.Dispatch{Module: m, Bindings: bindings, Params: params, Groups: s.Groups}
+	}
+	return list, nil
+}
+
+var checked sync.Map // kernel name → true, once its params struct was compared
+
+// kernel finds the shader of a step, and compares its parameters with the Go
+// struct the first time.
+func kernel(s spec.Step) (*abi.Module, error) {
+	m, err := spirv.Module(s.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := checked.Load(s.Kernel); !ok {
+		if err := spec.CheckParams(m, s.Params); err != nil {
+			return nil, err
+		}
+		checked.Store(s.Kernel, true)
+	}
+	return m, nil
+}

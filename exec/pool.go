@@ -1,0 +1,121 @@
+package exec
+
+import (
+	"errors"
+	"math/bits"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// maxIdle is how many bytes of scratch memory a pool keeps while no call uses
+// them.
+const maxIdle = 256 << 20
+
+// pool lends buffers whose contents do not matter. Sizes are rounded up to a
+// quarter of a power of two, so that calls of like size find each other's.
+type pool struct {
+	dev gpu.Device
+
+	mu   sync.Mutex
+	idle []lent // oldest first
+	held int64  // bytes idle
+	out  map[gpu.Handle]int64
+}
+
+type lent struct {
+	h    gpu.Handle
+	size int64
+}
+
+// roundUp is the size of buffer to take for n bytes.
+func roundUp(n int64) int64 {
+	const least = 4096
+	if n <= least {
+		return least
+	}
+	quarter := int64(1) << (bits.Len64(uint64(n-1)) - 3)
+	return (n + quarter - 1) / quarter * quarter
+}
+
+// take returns a buffer for each size; size 0 gets none.
+func (p *pool) take(sizes []int64) ([]gpu.Handle, error) {
+	hs := make([]gpu.Handle, len(sizes))
+	for i, n := range sizes {
+		if n == 0 {
+			continue
+		}
+		h, err := p.one(roundUp(n))
+		if errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit) {
+			p.drop(0) // what lies idle in other sizes may be what is missing
+			h, err = p.one(n)
+		}
+		if err != nil {
+			p.give(hs[:i])
+			return nil, err
+		}
+		hs[i] = h
+	}
+	return hs, nil
+}
+
+func (p *pool) one(size int64) (gpu.Handle, error) {
+	p.mu.Lock()
+	for i := len(p.idle) - 1; i >= 0; i-- {
+		if l := p.idle[i]; l.size == size {
+			p.idle = append(p.idle[:i], p.idle[i+1:]...)
+			p.held -= size
+			p.lend(l)
+			p.mu.Unlock()
+			return l.h, nil
+		}
+	}
+	p.mu.Unlock()
+	h, err := p.dev.Alloc(size)
+	if err == nil {
+		p.mu.Lock()
+		p.lend(lent{h, size})
+		p.mu.Unlock()
+	}
+	return h, err
+}
+
+func (p *pool) lend(l lent) {
+	if p.out == nil {
+		p.out = map[gpu.Handle]int64{}
+	}
+	p.out[l.h] = l.size
+}
+
+// give takes buffers back, work on which may still be pending.
+func (p *pool) give(hs []gpu.Handle) {
+	p.mu.Lock()
+	for _, h := range hs {
+		if h == 0 {
+			continue
+		}
+		size := p.out[h]
+		delete(p.out, h)
+		p.idle = append(p.idle, lent{h, size})
+		p.held += size
+	}
+	p.mu.Unlock()
+	p.drop(maxIdle)
+}
+
+// drop frees the buffers idle longest until at most keep bytes are.
+func (p *pool) drop(keep int64) error {
+	p.mu.Lock()
+	var free []lent
+	for p.held > keep {
+		free = append(free, p.idle[0])
+		p.held -= p.idle[0].size
+		p.idle = p.idle[1:]
+	}
+	p.mu.Unlock()
+	var err error
+	for _, l := range free {
+		err = errors.Join(err, p.dev.Free(l.h))
+	}
+	return err
+}

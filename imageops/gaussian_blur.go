@@ -1,0 +1,109 @@
+package imageops
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// MaxSigma is the largest standard deviation GaussianBlur takes, in pixels.
+const MaxSigma = 256
+
+// GaussianBlur blurs each colour with a Gaussian of standard deviation Sigma,
+// cut at radius ⌈3σ⌉ and normalised, repeating the edge outside of the image.
+// It works along columns and along rows in turn, so that its cost grows with
+// σ and not with σ².
+type GaussianBlur struct {
+	Sigma float64 `attr:"sigma" doc:"standard deviation in pixels, above 0 and up to 256"`
+}
+
+// Spec returns the declaration.
+func (GaussianBlur) Spec() *spec.Op { return gaussianBlurOp }
+
+func (c GaussianBlur) halo() int { return c.radius() }
+
+func (c GaussianBlur) radius() int { return int(math.Ceil(3 * c.Sigma)) }
+
+var gaussianBlurOp = spec.Register(&spec.Op{
+	Name:     "gaussian_blur",
+	Aliases:  []string{"blur"},
+	Group:    "image",
+	Doc:      "Blurs each colour with a Gaussian of a given standard deviation.",
+	In:       imageIn,
+	Out:      imageOut,
+	Defaults: GaussianBlur{Sigma: 2},
+	Kernels: []spec.Kernel{
+		{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}},
+		{Name: "image/gaussian_blur.u8.first", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.u8.second", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.u8.first.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.u8.second.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.f32.first", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.f32.second", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.f32.first.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.f32.second.texel", Params: gaussianBlurParams{}},
+	},
+	Shape: sameImage("gaussian_blur", func(c spec.Call) error {
+		if s := c.(GaussianBlur).Sigma; !(s > 0 && s <= MaxSigma) {
+			return fmt.Errorf("imageops: gaussian_blur: %w: sigma (got %v, want above 0 and up to %d)", errs.ErrInvalidArgument, s, MaxSigma)
+		}
+		return nil
+	}),
+	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+		return planBlur(t, in[0], out[0], c.(GaussianBlur))
+	},
+	Reference: func(c spec.Call, in, out []*tensor.Host) {
+		blurReference(in[0], out[0], c.(GaussianBlur).Sigma)
+	},
+	Tolerance: func(_ spec.Call, d tensor.DType) spec.Tolerance {
+		if d == tensor.U8 {
+			return spec.Tolerance{Abs: 1, Why: "10 and 11 bits a component between the passes, then rounding"}
+		}
+		return spec.Tolerance{Abs: 4e-6, Why: "weights and sums of up to 1537 terms in f32"}
+	},
+	Cost: func(c spec.Call, in []tensor.Desc) spec.Cost {
+		return cost(int64(2*3*2*(2*c.(GaussianBlur).radius()+1)))(c, in)
+	},
+	Cases: cases([]spec.Call{GaussianBlur{2}, GaussianBlur{0.2}, GaussianBlur{3}, GaussianBlur{17.5}, GaussianBlur{256}},
+		GaussianBlur{0}, GaussianBlur{-1}, GaussianBlur{nan}, GaussianBlur{inf}, GaussianBlur{256.5}),
+})
+
+// blurReference blurs along rows, then along columns, in float64.
+func blurReference(in, out *tensor.Host, sigma float64) {
+	h, w, channels := in.Shape[0], in.Shape[1], in.Shape[2]
+	r := int(math.Ceil(3 * sigma))
+	weights := make([]float64, 2*r+1)
+	sum := 0.0
+	for i := range weights {
+		weights[i] = math.Exp(-float64((i-r)*(i-r)) / (2 * sigma * sigma))
+		sum += weights[i]
+	}
+	for c := range channels {
+		plane := make([]float64, h*w)
+		for y := range h {
+			for x := range w {
+				v := 0.0
+				for i, k := range weights {
+					v += k / sum * in.At(y, clampInt(x+i-r, w), c)
+				}
+				plane[y*w+x] = v / full(in.DType)
+			}
+		}
+		for y := range h {
+			for x := range w {
+				if c == 3 {
+					out.Set(in.At(y, x, c), y, x, c)
+					continue
+				}
+				v := 0.0
+				for i, k := range weights {
+					v += k / sum * plane[clampInt(y+i-r, h)*w+x]
+				}
+				store(out, v, y, x, c)
+			}
+		}
+	}
+}

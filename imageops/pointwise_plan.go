@@ -1,0 +1,147 @@
+package imageops
+
+import (
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Flags of a stage in shaders/image/pointwise.comp.
+const (
+	flagLuma  = 1
+	flagStep  = 2
+	flagClamp = 4
+)
+
+// reflow is the row length that contiguous images are cut into, in pixels, so
+// that neither very long nor very many rows meet a limit.
+const reflow = 1 << 14
+
+// planPointwise runs stages over an image. No stages copy it.
+func planPointwise(t *spec.Target, in, out tensor.Desc, stages []stage) (*spec.Plan, error) {
+	src, err := pictureOf("pointwise", in)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := pictureOf("pointwise", out)
+	if err != nil {
+		return nil, err
+	}
+	plan := &spec.Plan{}
+	from := spec.In(0)
+	for first := true; first || len(stages) > 0; first = false {
+		n := min(len(stages), maxStages)
+		steps, err := pointwiseSteps(t, from, src, spec.Out(0), dst, stages[:n])
+		if err != nil {
+			return nil, err
+		}
+		plan.Steps = append(plan.Steps, steps...)
+		stages = stages[n:]
+		from, src = spec.Out(0), dst // what remains works in place
+	}
+	return plan, nil
+}
+
+// pointwiseSteps runs at most maxStages stages from one image to another.
+func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst picture, stages []stage) ([]spec.Step, error) {
+	if src.w == 0 || src.h == 0 {
+		return nil, nil
+	}
+	var steps []spec.Step
+	// part plans columns [left, right) of all rows with one kind of kernel.
+	part := func(src, dst picture, skip, left, right int, texel bool) error {
+		if left >= right || src.h <= skip {
+			return nil
+		}
+		name, local := pointwiseKernel(t, src.dtype, texel, stages)
+		pack := packOf(src.dtype, texel)
+		columns := (right - left) / pack
+		params := pointwiseParams{
+			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
+			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
+		}
+		rows, err := bandRows(t, src, 0, int(t.MaxGroups[1]))
+		if err != nil {
+			return err
+		}
+		if rows, err = bandRows(t, dst, 0, rows); err != nil {
+			return err
+		}
+		return spans(src.h-skip, rows, func(top, bottom int) error {
+			top, bottom = top+skip, bottom+skip
+			s, d := rowWindow(t, from, src, top, bottom, pack), rowWindow(t, to, dst, top, bottom, pack)
+			return spans(columns, int(t.MaxGroups[0])*local, func(a, b int) error {
+				p := params
+				p.Columns = uint32(b - a)
+				p.SrcBase = s.base + uint32(top)*p.SrcPitch + uint32(left/pack+a)
+				p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack+a)
+				steps = append(steps, spec.Step{
+					Kernel: name, Params: p, Bind: []spec.Bind{s.bind, d.bind},
+					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
+				})
+				return nil
+			})
+		})
+	}
+	// all plans whole rows: the texel kernel as far as it goes, then the rest.
+	all := func(src, dst picture, skip int) error {
+		whole := 0
+		if texelFits(t, 256, src, dst) {
+			whole = src.w / packOf(src.dtype, true) * packOf(src.dtype, true)
+			if err := part(src, dst, skip, 0, whole, true); err != nil {
+				return err
+			}
+		}
+		return part(src, dst, skip, whole, src.w, false)
+	}
+	if !src.contiguous() || !dst.contiguous() {
+		return steps, all(src, dst, 0)
+	}
+	// Contiguous images are one long row, cut to a handy length; what is left
+	// of it is a last, shorter row.
+	n := src.h * src.w
+	long := func(p picture) picture { p.h, p.w, p.pitch = n/reflow, reflow, reflow; return p }
+	if err := all(long(src), long(dst), 0); err != nil || n%reflow == 0 {
+		return steps, err
+	}
+	last := func(p picture) picture { p.h, p.w, p.pitch = n/reflow+1, n%reflow, reflow; return p }
+	return steps, all(last(src), last(dst), n/reflow)
+}
+
+// pointwiseKernel picks the leanest variant that can run the stages.
+func pointwiseKernel(t *spec.Target, d tensor.DType, texel bool, stages []stage) (name string, local int) {
+	name = variant("pointwise", d, "", texel)
+	if d != tensor.U8 || !texel {
+		return name, 64
+	}
+	if len(stages) == 1 {
+		switch s := stages[0]; {
+		case s.luma && !s.step && !s.clamp:
+			name += ".luma"
+		case !s.luma && !s.step:
+			name += ".affine"
+		}
+	}
+	return name, 256
+}
+
+// encodeStages puts stages into the scale of the dtype.
+func encodeStages(d tensor.DType, stages []stage) (out [maxStages]pointwiseStage) {
+	full := 1.0
+	if d == tensor.U8 {
+		full = 255
+	}
+	for i, s := range stages {
+		e := &out[i]
+		if s.luma {
+			e.Flags |= flagLuma
+		}
+		if s.step {
+			e.Flags |= flagStep
+		}
+		if s.clamp {
+			e.Flags |= flagClamp
+		}
+		e.Scale, e.Offset, e.Threshold = float32(s.scale), float32(s.offset*full), float32(s.threshold*full)
+	}
+	return out
+}

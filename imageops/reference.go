@@ -1,0 +1,56 @@
+package imageops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// full is the value that stands for 1 in an image's dtype.
+func full(d tensor.DType) float64 {
+	if d == tensor.U8 {
+		return 255
+	}
+	return 1
+}
+
+// store sets a component given in 0..1, rounding half up in u8.
+func store(out *tensor.Host, v float64, y, x, c int) {
+	if out.DType == tensor.U8 {
+		v = math.Floor(v*255 + 0.5)
+	}
+	out.Set(v, y, x, c)
+}
+
+// eachPixel sets every pixel of out to that of in after f has changed its
+// colour, given as 1 or 3 components in 0..1.
+func eachPixel(in, out *tensor.Host, f func(px []float64)) {
+	colours := min(in.Shape[2], 3)
+	px := make([]float64, colours)
+	for y := range in.Shape[0] {
+		for x := range in.Shape[1] {
+			for c := range px {
+				px[c] = in.At(y, x, c) / full(in.DType)
+			}
+			f(px)
+			for c, v := range px {
+				store(out, v, y, x, c)
+			}
+			if in.Shape[2] == 4 {
+				out.Set(in.At(y, x, 3), y, x, 3)
+			}
+		}
+	}
+}
+
+// lumaOf is the BT.601 luma of 1 or 3 components.
+func lumaOf(px []float64) float64 {
+	if len(px) == 1 {
+		return px[0]
+	}
+	return 0.299*px[0] + 0.587*px[1] + 0.114*px[2]
+}
+
+func clamp01(v float64) float64 { return min(max(v, 0), 1) }
+
+func clampInt(i, n int) int { return min(max(i, 0), n-1) }

@@ -1,0 +1,102 @@
+package imageops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// texelFits reports whether the texel variants can work on images: they need
+// rows that begin on a texel.
+func texelFits(t *spec.Target, local int, images ...picture) bool {
+	if !t.CPU || !t.TexelBuffers || int(t.MaxInvocations) < local {
+		return false
+	}
+	for _, p := range images {
+		if p.dtype == tensor.U8 && p.pitch%4 != 0 && p.h > 1 || p.dtype == tensor.F32 && p.c != 4 {
+			return false
+		}
+	}
+	return true
+}
+
+// variant names the kernel of group image for a dtype, for instance
+// ("sharpen", u8, "", true) → "image/sharpen.u8.texel".
+func variant(op string, d tensor.DType, phase string, texel bool) string {
+	name := "image/" + op + "." + d.String() + phase
+	if texel {
+		name += ".texel"
+	}
+	return name
+}
+
+// packOf is how many pixels a pack has.
+func packOf(d tensor.DType, texel bool) int {
+	if d == tensor.U8 && texel {
+		return 4
+	}
+	return 1
+}
+
+// window is a part of a buffer bound to a kernel: rows [top, bottom) of an image.
+type window struct {
+	bind spec.Bind
+	// base is the index of row 0's first pack counted from the bound offset.
+	// It is negative where the window begins below row 0; shaders compute
+	// modulo 2³², so that base + row·pitch is right all the same.
+	base uint32
+}
+
+// rowWindow binds rows [top, bottom) of p, which lies in ref.
+func rowWindow(t *spec.Target, ref spec.Ref, p picture, top, bottom, pack int) window {
+	unit := windowAlign(t)
+	if p.c == 3 {
+		unit *= 3 // whole pixels of 12 bytes
+	}
+	start := int64(top) * p.rowBytes()
+	end := int64(bottom-1)*p.rowBytes() + int64(p.w)*p.pixelBytes()
+	offset := start / unit * unit
+	return window{
+		bind: spec.Bind{Buf: ref, Offset: offset, Size: end - offset},
+		base: uint32(-offset / (p.pixelBytes() * int64(pack))),
+	}
+}
+
+// windowAlign is what every bound offset is a multiple of: enough for both
+// kinds of buffer and for whole texels.
+func windowAlign(t *spec.Target) int64 { return max(t.OffsetAlign, t.TexelAlign, 16) }
+
+// bandRows is the most rows of p that a binding can hold beside halo rows above
+// and below, at most most. It fails if not even one fits.
+func bandRows(t *spec.Target, p picture, halo, most int) (int, error) {
+	room := min(t.MaxBinding, maxTexelBytes(t)) - 3*windowAlign(t)
+	rows := room/p.rowBytes() - 2*int64(halo)
+	if int64(p.h) <= room/p.rowBytes() {
+		rows = int64(p.h) // it all fits: the halo is inside
+	}
+	if rows < 1 {
+		return 0, &errs.LimitError{Name: "MaxBinding", Want: (1 + 2*int64(halo)) * p.rowBytes(), Have: room}
+	}
+	return int(min(rows, int64(most))), nil
+}
+
+// maxTexelBytes is how much a texel binding may span, or no limit where there
+// are no texel buffers.
+func maxTexelBytes(t *spec.Target) int64 {
+	if !t.TexelBuffers {
+		return 1 << 62
+	}
+	return t.MaxTexels * 16
+}
+
+// spans calls f for consecutive parts [from, to) of [0, n), each at most size.
+func spans(n, size int, f func(from, to int) error) error {
+	for from := 0; from < n; from += size {
+		if err := f(from, min(from+size, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func groups(n, per int) uint32 { return uint32((n + per - 1) / per) }

@@ -1,0 +1,28 @@
+// The weights of a Gaussian blur: exp(−d²/2σ²) for |d| ≤ radius, divided by
+// their sum, at weight[lead + radius + d]; zero before and after.
+//
+//lathe:variant f32
+#version 450
+
+layout(local_size_x = 64) in;
+
+layout(push_constant) uniform Params {
+	uint count;  // weights to write, zeros included
+	uint lead;   // zeros before the first
+	uint radius;
+	float falloff; // 1/2σ²
+} p;
+
+layout(set = 0, binding = 0) writeonly buffer Weights { float weight[]; };
+
+float gauss(float d) { return exp(-d * d * p.falloff); }
+
+void main() {
+	uint i = gl_GlobalInvocationID.x;
+	if (i >= p.count) return;
+	// Far from the middle first, so that small terms are not lost.
+	float tail = 0;
+	for (uint d = p.radius; d > 0; d--) tail += gauss(float(d));
+	float d = float(int(i) - int(p.lead + p.radius));
+	weight[i] = abs(d) <= float(p.radius) ? gauss(d) / (1 + 2 * tail) : 0;
+}

@@ -1,0 +1,163 @@
+// Pixels of an image in the native scale of its type: 0..FULL, where FULL is
+// 255 for u8 and 1 for f32. A kernel handles PACK neighbouring pixels at a
+// time, and indices below count such packs. Binding 0 is the source, binding 1
+// the destination. The variant defines one of these:
+//
+//   U8          RGBA bytes, one pixel a uint
+//   U8 TEXEL    RGBA bytes, four pixels a texel: what a CPU driver likes, whose
+//               loads cost by instruction and not by byte
+//   F32         p.channels floats a pixel: 1, 3 or 4
+//   F32 TEXEL   four floats a pixel
+//
+// A kernel between two passes defines SRC_MID or DST_MID: that side of a u8
+// image then holds 11, 11 and 10 bits of red, green and blue in a pixel's uint,
+// and no alpha. MID scales such components to 0..FULL.
+// The including file declares the push constants as `p` first.
+
+#if defined(U8)
+const float FULL = 255.0;
+const vec3 MID = vec3(255.0 / 2047.0, 255.0 / 2047.0, 255.0 / 1023.0);
+#else
+const float FULL = 1.0;
+const vec3 MID = vec3(1.0);
+#endif
+
+#if defined(U8) && defined(TEXEL)
+const uint PACK = 4;
+layout(set = 0, binding = 0) uniform usamplerBuffer src;
+layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
+#elif defined(U8)
+const uint PACK = 1;
+layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };
+layout(set = 0, binding = 1) writeonly buffer Dst { uint dst[]; };
+#elif defined(TEXEL)
+const uint PACK = 1;
+layout(set = 0, binding = 0) uniform samplerBuffer src;
+layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
+#else
+const uint PACK = 1;
+layout(set = 0, binding = 0) readonly buffer Src { float src[]; };
+layout(set = 0, binding = 1) writeonly buffer Dst { float dst[]; };
+#endif
+
+#if defined(U8)
+const uint OPAQUE = 0xff000000u;
+#else
+const float OPAQUE = 1.0;
+#endif
+
+// A pixel's colour, and its alpha as it is stored: it is only ever carried over.
+struct Pixel {
+	vec3 rgb;
+#if defined(U8)
+	uint alpha;
+#else
+	float alpha;
+#endif
+};
+
+#if defined(U8)
+// Signed conversions throughout: CPU drivers emulate the unsigned ones.
+
+Pixel unpackPixel(uint v) {
+#if defined(SRC_MID)
+	return Pixel(vec3(ivec3(v & 0x7ffu, (v >> 11) & 0x7ffu, v >> 22)), 0u);
+#else
+	return Pixel(vec3(ivec3(v & 0xffu, (v >> 8) & 0xffu, (v >> 16) & 0xffu)), v & 0xff000000u);
+#endif
+}
+
+// packPixel rounds half up; components must be within range.
+uint packPixel(Pixel x) {
+	uvec3 c = uvec3(ivec3(x.rgb + 0.5));
+#if defined(DST_MID)
+	return c.r | (c.g << 11) | (c.b << 22);
+#else
+	return c.r | (c.g << 8) | (c.b << 16) | x.alpha;
+#endif
+}
+#endif
+
+// A pack as it is loaded. Kernels that reuse what they load load all of it
+// first and unpack late: on a CPU driver a load is a call, across which every
+// value at work is spilled.
+#if defined(U8) && defined(TEXEL)
+#define RAW uvec4
+#elif defined(U8)
+#define RAW uint
+#else
+#define RAW vec4
+#endif
+
+RAW fetchPack(uint i) {
+#if defined(TEXEL)
+	return texelFetch(src, int(i));
+#elif defined(U8)
+	return src[i];
+#else
+	uint o = i * p.channels;
+	if (p.channels == 1) return vec4(vec3(src[o]), FULL);
+	return vec4(src[o], src[o + 1], src[o + 2], p.channels == 4 ? src[o + 3] : FULL);
+#endif
+}
+
+Pixel pixelOf(RAW v, uint k) {
+#if defined(U8) && defined(TEXEL)
+	return unpackPixel(v[k]);
+#elif defined(U8)
+	return unpackPixel(v);
+#else
+	return Pixel(v.rgb, v.a);
+#endif
+}
+
+void storePack(uint i, Pixel c[PACK]) {
+#if defined(U8) && defined(TEXEL)
+	uvec4 v = uvec4(packPixel(c[0]), packPixel(c[1]), packPixel(c[2]), packPixel(c[3]));
+	// A CPU driver stores lane by lane, and LLVM moves the packing above into
+	// that scalar loop (half the time of a kernel) unless something it cannot
+	// see through comes between: this select, which always takes v.
+	dst[i] = p.dstPitch == 0 ? uvec4(i) : v;
+#elif defined(U8)
+	dst[i] = packPixel(c[0]);
+#elif defined(TEXEL)
+	dst[i] = vec4(c[0].rgb, c[0].alpha);
+#else
+	uint o = i * p.channels;
+	dst[o] = c[0].rgb.r;
+	if (p.channels > 1) {
+		dst[o + 1] = c[0].rgb.g;
+		dst[o + 2] = c[0].rgb.b;
+	}
+	if (p.channels == 4) dst[o + 3] = c[0].alpha;
+#endif
+}
+
+// ITU-R BT.601 luma.
+float luma(vec3 c) { return dot(c, vec3(0.299, 0.587, 0.114)); }
+
+#if defined(SRC_MID)
+// The image that a second pass takes the alpha from.
+#if defined(U8) && defined(TEXEL)
+layout(set = 0, binding = 3) uniform usamplerBuffer image;
+#elif defined(U8)
+layout(set = 0, binding = 3) readonly buffer Image { uint image[]; };
+#elif defined(TEXEL)
+layout(set = 0, binding = 3) uniform samplerBuffer image;
+#else
+layout(set = 0, binding = 3) readonly buffer Image { float image[]; };
+#endif
+
+void loadAlpha(uint i, inout Pixel c[PACK]) {
+#if defined(U8) && defined(TEXEL)
+	uvec4 t = texelFetch(image, int(i)) & 0xff000000u;
+	[[unroll]] for (uint k = 0; k < PACK; k++) c[k].alpha = t[k];
+#elif defined(U8)
+	c[0].alpha = image[i] & 0xff000000u;
+#elif defined(TEXEL)
+	c[0].alpha = texelFetch(image, int(i)).a;
+#else
+	if (p.channels == 4) c[0].alpha = image[4 * i + 3];
+#endif
+}
+#endif
