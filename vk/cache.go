@@ -54,7 +54,7 @@ type cacheEntry struct {
 	handle C.lvk_handle
 	path   string
 	key    [sha256.Size]byte
-	loaded C.size_t // bytes of data the entry began with
+	loaded bool // the entry began with data
 }
 
 // load makes the cache entry of a module, with what was kept of it.
@@ -69,7 +69,7 @@ func (c *diskCache) load(d *Device, m *abi.Module) cacheEntry {
 	if len(data) > 0 {
 		p = C.CBytes(data)
 		defer C.free(p)
-		e.loaded = C.size_t(len(data))
+		e.loaded = true
 	}
 	err := call("vkCreatePipelineCache", func() C.int32_t { return C.lvk_cache(d.fn, p, C.size_t(len(data)), &e.handle) })
 	if err != nil {
@@ -133,15 +133,16 @@ func writeCache(path string, key [sha256.Size]byte, data []byte) {
 	}
 }
 
-// save keeps what the driver put into the entry, if it is news. Data of the
-// same size is none: some drivers never write the same bytes twice.
+// save keeps what the driver put into the entry, unless it began with data: the
+// key holds all that could make data stale, and some drivers only add to it
+// (SwiftShader 32 bytes each time).
 func (e *cacheEntry) save(d *Device) {
-	if e.handle == 0 {
+	if e.handle == 0 || e.loaded {
 		return
 	}
 	var size C.size_t
 	err := call("vkGetPipelineCacheData", func() C.int32_t { return C.lvk_cache_data(d.fn, e.handle, &size, nil) })
-	if err != nil || size == 0 || size == e.loaded || size > cacheMost-C.size_t(cacheHead) {
+	if err != nil || size == 0 || size > cacheMost-C.size_t(cacheHead) {
 		return
 	}
 	p := C.malloc(size)
