@@ -119,3 +119,18 @@ func (p *pool) drop(keep int64) error {
 	}
 	return err
 }
+
+// Borrow lends n buffers of at least size bytes each, whose contents do not
+// matter, until release is called. Work may still be pending on them then.
+// Errors: ErrOutOfMemory, *LimitError.
+func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
+	sizes := make([]int64, n)
+	for i := range sizes {
+		sizes[i] = max(size, 1)
+	}
+	if bufs, err = r.scratch.take(sizes); err != nil {
+		return nil, nil, err
+	}
+	mine := append([]gpu.Handle(nil), bufs...)
+	return bufs, func() { r.scratch.give(mine) }, nil
+}

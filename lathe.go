@@ -1,0 +1,121 @@
+// Package lathe runs compute shaders from Go, on any GPU and on none: through
+// Vulkan on whatever device there is, be it a CPU driver such as lavapipe.
+//
+//	dev, err := lathe.Open(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	defer dev.Close()
+//	out, err := dev.Apply(ctx, img, imageops.GaussianBlur{Sigma: 3})
+//
+// Operations are called by the structs of their attributes; package imageops
+// has those for images. Apply and ApplyTo work on Go's images. Tensors and Run
+// are for data that stays on the device, DispatchCompute for shaders of your own.
+package lathe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
+	"github.com/lathe-gpu/lathe/vk"
+)
+
+// Device is an open device. Its methods may be called from any goroutine.
+type Device struct {
+	gpu   gpu.Device
+	run   *exec.Runner
+	strip int64 // bytes of pixels that ApplyTo sends at a time
+
+	closing sync.Once
+	closed  error
+}
+
+type options struct {
+	vk     vk.Options
+	device gpu.Device
+	strip  int64
+}
+
+// Option changes how Open opens a device.
+type Option func(*options)
+
+// WithDevice selects a device: its index as Devices lists them, a part of its
+// name in any case, or its UUID. Without it the environment variable
+// LATHE_DEVICE selects, and without that the best device is taken: discrete,
+// integrated, virtual, and a CPU driver only where there is nothing else.
+func WithDevice(selector string) Option { return func(o *options) { o.vk.Device = selector } }
+
+// WithValidation turns on Vulkan's validation layer. What it finds becomes an
+// error of a later call. Open fails with ErrUnsupported if it is not installed.
+func WithValidation() Option { return func(o *options) { o.vk.Validation = true } }
+
+// WithCacheDir keeps compiled pipelines in a folder of your choice, instead of
+// lathe/pipelines in the user's cache folder. Empty means the latter.
+func WithCacheDir(dir string) Option { return func(o *options) { o.vk.CacheDir = dir } }
+
+// WithoutCache keeps compiled pipelines in memory only.
+func WithoutCache() Option { return func(o *options) { o.vk.NoCache = true } }
+
+// WithWarnings sends messages meant for the user, such as that only a CPU
+// driver was found, to f instead of standard error.
+func WithWarnings(f func(string)) Option { return func(o *options) { o.vk.Warn = f } }
+
+// WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device
+// at a time; larger images go in strips. The default is 256 MiB, or less where
+// the device has little memory.
+func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes } }
+
+// WithGPU makes Open use a gpu.Device that the caller has opened, such as one
+// of its own making or one wrapped by gpu/guard. Device.Close closes it.
+func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev } }
+
+// Open opens a device.
+// Errors: ErrNoDevice (no driver, or none that the selector names; the text
+// says what was looked for), ErrUnsupported, ErrABIMismatch, ctx.Err().
+func Open(ctx context.Context, opts ...Option) (*Device, error) {
+	var o options
+	o.vk.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
+	for _, opt := range opts {
+		opt(&o)
+	}
+	dev := o.device
+	if dev == nil {
+		d, err := vk.Open(ctx, o.vk)
+		if err != nil {
+			return nil, err
+		}
+		dev = d
+	}
+	run, err := exec.New(dev)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return &Device{gpu: dev, run: run, strip: stripSize(o.strip, dev.Info())}, nil
+}
+
+// Devices lists the devices there are, in the order WithDevice counts them.
+// Errors: ErrNoDevice, ctx.Err().
+func Devices(ctx context.Context) ([]gpu.Info, error) { return vk.List(ctx) }
+
+// Info describes the device.
+func (d *Device) Info() *gpu.Info { return d.gpu.Info() }
+
+// Sync waits until all work given to the device is done, and returns its first
+// error.
+func (d *Device) Sync(ctx context.Context) error { return d.gpu.Sync(ctx) }
+
+// GPU is the device underneath, for work by handle and dispatch.
+func (d *Device) GPU() gpu.Device { return d.gpu }
+
+// Close waits for work in progress and gives back the device with all its
+// tensors. Closing twice is harmless.
+func (d *Device) Close() error {
+	d.closing.Do(func() { d.closed = errors.Join(d.run.Close(), d.gpu.Close()) })
+	return d.closed
+}
