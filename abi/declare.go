@@ -1,5 +1,7 @@
 package abi
 
+import "fmt"
+
 // annotate collects names and decorations.
 func (s *shader) annotate() error {
 	s.names = map[uint32]string{}
@@ -36,6 +38,7 @@ func (s *shader) annotate() error {
 // declare builds the types and the values of scalar constants.
 func (s *shader) declare() error {
 	s.types = map[uint32]*typ{}
+	s.declared = map[string]bool{}
 	s.scalars = map[uint32]uint64{}
 	s.special = map[uint32]bool{}
 	for i := range s.insts {
@@ -175,6 +178,21 @@ func (s *shader) declareType(in *inst) error {
 		return invalid("%v: types nest deeper than %d", in, maxDepth)
 	}
 	s.types[in.res] = t
+	return s.unique(in)
+}
+
+// unique refuses a second declaration of a type: equal types are one id, and
+// the type rules compare ids. Only arrays, structs and pointers may repeat.
+func (s *shader) unique(in *inst) error {
+	switch in.op {
+	case opTypeArray, opTypeRuntimeArray, opTypeStruct, opTypePointer:
+		return nil
+	}
+	key := fmt.Sprint(in.op, in.args())
+	if s.declared[key] {
+		return invalid("%v declares a type a second time", in)
+	}
+	s.declared[key] = true
 	return nil
 }
 

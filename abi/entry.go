@@ -1,5 +1,7 @@
 package abi
 
+import "slices"
+
 // Execution models and modes.
 const (
 	modelGLCompute  = 5
@@ -43,7 +45,61 @@ func (s *shader) entry(m *Module) error {
 	if main == nil {
 		return invalid("no compute entry point named \"main\"")
 	}
+	if err := s.mainFunction(main); err != nil {
+		return err
+	}
 	return s.localSize(m, main)
+}
+
+// mainFunction checks the entry point's function and its interface: the
+// variables it lists must be global ones, and every input used is listed.
+func (s *shader) mainFunction(main *inst) error {
+	a := main.args()
+	fn := s.at(a[1])
+	if fn.op != opFunction {
+		return invalid("%v: %%%d is not a function", main, a[1])
+	}
+	ft := s.types[fn.args()[1]]
+	if !ft.elem.is(opTypeVoid) || len(ft.members) != 0 {
+		return invalid("%v: the entry point takes or returns something", main)
+	}
+	for _, f := range s.fns {
+		if slices.Contains(f.calls, a[1]) {
+			return invalid("%v: the entry point is called by %%%d", main, f.def.res)
+		}
+	}
+	_, n, _ := str(a[2:])
+	listed := map[uint32]bool{}
+	for _, id := range a[2+n:] {
+		v := s.at(id)
+		if v.op != opVariable || v.args()[0] == classFunction {
+			return invalid("%v: %%%d in its interface is not a global variable", main, id)
+		}
+		if class := v.args()[0]; s.version < 0x10400 && class != classInput && class != classOutput {
+			return invalid("%v: %%%d in its interface is not an input", main, id)
+		}
+		if listed[id] && s.version >= 0x10400 {
+			return invalid("%v: %%%d is listed twice in its interface", main, id)
+		}
+		listed[id] = true
+	}
+	for i := range s.insts {
+		in := &s.insts[i]
+		if s.fnOf[i] == nil {
+			continue
+		}
+		err := s.values(in, func(_ int, id uint32) error {
+			v := s.at(id)
+			if v.op == opVariable && !listed[id] && (v.args()[0] == classInput || s.version >= 0x10400 && v.args()[0] != classFunction) {
+				return invalid("%v uses %%%d, which the interface of the entry point does not list", in, id)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // localSize reads the workgroup size from its execution mode or, where there
@@ -75,6 +131,13 @@ func (s *shader) localSize(m *Module, main *inst) error {
 			}
 		case a[1] == modeLocalSize || a[1] == modeLocalSizeID:
 			return invalid("%v: a local size has three numbers", in)
+		case in.op == opExecutionMode && a[1] >= 4459 && a[1] <= 4463 && len(a) == 3: // float controls
+			if a[2] != 16 && a[2] != 32 && a[2] != 64 {
+				return invalid("%v: floats of %d bits", in, a[2])
+			}
+		case in.op == opExecutionMode && a[1] == 4421 && len(a) == 2: // SubgroupUniformControlFlowKHR
+		default:
+			return invalid("%v: execution mode %d is not one of a compute shader", in, a[1])
 		}
 	}
 	for id, list := range s.decor {

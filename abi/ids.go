@@ -2,16 +2,21 @@ package abi
 
 // shader is a module under examination.
 type shader struct {
-	insts   []inst
-	bound   uint32
-	def     []int32 // by id: index in insts of its definition, −1 if none
-	types   map[uint32]*typ
-	scalars map[uint32]uint64 // value of scalar constants (default of a specialisation constant)
-	special map[uint32]bool   // constants that depend on a specialisation constant
-	names   map[uint32]string
-	members map[member]string // names of struct members
-	decor   map[uint32][]decoration
-	mdecor  map[member][]decoration
+	insts    []inst
+	bound    uint32
+	version  uint32
+	def      []int32 // by id: index in insts of its definition, −1 if none
+	types    map[uint32]*typ
+	declared map[string]bool   // types that may be declared only once
+	scalars  map[uint32]uint64 // value of scalar constants (default of a specialisation constant)
+	special  map[uint32]bool   // constants that depend on a specialisation constant
+	names    map[uint32]string
+	members  map[member]string // names of struct members
+	decor    map[uint32][]decoration
+	mdecor   map[member][]decoration
+	fns      []*function
+	fnOf     []*function // by index in insts; nil outside functions
+	blockOf  []*block    // by index in insts; nil outside blocks
 }
 
 // member is one member of a struct type.
@@ -80,6 +85,9 @@ func (s *shader) operands() error {
 			}
 			continue
 		}
+		if in.op == opSource && in.args()[0] > maxLanguage {
+			return invalid("%v: source language %d", in, in.args()[0])
+		}
 		info := table[in.op]
 		if info.typ {
 			if err := s.operand(in, i, 't', in.typ); err != nil {
@@ -92,6 +100,9 @@ func (s *shader) operands() error {
 	}
 	return nil
 }
+
+// maxLanguage is the largest number of a source language known.
+const maxLanguage = 13
 
 // walk matches words against a grammar.
 func (s *shader) walk(in *inst, i int, pattern string, w []uint32) error {
@@ -243,7 +254,7 @@ func (s *shader) operand(in *inst, i int, p byte, id uint32) error {
 	case 'c':
 		ok, want = isConstant(d.op), "a constant"
 	case 'v':
-		ok, want = d.typ != 0 && d.op != opFunction || isType(d.op) && false, "a value"
+		ok, want = d.typ != 0 && d.op != opFunction, "a value"
 	case 'b':
 		ok, want = d.op == opLabel, "a label"
 	case 'f':

@@ -27,7 +27,7 @@ func (s *shader) interfaces() error {
 			if !t.elem.is(opTypeStruct) || !has(s.decor[t.elem.id], decBlock) {
 				return invalid("%v: push constants are a struct decorated Block", in)
 			}
-			if err := s.blockLayout(in, t.elem, 0); err != nil {
+			if err := s.blockLayout(in, t.elem, false); err != nil {
 				return err
 			}
 		case classInput:
@@ -78,45 +78,11 @@ func (s *shader) resource(in *inst, slots map[uint32]*inst) error {
 	case !t.is(opTypeStruct) || block == bufferBlock || class == classStorageBuffer && !block:
 		return invalid("%v: a buffer is a struct decorated Block (or BufferBlock)", in)
 	}
-	return s.blockLayout(in, t, 0)
+	return s.blockLayout(in, t, class == classUniform && block)
 }
 
 // maxSlot bounds binding numbers: a launch gives an array of bindings by slot.
 const maxSlot = 1023
-
-// blockLayout checks that every member of a block says where it lies.
-func (s *shader) blockLayout(in *inst, t *typ, depth int) error {
-	switch t.op {
-	case opTypeStruct:
-		for k, mt := range t.members {
-			md := s.mdecor[member{t.id, uint32(k)}]
-			if _, ok := number(md, decOffset); !ok {
-				return invalid("%v: member %d of struct %%%d has no Offset", in, k, t.id)
-			}
-			base := mt
-			for base.is(opTypeArray) || base.is(opTypeRuntimeArray) {
-				base = base.elem
-			}
-			if base.is(opTypeMatrix) {
-				stride, ok := number(md, decMatrixStride)
-				if !ok || stride == 0 || has(md, decRowMajor) == has(md, decColMajor) {
-					return invalid("%v: matrix member %d of struct %%%d needs MatrixStride and RowMajor or ColMajor", in, k, t.id)
-				}
-			}
-			if err := s.blockLayout(in, mt, depth+1); err != nil {
-				return err
-			}
-		}
-	case opTypeArray, opTypeRuntimeArray:
-		if stride, ok := number(s.decor[t.id], decArrayStride); !ok || stride == 0 {
-			return invalid("%v: array %%%d in a block has no ArrayStride", in, t.id)
-		}
-		return s.blockLayout(in, t.elem, depth+1)
-	case opTypeBool, opTypeImage, opTypeSampler, opTypeSampledImage, opTypeVoid:
-		return invalid("%v: %v in a buffer block", in, t)
-	}
-	return nil
-}
 
 // builtIn checks the type of a built-in input.
 func (s *shader) builtIn(in *inst, b uint32, t *typ) error {

@@ -140,6 +140,7 @@ var grammar = []struct {
 // The opcodes that rules speak of by name.
 const (
 	opUndef            opcode = 1
+	opSource           opcode = 3
 	opName             opcode = 5
 	opMemberName       opcode = 6
 	opString           opcode = 7

@@ -26,11 +26,10 @@ func Parse(name string, code []byte) (*Module, error) {
 }
 
 func parse(name string, code []byte) (*Module, error) {
-	insts, bound, err := decode(code)
+	s, err := decode(code)
 	if err != nil {
 		return nil, err
 	}
-	s := &shader{insts: insts, bound: bound}
 	m := &Module{Name: name, Code: slices.Clone(code), Hash: sha256.Sum256(code)}
 	// The order matters: each step relies on what the ones before established.
 	steps := []func() error{
@@ -38,6 +37,11 @@ func parse(name string, code []byte) (*Module, error) {
 		s.annotate,
 		s.declare,
 		s.operands,
+		s.decorated,
+		s.abilities,
+		s.order,
+		s.link,
+		s.check,
 		func() error { return s.entry(m) },
 		s.interfaces,
 		func() error { return s.reflect(m) },

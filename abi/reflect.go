@@ -89,7 +89,9 @@ func (s *shader) reflect(m *Module) error {
 	slices.Sort(m.Capabilities)
 	slices.Sort(m.Extensions)
 	slices.SortFunc(m.Bindings, func(a, b Binding) int { return cmp.Compare(a.Slot, b.Slot) })
-	slices.SortFunc(m.Specs, func(a, b SpecConst) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(m.Specs, func(a, b SpecConst) int { return cmp.Compare(a.ID, b.ID) })
+	// glslang declares a constant that is also a local size twice.
+	m.Specs = slices.CompactFunc(m.Specs, func(a, b SpecConst) bool { return a.ID == b.ID && a.Type == b.Type && a.Default == b.Default })
 	return nil
 }
 

@@ -50,24 +50,24 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errs.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// decode checks the header and cuts the code into instructions. It returns the
-// instructions and the bound of ids. Nothing returned aliases code.
-func decode(code []byte) ([]inst, uint32, error) {
+// decode checks the header and cuts the code into instructions. Nothing
+// returned aliases code.
+func decode(code []byte) (*shader, error) {
 	if len(code)%4 != 0 {
-		return nil, 0, invalid("length is not a multiple of 4 bytes (got %d)", len(code))
+		return nil, invalid("length is not a multiple of 4 bytes (got %d)", len(code))
 	}
 	if len(code) < 4*headerWords {
-		return nil, 0, invalid("shorter than a SPIR-V header (got %d bytes, want at least %d)", len(code), 4*headerWords)
+		return nil, invalid("shorter than a SPIR-V header (got %d bytes, want at least %d)", len(code), 4*headerWords)
 	}
 	if len(code)/4 > maxWords {
-		return nil, 0, invalid("module too large (got %d words, want at most %d)", len(code)/4, maxWords)
+		return nil, invalid("module too large (got %d words, want at most %d)", len(code)/4, maxWords)
 	}
 	switch m := binary.LittleEndian.Uint32(code); {
 	case m == magic:
 	case binary.BigEndian.Uint32(code) == magic:
-		return nil, 0, invalid("module is big-endian; write it with little-endian words")
+		return nil, invalid("module is big-endian; write it with little-endian words")
 	default:
-		return nil, 0, invalid("not SPIR-V: magic number (got %#08x, want %#08x)", m, uint32(magic))
+		return nil, invalid("not SPIR-V: magic number (got %#08x, want %#08x)", m, uint32(magic))
 	}
 	words := make([]uint32, len(code)/4)
 	for i := range words {
@@ -75,26 +75,26 @@ func decode(code []byte) ([]inst, uint32, error) {
 	}
 	version, bound := words[1], words[3]
 	if version&0xff0000ff != 0 || version < 0x00010000 || version > maxVersion {
-		return nil, 0, invalid("SPIR-V version (got %#08x, want 1.0 to 1.6)", version)
+		return nil, invalid("SPIR-V version (got %#08x, want 1.0 to 1.6)", version)
 	}
 	if bound == 0 || bound > maxBound {
-		return nil, 0, invalid("id bound in the header (got %d, want 1 to %d)", bound, maxBound)
+		return nil, invalid("id bound in the header (got %d, want 1 to %d)", bound, maxBound)
 	}
 	if words[4] != 0 {
-		return nil, 0, invalid("reserved schema word in the header (got %d, want 0)", words[4])
+		return nil, invalid("reserved schema word in the header (got %d, want 0)", words[4])
 	}
 	var list []inst
 	for at := headerWords; at < len(words); {
 		op, n := opcode(words[at]&0xffff), int(words[at]>>16)
 		if n == 0 || n > len(words)-at {
-			return nil, 0, invalid("word count of opcode %d at word %d (got %d, want 1 to %d)", op, at, n, len(words)-at)
+			return nil, invalid("word count of opcode %d at word %d (got %d, want 1 to %d)", op, at, n, len(words)-at)
 		}
 		info, ok := table[op]
 		if !ok {
-			return nil, 0, invalid("opcode %d at word %d is not one of a Vulkan compute shader", op, at)
+			return nil, invalid("opcode %d at word %d is not one of a Vulkan compute shader", op, at)
 		}
 		if n < info.min {
-			return nil, 0, invalid("word count of %v at word %d (got %d, want at least %d)", op, at, n, info.min)
+			return nil, invalid("word count of %v at word %d (got %d, want at least %d)", op, at, n, info.min)
 		}
 		in := inst{op: op, at: at, w: words[at : at+n : at+n]}
 		i := 1
@@ -108,18 +108,18 @@ func decode(code []byte) ([]inst, uint32, error) {
 		list = append(list, in)
 		at += n
 	}
-	return list, bound, nil
+	return &shader{insts: list, bound: bound, version: version}, nil
 }
 
 // str reads the nul-terminated string at the start of w, and how many words it
-// takes. ok is false if there is no terminator or the padding is not zero.
+// takes. ok is false if there is no terminator.
 func str(w []uint32) (s string, words int, ok bool) {
 	var b []byte
 	for i, x := range w {
 		for k := range 4 {
 			c := byte(x >> (8 * k))
 			if c == 0 {
-				return string(b), i + 1, x>>(8*k) == 0
+				return string(b), i + 1, true
 			}
 			b = append(b, c)
 		}
