@@ -35,10 +35,10 @@ type pipeline struct {
 }
 
 var pipelines = []pipeline{
-	{"blur", []string{"blur sigma=6"}},
+	{"blur", []string{"blur sigma=8"}},
 	{"sharpen", []string{"sharpen", "sharpen"}},
 	{"edges", []string{"edges magnitude=true"}},
-	{"pencil", []string{"grayscale", "blur sigma=1.2", "edges magnitude=true", "invert", "contrast 1.4"}},
+	{"pencil", []string{"grayscale", "blur sigma=1.2", "edges magnitude=true", "brightness 2", "invert"}},
 	{"grayscale", []string{"grayscale"}},
 	{"poster", []string{"contrast 1.8", "brightness 1.15", "threshold 0.5"}},
 	{"punch", []string{"brightness 1.1", "contrast 1.5"}},

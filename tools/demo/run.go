@@ -32,7 +32,7 @@ type report struct {
 
 type device struct{ Name, Kind, UUID string }
 
-func (d device) String() string { return d.Name + " (" + d.Kind + ")" }
+func (d device) String() string { return d.Name + ", " + d.Kind }
 
 // runAll runs the pipelines one after the other, all on one device.
 func (d *demo) runAll(list []pipeline) ([]report, error) {

@@ -71,10 +71,10 @@ func contactSheet(title, subtitle string, bands []band) *image.NRGBA {
 // below r.
 func place(dst *image.NRGBA, r image.Rectangle, t tile) {
 	src := t.picture.Bounds()
-	if w := src.Dy() * r.Dx() / r.Dy(); w < src.Dx() {
+	if w := max(1, src.Dy()*r.Dx()/r.Dy()); w < src.Dx() {
 		src.Min.X += (src.Dx() - w) / 2
 		src.Max.X = src.Min.X + w
-	} else if h := src.Dx() * r.Dy() / r.Dx(); h < src.Dy() {
+	} else if h := max(1, src.Dx()*r.Dy()/r.Dx()); h < src.Dy() {
 		src.Min.Y += (src.Dy() - h) / 2
 		src.Max.Y = src.Min.Y + h
 	}

@@ -86,6 +86,10 @@ func section(b *bytes.Buffer, op *spec.Op) {
 			b.WriteString("- " + tolerance(d, op.Tolerance(op.Defaults, d)) + "\n")
 		}
 	}
+	if len(op.Kernels) == 0 {
+		b.WriteString("- runs as a stage of [pointwise](#pointwise)\n")
+		return
+	}
 	names := make([]string, len(op.Kernels))
 	for i, k := range op.Kernels {
 		names[i] = "`" + k.Name + "`"
@@ -106,7 +110,7 @@ func tolerance(d tensor.DType, t spec.Tolerance) string {
 	if t.Flips != 0 {
 		s += fmt.Sprintf(", but for %.3g of the elements, whose value a rounding can turn over", t.Flips)
 	}
-	if t.Why != "" {
+	if t.Why != "" && t.Why != "exact" {
 		s += ": " + t.Why
 	}
 	return s
