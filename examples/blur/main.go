@@ -15,8 +15,7 @@ import (
 func main() {
 	dev := must(lathe.Open(context.Background()))
 	defer dev.Close()
-	photo := must(jpeg.Decode(os.Stdin))
-	blurred := must(dev.Apply(context.Background(), photo, imageops.GaussianBlur{Sigma: 3}))
+	blurred := must(dev.Apply(context.Background(), must(jpeg.Decode(os.Stdin)), imageops.GaussianBlur{Sigma: 3}))
 	must(0, jpeg.Encode(os.Stdout, blurred, nil))
 }
 
