@@ -1,0 +1,163 @@
+package lint
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	_ "github.com/lathe-gpu/lathe/imageops" // registers the operations
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+func opNames(t *testing.T) []string {
+	var names []string
+	for _, op := range spec.All() {
+		names = append(append(names, op.Name), op.Aliases...)
+	}
+	if !slices.Contains(names, "gaussian_blur") {
+		t.Fatalf("operations %q: the registry is empty", names)
+	}
+	return names
+}
+
+// TestTree is the linter: it checks the tree this package is part of.
+func TestTree(t *testing.T) {
+	root := os.DirFS("../..")
+	if _, err := root.Open("go.mod"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Check(root, opNames(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+// Each rule finds what is planted for it, and nothing else.
+func TestPlanted(t *testing.T) {
+	const doc = "// Package p is good.\npackage p\n"
+	lines := func(n int) string { return strings.Repeat("// more\n", n) }
+	imp := func(p string) string { return doc + "import _ \"" + p + "\"\n" }
+	own := func(p string) string { return imp(path.Join(module, p)) }
+	methods := func(n int) string {
+		return doc + "// I is large.\ntype I interface {\n" + strings.Repeat("M()\n", n) + "}\n"
+	}
+	for _, c := range []struct {
+		name, file, text string
+		want             string // in the only finding; "" for none
+	}{
+		{"backend imports operations", "vk/a.go", own("imageops"), "a backend knows no operation"},
+		{"backend imports its contract", "vk/a.go", own("gpu"), ""},
+		{"operation imports device", "imageops/a.go", own("gpu"), "never see gpu"},
+		{"operation imports backend", "imageops/a.go", own("vk"), "never see gpu"},
+		{"tensor imports device", "tensor/a.go", own("gpu"), "without any device"},
+		{"library imports command", "exec/a.go", own("cmd/lathe"), "exec must not import cmd/lathe"},
+		{"library imports front door", "batch/a.go", own(""), "batch must not import the root package"},
+		{"front door imports backend", "a.go", own("vk"), ""},
+		{"front door imports suite", "a.go", own("tests/conformance"), "the root package must not import"},
+		{"example imports front door", "examples/x/a.go", own(""), ""},
+		{"example imports internals", "examples/x/a.go", own("internal/errs"), "public packages only"},
+		{"command imports all", "cmd/lathe/a.go", own("internal/errs"), ""},
+		{"a test stands outside", "vk/a_test.go", own("imageops"), ""},
+		{"new folder", "fresh/a.go", doc, "has no row in internal/lint's layers"},
+		{"wrapper folder", "gpu/fresh/a.go", own("gpu"), ""},
+		{"library in its place", "vk/a.go", imp("github.com/vulkan-go/vulkan"), ""},
+		{"library out of place", "exec/a.go", imp("github.com/vulkan-go/vulkan"), "Vulkan stays behind gpu.Device"},
+		{"part of a library", "batch/a.go", imp("golang.org/x/image/tiff"), ""},
+		{"new library", "exec/a.go", imp("example.com/x"), "a new dependency needs a reason"},
+		{"standard library", "exec/a.go", imp("net/http"), ""},
+
+		{"long file", "vk/a.go", doc + lines(maxGoLines), "502 lines, at most 500"},
+		{"full file", "vk/a.go", doc + lines(maxGoLines-2), ""},
+		{"long test", "vk/a_test.go", doc + lines(maxTestLines), "802 lines"},
+		{"long shader", "shaders/a/b.comp", lines(maxShaderLines + 1), "151 lines"},
+		{"long include", "shaders/lib/b.glsl", lines(maxShaderLines + 1), "151 lines"},
+		{"large interface", "vk/a.go", methods(maxMethods + 1), "11 methods"},
+		{"full interface", "vk/a.go", methods(maxMethods), ""},
+
+		{"left to do", "vk/a.go", doc + "// TO" + "DO: more\n", "nothing half-made ships"},
+		{"not done", "shaders/a/b.comp", "// this is not imple" + "mented\n", "nothing half-made ships"},
+		{"a list of things to do", "vk/a.go", doc + "var to" + "do []int\n", ""},
+		{"in any case", "vk/a.go", doc + "// Stu" + "b of it.\n", "nothing half-made ships"},
+		{"part of a word", "vk/a.go", doc + "// the stu" + "bborn case\n", ""},
+		{"left to do in a test", "vk/a_test.go", doc + "// TO" + "DO: more\n", ""},
+		{"machine path", "docs/a.md", "see /ho" + "me/me/notes\n", "exists on one machine only"},
+		{"machine path in a script", "tools/a.sh", "cp x /tm" + "p/x\n", "exists on one machine only"},
+		{"path in a URL", "docs/a.md", "see https://example.com/ho" + "me/me\n", ""},
+		{"system path", "vk/a.go", doc + "// /usr/share/vulkan/icd.d\n", ""},
+
+		{"no package comment", "vk/a.go", "package p\n", "no package comment"},
+		{"undocumented function", "vk/a.go", doc + "func F() {}\n", "exported function F"},
+		{"undocumented method", "vk/a.go", doc + "// T is.\ntype T struct{}\nfunc (*T) M() {}\n", "exported method T.M"},
+		{"undocumented method of a generic", "vk/a.go", doc + "// T is.\ntype T[X any] struct{}\nfunc (*T[X]) M() {}\n", "exported method T.M"},
+		{"obvious method", "vk/a.go", doc + "// T is.\ntype T struct{}\nfunc (*T) String() string { return \"\" }\n", ""},
+		{"method of a private type", "vk/a.go", doc + "type t struct{}\nfunc (*t) M() {}\n", ""},
+		{"undocumented type", "vk/a.go", doc + "type T int\n", "exported type T"},
+		{"undocumented constant", "vk/a.go", doc + "const C = 1\n", "exported const C"},
+		{"undocumented variable", "vk/a.go", doc + "var V = 1\n", "exported var V"},
+		{"documented group", "vk/a.go", doc + "// Two things.\nconst (\n\tA = 1\n\tB = 2\n)\n", ""},
+		{"comment at the line's end", "vk/a.go", doc + "const (\n\tA = 1 // the first\n)\n", ""},
+		{"command", "cmd/x/a.go", "// Command x.\npackage main\nfunc F() {}\n", ""},
+
+		{"switch by operation", "exec/a.go", doc + "func f(s string) {\n\tswitch s {\n\tcase \"gaussian_blur\":\n\t}\n}\n", "a choice by the operation name"},
+		{"comparison with an alias", "exec/a.go", doc + "func f(s string) bool { return s == \"blur\" }\n", "a choice by the operation name"},
+		{"switch by other words", "exec/a.go", doc + "func f(s string) {\n\tswitch s {\n\tcase \"jpeg\":\n\t}\n}\n", ""},
+		{"where it is declared", "imageops/a.go", doc + "func f(s string) bool { return s == \"blur\" }\n", ""},
+		{"passed over", ".git/a.go", "package p\n", ""},
+		{"binary", "docs/a", "\xff\xfe/ho" + "me/x", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, err := Check(fstest.MapFS{c.file: {Data: []byte(c.text)}}, []string{"gaussian_blur", "blur"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.want == "" && len(found) > 0:
+				t.Errorf("false alarm: %v", found)
+			case c.want != "" && (len(found) != 1 || !strings.Contains(found[0].Text, c.want) || !strings.HasPrefix(found[0].Pos, c.file)):
+				t.Errorf("got %v, want one finding of %q in %s", found, c.want, c.file)
+			}
+		})
+	}
+}
+
+// A module of its own inside the tree has its own libraries.
+func TestNestedModule(t *testing.T) {
+	found, err := Check(fstest.MapFS{
+		"tests/peers/go.mod":     {Data: []byte("module x\n")},
+		"tests/peers/bench/a.go": {Data: []byte("// Package p is.\npackage p\nimport _ \"example.com/peer\"\n")},
+	}, nil)
+	if err != nil || len(found) != 0 {
+		t.Errorf("got %v, %v; want nothing", found, err)
+	}
+}
+
+// Source that does not parse is an error, not a clean bill.
+func TestBrokenSource(t *testing.T) {
+	if _, err := Check(fstest.MapFS{"vk/a.go": {Data: []byte("package\n")}}, nil); err == nil {
+		t.Error("broken source passed")
+	}
+}
+
+// Every row of the graph and every exception is about something that is there.
+func TestRulesAreAlive(t *testing.T) {
+	for _, r := range layers {
+		dir := strings.TrimSuffix(r.path, "/...")
+		if _, err := os.Stat(path.Join("../..", dir)); err != nil {
+			t.Errorf("layers has a row for %s: %v", r.path, err)
+		}
+		if r.why == "" {
+			t.Errorf("the row for %s gives no reason", r.path)
+		}
+	}
+	for name := range oversize {
+		if _, err := os.Stat(path.Join("../..", name)); err != nil {
+			t.Errorf("oversize: %v", err)
+		}
+	}
+}

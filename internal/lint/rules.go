@@ -1,0 +1,95 @@
+// Package lint holds the project's own rules as data and checks the source
+// tree against them: who may import whom, how large a file may be, what must be
+// documented, what must not be written. Its test is the linter. Each finding
+// says why the rule is there and what to do instead.
+package lint
+
+const module = "github.com/lathe-gpu/lathe"
+
+// layer says what the packages of a folder may import of this module. Test
+// files may import more: a test stands outside its layer.
+type layer struct {
+	path string // folder; with a trailing /... also all below it
+	may  string // folders, by single spaces, an empty one for the root package; "*" for any
+	why  string // the reason, and what to do instead
+}
+
+// layers is the import graph. The first row whose path fits counts.
+var layers = []layer{
+	{"internal/errs", "", "the sentinels sit below everything; put what needs another package where it is used"},
+	{"internal/pixels", "", "pixel conversions serve images of the standard library only; put what needs a device into the root package"},
+	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
+	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
+
+	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
+	{"tensor", "handles internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
+	{"abi", "internal/errs", "abi reads SPIR-V and declarations given to it as data; let the caller pass what it knows"},
+	{"spirv", "abi internal/errs", "spirv hands out compiled kernels and knows neither operations nor devices"},
+
+	{"gpu", "abi handles internal/errs", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
+	{"gpu/gputest", "abi gpu gpu/null handles spirv internal/errs", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
+	{"gpu/...", "abi gpu handles internal/errs", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
+	{"vk", "abi gpu handles internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+
+	{"spec", "abi tensor internal/errs", "an operation is described without a device; what a plan must know of one is spec.Target"},
+	{"imageops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
+	{"exec", "abi gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
+
+	{"", "abi exec gpu handles imageops internal/errs internal/pixels spec spirv tensor vk", "the front door stands on everything below, and on no command or suite"},
+	{"batch", "internal/errs internal/pixels spec", "the batch engine is given what turns one picture into another; let the command pass it"},
+
+	{"cmd/...", "*", "a command may use anything"},
+	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
+	{"tests/...", "*", "a suite may use anything"},
+	{"examples/...", " abi gpu handles imageops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
+}
+
+// library says which folders may import a module that is not ours.
+type library struct {
+	path string // import path; also everything below it
+	may  string // folders as in layer.path, by spaces
+	why  string
+}
+
+// libraries are the modules the project stands on. One without a row may be
+// imported nowhere.
+var libraries = []library{
+	{"github.com/vulkan-go/vulkan", "vk", "Vulkan stays behind gpu.Device"},
+	{"github.com/google/uuid", "gpu/... handles vk", "identity of devices and tables"},
+	{"github.com/alecthomas/kong", "cmd/...", "only a command has a command line"},
+	{"github.com/vbauerster/mpb/v8", "cmd/...", "only a command draws on a terminal"},
+	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},
+	{"github.com/bmatcuk/doublestar/v4", "batch cmd/...", "globs are the batch engine's"},
+	{"github.com/bep/imagemeta", "batch cmd/...", "reading EXIF is the batch engine's"},
+	{"golang.org/x/image", "batch cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
+	{"golang.org/x/sync", "batch cmd/... exec vk", "semaphores and groups of goroutines"},
+	{"golang.org/x/sys", "cmd/... vk batch", "the system below"},
+}
+
+// Size budgets in lines. A file that outgrows its budget usually holds two
+// ideas: part them. A file that truly holds one gets a row in oversize.
+const (
+	maxGoLines     = 500
+	maxTestLines   = 800
+	maxShaderLines = 150
+	maxMethods     = 10 // of an interface
+)
+
+// oversize are the files allowed more lines than their kind, and why.
+var oversize = map[string]struct {
+	lines int
+	why   string
+}{
+	"shaders/lib/pixels.glsl": {175, "every pixel layout beside the others, so that they can be compared"},
+}
+
+// marks and words must not be in code that ships: they mean that something was
+// left out. Marks count in capitals only, words in any case. They are put
+// together here so that the linter does not find itself.
+var (
+	marks = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X"}
+	words = []string{"not imple" + "mented", "unimple" + "mented", "stu" + "b", "stu" + "bs", "for n" + "ow"}
+)
+
+// machinePaths begin paths that exist on one developer's machine only.
+var machinePaths = []string{"/ho" + "me/", "/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/", `C:\Us` + "ers", "/tm" + "p/"}
