@@ -185,11 +185,19 @@ func (d *Device) retire() {
 	d.inflight = append(d.inflight[:0], d.inflight[1:]...)
 	d.done = b.seq
 	b.retired = true
-	for _, h := range b.pins {
-		_ = d.table.Unpin(h) // pinned by us
+	if d.lost == nil {
+		d.unpin(b.pins)
+	} else {
+		d.orphans = append(d.orphans, b.pins...)
 	}
 	b.pins = b.pins[:0]
 	d.sparePut(b)
+}
+
+func (d *Device) unpin(hs []gpu.Handle) {
+	for _, h := range hs {
+		_ = d.table.Unpin(h) // pinned by us
+	}
 }
 
 // sparePut makes a retired batch available once nobody waits for its fence.

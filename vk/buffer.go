@@ -52,7 +52,7 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 // Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
 // Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
 // Limits.MaxBuffer), ErrOutOfMemory (the heap the device reports is full).
-func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 	if size < 0 {
 		return 0, fmt.Errorf("vk: alloc: %w: size %d", gpu.ErrInvalidArgument, size)
 	}
@@ -62,7 +62,7 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	if err := d.begin(); err != nil {
 		return 0, err
 	}
-	defer d.end()
+	defer d.end(&err)
 	if d.doomed > 0 {
 		d.poll()
 	}
@@ -86,8 +86,7 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	h, err := d.table.Add(b)
-	if err != nil {
+	if h, err = d.table.Add(b); err != nil {
 		d.release(b)
 		return 0, err
 	}
@@ -96,11 +95,11 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 
 // Free ends the life of a buffer. Work already submitted still finishes.
 // Errors: ErrInvalidHandle.
-func (d *Device) Free(h gpu.Handle) error {
+func (d *Device) Free(h gpu.Handle) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.end(&err)
 	b, err := d.table.Get(h)
 	if err != nil {
 		return err

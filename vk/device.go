@@ -49,14 +49,15 @@ type Device struct {
 	staging stagingRing
 	dummy   *buffer // bound in place of empty ranges
 
-	rec      *batch   // being recorded, nil if none
-	inflight []*batch // submitted, oldest first
-	spare    []*batch // ready for recording
-	batches  []*batch // all
-	next     uint64   // number of the last batch begun
-	done     uint64   // number of the last batch finished
-	epoch    uint64   // see hazard.go
-	doomed   int64    // bytes of buffers freed while work that uses them is pending
+	rec      *batch       // being recorded, nil if none
+	inflight []*batch     // submitted, oldest first
+	spare    []*batch     // ready for recording
+	batches  []*batch     // all
+	next     uint64       // number of the last batch begun
+	done     uint64       // number of the last batch finished
+	epoch    uint64       // see hazard.go
+	orphans  []gpu.Handle // pins of work that a lost device may or may not have done
+	doomed   int64        // bytes of buffers freed while work that uses them is pending
 
 	failed  error // first error of submitted work, until a Sync or Read takes it
 	lost    error // not nil once the device is lost
@@ -198,7 +199,11 @@ func (d *Device) begin() error {
 	return nil
 }
 
-func (d *Device) end() {
+// It takes note if the operation failed because the device is lost.
+func (d *Device) end(err *error) {
+	if d.lost == nil && errors.Is(*err, gpu.ErrDeviceLost) {
+		d.note(*err)
+	}
 	d.active--
 	if d.closing {
 		d.changed.Broadcast()
@@ -241,14 +246,14 @@ func (d *Device) takeError() error {
 }
 
 // Sync waits until all submitted work is done and returns its first error.
-func (d *Device) Sync(ctx context.Context) error {
+func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := d.begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.end(&err)
 	if err := d.wait(ctx, d.next); err != nil {
 		return err
 	}
@@ -271,9 +276,7 @@ func (d *Device) Close() error {
 	for d.active > 0 {
 		d.changed.Wait()
 	}
-	if d.wait(context.Background(), d.next) != nil { // what it can do about errors is in failed
-		vulkan.DeviceWaitIdle(d.dev)
-	}
+	_ = d.wait(context.Background(), d.next) // errors of the work are in failed
 	err := d.failed
 	d.mu.Unlock()
 
@@ -295,6 +298,11 @@ func (d *Device) destroy() {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	vulkan.DeviceWaitIdle(d.dev) // a lost device, or one that could not be waited for, may still be at work
+	for len(d.inflight) > 0 {
+		d.retire()
+	}
+	d.unpin(d.orphans)
 	d.pipes.destroy(d.fn)
 	for _, h := range d.table.Live() {
 		_ = d.table.Free(h) // live a moment ago, and nothing else runs

@@ -71,7 +71,7 @@ func (d *Device) Prepare(m *abi.Module) error {
 	d.mu.Unlock()
 	_, err := d.pipeline(m)
 	d.mu.Lock()
-	d.end()
+	d.end(&err)
 	return err
 }
 

@@ -32,15 +32,15 @@ type use struct {
 // compiles modules that it meets for the first time.
 // Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 // *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
-func (d *Device) Submit(list []gpu.Dispatch) error {
+func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.end(&err)
 	s := d.takeScratch()
 	defer d.putScratch(s)
 	d.mu.Unlock()
-	err := d.check(s, list)
+	err = d.check(s, list)
 	d.mu.Lock()
 	if err != nil {
 		return err

@@ -50,11 +50,11 @@ func (d *Device) pin(ctx context.Context, op string, h gpu.Handle, offset int64,
 // shares the device's memory; otherwise the copy is queued behind that work.
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
 // ctx.Err(); nothing is written then.
-func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.end(&err)
 	b, err := d.pin(ctx, "write", h, offset, len(data))
 	if err != nil {
 		return err
@@ -96,11 +96,11 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 // len(dst) bytes from offset on into dst.
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err(), and the
 // first error of submitted work that no Sync or Read has returned yet.
-func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.end(&err)
 	b, err := d.pin(ctx, "read", h, offset, len(dst))
 	if err != nil {
 		return err
