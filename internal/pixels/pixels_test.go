@@ -142,4 +142,3 @@ func TestParallelCarriesPanics(t *testing.T) {
 		}
 	}
 }
-
