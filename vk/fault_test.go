@@ -36,7 +36,7 @@ func inject(t testing.TB, fail func(n int) result) (calls func() int) {
 }
 
 // work uses every part of a device: storage and texel bindings, hazards, free
-// while pending, sub-allocation and a block of its own.
+// while pending, and a buffer that fills half a block.
 func work(t testing.TB, d *Device) error {
 	ctx := context.Background()
 	var handles [4]gpu.Handle

@@ -1,0 +1,5 @@
+//go:build !race && !novk && cgo
+
+package vk
+
+const raceEnabled = false

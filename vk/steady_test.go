@@ -1,0 +1,211 @@
+//go:build !novk && cgo
+
+package vk
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// rss is the resident memory of the process in bytes, or 0 where unknown.
+func rss() int64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(string(bytes.Fields(data)[1]), 10, 64)
+	return pages * int64(os.Getpagesize())
+}
+
+// steadyList is a list with a chain, separate dispatches, texel views and
+// parameters: what a program submits again and again.
+func steadyList(t testing.TB, d *Device) []gpu.Dispatch {
+	m := kernel(t, affineKernel)
+	x, y, z := alloc(t, d, make([]uint32, 64)...), alloc(t, d, make([]uint32, 64)...), alloc(t, d, make([]uint32, 64)...)
+	list := dispatches(affine(m, x, x, 64, 1, 1), affine(m, y, y, 64, 1, 1), affine(m, z, z, 64, 1, 1), affine(m, x, y, 64, 1, 1))
+	if d.Info().Limits.MaxTexelBuffers > 0 {
+		list = append(list, gpu.Dispatch{Module: kernel(t, texelKernel), Params: words(4), Groups: [3]uint32{1, 1, 1},
+			Bindings: []gpu.Binding{{Buffer: y}, {Buffer: z}}})
+	}
+	return list
+}
+
+// TestNoAllocation wants no Go allocation of a Submit in steady state, and none
+// of Write and Read of small ranges.
+func TestNoAllocation(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	d := openTest(t, Options{})
+	list := steadyList(t, d)
+	ctx := context.Background()
+	buf := make([]byte, 64)
+	for range 2 * batchCount * batchFull / len(list) {
+		if err := d.Submit(list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(5000, func() { _ = d.Submit(list) }); n != 0 {
+		t.Errorf("submit: %v allocations", n)
+	}
+	if err := d.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	h := list[0].Bindings[0].Buffer
+	if n := testing.AllocsPerRun(1000, func() { _ = d.Write(ctx, h, 0, buf) }); n > 2 {
+		t.Errorf("write: %v allocations", n)
+	}
+	if n := testing.AllocsPerRun(1000, func() { _ = d.Read(ctx, h, 0, buf) }); n > 2 {
+		t.Errorf("read: %v allocations", n)
+	}
+}
+
+// TestFlatMemory runs many dispatches and wants resident memory flat: 200 000,
+// or a million with LATHE_TEST_LONG=1.
+func TestFlatMemory(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("long")
+	}
+	d := openTest(t, Options{})
+	if rss() == 0 {
+		t.Skip("resident memory is not known on " + runtime.GOOS)
+	}
+	total := 200_000
+	if os.Getenv("LATHE_TEST_LONG") == "1" {
+		total = 1_000_000
+	}
+	list := steadyList(t, d)
+	run := func(n int) {
+		for ; n > 0; n -= len(list) {
+			if err := d.Submit(list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Sync(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(total / 10) // fill every batch and pool
+	debug.FreeOSMemory()
+	before := rss()
+	run(total)
+	debug.FreeOSMemory()
+	grown := rss() - before
+	t.Logf("%d dispatches: %d KiB before, %+d KiB after", total, before>>10, grown>>10)
+	// A leak of 8 bytes a dispatch would show.
+	if limit := int64(8*total) + 512<<10; grown > limit {
+		t.Errorf("resident memory grew by %d bytes in %d dispatches, limit %d", grown, total, limit)
+	}
+}
+
+// TestFlatAllocFree does the same to Alloc, Write, Submit, Read and Free.
+func TestFlatAllocFree(t *testing.T) {
+	d := openTest(t, Options{})
+	if rss() == 0 {
+		t.Skip("resident memory is not known on " + runtime.GOOS)
+	}
+	m := kernel(t, affineKernel)
+	buf := make([]byte, 4)
+	turn := func() {
+		x, y := alloc(t, d, 1), alloc(t, d, 2)
+		err := d.Submit(dispatches(affine(m, x, y, 1, 3, 4)))
+		if err == nil {
+			err = d.Read(context.Background(), y, 0, buf)
+		}
+		if err != nil || buf[0] != 7 {
+			t.Fatalf("got %v, %v", buf, err)
+		}
+		d.Free(x)
+		d.Free(y)
+	}
+	for range 1000 {
+		turn()
+	}
+	debug.FreeOSMemory()
+	before := rss()
+	const turns = 3000
+	for range turns {
+		turn()
+	}
+	debug.FreeOSMemory()
+	if grown := rss() - before; grown > 80*turns+1<<20 && !raceEnabled {
+		t.Errorf("resident memory grew by %d bytes in %d turns", grown, turns)
+	}
+	if n := d.table.Len(); n != 0 {
+		t.Errorf("%d handles left", n)
+	}
+}
+
+// TestStress works from many goroutines at once, each on buffers of its own and
+// all reading one that they share. Results must be exact.
+func TestStress(t *testing.T) {
+	d := openTest(t, Options{})
+	m := kernel(t, affineKernel)
+	shared := alloc(t, d, 100, 200, 300, 400)
+	ctx := context.Background()
+	turns := 150
+	if raceEnabled {
+		turns = 40
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range turns {
+				n := uint32(1 + (i*37+g)%3000)
+				x, err := d.Alloc(int64(4 * n))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				y, err := d.Alloc(int64(4 * n))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				seed := uint32(g*1000 + i)
+				fill := bytes.Repeat(words(seed), int(n))
+				err = d.Write(ctx, x, 0, fill)
+				if err == nil {
+					err = d.Submit(dispatches(affine(m, x, y, n, 2, 1), affine(m, y, y, n, 3, 5), affine(m, shared, x, 1, 1, seed)))
+				}
+				out := make([]byte, 4*n)
+				if err == nil {
+					err = d.Read(ctx, y, 0, out)
+				}
+				if want := bytes.Repeat(words((2*seed+1)*3+5), int(n)); err == nil && !bytes.Equal(out, want) {
+					t.Errorf("goroutine %d turn %d: wrong words", g, i)
+				}
+				if err == nil {
+					err = d.Read(ctx, x, 0, out[:4])
+				}
+				if err == nil && !bytes.Equal(out[:4], words(100+seed)) {
+					t.Errorf("goroutine %d turn %d: shared input: got %v", g, i, out[:4])
+				}
+				for _, h := range []gpu.Handle{x, y} {
+					if ferr := d.Free(h); err == nil {
+						err = ferr
+					}
+				}
+				if err != nil {
+					t.Errorf("goroutine %d turn %d: %v", g, i, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := d.table.Len(); n != 1 {
+		t.Errorf("%d handles left, want 1", n)
+	}
+}
