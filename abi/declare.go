@@ -28,6 +28,9 @@ func (s *shader) annotate() error {
 		case opGroupMemberDecorate:
 			for k := 1; k+1 < len(a); k += 2 {
 				key := member{a[k], a[k+1]}
+				if s.at(key.id) == nil {
+					return invalid("%v decorates %%%d, which nothing defines", in, key.id)
+				}
 				s.mdecor[key] = append(s.mdecor[key], s.decor[a[0]]...)
 			}
 		}
@@ -37,7 +40,7 @@ func (s *shader) annotate() error {
 
 // declare builds the types and the values of scalar constants.
 func (s *shader) declare() error {
-	s.types = map[uint32]*typ{}
+	s.types = make([]*typ, s.bound)
 	s.declared = map[string]bool{}
 	s.scalars = map[uint32]uint64{}
 	s.special = map[uint32]bool{}
@@ -59,8 +62,8 @@ func (s *shader) declare() error {
 
 // need returns the type id names, which must have been declared already.
 func (s *shader) need(in *inst, id uint32) (*typ, error) {
-	if t := s.types[id]; t != nil {
-		return t, nil
+	if id < s.bound && s.types[id] != nil {
+		return s.types[id], nil
 	}
 	return nil, invalid("%v: %%%d is not a type declared before it", in, id)
 }

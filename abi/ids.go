@@ -5,8 +5,8 @@ type shader struct {
 	insts    []inst
 	bound    uint32
 	version  uint32
-	def      []int32 // by id: index in insts of its definition, −1 if none
-	types    map[uint32]*typ
+	def      []int32           // by id: index in insts of its definition, −1 if none
+	types    []*typ            // by id, nil if it is no type
 	declared map[string]bool   // types that may be declared only once
 	scalars  map[uint32]uint64 // value of scalar constants (default of a specialisation constant)
 	special  map[uint32]bool   // constants that depend on a specialisation constant
@@ -38,7 +38,7 @@ func (s *shader) at(id uint32) *inst {
 
 // typeOf returns the type of the value id, or nil if it has none.
 func (s *shader) typeOf(id uint32) *typ {
-	if d := s.at(id); d != nil && d.typ != 0 {
+	if d := s.at(id); d != nil && d.typ != 0 && d.typ < s.bound {
 		return s.types[d.typ]
 	}
 	return nil
@@ -275,8 +275,8 @@ func (s *shader) operand(in *inst, i int, p byte, id uint32) error {
 // operation named, whose ids must be constants.
 func (s *shader) specOp(in *inst) error {
 	op := opcode(in.args()[0])
-	info, ok := table[op]
-	if !ok || !info.typ || !info.res || in.args()[0] > 0xffff || !specOps[op] {
+	info := op.info()
+	if info == nil || !info.typ || !info.res || in.args()[0] > 0xffff || !specOps[op] {
 		return invalid("%v: opcode %d is not an operation on constants", in, in.args()[0])
 	}
 	i := int(s.def[in.res])

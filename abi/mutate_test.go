@@ -31,7 +31,13 @@ func mutate(rng *rand.Rand, code []byte) mutant {
 	}
 	var starts []int
 	for at := headerWords; at < len(w); at += int(w[at] >> 16) {
+		if n := int(w[at] >> 16); n == 0 || at+n > len(w) {
+			break // an earlier mutation broke the rest
+		}
 		starts = append(starts, at)
+	}
+	if len(starts) == 0 {
+		return mutant{"nothing left", code}
 	}
 	k := rng.IntN(len(starts))
 	at := starts[k]
@@ -144,6 +150,34 @@ func TestParseAccepts(t *testing.T) {
 		if _, err := Parse("", code); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Parse must return, whatever is done to a module.
+func TestParseNeverPanics(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	bases := [][]byte{assemble(t, v13, good), assemble(t, v13, texels)}
+	all := committed(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if code := all[name]; len(code) < 8<<10 {
+			bases = append(bases, code)
+		}
+	}
+	for range 5000 {
+		m := mutant{code: bases[rng.IntN(len(bases))]}
+		var what []string
+		for range 1 + rng.IntN(4) {
+			m = mutate(rng, m.code)
+			what = append(what, m.what)
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					t.Fatalf("panic %v after %q", r, what)
+				}
+			}()
+			Parse("", m.code)
+		}()
 	}
 }
 

@@ -7,11 +7,14 @@ type opcode uint16
 
 // String is the instruction's name in the SPIR-V specification.
 func (o opcode) String() string {
-	if info, ok := table[o]; ok {
+	if info := o.info(); info != nil {
 		return "Op" + info.name
 	}
 	return fmt.Sprintf("opcode %d", uint16(o))
 }
+
+// maxOpcode is the largest number in grammar.
+const maxOpcode = 6035
 
 // opInfo is the grammar of one instruction.
 type opInfo struct {
@@ -226,11 +229,18 @@ const (
 	opExecutionModeID   opcode = 331
 )
 
+// info is the grammar of an opcode, nil if it is none of a compute shader.
+func (o opcode) info() *opInfo {
+	if int(o) < len(table) {
+		return table[o]
+	}
+	return nil
+}
+
 // table is grammar by opcode, with the derived columns filled in.
-var table = func() map[opcode]opInfo {
-	m := make(map[opcode]opInfo, len(grammar))
+var table = func() (m [maxOpcode + 1]*opInfo) {
 	for _, g := range grammar {
-		info := opInfo{name: g.name, operands: g.operands, first: 1}
+		info := &opInfo{name: g.name, operands: g.operands, first: 1}
 		if len(info.operands) > 0 && info.operands[0] == 'T' {
 			info.typ, info.operands, info.first = true, info.operands[1:], info.first+1
 		}

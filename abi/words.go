@@ -83,14 +83,14 @@ func decode(code []byte) (*shader, error) {
 	if words[4] != 0 {
 		return nil, invalid("reserved schema word in the header (got %d, want 0)", words[4])
 	}
-	var list []inst
+	list := make([]inst, 0, len(words)/3)
 	for at := headerWords; at < len(words); {
 		op, n := opcode(words[at]&0xffff), int(words[at]>>16)
 		if n == 0 || n > len(words)-at {
 			return nil, invalid("word count of opcode %d at word %d (got %d, want 1 to %d)", op, at, n, len(words)-at)
 		}
-		info, ok := table[op]
-		if !ok {
+		info := op.info()
+		if info == nil {
 			return nil, invalid("opcode %d at word %d is not one of a Vulkan compute shader", op, at)
 		}
 		if n < info.min {

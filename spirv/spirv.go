@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-//go:embed *
+//go:embed abi.txt spirv.sum */*.spv
 var files embed.FS
 
 // entry is a kernel that is parsed when it is first asked for.
