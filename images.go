@@ -193,7 +193,7 @@ func (a *application) sourceRows(from, to, bottom int) []byte {
 	up := a.upload[:(to-from)*row]
 	kept := copy(up, a.behind) / row // rows that dst may have overwritten
 	a.fill(up[kept*row:], from+kept, to)
-	if again := max(bottom-a.halo, 0); to < a.h {
+	if again := max(bottom-a.halo, 0); bottom < a.h {
 		a.behind = append(a.behind[:0], up[(again-from)*row:(bottom-from)*row]...)
 	}
 	return up

@@ -12,9 +12,16 @@ const (
 	flagClamp = 4
 )
 
-// reflow is the row length that contiguous images are cut into, in pixels, so
-// that neither very long nor very many rows meet a limit.
-const reflow = 1 << 14
+// reflow is the row length that contiguous images are cut into, in pixels: a
+// power of two, so that neither very long nor very many rows meet a limit.
+func reflow(t *spec.Target, p picture) int {
+	room := min(t.MaxBinding, maxTexelBytes(t)) - 3*windowAlign(t)
+	n := 1 << 14
+	for n > 256 && int64(n)*p.pixelBytes() > room {
+		n /= 2
+	}
+	return n
+}
 
 // planPointwise runs stages over an image. No stages copy it.
 func planPointwise(t *spec.Target, in, out tensor.Desc, stages []stage) (*spec.Plan, error) {
@@ -98,13 +105,13 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 	}
 	// Contiguous images are one long row, cut to a handy length; what is left
 	// of it is a last, shorter row.
-	n := src.h * src.w
-	long := func(p picture) picture { p.h, p.w, p.pitch = n/reflow, reflow, reflow; return p }
-	if err := all(long(src), long(dst), 0); err != nil || n%reflow == 0 {
+	n, row := src.h*src.w, reflow(t, src)
+	long := func(p picture) picture { p.h, p.w, p.pitch = n/row, row, row; return p }
+	if err := all(long(src), long(dst), 0); err != nil || n%row == 0 {
 		return steps, err
 	}
-	last := func(p picture) picture { p.h, p.w, p.pitch = n/reflow+1, n%reflow, reflow; return p }
-	return steps, all(last(src), last(dst), n/reflow)
+	last := func(p picture) picture { p.h, p.w, p.pitch = n/row+1, n%row, row; return p }
+	return steps, all(last(src), last(dst), n/row)
 }
 
 // pointwiseKernel picks the leanest variant that can run the stages.

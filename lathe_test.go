@@ -1,0 +1,223 @@
+package lathe_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// open returns a device that the test closes, or skips where there is none.
+func open(t *testing.T, opts ...lathe.Option) *lathe.Device {
+	t.Helper()
+	dev, err := lathe.Open(context.Background(), append([]lathe.Option{quiet, lathe.WithoutCache()}, opts...)...)
+	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") == "" {
+		t.Skip("no Vulkan device: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dev
+}
+
+func noise(w, h int) *image.NRGBA {
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	r := rand.NewChaCha8([32]byte{1})
+	r.Read(m.Pix)
+	return m
+}
+
+// TestStrips forces many strips, with and without room for a halo, in place and
+// not, and wants the bits of the whole image.
+func TestStrips(t *testing.T) {
+	ctx := context.Background()
+	whole := open(t)
+	chains := [][]spec.Call{
+		{imageops.InvertColors{}},
+		{imageops.Sharpen{}},
+		{imageops.GaussianBlur{Sigma: 2}, imageops.Sharpen{}, imageops.Grayscale{}, imageops.SobelEdges{Magnitude: true}},
+		{imageops.GaussianBlur{Sigma: 12}, imageops.Contrast{Factor: 1.5}},
+	}
+	for _, size := range []image.Point{{64, 100}, {61, 157}, {1, 90}, {90, 1}} {
+		src := noise(size.X, size.Y)
+		for i, calls := range chains {
+			want, err := whole.Apply(ctx, src, calls...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, bytes := range []int64{1, 64 * 4 * 40, 64 * 4 * 90} {
+				dev := open(t, lathe.WithStrip(bytes))
+				got, err := dev.Apply(ctx, src, calls...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !cmp.Equal(got.Pix, want.Pix) {
+					t.Errorf("%v, chain %d, strips of %d bytes: differs from the whole", size, i, bytes)
+				}
+				same := image.NewNRGBA(src.Rect)
+				copy(same.Pix, src.Pix)
+				if err := dev.ApplyTo(ctx, same, same, calls...); err != nil {
+					t.Fatal(err)
+				}
+				if !cmp.Equal(same.Pix, want.Pix) {
+					t.Errorf("%v, chain %d, strips of %d bytes, in place: differs from the whole", size, i, bytes)
+				}
+			}
+		}
+	}
+}
+
+// TestSubImage applies to a part of a larger picture and wants the rest untouched.
+func TestSubImage(t *testing.T) {
+	ctx := context.Background()
+	dev := open(t)
+	for _, r := range []image.Rectangle{image.Rect(3, 5, 40, 41), image.Rect(4, 4, 44, 44), image.Rect(0, 0, 50, 7)} {
+		src := noise(50, 60)
+		part := src.SubImage(r).(*image.NRGBA)
+		alone := image.NewNRGBA(image.Rect(0, 0, r.Dx(), r.Dy()))
+		for y := range r.Dy() {
+			copy(alone.Pix[y*alone.Stride:][:4*r.Dx()], src.Pix[src.PixOffset(r.Min.X, r.Min.Y+y):])
+		}
+		want, err := dev.Apply(ctx, alone, imageops.GaussianBlur{Sigma: 1.5}, imageops.InvertColors{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := bytes.Clone(src.Pix)
+		if err := dev.ApplyTo(ctx, part, part, imageops.GaussianBlur{Sigma: 1.5}, imageops.InvertColors{}); err != nil {
+			t.Fatal(err)
+		}
+		for y := range 60 {
+			for x := range 50 {
+				at := src.PixOffset(x, y)
+				expect := before[at : at+4]
+				if (image.Point{x, y}).In(r) {
+					o := want.PixOffset(x-r.Min.X, y-r.Min.Y)
+					expect = want.Pix[o : o+4]
+				}
+				if !bytes.Equal(src.Pix[at:at+4], expect) {
+					t.Fatalf("%v: pixel (%d,%d) is %v, want %v", r, x, y, src.Pix[at:at+4], expect)
+				}
+			}
+		}
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	ctx := context.Background()
+	dev := open(t)
+	src := noise(8, 8)
+	for name, try := range map[string]func() error{
+		"size":      func() error { return dev.ApplyTo(ctx, noise(8, 9), src, imageops.Sharpen{}) },
+		"no image":  func() error { _, err := dev.Apply(ctx, nil); return err },
+		"nil dst":   func() error { return dev.ApplyTo(ctx, nil, src) },
+		"nil call":  func() error { return dev.ApplyTo(ctx, src, src, nil) },
+		"sigma":     func() error { return dev.ApplyTo(ctx, src, src, imageops.InvertColors{}, imageops.GaussianBlur{}) },
+		"long data": func() error { return dev.Write(ctx, newTensor(t, dev), make([]byte, 5)) },
+	} {
+		before := bytes.Clone(src.Pix)
+		if err := try(); !errors.Is(err, lathe.ErrInvalidArgument) {
+			t.Errorf("%s: got %v, want ErrInvalidArgument", name, err)
+		}
+		if !bytes.Equal(before, src.Pix) {
+			t.Errorf("%s: a refused call changed the picture", name)
+		}
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := dev.ApplyTo(stopped, src, src, imageops.Sharpen{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+	if _, err := dev.Apply(ctx, src, imageops.Sharpen{}); err != nil {
+		t.Errorf("after a cancelled call: %v", err)
+	}
+}
+
+func newTensor(t *testing.T, dev *lathe.Device) *lathe.Tensor {
+	t.Helper()
+	x, err := dev.NewTensor(tensor.Contiguous(tensor.U8, 1, 1, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestHandles uses tensors after Free and on a device that they are not of.
+func TestHandles(t *testing.T) {
+	ctx := context.Background()
+	a, b := open(t), open(t)
+	x := newTensor(t, a)
+	if err := b.Write(ctx, x, make([]byte, 4)); !errors.Is(err, lathe.ErrInvalidHandle) {
+		t.Errorf("tensor of another device: got %v", err)
+	}
+	if err := b.Run(ctx, imageops.Sharpen{}, []*lathe.Tensor{x}, []*lathe.Tensor{newTensor(t, b)}); !errors.Is(err, lathe.ErrInvalidHandle) {
+		t.Errorf("run with a tensor of another device: got %v", err)
+	}
+	if err := a.Free(x); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"free": a.Free(x), "write": a.Write(ctx, x, make([]byte, 4)), "nil": a.Free(nil)} {
+		if !errors.Is(err, lathe.ErrInvalidHandle) {
+			t.Errorf("%s after free: got %v", name, err)
+		}
+	}
+	if _, err := a.Read(ctx, x); !errors.Is(err, lathe.ErrInvalidHandle) {
+		t.Errorf("read after free: got %v", err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	dev := open(t)
+	for range 2 {
+		if err := dev.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := dev.Apply(context.Background(), noise(2, 2), imageops.Sharpen{}); !errors.Is(err, lathe.ErrClosed) {
+		t.Errorf("apply after close: got %v, want ErrClosed", err)
+	}
+}
+
+// TestConcurrentApply runs different calls at once and wants each one's own result.
+func TestConcurrentApply(t *testing.T) {
+	ctx := context.Background()
+	dev := open(t)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			src := noise(40+g, 30+3*g)
+			calls := []spec.Call{imageops.GaussianBlur{Sigma: float64(g + 1)}, imageops.Brightness{Factor: 1 + float64(g)/4}}
+			var first *image.NRGBA
+			for i := range 12 {
+				got, err := dev.Apply(ctx, src, calls...)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if first == nil {
+					first = got
+				} else if !bytes.Equal(first.Pix, got.Pix) {
+					t.Error(fmt.Sprintf("goroutine %d, run %d: differs from its first run", g, i))
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
