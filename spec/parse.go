@@ -38,6 +38,22 @@ func (op *Op) Attrs() []Attr {
 	return list
 }
 
+// Written reports whether a call of the operation can be written as text: every
+// exported field of its attributes carries an attr tag. One that cannot, such
+// as a fusion of other calls, is not for people to ask for by name.
+func (op *Op) Written() bool {
+	if op.Defaults == nil {
+		return false
+	}
+	t := structOf(op.Defaults).Type()
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && f.Tag.Get("attr") == "" {
+			return false
+		}
+	}
+	return true
+}
+
 // ParseCall reads a call as people write it: the name or an alias of an
 // operation, then attributes as name=value in any order, as in
 // "gaussian_blur sigma=3". The name may be left out where the operation has a
@@ -55,7 +71,7 @@ func ParseCall(text string) (Call, error) {
 		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(), ", "))
 	}
 	op := Lookup(strings.ToLower(words[0]))
-	if op == nil || op.Defaults == nil {
+	if op == nil || !op.Written() {
 		return nil, parseError("unknown operation %q%s (known: %s)", words[0],
 			didYouMean(words[0], append(opNames(), opAliases()...)), strings.Join(opNames(), ", "))
 	}
@@ -109,7 +125,7 @@ func ParseCalls(text string) ([]Call, error) {
 }
 
 // FormatCall is the inverse of ParseCall: the operation's name and every
-// attribute.
+// attribute. Of a call that is not Written it gives what there is.
 func FormatCall(c Call) string {
 	var b strings.Builder
 	b.WriteString(c.Spec().Name)
@@ -267,7 +283,9 @@ func splitPipes(text string) []string {
 func opNames() []string {
 	var names []string
 	for _, op := range All() {
-		names = append(names, op.Name)
+		if op.Written() {
+			names = append(names, op.Name)
+		}
 	}
 	return names
 }
@@ -275,7 +293,9 @@ func opNames() []string {
 func opAliases() []string {
 	var names []string
 	for _, op := range All() {
-		names = append(names, op.Aliases...)
+		if op.Written() {
+			names = append(names, op.Aliases...)
+		}
 	}
 	return names
 }

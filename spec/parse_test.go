@@ -14,14 +14,13 @@ import (
 
 // mix has an attribute of every kind.
 type mix struct {
-	Gain   float64 `attr:"gain" doc:"factor"`
-	Half   float32 `attr:"half"`
-	Steps  int     `attr:"steps"`
-	Mask   uint8   `attr:"mask"`
-	Exact  bool    `attr:"exact"`
-	Label  string  `attr:"label"`
-	hidden int
-	Plain  int
+	Gain  float64 `attr:"gain" doc:"factor"`
+	Half  float32 `attr:"half"`
+	Steps int     `attr:"steps"`
+	Mask  uint8   `attr:"mask"`
+	Exact bool    `attr:"exact"`
+	Label string  `attr:"label"`
+	kept  int
 }
 
 func (mix) Spec() *Op { return mixOp }
@@ -34,22 +33,28 @@ func (*soft) Spec() *Op { return softOp }
 
 type bare struct{}
 
+// fusion has an attribute that has no text.
+type fusion struct{ Calls []Call }
+
+func (fusion) Spec() *Op { return fusionOp }
+
 func (bare) Spec() *Op { return bareOp }
 
-var mixOp, softOp, bareOp *Op
+var mixOp, softOp, bareOp, fusionOp *Op
 
 func init() {
-	mixOp = Register(&Op{Name: "test_mix", Aliases: []string{"tmix"}, Defaults: mix{Gain: 1, Label: "a b", Plain: 7}})
+	mixOp = Register(&Op{Name: "test_mix", Aliases: []string{"tmix"}, Defaults: mix{Gain: 1, Label: "a b", kept: 7}})
 	softOp = Register(&Op{Name: "test_soft", Defaults: &soft{Sigma: 2}})
+	fusionOp = Register(&Op{Name: "test_fusion", Defaults: fusion{}})
 	bareOp = Register(&Op{Name: "test_bare", Defaults: bare{}})
 }
 
 func TestParseCall(t *testing.T) {
 	for text, want := range map[string]Call{
-		"test_mix":                             mix{Gain: 1, Label: "a b", Plain: 7},
-		" TMIX  gain=0.5 steps=-3 exact=true ": mix{Gain: .5, Steps: -3, Exact: true, Label: "a b", Plain: 7},
-		`test_mix label="x y|z=1" mask=255`:    mix{Gain: 1, Label: "x y|z=1", Mask: 255, Plain: 7},
-		"test_mix label=é\u00a0half=0.25":      mix{Gain: 1, Label: "é", Half: .25, Plain: 7},
+		"test_mix":                             mix{Gain: 1, Label: "a b", kept: 7},
+		" TMIX  gain=0.5 steps=-3 exact=true ": mix{Gain: .5, Steps: -3, Exact: true, Label: "a b", kept: 7},
+		`test_mix label="x y|z=1" mask=255`:    mix{Gain: 1, Label: "x y|z=1", Mask: 255, kept: 7},
+		"test_mix label=é\u00a0half=0.25":      mix{Gain: 1, Label: "é", Half: .25, kept: 7},
 		"test_soft 3":                          &soft{3},
 		"test_soft SIGMA=1e-3":                 &soft{1e-3},
 		"test_bare":                            bare{},
@@ -72,6 +77,7 @@ func TestParseCallErrors(t *testing.T) {
 		"test_sofd 3":               `did you mean "test_soft"?`,
 		"zzzzzzzzzz":                "known: ",
 		"test_soft sigme=3":         `did you mean "sigma"?`,
+		"test_fusion":               `unknown operation "test_fusion"`,
 		"test_bare x=1":             "it has none",
 		"test_bare 3":               "it has none",
 		"test_mix 3":                "name=value (it has: gain, half, steps",
@@ -101,7 +107,7 @@ func TestParseCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Call{bare{}, &soft{3}, mix{Gain: 1, Label: "a|b", Plain: 7}}
+	want := []Call{bare{}, &soft{3}, mix{Gain: 1, Label: "a|b", kept: 7}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}
@@ -119,7 +125,7 @@ func TestFormatCallRoundTrip(t *testing.T) {
 			Mask:  rapid.Uint8().Draw(t, "mask"),
 			Exact: rapid.Bool().Draw(t, "exact"),
 			Label: rapid.String().Draw(t, "label"),
-			Plain: 7,
+			kept:  7,
 		}
 		text := FormatCall(want)
 		got, err := ParseCalls(text)
@@ -139,6 +145,9 @@ func TestAttrs(t *testing.T) {
 	got := mixOp.Attrs()
 	if len(got) != 6 || got[0] != (Attr{"gain", "number", "1", "factor"}) || got[5] != (Attr{"label", "text", `"a b"`, ""}) {
 		t.Errorf("got %+v", got)
+	}
+	if fusionOp.Written() || !mixOp.Written() || !softOp.Written() || !bareOp.Written() {
+		t.Error("Written is wrong")
 	}
 	if a := bareOp.Attrs(); len(a) != 0 {
 		t.Errorf("an operation without attributes has %+v", a)

@@ -91,6 +91,9 @@ func (c *dispatchCmd) Run(a *app) error {
 	}
 	start := time.Now()
 	if err := dev.DispatchCompute(a.ctx, code, bound, push, groups); err != nil {
+		if errors.Is(err, errs.ErrInvalidShader) {
+			err = fmt.Errorf("%s: %w", c.Shader, err)
+		}
 		return misuse(err)
 	}
 	if err := dev.Sync(a.ctx); err != nil {

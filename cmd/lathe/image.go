@@ -12,12 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
 	"github.com/lathe-gpu/lathe/batch"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 type imageCmd struct {
@@ -55,6 +53,11 @@ func (c *imageCmd) Run(a *app) error {
 		more, err := spec.ParseCalls(text)
 		if err != nil {
 			return coded{exitUsage, err}
+		}
+		for _, call := range more {
+			if err := checkCall(call); err != nil {
+				return coded{exitUsage, err}
+			}
 		}
 		calls = append(calls, more...)
 	}
@@ -126,6 +129,16 @@ func (c *imageCmd) Run(a *app) error {
 	return c.report(a, rep, info, calls)
 }
 
+// checkCall finds wrong attributes before any picture is read.
+func checkCall(c spec.Call) error {
+	op := c.Spec()
+	if op.Group != "image" {
+		return fmt.Errorf("%s is no operation on images", op.Name)
+	}
+	_, err := op.Shape(c, []tensor.Desc{tensor.Contiguous(tensor.U8, 1, 1, 4)})
+	return err
+}
+
 // output splits --out into the output folder and, for a single picture that is
 // to get a name of its own, that name.
 func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, err error) {
@@ -162,18 +175,12 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 
 // progress shows a bar on a terminal and nothing elsewhere.
 func (c *imageCmd) progress(n int, o *batch.Options) (stop func()) {
-	if c.Quiet || !isTerminal(os.Stderr) {
+	if c.Quiet {
 		return func() {}
 	}
-	p := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithWidth(60))
-	bar := p.New(int64(n), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d ")),
-		mpb.AppendDecorators(decor.Percentage(), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)))
-	o.OnDone = func(batch.File) { bar.Increment() }
-	return func() {
-		bar.Abort(true) // harmless when complete
-		p.Wait()
-	}
+	step, stop := progressBar(n)
+	o.OnDone = func(batch.File) { step() }
+	return stop
 }
 
 // fileJSON is a file in the JSON report.

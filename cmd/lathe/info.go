@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -39,7 +40,7 @@ type attrJSON struct {
 func (c *opsCmd) Run(a *app) error {
 	if a.cli.JSON {
 		list := []opJSON{}
-		for _, op := range spec.All() {
+		for _, op := range written() {
 			row := opJSON{Name: op.Name, Aliases: append([]string{}, op.Aliases...), Doc: op.Doc, Attrs: []attrJSON{}}
 			for _, t := range op.Attrs() {
 				row.Attrs = append(row.Attrs, attrJSON(t))
@@ -49,7 +50,7 @@ func (c *opsCmd) Run(a *app) error {
 		return a.writeJSON(list)
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, op := range spec.All() {
+	for _, op := range written() {
 		name := op.Name
 		if len(op.Aliases) > 0 {
 			name += " (" + strings.Join(op.Aliases, ", ") + ")"
@@ -60,6 +61,11 @@ func (c *opsCmd) Run(a *app) error {
 		}
 	}
 	return w.Flush()
+}
+
+// written lists the operations that can be asked for by name.
+func written() []*spec.Op {
+	return slices.DeleteFunc(spec.All(), func(op *spec.Op) bool { return !op.Written() })
 }
 
 // summary is the first sentence.

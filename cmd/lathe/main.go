@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
@@ -152,6 +151,7 @@ func plain(err error) string {
 	for _, p := range []string{"spec: parse: ", "batch: plan: ", "batch: run: ", "lathe: "} {
 		text = strings.TrimPrefix(text, p)
 	}
+	text = strings.Replace(text, "gpu: dispatch compute: ", "", 1)
 	if errors.Is(err, errs.ErrNoDevice) && !strings.Contains(text, "doctor") {
 		text += "\nRun \"lathe doctor\" to find out why."
 	}
@@ -204,6 +204,3 @@ func (a *app) command(args []string) (err error) {
 	}
 	return kctx.Run(a)
 }
-
-// isTerminal reports whether f is one.
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

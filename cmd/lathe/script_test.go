@@ -57,7 +57,9 @@ func TestScripts(t *testing.T) {
 					e.Setenv(k, v)
 				}
 			}
-			return nil
+			spirv, err := filepath.Abs("../../spirv")
+			e.Setenv("SPIRV", spirv)
+			return err
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {

@@ -38,7 +38,15 @@ func (c *verifyCmd) Run(a *app) error {
 		return err
 	}
 	defer dev.Close()
+	step, stop := func() {}, func() {}
+	opts.Progress = func(done, total int, _ string) {
+		if done == 1 {
+			step, stop = progressBar(total)
+		}
+		step()
+	}
 	rep, err := conformance.Run(a.ctx, dev, opts)
+	stop()
 	if err != nil {
 		if rep != nil {
 			io.WriteString(a.out, rep.String()) // what there is up to the trouble
