@@ -173,7 +173,7 @@ func Layout(params any) ([]abi.Member, error) {
 		return nil, nil
 	}
 	l, err := layoutOf(params)
-	return l.members, err
+	return slices.Clone(l.members), err
 }
 
 // CheckParams reports ErrABIMismatch, naming the field, if the params struct

@@ -1,0 +1,146 @@
+package abi
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func sample() Table {
+	return Table{
+		DTypes: []TableDType{{"f32", 1, 4}, {"u8", 8, 1}},
+		Ops: []TableOp{
+			{Name: "add", In: []string{"a", "b"}, Out: []string{"c"}, Kernels: []string{"nn/add.f32", "nn/add.u8"}},
+			{Name: "relu", In: []string{"x"}, Out: []string{"y"}, Kernels: []string{"nn/relu.f32"}},
+		},
+		Kernels: []TableKernel{
+			{
+				Name:      "nn/add.f32",
+				Bindings:  []Binding{{0, StorageBuffer, ReadOnly, "a", "f32"}, {1, UniformTexel, ReadOnly, "b", "f32"}, {2, StorageBuffer, WriteOnly, "c", "f32"}},
+				Params:    []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
+				Specs:     []SpecConst{{0, "TILE", "u32", 16}},
+				LocalSize: [3]uint32{64, 1, 1},
+				Hash:      sha256.Sum256([]byte("add")),
+			},
+			{Name: "nn/add.u8", LocalSize: [3]uint32{64, 1, 1}},
+			{Name: "nn/relu.f32", LocalSize: [3]uint32{64, 1, 1}},
+		},
+	}
+}
+
+func TestTableText(t *testing.T) {
+	want := `lathe abi text 1
+dtype f32 code 1 size 4
+dtype u8 code 8 size 1
+op add
+	in a
+	in b
+	out c
+	kernel nn/add.f32
+	kernel nn/add.u8
+op relu
+	in x
+	out y
+	kernel nn/relu.f32
+kernel nn/add.f32
+	binding 0 storage-buffer read f32
+	binding 1 uniform-texel read f32
+	binding 2 storage-buffer write f32
+	param n u32 at 0
+	param scale f32 at 4
+	spec 0 TILE u32 default 0x10
+	local 64 1 1
+	spirv 7e9e5ac30f2216fd0fd6f5faed316f2d5983361a4203c3330cfa46ef65bb4767
+kernel nn/add.u8
+	local 64 1 1
+	spirv 0000000000000000000000000000000000000000000000000000000000000000
+kernel nn/relu.f32
+	local 64 1 1
+	spirv 0000000000000000000000000000000000000000000000000000000000000000
+`
+	got := sample().Text()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	sum := sha256.Sum256([]byte(got))
+	if f := Fingerprint(got); f != binary.BigEndian.Uint64(sum[:8]) {
+		t.Errorf("fingerprint %016x of %x", f, sum)
+	}
+	if got, want := Fingerprint("abc"), uint64(0xba7816bf8f01cfea); got != want {
+		t.Errorf("fingerprint of abc is %016x, want %016x (FIPS 180-4)", got, want)
+	}
+}
+
+// Each change to what shaders and Go must agree on changes the fingerprint,
+// each to another value.
+func TestFingerprintChanges(t *testing.T) {
+	seen := map[uint64]string{Fingerprint(sample().Text()): "nothing"}
+	for name, change := range map[string]func(*Table){
+		"dtype code":       func(t *Table) { t.DTypes[1].Code = 9 },
+		"dtype name":       func(t *Table) { t.DTypes[1].Name = "byte" },
+		"dtype size":       func(t *Table) { t.DTypes[1].Size = 2 },
+		"dtype added":      func(t *Table) { t.DTypes = append(t.DTypes, TableDType{"i8", 10, 1}) },
+		"op name":          func(t *Table) { t.Ops[0].Name = "plus" },
+		"op added":         func(t *Table) { t.Ops = append(t.Ops, TableOp{Name: "z"}) },
+		"op removed":       func(t *Table) { t.Ops = t.Ops[:1] },
+		"input name":       func(t *Table) { t.Ops[0].In[0] = "x" },
+		"order of inputs":  func(t *Table) { slices.Reverse(t.Ops[0].In) },
+		"input to output":  func(t *Table) { t.Ops[0].In, t.Ops[0].Out = []string{"a"}, []string{"b", "c"} },
+		"op's kernel":      func(t *Table) { t.Ops[0].Kernels[0] = "nn/add.f16" },
+		"kernel to op":     func(t *Table) { t.Ops[0].Kernels, t.Ops[1].Kernels = t.Ops[1].Kernels, t.Ops[0].Kernels },
+		"kernel removed":   func(t *Table) { t.Kernels = t.Kernels[:2] },
+		"kernel name":      func(t *Table) { t.Kernels[2].Name = "nn/relu.f64" },
+		"binding slot":     func(t *Table) { t.Kernels[0].Bindings[2].Slot = 3 },
+		"binding kind":     func(t *Table) { t.Kernels[0].Bindings[1].Kind = StorageTexel },
+		"binding access":   func(t *Table) { t.Kernels[0].Bindings[0].Access = ReadWrite },
+		"binding type":     func(t *Table) { t.Kernels[0].Bindings[0].Type = "u32" },
+		"binding removed":  func(t *Table) { t.Kernels[0].Bindings = t.Kernels[0].Bindings[:2] },
+		"param name":       func(t *Table) { t.Kernels[0].Params[1].Name = "factor" },
+		"param type":       func(t *Table) { t.Kernels[0].Params[1].Type = "u32" },
+		"param offset":     func(t *Table) { t.Kernels[0].Params[1].Offset = 8 },
+		"param added":      func(t *Table) { t.Kernels[0].Params = append(t.Kernels[0].Params, Member{"m", "u32", 8, 4}) },
+		"spec id":          func(t *Table) { t.Kernels[0].Specs[0].ID = 1 },
+		"spec name":        func(t *Table) { t.Kernels[0].Specs[0].Name = "ROWS" },
+		"spec type":        func(t *Table) { t.Kernels[0].Specs[0].Type = "i32" },
+		"spec default":     func(t *Table) { t.Kernels[0].Specs[0].Default = 32 },
+		"local size":       func(t *Table) { t.Kernels[0].LocalSize = [3]uint32{1, 64, 1} },
+		"one byte of code": func(t *Table) { t.Kernels[0].Hash = sha256.Sum256([]byte("adc")) },
+	} {
+		x := sample()
+		change(&x)
+		f := Fingerprint(x.Text())
+		if other, dup := seen[f]; dup {
+			t.Errorf("%s: same fingerprint as %s", name, other)
+		}
+		seen[f] = name
+	}
+}
+
+// What shaders and Go need not agree on leaves the fingerprint alone.
+func TestFingerprintStays(t *testing.T) {
+	want := Fingerprint(sample().Text())
+	for name, change := range map[string]func(*Table){
+		"order of dtypes":     func(t *Table) { slices.Reverse(t.DTypes) },
+		"order of ops":        func(t *Table) { slices.Reverse(t.Ops) },
+		"order of kernels":    func(t *Table) { slices.Reverse(t.Kernels) },
+		"order in an op":      func(t *Table) { slices.Reverse(t.Ops[0].Kernels) },
+		"name of a binding":   func(t *Table) { t.Kernels[0].Bindings[0].Name = "other" },
+		"nil instead of none": func(t *Table) { t.Kernels[1].Params = []Member{} },
+	} {
+		x := sample()
+		change(&x)
+		if got := Fingerprint(x.Text()); got != want {
+			t.Errorf("%s changed the fingerprint from %016x to %016x", name, want, got)
+		}
+	}
+	x := sample()
+	slices.Reverse(x.Ops)
+	first := x.Ops[0].Name
+	x.Text()
+	if x.Ops[0].Name != first {
+		t.Error("Text changed the order of its table")
+	}
+}
