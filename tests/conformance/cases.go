@@ -32,8 +32,6 @@ var (
 		{name: "strided-in", in: layout{guards: true, pad: 1}, out: guarded, optional: true},
 		{name: "strided-out", in: guarded, out: layout{guards: true, pad: 1}, optional: true},
 		{name: "pitched", in: layout{guards: true, pad: 2, aligned: true}, out: layout{guards: true, pad: 5, aligned: true}, optional: true},
-		{name: "shifted-in", in: layout{guards: true, shift: true}, out: guarded, optional: true},
-		{name: "shifted-out", in: guarded, out: layout{guards: true, shift: true}, optional: true},
 	}
 	fewModes = allModes[:2]
 	bigModes = allModes[:3]

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -102,6 +103,9 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 // weigh returns the input elements and the operations of a choice of sizes.
 func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int) (elems, flops int64) {
 	in := op.Cases.Inputs(d, v)
+	if len(in) != len(op.In) { // the operation has no such case
+		return math.MaxInt64, 0
+	}
 	for _, t := range in {
 		elems += int64(t.Elems())
 	}
@@ -111,12 +115,12 @@ func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int) (elems, flops int6
 	return elems, flops
 }
 
-// at gives every free dimension the size n (and other ones their last value).
+// at gives every free dimension the size n (and other ones their first value).
 func at(dims []spec.Dim, values [][]int, n int) []int {
 	v := make([]int, len(dims))
 	for i := range dims {
 		if v[i] = n; len(dims[i].Only) > 0 {
-			v[i] = values[i][len(values[i])-1]
+			v[i] = values[i][0]
 		}
 	}
 	return v

@@ -17,10 +17,8 @@ const guardBytes = 4096
 // layout says how an operand lies in its buffer.
 type layout struct {
 	guards bool // zones before and after; else the buffer is the operand
-	// shift moves the operand by one element off the device's alignment.
-	shift bool
-	// pad adds elements of dimension 1 to each row of dimension 0; aligned
-	// rounds the row up to a multiple of 256 bytes.
+	// pad adds that many steps of dimension 1 to each row of dimension 0;
+	// aligned rounds the row up to a multiple of 256 bytes.
 	pad     int
 	aligned bool
 }
@@ -37,7 +35,10 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	steps := append([]int(nil), d.Steps()...)
 	steps[0] += lay.pad * steps[1]
 	if lay.aligned {
-		unit := 256 / d.DType.Size()
+		unit := steps[1] // whole elements of dimension 1, and whole 256 bytes
+		for unit*d.DType.Size()%256 != 0 {
+			unit += steps[1]
+		}
 		steps[0] = (steps[0] + unit - 1) / unit * unit
 	}
 	d.Strides = steps
@@ -65,9 +66,6 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 	size := span
 	if lay.guards {
 		b.off = (guardBytes + l.align - 1) / l.align * l.align
-		if lay.shift {
-			b.off += int64(d.DType.Size())
-		}
 		size = b.off + span + guardBytes
 	}
 	b.bytes = make([]byte, size)

@@ -10,6 +10,7 @@ import (
 	"image/draw"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -176,9 +177,16 @@ func TestImageTypes(t *testing.T) {
 				t.Errorf("%s: size %v, want %v", name, got.Rect.Size(), src.Bounds().Size())
 				continue
 			}
-			// JPEG's colours may be converted by a formula of another rounding.
-			if d := furthest(got, want); d > 6 || d > 0 && name != "YCbCr" {
-				t.Errorf("%s: %s: off by %d", name, spec.FormatCall(c), d)
+			// JPEG's colours and 16-bit ones may be rounded to 8 bits otherwise
+			// than Go's color models do; sharpening makes nine levels of one.
+			may := 0
+			if name == "YCbCr" || strings.HasSuffix(name, "16") || strings.HasSuffix(name, "64") {
+				if may = 1; c == spec.Call(imageops.Sharpen{}) {
+					may = 9
+				}
+			}
+			if d := furthest(got, want); d > may {
+				t.Errorf("%s: %s: off by %d, %d may be", name, spec.FormatCall(c), d, may)
 			}
 		}
 	}

@@ -127,6 +127,11 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 	for _, c := range p.op.Cases.Invalid {
 		add("attributes "+callName(c), argument, func(r *refusal) { r.call = c })
 	}
+	if l.align > 1 {
+		// One element off the device's alignment, with room to spare.
+		add("in0-misaligned", argument, func(r *refusal) { r.in[0].Offset -= int64(r.in[0].Desc.DType.Size()) })
+		add("out0-misaligned", argument, func(r *refusal) { r.out[0].Offset -= int64(r.out[0].Desc.DType.Size()) })
+	}
 	add("no-call", argument, func(r *refusal) { r.call = nil })
 	add("no-outputs", argument, func(r *refusal) { r.out = nil })
 	add("too-many-outputs", argument, func(r *refusal) { r.out = append(r.out, r.out[0]) })

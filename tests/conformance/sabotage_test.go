@@ -47,6 +47,9 @@ func newVictim() *spec.Op {
 		if len(in) != 1 || len(in[0].Shape) != 2 || c.(victim).Bad {
 			return nil, fmt.Errorf("victim: %w: inputs %v, bad %v", errs.ErrInvalidArgument, in, c.(victim).Bad)
 		}
+		if err := in[0].Check(); err != nil {
+			return nil, err
+		}
 		if d := in[0].DType; d != tensor.F32 && d != tensor.U8 {
 			return nil, fmt.Errorf("victim: %w: %v", errs.ErrUnsupported, d)
 		}

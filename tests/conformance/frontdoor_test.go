@@ -1,0 +1,190 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/faulty"
+	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Strips of a few rows give the same bits as the image in one piece, also when
+// the result goes over the source.
+func TestStripsEqualWhole(t *testing.T) {
+	whole, strips := front(t), front(t, lathe.WithStrip(1))
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 40).Draw(t, "w"), rapid.IntRange(1, 220).Draw(t, "h")
+		src := noise(w, h, rapid.Uint64().Draw(t, "seed"))
+		chain := calls(t)
+		want, err := whole.Apply(context.Background(), src, chain...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := strips.Apply(context.Background(), src, chain...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "in strips", got, want)
+		if err := strips.ApplyTo(context.Background(), src, src, chain...); err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "in strips over the source", src, want)
+	})
+}
+
+// A wide blur reaches over many strips.
+func TestStripsOfWideBlur(t *testing.T) {
+	whole, strips := front(t), front(t, lathe.WithStrip(1))
+	src := testimg.PhotoAlpha(61, 400, 3)
+	for _, sigma := range []float64{0.3, 20, 256} {
+		c := imageops.GaussianBlur{Sigma: sigma}
+		want, err := whole.Apply(t.Context(), src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := strips.Apply(t.Context(), src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, spec.FormatCall(c), got, want)
+	}
+}
+
+// borrowed is a device whose Close is someone else's; it counts live buffers.
+type borrowed struct {
+	counter
+	atClose int64
+}
+
+func (b *borrowed) Close() error {
+	b.atClose = b.live.Load()
+	return nil
+}
+
+// TestFaultsAtTheFrontDoor makes every device call of Apply fail in turn.
+func TestFaultsAtTheFrontDoor(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		src := testimg.PhotoAlpha(50, 70, 5)
+		chain := []spec.Call{imageops.Grayscale{}, imageops.InvertColors{}, imageops.GaussianBlur{Sigma: 2}, imageops.Sharpen{}}
+		apply := func(kind faulty.Call, n int, injected error) (want *image.NRGBA, f *faulty.Device) {
+			b := &borrowed{counter: counter{Device: dev}}
+			f = faulty.New(b)
+			d, err := lathe.Open(t.Context(), lathe.WithGPU(f), lathe.WithStrip(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			where := fmt.Sprintf("%v %d failing", kind, n)
+			if injected != nil {
+				f.Fail(kind, n, injected)
+				got, err := d.Apply(t.Context(), src, chain...)
+				memory := kind == faulty.Alloc && errors.Is(injected, gpu.ErrOutOfMemory) && err == nil
+				if f.Pending() == 0 && !memory && !errors.Is(err, injected) {
+					t.Errorf("%s: Apply returned %v", where, err)
+				}
+				if err != nil && got != nil {
+					t.Errorf("%s: Apply returned an image with its error", where)
+				}
+			}
+			got, err := d.Apply(t.Context(), src, chain...)
+			if err != nil && !errors.Is(err, injected) {
+				t.Errorf("%s: the next Apply: %v", where, err)
+			} else if err != nil {
+				got, err = d.Apply(t.Context(), src, chain...)
+				if err != nil {
+					t.Errorf("%s: the one after: %v", where, err)
+				}
+			}
+			if err := d.Close(); err != nil && !errors.Is(err, injected) {
+				t.Errorf("%s: close: %v", where, err)
+			}
+			may := int64(0)
+			if kind == faulty.Free {
+				may = 1
+			}
+			if b.atClose > may {
+				t.Errorf("%s: %d buffers are left at Close", where, b.atClose)
+			}
+			return got, f
+		}
+		want, f := apply(faulty.Sync, 0, nil)
+		if t.Failed() {
+			return
+		}
+		faults := 0
+		for _, kind := range []faulty.Call{faulty.Alloc, faulty.Free, faulty.Write, faulty.Read, faulty.Submit, faulty.Sync} {
+			for n := 1; n <= f.Calls(kind); n++ {
+				for _, injected := range []error{errInjected, fmt.Errorf("no room: %w", gpu.ErrOutOfMemory)} {
+					got, g := apply(kind, n, injected)
+					if got == nil {
+						continue // reported
+					}
+					diff(t, fmt.Sprintf("after %v %d failed", kind, n), got, want)
+					if g.Pending() == 0 {
+						faults++
+					}
+				}
+			}
+		}
+		if faults < 10 {
+			t.Errorf("only %d faults happened", faults)
+		}
+	})
+}
+
+// Many goroutines share one device.
+func TestConcurrentApply(t *testing.T) {
+	dev := front(t, lathe.WithStrip(64<<10))
+	var work []func() error
+	for i, c := range every() {
+		src := testimg.PhotoAlpha(101+13*i, 90+7*i, uint64(i))
+		want, err := dev.Apply(t.Context(), src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work = append(work, func() error {
+			got, err := dev.Apply(t.Context(), src, c)
+			if err == nil && furthest(got, want) != 0 {
+				err = fmt.Errorf("%s differs by %d from when it ran alone", spec.FormatCall(c), furthest(got, want))
+			}
+			return err
+		})
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 3 * len(work) {
+				if err := work[(i*7+g)%len(work)](); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A cancelled Apply says so, and the device goes on.
+func TestCancelledApply(t *testing.T) {
+	dev := front(t)
+	src := testimg.Photo(300, 200, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := dev.Apply(ctx, src, imageops.Sharpen{}); !errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("Apply gave %v, %v", got, err)
+	}
+	got, err := dev.Apply(t.Context(), src, imageops.InvertColors{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAgainstReference(t, imageops.InvertColors{}, src, got)
+}
