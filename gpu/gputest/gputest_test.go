@@ -56,7 +56,7 @@ func TestNullWithoutTexels(t *testing.T) {
 // The wrappers are devices too.
 
 func TestGuard(t *testing.T) {
-	gputest.Run(t, func(t testing.TB) gpu.Device { return guard.New(open(t, nil)) })
+	gputest.Run(t, func(t testing.TB) gpu.Device { return guard.New(open(t, small())) })
 }
 
 func TestRestrict(t *testing.T) {
