@@ -18,8 +18,12 @@ import (
 )
 
 const (
-	batchCount = 8    // batches there are, recorded, running and waiting to run
-	batchFull  = 1024 // dispatches after which a batch goes to the device in any case
+	batchCount = 8 // batches there are, recorded, running and waiting to run
+
+	// A batch goes to the device in any case once it has so much in it; systems
+	// take a GPU away from work that keeps it for seconds.
+	batchFull       = 1024 // dispatches
+	fullInvocations = 1 << 28
 
 	// A batch goes to the device early, at the end of the Submit that made it
 	// worth the cost of a submission, while fewer than eager batches run.

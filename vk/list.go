@@ -14,7 +14,7 @@ import (
 func (in *instance) usable() (infos []gpu.Info, phys []physical, unusable []string, err error) {
 	all, err := in.physicals()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, fmt.Errorf("%w%s", err, lookedFor())
 	}
 	for _, p := range all {
 		if p.unusable != "" {
@@ -67,7 +67,9 @@ func Probe(ctx context.Context) Report {
 		r.LoaderError, r.Error = err.Error(), err
 		return r
 	}
+	loader.Lock()
 	r.LoaderPath, r.InstanceVersion = loader.path, versionString(loader.version)
+	loader.Unlock()
 	r.Layers = layers(gipa)
 	r.Devices, r.Unusable, r.Error = list(ctx)
 	return r

@@ -135,7 +135,7 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 	}
 	objects.modules.Add(1)
 	if p.err = call("vkCreatePipelineLayout", func() C.int32_t {
-		return C.lvk_layouts(d.fn, &slots[0], C.uint32_t(len(p.slots)), C.uint32_t(m.ParamSize), &p.c)
+		return C.lvk_layouts(d.fn, &slots[0], C.uint32_t(len(p.slots)), C.uint32_t((m.ParamSize+3)&^3), &p.c)
 	}); p.err != nil {
 		return
 	}

@@ -60,8 +60,10 @@ func (r *stagingRing) trim(d *Device) {
 
 // stage finds room for up to n bytes of staging memory and returns where it is
 // and how much. It may release the lock, and waits for the device when all is
-// in use. The chunk has a user more, which the caller takes away.
-func (d *Device) stage(ctx context.Context, n int64) (c *chunk, off, size int64, err error) {
+// in use; with try it returns no chunk instead. The chunk has a user more, which
+// the caller takes away. A caller that already has one must try, or callers
+// with one chunk each would wait for each other's.
+func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, size int64, err error) {
 	r := &d.staging
 	for {
 		var free *chunk
@@ -93,10 +95,12 @@ func (d *Device) stage(ctx context.Context, n int64) (c *chunk, off, size int64,
 			return free, off, size, nil
 		}
 		switch {
+		case try:
+			return nil, 0, 0, nil
 		case d.done < d.next:
 			err = d.wait(ctx, d.done+1)
 		default: // only host copies are under way
-			err = d.awaitOne(ctx)
+			err = d.awaitChange(ctx)
 		}
 		if err != nil {
 			return nil, 0, 0, err
@@ -104,10 +108,10 @@ func (d *Device) stage(ctx context.Context, n int64) (c *chunk, off, size int64,
 	}
 }
 
-// awaitOne waits for one change.
-func (d *Device) awaitOne(ctx context.Context) error {
-	woken := false
-	return d.await(ctx, func() bool { was := woken; woken = true; return was })
+// drop takes a user off a chunk.
+func (d *Device) drop(c *chunk) {
+	c.users--
+	d.changed.Broadcast()
 }
 
 // copyCommand records a copy between a chunk and a buffer as part of the
@@ -141,7 +145,7 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 // cancelled, so that a cancelled Write has written nothing.
 func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int64, data []byte) error {
 	for len(data) > 0 {
-		c, off, size, err := d.stage(ctx, int64(len(data)))
+		c, off, size, err := d.stage(ctx, int64(len(data)), false)
 		if err != nil {
 			return err
 		}
@@ -150,7 +154,7 @@ func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int
 		copyBytes(c.block.data[off:off+size], data)
 		d.mu.Lock()
 		err = d.copyCommand(h, b, offset, c, off, size, true)
-		c.users--
+		d.drop(c)
 		if err != nil {
 			return err
 		}
@@ -176,14 +180,17 @@ func (d *Device) download(ctx context.Context, h gpu.Handle, b *buffer, offset i
 	n := 0
 	defer func() {
 		for _, p := range queue[:n] {
-			p.chunk.users--
+			d.drop(p.chunk)
 		}
 	}()
 	for len(dst) > 0 || n > 0 {
 		for len(dst) > 0 && n < len(queue) {
-			c, off, size, err := d.stage(ctx, min(int64(len(dst)), chunkSize))
+			c, off, size, err := d.stage(ctx, int64(len(dst)), n > 0)
 			if err != nil {
 				return err
+			}
+			if c == nil {
+				break
 			}
 			queue[n] = piece{c, off, dst[:size]}
 			n++
@@ -203,7 +210,7 @@ func (d *Device) download(ctx context.Context, h gpu.Handle, b *buffer, offset i
 		d.mu.Unlock()
 		copyBytes(p.dst, p.chunk.block.data[p.off:])
 		d.mu.Lock()
-		p.chunk.users--
+		d.drop(p.chunk)
 		queue[0] = queue[1]
 		n--
 	}

@@ -5,12 +5,14 @@ package vk
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -207,5 +209,68 @@ func TestStress(t *testing.T) {
 	wg.Wait()
 	if n := d.table.Len(); n != 1 {
 		t.Errorf("%d handles left, want 1", n)
+	}
+}
+
+// TestStressLarge moves buffers larger than all staging memory, from more
+// goroutines than there are pieces of it.
+func TestStressLarge(t *testing.T) {
+	t.Setenv("LATHE_VK_STAGING", "1")
+	d := openTest(t, Options{})
+	const size = 20<<20 + 4
+	var wg sync.WaitGroup
+	for g := range 2 * chunkCount {
+		wg.Go(func() {
+			ctx := context.Background()
+			h, err := d.Alloc(size)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			data, out := bytes.Repeat([]byte{byte(g + 1)}, size), make([]byte, size)
+			for range 2 {
+				err := d.Write(ctx, h, 0, data)
+				if err == nil {
+					err = d.Read(ctx, h, 0, out)
+				}
+				if err != nil || !bytes.Equal(out, data) {
+					t.Errorf("goroutine %d: %v, or wrong bytes", g, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(d.staging.chunks); n > chunkCount {
+		t.Errorf("%d staging chunks, at most %d", n, chunkCount)
+	}
+}
+
+// TestReadCancelledStaging cancels while other goroutines have all staging
+// memory: the device stays usable.
+func TestReadCancelledStaging(t *testing.T) {
+	t.Setenv("LATHE_VK_STAGING", "1")
+	d := openTest(t, Options{})
+	const size = 20 << 20
+	h, err := d.Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(context.Background(), h, 0, make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
+			defer cancel()
+			if err := d.Read(ctx, h, 0, make([]byte, size)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := d.Read(context.Background(), h, 0, make([]byte, size)); err != nil {
+		t.Error(err)
 	}
 }

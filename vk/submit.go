@@ -142,7 +142,7 @@ func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) erro
 	}
 	b := d.rec
 	switch {
-	case len(b.cmds) >= batchFull:
+	case len(b.cmds) >= batchFull || b.work >= fullInvocations:
 		d.flush()
 	case len(b.cmds) >= worthDispatches || b.work >= worthInvocations:
 		if len(d.inflight) >= eager {
@@ -289,7 +289,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	}
 	cmd := C.lvk_cmd{kind: C.LVK_DISPATCH, barrier: d.mark(barrier, uses), a: p.c.pipeline, b: p.c.layout,
 		groups: [3]C.uint32_t{C.uint32_t(x.Groups[0]), C.uint32_t(x.Groups[1]), C.uint32_t(x.Groups[2])}}
-	if n := x.Module.ParamSize; n > 0 {
+	if n := (x.Module.ParamSize + 3) &^ 3; n > 0 { // Params has as much, being whole words
 		cmd.param, cmd.paramSize = C.uint32_t(len(b.params)), C.uint32_t(n)
 		b.params = append(b.params, x.Params[:n]...)
 	}

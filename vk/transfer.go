@@ -11,22 +11,27 @@ import (
 
 // await waits until ready reports true, or ctx ends. The caller holds mu.
 func (d *Device) await(ctx context.Context, ready func() bool) error {
-	if ready() {
-		return nil
+	for !ready() {
+		if err := d.awaitChange(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// awaitChange waits until changed is signalled, or ctx ends.
+func (d *Device) awaitChange(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.changed.Broadcast()
 	})
 	defer stop()
-	for !ready() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		d.changed.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
+	d.changed.Wait()
+	return ctx.Err()
 }
 
 // pin is the common start of Write and Read.
