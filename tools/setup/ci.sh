@@ -31,4 +31,4 @@ fi
 say "installing$packages"
 $sudo apt-get update -qq || say 'apt-get update failed; trying with the lists there are'
 # shellcheck disable=SC2086
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages >/dev/null

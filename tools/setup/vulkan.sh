@@ -186,7 +186,7 @@ probe() {
 # lavapipe on this system, or nothing where we do not know it.
 install_command() {
 	if command -v apt-get >/dev/null 2>&1; then
-		echo 'apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libvulkan1 mesa-vulkan-drivers'
+		echo 'apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends libvulkan1 mesa-vulkan-drivers >/dev/null'
 	elif command -v dnf >/dev/null 2>&1; then
 		echo 'dnf install -y vulkan-loader mesa-vulkan-drivers'
 	elif command -v pacman >/dev/null 2>&1; then
