@@ -10,7 +10,7 @@ import (
 // relaxation of Vulkan 1.1 that a vector may start at any component as long as
 // it does not straddle 16 bytes.
 func (s *shader) blockLayout(in *inst, t *typ, uniform bool) error {
-	l := &layouter{shader: s, in: in, round: uniform, aligns: map[*typ]uint64{}}
+	l := &layouter{shader: s, in: in, round: uniform, aligns: map[*typ]uint64{}, sizes: map[*typ]uint64{}, done: map[*typ]bool{}}
 	return l.structure(t)
 }
 
@@ -19,10 +19,16 @@ type layouter struct {
 	in     *inst
 	round  bool // arrays and structs align to 16 bytes
 	aligns map[*typ]uint64
+	sizes  map[*typ]uint64 // of structs
+	done   map[*typ]bool   // structs found right
 }
 
 // structure checks the members of a struct in the order of their offsets.
 func (l *layouter) structure(t *typ) error {
+	if l.done[t] {
+		return nil
+	}
+	l.done[t] = true
 	order := make([]int, len(t.members))
 	offsets := make([]uint64, len(t.members))
 	for k, mt := range t.members {
@@ -55,7 +61,7 @@ func (l *layouter) structure(t *typ) error {
 		align := l.align(mt, md)
 		if mt.is(opTypeVector) {
 			align = uint64(mt.bits() / 8)
-			if size := mt.size(); size <= 16 && off/16 != (off+size-1)/16 || size > 16 && off%16 != 0 {
+			if size := mt.size; size <= 16 && off/16 != (off+size-1)/16 || size > 16 && off%16 != 0 {
 				return invalid("%v: member %d of struct %%%d, a vector at byte %d, straddles 16 bytes", l.in, k, t.id, off)
 			}
 		}
@@ -122,7 +128,7 @@ func (l *layouter) matrixAlign(t *typ, md []decoration) uint64 {
 // align is the base alignment of a type.
 func (l *layouter) align(t *typ, md []decoration) uint64 {
 	if t.op == opTypeStruct || t.op == opTypeArray || t.op == opTypeRuntimeArray {
-		if a := l.aligns[t]; a != 0 && !t.is(opTypeArray) {
+		if a := l.aligns[t]; a != 0 && t.is(opTypeStruct) {
 			return a
 		}
 		a := uint64(1)
@@ -148,7 +154,7 @@ func (l *layouter) align(t *typ, md []decoration) uint64 {
 	case opTypeMatrix:
 		return l.matrixAlign(t, md)
 	}
-	return max(t.align(), 1)
+	return max(t.align, 1)
 }
 
 // size is the bytes from the start of a value to its end, by its layout.
@@ -165,15 +171,19 @@ func (l *layouter) size(t *typ, md []decoration) uint64 {
 		stride, _ := number(l.decor[t.id], decArrayStride)
 		return satMul(uint64(t.n-1), uint64(stride)) + l.size(t.elem, md)
 	case opTypeStruct:
+		if n, ok := l.sizes[t]; ok {
+			return n
+		}
 		end := uint64(0)
 		for k, m := range t.members {
 			d := l.mdecor[member{t.id, uint32(k)}]
 			off, _ := number(d, decOffset)
 			end = max(end, uint64(off)+l.size(m, d))
 		}
+		l.sizes[t] = end
 		return end
 	case opTypeRuntimeArray:
 		return 0
 	}
-	return t.size()
+	return t.size
 }

@@ -1,17 +1,17 @@
 package abi
 
-// Shapes of the extended instructions: F float, f 16 or 32-bit float, I any
-// integer, p pointer to the result; = means "of the result's type".
+// extRule is what an extended instruction works on.
 type extRule struct {
 	args  int
 	shape byte
 }
 
+// Shapes of extended instructions.
 const (
 	shapeFloat = 'F' // result and operands one float type
 	shapeSmall = 'f' // likewise, but not 64-bit
 	shapeInt   = 'I' // result and operands integers of one shape
-	shapeOther = 'o' // checked one by one
+	// Any other shape ('o') is checked instruction by instruction.
 )
 
 // glsl450 is GLSL.std.450 by instruction number.

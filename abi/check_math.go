@@ -93,7 +93,7 @@ func (c *call) logic(op opcode) bool {
 		wide := t.dims() > 0 && x.dims() == t.dims()
 		one := x.dims() == 1 && (t.dims() == 1 || c.version >= 0x10400)
 		c.want(x.isBool() && (wide || one) && y == t && c.arg(2) == t, "selects by %v between %v and %v to %v", x, y, c.arg(2), t)
-		c.want(!opaque(t), "selects between %v", t)
+		c.want(!t.opaque, "selects between %v", t)
 	case op >= 170 && op <= 179: // integer comparisons
 		c.want(t.isBool() && x.isInt() && like(x, y) && x.dims() == t.dims(), "compares %v and %v to %v", x, y, t)
 	case op >= 180 && op <= 191: // float comparisons

@@ -73,7 +73,7 @@ func (c *call) variable() {
 	c.want(!e.is(opTypeVoid) && !e.is(opTypeFunction) && class != classPhysical && class != classImage, "variable of %v in storage class %d", e, class)
 	switch class {
 	case classFunction, classPrivate, classWorkgroup:
-		c.want(!opaque(e), "variable of %v in storage class %d", e, class)
+		c.want(!e.opaque, "variable of %v in storage class %d", e, class)
 	}
 	if c.want(!e.is(opTypeRuntimeArray) || class == classUniformConstant || class == classStorageBuffer || class == classUniform, "runtime array outside a buffer"); c.unsizedStruct(e) {
 		c.want(class == classStorageBuffer || class == classUniform, "runtime array outside a buffer")
@@ -83,23 +83,6 @@ func (c *call) variable() {
 		c.want(class == classFunction || class == classPrivate || class == classWorkgroup && init.op == opConstantNull, "initialiser in storage class %d", class)
 		c.want(c.typeOf(c.a[1]) == e, "initialiser is %v (want %v)", c.typeOf(c.a[1]), e)
 	}
-}
-
-// opaque reports whether a type holds something that is not data.
-func opaque(t *typ) bool {
-	switch t.op {
-	case opTypeImage, opTypeSampler, opTypeSampledImage, opTypeAccel, opTypeVoid, opTypeFunction, opTypeRuntimeArray:
-		return true
-	case opTypeArray:
-		return opaque(t.elem)
-	case opTypeStruct:
-		for _, m := range t.members {
-			if opaque(m) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // chain checks an access chain whose indices start at operand k.
@@ -177,7 +160,7 @@ func (c *call) composite(op opcode) bool {
 	case opCopyObject:
 		c.want(c.arg(0) == t, "copies %v to %v", c.arg(0), t)
 	case 400: // OpCopyLogical
-		c.want(c.arg(0) != t && alike(c.arg(0), t), "copies %v to %v", c.arg(0), t)
+		c.want(c.arg(0) != t && alike(c.arg(0), t, map[[2]*typ]bool{}), "copies %v to %v", c.arg(0), t)
 	case opUndef:
 		c.want(t != nil && !t.is(opTypeFunction), "undefined %v", t)
 	default:
@@ -187,25 +170,27 @@ func (c *call) composite(op opcode) bool {
 }
 
 // alike reports whether two types have the same shape, decorations aside.
-func alike(a, b *typ) bool {
-	if a == b {
+// seen holds the pairs found alike, so that no pair is compared twice.
+func alike(a, b *typ, seen map[[2]*typ]bool) bool {
+	if a == b || seen[[2]*typ{a, b}] {
 		return true
 	}
 	if a == nil || b == nil || a.op != b.op {
 		return false
 	}
-	switch a.op {
-	case opTypeArray:
-		return a.n == b.n && alike(a.elem, b.elem)
-	case opTypeStruct:
+	switch {
+	case a.op == opTypeArray && a.n == b.n && alike(a.elem, b.elem, seen):
+	case a.op == opTypeStruct && len(a.members) == len(b.members):
 		for k := range a.members {
-			if len(a.members) != len(b.members) || !alike(a.members[k], b.members[k]) {
+			if !alike(a.members[k], b.members[k], seen) {
 				return false
 			}
 		}
-		return len(a.members) == len(b.members)
+	default:
+		return false
 	}
-	return false
+	seen[[2]*typ{a, b}] = true
+	return true
 }
 
 // construct checks a composite made of its parts.

@@ -180,6 +180,7 @@ func (s *shader) declareType(in *inst) error {
 	if t.depth > maxDepth {
 		return invalid("%v: types nest deeper than %d", in, maxDepth)
 	}
+	t.measure()
 	s.types[in.res] = t
 	return s.unique(in)
 }

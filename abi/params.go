@@ -33,6 +33,10 @@ func (s *shader) leaves(list []Member, t *typ, at uint64, name string) ([]Member
 	if at > maxPush || len(list) > maxPush {
 		return nil, invalid("push-constant block is larger than %d bytes", maxPush)
 	}
+	if t.is(opTypeStruct) && len(t.members) == 0 {
+		// Nests of empty structs would have no end of them.
+		return nil, unsupported("push-constant member %s is an empty struct", name)
+	}
 	switch {
 	case t.is(opTypeStruct):
 		for k, mt := range t.members {
@@ -61,8 +65,8 @@ func (s *shader) leaves(list []Member, t *typ, at uint64, name string) ([]Member
 	part := t
 	if t.is(opTypeArray) {
 		part = t.elem
-		if stride, _ := number(s.decor[t.id], decArrayStride); part.dims() > 0 && uint64(stride) != part.size() {
-			return nil, unsupported("push-constant member %s: array stride %d of %v (want %d)", name, stride, part, part.size())
+		if stride, _ := number(s.decor[t.id], decArrayStride); part.dims() > 0 && uint64(stride) != part.size {
+			return nil, unsupported("push-constant member %s: array stride %d of %v (want %d)", name, stride, part, part.size)
 		}
 	}
 	if part.dims() == 0 || part.isBool() || part.bits() < 32 {
@@ -71,8 +75,8 @@ func (s *shader) leaves(list []Member, t *typ, at uint64, name string) ([]Member
 	if align := uint64(part.bits() / 8); at%align != 0 {
 		return nil, invalid("push-constant member %s: offset %d is not a multiple of %d", name, at, align)
 	}
-	if at+t.size() > maxPush {
-		return nil, invalid("push-constant member %s ends at byte %d (want at most %d)", name, at+t.size(), maxPush)
+	if at+t.size > maxPush {
+		return nil, invalid("push-constant member %s ends at byte %d (want at most %d)", name, at+t.size, maxPush)
 	}
-	return append(list, Member{Name: name, Type: t.String(), Offset: uint32(at), Size: uint32(t.size())}), nil
+	return append(list, Member{Name: name, Type: t.String(), Offset: uint32(at), Size: uint32(t.size)}), nil
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -223,6 +225,35 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse("", code); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Structs that hold the one before twice, forty deep, have 2⁴⁰ leaves: Parse
+// must not visit them one by one.
+func TestParseNestedStructs(t *testing.T) {
+	for _, leaf := range []string{"%u32", ""} {
+		var types, decor strings.Builder
+		types.WriteString("%s0 = OpTypeStruct " + leaf + "\n")
+		if leaf != "" {
+			decor.WriteString("OpMemberDecorate %s0 0 35 0\n")
+		}
+		for i := 1; i <= 40; i++ {
+			fmt.Fprintf(&types, "%%s%d = OpTypeStruct %%s%d %%s%d\n", i, i-1, i-1)
+			fmt.Fprintf(&decor, "OpMemberDecorate %%s%d 0 35 0\nOpMemberDecorate %%s%d 1 35 %d\n", i, i, 4<<min(i-1, 29))
+		}
+		for _, use := range []string{"%sv = OpVariable %sp 4\n", "%sv = OpVariable %sp 12\n", "%sv = OpVariable %sp 9\n"} {
+			class := use[len(use)-3 : len(use)-1]
+			text := edit(t, good, "%f1 =", types.String()+"%sp = OpTypePointer "+class+" %s40\n"+use+"%f1 =")
+			text = edit(t, text, "OpDecorate %params 2\n", "OpDecorate %params 2\nOpDecorate %s40 2\nOpDecorate %sv 34 0\nOpDecorate %sv 33 9\n"+decor.String())
+			if class == " 9" {
+				text = edit(t, text, "%p = OpVariable %paramsP 9\n", "")
+			}
+			start := time.Now()
+			Parse("", assemble(t, v13, text))
+			if d := time.Since(start); d > 5*time.Second {
+				t.Errorf("leaf %q in storage class%s took %v", leaf, class, d)
+			}
 		}
 	}
 }

@@ -17,7 +17,6 @@ const (
 	decBuiltIn       = 11
 	decNonWritable   = 24
 	decNonReadable   = 25
-	decLocation      = 30
 	decBinding       = 33
 	decDescriptorSet = 34
 	decOffset        = 35
@@ -68,7 +67,7 @@ func (s *shader) reflect(m *Module) error {
 		case opVariable:
 			switch t := s.types[in.typ]; t.class {
 			case classWorkgroup:
-				shared += t.elem.size()
+				shared += t.elem.size
 				if shared > maxSharedMemory {
 					return invalid("workgroup memory exceeds %d bytes", maxSharedMemory)
 				}

@@ -20,16 +20,20 @@ const (
 	classPhysical        = 5349
 )
 
-// Image dimensions and formats.
+// Image dimensions, formats, and what the Sampled operand says.
 const (
-	dimBuffer       = 5
-	formatRGBA32F   = 1
-	formatRGBA32I   = 21
-	formatRGBA32UI  = 30
-	sampledUniform  = 1 // OpTypeImage Sampled: read through a sampler or fetch
-	sampledStorage  = 2 // read and written without a sampler
-	maxDepth        = 64
-	maxSharedMemory = 1 << 30
+	dimBuffer      = 5
+	formatRGBA32F  = 1
+	formatRGBA32I  = 21
+	formatRGBA32UI = 30
+	sampledUniform = 1 // read through a sampler or by fetches
+	sampledStorage = 2 // read and written without a sampler
+)
+
+// Bounds on what a type may be, so that a hostile one costs little.
+const (
+	maxDepth        = 64      // structs and arrays inside each other
+	maxSharedMemory = 1 << 30 // bytes
 )
 
 // typ is a SPIR-V type.
@@ -49,6 +53,12 @@ type typ struct {
 	sampled uint32
 	format  uint32
 	depth   int // how deeply structs and arrays nest
+
+	// What a value takes when packed by its own rules, without layout
+	// decorations, as in workgroup memory; and whether it is or holds something
+	// that is not data, such as an image.
+	size, align uint64 // bytes
+	opaque      bool
 }
 
 func (t *typ) is(op opcode) bool { return t != nil && t.op == op }
@@ -93,49 +103,32 @@ func (t *typ) composite() bool {
 // bits is the width of one component of a scalar or vector.
 func (t *typ) bits() uint32 { return t.scalar().width }
 
-// size is how many bytes a value takes when packed by its own rules, without
-// layout decorations: what workgroup memory of the type takes at least.
-func (t *typ) size() uint64 {
+// measure fills in size, alignment and opacity from the parts of t. It runs
+// once a type: walking the parts anew for every question would take a hostile
+// module's nested structs 2⁶⁴ steps.
+func (t *typ) measure() {
+	t.align = 8
 	switch t.op {
 	case opTypeBool:
-		return 4
+		t.size, t.align = 4, 4
 	case opTypeInt, opTypeFloat:
-		return uint64(t.width / 8)
+		t.size, t.align = uint64(t.width/8), uint64(t.width/8)
 	case opTypeVector, opTypeMatrix, opTypeArray:
-		return satMul(uint64(t.n), t.elem.size())
+		t.size, t.align = satMul(uint64(t.n), t.elem.size), t.elem.align
+		t.opaque = t.elem.opaque
 	case opTypeStruct:
-		var sum, align uint64 = 0, 1
+		t.align = 1
 		for _, m := range t.members {
-			a := m.align()
-			align = max(align, a)
-			sum = (sum+a-1)/a*a + m.size()
-			if sum > 1<<62 {
-				return 1 << 62
-			}
+			t.align = max(t.align, m.align)
+			t.size = min((t.size+m.align-1)/m.align*m.align+m.size, 1<<62)
+			t.opaque = t.opaque || m.opaque
 		}
-		return (sum + align - 1) / align * align
+		t.size = (t.size + t.align - 1) / t.align * t.align
 	case opTypePointer:
-		return 8
+		t.size = 8
+	case opTypeImage, opTypeSampler, opTypeSampledImage, opTypeAccel, opTypeVoid, opTypeFunction, opTypeRuntimeArray:
+		t.opaque = true
 	}
-	return 0
-}
-
-func (t *typ) align() uint64 {
-	switch t.op {
-	case opTypeBool:
-		return 4
-	case opTypeInt, opTypeFloat:
-		return uint64(t.width / 8)
-	case opTypeVector, opTypeMatrix, opTypeArray:
-		return t.elem.align()
-	case opTypeStruct:
-		a := uint64(1)
-		for _, m := range t.members {
-			a = max(a, m.align())
-		}
-		return a
-	}
-	return 8
 }
 
 func satMul(a, b uint64) uint64 {
