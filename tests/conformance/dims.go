@@ -93,6 +93,13 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		}
 	}
 	if e.big {
+		// A side of 16384 must work whatever the limits.
+		for i := range dims {
+			if v := at(dims, values, 1); len(dims[i].Only) == 0 {
+				v[i] = 16384
+				take(v, 4, fewModes)
+			}
+		}
 		if v := bigger(op, d, dims, values); v != nil {
 			take(v, 16, bigModes)
 		}

@@ -60,6 +60,27 @@ func TestStripsOfWideBlur(t *testing.T) {
 	}
 }
 
+// The strip before the last reaches to the end of the image: its rows are
+// needed once more after they were overwritten.
+func TestStripsOverSource(t *testing.T) {
+	whole, strips := front(t), front(t, lathe.WithStrip(1))
+	for _, s := range [][2]int{{4, 17}, {5, 17}, {8, 32}, {64, 33}, {4, 100}, {3, 100}} {
+		for _, sigma := range []float64{0.3, 5.2, 40} {
+			src := noise(s[0], s[1], 6)
+			want, err := whole.Apply(t.Context(), src, imageops.GaussianBlur{Sigma: sigma})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := strips.ApplyTo(t.Context(), src, src, imageops.GaussianBlur{Sigma: sigma}); err != nil {
+				t.Fatal(err)
+			}
+			if d := furthest(src, want); d > 0 {
+				t.Errorf("%dx%d σ=%g: off by %d when the result goes over the source", s[0], s[1], sigma, d)
+			}
+		}
+	}
+}
+
 // borrowed is a device whose Close is someone else's; it counts live buffers.
 type borrowed struct {
 	counter
