@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
@@ -13,6 +14,9 @@ var errBuilt = fmt.Errorf("vk: open: %w: this program was built without Vulkan (
 
 // Device is a Vulkan device; there are none in this build.
 type Device struct{ gpu.Device }
+
+// Prepare returns ErrNoDevice: this build has no Vulkan in it.
+func (*Device) Prepare(*abi.Module) error { return errBuilt }
 
 // Open returns ErrNoDevice: this build has no Vulkan in it.
 func Open(ctx context.Context, opts Options) (*Device, error) { return nil, errBuilt }

@@ -274,3 +274,53 @@ func TestReadCancelledStaging(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLongListFree submits lists of several batches while another goroutine
+// frees their buffers. A list runs as a whole or not at all.
+func TestLongListFree(t *testing.T) {
+	d := openTest(t, Options{})
+	m := kernel(t, affineKernel)
+	const length = 3*batchFull + 7
+	ran := 0
+	for turn := range 20 {
+		x, sum := alloc(t, d, 0), alloc(t, d, 0)
+		list := make([]gpu.Dispatch, length)
+		for i := range list {
+			list[i] = affine(m, x, x, 1, 1, 1)
+		}
+		list[length-1] = affine(m, x, sum, 1, 1, 0)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			time.Sleep(time.Duration(turn*turn) * 300 * time.Microsecond)
+			if err := d.Free(x); err != nil {
+				t.Error(err)
+			}
+		})
+		err := d.Submit(list)
+		wg.Wait()
+		y := alloc(t, d, 12345) // takes the place of x if that is free too early
+		want := uint32(length - 1)
+		switch {
+		case err == nil:
+			ran++
+		case errors.Is(err, gpu.ErrInvalidHandle):
+			want = 0
+		default:
+			t.Fatal(err)
+		}
+		if got := read(t, d, sum, 1); got[0] != want {
+			t.Fatalf("turn %d (%v): got %d, want %d", turn, err, got[0], want)
+		}
+		if got := read(t, d, y, 1); got[0] != 12345 {
+			t.Fatalf("turn %d: a new buffer was overwritten with %d", turn, got[0])
+		}
+		d.Free(y)
+		d.Free(sum)
+	}
+	if ran == 0 {
+		t.Error("no list ran")
+	}
+	if n := d.table.Len(); n != 0 {
+		t.Errorf("%d handles left", n)
+	}
+}

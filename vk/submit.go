@@ -29,7 +29,9 @@ type use struct {
 }
 
 // Submit runs the dispatches one after the other, as gpu.Device has it. It
-// compiles modules that it meets for the first time.
+// compiles modules that it meets for the first time. A list of more than 1024
+// dispatches goes to the device in parts: should memory run out in between,
+// the parts before have run.
 // Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 // *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
 func (d *Device) Submit(list []gpu.Dispatch) (err error) {
@@ -77,7 +79,7 @@ func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
 }
 
 // appendLong records a list too long for one batch, a part at a time. It keeps
-// the buffers and keeps other Submits out meanwhile, so that the list still
+// other Submits out, and the buffers alive, meanwhile, so that the list still
 // takes effect as one.
 func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 	d.mu.Unlock()
@@ -88,24 +90,42 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 		return err
 	}
 	held := make([]gpu.Handle, 0, len(s.uses))
+	for i := range s.uses {
+		if h := s.uses[i].handle; h != 0 {
+			if _, err := d.table.Pin(h); err == nil { // it is live: resolve has just seen it
+				held = append(held, h)
+			}
+		}
+	}
+	// The last batch of the list, or whichever is last now, lets go of them.
 	defer func() {
-		for _, h := range held {
-			_ = d.table.Unpin(h) // pinned below
+		switch n := len(d.inflight); {
+		case d.rec != nil:
+			d.rec.pins = append(d.rec.pins, held...)
+		case n > 0:
+			d.inflight[n-1].pins = append(d.inflight[n-1].pins, held...)
+		default:
+			d.unpin(held)
 		}
 	}()
-	for i := range s.uses {
-		if _, err := d.table.Pin(s.uses[i].handle); err != nil {
-			return err
-		}
-		held = append(held, s.uses[i].handle)
-	}
-	pipes := s.pipes
+	uses, pipes := s.uses, s.pipes
 	for len(list) > 0 {
-		n := min(len(list), batchFull)
-		if err := d.append(s, pipes[:n], list[:n]); err != nil {
+		n, count := min(len(list), batchFull), 0
+		for i := range list[:n] {
+			if list[i].Count() > 0 {
+				count += len(pipes[i].slots)
+			}
+		}
+		for again := true; again; {
+			var err error
+			if again, err = d.prepare(uses[:count]); err != nil {
+				return err
+			}
+		}
+		if err := d.commit(pipes[:n], list[:n], uses[:count]); err != nil {
 			return err
 		}
-		list, pipes = list[n:], pipes[n:]
+		list, pipes, uses = list[n:], pipes[n:], uses[count:]
 	}
 	return nil
 }
@@ -113,27 +133,35 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 // append records dispatches into the current batch. All that may fail, or
 // release the lock, comes before the first one is recorded.
 func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
-	for {
-		if err := d.resolve(s, pipes, list); err != nil {
-			return err
+	for again := true; again; {
+		err := d.resolve(s, pipes, list)
+		if err == nil {
+			again, err = d.prepare(s.uses)
 		}
-		if waited, err := d.settle(s); err != nil {
-			return err
-		} else if waited {
-			continue
-		}
-		waited, err := d.recording()
 		if err != nil {
 			return err
 		}
-		if !waited {
-			break
-		}
 	}
-	if err := d.makeViews(s, pipes, list); err != nil {
+	return d.commit(pipes, list, s.uses)
+}
+
+// prepare makes sure that the uses can be recorded now. again reports that it
+// released the lock meanwhile, so that all it found must be looked at again.
+func (d *Device) prepare(uses []use) (again bool, err error) {
+	if d.lost != nil {
+		return false, d.lost
+	}
+	if d.settle(uses) {
+		return true, nil
+	}
+	return d.recording()
+}
+
+// commit records dispatches that are prepared, and flushes if that is due.
+func (d *Device) commit(pipes []*pipeline, list []gpu.Dispatch, uses []use) error {
+	if err := d.makeViews(pipes, list, uses); err != nil {
 		return err
 	}
-	uses := s.uses
 	for i := range list {
 		if n := len(pipes[i].slots); list[i].Count() > 0 {
 			d.record(&list[i], pipes[i], uses[:n])
@@ -157,9 +185,6 @@ func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) erro
 
 // resolve finds the buffers and ranges of all bindings that shaders declare.
 func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
-	if d.lost != nil {
-		return d.lost
-	}
 	s.uses = s.uses[:0]
 	for i := range list {
 		if list[i].Count() == 0 {
@@ -193,21 +218,22 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 	return nil
 }
 
-// settle waits until no host copy is in the way of the uses, and clears buffers
-// that have never been written. waited reports that it released the lock.
-func (d *Device) settle(s *scratch) (waited bool, err error) {
-	for i := range s.uses {
-		u := &s.uses[i]
-		for u.buf.hostWrites || u.write && u.buf.hostReads > 0 {
+// settle waits for a host copy that is in the way of the uses, or clears a
+// buffer that has never been written. It reports whether there was any, which
+// means that it released the lock.
+func (d *Device) settle(uses []use) bool {
+	for i := range uses {
+		u := &uses[i]
+		if u.buf.hostWrites || u.write && u.buf.hostReads > 0 {
 			d.changed.Wait()
-			return true, nil
+			return true
 		}
 		if u.buf.dirty && d.pool.kind.mapped {
 			d.clear(u.buf)
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // clear zeroes a mapped buffer that nothing has used yet.
@@ -222,8 +248,7 @@ func (d *Device) clear(b *buffer) {
 
 // makeViews makes the texel views that the list needs, so that recording it
 // cannot fail half-way.
-func (d *Device) makeViews(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
-	uses := s.uses
+func (d *Device) makeViews(pipes []*pipeline, list []gpu.Dispatch, uses []use) error {
 	for i := range list {
 		if list[i].Count() == 0 {
 			continue
@@ -248,6 +273,7 @@ func (d *Device) touch(u *use) (barrier bool) {
 		return false
 	}
 	if b.pinned != seq {
+		// It cannot fail but for a buffer freed during appendLong, which holds it.
 		if _, err := d.table.Pin(u.handle); err == nil {
 			d.rec.pins = append(d.rec.pins, u.handle)
 		}
@@ -261,7 +287,8 @@ func (d *Device) touch(u *use) (barrier bool) {
 	return b.marks.conflicts(d.epoch, u.span, u.write)
 }
 
-// order starts a new epoch if barrier is set, then marks the uses.
+// mark starts a new epoch if barrier is set, then marks the uses. It returns
+// barrier as C has it.
 func (d *Device) mark(barrier bool, uses []use) C.uint32_t {
 	if barrier {
 		d.epoch++

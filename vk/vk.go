@@ -14,6 +14,10 @@
 // reports it, whether or not the driver enforces that: beyond it Alloc returns
 // ErrOutOfMemory. A single buffer past Limits.MaxBuffer is a *gpu.LimitError.
 //
+// Memory that the host can map is written and read in place, the rest by way of
+// staging memory; the environment variable LATHE_VK_STAGING=1 makes all of it
+// take the second way, which is for tests.
+//
 // # Batches
 //
 // Submit records into a batch, which goes to the device when it is worth a
@@ -38,7 +42,7 @@ type Options struct {
 	// NoCache keeps pipelines in memory only.
 	NoCache bool
 	// Warn receives messages meant for the user, such as that only a CPU driver
-	// was found; nil writes them to standard error.
+	// was found; nil writes them to standard error. It must not call the device.
 	Warn func(string)
 }
 
