@@ -1,0 +1,81 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFind(t *testing.T) {
+	tree(t, map[string][]byte{
+		"in/a.jpg": nil, "in/b.PNG": nil, "in/sub/c.webp": nil, "in/sub/deep/d.tif": nil, "in/sub/.git/e.jpg": nil,
+		"in/out/old.jpg": nil, "a[1].jpg": nil, "empty/x.txt": nil, "in/x.txt": nil,
+	})
+	for _, c := range []struct {
+		inputs []string
+		o      FindOptions
+		want   string
+	}{
+		{[]string{"in"}, FindOptions{}, "in/a.jpg=a.jpg in/b.PNG=b.PNG"},
+		{[]string{"in"}, FindOptions{Recursive: true}, "in/a.jpg=a.jpg in/b.PNG=b.PNG in/out/old.jpg=out/old.jpg in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"in"}, FindOptions{Recursive: true, Skip: "in/out"}, "in/a.jpg=a.jpg in/b.PNG=b.PNG in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"in/sub/c.webp", "in/sub/../sub/c.webp"}, FindOptions{}, "in/sub/c.webp=c.webp"},
+		{[]string{"in/**/*.{webp,tif}"}, FindOptions{}, "in/sub/c.webp=sub/c.webp in/sub/deep/d.tif=sub/deep/d.tif"},
+		{[]string{"a[1].jpg"}, FindOptions{}, "a[1].jpg=a[1].jpg"},
+		{[]string{"in/x.txt"}, FindOptions{}, "in/x.txt=x.txt"},
+		{[]string{"empty"}, FindOptions{}, "empty!no picture matches in this folder (folders inside it are searched with -r)"},
+		{[]string{"in/*.bmp"}, FindOptions{}, "in/*.bmp!no picture matches"},
+		{[]string{"in/[.jpg"}, FindOptions{}, "in/[.jpg!invalid argument: a malformed pattern"},
+		{[]string{"nope.jpg"}, FindOptions{}, "nope.jpg!no such file or directory"},
+		{[]string{""}, FindOptions{}, "!invalid argument: an empty file name"},
+	} {
+		var got []string
+		for _, f := range must(Find(t.Context(), c.inputs, c.o)) {
+			s := f.Path + "=" + f.Rel
+			if f.Err != nil {
+				s = f.Path + "!" + f.Err.Error()
+			}
+			got = append(got, filepath.ToSlash(s))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.inputs, s, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(ctx, []string{"in"}, FindOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	found := []Found{{Path: "x/a.JPG", Rel: "a.JPG"}, {Path: "y/a.JPG", Rel: "a.JPG"}, {Path: "a.gif", Rel: "sub/a.gif"}, {Path: "b", Rel: "b"}, {Path: "../../c.png", Rel: "../../c.png"}}
+	jobs := must(Plan(found, Naming{Suffix: "-x"}))
+	for i, want := range []string{"a-x.JPG", "a-x.JPG", "sub/a-x.png", "b-x.png", "../../c-x.png"} {
+		if got := filepath.ToSlash(jobs[i].Output); got != want {
+			t.Errorf("%s: output %q, want %q", found[i].Path, got, want)
+		}
+	}
+	if jobs[0].Err != nil || jobs[1].Err == nil || !strings.Contains(jobs[1].Err.Error(), "a-x.JPG") || !strings.Contains(jobs[1].Err.Error(), "x/a.JPG") {
+		t.Errorf("two inputs of one name: %v, %v", jobs[0].Err, jobs[1].Err)
+	}
+	if jobs[4].Err == nil {
+		t.Error("an output outside the folder is planned")
+	}
+	if jobs := must(Plan(found[:1], Naming{Format: PNG})); jobs[0].Output != "a.png" {
+		t.Errorf("another format: %q", jobs[0].Output)
+	}
+	if jobs := must(Plan(found[:1], Naming{Name: "q.png", Format: PNG})); jobs[0].Output != "q.png" {
+		t.Errorf("a name: %q", jobs[0].Output)
+	}
+	for _, n := range []Naming{{Suffix: "/x"}, {Suffix: `..\x`}, {Name: "../q.png"}, {Name: "d/q.png"}, {Name: ".."}} {
+		if _, err := Plan(found[:1], n); err == nil {
+			t.Errorf("%+v is accepted", n)
+		}
+	}
+	if _, err := Plan(found, Naming{Name: "q.png"}); err == nil {
+		t.Error("one name for five inputs is accepted")
+	}
+}
