@@ -7,7 +7,8 @@ const (
 	onVariable // global or local variable, or a function parameter
 	onValue    // result of an instruction in a function
 	onConst
-	anywhere = onType | onMember | onVariable | onValue | onConst
+	onFunction
+	anywhere = onType | onMember | onVariable | onValue | onConst | onFunction
 )
 
 // decorations are those of a compute shader: how many literals each takes and
@@ -17,7 +18,7 @@ var decorations = map[uint32]struct {
 	literals int
 	on       int
 }{
-	0: {"RelaxedPrecision", 0, anywhere}, decSpecID: {"SpecId", 1, onConst}, decBlock: {"Block", 0, onType},
+	0: {"RelaxedPrecision", 0, anywhere &^ onType}, decSpecID: {"SpecId", 1, onConst}, decBlock: {"Block", 0, onType},
 	decBufferBlock: {"BufferBlock", 0, onType}, decRowMajor: {"RowMajor", 0, onMember}, decColMajor: {"ColMajor", 0, onMember},
 	decArrayStride: {"ArrayStride", 1, onType}, decMatrixStride: {"MatrixStride", 1, onMember}, 8: {"GLSLShared", 0, onType},
 	9: {"GLSLPacked", 0, onType}, decBuiltIn: {"BuiltIn", 1, onVariable | onConst}, 18: {"Invariant", 0, anywhere},
@@ -45,7 +46,9 @@ func (s *shader) decorated() error {
 			on = onConst
 		case d.op == opVariable || d.op == opFunctionParameter:
 			on = onVariable
-		case d.op == opFunction || d.op == opLabel || d.op == opString || d.op == opExtInstImport:
+		case d.op == opFunction:
+			on = onFunction
+		case d.op == opLabel || d.op == opString || d.op == opExtInstImport:
 			return invalid("%v is decorated", d)
 		}
 		if err := s.decoration(list, on, d); err != nil {
@@ -85,7 +88,8 @@ func (s *shader) decoration(list []decoration, on int, d *inst) error {
 		if rule.on&on == 0 {
 			return invalid("decoration %s does not belong on %v", rule.name, d)
 		}
-		if seen[x.kind] && rule.literals > 0 { // compilers do repeat the others
+		layout := rule.literals > 0 || x.kind == decRowMajor || x.kind == decColMajor
+		if seen[x.kind] && layout { // compilers do repeat the others
 			return invalid("%v is decorated %s twice", d, rule.name)
 		}
 		seen[x.kind] = true
