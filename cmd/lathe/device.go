@@ -27,7 +27,11 @@ func (a *app) openVK() (*vk.Device, error) {
 	return vk.Open(a.ctx, vk.Options{Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
 }
 
-func (a *app) warn(text string) { a.say("lathe: %s", strings.TrimPrefix(text, "lathe: ")) }
+func (a *app) warn(text string) {
+	if !a.quiet {
+		a.say("lathe: %s", strings.TrimPrefix(text, "lathe: "))
+	}
+}
 
 // deviceJSON is a device in JSON output.
 type deviceJSON struct {

@@ -105,9 +105,8 @@ func thisSystem(a *app) *system {
 
 // tryKernel inverts a small picture on the device and compares every pixel.
 func tryKernel(a *app) (device string, err error) {
-	quiet := *a
-	quiet.stderr = discard{} // what Open would warn of has a row of its own
-	dev, err := quiet.open()
+	a.quiet = true // what Open would warn of has a row of its own
+	dev, err := a.open()
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +140,3 @@ func tryKernel(a *app) (device string, err error) {
 	}
 	return dev.Info().Name, nil
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

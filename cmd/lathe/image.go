@@ -48,6 +48,7 @@ Examples:
 
 // Run does it.
 func (c *imageCmd) Run(a *app) error {
+	a.quiet = c.Quiet
 	var calls []spec.Call
 	for _, text := range c.Op {
 		more, err := spec.ParseCalls(text)

@@ -66,6 +66,7 @@ type app struct {
 	out    *bytes.Buffer // standard output, written when the command is done
 	stderr io.Writer
 	cli    *cli
+	quiet  bool // no warnings, only errors
 }
 
 // say writes a line for the user; data goes to out.

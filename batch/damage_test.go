@@ -1,0 +1,63 @@
+package batch
+
+import (
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestDamage opens pictures cut off at every length and with bytes changed at
+// random. Whatever comes of it, it is a picture of the size its header says or
+// an error, within the limit, and never a panic.
+func TestDamage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "picture")
+	try := func(what string, data []byte) {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		src, err := openSource(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		const limit = 1 << 14
+		h, err := src.readHeader(limit)
+		if err != nil {
+			return
+		}
+		w, ht := h.size()
+		if w <= 0 || ht <= 0 || w*ht > limit || h.turn < 1 || h.turn > 8 || h.cost < int64(w*ht) {
+			t.Fatalf("%s: header %+v", what, h)
+		}
+		_ = src.decode(image.NewNRGBA(image.Rect(0, 0, w, ht)), h, 1) // an error or not
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
+		whole := encoded(scene(16, 10), ext)
+		for n := range min(len(whole), 700) {
+			try(fmt.Sprintf("%s cut to %d", ext, n), whole[:n])
+		}
+		for i := range 400 {
+			data := append([]byte(nil), whole...)
+			for range 1 + r.IntN(4) {
+				data[r.IntN(len(data))] = byte(r.Uint32())
+			}
+			try(fmt.Sprintf("%s mutant %d", ext, i), data)
+		}
+	}
+}
+
+func TestContain(t *testing.T) {
+	err := func() (err error) {
+		defer contain(&err)
+		var none []int
+		_ = none[len(os.Args)+3]
+		return nil
+	}()
+	if err == nil {
+		t.Error("a panic of a decoder is not an error")
+	}
+}
