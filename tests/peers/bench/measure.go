@@ -71,3 +71,7 @@ func interleave(budget time.Duration, limit int, fs ...func() error) ([]sample, 
 
 // ratio is how many times as long as a the sample b takes.
 func ratio(b, a sample) float64 { return float64(b.median()) / float64(a.median()) }
+
+// bestRatio is ratio by the fastest run of each: what is left when the machine
+// is busy with other things.
+func bestRatio(b, a sample) float64 { return float64(b.at(0)) / float64(a.at(0)) }

@@ -142,11 +142,14 @@ func (b *bench) ops() (*table, error) {
 			return nil, err
 		}
 		cells := map[string]string{}
-		fastest := s[2]
+		fastest, best := s[2], s[2]
 		for i, p := range c.peers {
 			cells[p.name] = s[2+i].String()
 			if s[2+i].median() < fastest.median() {
 				fastest = s[2+i]
+			}
+			if s[2+i].at(0) < best.at(0) {
+				best = s[2+i]
 			}
 			if p.note != "" {
 				cells[p.name] += " *"
@@ -163,12 +166,9 @@ func (b *bench) ops() (*table, error) {
 			fmt.Sprintf("**%.2f**", ratio(fastest, s[0])), fmt.Sprintf("%.2f", ratio(fastest, s[1])))
 		t.value(c.name+"/apply_to", ratio(fastest, s[0]))
 		t.value(c.name+"/apply", ratio(fastest, s[1]))
-		if imagingTime := cells["imaging"]; imagingTime != "" {
-			for i, p := range c.peers {
-				if p.name == "imaging" {
-					t.value(c.name+"/imaging", ratio(s[2+i], s[0]))
-				}
-			}
+		t.value(c.name+"/apply_to_best", bestRatio(best, s[0]))
+		for i, p := range c.peers {
+			t.value(c.name+"/"+p.name, ratio(s[2+i], s[0]))
 		}
 	}
 	return t, nil

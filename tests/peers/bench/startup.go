@@ -52,12 +52,13 @@ func (b *bench) startup() (*table, error) {
 			if err != nil {
 				return nil, err
 			}
-			var o, f, s time.Duration
+			var o, f, s int64
 			if _, err := fmt.Sscan(u.output, &o, &f, &s); err != nil {
 				return nil, fmt.Errorf("reading %q: %w", u.output, err)
 			}
 			if i >= 0 {
-				process, open, first, second = append(process, u.wall), append(open, o), append(first, f), append(second, s)
+				process, open = append(process, u.wall), append(open, time.Duration(o))
+				first, second = append(first, time.Duration(f)), append(second, time.Duration(s))
 			}
 		}
 		t.row(r.name, process, open, first, second)
@@ -67,7 +68,8 @@ func (b *bench) startup() (*table, error) {
 	return t, nil
 }
 
-// startupChild opens a device, blurs two pictures and prints the three times.
+// startupChild opens a device, blurs two pictures and prints the three times in
+// nanoseconds.
 func startupChild(cacheDir string) error {
 	ctx := context.Background()
 	src := testimg.Photo(640, 480, 1)
@@ -87,6 +89,6 @@ func startupChild(cacheDir string) error {
 		}
 		took[i] = time.Since(t)
 	}
-	fmt.Println(open, took[0], took[1])
+	fmt.Println(open.Nanoseconds(), took[0].Nanoseconds(), took[1].Nanoseconds())
 	return dev.Close()
 }
