@@ -108,6 +108,9 @@ func (b *blurPlan) bandHeight() (int, error) {
 	room := min(b.t.MaxBinding, maxTexelBytes(b.t))
 	rows := min(max(blurRows, blurBand/column), room/column, most) / blurRows * blurRows
 	fit, err := bandRows(b.t, b.dst, 0, max(1, int(rows)))
+	if err == nil {
+		fit, err = bandRows(b.t, b.src, 0, fit) // the alpha comes from there
+	}
 	if err != nil {
 		return 0, err
 	}
