@@ -38,6 +38,9 @@ layout(push_constant) uniform Params {
 } p;
 
 #include "lib/pixels.glsl"
+#if defined(SRC_MID)
+#include "lib/alpha.glsl"
+#endif
 
 #if defined(SRC_MID)
 const vec3 SCALE = MID;

@@ -135,29 +135,3 @@ void storePack(uint i, Pixel c[PACK]) {
 
 // ITU-R BT.601 luma.
 float luma(vec3 c) { return dot(c, vec3(0.299, 0.587, 0.114)); }
-
-#if defined(SRC_MID)
-// The image that a second pass takes the alpha from.
-#if defined(U8) && defined(TEXEL)
-layout(set = 0, binding = 3) uniform usamplerBuffer image;
-#elif defined(U8)
-layout(set = 0, binding = 3) readonly buffer Image { uint image[]; };
-#elif defined(TEXEL)
-layout(set = 0, binding = 3) uniform samplerBuffer image;
-#else
-layout(set = 0, binding = 3) readonly buffer Image { float image[]; };
-#endif
-
-void loadAlpha(uint i, inout Pixel c[PACK]) {
-#if defined(U8) && defined(TEXEL)
-	uvec4 t = texelFetch(image, int(i)) & 0xff000000u;
-	[[unroll]] for (uint k = 0; k < PACK; k++) c[k].alpha = t[k];
-#elif defined(U8)
-	c[0].alpha = image[i] & 0xff000000u;
-#elif defined(TEXEL)
-	c[0].alpha = texelFetch(image, int(i)).a;
-#else
-	if (p.channels == 4) c[0].alpha = image[4 * i + 3];
-#endif
-}
-#endif
