@@ -210,3 +210,44 @@ func TestBarriers(t *testing.T) {
 		}
 	}
 }
+
+// TestUnrelatedCopies wants Write and Read of a buffer that no pending work
+// uses to leave that work alone, and those of one that is used to flush it.
+func TestUnrelatedCopies(t *testing.T) {
+	d := openTest(t, Options{})
+	if !d.pool.kind.cached {
+		t.Skip("copies are work of the device here")
+	}
+	ctx := context.Background()
+	m := kernel(t, affineKernel)
+	x, y, z := alloc(t, d, 1), alloc(t, d, 2), alloc(t, d, 3)
+	buf := make([]byte, 4)
+	for _, c := range []struct {
+		name  string
+		do    func() error
+		flush bool
+	}{
+		{"write elsewhere", func() error { return d.Write(ctx, z, 0, buf) }, false},
+		{"read elsewhere", func() error { return d.Read(ctx, z, 0, buf) }, false},
+		{"read what is only read", func() error { return d.Read(ctx, x, 0, buf) }, false},
+		{"write what is read", func() error { return d.Write(ctx, x, 0, buf) }, true},
+		{"read what is written", func() error { return d.Read(ctx, y, 0, buf) }, true},
+		{"write what is written", func() error { return d.Write(ctx, y, 0, buf) }, true},
+	} {
+		if err := d.Sync(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Submit(dispatches(affine(m, x, y, 1, 1, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if d.rec == nil {
+			t.Fatal("the batch is gone before it was worth a submission")
+		}
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		if flushed := d.rec == nil; flushed != c.flush {
+			t.Errorf("%s: flushed %v, want %v", c.name, flushed, c.flush)
+		}
+	}
+}
