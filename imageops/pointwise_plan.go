@@ -59,7 +59,7 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 		if left >= right || src.h <= skip {
 			return nil
 		}
-		name, local := pointwiseKernel(t, src.dtype, texel, stages)
+		name, local := pointwiseKernel(src.dtype, texel, stages)
 		pack := packOf(src.dtype, texel)
 		columns := (right - left) / pack
 		params := pointwiseParams{
@@ -114,28 +114,29 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 	return steps, all(last(src), last(dst), n/row)
 }
 
-// pointwiseKernel picks the leanest variant that can run the stages.
-func pointwiseKernel(t *spec.Target, d tensor.DType, texel bool, stages []stage) (name string, local int) {
+// pointwiseKernel picks the leanest variant that can run the stages, and says
+// how many packs a workgroup of it makes.
+func pointwiseKernel(d tensor.DType, texel bool, stages []stage) (name string, local int) {
 	name = variant("pointwise", d, "", texel)
-	if d != tensor.U8 || !texel {
+	if !texel {
 		return name, 64
 	}
-	if len(stages) == 1 {
+	if d == tensor.U8 && len(stages) == 1 {
 		switch s := stages[0]; {
-		case s.luma && !s.step && !s.clamp:
+		case s.luma && !s.step:
 			name += ".luma"
 		case !s.luma && !s.step:
 			name += ".affine"
 		}
 	}
-	return name, 256
+	return name, 4 * 256
 }
 
 // encodeStages puts stages into the scale of the dtype.
 func encodeStages(d tensor.DType, stages []stage) (out [maxStages]pointwiseStage) {
-	full := 1.0
+	full, half := 1.0, 0.0
 	if d == tensor.U8 {
-		full = 255
+		full, half = 255, 0.5 // the kernels round down
 	}
 	for i, s := range stages {
 		e := &out[i]
@@ -148,7 +149,7 @@ func encodeStages(d tensor.DType, stages []stage) (out [maxStages]pointwiseStage
 		if s.clamp {
 			e.Flags |= flagClamp
 		}
-		e.Scale, e.Offset, e.Threshold = float32(s.scale), float32(s.offset*full), float32(s.threshold*full)
+		e.Scale, e.Offset, e.Threshold = float32(s.scale), float32(s.offset*full+half), float32(s.threshold*full)
 	}
 	return out
 }

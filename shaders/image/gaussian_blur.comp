@@ -59,7 +59,7 @@ layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
 const uint FOURS = (TAPS + ROWS + 2) / 4; // vectors of weights a step needs
 
 void main() {
-	uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * ROWS;
+	uint x = gl_GlobalInvocationID.x, first = gl_WorkGroupID.y * ROWS;
 	if (x >= p.columns) return;
 	vec3 sum[ROWS][PACK];
 	[[unroll]] for (uint r = 0; r < ROWS; r++) {
@@ -90,7 +90,7 @@ void main() {
 			uint row = x * PACK + k, column = (first + r) / PACK;
 			if (first + r < p.rows && row < p.width) {
 				Pixel c[PACK];
-				[[unroll]] for (uint j = 0; j < PACK; j++) c[j].rgb = sum[r + j][k] * SCALE;
+				[[unroll]] for (uint j = 0; j < PACK; j++) c[j].rgb = sum[r + j][k] * SCALE + HALF;
 #if defined(SRC_MID)
 				loadAlpha(p.alphaBase + row * p.alphaPitch + column, c);
 #endif

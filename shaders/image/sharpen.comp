@@ -29,7 +29,7 @@ layout(push_constant) uniform Params {
 #include "lib/stencil.glsl"
 
 void main() {
-	uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * ROWS;
+	uint x = gl_GlobalInvocationID.x, first = gl_WorkGroupID.y * ROWS;
 	if (x >= p.columns) return;
 	x += p.column;
 	CELL v[ROWS + 2][PACK + 2];

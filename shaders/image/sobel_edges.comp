@@ -32,7 +32,7 @@ layout(push_constant) uniform Params {
 #include "lib/stencil.glsl"
 
 void main() {
-	uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * ROWS;
+	uint x = gl_GlobalInvocationID.x, first = gl_WorkGroupID.y * ROWS;
 	if (x >= p.columns) return;
 	x += p.column;
 	float v[ROWS + 2][PACK + 2];
@@ -50,7 +50,7 @@ void main() {
 			float e = g > p.threshold ? FULL : 0.0;
 			made[k].rgb = vec3(p.magnitude != 0 ? g : e);
 #if defined(U8)
-			made[k].rgb = min(made[k].rgb, FULL);
+			made[k].rgb = min(made[k].rgb, FULL) + HALF;
 #endif
 			made[k].alpha = OPAQUE;
 		}

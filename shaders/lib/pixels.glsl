@@ -16,9 +16,11 @@
 
 #if defined(U8)
 const float FULL = 255.0;
+const float HALF = 0.5;
 const vec3 MID = vec3(255.0 / 2047.0, 255.0 / 2047.0, 255.0 / 1023.0);
 #else
 const float FULL = 1.0;
+const float HALF = 0.0;
 const vec3 MID = vec3(1.0);
 #endif
 
@@ -67,9 +69,10 @@ Pixel unpackPixel(uint v) {
 #endif
 }
 
-// packPixel rounds half up; components must be within range.
+// packPixel rounds down: whoever computes a colour adds HALF to round to nearest.
+// Components must be within range.
 uint packPixel(Pixel x) {
-	uvec3 c = uvec3(ivec3(x.rgb + 0.5));
+	uvec3 c = uvec3(ivec3(x.rgb));
 #if defined(DST_MID)
 	return c.r | (c.g << 11) | (c.b << 22);
 #else
