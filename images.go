@@ -128,6 +128,9 @@ func (a *application) run(ctx context.Context) error {
 	if a.w == 0 || a.h == 0 {
 		return ctx.Err()
 	}
+	if done, err := a.shared(ctx); done {
+		return err
+	}
 	rowBytes := 4 * int64(a.pitch)
 	strip := int(max(a.dev.strip/rowBytes-2*int64(a.halo), 16))
 	if strip >= a.h {

@@ -221,3 +221,40 @@ func TestConcurrentApply(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestSharedMemory applies to pictures large enough for a CPU driver to work in
+// their own memory, and wants what copies give.
+func TestSharedMemory(t *testing.T) {
+	ctx := context.Background()
+	dev, copies := open(t), open(t, lathe.WithStrip(64<<10)) // strips are copied
+	for _, calls := range [][]spec.Call{
+		{imageops.InvertColors{}},
+		{imageops.Sharpen{}},
+		{imageops.GaussianBlur{Sigma: 1}, imageops.Sharpen{}, imageops.Grayscale{}, imageops.SobelEdges{Magnitude: true}, imageops.Contrast{Factor: 2}},
+	} {
+		for _, size := range []image.Point{{256, 200}, {253, 190}, {260, 131}} {
+			src := noise(size.X, size.Y)
+			before := bytes.Clone(src.Pix)
+			want, err := copies.Apply(ctx, src, calls...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := dev.Apply(ctx, src, calls...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%v, %d calls: differs from the copied picture", size, len(calls))
+			}
+			if !bytes.Equal(src.Pix, before) {
+				t.Errorf("%v, %d calls: the source was changed", size, len(calls))
+			}
+			if err := dev.ApplyTo(ctx, src, src, calls...); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(src.Pix, want.Pix) {
+				t.Errorf("%v, %d calls, in place: differs from the copied picture", size, len(calls))
+			}
+		}
+	}
+}

@@ -80,6 +80,16 @@ type Device interface {
 	Close() error
 }
 
+// Importer is a Device that can work in memory of the host, as CPU drivers can.
+type Importer interface {
+	// Import makes a buffer of data itself, without a copy: dispatches read and
+	// write it in place. The caller keeps its hands off data until it has freed
+	// the buffer and a Sync, or a Read of the buffer, has returned.
+	// Errors: ErrUnsupported where this memory will not do (copy it then),
+	// ErrOutOfMemory.
+	Import(data []byte) (Handle, error)
+}
+
 // Dispatch is one launch of a compute shader: plain data, which can be kept,
 // printed, traced and submitted again.
 type Dispatch struct {

@@ -31,6 +31,8 @@ type buffer struct {
 	hostWrites    bool
 	marks         marks
 	views         []view
+
+	host *imported // not nil if the block is memory of the caller
 }
 
 // data is the buffer as the host sees it, if its memory is mapped.
@@ -121,7 +123,10 @@ func (d *Device) release(b *buffer) {
 		d.doomed -= b.room
 	}
 	d.dropViews(b)
-	if b.block != nil {
+	switch {
+	case b.host != nil:
+		d.freeImported(b.host)
+	case b.block != nil:
 		d.pool.free(b.block, span{b.off, b.room})
 	}
 }

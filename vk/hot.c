@@ -53,7 +53,15 @@ const char *lvk_device_init(lvk_device *d, void *device, void *queue, void *getD
 	LOAD(createPipelineCache, "vkCreatePipelineCache");
 	LOAD(destroyPipelineCache, "vkDestroyPipelineCache");
 	LOAD(getPipelineCacheData, "vkGetPipelineCacheData");
+	LOAD(createBuffer, "vkCreateBuffer");
+	LOAD(destroyBuffer, "vkDestroyBuffer");
+	LOAD(allocateMemory, "vkAllocateMemory");
+	LOAD(freeMemory, "vkFreeMemory");
+	LOAD(bindBufferMemory, "vkBindBufferMemory");
+	LOAD(getBufferMemoryRequirements, "vkGetBufferMemoryRequirements");
 #undef LOAD
+	lvk_fn f = get(device, "vkGetMemoryHostPointerPropertiesEXT");
+	memcpy(&d->getHostPointerProperties, &f, sizeof f);
 	return NULL;
 }
 

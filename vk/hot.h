@@ -50,6 +50,13 @@ typedef struct lvk_device {
 	int32_t (LVK_CALL *createPipelineCache)(void *, const lvk_cache_info *, const void *, lvk_handle *);
 	void (LVK_CALL *destroyPipelineCache)(void *, lvk_handle, const void *);
 	int32_t (LVK_CALL *getPipelineCacheData)(void *, lvk_handle, size_t *, void *);
+	int32_t (LVK_CALL *createBuffer)(void *, const void *, const void *, lvk_handle *);
+	void (LVK_CALL *destroyBuffer)(void *, lvk_handle, const void *);
+	int32_t (LVK_CALL *allocateMemory)(void *, const void *, const void *, lvk_handle *);
+	void (LVK_CALL *freeMemory)(void *, lvk_handle, const void *);
+	int32_t (LVK_CALL *bindBufferMemory)(void *, lvk_handle, lvk_handle, uint64_t);
+	void (LVK_CALL *getBufferMemoryRequirements)(void *, lvk_handle, void *);
+	int32_t (LVK_CALL *getHostPointerProperties)(void *, uint32_t, const void *, void *); // NULL where not supported
 } lvk_device;
 
 // lvk_device_init loads the functions. It returns the name of a missing one, or NULL.

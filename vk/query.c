@@ -20,6 +20,7 @@ typedef struct { lvk_head h; uint8_t device[16], driver[16], luid[8]; uint32_t m
 typedef struct { lvk_head h; uint32_t size, stages, operations, quads; } subgroup; // 1000094000
 typedef struct { lvk_head h; uint32_t perSet; uint64_t allocation; } maintenance3; // 1000168000
 typedef struct { lvk_head h; uint32_t id; char name[256], info[256]; uint8_t conformance[4]; } driver; // 1000196000
+typedef struct { lvk_head h; uint64_t align; } hostMemory; // 1000178002
 
 enum { ROBUST = 0, F64 = 39, I64 = 40, I16 = 41 }; // indices in VkPhysicalDeviceFeatures
 
@@ -63,6 +64,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	int hasModel = core || has(e, n, "VK_KHR_vulkan_memory_model");
 	int hasDriver = core || has(e, n, "VK_KHR_driver_properties");
 	p->portability = (uint32_t)has(e, n, "VK_KHR_portability_subset");
+	int hasHost = has(e, n, "VK_EXT_external_memory_host");
 	free(e);
 
 	features2 f = {.h.sType = 1000059000};
@@ -95,10 +97,12 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	subgroup sg = {0};
 	maintenance3 m3 = {0};
 	driver dr = {0};
+	hostMemory hm = {0};
 	chain(q, &id, 1000071004);
 	chain(q, &sg, 1000094000);
 	chain(q, &m3, 1000168000);
 	if (hasDriver) chain(q, &dr, 1000196000);
+	if (hasHost) chain(q, &hm, 1000178002);
 	getProperties(physical, q);
 	free(q);
 	memcpy(p->uuid, id.device, sizeof p->uuid);
@@ -107,6 +111,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	p->subgroupOperations = sg.operations;
 	p->maxAllocation = m3.allocation;
 	p->driverID = dr.id;
+	p->hostAlign = hm.align;
 	memcpy(p->driverName, dr.name, sizeof dr.name);
 	memcpy(p->driverInfo, dr.info, sizeof dr.info);
 	p->driverName[255] = p->driverInfo[255] = 0;
@@ -130,7 +135,7 @@ typedef struct {
 	lvk_device_info info;
 	lvk_queue_info queue;
 	float priority;
-	const char *extensions[6];
+	const char *extensions[8];
 	features2 f;
 	storage16 s16;
 	storage8 s8;
@@ -176,6 +181,7 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 		c->mm.model = c->mm.deviceScope = 1;
 		if (!core) c->extensions[n++] = "VK_KHR_vulkan_memory_model";
 	}
+	if (p->hostAlign) c->extensions[n++] = "VK_EXT_external_memory_host";
 	if (p->portability) c->extensions[n++] = "VK_KHR_portability_subset";
 	c->info = (lvk_device_info){.sType = 3, .pNext = &c->f, .queueCount = 1, .queues = &c->queue,
 		.extensionCount = n, .extensions = c->extensions};

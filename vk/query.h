@@ -17,6 +17,7 @@ typedef struct {
 	char driverName[256], driverInfo[256];
 	uint64_t maxAllocation;
 	uint32_t portability;                      // VK_KHR_portability_subset is there
+	uint64_t hostAlign;                        // of imported host memory; 0 where there is no such thing
 } lvk_physical;
 
 // lvk_physical_query fills p. version is the device's own API version.
