@@ -186,7 +186,8 @@ func (a *application) sourceRows(from, to, bottom int) []byte {
 	if a.direct != nil {
 		m := a.direct
 		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+from)
-		if from == 0 && to == a.h || !sameMemory(m.Pix, a.dst.Pix) {
+		whole := bottom == a.h && len(a.behind) == 0 // no strip has been written yet
+		if whole || a.halo == 0 || !sameMemory(m.Pix, a.dst.Pix) {
 			return m.Pix[o : o+(to-from-1)*row+4*a.w]
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -256,5 +257,38 @@ func TestSharedMemory(t *testing.T) {
 				t.Errorf("%v, %d calls, in place: differs from the copied picture", size, len(calls))
 			}
 		}
+	}
+}
+
+// TestDispatchAllocates launches again and again and wants no garbage.
+func TestDispatchAllocates(t *testing.T) {
+	if raced {
+		t.Skip("the race detector allocates")
+	}
+	ctx := context.Background()
+	dev := open(t)
+	x, err := dev.NewTensor(tensor.Contiguous(tensor.U8, 1, 64, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := spirv.Module("image/pointwise.u8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	push := make([]byte, m.ParamSize) // no columns: the kernel ends at once
+	both := []*lathe.Tensor{x, x}
+	launch := func() {
+		if err := dev.DispatchCompute(ctx, m.Code, both, push, [3]uint32{1, 1, 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3000 {
+		launch()
+	}
+	if n := testing.AllocsPerRun(2000, launch); n > 0.1 { // the pool may lose a few to the collector
+		t.Errorf("%.2f allocations a launch, want none", n)
+	}
+	if err := dev.Sync(ctx); err != nil {
+		t.Fatal(err)
 	}
 }

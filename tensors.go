@@ -93,12 +93,13 @@ func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error 
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*Tensor, push []byte, groups [3]uint32) error {
-	hs := make([]gpu.Handle, len(bindings))
+	var few [8]gpu.Handle // most shaders have no more
+	hs := few[:0]
 	for i, t := range bindings {
 		if err := known(t); err != nil {
 			return fmt.Errorf("lathe: dispatch: binding %d: %w", i, err)
 		}
-		hs[i] = t.handle
+		hs = append(hs, t.handle)
 	}
 	return gpu.DispatchCompute(ctx, d.gpu, spirv, hs, push, groups)
 }

@@ -29,15 +29,23 @@ func DispatchCompute(ctx context.Context, dev Device, spirv []byte, bindings []H
 	if err != nil {
 		return fmt.Errorf("gpu: dispatch compute: %w", err)
 	}
-	whole := make([]Binding, len(bindings))
+	one := single.Get().(*[1]Dispatch) // Submit keeps nothing of it
+	defer single.Put(one)
+	whole := one[0].Bindings[:0]
 	for i, h := range bindings {
-		whole[i].Buffer = h
+		whole = append(whole, Binding{Buffer: h})
 		if h == 0 { // a zero Binding would pass where the shader declares none
 			return fmt.Errorf("gpu: dispatch compute: binding %d: %w: zero handle", i, ErrInvalidHandle)
 		}
 	}
-	return dev.Submit([]Dispatch{{Module: m, Bindings: whole, Params: push, Groups: groups}})
+	one[0] = Dispatch{Module: m, Bindings: whole, Params: push, Groups: groups}
+	err = dev.Submit(one[:])
+	one[0] = Dispatch{Bindings: whole[:0]}
+	return err
 }
+
+// single holds lists of one dispatch, so that a launch allocates nothing.
+var single = sync.Pool{New: func() any { return new([1]Dispatch) }}
 
 // modules keeps what DispatchCompute has parsed, within these bounds.
 var modules = moduleCache{maxCount: 256, maxBytes: 32 << 20}

@@ -101,32 +101,36 @@ func (b *blurPlan) weights(sigma float64) int64 {
 
 func (b *blurPlan) loopSteps() int { return (2*b.radius + blurRows + blurTaps - 1) / blurTaps }
 
-// bandHeight is how many rows to blur at a time, a multiple of blurRows.
+// bandHeight is how many rows to blur at a time: whole packs of the intermediate
+// image, and what an invocation makes where there is room for that.
 func (b *blurPlan) bandHeight() (int, error) {
 	most := int64(min(b.t.MaxGroups[0], b.t.MaxGroups[1])) * blurRows
 	column := int64(b.src.w) * b.src.pixelBytes() // bytes of one row of the band in the intermediate image
-	room := min(b.t.MaxBinding, maxTexelBytes(b.t))
-	rows := min(max(blurRows, blurBand/column), room/column, most) / blurRows * blurRows
-	fit, err := bandRows(b.t, b.dst, 0, max(1, int(rows)))
+	unit := int64(packOf(b.src.dtype, b.texel))
+	rows := min(max(blurRows, blurBand/column), room(b.t, b.texel)/column, most)
+	fit, err := bandRows(b.t, b.texel, b.dst, 0, int(max(1, rows)))
 	if err == nil {
-		fit, err = bandRows(b.t, b.src, 0, fit) // the alpha comes from there
+		fit, err = bandRows(b.t, b.texel, b.src, 0, fit) // the alpha comes from there
 	}
 	if err != nil {
 		return 0, err
 	}
 	if fit < b.src.h {
-		rows = int64(fit / blurRows * blurRows)
+		rows = int64(fit)
 	}
-	if rows == 0 {
-		return 0, &errs.LimitError{Name: "MaxBinding", Want: blurRows * max(column, b.dst.rowBytes()), Have: room}
+	if rows >= blurRows {
+		unit = blurRows
 	}
-	return int(min(rows, int64(b.src.h+blurRows-1)/blurRows*blurRows)), nil
+	if rows = rows / unit * unit; rows == 0 {
+		return 0, &errs.LimitError{Name: "MaxBinding", Want: unit * max(column, b.dst.rowBytes()), Have: room(b.t, b.texel)}
+	}
+	return int(min(rows, (int64(b.src.h)+unit-1)/unit*unit)), nil
 }
 
 // first plans rows [top, bottom) from the image to the intermediate one.
 func (b *blurPlan) first(top, bottom int) error {
 	from, to := max(top-b.radius, 0), min(bottom+b.radius, b.src.h)
-	room := min(b.t.MaxBinding, maxTexelBytes(b.t)) - 3*windowAlign(b.t)
+	room := room(b.t, b.texel)
 	if int64(to-from)*b.src.rowBytes() <= room {
 		return b.firstOf(spec.In(0), b.src, top, bottom, from, to, 0, 0, b.src.w)
 	}
@@ -229,7 +233,7 @@ func (b *blurPlan) params(rows int) gaussianBlurParams {
 // copyColumns plans a copy of rows [from, to) and columns [left, right) of an
 // image to the top left corner of dst.
 func copyColumns(t *spec.Target, src picture, from, to, left, right int, ref spec.Ref, dst picture) ([]spec.Step, error) {
-	rows, err := bandRows(t, src, 0, int(t.MaxGroups[1]))
+	rows, err := bandRows(t, false, src, 0, int(t.MaxGroups[1]))
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,8 @@ const (
 // reflow is the row length that contiguous images are cut into, in pixels: a
 // power of two, so that neither very long nor very many rows meet a limit.
 func reflow(t *spec.Target, p picture) int {
-	room := min(t.MaxBinding, maxTexelBytes(t)) - 3*windowAlign(t)
 	n := 1 << 14
-	for n > 256 && int64(n)*p.pixelBytes() > room {
+	for n > 256 && int64(n)*p.pixelBytes() > room(t, t.TexelBuffers) {
 		n /= 2
 	}
 	return n
@@ -66,11 +65,11 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
 			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
 		}
-		rows, err := bandRows(t, src, 0, int(t.MaxGroups[1]))
+		rows, err := bandRows(t, texel, src, 0, int(t.MaxGroups[1]))
 		if err != nil {
 			return err
 		}
-		if rows, err = bandRows(t, dst, 0, rows); err != nil {
+		if rows, err = bandRows(t, texel, dst, 0, rows); err != nil {
 			return err
 		}
 		return spans(src.h-skip, rows, func(top, bottom int) error {

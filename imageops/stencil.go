@@ -44,11 +44,11 @@ func planStencil(t *spec.Target, op string, in, out tensor.Desc, finish func(ste
 			return nil
 		}
 		pack := packOf(src.dtype, texel)
-		rows, err := bandRows(t, src, 1, int(t.MaxGroups[1])*stencilRows)
+		rows, err := bandRows(t, texel, src, 1, int(t.MaxGroups[1])*stencilRows)
 		if err != nil {
 			return err
 		}
-		if rows, err = bandRows(t, dst, 0, rows); err != nil {
+		if rows, err = bandRows(t, texel, dst, 0, rows); err != nil {
 			return err
 		}
 		return spans(src.h, rows, func(top, bottom int) error {

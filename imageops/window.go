@@ -68,8 +68,8 @@ func windowAlign(t *spec.Target) int64 { return max(t.OffsetAlign, t.TexelAlign,
 
 // bandRows is the most rows of p that a binding can hold beside halo rows above
 // and below, at most most. It fails if not even one fits.
-func bandRows(t *spec.Target, p picture, halo, most int) (int, error) {
-	room := min(t.MaxBinding, maxTexelBytes(t)) - 3*windowAlign(t)
+func bandRows(t *spec.Target, texel bool, p picture, halo, most int) (int, error) {
+	room := room(t, texel)
 	rows := room/p.rowBytes() - 2*int64(halo)
 	if int64(p.h) <= room/p.rowBytes() {
 		rows = int64(p.h) // it all fits: the halo is inside
@@ -80,13 +80,13 @@ func bandRows(t *spec.Target, p picture, halo, most int) (int, error) {
 	return int(min(rows, int64(most))), nil
 }
 
-// maxTexelBytes is how much a texel binding may span, or no limit where there
-// are no texel buffers.
-func maxTexelBytes(t *spec.Target) int64 {
-	if !t.TexelBuffers {
-		return 1 << 62
+// room is how many bytes of rows a window may span, whatever it is aligned to.
+func room(t *spec.Target, texel bool) int64 {
+	most := t.MaxBinding
+	if texel {
+		most = min(most, t.MaxTexels*16)
 	}
-	return t.MaxTexels * 16
+	return most - 3*windowAlign(t)
 }
 
 // spans calls f for consecutive parts [from, to) of [0, n), each at most size.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package lathe_test
+
+const raced = false
