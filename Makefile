@@ -51,8 +51,8 @@ soak: vulkan ## the slow tests, and the race detector several times over
 swiftshader: ## the suite on SwiftShader, the stricter CPU driver (Debian)
 	driver=$$(tools/setup/swiftshader.sh) && VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver $(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE)
 
-validate: vulkan ## the suite under the Vulkan validation layers
-	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE)
+validate: vulkan ## the conformance suite under the Vulkan validation layers
+	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./tests/conformance/...
 
 race: vulkan ## the packages with goroutines under the race detector
 	$(GO) test -race -timeout $(TIMEOUT) $(RACE)
