@@ -50,18 +50,11 @@ vec3 apply(Stage s, vec3 c) {
 	uint flags = s.flags & MAY;
 	c = (flags & LUMA) != 0 ? vec3(luma(c)) : c;
 	vec3 v = fma(c, vec3(s.scale), vec3(s.offset));
-#if defined(U8)
-	v = clamp(v, 0.0, FULL + HALF);
-#else
-	v = (flags & CLAMP) != 0 ? clamp(v, 0.0, FULL) : v;
-#endif
+	v = BYTES || (flags & CLAMP) != 0 ? clamp(v, 0.0, FULL + HALF) : v;
 	v = (flags & STEP) != 0 ? mix(vec3(0.0), vec3(FULL), greaterThanEqual(c, vec3(s.threshold))) : v;
-#if defined(U8)
-	// Each operation ends in a byte, so a chain in one pass equals the
-	// operations one by one. The last one is rounded when it is stored.
-	if (STAGES > 1) v = floor(v);
-#endif
-	return v;
+	// Each operation ends in a byte if pixels are bytes, so that a chain in one
+	// pass equals the operations one by one. Storing rounds the last one.
+	return BYTES && STAGES > 1 ? floor(v) : v;
 }
 
 void main() {

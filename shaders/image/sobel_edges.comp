@@ -48,10 +48,8 @@ void main() {
 			float gy = (v[r + 2][k] + 2 * v[r + 2][k + 1] + v[r + 2][k + 2]) - (v[r][k] + 2 * v[r][k + 1] + v[r][k + 2]);
 			float g = sqrt(gx * gx + gy * gy);
 			float e = g > p.threshold ? FULL : 0.0;
-			made[k].rgb = vec3(p.magnitude != 0 ? g : e);
-#if defined(U8)
-			made[k].rgb = min(made[k].rgb, FULL) + HALF;
-#endif
+			float v = p.magnitude != 0 ? g : e;
+			made[k].rgb = vec3(BYTES ? min(v, FULL) + HALF : v);
 			made[k].alpha = OPAQUE;
 		}
 		uint y = p.row + first + r;

@@ -14,11 +14,14 @@
 // and no alpha. MID scales such components to 0..FULL.
 // The including file declares the push constants as `p` first.
 
+// HALF is what makes rounding down on storing rounding to nearest.
 #if defined(U8)
+const bool BYTES = true;
 const float FULL = 255.0;
 const float HALF = 0.5;
 const vec3 MID = vec3(255.0 / 2047.0, 255.0 / 2047.0, 255.0 / 1023.0);
 #else
+const bool BYTES = false;
 const float FULL = 1.0;
 const float HALF = 0.0;
 const vec3 MID = vec3(1.0);
