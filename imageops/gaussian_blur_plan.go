@@ -74,6 +74,10 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 	b := &blurPlan{t: t, src: src, dst: dst, radius: call.radius(), texel: texelFits(t, 64, src, dst)}
 	weights := b.weights(call.Sigma)
 	band, err := b.bandHeight()
+	if err != nil && b.texel {
+		b.texel = false // texel bindings may be the smaller ones
+		band, err = b.bandHeight()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +122,19 @@ func (b *blurPlan) bandHeight() (int, error) {
 	if fit < b.src.h {
 		rows = int64(fit)
 	}
+	// The source rows that a band needs should fit a binding, so that it is
+	// blurred at one go; if not, four columns of them must.
+	if with, err := bandRows(b.t, b.texel, b.src, b.radius, int(max(1, rows))); err == nil && int64(with) >= unit {
+		if with < b.src.h {
+			rows = min(rows, int64(with))
+		}
+	} else {
+		rows = min(rows, room(b.t, b.texel)/(4*b.src.pixelBytes())-2*int64(b.radius))
+	}
 	if rows >= blurRows {
 		unit = blurRows
 	}
-	if rows = rows / unit * unit; rows == 0 {
+	if rows = rows / unit * unit; rows <= 0 {
 		return 0, &errs.LimitError{Name: "MaxBinding", Want: unit * max(column, b.dst.rowBytes()), Have: room(b.t, b.texel)}
 	}
 	return int(min(rows, (int64(b.src.h)+unit-1)/unit*unit)), nil
