@@ -122,7 +122,7 @@ func TestTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Steps) != 1 || plan.Steps[0].Kernel != "image/pointwise.u8.texel.affine" {
+	if len(plan.Steps) != 1 || plan.Steps[0].Kernel != "image/pointwise.u8.texel.invert" {
 		t.Errorf("plan: %+v", plan.Steps)
 	}
 }

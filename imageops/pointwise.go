@@ -75,7 +75,7 @@ type pointwiseParams struct {
 	DstPitch uint32
 	Channels uint32
 	Stages   uint32
-	Reserved uint32
+	Invert   uint32
 	Stage    [maxStages]pointwiseStage
 }
 
@@ -91,6 +91,8 @@ var pointwiseOp = spec.Register(&spec.Op{
 		{Name: "image/pointwise.u8.texel", Params: pointwiseParams{}},
 		{Name: "image/pointwise.u8.texel.affine", Params: pointwiseParams{}},
 		{Name: "image/pointwise.u8.texel.luma", Params: pointwiseParams{}},
+		{Name: "image/pointwise.u8.texel.step", Params: pointwiseParams{}},
+		{Name: "image/pointwise.u8.texel.invert", Params: pointwiseParams{}},
 		{Name: "image/pointwise.f32", Params: pointwiseParams{}},
 		{Name: "image/pointwise.f32.texel", Params: pointwiseParams{}},
 	},

@@ -65,6 +65,9 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
 			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
 		}
+		if len(stages) > 0 {
+			params.Invert = 0xffffff
+		}
 		rows, err := bandRows(t, texel, src, 0, int(t.MaxGroups[1]))
 		if err != nil {
 			return err
@@ -120,8 +123,14 @@ func pointwiseKernel(d tensor.DType, texel bool, stages []stage) (name string, l
 	if !texel {
 		return name, 64
 	}
-	if d == tensor.U8 && len(stages) == 1 {
+	switch {
+	case d != tensor.U8 || len(stages) > 1:
+	case len(stages) == 0 || stages[0] == (InvertColors{}).stage():
+		name += ".invert"
+	default:
 		switch s := stages[0]; {
+		case s.step && !s.luma:
+			name += ".step"
 		case s.luma && !s.step:
 			name += ".luma"
 		case !s.luma && !s.step:

@@ -8,6 +8,8 @@
 //lathe:variant u8.texel U8 TEXEL WG=256 PACKS=4 STAGES=6 MAY=7
 //lathe:variant u8.texel.affine U8 TEXEL WG=256 PACKS=4 STAGES=1 MAY=0
 //lathe:variant u8.texel.luma U8 TEXEL WG=256 PACKS=4 STAGES=1 MAY=1
+//lathe:variant u8.texel.step U8 TEXEL WG=256 PACKS=4 STAGES=1 MAY=2
+//lathe:variant u8.texel.invert U8 TEXEL WG=256 PACKS=4 STAGES=0 MAY=0
 //lathe:variant f32 F32 STAGES=6 MAY=7
 //lathe:variant f32.texel F32 TEXEL WG=256 PACKS=4 STAGES=6 MAY=7
 #version 450
@@ -40,7 +42,7 @@ layout(push_constant) uniform Params {
 	uint dstPitch;
 	uint channels; // floats a pixel, in f32
 	uint stages;
-	uint reserved;
+	uint invert;   // bits to invert in each pixel, where no stages are compiled
 	Stage stage[6];
 } p;
 
@@ -63,6 +65,9 @@ void main() {
 	[[unroll]] for (uint n = 0; n < PACKS; n++, x += WG) {
 		if (x < p.columns) {
 			RAW v = fetchPack(from + x);
+#if STAGES == 0
+			dst[to + x] = v ^ p.invert; // what bytes need for 255 − v
+#else
 			Pixel c[PACK];
 			[[unroll]] for (uint k = 0; k < PACK; k++) c[k] = pixelOf(v, k);
 			if (STAGES == 1) {
@@ -74,6 +79,7 @@ void main() {
 				}
 			}
 			storePack(to + x, c);
+#endif
 		}
 	}
 }
