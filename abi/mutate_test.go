@@ -187,6 +187,9 @@ func TestParseNeverPanics(t *testing.T) {
 func TestMutants(t *testing.T) {
 	const n, perMille = 600, 10
 	if _, err := exec.LookPath("spirv-val"); err != nil {
+		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
+		}
 		t.Skip("spirv-val is not installed (Debian, Ubuntu: apt-get install spirv-tools); TestParseRefuses still ran")
 	}
 	all := committed(t)

@@ -5,6 +5,7 @@ package vk
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +46,9 @@ func openValidated(t testing.TB, warn func(string)) *Device {
 	if errors.Is(err, gpu.ErrUnsupported) {
 		if !strings.Contains(err.Error(), "vulkan-validationlayers") {
 			t.Fatalf("the error does not name the package to install: %v", err)
+		}
+		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
 		}
 		t.Skip(err)
 	}

@@ -56,6 +56,9 @@ func needCompiler(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"glslc", "spirv-opt", "spirv-val"} {
 		if _, err := exec.LookPath(name); err != nil {
+			if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
+				t.Fatalf("%s is not installed", name)
+			}
 			t.Skipf("%s is not installed", name)
 		}
 	}
