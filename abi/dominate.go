@@ -20,8 +20,8 @@ func shapeOf(b *block) *node { return &b.shape }
 // Cooper, Harvey and Kennedy).
 func (fn *function) dominators(at func(*block) *node, next func(*block) []*block) {
 	type frame struct {
-		b    *block
-		todo []*block
+		b       *block
+		pending []*block
 	}
 	var post []*block
 	pred := make([][]*block, len(fn.blocks))
@@ -29,13 +29,13 @@ func (fn *function) dominators(at func(*block) *node, next func(*block) []*block
 	at(entry).reached = true
 	for stack := []frame{{entry, next(entry)}}; len(stack) > 0; {
 		f := &stack[len(stack)-1]
-		if len(f.todo) == 0 {
+		if len(f.pending) == 0 {
 			post = append(post, f.b)
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		to := f.todo[0]
-		f.todo = f.todo[1:]
+		to := f.pending[0]
+		f.pending = f.pending[1:]
 		pred[to.index] = append(pred[to.index], f.b)
 		if n := at(to); !n.reached {
 			n.reached = true

@@ -144,9 +144,9 @@ func (fn *function) backEdges() error {
 // the block that branches back to the header h, rather than leave the loop.
 func leadsBack(c, back, h, m *block) bool {
 	seen := map[*block]bool{}
-	for todo := []*block{c}; len(todo) > 0; {
-		b := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for pending := []*block{c}; len(pending) > 0; {
+		b := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		if b == back || seen[b] {
 			continue
 		}
@@ -154,7 +154,7 @@ func leadsBack(c, back, h, m *block) bool {
 			return false
 		}
 		seen[b] = true
-		todo = append(todo, b.succ...)
+		pending = append(pending, b.succ...)
 	}
 	return true
 }

@@ -60,11 +60,7 @@ const (
 )
 
 func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Plan, error) {
-	src, err := pictureOf("gaussian_blur", in)
-	if err != nil {
-		return nil, err
-	}
-	dst, err := pictureOf("gaussian_blur", out)
+	src, dst, err := pictures("gaussian_blur", in, out)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,14 @@ func pictureOf(op string, d tensor.Desc) (picture, error) {
 	return p, nil
 }
 
+// pictures is how the source and the result of an operation lie.
+func pictures(op string, in, out tensor.Desc) (src, dst picture, err error) {
+	if src, err = pictureOf(op, in); err == nil {
+		dst, err = pictureOf(op, out)
+	}
+	return src, dst, err
+}
+
 // sameImage is the shape rule of every image operation, after check has
 // approved the attributes.
 func sameImage(op string, check func(spec.Call) error) func(spec.Call, []tensor.Desc) ([]tensor.Desc, error) {

@@ -24,11 +24,7 @@ func reflow(t *spec.Target, p picture) int {
 
 // planPointwise runs stages over an image. No stages copy it.
 func planPointwise(t *spec.Target, in, out tensor.Desc, stages []stage) (*spec.Plan, error) {
-	src, err := pictureOf("pointwise", in)
-	if err != nil {
-		return nil, err
-	}
-	dst, err := pictureOf("pointwise", out)
+	src, dst, err := pictures("pointwise", in, out)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,7 @@ type stencilParams struct {
 // planStencil runs the three by three kernel op over an image; finish adds the
 // kernel's own parameters.
 func planStencil(t *spec.Target, op string, in, out tensor.Desc, finish func(stencilParams) any) (*spec.Plan, error) {
-	src, err := pictureOf(op, in)
-	if err != nil {
-		return nil, err
-	}
-	dst, err := pictureOf(op, out)
+	src, dst, err := pictures(op, in, out)
 	if err != nil {
 		return nil, err
 	}

@@ -187,21 +187,21 @@ func pairs(values [][]int) [][]int {
 		return out
 	}
 	type pair struct{ a, i, b, j int }
-	var todo []pair
+	var pending []pair
 	open := map[pair]bool{}
 	for a := range values {
 		for b := a + 1; b < len(values); b++ {
 			for i := range values[a] {
 				for j := range values[b] {
-					todo = append(todo, pair{a, i, b, j})
+					pending = append(pending, pair{a, i, b, j})
 					open[pair{a, i, b, j}] = true
 				}
 			}
 		}
 	}
-	rng.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
+	rng.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
 	var out [][]int
-	for _, p := range todo {
+	for _, p := range pending {
 		if !open[p] {
 			continue
 		}
