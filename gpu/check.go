@@ -172,14 +172,18 @@ func (b *Binding) span(m *abi.Module, i int, size func(Handle) (int64, error)) (
 	if err != nil {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w", Label(m), i, err)
 	}
-	if b.Offset < 0 || b.Size < 0 || b.Offset > total || b.Size > total-b.Offset {
+	end := RoundUp(total)
+	if b.Offset < 0 || b.Size < 0 || b.Offset > total || b.Size > end-b.Offset {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w: range (got offset %d size %d, want within %d bytes)",
 			Label(m), i, ErrInvalidArgument, b.Offset, b.Size, total)
 	}
-	if b.Size > 0 {
+	switch {
+	case b.Size > 0:
 		return b.Size, nil
+	case b.Offset == total: // empty, although a unit may begin before it
+		return 0, nil
 	}
-	return total - b.Offset, nil
+	return end - b.Offset, nil
 }
 
 // checkRange holds a range to the alignment and size limits of its kind.

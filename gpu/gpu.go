@@ -9,6 +9,11 @@
 // limits of Info, capabilities present. Drivers check little of this (some
 // crash, some ignore it), so a Device never relies on its driver to refuse.
 //
+// Shaders read memory in units of up to 16 bytes, so every buffer has memory up
+// to the next multiple of [Unit] past its end, and a binding may span it. What
+// lies there is nobody's: a kernel may read it and must not depend on it, nor
+// leave anything in it.
+//
 // A Dispatch may read a buffer beyond a bound range only if the shader indexes
 // out of its bindings; devices ask for robust access where there is such a
 // thing, but a kernel that relies on it is wrong.
@@ -39,6 +44,13 @@ import (
 
 // Handle names a buffer of one Device.
 type Handle = handles.Handle
+
+// Unit is the most bytes a shader reads at once: a texel, or a vector of four
+// words.
+const Unit = 16
+
+// RoundUp is n bytes rounded up to whole units.
+func RoundUp(n int64) int64 { return (n + Unit - 1) &^ (Unit - 1) }
 
 // Device is a GPU, or something that behaves like one.
 type Device interface {
@@ -99,7 +111,8 @@ type Dispatch struct {
 	Groups   [3]uint32 // workgroups; any 0 means there is nothing to do
 }
 
-// Binding is a range of a buffer. Size 0 means up to the buffer's end.
+// Binding is a range of a buffer. Size 0 means up to the buffer's end, rounded
+// up to a multiple of [Unit], which is as far as a range may reach.
 // Offset must be a multiple of Limits.OffsetAlign (TexelAlign for a texel buffer).
 type Binding struct {
 	Buffer Handle

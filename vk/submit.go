@@ -201,13 +201,13 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 			if u.span.size == 0 {
 				u.span.size = b.size - u.span.off
 			}
-			switch {
-			case t.texel(): // whole texels only
-				u.span.size &^= 15
-			case u.span.end() == b.size && u.span.size > 0:
-				// A shader reads bytes in words: the last one lies within the
+			if u.span.end() == b.size && u.span.size > 0 {
+				// A shader reads whole units: the last one lies within the
 				// buffer's room.
-				u.span.size = (u.span.size + 3) &^ 3
+				u.span.size = gpu.RoundUp(b.size) - u.span.off
+			}
+			if t.texel() { // whole texels only
+				u.span.size &^= 15
 			}
 			if u.span.size == 0 {
 				u.buf, u.handle, u.span = d.dummy, 0, span{0, 16}

@@ -244,25 +244,16 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 // same range of the inner buffer.
 func (d *Device) move(m *gpu.Binding, mod *abi.Module, slot uint32) {
 	b := d.buffers[m.Buffer]
-	unit := int64(4)
 	for _, decl := range mod.Bindings {
-		if decl.Slot != slot {
-			continue
-		}
-		switch decl.Kind {
-		case abi.StorageTexel:
+		if decl.Slot == slot && decl.Kind == abi.StorageTexel {
 			b.mu.Lock()
 			b.texels = true
 			b.mu.Unlock()
-			unit = 16
-		case abi.UniformTexel:
-			unit = 16
 		}
 	}
-	if m.Size == 0 {
-		// A device may round what is left up to whole words or texels, since
-		// its own buffers end there; the range must not go on into the zone.
-		m.Size = (b.size - m.Offset + unit - 1) / unit * unit
+	if m.Size == 0 && m.Offset < b.size {
+		// As a device would: the last unit may reach into the zone, to be read.
+		m.Size = gpu.RoundUp(b.size) - m.Offset
 	}
 	if m.Size == 0 { // an empty range: 0 would mean the zone
 		m.Offset = b.total

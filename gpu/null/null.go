@@ -54,7 +54,7 @@ type buffer struct {
 
 func (b *buffer) bytes() []byte {
 	if b.data == nil {
-		b.data = make([]byte, b.size)
+		b.data = make([]byte, b.size, gpu.RoundUp(b.size))
 	}
 	return b.data
 }
@@ -249,7 +249,7 @@ func (d *Device) run(x gpu.Dispatch) error {
 		if err != nil {
 			return err
 		}
-		end := buf.size
+		end := max(gpu.RoundUp(buf.size), b.Offset)
 		if b.Size > 0 {
 			end = b.Offset + b.Size
 		}
