@@ -168,7 +168,7 @@ func (a *application) strip(ctx context.Context, top, bottom int) error {
 	cur := exec.Operand{Buffer: bufs[0], Desc: desc}
 	for _, c := range a.calls {
 		next := cur
-		if !c.Spec().InPlace {
+		if !c.Spec().MayOverwrite(0, 0) {
 			next.Buffer, bufs[0], bufs[n-1] = bufs[n-1], bufs[n-1], bufs[0]
 		}
 		if err := a.dev.run.Run(ctx, c, []exec.Operand{next}, []exec.Operand{cur}); err != nil {

@@ -50,7 +50,7 @@ func (a *application) shared(ctx context.Context) (done bool, err error) {
 // inPlace reports whether all calls can work in place.
 func (a *application) inPlace() bool {
 	for _, c := range a.calls {
-		if !c.Spec().InPlace {
+		if !c.Spec().MayOverwrite(0, 0) {
 			return false
 		}
 	}
@@ -77,7 +77,7 @@ func (a *application) chain(ctx context.Context, src, dst gpu.Handle) error {
 		next := dst
 		switch {
 		case i == len(a.calls)-1:
-		case c.Spec().InPlace && cur != src:
+		case c.Spec().MayOverwrite(0, 0) && cur != src:
 			next = cur
 		case cur == between[0]:
 			next = between[1]

@@ -5,6 +5,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -30,6 +31,7 @@ type Runner struct {
 	target  spec.Target
 	align   int64
 	scratch pool
+	faults  faults
 }
 
 // Option changes how a Runner plans.
@@ -50,6 +52,7 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	info := dev.Info()
 	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
 	r.scratch.dev = dev
+	r.faults.dev, r.faults.stride = dev, r.align
 	for _, o := range opts {
 		o(r)
 	}
@@ -88,14 +91,34 @@ func TargetOf(info *gpu.Info) spec.Target {
 func (r *Runner) Target() spec.Target { return r.target }
 
 // Close gives the scratch memory back. The Runner must not be used afterwards.
-func (r *Runner) Close() error { return r.scratch.drop(0) }
+func (r *Runner) Close() error { return errors.Join(r.faults.close(), r.scratch.drop(0)) }
+
+// Sync waits until all work is done and returns its first error, be it the
+// device's or one that a call could only find there, such as an index out of
+// range. Each such error is returned once, by the next Sync or Read.
+func (r *Runner) Sync(ctx context.Context) error {
+	if err := r.dev.Sync(ctx); err != nil {
+		return err
+	}
+	return r.faults.collect(ctx)
+}
+
+// Read is the device's Read, and fails as Sync does if a call was wrong.
+func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := r.faults.collect(ctx); err != nil {
+		return err
+	}
+	return r.dev.Read(ctx, h, offset, dst)
+}
 
 // Run computes out from in. It returns once the work is submitted; reading an
 // output waits for it. An output may overlap an input only if the operation
-// works in place and both are the same tensor.
+// works in place and both are the same tensor. Operands may have any strides:
+// where an operation cannot work with them, they are copied.
 // Errors: ErrInvalidArgument (attributes, shapes, dtypes, overlap, alignment),
 // ErrInvalidHandle, ErrUnsupported, *LimitError, ErrOutOfMemory, ctx.Err().
-// After an error nothing has been run.
+// After an error nothing has been run. What only the device can see is an error
+// of the next Sync or Read, and leaves the outputs as they were.
 func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -110,9 +133,19 @@ func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) err
 	}
 	// The device runs later work on these buffers after this.
 	defer r.scratch.give(scratch)
-	list, err := r.bind(plan, out, in, scratch)
+	var words gpu.Binding
+	slot := -1
+	if plan.Fault != nil {
+		if words, slot, err = r.faults.take(ctx); err != nil {
+			return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
+		}
+	}
+	list, err := r.bind(plan, out, in, scratch, words)
 	if err == nil {
 		err = r.dev.Submit(list)
+	}
+	if slot >= 0 {
+		r.faults.submitted(slot, plan.Fault, err == nil)
 	}
 	if err != nil {
 		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
@@ -144,7 +177,7 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 	if err := r.checkPlaces(op, out, in); err != nil {
 		return nil, err
 	}
-	plan, err := op.Plan(call, &r.target, descs(in), descs(out))
+	plan, err := r.plan(call, descs(in), descs(out))
 	if err != nil {
 		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
 	}
@@ -163,7 +196,7 @@ func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
 			if !overlap(o, other) {
 				continue
 			}
-			if j < len(in) && op.InPlace && i == 0 && j == 0 && sameTensor(o, other) {
+			if j < len(in) && op.MayOverwrite(i, j) && sameTensor(o, other) {
 				continue
 			}
 			return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, op.Out[i].Name)
@@ -201,7 +234,7 @@ func descs(ops []Operand) []tensor.Desc {
 }
 
 // bind turns the steps of a plan into dispatches.
-func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle) ([]gpu.Dispatch, error) {
+func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, words gpu.Binding) ([]gpu.Dispatch, error) {
 	list := make([]gpu.Dispatch, len(plan.Steps))
 	for i, s := range plan.Steps {
 		m, err := kernel(s)
@@ -220,14 +253,17 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle) 
 				whole = gpu.Binding{Buffer: in[n].Buffer, Offset: in[n].Offset, Size: in[n].Desc.Bytes()}
 			case 1:
 				whole = gpu.Binding{Buffer: out[n].Buffer, Offset: out[n].Offset, Size: out[n].Desc.Bytes()}
-			default:
+			case 2:
 				whole = gpu.Binding{Buffer: scratch[n], Size: plan.Scratch[n]}
+			default:
+				whole = words
 			}
+			end := gpu.RoundUp(whole.Size)
 			size := b.Size
 			if size == 0 {
-				size = whole.Size - b.Offset
+				size = end - b.Offset
 			}
-			if b.Offset < 0 || size <= 0 || b.Offset > whole.Size-size {
+			if b.Offset < 0 || size <= 0 || b.Offset > end-size {
 				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Kernel, j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
 			}
 			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size}

@@ -58,7 +58,7 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 	Reference: func(c spec.Call, in, out []*tensor.Host) {
 		blurReference(in[0], out[0], c.(GaussianBlur).Sigma)
 	},
-	Tolerance: func(_ spec.Call, d tensor.DType) spec.Tolerance {
+	Tolerance: func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		if d == tensor.U8 {
 			return spec.Tolerance{Abs: 1, Why: "10 and 11 bits a component between the passes, then rounding"}
 		}

@@ -96,7 +96,7 @@ var pointwiseOp = spec.Register(&spec.Op{
 		{Name: "image/pointwise.f32", Params: pointwiseParams{}},
 		{Name: "image/pointwise.f32.texel", Params: pointwiseParams{}},
 	},
-	InPlace: true,
+	InPlace: []int{0},
 	Shape: sameImage("pointwise", func(c spec.Call) error {
 		for _, call := range c.(Pointwise).Calls {
 			if _, ok := call.(pointwise); !ok {
@@ -124,11 +124,11 @@ var pointwiseOp = spec.Register(&spec.Op{
 		}
 		out[0].SetFloats(cur.Floats())
 	},
-	Tolerance: func(c spec.Call, d tensor.DType) spec.Tolerance {
+	Tolerance: func(c spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Abs: 1e-6, Why: "the roundings of each stage, amplified by the later ones"}
 		for _, call := range c.(Pointwise).Calls {
 			s := call.(pointwise).stage()
-			one := call.Spec().Tolerance(call, d)
+			one := call.Spec().Tolerance(call, d, nil)
 			tol.Abs = tol.Abs*max(1, s.scale) + one.Abs
 			if s.step {
 				tol.Abs, tol.Flips = 0, 0.01
@@ -150,7 +150,7 @@ var pointwiseOp = spec.Register(&spec.Op{
 
 // newPointwise declares an operation that is a single stage.
 func newPointwise[C pointwise](op spec.Op, check func(C) error, flops int64, tolerance func(C, tensor.DType) spec.Tolerance, reference func(c C, px []float64)) *spec.Op {
-	op.Group, op.In, op.Out, op.InPlace = "image", imageIn, imageOut, true
+	op.Group, op.In, op.Out, op.InPlace = "image", imageIn, imageOut, []int{0}
 	op.Shape = sameImage(op.Name, func(c spec.Call) error {
 		if check == nil {
 			return nil
@@ -163,7 +163,7 @@ func newPointwise[C pointwise](op spec.Op, check func(C) error, flops int64, tol
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		eachPixel(in[0], out[0], func(px []float64) { reference(c.(C), px) })
 	}
-	op.Tolerance = func(c spec.Call, d tensor.DType) spec.Tolerance { return tolerance(c.(C), d) }
+	op.Tolerance = func(c spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance { return tolerance(c.(C), d) }
 	op.Cost = cost(flops)
 	return spec.Register(&op)
 }

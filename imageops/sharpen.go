@@ -50,7 +50,7 @@ var sharpenOp = spec.Register(&spec.Op{
 			}
 		}
 	},
-	Tolerance: func(_ spec.Call, d tensor.DType) spec.Tolerance {
+	Tolerance: func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		if d == tensor.U8 {
 			return spec.Tolerance{Why: "sums of whole numbers are exact"}
 		}

@@ -97,7 +97,7 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 			}
 		}
 	},
-	Tolerance: func(c spec.Call, d tensor.DType) spec.Tolerance {
+	Tolerance: func(c spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		switch {
 		case !c.(SobelEdges).Magnitude:
 			return spec.Tolerance{Flips: 0.002, Why: "a gradient within f32 rounding of the threshold may fall on either side"}

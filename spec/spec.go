@@ -25,6 +25,11 @@ type Call interface {
 type Arg struct {
 	Name string
 	Doc  string // with the shape, such as "[H,W,C] in 0..1"
+	// Optional inputs may be left out, from the last one backwards.
+	Optional bool
+	// Variadic inputs, only ever the last one, may come any number of times
+	// from once on.
+	Variadic bool
 }
 
 // Kernel is a compute shader that an operation's plans may launch.
@@ -49,9 +54,10 @@ type Op struct {
 	// the tags attr:"name" and doc:"meaning, unit, range".
 	Defaults Call
 	Kernels  []Kernel
-	// InPlace says that Out[0] may be the very tensor In[0]. Any other overlap
-	// of an output with an input is an error.
-	InPlace bool
+	// InPlace[i] is the input whose very tensor Out[i] may be, or -1. Outputs
+	// past its end may be none. Any other overlap of an output with an operand
+	// is an error.
+	InPlace []int
 	// Internal says that Lathe makes calls of it itself, and that it is not
 	// offered by name.
 	Internal bool
@@ -64,8 +70,9 @@ type Op struct {
 	// Reference computes the outputs in float64, sharing no code with Plan.
 	// The outputs arrive allocated.
 	Reference func(c Call, in, out []*tensor.Host)
-	// Tolerance is how far an output of the dtype may be from Reference.
-	Tolerance func(c Call, d tensor.DType) Tolerance
+	// Tolerance is how far an output of the dtype may be from Reference for
+	// such inputs.
+	Tolerance func(c Call, d tensor.DType, in []tensor.Desc) Tolerance
 	// Cost is the useful work of a call, for rooflines.
 	Cost  func(c Call, in []tensor.Desc) Cost
 	Cases Cases
@@ -93,12 +100,30 @@ type Cases struct {
 	// Dims are the free dimensions. The suite combines awkward values of each
 	// (0, 1, primes, around every Tile).
 	Dims []Dim
-	// Inputs builds the inputs for values of Dims.
+	// Sizes are further values of Dims to try once each, such as those at which
+	// a kernel's loop would exceed what an invocation may run.
+	Sizes [][]int
+	// Inputs builds the inputs for values of Dims, or gives nil where there is
+	// no such case.
 	Inputs func(d tensor.DType, dims []int) []tensor.Desc
-	// Low and High bound the random values of floating-point inputs.
+	// Low and High bound the random values of inputs of floating point, and of
+	// integers of 32 and 64 bits.
 	Low, High float64
+	// Range, if set, bounds the values of input i instead, both ends included:
+	// indices lie within what they index, second moments are not negative.
+	Range func(c Call, i int, in []tensor.Desc) (low, high float64)
+	// Specials says that NaN and infinities in the inputs must come out as
+	// IEEE 754 has it in Reference. The suite then tries such inputs.
+	Specials bool
 	// Invalid are calls that must be refused with ErrInvalidArgument.
 	Invalid []Call
+	// Refused are inputs that must be refused with ErrInvalidArgument or
+	// ErrUnsupported, for the default call.
+	Refused [][]tensor.Desc
+	// Faults are inputs that only the device can refuse (see Plan.Fault), for
+	// the default call: the run must fail with ErrInvalidArgument by the next
+	// Sync, its outputs unchanged.
+	Faults func(d tensor.DType) [][]*tensor.Host
 }
 
 // Dim is a free dimension of an operation's cases.
@@ -135,6 +160,12 @@ type Target struct {
 type Plan struct {
 	Steps   []Step
 	Scratch []int64 // bytes of each temporary buffer; contents undefined at first
+	// Fault is set by plans whose inputs only the device can check, such as
+	// indices. Their first steps report what is wrong in FaultWords, zero at
+	// first, and the later ones do nothing if there is anything. Fault turns
+	// words of which the first is not zero into the error of the next Sync or
+	// Read.
+	Fault func(words [4]uint32) error
 }
 
 // Step is one launch.
@@ -149,7 +180,9 @@ type Step struct {
 type Bind struct {
 	Buf    Ref
 	Offset int64 // bytes; aligned as Target says
-	Size   int64 // bytes; 0 = to the end of the tensor or scratch buffer
+	// Size in bytes may reach to the next multiple of 16 past the end of the
+	// tensor or scratch buffer. 0 = up to there.
+	Size int64
 }
 
 // Ref names an operand of the call or a scratch buffer of the plan.
@@ -164,7 +197,11 @@ func Out(i int) Ref { return Ref(1000 + i) }
 // Scratch is the i-th scratch buffer.
 func Scratch(i int) Ref { return Ref(2000 + i) }
 
-// Split returns the class of a Ref (0 input, 1 output, 2 scratch) and its index.
+// FaultWords are the four words that a Plan with a Fault reports in.
+const FaultWords Ref = 3000
+
+// Split returns the class of a Ref (0 input, 1 output, 2 scratch, 3 fault
+// words) and its index.
 func (r Ref) Split() (class, index int) { return int(r) / 1000, int(r) % 1000 }
 
 var registry struct {

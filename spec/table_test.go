@@ -116,9 +116,11 @@ func TestTablesAgree(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Op){
-		"docs":      func(op *Op) { op.Doc, op.Source, op.In[0].Doc = "Adds.", "a paper", "any shape" },
-		"aliases":   func(op *Op) { op.Aliases = []string{"plus"} },
-		"tolerance": func(op *Op) { op.Tolerance = func(Call, tensor.DType) Tolerance { return Tolerance{Abs: 1} } },
+		"docs":    func(op *Op) { op.Doc, op.Source, op.In[0].Doc = "Adds.", "a paper", "any shape" },
+		"aliases": func(op *Op) { op.Aliases = []string{"plus"} },
+		"tolerance": func(op *Op) {
+			op.Tolerance = func(Call, tensor.DType, []tensor.Desc) Tolerance { return Tolerance{Abs: 1} }
+		},
 		"field doc": func(op *Op) {
 			op.Kernels[0].Params = struct {
 				N     uint32  `doc:"elements"`

@@ -139,7 +139,7 @@ func TestDeclarations(t *testing.T) {
 			t.Errorf("%s: Defaults is a call of %s", op.Name, op.Defaults.Spec().Name)
 		}
 		for _, d := range op.Cases.DTypes {
-			if tol := op.Tolerance(op.Defaults, d); tol.Why == "" {
+			if tol := op.Tolerance(op.Defaults, d, op.Cases.Typical(d)); tol.Why == "" {
 				t.Errorf("%s %v: tolerance %+v has no reason", op.Name, d, tol)
 			}
 		}

@@ -59,10 +59,7 @@ func sameDesc(a, b tensor.Desc) bool {
 
 // reference computes the outputs of the inputs in float64.
 func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
-	descs := make([]tensor.Desc, len(in))
-	for i, h := range in {
-		descs[i] = h.Desc
-	}
+	descs := descsOf(in)
 	outs, err := p.op.Shape(p.call, descs)
 	if err != nil {
 		return nil, fmt.Errorf("Shape refuses inputs %v of Cases.Inputs: %w", descs, err)
@@ -138,4 +135,12 @@ func value(image string, index []int, i, n int, low, high float64, whole bool, r
 		return high
 	}
 	return low + (high-low)*rng.Float64()
+}
+
+func descsOf(hs []*tensor.Host) []tensor.Desc {
+	ds := make([]tensor.Desc, len(hs))
+	for i, h := range hs {
+		ds[i] = h.Desc
+	}
+	return ds
 }

@@ -16,7 +16,7 @@ func checkAgainstReference(t *testing.T, c spec.Call, src, got *image.NRGBA) {
 	d := tensor.Contiguous(tensor.U8, src.Rect.Dy(), src.Rect.Dx(), 4)
 	in, want := &tensor.Host{Desc: d, Data: src.Pix}, tensor.NewHost(d)
 	c.Spec().Reference(c, []*tensor.Host{in}, []*tensor.Host{want})
-	tol := c.Spec().Tolerance(c, tensor.U8)
+	tol := c.Spec().Tolerance(c, tensor.U8, nil)
 	wrong, first := 0, -1
 	for i, w := range want.Data {
 		if math.Abs(float64(got.Pix[i])-float64(w)) > tol.Abs+tol.Rel*float64(w) {

@@ -171,7 +171,7 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 	// Overlaps of an output with an input: the same tensor, if the operation
 	// does not allow it, and one element later in any case.
 	if i, o := p.in[0], p.want[0]; sameDesc(i.Desc, o.Desc) && i.Bytes() > l.align {
-		if !p.op.InPlace {
+		if !p.op.MayOverwrite(0, 0) {
 			add("in-place", argument, func(r *refusal) { r.out[0] = r.in[0] })
 		}
 		add("overlap", argument, func(r *refusal) {

@@ -38,7 +38,7 @@ func (v victim) Spec() *spec.Op { return v.op }
 
 func newVictim() *spec.Op {
 	op := &spec.Op{
-		Name: "victim", Group: "demo", InPlace: true,
+		Name: "victim", Group: "demo", InPlace: []int{0},
 		In: []spec.Arg{{Name: "x"}}, Out: []spec.Arg{{Name: "y"}},
 		Kernels: []spec.Kernel{{Name: kernelName, Params: kernelParams{}}},
 	}
@@ -83,7 +83,9 @@ func newVictim() *spec.Op {
 		}
 		out[0].SetFloats(v)
 	}
-	op.Tolerance = func(spec.Call, tensor.DType) spec.Tolerance { return spec.Tolerance{Rel: 1e-6, Why: "one rounding"} }
+	op.Tolerance = func(spec.Call, tensor.DType, []tensor.Desc) spec.Tolerance {
+		return spec.Tolerance{Rel: 1e-6, Why: "one rounding"}
+	}
 	op.Cost = func(c spec.Call, in []tensor.Desc) spec.Cost { return spec.Cost{Flops: int64(in[0].Elems())} }
 	op.Cases = spec.Cases{
 		DTypes: []tensor.DType{tensor.F32, tensor.U8},
@@ -342,7 +344,7 @@ func TestFlips(t *testing.T) {
 		ok    bool
 	}{{0, true}, {400, true}, {20, false}} {
 		op := newVictim()
-		op.Tolerance = func(spec.Call, tensor.DType) spec.Tolerance {
+		op.Tolerance = func(spec.Call, tensor.DType, []tensor.Desc) spec.Tolerance {
 			return spec.Tolerance{Rel: 1e-6, Flips: 0.01, Why: "a test"}
 		}
 		d := null.New(nil)

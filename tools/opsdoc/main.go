@@ -78,12 +78,14 @@ func section(b *bytes.Buffer, op *spec.Op) {
 	for _, a := range op.Out {
 		fmt.Fprintf(b, "- out `%s`: %s\n", a.Name, a.Doc)
 	}
-	if op.InPlace {
-		b.WriteString("- the output may be the input itself\n")
+	for i, j := range op.InPlace {
+		if j >= 0 {
+			fmt.Fprintf(b, "- `%s` may be `%s` itself\n", op.Out[i].Name, op.In[j].Name)
+		}
 	}
 	if op.Tolerance != nil && op.Defaults != nil {
 		for _, d := range op.Cases.DTypes {
-			b.WriteString("- " + tolerance(d, op.Tolerance(op.Defaults, d)) + "\n")
+			b.WriteString("- " + tolerance(d, op.Tolerance(op.Defaults, d, op.Cases.Typical(d))) + "\n")
 		}
 	}
 	if len(op.Kernels) == 0 {
