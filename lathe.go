@@ -23,6 +23,7 @@ import (
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops"      // likewise
 	"github.com/lathe-gpu/lathe/vk"
 )
 

@@ -33,15 +33,16 @@ var layers = []layer{
 
 	{"spec", "abi tensor internal/errs", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"imageops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
+	{"ops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"exec", "abi gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "abi exec gpu handles imageops internal/errs internal/pixels spec spirv tensor vk", "the front door stands on everything below, and on no command or suite"},
+	{"", "abi exec gpu handles imageops internal/errs internal/pixels ops spec spirv tensor vk", "the front door stands on everything below, and on no command or suite"},
 	{"batch", "internal/errs internal/pixels spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " abi gpu handles imageops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " abi gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

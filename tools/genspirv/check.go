@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops"      // likewise
 	"github.com/lathe-gpu/lathe/spec"
 )
 

@@ -48,6 +48,9 @@ func kernels(root string) ([]kernel, error) {
 			return nil, fmt.Errorf("genspirv: %w", err)
 		}
 		list, err := variants(rel, string(text))
+		if err == nil && len(list) == 1 && list[0].defines == nil && !strings.Contains(path.Base(list[0].name), ".") {
+			list, err = included(root, rel, list)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +100,28 @@ func variants(source, text string) ([]kernel, error) {
 	}
 	if list == nil {
 		list = []kernel{{name: group + "/" + base, source: source}}
+	}
+	return list, nil
+}
+
+// included returns the variants that the files a shader includes declare, for a
+// shader that declares none: a family of kernels has its variants in one place.
+// The first file that declares any decides; without one, the list is as it was.
+func included(root, source string, list []kernel) ([]kernel, error) {
+	files, err := sources(root, source)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range includeLine.FindAllStringSubmatch(string(files[source]), -1) {
+		name := path.Join(path.Dir(source), m[1])
+		if files[name] == nil {
+			name = path.Join("shaders", m[1])
+		}
+		if !strings.Contains(string(files[name]), "//lathe:variant") {
+			continue
+		}
+		// They are read as if they stood in the shader itself.
+		return variants(source, string(files[name]))
 	}
 	return list, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	_ "github.com/lathe-gpu/lathe/imageops"
+	_ "github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

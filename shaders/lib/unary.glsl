@@ -1,0 +1,42 @@
+// A map over contiguous elements. The including file defines apply; it has the
+// variants below unless it declares its own.
+//
+//lathe:variant f32 F32
+//lathe:variant f32.texel F32 TEXEL
+//lathe:variant f16 F16
+//lathe:variant f16.texel F16 TEXEL
+//lathe:variant bf16 BF16
+//lathe:variant bf16.texel BF16 TEXEL
+//lathe:variant f64 F64
+
+#include "lib/dtype.glsl"
+#include "lib/grid.glsl"
+
+#if defined(TEXEL)
+#define WG 256
+#define PACKS 4
+#else
+#define WG 64
+#define PACKS 1
+#endif
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint count; // elements
+} p;
+
+INPUT(0, src);
+OUTPUT(1, dst);
+
+REAL apply(REAL x);
+
+void main() {
+	uint i = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
+	[[unroll]] for (uint n = 0; n < PACKS; n++, i += WG) {
+		if (i * PACK < p.count) {
+			REAL v[PACK] = unpack(FETCH(src, i));
+			[[unroll]] for (uint k = 0; k < PACK; k++) v[k] = apply(v[k]);
+			STORE(dst, i, repack(v), p.count - i * PACK);
+		}
+	}
+}

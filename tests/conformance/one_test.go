@@ -1,0 +1,38 @@
+package conformance_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tests/conformance"
+)
+
+// TestOps is TestDevices for the operations that LATHE_OPS names, separated by
+// commas: for work on them.
+func TestOps(t *testing.T) {
+	names := os.Getenv("LATHE_OPS")
+	if names == "" {
+		t.Skip("LATHE_OPS names no operations; TestDevices tries all of them")
+	}
+	var ops []*spec.Op
+	for _, n := range strings.Split(names, ",") {
+		op := spec.Lookup(n)
+		if op == nil {
+			t.Fatalf("LATHE_OPS: no operation is named %q", n)
+		}
+		ops = append(ops, op)
+	}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Quick: testing.Short()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(rep)
+		if n := rep.Count(conformance.Fail); n > 0 {
+			t.Errorf("%d cases failed", n)
+		}
+	})
+}
