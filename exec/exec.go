@@ -4,9 +4,11 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/abi"
@@ -113,8 +115,9 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 
 // Run computes out from in. It returns once the work is submitted; reading an
 // output waits for it. An output may overlap an input only if the operation
-// works in place and both are the same tensor. Operands may have any strides:
-// where an operation cannot work with them, they are copied.
+// works in place and both are the same tensor. Operands may have any strides,
+// but no two elements of an output the same place: where an operation cannot
+// work with them, they are copied.
 // Errors: ErrInvalidArgument (attributes, shapes, dtypes, overlap, alignment),
 // ErrInvalidHandle, ErrUnsupported, *LimitError, ErrOutOfMemory, ctx.Err().
 // After an error nothing has been run. What only the device can see is an error
@@ -174,6 +177,11 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 			return nil, fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, op.Out[i].Name, o.Desc, want[i])
 		}
 	}
+	for i, o := range out {
+		if onItself(o.Desc) {
+			return nil, fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, op.Out[i].Name, o.Desc.Strides, o.Desc)
+		}
+	}
 	if err := r.checkPlaces(op, out, in); err != nil {
 		return nil, err
 	}
@@ -207,6 +215,31 @@ func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
 
 func overlap(a, b Operand) bool {
 	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
+}
+
+// onItself reports whether elements of a tensor lie in one place, as those of a
+// broadcast do. Strides are in order when each is more than what the smaller
+// ones reach; others are taken to overlap.
+func onItself(d tensor.Desc) bool {
+	if d.IsContiguous() || d.Elems() == 0 {
+		return false
+	}
+	steps := d.Steps()
+	order := make([]int, 0, len(steps))
+	for i, n := range d.Shape {
+		if n > 1 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
+	reach := 0
+	for _, i := range order {
+		if steps[i] <= reach {
+			return true
+		}
+		reach += (d.Shape[i] - 1) * steps[i]
+	}
+	return false
 }
 
 func sameTensor(a, b Operand) bool {

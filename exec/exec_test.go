@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
+	_ "github.com/lathe-gpu/lathe/ops" // the embedded shaders are those of all operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

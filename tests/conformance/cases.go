@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -14,7 +15,8 @@ import (
 type mode struct {
 	name    string
 	in, out layout
-	inPlace bool // Out[0] is In[0]
+	inPlace bool // outputs that may be are the tensors of their inputs
+	only    int  // in place: just the output only-1, if above 0
 	alias   bool // equal inputs are one tensor
 	// optional modes may be answered with ErrUnsupported, which is counted and
 	// shown; in the other ones only a whole dtype may be unsupported.
@@ -23,14 +25,17 @@ type mode struct {
 
 var (
 	guarded = layout{guards: true}
+	padded  = layout{guards: true, pad: 1}
 	// allModes starts with the plain one, whose result others must repeat.
 	allModes = []mode{
 		{name: "plain", in: guarded, out: guarded},
 		{name: "exact"},
 		{name: "in-place", in: guarded, inPlace: true},
 		{name: "aliased", in: guarded, out: guarded, alias: true},
-		{name: "strided-in", in: layout{guards: true, pad: 1}, out: guarded, optional: true},
-		{name: "strided-out", in: guarded, out: layout{guards: true, pad: 1}, optional: true},
+		{name: "strided-in", in: padded, out: guarded, optional: true},
+		{name: "strided-out", in: guarded, out: padded, optional: true},
+		{name: "strided-in-place", in: padded, out: padded, inPlace: true, optional: true},
+		{name: "transposed", in: layout{guards: true, transposed: true}, out: padded, optional: true},
 		{name: "pitched", in: layout{guards: true, pad: 2, aligned: true}, out: layout{guards: true, pad: 5, aligned: true}, optional: true},
 	}
 	fewModes = allModes[:2]
@@ -48,7 +53,7 @@ func (s *suite) cases(l *lane, p *prepared) {
 		return
 	}
 	var base [][]byte // the plain result
-	for _, m := range p.modes {
+	for _, m := range p.placements() {
 		if !m.applies(p) {
 			continue
 		}
@@ -70,24 +75,77 @@ func (s *suite) cases(l *lane, p *prepared) {
 	}
 }
 
+// placements are the modes of the job. Where several outputs may be in place,
+// they are tried together and each alone.
+func (p *prepared) placements() []mode {
+	var list []mode
+	for _, m := range p.modes {
+		if list = append(list, m); !m.inPlace {
+			continue
+		}
+		var may []int
+		for i := range p.want {
+			if p.overwritten(i) >= 0 {
+				may = append(may, i)
+			}
+		}
+		for _, i := range may {
+			if len(may) > 1 {
+				one := m
+				one.name, one.only = m.name+"-"+p.op.Out[i].Name, i+1
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// overwritten is the input whose tensor output i may be in this case, or -1.
+func (p *prepared) overwritten(i int) int {
+	for k, h := range p.in {
+		if p.op.MayOverwrite(i, k) && sameDesc(h.Desc, p.want[i].Desc) {
+			return k
+		}
+	}
+	return -1
+}
+
+// target is the input that output i is in this mode, or -1.
+func (m mode) target(p *prepared, i int) int {
+	if !m.inPlace || m.only > 0 && m.only-1 != i {
+		return -1
+	}
+	return p.overwritten(i)
+}
+
 // applies reports whether the mode differs from the plain one for these operands.
 func (m mode) applies(p *prepared) bool {
-	if m.inPlace && (!p.op.MayOverwrite(0, 0) || !sameDesc(p.in[0].Desc, p.want[0].Desc)) {
-		return false
+	if m.inPlace {
+		any := false
+		for i := range p.want {
+			any = any || m.target(p, i) >= 0
+		}
+		if !any {
+			return false
+		}
 	}
 	if m.alias && p.aliased == nil {
 		return false
 	}
-	return pads(m.in, p.in) && pads(m.out, p.want)
+	if m.in.plain() && m.out.plain() {
+		return true
+	}
+	return changes(m.in, p.in) || changes(m.out, p.want)
 }
 
-func pads(lay layout, hs []*tensor.Host) bool {
+// changes reports whether the layout makes a difference to any of the operands.
+func changes(lay layout, hs []*tensor.Host) bool {
 	for _, h := range hs {
-		if _, ok := lay.strided(h.Desc); !ok {
-			return false
+		if _, ok := lay.strided(h.Desc); ok {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // one runs a case and checks its outputs against the reference, and against
@@ -99,15 +157,16 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 	}
 	got, err := s.launch(l, p, m, poison1)
 	if err != nil {
-		return refused(err, m.optional || m.name == "plain"), nil
+		return refused(err, m.optional && s.mayRefuse(p) || m.name == "plain"), nil
 	}
 	o := pass()
-	tol := p.op.Tolerance(p.call, p.dtype, descsOf(p.in))
 	for i, w := range want {
-		if w.DType != p.dtype {
-			tol = p.op.Tolerance(p.call, w.DType, descsOf(p.in))
+		tol := among(p.image, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		var others []*tensor.Host
+		if p.flushed != nil {
+			others = p.flushed[i : i+1]
 		}
-		c := compare(got[i], w, tol)
+		c := compare(got[i], w, tol, others...)
 		if len(want) > 1 {
 			c.message = fmt.Sprintf("output %s: %s", p.op.Out[i].Name, c.message)
 		}
@@ -117,7 +176,7 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 		return o, got
 	}
 	switch {
-	case m.inPlace:
+	case m.inPlace && base != nil:
 		if i, k := firstDiff(got, base); i >= 0 {
 			return o.and(failf("output %d differs in place from out of place at byte %d", i, k)), got
 		}
@@ -132,6 +191,12 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 		}
 	}
 	return o, got
+}
+
+// mayRefuse reports whether the operation may refuse operands with strides:
+// there is no operation to copy them with, or the device may lack the dtype.
+func (s *suite) mayRefuse(p *prepared) bool {
+	return s.opts.noCopies || spec.Lookup("copy") == nil || p.dtype != tensor.F32
 }
 
 // refused turns an error of a run into an outcome.
@@ -157,7 +222,7 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 	var in, out []*block
 	defer func() { err = errors.Join(err, l.free(in...), l.free(out...)) }()
 	for i, h := range p.in {
-		if m.alias && i > 0 && sameDesc(h.Desc, p.in[0].Desc) {
+		if m.alias && i > 0 && p.interchangeable(i) {
 			in = append(in, &block{desc: in[0].desc, off: in[0].off})
 			continue
 		}
@@ -166,10 +231,16 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 			return nil, err
 		}
 	}
+	inputs := make([]exec.Operand, len(in))
+	for i, b := range in {
+		if inputs[i] = b.operand(); b.h == 0 {
+			inputs[i] = inputs[0]
+		}
+	}
 	for i, w := range p.want {
-		if m.inPlace && i == 0 {
-			out = append(out, in[0])
-			in[0] = nil
+		if k := m.target(p, i); k >= 0 {
+			out = append(out, in[k])
+			in[k] = nil
 			continue
 		}
 		b, err := l.place(s, w.Desc, nil, m.out, poison)
@@ -177,19 +248,9 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 			return nil, err
 		}
 	}
-	inputs, outputs := make([]exec.Operand, len(in)), make([]exec.Operand, len(out))
+	outputs := make([]exec.Operand, len(out))
 	for i, b := range out {
 		outputs[i] = b.operand()
-	}
-	for i, b := range in {
-		switch {
-		case b == nil:
-			inputs[i] = outputs[0]
-		case b.h == 0:
-			inputs[i] = inputs[0]
-		default:
-			inputs[i] = b.operand()
-		}
 	}
 	if err := l.x.Run(s.ctx, p.call, outputs, inputs); err != nil {
 		return nil, err

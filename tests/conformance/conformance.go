@@ -17,6 +17,7 @@ import (
 	"hash/fnv"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -44,6 +45,10 @@ type Options struct {
 	Expect *Expectations
 	// Progress, if not nil, is called after each group of cases.
 	Progress func(done, total int, op string)
+
+	// noCopies says that the device cannot copy operands with strides, as one
+	// whose kernels are Go functions.
+	noCopies bool
 }
 
 // Variant is one way to plan for a device.
@@ -130,6 +135,8 @@ type lane struct {
 	dev   gpu.Device
 	x     *exec.Runner
 	align int64 // satisfies storage and texel bindings
+	rows  []Row // of the job at work
+	lost  error
 }
 
 func newLane(dev gpu.Device, v Variant) (*lane, error) {
@@ -169,6 +176,7 @@ type job struct {
 	dims  []int
 	image string
 	modes []mode
+	own   bool // only in the first lane
 	last  bool // of its operation and dtype: the refusals follow
 }
 
@@ -200,20 +208,27 @@ func callName(c spec.Call) string {
 }
 
 // plainer drops package and type names from a Go literal.
-var plainer = strings.NewReplacer("imageops.", "", "[]spec.Call", "")
+var plainer = strings.NewReplacer("imageops.", "", "ops.", "", "[]spec.Call", "")
 
 // jobs lists the work in order.
 func (s *suite) jobs() []job {
 	var js []job
 	for _, op := range s.opts.Ops {
-		for _, d := range op.Cases.DTypes {
+		tried := make([]bool, len(op.Cases.Calls))
+		for di, d := range op.Cases.DTypes {
 			for ci, c := range op.Cases.Calls {
-				for _, k := range combine(op, c, d, level(s.opts.Quick, ci)) {
-					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, image: k.image, modes: k.modes})
+				for _, k := range combine(op, c, d, level(s.opts.Quick, ci, di)) {
+					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, image: k.image, modes: k.modes, own: k.own})
+					tried[ci] = true
 				}
 			}
-			if len(js) > 0 {
+			if len(js) > 0 && js[len(js)-1].op == op && js[len(js)-1].dtype == d {
 				js[len(js)-1].last = true
+			}
+		}
+		for ci, ok := range tried {
+			if !ok {
+				js = append(js, job{op: op, dtype: op.Cases.DTypes[0], call: op.Cases.Calls[ci], image: "none"})
 			}
 		}
 	}
@@ -221,7 +236,7 @@ func (s *suite) jobs() []job {
 }
 
 // run prepares inputs and references ahead on the other processors, and runs
-// the cases in order.
+// the cases in order, the lanes side by side.
 func (s *suite) run() error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -244,13 +259,7 @@ func (s *suite) run() error {
 		if !ok {
 			return ctx.Err()
 		}
-		p := <-f
-		for _, l := range s.lanes {
-			s.cases(l, p)
-			if jobs[i].last && p.err == nil {
-				s.refusals(l, p)
-			}
-		}
+		s.all(<-f)
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("conformance: %w", err)
 		}
@@ -264,6 +273,43 @@ func (s *suite) run() error {
 	return nil
 }
 
+// all runs a job in every lane, and reports the cases lane by lane.
+func (s *suite) all(p *prepared) {
+	lanes := s.lanes
+	if p.own {
+		lanes = lanes[:1]
+	}
+	elems := 0
+	for _, h := range p.in {
+		elems += h.Elems()
+	}
+	var wg sync.WaitGroup
+	for _, l := range lanes {
+		do := func() {
+			s.cases(l, p)
+			if p.last && p.err == nil {
+				s.refusals(l, p.job)
+				s.faults(l, p.job)
+			}
+		}
+		if elems > heavy {
+			do()
+		} else {
+			wg.Go(do)
+		}
+	}
+	wg.Wait()
+	for _, l := range lanes {
+		for _, r := range l.rows {
+			s.report.add(r)
+		}
+		if l.lost != nil {
+			s.report.lost = l.lost
+		}
+		l.rows = l.rows[:0]
+	}
+}
+
 // seed derives the random sequence of a job from the run's seed and its name,
 // so that a case has the same inputs whichever others run with it.
 func (s *suite) seed(j *job) (uint64, uint64) {
@@ -274,12 +320,12 @@ func (s *suite) seed(j *job) (uint64, uint64) {
 
 // add records the outcome of a case.
 func (s *suite) add(l *lane, j *job, mode string, o outcome) {
-	s.report.add(Row{
+	l.rows = append(l.rows, Row{
 		Op: j.op.Name, DType: j.dtype.String(), Case: l.Name + "/" + mode + "/" + j.name(),
 		Status: o.status, AbsErr: finite(o.abs), RelErr: finite(o.rel), Used: finite(o.used), Worst: o.worst, Message: o.message,
 		flips: o.flips, elems: o.elems,
 	})
 	if errors.Is(o.err, gpu.ErrDeviceLost) {
-		s.report.lost = o.err
+		l.lost = o.err
 	}
 }

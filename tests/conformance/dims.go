@@ -1,35 +1,53 @@
 package conformance
 
 import (
-	"math"
+	"errors"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // effort bounds the sizes tried for one call.
 type effort struct {
-	combos int   // size combinations
-	elems  int64 // elements of all inputs together
-	flops  int64 // of the operation, by its Cost
-	big    bool  // one case that is larger than any forced limit
-	images bool  // the special images too
+	call, dtype int   // which ones of the operation's
+	combos      int   // size combinations
+	elems       int64 // elements of all inputs together
+	flops       int64 // of the operation, by its Cost
+	big         bool  // a side of 16384, and one case that is larger than any forced limit
+	images      bool  // the special images too
+	specials    bool  // NaN, infinities and subnormals, where the operation takes them
+	sizes       bool  // Cases.Sizes
+	modes       []mode
 }
 
-// level is the effort for the i-th attribute setting of an operation. The
-// first one, the defaults, gets the most.
-func level(quick bool, i int) effort {
-	switch {
-	case quick && i == 0:
-		return effort{combos: 14, elems: 1 << 15, flops: 1 << 25, images: true}
+// level is the effort for the call-th attribute setting of an operation and its
+// dtype-th element type. The first one of each, the defaults, gets the most:
+// what sizes do to a plan, they do in every dtype.
+func level(quick bool, call, dtype int) effort {
+	e := effortOf(quick, call, dtype)
+	e.call, e.dtype = call, dtype
+	return e
+}
+
+func effortOf(quick bool, call, dtype int) effort {
+	switch first := call == 0 && dtype == 0; {
+	case quick && first:
+		return effort{combos: 14, elems: 1 << 15, flops: 1 << 25, images: true, specials: true, modes: allModes}
+	case quick && call == 0:
+		return effort{combos: 6, elems: 1 << 14, flops: 1 << 24, modes: fewModes}
 	case quick:
-		return effort{combos: 4, elems: 1 << 14, flops: 1 << 24}
-	case i == 0:
-		return effort{combos: 64, elems: 1 << 19, flops: 1 << 27, big: true, images: true}
+		return effort{combos: 4, elems: 1 << 14, flops: 1 << 24, modes: fewModes}
+	case first:
+		return effort{combos: 64, elems: 1 << 19, flops: 1 << 27, big: true, images: true, specials: true, sizes: true, modes: allModes}
+	case call == 0:
+		return effort{combos: 24, elems: 1 << 18, flops: 1 << 26, big: true, specials: true, sizes: true, modes: fewModes}
+	case dtype == 0:
+		return effort{combos: 20, elems: 1 << 18, flops: 1 << 26, big: true, specials: true, sizes: true, modes: allModes}
 	}
-	return effort{combos: 20, elems: 1 << 18, flops: 1 << 26, big: true}
+	return effort{combos: 8, elems: 1 << 16, flops: 1 << 24, modes: fewModes}
 }
 
 // combo is a choice of sizes, the inputs to fill them with, and the ways the
@@ -38,6 +56,7 @@ type combo struct {
 	dims  []int
 	image string
 	modes []mode
+	own   bool // only for the device's own plans
 }
 
 // awkward lists the sizes worth trying for a dimension, without the large one.
@@ -63,8 +82,8 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		values[i] = awkward(dim)
 	}
 	fits := func(v []int, scale int64) bool {
-		n, flops := weigh(op, c, d, v)
-		return n <= e.elems*scale && flops <= e.flops*scale
+		n, flops, ok := weigh(op, c, d, v, e.call == 0)
+		return ok && n <= e.elems*scale && flops <= e.flops*scale
 	}
 	var out []combo
 	take := func(v []int, scale int64, modes []mode) {
@@ -74,7 +93,7 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		}
 	}
 	for _, v := range corners(dims, values) {
-		take(v, 1, allModes)
+		take(v, 1, e.modes)
 	}
 	for _, v := range pairs(values) {
 		if len(out) >= e.combos {
@@ -82,15 +101,26 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		}
 		modes := fewModes
 		if len(out)%4 == 0 {
-			modes = allModes
+			modes = e.modes
 		}
 		take(v, 1, modes)
 	}
-	if e.images {
-		mid := at(dims, values, 37)
-		for _, image := range images {
-			out = append(out, combo{dims: mid, image: image, modes: fewModes})
+	for _, n := range []int{37, 13, 7, 5, 3, 2} { // the images, at a size the operation can afford
+		mid := at(dims, values, n)
+		if !fits(mid, 1) {
+			continue
 		}
+		var names []string
+		if e.images {
+			names = append(names, images...)
+		}
+		if e.specials && op.Cases.Specials {
+			names = append(names, specialImages(op.Cases.Inputs(d, mid))...)
+		}
+		for _, image := range names {
+			out = append(out, combo{dims: mid, image: image, modes: fewModes[:1]})
+		}
+		break
 	}
 	if e.big {
 		// A side of 16384 must work whatever the limits.
@@ -104,22 +134,67 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 			take(v, 16, bigModes)
 		}
 	}
+	if e.sizes {
+		out = append(out, sizes(op, c, d, e)...)
+	}
 	return out
 }
 
-// weigh returns the input elements and the operations of a choice of sizes.
-func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int) (elems, flops int64) {
-	in := op.Cases.Inputs(d, v)
-	if len(in) != len(op.In) { // the operation has no such case
-		return math.MaxInt64, 0
+// sizes are the cases of Cases.Sizes: in every variant for the default call
+// of the first dtype, which is where plans differ, and else in the device's own.
+func sizes(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
+	first := e.call == 0 && e.dtype == 0
+	var out []combo
+	for _, v := range op.Cases.Sizes {
+		n, flops, ok := weigh(op, c, d, v, e.call == 0)
+		if !ok || !first && (n > e.elems*16 || flops > e.flops*4) {
+			continue
+		}
+		k := combo{dims: v, image: "random", modes: fewModes, own: !first}
+		if n > heavy || !first {
+			k.modes = fewModes[1:]
+		}
+		out = append(out, k)
 	}
-	for _, t := range in {
+	return out
+}
+
+// heavy is the number of input elements from which on a case has the machine
+// for itself.
+const heavy = 1 << 22
+
+// weigh returns the input elements and the operations of a choice of sizes; ok
+// is false where the operation has no such case: Inputs gives none, no value
+// is in range, or a call other than the default one is refused.
+func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int, defaults bool) (elems, flops int64, ok bool) {
+	in := op.Cases.Inputs(d, v)
+	if in == nil || len(in) == 0 && len(op.In) > 0 {
+		return 0, 0, false
+	}
+	for i, t := range in {
+		if low, high, _ := bounds(op, c, i, in); low > high && t.Elems() > 0 {
+			return 0, 0, false
+		}
 		elems += int64(t.Elems())
+	}
+	if !defaults || len(in) == 0 {
+		out, err := op.Shape(c, in)
+		if errors.Is(err, errs.ErrInvalidArgument) {
+			return 0, 0, false
+		}
+		if len(in) == 0 && err == nil { // the call decides the dtype
+			for _, o := range out {
+				elems += int64(o.Elems())
+			}
+			if len(out) > 0 && out[0].DType != d {
+				return 0, 0, false
+			}
+		}
 	}
 	if op.Cost != nil {
 		flops = op.Cost(c, in).Flops
 	}
-	return elems, flops
+	return elems, flops, true
 }
 
 // at gives every free dimension the size n (and other ones their first value).

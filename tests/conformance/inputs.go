@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -19,6 +20,9 @@ type prepared struct {
 	// aliased are the outputs when every input that has the first one's shape
 	// and dtype is the first one; nil if no other has.
 	aliased []*tensor.Host
+	// flushed are the outputs when the device takes subnormal inputs for zero,
+	// as it may; nil if there are none.
+	flushed []*tensor.Host
 	err     error
 }
 
@@ -31,19 +35,32 @@ func (s *suite) prepare(j *job) (p *prepared) {
 			p.err = fmt.Errorf("the declaration of %s panicked: %v", j.op.Name, r)
 		}
 	}()
+	if j.image == "none" {
+		p.err = fmt.Errorf("no inputs of Cases suit the call %s", callName(j.call))
+		return p
+	}
 	rng := rand.New(rand.NewPCG(s.seed(j)))
-	for _, d := range j.op.Cases.Inputs(j.dtype, j.dims) {
+	descs := j.op.Cases.Inputs(j.dtype, j.dims)
+	for i, d := range descs {
 		h := tensor.NewHost(d)
-		fill(h, j.image, j.op.Cases.Low, j.op.Cases.High, rng)
+		low, high, given := bounds(j.op, j.call, i, descs)
+		fill(h, i, j.image, low, high, given, rng)
 		p.in = append(p.in, h)
 	}
-	p.want, p.err = p.reference(p.in)
-	if p.err != nil {
+	if p.want, p.err = p.reference(p.in); p.err != nil {
+		return p
+	}
+	if j.image == "subnormals" {
+		if p.flushed, p.err = p.reference(flush(p.in)); p.err != nil {
+			return p
+		}
+	}
+	if !slices.ContainsFunc(j.modes, func(m mode) bool { return m.alias }) {
 		return p
 	}
 	same := slices.Clone(p.in)
 	for i := range same {
-		if i > 0 && sameDesc(same[i].Desc, same[0].Desc) {
+		if i > 0 && p.interchangeable(i) {
 			same[i] = same[0]
 		}
 	}
@@ -51,6 +68,25 @@ func (s *suite) prepare(j *job) (p *prepared) {
 		p.aliased, p.err = p.reference(same)
 	}
 	return p
+}
+
+// interchangeable reports whether input i may be the tensor of input 0: their
+// shapes, dtypes and ranges are the same.
+func (p *prepared) interchangeable(i int) bool {
+	descs := descsOf(p.in)
+	low0, high0, _ := bounds(p.op, p.call, 0, descs)
+	low, high, _ := bounds(p.op, p.call, i, descs)
+	return sameDesc(descs[i], descs[0]) && low == low0 && high == high0
+}
+
+// bounds are the least and the largest value of input i; given says that the
+// operation itself says so of this input.
+func bounds(op *spec.Op, c spec.Call, i int, in []tensor.Desc) (low, high float64, given bool) {
+	if op.Cases.Range == nil {
+		return op.Cases.Low, op.Cases.High, false
+	}
+	low, high = op.Cases.Range(c, i, in)
+	return low, high, true
 }
 
 func sameDesc(a, b tensor.Desc) bool {
@@ -75,28 +111,35 @@ func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
 	return want, nil
 }
 
-// fill gives a tensor the values of a named image between low and high, or of
-// the whole range for small integers.
-func fill(h *tensor.Host, image string, low, high float64, rng *rand.Rand) {
-	whole := true
-	switch h.DType {
-	case tensor.U8:
-		low, high = 0, 255
-	case tensor.I8:
-		low, high = -128, 127
-	case tensor.Bool:
-		low, high = 0, 1
-	case tensor.F16, tensor.BF16, tensor.F32, tensor.F64:
-		whole = false
+// fill gives input i the values of a named image between low and high, or of
+// the whole range for small integers with no range of their own.
+func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rng *rand.Rand) {
+	whole := !isFloat(h.DType)
+	if !given {
+		switch h.DType {
+		case tensor.U8:
+			low, high = 0, 255
+		case tensor.I8:
+			low, high = -128, 127
+		case tensor.Bool:
+			low, high = 0, 1
+		}
 	}
 	n := h.Elems()
 	values := make([]float64, n)
-	i := 0
+	k := 0
 	h.Each(func(index []int, _ int) {
-		values[i] = value(image, index, i, n, low, high, whole, rng)
-		i++
+		values[k] = value(image, index, k, n, low, high, whole, rng)
+		k++
 	})
+	if !whole {
+		spoil(values, h.Desc, i, image, low, given, rng)
+	}
 	h.SetFloats(values)
+}
+
+func isFloat(d tensor.DType) bool {
+	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
 func value(image string, index []int, i, n int, low, high float64, whole bool, rng *rand.Rand) float64 {

@@ -21,13 +21,29 @@ type layout struct {
 	// aligned rounds the row up to a multiple of 256 bytes.
 	pad     int
 	aligned bool
+	// transposed lays the dimensions out in the opposite order: the first one
+	// is the one whose elements are neighbours.
+	transposed bool
 }
 
-// strided returns the desc with padded rows; ok is false where the layout
-// changes nothing, as for vectors.
+// plain reports whether the layout leaves every operand contiguous.
+func (lay layout) plain() bool { return lay.pad == 0 && !lay.transposed }
+
+// strided returns the desc in the layout; ok is false where that changes
+// nothing, as for vectors.
 func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
+	if lay.transposed && len(d.Shape) > 1 && d.Elems() > 0 {
+		steps := make([]int, len(d.Shape))
+		step := 1
+		for i, n := range d.Shape {
+			steps[i] = step
+			step *= n
+		}
+		d.Strides = steps
+		return d, !d.IsContiguous()
+	}
 	if lay.pad == 0 {
-		return d, true
+		return d, false
 	}
 	if len(d.Shape) < 2 || d.Shape[0] < 2 || d.Elems() == 0 {
 		return d, false
@@ -108,10 +124,10 @@ func scatter(dst, src *tensor.Host) {
 	each(dst.Desc, func(from, to int) { i += copy(dst.Data[from:to], src.Data[i:]) })
 }
 
-// read fetches the whole buffer.
+// read fetches the whole buffer. It fails if the device found fault with a call.
 func (l *lane) read(s *suite, b *block) ([]byte, error) {
 	got := make([]byte, len(b.bytes))
-	return got, l.dev.Read(s.ctx, b.h, 0, got)
+	return got, l.x.Read(s.ctx, b.h, 0, got)
 }
 
 // elements returns the operand's elements in got, contiguous, after checking

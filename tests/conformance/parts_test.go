@@ -52,7 +52,7 @@ func TestAwkwardSizes(t *testing.T) {
 
 func TestCombine(t *testing.T) {
 	op := newVictim()
-	ks := combine(op, op.Defaults, tensor.F32, level(false, 0))
+	ks := combine(op, op.Defaults, tensor.F32, level(false, 0, 0))
 	has := func(dims ...int) bool {
 		return slices.ContainsFunc(ks, func(k combo) bool { return slices.Equal(k.dims, dims) })
 	}

@@ -23,42 +23,133 @@ type refusal struct {
 
 // refusals makes every kind of wrong call of an operation once, and checks the
 // error and that no buffer changed.
-func (s *suite) refusals(l *lane, p *prepared) {
-	if len(p.in) == 0 || len(p.want) == 0 || p.in[0].Elems() == 0 {
-		p = s.small(p)
-		if p == nil {
-			return
-		}
+func (s *suite) refusals(l *lane, j *job) {
+	p := s.small(j)
+	if p == nil {
+		return
 	}
 	blocks, err := s.placeAll(l, p)
-	defer l.free(blocks...)
+	defer func() {
+		if err := l.free(blocks...); err != nil {
+			s.add(l, p.job, "refuse", fail(err))
+		}
+	}()
 	if err != nil {
 		s.add(l, p.job, "refuse", fail(err))
 		return
 	}
-	in, out := blocks[:len(p.in)], blocks[len(p.in):]
-	for _, r := range s.wrong(l, p, in, out) {
+	list := s.wrong(l, p, blocks[:len(p.in)], blocks[len(p.in):])
+	more, extra, err := s.refused(l, p, blocks[len(p.in):])
+	blocks, list = append(blocks, extra...), append(list, more...)
+	if err != nil {
+		s.add(l, p.job, "refuse", fail(err))
+	}
+	for _, r := range list {
 		o := pass()
 		if err := s.refuse(l, r, blocks); err != nil {
 			o = fail(err)
 		}
 		s.add(l, p.job, "refuse-"+r.name, o)
 	}
+	if err := undeclared(p); err != nil {
+		s.add(l, p.job, "refuse-other-dtypes", fail(err))
+	}
 }
 
-// small is the job with sizes that are not empty, or nil if there are none.
-func (s *suite) small(p *prepared) *prepared {
-	j := *p.job
+// small is the default call of the job's operation at sizes that are not empty,
+// or nil if there are none.
+func (s *suite) small(j *job) *prepared {
+	k := *j
+	k.call, k.image, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
 	values := make([][]int, len(j.op.Cases.Dims))
 	for i, d := range j.op.Cases.Dims {
 		values[i] = awkward(d)
 	}
-	j.dims, j.image = at(j.op.Cases.Dims, values, 5), "random"
-	q := s.prepare(&j)
-	if q.err != nil || len(q.in) == 0 || q.in[0].Elems() == 0 {
-		return nil
+	for _, n := range []int{5, 4, 3, 2, 8, 1} {
+		k.dims = at(j.op.Cases.Dims, values, n)
+		if _, _, ok := weigh(j.op, k.call, k.dtype, k.dims, true); !ok {
+			continue
+		}
+		q := s.prepare(&k)
+		if q.err == nil && len(q.want) > 0 && q.want[0].Elems() > 0 && (len(q.in) == 0 || q.in[0].Elems() > 0) {
+			return q
+		}
 	}
-	return q
+	return nil
+}
+
+// refused are the calls with inputs of Cases.Refused, and the blocks they use.
+func (s *suite) refused(l *lane, p *prepared, outBlocks []*block) (list []refusal, extra []*block, err error) {
+	for k, descs := range p.op.Cases.Refused {
+		r := refusal{name: fmt.Sprintf("inputs %v", descs), call: p.op.Cases.Calls[0], want: dtypeErrors}
+		place := func(d tensor.Desc) (exec.Operand, error) {
+			room := tensor.Contiguous(tensor.U8, 1<<16)
+			if d.Check() == nil {
+				room = tensor.Contiguous(tensor.U8, int(min(max(d.Bytes(), 1), 1<<20)))
+			}
+			b, err := l.place(s, room, nil, guarded, poison1)
+			extra = append(extra, b)
+			return exec.Operand{Buffer: b.h, Offset: b.off, Desc: d}, err
+		}
+		for _, d := range descs {
+			o, err := place(d)
+			if err != nil {
+				return list, extra, err
+			}
+			r.in = append(r.in, o)
+		}
+		outs, err := shape(p.op, r.call, descs)
+		for _, d := range outs {
+			o, err := place(d)
+			if err != nil {
+				return list, extra, err
+			}
+			r.out = append(r.out, o)
+		}
+		if err != nil { // what its outputs would be nobody knows
+			for _, b := range outBlocks {
+				r.out = append(r.out, b.operand())
+			}
+		}
+		r.name = fmt.Sprintf("inputs%d %v", k, descs)
+		list = append(list, r)
+	}
+	return list, extra, nil
+}
+
+// shape is op.Shape; a panic in it counts as accepting the inputs, and comes
+// again when they are tried.
+func shape(op *spec.Op, c spec.Call, in []tensor.Desc) (out []tensor.Desc, err error) {
+	defer func() { _ = recover() }()
+	return op.Shape(c, in)
+}
+
+// undeclared checks that the operation refuses the dtypes that its cases do not
+// list: what it accepts must be tried.
+func undeclared(p *prepared) (err error) {
+	for _, d := range tensor.DTypes() {
+		if slices.Contains(p.op.Cases.DTypes, d) || len(p.in) == 0 {
+			continue
+		}
+		in := p.op.Cases.Inputs(d, p.dims)
+		follows := false // does any input have the dtype of the case?
+		for i, t := range in {
+			follows = follows || i < len(p.in) && t.DType == d && p.in[i].DType == p.dtype
+		}
+		if !follows {
+			continue
+		}
+		if _, err := p.op.Shape(p.op.Defaults, in); !isOneOf(err, dtypeErrors) {
+			return fmt.Errorf("inputs %v, of a dtype that Cases.DTypes lacks: got error %v, want %v", in, err, dtypeErrors)
+		}
+	}
+	return nil
+}
+
+var dtypeErrors = []error{gpu.ErrInvalidArgument, gpu.ErrUnsupported}
+
+func isOneOf(err error, sentinels []error) bool {
+	return slices.ContainsFunc(sentinels, func(e error) bool { return errors.Is(err, e) })
 }
 
 func (s *suite) placeAll(l *lane, p *prepared) (blocks []*block, err error) {
@@ -88,7 +179,7 @@ func (s *suite) refuse(l *lane, r refusal, blocks []*block) (err error) {
 	switch {
 	case got == nil:
 		return fmt.Errorf("was accepted, want %v", r.want)
-	case !slices.ContainsFunc(r.want, func(e error) bool { return errors.Is(got, e) }):
+	case !isOneOf(got, r.want):
 		return fmt.Errorf("got error %q, want %v", got, r.want)
 	}
 	for i, b := range blocks {
@@ -107,7 +198,6 @@ func (s *suite) refuse(l *lane, r refusal, blocks []*block) (err error) {
 func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refusal {
 	var (
 		argument = []error{gpu.ErrInvalidArgument}
-		dtype    = []error{gpu.ErrInvalidArgument, gpu.ErrUnsupported}
 		handle   = []error{gpu.ErrInvalidHandle}
 	)
 	operands := func(bs []*block) []exec.Operand {
@@ -124,61 +214,80 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 		change(&r)
 		list = append(list, r)
 	}
+	// change is add where the operation can have no use for the changed inputs:
+	// it refuses them, or would make other outputs of them.
+	change := func(name string, want []error, f func(in []tensor.Desc)) {
+		in := descsOf(p.in)
+		for k := range in {
+			in[k].Shape = slices.Clone(in[k].Shape)
+		}
+		f(in)
+		if outs, err := shape(p.op, p.call, in); err == nil && slices.EqualFunc(outs, descsOf(p.want), sameDesc) {
+			return
+		}
+		add(name, want, func(r *refusal) {
+			for k := range in {
+				r.in[k].Desc = in[k]
+			}
+		})
+	}
 	for _, c := range p.op.Cases.Invalid {
 		add("attributes "+callName(c), argument, func(r *refusal) { r.call = c })
-	}
-	if l.align > 1 {
-		// One element off the device's alignment, with room to spare.
-		add("in0-misaligned", argument, func(r *refusal) { r.in[0].Offset -= int64(r.in[0].Desc.DType.Size()) })
-		add("out0-misaligned", argument, func(r *refusal) { r.out[0].Offset -= int64(r.out[0].Desc.DType.Size()) })
 	}
 	add("no-call", argument, func(r *refusal) { r.call = nil })
 	add("no-outputs", argument, func(r *refusal) { r.out = nil })
 	add("too-many-outputs", argument, func(r *refusal) { r.out = append(r.out, r.out[0]) })
-	if len(p.in) > 0 {
+	if p.op.CheckInputs(0) != nil {
 		add("no-inputs", argument, func(r *refusal) { r.in = nil })
-		add("too-many-inputs", argument, func(r *refusal) { r.in = append(r.in, r.in[0]) })
+	}
+	if p.op.CheckInputs(len(p.in)+1) != nil {
+		add("too-many-inputs", argument, func(r *refusal) { r.in = append(r.in, r.out[0]) })
 	}
 	for k := range p.in {
-		add(fmt.Sprintf("in%d-rank", k), argument, func(r *refusal) {
-			d := &r.in[k].Desc
-			d.Shape = append([]int{1}, d.Shape...)
-		})
-		add(fmt.Sprintf("in%d-dtype", k), dtype, func(r *refusal) { r.in[k].Desc.DType = other(p.op, r.in[k].Desc.DType) })
+		if l.align > 1 { // one element off the device's alignment, with room to spare
+			add(fmt.Sprintf("in%d-misaligned", k), argument, func(r *refusal) { r.in[k].Offset -= int64(r.in[k].Desc.DType.Size()) })
+		}
+		change(fmt.Sprintf("in%d-rank", k), argument, func(in []tensor.Desc) { in[k].Shape = append([]int{1}, in[k].Shape...) })
+		for _, d := range tensor.DTypes() {
+			if d != p.in[k].DType && d.Size() <= p.in[k].DType.Size() { // it fits the buffer
+				change(fmt.Sprintf("in%d-%v", k, d), dtypeErrors, func(in []tensor.Desc) { in[k].DType = d })
+			}
+		}
 		add(fmt.Sprintf("in%d-bad-dtype", k), argument, func(r *refusal) { r.in[k].Desc.DType = tensor.Invalid })
 		add(fmt.Sprintf("in%d-negative", k), argument, func(r *refusal) { r.in[k].Desc.Shape = grown(r.in[k].Desc.Shape, -1<<20) })
 		add(fmt.Sprintf("in%d-past-end", k), argument, func(r *refusal) { r.in[k].Offset = l.past(inBlocks[k]) })
 		add(fmt.Sprintf("in%d-negative-offset", k), argument, func(r *refusal) { r.in[k].Offset = -l.align })
 		add(fmt.Sprintf("in%d-zero-handle", k), handle, func(r *refusal) { r.in[k].Buffer = 0 })
+		add(fmt.Sprintf("in%d-foreign", k), handle, func(r *refusal) { r.in[k].Buffer = foreign() })
 	}
 	for k := range p.want {
+		if l.align > 1 {
+			add(fmt.Sprintf("out%d-misaligned", k), argument, func(r *refusal) { r.out[k].Offset -= int64(r.out[k].Desc.DType.Size()) })
+		}
 		add(fmt.Sprintf("out%d-shape", k), argument, func(r *refusal) { r.out[k].Desc.Shape = grown(r.out[k].Desc.Shape, 1) })
 		add(fmt.Sprintf("out%d-rank", k), argument, func(r *refusal) {
 			d := &r.out[k].Desc
 			d.Shape = append([]int{1}, d.Shape...)
 		})
-		add(fmt.Sprintf("out%d-dtype", k), dtype, func(r *refusal) { r.out[k].Desc.DType = other(p.op, r.out[k].Desc.DType) })
+		add(fmt.Sprintf("out%d-dtype", k), dtypeErrors, func(r *refusal) { r.out[k].Desc.DType = other(r.out[k].Desc.DType) })
+		add(fmt.Sprintf("out%d-repeated", k), argument, func(r *refusal) { // elements on top of each other
+			if d := &r.out[k].Desc; d.Elems() > 1 {
+				d.Strides = make([]int, len(d.Shape))
+			} else {
+				d.DType = tensor.Invalid
+			}
+		})
 		add(fmt.Sprintf("out%d-past-end", k), argument, func(r *refusal) { r.out[k].Offset = l.past(outBlocks[k]) })
+		add(fmt.Sprintf("out%d-foreign", k), handle, func(r *refusal) { r.out[k].Buffer = foreign() })
 	}
-	if stale, err := l.dev.Alloc(int64(len(inBlocks[0].bytes))); err == nil {
+	if stale, err := l.dev.Alloc(int64(len(outBlocks[0].bytes))); err == nil {
 		l.dev.Free(stale)
-		add("in0-stale", handle, func(r *refusal) { r.in[0].Buffer = stale })
+		if len(p.in) > 0 {
+			add("in0-stale", handle, func(r *refusal) { r.in[0].Buffer = stale })
+		}
 		add("out0-stale", handle, func(r *refusal) { r.out[0].Buffer = stale })
 	}
-	add("in0-foreign", handle, func(r *refusal) { r.in[0].Buffer = foreign() })
-	add("out0-foreign", handle, func(r *refusal) { r.out[0].Buffer = foreign() })
-
-	// Overlaps of an output with an input: the same tensor, if the operation
-	// does not allow it, and one element later in any case.
-	if i, o := p.in[0], p.want[0]; sameDesc(i.Desc, o.Desc) && i.Bytes() > l.align {
-		if !p.op.MayOverwrite(0, 0) {
-			add("in-place", argument, func(r *refusal) { r.out[0] = r.in[0] })
-		}
-		add("overlap", argument, func(r *refusal) {
-			r.out[0] = r.in[0]
-			r.out[0].Offset += l.align
-		})
-	}
+	s.overlaps(l, p, add)
 	return list
 }
 
@@ -187,11 +296,41 @@ func (l *lane) past(b *block) int64 {
 	return (int64(len(b.bytes)) + l.align - 1) / l.align * l.align
 }
 
-// other returns a dtype the operation has no cases for, of the same size or
-// smaller so that the operand still fits its buffer.
-func other(op *spec.Op, d tensor.DType) tensor.DType {
-	for _, o := range []tensor.DType{tensor.Bool, tensor.I8, tensor.I32, tensor.U32, tensor.F64} {
-		if o != d && o.Size() <= d.Size() && !slices.Contains(op.Cases.DTypes, o) {
+// overlaps adds overlaps of an output with another operand: the same tensor, if
+// the operation does not allow it, and one shifted in any case.
+func (s *suite) overlaps(l *lane, p *prepared, add func(string, []error, func(*refusal))) {
+	argument := []error{gpu.ErrInvalidArgument}
+	for o, w := range p.want {
+		for i, h := range p.in {
+			if h.Bytes() == 0 || h.Bytes() < w.Bytes() || w.Bytes() == 0 {
+				continue // the output would not fit
+			}
+			if !p.op.MayOverwrite(o, i) || !sameDesc(h.Desc, w.Desc) {
+				add(fmt.Sprintf("out%d-is-in%d", o, i), argument, func(r *refusal) {
+					r.out[o].Buffer, r.out[o].Offset = r.in[i].Buffer, r.in[i].Offset
+				})
+			}
+			if h.Bytes() > l.align {
+				add(fmt.Sprintf("out%d-overlaps-in%d", o, i), argument, func(r *refusal) {
+					r.out[o].Buffer, r.out[o].Offset = r.in[i].Buffer, r.in[i].Offset+l.align
+				})
+			}
+		}
+		for k := range o {
+			if b := p.want[k]; b.Bytes() >= w.Bytes() && w.Bytes() > 0 {
+				add(fmt.Sprintf("out%d-is-out%d", o, k), argument, func(r *refusal) {
+					r.out[o].Buffer, r.out[o].Offset = r.out[k].Buffer, r.out[k].Offset
+				})
+			}
+		}
+	}
+}
+
+// other returns another dtype of the same size or smaller, so that the operand
+// still fits its buffer.
+func other(d tensor.DType) tensor.DType {
+	for _, o := range tensor.DTypes() {
+		if o != d && o.Size() <= d.Size() {
 			return o
 		}
 	}
@@ -202,7 +341,7 @@ func other(op *spec.Op, d tensor.DType) tensor.DType {
 func grown(shape []int, n int) []int {
 	s := slices.Clone(shape)
 	if len(s) == 0 {
-		return []int{2}
+		return []int{n}
 	}
 	s[0] += n
 	return s

@@ -264,7 +264,7 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 			if after == nil {
 				after = func(*null.Device, gpu.Dispatch) {}
 			}
-			rep, err := Run(t.Context(), meddler{d, after}, Options{Ops: []*spec.Op{op}, Quick: true})
+			rep, err := Run(t.Context(), meddler{d, after}, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +324,7 @@ func TestHarnessCatchesBadInPlace(t *testing.T) {
 		}
 		return nil
 	}}
-	rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true})
+	rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestFlips(t *testing.T) {
 			}
 			return v, true
 		})}
-		rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true})
+		rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
 		if err != nil {
 			t.Fatal(err)
 		}

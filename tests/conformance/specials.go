@@ -1,0 +1,132 @@
+package conformance
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// specialImages are the inputs with NaN, infinities and subnormals for an
+// operation with inputs of these descs. They go into one input at a time, so
+// that none hides another, and then infinities into all of them.
+func specialImages(in []tensor.Desc) []string {
+	var names []string
+	for i, d := range in {
+		if !isFloat(d.DType) || d.Elems() == 0 {
+			continue
+		}
+		for _, kind := range []string{"nan", "inf", "ninf", "ninf-rows", "ninf-all"} {
+			names = append(names, fmt.Sprintf("%s-in%d", kind, i))
+		}
+	}
+	if len(names) > 0 {
+		names = append(names, "infs", "subnormals")
+	}
+	return names
+}
+
+// spoil puts what the image is named for among the values of input i. Where the
+// operation gives a range without negative numbers, -Inf becomes +Inf.
+func spoil(values []float64, d tensor.Desc, i int, image string, low float64, given bool, rng *rand.Rand) {
+	kind, at, one := strings.Cut(image, "-in")
+	if n, err := strconv.Atoi(at); one && (err != nil || n != i) || len(values) == 0 {
+		return
+	}
+	inf, ninf := math.Inf(1), math.Inf(-1)
+	if given && low >= 0 {
+		ninf = inf
+	}
+	some := rng.IntN(len(values))
+	switch kind {
+	case "nan":
+		values[some] = math.NaN()
+	case "inf":
+		values[some] = inf
+	case "ninf":
+		values[some] = ninf
+	case "ninf-rows": // every third row, the first and the last one among them
+		columns := 1
+		if n := len(d.Shape); n > 0 {
+			columns = d.Shape[n-1]
+		}
+		for k := range values {
+			if row := k / columns; row%3 == 0 || row == len(values)/columns-1 {
+				values[k] = ninf
+			}
+		}
+	case "ninf-all":
+		for k := range values {
+			values[k] = ninf
+		}
+	case "infs":
+		for k := range values {
+			switch rng.IntN(16) {
+			case 0:
+				values[k] = inf
+			case 1:
+				values[k] = ninf
+			}
+		}
+	case "subnormals":
+		least, normal := smallest(d.DType)
+		small := []float64{0, math.Copysign(0, -1), least, -least, normal / 2, -normal / 2, normal - least, least - normal, normal, -normal}
+		for k := range values {
+			if v := small[rng.IntN(len(small))]; rng.IntN(2) == 0 && (!given || v >= low) {
+				values[k] = v
+			}
+		}
+	}
+}
+
+// smallest returns the least positive number of a dtype and its least normal one.
+func smallest(d tensor.DType) (least, normal float64) {
+	switch d {
+	case tensor.F16:
+		return 0x1p-24, 0x1p-14
+	case tensor.BF16:
+		return 0x1p-133, 0x1p-126
+	case tensor.F64:
+		return 0x1p-1074, 0x1p-1022
+	case tensor.F32:
+		return 0x1p-149, 0x1p-126
+	}
+	return 0, 0
+}
+
+// flush returns the inputs with subnormal numbers replaced by zero, which
+// Vulkan leaves to the device. F16 is computed in F32, where its subnormal
+// numbers are normal ones.
+func flush(in []*tensor.Host) []*tensor.Host {
+	out := make([]*tensor.Host, len(in))
+	for i, h := range in {
+		out[i] = h
+		if !isFloat(h.DType) || h.DType == tensor.F16 {
+			continue
+		}
+		_, normal := smallest(h.DType)
+		v := h.Floats()
+		for k := range v {
+			if math.Abs(v[k]) < normal {
+				v[k] = math.Copysign(0, v[k])
+			}
+		}
+		out[i] = tensor.NewHost(h.Desc)
+		out[i].SetFloats(v)
+	}
+	return out
+}
+
+// among is the tolerance for inputs of an image: results below the least normal
+// number may be lost where subnormal numbers are about.
+func among(image string, tol spec.Tolerance, out tensor.DType) spec.Tolerance {
+	if image == "subnormals" {
+		_, normal := smallest(out)
+		tol.Abs += normal
+	}
+	return tol
+}
