@@ -35,8 +35,14 @@ var (
 		{name: "strided-in", in: padded, out: guarded, optional: true},
 		{name: "strided-out", in: guarded, out: padded, optional: true},
 		{name: "strided-in-place", in: padded, out: padded, inPlace: true, optional: true},
-		{name: "transposed", in: layout{guards: true, transposed: true}, out: padded, optional: true},
+		{name: "transposed", in: layout{guards: true, transposed: true}, out: guarded, optional: true},
+		{name: "transposed-out", in: guarded, out: layout{guards: true, transposed: true}, optional: true},
 		{name: "pitched", in: layout{guards: true, pad: 2, aligned: true}, out: layout{guards: true, pad: 5, aligned: true}, optional: true},
+	}
+	// repeatModes are for inputs that repeat along a dimension, by image.
+	repeatModes = map[string][]mode{
+		"repeated-first": {allModes[0], {name: "broadcast", in: layout{guards: true, repeated: 1}, out: guarded, optional: true}},
+		"repeated-last":  {allModes[0], {name: "broadcast", in: layout{guards: true, repeated: -1}, out: padded, optional: true}},
 	}
 	fewModes = allModes[:2]
 	bigModes = allModes[:3]
@@ -220,7 +226,12 @@ func firstDiff(a, b [][]byte) (output, index int) {
 // returns the elements of the outputs.
 func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte, err error) {
 	var in, out []*block
-	defer func() { err = errors.Join(err, l.free(in...), l.free(out...)) }()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panicked: %v", v)
+		}
+		err = errors.Join(err, l.free(in...), l.free(out...))
+	}()
 	for i, h := range p.in {
 		if m.alias && i > 0 && p.interchangeable(i) {
 			in = append(in, &block{desc: in[0].desc, off: in[0].off})

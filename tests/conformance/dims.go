@@ -120,6 +120,11 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		for _, image := range names {
 			out = append(out, combo{dims: mid, image: image, modes: fewModes[:1]})
 		}
+		if e.images {
+			for _, image := range sortedKeys(repeatModes) {
+				out = append(out, combo{dims: mid, image: image, modes: repeatModes[image]})
+			}
+		}
 		break
 	}
 	if e.big {

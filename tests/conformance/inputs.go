@@ -132,10 +132,28 @@ func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rn
 		values[k] = value(image, index, k, n, low, high, whole, rng)
 		k++
 	})
+	for _, m := range repeatModes[image] {
+		repeat(values, h.Shape, m.in)
+	}
 	if !whole {
 		spoil(values, h.Desc, i, image, low, given, rng)
 	}
 	h.SetFloats(values)
+}
+
+// repeat makes row-major values repeat along the dimension of the layout.
+func repeat(values []float64, shape []int, lay layout) {
+	k := lay.along(shape)
+	if lay.repeated == 0 || k < 0 {
+		return
+	}
+	inner := 1
+	for _, n := range shape[k+1:] {
+		inner *= n
+	}
+	for i := range values {
+		values[i] = values[i-i/inner%shape[k]*inner]
+	}
 }
 
 func isFloat(d tensor.DType) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -24,10 +25,27 @@ type layout struct {
 	// transposed lays the dimensions out in the opposite order: the first one
 	// is the one whose elements are neighbours.
 	transposed bool
+	// repeated gives a dimension the stride 0: of those longer than 1, the
+	// first one for 1, the last one for -1.
+	repeated int
 }
 
 // plain reports whether the layout leaves every operand contiguous.
-func (lay layout) plain() bool { return lay.pad == 0 && !lay.transposed }
+func (lay layout) plain() bool { return lay.pad == 0 && !lay.transposed && lay.repeated == 0 }
+
+// along is the dimension that the layout repeats, or -1.
+func (lay layout) along(shape []int) int {
+	for i := range shape {
+		k := i
+		if lay.repeated < 0 {
+			k = len(shape) - 1 - i
+		}
+		if shape[k] > 1 {
+			return k
+		}
+	}
+	return -1
+}
 
 // strided returns the desc in the layout; ok is false where that changes
 // nothing, as for vectors.
@@ -41,6 +59,13 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 		}
 		d.Strides = steps
 		return d, !d.IsContiguous()
+	}
+	if k := lay.along(d.Shape); lay.repeated != 0 && k >= 0 && d.Elems() > 0 {
+		one := slices.Clone(d.Shape)
+		one[k] = 1
+		d.Strides = slices.Clone(tensor.Contiguous(d.DType, one...).Steps())
+		d.Strides[k] = 0
+		return d, true
 	}
 	if lay.pad == 0 {
 		return d, false

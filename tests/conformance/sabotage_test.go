@@ -92,7 +92,8 @@ func newVictim() *spec.Op {
 		Calls:  []spec.Call{op.Defaults},
 		Dims:   []spec.Dim{{Name: "H"}, {Name: "W", Tiles: []int{16}}},
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return []tensor.Desc{tensor.Contiguous(d, dims...)} },
-		Low:    -0.25, High: 1,
+		Low:    -0.25, High: 1, Specials: true,
+		Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 3)}, {tensor.Contiguous(tensor.I64, 3, 3)}},
 		Invalid: []spec.Call{victim{op: op, Bad: true}},
 	}
 	return op
@@ -235,13 +236,42 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 					return shape(c, in)
 				}
 			}},
-		{name: "ignores strides", want: "", cases: "strided",
-			op: func(op *spec.Op) {
-				plan := op.Plan
-				op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-					flat := []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}
-					return plan(c, t, flat, flat)
+		{name: "ignores strides", want: "", cases: "strided", op: flattened},
+		{name: "ignores the order of dimensions", want: "got", cases: "transposed", op: flattened},
+		{name: "ignores repetition", want: "", cases: "broadcast", op: flattened},
+		{name: "swallows infinity", want: "NaN and infinities must match", cases: "/infs",
+			spoil: func(i, n int, v float64, _ bool) (float64, bool) {
+				return min(v, math.MaxFloat32), true
+			}},
+		{name: "swallows one infinity", want: "NaN and infinities must match", cases: "/inf-in0",
+			spoil: func(i, n int, v float64, _ bool) (float64, bool) {
+				return min(v, math.MaxFloat32), true
+			}},
+		{name: "takes subnormals for NaN", want: "NaN and infinities must match", cases: "/subnormals",
+			spoil: func(i, n int, v float64, _ bool) (float64, bool) {
+				if v > 0 && v < 1e-19 {
+					v = math.NaN()
 				}
+				return v, true
+			}},
+		{name: "flushes subnormals", // as it may
+			spoil: func(i, n int, v float64, _ bool) (float64, bool) {
+				if v > 0 && v*v < 0x1p-126 {
+					v = 0
+				}
+				return v, true
+			}},
+		{name: "accepts refused inputs", want: "was accepted", cases: "refuse-inputs0",
+			op: func(op *spec.Op) {
+				op.Cases.Refused = [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 3, 3)}}
+			}},
+		{name: "accepts a dtype it has no cases for", want: "Cases.DTypes lacks", cases: "refuse-other-dtypes",
+			op: func(op *spec.Op) { op.Cases.DTypes = op.Cases.DTypes[:1] }},
+		{name: "a call without cases", want: "no inputs of Cases suit", cases: "prepare",
+			op: func(op *spec.Op) { op.Cases.Calls = append(op.Cases.Calls, victim{op: op, Bad: true}) }},
+		{name: "plan that panics", want: "panicked", cases: "plain",
+			op: func(op *spec.Op) {
+				op.Plan = func(spec.Call, *spec.Target, []tensor.Desc, []tensor.Desc) (*spec.Plan, error) { panic("no plan") }
 			}},
 		{name: "reference that panics", want: "panicked", cases: "prepare",
 			op: func(op *spec.Op) {
@@ -287,6 +317,15 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 				t.Errorf("the suite left %d bytes allocated", d.Allocated())
 			}
 		})
+	}
+}
+
+// flattened spoils an operation's plan: it takes all operands for contiguous.
+func flattened(op *spec.Op) {
+	plan := op.Plan
+	op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+		flat := []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}
+		return plan(c, t, flat, flat)
 	}
 }
 
