@@ -54,8 +54,9 @@ swiftshader: ## the suite on SwiftShader, the stricter CPU driver (Debian)
 validate: vulkan ## the conformance suite under the Vulkan validation layers
 	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./tests/conformance/...
 
-race: vulkan ## the packages with goroutines under the race detector
+race: vulkan ## the packages with goroutines, and the short suite, under the race detector
 	$(GO) test -race -timeout $(TIMEOUT) $(RACE)
+	$(GO) test -race -short -timeout $(TIMEOUT) ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
 DEVICE = . ./vk/... ./exec/... ./tests/conformance/...

@@ -97,7 +97,11 @@ func sameImage(op string, check func(spec.Call) error) func(spec.Call, []tensor.
 		if len(in) != 1 {
 			return nil, fmt.Errorf("imageops: %s: %w: inputs (got %d, want 1)", op, errs.ErrInvalidArgument, len(in))
 		}
-		p, err := pictureOf(op, in[0])
+		if err := in[0].Check(); err != nil {
+			return nil, fmt.Errorf("imageops: %s: %w", op, err)
+		}
+		// Strides are for the plan to see: what it cannot take is copied.
+		p, err := pictureOf(op, tensor.Contiguous(in[0].DType, in[0].Shape...))
 		if err != nil {
 			return nil, err
 		}

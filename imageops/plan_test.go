@@ -120,7 +120,7 @@ func TestHalo(t *testing.T) {
 	}
 }
 
-// TestPictures refuses what is no image.
+// TestPictures refuses what is no image, and strides no kernel can take.
 func TestPictures(t *testing.T) {
 	for _, c := range []struct {
 		d    tensor.Desc
@@ -140,7 +140,7 @@ func TestPictures(t *testing.T) {
 		{tensor.Desc{DType: tensor.F32, Shape: []int{2, 3, 4}, Strides: []int{1, 2, 6}}, errs.ErrUnsupported},
 		{tensor.Desc{DType: tensor.F32, Shape: []int{2, 3, 4}, Strides: []int{0, 4, 1}}, errs.ErrUnsupported},
 	} {
-		if _, err := (Sharpen{}).Spec().Shape(Sharpen{}, []tensor.Desc{c.d}); !errors.Is(err, c.want) || err != nil && c.want == nil {
+		if _, err := pictureOf("sharpen", c.d); !errors.Is(err, c.want) || err != nil && c.want == nil {
 			t.Errorf("%v: got %v, want %v", c.d, err, c.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // counter counts the live buffers of a device.
@@ -48,22 +49,13 @@ type run struct {
 
 func newRun(op *spec.Op) (*run, error) {
 	r := &run{op: op}
-	dims := make([]int, len(op.Cases.Dims))
-	for i, d := range op.Cases.Dims {
-		if dims[i] = 33; len(d.Only) > 0 {
-			dims[i] = d.Only[0]
-		}
+	in, out, err := conformance.Sample(op, op.Cases.DTypes[0], 33)
+	for _, h := range in {
+		r.in, r.data = append(r.in, h.Desc), append(r.data, h.Data)
 	}
-	r.in = op.Cases.Inputs(op.Cases.DTypes[len(op.Cases.DTypes)-1], dims)
-	for k, d := range r.in {
-		b := make([]byte, d.Bytes())
-		for i := range b {
-			b[i] = byte(i*31+k) & 0x3F // small positive numbers in every dtype
-		}
-		r.data = append(r.data, b)
+	for _, h := range out {
+		r.out = append(r.out, h.Desc)
 	}
-	var err error
-	r.out, err = op.Shape(op.Defaults, r.in)
 	return r, err
 }
 
@@ -106,7 +98,7 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 	}
 	for _, o := range out {
 		b := make([]byte, o.Desc.Bytes())
-		if err := dev.Read(ctx, o.Buffer, 0, b); err != nil {
+		if err := x.Read(ctx, o.Buffer, 0, b); err != nil {
 			return nil, err
 		}
 		got = append(got, b)

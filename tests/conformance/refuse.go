@@ -59,23 +59,7 @@ func (s *suite) refusals(l *lane, j *job) {
 // small is the default call of the job's operation at sizes that are not empty,
 // or nil if there are none.
 func (s *suite) small(j *job) *prepared {
-	k := *j
-	k.call, k.image, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
-	values := make([][]int, len(j.op.Cases.Dims))
-	for i, d := range j.op.Cases.Dims {
-		values[i] = awkward(d)
-	}
-	for _, n := range []int{5, 4, 3, 2, 8, 1} {
-		k.dims = at(j.op.Cases.Dims, values, n)
-		if _, _, ok := weigh(j.op, k.call, k.dtype, k.dims, true); !ok {
-			continue
-		}
-		q := s.prepare(&k)
-		if q.err == nil && len(q.want) > 0 && q.want[0].Elems() > 0 && (len(q.in) == 0 || q.in[0].Elems() > 0) {
-			return q
-		}
-	}
-	return nil
+	return s.sample(j, 5, 4, 3, 2, 8, 1)
 }
 
 // refused are the calls with inputs of Cases.Refused, and the blocks they use.

@@ -1,0 +1,207 @@
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/null"
+	_ "github.com/lathe-gpu/lathe/imageops" // registers operations
+	"github.com/lathe-gpu/lathe/internal/errs"
+	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// somewhere is a device of random limits, from the least that Vulkan allows on,
+// that records launches and runs nothing. It checks each against its limits.
+func somewhere(t *rapid.T) *null.Device {
+	info := null.DefaultInfo()
+	info.Memory = 1 << 50
+	if rapid.Bool().Draw(t, "cpu") {
+		info.Kind = gpu.CPU
+	}
+	l, f := &info.Limits, &info.Features
+	l.MaxBuffer = 1 << 48
+	l.MaxBinding = rapid.SampledFrom([]int64{1 << 20, 1 << 24, 128 << 20, 1<<32 - 16}).Draw(t, "binding")
+	l.MaxTexels = rapid.SampledFrom([]int64{1 << 16, 1 << 20, 1 << 27}).Draw(t, "texels")
+	l.MaxTexelBuffers = rapid.SampledFrom([]uint32{0, 4, 16}).Draw(t, "texel buffers")
+	l.OffsetAlign = rapid.SampledFrom([]int64{4, 16, 64, 256}).Draw(t, "align")
+	l.TexelAlign = rapid.SampledFrom([]int64{4, 16, 256}).Draw(t, "texel align")
+	l.MaxInvocations = rapid.SampledFrom([]uint32{64, 128, 256, 1024}).Draw(t, "invocations")
+	for i := range l.MaxLocalSize {
+		l.MaxLocalSize[i] = min(l.MaxLocalSize[i], l.MaxInvocations)
+	}
+	l.MaxGroups = rapid.SampledFrom([][3]uint32{{256, 256, 256}, {65535, 65535, 65535}, {1<<31 - 1, 65535, 65535}}).Draw(t, "groups")
+	l.MaxSharedBytes = rapid.SampledFrom([]uint32{16 << 10, 32 << 10, 48 << 10}).Draw(t, "shared")
+	l.MaxBindings = rapid.SampledFrom([]uint32{4, 5, 8, 16}).Draw(t, "bindings")
+	l.MaxIterations = rapid.SampledFrom([]uint32{0, math.MaxUint16}).Draw(t, "iterations")
+	f.F64, f.I64 = rapid.Bool().Draw(t, "f64"), rapid.Bool().Draw(t, "i64")
+	if !rapid.Bool().Draw(t, "f16") {
+		f.F16, f.Storage16, f.I16, f.I8, f.Storage8 = false, false, false, false, false
+	}
+	f.SubgroupSize = rapid.SampledFrom([]uint32{4, 8, 32, 64}).Draw(t, "subgroup")
+	if !rapid.Bool().Draw(t, "subgroups") {
+		f.Subgroups, f.SubgroupSize = false, 0
+	}
+	return null.NewRecorder(&info)
+}
+
+// mostBindings is the traffic of a call in bindings of a device: more would only be
+// more of the same launches.
+const mostBindings = 24
+
+// someInputs draws sizes, from awkward to large ones, and returns the inputs;
+// nil where the operation has no such case.
+func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64) []tensor.Desc {
+	dims := make([]int, len(op.Cases.Dims))
+	for i, dim := range op.Cases.Dims {
+		sizes := rapid.SampledFrom(awkward(dim))
+		if len(dim.Only) == 0 {
+			sizes = rapid.OneOf(sizes, rapid.IntRange(0, 70), rapid.IntRange(1, 5000),
+				rapid.SampledFrom([]int{255, 256, 257, 4096, 16384, 65535, 65536, 100_000, 1_000_000, 16_777_217}))
+		}
+		dims[i] = sizes.Draw(t, dim.Name)
+	}
+	for {
+		in := op.Cases.Inputs(d, dims)
+		if in == nil {
+			return nil
+		}
+		total := int64(0)
+		outs, err := shape(op, c, in)
+		if err != nil {
+			return in // it is for the caller to see
+		}
+		for _, t := range append(slices.Clone(in), outs...) {
+			total += t.Bytes()
+		}
+		if total <= most {
+			return in
+		}
+		large := -1
+		for i, n := range dims {
+			if len(op.Cases.Dims[i].Only) == 0 && (large < 0 || n > dims[large]) {
+				large = i
+			}
+		}
+		if large < 0 || dims[large] < 2 {
+			return nil
+		}
+		dims[large] = dims[large]*2/3 + 1
+	}
+}
+
+// TestPlansKeepLimits runs every operation on devices of random limits that
+// record and check what they are given, with tensors up to many times what a
+// binding may span, which takes no memory. Every launch must keep the limits,
+// and together they must reach all of every output.
+func TestPlansKeepLimits(t *testing.T) {
+	views := []layout{{}, {}, {}, {}, {pad: 1}, {transposed: true}, {repeated: 1}, {repeated: -1}, {pad: 3, aligned: true}}
+	for _, op := range spec.All() {
+		t.Run(op.Name, func(t *testing.T) {
+			t.Parallel()
+			start, tried := time.Now(), 0
+			rapid.Check(t, func(t *rapid.T) {
+				if time.Since(start) > 5*time.Second {
+					t.Skip("time is up")
+				}
+				dev := somewhere(t)
+				x, err := exec.New(dev)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := rapid.SampledFrom(op.Cases.DTypes).Draw(t, "dtype")
+				call := rapid.SampledFrom(op.Cases.Calls).Draw(t, "call")
+				in := someInputs(t, op, call, d, mostBindings*dev.Info().Limits.MaxBinding)
+				if in == nil {
+					t.Skip("no such case")
+				}
+				out, err := op.Shape(call, in)
+				if errors.Is(err, errs.ErrInvalidArgument) {
+					t.Skip("no such case")
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				inView, outView := rapid.SampledFrom(views).Draw(t, "in"), rapid.SampledFrom(views[:6]).Draw(t, "out")
+				contiguous := inView.plain() && outView.plain()
+				if op.Cost != nil && op.Cost(call, in).Flops > 1<<46 || !contiguous && spec.Lookup("copy") == nil {
+					t.Skip("too long, or impossible")
+				}
+				place := func(ds []tensor.Desc, v layout) (list []exec.Operand) {
+					for _, d := range ds {
+						d, _ = v.strided(d)
+						h, err := dev.Alloc(d.Bytes())
+						if err != nil {
+							t.Fatal(err)
+						}
+						list = append(list, exec.Operand{Buffer: h, Desc: d})
+					}
+					return list
+				}
+				inputs, outputs := place(in, inView), place(out, outView)
+				begin := time.Now()
+				err = x.Run(t.Context(), call, outputs, inputs)
+				took := time.Since(begin)
+				launches := dev.Recorded()
+				about := fmt.Sprintf("%s of %v %v to %v %v: %d launches", callName(call), in, inView, out, outView, len(launches))
+				lacks := errors.Is(err, gpu.ErrUnsupported) && d != tensor.F32 && d != tensor.U8
+				halo := errors.Is(err, gpu.ErrLimit) && op.Group == "image" // a few rows exceed a binding
+				switch {
+				case lacks || halo:
+					return
+				case err != nil:
+					t.Fatalf("%s: %v", about, err)
+				case took > 10*time.Second || len(launches) > 1<<18:
+					t.Fatalf("%s: planned in %v", about, took)
+				}
+				tried++
+				for i, o := range outputs {
+					if gap := unreached(o, launches); gap != "" {
+						t.Fatalf("%s: output %d: %s", about, i, gap)
+					}
+				}
+			})
+			if tried == 0 {
+				t.Errorf("no plan was made")
+			}
+		})
+	}
+}
+
+// unreached says which bytes of an operand no launch can write.
+func unreached(o exec.Operand, launches []gpu.Dispatch) string {
+	if o.Desc.Elems() == 0 {
+		return ""
+	}
+	var parts [][2]int64
+	for _, x := range launches {
+		for _, b := range x.Module.Bindings {
+			if g := x.Bindings[b.Slot]; g.Buffer == o.Buffer && b.Access != abi.ReadOnly && x.Count() > 0 {
+				parts = append(parts, [2]int64{g.Offset, g.Offset + g.Size})
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	done := int64(0)
+	for _, p := range parts {
+		if p[0] > done && o.Desc.IsContiguous() {
+			break
+		}
+		done = max(done, p[1])
+	}
+	if done < o.Desc.Bytes() {
+		return fmt.Sprintf("no launch writes byte %d of %d", done, o.Desc.Bytes())
+	}
+	return ""
+}

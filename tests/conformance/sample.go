@@ -1,0 +1,45 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Sample returns random inputs for the default call of an operation and the
+// outputs that its reference makes of them: every free dimension is n, or less
+// where the operation has no such case.
+// Errors: ErrInvalidArgument if it has none at all, and what its declaration
+// gets wrong.
+func Sample(op *spec.Op, d tensor.DType, n int) (in, want []*tensor.Host, err error) {
+	s := &suite{opts: Options{Seed: DefaultSeed}}
+	p := s.sample(&job{op: op, dtype: d}, n, n/2, n/4, 5, 4, 3, 2, 8, 1)
+	if p == nil {
+		return nil, nil, fmt.Errorf("conformance: %s: %w: no case of %v to be a sample", op.Name, errs.ErrInvalidArgument, d)
+	}
+	return p.in, p.want, p.err
+}
+
+// sample is the default call of the job's operation at the first of the sizes
+// for which there is a case that is not empty, or nil.
+func (s *suite) sample(j *job, sizes ...int) *prepared {
+	k := *j
+	k.call, k.image, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
+	values := make([][]int, len(j.op.Cases.Dims))
+	for i, d := range j.op.Cases.Dims {
+		values[i] = awkward(d)
+	}
+	for _, n := range sizes {
+		k.dims = at(j.op.Cases.Dims, values, n)
+		if _, _, ok := weigh(j.op, k.call, k.dtype, k.dims, true); !ok {
+			continue
+		}
+		q := s.prepare(&k)
+		if q.err == nil && len(q.want) > 0 && q.want[0].Elems() > 0 && (len(q.in) == 0 || q.in[0].Elems() > 0) {
+			return q
+		}
+	}
+	return nil
+}
