@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,12 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Attr describes an attribute of an operation.
 type Attr struct {
-	Name    string
-	Type    string // "number", "integer", "boolean" or "text"
+	Name string
+	// Type is "number", "integer", "boolean", "text" or "element type", or
+	// "integers" or "numbers" for lists; " or none" follows where it may be nil.
+	Type    string
 	Default string // as ParseCall reads it
 	Doc     string // meaning, unit, range
 }
@@ -54,26 +58,39 @@ func (op *Op) Written() bool {
 	return true
 }
 
+// Offered reports whether people may ask for the operation by name.
+func (op *Op) Offered() bool { return op.Written() && !op.Internal }
+
+// in reports whether the operation is of one of the groups, or there are none.
+func (op *Op) in(groups []string) bool {
+	return len(groups) == 0 || slices.Contains(groups, op.Group)
+}
+
 // ParseCall reads a call as people write it: the name or an alias of an
 // operation, then attributes as name=value in any order, as in
 // "gaussian_blur sigma=3". The name may be left out where the operation has a
 // single attribute: "blur 3". Attributes not given keep their defaults.
 //
 // Numbers are finite decimals, booleans true or false, text a word or a Go
-// string in quotes. Whether a value makes sense is for the operation to say.
+// string in quotes, lists their members separated by commas, element types
+// their short names; none is what may be nil. Whether a value makes sense is
+// for the operation to say. If groups are given, the operation must be of one.
 // Errors: ErrInvalidArgument, which lists the names there are.
-func ParseCall(text string) (Call, error) {
+func ParseCall(text string, groups ...string) (Call, error) {
 	words, err := splitWords(text)
 	if err != nil {
 		return nil, parseError("%v in %q", err, text)
 	}
 	if len(words) == 0 {
-		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(), ", "))
+		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(groups), ", "))
 	}
 	op := Lookup(strings.ToLower(words[0]))
-	if op == nil || !op.Written() {
+	switch {
+	case op == nil || !op.Offered():
 		return nil, parseError("unknown operation %q%s (known: %s)", words[0],
-			didYouMean(words[0], append(opNames(), opAliases()...)), strings.Join(opNames(), ", "))
+			didYouMean(words[0], append(opNames(groups), opAliases(groups)...)), strings.Join(opNames(groups), ", "))
+	case !op.in(groups):
+		return nil, parseError("%s is of the group %s, not %s (known: %s)", op.Name, op.Group, strings.Join(groups, ", "), strings.Join(opNames(groups), ", "))
 	}
 	// A fresh copy of the defaults, which may be a struct or a pointer to one.
 	v := reflect.New(structOf(op.Defaults).Type()).Elem()
@@ -112,10 +129,10 @@ func ParseCall(text string) (Call, error) {
 
 // ParseCalls reads calls separated by "|", as in "grayscale | blur sigma=3".
 // Errors: as ParseCall.
-func ParseCalls(text string) ([]Call, error) {
+func ParseCalls(text string, groups ...string) ([]Call, error) {
 	var calls []Call
 	for _, part := range splitPipes(text) {
-		c, err := ParseCall(part)
+		c, err := ParseCall(part, groups...)
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +173,17 @@ func attrFields(t reflect.Type) []int {
 	return list
 }
 
+// dtypeType is of attributes that are element types.
+var dtypeType = reflect.TypeFor[tensor.DType]()
+
 func attrType(t reflect.Type) string {
 	switch {
+	case t == dtypeType:
+		return "element type"
+	case t.Kind() == reflect.Pointer:
+		return attrType(t.Elem()) + " or none"
+	case t.Kind() == reflect.Slice:
+		return attrType(t.Elem()) + "s or none"
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		return "number"
 	case t.Kind() == reflect.Bool:
@@ -168,8 +194,42 @@ func attrType(t reflect.Type) string {
 	return "integer"
 }
 
+// noValue is how nil is written.
+const noValue = "none"
+
 func setAttr(f reflect.Value, text string) error {
+	if f.Type() == dtypeType {
+		d, ok := tensor.ParseDType(text)
+		if !ok {
+			return fmt.Errorf("%q is not an element type (known: %v)", text, tensor.DTypes())
+		}
+		f.Set(reflect.ValueOf(d))
+		return nil
+	}
 	switch f.Kind() {
+	case reflect.Pointer:
+		if text == noValue {
+			f.SetZero()
+			return nil
+		}
+		v := reflect.New(f.Type().Elem())
+		if err := setAttr(v.Elem(), text); err != nil {
+			return err
+		}
+		f.Set(v)
+	case reflect.Slice:
+		if text == noValue {
+			f.SetZero()
+			return nil
+		}
+		parts := strings.Split(text, ",")
+		v := reflect.MakeSlice(f.Type(), len(parts), len(parts))
+		for i, part := range parts {
+			if err := setAttr(v.Index(i), strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		f.Set(v)
 	case reflect.Float32, reflect.Float64:
 		x, err := parseFloat(text, f.Type().Bits())
 		if err != nil {
@@ -224,6 +284,17 @@ func parseFloat(text string, bits int) (float64, error) {
 
 func formatAttr(f reflect.Value) string {
 	switch f.Kind() {
+	case reflect.Pointer:
+		if f.IsNil() {
+			return noValue
+		}
+		return formatAttr(f.Elem())
+	case reflect.Slice:
+		parts := make([]string, f.Len())
+		for i := range parts {
+			parts[i] = formatAttr(f.Index(i))
+		}
+		return cmp.Or(strings.Join(parts, ","), noValue)
 	case reflect.Float32, reflect.Float64:
 		return strconv.FormatFloat(f.Float(), 'g', -1, f.Type().Bits())
 	case reflect.String:
@@ -280,20 +351,20 @@ func splitPipes(text string) []string {
 	return append(parts, text[start:])
 }
 
-func opNames() []string {
+func opNames(groups []string) []string {
 	var names []string
 	for _, op := range All() {
-		if op.Written() {
+		if op.Offered() && op.in(groups) {
 			names = append(names, op.Name)
 		}
 	}
 	return names
 }
 
-func opAliases() []string {
+func opAliases(groups []string) []string {
 	var names []string
 	for _, op := range All() {
-		if op.Written() {
+		if op.Offered() && op.in(groups) {
 			names = append(names, op.Aliases...)
 		}
 	}

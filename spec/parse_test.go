@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // mix has an attribute of every kind.
@@ -24,6 +25,15 @@ type mix struct {
 }
 
 func (mix) Spec() *Op { return mixOp }
+
+// wide has the attributes of tensors.
+type wide struct {
+	Perm []int        `attr:"perm"`
+	Axis *int         `attr:"axis"`
+	To   tensor.DType `attr:"to"`
+}
+
+func (wide) Spec() *Op { return wideOp }
 
 type soft struct {
 	Sigma float64 `attr:"sigma" doc:"standard deviation, pixels"`
@@ -40,10 +50,11 @@ func (fusion) Spec() *Op { return fusionOp }
 
 func (bare) Spec() *Op { return bareOp }
 
-var mixOp, softOp, bareOp, fusionOp *Op
+var wideOp, mixOp, softOp, bareOp, fusionOp *Op
 
 func init() {
 	mixOp = Register(&Op{Name: "test_mix", Aliases: []string{"tmix"}, Defaults: mix{Gain: 1, Label: "a b", kept: 7}})
+	wideOp = Register(&Op{Name: "test_wide", Group: "test", Defaults: wide{To: tensor.F32}})
 	softOp = Register(&Op{Name: "test_soft", Defaults: &soft{Sigma: 2}})
 	fusionOp = Register(&Op{Name: "test_fusion", Defaults: fusion{}})
 	bareOp = Register(&Op{Name: "test_bare", Defaults: bare{}})
@@ -58,6 +69,9 @@ func TestParseCall(t *testing.T) {
 		"test_soft 3":                          &soft{3},
 		"test_soft SIGMA=1e-3":                 &soft{1e-3},
 		"test_bare":                            bare{},
+		"test_wide":                            wide{To: tensor.F32},
+		"test_wide perm=2,0,-1 axis=-3 to=i64": wide{Perm: []int{2, 0, -1}, Axis: new(-3), To: tensor.I64},
+		"test_wide perm=4 axis=none":           wide{Perm: []int{4}, To: tensor.F32},
 	} {
 		got, err := ParseCall(text)
 		if err != nil {
@@ -78,6 +92,10 @@ func TestParseCallErrors(t *testing.T) {
 		"zzzzzzzzzz":                "known: ",
 		"test_soft sigme=3":         `did you mean "sigma"?`,
 		"test_fusion":               `unknown operation "test_fusion"`,
+		"test_wide perm=1,,2":       `"" is not an integer`,
+		"test_wide perm=":           `"" is not an integer`,
+		"test_wide axis=nil":        `"nil" is not an integer`,
+		"test_wide to=f33":          `"f33" is not an element type (known: [f32`,
 		"test_bare x=1":             "it has none",
 		"test_bare 3":               "it has none",
 		"test_mix 3":                "name=value (it has: gain, half, steps",
@@ -170,4 +188,32 @@ func FuzzParseCall(f *testing.F) {
 			t.Fatalf("%q: %#v came back as %#v, %v", text, c, again, err)
 		}
 	})
+}
+
+// Where only some groups are wanted, others are neither found nor suggested.
+func TestParseCallGroups(t *testing.T) {
+	if c, err := ParseCall("test_wide", "other", "test"); err != nil || c.Spec() != wideOp {
+		t.Errorf("of the group: got %v, %v", c, err)
+	}
+	_, err := ParseCalls("test_wide | test_soft", "test")
+	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is of the group , not test (known: test_wide)") {
+		t.Errorf("of another group: %v", err)
+	}
+	if _, err = ParseCall("test_sofd", "test"); err == nil || strings.Contains(err.Error(), "test_soft") {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
+func TestAttrTypes(t *testing.T) {
+	var got []string
+	for _, a := range wideOp.Attrs() {
+		got = append(got, a.Name+" "+a.Type+" "+a.Default)
+	}
+	if want := []string{"perm integers or none none", "axis integer or none none", "to element type f32"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	text := FormatCall(wide{Perm: []int{1, 0}, Axis: new(2), To: tensor.BF16})
+	if c, err := ParseCall(text); err != nil || !reflect.DeepEqual(c, wide{Perm: []int{1, 0}, Axis: new(2), To: tensor.BF16}) {
+		t.Errorf("%q came back as %v, %v", text, c, err)
+	}
 }

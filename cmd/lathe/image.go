@@ -20,7 +20,7 @@ import (
 
 type imageCmd struct {
 	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"."`
-	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\"; repeat it, or separate with |, for several in a row. \"lathe ops\" lists them."`
+	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\"; repeat it, or separate with |, for several in a row. \"lathe ops --group image\" lists them."`
 	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name. Default: out."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
 	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: as the input, png where Lathe does not write that."`
@@ -51,7 +51,7 @@ func (c *imageCmd) Run(a *app) error {
 	a.quiet = c.Quiet
 	var calls []spec.Call
 	for _, text := range c.Op {
-		more, err := spec.ParseCalls(text)
+		more, err := spec.ParseCalls(text, "image")
 		if err != nil {
 			return coded{exitUsage, err}
 		}
@@ -132,11 +132,7 @@ func (c *imageCmd) Run(a *app) error {
 
 // checkCall finds wrong attributes before any picture is read.
 func checkCall(c spec.Call) error {
-	op := c.Spec()
-	if op.Group != "image" {
-		return fmt.Errorf("%s is no operation on images", op.Name)
-	}
-	_, err := op.Shape(c, []tensor.Desc{tensor.Contiguous(tensor.U8, 1, 1, 4)})
+	_, err := c.Spec().Shape(c, []tensor.Desc{tensor.Contiguous(tensor.U8, 1, 1, 4)})
 	return err
 }
 

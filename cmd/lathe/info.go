@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -10,22 +11,27 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
+	_ "github.com/lathe-gpu/lathe/ops"      // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
-type opsCmd struct{}
+type opsCmd struct {
+	Group string `placeholder:"NAME" help:"Only this group, such as image."`
+}
 
 // Help is the long help.
 func (opsCmd) Help() string {
-	return `Operations go to "lathe image --op". Attributes are written name=value; where there is only one, its name may be left out: "blur sigma=3", "blur 3".`
+	return `Operations of the group image go to "lathe image --op"; those on tensors are called from Go, and "lathe verify --op" checks any of them. Attributes are written name=value; where there is only one, its name may be left out: "blur sigma=3", "blur 3".`
 }
 
 // opJSON is an operation in JSON output.
 type opJSON struct {
 	Name    string     `json:"name"`
+	Group   string     `json:"group"`
 	Aliases []string   `json:"aliases"`
 	Doc     string     `json:"doc"`
+	DTypes  []string   `json:"dtypes"` // element types
 	Attrs   []attrJSON `json:"attributes"`
 }
 
@@ -38,34 +44,61 @@ type attrJSON struct {
 
 // Run does it.
 func (c *opsCmd) Run(a *app) error {
+	groups, byGroup := offered()
+	if c.Group != "" {
+		if byGroup[c.Group] == nil {
+			return usage("no group is named %q; there are %s", c.Group, strings.Join(groups, ", "))
+		}
+		groups = []string{c.Group}
+	}
 	if a.cli.JSON {
 		list := []opJSON{}
-		for _, op := range written() {
-			row := opJSON{Name: op.Name, Aliases: append([]string{}, op.Aliases...), Doc: op.Doc, Attrs: []attrJSON{}}
-			for _, t := range op.Attrs() {
-				row.Attrs = append(row.Attrs, attrJSON(t))
+		for _, g := range groups {
+			for _, op := range byGroup[g] {
+				row := opJSON{Name: op.Name, Group: g, Aliases: append([]string{}, op.Aliases...), Doc: op.Doc, Attrs: []attrJSON{}}
+				for _, d := range op.Cases.DTypes {
+					row.DTypes = append(row.DTypes, d.String())
+				}
+				for _, t := range op.Attrs() {
+					row.Attrs = append(row.Attrs, attrJSON(t))
+				}
+				list = append(list, row)
 			}
-			list = append(list, row)
 		}
 		return a.writeJSON(list)
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, op := range written() {
-		name := op.Name
-		if len(op.Aliases) > 0 {
-			name += " (" + strings.Join(op.Aliases, ", ") + ")"
+	for i, g := range groups {
+		if i > 0 {
+			fmt.Fprintln(a.out)
 		}
-		fmt.Fprintf(w, "%s\t%s\n", name, summary(op.Doc))
-		for _, t := range op.Attrs() {
-			fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, t.Default, t.Doc)
+		fmt.Fprintf(a.out, "%s:\n", g)
+		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		for _, op := range byGroup[g] {
+			name := op.Name
+			if len(op.Aliases) > 0 {
+				name += " (" + strings.Join(op.Aliases, ", ") + ")"
+			}
+			fmt.Fprintf(w, "%s\t%s\n", name, summary(op.Doc))
+			for _, t := range op.Attrs() {
+				fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, t.Default, t.Doc)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
-// written lists the operations that can be asked for by name.
-func written() []*spec.Op {
-	return slices.DeleteFunc(spec.All(), func(op *spec.Op) bool { return !op.Written() })
+// offered lists the operations that can be asked for by name, by group.
+func offered() (groups []string, byGroup map[string][]*spec.Op) {
+	byGroup = map[string][]*spec.Op{}
+	for _, op := range spec.All() {
+		if op.Offered() {
+			byGroup[op.Group] = append(byGroup[op.Group], op)
+		}
+	}
+	return slices.Sorted(maps.Keys(byGroup)), byGroup
 }
 
 // summary is the first sentence.

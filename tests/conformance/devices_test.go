@@ -52,12 +52,7 @@ func open(t *testing.T, index int) gpu.Device {
 
 func expectations(t *testing.T) *conformance.Expectations {
 	t.Helper()
-	f, err := os.Open("../expect.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	e, err := conformance.ParseExpectations(f)
+	e, err := conformance.Known()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +128,13 @@ func TestDeclarations(t *testing.T) {
 			t.Errorf("%s lacks a doc, group, output or defaults", op.Name)
 		case op.Shape == nil || op.Plan == nil || op.Reference == nil || op.Tolerance == nil || op.Cost == nil:
 			t.Errorf("%s lacks a function", op.Name)
-		case len(op.Cases.DTypes) == 0 || len(op.Cases.Calls) == 0 || len(op.Cases.Dims) == 0 || op.Cases.Inputs == nil:
+		case len(op.Cases.DTypes) == 0 || len(op.Cases.Calls) == 0 || len(op.In) > 0 && len(op.Cases.Dims) == 0 || op.Cases.Inputs == nil:
 			t.Errorf("%s has no cases", op.Name)
 		case op.Defaults.Spec() != op:
 			t.Errorf("%s: Defaults is a call of %s", op.Name, op.Defaults.Spec().Name)
+		}
+		if !op.Internal {
+			written(t, op)
 		}
 		for _, d := range op.Cases.DTypes {
 			if tol := op.Tolerance(op.Defaults, d, op.Cases.Typical(d)); tol.Why == "" {
@@ -145,6 +143,26 @@ func TestDeclarations(t *testing.T) {
 		}
 		if spec.Lookup(op.Name) != op {
 			t.Errorf("%s is not found by its name", op.Name)
+		}
+	}
+}
+
+// written checks that calls of an operation can be written and read.
+func written(t *testing.T, op *spec.Op) {
+	if !op.Written() {
+		t.Errorf("%s has an exported attribute without an attr tag, and is not internal", op.Name)
+		return
+	}
+	for _, a := range op.Attrs() {
+		if a.Doc == "" {
+			t.Errorf("%s: attribute %s has no doc tag", op.Name, a.Name)
+		}
+	}
+	for _, c := range op.Cases.Calls {
+		text := spec.FormatCall(c)
+		back, err := spec.ParseCall(text)
+		if err != nil || spec.FormatCall(back) != text {
+			t.Errorf("%s: the call %q came back as %v, error %v", op.Name, text, back, err)
 		}
 	}
 }

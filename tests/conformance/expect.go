@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tests"
 )
 
 // Expectations are known troubles of drivers, as tests/expect.txt lists them:
@@ -23,6 +24,10 @@ type expectation struct {
 	line                            int
 	device, cases, reason, behavior string
 }
+
+// Known are the known troubles of tests/expect.txt.
+// Errors: ErrInvalidArgument, naming the line.
+func Known() (*Expectations, error) { return ParseExpectations(strings.NewReader(tests.Expect)) }
 
 // ParseExpectations reads the table. Errors: ErrInvalidArgument, naming the line.
 func ParseExpectations(r io.Reader) (*Expectations, error) {

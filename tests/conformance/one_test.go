@@ -26,7 +26,7 @@ func TestOps(t *testing.T) {
 		ops = append(ops, op)
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Quick: testing.Short()})
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: testing.Short()})
 		if err != nil {
 			t.Fatal(err)
 		}
