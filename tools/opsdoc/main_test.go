@@ -34,6 +34,36 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
+// The words of a section, for an operation with all there is to say.
+func TestSection(t *testing.T) {
+	op := &spec.Op{
+		Name: "both", Group: "demo", Doc: "Does both. And more.", Aliases: []string{"b"}, InPlace: []int{-1, 1},
+		In:      []spec.Arg{{Name: "x", Doc: "a tensor"}, {Name: "mask", Doc: "added", Optional: true}, {Name: "rest", Doc: "others", Variadic: true}},
+		Out:     []spec.Arg{{Name: "y", Doc: "first"}, {Name: "z", Doc: "second"}},
+		Kernels: []spec.Kernel{{Name: "demo/both.f32"}, {Name: "demo/both.f32.texel"}, {Name: "demo/last.f32"}},
+	}
+	page := string(render([]*spec.Op{op}))
+	for _, want := range []string{
+		"## Group demo\n", "| [both](#both), b | Does both |  | mask |", "- in `x`: a tensor\n", "- in `mask` (optional): added\n",
+		"- in `rest` (any number of them): others\n", "- out `y`: first\n", "- out `z`: second; it may be `mask` itself\n",
+		"- kernels: `demo/both` (f32, f32.texel); `demo/last` (f32)\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for want, tol := range map[string]spec.Tolerance{
+		"exact: it copies":                          {Why: "it copies"},
+		"within 0.5 of the reference":               {Abs: .5},
+		"within 0.25 of the value of the reference": {Abs: 1e-38, Rel: .25},
+		"within 0.5 + 0.25 of the value of the reference, but for 0.01 of the elements, whose value a rounding can turn over: of noise": {Abs: .5, Rel: .25, Flips: .01, Why: "of noise"},
+	} {
+		if got := tolerance(tol); got != want {
+			t.Errorf("%+v: got %q, want %q", tol, got, want)
+		}
+	}
+}
+
 func TestStaleOrMissingPageIsAnError(t *testing.T) {
 	err := run(t.TempDir()+"/OPS.md", true)
 	if err == nil || !strings.Contains(err.Error(), "make docs") {
