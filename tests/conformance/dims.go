@@ -128,15 +128,19 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 		break
 	}
 	if e.big {
+		side, most := fewModes, bigModes
+		if e.call > 0 || e.dtype > 0 {
+			side, most = fewModes[1:], fewModes[1:]
+		}
 		// A side of 16384 must work whatever the limits.
 		for i := range dims {
 			if v := at(dims, values, 1); len(dims[i].Only) == 0 {
 				v[i] = 16384
-				take(v, 4, fewModes)
+				take(v, 4, side)
 			}
 		}
 		if v := bigger(op, d, dims, values); v != nil {
-			take(v, 16, bigModes)
+			take(v, 16, most)
 		}
 	}
 	if e.sizes {
@@ -241,7 +245,7 @@ func corners(dims []spec.Dim, values [][]int) [][]int {
 // bigger returns sizes whose first input is larger than 1.5 MiB, so that
 // forced limits of 1 MiB must split it; nil if no free dimension can grow.
 func bigger(op *spec.Op, d tensor.DType, dims []spec.Dim, values [][]int) []int {
-	for _, n := range []int{67, 131, 257, 521, 1031, 2053, 65537, 500009} {
+	for _, n := range []int{7, 11, 17, 23, 31, 43, 67, 97, 131, 193, 257, 331, 373, 461, 521, 661, 1031, 1459, 2053, 65537, 200003, 400009, 800011, 1600033} {
 		v := at(dims, values, n)
 		in := op.Cases.Inputs(d, v)
 		if len(in) > 0 && in[0].Bytes() > 3<<19 {

@@ -269,6 +269,15 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 			op: func(op *spec.Op) { op.Cases.DTypes = op.Cases.DTypes[:1] }},
 		{name: "a call without cases", want: "no inputs of Cases suit", cases: "prepare",
 			op: func(op *spec.Op) { op.Cases.Calls = append(op.Cases.Calls, victim{op: op, Bad: true}) }},
+		{name: "launches for nothing", want: "range", cases: "=0",
+			op: func(op *spec.Op) {
+				op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+					return &spec.Plan{Steps: []spec.Step{{
+						Kernel: kernelName, Params: kernelParams{N: uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
+						Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
+					}}}, nil
+				}
+			}},
 		{name: "plan that panics", want: "panicked", cases: "plain",
 			op: func(op *spec.Op) {
 				op.Plan = func(spec.Call, *spec.Target, []tensor.Desc, []tensor.Desc) (*spec.Plan, error) { panic("no plan") }
