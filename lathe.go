@@ -86,6 +86,7 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 		opt(&o)
 	}
 	dev := o.device
+	go exec.Verify() // exec.New waits for it; loading the driver takes as long
 	if dev == nil {
 		d, err := vk.Open(ctx, o.vk)
 		if err != nil {

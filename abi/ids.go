@@ -5,6 +5,7 @@ type shader struct {
 	insts    []inst
 	bound    uint32
 	version  uint32
+	trusted  bool              // it is known to be valid: see Reflect
 	def      []int32           // by id: index in insts of its definition, −1 if none
 	types    []*typ            // by id, nil if it is no type
 	declared map[string]bool   // types that may be declared only once

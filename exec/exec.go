@@ -48,7 +48,7 @@ func WithTarget(f func(*spec.Target)) Option { return func(r *Runner) { f(&r.tar
 // Errors: ErrABIMismatch if the embedded shaders are not those the operations
 // were declared for.
 func New(dev gpu.Device, opts ...Option) (*Runner, error) {
-	if err := verify(); err != nil {
+	if err := Verify(); err != nil {
 		return nil, err
 	}
 	info := dev.Info()
@@ -61,8 +61,14 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	return r, nil
 }
 
-// verify compares the fingerprints once: neither side changes while a program runs.
+// Verify reports ErrABIMismatch if the embedded shaders are not those the
+// operations were declared for. It compares the fingerprints once, for neither
+// side changes while a program runs; New calls it. Who has a driver to load
+// meanwhile may call it before, on another goroutine.
+func Verify() error { return verify() }
+
 var verify = sync.OnceValue(func() error {
+	spirv.Preload()
 	return spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint())
 })
 

@@ -6,6 +6,7 @@ package spirv
 import (
 	"embed"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,20 +46,44 @@ var index = sync.OnceValue(func() map[string]*entry {
 })
 
 // Module returns the kernel of a name such as "image/gaussian_h.u8". It is
-// validated and reflected once, at the first call; every caller shares it.
+// reflected once, at the first call; every caller shares it. It was validated
+// when it was built, and its hash is part of the ABI fingerprint.
 // Errors: ErrInvalidArgument for an unknown name.
 func Module(name string) (*abi.Module, error) {
 	e := index()[name]
 	if e == nil {
 		return nil, fmt.Errorf("spirv: module: %w: no kernel is named %q", errs.ErrInvalidArgument, name)
 	}
+	e.load(name)
+	return e.module, e.err
+}
+
+func (e *entry) load(name string) {
 	e.once.Do(func() {
 		var code []byte
 		if code, e.err = files.ReadFile(e.path); e.err == nil {
-			e.module, e.err = abi.Parse(name, code)
+			e.module, e.err = abi.Reflect(name, code)
 		}
 	})
-	return e.module, e.err
+}
+
+// Preload reads all kernels at once, on all processors. Opening a device needs
+// them all, for the fingerprint.
+func Preload() {
+	names := make(chan string)
+	var readers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		readers.Go(func() {
+			for n := range names {
+				index()[n].load(n)
+			}
+		})
+	}
+	for n := range index() {
+		names <- n
+	}
+	close(names)
+	readers.Wait()
 }
 
 // Names returns the names of all kernels, sorted. The caller may keep it.

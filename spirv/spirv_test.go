@@ -70,16 +70,25 @@ func TestFingerprintIsOfTheText(t *testing.T) {
 	}
 }
 
-func BenchmarkParseAll(b *testing.B) {
-	for b.Loop() {
-		for _, n := range spirv.Names() {
-			m, err := spirv.Module(n)
-			if err != nil {
-				b.Fatal(err)
+// The two roads to a module, for all kernels: what is done for foreign SPIR-V,
+// and what is done for these.
+func BenchmarkAll(b *testing.B) {
+	for what, f := range map[string]func(string, []byte) (*abi.Module, error){"Parse": abi.Parse, "Reflect": abi.Reflect} {
+		b.Run(what, func(b *testing.B) {
+			for b.Loop() {
+				n := int64(0)
+				for _, name := range spirv.Names() {
+					m, err := spirv.Module(name)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := f(name, m.Code); err != nil {
+						b.Fatal(err)
+					}
+					n += int64(len(m.Code))
+				}
+				b.SetBytes(n)
 			}
-			if _, err := abi.Parse(n, m.Code); err != nil {
-				b.Fatal(err)
-			}
-		}
+		})
 	}
 }

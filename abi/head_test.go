@@ -1,0 +1,55 @@
+package abi_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// TestReflectIsParse wants the same of both for every kernel there is.
+func TestReflectIsParse(t *testing.T) {
+	for _, name := range spirv.Names() {
+		m, err := spirv.Module(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := abi.Parse(name, m.Code)
+		if err != nil {
+			t.Errorf("an embedded kernel does not validate: %v", err)
+			continue
+		}
+		got, err := abi.Reflect(name, m.Code)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-Parse +Reflect):\n%s", name, d)
+		}
+	}
+}
+
+// TestReflectSurvives gives it modules it was not made for.
+func TestReflectSurvives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	names := spirv.Names()
+	for range 3000 {
+		m, err := spirv.Module(names[rng.IntN(len(names))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		what, code := abi.Mutate(rng, m.Code)
+		if got, err := abi.Reflect("mutant", code); (got == nil) == (err == nil) {
+			t.Fatalf("%s: module %v, error %v", what, got, err)
+		}
+	}
+	for _, code := range [][]byte{nil, {1}, make([]byte, 20), make([]byte, 64)} {
+		if m, err := abi.Reflect("", code); err == nil {
+			t.Errorf("%d bytes: got %v, want an error", len(code), m)
+		}
+	}
+}
