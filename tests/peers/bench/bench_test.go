@@ -14,10 +14,15 @@ import (
 
 func TestWriteSectionKeepsTheRest(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "performance.md")
-	section := func(device, cell string) *results {
-		tb := &table{Title: "T", Header: []string{"a"}}
-		tb.row(cell)
-		return &results{Device: device, Tables: []*table{tb}}
+	section := func(device, cell string, names ...string) *results {
+		r := &results{Device: device}
+		for _, name := range append(names, "ops") {
+			tb := &table{Section: name, Title: "T", Header: []string{"a"}}
+			tb.row(cell)
+			tb.note("of %s", name)
+			r.Tables = append(r.Tables, tb)
+		}
+		return r
 	}
 	write := func(r *results) string {
 		if err := writeSection(file, r); err != nil {
@@ -29,12 +34,12 @@ func TestWriteSectionKeepsTheRest(t *testing.T) {
 		}
 		return string(data)
 	}
-	write(section("gpu one", "first"))
+	write(section("gpu one", "first", "copy"))
 	if err := os.WriteFile(file, []byte("by hand\n\n"+write(section("gpu two", "second"))+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	got := write(section("gpu one", "third"))
-	for text, want := range map[string]int{"by hand": 1, "after": 1, "| first": 0, "| second": 1, "| third": 1, "## gpu one": 1, "## gpu two": 1} {
+	for text, want := range map[string]int{"by hand": 1, "after": 1, "| first": 1, "of copy": 1, "of ops": 2, "| second": 1, "| third": 1, "## gpu one": 1, "## gpu two": 1} {
 		if n := strings.Count(got, text); n != want {
 			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
 		}

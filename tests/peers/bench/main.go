@@ -1,5 +1,6 @@
-// Command bench measures Lathe beside the image libraries that Go programs use
-// today, in one run on one machine, and prints ratios. It lives in a module of
+// Command bench measures Lathe beside the libraries that Go programs use today
+// for images, in one run on one machine, and prints ratios. It measures what the
+// device can do at most, too. It lives in a module of
 // its own so that programs that use Lathe never download the others.
 //
 //	cd tests/peers && go run ./bench            # everything, some minutes
@@ -10,7 +11,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -32,6 +32,8 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
+
+	ceilings *ceilings // what the device can do at most, once measured
 }
 
 // sections are the parts of the bench in the order they run.
@@ -45,6 +47,7 @@ var sections = []struct {
 	{"dispatch", (*bench).dispatch},
 	{"startup", (*bench).startup},
 	{"copy", (*bench).copy},
+	{"roofline", (*bench).roofline},
 }
 
 // results is what -json writes.
@@ -79,13 +82,14 @@ func main() {
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
 	seed := flag.Uint64("seed", 1, "seed of the generated pictures")
 	flag.Parse()
-	if err := run(*only, names, *quick, *jsonFile, *mdFile, *device, *seed); err != nil {
+	b := &bench{quick: *quick, seed: *seed}
+	if err := b.runAll(*only, names, *jsonFile, *mdFile, *device); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, names []string, quick bool, jsonFile, mdFile, device string, seed uint64) error {
+func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device string) error {
 	chosen := names
 	if only != "" {
 		chosen = strings.Split(only, ",")
@@ -110,11 +114,11 @@ func run(only string, names []string, quick bool, jsonFile, mdFile, device strin
 		return err
 	}
 	defer dev.Close()
-	b := &bench{ctx: ctx, dev: dev, quick: quick, seed: seed, dir: dir}
+	b.ctx, b.dev, b.dir = ctx, dev, dir
 	info := dev.Info()
 	start := time.Now()
 	r := &results{Device: info.Name, Driver: info.Driver, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
-		When: start.UTC().Format("2006-01-02"), Quick: quick}
+		When: start.UTC().Format("2006-01-02"), Quick: b.quick}
 	fmt.Print(r.heading())
 	for _, s := range sections {
 		if !slices.Contains(chosen, s.name) {
@@ -124,6 +128,8 @@ func run(only string, names []string, quick bool, jsonFile, mdFile, device strin
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		t.Section = s.name
+		t.note("Measured on %s with %s%s.", r.When, r.Go, map[bool]string{true: ", in a quick run"}[r.Quick])
 		t.writeMarkdown(os.Stdout)
 		r.Tables = append(r.Tables, t)
 	}
@@ -144,40 +150,7 @@ func run(only string, names []string, quick bool, jsonFile, mdFile, device strin
 }
 
 func (r *results) heading() string {
-	kind := ""
-	if r.Quick {
-		kind = ", quick run"
-	}
-	return fmt.Sprintf("Device: %s (%s). Host: %s, %d processors, %s. %s%s.\n\n", r.Device, r.Driver, r.CPU, r.CPUs, r.Go, r.When, kind)
-}
-
-// The Markdown file keeps what people write around the part that is generated,
-// one part for each device.
-func writeSection(file string, r *results) error {
-	begin := fmt.Sprintf("<!-- bench begin: %s -->\n", r.Device)
-	end := fmt.Sprintf("<!-- bench end: %s -->\n", r.Device)
-	var b bytes.Buffer
-	b.WriteString(begin)
-	fmt.Fprintf(&b, "## %s\n\n%s", r.Device, r.heading())
-	for _, t := range r.Tables {
-		t.writeMarkdown(&b)
-	}
-	b.WriteString(end)
-	old, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	text := string(old)
-	i, j := strings.Index(text, begin), strings.Index(text, end)
-	switch {
-	case i >= 0 && j > i:
-		text = text[:i] + b.String() + text[j+len(end):]
-	case text == "":
-		text = "# Performance\n\n" + b.String()
-	default:
-		text = strings.TrimRight(text, "\n") + "\n\n" + b.String()
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
+	return fmt.Sprintf("Device: %s (%s). Host: %s, %d processors.\n\n", r.Device, r.Driver, r.CPU, r.CPUs)
 }
 
 // cpuName is the processor's name where the system tells.

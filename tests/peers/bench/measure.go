@@ -75,3 +75,12 @@ func ratio(b, a sample) float64 { return float64(b.median()) / float64(a.median(
 // bestRatio is ratio by the fastest run of each: what is left when the machine
 // is busy with other things.
 func bestRatio(b, a sample) float64 { return float64(b.at(0)) / float64(a.at(0)) }
+
+// over is the time of one of n things done in each measurement.
+func (s sample) over(n int) sample {
+	out := make(sample, len(s))
+	for i, d := range s {
+		out[i] = d / time.Duration(n)
+	}
+	return out
+}

@@ -9,11 +9,12 @@ import (
 
 // table is one section of the results.
 type table struct {
-	Title  string             `json:"title"`
-	Notes  []string           `json:"notes,omitempty"`
-	Header []string           `json:"header"`
-	Rows   [][]string         `json:"rows"`
-	Values map[string]float64 `json:"values,omitempty"` // what a program may want to read
+	Section string             `json:"section"` // its name in sections
+	Title   string             `json:"title"`
+	Notes   []string           `json:"notes,omitempty"`
+	Header  []string           `json:"header"`
+	Rows    [][]string         `json:"rows"`
+	Values  map[string]float64 `json:"values,omitempty"` // what a program may want to read
 }
 
 func (t *table) row(cells ...any) {
