@@ -135,7 +135,12 @@ func (o strided) extent(b box) int64 {
 // window binds what o has in the box. base is the element, counted from the
 // bound offset, that the box begins with.
 func (o strided) window(t *spec.Target, b box) (bind spec.Bind, base uint32) {
-	first := int64(0)
+	return o.windowAt(t, b, 0)
+}
+
+// windowAt is window for an operand whose index space begins at element start.
+func (o strided) windowAt(t *spec.Target, b box, start int) (bind spec.Bind, base uint32) {
+	first := int64(start)
 	for i, from := range b.from {
 		first += int64(from) * int64(o.steps[i])
 	}

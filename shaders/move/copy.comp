@@ -1,0 +1,33 @@
+// A copy of contiguous bytes, 16 at a time.
+//
+//lathe:variant u8
+//lathe:variant u8.texel TEXEL
+
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define BITS 8
+#include "lib/dtype.glsl"
+#include "lib/grid.glsl"
+
+#if defined(TEXEL)
+#define WG 256
+#define PACKS 4
+#else
+#define WG 64
+#define PACKS 1
+#endif
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint count; // bytes
+} p;
+
+INPUT(0, src);
+OUTPUT(1, dst);
+
+void main() {
+	uint i = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
+	[[unroll]] for (uint n = 0; n < PACKS; n++, i += WG) {
+		if (i * 16 < p.count) STORE(dst, i, FETCH(src, i), p.count - i * 16);
+	}
+}

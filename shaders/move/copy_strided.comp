@@ -1,0 +1,97 @@
+// A copy between any strides. Elements of BITS bits are moved as bits; memory is
+// read and written in words of 32.
+//
+// The output is rows of elements that are neighbours in memory, and each row is
+// cut into whole words of memory. An invocation makes WORDS of them. A word may
+// belong to two rows, or hold what is no part of the output: of such a word only
+// the own bits are changed, by atomics.
+//
+//lathe:variant u8 BITS=8
+//lathe:variant u16 BITS=16
+//lathe:variant u32 BITS=32
+//lathe:variant u8.texel BITS=8 TEXEL
+//lathe:variant u16.texel BITS=16 TEXEL
+//lathe:variant u32.texel BITS=32 TEXEL
+
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/grid.glsl"
+
+#define PER (32 / BITS)
+#define MASK (0xffffffffu >> (32 - BITS))
+#if defined(TEXEL)
+#define WG 256
+#define WORDS (4 / PER)
+#else
+#define WG 64
+#define WORDS 1
+#endif
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint n[8], src[8], dst[8]; // sizes and strides in elements, innermost first
+	uint rank;                 // dimensions
+	uint inner;                // how many of them, from the first on, make a row
+	uint run;                  // elements of a row
+	uint packs;                // invocations for a row
+	uint total;                // invocations
+	uint srcBase, dstBase;     // where the first element is
+} p;
+
+layout(set = 0, binding = 1) buffer DstBuffer { uint dst[]; };
+
+#if defined(TEXEL)
+layout(set = 0, binding = 0) uniform usamplerBuffer src;
+uint word(uint i) {
+	uvec4 t = texelFetch(src, int(i >> 2));
+	uvec2 h = (i & 2u) != 0u ? t.zw : t.xy;
+	return (i & 1u) != 0u ? h.y : h.x;
+}
+#else
+layout(set = 0, binding = 0) readonly buffer SrcBuffer { uint src[]; };
+uint word(uint i) { return src[i]; }
+#endif
+
+// element is what goes to place k of a row, whose first one comes from first.
+uint element(uint first, uint k) {
+	for (uint d = 0; d + 1 < p.inner; d++) {
+		uint q = k / p.n[d];
+		first += (k - q * p.n[d]) * p.src[d];
+		k = q;
+	}
+	first += k * p.src[p.inner - min(p.inner, 1u)];
+	return (word(first / PER) >> (first % PER * BITS)) & MASK;
+}
+
+void main() {
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	if (i >= p.total) return;
+	uint row = i / p.packs, pack = i - row * p.packs;
+	uint from = p.srcBase, to = p.dstBase;
+	for (uint d = p.inner; d < p.rank; d++) {
+		uint q = row / p.n[d], k = row - q * p.n[d];
+		from += k * p.src[d];
+		to += k * p.dst[d];
+		row = q;
+	}
+	uint w = to / PER + pack * WORDS, k = w * PER - to; // below 0 is far beyond run
+	uint values[WORDS], masks[WORDS];
+	[[unroll]] for (uint j = 0; j < WORDS; j++) {
+		values[j] = masks[j] = 0u;
+		[[unroll]] for (uint e = 0; e < PER; e++, k++) {
+			if (k < p.run) {
+				values[j] |= element(from, k) << (e * BITS);
+				masks[j] |= MASK << (e * BITS);
+			}
+		}
+	}
+	[[unroll]] for (uint j = 0; j < WORDS; j++) {
+		if (masks[j] == 0xffffffffu) {
+			dst[w + j] = values[j];
+		} else if (BITS < 32 && masks[j] != 0u) {
+			atomicAnd(dst[w + j], ~masks[j]);
+			atomicOr(dst[w + j], values[j]);
+		}
+	}
+}
