@@ -286,6 +286,11 @@ func (s *suite) all(p *prepared) {
 	var wg sync.WaitGroup
 	for _, l := range lanes {
 		do := func() {
+			defer func() {
+				if v := recover(); v != nil {
+					s.add(l, p.job, "refuse", failf("panicked: %v", v))
+				}
+			}()
 			s.cases(l, p)
 			if p.last && p.err == nil {
 				s.refusals(l, p.job)

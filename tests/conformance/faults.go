@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -87,10 +86,7 @@ func (s *suite) placed(l *lane, p *prepared) (*placed, error) {
 
 // start runs the call. The device may be the first to see a fault, or not.
 func (c *placed) start(s *suite, l *lane) error {
-	var ops []exec.Operand
-	for _, b := range c.blocks {
-		ops = append(ops, b.operand())
-	}
+	ops := operands(c.blocks)
 	return l.x.Run(s.ctx, c.call, ops[len(c.in):], ops[:len(c.in)])
 }
 

@@ -44,8 +44,13 @@ func (s *suite) refusals(l *lane, j *job) {
 	if err != nil {
 		s.add(l, p.job, "refuse", fail(err))
 	}
+	_, err = l.x.Plan(p.call, operands(blocks[len(p.in):len(p.in)+len(p.want)]), operands(blocks[:len(p.in)]))
+	lacks := errors.Is(err, gpu.ErrUnsupported) // the dtype: what is wrong besides need not be seen
 	for _, r := range list {
 		o := pass()
+		if lacks {
+			r.want = append(slices.Clone(r.want), gpu.ErrUnsupported)
+		}
 		if err := s.refuse(l, r, blocks); err != nil {
 			o = fail(err)
 		}
@@ -178,19 +183,20 @@ func (s *suite) refuse(l *lane, r refusal, blocks []*block) (err error) {
 	return nil
 }
 
+func operands(bs []*block) []exec.Operand {
+	var os []exec.Operand
+	for _, b := range bs {
+		os = append(os, b.operand())
+	}
+	return os
+}
+
 // wrong lists the wrong calls.
 func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refusal {
 	var (
 		argument = []error{gpu.ErrInvalidArgument}
 		handle   = []error{gpu.ErrInvalidHandle}
 	)
-	operands := func(bs []*block) []exec.Operand {
-		var os []exec.Operand
-		for _, b := range bs {
-			os = append(os, b.operand())
-		}
-		return os
-	}
 	var list []refusal
 	// add appends a call with one thing changed.
 	add := func(name string, want []error, change func(r *refusal)) {
