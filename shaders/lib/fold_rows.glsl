@@ -1,0 +1,76 @@
+// The rows of lib/fold.glsl. Rows may begin within a pack: elements of the packs
+// at both ends that belong to others are left out by their index.
+
+#if defined(TEXEL)
+#define LANES 1u
+#else
+#define LANES p.lanes
+#endif
+
+// foldChunk folds what is this invocation's part of chunk c of a row.
+State foldChunk(uint row, uint c, uint lane) {
+	uint n = p.n, last = p.last, steps = p.chunk, stride = LANES;
+	uint start = p.base + row * n;
+	uint pack = start / PACK + c * steps * (UNROLL * stride) + lane;
+	State s = identity();
+	for (uint k = 0; k < steps; k++) {
+		uvec4 raw[UNROLL];
+		[[unroll]] for (uint u = 0; u < UNROLL; u++) raw[u] = FETCH(src, min(pack + u * stride, last));
+#if INPUTS == 2
+		uvec4 raw2[UNROLL];
+		[[unroll]] for (uint u = 0; u < UNROLL; u++) raw2[u] = FETCH(src2, min(pack + u * stride, last));
+#endif
+		Elem v[BLOCK];
+		uint at[BLOCK];
+		[[unroll]] for (uint u = 0; u < UNROLL; u++) {
+			REAL e[PACK] = unpack(raw[u]);
+#if INPUTS == 2
+			REAL f[PACK] = unpack(raw2[u]);
+			[[unroll]] for (uint j = 0; j < PACK; j++) v[u * PACK + j] = Elem(e[j], f[j]);
+#else
+			[[unroll]] for (uint j = 0; j < PACK; j++) v[u * PACK + j] = e[j];
+#endif
+			uint first = (pack + u * stride) * PACK - start; // wraps before the row
+			[[unroll]] for (uint j = 0; j < PACK; j++) at[u * PACK + j] = first + j;
+		}
+		absorb(s, v, at, n);
+		pack += UNROLL * stride;
+	}
+	return s;
+}
+
+#if defined(TEXEL)
+State gather(State s, uint lane) { return s; }
+#else
+shared State tree[WG];
+
+// gather merges the states of the invocations that share a chunk, in an order
+// that is always the same.
+State gather(State s, uint lane) {
+	uint l = gl_LocalInvocationID.x;
+	tree[l] = s;
+	barrier();
+	for (uint h = p.lanes / 2; h > 0; h /= 2) {
+		if (lane < h) tree[l] = merge(tree[l], tree[l + h]);
+		barrier();
+	}
+	return tree[l - lane];
+}
+#endif
+
+#if !defined(NO_MAIN)
+layout(set = 0, binding = OUT_SLOT) writeonly buffer Made { uint made[]; };
+
+void main() {
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	uint lane = i & (LANES - 1u), unit = i / LANES;
+	uint c = unit % p.chunks, row = unit / p.chunks;
+	State s = identity();
+	if (row < p.outer) s = foldChunk(row, c, lane);
+	s = gather(s, lane);
+	if (row < p.outer && lane == 0) {
+		s = finish(s);
+		PUT_STATE(made, p.outBase + unit * STATE_WORDS, s);
+	}
+}
+#endif

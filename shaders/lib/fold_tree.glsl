@@ -1,0 +1,9 @@
+// Pairwise sums and their like over a block: halves meet until one is left.
+#define PAIRWISE(v, f) { \
+	if (BLOCK > 16) [[unroll]] for (uint i_ = 0; i_ < 16; i_++) v[i_ % BLOCK] = f(v[i_ % BLOCK], v[(i_ + 16) % BLOCK]); \
+	if (BLOCK > 8) [[unroll]] for (uint i_ = 0; i_ < 8; i_++) v[i_ % BLOCK] = f(v[i_ % BLOCK], v[(i_ + 8) % BLOCK]); \
+	if (BLOCK > 4) [[unroll]] for (uint i_ = 0; i_ < 4; i_++) v[i_ % BLOCK] = f(v[i_ % BLOCK], v[(i_ + 4) % BLOCK]); \
+	v[0] = f(v[0], v[2]); \
+	v[1] = f(v[1], v[3]); \
+	v[0] = f(v[0], v[1]); \
+}
