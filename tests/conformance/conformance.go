@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -180,6 +181,18 @@ type job struct {
 	last  bool // of its operation and dtype: the refusals follow
 }
 
+// heavy reports whether the job should have the machine for itself.
+func (j *job) heavy() bool {
+	if j.image == "none" {
+		return false
+	}
+	elems := 0
+	for _, d := range j.op.Cases.Inputs(j.dtype, j.dims) {
+		elems += d.Elems()
+	}
+	return elems > heavy
+}
+
 func (j *job) name() string {
 	var b strings.Builder
 	b.WriteString(callName(j.call))
@@ -242,6 +255,7 @@ func (s *suite) run() error {
 	defer cancel()
 	jobs := s.jobs()
 	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
+	room := make(chan struct{}, 1) // for the memory of one heavy job
 	go func() {
 		defer close(queue)
 		for i := range jobs {
@@ -251,7 +265,16 @@ func (s *suite) run() error {
 			case <-ctx.Done():
 				return
 			}
-			go func() { f <- s.prepare(&jobs[i]) }()
+			go func() {
+				if jobs[i].heavy() {
+					select {
+					case room <- struct{}{}:
+					case <-ctx.Done():
+						return
+					}
+				}
+				f <- s.prepare(&jobs[i])
+			}()
 		}
 	}()
 	for i := range jobs {
@@ -259,7 +282,14 @@ func (s *suite) run() error {
 		if !ok {
 			return ctx.Err()
 		}
-		s.all(<-f)
+		select {
+		case p := <-f:
+			s.all(p)
+		case <-ctx.Done():
+		}
+		if jobs[i].heavy() && len(room) > 0 {
+			<-room
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("conformance: %w", err)
 		}
@@ -279,10 +309,7 @@ func (s *suite) all(p *prepared) {
 	if p.own {
 		lanes = lanes[:1]
 	}
-	elems := 0
-	for _, h := range p.in {
-		elems += h.Elems()
-	}
+	start := time.Now()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
 		do := func() {
@@ -297,13 +324,14 @@ func (s *suite) all(p *prepared) {
 				s.faults(l, p.job)
 			}
 		}
-		if elems > heavy {
+		if p.heavy() {
 			do()
 		} else {
 			wg.Go(do)
 		}
 	}
 	wg.Wait()
+	s.report.spent[p.op.Name] += time.Since(start)
 	for _, l := range lanes {
 		for _, r := range l.rows {
 			s.report.add(r)

@@ -70,7 +70,7 @@ func TestDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%v\n%s", time.Since(start).Round(time.Millisecond), rep)
+		t.Logf("%v, longest %s\n%s", time.Since(start).Round(time.Millisecond), rep.Slowest(8), rep)
 		if !rep.OK() {
 			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
 		}

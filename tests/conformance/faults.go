@@ -37,13 +37,19 @@ func (s *suite) faults(l *lane, j *job) {
 			return
 		}
 		bad = append(bad, b)
-		for _, asked := range []string{"sync", "read"} {
+		for _, asked := range []string{"sync", "read", "strided"} {
+			lay := guarded
+			if asked == "strided" {
+				if lay = padded; !changes(lay, b.in) && !changes(lay, b.want) {
+					continue
+				}
+			}
 			o := pass()
-			if err := s.fault(l, good, b, asked == "sync"); err != nil {
-				o = refused(err, true)
+			if err := s.fault(l, good, b, lay, asked != "read"); err != nil {
+				o = refused(err, asked != "strided" || s.mayRefuse(b))
 			}
 			s.add(l, j, fmt.Sprintf("fault%d-%s", k, asked), o)
-			if o.status == Unsupported { // the dtype
+			if o.status == Unsupported && asked == "sync" { // the dtype
 				return
 			}
 		}
@@ -79,8 +85,8 @@ type placed struct {
 	blocks []*block
 }
 
-func (s *suite) placed(l *lane, p *prepared) (*placed, error) {
-	blocks, err := s.placeAll(l, p)
+func (s *suite) placed(l *lane, p *prepared, lay layout) (*placed, error) {
+	blocks, err := s.placeAll(l, p, lay)
 	return &placed{p, blocks}, err
 }
 
@@ -118,8 +124,8 @@ func (c *placed) check(s *suite, l *lane) error {
 }
 
 // fault makes one faulty call and asks for its error, then a good one.
-func (s *suite) fault(l *lane, good, bad *prepared, sync bool) (err error) {
-	b, err := s.placed(l, bad)
+func (s *suite) fault(l *lane, good, bad *prepared, lay layout, sync bool) (err error) {
+	b, err := s.placed(l, bad, lay)
 	defer func() { err = errors.Join(err, l.free(b.blocks...)) }()
 	if err != nil {
 		return err
@@ -164,7 +170,7 @@ func (s *suite) interleave(l *lane, good *prepared, bad []*prepared, n int) (err
 		if i%2 == 1 {
 			p = bad[i/2]
 		}
-		c, err := s.placed(l, p)
+		c, err := s.placed(l, p, guarded)
 		calls = append(calls, c)
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func TestOps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Log(rep)
+		t.Logf("%s\n%s", rep.Slowest(8), rep)
 		if n := rep.Count(conformance.Fail); n > 0 {
 			t.Errorf("%d cases failed", n)
 		}

@@ -28,7 +28,7 @@ func (s *suite) refusals(l *lane, j *job) {
 	if p == nil {
 		return
 	}
-	blocks, err := s.placeAll(l, p)
+	blocks, err := s.placeAll(l, p, guarded)
 	defer func() {
 		if err := l.free(blocks...); err != nil {
 			s.add(l, p.job, "refuse", fail(err))
@@ -141,15 +141,15 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(e error) bool { return errors.Is(err, e) })
 }
 
-func (s *suite) placeAll(l *lane, p *prepared) (blocks []*block, err error) {
+func (s *suite) placeAll(l *lane, p *prepared, lay layout) (blocks []*block, err error) {
 	for _, h := range p.in {
-		b, err := l.place(s, h.Desc, h, guarded, 0)
+		b, err := l.place(s, h.Desc, h, lay, 0)
 		if blocks = append(blocks, b); err != nil {
 			return blocks, err
 		}
 	}
 	for _, h := range p.want {
-		b, err := l.place(s, h.Desc, nil, guarded, poison1)
+		b, err := l.place(s, h.Desc, nil, lay, poison1)
 		if blocks = append(blocks, b); err != nil {
 			return blocks, err
 		}

@@ -1,12 +1,15 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -51,13 +54,14 @@ type Report struct {
 	Stale []string `json:"stale,omitempty"`
 
 	lost  error
-	flips map[string]*[2]int // op/dtype: elements outside the tolerance, elements
-	limit map[string]float64 // op/dtype: the fraction allowed
+	spent map[string]time.Duration // by operation
+	flips map[string]*[2]int       // op/dtype: elements outside the tolerance, elements
+	limit map[string]float64       // op/dtype: the fraction allowed
 }
 
 func newReport(info *gpu.Info, opts Options) *Report {
 	r := &Report{Device: info.Name, Driver: info.Driver, Seed: opts.Seed, Quick: opts.Quick,
-		flips: map[string]*[2]int{}, limit: map[string]float64{}}
+		spent: map[string]time.Duration{}, flips: map[string]*[2]int{}, limit: map[string]float64{}}
 	for _, op := range opts.Ops {
 		for _, d := range op.Cases.DTypes {
 			r.limit[op.Name+"/"+d.String()] = op.Tolerance(op.Defaults, d, op.Cases.Typical(d)).Flips
@@ -128,6 +132,17 @@ func (r *Report) Failures() []Row {
 
 // OK reports whether nothing failed unexpectedly and no expectation is stale.
 func (r *Report) OK() bool { return r.Count(Fail) == 0 && len(r.Stale) == 0 }
+
+// Slowest names the n operations that took longest, and how long.
+func (r *Report) Slowest(n int) string {
+	names := sortedKeys(r.spent)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.spent[b], r.spent[a]) })
+	var list []string
+	for _, name := range names[:min(n, len(names))] {
+		list = append(list, fmt.Sprintf("%s %v", name, r.spent[name].Round(time.Millisecond)))
+	}
+	return strings.Join(list, ", ")
+}
 
 // JSON returns the report as indented JSON.
 func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }
