@@ -1,6 +1,6 @@
 // Command bench measures Lathe beside the libraries that Go programs use today
-// for images, in one run on one machine, and prints ratios. It measures what the
-// device can do at most, too. It lives in a module of
+// for images, in one run on one machine, and prints ratios; tensor
+// operations also beside what the device can do at most. It lives in a module of
 // its own so that programs that use Lathe never download the others.
 //
 //	cd tests/peers && go run ./bench            # everything, some minutes
@@ -32,6 +32,7 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
+	match string // rows of tensor must contain this
 
 	ceilings *ceilings // what the device can do at most, once measured
 }
@@ -48,6 +49,7 @@ var sections = []struct {
 	{"startup", (*bench).startup},
 	{"copy", (*bench).copy},
 	{"roofline", (*bench).roofline},
+	{"tensor", (*bench).tensor},
 }
 
 // results is what -json writes.
@@ -77,12 +79,13 @@ func main() {
 	}
 	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
 	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
+	match := flag.String("match", "", "only rows of tensor that contain this `text`")
 	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
 	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
 	seed := flag.Uint64("seed", 1, "seed of the generated pictures")
 	flag.Parse()
-	b := &bench{quick: *quick, seed: *seed}
+	b := &bench{quick: *quick, seed: *seed, match: *match}
 	if err := b.runAll(*only, names, *jsonFile, *mdFile, *device); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

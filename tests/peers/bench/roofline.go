@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,19 +30,12 @@ type copyKernel struct {
 	packs int // of 16 bytes a workgroup
 }
 
-// fmaKernel is a variant of shaders/test/roofline_fma.comp.
+// fmaKernel is shaders/test/roofline_fma.comp.
 type fmaKernel struct {
-	name   string
-	chains int
-	out    *lathe.Tensor
-	rounds int
-	groups uint32
+	list  []gpu.Dispatch
+	flops float64 // of a launch
+	times int     // launches that take some milliseconds
 }
-
-const (
-	fmaSteps = 64 // STEPS of the shader
-	fmaLocal = 64 // its workgroup
-)
 
 // copyKernels are the variants this device can run.
 func (b *bench) copyKernels() []copyKernel {
@@ -129,62 +121,45 @@ func freeAll(dev *lathe.Device, ts ...*lathe.Tensor) error {
 	return nil
 }
 
-// flops is the arithmetic of one launch.
-func (k *fmaKernel) flops() float64 {
-	return 2 * 4 * float64(k.chains) * fmaSteps * float64(k.rounds) * fmaLocal * float64(k.groups)
-}
-
-func (k *fmaKernel) plan() ([]gpu.Dispatch, error) {
-	m, err := spirv.Module(k.name)
+// fma prepares the multiply-adds, and checks what they compute.
+func (b *bench) fma() (*fmaKernel, error) {
+	const local, chains, steps = 64, 3, 256 // as the shader has them
+	groups := 256
+	if b.dev.Info().Kind != gpu.CPU {
+		groups = 16384 // to fill the many processors of a GPU
+	}
+	m, err := spirv.Module("test/roofline_fma.f32")
 	if err != nil {
 		return nil, err
 	}
-	push := binary.LittleEndian.AppendUint32(nil, uint32(k.rounds))
-	push = binary.LittleEndian.AppendUint32(push, math.Float32bits(0.5))
+	out, err := b.dev.NewTensor(tensor.Contiguous(tensor.F32, groups*local, 4))
+	if err != nil {
+		return nil, err
+	}
+	push := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
 	push = binary.LittleEndian.AppendUint32(push, math.Float32bits(1))
-	return []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: k.out.Handle()}}, Params: push, Groups: [3]uint32{k.groups, 1, 1}}}, nil
+	k := &fmaKernel{
+		list:  []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: out.Handle()}}, Params: push, Groups: [3]uint32{uint32(groups), 1, 1}}},
+		flops: 2 * 4 * chains * steps * float64(groups*local),
+	}
+	if k.times, err = repeats(func(times int) func() error { return b.launches(k.list, times) }, 8*time.Millisecond); err != nil {
+		return nil, err
+	}
+	got, err := b.dev.Read(b.ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range decode(got) {
+		if v != 2*chains { // x → x/2 + 1 settles at 2, in each chain
+			return nil, fmt.Errorf("multiply-adds: number %d is %g, want %d", i, v, 2*chains)
+		}
+	}
+	return k, nil
 }
 
-// fmaKernels prepares every variant, with enough rounds that a launch takes
-// some milliseconds, and checks what they compute.
-func (b *bench) fmaKernels() ([]*fmaKernel, error) {
-	var ks []*fmaKernel
-	for _, chains := range []int{1, 2, 3, 4, 6} {
-		k := &fmaKernel{name: fmt.Sprintf("test/roofline_fma.f32.chains%d", chains), chains: chains, rounds: 16, groups: 256}
-		if b.dev.Info().Kind != gpu.CPU {
-			k.groups = 16384 // to fill the many processors of a GPU
-		}
-		var err error
-		if k.out, err = b.dev.NewTensor(tensor.Contiguous(tensor.F32, int(k.groups)*fmaLocal, 4)); err != nil {
-			return nil, err
-		}
-		for {
-			list, err := k.plan()
-			if err != nil {
-				return nil, err
-			}
-			s, err := interleave(0, 3, b.launches(list, 1))
-			if err != nil {
-				return nil, err
-			}
-			if s[0].median() > 4*time.Millisecond || k.rounds > 16384 {
-				break
-			}
-			k.rounds *= 2
-		}
-		got, err := b.dev.Read(b.ctx, k.out)
-		if err != nil {
-			return nil, err
-		}
-		// x → x/2 + 1 settles at 2, in each chain.
-		for i := 0; i < len(got); i += 4 {
-			if v := math.Float32frombits(binary.LittleEndian.Uint32(got[i:])); v != float32(2*chains) {
-				return nil, fmt.Errorf("%s: number %d is %g, want %d", k.name, i/4, v, 2*chains)
-			}
-		}
-		ks = append(ks, k)
-	}
-	return ks, nil
+// rate is GFLOP/s of measurements of times launches.
+func (k *fmaKernel) rate(s sample) float64 {
+	return k.flops * float64(k.times) / float64(s.median().Nanoseconds())
 }
 
 // ceil finds the ceilings, once.
@@ -206,7 +181,7 @@ func (b *bench) roofline() (*table, error) {
 	}
 	t := &table{Title: "What the device can do at most", Header: []string{"ceiling", "by", "time", "GB/s", "GFLOP/s"}}
 	t.note("The ceilings that the tensor operations below are measured against. GB/s counts bytes read and bytes written. " +
-		"The copies and the multiply-adds are kernels of their own (shaders/test/roofline_*.comp), each in every variant the device can run; the fastest counts. " +
+		"The copies and the multiply-adds are kernels of their own (shaders/test/roofline_*.comp); of the copies the fastest the device can run counts. " +
 		"The copy by the host is Go's copy with a goroutine a processor, for comparison.")
 	c := &ceilings{b: b}
 	for _, n := range []int64{64 << 10, 1 << 20, 4 << 20, 64 << 20} {
@@ -247,42 +222,17 @@ func (b *bench) roofline() (*table, error) {
 		t.value(fmt.Sprintf("device_copy_gbps/%d", n), gbps(s[at]))
 		t.value(fmt.Sprintf("host_copy_gbps/%d", n), gbps(s[last]))
 	}
-	ks, err := b.fmaKernels()
+	k, err := b.fma()
 	if err != nil {
 		return nil, err
 	}
-	var fs []func() error
-	for _, k := range ks {
-		list, err := k.plan()
-		if err != nil {
-			return nil, err
-		}
-		fs = append(fs, b.launches(list, 2))
-	}
-	s, err := interleave(2*budget, 50, fs...)
+	s, err := interleave(budget, 50, b.launches(k.list, k.times))
 	if err != nil {
 		return nil, err
 	}
-	rate := func(i int) float64 { return 2 * ks[i].flops() / float64(s[i].median().Nanoseconds()) }
-	at := 0
-	var all []string
-	for i, k := range ks {
-		all = append(all, fmt.Sprintf("%.0f with %d", rate(i), 4*k.chains))
-		if ks[i].flops()/float64(s[i].at(0)) > ks[at].flops()/float64(s[at].at(0)) {
-			at = i
-		}
-	}
-	t.row("multiply-add, f32", ks[at].name, s[at].over(2), "", rate(at))
-	t.note("Multiply-adds by the number of independent chains an invocation keeps, in GFLOP/s: %s.", strings.Join(all, ", "))
-	t.value("fma_gflops", rate(at))
-	for i, k := range ks {
-		if i != at {
-			if err := b.dev.Free(k.out); err != nil {
-				return nil, err
-			}
-		}
-	}
-	c.fma = *ks[at]
+	t.row("multiply-add, f32", k.list[0].Module.Name, s[0].over(k.times), "", k.rate(s[0]))
+	t.value("fma_gflops", k.rate(s[0]))
+	c.fma = *k
 	b.ceilings = c
 	return t, nil
 }
@@ -314,4 +264,12 @@ func sizeName(n int64) string {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	return fmt.Sprintf("%.3g MiB", float64(n)/(1<<20))
+}
+
+func decode(data []byte) []float32 {
+	out := make([]float32, len(data)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return out
 }
