@@ -30,13 +30,21 @@ OUTPUT(1, dst);
 
 REAL apply(REAL x);
 
+uvec4 packOf(uint i) {
+	REAL v[PACK] = unpack(FETCH(src, i));
+	[[unroll]] for (uint k = 0; k < PACK; k++) v[k] = apply(v[k]);
+	return repack(v);
+}
+
 void main() {
-	uint i = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	[[unroll]] for (uint n = 0; n < PACKS; n++, i += WG) {
-		if (i * PACK < p.count) {
-			REAL v[PACK] = unpack(FETCH(src, i));
-			[[unroll]] for (uint k = 0; k < PACK; k++) v[k] = apply(v[k]);
-			STORE(dst, i, repack(v), p.count - i * PACK);
-		}
+	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
+	uint whole = p.count / PACK;
+	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
+		if (i < whole) dst[i] = packOf(i);
+	}
+	// What is left of a pack, once an invocation: CPU drivers run both sides of
+	// a branch, and each store is a loop over the lanes.
+	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * PACK < p.count) {
+		STORE(dst, whole, packOf(whole), p.count - whole * PACK);
 	}
 }
