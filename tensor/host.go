@@ -44,6 +44,13 @@ func (h *Host) Set(v float64, index ...int) { h.set(h.offset(index), v) }
 
 // Floats returns all elements in row-major order of the shape.
 func (h *Host) Floats() []float64 {
+	if h.IsContiguous() {
+		out := make([]float64, h.Elems())
+		for i := range out {
+			out[i] = h.get(i)
+		}
+		return out
+	}
 	out := make([]float64, 0, h.Elems())
 	h.Each(func(_ []int, off int) { out = append(out, h.get(off)) })
 	return out
@@ -51,6 +58,12 @@ func (h *Host) Floats() []float64 {
 
 // SetFloats stores values in row-major order of the shape.
 func (h *Host) SetFloats(values []float64) {
+	if h.IsContiguous() {
+		for i := range h.Elems() {
+			h.set(i, values[i])
+		}
+		return
+	}
 	i := 0
 	h.Each(func(_ []int, off int) { h.set(off, values[i]); i++ })
 }

@@ -111,8 +111,11 @@ func (d *Device) zones(b *buffer) [2]zone {
 // fill returns what the zone holds while nobody has written to it.
 func (z zone) fill() []byte {
 	p := make([]byte, z.to-z.from)
-	for i := range p {
+	for i := range min(len(p), len(pattern)) {
 		p[i] = pattern[(z.from+int64(i))%int64(len(pattern))]
+	}
+	for n := len(pattern); n < len(p); n *= 2 { // whole periods, twice as many each time
+		copy(p[n:], p[:n])
 	}
 	return p
 }

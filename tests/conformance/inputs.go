@@ -125,13 +125,26 @@ func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rn
 			low, high = 0, 1
 		}
 	}
-	n := h.Elems()
-	values := make([]float64, n)
-	k := 0
-	h.Each(func(index []int, _ int) {
-		values[k] = value(image, index, k, n, low, high, whole, rng)
-		k++
-	})
+	values := make([]float64, h.Elems())
+	switch {
+	case pattern(values, h.Desc, image, low, high):
+	case whole:
+		for k := range values {
+			values[k] = low + float64(rng.Int64N(int64(high-low)+1))
+		}
+	default:
+		for k := range values {
+			// The ends of the range are where clamping goes wrong.
+			switch u := rng.Uint64(); u % 32 {
+			case 0:
+				values[k] = low
+			case 1:
+				values[k] = high
+			default:
+				values[k] = low + (high-low)*float64(u>>11)*0x1p-53
+			}
+		}
+	}
 	for _, m := range repeatModes[image] {
 		repeat(values, h.Shape, m.in)
 	}
@@ -160,42 +173,48 @@ func isFloat(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-func value(image string, index []int, i, n int, low, high float64, whole bool, rng *rand.Rand) float64 {
-	switch image {
-	case "low":
-		return low
-	case "high":
-		return high
-	case "middle":
-		return (low + high) / 2
-	case "gradient":
-		return low + (high-low)*float64(i)/float64(max(n-1, 1))
-	case "impulse":
-		if i == n/2 {
-			return high
-		}
-		return low
-	case "checker":
-		sum := 0
-		for _, k := range index[:max(len(index)-1, min(len(index), 1))] {
-			sum += k
-		}
-		if sum%2 == 1 {
-			return high
-		}
-		return low
+// pattern fills the values of an image that is not random, and reports whether
+// it is one.
+func pattern(values []float64, d tensor.Desc, image string, low, high float64) bool {
+	if !slices.Contains(images, image) {
+		return false
 	}
-	if whole {
-		return low + float64(rng.Int64N(int64(high-low)+1))
+	for i := range values {
+		v := low
+		switch image {
+		case "high":
+			v = high
+		case "middle":
+			v = (low + high) / 2
+		case "gradient":
+			v = low + (high-low)*float64(i)/float64(max(len(values)-1, 1))
+		case "impulse":
+			if i == len(values)/2 {
+				v = high
+			}
+		case "checker":
+			if field(i, d.Shape)%2 == 1 {
+				v = high
+			}
+		}
+		values[i] = v
 	}
-	// The ends of the range are where clamping goes wrong.
-	switch rng.IntN(32) {
-	case 0:
-		return low
-	case 1:
-		return high
+	return true
+}
+
+// field is the sum of the indices of an element, the last one left out where
+// there are more: on a chequerboard pixels are black or white.
+func field(i int, shape []int) int {
+	if len(shape) < 2 {
+		return i
 	}
-	return low + (high-low)*rng.Float64()
+	sum := 0
+	i /= shape[len(shape)-1]
+	for d := len(shape) - 2; d >= 0; d-- {
+		sum += i % shape[d]
+		i /= shape[d]
+	}
+	return sum
 }
 
 func descsOf(hs []*tensor.Host) []tensor.Desc {

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
-// TestOps is TestDevices for the operations that LATHE_OPS names, separated by
+// TestOps is TestPlansKeepLimits and TestDevices for the operations that LATHE_OPS names, separated by
 // commas: for work on them.
 func TestOps(t *testing.T) {
 	names := os.Getenv("LATHE_OPS")
@@ -24,6 +24,9 @@ func TestOps(t *testing.T) {
 			t.Fatalf("LATHE_OPS: no operation is named %q", n)
 		}
 		ops = append(ops, op)
+	}
+	for _, op := range ops {
+		t.Run(op.Name, func(t *testing.T) { conformance.CheckPlans(t, op) })
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: testing.Short()})
