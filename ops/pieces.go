@@ -36,6 +36,7 @@ type pieceRoom struct {
 	states   int  // of what belongs to the columns of each block, or each unit of its rows
 	perOuter int  // states of a block
 	unit     int  // rows that stay together
+	shared   bool // all rows of a block have the same states
 	pack     int  // where inner = 1, elements of a pack: pieces begin with one, except a row's first
 	byRow    bool // no piece has several rows of a block, except whole blocks
 }
@@ -59,7 +60,10 @@ func pieces(v normal, r pieceRoom, f func(piece) error) error {
 	if r.byRow || v.inner > min(r.elems, r.states) {
 		columns = min(v.inner, min(r.elems, r.states)&^63)
 	} else {
-		rows = max(min(r.elems/v.inner, r.states/v.inner*r.unit)/r.unit, 1) * r.unit
+		if rows = r.elems / v.inner; !r.shared {
+			rows = min(rows, r.states/v.inner*r.unit)
+		}
+		rows = max(rows/r.unit, 1) * r.unit
 	}
 	for o := range v.outer {
 		for row := 0; row < v.n; {

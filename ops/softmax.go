@@ -1,0 +1,72 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Softmax maps the elements along a dimension to e^x over the sum of all e^x,
+// relative to the largest so that nothing overflows. Elements of −Inf become 0,
+// and where there are no others all become 0; +Inf and NaN make NaN of all along
+// with them.
+type Softmax struct {
+	Dim int `attr:"dim" doc:"the dimension, negative from the end"`
+}
+
+// Spec returns the declaration.
+func (Softmax) Spec() *spec.Op { return softmaxOp }
+
+// softmaxFold finds the largest element and the sum of exponentials.
+var softmaxFold = folder{name: "nn/softmax_stat", reals: 2}
+
+var softmaxOp = newAlong(along{
+	name: "softmax", call: func(dim int) spec.Call { return Softmax{dim} }, dim: func(c spec.Call) int { return c.(Softmax).Dim },
+	doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0, and where there are no others all become 0.",
+	source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
+	in:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
+	kernels: append(append(softmaxFold.kernels(floats...), applyKernels("nn/softmax_apply")...),
+		dtypeVariants("nn/softmax", foldParams{}, floats, foldTexels)...),
+	plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
+	tolerance: func(d tensor.DType, n int) spec.Tolerance {
+		e := workEpsilon(d)
+		return spec.Tolerance{Abs: tiny(d), Rel: e*(24+math.Sqrt(float64(n))/8) + storeEpsilon(d),
+			Why: "a difference of up to 16 rounds before it is an exponent, the power to two ulps, and a long sum once in a while"}
+	},
+})
+
+func planSoftmax(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) error {
+	if rowsFused(t, d, v) {
+		return addRows(plan, t, "nn/softmax", d, v, func(p foldParams) any { return p }, []spec.Ref{spec.In(0)}, nil, spec.Out(0))
+	}
+	states, err := addFold(plan, t, softmaxFold, d, v, -1, spec.In(0))
+	if err != nil {
+		return err
+	}
+	return addApply(plan, t, applier{name: "nn/softmax_apply", fold: softmaxFold}, d, v, states, spec.Out(0), spec.In(0))
+}
+
+func referenceSoftmax(v normal, in [][]float64) []float64 {
+	x := in[0]
+	eachColumn(v, func(at func(int) int) {
+		m := math.Inf(-1)
+		for r := range v.n {
+			m = math.Max(m, x[at(r)])
+		}
+		if math.IsInf(m, -1) {
+			for r := range v.n {
+				x[at(r)] = 0
+			}
+			return
+		}
+		sum := sumOf(v.n, func(r int) float64 {
+			x[at(r)] = math.Exp(x[at(r)] - m)
+			return x[at(r)]
+		})
+		for r := range v.n {
+			x[at(r)] /= sum
+		}
+	})
+	return x
+}

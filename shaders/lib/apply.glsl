@@ -1,0 +1,124 @@
+// Maps the elements of [outer, n, inner] with the states of their columns,
+// [outer, inner], as lib/fold.glsl made them. Whole packs of memory belong to one
+// invocation, wherever rows begin. The including file says REALS and INPUTS,
+// may say AFFINE (a weight and an offset for each index along n) and GUARDED
+// (nothing is written if the fault words say so), and defines apply.
+//
+//lathe:variant f32 F32
+//lathe:variant f32.texel F32 TEXEL
+//lathe:variant f16 F16
+//lathe:variant f16.texel F16 TEXEL
+//lathe:variant bf16 BF16
+//lathe:variant bf16.texel BF16 TEXEL
+//lathe:variant f64 F64
+
+#include "lib/dtype.glsl"
+#include "lib/grid.glsl"
+#include "lib/state.glsl"
+
+#if defined(TEXEL)
+#define WG 256
+#define PACKS 4
+#else
+#define WG 64
+#define PACKS 1
+#endif
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint count; // elements
+	uint n;
+	uint inner;
+	uint base;  // where the first element lies in the window
+	uint last;  // last pack of the window
+	uint states; // word of the first state
+	uint first; // index along n that the affine window begins with
+	uint total; // elements folded into a state
+	float eps;    // with epsLow, for f64
+	float epsLow;
+} p;
+
+INPUT(0, src);
+#if INPUTS == 2
+INPUT(1, src2);
+#define NEXT 2
+#else
+#define NEXT 1
+#endif
+#if defined(AFFINE)
+INPUT(NEXT, affine);
+#define STATE_SLOT (NEXT + 1)
+#else
+#define STATE_SLOT NEXT
+#endif
+layout(set = 0, binding = STATE_SLOT) readonly buffer States { uint states[]; };
+OUTPUT(STATE_SLOT + 1, dst);
+#if defined(GUARDED)
+layout(set = 0, binding = STATE_SLOT + 2) readonly buffer Fault { uint fault[]; };
+#define CLEAR (fault[0] == 0)
+#else
+#define CLEAR true
+#endif
+
+// apply maps x (and y, of the second input) at index r along n.
+REAL apply(REAL x, REAL y, State s, uint r);
+
+// storePart writes the elements from..to of a pack.
+void storePart(uint i, uvec4 made, uint from, uint to) {
+	[[unroll]] for (uint w = 0; w < 4; w++) {
+		uint low = max(from * BITS, 32 * w), high = min(to * BITS, 32 * w + 32);
+#if BITS == 16
+		if (low < high) {
+			uint mask = (0xffffffffu >> (32 - (high - low))) << (low - 32 * w);
+			dst[i][w] = (dst[i][w] & ~mask) | (made[w] & mask);
+		}
+#else
+		if (low < high) dst[i][w] = made[w];
+#endif
+	}
+}
+
+void main() {
+	uint count = p.count, n = p.n, inner = p.inner, base = p.base;
+	uint pack = (flatGroup() * WG + gl_LocalInvocationID.x) * PACKS;
+	if (pack * PACK >= base + count || !CLEAR) return;
+	uvec4 raw[PACKS];
+	[[unroll]] for (uint u = 0; u < PACKS; u++) raw[u] = FETCH(src, min(pack + u, p.last));
+#if INPUTS == 2
+	uvec4 raw2[PACKS];
+	[[unroll]] for (uint u = 0; u < PACKS; u++) raw2[u] = FETCH(src2, min(pack + u, p.last));
+#endif
+	uint head = pack * PACK < base ? base - pack * PACK : 0;
+	uint e = pack * PACK + head - base; // counted from the piece's first
+	uint q = e / inner, i = e - q * inner, o = q / n, r = q - o * n;
+	[[unroll]] for (uint u = 0; u < PACKS; u++) {
+		REAL v[PACK] = unpack(raw[u]);
+#if INPUTS == 2
+		REAL w[PACK] = unpack(raw2[u]);
+#else
+		REAL w[PACK] = v;
+#endif
+		uint from = head, to = min(PACK, count + base - min((pack + u) * PACK, count + base));
+		[[unroll]] for (uint j = 0; j < PACK; j++) {
+			if (j >= head && j < to) {
+				State s;
+				GET_STATE(s, states, p.states + (o * inner + i) * STATE_WORDS);
+				v[j] = apply(v[j], w[j], s, r);
+				i++;
+				bool wrap = i == inner;
+				i = wrap ? 0 : i;
+				r += wrap ? 1 : 0;
+				wrap = r == n;
+				r = wrap ? 0 : r;
+				o += wrap ? 1 : 0;
+			}
+		}
+		uvec4 made = repack(v);
+		if (from == 0) {
+			if (to > 0) STORE(dst, pack + u, made, to)
+		} else {
+			storePart(pack + u, made, from, to);
+		}
+		head = 0;
+	}
+}

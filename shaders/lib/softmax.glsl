@@ -1,0 +1,31 @@
+// The states of softmax: the largest element, and the sum of e to the power of
+// how much each lies below it. Include after lib/fold.glsl. Algorithm: Milakov and
+// Gimelshein, "Online normalizer calculation for softmax", 2018.
+
+#include "lib/explog.glsl"
+
+// below is what exponents are taken relative to: not −∞, which would make NaN of
+// elements of −∞, whose power is 0.
+REAL below(REAL m) { return m == -infinity() ? REAL(0) : m; }
+
+State identity() { return State(-infinity(), REAL(0)); }
+State finish(State s) { return s; }
+
+State merge(State a, State b) {
+	REAL m = b.a > a.a ? b.a : a.a, r = below(m);
+	return State(m, a.b * expReal(a.a - r) + b.b * expReal(b.a - r));
+}
+
+#if !defined(MERGE)
+void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+	REAL m = s.a;
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
+		v[i] = at[i] < n ? v[i] : -infinity();
+		m = v[i] > m ? v[i] : m;
+	}
+	REAL r = below(m), sum[4] = REAL[4](s.b * expReal(s.a - r), REAL(0), REAL(0), REAL(0));
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) sum[i % 4] += expReal(v[i] - r);
+	s.a = m;
+	s.b = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+#endif

@@ -1,0 +1,13 @@
+// Softmax, once the states of its columns are known.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#define REALS 2
+#define INPUTS 1
+#include "lib/apply.glsl"
+#include "lib/explog.glsl"
+
+REAL apply(REAL x, REAL y, State s, uint r) {
+	REAL m = s.a == -infinity() ? REAL(0) : s.a; // a row of −∞ becomes zeros
+	return s.b == REAL(0) ? REAL(0) : expReal(x - m) / s.b;
+}

@@ -1,0 +1,24 @@
+// The sums of a·b and of b along an axis.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#define REALS 2
+#define INPUTS 2
+#include "lib/fold.glsl"
+
+State identity() { return State(REAL(0), REAL(0)); }
+State merge(State a, State b) { return State(a.a + b.a, a.b + b.b); }
+State finish(State s) { return s; }
+
+#if !defined(MERGE)
+void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+	REAL both[4] = REAL[4](REAL(0), REAL(0), REAL(0), REAL(0)), b[4] = both;
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
+		bool ok = at[i] < n;
+		both[i % 4] += ok ? v[i].a * v[i].b : REAL(0);
+		b[i % 4] += ok ? v[i].b : REAL(0);
+	}
+	s.a += (both[0] + both[1]) + (both[2] + both[3]);
+	s.b += (b[0] + b[1]) + (b[2] + b[3]);
+}
+#endif

@@ -1,0 +1,8 @@
+// The largest element and the sum of exponentials along an axis.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#define REALS 2
+#define INPUTS 1
+#include "lib/fold.glsl"
+#include "lib/softmax.glsl"
