@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"path"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -11,6 +13,7 @@ type unaryParams struct{ Count uint32 }
 // unary is what one elementwise function adds to the family.
 type unary struct {
 	name, doc, source string
+	aliases           []string
 	call              spec.Call
 	shader            string // group/name, without dtype
 	f                 func(float64) float64
@@ -26,7 +29,7 @@ type unary struct {
 // copied before. It may work in place.
 func newUnary(u unary) *spec.Op {
 	op := &spec.Op{
-		Name: u.name, Group: "math", Doc: u.doc, Source: u.source,
+		Name: u.name, Group: path.Dir(u.shader), Doc: u.doc, Source: u.source, Aliases: u.aliases,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape"}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape"}},
 		Defaults: u.call,

@@ -1,0 +1,88 @@
+// Elementary functions of REAL. Drivers may be a thousand units of the last place
+// off in theirs, overflow half-way, or lack them (double precision): these are
+// exact to a few units on every device, and treat infinities, NaN and zeros as
+// C99 does. `precise` keeps compilers from cancelling what must not be.
+
+#if defined(F64)
+#include "lib/math64.glsl"
+#else
+#include "lib/math32.glsl"
+#endif
+
+REAL notANumber() {
+#if defined(F64)
+	return packDouble2x32(uvec2(0u, 0x7ff80000u));
+#else
+	return uintBitsToFloat(0x7fc00000u);
+#endif
+}
+
+// scaled is v·2^n, also where 2^n has no place in REAL: in two steps.
+REAL scaled(REAL v, int n) {
+	int half_ = n >> 1;
+	return v * powerOfTwo(half_) * powerOfTwo(n - half_);
+}
+
+// reduce takes x apart for the exponential: x = r + n·ln 2 with |r| ≤ ½ ln 2.
+REAL reduce(REAL x, out int n) {
+	REAL k = floor(x * LOG2_E + REAL(0.5));
+	n = clamp(int(k), LEAST_EXPONENT, MOST_EXPONENT);
+	precise REAL r = (x - k * LN2_HIGH) - k * LN2_LOW;
+	return r;
+}
+
+// expReal is e^x.
+REAL expReal(REAL x) {
+	int n;
+	REAL r = reduce(clamp(x, EXP_LOW, EXP_HIGH), n);
+	REAL v = scaled(REAL(1) + expm1Small(r), n);
+	v = x > EXP_HIGH ? infinity() : v;
+	v = x < EXP_LOW ? REAL(0) : v;
+	return isNaN(x) ? x : v;
+}
+
+// expm1Real is e^x − 1, exact near 0 too, of x ≤ EXP_HIGH/2.
+REAL expm1Real(REAL x) {
+	int n;
+	REAL r = reduce(x, n), e = expm1Small(r), f = powerOfTwo(n);
+	return n == 0 ? e : f * e + (f - REAL(1));
+}
+
+// logReal is the natural logarithm: −∞ of 0, NaN of what is below.
+REAL logReal(REAL x) {
+	int n;
+	REAL f = split(x, n) - REAL(1), s = f / (REAL(2) + f), h = REAL(0.5) * f * f;
+	// ln(1 + f) = 2·atanh(s), arranged so that the error of s counts little.
+	precise REAL v = REAL(n) * LN2_HIGH + (f - (h - (s * (h + atanhTail(s * s)) + REAL(n) * LN2_LOW)));
+	v = x == infinity() ? x : v;
+	v = x == REAL(0) ? -infinity() : v;
+	v = x < REAL(0) ? notANumber() : v;
+	return isNaN(x) ? x : v;
+}
+
+// log1pReal is ln(1 + z) of 0 ≤ z ≤ 1, exact near 0 too.
+REAL log1pReal(REAL z) {
+	REAL s = z / (REAL(2) + z), h = REAL(0.5) * z * z;
+	REAL near = z - (h - s * (h + atanhTail(s * s)));
+	return z < REAL(0.4) ? near : logReal(REAL(1) + z);
+}
+
+REAL tanhReal(REAL x) {
+	REAL a = abs(x), t = expm1Real(REAL(2) * (a < REAL(20) ? a : REAL(20)));
+	REAL v = t / (t + REAL(2));
+	return isNaN(x) ? x : signBit(x) ? -v : v;
+}
+
+// sigmoidReal is 1/(1 + e^−x).
+REAL sigmoidReal(REAL x) {
+	REAL z = expReal(-abs(x));
+	return (x >= REAL(0) ? REAL(1) : z) / (REAL(1) + z);
+}
+
+REAL erfReal(REAL x) {
+	REAL a = abs(x), c = a < ERF_ONE ? a : ERF_ONE;
+	REAL far = REAL(1) - expReal(logErfc(c));
+	far = a >= ERF_ONE ? REAL(1) : far;
+	REAL v = a < REAL(1) ? x * erfSmall(x * x) : signBit(x) ? -far : far;
+	return isNaN(x) ? x : v;
+}

@@ -1,0 +1,67 @@
+// Powers of REAL. y·ln x must be known to more digits than REAL has: it is kept as
+// the sum of two numbers (Dekker 1971, Knuth, The Art of Computer Programming,
+// volume 2, 4.2.2).
+
+#include "lib/math.glsl"
+
+// twoSum is a + b: the rounded sum, and what rounding lost.
+REAL twoSum(REAL a, REAL b, out REAL lost) {
+	precise REAL s = a + b;
+	precise REAL bb = s - a;
+	precise REAL e = (a - (s - bb)) + (b - bb);
+	lost = e;
+	return s;
+}
+
+// twoProduct is a·b likewise, where nothing overflows.
+REAL twoProduct(REAL a, REAL b, out REAL lost) {
+	precise REAL p = a * b;
+	precise REAL ca = SPLITTER * a, cb = SPLITTER * b;
+	precise REAL ah = ca - (ca - a), bh = cb - (cb - b);
+	precise REAL al = a - ah, bl = b - bh;
+	precise REAL e = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+	lost = e;
+	return p;
+}
+
+// logTwo is ln x of x > 0 as a sum.
+REAL logTwo(REAL x, out REAL low) {
+	int n;
+	REAL f = split(x, n) - REAL(1), e1, e2, e3, e4;
+	// s + sLow = f / (2 + f)
+	REAL u = twoSum(REAL(2), f, e1), s = f / u;
+	REAL p = twoProduct(s, u, e2);
+	precise REAL sLow = (((f - p) - e2) - s * e1) / u;
+	REAL tail = s * atanhTail(s * s);
+	REAL hi = twoSum(REAL(n) * LN2_HIGH, REAL(2) * s, e3);
+	hi = twoSum(hi, tail, e4);
+	precise REAL rest = ((e3 + e4) + REAL(2) * sLow) + REAL(n) * LN2_LOW;
+	precise REAL sum = hi + rest;
+	precise REAL left = rest - (sum - hi);
+	low = left;
+	return sum;
+}
+
+// powReal is x^y by the rules of C99, annex F.9.4.4.
+REAL powReal(REAL x, REAL y) {
+	REAL a = abs(x), low, lost;
+	REAL power = clamp(y, -HUGE_POWER, HUGE_POWER); // beyond, only a = 1 is not 0 or infinite
+	bool plain = a > REAL(0) && a < infinity();
+	REAL l = logTwo(plain ? a : REAL(1), low);
+	REAL p = twoProduct(l, power, lost);
+	precise REAL q = lost + low * power;
+	int n;
+	REAL r = reduce(clamp(p, EXP_LOW, EXP_HIGH), n);
+	REAL v = scaled(REAL(1) + expm1Small(r + q), n);
+	v = p > EXP_HIGH ? infinity() : p < EXP_LOW ? REAL(0) : v;
+	v = a == REAL(0) ? (y < REAL(0) ? infinity() : REAL(0)) : v;
+	v = a == infinity() ? (y < REAL(0) ? REAL(0) : infinity()) : v;
+	// The power's own infinities, beside a base of 1.
+	v = y == infinity() ? (a > REAL(1) ? y : a < REAL(1) ? REAL(0) : REAL(1)) : v;
+	v = y == -infinity() ? (a > REAL(1) ? REAL(0) : a < REAL(1) ? infinity() : REAL(1)) : v;
+	bool whole = isInteger(y);
+	v = signBit(x) && whole && isOdd(y) ? -v : v;
+	v = x < REAL(0) && a < infinity() && !whole ? notANumber() : v;
+	v = isNaN(x) ? x : isNaN(y) ? y : v;
+	return y == REAL(0) || x == REAL(1) ? REAL(1) : v;
+}

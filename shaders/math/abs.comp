@@ -1,0 +1,6 @@
+// Magnitudes.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "lib/unary.glsl"
+
+REAL apply(REAL x) { return isNaN(x) ? x : abs(x); }

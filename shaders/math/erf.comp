@@ -1,0 +1,7 @@
+// The error function.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "lib/unary.glsl"
+#include "lib/math.glsl"
+
+REAL apply(REAL x) { return erfReal(x); }

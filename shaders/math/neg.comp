@@ -1,0 +1,6 @@
+// Negatives.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "lib/unary.glsl"
+
+REAL apply(REAL x) { return -x; }

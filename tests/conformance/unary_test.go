@@ -1,0 +1,117 @@
+package conformance_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// TestElementaryFunctions sweeps f32 through numbers of every magnitude, and
+// bounds the error in units of the last place: the cases of the suite lie where
+// the functions are easy.
+func TestElementaryFunctions(t *testing.T) {
+	functions := []struct {
+		call spec.Call
+		f    func(float64) float64
+		ulps float64
+	}{
+		{ops.Exp{}, math.Exp, 3},
+		{ops.Log{}, math.Log, 3},
+		{ops.Sin{}, math.Sin, 3},
+		{ops.Cos{}, math.Cos, 3},
+		{ops.Tanh{}, math.Tanh, 5},
+		{ops.Erf{}, math.Erf, 5},
+		{ops.Sigmoid{}, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 5},
+		{ops.Softplus{}, func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }, 5},
+		{ops.Sqrt{}, math.Sqrt, 1},
+		{ops.Rsqrt{}, func(x float64) float64 { return 1 / math.Sqrt(x) }, 5},
+		{ops.Reciprocal{}, func(x float64) float64 { return 1 / x }, 3},
+	}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		run, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		// Every sign, every exponent, and 512 mantissas of each.
+		var bits []uint32
+		for i := range uint32(1 << 18) {
+			bits = append(bits, i<<14|(i*2654435761)>>18)
+		}
+		desc := tensor.Contiguous(tensor.F32, len(bits))
+		data := make([]byte, desc.Bytes())
+		for i, b := range bits {
+			binary.LittleEndian.PutUint32(data[4*i:], b)
+		}
+		in, out := alloc(t, dev, desc), alloc(t, dev, desc)
+		if err := dev.Write(t.Context(), in.Buffer, 0, data); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range functions {
+			if err := run.Run(t.Context(), f.call, []exec.Operand{out}, []exec.Operand{in}); err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, len(data))
+			if err := run.Read(t.Context(), out.Buffer, 0, got); err != nil {
+				t.Fatal(err)
+			}
+			worst, at := 0.0, float32(0)
+			for i, b := range bits {
+				x := math.Float32frombits(b)
+				g, w := float64(math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:]))), f.f(float64(x))
+				if e := ulps(g, w, x); e > worst {
+					worst, at = e, x
+				}
+			}
+			t.Logf("%s: %.2f units, at %v", f.call.Spec().Name, worst, at)
+			if worst > f.ulps {
+				t.Errorf("%s: %.2f units of the last place off at %v, want at most %v", f.call.Spec().Name, worst, at, f.ulps)
+			}
+		}
+	})
+}
+
+// ulps is how far g is from w in units of the last place of f32. A device may
+// take subnormal numbers for 0, as arguments and as results.
+func ulps(g, w float64, x float32) float64 {
+	const least = 0x1p-126
+	if math.Abs(float64(x)) < least && x != 0 {
+		return 0
+	}
+	switch w32 := float32(w); {
+	case w != w || math.IsInf(float64(w32), 0):
+		if g != g && w != w || g == float64(w32) || w32 != 0 && math.Abs(g) == math.MaxFloat32 {
+			return 0
+		}
+		return math.Inf(1)
+	case math.Abs(w) < least:
+		if math.Abs(g) <= least {
+			return 0
+		}
+		return math.Inf(1)
+	case g != g || math.IsInf(g, 0):
+		return math.Inf(1)
+	}
+	_, e := math.Frexp(w)
+	return math.Abs(g-w) / math.Ldexp(1, e-24)
+}
+
+func alloc(t *testing.T, dev gpu.Device, d tensor.Desc) exec.Operand {
+	t.Helper()
+	h, err := dev.Alloc(d.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dev.Free(h); err != nil {
+			t.Error(err)
+		}
+	})
+	return exec.Operand{Buffer: h, Desc: d}
+}
