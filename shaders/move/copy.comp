@@ -26,8 +26,14 @@ INPUT(0, src);
 OUTPUT(1, dst);
 
 void main() {
-	uint i = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	[[unroll]] for (uint n = 0; n < PACKS; n++, i += WG) {
-		if (i * 16 < p.count) STORE(dst, i, FETCH(src, i), p.count - i * 16);
+	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
+	uint whole = p.count / 16;
+	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
+		if (i < whole) dst[i] = FETCH(src, i);
+	}
+	// What is left of a pack, once an invocation: CPU drivers run both sides of
+	// a branch, and each store is a loop over the lanes.
+	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * 16 < p.count) {
+		STORE(dst, whole, FETCH(src, whole), p.count - whole * 16);
 	}
 }
