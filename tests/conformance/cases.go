@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -200,9 +201,10 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 }
 
 // mayRefuse reports whether the operation may refuse operands with strides:
-// there is no operation to copy them with, or the device may lack the dtype.
+// there is no operation to copy them with.
 func (s *suite) mayRefuse(p *prepared) bool {
-	return s.opts.noCopies || spec.Lookup("copy") == nil || p.dtype != tensor.F32
+	copier := spec.Lookup("copy")
+	return s.opts.noCopies || copier == nil || !slices.Contains(copier.Cases.DTypes, p.dtype)
 }
 
 // refused turns an error of a run into an outcome.

@@ -175,10 +175,20 @@ type job struct {
 	dtype tensor.DType
 	call  spec.Call
 	dims  []int
+	shape []int // of all inputs instead of what dims give, if not nil
 	image string
 	modes []mode
 	own   bool // only in the first lane
 	last  bool // of its operation and dtype: the refusals follow
+}
+
+// inputs are the descs of the job's inputs.
+func (j *job) inputs() []tensor.Desc {
+	in := j.op.Cases.Inputs(j.dtype, j.dims)
+	if j.shape != nil {
+		in = reshaped(in, j.shape)
+	}
+	return in
 }
 
 // heavy reports whether the job should have the machine for itself.
@@ -187,7 +197,7 @@ func (j *job) heavy() bool {
 		return false
 	}
 	elems := 0
-	for _, d := range j.op.Cases.Inputs(j.dtype, j.dims) {
+	for _, d := range j.inputs() {
 		elems += d.Elems()
 	}
 	return elems > heavy
@@ -196,6 +206,9 @@ func (j *job) heavy() bool {
 func (j *job) name() string {
 	var b strings.Builder
 	b.WriteString(callName(j.call))
+	if j.shape != nil {
+		return fmt.Sprintf("%s/shape=%v/%s", b.String(), j.shape, j.image)
+	}
 	for i, d := range j.dims {
 		sep := " "
 		if i == 0 {
@@ -231,7 +244,7 @@ func (s *suite) jobs() []job {
 		for di, d := range op.Cases.DTypes {
 			for ci, c := range op.Cases.Calls {
 				for _, k := range combine(op, c, d, level(s.opts.Quick, ci, di)) {
-					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, image: k.image, modes: k.modes, own: k.own})
+					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, shape: k.shape, image: k.image, modes: k.modes, own: k.own})
 					tried[ci] = true
 				}
 			}

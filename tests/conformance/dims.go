@@ -54,6 +54,7 @@ func effortOf(quick bool, call, dtype int) effort {
 // operands are placed in memory.
 type combo struct {
 	dims  []int
+	shape []int // of all inputs instead of what dims give, if not nil
 	image string
 	modes []mode
 	own   bool // only for the device's own plans
@@ -92,6 +93,7 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 			out = append(out, combo{dims: v, image: "random", modes: modes})
 		}
 	}
+	take(at(dims, values, 13), 1, allModes)
 	for _, v := range corners(dims, values) {
 		take(v, 1, e.modes)
 	}
@@ -145,6 +147,42 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 	}
 	if e.sizes {
 		out = append(out, sizes(op, c, d, e)...)
+	}
+	if e.call == 0 && e.dtype == 0 {
+		out = append(out, ranks(op, c, d)...)
+	}
+	return out
+}
+
+// ranks are inputs of other ranks than the declaration's own, where all inputs
+// have one shape and the operation takes such ones.
+func ranks(op *spec.Op, c spec.Call, d tensor.DType) []combo {
+	values := make([][]int, len(op.Cases.Dims))
+	for i, dim := range op.Cases.Dims {
+		values[i] = awkward(dim)
+	}
+	dims := at(op.Cases.Dims, values, 5)
+	in := op.Cases.Inputs(d, dims)
+	if len(in) == 0 || slices.ContainsFunc(in, func(t tensor.Desc) bool { return !slices.Equal(t.Shape, in[0].Shape) }) {
+		return nil
+	}
+	var out []combo
+	for _, shape := range [][]int{{}, {5}, {4, 3}, {3, 0, 2}, {2, 1, 3, 1, 2, 1, 1, 5}, {1, 1, 1, 1, 1, 1, 1, 1}} {
+		if len(shape) == len(in[0].Shape) {
+			continue
+		}
+		if _, err := op.Shape(c, reshaped(in, shape)); err == nil {
+			out = append(out, combo{dims: dims, shape: shape, image: "random", modes: allModes})
+		}
+	}
+	return out
+}
+
+// reshaped is the descs with another shape.
+func reshaped(in []tensor.Desc, shape []int) []tensor.Desc {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Shape = shape
 	}
 	return out
 }

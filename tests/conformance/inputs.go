@@ -40,7 +40,7 @@ func (s *suite) prepare(j *job) (p *prepared) {
 		return p
 	}
 	rng := rand.New(rand.NewPCG(s.seed(j)))
-	descs := j.op.Cases.Inputs(j.dtype, j.dims)
+	descs := j.inputs()
 	for i, d := range descs {
 		h := tensor.NewHost(d)
 		low, high, given := bounds(j.op, j.call, i, descs)

@@ -220,9 +220,10 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// writeUnsupported prints each reason once, with how often it was given.
+// writeUnsupported prints each operation, dtype and mode that was refused once,
+// with how often and the first reason.
 func (r *Report) writeUnsupported(b *strings.Builder) {
-	count := map[string]int{}
+	count, reason := map[string]int{}, map[string]string{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Status != Unsupported {
@@ -230,23 +231,13 @@ func (r *Report) writeUnsupported(b *strings.Builder) {
 		}
 		parts := strings.SplitN(row.Case, "/", 3)
 		key := fmt.Sprintf("%s %s %s", row.Op, row.DType, parts[min(1, len(parts)-1)])
-		count[key]++
-	}
-	for _, k := range sortedKeys(count) {
-		fmt.Fprintf(b, "unsupported %s: %d cases, %s\n", k, count[k], r.reason(k))
-	}
-}
-
-// reason is the message of the first unsupported case of op, dtype and mode.
-func (r *Report) reason(key string) string {
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		parts := strings.SplitN(row.Case, "/", 3)
-		if row.Status == Unsupported && key == fmt.Sprintf("%s %s %s", row.Op, row.DType, parts[min(1, len(parts)-1)]) {
-			return "such as: " + row.Message
+		if count[key]++; count[key] == 1 {
+			reason[key] = row.Message
 		}
 	}
-	return ""
+	for _, k := range sortedKeys(count) {
+		fmt.Fprintf(b, "unsupported %s: %d cases, such as: %s\n", k, count[k], reason[k])
+	}
 }
 
 // PlainMode reports whether a row is of a mode that every device must support:

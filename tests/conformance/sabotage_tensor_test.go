@@ -253,14 +253,7 @@ func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 			op := newPair()
 			op.InPlace = c.inPlace
 			d := null.New(nil)
-			d.Kernels = map[string]null.Kernel{addKernel: func(x gpu.Dispatch, bufs [][]byte) error {
-				le := binary.LittleEndian
-				f := func(b []byte, i int) float32 { return math.Float32frombits(le.Uint32(b[4*i:])) }
-				for i := range int(le.Uint32(x.Params)) {
-					le.PutUint32(bufs[2][4*i:], math.Float32bits(f(bufs[0], i)+f(bufs[1], i)))
-				}
-				return nil
-			}}
+			d.Kernels = map[string]null.Kernel{addKernel: add}
 			rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
 			if err != nil {
 				t.Fatal(err)
@@ -276,5 +269,36 @@ func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// add is the kernel of a pair.
+func add(x gpu.Dispatch, bufs [][]byte) error {
+	le := binary.LittleEndian
+	f := func(b []byte, i int) float32 { return math.Float32frombits(le.Uint32(b[4*i:])) }
+	for i := range int(le.Uint32(x.Params)) {
+		le.PutUint32(bufs[2][4*i:], math.Float32bits(f(bufs[0], i)+f(bufs[1], i)))
+	}
+	return nil
+}
+
+// An operation that takes any rank must be right for each.
+func TestHarnessCatchesRanks(t *testing.T) {
+	for rank, shape := range map[int]string{0: "shape=[]", 2: "shape=[4 3]", 8: "shape=[2 1 3 1 2 1 1 5]"} {
+		op := newPair()
+		plan := op.Plan
+		op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if len(in[0].Shape) == rank {
+				return &spec.Plan{}, nil
+			}
+			return plan(c, t, in, out)
+		}
+		d := null.New(nil)
+		d.Kernels = map[string]null.Kernel{addKernel: add}
+		rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCaught(t, rep, "got NaN", shape)
 	}
 }

@@ -26,6 +26,7 @@ func Sample(op *spec.Op, d tensor.DType, n int) (in, want []*tensor.Host, err er
 // for which there is a case that is not empty, or nil.
 func (s *suite) sample(j *job, sizes ...int) *prepared {
 	k := *j
+	k.shape = nil
 	k.call, k.image, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
 	values := make([][]int, len(j.op.Cases.Dims))
 	for i, d := range j.op.Cases.Dims {
