@@ -48,3 +48,11 @@ func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
 	}
 	return c.Inputs(d, dims)
 }
+
+// InputsFor is Inputs or InputsOf, whichever the call wants.
+func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
+	if c.InputsOf != nil {
+		return c.InputsOf(call, d, dims)
+	}
+	return c.Inputs(d, dims)
+}

@@ -106,6 +106,9 @@ type Cases struct {
 	// Inputs builds the inputs for values of Dims, or gives nil where there is
 	// no such case.
 	Inputs func(d tensor.DType, dims []int) []tensor.Desc
+	// InputsOf, if set, is Inputs for calls other than the default one, where
+	// attributes change the shapes.
+	InputsOf func(c Call, d tensor.DType, dims []int) []tensor.Desc
 	// Low and High bound the random values of inputs of floating point, and of
 	// integers of 32 and 64 bits.
 	Low, High float64

@@ -184,7 +184,7 @@ type job struct {
 
 // inputs are the descs of the job's inputs.
 func (j *job) inputs() []tensor.Desc {
-	in := j.op.Cases.Inputs(j.dtype, j.dims)
+	in := j.op.Cases.InputsFor(j.call, j.dtype, j.dims)
 	if j.shape != nil {
 		in = reshaped(in, j.shape)
 	}

@@ -117,7 +117,7 @@ func combine(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 			names = append(names, images...)
 		}
 		if e.specials && op.Cases.Specials {
-			names = append(names, specialImages(op.Cases.Inputs(d, mid))...)
+			names = append(names, specialImages(op.Cases.InputsFor(c, d, mid))...)
 		}
 		for _, image := range names {
 			out = append(out, combo{dims: mid, image: image, modes: fewModes[:1]})
@@ -214,7 +214,7 @@ const heavy = 1 << 22
 // is false where the operation has no such case: Inputs gives none, no value
 // is in range, or a call other than the default one is refused.
 func weigh(op *spec.Op, c spec.Call, d tensor.DType, v []int, defaults bool) (elems, flops int64, ok bool) {
-	in := op.Cases.Inputs(d, v)
+	in := op.Cases.InputsFor(c, d, v)
 	if in == nil || len(in) == 0 && len(op.In) > 0 {
 		return 0, 0, false
 	}

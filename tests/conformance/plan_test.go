@@ -73,7 +73,7 @@ func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64
 		dims[i] = sizes.Draw(t, dim.Name)
 	}
 	for {
-		in := op.Cases.Inputs(d, dims)
+		in := op.Cases.InputsFor(c, d, dims)
 		if in == nil {
 			return nil
 		}

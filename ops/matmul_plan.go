@@ -1,0 +1,292 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+const (
+	// gemmBudget bounds each temporary buffer of a product, in bytes.
+	gemmBudget = 16 << 20
+	// gemmRun is how many products a sum takes one after the other in f32: sums
+	// of such runs are added in turn, so that the error of long k stays small.
+	gemmRun = 4096
+)
+
+// gemmParams is the push-constant block of lib/gemm.glsl.
+type gemmParams struct {
+	M, N, K, KAll, KStep                 uint32
+	ABase, ARow, ACol, AInner, AOuter    uint32
+	BBase, BRow, BCol, BInner, BOuter    uint32
+	CBase, CRow, CCol, CInner, COuter    uint32
+	Inner, Z, Accumulate, Bias, BiasBase uint32
+}
+
+// finishParams is the push-constant block of matmul_finish.
+type finishParams struct{ Base, Count, N, Row, Parts, Part, Bias, BiasBase uint32 }
+
+var (
+	panelKernels = []spec.Kernel{
+		{Name: "blas/matmul_panel.f32", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.row", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.wide", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.f32", Params: gemmParams{}},
+		{Name: "blas/matmul_pack.f32", Params: gemmPackParams{}},
+		{Name: "blas/matmul_pack.f16", Params: gemmPackParams{}},
+		{Name: "blas/matmul_pack.bf16", Params: gemmPackParams{}},
+	}
+	gemmKernels = slices.Concat(panelKernels,
+		dtypeVariants("blas/matmul", gemmParams{}, floats, nil),
+		dtypeVariants("blas/matmul_finish", finishParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }))
+)
+
+// gemmMode is a family of kernels.
+type gemmMode uint8
+
+const (
+	gemmPanel  gemmMode = iota // CPU: register tiles over texel buffers
+	gemmDot                    // CPU: one side is at most a few vectors
+	gemmShared                 // tiles in shared memory
+)
+
+// gemmMatrix is an operand of a product: its steps are along the batch dimensions, m, n
+// and k, 0 where it does not vary. base is the element at index 0 of all.
+type gemmMatrix struct {
+	strided
+	base int64
+}
+
+// gemm plans C = A·B or C += A·B over an index space of batch dimensions (two at
+// least), m, n and k.
+type gemm struct {
+	t     *spec.Target
+	plan  *spec.Plan
+	shape []int
+	a, b  gemmMatrix
+	mode  gemmMode
+	// parts is how many parts of k are made side by side; their products lie
+	// part elements apart in C. The batch is then a single one.
+	parts, part int
+	packed      [2]int // scratch buffers of packed operands, counted from 1
+}
+
+// newGemm chooses how to make a product. The steps of a, b and of whatever C
+// will be are along shape: batch dimensions, m, n, k.
+func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gemm {
+	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1}
+	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
+	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
+	case a.dtype == tensor.F64 || !usesTexels(t, smallGroup):
+		g.mode = gemmShared
+	case n <= 8 && m >= n || m <= 8 && kb == 1 && nb != 1 && n > m:
+		g.mode = gemmDot
+	}
+	groups := int64(ceilDiv(m, g.tile().rows)) * int64(ceilDiv(n, g.tile().cols))
+	if g.swapped() {
+		groups = int64(ceilDiv(n, g.tile().rows)) * int64(ceilDiv(m, g.tile().cols))
+	}
+	for _, d := range shape[:g.dimM()] {
+		groups *= int64(d)
+	}
+	enough, least := int64(16), 1024
+	if g.mode == gemmShared && !t.CPU {
+		enough, least = 512, 256
+	}
+	if groups > 0 && groups < enough {
+		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
+	}
+	return g
+}
+
+func (g *gemm) dimM() int        { return len(g.shape) - 3 }
+func (g *gemm) dimN() int        { return len(g.shape) - 2 }
+func (g *gemm) dimK() int        { return len(g.shape) - 1 }
+func (g *gemm) inner() int       { return len(g.shape) - 4 }
+func (g *gemm) outer() int       { return len(g.shape) - 5 }
+func (g *gemm) size(dim int) int { return g.shape[dim] }
+
+// swapped reports whether the kernel's rows are C's columns.
+func (g *gemm) swapped() bool {
+	return g.mode == gemmDot && !(g.size(g.dimN()) <= 8 && g.size(g.dimM()) >= g.size(g.dimN()))
+}
+
+// gemmTile is a kernel and the part of C that a workgroup of it makes.
+type gemmTile struct {
+	kernel     string
+	rows, cols int
+}
+
+func (g *gemm) tile() gemmTile {
+	switch d := g.a.dtype; {
+	case g.mode == gemmDot:
+		return gemmTile{"blas/matmul_dot.f32", 8, 4}
+	case g.mode == gemmShared && d == tensor.F64:
+		return gemmTile{"blas/matmul.f64", 32, 32}
+	case g.mode == gemmShared:
+		return gemmTile{"blas/matmul." + d.String(), 64, 64}
+	}
+	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
+	switch {
+	case m <= 4:
+		return gemmTile{"blas/matmul_panel.f32.row", 1, 64}
+	// The widest tiles take longest to compile.
+	case m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
+		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
+	}
+	return gemmTile{"blas/matmul_panel.f32", 8, 64}
+}
+
+// cell is the dtype products are made in.
+func (g *gemm) cell() tensor.DType {
+	if g.a.dtype == tensor.F64 {
+		return tensor.F64
+	}
+	return tensor.F32
+}
+
+// whole reports whether every step of a CPU kernel's operand is one of whole
+// texels but that along dim, which is 1.
+func (o gemmMatrix) whole(dim int) bool {
+	for d, s := range o.steps {
+		if d == dim && s != 1 || d != dim && s%4 != 0 {
+			return false
+		}
+	}
+	return o.dtype == tensor.F32 && o.base%4 == 0
+}
+
+// takes reports whether the kernels can write C, with such a bias or none.
+func (g *gemm) takes(c gemmMatrix, bias *gemmMatrix) bool {
+	switch {
+	case c.dtype != g.cell() || g.parts > 1:
+		return false
+	case g.mode == gemmPanel:
+		return c.whole(g.dimN()) && g.size(g.dimN())%4 == 0
+	case g.mode == gemmDot:
+		return bias == nil
+	}
+	return true
+}
+
+// scratch adds a temporary buffer of the plan.
+func (g *gemm) scratch(bytes int64) spec.Ref {
+	g.plan.Scratch = append(g.plan.Scratch, bytes)
+	return spec.Scratch(len(g.plan.Scratch) - 1)
+}
+
+// into plans out = A·B + bias for a contiguous out of any dtype, whose steps are
+// along the batch dimensions, m and n.
+func (g *gemm) into(out gemmMatrix, bias *gemmMatrix) error {
+	all := box{make([]int, len(g.shape)), slices.Clone(g.shape)}
+	if slices.Contains(g.shape[:g.dimK()], 0) {
+		return nil
+	}
+	if g.takes(out, bias) {
+		return g.region(all, out, bias, false)
+	}
+	// By way of a temporary buffer: whole matrices, or whole rows of one, or a
+	// piece of a row, as many as fit.
+	span := maxSpan(g.t, g.mode != gemmShared)
+	room := (min(span, gemmBudget) - windowAlign(g.t)) / int64(g.cell().Size()*g.parts)
+	n, m := g.size(g.dimN()), g.size(g.dimM())
+	wide := ceilDiv(n, 4) * 4
+	rows, cols, matrices := m, n, 1
+	switch {
+	case int64(wide) > room:
+		rows, cols = 1, int(room/8*8)
+		wide = cols
+	case int64(wide)*int64(m) > room:
+		rows = int(room / int64(wide))
+	case g.parts == 1:
+		matrices = max(int(min(room/(int64(wide)*int64(m)), int64(g.size(g.inner())))), 1)
+	}
+	part := matrices * rows * wide
+	parts := g.scratch(int64(part) * int64(g.parts*g.cell().Size()))
+	if g.parts > 1 {
+		g.part = rows * wide
+	}
+	step := slices.Clone(g.shape)
+	for d := range g.outer() + 1 {
+		step[d] = 1
+	}
+	step[g.inner()], step[g.dimM()], step[g.dimN()] = matrices, rows, cols
+	return tiles(all, step, func(b box) error {
+		c := gemmMatrix{strided: strided{ref: parts, dtype: g.cell(), steps: make([]int, len(g.shape))}}
+		c.steps[g.inner()], c.steps[g.dimM()], c.steps[g.dimN()] = rows*wide, wide, 1
+		for d, from := range b.from {
+			c.base -= int64(from) * int64(c.steps[d])
+		}
+		if err := g.region(b, c, nil, false); err != nil {
+			return err
+		}
+		return g.finish(b, parts, part, wide, out, bias)
+	})
+}
+
+// tiles calls f with the boxes of at most step indices that tile b, in order.
+func tiles(b box, step []int, f func(box) error) error {
+	at := slices.Clone(b.from)
+	for {
+		t := box{slices.Clone(at), make([]int, len(at))}
+		for d := range at {
+			t.n[d] = min(step[d], b.from[d]+b.n[d]-at[d])
+		}
+		if err := f(t); err != nil {
+			return err
+		}
+		d := len(at) - 1
+		for ; d >= 0; d-- {
+			if at[d] += max(step[d], 1); at[d] < b.from[d]+b.n[d] {
+				break
+			}
+			at[d] = b.from[d]
+		}
+		if d < 0 {
+			return nil
+		}
+	}
+}
+
+// finish plans the sum of the parts of the box, with the bias, to the output.
+func (g *gemm) finish(b box, parts spec.Ref, part, wide int, out gemmMatrix, bias *gemmMatrix) error {
+	first := out.base
+	count := int64(1)
+	for d := range g.dimK() {
+		first += int64(b.from[d]) * int64(out.steps[d])
+		count *= int64(b.n[d])
+	}
+	size := int64(out.dtype.Size())
+	offset := first * size / windowAlign(g.t) * windowAlign(g.t)
+	p := finishParams{
+		Base: uint32((first*size - offset) / size), Count: uint32(count),
+		N: uint32(b.n[g.dimN()]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
+	}
+	s := spec.Step{Kernel: "blas/matmul_finish." + out.dtype.String(), Bind: []spec.Bind{{Buf: parts}, {Buf: parts}, {}}}
+	if g.mode != gemmShared {
+		s.Kernel += ".texel"
+	}
+	if bias != nil {
+		p.Bias = 1
+		s.Bind[1], p.BiasBase = bias.bound(g.t, b)
+	}
+	s.Bind[2] = spec.Bind{Buf: out.ref, Offset: offset, Size: (first*size - offset + count*size + 15) &^ 15}
+	s.Params = p
+	var err error
+	s.Groups, err = grid(g.t, ceilDiv((int64(p.Base)+count)*size, 16*smallGroup))
+	g.plan.Steps = append(g.plan.Steps, s)
+	return err
+}
+
+// bound is window for an operand with a base.
+func (o gemmMatrix) bound(t *spec.Target, b box) (spec.Bind, uint32) {
+	first := o.base
+	for d, from := range b.from {
+		first += int64(from) * int64(o.steps[d])
+	}
+	size := int64(o.dtype.Size())
+	offset := first * size / windowAlign(t) * windowAlign(t)
+	end := (first + o.extent(b)) * size
+	return spec.Bind{Buf: o.ref, Offset: offset, Size: (end - offset + 15) &^ 15}, uint32((first*size - offset) / size)
+}

@@ -1,0 +1,67 @@
+// Ends a matrix product that was made in parts or in a wider type: sums the parts
+// in their order, adds the bias, and rounds once. An invocation writes one pack
+// of the result, whose rows follow each other without gaps; the rows of the parts
+// have whole texels.
+//
+//lathe:variant f32 F32
+//lathe:variant f32.texel F32 TEXEL
+//lathe:variant f16 F16
+//lathe:variant f16.texel F16 TEXEL
+//lathe:variant bf16 BF16
+//lathe:variant bf16.texel BF16 TEXEL
+//lathe:variant f64 F64
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "lib/dtype.glsl"
+#include "lib/grid.glsl"
+#include "lib/edge.glsl"
+
+#define WG 64
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint base;  // element of the bound window with which the result begins
+	uint count; // elements
+	uint n;     // columns
+	uint row;   // elements from row to row of a part
+	uint parts;
+	uint part; // elements from part to part
+	uint bias; // 1: add it
+	uint biasBase;
+} p;
+
+#if defined(TEXEL)
+layout(set = 0, binding = 0) uniform samplerBuffer parts;
+float partAt(uint i) {
+	vec4 t = texelFetch(parts, int(i / 4));
+	return (i & 2u) == 0u ? ((i & 1u) == 0u ? t.x : t.y) : ((i & 1u) == 0u ? t.z : t.w);
+}
+#else
+layout(set = 0, binding = 0) readonly buffer Parts { REAL parts[]; };
+REAL partAt(uint i) { return parts[i]; }
+#endif
+INPUT(1, bias);
+EDGED(2, dst);
+
+void main() {
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	uint end = p.base + p.count;
+	if (i * PACK >= end) return;
+	REAL v[PACK];
+	// The first element of a pack may lie before the result: its row is 0.
+	uint e = max(i * PACK, p.base) - p.base, row = e / p.n, col = e - row * p.n;
+	[[unroll]] for (uint k = 0; k < PACK; k++) {
+		v[k] = REAL(0);
+		if (i * PACK + k >= p.base && i * PACK + k < end) {
+			for (uint s = 0; s < p.parts; s++) v[k] += partAt(s * p.part + row * p.row + col);
+			if (p.bias != 0) v[k] += elementOf(FETCH(bias, (p.biasBase + col) / PACK), (p.biasBase + col) % PACK);
+			col++;
+			if (col == p.n) {
+				col = 0;
+				row++;
+			}
+		}
+	}
+	STORE_EDGED(dst, i, repack(v), p.base, end);
+}

@@ -1,0 +1,72 @@
+// Copies a matrix of any strides and dtype to f32 rows of whole texels, filled up
+// with zeros to the right and below: what the products of CPU drivers read.
+//
+//lathe:variant f32 F32 TEXEL
+//lathe:variant f16 F16 TEXEL
+//lathe:variant bf16 BF16 TEXEL
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "lib/dtype.glsl"
+
+#define WG 64
+#define TEXELS 4
+layout(local_size_x = WG) in;
+
+layout(push_constant) uniform Params {
+	uint rows; // of the source
+	uint cols;
+	uint count; // texels to write of a matrix
+	uint wide;  // texels of a row to write
+	uint srcBase; // elements
+	uint srcRow;
+	uint srcCol;
+	uint srcInner;
+	uint srcOuter;
+	uint dstBase; // texels
+	uint dstInner;
+	uint dstOuter;
+	uint dstRow;
+	uint inner;
+	uint z;
+} p;
+
+INPUT(0, src);
+layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
+
+// lane is element e of the source, as bits.
+uint lane(uint e) {
+	uvec4 t = FETCH(src, e / PACK);
+	uint w = e % PACK * BITS / 32;
+	uint word = w < 2 ? (w == 0 ? t.x : t.y) : (w == 2 ? t.z : t.w);
+#if BITS == 16
+	return (e & 1u) == 0u ? word & 0xffffu : word >> 16;
+#else
+	return word;
+#endif
+}
+
+uvec4 widen(uvec4 v) {
+#if BITS == 16
+	return floatBitsToUint(WIDEN(v));
+#else
+	return v;
+#endif
+}
+
+void main() {
+	uint z = gl_WorkGroupID.z + p.z, outer = z / p.inner, inner = z - outer * p.inner;
+	uint src0 = p.srcBase + inner * p.srcInner + outer * p.srcOuter;
+	uint dst0 = p.dstBase + inner * p.dstInner + outer * p.dstOuter;
+	uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * (WG * TEXELS) + gl_LocalInvocationID.x;
+	[[unroll]] for (uint t = 0; t < TEXELS; t++, i += WG) {
+		uint row = i / p.wide, col = (i - row * p.wide) * 4;
+		if (i < p.count) {
+			uint from = src0 + min(row, p.rows - 1) * p.srcRow;
+			uvec4 v;
+			[[unroll]] for (uint k = 0; k < 4; k++) v[k] = lane(from + min(col + k, p.cols - 1) * p.srcCol);
+			bvec4 in_ = bvec4(row < p.rows && col < p.cols, row < p.rows && col + 1 < p.cols, row < p.rows && col + 2 < p.cols, row < p.rows && col + 3 < p.cols);
+			dst[dst0 + row * p.dstRow + col / 4] = mix(uvec4(0), widen(v), in_);
+		}
+	}
+}

@@ -1,0 +1,65 @@
+// Matrix product for CPU drivers: f32 operands as texel buffers, four columns of
+// a row a texel, rows of A as texels along k. An invocation makes ROWS rows of
+// 4·COLS columns in registers, so that a texel loaded serves many products; no
+// shared memory, no barriers. The plan packs operands that do not lie so; where
+// k is no multiple of 4 it has filled both up with zeros.
+//
+//lathe:variant f32.row F32 ROWS=1 COLS=2
+//lathe:variant f32 F32 ROWS=8 COLS=2
+//lathe:variant f32.wide F32 ROWS=16 COLS=4
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+#define WG 8
+layout(local_size_x = WG) in;
+
+#include "lib/gemm.glsl"
+
+layout(set = 0, binding = 0) uniform samplerBuffer a;
+layout(set = 0, binding = 1) uniform samplerBuffer b;
+layout(set = 0, binding = 2) uniform samplerBuffer bias;
+layout(set = 0, binding = 3) buffer C { vec4 c[]; };
+
+void main() {
+	uint inner, outer, steps;
+	locate(inner, outer, steps);
+	uint column = gl_WorkGroupID.x * (WG * COLS) + gl_LocalInvocationID.x;
+	uint row = gl_WorkGroupID.y * ROWS;
+	int ai[ROWS], bi[COLS], next = int(p.bRow);
+	[[unroll]] for (uint i = 0; i < ROWS; i++)
+		ai[i] = int(p.aBase + inner * p.aInner + outer * p.aOuter + min(row + i, p.m - 1) * p.aRow);
+	[[unroll]] for (uint j = 0; j < COLS; j++)
+		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + WG * j, p.n - 1));
+
+	vec4 acc[ROWS][COLS];
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLS; j++) acc[i][j] = vec4(0.0);
+	for (int k = 0; k < int(steps); k++) {
+		vec4 y[4][COLS];
+		[[unroll]] for (int q = 0; q < 4; q++)
+			[[unroll]] for (uint j = 0; j < COLS; j++) y[q][j] = texelFetch(b, bi[j] + (4 * k + q) * next);
+		[[unroll]] for (uint i = 0; i < ROWS; i++) {
+			vec4 x = texelFetch(a, ai[i] + k);
+			[[unroll]] for (uint j = 0; j < COLS; j++) {
+				acc[i][j] = fma(vec4(x.w), y[3][j], fma(vec4(x.z), y[2][j], fma(vec4(x.y), y[1][j], fma(vec4(x.x), y[0][j], acc[i][j]))));
+			}
+		}
+	}
+
+	if (p.bias != 0) {
+		[[unroll]] for (uint j = 0; j < COLS; j++) {
+			vec4 add = texelFetch(bias, int(p.biasBase + min(column + WG * j, p.n - 1)));
+			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
+		}
+	}
+	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter + row * p.cRow + column;
+	[[unroll]] for (uint i = 0; i < ROWS; i++) {
+		[[unroll]] for (uint j = 0; j < COLS; j++) {
+			uint at = ci + i * p.cRow + WG * j;
+			if (row + i < p.m && column + WG * j < p.n) {
+				if (p.accumulate != 0) c[at] += acc[i][j];
+				else c[at] = acc[i][j];
+			}
+		}
+	}
+}
