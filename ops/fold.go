@@ -115,6 +115,7 @@ func addFold(plan *spec.Plan, t *spec.Target, f folder, d tensor.DType, v normal
 		if m <= mergeMost {
 			group = m
 		}
+		group = min(group, w.room(w.stateBytes(w.d))/v.inner) // a binding holds a group
 		next := ceilDiv(m, group)
 		from := to
 		if to = out; next > 1 || out < 0 {

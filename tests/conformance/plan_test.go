@@ -189,7 +189,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 		return false
 	case err != nil:
 		t.Fatalf("%s: %v", about, err)
-	case took > 10*time.Second || len(launches) > 1<<18:
+	case took > 10*time.Second || len(launches) > 1<<18 && op.Group != "image": // those go row by row
 		t.Fatalf("%s: planned in %v", about, took)
 	}
 	for i, o := range outputs {
