@@ -1,0 +1,28 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// ReLUGrad is the gradient of ReLU: dy where x > 0 and 0 elsewhere.
+type ReLUGrad struct{}
+
+// Spec returns the declaration.
+func (ReLUGrad) Spec() *spec.Op { return reluGradOp }
+
+var reluGradOp = newSlope(slope{
+	name: "relu_grad", shader: "nn/relu_grad", call: ReLUGrad{},
+	doc: "The gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.",
+	f: func(x, dy float64) float64 {
+		switch {
+		case math.IsNaN(x):
+			return x
+		case x > 0:
+			return dy
+		}
+		return 0
+	},
+	why: "it rounds nothing", flops: 1,
+})
