@@ -86,7 +86,7 @@ func boxes(t *spec.Target, span int64, shape []int, operands []strided, keep int
 }
 
 func cut(t *spec.Target, span int64, b box, operands []strided, keep int, f func(box) error) error {
-	room := span - windowAlign(t) // the window may have to begin that much earlier
+	room := span&^15 - windowAlign(t) // the window may have to begin that much earlier
 	for _, o := range operands {
 		size := int64(o.dtype.Size())
 		if o.extent(b)*size <= room {
