@@ -38,7 +38,7 @@ check: ## shaders, generated files and format are fresh; needs no device
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genspirv
 
-bench: vulkan ## speed and memory beside other Go image libraries (BENCH=-quick for a first look)
+bench: vulkan ## speed and memory beside other Go libraries (BENCH=-quick for a first look)
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
 verify: vulkan build ## every operation against its reference, on this machine's device

@@ -15,4 +15,5 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/vulkan-go/vulkan v0.0.0-20221209234627-c0a353ae26c8 // indirect
 	golang.org/x/image v0.47.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
 )

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"image"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,5 +106,67 @@ func TestStatusBytes(t *testing.T) {
 	}
 	if n := statusBytes("/nowhere", "VmRSS"); n != 0 {
 		t.Errorf("a missing file gave %d", n)
+	}
+}
+
+// Every case is a call that its operation takes, of a cost that is known, and
+// no operation is measured twice on the same inputs.
+func TestTensorCases(t *testing.T) {
+	seen := map[tensorCase]bool{}
+	for _, c := range tensorCases {
+		p, outs, err := c.parse()
+		if err != nil {
+			t.Errorf("%s of %s: %v", c.call, c.in, err)
+			continue
+		}
+		if len(outs) != len(p.call.Spec().Out) || p.cost.Bytes <= 0 {
+			t.Errorf("%s of %s: outputs %v, cost %+v", c.call, c.in, outs, p.cost)
+		}
+		key := tensorCase{call: c.call, in: c.in}
+		if seen[key] {
+			t.Errorf("%s of %s is there twice", c.call, c.in)
+		}
+		seen[key] = true
+	}
+	for _, bad := range []string{"f32", "f32[]x", "f32[2,]", "f8[2]"} {
+		if d, err := parseDesc(bad); err == nil {
+			t.Errorf("%q was read as %v", bad, d)
+		}
+	}
+}
+
+// gonum's products are those of the definition, in each form that is timed.
+func TestMatmulPeers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = rng.Float32() - 0.5
+		}
+		return v
+	}
+	for _, c := range []matmulCase{{batch: 2, m: 3, n: 4, k: 5}, {batch: 1, m: 3, n: 4, k: 5, transB: true}, {batch: 1, m: 70, n: 1, k: 80}} {
+		a, b := random(c.batch*c.m*c.k), random(c.batch*c.k*c.n)
+		got, want := make([]float32, c.batch*c.m*c.n), make([]float32, c.batch*c.m*c.n)
+		if err := c.gonum(a, b, got)(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			batch, row, column := i/(c.m*c.n), i/c.n%c.m, i%c.n
+			for k := range c.k {
+				at := k*c.n + column
+				if c.transB {
+					at = column*c.k + k
+				}
+				want[i] += a[(batch*c.m+row)*c.k+k] * b[batch*c.k*c.n+at]
+			}
+		}
+		if err := sameFloats(got, want, float64(c.k)); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		want[len(want)-1] += 0.1
+		if sameFloats(got, want, float64(c.k)) == nil {
+			t.Errorf("%+v: a wrong element passes", c)
+		}
 	}
 }

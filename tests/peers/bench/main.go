@@ -1,5 +1,5 @@
 // Command bench measures Lathe beside the libraries that Go programs use today
-// for images, in one run on one machine, and prints ratios; tensor
+// for images and matrices, in one run on one machine, and prints ratios; tensor
 // operations also beside what the device can do at most. It lives in a module of
 // its own so that programs that use Lathe never download the others.
 //
@@ -32,7 +32,7 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
-	match string // rows of tensor must contain this
+	match string // rows of matmul and tensor must contain this
 
 	ceilings *ceilings // what the device can do at most, once measured
 }
@@ -49,6 +49,7 @@ var sections = []struct {
 	{"startup", (*bench).startup},
 	{"copy", (*bench).copy},
 	{"roofline", (*bench).roofline},
+	{"matmul", (*bench).matmul},
 	{"tensor", (*bench).tensor},
 }
 
@@ -79,7 +80,7 @@ func main() {
 	}
 	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
 	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
-	match := flag.String("match", "", "only rows of tensor that contain this `text`")
+	match := flag.String("match", "", "only rows of matmul and tensor that contain this `text`")
 	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
 	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")

@@ -27,9 +27,14 @@ type tensorCase struct {
 var tensorCases = []tensorCase{
 	{call: "copy", in: "f32[4096,1024]", target: 0.3},
 	{call: "relu", in: "f32[4096,1024]", target: 0.3},
+	{call: "gelu", in: "f32[4096,1024]", target: 0.3},
+	{call: "exp", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum dims=1", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum dims=0", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum", in: "f32[4096,1024]", target: 0.3},
+	{call: "softmax", in: "f32[4096,1024]"},
+	{call: "gelu_grad", in: "f32[4096,1024] f32[4096,1024]"},
+	{call: "adam_update", in: "f32[4096,1024] f32[4096,1024] f32[4096,1024] f32[4096,1024]", inPlace: true},
 }
 
 // prepared is a call with its tensors on the device.
@@ -40,26 +45,35 @@ type prepared struct {
 	cost    spec.Cost
 }
 
-// prepare makes a case's tensors, of random values that its declaration allows.
-func (b *bench) prepare(c tensorCase) (*prepared, error) {
+// parse reads the case, and returns what its outputs are.
+func (c tensorCase) parse() (*prepared, []tensor.Desc, error) {
 	call, err := spec.ParseCall(c.call)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := &prepared{call: call}
-	op := call.Spec()
-	for _, s := range strings.Fields(c.in) {
+	for s := range strings.FieldsSeq(c.in) {
 		d, err := parseDesc(s)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		p.descs = append(p.descs, d)
 	}
-	p.cost = op.Cost(call, p.descs)
-	outs, err := op.Shape(call, p.descs)
+	outs, err := call.Spec().Shape(call, p.descs)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.cost = call.Spec().Cost(call, p.descs)
+	return p, outs, nil
+}
+
+// prepare makes a case's tensors, of random values that its declaration allows.
+func (b *bench) prepare(c tensorCase) (*prepared, error) {
+	p, outs, err := c.parse()
 	if err != nil {
 		return nil, err
 	}
+	call, op := p.call, p.call.Spec()
 	rng := rand.New(rand.NewPCG(b.seed, 7))
 	for i, d := range p.descs {
 		t, err := b.dev.NewTensor(d)
