@@ -8,9 +8,29 @@
 //	defer dev.Close()
 //	out, err := dev.Apply(ctx, img, imageops.GaussianBlur{Sigma: 3})
 //
-// Operations are called by the structs of their attributes; package imageops
-// has those for images. Apply and ApplyTo work on Go's images. Tensors and Run
-// are for data that stays on the device, DispatchCompute for shaders of your own.
+// Apply and ApplyTo put Go's images through the operations of package imageops.
+//
+// # Tensors
+//
+// Tensors are data that stays on the device. FromSlice makes one of a Go slice,
+// ToSlice reads one; a method of Device computes a new tensor from others:
+//
+//	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+//	b, err := dev.MatMul(a, a)
+//	p, err := dev.Softmax(b, -1)
+//	rows, err := lathe.ToSlice[float32](ctx, dev, p)
+//
+// Such methods return as soon as the work is submitted; reading waits for it.
+// Wrong shapes and dtypes are errors at once. What only the device can see, an
+// index out of range, is an error of the next read or Sync.
+//
+// Methods of Tensor, such as Transpose and Narrow, are views: they cost nothing
+// and share the elements. Tensors that nobody can reach are given back by
+// themselves; Device.Free does it at once.
+//
+// An operation is also a struct of its attributes, in package ops or imageops,
+// for Device.Call and Device.Run; these take operations of your own too.
+// DispatchCompute runs any compute shader.
 package lathe
 
 import (
@@ -23,7 +43,6 @@ import (
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
-	_ "github.com/lathe-gpu/lathe/ops"      // likewise
 	"github.com/lathe-gpu/lathe/vk"
 )
 
@@ -31,6 +50,7 @@ import (
 type Device struct {
 	gpu   gpu.Device
 	run   *exec.Runner
+	mem   *memory
 	strip int64 // bytes of pixels that ApplyTo sends at a time
 
 	closing sync.Once
@@ -98,7 +118,7 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return &Device{gpu: dev, run: run, strip: stripSize(o.strip, dev.Info())}, nil
+	return &Device{gpu: dev, run: run, mem: &memory{gpu: dev}, strip: stripSize(o.strip, dev.Info())}, nil
 }
 
 // Devices lists the devices there are, in the order WithDevice counts them.
@@ -109,8 +129,10 @@ func Devices(ctx context.Context) ([]gpu.Info, error) { return vk.List(ctx) }
 func (d *Device) Info() *gpu.Info { return d.gpu.Info() }
 
 // Sync waits until all work given to the device is done, and returns its first
-// error.
-func (d *Device) Sync(ctx context.Context) error { return d.gpu.Sync(ctx) }
+// error. Errors that only the device could see, such as an index out of range
+// in an earlier call, are ErrInvalidArgument here or in a Read before it,
+// once; the outputs of the call at fault are then as they were before it.
+func (d *Device) Sync(ctx context.Context) error { return d.run.Sync(ctx) }
 
 // GPU is the device underneath, for work by handle and dispatch.
 func (d *Device) GPU() gpu.Device { return d.gpu }

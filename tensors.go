@@ -3,6 +3,7 @@ package lathe
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -11,113 +12,219 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Tensor is a tensor in the memory of one Device. It is freed with the device,
-// or before by Device.Free.
+// Tensor is a tensor in the memory of one Device, or a view of one. Its memory
+// is given back when nothing refers to the tensor or a view of it any more, by
+// Device.Free, or with the device.
 type Tensor struct {
-	handle gpu.Handle
+	buf    *buffer
+	offset int64 // bytes
 	desc   tensor.Desc
 }
 
-// Desc describes the tensor.
+// Desc describes the tensor: dtype, shape and, of views, strides.
 func (t *Tensor) Desc() tensor.Desc { return t.desc }
 
-// Handle is the tensor's buffer on its device.
-func (t *Tensor) Handle() gpu.Handle { return t.handle }
+// Shape is the tensor's shape; empty for a scalar. It must not be changed.
+func (t *Tensor) Shape() []int { return t.desc.Shape }
+
+// DType is the type of the elements.
+func (t *Tensor) DType() tensor.DType { return t.desc.DType }
+
+// String describes the tensor as "f32[2,3]".
+func (t *Tensor) String() string { return t.desc.String() }
+
+// Handle is the buffer that the tensor lies in, for use with Device.GPU; a view
+// begins Offset bytes into it. As with os.File.Fd, the handle does not keep the
+// tensor: call runtime.KeepAlive(t) after the last use of it, or the buffer may
+// be given back before.
+func (t *Tensor) Handle() gpu.Handle { return t.buf.handle }
+
+// Offset is where the tensor begins in its buffer, in bytes; 0 unless it is a view.
+func (t *Tensor) Offset() int64 { return t.offset }
 
 // NewTensor makes a zero-filled tensor. Any dimension may be 0.
-// Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory.
+// Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory (after a garbage
+// collection that did not help).
 func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
 	if err := desc.Check(); err != nil {
 		return nil, fmt.Errorf("lathe: new tensor: %w", err)
 	}
-	h, err := d.gpu.Alloc(desc.Bytes())
+	buf, err := d.mem.alloc(desc.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("lathe: new tensor %v: %w", desc, err)
 	}
-	return &Tensor{handle: h, desc: desc}, nil
+	return &Tensor{buf: buf, desc: desc}, nil
 }
 
-// Free ends the life of a tensor; work already given to the device still
+// Free ends the life of a tensor and of all views of it at once, without
+// waiting for the garbage collector. Work already given to the device still
 // finishes. Errors: ErrInvalidHandle.
 func (d *Device) Free(t *Tensor) error {
-	if err := known(t); err != nil {
+	if err := d.known(t); err != nil {
 		return err
 	}
-	return d.gpu.Free(t.handle)
+	t.buf.cleanup.Stop()
+	return t.buf.free()
 }
 
 // Write replaces the contents of a tensor by its bytes: little-endian elements,
 // laid out as its Desc says, gaps included.
 // Errors: ErrInvalidArgument (length), ErrInvalidHandle, ctx.Err().
 func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
-	if err := known(t); err != nil {
+	if err := d.known(t); err != nil {
 		return err
 	}
 	if int64(len(data)) != t.desc.Bytes() {
 		return fmt.Errorf("lathe: write: %w: bytes (got %d, want %d for %v)", errs.ErrInvalidArgument, len(data), t.desc.Bytes(), t.desc)
 	}
-	return d.gpu.Write(ctx, t.handle, 0, data)
+	defer runtime.KeepAlive(t)
+	return d.gpu.Write(ctx, t.buf.handle, t.offset, data)
 }
 
-// Read waits for the work that writes the tensor and returns its bytes.
-// Errors: ErrInvalidHandle, ctx.Err(), and any error of the work waited for.
+// Read waits for the work that writes the tensor and returns its bytes, gaps
+// included.
+// Errors: ErrInvalidHandle, ctx.Err(), any error of the work waited for, and
+// what only the device could see, see Sync.
 func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
-	if err := known(t); err != nil {
+	if err := d.known(t); err != nil {
 		return nil, err
 	}
+	defer runtime.KeepAlive(t)
 	data := make([]byte, t.desc.Bytes())
-	return data, d.gpu.Read(ctx, t.handle, 0, data)
+	if err := d.run.Read(ctx, t.buf.handle, t.offset, data); err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // Run computes out from in on the device, without waiting for the result. An
 // output may be the same tensor as the first input where the operation works
 // in place, and overlaps nothing otherwise.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrUnsupported, *LimitError,
-// ErrOutOfMemory, ctx.Err(). After an error nothing has been run.
+// ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the
+// device can see is an error of the next Read or Sync.
 func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error {
-	o, err := operands(out)
+	o, err := d.operands(out)
 	if err != nil {
 		return err
 	}
-	i, err := operands(in)
+	for k, t := range out {
+		if t.repeats() {
+			return fmt.Errorf("lathe: run: output %d: %w: %v, whose elements share memory", k, errs.ErrInvalidArgument, t)
+		}
+	}
+	in, drop, err := d.aligned(ctx, in)
 	if err != nil {
 		return err
 	}
-	return d.run.Run(ctx, c, o, i)
+	defer drop()
+	i, err := d.operands(in)
+	if err != nil {
+		return err
+	}
+	err = d.run.Run(ctx, c, o, i)
+	runtime.KeepAlive(out)
+	runtime.KeepAlive(in)
+	return err
+}
+
+// Call makes the outputs of an operation and computes them from in, without
+// waiting for the result. The methods named after operations are short for it.
+// Errors: as Run.
+func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
+	if c == nil || c.Spec() == nil {
+		return nil, fmt.Errorf("lathe: call: %w: no operation to call", errs.ErrInvalidArgument)
+	}
+	descs := make([]tensor.Desc, len(in))
+	for i, t := range in {
+		if err := d.known(t); err != nil {
+			return nil, fmt.Errorf("lathe: %s: input %d: %w", c.Spec().Name, i, err)
+		}
+		descs[i] = t.desc
+	}
+	want, err := c.Spec().Shape(c, descs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Tensor, len(want))
+	for i, desc := range want {
+		if out[i], err = d.NewTensor(desc); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.Run(context.Background(), c, out, in); err != nil {
+		for _, t := range out {
+			_ = d.Free(t) // nobody has seen it
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// one is Call of an operation with one output.
+func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
+	out, err := d.Call(c, in...)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
 }
 
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry
 // point "main". bindings[i] is binding i of set 0 as a whole storage buffer,
 // push the push constants, groups the workgroups. The shader is checked before
-// the driver sees it, and compiled once.
+// the driver sees it, and compiled once. A view can be bound only if it begins
+// where its buffer does; the shader then sees the whole buffer.
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*Tensor, push []byte, groups [3]uint32) error {
 	var few [8]gpu.Handle // most shaders have no more
 	hs := few[:0]
 	for i, t := range bindings {
-		if err := known(t); err != nil {
+		if err := d.known(t); err != nil {
 			return fmt.Errorf("lathe: dispatch: binding %d: %w", i, err)
 		}
-		hs = append(hs, t.handle)
+		if t.offset != 0 {
+			return fmt.Errorf("lathe: dispatch: binding %d: %w: a view that begins %d bytes into its buffer; use Device.Copy of it", i, errs.ErrInvalidArgument, t.offset)
+		}
+		hs = append(hs, t.buf.handle)
 	}
-	return gpu.DispatchCompute(ctx, d.gpu, spirv, hs, push, groups)
+	err := gpu.DispatchCompute(ctx, d.gpu, spirv, hs, push, groups)
+	runtime.KeepAlive(bindings)
+	return err
 }
 
-func known(t *Tensor) error {
-	if t == nil || t.handle == 0 {
+// known reports ErrInvalidHandle for what is not a live tensor of this device.
+func (d *Device) known(t *Tensor) error {
+	switch {
+	case t == nil || t.buf == nil:
 		return fmt.Errorf("lathe: %w: no tensor", errs.ErrInvalidHandle)
+	case t.buf.dev != d.mem:
+		return fmt.Errorf("lathe: %w: %v is a tensor of another device", errs.ErrInvalidHandle, t)
+	case t.buf.gone.Load():
+		return fmt.Errorf("lathe: %w: %v was freed", errs.ErrInvalidHandle, t)
 	}
 	return nil
 }
 
-func operands(ts []*Tensor) ([]exec.Operand, error) {
+// repeats reports whether several elements of the tensor lie in one place, as
+// Expand makes them.
+func (t *Tensor) repeats() bool {
+	for i, step := range t.desc.Strides {
+		if step == 0 && t.desc.Shape[i] > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Device) operands(ts []*Tensor) ([]exec.Operand, error) {
 	ops := make([]exec.Operand, len(ts))
 	for i, t := range ts {
-		if err := known(t); err != nil {
+		if err := d.known(t); err != nil {
 			return nil, err
 		}
-		ops[i] = exec.Operand{Buffer: t.handle, Desc: t.desc}
+		ops[i] = exec.Operand{Buffer: t.buf.handle, Offset: t.offset, Desc: t.desc}
 	}
 	return ops, nil
 }

@@ -1,0 +1,89 @@
+package lathe
+
+import (
+	"github.com/lathe-gpu/lathe/ops"
+)
+
+// The methods of this file are short for Call: they make their results and
+// return before those are computed. Errors: as Run.
+
+// Abs is the absolute value of each element.
+func (d *Device) Abs(x *Tensor) (*Tensor, error) { return d.one(ops.Abs{}, x) }
+
+// Neg is each element with the other sign.
+func (d *Device) Neg(x *Tensor) (*Tensor, error) { return d.one(ops.Neg{}, x) }
+
+// Sqrt is the square root of each element; NaN below 0.
+func (d *Device) Sqrt(x *Tensor) (*Tensor, error) { return d.one(ops.Sqrt{}, x) }
+
+// Rsqrt is 1/√x of each element.
+func (d *Device) Rsqrt(x *Tensor) (*Tensor, error) { return d.one(ops.Rsqrt{}, x) }
+
+// Reciprocal is 1/x of each element.
+func (d *Device) Reciprocal(x *Tensor) (*Tensor, error) { return d.one(ops.Reciprocal{}, x) }
+
+// Exp is eˣ of each element.
+func (d *Device) Exp(x *Tensor) (*Tensor, error) { return d.one(ops.Exp{}, x) }
+
+// Log is the natural logarithm of each element.
+func (d *Device) Log(x *Tensor) (*Tensor, error) { return d.one(ops.Log{}, x) }
+
+// Sin is the sine of each element, in radians.
+func (d *Device) Sin(x *Tensor) (*Tensor, error) { return d.one(ops.Sin{}, x) }
+
+// Cos is the cosine of each element, in radians.
+func (d *Device) Cos(x *Tensor) (*Tensor, error) { return d.one(ops.Cos{}, x) }
+
+// Tanh is the hyperbolic tangent of each element.
+func (d *Device) Tanh(x *Tensor) (*Tensor, error) { return d.one(ops.Tanh{}, x) }
+
+// Erf is the error function of each element.
+func (d *Device) Erf(x *Tensor) (*Tensor, error) { return d.one(ops.Erf{}, x) }
+
+// Floor rounds each element down to an integer.
+func (d *Device) Floor(x *Tensor) (*Tensor, error) { return d.one(ops.Floor{}, x) }
+
+// Ceil rounds each element up to an integer.
+func (d *Device) Ceil(x *Tensor) (*Tensor, error) { return d.one(ops.Ceil{}, x) }
+
+// Round rounds each element to the nearest integer; ops.Round says what becomes
+// of halves.
+func (d *Device) Round(x *Tensor) (*Tensor, error) { return d.one(ops.Round{}, x) }
+
+// Sign is -1, 0 or 1 for each element.
+func (d *Device) Sign(x *Tensor) (*Tensor, error) { return d.one(ops.Sign{}, x) }
+
+// ReduceSum adds up the elements along dimensions, which vanish; negative
+// ones count from the end, and none means all. ops.ReduceSum can keep them as
+// size 1.
+func (d *Device) ReduceSum(x *Tensor, dims ...int) (*Tensor, error) {
+	return d.one(ops.ReduceSum{Dims: dims}, x)
+}
+
+// ReduceMean averages the elements along dimensions, which vanish; negative
+// ones count from the end, and none means all. ops.ReduceMean can keep them as
+// size 1.
+func (d *Device) ReduceMean(x *Tensor, dims ...int) (*Tensor, error) {
+	return d.one(ops.ReduceMean{Dims: dims}, x)
+}
+
+// ReduceMax is the largest of the elements along dimensions, which vanish; negative
+// ones count from the end, and none means all. ops.ReduceMax can keep them as
+// size 1.
+func (d *Device) ReduceMax(x *Tensor, dims ...int) (*Tensor, error) {
+	return d.one(ops.ReduceMax{Dims: dims}, x)
+}
+
+// ReduceMin is the smallest of the elements along dimensions, which vanish; negative
+// ones count from the end, and none means all. ops.ReduceMin can keep them as
+// size 1.
+func (d *Device) ReduceMin(x *Tensor, dims ...int) (*Tensor, error) {
+	return d.one(ops.ReduceMin{Dims: dims}, x)
+}
+
+// ReduceProd multiplies the elements along dimensions, which vanish; negative
+// ones count from the end, and none means all. ops.ReduceProd can keep them as
+// size 1.
+func (d *Device) ReduceProd(x *Tensor, dims ...int) (*Tensor, error) {
+	return d.one(ops.ReduceProd{Dims: dims}, x)
+}

@@ -1,0 +1,18 @@
+package lathe
+
+import (
+	"github.com/lathe-gpu/lathe/ops"
+)
+
+// The methods of this file are short for Call: they make their results and
+// return before those are computed. Errors: as Run.
+
+// Copy is a tensor of its own with the elements of x, one after the other even
+// if x is a view.
+func (d *Device) Copy(x *Tensor) (*Tensor, error) { return d.one(ops.Copy{}, x) }
+
+// Embedding is the rows of weight [V,d] that integer indices [n] name, as [n,d].
+// An index out of range is an error of the next Read or Sync.
+func (d *Device) Embedding(indices, weight *Tensor) (*Tensor, error) {
+	return d.one(ops.Embedding{}, indices, weight)
+}

@@ -1,0 +1,58 @@
+package lathe
+
+import (
+	"context"
+
+	"github.com/lathe-gpu/lathe/ops"
+)
+
+// The methods of this file are short for Call: they make their results and
+// return before those are computed. Errors: as Run.
+
+// ReLU is max(x, 0) of each element.
+func (d *Device) ReLU(x *Tensor) (*Tensor, error) { return d.one(ops.ReLU{}, x) }
+
+// GELU is the Gaussian error linear unit of each element, in its tanh form.
+func (d *Device) GELU(x *Tensor) (*Tensor, error) { return d.one(ops.GELU{}, x) }
+
+// SiLU is x·sigmoid(x) of each element.
+func (d *Device) SiLU(x *Tensor) (*Tensor, error) { return d.one(ops.SiLU{}, x) }
+
+// Sigmoid is 1/(1+e⁻ˣ) of each element.
+func (d *Device) Sigmoid(x *Tensor) (*Tensor, error) { return d.one(ops.Sigmoid{}, x) }
+
+// Softplus is ln(1+eˣ) of each element.
+func (d *Device) Softplus(x *Tensor) (*Tensor, error) { return d.one(ops.Softplus{}, x) }
+
+// ReLUGrad is the gradient of ReLU with respect to x, given dy, that of its result.
+func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) { return d.one(ops.ReLUGrad{}, x, dy) }
+
+// GELUGrad is the gradient of GELU with respect to x, given dy, that of its result.
+func (d *Device) GELUGrad(x, dy *Tensor) (*Tensor, error) { return d.one(ops.GELUGrad{}, x, dy) }
+
+// MatMul is the matrix product of a [...,m,k] and b [...,k,n]; leading
+// dimensions are broadcast. ops.MatMul can transpose either.
+func (d *Device) MatMul(a, b *Tensor) (*Tensor, error) { return d.one(ops.MatMul{}, a, b) }
+
+// MatMulBias is MatMul with bias [n] added to each row.
+func (d *Device) MatMulBias(a, b, bias *Tensor) (*Tensor, error) {
+	return d.one(ops.MatMulBias{}, a, b, bias)
+}
+
+// Softmax is exp(x) divided by its sum along dimension dim, which counts from
+// the end if negative.
+func (d *Device) Softmax(x *Tensor, dim int) (*Tensor, error) {
+	return d.one(ops.Softmax{Dim: dim}, x)
+}
+
+// SoftmaxGrad is the gradient of Softmax with respect to its input, given its
+// result y and dy, the gradient of that.
+func (d *Device) SoftmaxGrad(y, dy *Tensor, dim int) (*Tensor, error) {
+	return d.one(ops.SoftmaxGrad{Dim: dim}, y, dy)
+}
+
+// AdamUpdate takes a step of Adam in place: param and its moments m and v are
+// changed by grad. c holds the rates, and the number of the step, from 1 on.
+func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
+	return d.Run(context.Background(), c, []*Tensor{param, m, v}, []*Tensor{param, grad, m, v})
+}

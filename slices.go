@@ -1,0 +1,164 @@
+package lathe
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Element is a Go type that elements of a tensor can be: of dtype F32, F64,
+// I32, I64, U32, I8, U8 and Bool. F16 and BF16 have no Go type; FromFloats and
+// ToFloats convert those.
+type Element interface {
+	float32 | float64 | int32 | int64 | uint32 | int8 | uint8 | bool
+}
+
+// dtypeOf is the dtype of a Go type.
+func dtypeOf[T Element]() tensor.DType {
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		return tensor.F32
+	case float64:
+		return tensor.F64
+	case int32:
+		return tensor.I32
+	case int64:
+		return tensor.I64
+	case uint32:
+		return tensor.U32
+	case int8:
+		return tensor.I8
+	case uint8:
+		return tensor.U8
+	}
+	return tensor.Bool
+}
+
+// raw is the memory of the slice. Every device Lathe runs beside is
+// little-endian, and so is every host Go and Vulkan share but one: see swap.
+func raw[T Element](data []T) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
+}
+
+var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// swap turns elements of size bytes around, on hosts that are not little-endian.
+func swap(b []byte, size int) {
+	for at := 0; bigEndian && at < len(b); at += size {
+		for i, j := at, at+size-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+}
+
+// FromSlice makes a tensor of the elements of a slice, row-major, with the
+// dtype of T. Without a shape it is a vector. The slice is free to change when
+// FromSlice returns.
+// Errors: ErrInvalidArgument (shape and length differ), ErrOutOfMemory, *LimitError.
+func FromSlice[T Element](dev *Device, data []T, shape ...int) (*Tensor, error) {
+	bytes := raw(data)
+	size := dtypeOf[T]().Size()
+	if bigEndian {
+		bytes = append([]byte(nil), bytes...)
+		swap(bytes, size)
+	}
+	return dev.fromBytes(dtypeOf[T](), bytes, shape)
+}
+
+// FromFloats makes a tensor of any dtype of numbers: they are rounded to
+// the nearest value of a floating dtype, ties to even, and integers saturate.
+// Without a shape it is a vector.
+// Errors: as FromSlice, and ErrInvalidArgument for an unknown dtype.
+func FromFloats[T float32 | float64](dev *Device, dtype tensor.DType, data []T, shape ...int) (*Tensor, error) {
+	if !dtype.Valid() {
+		return nil, fmt.Errorf("lathe: from floats: %w: %v", errs.ErrInvalidArgument, dtype)
+	}
+	values := make([]float64, len(data))
+	for i, v := range data {
+		values[i] = float64(v)
+	}
+	h := tensor.NewHost(tensor.Contiguous(dtype, len(data)))
+	h.SetFloats(values)
+	return dev.fromBytes(dtype, h.Data, shape)
+}
+
+// fromBytes makes a tensor of little-endian elements.
+func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tensor, error) {
+	n := len(data) / dtype.Size()
+	if len(shape) == 0 {
+		shape = []int{n}
+	}
+	desc := tensor.Contiguous(dtype, append([]int(nil), shape...)...)
+	if err := desc.Check(); err != nil {
+		return nil, fmt.Errorf("lathe: from slice: %w", err)
+	}
+	if desc.Elems() != n {
+		return nil, fmt.Errorf("lathe: from slice: %w: elements (got %d, want %d for shape %v)", errs.ErrInvalidArgument, n, desc.Elems(), shape)
+	}
+	t, err := d.NewTensor(desc)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Write(context.Background(), t, data); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ToSlice waits for a tensor and returns its elements, row-major. T must be the
+// Go type of its dtype.
+// Errors: ErrType (T is another type), and as Device.Read.
+func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
+	if t != nil && t.desc.DType != dtypeOf[T]() {
+		var zero T
+		return nil, fmt.Errorf("lathe: to slice: %w: %v read as %T", errs.ErrType, t, zero)
+	}
+	h, err := dev.host(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, h.Elems())
+	size := h.DType.Size()
+	if to := raw(out); h.IsContiguous() {
+		copy(to, h.Data)
+	} else {
+		h.Each(func(_ []int, off int) {
+			copy(to[:size], h.Data[off*size:])
+			to = to[size:]
+		})
+	}
+	swap(raw(out), size)
+	return out, nil
+}
+
+// ToFloats waits for a tensor of any dtype and returns its elements, row-major,
+// as float32 or float64.
+// Errors: as Device.Read.
+func ToFloats[T float32 | float64](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
+	h, err := dev.host(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, 0, h.Elems())
+	for _, v := range h.Floats() {
+		out = append(out, T(v))
+	}
+	return out, nil
+}
+
+// host reads a tensor as it lies.
+func (d *Device) host(ctx context.Context, t *Tensor) (*tensor.Host, error) {
+	data, err := d.Read(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return &tensor.Host{Desc: t.desc, Data: data}, nil
+}

@@ -1,0 +1,202 @@
+package lathe
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// view is a tensor over the same memory.
+func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
+	d := tensor.Desc{DType: t.desc.DType, Shape: shape, Strides: strides}
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] == 1 && strides != nil { // any stride will do: take what is contiguous
+			d.Strides[i] = 1
+			if i+1 < len(shape) {
+				d.Strides[i] = shape[i+1] * strides[i+1]
+			}
+		}
+	}
+	if d.IsContiguous() {
+		d.Strides = nil
+	}
+	return &Tensor{buf: t.buf, offset: t.offset + offset, desc: d}
+}
+
+func (t *Tensor) invalid(op, format string, args ...any) error {
+	return fmt.Errorf("lathe: %s of %v: %w: %s", op, t, errs.ErrInvalidArgument, fmt.Sprintf(format, args...))
+}
+
+// Reshape is a view with another shape and the same elements in the same
+// order. One dimension may be -1: it is then whatever is left. Without
+// dimensions it makes a scalar of a tensor of one element.
+// Errors: ErrInvalidArgument: another number of elements, or a view whose
+// elements do not lie one after the other; reshape Device.Copy of it.
+func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
+	shape = slices.Clone(shape)
+	known, open := 1, -1
+	for i, n := range shape {
+		if n == -1 && open < 0 {
+			open = i
+			continue
+		}
+		if n < 0 {
+			return nil, t.invalid("reshape", "dimensions %v", shape)
+		}
+		known *= n
+	}
+	if open >= 0 {
+		if known == 0 || t.desc.Elems()%known != 0 {
+			return nil, t.invalid("reshape", "%d elements do not fill %v", t.desc.Elems(), shape)
+		}
+		shape[open] = t.desc.Elems() / known
+	}
+	to := tensor.Contiguous(t.desc.DType, shape...)
+	if err := to.Check(); err != nil {
+		return nil, t.invalid("reshape", "%v", err)
+	}
+	if to.Elems() != t.desc.Elems() {
+		return nil, t.invalid("reshape", "elements (got %d for %v, want %d)", to.Elems(), shape, t.desc.Elems())
+	}
+	if !t.desc.IsContiguous() {
+		return nil, t.invalid("reshape", "its elements do not lie one after the other; copy it first")
+	}
+	return t.view(0, shape, nil), nil
+}
+
+// Transpose is a view with the dimensions in another order: dimension i of it
+// is dimension perm[i] of t. Without perm the order is reversed, which
+// transposes a matrix.
+// Errors: ErrInvalidArgument.
+func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
+	rank := len(t.desc.Shape)
+	if len(perm) == 0 {
+		for i := range rank {
+			perm = append(perm, rank-1-i)
+		}
+	}
+	if len(perm) != rank {
+		return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
+	}
+	steps := t.desc.Steps()
+	shape, strides := make([]int, rank), make([]int, rank)
+	for i, p := range perm {
+		if p < 0 || p >= rank || slices.Contains(perm[:i], p) {
+			return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
+		}
+		shape[i], strides[i] = t.desc.Shape[p], steps[p]
+	}
+	return t.view(0, shape, strides), nil
+}
+
+// Narrow is a view of n indices from start on in dimension dim, which counts
+// from the end if negative.
+// Errors: ErrInvalidArgument.
+func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
+	rank := len(t.desc.Shape)
+	if dim < 0 {
+		dim += rank
+	}
+	if dim < 0 || dim >= rank {
+		return nil, t.invalid("narrow", "dimension (want -%d to %d)", rank, rank-1)
+	}
+	if start < 0 || n < 0 || start > t.desc.Shape[dim]-n {
+		return nil, t.invalid("narrow", "%d indices from %d on in dimension %d of size %d", n, start, dim, t.desc.Shape[dim])
+	}
+	shape := slices.Clone(t.desc.Shape)
+	shape[dim] = n
+	steps := slices.Clone(t.desc.Steps())
+	offset := int64(start) * int64(steps[dim]) * int64(t.desc.DType.Size())
+	if slices.Contains(shape, 0) {
+		offset = 0 // nothing is there to begin anywhere
+	}
+	return t.view(offset, shape, steps), nil
+}
+
+// Expand is a view in which dimensions of size 1 repeat, by NumPy's rule:
+// dimensions are matched from the last one on, and shape may have more of them.
+// It can be read and not written.
+// Errors: ErrInvalidArgument.
+func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
+	skip := len(shape) - len(t.desc.Shape)
+	if skip < 0 {
+		return nil, t.invalid("expand", "to %v, of fewer dimensions", shape)
+	}
+	steps, strides := t.desc.Steps(), make([]int, len(shape))
+	for i, n := range t.desc.Shape {
+		switch want := shape[skip+i]; {
+		case n == want:
+			strides[skip+i] = steps[i]
+		case n != 1:
+			return nil, t.invalid("expand", "dimension %d of size %d to %d (only size 1 repeats)", i, n, want)
+		}
+	}
+	v := t.view(0, slices.Clone(shape), strides)
+	if err := v.desc.Check(); err != nil {
+		return nil, t.invalid("expand", "%v", err)
+	}
+	return v, nil
+}
+
+// aligned replaces views that begin where the device cannot bind a buffer by
+// copies. drop gives those back; work on them may still be pending then.
+func (d *Device) aligned(ctx context.Context, ts []*Tensor) (out []*Tensor, drop func(), err error) {
+	var copies []*Tensor
+	drop = func() {
+		for _, t := range copies {
+			_ = d.Free(t) // nobody else has seen it
+		}
+	}
+	l := d.Info().Limits
+	align := max(l.OffsetAlign, l.TexelAlign, 16)
+	out = ts
+	for i, t := range ts {
+		if t == nil || t.offset%align == 0 {
+			continue
+		}
+		if err := d.known(t); err != nil {
+			return nil, nil, err
+		}
+		c, err := d.realign(ctx, t, align)
+		if err != nil {
+			drop()
+			return nil, nil, err
+		}
+		if len(copies) == 0 {
+			out = slices.Clone(ts)
+		}
+		copies = append(copies, c)
+		out[i] = c
+	}
+	return out, drop, nil
+}
+
+// realign copies a view to a place that is a multiple of align bytes. A copy
+// has to begin at such a place too, so it takes two planes: one that begins
+// there, and the view itself.
+func (d *Device) realign(ctx context.Context, t *Tensor, align int64) (*Tensor, error) {
+	size := int64(t.desc.DType.Size())
+	plain := tensor.Contiguous(t.desc.DType, t.desc.Shape...)
+	pitch := (plain.Bytes() + align - 1) / align * align
+	begin := t.offset / align * align
+	two := append([]int{2}, t.desc.Shape...)
+	from := tensor.Desc{DType: t.desc.DType, Shape: two, Strides: append([]int{int((t.offset - begin) / size)}, t.desc.Steps()...)}
+	to := tensor.Desc{DType: t.desc.DType, Shape: two, Strides: append([]int{int(pitch / size)}, plain.Steps()...)}
+	c, err := d.NewTensor(to)
+	if err != nil {
+		return nil, err
+	}
+	err = d.run.Run(ctx, ops.Copy{}, []exec.Operand{{Buffer: c.buf.handle, Desc: to}}, []exec.Operand{{Buffer: t.buf.handle, Offset: begin, Desc: from}})
+	runtime.KeepAlive(t)
+	if err != nil {
+		_ = d.Free(c)
+		return nil, err
+	}
+	return c.view(pitch, t.desc.Shape, nil), nil
+}
