@@ -13,9 +13,10 @@ type foldParams struct {
 
 // folder is a family of kernels of lib/fold.glsl.
 type folder struct {
-	name    string // group/name, without dtype and variant
-	reals   int    // of a state
-	indexed bool   // states hold an index too
+	name     string // group/name, without dtype and variant
+	reals    int    // of a state
+	indexed  bool   // states hold an index too
+	rowsOnly bool   // there are no kernels for inner > 1
 	// sign multiplies elements before they are folded, and results after.
 	sign float32
 	// mean says that the last step divides by divisor.
@@ -36,7 +37,11 @@ func (f folder) kernels(dtypes ...tensor.DType) []spec.Kernel {
 	var ks []spec.Kernel
 	for _, d := range dtypes {
 		name := f.name + "." + d.String()
-		for _, v := range []string{".rows", ".cols", ".odd"} {
+		forms := []string{".rows", ".cols", ".odd"}
+		if f.rowsOnly {
+			forms = forms[:1]
+		}
+		for _, v := range forms {
 			ks = append(ks, spec.Kernel{Name: name + v, Params: foldParams{}})
 			if foldTexels(d) {
 				ks = append(ks, spec.Kernel{Name: name + v + ".texel", Params: foldParams{}})

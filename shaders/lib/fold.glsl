@@ -57,6 +57,10 @@ layout(push_constant) uniform Params {
 	uint divisor; // for a last step that makes means
 	float sign;   // that elements are multiplied by
 	float outSign;
+#if defined(EPSILON)
+	float eps; // with epsLow, for f64
+	float epsLow;
+#endif
 } p;
 
 #include "lib/state.glsl"

@@ -2,7 +2,7 @@
 // how much each lies below it. Include after lib/fold.glsl. Algorithm: Milakov and
 // Gimelshein, "Online normalizer calculation for softmax", 2018.
 
-#include "lib/explog.glsl"
+#include "lib/math.glsl"
 
 // below is what exponents are taken relative to: not −∞, which would make NaN of
 // elements of −∞, whose power is 0.

@@ -1,4 +1,4 @@
-// States of folds: REALS values, and an index if INDEXED, as words in memory.
+// States of folds: REALS values (1, 2 or 4), and an index if INDEXED, as words in memory.
 
 #if BITS == 64
 #define REAL_WORDS 2
@@ -11,8 +11,8 @@ struct State {
 #if REALS > 1
 	REAL b;
 #endif
-#if REALS > 2
-	REAL c;
+#if REALS == 4
+	REAL c, d;
 #endif
 #if defined(INDEXED)
 	uint index;
@@ -51,8 +51,8 @@ struct State {
 #define GET_REALS(s, name, i) GET_REAL(s.a, name, i); GET_REAL(s.b, name, (i) + REAL_WORDS)
 #define PUT_REALS(name, i, s) PUT_REAL(name, i, s.a); PUT_REAL(name, (i) + REAL_WORDS, s.b)
 #else
-#define GET_REALS(s, name, i) GET_REAL(s.a, name, i); GET_REAL(s.b, name, (i) + REAL_WORDS); GET_REAL(s.c, name, (i) + 2 * REAL_WORDS)
-#define PUT_REALS(name, i, s) PUT_REAL(name, i, s.a); PUT_REAL(name, (i) + REAL_WORDS, s.b); PUT_REAL(name, (i) + 2 * REAL_WORDS, s.c)
+#define GET_REALS(s, name, i) GET_REAL(s.a, name, i); GET_REAL(s.b, name, (i) + REAL_WORDS); GET_REAL(s.c, name, (i) + 2 * REAL_WORDS); GET_REAL(s.d, name, (i) + 3 * REAL_WORDS)
+#define PUT_REALS(name, i, s) PUT_REAL(name, i, s.a); PUT_REAL(name, (i) + REAL_WORDS, s.b); PUT_REAL(name, (i) + 2 * REAL_WORDS, s.c); PUT_REAL(name, (i) + 3 * REAL_WORDS, s.d)
 #endif
 #define GET_STATE(s, name, i) { uint at_ = i; GET_REALS(s, name, at_); GET_INDEX(s, name, at_ + REALS * REAL_WORDS); }
 #define PUT_STATE(name, i, s) { uint at_ = i; PUT_REALS(name, at_, s); PUT_INDEX(name, at_ + REALS * REAL_WORDS, s); }

@@ -5,7 +5,7 @@
 #define REALS 2
 #define INPUTS 1
 #include "lib/apply.glsl"
-#include "lib/explog.glsl"
+#include "lib/math.glsl"
 
 REAL apply(REAL x, REAL y, State s, uint r) {
 	REAL m = s.a == -infinity() ? REAL(0) : s.a; // a row of −∞ becomes zeros

@@ -1,0 +1,16 @@
+// Pairs of a weight and an offset for each column, in the type of the arithmetic,
+// bound as the input AFFINE_SLOT.
+
+#define AFFINE_PACKS (PACK * REAL_WORDS / 2) // that hold the pairs of a pack of elements
+
+// pairOf takes pair j from the packs a pack of elements needs; a single pack
+// holds several in f32.
+#if BITS == 64
+#define PAIR_SCALE(t, j) packDouble2x32(t.xy)
+#define PAIR_SHIFT(t, j) packDouble2x32(t.zw)
+#define PAIRS 1
+#else
+#define PAIR_SCALE(t, j) uintBitsToFloat(((j) & 1u) != 0 ? t.z : t.x)
+#define PAIR_SHIFT(t, j) uintBitsToFloat(((j) & 1u) != 0 ? t.w : t.y)
+#define PAIRS 2
+#endif
