@@ -23,6 +23,7 @@ func placeOf(ref spec.Ref, d tensor.Desc) place { return place{ref: ref, steps: 
 const (
 	copyFlat    = "move/copy"
 	copyStrided = "move/copy_strided"
+	copyTile    = "move/copy_tile"
 	maxRank     = 8
 )
 
@@ -32,6 +33,12 @@ type stridedCopyParams struct {
 	N, Src, Dst                    [maxRank]uint32
 	Rank, Inner, Run, Packs, Total uint32
 	SrcBase, DstBase               uint32
+}
+
+type tileCopyParams struct {
+	N, Src, Dst               [maxRank]uint32
+	Rank, Down, Across, Total uint32
+	SrcBase, DstBase          uint32
 }
 
 // maxWindow keeps element numbers within 31 bits.
@@ -168,13 +175,79 @@ func (m *move) operands() (src, dst strided) {
 func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 	texel := usesTexels(t, texelGroup)
 	src, dst := m.operands()
-	return boxes(t, min(maxSpan(t, texel), maxWindow), m.n, []strided{src, dst}, 1, func(b box) error {
-		step, err := m.strided(t, b, texel)
+	launch, keep := m.strided, 1
+	if m.packs() {
+		keep = 4
+	} else if m.turn(t) {
+		launch = m.tile
+	}
+	return boxes(t, min(maxSpan(t, texel), maxWindow), m.n, []strided{src, dst}, keep, func(b box) error {
+		step, err := launch(t, b, texel)
 		if err == nil {
 			plan.Steps = append(plan.Steps, step)
 		}
 		return err
 	})
+}
+
+// turn reports whether tiles suit: words that are neighbours in the output and
+// in the input along two different dimensions, of which the latter then comes
+// second to last.
+func (m *move) turn(t *spec.Target) bool {
+	const least = 4
+	last := len(m.n) - 1
+	if m.dtype != tensor.U32 || m.n[last] < least || m.dst.steps[last] != 1 || m.src.steps[last] < 2 || t.MaxSharedBytes < 32*33*4 {
+		return false
+	}
+	d := slices.Index(m.src.steps, 1)
+	if d < 0 || m.n[d] < least {
+		return false
+	}
+	for _, s := range [][]int{m.n, m.src.steps, m.dst.steps} {
+		moved := s[d]
+		copy(s[d:last-1], s[d+1:last])
+		s[last-1] = moved
+	}
+	return true
+}
+
+// tile is the launch of copy_tile.comp for a box.
+func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
+	src, dst := m.operands()
+	in, srcBase := src.windowAt(t, b, m.src.base)
+	out, dstBase := dst.windowAt(t, b, m.dst.base)
+	p := tileCopyParams{Rank: uint32(len(b.n)), SrcBase: srcBase, DstBase: dstBase}
+	name, side, aligned := copyTile+".u32", 32, srcBase%4 == 0
+	if texel {
+		name, side = name+".texel", 64
+	}
+	total := int64(1)
+	for i := range b.n {
+		d := len(b.n) - 1 - i
+		p.N[i], p.Src[i], p.Dst[i] = uint32(b.n[d]), uint32(src.steps[d]), uint32(dst.steps[d])
+		aligned = aligned && (i == 1 || src.steps[d]%4 == 0)
+		if i >= 2 {
+			total *= int64(b.n[d])
+		}
+	}
+	if texel && aligned {
+		name += ".aligned"
+	}
+	p.Down, p.Across = ceilDiv(p.N[0], uint32(side)), ceilDiv(p.N[1], uint32(side))
+	total *= int64(p.Down) * int64(p.Across)
+	p.Total = uint32(min(total, math.MaxUint32))
+	groups, err := grid(t, total)
+	return spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
+}
+
+// packs reports whether rows lie in whole packs on both sides.
+func (m *move) packs() bool {
+	last := len(m.n) - 1
+	whole := m.dtype == tensor.U32 && m.n[last]%4 == 0 && m.src.steps[last] == 1 && m.dst.steps[last] == 1 && m.src.base%4 == 0 && m.dst.base%4 == 0
+	for d := range last {
+		whole = whole && m.src.steps[d]%4 == 0 && m.dst.steps[d]%4 == 0
+	}
+	return whole
 }
 
 // strided is the launch of copy_strided.comp for a box.
@@ -188,6 +261,17 @@ func (m *move) strided(t *spec.Target, b box, texel bool) (spec.Step, error) {
 		p.N[i], p.Src[i], p.Dst[i] = uint32(b.n[d]), uint32(src.steps[d]), uint32(dst.steps[d])
 	}
 	per := uint32(4 / m.dtype.Size())
+	name := copyStrided + map[int]string{1: ".u8", 2: ".u16", 4: ".u32"}[m.dtype.Size()]
+	if m.packs() {
+		name = copyStrided + ".u128"
+		p.N[0] /= 4
+		p.SrcBase /= 4
+		p.DstBase /= 4
+		for i := 1; i < len(b.n); i++ {
+			p.Src[i] /= 4
+			p.Dst[i] /= 4
+		}
+	}
 	// A row takes in dimensions as long as the output goes on without a gap.
 	p.Run = 1
 	for p.Inner < p.Rank && p.Dst[p.Inner] == p.Run {
@@ -205,7 +289,6 @@ func (m *move) strided(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	}
 	words := ceilDiv(begins+p.Run, per)
 	local, each := smallGroup, uint32(1)
-	name := copyStrided + map[int]string{1: ".u8", 2: ".u16", 4: ".u32"}[m.dtype.Size()]
 	if texel {
 		name, local, each = name+".texel", texelGroup, 4/per
 	}
