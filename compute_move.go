@@ -11,6 +11,11 @@ import (
 // if x is a view.
 func (d *Device) Copy(x *Tensor) (*Tensor, error) { return d.one(ops.Copy{}, x) }
 
+// Concat joins tensors along dimension dim; their other dimensions are equal.
+func (d *Device) Concat(dim int, parts ...*Tensor) (*Tensor, error) {
+	return d.one(ops.Concat{Dim: dim}, parts...)
+}
+
 // Embedding is the rows of weight [V,d] that integer indices [n] name, as [n,d].
 // An index out of range is an error of the next Read or Sync.
 func (d *Device) Embedding(indices, weight *Tensor) (*Tensor, error) {

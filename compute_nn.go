@@ -51,8 +51,23 @@ func (d *Device) SoftmaxGrad(y, dy *Tensor, dim int) (*Tensor, error) {
 	return d.one(ops.SoftmaxGrad{Dim: dim}, y, dy)
 }
 
+// LayerNorm normalises the last dimension of x to mean 0 and variance 1, eps
+// being added to the variance, then multiplies by gamma and adds beta, both of
+// the size of that dimension. Nil for beta, or for both, leaves them out.
+func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error) {
+	return d.one(ops.LayerNorm{Eps: eps}, present(x, gamma, beta)...)
+}
+
 // AdamUpdate takes a step of Adam in place: param and its moments m and v are
 // changed by grad. c holds the rates, and the number of the step, from 1 on.
 func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
 	return d.Run(context.Background(), c, []*Tensor{param, m, v}, []*Tensor{param, grad, m, v})
+}
+
+// present is the operands without the nils at their end.
+func present(ts ...*Tensor) []*Tensor {
+	for len(ts) > 0 && ts[len(ts)-1] == nil {
+		ts = ts[:len(ts)-1]
+	}
+	return ts
 }

@@ -37,12 +37,13 @@ var layers = []layer{
 	{"exec", "abi gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "abi exec gpu handles imageops internal/errs internal/pixels ops spec spirv tensor vk", "the front door stands on everything below, and on no command or suite"},
+	{"backend", "exec gpu handles imageops internal/errs ops spec spirv tensor vk", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"batch", "internal/errs internal/pixels spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " abi gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " abi backend gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

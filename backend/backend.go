@@ -1,0 +1,201 @@
+// Package backend offers operations by handle: the caller names tensors by
+// numbers, allocates every result itself, and a stale, foreign or zero number
+// is ErrInvalidHandle, never other data. It is the surface for interpreters,
+// bindings and other programs that keep no Go pointers; Go programs use the
+// root package, which has the same operations.
+//
+//	b, err := backend.Open(ctx, "auto")
+//	x, err := b.AllocTensor([]int{2, 3}, tensor.F32)
+//	err = b.WriteTensor(ctx, x, bytes)
+//	y, err := b.AllocTensor([]int{2, 3}, tensor.F32)
+//	err = b.Softmax(x, y, -1)
+//	bytes, err = b.ReadTensor(ctx, y)
+//
+// Operations check handles, shapes, dtypes and parameters before anything
+// runs, and return once the work is submitted. ReadTensor and Sync wait for it,
+// and return the errors only the device could see, such as an index out of
+// range. An output may not overlap an input, except where an operation is said
+// to work in place. The outputs of a failed call are unchanged.
+//
+// Backends are chosen by name; see Register and Open.
+package backend
+
+import (
+	"context"
+	"io"
+
+	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// TensorHandle names a tensor of one backend. It is comparable, never used
+// again within a process, and never valid when zero.
+type TensorHandle = handles.Handle
+
+// TensorMeta describes a tensor.
+type TensorMeta struct {
+	Shape     []int
+	DType     tensor.DType
+	SizeBytes int64
+}
+
+// Backend is everything a backend does. Its methods may be called from any
+// goroutine. Close gives back the device and all tensors.
+type Backend interface {
+	Identity
+	Memory
+	Compute
+	TensorOps
+	ImageOps
+	ScalarOps
+	io.Closer
+}
+
+// Identity says what a backend is.
+type Identity interface {
+	// Name is the name it is registered by, such as "vk".
+	Name() string
+	// IsAvailable reports whether calls can succeed: the device is neither lost
+	// nor closed.
+	IsAvailable() bool
+	// ABIFingerprint is the fingerprint of the operations it was built for. All
+	// backends in a program have the same.
+	ABIFingerprint() uint64
+}
+
+// Memory is the life and the contents of tensors.
+type Memory interface {
+	// AllocTensor makes a zero-filled tensor. No dimensions make a scalar;
+	// dimensions may be 0. Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory.
+	AllocTensor(shape []int, dtype tensor.DType) (TensorHandle, error)
+	// FreeTensor ends the life of a tensor; work submitted before still
+	// finishes. Errors: ErrInvalidHandle.
+	FreeTensor(h TensorHandle) error
+	// TensorMeta describes a tensor. Errors: ErrInvalidHandle.
+	TensorMeta(h TensorHandle) (TensorMeta, error)
+	// WriteTensor replaces the elements: little-endian, row-major, exactly
+	// SizeBytes. Errors: ErrInvalidArgument (length), ErrInvalidHandle, ctx.Err().
+	WriteTensor(ctx context.Context, h TensorHandle, data []byte) error
+	// ReadTensor waits for the work that writes the tensor and returns its
+	// elements. Errors: ErrInvalidHandle, ctx.Err(), and those of the work.
+	ReadTensor(ctx context.Context, h TensorHandle) ([]byte, error)
+}
+
+// Compute runs shaders of any origin, and waits.
+type Compute interface {
+	// DispatchCompute runs the entry point "main" of a SPIR-V compute shader:
+	// binding i of set 0 is tensor i as a whole storage buffer, push the push
+	// constants. Errors: ErrInvalidShader, ErrInvalidArgument,
+	// ErrInvalidHandle, ErrUnsupported, *LimitError.
+	DispatchCompute(spirv []byte, bindings []TensorHandle, push []byte, groups [3]uint32) error
+	// Sync waits for all work and returns its first error.
+	Sync(ctx context.Context) error
+}
+
+// TensorOps is the tensor operations. Besides the errors stated, all return
+// ErrInvalidHandle, ErrInvalidArgument (rank, shape, overlap, a parameter),
+// ErrUnsupported (a dtype the operation or the device does not have),
+// *LimitError and ErrOutOfMemory.
+type TensorOps interface {
+	ArrayOps
+	NeuralOps
+}
+
+// ArrayOps is arithmetic on arrays.
+type ArrayOps interface {
+	// MatMul is out [...,m,n] = a [...,m,k] · b [...,k,n], the leading
+	// dimensions broadcast.
+	MatMul(a, b, out TensorHandle) error
+	// MatMulBias is MatMul with bias [n] added to each row.
+	MatMulBias(a, b, bias, out TensorHandle) error
+	// ReduceSum adds up in along *dim, which counts from the end if negative,
+	// or altogether if dim is nil. out has no such dimension, or has it as 1.
+	ReduceSum(in, out TensorHandle, dim *int) error
+	// Embedding is out [n,d] = the rows of weight [V,d] that integer indices
+	// [n] name. An index out of range is ErrInvalidArgument of the next
+	// ReadTensor or Sync.
+	Embedding(indices, weight, out TensorHandle) error
+}
+
+// NeuralOps is what neural networks are made and trained with.
+type NeuralOps interface {
+	// LayerNorm normalises the last dimension, multiplies by gamma and adds beta.
+	LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error
+	// Softmax along dimension dim, which counts from the end if negative.
+	Softmax(in, out TensorHandle, dim int) error
+	// GELU in its tanh form.
+	GELU(in, out TensorHandle) error
+	// ReLU is max(x, 0).
+	ReLU(in, out TensorHandle) error
+	// AdamUpdate takes step number step, from 1 on, of Adam: param, m and v are
+	// updated in place.
+	AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error
+}
+
+// ImageOps is the image operations, on f32 [H,W,C] with C 1, 3 or 4, or u8
+// [H,W,4]. Parameters are integers or floats; any other Value is ErrType.
+// Besides that errors are as for TensorOps.
+type ImageOps interface {
+	// GaussianBlur with a standard deviation in pixels.
+	GaussianBlur(in, out TensorHandle, sigma tensor.Value) error
+	// SobelEdges is white where the gradient exceeds threshold.
+	SobelEdges(in, out TensorHandle, threshold tensor.Value) error
+	// SobelMagnitude is the gradient itself.
+	SobelMagnitude(in, out TensorHandle) error
+	// Grayscale turns colours into their luma.
+	Grayscale(in, out TensorHandle) error
+	// Threshold is 1 from value on and 0 below.
+	Threshold(in, out TensorHandle, value tensor.Value) error
+	// Brightness multiplies by factor.
+	Brightness(in, out TensorHandle, factor tensor.Value) error
+	// Contrast stretches about the middle by factor.
+	Contrast(in, out TensorHandle, factor tensor.Value) error
+	// InvertColors is the negative.
+	InvertColors(in, out TensorHandle) error
+	// Sharpen with the 3×3 kernel of a Laplacian.
+	Sharpen(in, out TensorHandle) error
+}
+
+// ScalarOps is arithmetic on values, on the host; tensor.Scalar has the rules.
+// Errors: ErrType, ErrInvalidArgument (an integer result that overflows),
+// ErrDivisionByZero, ErrFloatSpecial.
+type ScalarOps interface {
+	ScalarArithmetic
+	ScalarFunctions
+	ScalarComparisons
+}
+
+// ScalarArithmetic is the arithmetic of two values.
+type ScalarArithmetic interface {
+	ScalarAdd(a, b tensor.Value) (tensor.Value, error) // also joins strings
+	ScalarSub(a, b tensor.Value) (tensor.Value, error)
+	ScalarMul(a, b tensor.Value) (tensor.Value, error)
+	ScalarDiv(a, b tensor.Value) (tensor.Value, error) // always a float
+	ScalarMod(a, b tensor.Value) (tensor.Value, error) // sign of the dividend
+	ScalarPow(a, b tensor.Value) (tensor.Value, error)
+}
+
+// ScalarFunctions is the functions of one number.
+type ScalarFunctions interface {
+	ScalarSqrt(x tensor.Value) (tensor.Value, error)
+	ScalarSin(x tensor.Value) (tensor.Value, error)
+	ScalarCos(x tensor.Value) (tensor.Value, error)
+	ScalarTan(x tensor.Value) (tensor.Value, error)
+	ScalarLog(x tensor.Value) (tensor.Value, error) // natural
+	ScalarExp(x tensor.Value) (tensor.Value, error)
+	ScalarAbs(x tensor.Value) (tensor.Value, error)
+	ScalarFloor(x tensor.Value) (tensor.Value, error)
+	ScalarCeil(x tensor.Value) (tensor.Value, error)
+	ScalarRound(x tensor.Value) (tensor.Value, error) // halves away from zero
+}
+
+// ScalarComparisons compare two values: eq and ne any, the others numbers with
+// numbers and strings with strings.
+type ScalarComparisons interface {
+	ScalarEq(a, b tensor.Value) (tensor.Value, error)
+	ScalarNe(a, b tensor.Value) (tensor.Value, error)
+	ScalarLt(a, b tensor.Value) (tensor.Value, error)
+	ScalarLe(a, b tensor.Value) (tensor.Value, error)
+	ScalarGt(a, b tensor.Value) (tensor.Value, error)
+	ScalarGe(a, b tensor.Value) (tensor.Value, error)
+}

@@ -1,0 +1,56 @@
+package backend
+
+import (
+	"github.com/lathe-gpu/lathe/ops"
+)
+
+type list = []TensorHandle
+
+// MatMul is out = a · b.
+func (d *Device) MatMul(a, b, out TensorHandle) error {
+	return d.call(ops.MatMul{}, list{out}, list{a, b})
+}
+
+// MatMulBias is out = a · b + bias.
+func (d *Device) MatMulBias(a, b, bias, out TensorHandle) error {
+	return d.call(ops.MatMulBias{}, list{out}, list{a, b, bias})
+}
+
+// ReduceSum adds up along *dim, or altogether if dim is nil.
+func (d *Device) ReduceSum(in, out TensorHandle, dim *int) error {
+	c := ops.ReduceSum{}
+	if dim != nil {
+		c.Dims = []int{*dim}
+	}
+	x, errX := d.desc(in)
+	y, errY := d.desc(out)
+	c.KeepDims = errX == nil && errY == nil && len(x.Shape) == len(y.Shape)
+	return d.call(c, list{out}, list{in})
+}
+
+// Embedding is the rows of weight that indices name.
+func (d *Device) Embedding(indices, weight, out TensorHandle) error {
+	return d.call(ops.Embedding{}, list{out}, list{indices, weight})
+}
+
+// LayerNorm normalises the last dimension.
+func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error {
+	return d.call(ops.LayerNorm{Eps: eps}, list{out}, list{in, gamma, beta})
+}
+
+// Softmax along a dimension.
+func (d *Device) Softmax(in, out TensorHandle, dim int) error {
+	return d.unary(ops.Softmax{Dim: dim}, in, out)
+}
+
+// GELU in its tanh form.
+func (d *Device) GELU(in, out TensorHandle) error { return d.unary(ops.GELU{}, in, out) }
+
+// ReLU is max(x, 0).
+func (d *Device) ReLU(in, out TensorHandle) error { return d.unary(ops.ReLU{}, in, out) }
+
+// AdamUpdate takes a step of Adam in place.
+func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
+	c := ops.AdamUpdate{LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps, Step: step}
+	return d.call(c, list{param, m, v}, list{param, grad, m, v})
+}
