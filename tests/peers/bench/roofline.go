@@ -33,8 +33,9 @@ type copyKernel struct {
 // fmaKernel is shaders/test/roofline_fma.comp.
 type fmaKernel struct {
 	list  []gpu.Dispatch
-	flops float64 // of a launch
-	times int     // launches that take some milliseconds
+	flops float64       // of a launch
+	times int           // launches that take some milliseconds
+	out   *lathe.Tensor // as long as it is held, its handle is good
 }
 
 // copyKernels are the variants this device can run.
@@ -141,6 +142,7 @@ func (b *bench) fma() (*fmaKernel, error) {
 	k := &fmaKernel{
 		list:  []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: out.Handle()}}, Params: push, Groups: [3]uint32{uint32(groups), 1, 1}}},
 		flops: 2 * 4 * chains * steps * float64(groups*local),
+		out:   out,
 	}
 	if k.times, err = repeats(func(times int) func() error { return b.launches(k.list, times) }, 8*time.Millisecond); err != nil {
 		return nil, err

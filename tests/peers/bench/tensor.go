@@ -29,11 +29,14 @@ var tensorCases = []tensorCase{
 	{call: "relu", in: "f32[4096,1024]", target: 0.3},
 	{call: "gelu", in: "f32[4096,1024]", target: 0.3},
 	{call: "exp", in: "f32[4096,1024]", target: 0.3},
+	{call: "transpose perm=1,0", in: "f32[2048,2048]"},
 	{call: "reduce_sum dims=1", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum dims=0", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum", in: "f32[4096,1024]", target: 0.3},
 	{call: "softmax", in: "f32[4096,1024]"},
+	{call: "layer_norm", in: "f32[4096,1024] f32[1024] f32[1024]"},
 	{call: "gelu_grad", in: "f32[4096,1024] f32[4096,1024]"},
+	{call: "embedding", in: "i32[8192] f32[32768,256]"},
 	{call: "adam_update", in: "f32[4096,1024] f32[4096,1024] f32[4096,1024] f32[4096,1024]", inPlace: true},
 }
 
