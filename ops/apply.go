@@ -49,6 +49,7 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 			Count: uint32(x.elems()), N: uint32(x.n), Inner: uint32(x.inner), Base: base, Last: uint32(bind.Size/16 - 1),
 			States: word, Total: uint32(a.total), Eps: low, EpsLow: float32(a.eps - float64(low)),
 		}
+		p.First = uint32(x.row)
 		step := spec.Step{Kernel: name}
 		for _, i := range in {
 			bind.Buf = i

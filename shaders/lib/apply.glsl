@@ -32,7 +32,7 @@ layout(push_constant) uniform Params {
 	uint base;  // where the first element lies in the window
 	uint last;  // last pack of the window
 	uint states; // word of the first state
-	uint first; // index along n that the affine window begins with
+	uint first; // index along n of the first row, counted from the affine window if there is one
 	uint total; // elements folded into a state
 	float eps;    // with epsLow, for f64
 	float epsLow;

@@ -1,0 +1,14 @@
+// The probabilities of cross entropy: softmax that waits for the targets' check.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#define REALS 2
+#define INPUTS 1
+#define GUARDED
+#include "lib/apply.glsl"
+#include "lib/math.glsl"
+
+REAL apply(REAL x, REAL y, State s, uint r) {
+	REAL m = s.a == -infinity() ? REAL(0) : s.a; // a row of −∞ becomes zeros
+	return s.b == REAL(0) ? REAL(0) : expReal(x - m) / s.b;
+}
