@@ -198,7 +198,7 @@ func sizes(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 			continue
 		}
 		k := combo{dims: v, image: "random", modes: fewModes, own: !first}
-		if n > heavy || !first {
+		if n > light || !first {
 			k.modes = fewModes[1:]
 		}
 		out = append(out, k)
@@ -209,6 +209,10 @@ func sizes(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {
 // heavy is the number of input elements from which on a case has the machine
 // for itself.
 const heavy = 1 << 22
+
+// light is the number of input elements up to which a case of Cases.Sizes runs
+// as any other: more than once.
+const light = 1 << 17
 
 // weigh returns the input elements and the operations of a choice of sizes; ok
 // is false where the operation has no such case: Inputs gives none, no value

@@ -121,11 +121,8 @@ func CheckPlans(t *testing.T, op *spec.Op) {
 		rounds = 1
 	}
 	for range rounds {
-		rapid.Check(t, func(t *rapid.T) {
-			if time.Since(begin) > 5*time.Second {
-				t.Skip("time is up")
-			}
-			if checkPlan(t, op) {
+		rapid.Check(t, func(t *rapid.T) { // a skipped one would count as failed
+			if time.Since(begin) < 5*time.Second && checkPlan(t, op) {
 				tried++
 			}
 		})
