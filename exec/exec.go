@@ -20,7 +20,8 @@ import (
 )
 
 // Operand is a tensor in a device buffer: it begins Offset bytes into the
-// buffer, a multiple of the device's Limits.OffsetAlign and TexelAlign.
+// buffer, a multiple of its element size. Where that is no multiple of the
+// device's Limits.OffsetAlign and TexelAlign, operations work on a copy.
 type Operand struct {
 	Buffer gpu.Handle
 	Offset int64
@@ -191,7 +192,7 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 	if err := r.checkPlaces(op, out, in); err != nil {
 		return nil, err
 	}
-	plan, err := r.plan(call, descs(in), descs(out))
+	plan, err := r.plan(call, in, out)
 	if err != nil {
 		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
 	}
@@ -201,8 +202,8 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 // checkPlaces reports operands that are misaligned or overlap.
 func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
 	for _, o := range append(append([]Operand(nil), out...), in...) {
-		if o.Offset < 0 || o.Offset%r.align != 0 {
-			return fmt.Errorf("exec: %s: %w: tensor offset (got %d, want a multiple of %d)", op.Name, errs.ErrInvalidArgument, o.Offset, r.align)
+		if size := max(int64(o.Desc.DType.Size()), 1); o.Offset < 0 || o.Offset%size != 0 {
+			return fmt.Errorf("exec: %s: %w: tensor offset (got %d, want a multiple of %d)", op.Name, errs.ErrInvalidArgument, o.Offset, size)
 		}
 	}
 	for i, o := range out {
@@ -289,9 +290,9 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, 
 			var whole gpu.Binding
 			switch class, n := b.Buf.Split(); class {
 			case 0:
-				whole = gpu.Binding{Buffer: in[n].Buffer, Offset: in[n].Offset, Size: in[n].Desc.Bytes()}
+				whole = r.whole(in[n])
 			case 1:
-				whole = gpu.Binding{Buffer: out[n].Buffer, Offset: out[n].Offset, Size: out[n].Desc.Bytes()}
+				whole = r.whole(out[n])
 			case 2:
 				whole = gpu.Binding{Buffer: scratch[n], Size: plan.Scratch[n]}
 			default:
@@ -310,6 +311,13 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, 
 		list[i] = gpu.Dispatch{Module: m, Bindings: bindings, Params: params, Groups: s.Groups}
 	}
 	return list, nil
+}
+
+// whole is the range of an operand, from the last place on where a buffer can be
+// bound: plans know how far it is from there.
+func (r *Runner) whole(o Operand) gpu.Binding {
+	before := o.Offset % r.align
+	return gpu.Binding{Buffer: o.Buffer, Offset: o.Offset - before, Size: before + o.Desc.Bytes()}
 }
 
 var checked sync.Map // kernel name → true, once its params struct was compared

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
-	_ "github.com/lathe-gpu/lathe/ops" // the embedded shaders are those of all operations
+	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -47,6 +47,10 @@ func TestRunRefuses(t *testing.T) {
 	moved := func(o Operand, by int64) Operand { o.Offset += by; return o }
 	float := b
 	float.Desc = tensor.Contiguous(tensor.F32, 8, 8, 4)
+	halves := []Operand{a, b}
+	for i := range halves {
+		halves[i].Desc = tensor.Contiguous(tensor.F16, 16)
+	}
 	for name, c := range map[string]struct {
 		call    spec.Call
 		out, in []Operand
@@ -59,7 +63,7 @@ func TestRunRefuses(t *testing.T) {
 		"shape of output":   {imageops.Sharpen{}, []Operand{picture(t, dev, 8, 9)}, []Operand{a}, gpu.ErrInvalidArgument},
 		"not in place":      {imageops.Sharpen{}, []Operand{a}, []Operand{a}, gpu.ErrInvalidArgument},
 		"partial overlap":   {imageops.InvertColors{}, []Operand{moved(a, 128)}, []Operand{a}, gpu.ErrInvalidArgument},
-		"alignment":         {imageops.InvertColors{}, []Operand{moved(b, 2)}, []Operand{a}, gpu.ErrInvalidArgument},
+		"alignment":         {ops.ReLU{}, []Operand{moved(halves[1], 1)}, []Operand{halves[0]}, gpu.ErrInvalidArgument},
 		"negative offset":   {imageops.InvertColors{}, []Operand{moved(b, -256)}, []Operand{a}, gpu.ErrInvalidArgument},
 		"unknown buffer":    {imageops.Sharpen{}, []Operand{{Buffer: 99, Desc: a.Desc}}, []Operand{a}, gpu.ErrInvalidHandle},
 		"beyond the buffer": {imageops.Sharpen{}, []Operand{moved(b, 1<<20)}, []Operand{a}, gpu.ErrInvalidArgument},

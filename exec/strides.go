@@ -13,68 +13,110 @@ import (
 // other strides.
 const copyName = "copy"
 
-// plan asks the operation for its plan. Where it cannot work with the strides
-// of the operands, it is planned for contiguous ones in scratch memory, with
-// copies before and after.
-func (r *Runner) plan(call spec.Call, in, out []tensor.Desc) (*spec.Plan, error) {
+// plan asks the operation for its plan. Operands that begin where the device
+// cannot bind a buffer are planned for in scratch memory, with copies before and
+// after; so are those with strides where the operation cannot work with strides.
+func (r *Runner) plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	op := call.Spec()
-	plan, err := op.Plan(call, &r.target, in, out)
-	if err == nil || !errors.Is(err, errs.ErrUnsupported) || op.Name == copyName || contiguous(in) && contiguous(out) {
-		return plan, err
+	mover, err := copier()
+	if m, ok := call.(spec.Mover); ok {
+		return m.PlanFrom(&r.target, in[0].Desc, out[0].Desc, r.skew(in[0]), r.skew(out[0]))
 	}
-	copier := spec.Lookup(copyName)
-	if copier == nil {
+	all := append(append([]Operand(nil), in...), out...)
+	move, strided, skewed := make([]bool, len(all)), false, false
+	for i, o := range all {
+		move[i] = r.skew(o) != 0 && o.Desc.Elems() > 0
+		skewed = skewed || move[i]
+		strided = strided || !move[i] && !o.Desc.IsContiguous()
+	}
+	if skewed && err != nil {
 		return nil, err
 	}
-	inner, innerErr := op.Plan(call, &r.target, packed(in), packed(out))
-	if innerErr != nil {
-		return nil, innerErr
+	plain := r.packed(all, move)
+	inner, innerErr := op.Plan(call, &r.target, plain[:len(in)], plain[len(in):])
+	if errors.Is(innerErr, errs.ErrUnsupported) && strided && err == nil {
+		for i, o := range all {
+			move[i] = move[i] || !o.Desc.IsContiguous()
+		}
+		skewed, plain = true, r.packed(all, move)
+		inner, innerErr = op.Plan(call, &r.target, plain[:len(in)], plain[len(in):])
 	}
+	if innerErr != nil || !skewed {
+		return inner, innerErr
+	}
+	return r.around(mover, inner, all, plain, move, len(in))
+}
+
+// copier is the operation that copies from any strides to any others.
+func copier() (spec.Mover, error) {
+	if op := spec.Lookup(copyName); op != nil {
+		if m, ok := op.Defaults.(spec.Mover); ok {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("no operation copies strides: %w", errs.ErrUnsupported)
+}
+
+// around puts copies before and after the steps of inner: the operands that move
+// says are in scratch memory there, as plain describes them. The first inputs of
+// all are inputs.
+func (r *Runner) around(mover spec.Mover, inner *spec.Plan, all []Operand, plain []tensor.Desc, move []bool, inputs int) (*spec.Plan, error) {
 	whole := &spec.Plan{Scratch: append([]int64(nil), inner.Scratch...), Fault: inner.Fault}
-	moved := map[spec.Ref]spec.Ref{} // operands of the call to scratch
+	rooms := map[spec.Ref]spec.Ref{} // operands of the call to scratch
 	var after []spec.Step
-	for i, d := range append(append([]tensor.Desc(nil), in...), out...) {
-		if d.IsContiguous() {
-			continue
+	// steps plans a copy of operand i to its room or back.
+	steps := func(i int, ref, room spec.Ref, back bool) ([]spec.Step, error) {
+		from, to, src, dst := all[i].Desc, plain[i], r.skew(all[i]), 0
+		refs := map[spec.Ref]spec.Ref{spec.In(0): ref, spec.Out(0): room}
+		if back {
+			from, to, src, dst = to, from, dst, src
+			refs = map[spec.Ref]spec.Ref{spec.In(0): room, spec.Out(0): ref}
 		}
-		plain := tensor.Contiguous(d.DType, d.Shape...)
-		ref, from, to := spec.In(i), d, plain
-		if i >= len(in) {
-			ref, from, to = spec.Out(i-len(in)), plain, d
-		}
-		p, err := copier.Plan(copier.Defaults, &r.target, []tensor.Desc{from}, []tensor.Desc{to})
+		p, err := mover.PlanFrom(&r.target, from, to, src, dst)
 		if err != nil {
-			return nil, fmt.Errorf("strides %v: %w", d.Strides, err)
+			return nil, fmt.Errorf("strides %v: %w", all[i].Desc.Strides, err)
 		}
-		room := spec.Scratch(len(whole.Scratch))
-		whole.Scratch = append(whole.Scratch, plain.Bytes())
 		first := len(whole.Scratch)
 		whole.Scratch = append(whole.Scratch, p.Scratch...)
-		moved[ref] = room
-		if i < len(in) {
-			whole.Steps = append(whole.Steps, rebind(p.Steps, first, map[spec.Ref]spec.Ref{spec.In(0): ref, spec.Out(0): room})...)
-		} else {
-			after = append(after, rebind(p.Steps, first, map[spec.Ref]spec.Ref{spec.In(0): room, spec.Out(0): ref})...)
-		}
+		return rebind(p.Steps, first, refs), nil
 	}
-	// An operation may leave its output as it was, for instance after a fault:
-	// the copies in and out must not spoil it then.
-	if inner.Fault != nil {
-		for ref, room := range moved {
-			if class, i := ref.Split(); class == 1 {
-				p, err := copier.Plan(copier.Defaults, &r.target, []tensor.Desc{out[i]}, []tensor.Desc{packed(out)[i]})
-				if err != nil {
-					return nil, err
-				}
-				first := len(whole.Scratch)
-				whole.Scratch = append(whole.Scratch, p.Scratch...)
-				whole.Steps = append(whole.Steps, rebind(p.Steps, first, map[spec.Ref]spec.Ref{spec.In(0): ref, spec.Out(0): room})...)
+	for i := range all {
+		if !move[i] {
+			continue
+		}
+		ref := spec.In(i)
+		if i >= inputs {
+			ref = spec.Out(i - inputs)
+		}
+		room := spec.Scratch(len(whole.Scratch))
+		whole.Scratch = append(whole.Scratch, plain[i].Bytes())
+		rooms[ref] = room
+		// An operation that finds a fault leaves its outputs as they were, and
+		// then the copy back must find that there.
+		if i < inputs || inner.Fault != nil {
+			list, err := steps(i, ref, room, false)
+			if err != nil {
+				return nil, err
 			}
+			whole.Steps = append(whole.Steps, list...)
+		}
+		if i >= inputs {
+			list, err := steps(i, ref, room, true)
+			if err != nil {
+				return nil, err
+			}
+			after = append(after, list...)
 		}
 	}
-	whole.Steps = append(whole.Steps, rebind(inner.Steps, 0, moved)...)
+	whole.Steps = append(whole.Steps, rebind(inner.Steps, 0, rooms)...)
 	whole.Steps = append(whole.Steps, after...)
 	return whole, nil
+}
+
+// skew is how many elements an operand begins after the last place before it
+// where a buffer can be bound.
+func (r *Runner) skew(o Operand) int {
+	return int(o.Offset % r.align / int64(o.Desc.DType.Size()))
 }
 
 // rebind returns the steps with their operands replaced and their scratch
@@ -96,20 +138,13 @@ func rebind(steps []spec.Step, first int, to map[spec.Ref]spec.Ref) []spec.Step 
 	return out
 }
 
-func contiguous(ds []tensor.Desc) bool {
-	for _, d := range ds {
-		if !d.IsContiguous() {
-			return false
+// packed is the descs of the operands, of those to be moved without strides.
+func (r *Runner) packed(all []Operand, move []bool) []tensor.Desc {
+	out := descs(all)
+	for i, d := range out {
+		if move[i] {
+			out[i] = tensor.Contiguous(d.DType, d.Shape...)
 		}
-	}
-	return true
-}
-
-// packed is the descs without their strides.
-func packed(ds []tensor.Desc) []tensor.Desc {
-	out := make([]tensor.Desc, len(ds))
-	for i, d := range ds {
-		out[i] = tensor.Contiguous(d.DType, d.Shape...)
 	}
 	return out
 }

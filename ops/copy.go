@@ -12,6 +12,15 @@ type Copy struct{}
 // Spec returns the declaration.
 func (Copy) Spec() *spec.Op { return copyOp }
 
+// PlanFrom plans a copy that begins src elements into the input and dst elements
+// into the output.
+func (Copy) PlanFrom(t *spec.Target, in, out tensor.Desc, src, dst int) (*spec.Plan, error) {
+	from, to := placeOf(spec.In(0), in), placeOf(spec.Out(0), out)
+	from.base, to.base = src, dst
+	plan := &spec.Plan{}
+	return plan, addCopy(plan, t, out.DType, out.Shape, from, to)
+}
+
 var copyOp = newMover(mover{
 	name: "copy", call: Copy{},
 	doc: "Copies a tensor from any strides to any strides, bit by bit.",

@@ -21,6 +21,15 @@ type Call interface {
 	Spec() *Op
 }
 
+// Mover is the Call of an operation that copies a tensor of any strides to one
+// of any others. It may be told where the tensors begin.
+type Mover interface {
+	Call
+	// PlanFrom plans a copy that begins src elements into the input and dst
+	// elements into the output.
+	PlanFrom(t *Target, in, out tensor.Desc, src, dst int) (*Plan, error)
+}
+
 // Arg is an input or output of an operation.
 type Arg struct {
 	Name string

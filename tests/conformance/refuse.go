@@ -234,8 +234,8 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 		add("too-many-inputs", argument, func(r *refusal) { r.in = append(r.in, r.out[0]) })
 	}
 	for k := range p.in {
-		if l.align > 1 { // one element off the device's alignment, with room to spare
-			add(fmt.Sprintf("in%d-misaligned", k), argument, func(r *refusal) { r.in[k].Offset -= int64(r.in[k].Desc.DType.Size()) })
+		if p.in[k].DType.Size() > 1 { // one byte off, with room to spare
+			add(fmt.Sprintf("in%d-misaligned", k), argument, func(r *refusal) { r.in[k].Offset-- })
 		}
 		change(fmt.Sprintf("in%d-rank", k), argument, func(in []tensor.Desc) { in[k].Shape = append([]int{1}, in[k].Shape...) })
 		for _, d := range tensor.DTypes() {
@@ -251,8 +251,8 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 		add(fmt.Sprintf("in%d-foreign", k), handle, func(r *refusal) { r.in[k].Buffer = foreign() })
 	}
 	for k := range p.want {
-		if l.align > 1 {
-			add(fmt.Sprintf("out%d-misaligned", k), argument, func(r *refusal) { r.out[k].Offset -= int64(r.out[k].Desc.DType.Size()) })
+		if p.want[k].DType.Size() > 1 {
+			add(fmt.Sprintf("out%d-misaligned", k), argument, func(r *refusal) { r.out[k].Offset-- })
 		}
 		add(fmt.Sprintf("out%d-shape", k), argument, func(r *refusal) { r.out[k].Desc.Shape = grown(r.out[k].Desc.Shape, 1) })
 		add(fmt.Sprintf("out%d-rank", k), argument, func(r *refusal) {
