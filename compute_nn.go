@@ -58,6 +58,23 @@ func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error)
 	return d.one(ops.LayerNorm{Eps: eps}, present(x, gamma, beta)...)
 }
 
+// CrossEntropy is the loss −ln p of the target class in each row of logits
+// [...,C], and the probabilities p of all classes. Targets [...] are integers;
+// one out of range is an error of the next Read or Sync.
+func (d *Device) CrossEntropy(logits, targets *Tensor) (loss, probs *Tensor, err error) {
+	out, err := d.Call(ops.CrossEntropy{}, logits, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out[0], out[1], nil
+}
+
+// CrossEntropyGrad is the gradient of CrossEntropy with respect to the logits,
+// given its probabilities and dloss, the gradient of each row's loss.
+func (d *Device) CrossEntropyGrad(probs, targets, dloss *Tensor) (*Tensor, error) {
+	return d.one(ops.CrossEntropyGrad{}, probs, targets, dloss)
+}
+
 // AdamUpdate takes a step of Adam in place: param and its moments m and v are
 // changed by grad. c holds the rates, and the number of the step, from 1 on.
 func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {

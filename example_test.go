@@ -2,18 +2,16 @@ package lathe_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"log"
-	"math"
 	"os"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/ops"
 )
 
 // quiet keeps the remark about CPU drivers out of the examples' output.
@@ -72,6 +70,117 @@ func ExampleDevice_ApplyTo() {
 	// {128 128 128 255} {0 0 0 255}
 }
 
+func ExampleFromSlice() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := dev.MatMul(a, a)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sums, err := dev.ReduceSum(b, -1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	got, err := lathe.ToSlice[float32](ctx, dev, sums)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b, sums, got)
+
+	// Wrong shapes are errors at once.
+	_, err = dev.MatMul(a, sums)
+	fmt.Println(errors.Is(err, lathe.ErrInvalidArgument))
+	// Output:
+	// f32[2,2] f32[2] [17 37]
+	// true
+}
+
+func ExampleDevice_Call() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	x, err := lathe.FromSlice(dev, []float32{1, 5, 2, 4, 3, 6}, 2, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// The struct of an operation has all its attributes.
+	most, err := dev.Call(ops.ReduceMax{Dims: []int{1}, KeepDims: true}, x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	got, err := lathe.ToSlice[float32](ctx, dev, most[0])
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(most[0], got)
+	// Output:
+	// f32[2,1] [5 6]
+}
+
+func ExampleTensor_Transpose() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	x, err := lathe.FromSlice(dev, []int32{1, 2, 3, 4, 5, 6}, 2, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	turned, err := x.Transpose()
+	if err != nil {
+		log.Fatal(err)
+	}
+	got, err := lathe.ToSlice[int32](ctx, dev, turned)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(turned.Shape(), got)
+	// Output:
+	// [3 2] [1 4 2 5 3 6]
+}
+
+func ExampleDevice_Sync() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	table, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	index, err := lathe.FromSlice(dev, []int32{0, 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// There is no row 2, which only the device can see.
+	_, err = dev.Embedding(index, table)
+	fmt.Println("at once:", err)
+	err = dev.Sync(ctx)
+	fmt.Println("later:", errors.Is(err, lathe.ErrInvalidArgument))
+	// Output:
+	// at once: <nil>
+	// later: true
+}
+
 func ExampleDevice_Run() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)
@@ -81,28 +190,20 @@ func ExampleDevice_Run() {
 	defer dev.Close()
 
 	// A float image of two grey pixels, which stays on the device.
-	t, err := dev.NewTensor(tensor.Contiguous(tensor.F32, 1, 2, 1))
+	t, err := lathe.FromSlice(dev, []float32{0.25, 0.75}, 1, 2, 1)
 	if err != nil {
-		log.Fatal(err)
-	}
-	data := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.25))
-	data = binary.LittleEndian.AppendUint32(data, math.Float32bits(0.75))
-	if err := dev.Write(ctx, t, data); err != nil {
 		log.Fatal(err)
 	}
 	if err := dev.Run(ctx, imageops.Contrast{Factor: 2}, []*lathe.Tensor{t}, []*lathe.Tensor{t}); err != nil {
 		log.Fatal(err)
 	}
-	data, err = dev.Read(ctx, t)
+	grey, err := lathe.ToSlice[float32](ctx, dev, t)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i := range 2 {
-		fmt.Println(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-	}
+	fmt.Println(grey)
 	// Output:
-	// 0
-	// 1
+	// [0 1]
 }
 
 func ExampleDevice_DispatchCompute() {

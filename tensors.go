@@ -60,7 +60,7 @@ func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
 // waiting for the garbage collector. Work already given to the device still
 // finishes. Errors: ErrInvalidHandle.
 func (d *Device) Free(t *Tensor) error {
-	if err := d.known(t); err != nil {
+	if err := d.known("free", t); err != nil {
 		return err
 	}
 	t.buf.cleanup.Stop()
@@ -71,7 +71,7 @@ func (d *Device) Free(t *Tensor) error {
 // laid out as its Desc says, gaps included.
 // Errors: ErrInvalidArgument (length), ErrInvalidHandle, ctx.Err().
 func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
-	if err := d.known(t); err != nil {
+	if err := d.known("write", t); err != nil {
 		return err
 	}
 	if int64(len(data)) != t.desc.Bytes() {
@@ -86,7 +86,7 @@ func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
 // Errors: ErrInvalidHandle, ctx.Err(), any error of the work waited for, and
 // what only the device could see, see Sync.
 func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
-	if err := d.known(t); err != nil {
+	if err := d.known("read", t); err != nil {
 		return nil, err
 	}
 	defer runtime.KeepAlive(t)
@@ -137,8 +137,8 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 	}
 	descs := make([]tensor.Desc, len(in))
 	for i, t := range in {
-		if err := d.known(t); err != nil {
-			return nil, fmt.Errorf("lathe: %s: input %d: %w", c.Spec().Name, i, err)
+		if err := d.known(c.Spec().Name, t); err != nil {
+			return nil, fmt.Errorf("%w (input %d)", err, i)
 		}
 		descs[i] = t.desc
 	}
@@ -181,8 +181,8 @@ func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*
 	var few [8]gpu.Handle // most shaders have no more
 	hs := few[:0]
 	for i, t := range bindings {
-		if err := d.known(t); err != nil {
-			return fmt.Errorf("lathe: dispatch: binding %d: %w", i, err)
+		if err := d.known("dispatch", t); err != nil {
+			return fmt.Errorf("%w (binding %d)", err, i)
 		}
 		if t.offset != 0 {
 			return fmt.Errorf("lathe: dispatch: binding %d: %w: a view that begins %d bytes into its buffer; use Device.Copy of it", i, errs.ErrInvalidArgument, t.offset)
@@ -195,14 +195,14 @@ func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*
 }
 
 // known reports ErrInvalidHandle for what is not a live tensor of this device.
-func (d *Device) known(t *Tensor) error {
+func (d *Device) known(op string, t *Tensor) error {
 	switch {
 	case t == nil || t.buf == nil:
-		return fmt.Errorf("lathe: %w: no tensor", errs.ErrInvalidHandle)
+		return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)
 	case t.buf.dev != d.mem:
-		return fmt.Errorf("lathe: %w: %v is a tensor of another device", errs.ErrInvalidHandle, t)
+		return fmt.Errorf("lathe: %s: %w: %v is a tensor of another device", op, errs.ErrInvalidHandle, t)
 	case t.buf.gone.Load():
-		return fmt.Errorf("lathe: %w: %v was freed", errs.ErrInvalidHandle, t)
+		return fmt.Errorf("lathe: %s: %w: %v was freed", op, errs.ErrInvalidHandle, t)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (t *Tensor) repeats() bool {
 func (d *Device) operands(ts []*Tensor) ([]exec.Operand, error) {
 	ops := make([]exec.Operand, len(ts))
 	for i, t := range ts {
-		if err := d.known(t); err != nil {
+		if err := d.known("run", t); err != nil {
 			return nil, err
 		}
 		ops[i] = exec.Operand{Buffer: t.buf.handle, Offset: t.offset, Desc: t.desc}

@@ -160,7 +160,7 @@ func (d *Device) aligned(ctx context.Context, ts []*Tensor) (out []*Tensor, drop
 		if t == nil || t.offset%align == 0 {
 			continue
 		}
-		if err := d.known(t); err != nil {
+		if err := d.known("run", t); err != nil {
 			return nil, nil, err
 		}
 		c, err := d.realign(ctx, t, align)

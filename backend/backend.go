@@ -127,6 +127,10 @@ type NeuralOps interface {
 	GELU(in, out TensorHandle) error
 	// ReLU is max(x, 0).
 	ReLU(in, out TensorHandle) error
+	// CrossEntropy writes the loss −ln p of each row of logits [...,C] for
+	// integer targets [...] to lossOut [...], and p to probsOut [...,C]. A
+	// target out of range is ErrInvalidArgument of the next ReadTensor or Sync.
+	CrossEntropy(logits, targets, lossOut, probsOut TensorHandle) error
 	// AdamUpdate takes step number step, from 1 on, of Adam: param, m and v are
 	// updated in place.
 	AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error

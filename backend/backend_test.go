@@ -92,6 +92,7 @@ func methods() []method {
 		{"Softmax", ops.Softmax{Dim: -1}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.Softmax(i[0], o[0], -1) }},
 		{"GELU", ops.GELU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.GELU(i[0], o[0]) }},
 		{"ReLU", ops.ReLU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.ReLU(i[0], o[0]) }},
+		{"CrossEntropy", ops.CrossEntropy{}, []*tensor.Host{f32(4, 6), ramp(tensor.I32, 0, 6, 4)}, nil, func(b backend.Backend, i, o []handle) error { return b.CrossEntropy(i[0], i[1], o[0], o[1]) }},
 		{"AdamUpdate", ops.AdamUpdate{LR: 0.01, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, Step: 2}, []*tensor.Host{f32(9), f32(9), f32(9), ramp(tensor.F32, 0, 1, 9)}, []int{0, 2, 3}, func(b backend.Backend, i, _ []handle) error {
 			return b.AdamUpdate(i[0], i[1], i[2], i[3], 0.01, 0.9, 0.99, 1e-8, 2)
 		}},
@@ -309,6 +310,17 @@ func TestFaults(t *testing.T) {
 	}
 	if !bytes.Equal(before, contents(t, b, []handle{out})) {
 		t.Error("a call with an index out of range changed its output")
+	}
+	logits, loss, probs := put(t, b, f32(3, 6)), put(t, b, f32(3)), put(t, b, f32(3, 6))
+	before = contents(t, b, []handle{loss, probs})
+	if err := b.CrossEntropy(logits, indices, loss, probs); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ReadTensor(t.Context(), loss); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("a target out of range: read gave %v, want ErrInvalidArgument", err)
+	}
+	if !bytes.Equal(before, contents(t, b, []handle{loss, probs})) {
+		t.Error("a call with a target out of range changed its outputs")
 	}
 }
 

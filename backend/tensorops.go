@@ -49,6 +49,11 @@ func (d *Device) GELU(in, out TensorHandle) error { return d.unary(ops.GELU{}, i
 // ReLU is max(x, 0).
 func (d *Device) ReLU(in, out TensorHandle) error { return d.unary(ops.ReLU{}, in, out) }
 
+// CrossEntropy is the loss of each row and the probabilities.
+func (d *Device) CrossEntropy(logits, targets, lossOut, probsOut TensorHandle) error {
+	return d.call(ops.CrossEntropy{}, list{lossOut, probsOut}, list{logits, targets})
+}
+
 // AdamUpdate takes a step of Adam in place.
 func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
 	c := ops.AdamUpdate{LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps, Step: step}
