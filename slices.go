@@ -39,8 +39,7 @@ func dtypeOf[T Element]() tensor.DType {
 	return tensor.Bool
 }
 
-// raw is the memory of the slice. Every device Lathe runs beside is
-// little-endian, and so is every host Go and Vulkan share but one: see swap.
+// raw is the memory of the slice, with elements in the byte order of the host.
 func raw[T Element](data []T) []byte {
 	if len(data) == 0 {
 		return nil
@@ -136,6 +135,12 @@ func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error
 		})
 	}
 	swap(raw(out), size)
+	if h.DType == tensor.Bool {
+		// Anything but 0 is true on a device; a Go bool must be 1.
+		for i, b := range raw(out) {
+			raw(out)[i] = min(b, 1)
+		}
+	}
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package lathe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -37,7 +38,12 @@ func (t *Tensor) String() string { return t.desc.String() }
 // begins Offset bytes into it. As with os.File.Fd, the handle does not keep the
 // tensor: call runtime.KeepAlive(t) after the last use of it, or the buffer may
 // be given back before.
-func (t *Tensor) Handle() gpu.Handle { return t.buf.handle }
+func (t *Tensor) Handle() gpu.Handle {
+	if t.buf == nil {
+		return 0 // a Tensor that no Device made
+	}
+	return t.buf.handle
+}
 
 // Offset is where the tensor begins in its buffer, in bytes; 0 unless it is a view.
 func (t *Tensor) Offset() int64 { return t.offset }
@@ -113,16 +119,16 @@ func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error 
 			return fmt.Errorf("lathe: run: output %d: %w: %v, whose elements share memory", k, errs.ErrInvalidArgument, t)
 		}
 	}
-	in, drop, err := d.aligned(ctx, in)
-	if err != nil {
-		return err
-	}
-	defer drop()
 	i, err := d.operands(in)
 	if err != nil {
 		return err
 	}
-	err = d.run.Run(ctx, c, o, i)
+	round := d.mem.round.Load()
+	if err = d.run.Run(ctx, c, o, i); errors.Is(err, errs.ErrOutOfMemory) {
+		// There was no room for scratch memory, and nothing has been run.
+		d.mem.collect(round)
+		err = d.run.Run(ctx, c, o, i)
+	}
 	runtime.KeepAlive(out)
 	runtime.KeepAlive(in)
 	return err

@@ -50,6 +50,17 @@ func TestSlices(t *testing.T) {
 	roundTrip(t, dev, tensor.Bool, true, false, true)
 	roundTrip[float32](t, dev, tensor.F32)
 
+	odd := must(dev.NewTensor(tensor.Contiguous(tensor.Bool, 3)))(t)
+	if err := dev.Write(t.Context(), odd, []byte{0, 2, 255}); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(lathe.ToSlice[bool](t.Context(), dev, odd))(t); got[0] != false || got[1] != true || got[2] != true {
+		t.Errorf("bytes 0, 2, 255 as bools: %v", got)
+	}
+	if new(lathe.Tensor).Handle() != 0 {
+		t.Error("a zero Tensor has a handle")
+	}
+
 	x := must(lathe.FromSlice(dev, []float32{1, 2, 3, 4, 5, 6}, 2, 3))(t)
 	if _, err := lathe.ToSlice[float64](t.Context(), dev, x); !errors.Is(err, lathe.ErrType) {
 		t.Errorf("f32 read as float64: got %v, want ErrType", err)

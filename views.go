@@ -1,14 +1,10 @@
 package lathe
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -142,61 +138,4 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 		return nil, t.invalid("expand", "%v", err)
 	}
 	return v, nil
-}
-
-// aligned replaces views that begin where the device cannot bind a buffer by
-// copies. drop gives those back; work on them may still be pending then.
-func (d *Device) aligned(ctx context.Context, ts []*Tensor) (out []*Tensor, drop func(), err error) {
-	var copies []*Tensor
-	drop = func() {
-		for _, t := range copies {
-			_ = d.Free(t) // nobody else has seen it
-		}
-	}
-	l := d.Info().Limits
-	align := max(l.OffsetAlign, l.TexelAlign, 16)
-	out = ts
-	for i, t := range ts {
-		if t == nil || t.offset%align == 0 {
-			continue
-		}
-		if err := d.known("run", t); err != nil {
-			return nil, nil, err
-		}
-		c, err := d.realign(ctx, t, align)
-		if err != nil {
-			drop()
-			return nil, nil, err
-		}
-		if len(copies) == 0 {
-			out = slices.Clone(ts)
-		}
-		copies = append(copies, c)
-		out[i] = c
-	}
-	return out, drop, nil
-}
-
-// realign copies a view to a place that is a multiple of align bytes. A copy
-// has to begin at such a place too, so it takes two planes: one that begins
-// there, and the view itself.
-func (d *Device) realign(ctx context.Context, t *Tensor, align int64) (*Tensor, error) {
-	size := int64(t.desc.DType.Size())
-	plain := tensor.Contiguous(t.desc.DType, t.desc.Shape...)
-	pitch := (plain.Bytes() + align - 1) / align * align
-	begin := t.offset / align * align
-	two := append([]int{2}, t.desc.Shape...)
-	from := tensor.Desc{DType: t.desc.DType, Shape: two, Strides: append([]int{int((t.offset - begin) / size)}, t.desc.Steps()...)}
-	to := tensor.Desc{DType: t.desc.DType, Shape: two, Strides: append([]int{int(pitch / size)}, plain.Steps()...)}
-	c, err := d.NewTensor(to)
-	if err != nil {
-		return nil, err
-	}
-	err = d.run.Run(ctx, ops.Copy{}, []exec.Operand{{Buffer: c.buf.handle, Desc: to}}, []exec.Operand{{Buffer: t.buf.handle, Offset: begin, Desc: from}})
-	runtime.KeepAlive(t)
-	if err != nil {
-		_ = d.Free(c)
-		return nil, err
-	}
-	return c.view(pitch, t.desc.Shape, nil), nil
 }

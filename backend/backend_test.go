@@ -257,6 +257,8 @@ func TestRefuses(t *testing.T) {
 		"adam at step 0":           {b.AdamUpdate(x, y, x, y, 1, 0.9, 0.9, 1e-8, 0), errs.ErrInvalidArgument},
 		"layer norm, negative eps": {b.LayerNorm(x, row, row, y, -1), errs.ErrInvalidArgument},
 		"indices that are floats":  {b.Embedding(row, x, y), errs.ErrUnsupported},
+		"relu over its input":      {b.ReLU(x, x), errs.ErrInvalidArgument},
+		"adam, m is param":         {b.AdamUpdate(x, y, x, y, 1, 0.9, 0.9, 1e-8, 1), errs.ErrInvalidArgument},
 		"blur by a string":         {b.GaussianBlur(image, image2, text), errs.ErrType},
 		"blur by nothing":          {b.GaussianBlur(image, image2, tensor.Value{}), errs.ErrType},
 		"threshold by a boolean":   {b.Threshold(image, image2, tensor.Boolean(true)), errs.ErrType},

@@ -146,8 +146,21 @@ func unknown(h TensorHandle) error {
 	return fmt.Errorf("%w: %v (freed, or of another device)", errs.ErrInvalidHandle, h)
 }
 
-// call runs an operation on tensors.
+// call runs an operation whose outputs are not its inputs.
 func (d *Device) call(c spec.Call, out, in []TensorHandle) error {
+	for _, h := range out {
+		if h != 0 && slices.Contains(in, h) {
+			if _, err := d.desc(h); err != nil {
+				return fmt.Errorf("backend: %s: %w", c.Spec().Name, err)
+			}
+			return fmt.Errorf("backend: %s: %w: %v is an input and an output", c.Spec().Name, errs.ErrInvalidArgument, h)
+		}
+	}
+	return d.submit(c, out, in)
+}
+
+// submit runs an operation.
+func (d *Device) submit(c spec.Call, out, in []TensorHandle) error {
 	op := c.Spec()
 	operands := func(hs []TensorHandle, args []spec.Arg) ([]exec.Operand, error) {
 		list := make([]exec.Operand, len(hs))

@@ -57,5 +57,5 @@ func (d *Device) CrossEntropy(logits, targets, lossOut, probsOut TensorHandle) e
 // AdamUpdate takes a step of Adam in place.
 func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
 	c := ops.AdamUpdate{LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps, Step: step}
-	return d.call(c, list{param, m, v}, list{param, grad, m, v})
+	return d.submit(c, list{param, m, v}, list{param, grad, m, v})
 }
