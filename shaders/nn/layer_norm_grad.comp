@@ -1,0 +1,14 @@
+// The gradient of layer norm's input, of x̂ and of g = dy·gamma in the type of the
+// arithmetic: (g − mean g − x̂·mean(x̂·g))/√(variance + eps).
+//
+//lathe:variant f32 F32
+//lathe:variant f32.texel F32 TEXEL
+//lathe:variant f64 F64
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#define REALS 4
+#define INPUTS 2
+#include "lib/apply.glsl"
+
+REAL apply(REAL x, REAL g, State s, uint r) { return (g - s.b - x * s.a) * s.c; }

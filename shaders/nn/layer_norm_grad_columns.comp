@@ -1,0 +1,32 @@
+// Parts the sums of x̂·dy and of dy of each column into two tensors.
+//
+//lathe:variant f32 F32
+//lathe:variant f64 F64
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define REALS 2
+#include "lib/dtype.glsl"
+#include "lib/grid.glsl"
+#include "lib/state.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(push_constant) uniform Params {
+	uint count; // columns
+} p;
+
+layout(set = 0, binding = 0) readonly buffer Sums { uint sums[]; };
+layout(set = 0, binding = 1) writeonly buffer Gamma { uint gamma[]; };
+layout(set = 0, binding = 2) writeonly buffer Beta { uint beta[]; };
+
+void main() {
+	uint i = (flatGroup() * 64 + gl_LocalInvocationID.x) * PACK;
+	[[unroll]] for (uint j = 0; j < PACK; j++) {
+		if (i + j < p.count) {
+			State s;
+			GET_STATE(s, sums, (i + j) * STATE_WORDS);
+			PUT_REAL(gamma, (i + j) * REAL_WORDS, s.a);
+			PUT_REAL(beta, (i + j) * REAL_WORDS, s.b);
+		}
+	}
+}
