@@ -22,7 +22,7 @@ type flatKernel struct {
 // lib/unary.glsl and its like make.
 func flatVariant(t *spec.Target, base string, d tensor.DType) flatKernel {
 	k := flatKernel{name: base + "." + d.String(), local: smallGroup, packs: 1}
-	if d != tensor.F64 && usesTexels(t, texelGroup) {
+	if d.Size() < 8 && usesTexels(t, texelGroup) {
 		k.name, k.texel, k.local, k.packs = k.name+".texel", true, texelGroup, 4
 	}
 	return k
