@@ -91,6 +91,8 @@ void main() {
 	uint head = pack * PACK < base ? base - pack * PACK : 0;
 	uint e = pack * PACK + head - base; // counted from the piece's first
 	uint q = e / inner, i = e - q * inner, o = q / n, r = q - o * n;
+	State s;
+	bool fresh = true; // the next element has another state
 	[[unroll]] for (uint u = 0; u < PACKS; u++) {
 		REAL v[PACK] = unpack(raw[u]);
 #if INPUTS == 2
@@ -101,8 +103,7 @@ void main() {
 		uint from = head, to = min(PACK, count + base - min((pack + u) * PACK, count + base));
 		[[unroll]] for (uint j = 0; j < PACK; j++) {
 			if (j >= head && j < to) {
-				State s;
-				GET_STATE(s, states, p.states + (o * inner + i) * STATE_WORDS);
+				if (fresh) GET_STATE(s, states, p.states + (o * inner + i) * STATE_WORDS)
 				v[j] = apply(v[j], w[j], s, r);
 				i++;
 				bool wrap = i == inner;
@@ -111,6 +112,7 @@ void main() {
 				wrap = r == n;
 				r = wrap ? 0 : r;
 				o += wrap ? 1 : 0;
+				fresh = wrap || inner != 1;
 			}
 		}
 		uvec4 made = repack(v);
