@@ -53,6 +53,30 @@ func (d *Device) Round(x *Tensor) (*Tensor, error) { return d.one(ops.Round{}, x
 // Sign is -1, 0 or 1 for each element.
 func (d *Device) Sign(x *Tensor) (*Tensor, error) { return d.one(ops.Sign{}, x) }
 
+// Add is a + b. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Add(a, b *Tensor) (*Tensor, error) { return d.one(ops.Add{}, a, b) }
+
+// Sub is a − b. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Sub(a, b *Tensor) (*Tensor, error) { return d.one(ops.Sub{}, a, b) }
+
+// Mul is a · b, element by element. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Mul(a, b *Tensor) (*Tensor, error) { return d.one(ops.Mul{}, a, b) }
+
+// Div is a / b, element by element. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Div(a, b *Tensor) (*Tensor, error) { return d.one(ops.Div{}, a, b) }
+
+// Maximum is the larger of a and b, element by element; NaN where either is. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Maximum(a, b *Tensor) (*Tensor, error) { return d.one(ops.Maximum{}, a, b) }
+
+// Minimum is the smaller of a and b, element by element; NaN where either is. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Minimum(a, b *Tensor) (*Tensor, error) { return d.one(ops.Minimum{}, a, b) }
+
 // ReduceSum adds up the elements along dimensions, which vanish; negative
 // ones count from the end, and none means all. ops.ReduceSum can keep them as
 // size 1.
@@ -87,3 +111,11 @@ func (d *Device) ReduceMin(x *Tensor, dims ...int) (*Tensor, error) {
 func (d *Device) ReduceProd(x *Tensor, dims ...int) (*Tensor, error) {
 	return d.one(ops.ReduceProd{Dims: dims}, x)
 }
+
+// ArgMax is the index of the largest element along dimension dim, which
+// vanishes; ops.ArgMax says which dtype it is and what becomes of ties.
+func (d *Device) ArgMax(x *Tensor, dim int) (*Tensor, error) { return d.one(ops.ArgMax{Dim: dim}, x) }
+
+// ArgMin is the index of the smallest element along dimension dim, which
+// vanishes; ops.ArgMin says which dtype it is and what becomes of ties.
+func (d *Device) ArgMin(x *Tensor, dim int) (*Tensor, error) { return d.one(ops.ArgMin{Dim: dim}, x) }

@@ -58,6 +58,16 @@ func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error)
 	return d.one(ops.LayerNorm{Eps: eps}, present(x, gamma, beta)...)
 }
 
+// LayerNormGrad is the gradients of LayerNorm with respect to x, gamma and
+// beta, given dy, that of its result.
+func (d *Device) LayerNormGrad(x, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
+	out, err := d.Call(ops.LayerNormGrad{Eps: eps}, x, gamma, dy)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return out[0], out[1], out[2], nil
+}
+
 // CrossEntropy is the loss −ln p of the target class in each row of logits
 // [...,C], and the probabilities p of all classes. Targets [...] are integers;
 // one out of range is an error of the next Read or Sync.

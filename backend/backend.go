@@ -103,6 +103,8 @@ type TensorOps interface {
 
 // ArrayOps is arithmetic on arrays.
 type ArrayOps interface {
+	// PointwiseAdd is out = a + b, for tensors of one shape.
+	PointwiseAdd(a, b, out TensorHandle) error
 	// MatMul is out [...,m,n] = a [...,m,k] · b [...,k,n], the leading
 	// dimensions broadcast.
 	MatMul(a, b, out TensorHandle) error

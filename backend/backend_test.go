@@ -82,6 +82,7 @@ func methods() []method {
 	v := func(x float64) tensor.Value { f, _ := tensor.Float(x); return f }
 	picture := ramp(tensor.F32, 0, 1, 9, 7, 3)
 	list := []method{
+		{"PointwiseAdd", ops.Add{}, []*tensor.Host{f32(3, 5), f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.PointwiseAdd(i[0], i[1], o[0]) }},
 		{"MatMul", ops.MatMul{}, []*tensor.Host{f32(2, 3, 5), f32(5, 4)}, nil, func(b backend.Backend, i, o []handle) error { return b.MatMul(i[0], i[1], o[0]) }},
 		{"MatMulBias", ops.MatMulBias{}, []*tensor.Host{f32(3, 5), f32(5, 4), f32(4)}, nil, func(b backend.Backend, i, o []handle) error { return b.MatMulBias(i[0], i[1], i[2], o[0]) }},
 		{"ReduceSum", ops.ReduceSum{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.ReduceSum(i[0], o[0], nil) }},
@@ -249,6 +250,8 @@ func TestRefuses(t *testing.T) {
 		err  error
 		want error
 	}{
+		"add of unequal shapes":    {b.PointwiseAdd(x, row, y), errs.ErrInvalidArgument},
+		"add to another shape":     {b.PointwiseAdd(x, x, z), errs.ErrInvalidArgument},
 		"matmul of unequal k":      {b.MatMul(x, y, z), errs.ErrInvalidArgument},
 		"reduce of dimension 7":    {b.ReduceSum(x, row, &seven), errs.ErrInvalidArgument},
 		"softmax of dimension 2":   {b.Softmax(x, y, 2), errs.ErrInvalidArgument},
@@ -346,7 +349,7 @@ func TestShapes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(b.ReLU(h, out), b.WriteTensor(t.Context(), h, data), b.Sync(t.Context())); err != nil {
+		if err := errors.Join(b.ReLU(h, out), b.PointwiseAdd(h, h, out), b.WriteTensor(t.Context(), h, data), b.Sync(t.Context())); err != nil {
 			t.Errorf("%v: %v", shape, err)
 		}
 	}

@@ -1,10 +1,24 @@
 package backend
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
 )
 
 type list = []TensorHandle
+
+// PointwiseAdd is out = a + b, for tensors of one shape.
+func (d *Device) PointwiseAdd(a, b, out TensorHandle) error {
+	x, errA := d.desc(a)
+	y, errB := d.desc(b)
+	if errA == nil && errB == nil && !slices.Equal(x.Shape, y.Shape) {
+		return fmt.Errorf("backend: pointwise add: %w: shapes (got %v and %v, want equal ones)", errs.ErrInvalidArgument, x, y)
+	}
+	return d.call(ops.Add{}, list{out}, list{a, b})
+}
 
 // MatMul is out = a · b.
 func (d *Device) MatMul(a, b, out TensorHandle) error {
