@@ -26,6 +26,10 @@ type tensorCase struct {
 // operation, its outputs, values and cost, is in its declaration.
 var tensorCases = []tensorCase{
 	{call: "copy", in: "f32[4096,1024]", target: 0.3},
+	{call: "add", in: "f32[4096,1024] f32[4096,1024]", target: 0.3},
+	{call: "add", in: "f32[4096,1024] f32[1024]", target: 0.3},
+	{call: "add", in: "f32[256,256] f32[256,256]", target: 0.3},
+	{call: "add", in: "f16[4096,1024] f16[4096,1024]"},
 	{call: "relu", in: "f32[4096,1024]", target: 0.3},
 	{call: "gelu", in: "f32[4096,1024]", target: 0.3},
 	{call: "exp", in: "f32[4096,1024]", target: 0.3},
