@@ -10,7 +10,7 @@ type Add struct{}
 // Spec returns the declaration.
 func (Add) Spec() *spec.Op { return addOp }
 
-var addOp = newBinary(binary{
+var addOp = newBinary(pairwise{
 	name: "add", call: Add{}, dtypes: arithmetic,
 	doc:  "Sums, with broadcasting. Integers wrap.",
 	f:    func(a, b float64) float64 { return a + b },

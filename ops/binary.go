@@ -22,8 +22,8 @@ type binaryStridedParams struct {
 	ABase, BBase, Base uint32
 }
 
-// binary is what one function of two elements adds to the family.
-type binary struct {
+// pairwise is what one function of two elements adds to the family.
+type pairwise struct {
 	name, doc string
 	call      spec.Call
 	dtypes    []tensor.DType
@@ -37,7 +37,7 @@ type binary struct {
 
 // newBinary declares a function of two elements, broadcast by NumPy's rule.
 // The result may be in's own tensor where shapes are equal.
-func newBinary(b binary) *spec.Op {
+func newBinary(b pairwise) *spec.Op {
 	shader := "math/" + b.name
 	op := &spec.Op{
 		Name: b.name, Group: "math", Doc: b.doc,

@@ -10,7 +10,7 @@ type Div struct{}
 // Spec returns the declaration.
 func (Div) Spec() *spec.Op { return divOp }
 
-var divOp = newBinary(binary{
+var divOp = newBinary(pairwise{
 	name: "div", call: Div{}, dtypes: floats,
 	doc:  "Quotients in / b, with broadcasting.",
 	f:    func(a, b float64) float64 { return a / b },

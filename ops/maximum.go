@@ -10,7 +10,7 @@ type Maximum struct{}
 // Spec returns the declaration.
 func (Maximum) Spec() *spec.Op { return maximumOp }
 
-var maximumOp = newBinary(binary{
+var maximumOp = newBinary(pairwise{
 	name: "maximum", call: Maximum{}, dtypes: floats,
 	doc:  "The larger of two elements, with broadcasting; NaN if either is NaN.",
 	f:    larger,

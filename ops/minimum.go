@@ -10,7 +10,7 @@ type Minimum struct{}
 // Spec returns the declaration.
 func (Minimum) Spec() *spec.Op { return minimumOp }
 
-var minimumOp = newBinary(binary{
+var minimumOp = newBinary(pairwise{
 	name: "minimum", call: Minimum{}, dtypes: floats,
 	doc:  "The smaller of two elements, with broadcasting; NaN if either is NaN.",
 	f:    func(a, b float64) float64 { return -larger(-a, -b) },

@@ -10,7 +10,7 @@ type Mul struct{}
 // Spec returns the declaration.
 func (Mul) Spec() *spec.Op { return mulOp }
 
-var mulOp = newBinary(binary{
+var mulOp = newBinary(pairwise{
 	name: "mul", call: Mul{}, dtypes: floats,
 	doc:  "Products of elements, with broadcasting.",
 	f:    func(a, b float64) float64 { return a * b },

@@ -10,7 +10,7 @@ type Sub struct{}
 // Spec returns the declaration.
 func (Sub) Spec() *spec.Op { return subOp }
 
-var subOp = newBinary(binary{
+var subOp = newBinary(pairwise{
 	name: "sub", call: Sub{}, dtypes: arithmetic,
 	doc:  "Differences in - b, with broadcasting. Integers wrap.",
 	f:    func(a, b float64) float64 { return a - b },

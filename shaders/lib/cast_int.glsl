@@ -1,0 +1,54 @@
+// Integers turned to another type: part of lib/cast.glsl.
+
+#if defined(TO_FLOAT)
+// floatBits is the float of an integer; odd rounds it to odd, and not to even.
+uint floatBits(uint low, uint high, bool odd) {
+	uint sign = high & 0x80000000u;
+	if (sign != 0u) {
+		low = ~low + 1u;
+		high = ~high + (low == 0u ? 1u : 0u);
+	}
+	if ((low | high) == 0u) return 0u;
+	int top = high != 0u ? 32 + findMSB(high) : findMSB(low);
+	// t holds the 32 digits from the first one on, the last of them 1 if more follow.
+	uint s = uint(63 - top), t;
+	if (s >= 32u) {
+		t = low << (s - 32u);
+	} else {
+		uint rest = low << s;
+		t = s == 0u ? high : (high << s) | (low >> (32u - s));
+		t |= rest != 0u ? 1u : 0u;
+	}
+	uint m = t >> 8, rest = t & 0xffu;
+	m = odd ? m | (rest != 0u ? 1u : 0u) : m + ((rest + 0x7fu + (m & 1u)) >> 8);
+	return sign | ((uint(top + 126) << 23) + m);
+}
+#endif
+
+FOUR_OUT convert(FOUR_IN r, bool isSigned) {
+	uvec4 low, high;
+	words(r, isSigned, low, high);
+#if defined(TO_FLOAT)
+#if defined(TO_F32)
+	const bool odd = false;
+#else
+	const bool odd = true;
+#endif
+	uvec4 b;
+	[[unroll]] for (uint k = 0; k < 4; k++) b[k] = floatBits(low[k], high[k], odd);
+	return ofFloats(uintBitsToFloat(b));
+#elif defined(TO_F64)
+	dvec4 v = dvec4(ivec4(high)) * 4294967296.0LF + dvec4(low);
+	return Quad(uvec4(unpackDouble2x32(v.x), unpackDouble2x32(v.y)), uvec4(unpackDouble2x32(v.z), unpackDouble2x32(v.w)));
+#elif defined(TO_I64)
+	return Quad(uvec4(low.x, high.x, low.y, high.y), uvec4(low.z, high.z, low.w, high.w));
+#elif defined(TO_W32)
+	return low;
+#elif defined(TO_W8)
+	low &= 0xffu;
+	return low.x | low.y << 8 | low.z << 16 | low.w << 24;
+#else
+	uvec4 t = mix(uvec4(0), uvec4(1), notEqual(low | high, uvec4(0)));
+	return t.x | t.y << 8 | t.z << 16 | t.w << 24;
+#endif
+}
