@@ -33,6 +33,7 @@ var tensorCases = []tensorCase{
 	{call: "relu", in: "f32[4096,1024]", target: 0.3},
 	{call: "gelu", in: "f32[4096,1024]", target: 0.3},
 	{call: "exp", in: "f32[4096,1024]", target: 0.3},
+	{call: "cast to=f16", in: "f32[4096,1024]", target: 0.3},
 	{call: "transpose perm=1,0", in: "f32[2048,2048]"},
 	{call: "reduce_sum dims=1", in: "f32[4096,1024]", target: 0.3},
 	{call: "reduce_sum dims=0", in: "f32[4096,1024]", target: 0.3},
