@@ -4,6 +4,7 @@
 // REPEAT: an operand smaller than the output comes again and again. What pack i
 // of the output takes is number i / div % mod of its packs or, with splat, of its
 // elements. div = 0 says that the operand lies as the output does.
+// HEAVY: apply is long, and repeated by loops.
 // STRIDED: see lib/binary_strided.glsl.
 
 #include "lib/dtype.glsl"
@@ -27,7 +28,12 @@ REAL apply(REAL a, REAL b);
 
 uvec4 applyPack(uvec4 ra, uvec4 rb) {
 	REAL a[PACK] = unpack(ra), b[PACK] = unpack(rb);
+#if defined(HEAVY)
+	// A loop unrolled by the optimiser is copies that lose `precise`, and large.
+	[[dont_unroll]] for (uint k = 0; k < PACK; k++) a[k] = apply(a[k], b[k]);
+#else
 	[[unroll]] for (uint k = 0; k < PACK; k++) a[k] = apply(a[k], b[k]);
+#endif
 	return repack(a);
 }
 
@@ -91,6 +97,12 @@ uvec4 packOf(uint i) {
 void main() {
 	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
 	uint whole = p.count / PACK;
+#if defined(HEAVY)
+	[[dont_unroll]] for (uint n = 0; n < PACKS; n++) {
+		uint i = first + n * WG;
+		if (i * PACK < p.count) STORE(dst, i, packOf(i), p.count - i * PACK);
+	}
+#else
 	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
 		if (i < whole) dst[i] = packOf(i);
 	}
@@ -98,5 +110,6 @@ void main() {
 	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * PACK < p.count) {
 		STORE(dst, whole, packOf(whole), p.count - whole * PACK);
 	}
+#endif
 }
 #endif
