@@ -36,8 +36,7 @@ bool isInteger(float x) { return abs(x) >= 8388608.0 || floor(x) == x; }
 // isOdd is for integers.
 bool isOdd(float x) { return abs(x) < 16777216.0 && (int(abs(x)) & 1) == 1; }
 
-// SPLITTER parts a number in two halves of its digits (Dekker 1971).
-const float SPLITTER = 4097.0;
+// HUGE_POWER takes anything but 1 to 0 or infinity.
 const float HUGE_POWER = 8589934592.0;
 
 bool signBit(float x) { return (floatBitsToUint(x) & 0x80000000u) != 0u; }

@@ -34,8 +34,7 @@ bool isInteger(double x) { return abs(x) >= 4503599627370496.0LF || floor(x) == 
 // isOdd is for integers.
 bool isOdd(double x) { return abs(x) < 9007199254740992.0LF && abs(x) - 2.0LF * floor(abs(x) * 0.5LF) == 1.0LF; }
 
-// SPLITTER parts a number in two halves of its digits (Dekker 1971).
-const double SPLITTER = 134217729.0LF;
+// HUGE_POWER takes anything but 1 to 0 or infinity.
 const double HUGE_POWER = 4611686018427387904.0LF;
 
 bool signBit(double x) { return (unpackDouble2x32(x).y & 0x80000000u) != 0u; }

@@ -4,23 +4,32 @@
 
 #include "lib/math.glsl"
 
+// zeroBits is 0, in a way that no compiler knows: the including file defines it.
+// Compilers that unroll loops may lose `precise`, and then cancel what is the
+// point here, s − (a + b).
+uint zeroBits();
+
+// veiled is x, and part its upper half of digits.
+#if defined(F64)
+double veiled(double x) { return packDouble2x32(unpackDouble2x32(x) ^ zeroBits()); }
+double part(double x) { return packDouble2x32(unpackDouble2x32(x) & uvec2(0xf8000000u, 0xffffffffu)); }
+#else
+float veiled(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ zeroBits()); }
+float part(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
+#endif
+
 // twoSum is a + b: the rounded sum, and what rounding lost.
 REAL twoSum(REAL a, REAL b, out REAL lost) {
-	precise REAL s = a + b;
-	precise REAL bb = s - a;
-	precise REAL e = (a - (s - bb)) + (b - bb);
-	lost = e;
+	REAL s = veiled(a + b), bb = veiled(s - a);
+	lost = (a - veiled(s - bb)) + (b - bb);
 	return s;
 }
 
 // twoProduct is a·b likewise, where nothing overflows.
 REAL twoProduct(REAL a, REAL b, out REAL lost) {
-	precise REAL p = a * b;
-	precise REAL ca = SPLITTER * a, cb = SPLITTER * b;
-	precise REAL ah = ca - (ca - a), bh = cb - (cb - b);
-	precise REAL al = a - ah, bl = b - bh;
-	precise REAL e = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
-	lost = e;
+	REAL p = veiled(a * b), ah = part(a), bh = part(b);
+	REAL al = a - ah, bl = b - bh;
+	lost = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
 	return p;
 }
 
@@ -31,15 +40,11 @@ REAL logTwo(REAL x, out REAL low) {
 	// s + sLow = f / (2 + f)
 	REAL u = twoSum(REAL(2), f, e1), s = f / u;
 	REAL p = twoProduct(s, u, e2);
-	precise REAL sLow = (((f - p) - e2) - s * e1) / u;
+	REAL sLow = (((f - p) - e2) - s * e1) / u;
 	REAL tail = s * atanhTail(s * s);
 	REAL hi = twoSum(REAL(n) * LN2_HIGH, REAL(2) * s, e3);
 	hi = twoSum(hi, tail, e4);
-	precise REAL rest = ((e3 + e4) + REAL(2) * sLow) + REAL(n) * LN2_LOW;
-	precise REAL sum = hi + rest;
-	precise REAL left = rest - (sum - hi);
-	low = left;
-	return sum;
+	return twoSum(hi, ((e3 + e4) + REAL(2) * sLow) + REAL(n) * LN2_LOW, low);
 }
 
 // powReal is x^y by the rules of C99, annex F.9.4.4.
@@ -49,7 +54,7 @@ REAL powReal(REAL x, REAL y) {
 	bool plain = a > REAL(0) && a < infinity();
 	REAL l = logTwo(plain ? a : REAL(1), low);
 	REAL p = twoProduct(l, power, lost);
-	precise REAL q = lost + low * power;
+	REAL q = lost + low * power;
 	int n;
 	REAL r = reduce(clamp(p, EXP_LOW, EXP_HIGH), n);
 	REAL v = scaled(REAL(1) + expm1Small(r + q), n);

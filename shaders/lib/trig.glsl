@@ -72,6 +72,6 @@ REAL sinQuarters(REAL x, int turns) {
 	int n;
 	REAL r = quarter(x, n);
 	n += turns;
-	REAL v = (n & 1) == 0 ? sinSmall(r) : cosSmall(r);
+	REAL v = (n & 1) != 0 ? cosSmall(r) : r == REAL(0) ? r : sinSmall(r); // sin −0 is −0
 	return isNaN(r) ? r : (n & 2) == 0 ? v : -v;
 }

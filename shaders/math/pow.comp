@@ -22,3 +22,5 @@
 #include "lib/power.glsl"
 
 REAL apply(REAL a, REAL b) { return powReal(a, b); }
+
+uint zeroBits() { return p.count >> 31; }

@@ -115,3 +115,54 @@ func alloc(t *testing.T, dev gpu.Device, d tensor.Desc) exec.Operand {
 	})
 	return exec.Operand{Buffer: h, Desc: d}
 }
+
+// TestPowers tries the special cases of C99, annex F.9.4.4, and powers whose
+// logarithms need more digits than f32 has, both ways to lie in memory.
+func TestPowers(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, -2, 3, -3, 2.5, -2.5, inf, -inf, nan, 1e30, -1e30, 16777215, 16777216, 1 + 0x1p-23, 1 - 0x1p-24}
+	var a, b []float64
+	for _, x := range special {
+		for _, y := range special {
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	for i := range 4096 {
+		x := math.Exp(float64(i-2048) / 24)
+		a, b = append(a, float64(float32(x))), append(b, float64(float32(86*math.Cos(float64(i))/math.Max(1, math.Abs(math.Log(x))))))
+	}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		run, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		desc := tensor.Contiguous(tensor.F32, len(a))
+		x, y, out := alloc(t, dev, desc), alloc(t, dev, desc), alloc(t, dev, desc)
+		for _, in := range []struct {
+			at     exec.Operand
+			values []float64
+		}{{x, a}, {y, b}} {
+			h, err := tensor.FromFloats(tensor.F32, desc.Shape, in.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := dev.Write(t.Context(), in.at.Buffer, 0, h.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := run.Run(t.Context(), ops.Pow{}, []exec.Operand{out}, []exec.Operand{x, y}); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, desc.Bytes())
+		if err := run.Read(t.Context(), out.Buffer, 0, got); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a {
+			g, w := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:])), math.Pow(a[i], b[i])
+			if e := ulps(float64(g), w, 1); e > 4 || w == 0 && math.Signbit(w) != math.Signbit(float64(g)) {
+				t.Errorf("pow(%v, %v): got %v, want %v (%.1f units off)", a[i], b[i], g, float32(w), e)
+			}
+		}
+	})
+}
