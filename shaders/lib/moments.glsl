@@ -7,35 +7,35 @@
 State identity() { return State(REAL(0), REAL(0), REAL(0), REAL(0)); }
 State finish(State s) { return s; }
 
+// The selections are mix, and nothing returns early: of branches as many as these
+// SwiftShader takes minutes to make machine code.
 State merge(State a, State b) {
-	if (a.c == REAL(0)) return b;
-	if (b.c == REAL(0)) return a;
-	REAL count = a.c + b.c, part = b.c / count, delta = (b.d - a.d) + (b.a - a.a);
-	return State(a.a + delta * part, a.b + (b.b + delta * delta * a.c * part), count, a.d);
+	bool noA = a.c == REAL(0), noB = b.c == REAL(0);
+	REAL count = a.c + b.c, part = b.c / (noA ? REAL(1) : count), delta = (b.d - a.d) + (b.a - a.a);
+	REAL mean = a.a + delta * part, square = a.b + (b.b + delta * delta * a.c * part);
+	return State(noA ? b.a : noB ? a.a : mean, noA ? b.b : noB ? a.b : square, count, noA ? b.d : a.d);
 }
 
 #if !defined(MERGE)
 void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL origin = s.d, count = REAL(0), sum[4] = REAL[4](REAL(0), REAL(0), REAL(0), REAL(0)), square[4] = sum;
-	bool none = s.c == REAL(0);
-	[[unroll]] for (uint i = 0; i < BLOCK; i++) origin = none && at[BLOCK - 1 - i] < n ? v[BLOCK - 1 - i] : origin;
+	uint fresh = s.c == REAL(0) ? n : 0u;
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) origin = mix(origin, v[BLOCK - 1 - i], at[BLOCK - 1 - i] < fresh);
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
-		bool ok = at[i] < n;
-		count += ok ? REAL(1) : REAL(0);
-		v[i] = ok ? v[i] - origin : REAL(0);
+		count += mix(REAL(0), REAL(1), at[i] < n);
+		v[i] = mix(REAL(0), v[i] - origin, at[i] < n);
 		sum[i % 4] += v[i];
 	}
-	if (count > REAL(0)) {
-		REAL mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / count;
-		[[unroll]] for (uint i = 0; i < BLOCK; i++) {
-			REAL d = at[i] < n ? v[i] - mean : REAL(0);
-			square[i % 4] += d * d;
-		}
-		REAL all = s.c + count, part = count / all, delta = mean - s.a;
-		s.a += delta * part;
-		s.b += ((square[0] + square[1]) + (square[2] + square[3])) + delta * delta * s.c * part;
-		s.c = all;
-		s.d = origin;
+	bool some = count > REAL(0);
+	REAL mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / mix(REAL(1), count, some);
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
+		REAL d = mix(REAL(0), v[i] - mean, at[i] < n);
+		square[i % 4] += d * d;
 	}
+	REAL all = s.c + count, part = count / mix(REAL(1), all, some), delta = mean - s.a;
+	s.a = mix(s.a, s.a + delta * part, some);
+	s.b = mix(s.b, s.b + (((square[0] + square[1]) + (square[2] + square[3])) + delta * delta * s.c * part), some);
+	s.c = all;
+	s.d = mix(s.d, origin, some);
 }
 #endif
