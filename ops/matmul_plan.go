@@ -25,7 +25,7 @@ type gemmParams struct {
 }
 
 // finishParams is the push-constant block of matmul_finish.
-type finishParams struct{ Base, Count, N, Row, Parts, Part, Bias, BiasBase uint32 }
+type finishParams struct{ Base, Count, Runs, RunStep, Packs, N, Row, Parts, Part, Bias, BiasBase uint32 }
 
 var (
 	panelKernels = []spec.Kernel{
@@ -39,6 +39,7 @@ var (
 	}
 	gemmKernels = slices.Concat(panelKernels,
 		dtypeVariants("blas/matmul", gemmParams{}, floats, nil),
+		[]spec.Kernel{{Name: "blas/matmul.f16.wide", Params: gemmParams{}}, {Name: "blas/matmul.bf16.wide", Params: gemmParams{}}},
 		dtypeVariants("blas/matmul_finish", finishParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }))
 )
 
@@ -70,6 +71,9 @@ type gemm struct {
 	// part elements apart in C. The batch is then a single one.
 	parts, part int
 	packed      [2]int // scratch buffers of packed operands, counted from 1
+	nothing     spec.Ref
+	run         int  // if not 0, the length of a part
+	filled      bool // the first operand is filled up with zeros along k to whole texels
 }
 
 // newGemm chooses how to make a product. The steps of a, b and of whatever C
@@ -82,6 +86,19 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 		g.mode = gemmShared
 	case n <= 8 && m >= n || m <= 8 && kb == 1 && nb != 1 && n > m:
 		g.mode = gemmDot
+	}
+	if g.mode != gemmShared {
+		// To pack, four columns of an operand must fit a binding.
+		x, y := g.sides()
+		for _, s := range []side{x, y} {
+			col := s.dim
+			if s.alone {
+				col = g.dimK()
+			}
+			if s.pack && int64(min(g.size(col), 4)-1)*int64(s.steps[col]) >= (maxSpan(t, true)-windowAlign(t))/int64(s.dtype.Size()) {
+				g.mode = gemmShared
+			}
+		}
 	}
 	groups := int64(ceilDiv(m, g.tile().rows)) * int64(ceilDiv(n, g.tile().cols))
 	if g.swapped() {
@@ -124,6 +141,8 @@ func (g *gemm) tile() gemmTile {
 		return gemmTile{"blas/matmul_dot.f32", 8, 4}
 	case g.mode == gemmShared && d == tensor.F64:
 		return gemmTile{"blas/matmul.f64", 32, 32}
+	case g.mode == gemmShared && d != g.b.dtype:
+		return gemmTile{"blas/matmul." + g.b.dtype.String() + ".wide", 64, 64}
 	case g.mode == gemmShared:
 		return gemmTile{"blas/matmul." + d.String(), 64, 64}
 	}
@@ -194,9 +213,12 @@ func (g *gemm) into(out gemmMatrix, bias *gemmMatrix) error {
 	wide := ceilDiv(n, 4) * 4
 	rows, cols, matrices := m, n, 1
 	switch {
-	case int64(wide) > room:
-		rows, cols = 1, int(room/8*8)
-		wide = cols
+	case int64(wide)*min(int64(m), 64) > room:
+		// Pieces of as many rows as the result's window holds, if not too many.
+		reach := (span - windowAlign(g.t)) / int64(out.dtype.Size())
+		rows = int(min(int64(m), 256, max((reach-room/256)/int64(n), 1)))
+		cols = min(int(room/int64(rows))/8*8, n)
+		wide = ceilDiv(cols, 4) * 4
 	case int64(wide)*int64(m) > room:
 		rows = int(room / int64(wide))
 	case g.parts == 1:
@@ -257,11 +279,18 @@ func (g *gemm) finish(b box, parts spec.Ref, part, wide int, out gemmMatrix, bia
 		first += int64(b.from[d]) * int64(out.steps[d])
 		count *= int64(b.n[d])
 	}
+	n, m := g.dimN(), g.dimM()
+	runs := int64(1)
+	if b.n[n] < g.size(n) {
+		runs, count = int64(b.n[m]), int64(b.n[n])
+	}
 	size := int64(out.dtype.Size())
 	offset := first * size / windowAlign(g.t) * windowAlign(g.t)
+	reach := (runs-1)*int64(g.size(n)) + count
 	p := finishParams{
-		Base: uint32((first*size - offset) / size), Count: uint32(count),
-		N: uint32(b.n[g.dimN()]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
+		Base: uint32((first*size - offset) / size), Count: uint32(count), Runs: uint32(runs), RunStep: uint32(g.size(n)),
+		Packs: uint32(ceilDiv(count*size, 16) + 1),
+		N:     uint32(b.n[n]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
 	}
 	s := spec.Step{Kernel: "blas/matmul_finish." + out.dtype.String(), Bind: []spec.Bind{{Buf: parts}, {Buf: parts}, {}}}
 	if g.mode != gemmShared {
@@ -271,10 +300,10 @@ func (g *gemm) finish(b box, parts spec.Ref, part, wide int, out gemmMatrix, bia
 		p.Bias = 1
 		s.Bind[1], p.BiasBase = bias.bound(g.t, b)
 	}
-	s.Bind[2] = spec.Bind{Buf: out.ref, Offset: offset, Size: (first*size - offset + count*size + 15) &^ 15}
+	s.Bind[2] = spec.Bind{Buf: out.ref, Offset: offset, Size: (first*size - offset + reach*size + 15) &^ 15}
 	s.Params = p
 	var err error
-	s.Groups, err = grid(g.t, ceilDiv((int64(p.Base)+count)*size, 16*smallGroup))
+	s.Groups, err = grid(g.t, ceilDiv(runs*int64(p.Packs), smallGroup))
 	g.plan.Steps = append(g.plan.Steps, s)
 	return err
 }

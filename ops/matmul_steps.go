@@ -38,7 +38,7 @@ func (g *gemm) sides() (x, y side) {
 			if s.alone {
 				along = g.dimK()
 			}
-			s.pack = !s.whole(along) || g.size(g.dimK())%4 != 0
+			s.pack = !s.whole(along) || g.size(g.dimK())%4 != 0 && !(g.filled && s.slot == 0)
 		}
 	}
 	return x, y
@@ -112,7 +112,7 @@ func (g *gemm) region(all box, c gemmMatrix, bias *gemmMatrix, add bool) error {
 				if err != nil {
 					return err
 				}
-				again := add || b.from[k] > 0
+				again := add || b.from[k] > all.from[k]
 				own := bias
 				if again {
 					own = nil // it was added with the first piece of k
@@ -287,6 +287,9 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 	z := b.n[inner] * b.n[outer]
 	if g.parts > 1 {
 		part := ceilDiv(ceilDiv(b.n[k], g.parts), 8) * 8
+		if g.run > 0 {
+			part = g.run
+		}
 		p.K, p.KStep, p.Inner = in(part, u), in(part, u), uint32(g.parts)
 		p.AInner, p.BInner, p.CInner = in(part*x.steps[k], u), in(part*y.steps[k], u), in(g.part, uc)
 		z = g.parts
@@ -297,8 +300,10 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 	var bx, by, bb, bc spec.Bind
 	var a0, b0, c0, bias0 uint32
 	if b.n[k] == 0 {
-		ref := g.scratch(16) // nothing is read
-		bx, by = spec.Bind{Buf: ref}, spec.Bind{Buf: ref}
+		if g.nothing == 0 {
+			g.nothing = g.scratch(16) // to bind: nothing is read
+		}
+		bx, by = spec.Bind{Buf: g.nothing}, spec.Bind{Buf: g.nothing}
 	} else {
 		bx, a0 = x.bound(g.t, b)
 		by, b0 = y.bound(g.t, b)

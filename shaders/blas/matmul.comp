@@ -1,11 +1,13 @@
 // Matrix product by tiles in shared memory: a workgroup of 8×8 invocations makes
 // TILE × TILE elements, DEPTH of k at a time, each invocation SIDE × SIDE of them
 // in registers. Operands may have any strides; what lies outside of them counts
-// as zeros. The result is in the arithmetic's type.
+// as zeros. The result is in the arithmetic's type, and with WIDE_A so is A.
 //
 //lathe:variant f32 F32 SIDE=8
 //lathe:variant f16 F16 SIDE=8
 //lathe:variant bf16 BF16 SIDE=8
+//lathe:variant f16.wide F16 SIDE=8 WIDE_A
+//lathe:variant bf16.wide BF16 SIDE=8 WIDE_A
 //lathe:variant f64 F64 SIDE=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -37,6 +39,12 @@ layout(set = 0, binding = 3) buffer C { REAL c[]; };
 #define ELEMENT(name, e) WIDEN(uvec4(((e) & 1u) == 0u ? name[(e) / 2] & 0xffffu : name[(e) / 2] >> 16)).x
 #endif
 
+#if defined(WIDE_A)
+#define ELEMENT_A(e) uintBitsToFloat(a[e])
+#else
+#define ELEMENT_A(e) ELEMENT(a, e)
+#endif
+
 shared REAL x[DEPTH][TILE];
 shared REAL y[DEPTH][TILE];
 
@@ -58,7 +66,7 @@ void main() {
 			REAL v = REAL(0);
 			if (k0 + k < depth && row + i < p.m) {
 				uint e = a0 + (row + i) * p.aRow + (k0 + k) * p.aCol;
-				v = ELEMENT(a, e);
+				v = ELEMENT_A(e);
 			}
 			x[k][i] = v;
 			k = across ? u / TILE : u % DEPTH;

@@ -1,7 +1,7 @@
 // Ends a matrix product that was made in parts or in a wider type: sums the parts
 // in their order, adds the bias, and rounds once. An invocation writes one pack
-// of the result, whose rows follow each other without gaps; the rows of the parts
-// have whole texels.
+// of a run: whole rows of the result follow each other without gaps and are one
+// run, pieces of rows are one each. The rows of the parts have whole texels.
 //
 //lathe:variant f32 F32
 //lathe:variant f32.texel F32 TEXEL
@@ -21,9 +21,12 @@
 layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
-	uint base;  // element of the bound window with which the result begins
-	uint count; // elements
-	uint n;     // columns
+	uint base;  // element of the bound window with which the first run begins
+	uint count; // elements of a run
+	uint runs;
+	uint runStep; // elements from run to run
+	uint packs;   // invocations for a run, enough wherever in a pack it begins
+	uint n;       // columns
 	uint row;   // elements from row to row of a part
 	uint parts;
 	uint part; // elements from part to part
@@ -45,15 +48,18 @@ INPUT(1, bias);
 EDGED(2, dst);
 
 void main() {
-	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
-	uint end = p.base + p.count;
-	if (i * PACK >= end) return;
+	uint run = flatGroup() * WG + gl_LocalInvocationID.x, i = run % p.packs;
+	run /= p.packs;
+	uint begin = p.base + run * p.runStep, end = begin + p.count;
+	i += begin / PACK;
+	if (run >= p.runs || i * PACK >= end) return;
 	REAL v[PACK];
-	// The first element of a pack may lie before the result: its row is 0.
-	uint e = max(i * PACK, p.base) - p.base, row = e / p.n, col = e - row * p.n;
+	// The first element of a pack may lie before the run.
+	uint e = max(i * PACK, begin) - begin, row = e / p.n, col = e - row * p.n;
+	row += run;
 	[[unroll]] for (uint k = 0; k < PACK; k++) {
 		v[k] = REAL(0);
-		if (i * PACK + k >= p.base && i * PACK + k < end) {
+		if (i * PACK + k >= begin && i * PACK + k < end) {
 			for (uint s = 0; s < p.parts; s++) v[k] += partAt(s * p.part + row * p.row + col);
 			if (p.bias != 0) v[k] += elementOf(FETCH(bias, (p.biasBase + col) / PACK), (p.biasBase + col) % PACK);
 			col++;
@@ -63,5 +69,5 @@ void main() {
 			}
 		}
 	}
-	STORE_EDGED(dst, i, repack(v), p.base, end);
+	STORE_EDGED(dst, i, repack(v), begin, end);
 }

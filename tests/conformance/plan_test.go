@@ -159,7 +159,11 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	}
 	inView, outView := rapid.SampledFrom(planViews).Draw(t, "in"), rapid.SampledFrom(planViews[:6]).Draw(t, "out")
 	strided := !inView.plain() || !outView.plain()
-	if op.Cost != nil && op.Cost(call, in).Flops > 1<<46 || strided && spec.Lookup("copy") == nil {
+	flops := int64(0)
+	if op.Cost != nil {
+		flops = op.Cost(call, in).Flops
+	}
+	if flops > 1<<35 || strided && spec.Lookup("copy") == nil {
 		return false
 	}
 	place := func(ds []tensor.Desc, v layout) (list []exec.Operand) {
@@ -186,7 +190,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 		return false
 	case err != nil:
 		t.Fatalf("%s: %v", about, err)
-	case took > 10*time.Second || len(launches) > 1<<18 && op.Group != "image": // those go row by row
+	case took > 10*time.Second || op.Group != "image" && int64(len(launches)) > max(1<<18, flops>>16): // image operations go row by row; others do their share in each
 		t.Fatalf("%s: planned in %v", about, took)
 	}
 	for i, o := range outputs {
