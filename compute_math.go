@@ -77,6 +77,10 @@ func (d *Device) Maximum(a, b *Tensor) (*Tensor, error) { return d.one(ops.Maxim
 // dimensions are matched from the last one on, and those of size 1 repeat.
 func (d *Device) Minimum(a, b *Tensor) (*Tensor, error) { return d.one(ops.Minimum{}, a, b) }
 
+// Pow is a to the power of b, element by element. Shapes are broadcast:
+// dimensions are matched from the last one on, and those of size 1 repeat.
+func (d *Device) Pow(a, b *Tensor) (*Tensor, error) { return d.one(ops.Pow{}, a, b) }
+
 // ReduceSum adds up the elements along dimensions, which vanish; negative
 // ones count from the end, and none means all. ops.ReduceSum can keep them as
 // size 1.

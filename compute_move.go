@@ -2,10 +2,22 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // The methods of this file are short for Call: they make their results and
 // return before those are computed. Errors: as Run.
+
+// Fill makes a tensor in which every element is value, rounded to dtype.
+func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor, error) {
+	return d.one(ops.Fill{Value: value, DType: dtype, Shape: shape})
+}
+
+// Cast converts each element to another dtype; ops.Cast says what becomes of
+// values that do not fit.
+func (d *Device) Cast(x *Tensor, to tensor.DType) (*Tensor, error) {
+	return d.one(ops.Cast{To: to}, x)
+}
 
 // Copy is a tensor of its own with the elements of x, one after the other even
 // if x is a view.

@@ -39,6 +39,14 @@ func (d *Device) MatMulBias(a, b, bias *Tensor) (*Tensor, error) {
 	return d.one(ops.MatMulBias{}, a, b, bias)
 }
 
+// Attention is softmax(q·kᵀ·scale + mask)·v for q [...,sq,d], k and v
+// [...,skv,d], in memory that does not grow with sq·skv. The mask is added to
+// the scores [...,sq,skv] and broadcast to them; nil is none. A row that is
+// masked altogether, by -Inf, gives zeros.
+func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error) {
+	return d.one(ops.Attention{Scale: scale}, present(q, k, v, mask)...)
+}
+
 // Softmax is exp(x) divided by its sum along dimension dim, which counts from
 // the end if negative.
 func (d *Device) Softmax(x *Tensor, dim int) (*Tensor, error) {

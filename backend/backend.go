@@ -129,6 +129,9 @@ type NeuralOps interface {
 	GELU(in, out TensorHandle) error
 	// ReLU is max(x, 0).
 	ReLU(in, out TensorHandle) error
+	// Attention is softmax(q·kᵀ·scale + mask)·v for q [...,sq,d], k and v
+	// [...,skv,d]. A nil mask is none; a row masked altogether gives zeros.
+	Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error
 	// CrossEntropy writes the loss −ln p of each row of logits [...,C] for
 	// integer targets [...] to lossOut [...], and p to probsOut [...,C]. A
 	// target out of range is ErrInvalidArgument of the next ReadTensor or Sync.

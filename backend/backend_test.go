@@ -93,6 +93,10 @@ func methods() []method {
 		{"Softmax", ops.Softmax{Dim: -1}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.Softmax(i[0], o[0], -1) }},
 		{"GELU", ops.GELU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.GELU(i[0], o[0]) }},
 		{"ReLU", ops.ReLU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.ReLU(i[0], o[0]) }},
+		{"Attention", ops.Attention{Scale: 0.5}, []*tensor.Host{f32(2, 3, 4), f32(2, 5, 4), f32(2, 5, 4)}, nil, func(b backend.Backend, i, o []handle) error { return b.Attention(i[0], i[1], i[2], o[0], nil, 0.5) }},
+		{"Attention with a mask", ops.Attention{Scale: 0.5}, []*tensor.Host{f32(2, 3, 4), f32(2, 5, 4), f32(2, 5, 4), f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error {
+			return b.Attention(i[0], i[1], i[2], o[0], &i[3], 0.5)
+		}},
 		{"CrossEntropy", ops.CrossEntropy{}, []*tensor.Host{f32(4, 6), ramp(tensor.I32, 0, 6, 4)}, nil, func(b backend.Backend, i, o []handle) error { return b.CrossEntropy(i[0], i[1], o[0], o[1]) }},
 		{"AdamUpdate", ops.AdamUpdate{LR: 0.01, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, Step: 2}, []*tensor.Host{f32(9), f32(9), f32(9), ramp(tensor.F32, 0, 1, 9)}, []int{0, 2, 3}, func(b backend.Backend, i, _ []handle) error {
 			return b.AdamUpdate(i[0], i[1], i[2], i[3], 0.01, 0.9, 0.99, 1e-8, 2)
@@ -260,6 +264,7 @@ func TestRefuses(t *testing.T) {
 		"adam at step 0":           {b.AdamUpdate(x, y, x, y, 1, 0.9, 0.9, 1e-8, 0), errs.ErrInvalidArgument},
 		"layer norm, negative eps": {b.LayerNorm(x, row, row, y, -1), errs.ErrInvalidArgument},
 		"indices that are floats":  {b.Embedding(row, x, y), errs.ErrUnsupported},
+		"attention, scale NaN":     {b.Attention(x, x, x, y, nil, math.NaN()), errs.ErrInvalidArgument},
 		"relu over its input":      {b.ReLU(x, x), errs.ErrInvalidArgument},
 		"adam, m is param":         {b.AdamUpdate(x, y, x, y, 1, 0.9, 0.9, 1e-8, 1), errs.ErrInvalidArgument},
 		"blur by a string":         {b.GaussianBlur(image, image2, text), errs.ErrType},

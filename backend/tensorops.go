@@ -63,6 +63,15 @@ func (d *Device) GELU(in, out TensorHandle) error { return d.unary(ops.GELU{}, i
 // ReLU is max(x, 0).
 func (d *Device) ReLU(in, out TensorHandle) error { return d.unary(ops.ReLU{}, in, out) }
 
+// Attention is softmax(q·kᵀ·scale + mask)·v.
+func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error {
+	in := list{q, k, v}
+	if mask != nil {
+		in = append(in, *mask)
+	}
+	return d.call(ops.Attention{Scale: scale}, list{out}, in)
+}
+
 // CrossEntropy is the loss of each row and the probabilities.
 func (d *Device) CrossEntropy(logits, targets, lossOut, probsOut TensorHandle) error {
 	return d.call(ops.CrossEntropy{}, list{lossOut, probsOut}, list{logits, targets})

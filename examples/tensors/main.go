@@ -1,5 +1,5 @@
-// Command tensors computes attention step by step: the scores of queries and
-// keys, their softmax, and the mix of values.
+// Command tensors computes attention step by step and in one call: the scores
+// of queries and keys, their softmax, and the mix of values.
 package main
 
 import (
@@ -64,7 +64,12 @@ func attend(ctx context.Context, dev *lathe.Device) error {
 		return err
 	}
 
-	for _, t := range []*lathe.Tensor{weights, steps} {
+	// The same in one call, which never holds the scores.
+	whole, err := dev.Attention(q, k, v, nil, 1/math.Sqrt(d))
+	if err != nil {
+		return err
+	}
+	for _, t := range []*lathe.Tensor{weights, steps, whole} {
 		data, err := lathe.ToSlice[float32](ctx, dev, t) // waits for the work
 		if err != nil {
 			return err
