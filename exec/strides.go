@@ -34,7 +34,9 @@ func (r *Runner) plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	}
 	plain := r.packed(all, move)
 	inner, innerErr := op.Plan(call, &r.target, plain[:len(in)], plain[len(in):])
-	if errors.Is(innerErr, errs.ErrUnsupported) && strided && err == nil {
+	// A view may reach further than a binding spans where its elements do not.
+	refused := errors.Is(innerErr, errs.ErrUnsupported) || errors.Is(innerErr, errs.ErrLimit)
+	if refused && strided && err == nil {
 		for i, o := range all {
 			move[i] = move[i] || !o.Desc.IsContiguous()
 		}

@@ -242,6 +242,11 @@ func addBinaryStrided(plan *spec.Plan, op, shader string, t *spec.Target, dims [
 	const most = 256
 	d := operands[0].dtype
 	pack, room := 16/d.Size(), min(t.MaxBinding, maxWindow)-windowAlign(t)
+	// A transposed operand that is larger than bindings is better copied.
+	far := false
+	for _, o := range operands[:2] {
+		far = far || o.extent(box{n: dims}) > 1 && !broadcastOf(dims, o.steps)
+	}
 	todo := []box{{make([]int, len(dims)), dims}}
 	for len(todo) > 0 {
 		b := todo[len(todo)-1]
@@ -281,14 +286,9 @@ func addBinaryStrided(plan *spec.Plan, op, shader string, t *spec.Target, dims [
 			p.N[i], p.A[i], p.B[i] = uint32(b.n[e]), uint32(operands[0].steps[e]), uint32(operands[1].steps[e])
 		}
 		plan.Steps = append(plan.Steps, spec.Step{Kernel: shader + "." + d.String() + ".strided", Params: p, Bind: binds[:], Groups: groups})
-	}
-	// A transposed operand that is larger than bindings is better copied.
-	far := false
-	for i, o := range operands[:2] {
-		far = far || (operands[i].extent(box{n: dims}) > 1 && !broadcastOf(dims, o.steps))
-	}
-	if len(plan.Steps) > most && far {
-		return unsupported(op, "strides of operands so large")
+		if far && len(plan.Steps) > most {
+			return unsupported(op, "strides of operands so large")
+		}
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64
 			return in // it is for the caller to see
 		}
 		for _, t := range append(slices.Clone(in), outs...) {
-			total += t.Bytes()
+			total += min(t.Bytes(), most+1) // the sum must not overflow
 		}
 		if total <= most {
 			return in
@@ -166,6 +166,11 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	if flops > 1<<35 || strided && spec.Lookup("copy") == nil {
 		return false
 	}
+	for _, d := range append(slices.Clone(in), out...) { // rows padded to a multiple of long dimensions
+		if v, _ := planViews[len(planViews)-1].strided(d); v.Bytes() > limits.MaxBuffer {
+			return false
+		}
+	}
 	place := func(ds []tensor.Desc, v layout) (list []exec.Operand) {
 		for _, d := range ds {
 			d, _ = v.strided(d)
@@ -183,7 +188,9 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	took := time.Since(begin)
 	launches := dev.Recorded()
 	about := fmt.Sprintf("%s of %v %+v to %v %+v: %d launches", callName(call), in, inView, out, outView, len(launches))
-	lacks := errors.Is(err, gpu.ErrUnsupported) && d != tensor.F32 && d != tensor.U8
+	lacks := errors.Is(err, gpu.ErrUnsupported) && slices.ContainsFunc(append(slices.Clone(in), out...), func(t tensor.Desc) bool {
+		return t.DType == tensor.F64 && !dev.Info().Features.F64 || t.DType == tensor.I64 && !dev.Info().Features.I64
+	})
 	halo := errors.Is(err, gpu.ErrLimit) && op.Group == "image" // a few rows exceed a binding
 	switch {
 	case lacks || halo:
