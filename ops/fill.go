@@ -101,7 +101,7 @@ var fillOp = spec.Register(&spec.Op{
 	Cases: spec.Cases{
 		DTypes: tensor.DTypes(),
 		Calls: []spec.Call{
-			Fill{1.5, tensor.F32, []int{7, 11}}, Fill{math.NaN(), tensor.F32, []int{3}}, Fill{math.Inf(-1), tensor.F16, []int{5, 5}},
+			Fill{DType: tensor.F32}, Fill{1.5, tensor.F32, []int{7, 11}}, Fill{math.NaN(), tensor.F32, []int{3}}, Fill{math.Inf(-1), tensor.F16, []int{5, 5}},
 			Fill{0.1, tensor.F16, []int{1029}}, Fill{-0.1, tensor.BF16, []int{33, 3}}, Fill{0.1, tensor.F64, []int{255}},
 			Fill{-2, tensor.I32, []int{4099}}, Fill{-0x1p62, tensor.I64, []int{9, 2}}, Fill{1, tensor.Bool, []int{67}},
 			Fill{255, tensor.U8, []int{1}}, Fill{-128, tensor.I8, []int{16383}}, Fill{math.MaxUint32, tensor.U32, nil},

@@ -15,6 +15,19 @@ func (Pow) Spec() *spec.Op { return powOp }
 var powOp = newBinary(pairwise{
 	name: "pow", call: Pow{}, dtypes: floats,
 	doc:  "Powers in^b, with broadcasting.",
-	f:    math.Pow,
+	f:    power,
 	ulps: 4, why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", low: -6, high: 6, flops: 40,
 })
+
+// power is math.Pow, which loses digits of bases far from 1 to the rounding of
+// their logarithm, and is wrong for subnormal ones.
+func power(x, y float64) float64 {
+	m, e := math.Frexp(x)
+	if m == 0 || math.IsNaN(m) || math.IsInf(m, 0) || !(math.Abs(y) <= 64) {
+		return math.Pow(x, y)
+	}
+	p := float64(e) * y
+	low := math.FMA(float64(e), y, -p)
+	n := math.Round(p)
+	return math.Ldexp(math.Pow(m, y)*math.Exp2(p-n+low), int(n))
+}
