@@ -36,7 +36,7 @@ layout(set = 0, binding = 3) buffer C { REAL c[]; };
 #elif BITS == 32
 #define ELEMENT(name, e) uintBitsToFloat(name[e])
 #else
-#define ELEMENT(name, e) WIDEN(uvec4(((e) & 1u) == 0u ? name[(e) / 2] & 0xffffu : name[(e) / 2] >> 16)).x
+#define ELEMENT(name, e) WIDEN(uvec4((name[(e) / 2] >> ((e) % 2 * 16)) & 0xffffu)).x
 #endif
 
 #if defined(WIDE_A)
@@ -62,21 +62,13 @@ void main() {
 	for (uint k0 = 0; k0 < depth; k0 += DEPTH) {
 		[[unroll]] for (uint t = 0; t < TILE * DEPTH / WG; t++) {
 			uint u = t * WG + me;
-			uint k = along ? u % DEPTH : u / TILE, i = along ? u / DEPTH : u % TILE;
-			REAL v = REAL(0);
-			if (k0 + k < depth && row + i < p.m) {
-				uint e = a0 + (row + i) * p.aRow + (k0 + k) * p.aCol;
-				v = ELEMENT_A(e);
-			}
-			x[k][i] = v;
-			k = across ? u / TILE : u % DEPTH;
-			i = across ? u % TILE : u / DEPTH;
-			v = REAL(0);
-			if (k0 + k < depth && column + i < p.n) {
-				uint e = b0 + (k0 + k) * p.bRow + (column + i) * p.bCol;
-				v = ELEMENT(b, e);
-			}
-			y[k][i] = v;
+			uint k = mix(u / TILE, u % DEPTH, along), i = mix(u % TILE, u / DEPTH, along);
+			uint e = a0 + min(row + i, p.m - 1) * p.aRow + min(k0 + k, depth - 1) * p.aCol;
+			x[k][i] = mix(REAL(0), ELEMENT_A(e), all(bvec2(k0 + k < depth, row + i < p.m)));
+			k = mix(u % DEPTH, u / TILE, across);
+			i = mix(u / DEPTH, u % TILE, across);
+			e = b0 + min(k0 + k, depth - 1) * p.bRow + min(column + i, p.n - 1) * p.bCol;
+			y[k][i] = mix(REAL(0), ELEMENT(b, e), all(bvec2(k0 + k < depth, column + i < p.n)));
 		}
 		barrier();
 		for (uint k = 0; k < DEPTH; k++) {

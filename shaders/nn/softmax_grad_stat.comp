@@ -15,8 +15,8 @@ void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL both[4] = REAL[4](REAL(0), REAL(0), REAL(0), REAL(0)), b[4] = both;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
 		bool ok = at[i] < n;
-		both[i % 4] += ok ? v[i].a * v[i].b : REAL(0);
-		b[i % 4] += ok ? v[i].b : REAL(0);
+		both[i % 4] += mix(REAL(0), v[i].a * v[i].b, ok);
+		b[i % 4] += mix(REAL(0), v[i].b, ok);
 	}
 	s.a += (both[0] + both[1]) + (both[2] + both[3]);
 	s.b += (b[0] + b[1]) + (b[2] + b[3]);

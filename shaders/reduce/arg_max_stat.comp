@@ -11,11 +11,14 @@
 State identity() { return State(-infinity(), 0xffffffffu); }
 State finish(State s) { return s; }
 
-// merge prefers NaN, then the larger, then the earlier.
+// merge prefers NaN, then the larger, then the earlier. Selections in loops are
+// mix, as docs/shaders.md explains.
 State merge(State a, State b) {
-	bool an = isNaN(a.a), bn = isNaN(b.a);
-	bool later = an == bn && (an || a.a == b.a) ? b.index < a.index : bn || !an && b.a > a.a;
-	return later ? b : a;
+	bool an = isNaN(a.a), bn = isNaN(b.a), earlier = b.index < a.index;
+	bool second = mix(b.a > a.a, earlier, a.a == b.a);
+	second = mix(second, earlier, an);
+	second = mix(second, bn, an != bn);
+	return State(mix(a.a, b.a, second), mix(a.index, b.index, second));
 }
 
 #if !defined(MERGE)
@@ -24,8 +27,8 @@ void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	uint first = p.first;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
 		// An element of none is that of no elements at all.
-		State t = State(at[i] < n ? v[i] * sign : -infinity(), at[i] < n ? at[i] + first : 0xffffffffu);
-		s = merge(s, t);
+		bool some = at[i] < n;
+		s = merge(s, State(mix(-infinity(), v[i] * sign, some), mix(0xffffffffu, at[i] + first, some)));
 	}
 }
 #endif

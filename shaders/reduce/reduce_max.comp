@@ -8,9 +8,13 @@
 #include "lib/fold.glsl"
 #include "lib/fold_tree.glsl"
 
-REAL larger(REAL a, REAL b) { return b > a || isNaN(b) ? b : a; }
-// keep keeps a if it is NaN: a comparison with it may be anything.
-REAL keep(REAL a, REAL b) { return isNaN(a) ? a : larger(a, b); }
+// keep is the larger, or NaN if either is: a comparison with it may be anything.
+// Selections in loops are mix, as docs/shaders.md explains.
+REAL keep(REAL a, REAL b) {
+	REAL m = mix(a, b, b > a);
+	m = mix(m, b, isNaN(b));
+	return mix(m, a, isNaN(a));
+}
 
 State identity() { return State(-infinity()); }
 State merge(State a, State b) { return State(keep(a.a, b.a)); }
@@ -18,7 +22,7 @@ State finish(State s) { return State(s.a * REAL(p.outSign)); }
 
 void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL sign = REAL(p.sign);
-	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = at[i] < n ? v[i] * sign : -infinity();
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = mix(-infinity(), v[i] * sign, at[i] < n);
 	PAIRWISE(v, keep)
 	s.a = keep(s.a, v[0]);
 }
