@@ -194,18 +194,19 @@ func testPush(e *env) {
 	e.same("longer push constants", e.readWords(x, 1), []uint32{11})
 }
 
-// Every workgroup of a three-dimensional grid runs once.
+// Every invocation of a three-dimensional grid of workgroups of 16 runs once.
 func testGrid(e *env) {
 	most := e.dev.Info().Limits.MaxGroups
-	for _, g := range [][3]uint32{{1, 1, 1}, {5, 1, 1}, {1, 7, 1}, {1, 1, 3}, {5, 3, 2}, {16, 9, 4}} {
+	for _, g := range [][3]uint32{{1, 1, 1}, {5, 1, 1}, {1, 7, 1}, {1, 1, 3}, {5, 3, 2}, {8, 9, 3}} {
 		if g[0] > most[0] || g[1] > most[1] || g[2] > most[2] {
 			continue
 		}
-		n := int(g[0] * g[1] * g[2])
+		n := int(16 * g[0] * g[1] * g[2])
 		want := make([]uint32, n)
 		for i := range want {
-			x, y, z := uint32(i)%g[0], uint32(i)/g[0]%g[1], uint32(i)/(g[0]*g[1])
-			want[i] = 16 + x<<8 + y<<16 + z<<24
+			cell := uint32(i / 16)
+			x, y, z := cell%g[0], cell/g[0]%g[1], cell/(g[0]*g[1])
+			want[i] = 1 + x<<8 + y<<16 + z<<24
 		}
 		h := e.alloc(int64(4 * n))
 		e.ok(e.dev.Submit([]gpu.Dispatch{{Module: e.module(gridName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: g}}))

@@ -25,7 +25,10 @@ func Kernels() (map[string]null.Kernel, error) {
 			for cell := range int(d.Count()) {
 				x, y := uint32(cell)%d.Groups[0], uint32(cell)/d.Groups[0]%d.Groups[1]
 				z := uint32(cell) / d.Groups[0] / d.Groups[1]
-				store(bufs[0], cell, load(bufs[0], cell)+16+x<<8+y<<16+z<<24)
+				for i := range 16 {
+					at := 16*cell + i
+					store(bufs[0], at, load(bufs[0], at)+1+x<<8+y<<16+z<<24)
+				}
 			}
 			return nil
 		},

@@ -10,14 +10,14 @@
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 
+// WebGPU has no additions that give a carry.
 #if defined(I64)
 REAL addReal(REAL a, REAL b) {
-	uint carry, low = uaddCarry(a.x, b.x, carry);
-	return uvec2(low, a.y + b.y + carry);
+	uint low = a.x + b.x;
+	return uvec2(low, a.y + b.y + (low < a.x ? 1u : 0u));
 }
 REAL subReal(REAL a, REAL b) {
-	uint borrow, low = usubBorrow(a.x, b.x, borrow);
-	return uvec2(low, a.y - b.y - borrow);
+	return uvec2(a.x - b.x, a.y - b.y - (a.x < b.x ? 1u : 0u));
 }
 #else
 REAL addReal(REAL a, REAL b) { return a + b; }

@@ -9,9 +9,10 @@ uint floatBits(uint low, uint high, bool odd) {
 		high = ~high + (low == 0u ? 1u : 0u);
 	}
 	if ((low | high) == 0u) return 0u;
-	int top = high != 0u ? 32 + findMSB(high) : findMSB(low);
+	// To WebGPU findMSB of a uint is one.
+	uint top = high != 0u ? 32u + uint(findMSB(high)) : uint(findMSB(low));
 	// t holds the 32 digits from the first one on, the last of them 1 if more follow.
-	uint s = uint(63 - top), t;
+	uint s = 63u - top, t;
 	if (s >= 32u) {
 		t = low << (s - 32u);
 	} else {
@@ -21,7 +22,7 @@ uint floatBits(uint low, uint high, bool odd) {
 	}
 	uint m = t >> 8, rest = t & 0xffu;
 	m = odd ? m | (rest != 0u ? 1u : 0u) : m + ((rest + 0x7fu + (m & 1u)) >> 8);
-	return sign | ((uint(top + 126) << 23) + m);
+	return sign | (((top + 126u) << 23) + m);
 }
 #endif
 

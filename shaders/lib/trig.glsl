@@ -23,38 +23,43 @@ double cosSmall(double r) {
 	return 1.0LF + z * (-0.5LF + z * (0.041666666666666666667LF + z * (-0.0013888888888888888889LF + z * (0.000024801587301587301587LF + z * (-2.7557319223985890653e-7LF + z * (2.0876756987868098979e-9LF + z * (-1.1470745597729724714e-11LF + z * (4.7794773323873852974e-14LF + z * (-1.5619206968586226462e-16LF + z * (4.1103176233121648585e-19LF + z * (-8.8967913924505732867e-22LF)))))))))));
 }
 #else
+// highProduct is the upper word of the product of 24 bits and 32: WebGPU has no
+// product of 64 bits.
+uint highProduct(uint a, uint b) {
+	uint low = (a & 0xffffu) * (b & 0xffffu), high = (a >> 16) * (b >> 16);
+	// (2^16 − 1)² + 2^16 − 1 still has its place in a word.
+	uint mid = (a >> 16) * (b & 0xffffu) + (low >> 16);
+	uint mid2 = (a & 0xffffu) * (b >> 16) + (mid & 0xffffu);
+	return high + (mid >> 16) + (mid2 >> 16);
+}
+
 // quarter takes multiples of π/2 off any x, however large: it multiplies the
 // integer in x by those 96 bits of 2/π that make the product mod 4 (Payne and
 // Hanek 1983).
 float quarter(float x, out int quadrant) {
 	uint bits = floatBitsToUint(x) & 0x7fffffffu, m = (bits & 0x7fffffu) | 0x800000u;
 	uint at = max(int(bits >> 23) - 120, 0), word = at >> 5, off = at & 31u;
-	uvec4 w = word == 0u ? uvec4(0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u)
-		: word == 1u ? uvec4(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u)
-		: word == 2u ? uvec4(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u)
-		: word == 3u ? uvec4(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u)
-		: uvec4(0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
+	uvec4 w = uvec4(0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
+	w = mix(w, uvec4(0xfc2757d1u, w.xyz), bvec4(word < 4u));
+	w = mix(w, uvec4(0x4e441529u, w.xyz), bvec4(word < 3u));
+	w = mix(w, uvec4(0xa2f9836eu, w.xyz), bvec4(word < 2u));
+	w = mix(w, uvec4(0u, w.xyz), bvec4(word < 1u));
 	uvec3 q = (w.xyz << off) | ((w.yzw >> 1) >> (31u - off));
-	uint high2, low2, high1, low1, carry;
-	umulExtended(m, q.z, high2, low2);
-	umulExtended(m, q.y, high1, low1);
-	uint p1 = uaddCarry(low1, high2, carry);
-	uint p0 = m * q.x + high1 + carry;
-	uint f1 = (p0 << 2) | (p1 >> 30), f0 = (p1 << 2) | (low2 >> 30);
+	uint p1 = m * q.y + highProduct(m, q.z), carry = p1 < m * q.y ? 1u : 0u;
+	uint p0 = m * q.x + highProduct(m, q.y) + carry;
+	uint f1 = (p0 << 2) | (p1 >> 30), f0 = (p1 << 2) | ((m * q.z) >> 30);
 	// The fraction of a quadrant, to the nearest: above half it is negative.
 	bool over = (f1 & 0x80000000u) != 0u;
 	quadrant = int(p0 >> 30) + (over ? 1 : 0);
-	f1 = over ? ~f1 + (f0 == 0u ? 1u : 0u) : f1;
-	f0 = over ? ~f0 + 1u : f0;
-	int lead = 31 - findMSB(max(f1, 1u));
-	uint top = (f1 << lead) | ((f0 >> 1) >> (31 - lead));
-	float r = float(int(top >> 8)) * powerOfTwo(-24 - lead) * 1.57079633;
-	bool minus = over != (x < 0.0);
-	quadrant = (x < 0.0 ? -quadrant : quadrant) & 3;
-	r = minus ? -r : r;
-	bool small = bits < 0x3f490fdbu; // π/4
-	quadrant = small ? 0 : quadrant;
-	return bits >= 0x7f800000u ? notANumber() : small ? x : r;
+	f1 = mix(f1, ~f1 + (f0 == 0u ? 1u : 0u), over);
+	f0 = mix(f0, ~f0 + 1u, over);
+	uint lead = 31u - uint(findMSB(max(f1, 1u)));
+	uint top = (f1 << lead) | ((f0 >> 1) >> (31u - lead));
+	float r = float(int(top >> 8)) * powerOfTwo(-24 - int(lead)) * 1.57079633;
+	bool minus = x < 0.0, small = bits < 0x3f490fdbu; // π/4
+	quadrant = mix(mix(quadrant, -quadrant, minus) & 3, 0, small);
+	r = mix(mix(r, -r, over != minus), x, small);
+	return mix(r, notANumber(), bits >= 0x7f800000u);
 }
 
 float sinSmall(float r) {
@@ -72,6 +77,7 @@ REAL sinQuarters(REAL x, int turns) {
 	int n;
 	REAL r = quarter(x, n);
 	n += turns;
-	REAL v = (n & 1) != 0 ? cosSmall(r) : r == REAL(0) ? r : sinSmall(r); // sin −0 is −0
-	return isNaN(r) ? r : (n & 2) == 0 ? v : -v;
+	REAL s = mix(sinSmall(r), r, r == REAL(0)); // sin −0 is −0
+	REAL v = mix(s, cosSmall(r), (n & 1) != 0);
+	return mix(mix(v, -v, (n & 2) != 0), r, isNaN(r));
 }

@@ -1,5 +1,5 @@
-// Counts in each workgroup's own cell how many invocations it has and adds its
-// position, so that the device suite sees every workgroup run exactly once.
+// Counts each invocation in its own cell, sixteen to a workgroup, and adds the
+// position of its workgroup, so that the device suite sees each run exactly once.
 //
 //lathe:variant u32
 #version 450
@@ -12,6 +12,6 @@ void main() {
 	uvec3 g = gl_WorkGroupID;
 	uvec3 n = gl_NumWorkGroups;
 	uint cell = (g.z * n.y + g.y) * n.x + g.x;
-	uint local = gl_LocalInvocationIndex;
-	atomicAdd(cells[cell], local == 0 ? 1 + (g.x << 8) + (g.y << 16) + (g.z << 24) : 1);
+	uint i = cell * 16 + gl_LocalInvocationIndex;
+	cells[i] = cells[i] + 1 + (g.x << 8) + (g.y << 16) + (g.z << 24);
 }
