@@ -1,5 +1,6 @@
 // Package lathe runs compute shaders from Go, on any GPU and on none: through
-// Vulkan on whatever device there is, be it a CPU driver such as lavapipe.
+// Vulkan or WebGPU on whatever device there is, be it a CPU driver such as
+// lavapipe.
 //
 //	dev, err := lathe.Open(ctx)
 //	if err != nil {
@@ -43,7 +44,7 @@ import (
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
-	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
 // Device is an open device. Its methods may be called from any goroutine.
@@ -58,7 +59,7 @@ type Device struct {
 }
 
 type options struct {
-	vk     vk.Options
+	driver drivers.Options
 	device gpu.Device
 	strip  int64
 }
@@ -70,22 +71,29 @@ type Option func(*options)
 // name in any case, or its UUID. Without it the environment variable
 // LATHE_DEVICE selects, and without that the best device is taken: discrete,
 // integrated, virtual, and a CPU driver only where there is nothing else.
-func WithDevice(selector string) Option { return func(o *options) { o.vk.Device = selector } }
+func WithDevice(selector string) Option { return func(o *options) { o.driver.Device = selector } }
+
+// WithBackend selects the way to the device: "vk" for Vulkan, "wgpu" for WebGPU,
+// "auto" for the better one. Without it the environment variable LATHE_BACKEND
+// selects. The choice is automatic where neither does: hardware by Vulkan, then
+// hardware by WebGPU, then a CPU driver. With a backend named, devices are
+// counted within it.
+func WithBackend(name string) Option { return func(o *options) { o.driver.Backend = name } }
 
 // WithValidation turns on Vulkan's validation layer. What it finds becomes an
 // error of a later call. Open fails with ErrUnsupported if it is not installed.
-func WithValidation() Option { return func(o *options) { o.vk.Validation = true } }
+func WithValidation() Option { return func(o *options) { o.driver.Validation = true } }
 
 // WithCacheDir keeps compiled pipelines in a folder of your choice, instead of
 // lathe/pipelines in the user's cache folder. Empty means the latter.
-func WithCacheDir(dir string) Option { return func(o *options) { o.vk.CacheDir = dir } }
+func WithCacheDir(dir string) Option { return func(o *options) { o.driver.CacheDir = dir } }
 
 // WithoutCache keeps compiled pipelines in memory only.
-func WithoutCache() Option { return func(o *options) { o.vk.NoCache = true } }
+func WithoutCache() Option { return func(o *options) { o.driver.NoCache = true } }
 
 // WithWarnings sends messages meant for the user, such as that only a CPU
 // driver was found, to f instead of standard error.
-func WithWarnings(f func(string)) Option { return func(o *options) { o.vk.Warn = f } }
+func WithWarnings(f func(string)) Option { return func(o *options) { o.driver.Warn = f } }
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device
 // at a time; larger images go in strips. The default is 256 MiB, or less where
@@ -101,14 +109,14 @@ func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev }
 // says what was looked for), ErrUnsupported, ErrABIMismatch, ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	var o options
-	o.vk.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
+	o.driver.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	for _, opt := range opts {
 		opt(&o)
 	}
 	dev := o.device
 	go exec.Verify() // exec.New waits for it; loading the driver takes as long
 	if dev == nil {
-		d, err := vk.Open(ctx, o.vk)
+		d, err := drivers.Open(ctx, o.driver)
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +129,11 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	return &Device{gpu: dev, run: run, mem: &memory{gpu: dev}, strip: stripSize(o.strip, dev.Info())}, nil
 }
 
-// Devices lists the devices there are, in the order WithDevice counts them.
-// Errors: ErrNoDevice, ctx.Err().
-func Devices(ctx context.Context) ([]gpu.Info, error) { return vk.List(ctx) }
+// Devices lists the devices there are, in the order WithDevice counts them:
+// those of Vulkan, then those of WebGPU, so that a device may be in it twice. If
+// LATHE_BACKEND names a backend, only those of that backend are there.
+// Errors: ErrNoDevice, ErrInvalidArgument (LATHE_BACKEND), ctx.Err().
+func Devices(ctx context.Context) ([]gpu.Info, error) { return drivers.List(ctx, "") }
 
 // Info describes the device.
 func (d *Device) Info() *gpu.Info { return d.gpu.Info() }

@@ -10,17 +10,19 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/wgpu"
 )
 
 // Env is the environment variable that names the backend to open where the
 // program names none.
-const Env = "LATHE_BACKEND"
+const Env = drivers.Env
 
 // Auto is the name that Open takes for the best backend there is.
-const Auto = "auto"
+const Auto = drivers.Auto
 
 // registered is a backend that can be opened.
 type registered struct {
@@ -35,21 +37,28 @@ var registry struct {
 }
 
 func init() {
-	Register("vk", 100, func(ctx context.Context) (Backend, error) {
-		dev, err := vk.Open(ctx, vk.Options{})
-		if err != nil {
-			return nil, err
-		}
-		b, err := New(dev)
-		if err != nil {
-			return nil, errors.Join(err, dev.Close())
-		}
-		return b, nil
-	})
+	if vk.Built {
+		Register("vk", 100, func(ctx context.Context) (Backend, error) { return over(vk.Open(ctx, vk.Options{})) })
+	}
+	if wgpu.Built {
+		Register("wgpu", 50, func(ctx context.Context) (Backend, error) { return over(wgpu.Open(ctx, wgpu.Options{})) })
+	}
+}
+
+// over is New of a device that was opened, or not.
+func over(dev gpu.Device, err error) (Backend, error) {
+	if err != nil {
+		return nil, err
+	}
+	b, err := New(dev)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return b, nil
 }
 
 // Register makes a backend known by name; of several that would do, Open takes
-// the one of the highest priority (vk has 100). A backend must report the
+// the one of the highest priority (vk has 100, wgpu 50). A backend must report the
 // ABIFingerprint of this program, or Open refuses it. One that has a method
 // Info() *gpu.Info is taken for hardware unless that says CPU; one without is
 // taken for hardware. Register panics if the name is taken: that is a mistake

@@ -154,7 +154,7 @@ type Info struct {
 	UUID     uuid.UUID // of the physical device; part of the pipeline cache's key
 	Kind     Kind
 	Vendor   uint32 // PCI vendor, or as the driver gives it
-	Memory   int64  // bytes of the largest device-local heap
+	Memory   int64  // bytes of the largest device-local heap; 0 = unknown
 	Limits   Limits
 	Features Features
 }

@@ -21,7 +21,7 @@ func (Embedding) Spec() *spec.Op { return embeddingOp }
 const embedding = "move/embedding"
 
 type embeddingParams struct {
-	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase uint32
+	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase, Turn uint32
 }
 
 var embeddingOp = newEmbedding()
@@ -177,14 +177,16 @@ func planEmbedding(_ spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Pl
 		for first := 0; first < table; first += most {
 			count := min(most, table-first)
 			src, srcBase := from.window(t, box{[]int{first, b.from[1]}, []int{count, run}})
-			plan.Steps = append(plan.Steps, spec.Step{
-				Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.FaultWords}},
-				Params: embeddingParams{
-					Rows: uint32(b.n[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
-					IndexBase: indexBase / 4, IndexWords: uint32(in[0].DType.Size() / 4), First: uint32(first), Count: uint32(count),
-					TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit),
-				},
-			})
+			for _, turn := range turns(int64(b.n[0]), dstBase/uint32(unit), pitch%per == 0, uint32(per)) {
+				plan.Steps = append(plan.Steps, spec.Step{
+					Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.FaultWords}},
+					Params: embeddingParams{
+						Rows: uint32(b.n[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
+						IndexBase: indexBase / 4, IndexWords: uint32(in[0].DType.Size() / 4), First: uint32(first), Count: uint32(count),
+						TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit), Turn: turn,
+					},
+				})
+			}
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 
 const checkIndex = "move/check_index"
 
-type checkIndexParams struct{ Count, First, Limit uint32 }
+type checkIndexParams struct{ Count, First, Limit, Words uint32 }
 
 // isIndex reports whether tensors of d may be indices.
 func isIndex(d tensor.DType) bool { return d == tensor.I32 || d == tensor.I64 }
@@ -28,29 +28,35 @@ func addIndexCheck(plan *spec.Plan, t *spec.Target, op string, ref spec.Ref, d t
 	if int64(count) >= math.MaxUint32 { // positions are words
 		return &errs.LimitError{Name: "indices", Want: int64(count), Have: math.MaxUint32 - 1}
 	}
-	params := func(first, count int) any {
-		return checkIndexParams{Count: uint32(count), First: uint32(first), Limit: uint32(min(int64(limit), math.MaxUint32))}
-	}
+	scratch := spec.Scratch(len(plan.Scratch))
+	plan.Scratch = append(plan.Scratch, 4*maxCheckWords)
+	pack := 16 / d.Size()
+	words := func(count int) uint32 { return uint32(min(ceilDiv(count, pack), maxCheckWords)) }
+	// Both stages of a part, then those of the next: groups are not by elements.
 	k := flatVariant(t, checkIndex, d)
-	k.packs, k.params = 1, params
-	if err := addFlat(plan, t, k, count, flatOperand{ref, d}); err != nil {
+	local := uint32(k.local)
+	k.local, k.packs = math.MaxInt32/16, 1
+	k.params = func(first, count int) any {
+		return checkIndexParams{Count: uint32(count), First: uint32(first), Limit: uint32(min(int64(limit), math.MaxUint32)), Words: words(count)}
+	}
+	parts := &spec.Plan{}
+	if err := addFlat(parts, t, k, count, flatOperand{ref, d}); err != nil {
 		return err
 	}
-	// One more launch for each part, of one invocation: only the winner's value
-	// may be written.
-	first := len(plan.Steps)
-	if err := addFlat(plan, t, flatKernel{name: checkIndex + "." + d.String() + ".value", local: math.MaxInt32 / 16, packs: 1, params: params}, count, flatOperand{ref, d}); err != nil {
-		return err
-	}
-	for i := range plan.Steps {
-		s := &plan.Steps[i]
-		if i >= first {
-			s.Groups = [3]uint32{1, 1, 1}
-		}
-		s.Bind = append(s.Bind, spec.Bind{Buf: spec.FaultWords})
+	for _, look := range parts.Steps {
+		p := look.Params.(checkIndexParams)
+		fold := spec.Step{Kernel: checkIndex + "." + d.String() + ".value", Params: p, Groups: [3]uint32{1, 1, 1},
+			Bind: []spec.Bind{look.Bind[0], {Buf: scratch}, {Buf: spec.FaultWords}}}
+		look.Bind = append(look.Bind, spec.Bind{Buf: scratch})
+		look.Groups = [3]uint32{ceilDiv(p.Words, local), 1, 1}
+		plan.Steps = append(plan.Steps, look, fold)
 	}
 	return nil
 }
+
+// maxCheckWords is how many invocations look at indices at most: enough to keep
+// a device busy, few enough to fold in one workgroup, and to fit any grid.
+const maxCheckWords = 4096
 
 // checkIndexKernels are the kernels of addIndexCheck.
 var checkIndexKernels = []spec.Kernel{

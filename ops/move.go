@@ -32,7 +32,7 @@ type flatCopyParams struct{ Count uint32 }
 type stridedCopyParams struct {
 	N, Src, Dst                    [maxRank]uint32
 	Rank, Inner, Run, Packs, Total uint32
-	SrcBase, DstBase               uint32
+	SrcBase, DstBase, Turn         uint32
 }
 
 type tileCopyParams struct {
@@ -182,10 +182,8 @@ func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 		launch = m.tile
 	}
 	return boxes(t, min(maxSpan(t, texel), maxWindow), m.n, []strided{src, dst}, keep, func(b box) error {
-		step, err := launch(t, b, texel)
-		if err == nil {
-			plan.Steps = append(plan.Steps, step)
-		}
+		steps, err := launch(t, b, texel)
+		plan.Steps = append(plan.Steps, steps...)
 		return err
 	})
 }
@@ -212,7 +210,7 @@ func (m *move) turn(t *spec.Target) bool {
 }
 
 // tile is the launch of copy_tile.comp for a box.
-func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
+func (m *move) tile(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
 	src, dst := m.operands()
 	in, srcBase := src.windowAt(t, b, m.src.base)
 	out, dstBase := dst.windowAt(t, b, m.dst.base)
@@ -237,7 +235,7 @@ func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	total *= int64(p.Down) * int64(p.Across)
 	p.Total = uint32(min(total, math.MaxUint32))
 	groups, err := grid(t, total)
-	return spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
+	return []spec.Step{{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}}, err
 }
 
 // packs reports whether rows lie in whole packs on both sides.
@@ -250,8 +248,8 @@ func (m *move) packs() bool {
 	return whole
 }
 
-// strided is the launch of copy_strided.comp for a box.
-func (m *move) strided(t *spec.Target, b box, texel bool) (spec.Step, error) {
+// strided is the launches of copy_strided.comp for a box.
+func (m *move) strided(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
 	src, dst := m.operands()
 	in, srcBase := src.windowAt(t, b, m.src.base)
 	out, dstBase := dst.windowAt(t, b, m.dst.base)
@@ -292,9 +290,41 @@ func (m *move) strided(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	if texel {
 		name, local, each = name+".texel", texelGroup, 4/per
 	}
-	p.Packs = ceilDiv(words, each)
-	total := rows * int64(p.Packs)
-	p.Total = uint32(min(total, math.MaxUint32))
-	groups, err := grid(t, ceilDiv(total, int64(local)))
-	return spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
+	packs := ceilDiv(words, each)
+	var steps []spec.Step
+	for _, turn := range turns(rows, dstBase, same, per) {
+		p.Turn, p.Packs = turn, packs
+		if turn > 0 && turn != everyTurn {
+			p.Packs = 1 // rows begin in their first word
+		}
+		total := rows * int64(p.Packs)
+		p.Total = uint32(min(total, math.MaxUint32))
+		groups, err := grid(t, ceilDiv(total, int64(local)))
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups})
+	}
+	return steps, nil
+}
+
+// everyTurn is the turn of a launch in which no two rows share a word.
+const everyTurn = math.MaxUint32
+
+// turns are the launches it takes to write rows that may share words of per
+// elements, so that in none two of them write one: those whose part of a word
+// begins at its first element, its second, and so on. The first row begins at
+// element base, and so do all of them, in their words, if same is true.
+func turns(rows int64, base uint32, same bool, per uint32) []uint32 {
+	switch {
+	case rows == 1 || per == 1 || same && base%per == 0:
+		return []uint32{everyTurn}
+	case same:
+		return []uint32{0, base % per}
+	}
+	list := make([]uint32, per)
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	return list
 }

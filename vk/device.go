@@ -24,6 +24,9 @@ import (
 	"github.com/lathe-gpu/lathe/handles"
 )
 
+// Built reports whether this build has Vulkan in it.
+const Built = true
+
 // Device is a gpu.Device over Vulkan. Make one with Open.
 type Device struct {
 	inst *instance

@@ -12,6 +12,9 @@ import (
 
 var errBuilt = fmt.Errorf("vk: open: %w: this program was built without Vulkan (tag novk, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
 
+// Built reports whether this build has Vulkan in it.
+const Built = false
+
 // Device is a Vulkan device; there are none in this build.
 type Device struct{ gpu.Device }
 

@@ -2,17 +2,18 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
 // open opens the device the flags ask for.
 func (a *app) open() (*lathe.Device, error) {
-	opts := []lathe.Option{lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn)}
+	opts := []lathe.Option{lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn)}
 	if a.cli.Validation {
 		opts = append(opts, lathe.WithValidation())
 	}
@@ -22,9 +23,9 @@ func (a *app) open() (*lathe.Device, error) {
 	return lathe.Open(a.ctx, opts...)
 }
 
-// openVK opens the same device without the front door around it.
-func (a *app) openVK() (*vk.Device, error) {
-	return vk.Open(a.ctx, vk.Options{Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
+// openGPU opens the same device without the front door around it.
+func (a *app) openGPU() (gpu.Device, error) {
+	return drivers.Open(a.ctx, drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
 }
 
 func (a *app) warn(text string) {
@@ -42,6 +43,8 @@ type deviceJSON struct {
 	Driver  string `json:"driver"`
 	Memory  int64  `json:"memory_bytes"`
 	UUID    string `json:"uuid"`
+	// Same is the index of the first device listed that is the same hardware.
+	Same int `json:"same_as"`
 }
 
 func describe(info *gpu.Info) deviceJSON {
@@ -53,34 +56,44 @@ type devicesCmd struct{}
 
 // Help is the long help.
 func (devicesCmd) Help() string {
-	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Without either, Lathe takes a discrete GPU before an integrated one, and a CPU driver only when there is nothing else.`
+	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Without either, Lathe takes a discrete GPU before an integrated one, and a CPU driver only when there is nothing else.
+
+A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU; SAME AS is the index of the same hardware further up. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
 }
 
 // Run does it.
 func (c *devicesCmd) Run(a *app) error {
-	infos, err := lathe.Devices(a.ctx)
+	infos, err := drivers.List(a.ctx, a.cli.Backend)
 	if err != nil {
 		return err
 	}
+	same := drivers.Same(infos)
 	if a.cli.JSON {
 		list := []deviceJSON{}
 		for i := range infos {
 			d := describe(&infos[i])
-			d.Index = i
+			d.Index, d.Same = i, same[i]
 			list = append(list, d)
 		}
 		return a.writeJSON(list)
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDEX\tNAME\tKIND\tBACKEND\tDRIVER\tMEMORY\tUUID")
+	fmt.Fprintln(w, "INDEX\tNAME\tKIND\tBACKEND\tSAME AS\tDRIVER\tMEMORY\tUUID")
 	for i := range infos {
 		d := &infos[i]
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", i, d.Name, d.Kind, d.Backend, d.Driver, mebibytes(d.Memory), d.UUID)
+		twin := "-"
+		if same[i] != i {
+			twin = strconv.Itoa(same[i])
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i, d.Name, d.Kind, d.Backend, twin, d.Driver, mebibytes(d.Memory), d.UUID)
 	}
 	return w.Flush()
 }
 
 func mebibytes(n int64) string {
+	if n == 0 {
+		return "unknown"
+	}
 	if n < 10<<30 {
 		return fmt.Sprintf("%d MiB", n>>20)
 	}

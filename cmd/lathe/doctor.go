@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -9,15 +10,17 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/wgpu"
 )
 
 type doctorCmd struct{}
 
 // Help is the long help.
 func (doctorCmd) Help() string {
-	return `It looks at the Vulkan loader, the drivers, permissions and containers, runs one kernel, and says for each thing that is wrong which command mends it on this system. Exit code 3 means that Lathe cannot work here.`
+	return `It looks at the Vulkan loader, the drivers, permissions and containers, at WebGPU's adapters and at which backend is taken and why, runs one kernel, and says for each thing that is wrong which command mends it on this system. Exit code 3 means that Lathe cannot work here.`
 }
 
 // state is how a check came out.
@@ -47,6 +50,8 @@ type system struct {
 	group   func(path string) string // name or number of the group that owns it
 	is64    bool                     // whether this program is a 64-bit one
 	report  vk.Report
+	webgpu  wgpu.Report
+	backend string                            // what the user asked for, "auto" if nothing
 	kernel  func() (device string, err error) // runs a kernel and compares its result
 	choose  string                            // the selector in force, from --device or LATHE_DEVICE
 	chooses func(selector string) error       // whether it fits a device
@@ -93,12 +98,17 @@ func thisSystem(a *app) *system {
 		},
 		group: groupOf, is64: ^uint(0)>>63 == 1,
 		report: vk.Probe(a.ctx),
+		webgpu: wgpu.Probe(a.ctx),
 		choose: a.cli.Device,
+	}
+	s.backend, _ = drivers.Name(a.cli.Backend) // checkBackend reports what is wrong with it
+	if s.backend == "" {
+		s.backend = cmp.Or(a.cli.Backend, os.Getenv(drivers.Env))
 	}
 	if s.choose == "" {
 		s.choose = os.Getenv("LATHE_DEVICE")
 	}
-	s.chooses = func(selector string) error { return fits(s.report.Devices, selector) }
+	s.chooses = func(selector string) error { return fits(s.devices(), selector) }
 	s.kernel = func() (string, error) { return tryKernel(a) }
 	return s
 }

@@ -25,17 +25,22 @@ func (s *system) checks() []check {
 	add := func(c ...check) { list = append(list, c...) }
 	add(s.checkSystem())
 	if !s.report.Built {
-		return append(list, check{"vulkan", bad, "this program was built without Vulkan",
+		add(check{"vulkan", bad, "this program was built without Vulkan",
 			"build it with cgo and a C compiler, without the tag novk: CGO_ENABLED=1 go build ./cmd/lathe"})
+	} else {
+		add(s.checkLoader())
+		add(s.checkEnvironment()...)
+		add(s.checkDrivers()...)
 	}
-	add(s.checkLoader())
-	add(s.checkEnvironment()...)
-	add(s.checkDrivers()...)
 	add(s.checkNodes()...)
 	add(s.checkContainer()...)
-	add(s.checkDevices()...)
+	if s.report.Built {
+		add(s.checkDevices()...)
+	}
+	add(s.checkWebGPU()...)
+	add(s.checkBackend()...)
 	works := false
-	if len(s.report.Devices) > 0 {
+	if len(s.devices()) > 0 {
 		k := s.checkKernel()
 		works = k.State == good
 		add(k)

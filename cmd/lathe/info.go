@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
@@ -11,7 +12,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
-	_ "github.com/lathe-gpu/lathe/ops"      // likewise
+	"github.com/lathe-gpu/lathe/internal/drivers"
+	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 )
@@ -151,13 +153,15 @@ func (c *versionCmd) Run(a *app) error {
 		Go      string `json:"go"`
 		System  string `json:"system"`
 		ABI     string `json:"abi"`
-	}{"unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprintf("%016x", spirv.Fingerprint())}
+		// Backends are those built in.
+		Backends []string `json:"backends"`
+	}{"unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprintf("%016x", spirv.Fingerprint()), drivers.Built()}
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
 		v.Version = b.Main.Version
 	}
 	if a.cli.JSON {
 		return a.writeJSON(v)
 	}
-	fmt.Fprintf(a.out, "lathe %s %s %s abi %s\n", v.Version, v.Go, v.System, v.ABI)
+	fmt.Fprintf(a.out, "lathe %s %s %s abi %s backends %s\n", v.Version, v.Go, v.System, v.ABI, cmp.Or(strings.Join(v.Backends, ","), "none"))
 	return nil
 }

@@ -1,4 +1,4 @@
-// Command lathe runs compute shaders on whatever Vulkan device there is: it
+// Command lathe runs compute shaders on whatever device Vulkan or WebGPU offers: it
 // filters folders of photographs, runs any SPIR-V file, and finds out what
 // keeps a machine from doing either.
 package main
@@ -31,7 +31,7 @@ const (
 	exitInterrupted = 130
 )
 
-const description = `Lathe runs compute shaders on any Vulkan device, a GPU or a CPU driver.
+const description = `Lathe runs compute shaders on any device of Vulkan or WebGPU, a GPU or a CPU driver.
 
 Exit codes:
   0  done
@@ -45,6 +45,7 @@ Exit codes:
 // cli is the command line.
 type cli struct {
 	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best there is."`
+	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Way to the device: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers vk where it finds hardware."`
 	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
 	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines on disk."`
 	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`

@@ -27,7 +27,9 @@ import (
 	"golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/wgpu"
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +42,7 @@ func hasDevice() bool {
 	if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
 		return true
 	}
-	infos, err := vk.List(context.Background())
+	infos, err := drivers.List(context.Background(), "")
 	return err == nil && len(infos) > 0
 }
 
@@ -52,7 +54,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			// The scripts' own home and cache, but this machine's drivers.
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
-			for _, k := range []string{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "LD_LIBRARY_PATH", "LATHE_DEVICE"} {
+			for _, k := range []string{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "LD_LIBRARY_PATH", "LATHE_DEVICE", "LATHE_BACKEND", "LATHE_WGPU_API"} {
 				if v, ok := os.LookupEnv(k); ok {
 					e.Setenv(k, v)
 				}
@@ -65,6 +67,10 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "device":
 				return hasDevice(), nil
+			case "webgpu":
+				a, errA := vk.List(context.Background())
+				b, errB := wgpu.List(context.Background())
+				return errA == nil && errB == nil && len(a) > 0 && len(b) > 0, nil
 			case "devfull":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil

@@ -45,7 +45,7 @@ func (c *verifyCmd) Run(a *app) error {
 	if err := spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint()); err != nil {
 		return err
 	}
-	dev, err := a.openVK()
+	dev, err := a.openGPU()
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ var layers = []layer{
 	{"gpu", "abi handles internal/errs", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "abi gpu gpu/null handles spirv internal/errs", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "abi gpu handles internal/errs", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
+	{"wgpu", "abi gpu handles internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
 	{"vk", "abi gpu handles internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
 	{"spec", "abi tensor internal/errs", "an operation is described without a device; what a plan must know of one is spec.Target"},
@@ -36,8 +38,8 @@ var layers = []layer{
 	{"ops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"exec", "abi gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "abi exec gpu handles imageops internal/errs internal/pixels ops spec spirv tensor vk", "the front door stands on everything below, and on no command or suite"},
-	{"backend", "exec gpu handles imageops internal/errs ops spec spirv tensor vk", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
+	{"", "abi exec gpu handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"backend", "exec gpu handles imageops internal/drivers internal/errs ops spec spirv tensor vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"batch", "internal/errs internal/pixels spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
@@ -57,7 +59,8 @@ type library struct {
 // imported nowhere.
 var libraries = []library{
 	{"github.com/vulkan-go/vulkan", "vk", "Vulkan stays behind gpu.Device"},
-	{"github.com/google/uuid", "gpu/... handles vk", "identity of devices and tables"},
+	{"github.com/cogentcore/webgpu", "wgpu", "WebGPU stays behind gpu.Device"},
+	{"github.com/google/uuid", "gpu/... handles vk wgpu", "identity of devices and tables"},
 	{"github.com/alecthomas/kong", "cmd/...", "only a command has a command line"},
 	{"github.com/vbauerster/mpb/v8", "cmd/...", "only a command draws on a terminal"},
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},

@@ -4,17 +4,20 @@
 
 #include "lib/math.glsl"
 
-// zeroBits is 0, in a way that no compiler knows: the including file defines it.
-// Compilers that unroll loops may lose `precise`, and then cancel what is the
-// point here, s − (a + b).
-uint zeroBits();
+// veil is 0, in a way that no compiler knows: the sign of what split returns.
+// Compilers that unroll loops may lose `precise`, and WebGPU has none; they then
+// cancel what is the point here, s − (a + b). Parameters will not do for it:
+// drivers compile shaders anew for the values of uniform buffers.
+uint veil;
 
 // veiled is x, and part its upper half of digits.
 #if defined(F64)
-double veiled(double x) { return packDouble2x32(unpackDouble2x32(x) ^ zeroBits()); }
+uint signWord(double x) { return unpackDouble2x32(x).y; }
+double veiled(double x) { return packDouble2x32(unpackDouble2x32(x) ^ veil); }
 double part(double x) { return packDouble2x32(unpackDouble2x32(x) & uvec2(0xf8000000u, 0xffffffffu)); }
 #else
-float veiled(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ zeroBits()); }
+uint signWord(float x) { return floatBitsToUint(x); }
+float veiled(float x) { return uintBitsToFloat(floatBitsToUint(x) ^ veil); }
 float part(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
 #endif
 
@@ -36,7 +39,8 @@ REAL twoProduct(REAL a, REAL b, out REAL lost) {
 // logTwo is ln x of x > 0 as a sum.
 REAL logTwo(REAL x, out REAL low) {
 	int n;
-	REAL f = split(x, n) - REAL(1), e1, e2, e3, e4;
+	REAL m = split(x, n), f = m - REAL(1), e1, e2, e3, e4;
+	veil = signWord(m) >> 31;
 	// s + sLow = f / (2 + f)
 	REAL u = twoSum(REAL(2), f, e1), s = f / u;
 	REAL p = twoProduct(s, u, e2);

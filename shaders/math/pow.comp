@@ -23,4 +23,3 @@
 
 REAL apply(REAL a, REAL b) { return powReal(a, b); }
 
-uint zeroBits() { return p.count >> 31; }

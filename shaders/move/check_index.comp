@@ -1,6 +1,7 @@
-// Looks for indices that are not below a limit. The first such position, from
-// the top, is left in fault word 0; VALUE then adds what is there, the low word
-// and the high one.
+// Looks for indices that are not below a limit. The first stage leaves in each of
+// count invocations' own word of a scratch buffer the first such position that it
+// met, from the top. VALUE folds these into fault word 0, and adds what is at that
+// position, the low word and the high one.
 //
 //lathe:variant i32 I32
 //lathe:variant i32.texel I32 TEXEL
@@ -12,11 +13,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/dtype.glsl"
-#include "lib/grid.glsl"
 
-#if defined(VALUE)
-#define WG 1
-#elif defined(TEXEL)
+#if defined(TEXEL)
 #define WG 256
 #else
 #define WG 64
@@ -27,10 +25,18 @@ layout(push_constant) uniform Params {
 	uint count; // indices
 	uint first; // position of the first one
 	uint limit;
+	uint words; // of the scratch buffer
 } p;
 
 INPUT(0, indices);
-layout(set = 0, binding = 1) buffer FaultBuffer { uint faults[4]; };
+
+#if defined(VALUE)
+layout(set = 0, binding = 1) readonly buffer WorstBuffer { uint worst[]; };
+layout(set = 0, binding = 2) buffer FaultBuffer { uint faults[4]; };
+shared uint parts[WG];
+#else
+layout(set = 0, binding = 1) writeonly buffer WorstBuffer { uint worst[]; };
+#endif
 
 #if defined(I64)
 uvec2 bits(REAL x) { return x; }
@@ -39,22 +45,30 @@ uvec2 bits(REAL x) { return uvec2(uint(x), x < 0 ? 0xffffffffu : 0u); }
 #endif
 
 void main() {
+	uint me = gl_WorkGroupID.x * WG + gl_LocalInvocationID.x, found = 0u;
 #if defined(VALUE)
-	uint at = 0xffffffffu - faults[0] - p.first;
-	if (faults[0] != 0u && at < p.count) {
-		REAL v[PACK] = unpack(FETCH(indices, at / PACK));
-		uvec2 b = uvec2(0u);
-		[[unroll]] for (uint k = 0; k < PACK; k++) if (at % PACK == k) b = bits(v[k]);
-		faults[1] = b.x;
-		faults[2] = b.y;
-	}
+	for (uint i = me; i < p.words; i += WG) found = max(found, worst[i]);
+	parts[me] = found;
+	barrier();
+	if (me != 0u) return;
+	for (uint i = 0u; i < WG; i++) found = max(found, parts[i]);
+	if (found <= faults[0]) return;
+	uint at = 0xffffffffu - found - p.first;
+	REAL v[PACK] = unpack(FETCH(indices, at / PACK));
+	uvec2 b = uvec2(0u);
+	[[unroll]] for (uint k = 0; k < PACK; k++) if (at % PACK == k) b = bits(v[k]);
+	faults[0] = found;
+	faults[1] = b.x;
+	faults[2] = b.y;
 #else
-	uint i = (flatGroup() * WG + gl_LocalInvocationID.x) * PACK;
-	if (i >= p.count) return;
-	REAL v[PACK] = unpack(FETCH(indices, i / PACK));
-	[[unroll]] for (uint k = 0; k < PACK; k++) {
-		uvec2 b = bits(v[k]);
-		if (i + k < p.count && (b.y != 0u || b.x >= p.limit)) atomicMax(faults[0], 0xffffffffu - p.first - i - k);
+	if (me >= p.words) return;
+	for (uint i = me * PACK; i < p.count; i += p.words * PACK) {
+		REAL v[PACK] = unpack(FETCH(indices, i / PACK));
+		[[unroll]] for (uint k = 0; k < PACK; k++) {
+			uvec2 b = bits(v[k]);
+			if (i + k < p.count && (b.y != 0u || b.x >= p.limit)) found = max(found, 0xffffffffu - p.first - i - k);
+		}
 	}
+	worst[me] = found;
 #endif
 }

@@ -1,7 +1,8 @@
 // Rows of a table by their numbers. Elements are moved as bits, in units of
 // BITS bits; memory is read and written in words of 32, or in packs of 16 bytes
 // where a unit is one (BITS=128). An invocation makes UNITS packs, or words, of a
-// row. Of a word that two rows share only the own bits are changed, by atomics.
+// row. Of a word that rows share only the own bits are changed, and they take
+// turns: see copy_strided.comp.
 //
 //lathe:variant u8 BITS=8
 //lathe:variant u16 BITS=16
@@ -32,6 +33,7 @@ layout(push_constant) uniform Params {
 	uint indexBase, indexWords;        // where the numbers are; words of each
 	uint first, count;                 // rows of the table that are here
 	uint tableBase, dstBase;           // where the first unit is
+	uint turn;                         // where in a word its part begins, of those to write; EVERY
 } p;
 
 layout(set = 0, binding = 0) readonly buffer IndexBuffer { uint indices[]; };
@@ -50,6 +52,7 @@ layout(set = 0, binding = 1) readonly buffer TableBuffer { uvec4 table[]; };
 #else
 #define PER (32 / BITS)
 #define MASK (0xffffffffu >> (32 - BITS))
+#define EVERY 0xffffffffu
 layout(set = 0, binding = 2) buffer DstBuffer { uint dst[]; };
 #if defined(TEXEL)
 layout(set = 0, binding = 1) uniform usamplerBuffer table;
@@ -89,11 +92,8 @@ void main() {
 			mask |= MASK << (e * BITS);
 		}
 	}
-	if (mask == 0xffffffffu) {
-		dst[w] = value;
-	} else if (mask != 0u) {
-		atomicAnd(dst[w], ~mask);
-		atomicOr(dst[w], value);
-	}
+	uint begin = pack == 0u ? to % PER : 0u;
+	if (mask == 0u || p.turn != EVERY && p.turn != begin) return;
+	dst[w] = mask == 0xffffffffu ? value : (dst[w] & ~mask) | value;
 #endif
 }

@@ -164,7 +164,7 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 	}
 	got, err := s.launch(l, p, m, poison1)
 	if err != nil {
-		return refused(err, m.optional && s.mayRefuse(p) || m.name == "plain"), nil
+		return refused(err, m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())), nil
 	}
 	o := pass()
 	for i, w := range want {
@@ -198,6 +198,12 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 		}
 	}
 	return o, got
+}
+
+// lacks reports whether the case has an element type that the device lacks.
+func (p *prepared) lacks(info *gpu.Info) bool {
+	double := func(h *tensor.Host) bool { return h.DType == tensor.F64 }
+	return !info.Features.F64 && (slices.ContainsFunc(p.in, double) || slices.ContainsFunc(p.want, double))
 }
 
 // mayRefuse reports whether the operation may refuse operands with strides:

@@ -12,33 +12,38 @@ import (
 
 	_ "github.com/lathe-gpu/lathe" // registers every operation
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tests/conformance"
-	"github.com/lathe-gpu/lathe/vk"
 )
 
-// devices runs f on every Vulkan device there is. Without one it skips, or
-// fails if LATHE_REQUIRE_DEVICE=1.
+// devices runs f on every device of every backend there is, or of the backend
+// that LATHE_BACKEND names. Without one it skips, or fails if
+// LATHE_REQUIRE_DEVICE=1.
 func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	t.Helper()
-	infos, err := vk.List(t.Context())
+	infos, err := drivers.List(t.Context(), "")
 	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skipf("no Vulkan device: %v", err)
+		t.Skipf("no device: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	validation := os.Getenv("LATHE_VALIDATION") == "1"
 	for i, info := range infos {
-		t.Run(fmt.Sprintf("%d %s", i, info.Name), func(t *testing.T) { f(t, open(t, i)) })
+		if validation && info.Backend != "vk" {
+			continue // the layer is Vulkan's, and the library's own use of Vulkan is not ours to judge
+		}
+		t.Run(fmt.Sprintf("%s %d %s", info.Backend, i, info.Name), func(t *testing.T) { f(t, open(t, i, validation)) })
 	}
 }
 
-func open(t *testing.T, index int) gpu.Device {
+// open opens a device by its place in the list.
+func open(t *testing.T, index int, validation bool) gpu.Device {
 	t.Helper()
-	dev, err := vk.Open(t.Context(), vk.Options{
-		Device: strconv.Itoa(index), NoCache: true, Warn: func(string) {},
-		Validation: os.Getenv("LATHE_VALIDATION") == "1",
+	dev, err := drivers.Open(t.Context(), drivers.Options{
+		Device: strconv.Itoa(index), NoCache: true, Warn: func(string) {}, Validation: validation,
 	})
 	if err != nil {
 		t.Fatal(err)

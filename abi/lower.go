@@ -1,0 +1,199 @@
+package abi
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Lowered is a module in the SPIR-V that WebGPU takes, which has no push
+// constants, no specialisation constants and no block that is read-only member
+// by member.
+type Lowered struct {
+	Code []byte // little-endian words
+	// ParamBytes is what binding 0 of descriptor set 1, which holds what were push
+	// constants, must span: ParamSize in whole 16-byte units, 0 where the module
+	// has none.
+	ParamBytes uint32
+	// ParamKind is UniformBuffer, or StorageBuffer where the block holds arrays or
+	// structs, whose layout uniform buffers do not allow.
+	ParamKind Kind
+	// Least is, for each of the module's Bindings, the bytes its block has, with
+	// one element of an array without a length.
+	Least []uint32
+}
+
+// Lower rewrites a module for WebGPU. The push-constant block becomes a buffer
+// in a descriptor set of its own, and specialisation constants become constants
+// of their default values. Blocks whose members are all NonWritable become
+// NonWritable variables, because WebGPU takes them for read-write otherwise;
+// with readWrite they do not, for dispatches that bind one buffer both to be
+// read and to be written. Everything else stays as it is.
+//
+// Errors: ErrUnsupported naming the construct (OpSpecConstantOp);
+// ErrInvalidShader if m does not come from Parse or Reflect.
+func Lower(m *Module, readWrite bool) (*Lowered, error) {
+	l, err := lower(m, readWrite)
+	if err != nil {
+		name := m.Name
+		if name == "" {
+			name = fmt.Sprintf("shader %x", m.Hash[:6])
+		}
+		return nil, fmt.Errorf("abi: lower %s: %w", name, err)
+	}
+	return l, nil
+}
+
+func lower(m *Module, readWrite bool) (*Lowered, error) {
+	s, err := decode(m.Code)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.define(); err != nil {
+		return nil, err
+	}
+	if err := s.annotate(); err != nil {
+		return nil, err
+	}
+	if err := s.declare(); err != nil {
+		return nil, err
+	}
+	l := &Lowered{ParamBytes: (m.ParamSize + 15) &^ 15, ParamKind: UniformBuffer}
+	class := uint32(classUniform)
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op == opVariable && in.w[3] == classPushConstant && !s.uniform(s.types[in.typ].elem) {
+			l.ParamKind, class = StorageBuffer, classStorageBuffer
+		}
+	}
+	readOnly := map[uint32]bool{}
+	for i := range m.Bindings {
+		if b := &m.Bindings[i]; b.Kind == StorageBuffer && b.Access == ReadOnly && !readWrite {
+			readOnly[b.Slot] = true
+		}
+	}
+
+	least := map[uint32]uint32{}
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op != opVariable || in.w[3] != classStorageBuffer && in.w[3] != classUniform {
+			continue
+		}
+		if slot, ok := number(s.decor[in.res], decBinding); ok {
+			least[slot] = max(least[slot], uint32(min(s.span(s.types[in.typ].elem), 1<<31)))
+		}
+	}
+	for i := range m.Bindings {
+		l.Least = append(l.Least, least[m.Bindings[i].Slot])
+	}
+
+	code := append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
+	decorated := false
+	for i := range s.insts {
+		in := &s.insts[i]
+		if !decorated && (isType(in.op) || isConstant(in.op) || in.op == opVariable) {
+			decorated = true
+			code = s.decorate(code, l, readOnly)
+		}
+		w := in.w
+		switch in.op {
+		case opTypePointer, opVariable:
+			at := 2 // of the storage class
+			if in.op == opVariable {
+				at = 3
+			}
+			if w[at] == classPushConstant {
+				w[at] = class
+			}
+		case opSpecConstantTrue, opSpecConstantFalse, opSpecConstant, opSpecConstantComposite:
+			// The plain constants come in the same order seven opcodes earlier.
+			w[0] -= uint32(opSpecConstantTrue - opConstantTrue)
+		case opSpecConstantOp:
+			return nil, unsupported("%v: WebGPU has no constants computed from specialisation constants", in)
+		case opDecorate:
+			if w[2] == decSpecID {
+				continue
+			}
+		}
+		for _, x := range w {
+			code = binary.LittleEndian.AppendUint32(code, x)
+		}
+	}
+	l.Code = code
+	return l, nil
+}
+
+// decorate appends the decorations that the lowered variables need.
+func (s *shader) decorate(code []byte, l *Lowered, readOnly map[uint32]bool) []byte {
+	add := func(words ...uint32) {
+		code = binary.LittleEndian.AppendUint32(code, uint32(len(words)+1)<<16|uint32(opDecorate))
+		for _, w := range words {
+			code = binary.LittleEndian.AppendUint32(code, w)
+		}
+	}
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op != opVariable {
+			continue
+		}
+		decor := s.decor[in.res]
+		switch in.w[3] {
+		case classPushConstant:
+			add(in.res, decDescriptorSet, 1)
+			add(in.res, decBinding, 0)
+			if l.ParamKind == StorageBuffer {
+				add(in.res, decNonWritable)
+			}
+		case classStorageBuffer, classUniform:
+			if slot, ok := number(decor, decBinding); ok && readOnly[slot] && !has(decor, decNonWritable) {
+				add(in.res, decNonWritable)
+			}
+		}
+	}
+	return code
+}
+
+// uniform reports whether a block may lie in a uniform buffer as it is: it has
+// nothing but 32 and 64-bit scalars, and vectors aligned to their size (of three,
+// to that of four).
+func (s *shader) uniform(block *typ) bool {
+	for k, t := range block.members {
+		at, _ := number(s.mdecor[member{block.id, uint32(k)}], decOffset)
+		align := uint64(0)
+		switch t.dims() {
+		case 1, 2, 4:
+			align = t.size
+		case 3:
+			align = t.size / 3 * 4
+		}
+		if align == 0 || uint64(at)%align != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// span is the bytes of a type in a buffer, by its layout decorations; an array
+// without a length counts as one element.
+func (s *shader) span(t *typ) uint64 {
+	switch t.op {
+	case opTypeArray, opTypeRuntimeArray:
+		stride, _ := number(s.decor[t.id], decArrayStride)
+		n := uint64(1)
+		if t.op == opTypeArray {
+			n = uint64(t.n)
+		}
+		return satMul(n, uint64(stride))
+	case opTypeStruct:
+		end := uint64(0)
+		for k, m := range t.members {
+			at, _ := number(s.mdecor[member{t.id, uint32(k)}], decOffset)
+			size := s.span(m)
+			if stride, ok := number(s.mdecor[member{t.id, uint32(k)}], decMatrixStride); ok && m.is(opTypeMatrix) {
+				size = uint64(m.n) * uint64(stride)
+			}
+			end = max(end, uint64(at)+size)
+		}
+		return end
+	}
+	return t.size
+}

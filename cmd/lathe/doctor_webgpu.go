@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/drivers"
+)
+
+// devices are those of the backend asked for, or of both, as lathe devices
+// lists them.
+func (s *system) devices() []gpu.Info {
+	switch s.backend {
+	case "vk":
+		return s.report.Devices
+	case "wgpu":
+		return s.webgpu.Devices
+	}
+	return append(append([]gpu.Info{}, s.report.Devices...), s.webgpu.Devices...)
+}
+
+// checkWebGPU looks at the adapters of WebGPU.
+func (s *system) checkWebGPU() []check {
+	r := &s.webgpu
+	switch {
+	case !r.Built:
+		return []check{{"webgpu", odd, "this program was built without WebGPU", "to have it, build with cgo and a C compiler, without the tag nowgpu"}}
+	case errors.Is(r.Error, gpu.ErrInvalidArgument):
+		return []check{{"webgpu", bad, firstLine(r.Error.Error()), "unset LATHE_WGPU_API"}}
+	case len(r.Devices) == 0:
+		return []check{{Name: "webgpu", State: odd, Detail: "wgpu-native (webgpu " + r.Version + ") finds no adapter"}}
+	}
+	var names []string
+	for i := range r.Devices {
+		names = append(names, fmt.Sprintf("%s (%s, %v)", r.Devices[i].Name, r.Devices[i].Driver, r.Devices[i].Kind))
+	}
+	return []check{{Name: "webgpu", State: good, Detail: strings.Join(names, "; ")}}
+}
+
+// checkBackend says which backend is taken, and why.
+func (s *system) checkBackend() []check {
+	if _, err := drivers.Name(s.backend); err != nil {
+		return []check{{"backend", bad, firstLine(err.Error()), "unset LATHE_BACKEND, or set it to vk, wgpu or auto"}}
+	}
+	if s.backend != drivers.Auto {
+		if len(s.devices()) == 0 {
+			return []check{{"backend", bad, s.backend + " was asked for and has no device", "unset LATHE_BACKEND, or leave --backend out, to let Lathe choose"}}
+		}
+		return []check{{Name: "backend", State: good, Detail: s.backend + ": it was asked for"}}
+	}
+	name, why := drivers.Pick(s.report.Devices, s.webgpu.Devices)
+	state := good
+	if name == "" {
+		state = bad
+	}
+	return []check{{Name: "backend", State: state, Detail: strings.Join(why, "; ")}}
+}

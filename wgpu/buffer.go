@@ -1,0 +1,108 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// doomedBytes is how much freed memory may wait for pending work before Alloc
+// waits for that work: otherwise a program that allocates, submits and frees
+// in a loop would run ahead of the device until memory is full.
+const doomedBytes = 256 << 20
+
+// buffer is a buffer of WebGPU. Size 0 has none.
+type buffer struct {
+	size   int64 // as asked for
+	room   int64 // bytes there are, whole units and spare
+	handle unsafe.Pointer
+	used   uint64 // last batch that uses it
+}
+
+// spare is what a buffer has past its last unit. WebGPU wants a binding to have
+// room for one element of the shader's array, and some are structs larger than a
+// unit.
+const spare = 48
+
+// newBuffer makes a buffer; WebGPU's are zero at first. The caller holds mu.
+func (d *Device) newBuffer(size int64) (*buffer, error) {
+	b := &buffer{size: size, room: gpu.RoundUp(size) + spare}
+	if size == 0 {
+		return b, nil
+	}
+	h := C.lwg_buffer(d.c, C.uint64_t(b.room), C.LWG_USAGE_STORAGE|C.LWG_USAGE_UNIFORM|C.LWG_USAGE_COPY_SRC|C.LWG_USAGE_COPY_DST)
+	objects.buffers.Add(1)
+	b.handle = h
+	if err := d.take("alloc"); err != nil {
+		d.release(b)
+		return nil, err
+	}
+	return b, nil
+}
+
+// release drops a buffer; the library keeps it until pending work is done. The
+// caller holds mu.
+func (d *Device) release(b *buffer) {
+	if b.handle == nil {
+		return
+	}
+	C.lwg_buffer_release(b.handle)
+	objects.buffers.Add(-1)
+	b.handle = nil
+	if n := len(d.inflight); n > 0 && b.used > d.done {
+		d.inflight[n-1].doomed += b.room
+		d.doomed += b.room
+	}
+}
+
+// Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
+// Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
+// Limits.MaxBuffer), ErrOutOfMemory.
+func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	if err := d.begin(); err != nil {
+		return 0, err
+	}
+	defer d.end()
+	if err := gpu.CheckSize(&d.info, size); err != nil {
+		return 0, err
+	}
+	for d.doomed > doomedBytes && len(d.inflight) > 0 {
+		if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
+			return 0, err
+		}
+	}
+	b, err := d.newBuffer(size)
+	if errors.Is(err, gpu.ErrOutOfMemory) { // memory that is only waiting for work to end
+		if err := d.wait(context.Background(), d.flush()); err != nil {
+			return 0, err
+		}
+		b, err = d.newBuffer(size)
+	}
+	if err != nil {
+		return 0, err
+	}
+	h, err := d.table.Add(b)
+	if err != nil {
+		d.release(b)
+	}
+	return h, err
+}
+
+// Free ends the life of a buffer. Work already submitted still finishes.
+// Errors: ErrInvalidHandle.
+func (d *Device) Free(h gpu.Handle) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	return d.table.Free(h)
+}

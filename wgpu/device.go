@@ -1,0 +1,309 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#include <stdlib.h>
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/handles"
+)
+
+// Built reports whether this build has WebGPU in it.
+const Built = true
+
+// Device is a gpu.Device over WebGPU. Make one with Open.
+type Device struct {
+	info       gpu.Info
+	align      int64         // of a uniform binding's offset
+	c          *C.lwg_device // in C memory, as all that C keeps pointers in
+	table      *handles.Table[*buffer]
+	size       func(gpu.Handle) (int64, error) // bytes of a live buffer, for Dispatch.CheckLaunch
+	pipes      pipelines
+	patch      pipeline // see patch.go
+	patchOnce  sync.Mutex
+	paramAlign int64 // of parameters
+
+	// order makes a Submit that spans batches one step for other Submits.
+	order sync.Mutex
+
+	// mu guards all below, every buffer, and the calls that make objects: the
+	// library's errors come without a word of which call they belong to. changed
+	// is signalled when a submission or an operation ends.
+	mu      sync.Mutex
+	changed sync.Cond
+
+	rec      batch     // being recorded
+	inflight []*flight // submitted, oldest first
+	spare    []*flight
+	done     uint64 // number of the last batch finished
+	polling  bool   // a goroutine waits for the oldest flight
+	queued   int64  // bytes written since the last submission
+	room     int    // bytes of parameters the library has memory for
+	doomed   int64  // bytes of freed buffers that pending work still uses
+	dummy    *buffer
+	staging  []*staging
+
+	failed  error // first error of submitted work, until a Sync or Read takes it
+	lost    error // not nil once the device is lost
+	active  int   // operations under way
+	closing bool
+	closed  bool
+	scratch []*scratch
+}
+
+// objects counts what lives in the native library, for tests.
+var objects struct{ devices, buffers, pipelines, flights atomic.Int64 }
+
+// fault makes calls of the library fail, for tests: given a call's name, it
+// returns the error the call is to have.
+var fault atomic.Pointer[func(name string) error]
+
+func injected(name string) error {
+	if f := fault.Load(); f != nil {
+		return (*f)(name)
+	}
+	return nil
+}
+
+// Open opens the adapter that opts select. ctx bounds nothing but the start:
+// the library's own calls cannot be interrupted.
+//
+// Errors: ErrNoDevice, saying what was looked for and how to get a device;
+// ErrOutOfMemory; ErrInvalidArgument (LATHE_WGPU_API); ctx.Err().
+func Open(ctx context.Context, opts Options) (*Device, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	list, err := acquire()
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(list, opts)
+	for i := range list {
+		list[i].release()
+	}
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return d, nil
+}
+
+func open(list []adapter, opts Options) (*Device, error) {
+	infos := make([]gpu.Info, len(list))
+	for i := range list {
+		infos[i] = list[i].info
+	}
+	i, err := gpu.Choose(infos, opts.Device)
+	if err != nil {
+		return nil, err
+	}
+	if infos[i].Kind == gpu.CPU && opts.Device == "" && os.Getenv(gpu.SelectorEnv) == "" {
+		warn := opts.Warn
+		if warn == nil {
+			warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
+		}
+		warn(fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", infos[i].Name))
+	}
+	a := &list[i]
+	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign)}
+	d.changed.L = &d.mu
+	d.rec.seq = 1
+	d.table = handles.New(d.release)
+	d.size = func(h gpu.Handle) (int64, error) {
+		b, err := d.table.Get(h)
+		if err != nil {
+			return 0, err
+		}
+		return b.size, nil
+	}
+	if err := injected("wgpuAdapterRequestDevice"); err != nil {
+		return nil, err
+	}
+	const size = 1024
+	why := (*C.char)(C.calloc(1, size))
+	defer C.free(unsafe.Pointer(why))
+	if d.c = C.lwg_open(a.handle, &a.limits, why, size); d.c == nil {
+		return nil, fmt.Errorf("wgpu: open %s: %w: %s", a.info.Name, gpu.ErrNoDevice, C.GoString(why))
+	}
+	objects.devices.Add(1)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err = d.take("open")
+	if err == nil {
+		d.dummy, err = d.newBuffer(gpu.Unit)
+	}
+	if err != nil {
+		d.destroy()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Info describes the device. It never changes and costs nothing.
+func (d *Device) Info() *gpu.Info { return &d.info }
+
+// take returns the error the library reported since the last call, if any, as
+// that of the call what. The caller holds mu.
+func (d *Device) take(what string) error {
+	if err := injected(what); err != nil {
+		return err
+	}
+	const size = 4096
+	var text *C.char
+	if kind := C.lwg_error(d.c); kind == C.LWG_ERROR_NONE {
+		return d.checkLost()
+	}
+	text = (*C.char)(C.calloc(1, size))
+	defer C.free(unsafe.Pointer(text))
+	kind := C.lwg_take(d.c, text, size)
+	if err := d.checkLost(); err != nil {
+		return err
+	}
+	is := gpu.ErrUnsupported
+	if kind == C.LWG_ERROR_OUT_OF_MEMORY {
+		is = gpu.ErrOutOfMemory
+	}
+	return fmt.Errorf("wgpu: %s: %w: %s", what, is, explain(C.GoString(text)))
+}
+
+// checkLost takes note if the device is lost. The caller holds mu.
+func (d *Device) checkLost() error {
+	if d.lost != nil {
+		return d.lost
+	}
+	const size = 1024
+	if C.lwg_lost(d.c, nil, 0) == 0 {
+		return nil
+	}
+	text := (*C.char)(C.calloc(1, size))
+	defer C.free(unsafe.Pointer(text))
+	C.lwg_lost(d.c, text, size)
+	d.lost = fmt.Errorf("wgpu: %w: %s", gpu.ErrDeviceLost, explain(C.GoString(text)))
+	if d.failed == nil {
+		d.failed = d.lost
+	}
+	d.changed.Broadcast()
+	return d.lost
+}
+
+// begin locks the device for an operation; end must follow, also after an
+// unlock and lock in between. It fails once the device is closed or lost.
+func (d *Device) begin() error {
+	d.mu.Lock()
+	err := d.lost
+	if d.closing {
+		err = fmt.Errorf("wgpu: %w", gpu.ErrClosed)
+	} else if err == nil {
+		err = d.checkLost()
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return err
+	}
+	d.active++
+	return nil
+}
+
+func (d *Device) end() {
+	d.active--
+	if d.closing {
+		d.changed.Broadcast()
+	}
+	d.mu.Unlock()
+}
+
+// note keeps the first error of submitted work. The caller holds mu.
+func (d *Device) note(err error) {
+	if d.failed == nil {
+		d.failed = err
+	}
+}
+
+// takeError returns, once, what went wrong in the work submitted so far.
+func (d *Device) takeError() error {
+	err := d.failed
+	d.failed = nil
+	if err == nil {
+		err = d.lost
+	}
+	return err
+}
+
+// Sync waits until all submitted work is done and returns its first error.
+func (d *Device) Sync(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	if err := d.wait(ctx, d.flush()); err != nil {
+		return err
+	}
+	return d.takeError()
+}
+
+// Close waits for submitted work and gives back everything. Closing twice is
+// harmless. It returns an error of the work that no Sync or Read has returned.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closing {
+		for !d.closed {
+			d.changed.Wait()
+		}
+		return nil
+	}
+	d.closing = true
+	for d.active > 0 {
+		d.changed.Wait()
+	}
+	_ = d.wait(context.Background(), d.flush()) // errors of the work are in failed
+	for d.polling {
+		d.changed.Wait()
+	}
+	err := d.failed
+	d.destroy()
+	leave()
+	d.closed = true
+	d.changed.Broadcast()
+	return err
+}
+
+// destroy gives back all that open and use have made. The caller holds mu.
+func (d *Device) destroy() {
+	d.pipes.destroy()
+	d.patch.destroy()
+	for _, h := range d.table.Live() {
+		_ = d.table.Free(h) // live a moment ago, and nothing else runs
+	}
+	for _, s := range d.staging {
+		s.destroy()
+	}
+	if d.dummy != nil {
+		d.release(d.dummy)
+	}
+	C.lwg_close(d.c)
+	objects.devices.Add(-1)
+	for _, f := range append(d.inflight, d.spare...) {
+		f.destroy()
+	}
+	d.inflight, d.spare, d.staging = nil, nil, nil
+}
+
+// lose loses the device, for tests.
+func (d *Device) lose() { C.lwg_lose(d.c) }

@@ -1,0 +1,97 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#include "abi.h"
+*/
+import "C"
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// paramBytes is what a shader's parameters may take: as many push constants as
+// Vulkan drivers commonly have.
+const paramBytes = 256
+
+var apiNames = map[C.uint32_t]string{4: "Direct3D 12", 5: "Metal", 6: "Vulkan", 7: "OpenGL", 8: "OpenGL ES"}
+
+var kinds = map[C.uint32_t]gpu.Kind{0: gpu.Discrete, 1: gpu.Integrated, 2: gpu.CPU}
+
+// load fills in everything but the handle. It reports whether the adapter can
+// compute at all.
+func (a *adapter) load() bool {
+	var in C.wg_adapter_info
+	C.wgpuAdapterGetInfo(a.handle, &in)
+	name, device := C.GoString(in.description), C.GoString(in.device)
+	if name == "" {
+		name = device
+	}
+	api, vendor := apiNames[in.backendType], uint32(in.vendorID)
+	kind, ok := kinds[in.adapterType]
+	if !ok {
+		kind = gpu.Other
+	}
+	if software(name) {
+		kind = gpu.CPU
+	}
+	C.wgpuAdapterInfoFreeMembers(in)
+
+	var s C.wg_supported_limits
+	if C.wgpuAdapterGetLimits(a.handle, &s) == 0 {
+		return false
+	}
+	l := &s.limits
+	a.limits = *l
+	a.align = max(4, int64(l.minUniformAlign))
+	most := uint32(l.maxGroups)
+	a.info = gpu.Info{
+		Backend: "wgpu", Name: name, Kind: kind, Vendor: vendor,
+		Driver: "wgpu-native on " + api,
+		UUID:   identity(api, name, vendor, uint32(in.deviceID)),
+		Limits: gpu.Limits{
+			MaxBuffer:      clamp(uint64(l.maxBuffer)) &^ 15,
+			MaxBinding:     min(clamp(uint64(l.maxStorageBinding)), clamp(uint64(l.maxBuffer))) &^ 15,
+			OffsetAlign:    max(4, int64(l.minStorageAlign)),
+			MaxGroups:      [3]uint32{most, most, most},
+			MaxLocalSize:   [3]uint32{uint32(l.maxLocalSize[0]), uint32(l.maxLocalSize[1]), uint32(l.maxLocalSize[2])},
+			MaxInvocations: uint32(l.maxInvocations),
+			MaxSharedBytes: uint32(l.maxSharedBytes),
+			MaxParamBytes:  paramBytes,
+			MaxBindings:    uint32(l.maxStorageBuffers),
+			MaxUniform:     clamp(uint64(l.maxUniformBinding)) &^ 15,
+		},
+	}
+	if strings.Contains(name, "llvmpipe") {
+		// It ends every invocation after so many loop iterations without a word.
+		a.info.Limits.MaxIterations = 65535
+	}
+	return l.maxInvocations > 0 && l.maxStorageBuffers > 0
+}
+
+// software reports whether a name is of a driver that runs on the CPU; the
+// library takes some of them for what they are not.
+func software(name string) bool {
+	for _, s := range []string{"llvmpipe", "SwiftShader", "Microsoft Basic Render"} {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// identity stands in for the device's UUID, which WebGPU does not tell.
+func identity(api, name string, vendor, device uint32) uuid.UUID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%x/%x", api, name, vendor, device))
+	return uuid.UUID(sum[:16])
+}
+
+func clamp(v uint64) int64 { return int64(min(v, math.MaxInt64)) }

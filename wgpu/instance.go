@@ -1,0 +1,195 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#cgo CFLAGS: -std=gnu11
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/cogentcore/webgpu/wgpu" // and links the native library
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// shared is the one instance of the native library that all devices use.
+var shared struct {
+	sync.Mutex
+	inst unsafe.Pointer
+	apis C.uint32_t // what inst was made for
+	refs int
+}
+
+var logLevels = map[string]wgpu.LogLevel{
+	"": wgpu.LogLevelOff, "error": wgpu.LogLevelError, "warn": wgpu.LogLevelWarn, "info": wgpu.LogLevelInfo,
+	"debug": wgpu.LogLevelDebug, "trace": wgpu.LogLevelTrace,
+}
+
+// The APIs that APIEnv names.
+var apis = map[string]C.uint32_t{"vulkan": C.LWG_VULKAN, "metal": C.LWG_METAL, "dx12": C.LWG_DX12, "gl": C.LWG_GL}
+
+// wanted are the sets of APIs to try, one after the other. OpenGL comes last
+// and alone: on Linux its libraries write to standard error as they look for a
+// display.
+func wanted() ([]C.uint32_t, error) {
+	text := strings.TrimSpace(os.Getenv(APIEnv))
+	if text == "" {
+		return []C.uint32_t{apis["vulkan"] | apis["metal"] | apis["dx12"], apis["gl"]}, nil
+	}
+	var set C.uint32_t
+	for name := range strings.SplitSeq(text, ",") {
+		api, ok := apis[strings.ToLower(strings.TrimSpace(name))]
+		if !ok {
+			return nil, fmt.Errorf("wgpu: %w: %s=%s (known: vulkan, metal, dx12, gl)", gpu.ErrInvalidArgument, APIEnv, text)
+		}
+		set |= api
+	}
+	return []C.uint32_t{set}, nil
+}
+
+// adapter is an adapter and what is known of it.
+type adapter struct {
+	handle unsafe.Pointer
+	info   gpu.Info
+	limits C.wg_limits
+	align  int64 // of a uniform binding's offset
+}
+
+func (a *adapter) release() {
+	if a.handle != nil {
+		C.wgpuAdapterRelease(a.handle)
+		a.handle = nil
+	}
+}
+
+// acquire returns the adapters of this machine, and a hold on the instance that
+// leave must give back. The caller releases the adapters.
+func acquire() ([]adapter, error) {
+	level, ok := logLevels[strings.ToLower(strings.TrimSpace(os.Getenv(LogEnv)))]
+	if !ok {
+		level = wgpu.LogLevelWarn
+	}
+	sets, err := wanted()
+	if err != nil {
+		return nil, err
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	wgpu.SetLogLevel(level)
+	for _, set := range sets {
+		if shared.refs > 0 && shared.apis != set {
+			// Devices are open, and a second instance of the library beside
+			// theirs would cost more than it brings.
+			continue
+		}
+		if found := enumerate(set); len(found) > 0 {
+			shared.refs++
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("wgpu: %w: no adapter%s", gpu.ErrNoDevice, lookedFor())
+}
+
+// enumerate lists the adapters of some APIs. The caller holds shared.
+func enumerate(set C.uint32_t) []adapter {
+	if shared.refs == 0 {
+		if shared.inst = C.lwg_instance(set); shared.inst == nil {
+			return nil
+		}
+		shared.apis = set
+	}
+	var out []adapter
+	if n := C.lwg_adapters(shared.inst, set, nil, 0); n > 0 {
+		handles := make([]unsafe.Pointer, n)
+		C.lwg_adapters(shared.inst, set, &handles[0], n)
+		for _, h := range handles {
+			a := adapter{handle: h}
+			if a.load() {
+				out = append(out, a)
+			} else {
+				a.release()
+			}
+		}
+	}
+	if len(out) == 0 && shared.refs == 0 {
+		C.wgpuInstanceRelease(shared.inst)
+		shared.inst = nil
+	}
+	return out
+}
+
+// leave gives back a hold on the instance; the last one releases it.
+func leave() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.refs--; shared.refs == 0 {
+		C.wgpuInstanceRelease(shared.inst)
+		shared.inst = nil
+	}
+}
+
+func lookedFor() string {
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		return "; looked for Metal"
+	case "windows":
+		return "; looked for Direct3D 12, Vulkan and OpenGL: update the graphics driver"
+	}
+	return "; looked for Vulkan and OpenGL: install a driver, or the CPU driver lavapipe (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
+}
+
+// List describes the adapters there are, in the order Open numbers them.
+// Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
+// (LATHE_WGPU_API); ctx.Err().
+func List(ctx context.Context) ([]gpu.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	list, err := acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var infos []gpu.Info
+	for i := range list {
+		infos = append(infos, list[i].info)
+		list[i].release()
+	}
+	return infos, nil
+}
+
+// Probe reports what there is, for people who look for a fault.
+func Probe(ctx context.Context) Report {
+	r := Report{Built: true, Version: version(), Env: map[string]string{}}
+	for _, k := range []string{gpu.SelectorEnv, APIEnv, LogEnv} {
+		if v, ok := os.LookupEnv(k); ok {
+			r.Env[k] = v
+		}
+	}
+	r.Devices, r.Error = List(ctx)
+	return r
+}
+
+// version is that of the binding, which brings the native library; the library
+// itself says 0.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "github.com/cogentcore/webgpu" {
+				return m.Version
+			}
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,31 @@
+//go:build nowgpu || !cgo
+
+package wgpu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+var errBuilt = fmt.Errorf("wgpu: open: %w: this program was built without WebGPU (tag nowgpu, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
+
+// Built reports whether this build has WebGPU in it.
+const Built = false
+
+// Device is a WebGPU device; there are none in this build.
+type Device struct{ gpu.Device }
+
+// Prepare returns ErrNoDevice: this build has no WebGPU in it.
+func (*Device) Prepare(*abi.Module) error { return errBuilt }
+
+// Open returns ErrNoDevice: this build has no WebGPU in it.
+func Open(ctx context.Context, opts Options) (*Device, error) { return nil, errBuilt }
+
+// List returns ErrNoDevice: this build has no WebGPU in it.
+func List(ctx context.Context) ([]gpu.Info, error) { return nil, errBuilt }
+
+// Probe reports that this build has no WebGPU in it.
+func Probe(ctx context.Context) Report { return Report{Error: errBuilt} }

@@ -1,0 +1,5 @@
+//go:build race
+
+package wgpu
+
+const raceEnabled = true

@@ -1,0 +1,378 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// A batch goes to the device once it holds this much: flushCount commands, or
+// flushWork invocations if the device has nothing else to do.
+const (
+	flushCount  = 256
+	flushWork   = 1 << 18
+	maxInflight = 4
+)
+
+// batch is what is recorded and not yet submitted.
+type batch struct {
+	seq    uint64
+	cmds   []C.lwg_cmd
+	sets   []C.lwg_set
+	binds  []C.lwg_bind
+	params []byte
+	pins   []gpu.Handle
+	work   uint64
+}
+
+// flight is a submission under way.
+type flight struct {
+	c      *C.lwg_flight
+	seq    uint64
+	doomed int64 // bytes of buffers that end with it
+}
+
+func (f *flight) destroy() {
+	C.lwg_flight_free(f.c)
+	objects.flights.Add(-1)
+}
+
+// scratch is what Submit needs and hands on.
+type scratch struct {
+	pipes []*pipeline
+	uses  []use
+}
+
+// use is a binding of a dispatch.
+type use struct {
+	buf          *buffer
+	offset, size int64
+}
+
+// Submit runs the dispatches one after the other.
+// Errors: those of gpu.Device, none of them run then; ErrUnsupported also for
+// shaders that WebGPU cannot express.
+func (d *Device) Submit(list []gpu.Dispatch) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	s := d.takeScratch()
+	defer d.putScratch(s)
+	d.mu.Unlock()
+	err := d.compileAll(s, list)
+	d.order.Lock()
+	defer d.order.Unlock()
+	d.mu.Lock()
+	if err != nil {
+		return err
+	}
+	for len(d.inflight) > maxInflight { // mu is held from here to the end: no one frees a buffer
+		if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
+			return err
+		}
+	}
+	for i := range list {
+		if err := list[i].CheckLaunch(&d.info, d.size); err != nil {
+			return err
+		}
+	}
+	if err := d.gather(s, list); err != nil {
+		return err
+	}
+	uses := s.uses
+	for i := range list {
+		x, p := &list[i], s.pipes[i]
+		n := len(p.slots)
+		if x.Count() > 0 {
+			d.record(x, p, uses[:n])
+		}
+		uses = uses[n:]
+		if len(d.rec.cmds) >= flushCount {
+			d.flush()
+		}
+	}
+	if d.rec.work >= flushWork && len(d.inflight) == 0 {
+		d.flush()
+	}
+	return nil
+}
+
+// compileAll finds the pipelines of the list. The caller does not hold mu.
+func (d *Device) compileAll(s *scratch, list []gpu.Dispatch) error {
+	for i := range list {
+		p, err := d.pipeline(list[i].Module, false)
+		if err != nil {
+			return err
+		}
+		if p.aliases(list[i].Bindings) {
+			if p, err = d.pipeline(list[i].Module, true); err != nil {
+				return err
+			}
+		}
+		s.pipes = append(s.pipes, p)
+	}
+	return nil
+}
+
+// aliases reports whether a buffer is bound both to be written and to be only
+// read.
+func (p *pipeline) aliases(binds []gpu.Binding) bool {
+	for i, w := range p.slots {
+		if !w.write || int(w.number) >= len(binds) {
+			continue
+		}
+		for j, r := range p.slots {
+			if i != j && !r.write && int(r.number) < len(binds) && binds[r.number].Buffer == binds[w.number].Buffer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gather finds the buffers of the list, and checks what WebGPU asks besides.
+func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
+	for i := range list {
+		p := s.pipes[i]
+		for _, t := range p.slots {
+			bind := &list[i].Bindings[t.number]
+			b, err := d.table.Get(bind.Buffer)
+			if err != nil {
+				return fmt.Errorf("wgpu: %s: binding %d: %w", gpu.Label(list[i].Module), t.number, err)
+			}
+			if t.uniform && bind.Offset%d.align != 0 {
+				return fmt.Errorf("wgpu: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, bind.Offset, d.align)
+			}
+			u := use{buf: b, offset: bind.Offset, size: gpu.RoundUp(bind.Size)}
+			if end := gpu.RoundUp(b.size); bind.Size == 0 || bind.Offset+u.size > end {
+				u.size = end - bind.Offset
+			}
+			if b.size == 0 || u.size <= 0 {
+				u = use{d.dummy, 0, gpu.Unit}
+			}
+			need := int64(t.least)
+			if u.size < need {
+				u.size = min(gpu.RoundUp(need), u.buf.room-u.offset)
+			}
+			if u.size < need {
+				return fmt.Errorf("wgpu: %s: binding %d: %w: %d bytes (want at least %d, which the shader's block has)", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, u.size, need)
+			}
+			s.uses = append(s.uses, u)
+		}
+	}
+	return nil
+}
+
+// record appends one dispatch to the batch.
+func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
+	b := &d.rec
+	for i := range uses {
+		if u := uses[i].buf; u.used != b.seq && u != d.dummy {
+			u.used = b.seq
+			h := x.Bindings[p.slots[i].number].Buffer
+			if _, err := d.table.Pin(h); err == nil { // live since gather
+				b.pins = append(b.pins, h)
+			}
+		}
+	}
+	cmd := C.lwg_cmd{kind: C.LWG_DISPATCH, params: p.params, a: p.c.pipeline,
+		groups: [3]C.uint32_t{C.uint32_t(x.Groups[0]), C.uint32_t(x.Groups[1]), C.uint32_t(x.Groups[2])}}
+	if p.params != 0 {
+		cmd.paramOffset = d.param(x.Params)
+	}
+	if len(p.slots) > 0 {
+		cmd.hasSet, cmd.set = 1, d.set(p, uses)
+	}
+	b.cmds = append(b.cmds, cmd)
+	b.work += min(x.Count(), 1<<32) * p.lanes
+}
+
+// param appends parameters and returns where they begin.
+func (d *Device) param(params []byte) C.uint32_t {
+	b := &d.rec
+	at := (int64(len(b.params)) + d.paramAlign - 1) &^ (d.paramAlign - 1)
+	for int64(len(b.params)) < at {
+		b.params = append(b.params, 0)
+	}
+	b.params = append(b.params, params...)
+	return C.uint32_t(at)
+}
+
+// set returns the index of a bind group for the uses: the last one made, if it
+// fits, else a new one.
+func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
+	b := &d.rec
+	first := len(b.binds)
+	for i := range uses {
+		b.binds = append(b.binds, C.lwg_bind{buffer: uses[i].buf.handle, offset: C.uint64_t(uses[i].offset), size: C.uint64_t(uses[i].size), slot: C.uint32_t(p.slots[i].number)})
+	}
+	if n := len(b.sets); n > 0 {
+		last := &b.sets[n-1]
+		if last.layout == p.c.sets && slices.Equal(b.binds[last.first:last.first+last.count], b.binds[first:]) {
+			b.binds = b.binds[:first]
+			return C.uint32_t(n - 1)
+		}
+	}
+	b.sets = append(b.sets, C.lwg_set{layout: p.c.sets, first: C.uint32_t(first), count: C.uint32_t(len(uses))})
+	return C.uint32_t(len(b.sets) - 1)
+}
+
+// flush submits what is recorded and written, and returns the number of the
+// last batch there is. What goes wrong is kept for the next Sync or Read. The
+// caller holds mu throughout.
+func (d *Device) flush() uint64 {
+	b := &d.rec
+	if len(b.cmds) == 0 && d.queued == 0 {
+		return b.seq - 1
+	}
+	if err := d.send(b); err != nil {
+		d.note(err)
+	}
+	seq := b.seq
+	pins := b.pins
+	*b = batch{seq: seq + 1, cmds: b.cmds[:0], sets: b.sets[:0], binds: b.binds[:0], params: b.params[:0]}
+	for _, h := range pins {
+		_ = d.table.Unpin(h) // pinned by record
+	}
+	b.pins = pins[:0]
+	return seq
+}
+
+// send encodes and submits a batch.
+func (d *Device) send(b *batch) error {
+	if d.lost != nil {
+		return d.lost
+	}
+	if n := len(b.params); n > 0 && n > d.room {
+		d.room = max(1<<16, 2*n)
+		C.lwg_params(d.c, C.uint64_t(d.room))
+		if err := d.take("parameters"); err != nil {
+			d.room = 0
+			return err
+		}
+	}
+	for len(b.params)%4 != 0 {
+		b.params = append(b.params, 0)
+	}
+	f := d.takeFlight()
+	f.seq = b.seq
+	if err := injected("wgpuQueueSubmit"); err != nil {
+		d.spare = append(d.spare, f)
+		return err
+	}
+	r := C.lwg_submit(d.c, unsafe.SliceData(b.cmds), C.uint32_t(len(b.cmds)), unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)),
+		unsafe.SliceData(b.binds), C.uint32_t(len(b.binds)), unsafe.Pointer(unsafe.SliceData(b.params)), C.size_t(len(b.params)), f.c)
+	if r != 0 {
+		d.spare = append(d.spare, f)
+		if err := d.take("submit"); err != nil {
+			return err
+		}
+		return fmt.Errorf("wgpu: submit: %w: no reason given", gpu.ErrUnsupported)
+	}
+	d.queued = 0
+	d.inflight = append(d.inflight, f)
+	return nil
+}
+
+func (d *Device) takeFlight() *flight {
+	if n := len(d.spare); n > 0 {
+		f := d.spare[n-1]
+		d.spare = d.spare[:n-1]
+		f.doomed = 0
+		return f
+	}
+	objects.flights.Add(1)
+	return &flight{c: C.lwg_flight_new()}
+}
+
+// retire takes note of all flights that are done. The caller holds mu.
+func (d *Device) retire() {
+	for len(d.inflight) > 0 && C.lwg_wait(d.c, d.inflight[0].c, 0) != 0 {
+		f := d.inflight[0]
+		d.inflight = d.inflight[:copy(d.inflight, d.inflight[1:])]
+		d.done = f.seq
+		d.doomed -= f.doomed
+		d.spare = append(d.spare, f)
+	}
+	d.changed.Broadcast()
+}
+
+// wait waits until batch seq is done, the device is lost, or ctx ends. The
+// caller holds mu, and is without it meanwhile.
+func (d *Device) wait(ctx context.Context, seq uint64) error {
+	stop := func() bool { return true }
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.changed.Broadcast()
+		})
+	}
+	defer stop()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(d.inflight) == 0 || d.inflight[0].seq > seq {
+			return nil
+		}
+		if d.checkLost() != nil {
+			return nil // what was under way is in failed
+		}
+		if !d.polling {
+			d.polling = true
+			if ctx.Done() == nil {
+				d.poll()
+			} else { // the library's wait cannot be interrupted
+				go func() {
+					d.mu.Lock()
+					defer d.mu.Unlock()
+					d.poll()
+				}()
+			}
+			continue
+		}
+		d.changed.Wait()
+	}
+}
+
+// poll waits for the oldest flight. The caller holds mu and has set polling.
+func (d *Device) poll() {
+	f := d.inflight[0]
+	d.mu.Unlock()
+	C.lwg_wait(d.c, f.c, 1)
+	d.mu.Lock()
+	d.polling = false
+	if d.checkLost() == nil {
+		d.retire()
+	}
+	d.changed.Broadcast()
+}
+
+func (d *Device) takeScratch() *scratch {
+	if n := len(d.scratch); n > 0 {
+		s := d.scratch[n-1]
+		d.scratch = d.scratch[:n-1]
+		return s
+	}
+	return new(scratch)
+}
+
+// putScratch keeps s for later. What it points to must not be kept alive.
+func (d *Device) putScratch(s *scratch) {
+	clear(s.pipes)
+	clear(s.uses)
+	s.pipes, s.uses = s.pipes[:0], s.uses[:0]
+	d.scratch = append(d.scratch, s)
+}

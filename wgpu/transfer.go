@@ -1,0 +1,209 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+const (
+	// queuedBytes is how much may be written before it is submitted: the library
+	// holds a copy until then.
+	queuedBytes = 32 << 20
+	// stagingBytes is the most a read copies at once, and stagingKept what may
+	// lie idle for the next one.
+	stagingBytes = 32 << 20
+	stagingKept  = 64 << 20
+)
+
+// pin is the common start of Write and Read.
+func (d *Device) pin(ctx context.Context, op string, h gpu.Handle, offset int64, n int) (*buffer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, err := d.table.Pin(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := gpu.CheckRange(op, b.size, offset, n); err != nil {
+		_ = d.table.Unpin(h) // pinned above
+		return nil, err
+	}
+	return b, nil
+}
+
+// Write copies data into the buffer from offset on. It has taken its copy when
+// it returns; the copy is queued behind the work submitted so far.
+// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
+// ctx.Err(); nothing is written then.
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	b, err := d.pin(ctx, "write", h, offset, len(data))
+	if err != nil {
+		return err
+	}
+	defer d.table.Unpin(h)
+	if len(data) == 0 {
+		return nil
+	}
+	if offset%4 != 0 || (offset+int64(len(data)))%4 != 0 && offset+int64(len(data)) < b.size {
+		d.mu.Unlock()
+		err := d.preparePatch()
+		d.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	// What is queued runs before what is recorded.
+	if b.used == d.rec.seq {
+		d.flush()
+	}
+	if n := int(min(int64(len(data)), -offset&3)); n > 0 {
+		d.patchBytes(h, b, offset, data[:n])
+		offset, data = offset+int64(n), data[n:]
+	}
+	if n := len(data) % 4; n > 0 {
+		whole := len(data) - n
+		if end := offset + int64(len(data)); end < b.size {
+			d.patchBytes(h, b, offset+int64(whole), data[whole:])
+		} else { // what lies past the end is nobody's
+			var last [4]byte
+			copy(last[:], data[whole:])
+			d.queue(b, offset+int64(whole), last[:])
+		}
+		data = data[:whole]
+	}
+	for len(data) > 0 {
+		n := min(len(data), queuedBytes)
+		d.queue(b, offset, data[:n])
+		offset, data = offset+int64(n), data[n:]
+		if d.queued >= queuedBytes {
+			d.flush()
+		}
+	}
+	return d.take("write")
+}
+
+// queue hands whole words to the library.
+func (d *Device) queue(b *buffer, offset int64, data []byte) {
+	C.lwg_write(d.c, b.handle, C.uint64_t(offset), unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
+	d.queued += int64(len(data))
+}
+
+// staging is a buffer the host can map to read.
+type staging struct {
+	handle unsafe.Pointer
+	size   int64
+	used   uint64 // last batch that copies to it
+	busy   bool
+}
+
+func (s *staging) destroy() {
+	C.lwg_buffer_release(s.handle)
+	objects.buffers.Add(-1)
+}
+
+// takeStaging returns a staging buffer of at least n bytes. The caller holds mu.
+func (d *Device) takeStaging(n int64) (*staging, error) {
+	for _, s := range d.staging {
+		if !s.busy && s.size >= n && s.size <= 4*n+1<<16 && s.used <= d.done {
+			s.busy = true
+			return s, nil
+		}
+	}
+	s := &staging{size: max(1<<16, (n+1<<16-1)&^(1<<16-1)), busy: true}
+	s.handle = C.lwg_buffer(d.c, C.uint64_t(s.size), C.LWG_USAGE_MAP_READ|C.LWG_USAGE_COPY_DST)
+	objects.buffers.Add(1)
+	if err := d.take("read"); err != nil {
+		s.destroy()
+		return nil, err
+	}
+	d.staging = append(d.staging, s)
+	return s, nil
+}
+
+// putStaging gives s back and drops the oldest idle ones beyond stagingKept.
+func (d *Device) putStaging(s *staging) {
+	s.busy = false
+	idle := int64(0)
+	for i := len(d.staging) - 1; i >= 0; i-- {
+		x := d.staging[i]
+		if x.busy || x.used > d.done {
+			continue
+		}
+		if idle += x.size; idle > stagingKept {
+			x.destroy()
+			d.staging = append(d.staging[:i], d.staging[i+1:]...)
+		}
+	}
+}
+
+// Read waits for the work submitted so far that writes the buffer, then copies
+// len(dst) bytes from offset on into dst.
+// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
+// ctx.Err(), and the first error of submitted work that no Sync or Read has
+// returned yet.
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.end()
+	b, err := d.pin(ctx, "read", h, offset, len(dst))
+	if err != nil {
+		return err
+	}
+	defer d.table.Unpin(h)
+	for len(dst) > 0 {
+		n := min(len(dst), stagingBytes-4)
+		if err := d.readPart(ctx, b, offset, dst[:n]); err != nil {
+			return err
+		}
+		offset, dst = offset+int64(n), dst[n:]
+	}
+	return d.takeError()
+}
+
+// readPart reads what fits a staging buffer.
+func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []byte) error {
+	from := offset &^ 3
+	n := (offset + int64(len(dst)) + 3 - from) &^ 3
+	s, err := d.takeStaging(n)
+	if err != nil {
+		return err
+	}
+	defer d.putStaging(s)
+	s.used = d.rec.seq
+	b.used = d.rec.seq // a write after this one must not come before the copy
+	d.rec.cmds = append(d.rec.cmds, C.lwg_cmd{kind: C.LWG_COPY, a: b.handle, b: s.handle, src: C.uint64_t(from), size: C.uint64_t(n)})
+	if err := d.wait(ctx, d.flush()); err != nil {
+		return err
+	}
+	if err := d.takeError(); err != nil {
+		return err
+	}
+	d.mu.Unlock()
+	p := C.lwg_map(d.c, s.handle, C.size_t(n))
+	if p != nil {
+		copy(dst, unsafe.Slice((*byte)(p), n)[offset-from:])
+		C.lwg_unmap(s.handle)
+	}
+	d.mu.Lock()
+	if p == nil {
+		if err := d.take("read"); err != nil {
+			return err
+		}
+		return d.takeError()
+	}
+	return nil
+}
