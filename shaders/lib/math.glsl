@@ -1,7 +1,8 @@
 // Elementary functions of REAL. Drivers may be a thousand units of the last place
 // off in theirs, overflow half-way, or lack them (double precision): these are
 // exact to a few units on every device, and treat infinities, NaN and zeros as
-// C99 does. `precise` keeps compilers from cancelling what must not be.
+// C99 does. `precise` keeps compilers from cancelling what must not be. Selections
+// are mix, which is no branch (docs/shaders.md).
 
 #if defined(F64)
 #include "lib/math64.glsl"
@@ -36,16 +37,16 @@ REAL expReal(REAL x) {
 	int n;
 	REAL r = reduce(clamp(x, EXP_LOW, EXP_HIGH), n);
 	REAL v = scaled(REAL(1) + expm1Small(r), n);
-	v = x > EXP_HIGH ? infinity() : v;
-	v = x < EXP_LOW ? REAL(0) : v;
-	return isNaN(x) ? x : v;
+	v = mix(v, infinity(), x > EXP_HIGH);
+	v = mix(v, REAL(0), x < EXP_LOW);
+	return mix(v, x, isNaN(x));
 }
 
 // expm1Real is e^x − 1, exact near 0 too, of x ≤ EXP_HIGH/2.
 REAL expm1Real(REAL x) {
 	int n;
 	REAL r = reduce(x, n), e = expm1Small(r), f = powerOfTwo(n);
-	return n == 0 ? e : f * e + (f - REAL(1));
+	return mix(f * e + (f - REAL(1)), e, n == 0);
 }
 
 // logReal is the natural logarithm: −∞ of 0, NaN of what is below.
@@ -54,10 +55,10 @@ REAL logReal(REAL x) {
 	REAL f = split(x, n) - REAL(1), s = f / (REAL(2) + f), h = REAL(0.5) * f * f;
 	// ln(1 + f) = 2·atanh(s), arranged so that the error of s counts little.
 	precise REAL v = REAL(n) * LN2_HIGH + (f - (h - (s * (h + atanhTail(s * s)) + REAL(n) * LN2_LOW)));
-	v = x == infinity() ? x : v;
-	v = x == REAL(0) ? -infinity() : v;
-	v = x < REAL(0) ? notANumber() : v;
-	return isNaN(x) ? x : v;
+	v = mix(v, x, x == infinity());
+	v = mix(v, -infinity(), x == REAL(0));
+	v = mix(v, notANumber(), x < REAL(0));
+	return mix(v, x, isNaN(x));
 }
 
 // log1pReal is ln(1 + z) of 0 ≤ z ≤ 1, exact near 0 too.
@@ -68,15 +69,15 @@ REAL log1pReal(REAL z) {
 }
 
 REAL tanhReal(REAL x) {
-	REAL a = abs(x), t = expm1Real(REAL(2) * (a < REAL(20) ? a : REAL(20)));
+	REAL a = abs(x), t = expm1Real(REAL(2) * mix(REAL(20), a, a < REAL(20)));
 	REAL v = t / (t + REAL(2));
-	return isNaN(x) ? x : signBit(x) ? -v : v;
+	return mix(mix(v, -v, signBit(x)), x, isNaN(x));
 }
 
 // sigmoidReal is 1/(1 + e^−x).
 REAL sigmoidReal(REAL x) {
 	REAL z = expReal(-abs(x));
-	return (x >= REAL(0) ? REAL(1) : z) / (REAL(1) + z);
+	return mix(z, REAL(1), x >= REAL(0)) / (REAL(1) + z);
 }
 
 REAL erfReal(REAL x) {

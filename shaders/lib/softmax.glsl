@@ -6,13 +6,13 @@
 
 // below is what exponents are taken relative to: not −∞, which would make NaN of
 // elements of −∞, whose power is 0.
-REAL below(REAL m) { return m == -infinity() ? REAL(0) : m; }
+REAL below(REAL m) { return mix(m, REAL(0), m == -infinity()); }
 
 State identity() { return State(-infinity(), REAL(0)); }
 State finish(State s) { return s; }
 
 State merge(State a, State b) {
-	REAL m = b.a > a.a ? b.a : a.a, r = below(m);
+	REAL m = mix(a.a, b.a, b.a > a.a), r = below(m);
 	return State(m, a.b * expReal(a.a - r) + b.b * expReal(b.a - r));
 }
 
@@ -20,8 +20,8 @@ State merge(State a, State b) {
 void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL m = s.a;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
-		v[i] = at[i] < n ? v[i] : -infinity();
-		m = v[i] > m ? v[i] : m;
+		v[i] = mix(-infinity(), v[i], at[i] < n);
+		m = mix(m, v[i], v[i] > m);
 	}
 	REAL r = below(m), sum[4] = REAL[4](s.b * expReal(s.a - r), REAL(0), REAL(0), REAL(0));
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) sum[i % 4] += expReal(v[i] - r);

@@ -14,7 +14,7 @@ State merge(State a, State b) { return State(a.a * b.a); }
 State finish(State s) { return s; }
 
 void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
-	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = at[i] < n ? v[i] : REAL(1);
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = mix(REAL(1), v[i], at[i] < n);
 	PAIRWISE(v, multiply)
 	s.a *= v[0];
 }

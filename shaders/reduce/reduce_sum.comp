@@ -49,7 +49,12 @@ uvec2 add(uvec2 a, uvec2 b) {
 float mean(float x, uint n) { return x / float(n); }
 int mean(int x, uint n) { return x; }
 uvec2 mean(uvec2 x, uint n) { return x; }
+// only is x where ok, and 0 elsewhere.
+float only(float x, bool ok) { return mix(0.0, x, ok); }
+int only(int x, bool ok) { return mix(0, x, ok); }
+uvec2 only(uvec2 x, bool ok) { return mix(uvec2(0), x, bvec2(ok)); }
 #if defined(F64)
+double only(double x, bool ok) { return mix(0.0LF, x, ok); }
 double add(double a, double b) { return a + b; }
 double mean(double x, uint n) { return x / double(n); }
 #endif
@@ -59,7 +64,7 @@ State merge(State a, State b) { return State(add(a.a, b.a)); }
 State finish(State s) { return State(mean(s.a, p.divisor)); }
 
 void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
-	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = at[i] < n ? v[i] : REAL(0);
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = only(v[i], at[i] < n);
 	PAIRWISE(v, add)
 	s.a = add(s.a, v[0]);
 }
