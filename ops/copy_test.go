@@ -112,6 +112,19 @@ func TestCopyStrides(t *testing.T) {
 					return
 				}
 			}
+			// Rows so close together that they share words.
+			for i := range 100 {
+				d := []tensor.DType{tensor.U8, tensor.F16}[i%2]
+				shape, steps, next := []int{1 + rng.IntN(5), 1 + rng.IntN(4), 1 + rng.IntN(4), 1 + rng.IntN(40)}, make([]int, 4), 1
+				for _, k := range rng.Perm(4) {
+					steps[k] = next + rng.IntN(3)
+					next = steps[k] * shape[k]
+				}
+				copyOnce(t, r, dev, rng, lay(rng, d, shape, true), tensor.Desc{DType: d, Shape: shape, Strides: steps})
+				if t.Failed() {
+					return
+				}
+			}
 		})
 	}
 }

@@ -21,7 +21,7 @@ func (Embedding) Spec() *spec.Op { return embeddingOp }
 const embedding = "move/embedding"
 
 type embeddingParams struct {
-	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase, Turn uint32
+	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase uint32
 }
 
 var embeddingOp = newEmbedding()
@@ -167,26 +167,28 @@ func planEmbedding(_ spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Pl
 		most := max(1, 1+(int(room)-run*unit)/bytes) // rows of the table at a time
 		numbers, indexBase := index.window(t, b)
 		dst, dstBase := to.window(t, b)
-		per := max(4/unit, 1)
-		words := (run + 2*(per-1)) / per // a row may begin and end within one
-		packs := ceilDiv(words, each)
-		groups, err := grid(t, ceilDiv(int64(b.n[0])*int64(packs), int64(local)))
+		packs := ceilDiv(run, each)
+		total := int64(b.n[0]) * int64(packs)
+		if per := 4 / unit; per > 1 {
+			// All rows as one: the last dimension is cut only where one row is left.
+			packs = ceilDiv(int(dstBase)%4/unit+b.n[0]*run, per)
+			total = int64(packs)
+		}
+		groups, err := grid(t, ceilDiv(total, int64(local)))
 		if err != nil {
 			return err
 		}
 		for first := 0; first < table; first += most {
 			count := min(most, table-first)
 			src, srcBase := from.window(t, box{[]int{first, b.from[1]}, []int{count, run}})
-			for _, turn := range turns(int64(b.n[0]), dstBase/uint32(unit), pitch%per == 0, uint32(per)) {
-				plan.Steps = append(plan.Steps, spec.Step{
-					Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.FaultWords}},
-					Params: embeddingParams{
-						Rows: uint32(b.n[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
-						IndexBase: indexBase / 4, IndexWords: uint32(in[0].DType.Size() / 4), First: uint32(first), Count: uint32(count),
-						TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit), Turn: turn,
-					},
-				})
-			}
+			plan.Steps = append(plan.Steps, spec.Step{
+				Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.FaultWords}},
+				Params: embeddingParams{
+					Rows: uint32(b.n[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
+					IndexBase: indexBase / 4, IndexWords: uint32(in[0].DType.Size() / 4), First: uint32(first), Count: uint32(count),
+					TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit),
+				},
+			})
 		}
 		return nil
 	})

@@ -32,7 +32,7 @@ type flatCopyParams struct{ Count uint32 }
 type stridedCopyParams struct {
 	N, Src, Dst                    [maxRank]uint32
 	Rank, Inner, Run, Packs, Total uint32
-	SrcBase, DstBase, Turn         uint32
+	SrcBase, DstBase               uint32
 }
 
 type tileCopyParams struct {
@@ -182,10 +182,61 @@ func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 		launch = m.tile
 	}
 	return boxes(t, min(maxSpan(t, texel), maxWindow), m.n, []strided{src, dst}, keep, func(b box) error {
-		steps, err := launch(t, b, texel)
-		plan.Steps = append(plan.Steps, steps...)
+		if m.dtype.Size() < 4 {
+			return m.part(b, 0, 1).addApart(plan, t, texel)
+		}
+		step, err := launch(t, b, texel)
+		if err == nil {
+			plan.Steps = append(plan.Steps, step)
+		}
 		return err
 	})
+}
+
+// part is the move of a box alone, with dimension d taken in steps of by.
+func (m *move) part(b box, d, by int) *move {
+	p := &move{dtype: m.dtype, n: b.n, src: m.src, dst: m.dst}
+	for i, from := range b.from {
+		p.src.base += from * m.src.steps[i]
+		p.dst.base += from * m.dst.steps[i]
+	}
+	p.src.steps, p.dst.steps = slices.Clone(m.src.steps), slices.Clone(m.dst.steps)
+	p.src.steps[d] *= by
+	p.dst.steps[d] *= by
+	p.sort()
+	return p
+}
+
+// addApart appends the launches of a move that fits bindings, of elements
+// smaller than words, so that no two rows of a launch share a word: where the
+// indices of a dimension lead so close together, even and odd ones have a launch
+// each. Two of a kind are a word apart then: at least two gaps and an element lie
+// between them, or what has gaps itself.
+// Errors: ErrUnsupported if an index of one dimension leads to between the
+// elements that another dimension leads to.
+func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
+	per, reach, row := 4/m.dtype.Size(), 1, true
+	for d := len(m.n) - 1; d >= 0 && m.n[d] > 1; d-- {
+		gap := m.dst.steps[d] - reach
+		if gap < 0 {
+			return unsupported("copy", "an output of %v with strides %v, which interleave", m.n, m.dst.steps)
+		}
+		row = row && gap == 0
+		if !row && gap < per-1 {
+			for odd := range 2 {
+				half := box{make([]int, len(m.n)), slices.Clone(m.n)}
+				half.from[d], half.n[d] = odd, (m.n[d]+1-odd)/2
+				if err := m.part(half, d, 2).addApart(plan, t, texel); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		reach += (m.n[d] - 1) * m.dst.steps[d]
+	}
+	step, err := m.strided(t, box{make([]int, len(m.n)), m.n}, texel)
+	plan.Steps = append(plan.Steps, step)
+	return err
 }
 
 // turn reports whether tiles suit: words that are neighbours in the output and
@@ -210,7 +261,7 @@ func (m *move) turn(t *spec.Target) bool {
 }
 
 // tile is the launch of copy_tile.comp for a box.
-func (m *move) tile(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
+func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	src, dst := m.operands()
 	in, srcBase := src.windowAt(t, b, m.src.base)
 	out, dstBase := dst.windowAt(t, b, m.dst.base)
@@ -235,7 +286,7 @@ func (m *move) tile(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
 	total *= int64(p.Down) * int64(p.Across)
 	p.Total = uint32(min(total, math.MaxUint32))
 	groups, err := grid(t, total)
-	return []spec.Step{{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}}, err
+	return spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
 }
 
 // packs reports whether rows lie in whole packs on both sides.
@@ -248,8 +299,8 @@ func (m *move) packs() bool {
 	return whole
 }
 
-// strided is the launches of copy_strided.comp for a box.
-func (m *move) strided(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
+// strided is the launch of copy_strided.comp for a box.
+func (m *move) strided(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	src, dst := m.operands()
 	in, srcBase := src.windowAt(t, b, m.src.base)
 	out, dstBase := dst.windowAt(t, b, m.dst.base)
@@ -290,41 +341,9 @@ func (m *move) strided(t *spec.Target, b box, texel bool) ([]spec.Step, error) {
 	if texel {
 		name, local, each = name+".texel", texelGroup, 4/per
 	}
-	packs := ceilDiv(words, each)
-	var steps []spec.Step
-	for _, turn := range turns(rows, dstBase, same, per) {
-		p.Turn, p.Packs = turn, packs
-		if turn > 0 && turn != everyTurn {
-			p.Packs = 1 // rows begin in their first word
-		}
-		total := rows * int64(p.Packs)
-		p.Total = uint32(min(total, math.MaxUint32))
-		groups, err := grid(t, ceilDiv(total, int64(local)))
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups})
-	}
-	return steps, nil
-}
-
-// everyTurn is the turn of a launch in which no two rows share a word.
-const everyTurn = math.MaxUint32
-
-// turns are the launches it takes to write rows that may share words of per
-// elements, so that in none two of them write one: those whose part of a word
-// begins at its first element, its second, and so on. The first row begins at
-// element base, and so do all of them, in their words, if same is true.
-func turns(rows int64, base uint32, same bool, per uint32) []uint32 {
-	switch {
-	case rows == 1 || per == 1 || same && base%per == 0:
-		return []uint32{everyTurn}
-	case same:
-		return []uint32{0, base % per}
-	}
-	list := make([]uint32, per)
-	for i := range list {
-		list[i] = uint32(i)
-	}
-	return list
+	p.Packs = ceilDiv(words, each)
+	total := rows * int64(p.Packs)
+	p.Total = uint32(min(total, math.MaxUint32))
+	groups, err := grid(t, ceilDiv(total, int64(local)))
+	return spec.Step{Kernel: name, Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
 }

@@ -2,10 +2,8 @@
 // read and written in words of 32, or in packs where an element is one (BITS=128).
 //
 // The output is rows of elements that are neighbours in memory, and each row is
-// cut into whole words of memory. An invocation makes WORDS of them. A word may
-// hold what is no part of the output, and belong to several rows. Of such a word
-// only the own bits are changed, and rows take turns: a launch writes the words
-// in which rows begin at one place, so that no two invocations write one word.
+// cut into whole words of memory. An invocation makes WORDS of them. What a word
+// holds beside the row is left as it is; no two rows of a launch share a word.
 //
 //lathe:variant u8 BITS=8
 //lathe:variant u16 BITS=16
@@ -28,7 +26,6 @@
 #define WORD uint
 #define PER (32 / BITS)
 #define MASK (0xffffffffu >> (32 - BITS))
-#define EVERY 0xffffffffu
 #endif
 #if defined(TEXEL)
 #define WG 256
@@ -47,7 +44,6 @@ layout(push_constant) uniform Params {
 	uint packs;                // invocations for a row
 	uint total;                // invocations
 	uint srcBase, dstBase;     // where the first element is
-	uint turn;                 // where in a word its part begins, of those to write; EVERY
 } p;
 
 layout(set = 0, binding = 1) buffer DstBuffer { WORD dst[]; };
@@ -90,12 +86,6 @@ void main() {
 		row = q;
 	}
 	uint w = to / PER + pack * WORDS, k = w * PER - to; // below 0 is far beyond run
-#if PER > 1
-	bool first = pack == 0u && to % PER != 0u, every = p.turn == EVERY;
-	if (!every && p.turn != 0u && (!first || p.turn != to % PER)) return;
-	bool skip = !every && first && p.turn != to % PER; // the word in which the row begins
-	bool only = !every && p.turn != 0u;                // nothing but that word
-#endif
 #if PER == 1
 	WORD values[WORDS];
 	[[unroll]] for (uint j = 0; j < WORDS; j++) values[j] = word(place(from, min(k + j, p.run - 1)));
@@ -113,7 +103,6 @@ void main() {
 		}
 	}
 	[[unroll]] for (uint j = 0; j < WORDS; j++) {
-		if (j == 0u ? skip : only) continue;
 		if (masks[j] == 0xffffffffu) {
 			dst[w + j] = values[j];
 		} else if (masks[j] != 0u) {

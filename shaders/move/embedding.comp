@@ -1,8 +1,8 @@
 // Rows of a table by their numbers. Elements are moved as bits, in units of
 // BITS bits; memory is read and written in words of 32, or in packs of 16 bytes
 // where a unit is one (BITS=128). An invocation makes UNITS packs, or words, of a
-// row. Of a word that rows share only the own bits are changed, and they take
-// turns: see copy_strided.comp.
+// row. Units smaller than words lie without a gap in the output, which is cut into
+// whole words: an invocation makes one of them, from as many rows as it has to.
 //
 //lathe:variant u8 BITS=8
 //lathe:variant u16 BITS=16
@@ -28,12 +28,11 @@ layout(local_size_x = WG) in;
 layout(push_constant) uniform Params {
 	uint rows;                         // rows of the output
 	uint run;                          // units of a row, of those here
-	uint packs;                        // invocations for a row
+	uint packs;                        // invocations for a row, or for all if units are small
 	uint pitch;                        // units from a row to the next, in table and output
 	uint indexBase, indexWords;        // where the numbers are; words of each
 	uint first, count;                 // rows of the table that are here
 	uint tableBase, dstBase;           // where the first unit is
-	uint turn;                         // where in a word its part begins, of those to write; EVERY
 } p;
 
 layout(set = 0, binding = 0) readonly buffer IndexBuffer { uint indices[]; };
@@ -52,7 +51,6 @@ layout(set = 0, binding = 1) readonly buffer TableBuffer { uvec4 table[]; };
 #else
 #define PER (32 / BITS)
 #define MASK (0xffffffffu >> (32 - BITS))
-#define EVERY 0xffffffffu
 layout(set = 0, binding = 2) buffer DstBuffer { uint dst[]; };
 #if defined(TEXEL)
 layout(set = 0, binding = 1) uniform usamplerBuffer table;
@@ -69,13 +67,13 @@ layout(set = 0, binding = 1) readonly buffer TableBuffer { uint table[]; };
 
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+#if PER == 1
 	uint row = i / p.packs, pack = i - row * p.packs;
 	if (row >= p.rows || faults[0] != 0u) return;
 	uint number = indices[p.indexBase + row * p.indexWords] - p.first;
 	if (number >= p.count) return;
 	uint from = p.tableBase + number * p.pitch, to = p.dstBase + row * p.pitch;
-	uint w = to / PER + pack * UNITS, k = w * PER - to; // below 0 is far beyond run
-#if PER == 1
+	uint w = to + pack * UNITS, k = pack * UNITS;
 #if BITS == 128
 	uvec4 v[UNITS];
 #else
@@ -84,16 +82,25 @@ void main() {
 	[[unroll]] for (uint j = 0; j < UNITS; j++) v[j] = LOAD(from + min(k + j, p.run - 1));
 	[[unroll]] for (uint j = 0; j < UNITS; j++) if (k + j < p.run) dst[w + j] = v[j];
 #else
+	if (i >= p.packs || faults[0] != 0u) return;
+	// From the word's last unit to its first, which may lie before all rows.
+	uint w = p.dstBase / PER + i, k = w * PER + PER - 1 - p.dstBase;
+	uint row = k / p.run, column = k - row * p.run;
 	uint value = 0u, mask = 0u;
-	[[unroll]] for (uint e = 0; e < PER; e++) {
-		if (k + e < p.run) {
-			uint a = from + k + e;
-			value |= ((LOAD(a / PER) >> (a % PER * BITS)) & MASK) << (e * BITS);
-			mask |= MASK << (e * BITS);
-		}
+	[[unroll]] for (uint e = PER; e-- > 0;) {
+		uint number = indices[p.indexBase + min(row, p.rows - 1) * p.indexWords] - p.first;
+		uint a = p.tableBase + min(number, p.count - 1) * p.pitch + column;
+		uint own = row < p.rows && number < p.count ? MASK << (e * BITS) : 0u;
+		value |= ((LOAD(a / PER) >> (a % PER * BITS)) << (e * BITS)) & own;
+		mask |= own;
+		// Before the first row comes one far beyond the last.
+		row -= column == 0u ? 1u : 0u;
+		column = (column == 0u ? p.run : column) - 1;
 	}
-	uint begin = pack == 0u ? to % PER : 0u;
-	if (mask == 0u || p.turn != EVERY && p.turn != begin) return;
-	dst[w] = mask == 0xffffffffu ? value : (dst[w] & ~mask) | value;
+	if (mask == 0xffffffffu) {
+		dst[w] = value;
+	} else if (mask != 0u) {
+		dst[w] = (dst[w] & ~mask) | value;
+	}
 #endif
 }
