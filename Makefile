@@ -19,7 +19,7 @@ TIMEOUT ?= 30m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench verify soak swiftshader validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders bench verify conformance soak swiftshader validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ bench: vulkan ## speed and memory beside other Go libraries (BENCH=-quick for a 
 verify: vulkan build ## every operation against its reference, on this machine's device
 	bin/lathe verify
 
+conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it
+	LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./tests/conformance
+
 soak: vulkan ## the slow tests, and the race detector several times over
 	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
 	$(GO) test -race -count 3 -timeout 60m $(RACE)
@@ -65,8 +68,8 @@ race: vulkan ## the packages with goroutines, and the short suite, under the rac
 	$(GO) test -race -short -timeout $(TIMEOUT) ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./backend/... ./vk/... ./exec/... ./tests/conformance/...
-RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./exec/... ./batch/...
+DEVICE = . ./backend/... ./vk/... ./wgpu/... ./exec/... ./tests/conformance/...
+RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./exec/... ./batch/...
 
 lint: ## gofmt, go vet, import graph and size budgets
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:" $$bad; exit 1; fi

@@ -53,7 +53,7 @@ type cli struct {
 	Image    imageCmd    `cmd:"" help:"Put pictures through operations."`
 	Ops      opsCmd      `cmd:"" help:"List the operations."`
 	Devices  devicesCmd  `cmd:"" help:"List the devices."`
-	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Vulkan from working here, and how to mend it."`
+	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to mend it."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
 	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`

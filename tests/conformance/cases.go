@@ -66,6 +66,9 @@ func (s *suite) cases(l *lane, p *prepared) {
 		}
 		o, got := s.one(l, p, m, base)
 		s.add(l, p.job, m.name, o)
+		if o.status == Pass && l.first == nil {
+			l.first = got
+		}
 		if m.name == "plain" {
 			if o.status != Pass {
 				return // every other mode would say the same
@@ -80,6 +83,16 @@ func (s *suite) cases(l *lane, p *prepared) {
 	if err := l.dev.Sync(s.ctx); err != nil && s.ctx.Err() == nil {
 		s.add(l, p.job, "sync", fail(err))
 	}
+}
+
+// agree compares the results of two devices on a job.
+func (s *suite) agree(a, b *lane, p *prepared) {
+	o := pass()
+	for i, w := range p.want {
+		tol := among(p.image, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		o = o.and(compare(b.first[i], &tensor.Host{Desc: w.Desc, Data: a.first[i]}, tol))
+	}
+	s.add(b, p.job, "agrees", o)
 }
 
 // placements are the modes of the job. Where several outputs may be in place,

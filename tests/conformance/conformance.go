@@ -61,6 +61,10 @@ type Variant struct {
 	Limits func(*gpu.Limits)
 	// Target, if not nil, changes what plans are made for.
 	Target func(*spec.Target)
+	// Device, if not nil, is another device to run on than that of the run. Its
+	// results must also agree with those of the first variant, within the
+	// tolerance of the operation.
+	Device gpu.Device
 }
 
 // TinyLimits forces limits at or below the least that Vulkan allows, so that
@@ -81,6 +85,23 @@ func TinyLimits(l *gpu.Limits) {
 	l.TexelAlign = max(l.TexelAlign, 256)
 }
 
+// WebGPULimits forces the limits that every WebGPU device has, which are all that
+// a program gets unless it asks for more.
+func WebGPULimits(l *gpu.Limits) {
+	l.MaxBuffer = min(l.MaxBuffer, 256<<20)
+	l.MaxBinding = min(l.MaxBinding, 128<<20)
+	for i, n := range []uint32{256, 256, 64} {
+		l.MaxGroups[i] = min(l.MaxGroups[i], 65535)
+		l.MaxLocalSize[i] = min(l.MaxLocalSize[i], n)
+	}
+	l.MaxInvocations = min(l.MaxInvocations, 256)
+	l.MaxSharedBytes = min(l.MaxSharedBytes, 16<<10)
+	l.MaxParamBytes = min(l.MaxParamBytes, 128)
+	l.MaxBindings = min(l.MaxBindings, 8)
+	l.MaxUniform = min(l.MaxUniform, 64<<10)
+	l.OffsetAlign = max(l.OffsetAlign, 256)
+}
+
 // Variants returns the ways to plan that are worth trying on a device: its own
 // first, without and with zones around every buffer, then tiny limits, the plans
 // of the other device profile, and tiny limits without texel buffers.
@@ -90,6 +111,9 @@ func Variants(info *gpu.Info) []Variant {
 		vs = append(vs, Variant{Name: "gpu-profile", Target: func(t *spec.Target) { t.CPU = false }})
 	} else {
 		vs = append(vs, Variant{Name: "cpu-profile", Target: func(t *spec.Target) { t.CPU = true }})
+	}
+	if info.Backend == "wgpu" {
+		vs = append(vs, Variant{Name: "webgpu-limits", Limits: WebGPULimits})
 	}
 	if info.Limits.MaxTexelBuffers > 0 {
 		vs = append(vs, Variant{Name: "tiny-no-texels", Limits: TinyLimits, Target: func(t *spec.Target) { t.TexelBuffers = false }})
@@ -116,7 +140,11 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	}
 	s := &suite{ctx: ctx, opts: opts, report: newReport(dev.Info(), opts)}
 	for _, v := range variants {
-		l, err := newLane(dev, v)
+		on := dev
+		if v.Device != nil {
+			on = v.Device
+		}
+		l, err := newLane(on, v)
 		if err != nil {
 			return nil, fmt.Errorf("conformance: %s: %w", v.Name, err)
 		}
@@ -135,8 +163,9 @@ type lane struct {
 	Variant
 	dev   gpu.Device
 	x     *exec.Runner
-	align int64 // satisfies storage and texel bindings
-	rows  []Row // of the job at work
+	align int64    // satisfies storage and texel bindings
+	rows  []Row    // of the job at work
+	first [][]byte // outputs of the first mode of that job that passed
 	lost  error
 }
 
@@ -344,6 +373,11 @@ func (s *suite) all(p *prepared) {
 		}
 	}
 	wg.Wait()
+	for _, l := range lanes {
+		if l.Device != nil && l.first != nil && lanes[0].first != nil {
+			s.agree(lanes[0], l, p)
+		}
+	}
 	s.report.spent[p.op.Name] += time.Since(start)
 	for _, l := range lanes {
 		for _, r := range l.rows {
@@ -352,7 +386,7 @@ func (s *suite) all(p *prepared) {
 		if l.lost != nil {
 			s.report.lost = l.lost
 		}
-		l.rows = l.rows[:0]
+		l.rows, l.first = l.rows[:0], nil
 	}
 }
 

@@ -70,12 +70,14 @@ func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
 	}
+	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
 		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Expect: expectations(t), Quick: testing.Short()})
 		if err != nil {
 			t.Fatal(err)
 		}
+		reports = append(reports, rep)
 		t.Logf("%v, longest %s\n%s", time.Since(start).Round(time.Millisecond), rep.Slowest(8), rep)
 		if !rep.OK() {
 			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
@@ -98,6 +100,52 @@ func TestDevices(t *testing.T) {
 			}
 		}
 	})
+	if file := os.Getenv("LATHE_TABLE"); file != "" {
+		if err := os.WriteFile(file, []byte(conformance.Table(reports)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestBackendsAgree runs every case by both backends where they reach the same
+// hardware: each must pass, and their results must agree.
+func TestBackendsAgree(t *testing.T) {
+	infos, err := drivers.List(t.Context(), drivers.Auto)
+	if err != nil && !errors.Is(err, gpu.ErrNoDevice) {
+		t.Fatal(err)
+	}
+	tried := false
+	for i, j := range drivers.Same(infos) {
+		if i == j {
+			continue
+		}
+		tried = true
+		t.Run(infos[i].Name, func(t *testing.T) {
+			t.Setenv(drivers.Env, drivers.Auto)
+			a, b := open(t, j, false), open(t, i, false)
+			rep, err := conformance.Run(t.Context(), a, conformance.Options{Expect: expectations(t), Quick: true,
+				Variants: []conformance.Variant{{Name: a.Info().Backend}, {Name: b.Info().Backend, Device: b}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			agreed := 0
+			for _, r := range rep.Rows {
+				if strings.Contains(r.Case, "/agrees/") && r.Status == conformance.Pass {
+					agreed++
+				}
+			}
+			t.Logf("%d results agree, longest %s", agreed, rep.Slowest(5))
+			if !rep.OK() || agreed < 1000 {
+				t.Errorf("%d results agree, %d cases failed\n%s", agreed, rep.Count(conformance.Fail), rep)
+			}
+		})
+	}
+	if !tried {
+		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" && len(drivers.Built()) > 1 {
+			t.Fatal("no device is reached by both backends")
+		}
+		t.Skip("no device is reached by both backends")
+	}
 }
 
 // A cancelled run stops and says so.

@@ -44,11 +44,12 @@ type Row struct {
 
 // Report is the outcome of Run.
 type Report struct {
-	Device string `json:"device"`
-	Driver string `json:"driver"`
-	Seed   uint64 `json:"seed"`
-	Quick  bool   `json:"quick"`
-	Rows   []Row  `json:"rows"`
+	Backend string `json:"backend"`
+	Device  string `json:"device"`
+	Driver  string `json:"driver"`
+	Seed    uint64 `json:"seed"`
+	Quick   bool   `json:"quick"`
+	Rows    []Row  `json:"rows"`
 	// Stale are the rows of the expectations that name this device and did not
 	// fail: they must be removed.
 	Stale []string `json:"stale,omitempty"`
@@ -60,7 +61,7 @@ type Report struct {
 }
 
 func newReport(info *gpu.Info, opts Options) *Report {
-	r := &Report{Device: info.Name, Driver: info.Driver, Seed: opts.Seed, Quick: opts.Quick,
+	r := &Report{Backend: info.Backend, Device: info.Name, Driver: info.Driver, Seed: opts.Seed, Quick: opts.Quick,
 		spent: map[string]time.Duration{}, flips: map[string]*[2]int{}, limit: map[string]float64{}}
 	for _, op := range opts.Ops {
 		for _, d := range op.Cases.DTypes {
@@ -190,7 +191,7 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 // String is the table WriteTo prints.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "device %s (%s), seed %d\n", r.Device, r.Driver, r.Seed)
+	fmt.Fprintf(&b, "device %s by %s (%s), seed %d\n", r.Device, r.Backend, r.Driver, r.Seed)
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "op\tdtype\tvariant\tpass\tfail\tunsupported\texpected\tmax error\tof tolerance\tin case")
 	for _, s := range r.summaries() {

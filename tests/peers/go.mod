@@ -9,11 +9,12 @@ require (
 	github.com/disintegration/gift v1.2.1
 	github.com/disintegration/imaging v1.6.2
 	github.com/lathe-gpu/lathe v0.0.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (
+	github.com/cogentcore/webgpu v0.23.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/vulkan-go/vulkan v0.0.0-20221209234627-c0a353ae26c8 // indirect
 	golang.org/x/image v0.47.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 )

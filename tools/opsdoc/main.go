@@ -63,7 +63,8 @@ func render(ops []*spec.Op) []byte {
 	b.WriteString("# Operations\n\n")
 	b.WriteString("`lathe verify` runs every one of them against its float64 reference on your device.\n\n")
 	b.WriteString("f16 and bf16 are storage: arithmetic on them is done in f32, on every device. f64 needs a device\n" +
-		"that has it. Operands may have any strides; where an operation takes none, they are copied.\n" +
+		"that has it; WebGPU has none, and there whatever has an operand of f64 is `ErrUnsupported`.\n" +
+		"[conformance.md](conformance.md) shows what a run of the suite found, by backend. Operands may have any strides; where an operation takes none, they are copied.\n" +
 		"An output is never one of the inputs, except where \"in place\" says which one it may be.\n")
 	groups := map[string][]*spec.Op{}
 	for _, op := range ops {

@@ -51,6 +51,7 @@ var sections = []struct {
 	{"roofline", (*bench).roofline},
 	{"matmul", (*bench).matmul},
 	{"tensor", (*bench).tensor},
+	{"backends", (*bench).backends},
 }
 
 // results is what -json writes.

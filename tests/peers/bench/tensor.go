@@ -41,6 +41,7 @@ var tensorCases = []tensorCase{
 	{call: "softmax", in: "f32[4096,1024]"},
 	{call: "layer_norm", in: "f32[4096,1024] f32[1024] f32[1024]"},
 	{call: "layer_norm_grad", in: "f32[4096,1024] f32[1024] f32[4096,1024]"},
+	{call: "attention", in: "f32[8,512,64] f32[8,512,64] f32[8,512,64]"},
 	{call: "gelu_grad", in: "f32[4096,1024] f32[4096,1024]"},
 	{call: "cross_entropy", in: "f32[4096,1024] i32[4096]"},
 	{call: "embedding", in: "i32[8192] f32[32768,256]"},

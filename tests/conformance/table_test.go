@@ -1,0 +1,30 @@
+package conformance_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/tests/conformance"
+)
+
+func TestTable(t *testing.T) {
+	row := func(op, dtype string, s conformance.Status, message string) conformance.Row {
+		return conformance.Row{Op: op, DType: dtype, Status: s, Message: message}
+	}
+	page := conformance.Table([]*conformance.Report{
+		{Backend: "vk", Device: "A", Driver: "x", Rows: []conformance.Row{
+			row("relu", "f32", conformance.Pass, ""), row("relu", "f32", conformance.Pass, ""), row("add", "f32", conformance.Expected, "off by | one")}},
+		{Backend: "wgpu", Device: "A", Driver: "y", Rows: []conformance.Row{
+			row("relu", "f64", conformance.Unsupported, "exec: relu: unsupported: f64: none here"), row("relu", "f64", conformance.Unsupported, "exec: relu: unsupported: f64: none here")}},
+	})
+	for _, want := range []string{
+		"1. vk: A (x): 3 cases, 2 passed, 0 unsupported, 1 expected to fail, 0 failed.",
+		"| operation | 1. vk | 2. wgpu |\n|---|---|---|\n",
+		"| add | 0 pass; 1 expected: off by \\| one (f32) | not run |\n",
+		"| relu | 2 pass | 0 pass; 2 unsupported: f64: none here (f64) |\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+}
