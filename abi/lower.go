@@ -26,8 +26,9 @@ type Lowered struct {
 // in a descriptor set of its own, and specialisation constants become constants
 // of their default values. Blocks whose members are all NonWritable become
 // NonWritable variables, because WebGPU takes them for read-write otherwise;
-// with readWrite they do not, for dispatches that bind one buffer both to be
-// read and to be written. Everything else stays as it is.
+// with readWrite no storage variable is NonWritable, for dispatches that bind one
+// buffer both to be read and to be written. The local size is stated once, as an
+// execution mode. Everything else stays as it is.
 //
 // Errors: ErrUnsupported naming the construct (OpSpecConstantOp);
 // ErrInvalidShader if m does not come from Parse or Reflect.
@@ -72,12 +73,22 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		}
 	}
 
-	least := map[uint32]uint32{}
+	main, last := uint32(0), 0 // the function, and the last entry point
+	for i := range s.insts {
+		if in := &s.insts[i]; in.op == opEntryPoint {
+			last = i
+			if name, _, _ := str(in.w[3:]); name == "main" {
+				main = in.w[2]
+			}
+		}
+	}
+	least, buffers := map[uint32]uint32{}, map[uint32]bool{}
 	for i := range s.insts {
 		in := &s.insts[i]
 		if in.op != opVariable || in.w[3] != classStorageBuffer && in.w[3] != classUniform {
 			continue
 		}
+		buffers[in.res] = true
 		if slot, ok := number(s.decor[in.res], decBinding); ok {
 			least[slot] = max(least[slot], uint32(min(s.span(s.types[in.typ].elem), 1<<31)))
 		}
@@ -110,16 +121,31 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		case opSpecConstantOp:
 			return nil, unsupported("%v: WebGPU has no constants computed from specialisation constants", in)
 		case opDecorate:
-			if w[2] == decSpecID {
+			if w[2] == decSpecID || readWrite && w[2] == decNonWritable && buffers[w[1]] {
+				continue
+			}
+		case opEntryPoint:
+			if i == last {
+				// Readers differ in what they go by where a constant overrides the mode.
+				code = appendWords(code, w)
+				w = []uint32{6<<16 | uint32(opExecutionMode), main, modeLocalSize, m.LocalSize[0], m.LocalSize[1], m.LocalSize[2]}
+			}
+		case opExecutionMode, opExecutionModeID:
+			if w[1] == main && (w[2] == modeLocalSize || w[2] == modeLocalSizeID) {
 				continue
 			}
 		}
-		for _, x := range w {
-			code = binary.LittleEndian.AppendUint32(code, x)
-		}
+		code = appendWords(code, w)
 	}
 	l.Code = code
 	return l, nil
+}
+
+func appendWords(code []byte, words []uint32) []byte {
+	for _, w := range words {
+		code = binary.LittleEndian.AppendUint32(code, w)
+	}
+	return code
 }
 
 // decorate appends the decorations that the lowered variables need.

@@ -104,6 +104,48 @@ func TestLower(t *testing.T) {
 	}
 }
 
+// TestLowerLocalSize wants the local size as an execution mode, once, wherever the
+// module has it from.
+func TestLowerLocalSize(t *testing.T) {
+	constant := edit(t, edit(t, good, "OpExecutionMode %main 17 8 4 1\n", "OpExecutionMode %main 17 1 1 1\n"),
+		"OpDecorate %gid 11 28\n", "OpDecorate %gid 11 28\nOpDecorate %wg 11 25\n")
+	constant = edit(t, constant, "%f1 = OpConstant", "%wg = OpConstantComposite %v3 %2 %1 %2\n%f1 = OpConstant")
+	for _, c := range []struct {
+		text string
+		want [3]uint32
+	}{{good, [3]uint32{8, 4, 1}}, {constant, [3]uint32{2, 1, 2}}} {
+		m, err := Parse("m", assemble(t, v13, c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, s := lowered(t, m, false)
+		var got [][]uint32
+		for i := range s.insts {
+			if in := &s.insts[i]; in.op == opExecutionMode || in.op == opExecutionModeID {
+				got = append(got, in.w[2:])
+			}
+		}
+		if len(got) != 1 || !slices.Equal(got[0], []uint32{modeLocalSize, c.want[0], c.want[1], c.want[2]}) {
+			t.Errorf("execution modes %d, want local size %d", got, c.want)
+		}
+		validate(t, "m", l.Code)
+	}
+}
+
+// TestLowerReadWrite wants no variable NonWritable then, however the module says so.
+func TestLowerReadWrite(t *testing.T) {
+	m, err := Parse("m", assemble(t, v13, edit(t, good, "OpDecorate %src 34 0\n", "OpDecorate %src 34 0\nOpDecorate %src 24\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, readWrite := range []bool{false, true} {
+		_, s := lowered(t, m, readWrite)
+		if got := variables(s)[0].readOnly; got == readWrite {
+			t.Errorf("readWrite %v: the variable is read-only: %v", readWrite, got)
+		}
+	}
+}
+
 func TestLowerRefuses(t *testing.T) {
 	text := edit(t, good, "%tile = OpTypeArray %f32 %count", "%double = OpSpecConstantOp %u32 128 %count %count\n%tile = OpTypeArray %f32 %count")
 	m, err := Parse("named", assemble(t, v13, text))

@@ -89,7 +89,6 @@ typedef struct {
 	struct { const wg_chain *next; void *module; const char *entry; size_t constantCount; const void *constants; } stage;
 } wg_compute_desc;
 typedef struct { const wg_chain *next; const char *label; const void *timestamps; } wg_pass_desc;
-typedef struct { void *queue; uint64_t index; } wg_submission;
 
 void *wgpuCreateInstance(const wg_instance_desc *desc);
 void wgpuInstanceRelease(void *instance);
@@ -101,7 +100,7 @@ uint32_t wgpuAdapterGetLimits(void *adapter, wg_supported_limits *limits);
 void wgpuAdapterRequestDevice(void *adapter, const wg_device_desc *desc, wg_device_callback done, void *user);
 void *wgpuDeviceGetQueue(void *device);
 void wgpuDeviceRelease(void *device);
-uint32_t wgpuDevicePoll(void *device, uint32_t wait, const wg_submission *until);
+uint32_t wgpuDevicePoll(void *device, uint32_t wait, const void *until);
 void *wgpuDeviceCreateBuffer(void *device, const wg_buffer_desc *desc);
 void wgpuBufferRelease(void *buffer);
 void wgpuBufferMapAsync(void *buffer, uint32_t mode, size_t offset, size_t size, wg_status_callback done, void *user);
@@ -129,7 +128,7 @@ void wgpuComputePassEncoderDispatchWorkgroups(void *pass, uint32_t x, uint32_t y
 void wgpuComputePassEncoderEnd(void *pass);
 void wgpuComputePassEncoderRelease(void *pass);
 void wgpuQueueWriteBuffer(void *queue, void *buffer, uint64_t offset, const void *data, size_t size);
-uint64_t wgpuQueueSubmitForIndex(void *queue, size_t count, void *const *commands);
+void wgpuQueueSubmit(void *queue, size_t count, void *const *commands);
 void wgpuQueueOnSubmittedWorkDone(void *queue, wg_status_callback done, void *user);
 void wgpuQueueRelease(void *queue);
 

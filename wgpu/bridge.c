@@ -5,6 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <time.h>
+#endif
 
 struct lwg_device {
 	void *device, *queue;
@@ -22,7 +27,6 @@ struct lwg_device {
 struct lwg_flight {
 	atomic_int done;
 	uint32_t status;
-	uint64_t index;
 };
 
 static void lock(lwg_device *d) {
@@ -163,7 +167,7 @@ void lwg_close(lwg_device *d) {
 	wgpuBindGroupRelease(d->emptyGroup);
 	wgpuBindGroupLayoutRelease(d->empty);
 	wgpuQueueRelease(d->queue);
-	wgpuDevicePoll(d->device, 1, NULL);
+	wgpuDevicePoll(d->device, 0, NULL);
 	wgpuDeviceRelease(d->device);
 	free(d);
 }
@@ -331,7 +335,7 @@ int lwg_submit(lwg_device *d, const lwg_cmd *cmds, uint32_t count, const lwg_set
 	}
 	if (!failed) {
 		atomic_store(&f->done, 0);
-		f->index = wgpuQueueSubmitForIndex(d->queue, commands ? 1 : 0, &commands);
+		wgpuQueueSubmit(d->queue, commands ? 1 : 0, &commands);
 		wgpuQueueOnSubmittedWorkDone(d->queue, on_done, f);
 	}
 	if (commands) wgpuCommandBufferRelease(commands);
@@ -343,22 +347,46 @@ int lwg_submit(lwg_device *d, const lwg_cmd *cmds, uint32_t count, const lwg_set
 	return failed ? -1 : 0;
 }
 
-int lwg_wait(lwg_device *d, lwg_flight *f, int wait) {
-	wg_submission until = {d->queue, f->index};
-	if (!wait) {
-		if (!atomic_load(&f->done)) wgpuDevicePoll(d->device, 0, NULL);
-		return atomic_load(&f->done);
+static void sleep_us(unsigned us) {
+#if defined(_WIN32)
+	Sleep((us + 999) / 1000);
+#else
+	struct timespec t = {us / 1000000, us % 1000000 * 1000};
+	nanosleep(&t, NULL);
+#endif
+}
+
+// poll_until polls until *done is set, or *other. It must not let the library
+// wait: a poll that waits takes all work for done after five seconds, and then
+// gives command buffers out again that the driver is still reading. Between polls
+// it sleeps for a small part of the time that has passed.
+static void poll_until(lwg_device *d, atomic_int *done, atomic_int *other) {
+	unsigned slept = 0;
+	for (int i = 0; !atomic_load(done) && !atomic_load(other); i++) {
+		wgpuDevicePoll(d->device, 0, NULL);
+		if (i < 4 || atomic_load(done)) continue;
+		unsigned us = 10 + slept / 16;
+		if (us > 1000) us = 1000;
+		if (slept < 1u << 30) slept += us;
+		sleep_us(us);
 	}
-	// A poll gives up after a minute, so that one may not be enough.
-	while (!atomic_load(&f->done) && !atomic_load(&d->lost)) wgpuDevicePoll(d->device, 1, &until);
+}
+
+int lwg_wait(lwg_device *d, lwg_flight *f, int wait) {
+	if (wait) {
+		poll_until(d, &f->done, &d->lost);
+	} else if (!atomic_load(&f->done)) {
+		wgpuDevicePoll(d->device, 0, NULL);
+	}
 	return atomic_load(&f->done);
 }
 
 const void *lwg_map(lwg_device *d, void *buffer, size_t size) {
 	lwg_flight f = {0};
-	// f outlives the callback: this function returns only after it.
+	// f outlives the callback: this function returns only after it, which comes
+	// also where the device is lost.
 	wgpuBufferMapAsync(buffer, LWG_MAP_READ, 0, size, on_done, &f);
-	for (int i = 0; !atomic_load(&f.done); i++) wgpuDevicePoll(d->device, i > 0, NULL);
+	poll_until(d, &f.done, &f.done);
 	return f.status == 0 ? wgpuBufferGetConstMappedRange(buffer, 0, size) : NULL;
 }
 

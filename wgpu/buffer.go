@@ -26,6 +26,8 @@ type buffer struct {
 	room   int64 // bytes there are, whole units and spare
 	handle unsafe.Pointer
 	used   uint64 // last batch that uses it
+	wrote  uint64 // the batch before which its last queued write takes effect
+	reads  int    // Reads of several parts under way
 }
 
 // spare is what a buffer has past its last unit. WebGPU wants a binding to have
@@ -58,10 +60,15 @@ func (d *Device) release(b *buffer) {
 	C.lwg_buffer_release(b.handle)
 	objects.buffers.Add(-1)
 	b.handle = nil
-	if n := len(d.inflight); n > 0 && b.used > d.done {
+	switch last, n := max(b.used, b.wrote), len(d.inflight); {
+	case last >= d.rec.seq:
+		d.rec.doomed += b.room
+	case last > d.done && n > 0:
 		d.inflight[n-1].doomed += b.room
-		d.doomed += b.room
+	default:
+		return
 	}
+	d.doomed += b.room
 }
 
 // Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
@@ -75,14 +82,22 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	if err := gpu.CheckSize(&d.info, size); err != nil {
 		return 0, err
 	}
-	for d.doomed > doomedBytes && len(d.inflight) > 0 {
+	for d.doomed > doomedBytes && d.lost == nil {
+		if len(d.inflight) == 0 {
+			if d.rec.doomed == 0 {
+				break
+			}
+			d.flush()
+			continue
+		}
 		if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
 			return 0, err
 		}
 	}
 	b, err := d.newBuffer(size)
 	if errors.Is(err, gpu.ErrOutOfMemory) { // memory that is only waiting for work to end
-		if err := d.wait(context.Background(), d.flush()); err != nil {
+		seq, _ := d.flush()
+		if err := d.wait(context.Background(), seq); err != nil {
 			return 0, err
 		}
 		b, err = d.newBuffer(size)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -47,12 +48,13 @@ type Device struct {
 	rec      batch     // being recorded
 	inflight []*flight // submitted, oldest first
 	spare    []*flight
-	done     uint64 // number of the last batch finished
-	polling  bool   // a goroutine waits for the oldest flight
-	queued   int64  // bytes written since the last submission
-	room     int    // bytes of parameters the library has memory for
-	doomed   int64  // bytes of freed buffers that pending work still uses
-	dummy    *buffer
+	done     uint64            // number of the last batch finished
+	polling  bool              // a goroutine waits for the oldest flight
+	flushAt  int               // flushCount, but for tests
+	queued   int64             // bytes written since the last submission
+	room     int               // bytes of parameters the library has memory for
+	doomed   int64             // bytes of freed buffers that pending work still uses
+	dummy    [useKinds]*buffer // bound in place of empty ranges, by use
 	staging  []*staging
 
 	failed  error // first error of submitted work, until a Sync or Read takes it
@@ -120,7 +122,7 @@ func open(list []adapter, opts Options) (*Device, error) {
 	a := &list[i]
 	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign)}
 	d.changed.L = &d.mu
-	d.rec.seq = 1
+	d.rec.seq, d.flushAt = 1, flushCount
 	d.table = handles.New(d.release)
 	d.size = func(h gpu.Handle) (int64, error) {
 		b, err := d.table.Get(h)
@@ -142,8 +144,10 @@ func open(list []adapter, opts Options) (*Device, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err = d.take("open")
-	if err == nil {
-		d.dummy, err = d.newBuffer(gpu.Unit)
+	for i := range d.dummy {
+		if err == nil {
+			d.dummy[i], err = d.newBuffer(gpu.Unit)
+		}
 	}
 	if err != nil {
 		d.destroy()
@@ -232,12 +236,13 @@ func (d *Device) note(err error) {
 	}
 }
 
-// takeError returns, once, what went wrong in the work submitted so far.
+// takeError returns, once, what went wrong in the work submitted so far, or what
+// the library has reported besides. The caller holds mu.
 func (d *Device) takeError() error {
 	err := d.failed
 	d.failed = nil
 	if err == nil {
-		err = d.lost
+		err = d.take("earlier work")
 	}
 	return err
 }
@@ -251,11 +256,25 @@ func (d *Device) Sync(ctx context.Context) error {
 		return err
 	}
 	defer d.end()
-	if err := d.wait(ctx, d.flush()); err != nil {
+	// First for what is under way: a submission behind it might block, and that
+	// no context could end.
+	if err := d.wait(ctx, d.rec.seq); err != nil {
 		return err
 	}
-	return d.takeError()
+	seq, failed := d.flushOwn()
+	if failed == nil {
+		if err := d.wait(ctx, seq); err != nil {
+			return err
+		}
+	}
+	if err := d.takeError(); err != nil {
+		return err
+	}
+	return failed
 }
+
+// isDummy reports whether b is bound in place of empty ranges.
+func (d *Device) isDummy(b *buffer) bool { return slices.Contains(d.dummy[:], b) }
 
 // Close waits for submitted work and gives back everything. Closing twice is
 // harmless. It returns an error of the work that no Sync or Read has returned.
@@ -272,7 +291,8 @@ func (d *Device) Close() error {
 	for d.active > 0 {
 		d.changed.Wait()
 	}
-	_ = d.wait(context.Background(), d.flush()) // errors of the work are in failed
+	seq, _ := d.flush() // errors of the work are in failed
+	_ = d.wait(context.Background(), seq)
 	for d.polling {
 		d.changed.Wait()
 	}
@@ -294,8 +314,10 @@ func (d *Device) destroy() {
 	for _, s := range d.staging {
 		s.destroy()
 	}
-	if d.dummy != nil {
-		d.release(d.dummy)
+	for _, b := range d.dummy {
+		if b != nil {
+			d.release(b)
+		}
 	}
 	C.lwg_close(d.c)
 	objects.devices.Add(-1)
@@ -303,6 +325,11 @@ func (d *Device) destroy() {
 		f.destroy()
 	}
 	d.inflight, d.spare, d.staging = nil, nil, nil
+}
+
+// upset makes the library report an error that belongs to no call, for tests.
+func (d *Device) upset() {
+	C.lwg_buffer_release(C.lwg_buffer(d.c, 16, C.LWG_USAGE_MAP_READ|C.LWG_USAGE_STORAGE))
 }
 
 // lose loses the device, for tests.

@@ -269,6 +269,87 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLongWork submits work that takes the device many seconds: nothing of it may
+// be taken for done early.
+func TestLongWork(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("long")
+	}
+	d := openTest(t, Options{})
+	d.flushAt = 1 << 20
+	ctx, m := context.Background(), kernel(t, affineKernel)
+	const n = 64 * 65535
+	var hs [3]gpu.Handle
+	for i := range hs {
+		h, err := d.Alloc(4 * n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hs[i] = h
+	}
+	one := []gpu.Dispatch{affine(m, hs[0], hs[0], n, 1, 1)}
+	begin := time.Now()
+	if err := errors.Join(d.Submit(one), d.Sync(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	begin = time.Now()
+	if err := errors.Join(d.Submit(one), d.Sync(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	// Seven seconds in one submission: the library's own wait takes work for done
+	// after five.
+	times := int(7*time.Second/max(time.Since(begin), 2*time.Millisecond)) + 1
+	var list []gpu.Dispatch
+	for range times {
+		list = append(list, affine(m, hs[1], hs[1], n, 1, 1))
+	}
+	for round := range 3 {
+		if err := d.Submit(list); err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, 4)
+		if err := d.Read(ctx, hs[1], 4*(n-1), buf); err != nil {
+			t.Fatal(err)
+		}
+		if got := binary.LittleEndian.Uint32(buf); int(got) != len(list)*(round+1) {
+			t.Fatalf("round %d: read %d before the work was done, want %d", round, got, len(list)*(round+1))
+		}
+		for range 300 {
+			if err := errors.Join(d.Submit([]gpu.Dispatch{affine(m, hs[2], hs[2], 64, 1, 1)}), d.Sync(ctx)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Read(ctx, hs[2], 0, buf); err != nil {
+			t.Fatal(err)
+		}
+		if got := binary.LittleEndian.Uint32(buf); got != uint32(300*(round+1)) {
+			t.Fatalf("round %d: got %d, want %d", round, got, 300*(round+1))
+		}
+	}
+	t.Logf("%d dispatches a submission, %v in all", len(list), time.Since(begin).Round(time.Millisecond))
+}
+
+// TestUncaptured lets the library report errors that no call of ours asked for:
+// they are errors of the next call, once, and the device goes on.
+func TestUncaptured(t *testing.T) {
+	ctx := context.Background()
+	for name, call := range map[string]func(*Device) error{
+		"sync":  func(d *Device) error { return d.Sync(ctx) },
+		"alloc": func(d *Device) error { _, err := d.Alloc(16); return err },
+		"work":  func(d *Device) error { return work(t, d) },
+	} {
+		d := openTest(t, Options{})
+		d.upset()
+		err := call(d)
+		if !errors.Is(err, gpu.ErrUnsupported) || !strings.Contains(err.Error(), "wgpu: ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want ErrUnsupported with the library's reason in one line", name, err)
+		}
+		if err := work(t, d); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
+}
+
 // TestQuiet runs a session in a process of its own and wants it to write nothing.
 func TestQuiet(t *testing.T) {
 	if os.Getenv("LATHE_WGPU_CHILD") == "1" {

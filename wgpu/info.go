@@ -58,8 +58,8 @@ func (a *adapter) load() bool {
 		Driver: "wgpu-native on " + api,
 		UUID:   identity(api, name, vendor, uint32(in.deviceID)),
 		Limits: gpu.Limits{
-			MaxBuffer:      clamp(uint64(l.maxBuffer)) &^ 15,
-			MaxBinding:     min(clamp(uint64(l.maxStorageBinding)), clamp(uint64(l.maxBuffer))) &^ 15,
+			MaxBuffer:      (clamp(uint64(l.maxBuffer)) - spare) &^ 15,
+			MaxBinding:     min(clamp(uint64(l.maxStorageBinding)), clamp(uint64(l.maxBuffer))-spare) &^ 15,
 			OffsetAlign:    max(4, int64(l.minStorageAlign)),
 			MaxGroups:      [3]uint32{most, most, most},
 			MaxLocalSize:   [3]uint32{uint32(l.maxLocalSize[0]), uint32(l.maxLocalSize[1]), uint32(l.maxLocalSize[2])},

@@ -32,7 +32,7 @@ func (d *Device) preparePatch() error {
 		return nil
 	}
 	d.patch.slots, d.patch.params, d.patch.lanes = []slot{{write: true, least: gpu.Unit}}, C.LWG_PARAMS_UNIFORM, 1
-	return d.build(&d.patch, "write", []byte(patchSource), 0, false)
+	return d.build(&d.patch, "write", []byte(patchSource), 0)
 }
 
 // patchBytes records the write of a few bytes that lie in one word of b.
@@ -48,5 +48,5 @@ func (d *Device) patchBytes(h gpu.Handle, b *buffer, offset int64, data []byte) 
 		params = binary.LittleEndian.AppendUint32(params, w)
 	}
 	x := gpu.Dispatch{Bindings: []gpu.Binding{{Buffer: h}}, Params: params, Groups: [3]uint32{1, 1, 1}}
-	d.record(&x, &d.patch, []use{{b, base, min(span, gpu.RoundUp(b.size)-base)}})
+	d.record(&x, &d.patch, []use{{b, base, min(span, gpu.RoundUp(b.size)-base), true}})
 }

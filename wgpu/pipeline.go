@@ -25,6 +25,7 @@ type pipeline struct {
 	c       C.lwg_pipeline
 	slots   []slot
 	params  C.uint32_t // LWG_PARAMS_…
+	aliased bool       // all of its storage buffers are read-write
 	lanes   uint64     // invocations of a workgroup
 	ready   chan struct{}
 	err     error
@@ -37,6 +38,24 @@ type slot struct {
 	uniform bool
 	write   bool   // the shader may write it
 	least   uint32 // bytes the shader's block has
+}
+
+// The ways to use a buffer that exclude one another.
+const (
+	useRead = iota
+	useWrite
+	useUniform
+	useKinds
+)
+
+func (s *slot) use() int {
+	switch {
+	case s.uniform:
+		return useUniform
+	case s.write:
+		return useWrite
+	}
+	return useRead
 }
 
 // pipeKey names a pipeline. WebGPU takes a buffer that one dispatch both reads
@@ -114,6 +133,7 @@ func (d *Device) pipeline(m *abi.Module, aliased bool) (*pipeline, error) {
 
 // compile fills in p.
 func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
+	p.aliased = aliased
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
 	storage := 0
 	for i := range m.Bindings {
@@ -143,19 +163,19 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 			return fmt.Errorf("wgpu: %s: %w", gpu.Label(m), &gpu.LimitError{Name: "MaxBindings", Want: int64(storage) + 1, Have: int64(have)})
 		}
 	}
-	return d.build(p, gpu.Label(m), l.Code, len(l.Code)/4, aliased)
+	return d.build(p, gpu.Label(m), l.Code, len(l.Code)/4)
 }
 
 // build makes the pipeline of a source: SPIR-V of so many words, or WGSL with
 // words 0 and a zero byte at the end.
-func (d *Device) build(p *pipeline, name string, code []byte, words int, aliased bool) error {
+func (d *Device) build(p *pipeline, name string, code []byte, words int) error {
 	slots := make([]C.lwg_slot, len(p.slots)+1)
 	for i, s := range p.slots {
 		t := C.uint32_t(C.LWG_BINDING_STORAGE)
 		switch {
 		case s.uniform:
 			t = C.LWG_BINDING_UNIFORM
-		case !s.write && !aliased:
+		case !s.write && !p.aliased:
 			t = C.LWG_BINDING_READ_ONLY
 		}
 		slots[i] = C.lwg_slot{slot: C.uint32_t(s.number), _type: t}

@@ -13,15 +13,16 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// A batch goes to the device once it holds this much: flushCount commands, or
-// flushWork invocations if the device has nothing else to do.
+// A batch goes to the device once it holds this much: flushCount commands before
+// the next list, or flushWork invocations if the device has nothing else to do.
 const (
 	flushCount  = 256
 	flushWork   = 1 << 18
-	maxInflight = 4
+	maxInflight = 4 // submissions under way; none on CPU drivers, which make the next one wait
 )
 
 // batch is what is recorded and not yet submitted.
@@ -33,6 +34,7 @@ type batch struct {
 	params []byte
 	pins   []gpu.Handle
 	work   uint64
+	doomed int64 // bytes of freed buffers that end with it
 }
 
 // flight is a submission under way.
@@ -57,6 +59,7 @@ type scratch struct {
 type use struct {
 	buf          *buffer
 	offset, size int64
+	write        bool
 }
 
 // Submit runs the dispatches one after the other.
@@ -77,18 +80,26 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	if err != nil {
 		return err
 	}
-	for len(d.inflight) > maxInflight { // mu is held from here to the end: no one frees a buffer
-		if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
+	if len(d.rec.cmds) >= d.flushAt {
+		if err := d.makeRoom(context.Background()); err != nil {
 			return err
 		}
+		d.flush() // an error of it is not of this list
 	}
-	for i := range list {
-		if err := list[i].CheckLaunch(&d.info, d.size); err != nil {
+	for {
+		for i := range list {
+			if err := list[i].CheckLaunch(&d.info, d.size); err != nil {
+				return err
+			}
+		}
+		if err := d.gather(s, list); err != nil {
 			return err
 		}
-	}
-	if err := d.gather(s, list); err != nil {
-		return err
+		if !d.beingRead(s) {
+			break // and mu is held from here to the end: no one frees a buffer
+		}
+		d.changed.Wait()
+		s.uses = s.uses[:0]
 	}
 	uses := s.uses
 	for i := range list {
@@ -98,7 +109,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 			d.record(x, p, uses[:n])
 		}
 		uses = uses[n:]
-		if len(d.rec.cmds) >= flushCount {
+		if len(d.rec.cmds) >= 8*d.flushAt {
 			d.flush()
 		}
 	}
@@ -159,8 +170,9 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 				u.size = end - bind.Offset
 			}
 			if b.size == 0 || u.size <= 0 {
-				u = use{d.dummy, 0, gpu.Unit}
+				u = use{buf: d.dummy[t.use()], size: gpu.Unit}
 			}
+			u.write = t.write
 			need := int64(t.least)
 			if u.size < need {
 				u.size = min(gpu.RoundUp(need), u.buf.room-u.offset)
@@ -170,15 +182,43 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 			}
 			s.uses = append(s.uses, u)
 		}
+		if err := p.conflict(list[i].Module, s.uses[len(s.uses)-len(p.slots):]); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// conflict refuses a buffer that is bound as a uniform buffer and, in the same
+// dispatch, as one that its pipeline may write.
+func (p *pipeline) conflict(m *abi.Module, uses []use) error {
+	for i, u := range p.slots {
+		for j, w := range p.slots {
+			if u.uniform && !w.uniform && (w.write || p.aliased) && uses[i].buf == uses[j].buf {
+				return fmt.Errorf("wgpu: %s: %w: one buffer at the uniform binding %d and the written binding %d; make the first a readonly storage buffer",
+					gpu.Label(m), gpu.ErrUnsupported, u.number, w.number)
+			}
+		}
+	}
+	return nil
+}
+
+// beingRead reports whether the list would write a buffer in the middle of a
+// Read of several parts.
+func (d *Device) beingRead(s *scratch) bool {
+	for i := range s.uses {
+		if s.uses[i].write && s.uses[i].buf.reads > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // record appends one dispatch to the batch.
 func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	b := &d.rec
 	for i := range uses {
-		if u := uses[i].buf; u.used != b.seq && u != d.dummy {
+		if u := uses[i].buf; u.used != b.seq && !d.isDummy(u) {
 			u.used = b.seq
 			h := x.Bindings[p.slots[i].number].Buffer
 			if _, err := d.table.Pin(h); err == nil { // live since gather
@@ -229,14 +269,16 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 }
 
 // flush submits what is recorded and written, and returns the number of the
-// last batch there is. What goes wrong is kept for the next Sync or Read. The
-// caller holds mu throughout.
-func (d *Device) flush() uint64 {
+// last batch there is, and what went wrong with it, which is also kept for the
+// next Sync or Read. The caller holds mu throughout.
+func (d *Device) flush() (uint64, error) {
 	b := &d.rec
 	if len(b.cmds) == 0 && d.queued == 0 {
-		return b.seq - 1
+		return b.seq - 1, nil
 	}
-	if err := d.send(b); err != nil {
+	err := d.send(b)
+	if err != nil {
+		d.doomed -= b.doomed
 		d.note(err)
 	}
 	seq := b.seq
@@ -246,7 +288,31 @@ func (d *Device) flush() uint64 {
 		_ = d.table.Unpin(h) // pinned by record
 	}
 	b.pins = pins[:0]
-	return seq
+	return seq, err
+}
+
+// flushOwn is flush for a caller that returns the error itself.
+func (d *Device) flushOwn() (uint64, error) {
+	seq, err := d.flush()
+	if err != nil && d.failed == err {
+		d.failed = nil
+	}
+	return seq, err
+}
+
+// makeRoom waits until a submission does not have to: drivers that run on the
+// CPU hold it up, and with it all who want mu, until the one before is done.
+func (d *Device) makeRoom(ctx context.Context) error {
+	most := maxInflight
+	if d.info.Kind == gpu.CPU {
+		most = 0
+	}
+	for len(d.inflight) > most && d.lost == nil {
+		if err := d.wait(ctx, d.inflight[0].seq); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // send encodes and submits a batch.
@@ -281,6 +347,7 @@ func (d *Device) send(b *batch) error {
 		return fmt.Errorf("wgpu: submit: %w: no reason given", gpu.ErrUnsupported)
 	}
 	d.queued = 0
+	f.doomed = b.doomed
 	d.inflight = append(d.inflight, f)
 	return nil
 }
@@ -298,13 +365,16 @@ func (d *Device) takeFlight() *flight {
 
 // retire takes note of all flights that are done. The caller holds mu.
 func (d *Device) retire() {
-	for len(d.inflight) > 0 && C.lwg_wait(d.c, d.inflight[0].c, 0) != 0 {
-		f := d.inflight[0]
-		d.inflight = d.inflight[:copy(d.inflight, d.inflight[1:])]
+	n := 0
+	for n < len(d.inflight) && C.lwg_wait(d.c, d.inflight[n].c, 0) != 0 {
+		f := d.inflight[n]
 		d.done = f.seq
 		d.doomed -= f.doomed
 		d.spare = append(d.spare, f)
+		n++
 	}
+	d.inflight = slices.Delete(d.inflight, 0, n)
+	d.trimStaging()
 	d.changed.Broadcast()
 }
 
@@ -358,6 +428,22 @@ func (d *Device) poll() {
 		d.retire()
 	}
 	d.changed.Broadcast()
+}
+
+// awaitChange waits until changed is signalled, or ctx ends. The caller holds mu,
+// and is without it meanwhile.
+func (d *Device) awaitChange(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.changed.Broadcast()
+	})
+	defer stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d.changed.Wait()
+	return ctx.Err()
 }
 
 func (d *Device) takeScratch() *scratch {

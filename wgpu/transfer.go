@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"context"
+	"fmt"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -65,9 +66,21 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 			return err
 		}
 	}
-	// What is queued runs before what is recorded.
-	if b.used == d.rec.seq {
-		d.flush()
+	// What is queued runs before what is recorded, and a Read in parts is not to
+	// see it half-way.
+	for b.used == d.rec.seq || b.reads > 0 {
+		if b.reads > 0 {
+			if err := d.awaitChange(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.makeRoom(ctx); err != nil {
+			return err
+		}
+		if b.used == d.rec.seq {
+			d.flush() // its error is of earlier work
+		}
 	}
 	if n := int(min(int64(len(data)), -offset&3)); n > 0 {
 		d.patchBytes(h, b, offset, data[:n])
@@ -80,25 +93,31 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		} else { // what lies past the end is nobody's
 			var last [4]byte
 			copy(last[:], data[whole:])
-			d.queue(b, offset+int64(whole), last[:])
+			if err := d.queue(b, offset+int64(whole), last[:]); err != nil {
+				return err
+			}
 		}
 		data = data[:whole]
 	}
 	for len(data) > 0 {
 		n := min(len(data), queuedBytes)
-		d.queue(b, offset, data[:n])
+		if err := d.queue(b, offset, data[:n]); err != nil {
+			return err
+		}
 		offset, data = offset+int64(n), data[n:]
 		if d.queued >= queuedBytes {
 			d.flush()
 		}
 	}
-	return d.take("write")
+	return nil
 }
 
 // queue hands whole words to the library.
-func (d *Device) queue(b *buffer, offset int64, data []byte) {
+func (d *Device) queue(b *buffer, offset int64, data []byte) error {
 	C.lwg_write(d.c, b.handle, C.uint64_t(offset), unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
 	d.queued += int64(len(data))
+	b.wrote = d.rec.seq
+	return d.take("write")
 }
 
 // staging is a buffer the host can map to read.
@@ -133,9 +152,13 @@ func (d *Device) takeStaging(n int64) (*staging, error) {
 	return s, nil
 }
 
-// putStaging gives s back and drops the oldest idle ones beyond stagingKept.
 func (d *Device) putStaging(s *staging) {
 	s.busy = false
+	d.trimStaging()
+}
+
+// trimStaging drops the oldest idle ones beyond stagingKept.
+func (d *Device) trimStaging() {
 	idle := int64(0)
 	for i := len(d.staging) - 1; i >= 0; i-- {
 		x := d.staging[i]
@@ -164,6 +187,13 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 		return err
 	}
 	defer d.table.Unpin(h)
+	if len(dst) > stagingBytes-4 {
+		b.reads++
+		defer func() {
+			b.reads--
+			d.changed.Broadcast()
+		}()
+	}
 	for len(dst) > 0 {
 		n := min(len(dst), stagingBytes-4)
 		if err := d.readPart(ctx, b, offset, dst[:n]); err != nil {
@@ -176,6 +206,11 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 
 // readPart reads what fits a staging buffer.
 func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []byte) error {
+	// First for what is under way: a submission behind it might block, and a copy
+	// that nobody waits for would be wasted.
+	if err := d.wait(ctx, d.rec.seq); err != nil {
+		return err
+	}
 	from := offset &^ 3
 	n := (offset + int64(len(dst)) + 3 - from) &^ 3
 	s, err := d.takeStaging(n)
@@ -186,7 +221,11 @@ func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []by
 	s.used = d.rec.seq
 	b.used = d.rec.seq // a write after this one must not come before the copy
 	d.rec.cmds = append(d.rec.cmds, C.lwg_cmd{kind: C.LWG_COPY, a: b.handle, b: s.handle, src: C.uint64_t(from), size: C.uint64_t(n)})
-	if err := d.wait(ctx, d.flush()); err != nil {
+	seq, err := d.flushOwn()
+	if err != nil {
+		return err
+	}
+	if err := d.wait(ctx, seq); err != nil {
 		return err
 	}
 	if err := d.takeError(); err != nil {
@@ -199,11 +238,11 @@ func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []by
 		C.lwg_unmap(s.handle)
 	}
 	d.mu.Lock()
-	if p == nil {
-		if err := d.take("read"); err != nil {
-			return err
-		}
-		return d.takeError()
+	if p != nil {
+		return nil
 	}
-	return nil
+	if err := d.takeError(); err != nil {
+		return err
+	}
+	return fmt.Errorf("wgpu: read: %w: the copy could not be mapped", gpu.ErrOutOfMemory)
 }

@@ -183,7 +183,9 @@ func (o *Options) best(ctx context.Context) (gpu.Device, error) {
 	}
 	if d.Info().Kind == gpu.CPU && !sameDrivers() {
 		if infos, err := wgpu.List(ctx); err == nil && hardware(infos) {
-			return o.wgpu(ctx, "")
+			if w, err := o.wgpu(ctx, ""); err == nil {
+				return w, d.Close()
+			}
 		}
 	}
 	for _, s := range said {
@@ -194,7 +196,10 @@ func (o *Options) best(ctx context.Context) (gpu.Device, error) {
 
 // sameDrivers reports whether WebGPU stands on the drivers that vk uses, so
 // that it knows no more hardware where Vulkan works at all.
-func sameDrivers() bool { return runtime.GOOS == "linux" || runtime.GOOS == "android" }
+func sameDrivers() bool {
+	api := strings.TrimSpace(os.Getenv(wgpu.APIEnv))
+	return (runtime.GOOS == "linux" || runtime.GOOS == "android") && (api == "" || api == "vulkan")
+}
 
 func hardware(infos []gpu.Info) bool {
 	for i := range infos {

@@ -103,8 +103,10 @@ func WebGPULimits(l *gpu.Limits) {
 }
 
 // Variants returns the ways to plan that are worth trying on a device: its own
-// first, without and with zones around every buffer, then tiny limits, the plans
-// of the other device profile, and tiny limits without texel buffers.
+// first, without and with zones around every buffer (the latter with no more than
+// WebGPU's least limits, where that is what the device is reached by), then tiny
+// limits, the plans of the other device profile, and tiny limits without texel
+// buffers.
 func Variants(info *gpu.Info) []Variant {
 	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
 	if info.Kind == gpu.CPU {
@@ -113,7 +115,7 @@ func Variants(info *gpu.Info) []Variant {
 		vs = append(vs, Variant{Name: "cpu-profile", Target: func(t *spec.Target) { t.CPU = true }})
 	}
 	if info.Backend == "wgpu" {
-		vs = append(vs, Variant{Name: "webgpu-limits", Limits: WebGPULimits})
+		vs[1] = Variant{Name: "webgpu-limits", Guard: true, Limits: WebGPULimits}
 	}
 	if info.Limits.MaxTexelBuffers > 0 {
 		vs = append(vs, Variant{Name: "tiny-no-texels", Limits: TinyLimits, Target: func(t *spec.Target) { t.TexelBuffers = false }})
