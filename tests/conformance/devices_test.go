@@ -65,7 +65,9 @@ func expectations(t *testing.T) *conformance.Expectations {
 	return e
 }
 
-// TestDevices is the suite: every operation, every case, every way to plan.
+// TestDevices is the suite: every operation, every case, every way to plan. By
+// WebGPU it runs the quick level's cases, planned in every way, and all of them
+// with LATHE_SLOW=1: the kernels are those that Vulkan has run already.
 func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
@@ -73,7 +75,11 @@ func TestDevices(t *testing.T) {
 	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
-		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Expect: expectations(t), Quick: testing.Short()})
+		opts := conformance.Options{Expect: expectations(t), Quick: testing.Short()}
+		if dev.Info().Backend == "wgpu" && !opts.Quick && os.Getenv("LATHE_SLOW") != "1" {
+			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())
+		}
+		rep, err := conformance.Run(t.Context(), dev, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

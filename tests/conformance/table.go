@@ -16,8 +16,12 @@ func Table(reports []*Report) string {
 		"and what was unsupported (refused with `ErrUnsupported`) or failed as `tests/expect.txt` expects.\n" +
 		"`lathe verify` makes the same comparison on yours.\n\n")
 	for i, r := range reports {
-		fmt.Fprintf(&b, "%d. %s: %s (%s): %d cases, %d passed, %d unsupported, %d expected to fail, %d failed.\n", i+1,
-			r.Backend, r.Device, r.Driver, len(r.Rows), r.Count(Pass), r.Count(Unsupported), r.Count(Expected), r.Count(Fail))
+		level := ""
+		if r.Quick {
+			level = ", quick level"
+		}
+		fmt.Fprintf(&b, "%d. %s: %s (%s%s): %d cases, %d passed, %d unsupported, %d expected to fail, %d failed.\n", i+1,
+			r.Backend, r.Device, r.Driver, level, len(r.Rows), r.Count(Pass), r.Count(Unsupported), r.Count(Expected), r.Count(Fail))
 	}
 	b.WriteString("\n| operation |")
 	for i, r := range reports {
