@@ -12,7 +12,7 @@ OUT   ?= out
 BENCH ?=
 
 # What `go test` may take in all; a hang ends here.
-TIMEOUT ?= 30m
+TIMEOUT ?= 40m
 
 # `make test` has made sure of a device, so a test that finds none fails
 # instead of skipping itself. LATHE_REQUIRE_DEVICE= turns that off.
