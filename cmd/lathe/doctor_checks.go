@@ -37,6 +37,7 @@ func (s *system) checks() []check {
 	if s.report.Built {
 		add(s.checkDevices()...)
 	}
+	add(s.checkChoice()...)
 	add(s.checkWebGPU()...)
 	add(s.checkBackend()...)
 	works := false
@@ -387,11 +388,6 @@ func (s *system) checkDevices() []check {
 		}
 		list = append(list, check{"device", bad, why, s.install()})
 		return list
-	}
-	if s.choose != "" {
-		if err := s.chooses(s.choose); err != nil {
-			list = append(list, check{"device", bad, fmt.Sprintf("the device asked for, %q, is not among them", s.choose), "unset LATHE_DEVICE, or use an index, name or UUID that lathe devices lists"})
-		}
 	}
 	if cpus {
 		list = append(list, check{Name: "device", State: odd, Detail: "there are only CPU drivers: Lathe works, at the speed of this processor",

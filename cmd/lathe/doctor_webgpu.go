@@ -21,6 +21,14 @@ func (s *system) devices() []gpu.Info {
 	return append(append([]gpu.Info{}, s.report.Devices...), s.webgpu.Devices...)
 }
 
+// checkChoice looks whether the device asked for is there.
+func (s *system) checkChoice() []check {
+	if s.choose == "" || len(s.devices()) == 0 || s.chooses(s.choose) == nil {
+		return nil
+	}
+	return []check{{"device", bad, fmt.Sprintf("the device asked for, %q, is not among them", s.choose), "unset LATHE_DEVICE, or use an index, name or UUID that lathe devices lists"}}
+}
+
 // checkWebGPU looks at the adapters of WebGPU.
 func (s *system) checkWebGPU() []check {
 	r := &s.webgpu

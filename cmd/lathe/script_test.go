@@ -67,6 +67,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "device":
 				return hasDevice(), nil
+			case "vulkan":
+				return vk.Built, nil
 			case "webgpu":
 				a, errA := vk.List(context.Background())
 				b, errB := wgpu.List(context.Background())
