@@ -2,6 +2,7 @@ package backend_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/backend"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
@@ -19,10 +21,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// open opens a backend on any device, or skips the test.
+// open opens a backend on any device, or skips the test: the one that
+// LATHE_BACKEND names, or the first of this build.
 func open(t *testing.T) backend.Backend {
 	t.Helper()
-	b, err := backend.Open(t.Context(), "vk")
+	b, err := backend.Open(t.Context(), cmp.Or(append([]string{os.Getenv(backend.Env)}, drivers.Built()...)...))
 	if errors.Is(err, errs.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") == "" {
 		t.Skip(err)
 	}

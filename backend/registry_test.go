@@ -81,5 +81,5 @@ func TestRegistry(t *testing.T) {
 			t.Error("a second backend of a name was registered")
 		}
 	}()
-	backend.Register("vk", 1, opener(gpu.CPU, 0, &opened))
+	backend.Register("test-gpu", 1, opener(gpu.CPU, 0, &opened))
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -176,11 +177,14 @@ func (d *Device) take(what string) error {
 	if err := d.checkLost(); err != nil {
 		return err
 	}
+	why := explain(C.GoString(text))
 	is := gpu.ErrUnsupported
-	if kind == C.LWG_ERROR_OUT_OF_MEMORY {
+	// Memory that the driver refuses is a validation error by its kind, and what
+	// it is by its text.
+	if kind == C.LWG_ERROR_OUT_OF_MEMORY || strings.Contains(why, "Not enough memory left") {
 		is = gpu.ErrOutOfMemory
 	}
-	return fmt.Errorf("wgpu: %s: %w: %s", what, is, explain(C.GoString(text)))
+	return fmt.Errorf("wgpu: %s: %w: %s", what, is, why)
 }
 
 // checkLost takes note if the device is lost. The caller holds mu.
