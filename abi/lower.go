@@ -6,7 +6,7 @@ import (
 )
 
 // Lowered is a module in the SPIR-V that WebGPU takes, which has no push
-// constants, no specialisation constants and no block that is read-only member
+// constants, no texel buffers, no specialisation constants and no block that is read-only member
 // by member.
 type Lowered struct {
 	Code []byte // little-endian words
@@ -28,9 +28,11 @@ type Lowered struct {
 // NonWritable variables, because WebGPU takes them for read-write otherwise;
 // with readWrite no storage variable is NonWritable, for dispatches that bind one
 // buffer both to be read and to be written. The local size is stated once, as an
-// execution mode. Everything else stays as it is.
+// execution mode. Texel buffers become storage buffers of vectors of four
+// components. Everything else stays as it is.
 //
-// Errors: ErrUnsupported naming the construct (OpSpecConstantOp);
+// Errors: ErrUnsupported naming the construct (OpSpecConstantOp, a texel buffer
+// that is passed to a function);
 // ErrInvalidShader if m does not come from Parse or Reflect.
 func Lower(m *Module, readWrite bool) (*Lowered, error) {
 	l, err := lower(m, readWrite)
@@ -66,9 +68,13 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 			l.ParamKind, class = StorageBuffer, classStorageBuffer
 		}
 	}
+	x, err := newTexels(s)
+	if err != nil {
+		return nil, err
+	}
 	readOnly := map[uint32]bool{}
 	for i := range m.Bindings {
-		if b := &m.Bindings[i]; b.Kind == StorageBuffer && b.Access == ReadOnly && !readWrite {
+		if b := &m.Bindings[i]; b.Kind != UniformBuffer && b.Access == ReadOnly && !readWrite {
 			readOnly[b.Slot] = true
 		}
 	}
@@ -85,11 +91,17 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 	least, buffers := map[uint32]uint32{}, map[uint32]bool{}
 	for i := range s.insts {
 		in := &s.insts[i]
-		if in.op != opVariable || in.w[3] != classStorageBuffer && in.w[3] != classUniform {
+		slot, ok := number(s.decor[in.res], decBinding)
+		texel := x.of[in.res] != 0
+		switch {
+		case in.op != opVariable || !texel && in.w[3] != classStorageBuffer && in.w[3] != classUniform:
+			continue
+		case texel && ok:
+			least[slot] = max(least[slot], texelBytes)
 			continue
 		}
 		buffers[in.res] = true
-		if slot, ok := number(s.decor[in.res], decBinding); ok {
+		if ok {
 			least[slot] = max(least[slot], uint32(min(s.span(s.types[in.typ].elem), 1<<31)))
 		}
 	}
@@ -98,12 +110,20 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 	}
 
 	code := append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
-	decorated := false
+	decorated, declared := false, false
 	for i := range s.insts {
 		in := &s.insts[i]
 		if !decorated && (isType(in.op) || isConstant(in.op) || in.op == opVariable) {
 			decorated = true
-			code = s.decorate(code, l, readOnly)
+			code = x.decorate(s.decorate(code, l, readOnly))
+		}
+		if !declared && in.op == opFunction {
+			declared = true
+			code = x.declare(code)
+		}
+		var done bool
+		if code, done = x.rewrite(code, in); done {
+			continue
 		}
 		w := in.w
 		switch in.op {
@@ -137,6 +157,7 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		}
 		code = appendWords(code, w)
 	}
+	binary.LittleEndian.PutUint32(code[4*3:], x.next)
 	l.Code = code
 	return l, nil
 }
@@ -167,6 +188,10 @@ func (s *shader) decorate(code []byte, l *Lowered, readOnly map[uint32]bool) []b
 			add(in.res, decDescriptorSet, 1)
 			add(in.res, decBinding, 0)
 			if l.ParamKind == StorageBuffer {
+				add(in.res, decNonWritable)
+			}
+		case classUniformConstant:
+			if slot, ok := number(decor, decBinding); ok && readOnly[slot] {
 				add(in.res, decNonWritable)
 			}
 		case classStorageBuffer, classUniform:

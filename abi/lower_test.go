@@ -161,6 +161,39 @@ func TestLowerRefuses(t *testing.T) {
 	}
 }
 
+// TestLowerTexels turns texel buffers into storage buffers, the one read from as
+// only read unless a dispatch writes it too.
+func TestLowerTexels(t *testing.T) {
+	m, err := Parse("texels", assemble(t, v13, texels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, readWrite := range []bool{false, true} {
+		l, s := lowered(t, m, readWrite)
+		got := variables(s)
+		slices.SortFunc(got, func(a, b variable) int { return int(a.slot) - int(b.slot) })
+		if want := []variable{{classStorageBuffer, 0, 0, false}, {classStorageBuffer, 0, 1, !readWrite}}; !slices.Equal(got, want) {
+			t.Errorf("variables %+v, want %+v", got, want)
+		}
+		if want := []uint32{16, 16}; !slices.Equal(l.Least, want) {
+			t.Errorf("blocks of %d bytes, want %d", l.Least, want)
+		}
+		for i := range s.insts {
+			if in := &s.insts[i]; in.op >= opImageFetch && in.op <= opImageQuerySize || in.op == opTypeImage || in.op == opTypeSampledImage {
+				t.Errorf("%v is left", in)
+			}
+		}
+		validate(t, "texels", l.Code)
+	}
+	size := edit(t, texels, "OpReturn", "%img1 = OpLoad %smp %from\n%img2 = OpImage %img %img1\n%count = OpImageQuerySize %i32 %img2\nOpReturn")
+	size = edit(t, size, "OpCapability 1\n", "OpCapability 1\nOpCapability 50\n")
+	if m, err = Parse("size", assemble(t, v13, size)); err != nil {
+		t.Fatal(err)
+	}
+	l, _ := lowered(t, m, false)
+	validate(t, "size", l.Code)
+}
+
 // TestLowerKernels lowers every kernel there is.
 func TestLowerKernels(t *testing.T) {
 	files, err := filepath.Glob("../spirv/*/*.spv")

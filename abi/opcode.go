@@ -215,6 +215,13 @@ const (
 	opCompositeInsert      opcode = 82
 	opCopyObject           opcode = 83
 
+	opImageFetch     opcode = 95
+	opImageRead      opcode = 98
+	opImageWrite     opcode = 99
+	opImage          opcode = 100
+	opImageQuerySize opcode = 104
+	opBitcast        opcode = 124
+
 	opPhi               opcode = 245
 	opLoopMerge         opcode = 246
 	opSelectionMerge    opcode = 247

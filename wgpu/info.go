@@ -70,6 +70,9 @@ func (a *adapter) load() bool {
 			MaxUniform:     clamp(uint64(l.maxUniformBinding)) &^ 15,
 		},
 	}
+	// abi.Lower makes texel buffers of storage buffers.
+	lim := &a.info.Limits
+	lim.MaxTexels, lim.TexelAlign, lim.MaxTexelBuffers = lim.MaxBinding/16, lim.OffsetAlign, lim.MaxBindings
 	if strings.Contains(name, "llvmpipe") {
 		// It ends every invocation after so many loop iterations without a word.
 		a.info.Limits.MaxIterations = 65535

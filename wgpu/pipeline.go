@@ -141,9 +141,13 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 		if i > 0 && b.Slot == m.Bindings[i-1].Slot {
 			return fmt.Errorf("wgpu: %s: %w: two variables share binding %d, which WebGPU does not allow", gpu.Label(m), gpu.ErrUnsupported, b.Slot)
 		}
-		if b.Kind == abi.StorageBuffer {
+		if b.Kind != abi.UniformBuffer { // texel buffers become storage buffers
 			storage++
 		}
+	}
+	have := d.info.Limits.MaxBindings
+	if uint32(storage) > have {
+		return fmt.Errorf("wgpu: %s: %w", gpu.Label(m), &gpu.LimitError{Name: "MaxBindings", Want: int64(storage), Have: int64(have)})
 	}
 	l, err := abi.Lower(m, aliased)
 	if err != nil {
@@ -159,7 +163,7 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 		p.params = C.LWG_PARAMS_UNIFORM
 	default:
 		p.params = C.LWG_PARAMS_STORAGE
-		if have := d.info.Limits.MaxBindings; uint32(storage) >= have {
+		if uint32(storage) >= have {
 			return fmt.Errorf("wgpu: %s: %w", gpu.Label(m), &gpu.LimitError{Name: "MaxBindings", Want: int64(storage) + 1, Have: int64(have)})
 		}
 	}

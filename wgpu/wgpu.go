@@ -8,9 +8,9 @@
 //
 // # What WebGPU lacks
 //
-// No texel buffers, no numbers of 8, 16 or 64 bits in shaders, no f64, no
-// subgroups, and with this version of the library no atomics in SPIR-V (WGSL
-// has them). A kernel that needs one of these is refused with ErrUnsupported,
+// Texel buffers, which therefore become storage buffers; and numbers of 8, 16 or
+// 64 bits in shaders, f64, subgroups, and with this version of the library atomics
+// in SPIR-V (WGSL has them). A kernel that needs one of these is refused with ErrUnsupported,
 // and so is SPIR-V with a construct that the library cannot read; the text
 // names it.
 //

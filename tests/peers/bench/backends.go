@@ -35,7 +35,7 @@ func (b *bench) backends() (*table, error) {
 		Header: []string{"operation", "inputs", "by vk", "by wgpu", "vk / wgpu", "target"},
 	}
 	t.note("The same calls on the same hardware, in turns; medians ± half the interquartile range. The target is for what takes Vulkan more than a millisecond. " +
-		"WebGPU has no texel buffers, so that its plans differ on CPU drivers, which read them faster than anything else.")
+		"WebGPU has no texel buffers: the same plans read storage buffers instead, which CPU drivers read more slowly.")
 	other, err := lathe.Open(b.ctx, lathe.WithBackend("wgpu"), lathe.WithDevice(b.dev.Info().Name), lathe.WithWarnings(func(string) {}))
 	if errors.Is(err, gpu.ErrNoDevice) || b.dev.Info().Backend != "vk" {
 		t.note("Not measured: it takes a device that both backends reach.")
