@@ -19,10 +19,10 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench verify conformance soak swiftshader validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: vulkan build ## filter photographs (IN=folder, or some from the module cache) into out/
 	$(GO) run ./tools/demo -lathe bin/lathe -in "$(IN)" -out "$(OUT)"
@@ -38,7 +38,10 @@ check: ## shaders, generated files and format are fresh; needs no device
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genspirv
 
-bench: vulkan ## speed and memory beside other Go libraries (BENCH=-quick for a first look)
+bench: vulkan build ## how near every operation comes to what the device can do (BENCH=--quick for a first look)
+	bin/lathe bench $(BENCH)
+
+bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance.md is made so
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
 verify: vulkan build ## every operation against its reference, on this machine's device

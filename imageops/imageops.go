@@ -120,7 +120,7 @@ func finite(op, name string, v, limit float64) error {
 // cases are what every image operation is tried on.
 func cases(calls []spec.Call, invalid ...spec.Call) spec.Cases {
 	return spec.Cases{
-		DTypes: []tensor.DType{tensor.F32, tensor.U8},
+		DTypes: []tensor.DType{tensor.U8, tensor.F32},
 		Calls:  calls,
 		Dims: []spec.Dim{
 			{Name: "H", Tiles: []int{8}},
@@ -133,8 +133,20 @@ func cases(calls []spec.Call, invalid ...spec.Call) spec.Cases {
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Low: 0, High: 1,
+		Bench: works(calls[0]),
+		Low:   0, High: 1,
 		Invalid: invalid,
+	}
+}
+
+// works is Cases.Bench for pictures of 0.3, 2 and 24 megapixels.
+func works(c spec.Call) func(tensor.DType) []spec.Work {
+	return func(d tensor.DType) []spec.Work {
+		var ws []spec.Work
+		for _, s := range [][]int{{480, 640, 4}, {1080, 1920, 4}, {4000, 6000, 4}} {
+			ws = append(ws, spec.Work{Call: c, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+		}
+		return ws
 	}
 }
 

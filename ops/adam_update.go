@@ -157,7 +157,8 @@ var adamUpdateOp = spec.Register(&spec.Op{
 			x := tensor.Contiguous(d, dims...)
 			return []tensor.Desc{x, x, x, x}
 		},
-		Low: -1, High: 1, Specials: true,
+		Bench: works(adamDefaults, 4),
+		Low:   -1, High: 1, Specials: true,
 		Range: func(_ spec.Call, i int, _ []tensor.Desc) (low, high float64) {
 			if i == 3 {
 				return 0.01, 1

@@ -101,7 +101,8 @@ func newAlong(a along) *spec.Op {
 			}
 			return in
 		},
-		Low: a.low, High: a.high, Specials: true,
+		Bench: works(a.call(-1), len(a.in)),
+		Low:   a.low, High: a.high, Specials: true,
 		Invalid: []spec.Call{a.call(3), a.call(-4)},
 		Refused: refusedPairs(len(a.in)),
 	}

@@ -111,7 +111,8 @@ func newArg(name, doc string, sign float32, call func(dim int) spec.Call, dim fu
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Low: -4, High: 4, Specials: true,
+		Bench: works(call(-1), 1),
+		Low:   -4, High: 4, Specials: true,
 		Invalid: []spec.Call{call(3), call(-4)},
 		Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
 	}

@@ -258,6 +258,14 @@ func attentionCases() spec.Cases {
 			}
 			return ds
 		},
+		Bench: func(dt tensor.DType) []spec.Work {
+			var ws []spec.Work
+			for _, s := range [][]int{{2, 64, 64}, {8, 128, 64}, {8, 512, 64}} {
+				x := tensor.Contiguous(dt, s...)
+				ws = append(ws, spec.Work{Call: Attention{}, In: []tensor.Desc{x, x, x}})
+			}
+			return ws
+		},
 		Low: -1, High: 1, Specials: true,
 		Invalid: []spec.Call{Attention{Scale: math.NaN()}, Attention{Scale: math.Inf(1)}, Attention{Scale: math.Inf(-1)}, Attention{Scale: 1e300}},
 		Refused: [][]tensor.Desc{

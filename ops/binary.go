@@ -114,7 +114,10 @@ func newBinary(b pairwise) *spec.Op {
 		},
 		Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}},
 		Inputs: binaryInputs,
-		Low:    b.low, High: b.high, Range: b.span, Specials: true,
+		Bench: alsoWorks(works(b.call, 2), worksOf(b.call, func(d tensor.DType, rows, columns int) []tensor.Desc {
+			return binaryInputs(d, []int{rows, columns, 1}) // a row to every row
+		})),
+		Low: b.low, High: b.high, Range: b.span, Specials: true,
 		Refused: [][]tensor.Desc{
 			{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},
 			{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 0)},

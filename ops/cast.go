@@ -144,6 +144,13 @@ var castOp = spec.Register(&spec.Op{
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
+		Bench: func(d tensor.DType) []spec.Work {
+			to := tensor.F16
+			if d == to {
+				to = tensor.F32
+			}
+			return works(Cast{to}, 1)(d)
+		},
 		Low: -70000, High: 70000, Specials: true,
 		Invalid: []spec.Call{Cast{}, Cast{tensor.DType(99)}},
 	},

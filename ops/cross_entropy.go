@@ -91,6 +91,9 @@ var crossEntropyOp = newClassed(&spec.Op{
 	},
 	Cases: spec.Cases{
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return classedInputs(d, dims) },
+		Bench: worksOf(CrossEntropy{}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(tensor.I32, rows)}
+		}),
 		Range: func(_ spec.Call, i int, in []tensor.Desc) (low, high float64) {
 			n := in[0].Shape[len(in[0].Shape)-1]
 			switch {

@@ -92,6 +92,13 @@ func newEmbedding() *spec.Op {
 			}
 			return []tensor.Desc{tensor.Contiguous(index, shape...), tensor.Contiguous(d, dims[1], dims[2])}
 		},
+		Bench: func(d tensor.DType) []spec.Work {
+			var ws []spec.Work
+			for _, n := range []int{64, 1024, 8192} {
+				ws = append(ws, spec.Work{Call: Embedding{}, In: []tensor.Desc{tensor.Contiguous(tensor.I32, n), tensor.Contiguous(d, 4*n, 256)}})
+			}
+			return ws
+		},
 		Low: -100, High: 100,
 		Range: func(_ spec.Call, i int, in []tensor.Desc) (float64, float64) {
 			switch {

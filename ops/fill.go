@@ -108,6 +108,13 @@ var fillOp = spec.Register(&spec.Op{
 			Fill{2, tensor.F32, []int{0, 4}},
 		},
 		Inputs: func(tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
+		Bench: func(d tensor.DType) []spec.Work {
+			var ws []spec.Work
+			for _, s := range workShapes {
+				ws = append(ws, spec.Work{Call: Fill{1, d, s}})
+			}
+			return ws
+		},
 		Invalid: []spec.Call{
 			Fill{256, tensor.U8, []int{2}}, Fill{0.5, tensor.I32, []int{2}}, Fill{math.NaN(), tensor.I64, []int{2}}, Fill{2, tensor.Bool, []int{2}},
 			Fill{0x1p63, tensor.I64, []int{2}}, Fill{1e6, tensor.F16, []int{2}}, Fill{1, tensor.F32, []int{-1}}, Fill{1, tensor.Invalid, []int{2}},

@@ -107,6 +107,9 @@ func init() {
 			columns := tensor.Contiguous(d, dims[1])
 			return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), columns, columns}[:dims[2]]
 		},
+		Bench: worksOf(LayerNorm{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(d, columns), tensor.Contiguous(d, columns)}
+		}),
 		Low: -2, High: 2, Specials: true,
 		// The second call is of rows far from zero.
 		Range: func(c spec.Call, i int, _ []tensor.Desc) (low, high float64) {

@@ -130,6 +130,9 @@ func init() {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...), tensor.Contiguous(d, dims[1]), tensor.Contiguous(d, dims...)}
 		},
+		Bench: worksOf(LayerNormGrad{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(d, columns), tensor.Contiguous(d, rows, columns)}
+		}),
 		Low: -2, High: 2, Specials: true,
 		Invalid: []spec.Call{LayerNormGrad{-1e-5}, LayerNormGrad{math.NaN()}, LayerNormGrad{math.Inf(1)}},
 		Refused: [][]tensor.Desc{

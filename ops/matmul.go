@@ -347,6 +347,13 @@ func matmulCases(biased bool, calls []spec.Call) spec.Cases {
 			ta, tb := transposes(c)
 			return inputs(ta, tb, d, dims)
 		},
+		Bench: func(d tensor.DType) []spec.Work {
+			var ws []spec.Work
+			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 64, 64, 4096}, {1, 2048, 1, 2048}} {
+				ws = append(ws, spec.Work{Call: calls[0], In: inputs(false, false, d, s)})
+			}
+			return ws
+		},
 		Low: -1, High: 1, Specials: true,
 		Refused: [][]tensor.Desc{
 			f32([]int{2, 3}, []int{4, 5}, []int{5}), f32([]int{3}, []int{3, 5}, []int{5}), f32([]int{2, 3}, []int{3}, []int{5}),

@@ -25,6 +25,7 @@ type mover struct {
 	refused [][]tensor.Desc
 	dims    []spec.Dim
 	inputs  func(d tensor.DType, dims []int) []tensor.Desc
+	bench   func(d tensor.DType) []spec.Work // nil for the first call on one matrix
 }
 
 // newMover declares an operation that moves elements of any dtype.
@@ -83,6 +84,10 @@ func newMover(m mover) *spec.Op {
 	op.Cases = spec.Cases{
 		DTypes: tensor.DTypes(), Calls: append([]spec.Call{m.call}, m.calls...), Invalid: m.invalid, Refused: m.refused,
 		Dims: m.dims, Inputs: m.inputs, Low: -100, High: 100, Specials: true,
+		Bench: m.bench,
+	}
+	if m.bench == nil {
+		op.Cases.Bench = works(m.call, 1)
 	}
 	return spec.Register(op)
 }

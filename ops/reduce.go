@@ -171,7 +171,8 @@ func newReduction(r reduction) *spec.Op {
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Low: r.low, High: r.high, Specials: true,
+		Bench: alsoWorks(works(r.call([]int{1}, false), 1), works(r.call([]int{0}, false), 1), works(r.call(nil, false), 1)),
+		Low:   r.low, High: r.high, Specials: true,
 		Invalid: []spec.Call{r.call([]int{3}, false), r.call([]int{-4}, true), r.call([]int{1, -2}, false)},
 	}
 	if r.spread > 0 {

@@ -82,7 +82,8 @@ func newSlope(s slope) *spec.Op {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...), tensor.Contiguous(d, dims...)}
 		},
-		Low: -6, High: 6, Specials: true,
+		Bench: works(s.call, 2),
+		Low:   -6, High: 6, Specials: true,
 		Refused: [][]tensor.Desc{
 			{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},
 			{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F16, 3, 4)},

@@ -98,6 +98,13 @@ var expandOp = newMover(mover{
 	doc: "Broadcasts a tensor to a shape: dimensions are matched from the last one on, and those of size 1 repeat.",
 	in:  spec.Arg{Name: "in", Doc: "a tensor of any dtype, no dimension of which is other than 1 or the output's"},
 	out: "the elements, repeated, of the attribute's shape",
+	bench: func(d tensor.DType) []spec.Work {
+		var ws []spec.Work
+		for _, s := range workShapes { // a row to many
+			ws = append(ws, spec.Work{Call: Expand{Shape: s}, In: []tensor.Desc{tensor.Contiguous(d, s[1])}})
+		}
+		return ws
+	},
 	shape: func(c spec.Call, in []tensor.Desc) ([]int, error) {
 		shape := c.(Expand).Shape
 		skip := len(shape) - len(in[0].Shape)

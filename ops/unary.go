@@ -81,7 +81,8 @@ func newUnary(u unary) *spec.Op {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Low: u.low, High: u.high, Specials: true,
+		Bench: works(u.call, 1),
+		Low:   u.low, High: u.high, Specials: true,
 	}
 	return spec.Register(op)
 }

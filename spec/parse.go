@@ -144,11 +144,25 @@ func ParseCalls(text string, groups ...string) ([]Call, error) {
 // FormatCall is the inverse of ParseCall: the operation's name and every
 // attribute. Of a call that is not Written it gives what there is.
 func FormatCall(c Call) string {
+	return formatCall(c, func(int, reflect.Value) bool { return true })
+}
+
+// FormatBrief is FormatCall without the attributes that have their default.
+func FormatBrief(c Call) string {
+	defaults := structOf(c.Spec().Defaults)
+	return formatCall(c, func(i int, v reflect.Value) bool {
+		return !reflect.DeepEqual(v.Interface(), defaults.Field(i).Interface())
+	})
+}
+
+func formatCall(c Call, keep func(field int, v reflect.Value) bool) string {
 	var b strings.Builder
 	b.WriteString(c.Spec().Name)
 	v := structOf(c)
 	for _, i := range attrFields(v.Type()) {
-		fmt.Fprintf(&b, " %s=%s", v.Type().Field(i).Tag.Get("attr"), formatAttr(v.Field(i)))
+		if keep(i, v.Field(i)) {
+			fmt.Fprintf(&b, " %s=%s", v.Type().Field(i).Tag.Get("attr"), formatAttr(v.Field(i)))
+		}
 	}
 	return b.String()
 }

@@ -104,8 +104,8 @@ type Cost struct {
 
 // Cases says what a conformance suite should try.
 type Cases struct {
-	DTypes []tensor.DType
-	Calls  []Call // attribute settings, the defaults first
+	DTypes []tensor.DType // the one most used first
+	Calls  []Call         // attribute settings, the defaults first
 	// Dims are the free dimensions. The suite combines awkward values of each
 	// (0, 1, primes, around every Tile).
 	Dims []Dim
@@ -118,6 +118,9 @@ type Cases struct {
 	// InputsOf, if set, is Inputs for calls other than the default one, where
 	// attributes change the shapes.
 	InputsOf func(c Call, d tensor.DType, dims []int) []tensor.Desc
+	// Bench returns calls of everyday use for inputs of the dtype, small ones
+	// first: three sizes at least, of some 64 KiB, 2 MiB and 16 MiB an operand.
+	Bench func(d tensor.DType) []Work
 	// Low and High bound the random values of inputs of floating point, and of
 	// integers of 32 and 64 bits.
 	Low, High float64
@@ -136,6 +139,12 @@ type Cases struct {
 	// the default call: the run must fail with ErrInvalidArgument by the next
 	// Sync, its outputs unchanged.
 	Faults func(d tensor.DType) [][]*tensor.Host
+}
+
+// Work is a call of a bench and the inputs it gets.
+type Work struct {
+	Call Call
+	In   []tensor.Desc
 }
 
 // Dim is a free dimension of an operation's cases.

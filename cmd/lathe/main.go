@@ -28,6 +28,7 @@ const (
 	exitNoDevice    = 3
 	exitNothing     = 4 // no input matched
 	exitVerify      = 5
+	exitSlower      = 6
 	exitInterrupted = 130
 )
 
@@ -40,6 +41,7 @@ Exit codes:
   3  no usable device: run "lathe doctor"
   4  nothing to do: no input matched
   5  lathe verify found wrong results
+  6  lathe bench --compare found calls that have become slower
   130  interrupted`
 
 // cli is the command line.
@@ -55,6 +57,7 @@ type cli struct {
 	Devices  devicesCmd  `cmd:"" help:"List the devices."`
 	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to mend it."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
+	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to what the device can do."`
 	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

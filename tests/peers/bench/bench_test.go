@@ -1,15 +1,14 @@
 package main
 
 import (
-	"errors"
 	"image"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
@@ -44,21 +43,6 @@ func TestWriteSectionKeepsTheRest(t *testing.T) {
 		if n := strings.Count(got, text); n != want {
 			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
 		}
-	}
-}
-
-func TestInterleave(t *testing.T) {
-	var order []int
-	s, err := interleave(0, 100, func() error { order = append(order, 1); return nil }, func() error { order = append(order, 2); return nil })
-	if err != nil || len(s) != 2 || len(s[0]) != 3 || len(order) != 8 {
-		t.Errorf("samples %v, order %v, %v; want an untimed round and three timed ones", s, order, err)
-	}
-	bad := errors.New("bad")
-	if _, err := interleave(time.Second, 100, func() error { return bad }); err != bad {
-		t.Errorf("error %v", err)
-	}
-	if m := (sample{5, 1, 3}).median(); m != 3 {
-		t.Errorf("median %d", m)
 	}
 }
 
@@ -109,28 +93,24 @@ func TestStatusBytes(t *testing.T) {
 	}
 }
 
-// Every case is a call that its operation takes, of a cost that is known, and
-// no operation is measured twice on the same inputs.
-func TestTensorCases(t *testing.T) {
-	seen := map[tensorCase]bool{}
-	for _, c := range tensorCases {
-		p, outs, err := c.parse()
-		if err != nil {
-			t.Errorf("%s of %s: %v", c.call, c.in, err)
-			continue
-		}
-		if len(outs) != len(p.call.Spec().Out) || p.cost.Bytes <= 0 {
-			t.Errorf("%s of %s: outputs %v, cost %+v", c.call, c.in, outs, p.cost)
-		}
-		key := tensorCase{call: c.call, in: c.in}
-		if seen[key] {
-			t.Errorf("%s of %s is there twice", c.call, c.in)
-		}
-		seen[key] = true
+// Every target is that of a call the bench makes, and says when it is missed.
+func TestTargets(t *testing.T) {
+	keys := map[string]bool{}
+	for _, w := range new(measure.Options).Works() {
+		keys[measure.Key(w)] = true
 	}
-	for _, bad := range []string{"f32", "f32[]x", "f32[2,]", "f8[2]"} {
-		if d, err := parseDesc(bad); err == nil {
-			t.Errorf("%q was read as %v", bad, d)
+	for key := range targets {
+		if !keys[key] {
+			t.Errorf("no call %q is measured", key)
+		}
+	}
+	x := &measure.Row{Memcpy: 0.5, GFlops: 10, Peak: 100, Time: measure.Timing{Median: 24e6}} // 1000 MP/s
+	for g, want := range map[target]string{
+		{memcpy: 0.4}: "≥ 0.4 of memcpy", {memcpy: 0.6}: "≥ 0.6 of memcpy, missed", {peak: 0.2}: "≥ 0.2 of the multiply-adds, missed",
+		{gflops: 9}: "≥ 9 GFLOP/s", {pixels: 800}: "≥ 800 MP/s, has 1000", {}: "",
+	} {
+		if got := g.of(x); got != want {
+			t.Errorf("%+v: %q, want %q", g, got, want)
 		}
 	}
 }

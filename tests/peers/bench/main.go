@@ -1,6 +1,6 @@
 // Command bench measures Lathe beside the libraries that Go programs use today
-// for images and matrices, in one run on one machine, and prints ratios; tensor
-// operations also beside what the device can do at most. It lives in a module of
+// for images and matrices, in one run on one machine, and prints ratios; and, as "lathe
+// bench" does, every operation beside what the device can do at most. It lives in a module of
 // its own so that programs that use Lathe never download the others.
 //
 //	cd tests/peers && go run ./bench            # everything, some minutes
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
+	measure "github.com/lathe-gpu/lathe/bench"
 )
 
 // bench is what the sections share.
@@ -32,9 +33,9 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
-	match string // rows of matmul and tensor must contain this
+	match string // rows of matmul and operations must contain this
 
-	ceilings *ceilings // what the device can do at most, once measured
+	report *measure.Report // of all operations, once measured
 }
 
 // sections are the parts of the bench in the order they run.
@@ -47,11 +48,9 @@ var sections = []struct {
 	{"photos", (*bench).photos},
 	{"dispatch", (*bench).dispatch},
 	{"startup", (*bench).startup},
-	{"copy", (*bench).copy},
-	{"roofline", (*bench).roofline},
 	{"matmul", (*bench).matmul},
-	{"tensor", (*bench).tensor},
-	{"backends", (*bench).backends},
+	{"ceilings", (*bench).ceilings},
+	{"operations", (*bench).operations},
 }
 
 // results is what -json writes.
@@ -81,7 +80,7 @@ func main() {
 	}
 	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
 	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
-	match := flag.String("match", "", "only rows of matmul and tensor that contain this `text`")
+	match := flag.String("match", "", "only rows of matmul and operations that contain this `text`")
 	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
 	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
@@ -122,7 +121,7 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 	b.ctx, b.dev, b.dir = ctx, dev, dir
 	info := dev.Info()
 	start := time.Now()
-	r := &results{Device: info.Name, Driver: info.Driver, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
+	r := &results{Device: info.Name, Driver: info.Driver, CPU: measure.CPUName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
 		When: start.UTC().Format("2006-01-02"), Quick: b.quick}
 	fmt.Print(r.heading())
 	for _, s := range sections {
@@ -156,18 +155,4 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 
 func (r *results) heading() string {
 	return fmt.Sprintf("Device: %s (%s). Host: %s, %d processors.\n\n", r.Device, r.Driver, r.CPU, r.CPUs)
-}
-
-// cpuName is the processor's name where the system tells.
-func cpuName() string {
-	data, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(data)) {
-		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
-			return strings.TrimSpace(v)
-		}
-	}
-	return runtime.GOARCH
 }

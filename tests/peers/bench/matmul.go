@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
+	"github.com/lathe-gpu/lathe"
+	measure "github.com/lathe-gpu/lathe/bench"
+	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -31,16 +35,11 @@ var matmulCases = []matmulCase{
 	{name: "2048×2048 by a vector", batch: 1, m: 2048, n: 1, k: 2048},
 }
 
-// matmul times matrix products against gonum's on all processors, and against
-// the device's multiply-adds.
+// matmul times matrix products against gonum's on all processors.
 func (b *bench) matmul() (*table, error) {
-	c, err := b.ceil()
-	if err != nil {
-		return nil, err
-	}
 	t := &table{
 		Title:  "Matrix products, f32, data on the device, against gonum",
-		Header: []string{"m×n×k", "Lathe", "GFLOP/s", "gonum", "GFLOP/s", "gonum / Lathe", "target", "of the roofline"},
+		Header: []string{"m×n×k", "Lathe", "GFLOP/s", "gonum", "GFLOP/s", "gonum / Lathe", "target"},
 	}
 	t.note("gonum's Sgemm (Sgemv for the vector) in pure Go uses all processors by itself; a batch is one call after the other. " +
 		"Both take turns in one process, and their results are compared. A ratio above 1 means Lathe is faster.")
@@ -48,61 +47,86 @@ func (b *bench) matmul() (*table, error) {
 		if !strings.Contains("matmul "+mc.name, b.match) {
 			continue
 		}
-		if err := b.matmulRow(t, c, mc); err != nil {
+		if err := b.matmulRow(t, mc); err != nil {
 			return nil, fmt.Errorf("matmul %s: %w", mc.name, err)
 		}
 	}
 	return t, nil
 }
 
-func (b *bench) matmulRow(t *table, c *ceilings, mc matmulCase) error {
+func (b *bench) matmulRow(t *table, mc matmulCase) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
-	call := "matmul"
-	right := []int{mc.k, mc.n}
+	budget, each := 2*time.Second, 20*time.Millisecond
+	if b.quick {
+		budget, each = 300*time.Millisecond, 8*time.Millisecond
+	}
+	right := []int{mc.batch, mc.k, mc.n}
 	if mc.transB {
-		call += " trans_b=true"
-		right = []int{mc.n, mc.k}
+		right = []int{mc.batch, mc.n, mc.k}
 	}
-	in := fmt.Sprintf("f32[%d,%d,%d] f32[%d,%d,%d]", mc.batch, mc.m, mc.k, mc.batch, right[0], right[1])
-	p, err := b.prepare(tensorCase{call: call, in: in})
-	if err != nil {
-		return err
-	}
+	rng := rand.New(rand.NewPCG(b.seed, 7))
+	var ins []*lathe.Tensor
 	var host [2][]float32
-	for i := range host {
-		if host[i], err = b.readFloats(p, i); err != nil {
+	for i, shape := range [][]int{{mc.batch, mc.m, mc.k}, right} {
+		host[i] = make([]float32, shape[0]*shape[1]*shape[2])
+		for k := range host[i] {
+			host[i][k] = 2*rng.Float32() - 1
+		}
+		x, err := lathe.FromSlice(b.dev, host[i], shape...)
+		if err != nil {
 			return err
 		}
+		ins = append(ins, x)
+	}
+	out, err := b.dev.NewTensor(tensor.Contiguous(tensor.F32, mc.batch, mc.m, mc.n))
+	if err != nil {
+		return err
 	}
 	got := make([]float32, mc.batch*mc.m*mc.n)
 	peer := mc.gonum(host[0], host[1], got)
-	start := time.Now()
-	if err := peer(); err != nil {
-		return err
-	}
-	times := max(1, int(20*time.Millisecond/max(time.Since(start), 1)))
-	m, err := b.againstCeilings(c, p, func() error {
-		for range times {
-			if err := peer(); err != nil {
-				return err
+	ours := func(times int) func() error {
+		return func() error {
+			for range times {
+				if err := b.dev.Run(b.ctx, ops.MatMul{TransB: mc.transB}, []*lathe.Tensor{out}, ins); err != nil {
+					return err
+				}
 			}
+			return b.dev.Sync(b.ctx)
 		}
-		return nil
-	})
+	}
+	theirs := func(times int) func() error {
+		return func() error {
+			for range times {
+				if err := peer(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	n, err := measure.Repeats(ours, each)
 	if err != nil {
 		return err
 	}
-	data, err := b.dev.Read(b.ctx, p.out[0])
+	m, err := measure.Repeats(theirs, each)
 	if err != nil {
 		return err
 	}
-	if err := sameFloats(decode(data), got, float64(mc.k)); err != nil {
+	s, err := measure.Interleave(budget, 40, ours(n), theirs(m))
+	if err != nil {
 		return err
 	}
-	theirs := m.others[0].over(times)
-	speed := ratio(theirs, m.op)
+	data, err := lathe.ToSlice[float32](b.ctx, b.dev, out)
+	if err != nil {
+		return err
+	}
+	if err := sameFloats(data, got, float64(mc.k)); err != nil {
+		return err
+	}
+	lathes, gonums := s[0].Over(n), s[1].Over(m)
+	speed := ratio(gonums, lathes)
 	target := ""
 	if mc.target > 0 {
 		target = fmt.Sprintf("≥ %g", mc.target)
@@ -110,13 +134,18 @@ func (b *bench) matmulRow(t *table, c *ceilings, mc matmulCase) error {
 			target += ", missed"
 		}
 	}
-	flops := float64(p.cost.Flops)
-	t.row(mc.name, m.op, flops/m.ns(), theirs, flops/float64(theirs.median().Nanoseconds()), fmt.Sprintf("**%.2f**", speed), target, fmt.Sprintf("%.2f", m.fraction))
+	flops := 2 * float64(mc.batch) * float64(mc.m) * float64(mc.n) * float64(mc.k)
+	rate := func(s measure.Sample) float64 { return flops / float64(s.Median().Nanoseconds()) }
+	t.row(mc.name, lathes, rate(lathes), gonums, rate(gonums), fmt.Sprintf("**%.2f**", speed), target)
 	t.value(mc.name+"/gonum_ratio", speed)
-	t.value(mc.name+"/gonum_ratio_best", bestRatio(theirs, m.op))
-	t.value(mc.name+"/gflops", flops/m.ns())
-	t.value(mc.name+"/roofline", m.fraction)
-	return b.free(p)
+	t.value(mc.name+"/gonum_ratio_best", bestRatio(gonums, lathes))
+	t.value(mc.name+"/gflops", rate(lathes))
+	for _, x := range append(ins, out) {
+		if err := b.dev.Free(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gonum is the product in gonum's fastest form.
@@ -136,15 +165,6 @@ func (mc matmulCase) gonum(a, right, out []float32) func() error {
 		}
 		return nil
 	}
-}
-
-// readFloats reads input i of a prepared call.
-func (b *bench) readFloats(p *prepared, i int) ([]float32, error) {
-	if p.descs[i].DType != tensor.F32 {
-		return nil, fmt.Errorf("input %d is %v, want f32", i, p.descs[i])
-	}
-	data, err := b.dev.Read(b.ctx, p.in[i])
-	return decode(data), err
 }
 
 // sameFloats compares two products of rows of n members, each of which rounds

@@ -15,6 +15,7 @@ import (
 	"github.com/disintegration/gift"
 	"github.com/disintegration/imaging"
 
+	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
@@ -137,7 +138,7 @@ func (b *bench) ops() (*table, error) {
 		for _, p := range c.peers {
 			fs = append(fs, func() error { p.run(); return nil })
 		}
-		s, err := interleave(budget, 25, fs...)
+		s, err := measure.Interleave(budget, 25, fs...)
 		if err != nil {
 			return nil, err
 		}
@@ -145,10 +146,10 @@ func (b *bench) ops() (*table, error) {
 		fastest, best := s[2], s[2]
 		for i, p := range c.peers {
 			cells[p.name] = s[2+i].String()
-			if s[2+i].median() < fastest.median() {
+			if s[2+i].Median() < fastest.Median() {
 				fastest = s[2+i]
 			}
-			if s[2+i].at(0) < best.at(0) {
+			if s[2+i].At(0) < best.At(0) {
 				best = s[2+i]
 			}
 			if p.note != "" {

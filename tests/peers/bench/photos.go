@@ -13,6 +13,7 @@ import (
 
 	"github.com/disintegration/imaging"
 
+	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
@@ -87,8 +88,8 @@ func (b *bench) photos() (*table, error) {
 	mp := float64(w) * float64(h) * float64(many) / 1e6
 	ourWall, ourCPU, ourPeak := summary(ours)
 	theirWall, theirCPU, theirPeak := summary(theirs)
-	t.row("lathe image", ourWall, show(ourCPU.median()), mp/ourWall.median().Seconds(), mib(ourPeak), mib(oursFew.peak))
-	t.row("imaging, a worker a processor", theirWall, show(theirCPU.median()), mp/theirWall.median().Seconds(), mib(theirPeak), mib(theirsFew.peak))
+	t.row("lathe image", ourWall, measure.Format(ourCPU.Median()), mp/ourWall.Median().Seconds(), mib(ourPeak), mib(oursFew.peak))
+	t.row("imaging, a worker a processor", theirWall, measure.Format(theirCPU.Median()), mp/theirWall.Median().Seconds(), mib(theirPeak), mib(theirsFew.peak))
 	t.row("imaging / lathe", fmt.Sprintf("**%.2f**", ratio(theirWall, ourWall)), fmt.Sprintf("%.2f", ratio(theirCPU, ourCPU)), "", "", "")
 	t.value("wall_ratio", ratio(theirWall, ourWall))
 	t.value("peak_bytes", float64(ourPeak))
@@ -218,7 +219,7 @@ func countJPEG(out, in string) error {
 	return nil
 }
 
-func summary(us []usage) (wall, cpu sample, peak int64) {
+func summary(us []usage) (wall, cpu measure.Sample, peak int64) {
 	for _, u := range us {
 		wall, cpu, peak = append(wall, u.wall), append(cpu, u.cpu), max(peak, u.peak)
 	}

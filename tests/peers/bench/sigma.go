@@ -8,6 +8,7 @@ import (
 
 	"github.com/disintegration/imaging"
 
+	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
@@ -34,18 +35,18 @@ func (b *bench) sigma() (*table, error) {
 		if s <= withPeer {
 			fs = append(fs, func() error { imaging.Blur(src, s); return nil })
 		}
-		m, err := interleave(budget, 15, fs...)
+		m, err := measure.Interleave(budget, 15, fs...)
 		if err != nil {
 			return nil, err
 		}
 		taps := 2*int(math.Ceil(3*s)) + 1
-		each := float64(m[0].median().Nanoseconds()) * 1e3 / (w * h * 2 * float64(taps))
+		each := float64(m[0].Median().Nanoseconds()) * 1e3 / (w * h * 2 * float64(taps))
 		peerTime, times := "—", "—"
 		if len(m) > 1 {
 			peerTime, times = m[1].String(), fmt.Sprintf("%.2f", ratio(m[1], m[0]))
 		}
 		t.row(fmt.Sprint(s), taps, m[0], fmt.Sprintf("%.0f", each), peerTime, times)
-		t.value(fmt.Sprintf("sigma=%g/ms", s), float64(m[0].median().Microseconds())/1e3)
+		t.value(fmt.Sprintf("sigma=%g/ms", s), float64(m[0].Median().Microseconds())/1e3)
 		t.value(fmt.Sprintf("sigma=%g/ps_per_pixel_tap", s), each)
 	}
 	return t, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
+	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
@@ -42,7 +43,7 @@ func (b *bench) startup() (*table, error) {
 	} {
 		cache, mesa := filepath.Join(b.dir, "cache "+r.name), filepath.Join(b.dir, "mesa "+r.name)
 		env := []string{"MESA_SHADER_CACHE_DISABLE=" + r.mesa, "MESA_SHADER_CACHE_DIR=" + mesa}
-		var process, open, first, second sample
+		var process, open, first, second measure.Sample
 		for i := -1; i < rounds; i++ { // round −1 fills the caches
 			if r.fresh || i < 0 {
 				os.RemoveAll(cache)
@@ -62,8 +63,8 @@ func (b *bench) startup() (*table, error) {
 			}
 		}
 		t.row(r.name, process, open, first, second)
-		t.value(r.name+"/process_ms", float64(process.median().Microseconds())/1e3)
-		t.value(r.name+"/first_ms", float64(first.median().Microseconds())/1e3)
+		t.value(r.name+"/process_ms", float64(process.Median().Microseconds())/1e3)
+		t.value(r.name+"/first_ms", float64(first.Median().Microseconds())/1e3)
 	}
 	return t, nil
 }

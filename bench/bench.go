@@ -1,0 +1,180 @@
+// Package bench measures how near operations come to what a device can do. It
+// first measures the device's own ceilings: copies, multiply-adds, transfers and
+// launches; then every operation of the table at several sizes, each in turns with
+// the ceilings that bound it, so that a busy machine slows all alike. The result
+// is a time and a fraction of the roofline (Williams, Waterman and Patterson 2009).
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Options say what to measure.
+type Options struct {
+	Ops    []*spec.Op     // nil for every operation that is offered by name
+	DTypes []tensor.DType // nil for the one each operation is most used with
+	// Keep, if set, says which calls to measure.
+	Keep  func(spec.Work) bool
+	Quick bool // fewer repeats: a first look
+	// Beside, if set, is another device that makes the same calls in turns, such as
+	// the same hardware by another backend.
+	Beside gpu.Device
+	Seed   uint64
+	// Progress is told what comes next.
+	Progress func(done, total int, what string)
+}
+
+// budget is what the measurements of one row may take, and each what one of them
+// should take at least.
+func (o *Options) budget() time.Duration {
+	if o.Quick {
+		return 200 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+func (o *Options) each() time.Duration {
+	if o.Quick {
+		return 8 * time.Millisecond
+	}
+	return 20 * time.Millisecond
+}
+
+// bench is a run.
+type bench struct {
+	ctx    context.Context
+	dev    gpu.Device
+	run    *exec.Runner
+	opts   Options
+	beside *bench
+	report *Report
+}
+
+// Run measures the ceilings of a device and the operations. A call that the
+// device does not support is a Row that says so.
+// Errors: those of the device; ErrInvalidArgument (nothing to measure); ctx.Err().
+// What was measured before an error is in the report.
+func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
+	run, err := exec.New(dev)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{ctx: ctx, dev: dev, run: run, opts: o, report: newReport(dev.Info(), o.Quick)}
+	if o.Beside != nil {
+		run, err := exec.New(o.Beside)
+		if err != nil {
+			return nil, err
+		}
+		b.beside = &bench{ctx: ctx, dev: o.Beside, run: run, opts: o}
+		b.report.Beside = o.Beside.Info().Name + " by " + o.Beside.Info().Backend
+	}
+	start := time.Now()
+	err = b.all()
+	b.report.Seconds = time.Since(start).Seconds()
+	err = cmp.Or(err, b.report.Ceilings.close())
+	if b.beside != nil {
+		err = cmp.Or(err, b.beside.run.Close())
+	}
+	return b.report, cmp.Or(err, run.Close())
+}
+
+// job is a call in a dtype.
+type job struct {
+	work  spec.Work
+	dtype tensor.DType
+}
+
+// Works are the calls that a bench with these options measures.
+func (o *Options) Works() []spec.Work {
+	var ws []spec.Work
+	for _, j := range o.jobs() {
+		ws = append(ws, j.work)
+	}
+	return ws
+}
+
+func (o *Options) jobs() []job {
+	ops := o.Ops
+	if ops == nil {
+		for _, op := range spec.All() {
+			if op.Offered() {
+				ops = append(ops, op)
+			}
+		}
+	}
+	var jobs []job
+	for _, op := range ops {
+		if op.Cases.Bench == nil {
+			continue
+		}
+		dtypes := op.Cases.DTypes[:1]
+		if o.DTypes != nil {
+			dtypes = nil
+			for _, d := range o.DTypes {
+				if slices.Contains(op.Cases.DTypes, d) {
+					dtypes = append(dtypes, d)
+				}
+			}
+		}
+		for _, d := range dtypes {
+			for _, w := range op.Cases.Bench(d) {
+				if o.Keep == nil || o.Keep(w) {
+					jobs = append(jobs, job{w, d})
+				}
+			}
+		}
+	}
+	return jobs
+}
+
+func (b *bench) all() error {
+	jobs := b.opts.jobs()
+	if len(jobs) == 0 {
+		return fmt.Errorf("bench: %w: no operation has a call to measure with these options", errs.ErrInvalidArgument)
+	}
+	tell := b.opts.Progress
+	if tell == nil {
+		tell = func(int, int, string) {}
+	}
+	tell(0, len(jobs)+1, "ceilings")
+	if err := b.measureCeilings(); err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		tell(i+1, len(jobs)+1, spec.FormatBrief(j.work.Call))
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		row, err := b.measure(j)
+		if err != nil {
+			return fmt.Errorf("bench: %s of %v: %w", spec.FormatBrief(j.work.Call), j.work.In, err)
+		}
+		b.report.Rows = append(b.report.Rows, row)
+	}
+	return nil
+}
+
+// randomData is a tensor's bytes, values uniform between the bounds.
+func randomData(d tensor.Desc, low, high float64, rng *rand.Rand) []byte {
+	h := tensor.NewHost(d)
+	values := make([]float64, d.Elems())
+	whole := d.DType != tensor.F32 && d.DType != tensor.F64 && d.DType != tensor.F16 && d.DType != tensor.BF16
+	for i := range values {
+		if values[i] = low + (high-low)*rng.Float64(); whole {
+			values[i] = low + float64(rng.Int64N(int64(high-low)+1))
+		}
+	}
+	h.SetFloats(values)
+	return h.Data
+}

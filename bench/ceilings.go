@@ -1,0 +1,381 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Ceilings are what a device does at most, all of it measured: nothing comes
+// from a data sheet.
+type Ceilings struct {
+	// Copy and HostCopy are copies by the fastest kernel the device can run and,
+	// for comparison, by Go's copy with a goroutine a processor. GB/s counts
+	// bytes read and bytes written.
+	Copy     []Rate `json:"copy"`
+	HostCopy []Rate `json:"host_copy"`
+	// MultiplyAdd is by dtype, of kernels that do nothing else.
+	MultiplyAdd []Rate `json:"multiply_add"`
+	// Upload and Readback move bytes from and to memory of the program.
+	Upload   []Rate `json:"upload"`
+	Readback []Rate `json:"readback"`
+	// Launch is what dispatches cost that hardly compute anything.
+	Launch Launch `json:"launch"`
+
+	copy copyKernel
+	fma  map[tensor.DType]*fmaKernel
+}
+
+// Rate is one measurement of a ceiling.
+type Rate struct {
+	What   string  `json:"what"` // the kernel or function
+	DType  string  `json:"dtype,omitempty"`
+	Bytes  int64   `json:"bytes,omitempty"`
+	Time   Timing  `json:"time"`
+	GBps   float64 `json:"gb_per_s,omitempty"`
+	GFlops float64 `json:"gflop_per_s,omitempty"`
+}
+
+// Launch is the cost of dispatches. Each is a time for one dispatch.
+type Launch struct {
+	// Listed is a dispatch of a list of 1000, all run; Submitted is the part of
+	// it until Submit returns, which is what the calling goroutine spends.
+	Listed    Timing `json:"listed"`
+	Submitted Timing `json:"submitted"`
+	// Alone is a Submit of one dispatch and a Sync.
+	Alone Timing `json:"alone"`
+}
+
+// copyKernel is a variant of shaders/test/roofline_copy.comp.
+type copyKernel struct {
+	name  string
+	texel bool
+	packs int // of 16 bytes a workgroup
+}
+
+// copyKernels are the variants a device can run.
+func copyKernels(info *gpu.Info) []copyKernel {
+	ks := []copyKernel{{"test/roofline_copy.u32", false, 64}}
+	if info.Limits.MaxTexelBuffers > 0 && info.Limits.MaxInvocations >= 256 {
+		ks = append(ks, copyKernel{"test/roofline_copy.u32.texel", true, 1024})
+	}
+	return ks
+}
+
+// plan is the launches that copy n bytes, a multiple of 16.
+func (k copyKernel) plan(info *gpu.Info, dst, src gpu.Handle, n int64) ([]gpu.Dispatch, error) {
+	m, err := spirv.Module(k.name)
+	if err != nil {
+		return nil, err
+	}
+	l := info.Limits
+	align := max(l.OffsetAlign, l.TexelAlign, 16)
+	most := l.MaxBinding
+	if k.texel {
+		most = min(most, l.MaxTexels*16)
+	}
+	most = min(most/align*align, 1<<30)
+	var list []gpu.Dispatch
+	for at := int64(0); at < n; at += most {
+		size := min(most, n-at)
+		groups := uint32((size/16 + int64(k.packs) - 1) / int64(k.packs))
+		layers := (groups + l.MaxGroups[0] - 1) / l.MaxGroups[0]
+		list = append(list, gpu.Dispatch{
+			Module:   m,
+			Bindings: []gpu.Binding{{Buffer: src, Offset: at, Size: size}, {Buffer: dst, Offset: at, Size: size}},
+			Params:   binary.LittleEndian.AppendUint32(nil, uint32(size/16)),
+			Groups:   [3]uint32{(groups + layers - 1) / layers, layers, 1},
+		})
+	}
+	return list, nil
+}
+
+// copier prepares copies of n bytes each: a function that makes some of them,
+// and one that frees their buffers.
+func (b *bench) copier(k copyKernel, n int64) (run func(times int) func() error, free func() error, err error) {
+	n = max(n/16, 1) * 16
+	hs, free, err := b.alloc(n, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := k.plan(b.dev.Info(), hs[1], hs[0], n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(times int) func() error { return b.launches(list, times) }, free, nil
+}
+
+// launches returns a function that submits the list some times and waits.
+func (b *bench) launches(list []gpu.Dispatch, times int) func() error {
+	return func() error {
+		for range times {
+			if err := b.dev.Submit(list); err != nil {
+				return err
+			}
+		}
+		return b.dev.Sync(b.ctx)
+	}
+}
+
+// alloc makes buffers of the sizes, and a function that frees them.
+func (b *bench) alloc(sizes ...int64) (hs []gpu.Handle, free func() error, err error) {
+	free = func() error {
+		for _, h := range hs {
+			if err := b.dev.Free(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, n := range sizes {
+		h, err := b.dev.Alloc(n)
+		if err != nil {
+			free()
+			return nil, nil, err
+		}
+		hs = append(hs, h)
+	}
+	return hs, free, nil
+}
+
+// fmaKernel is a variant of shaders/test/roofline_fma.comp.
+type fmaKernel struct {
+	list  []gpu.Dispatch
+	flops float64 // of a launch
+	times int     // launches that take some milliseconds
+	free  func() error
+}
+
+// The multiply-adds that an invocation of roofline_fma.comp makes, as it has them.
+const fmaLocal, fmaChains, fmaSteps = 64, 3, 256
+
+// fma prepares the multiply-adds in a dtype, and checks what they compute.
+func (b *bench) fma(d tensor.DType) (*fmaKernel, error) {
+	groups := 256
+	if b.dev.Info().Kind != gpu.CPU {
+		groups = 16384 // to fill the many processors of a GPU
+	}
+	m, err := spirv.Module("test/roofline_fma." + d.String())
+	if err != nil {
+		return nil, err
+	}
+	size := int64(groups * fmaLocal * 16)
+	hs, free, err := b.alloc(size)
+	if err != nil {
+		return nil, err
+	}
+	push := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
+	push = binary.LittleEndian.AppendUint32(push, math.Float32bits(1))
+	k := &fmaKernel{
+		list:  []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: hs[0]}}, Params: push, Groups: [3]uint32{uint32(groups), 1, 1}}},
+		flops: 2 * 4 * fmaChains * fmaSteps * float64(groups*fmaLocal),
+		free:  free,
+	}
+	if k.times, err = Repeats(func(times int) func() error { return b.launches(k.list, times) }, b.opts.each()); err != nil {
+		free()
+		return nil, err
+	}
+	got := make([]byte, size)
+	if err := b.dev.Read(b.ctx, hs[0], 0, got); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(got); i += 4 {
+		// x → x/2 + 1 settles at 2, in each chain
+		if v := math.Float32frombits(binary.LittleEndian.Uint32(got[i:])); v != 2*fmaChains {
+			return nil, fmt.Errorf("bench: multiply-adds in %v: number %d is %g, want %d", d, i/4, v, 2*fmaChains)
+		}
+	}
+	return k, nil
+}
+
+// rate is GFLOP/s of measurements of k.times launches.
+func (k *fmaKernel) rate(s Sample) float64 {
+	return k.flops * float64(k.times) / float64(s.Median().Nanoseconds())
+}
+
+// arithmetic is the dtype in which operations on d compute.
+func arithmetic(d tensor.DType) tensor.DType {
+	if d == tensor.F64 {
+		return d
+	}
+	return tensor.F32
+}
+
+// measureCeilings finds them.
+func (b *bench) measureCeilings() error {
+	b.report.Ceilings = Ceilings{fma: map[tensor.DType]*fmaKernel{}}
+	for _, part := range []func(*Ceilings) error{b.measureCopies, b.measureArithmetic, b.measureTransfers, b.measureLaunch} {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		if err := part(&b.report.Ceilings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) measureCopies(c *Ceilings) error {
+	ks := copyKernels(b.dev.Info())
+	for _, n := range []int64{64 << 10, 1 << 20, 4 << 20, 64 << 20} {
+		times := min(max(1, int(64<<20/n)), 128)
+		var fs []func() error
+		var frees []func() error
+		for _, k := range ks {
+			run, free, err := b.copier(k, n)
+			if err != nil {
+				return err
+			}
+			fs, frees = append(fs, run(times)), append(frees, free)
+		}
+		s, err := Interleave(b.opts.budget(), 50, append(fs, hostCopy(int(n), times))...)
+		if err != nil {
+			return err
+		}
+		at := 0
+		for i := range ks {
+			if s[i].At(0) < s[at].At(0) { // whatever else the machine did
+				at = i
+			}
+		}
+		c.copy = ks[at] // that of the largest size stays
+		for _, f := range frees {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		c.Copy = append(c.Copy, rateOf(ks[at].name, n, 2, s[at].Over(times)))
+		c.HostCopy = append(c.HostCopy, rateOf("copy", n, 2, s[len(s)-1].Over(times)))
+	}
+	return nil
+}
+
+// rateOf is the rate at which n bytes were moved, each of them touched some times.
+func rateOf(what string, n int64, touched float64, s Sample) Rate {
+	return Rate{What: what, Bytes: n, Time: timing(s), GBps: touched * float64(n) / float64(max(s.Median().Nanoseconds(), 1))}
+}
+
+func (b *bench) measureArithmetic(c *Ceilings) error {
+	f := b.dev.Info().Features
+	for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.F64} {
+		if d == tensor.F16 && !f.F16 || d == tensor.F64 && !f.F64 {
+			continue
+		}
+		k, err := b.fma(d)
+		if err != nil {
+			return err
+		}
+		s, err := Interleave(b.opts.budget(), 50, b.launches(k.list, k.times))
+		if err != nil {
+			return err
+		}
+		c.fma[d] = k
+		c.MultiplyAdd = append(c.MultiplyAdd, Rate{What: k.list[0].Module.Name, DType: d.String(), Time: timing(s[0].Over(k.times)), GFlops: k.rate(s[0])})
+	}
+	return nil
+}
+
+func (b *bench) measureTransfers(c *Ceilings) error {
+	for _, n := range []int64{4 << 10, 1 << 20, 64 << 20} {
+		hs, free, err := b.alloc(n)
+		if err != nil {
+			return err
+		}
+		data, got := make([]byte, n), make([]byte, n)
+		for i := range data {
+			data[i] = byte(i * 7 / 5)
+		}
+		s, err := Interleave(b.opts.budget(), 200,
+			func() error {
+				if err := b.dev.Write(b.ctx, hs[0], 0, data); err != nil {
+					return err
+				}
+				return b.dev.Sync(b.ctx)
+			},
+			func() error { return b.dev.Read(b.ctx, hs[0], 0, got) })
+		if err != nil {
+			return err
+		}
+		if string(got) != string(data) {
+			return fmt.Errorf("bench: %d bytes came back from the device changed", n)
+		}
+		c.Upload = append(c.Upload, rateOf("Write and Sync", n, 1, s[0]))
+		c.Readback = append(c.Readback, rateOf("Read", n, 1, s[1]))
+		if err := free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureLaunch times dispatches that add 64 numbers to 64 others.
+func (b *bench) measureLaunch(c *Ceilings) error {
+	const numbers, count = 64, 1000
+	m, err := spirv.Module("demo/saxpy.f32")
+	if err != nil {
+		return err
+	}
+	hs, free, err := b.alloc(4*numbers, 4*numbers)
+	if err != nil {
+		return err
+	}
+	push := binary.LittleEndian.AppendUint32(nil, numbers)
+	push = binary.LittleEndian.AppendUint32(push, math.Float32bits(1))
+	var list []gpu.Dispatch
+	for range count {
+		list = append(list, gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: hs[0]}, {Buffer: hs[1]}}, Params: push, Groups: [3]uint32{1, 1, 1}})
+	}
+	var submitted Sample
+	s, err := Interleave(b.opts.budget(), 100, func() error {
+		t := time.Now()
+		if err := b.dev.Submit(list); err != nil {
+			return err
+		}
+		submitted = append(submitted, time.Since(t))
+		return b.dev.Sync(b.ctx)
+	}, b.launches(list[:1], 1))
+	if err != nil {
+		return err
+	}
+	c.Launch = Launch{Listed: timing(s[0].Over(count)), Submitted: timing(submitted[1:].Over(count)), Alone: timing(s[1])}
+	return free()
+}
+
+// hostCopy copies n bytes some times, on all processors.
+func hostCopy(n, times int) func() error {
+	src, dst := make([]byte, n), make([]byte, n)
+	for i := range src {
+		src[i], dst[i] = byte(i), 1 // the pages are there
+	}
+	workers := runtime.GOMAXPROCS(0)
+	return func() error {
+		var wg sync.WaitGroup
+		for w := range workers {
+			from, to := n*w/workers, n*(w+1)/workers
+			wg.Go(func() {
+				for range times {
+					copy(dst[from:to], src[from:to])
+				}
+			})
+		}
+		wg.Wait()
+		return nil
+	}
+}
+
+// close frees what the ceilings hold.
+func (c *Ceilings) close() error {
+	for _, k := range c.fma {
+		if err := k.free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

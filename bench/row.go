@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// call is a prepared call: its tensors lie on the device.
+type call struct {
+	c       spec.Call
+	in, out []exec.Operand
+	cost    spec.Cost
+	free    func() error
+}
+
+// prepare makes the tensors of a call, of random values that its declaration
+// allows. Outputs that may be inputs are.
+func (b *bench) prepare(w spec.Work) (*call, error) {
+	op := w.Call.Spec()
+	outs, err := op.Shape(w.Call, w.In)
+	if err != nil {
+		return nil, err
+	}
+	var sizes []int64
+	for _, d := range append(slices.Clone(w.In), outs...) {
+		sizes = append(sizes, d.Bytes())
+	}
+	// An operation whose every output may be an input is called so.
+	inPlace := len(op.InPlace) == len(outs) && len(outs) > 1 && !slices.Contains(op.InPlace, -1)
+	if inPlace {
+		sizes = sizes[:len(w.In)]
+	}
+	hs, free, err := b.alloc(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	p := &call{c: w.Call, cost: op.Cost(w.Call, w.In), free: free}
+	rng := rand.New(rand.NewPCG(b.opts.Seed, 7))
+	for i, d := range w.In {
+		p.in = append(p.in, exec.Operand{Buffer: hs[i], Desc: d})
+		low, high := op.Cases.Low, op.Cases.High
+		if op.Cases.Range != nil {
+			low, high = op.Cases.Range(w.Call, i, w.In)
+		} else if d.DType == tensor.U8 {
+			low, high = 0, 255
+		}
+		if err := b.dev.Write(b.ctx, hs[i], 0, randomData(d, low, high, rng)); err != nil {
+			return nil, errors.Join(err, free())
+		}
+	}
+	for i, d := range outs {
+		h := hs[0]
+		if inPlace {
+			h = hs[op.InPlace[i]]
+		} else {
+			h = hs[len(w.In)+i]
+		}
+		p.out = append(p.out, exec.Operand{Buffer: h, Desc: d})
+	}
+	return p, nil
+}
+
+// times returns what makes the call that often and waits.
+func (b *bench) times(p *call) func(times int) func() error {
+	return func(times int) func() error {
+		return func() error {
+			for range times {
+				if err := b.run.Run(b.ctx, p.c, p.out, p.in); err != nil {
+					return err
+				}
+			}
+			return b.run.Sync(b.ctx)
+		}
+	}
+}
+
+// check reads an output and reports one of nothing but zeros, so that nothing
+// fast is measured that does nothing.
+func (b *bench) check(p *call) error {
+	for i, o := range p.out {
+		data := make([]byte, o.Desc.Bytes())
+		if err := b.run.Read(b.ctx, o.Buffer, 0, data); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(data, func(v byte) bool { return v != 0 }) {
+			return fmt.Errorf("output %d is all zeros", i)
+		}
+	}
+	return nil
+}
+
+// measure times a call in turns with the ceilings and the peers.
+func (b *bench) measure(j job) (Row, error) {
+	row := newRow(j)
+	p, err := b.prepare(j.work)
+	if err != nil {
+		return row, err
+	}
+	row.Flops, row.Bytes = p.cost.Flops, p.cost.Bytes
+	f := b.times(p)
+	n, err := Repeats(f, b.opts.each())
+	if errors.Is(err, gpu.ErrUnsupported) {
+		row.Unsupported = err.Error()
+		return row, p.free()
+	}
+	if err != nil {
+		return row, errors.Join(err, p.free())
+	}
+	copies, free, err := b.copier(b.report.Ceilings.copy, p.cost.Bytes/2)
+	if err != nil {
+		return row, errors.Join(err, p.free())
+	}
+	nc, err := Repeats(copies, b.opts.each())
+	if err != nil {
+		return row, err
+	}
+	host := func(times int) func() error { return hostCopy(int(max(p.cost.Bytes/2, 1)), times) }
+	nh, err := Repeats(host, b.opts.each()/4)
+	if err != nil {
+		return row, err
+	}
+	k := b.report.Ceilings.fma[arithmetic(j.dtype)]
+	fs := []func() error{f(n), copies(nc), host(nh), b.launches(k.list, k.times)}
+	other, no, err := b.other(j)
+	if err != nil {
+		return row, err
+	}
+	if other != nil {
+		fs = append(fs, b.beside.times(other)(no))
+	}
+	s, err := Interleave(b.opts.budget(), 40, fs...)
+	if err != nil {
+		return row, err
+	}
+	row.fill(s[0].Over(n), s[1].Over(nc), s[2].Over(nh), k.rate(s[3]))
+	if other != nil {
+		t := timing(s[4].Over(no))
+		row.Beside = &t
+		err = cmp.Or(b.beside.check(other), other.free())
+	}
+	return row, cmp.Or(err, b.check(p), free(), p.free())
+}
+
+// other prepares the call on the device beside, and says how often to repeat it;
+// nil if there is no device, or it cannot make the call.
+func (b *bench) other(j job) (p *call, times int, err error) {
+	if b.beside == nil {
+		return nil, 0, nil
+	}
+	if p, err = b.beside.prepare(j.work); err != nil {
+		return nil, 0, err
+	}
+	times, err = Repeats(b.beside.times(p), b.opts.each())
+	if errors.Is(err, gpu.ErrUnsupported) {
+		return nil, 0, p.free()
+	}
+	return p, times, err
+}
+
+// inputs writes descs as "f32[2,3] f32[3]".
+func inputs(in []tensor.Desc) string {
+	var b strings.Builder
+	for i, d := range in {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(d.String())
+	}
+	return b.String()
+}

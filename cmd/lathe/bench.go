@@ -1,0 +1,184 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/bench"
+	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+type benchCmd struct {
+	Op      []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
+	DType   []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: the one each operation is most used with."`
+	Quick   bool     `help:"Fewer repeats: a first look, in about a third of the time."`
+	Compare string   `placeholder:"OLD.json" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
+	HTML    string   `name:"html" placeholder:"FILE" help:"Also write a page with the roofline plot. It needs no network."`
+	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu," default:"" help:"Make the same calls on the same hardware by this backend, in turns."`
+	Seed    uint64   `placeholder:"N" help:"Seed of the random inputs."`
+}
+
+// Help is the long help.
+func (benchCmd) Help() string {
+	return `It first measures what the device can do at most: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with the copy and the multiply-adds that bound it, so that other work on the machine slows all alike. "Of the roofline" is how near an operation comes to them; 1 is as fast as the device can be.
+
+Save a run with --json > old.json, and compare a later one with --compare old.json.`
+}
+
+// Run does it.
+func (c *benchCmd) Run(a *app) error {
+	opts := bench.Options{Quick: c.Quick, Seed: c.Seed}
+	var err error
+	if opts.Ops, err = c.ops(); err != nil {
+		return err
+	}
+	for _, s := range c.DType {
+		d, ok := tensor.ParseDType(strings.ToLower(s))
+		if !ok {
+			return usage("no element type is named %q; there are %s", s, names(tensor.DTypes()))
+		}
+		opts.DTypes = append(opts.DTypes, d)
+	}
+	if len(opts.Works()) == 0 {
+		return usage("none of these operations takes %s", names(opts.DTypes))
+	}
+	// What cannot be read or written is better known before minutes of work.
+	var before *bench.Report
+	if c.Compare != "" {
+		data, err := os.ReadFile(c.Compare)
+		if err != nil {
+			return usage("cannot read %s: %v", c.Compare, reason(err))
+		}
+		if before, err = bench.Parse(data); err != nil {
+			return usage("cannot compare with %s: %s", c.Compare, strings.TrimPrefix(err.Error(), "bench: parse: "))
+		}
+	}
+	if c.HTML != "" {
+		if err := writable(c.HTML); err != nil {
+			return usage("cannot write %s: %v", c.HTML, reason(err))
+		}
+	}
+	dev, err := a.openGPU()
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	if c.Beside != "" {
+		if c.Beside == dev.Info().Backend {
+			return usage("the device is reached by %s already; --beside takes another backend", c.Beside)
+		}
+		other, err := drivers.Open(a.ctx, drivers.Options{Backend: c.Beside, Device: dev.Info().Name, NoCache: a.cli.NoCache, Warn: func(string) {}})
+		if err != nil {
+			return err
+		}
+		defer other.Close()
+		opts.Beside = other
+	}
+	step, stop := func() {}, func() {}
+	opts.Progress = func(done, total int, _ string) {
+		if done == 0 {
+			step, stop = progressBar(total)
+			return
+		}
+		step()
+	}
+	rep, err := bench.Run(a.ctx, dev, opts)
+	stop()
+	if rep == nil || len(rep.Rows) == 0 {
+		return err
+	}
+	shown := c.print(a, rep, before) // what there is up to the trouble
+	return cmp.Or(err, shown)
+}
+
+func (c *benchCmd) ops() ([]*spec.Op, error) {
+	var ops []*spec.Op
+	for _, name := range c.Op {
+		op := spec.Lookup(strings.ToLower(name))
+		if op == nil || !op.Offered() {
+			call, err := spec.ParseCall(name)
+			if err != nil {
+				return nil, coded{exitUsage, err}
+			}
+			op = call.Spec()
+		}
+		if !slices.Contains(ops, op) {
+			ops = append(ops, op)
+		}
+	}
+	return ops, nil
+}
+
+func (c *benchCmd) print(a *app, rep, before *bench.Report) error {
+	if c.HTML != "" {
+		f, err := os.Create(c.HTML)
+		if err == nil {
+			err = rep.WriteHTML(f)
+			if cerr := f.Close(); err == nil {
+				err = cerr
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", c.HTML, reason(err))
+		}
+	}
+	if a.cli.JSON {
+		data, err := rep.JSON()
+		if err != nil {
+			return err
+		}
+		a.out.Write(append(data, '\n'))
+	} else if err := rep.WriteText(a.out); err != nil {
+		return err
+	}
+	if before == nil {
+		return nil
+	}
+	// With --json, standard output stays one JSON document.
+	w := a.stderr
+	if !a.cli.JSON {
+		w = a.out
+		fmt.Fprintln(w)
+	}
+	changes := bench.Compare(before, rep)
+	if len(changes) == 0 {
+		return fmt.Errorf("%w: %s has no call in common with this run", errs.ErrInvalidArgument, c.Compare)
+	}
+	n, err := bench.WriteChanges(w, before, rep, changes)
+	if err == nil && n > 0 {
+		err = coded{exitSlower, nil}
+	}
+	return err
+}
+
+// names lists element types.
+func names(ds []tensor.DType) string {
+	var s []string
+	for _, d := range ds {
+		s = append(s, d.String())
+	}
+	return strings.Join(s, ", ")
+}
+
+// writable reports why a file could not be created, without changing it if it
+// is there.
+func writable(name string) error {
+	_, err := os.Stat(name)
+	existed := err == nil
+	f, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if !existed {
+		return os.Remove(name)
+	}
+	return nil
+}
