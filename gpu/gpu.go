@@ -109,6 +109,7 @@ type Dispatch struct {
 	Bindings []Binding // element i is binding i of set 0
 	Params   []byte    // push constants, at least Module.ParamSize bytes
 	Groups   [3]uint32 // workgroups; any 0 means there is nothing to do
+	Tag      uint64    // the caller's own; it comes back in the Span of a Timer
 }
 
 // Binding is a range of a buffer. Size 0 means up to the buffer's end, rounded
@@ -187,7 +188,7 @@ type Features struct {
 	SubgroupSize           uint32
 	SubgroupOps            uint32 // bits SubgroupBasic and on: which operations there are if not all that Subgroups names, and any more
 	Atomics64              bool
-	Timestamps             bool
+	Timestamps             bool // a Timer says when each command ran
 	VulkanMemoryModel      bool
 }
 

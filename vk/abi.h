@@ -66,6 +66,11 @@ typedef struct { uint32_t sType; const void *pNext; uint32_t flags; } lvk_fence_
 
 typedef struct {
 	uint32_t sType; const void *pNext; uint32_t flags;
+	uint32_t type, count, statistics;
+} lvk_query_pool_info; // sType 11
+
+typedef struct {
+	uint32_t sType; const void *pNext; uint32_t flags;
 	lvk_handle buffer; uint32_t format; uint64_t offset, range;
 } lvk_view_info; // sType 13
 

@@ -43,6 +43,7 @@ type batch struct {
 	need   [C.LVK_TYPES]C.uint32_t // descriptors by type
 	work   uint64                  // invocations, saturating
 	pins   []gpu.Handle            // buffers kept until the batch is done
+	log    logbook
 
 	seq     uint64
 	failed  bool // was not submitted
@@ -65,6 +66,9 @@ func (d *Device) newBatch() (*batch, error) {
 }
 
 func (d *Device) destroyBatch(b *batch) {
+	if b.c.queryPool != 0 {
+		objects.queries.Add(-1)
+	}
 	C.lvk_batch_destroy(d.fn, b.c)
 	C.free(unsafe.Pointer(b.c))
 	objects.batches.Add(-1)
@@ -94,6 +98,7 @@ func (d *Device) recording() (waited bool, err error) {
 	d.spare = d.spare[:len(d.spare)-1]
 	d.next++
 	*b = batch{c: b.c, cmds: b.cmds[:0], sets: b.sets[:0], binds: b.binds[:0], params: b.params[:0], pins: b.pins[:0], seq: d.next}
+	b.log = logbook{trace: d.trace, spans: b.log.spans[:0], ticks: b.log.ticks}
 	d.rec = b
 	return waited, nil
 }
@@ -139,12 +144,19 @@ func (d *Device) launch(b *batch) error {
 	if r < 0 {
 		return check("vkCreateDescriptorPool", r)
 	}
+	timed, err := d.reserveTimes(b)
+	if err != nil {
+		return err
+	}
 	if r = injected("vkEndCommandBuffer"); r == success {
 		r = result(C.lvk_batch_record(d.fn, b.c, unsafe.SliceData(b.cmds), C.uint32_t(len(b.cmds)),
-			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params))))
+			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params)), timed))
 	}
 	if r < 0 {
 		return check("vkEndCommandBuffer", r)
+	}
+	if b.log.trace != nil {
+		b.log.submitted = b.log.trace.now()
 	}
 	if r = injected("vkQueueSubmit"); r == success {
 		r = result(C.lvk_batch_submit(d.fn, b.c))
@@ -195,6 +207,7 @@ func (d *Device) retire() {
 		d.orphans = append(d.orphans, b.pins...)
 	}
 	b.pins = b.pins[:0]
+	d.report(b)
 	d.sparePut(b)
 }
 

@@ -61,6 +61,7 @@ type Device struct {
 	epoch    uint64       // see hazard.go
 	orphans  []gpu.Handle // pins of work that a lost device may or may not have done
 	doomed   int64        // bytes of buffers freed while work that uses them is pending
+	trace    *tracing     // not nil while a sink wants to know; see trace.go
 
 	failed  error // first error of submitted work, until a Sync or Read takes it
 	lost    error // not nil once the device is lost

@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -36,9 +37,12 @@ func inject(t testing.TB, fail func(n int) result) (calls func() int) {
 }
 
 // work uses every part of a device: storage and texel bindings, hazards, free
-// while pending, and a buffer that fills half a block.
+// while pending, a buffer that fills half a block, and the trace of all that.
 func work(t testing.TB, d *Device) error {
 	ctx := context.Background()
+	if err := d.StartTrace(func() time.Duration { return 0 }, func(gpu.Span) {}); err != nil {
+		return err
+	}
 	var handles [4]gpu.Handle
 	for i, size := range []int64{256, 256, 256, blockSize/2 + 1} {
 		h, err := d.Alloc(size)

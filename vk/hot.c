@@ -42,6 +42,11 @@ const char *lvk_device_init(lvk_device *d, void *device, void *queue, void *getD
 	LOAD(cmdPipelineBarrier, "vkCmdPipelineBarrier");
 	LOAD(cmdCopyBuffer, "vkCmdCopyBuffer");
 	LOAD(cmdFillBuffer, "vkCmdFillBuffer");
+	LOAD(createQueryPool, "vkCreateQueryPool");
+	LOAD(destroyQueryPool, "vkDestroyQueryPool");
+	LOAD(getQueryPoolResults, "vkGetQueryPoolResults");
+	LOAD(cmdResetQueryPool, "vkCmdResetQueryPool");
+	LOAD(cmdWriteTimestamp, "vkCmdWriteTimestamp");
 	LOAD(createShaderModule, "vkCreateShaderModule");
 	LOAD(destroyShaderModule, "vkDestroyShaderModule");
 	LOAD(createSetLayout, "vkCreateDescriptorSetLayout");
@@ -83,6 +88,7 @@ int32_t lvk_batch_init(lvk_device *d, lvk_batch *b, uint32_t family) {
 
 void lvk_batch_destroy(lvk_device *d, lvk_batch *b) {
 	if (b->descriptorPool) d->destroyDescriptorPool(d->device, b->descriptorPool, NULL);
+	if (b->queryPool) d->destroyQueryPool(d->device, b->queryPool, NULL);
 	if (b->fence) d->destroyFence(d->device, b->fence, NULL);
 	if (b->commandPool) d->destroyCommandPool(d->device, b->commandPool, NULL);
 	free(b->layouts);
@@ -138,6 +144,23 @@ int32_t lvk_batch_reserve(lvk_device *d, lvk_batch *b, uint32_t sets, const uint
 	return LVK_SUCCESS;
 }
 
+int32_t lvk_batch_reserve_times(lvk_device *d, lvk_batch *b, uint32_t count) {
+	if (count + 1 <= b->capQueries) return LVK_SUCCESS;
+	lvk_query_pool_info info = {.sType = 11, .type = 2 /* timestamp */, .count = grow(b->capQueries, count + 1)};
+	lvk_handle pool = 0;
+	int32_t r = d->createQueryPool(d->device, &info, NULL, &pool);
+	if (r != LVK_SUCCESS) return r;
+	if (b->queryPool) d->destroyQueryPool(d->device, b->queryPool, NULL);
+	b->queryPool = pool;
+	b->capQueries = info.count;
+	return LVK_SUCCESS;
+}
+
+int32_t lvk_batch_times(lvk_device *d, lvk_batch *b, uint32_t count, uint64_t *ticks) {
+	size_t n = (size_t)count + 1;
+	return d->getQueryPoolResults(d->device, b->queryPool, 0, (uint32_t)n, n * sizeof *ticks, ticks, sizeof *ticks, 1 /* 64 bits */);
+}
+
 // make_sets allocates and fills the batch's descriptor sets.
 static int32_t make_sets(lvk_device *d, lvk_batch *b, const lvk_set *sets, uint32_t setCount, const lvk_bind *binds) {
 	int32_t r = d->resetDescriptorPool(d->device, b->descriptorPool, 0);
@@ -160,7 +183,7 @@ static int32_t make_sets(lvk_device *d, lvk_batch *b, const lvk_set *sets, uint3
 }
 
 enum {
-	STAGE_COMPUTE = 0x800, STAGE_TRANSFER = 0x1000, STAGE_HOST = 0x4000,
+	STAGE_COMPUTE = 0x800, STAGE_TRANSFER = 0x1000, STAGE_BOTTOM = 0x2000, STAGE_HOST = 0x4000,
 	READ_UNIFORM = 0x8, READ_SHADER = 0x20, WRITE_SHADER = 0x40, READ_TRANSFER = 0x800, WRITE_TRANSFER = 0x1000,
 	READ_HOST = 0x2000, WRITE_HOST = 0x4000,
 	WORK = STAGE_COMPUTE | STAGE_TRANSFER,
@@ -169,7 +192,7 @@ enum {
 };
 
 int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint32_t count,
-	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params) {
+	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed) {
 	int32_t r = d->resetCommandPool(d->device, b->commandPool, 0);
 	if (r == LVK_SUCCESS && setCount) r = make_sets(d, b, sets, setCount, binds);
 	if (r != LVK_SUCCESS) return r;
@@ -178,6 +201,10 @@ int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint3
 	if (r != LVK_SUCCESS) return r;
 	const lvk_memory_barrier between = {.sType = 46, .src = WRITES, .dst = ALL};
 	lvk_handle pipeline = 0;
+	if (timed) {
+		d->cmdResetQueryPool(b->cmd, b->queryPool, 0, count + 1);
+		d->cmdWriteTimestamp(b->cmd, STAGE_BOTTOM, b->queryPool, 0);
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		const lvk_cmd *c = &cmds[i];
 		if (c->barrier) d->cmdPipelineBarrier(b->cmd, WORK, WORK, 0, 1, &between, 0, NULL, 0, NULL);
@@ -197,6 +224,7 @@ int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint3
 			d->cmdFillBuffer(b->cmd, c->a, c->dst, c->size, 0);
 			break;
 		}
+		if (timed) d->cmdWriteTimestamp(b->cmd, STAGE_BOTTOM, b->queryPool, i + 1);
 	}
 	// The end of a batch orders it before the next one and before the host.
 	const lvk_memory_barrier end = {.sType = 46, .src = WRITES, .dst = ALL | READ_HOST | WRITE_HOST};

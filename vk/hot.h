@@ -39,6 +39,11 @@ typedef struct lvk_device {
 	void (LVK_CALL *cmdPipelineBarrier)(void *, uint32_t, uint32_t, uint32_t, uint32_t, const lvk_memory_barrier *, uint32_t, const void *, uint32_t, const void *);
 	void (LVK_CALL *cmdCopyBuffer)(void *, lvk_handle, lvk_handle, uint32_t, const lvk_copy *);
 	void (LVK_CALL *cmdFillBuffer)(void *, lvk_handle, uint64_t, uint64_t, uint32_t);
+	int32_t (LVK_CALL *createQueryPool)(void *, const lvk_query_pool_info *, const void *, lvk_handle *);
+	void (LVK_CALL *destroyQueryPool)(void *, lvk_handle, const void *);
+	int32_t (LVK_CALL *getQueryPoolResults)(void *, lvk_handle, uint32_t, uint32_t, size_t, void *, uint64_t, uint32_t);
+	void (LVK_CALL *cmdResetQueryPool)(void *, lvk_handle, uint32_t, uint32_t);
+	void (LVK_CALL *cmdWriteTimestamp)(void *, uint32_t, lvk_handle, uint32_t);
 	int32_t (LVK_CALL *createShaderModule)(void *, const lvk_shader_info *, const void *, lvk_handle *);
 	void (LVK_CALL *destroyShaderModule)(void *, lvk_handle, const void *);
 	int32_t (LVK_CALL *createSetLayout)(void *, const lvk_set_layout_info *, const void *, lvk_handle *);
@@ -91,6 +96,8 @@ typedef struct { lvk_handle layout; uint32_t first, count; } lvk_set;
 typedef struct {
 	void *cmd;
 	lvk_handle commandPool, fence, descriptorPool;
+	lvk_handle queryPool; // 0 until a batch was to be timed
+	uint32_t capQueries;
 	uint32_t capSets, cap[LVK_TYPES]; // of descriptorPool
 	uint32_t scratchSets, scratchBinds;
 	lvk_handle *layouts, *sets;
@@ -103,9 +110,15 @@ void lvk_batch_destroy(lvk_device *d, lvk_batch *b);
 // lvk_batch_reserve makes the batch's descriptor pool and scratch hold so many.
 // The batch must not be in use by the device.
 int32_t lvk_batch_reserve(lvk_device *d, lvk_batch *b, uint32_t sets, const uint32_t *need, uint32_t binds);
-// lvk_batch_record writes the command buffer.
+// lvk_batch_reserve_times makes the batch's query pool hold the times of so many
+// commands. The batch must not be in use by the device.
+int32_t lvk_batch_reserve_times(lvk_device *d, lvk_batch *b, uint32_t count);
+// lvk_batch_record writes the command buffer. If it is to be timed it keeps the
+// time before the first command and after each, for lvk_batch_times.
 int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint32_t count,
-	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params);
+	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed);
+// lvk_batch_times reads the count + 1 times of a batch that is done, in ticks.
+int32_t lvk_batch_times(lvk_device *d, lvk_batch *b, uint32_t count, uint64_t *ticks);
 // lvk_batch_submit starts it; its fence is signalled at the end.
 int32_t lvk_batch_submit(lvk_device *d, lvk_batch *b);
 // lvk_batch_wait waits up to ns nanoseconds; LVK_TIMEOUT if it is not done by then.

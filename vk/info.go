@@ -29,6 +29,7 @@ type physical struct {
 	family       uint32 // queue family for compute
 	minAlign     int64  // of a buffer range, for any use
 	uniformAlign int64  // of a uniform binding's offset
+	tick         ticks  // of timestamps
 	unusable     string // why the device cannot be used, or empty
 }
 
@@ -103,6 +104,7 @@ var kinds = [...]gpu.Kind{gpu.Other, gpu.Integrated, gpu.Discrete, gpu.Virtual, 
 func (p *physical) limits(l *vulkan.PhysicalDeviceLimits, texels bool) {
 	p.minAlign = max(256, int64(l.MinStorageBufferOffsetAlignment), int64(l.MinTexelBufferOffsetAlignment), int64(l.MinUniformBufferOffsetAlignment))
 	p.uniformAlign = max(4, int64(l.MinUniformBufferOffsetAlignment))
+	p.tick.length = float64(l.TimestampPeriod)
 	lim := &p.info.Limits
 	*lim = gpu.Limits{
 		MaxBuffer:      min(clampInt64(uint64(p.query.maxAllocation)), p.info.Memory) &^ (p.minAlign - 1),
@@ -199,6 +201,8 @@ func (p *physical) findQueue() error {
 		}
 		if !found || fl&vulkan.QueueGraphicsBit == 0 {
 			p.family, found = uint32(i), true
+			p.tick.mask = 1<<fs[i].TimestampValidBits - 1
+			p.info.Features.Timestamps = p.tick.mask != 0 && p.tick.length > 0
 		}
 		if fl&vulkan.QueueGraphicsBit == 0 {
 			break

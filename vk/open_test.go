@@ -142,7 +142,7 @@ func counts() map[string]int64 {
 	o := &objects
 	m := map[string]int64{"instances": o.instances.Load(), "devices": o.devices.Load(), "memories": o.memories.Load(), "buffers": o.buffers.Load(),
 		"batches": o.batches.Load(), "views": o.views.Load(), "modules": o.modules.Load(), "layouts": o.layouts.Load(),
-		"pipelines": o.pipelines.Load(), "caches": o.caches.Load(), "messengers": o.messengers.Load()}
+		"pipelines": o.pipelines.Load(), "caches": o.caches.Load(), "queries": o.queries.Load(), "messengers": o.messengers.Load()}
 	for k, n := range m {
 		if n == 0 {
 			delete(m, k)

@@ -96,7 +96,9 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 			p = &pipeline{ready: make(chan struct{})}
 			ps.byKey[m.Hash] = p
 			ps.mu.Unlock()
+			done := d.timeCompile(m)
 			d.compile(p, m)
+			done()
 			close(p.ready)
 			if p.err != nil { // the next use may have more luck
 				ps.mu.Lock()

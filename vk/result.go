@@ -90,5 +90,5 @@ func injected(name string) result {
 // objects counts the Vulkan objects that exist, by type. A test that opens,
 // works and closes sees it at zero again, whatever failed in between.
 var objects struct {
-	instances, devices, memories, buffers, batches, views, modules, layouts, pipelines, caches, messengers atomic.Int64
+	instances, devices, memories, buffers, batches, views, modules, layouts, pipelines, caches, queries, messengers atomic.Int64
 }

@@ -137,6 +137,7 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 		cmd.b, cmd.dst = C.lvk_handle(c.block.id()), C.uint64_t(off)
 	}
 	d.rec.cmds = append(d.rec.cmds, cmd)
+	d.rec.log.move(gpu.Copy, size)
 	c.seq = d.rec.seq
 	return nil
 }

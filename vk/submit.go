@@ -324,6 +324,9 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 		cmd.hasSet, cmd.set = 1, d.set(p, uses)
 	}
 	b.cmds = append(b.cmds, cmd)
+	if b.log.trace != nil {
+		b.log.launch(x)
+	}
 	b.work += min(x.Count(), 1<<32) * p.lanes
 }
 
@@ -363,6 +366,7 @@ func (d *Device) fill(u use) {
 	barrier := d.touch(&w[0])
 	d.rec.cmds = append(d.rec.cmds, C.lvk_cmd{kind: C.LVK_FILL, barrier: d.mark(barrier, w), a: C.lvk_handle(b.block.id()),
 		dst: C.uint64_t(b.off), size: C.uint64_t(b.room)})
+	d.rec.log.move(gpu.Fill, b.room)
 }
 
 func (d *Device) takeScratch() *scratch {

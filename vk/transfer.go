@@ -68,6 +68,9 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	if len(data) == 0 {
 		return nil
 	}
+	if t := d.trace; t != nil {
+		defer t.host(gpu.Write, "", int64(len(data)), t.now())
+	}
 	if err := d.await(ctx, func() bool { return !b.hostWrites && b.hostReads == 0 }); err != nil {
 		return err
 	}
@@ -111,6 +114,9 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 		return err
 	}
 	defer d.table.Unpin(h)
+	if t := d.trace; t != nil {
+		defer t.host(gpu.Read, "", int64(len(dst)), t.now())
+	}
 	if err := d.await(ctx, func() bool { return !b.hostWrites }); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -156,6 +157,11 @@ func (d *Device) Sync(ctx context.Context) error {
 		return err
 	}
 	return d.inner.Sync(ctx)
+}
+
+// StartTrace is the inner device's; it never fails by request and is not counted.
+func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	return gpu.StartTrace(d.inner, now, sink)
 }
 
 // Close closes the inner device, also when it is to fail.

@@ -69,6 +69,8 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"KeepsNothing", testKeepsNothing},
 		{"Limits", testLimits},
 		{"DispatchCompute", testDispatchCompute},
+		{"Trace", testTrace},
+		{"TraceConcurrent", testTraceConcurrent},
 
 		{"Cancelled", testCancelled},
 		{"CancelledDuring", testCancelledDuring},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
@@ -23,6 +24,7 @@ type sabotaged struct {
 	write  func(d gpu.Device, ctx context.Context, h gpu.Handle, off int64, b []byte) error
 	submit func(d gpu.Device, list []gpu.Dispatch) error
 	close  func(d gpu.Device) error
+	span   func(s gpu.Span) []gpu.Span // what is reported instead
 
 	// lazy devices run what is submitted at the next call that is not in skip.
 	lazy  bool
@@ -111,6 +113,17 @@ func (s *sabotaged) Close() error {
 		return s.close(s.Device)
 	}
 	return s.Device.Close()
+}
+
+func (s *sabotaged) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	if s.span == nil || sink == nil {
+		return gpu.StartTrace(s.Device, now, sink)
+	}
+	return gpu.StartTrace(s.Device, now, func(x gpu.Span) {
+		for _, x := range s.span(x) {
+			sink(x)
+		}
+	})
 }
 
 // edit returns a submit that changes a copy of each dispatch first.
@@ -237,6 +250,28 @@ var sabotage = map[string]struct {
 				d.Params = append(bytes.Clone(d.Params[:64]), make([]byte, 64)...)
 			}
 		})}
+	}},
+	"times are in microseconds": {"Trace", func() *sabotaged {
+		return &sabotaged{span: func(s gpu.Span) []gpu.Span {
+			s.Begin, s.End = s.Begin*1000, s.End*1000
+			return []gpu.Span{s}
+		}}
+	}},
+	"spans lose their tags": {"Trace", func() *sabotaged {
+		return &sabotaged{span: func(s gpu.Span) []gpu.Span {
+			s.Tag = 0
+			return []gpu.Span{s}
+		}}
+	}},
+	"launches are reported twice": {"TraceConcurrent", func() *sabotaged {
+		return &sabotaged{span: func(s gpu.Span) []gpu.Span {
+			if s.Kind != gpu.Launch {
+				return []gpu.Span{s}
+			}
+			first := s
+			first.End = s.Begin
+			return []gpu.Span{first, s}
+		}}
 	}},
 	"limits are left to the driver": {"Limits", func() *sabotaged {
 		return &sabotaged{submit: func(d gpu.Device, list []gpu.Dispatch) error {

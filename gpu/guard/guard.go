@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -280,6 +281,11 @@ func (d *Device) Sync(ctx context.Context) error {
 		return err
 	}
 	return d.checkAll(ctx)
+}
+
+// StartTrace is the inner device's; it reports the traffic of the guard zones too.
+func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	return gpu.StartTrace(d.inner, now, sink)
 }
 
 // Close checks every zone and closes the inner device.

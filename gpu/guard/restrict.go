@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -94,6 +95,11 @@ func (r *restricted) size(h gpu.Handle) (int64, error) {
 		return n, nil
 	}
 	return 0, fmt.Errorf("guard: %w: %v", gpu.ErrInvalidHandle, h)
+}
+
+// StartTrace is the device's.
+func (r *restricted) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	return gpu.StartTrace(r.Device, now, sink)
 }
 
 // Close forgets all buffers.

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -43,6 +44,9 @@ type Device struct {
 	closed   bool
 	failed   error // of work already run, for the next Read or Sync
 	recorded []gpu.Dispatch
+	now      func() time.Duration
+	sink     func(gpu.Span) // of StartTrace; nil if there is none
+	batches  uint64         // submissions traced
 }
 
 // buffer has no data until something is written, so that plans over very large
@@ -88,7 +92,7 @@ func DefaultInfo() gpu.Info {
 		},
 		Features: gpu.Features{
 			F16: true, F64: true, I8: true, I16: true, I64: true, Storage8: true, Storage16: true,
-			Subgroups: true, SubgroupSize: 32, Atomics64: true, VulkanMemoryModel: true,
+			Subgroups: true, SubgroupSize: 32, Atomics64: true, Timestamps: true, VulkanMemoryModel: true,
 		},
 	}
 }
@@ -176,7 +180,9 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	done := d.time()
 	copy(b.bytes()[offset:], data)
+	done(gpu.Span{Kind: gpu.Write, Bytes: int64(len(data))})
 	return nil
 }
 
@@ -197,11 +203,13 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := d.failure(); err != nil {
 		return err
 	}
+	done := d.time()
 	if b.data == nil {
 		clear(dst)
-		return nil
+	} else {
+		copy(dst, b.data[offset:])
 	}
-	copy(dst, b.data[offset:])
+	done(gpu.Span{Kind: gpu.Read, Bytes: int64(len(dst))})
 	return nil
 }
 
@@ -223,15 +231,51 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 				i, gpu.ErrUnsupported, gpu.Label(list[i].Module), slices.Sorted(maps.Keys(d.Kernels)))
 		}
 	}
+	if d.sink != nil && len(list) > 0 {
+		d.batches++
+		done := d.time()
+		defer func() { done(gpu.Span{Kind: gpu.Submission, Batch: d.batches}) }()
+	}
 	for i := range list {
 		own := list[i]
 		own.Bindings, own.Params = slices.Clone(own.Bindings), slices.Clone(own.Params)
 		d.recorded = append(d.recorded, own)
 		if d.failed == nil {
+			done := d.time()
 			d.failed = d.run(own)
+			if own.Count() > 0 {
+				done(gpu.Span{Kind: gpu.Launch, Name: gpu.Label(own.Module), Groups: own.Groups, Tag: own.Tag, Batch: d.batches})
+			}
 		}
 	}
 	return nil
+}
+
+// StartTrace reports what the device does from now on, as gpu.Timer has it.
+// Every list submitted is a submission. The clock is read at the beginning and
+// at the end of everything reported and at no other time, so that a clock that
+// counts its readings makes the same spans each time.
+// Errors: ErrClosed.
+func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open("trace"); err != nil {
+		return err
+	}
+	d.now, d.sink = now, sink
+	return nil
+}
+
+// time begins a span; the function it returns reports it. The caller holds mu.
+func (d *Device) time() func(gpu.Span) {
+	if d.sink == nil {
+		return func(gpu.Span) {}
+	}
+	begin := d.now()
+	return func(s gpu.Span) {
+		s.Begin, s.End = begin, d.now()
+		d.sink(s)
+	}
 }
 
 // run calls the kernel of a checked dispatch.

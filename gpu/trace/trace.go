@@ -24,6 +24,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -119,6 +120,11 @@ func (d *Device) Sync(ctx context.Context) error {
 	defer d.mu.Unlock()
 	d.line(err, "sync")
 	return err
+}
+
+// StartTrace is the inner device's; it is not written down.
+func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	return gpu.StartTrace(d.inner, now, sink)
 }
 
 // Close writes "close". Its error includes the first one of writing.

@@ -1,0 +1,181 @@
+package gputest
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// log keeps what a device reports, and the clock it reports by.
+type log struct {
+	start time.Time
+	mu    sync.Mutex
+	spans []gpu.Span
+}
+
+func (l *log) now() time.Duration { return time.Since(l.start) }
+
+func (l *log) sink(s gpu.Span) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spans = append(l.spans, s)
+}
+
+// take returns the spans so far and forgets them.
+func (l *log) take() []gpu.Span {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	spans := l.spans
+	l.spans = nil
+	return spans
+}
+
+// traced starts a trace, or ends the subtest if the device has none.
+func (e *env) traced() *log {
+	e.Helper()
+	l := &log{start: time.Now()}
+	err := gpu.StartTrace(e.dev, l.now, l.sink)
+	if errors.Is(err, gpu.ErrUnsupported) {
+		e.Skip(err)
+	}
+	e.ok(err)
+	return l
+}
+
+// timely checks what holds of every trace whose clock says now.
+func (e *env) timely(spans []gpu.Span, now time.Duration) {
+	e.Helper()
+	last := time.Duration(0)
+	begun := map[uint64]time.Duration{} // of the first command of a batch
+	ended := map[uint64]time.Duration{} // of its last
+	for i, s := range spans {
+		if s.Begin < 0 || s.End < s.Begin || s.End > now {
+			e.Errorf("span %d: %+v at %v", i, s, now)
+		}
+		switch {
+		case s.Kind == gpu.Submission:
+			if first, ok := begun[s.Batch]; ok && (s.Begin > first || s.End < ended[s.Batch]) {
+				e.Errorf("span %d: %+v; its commands ran from %v to %v", i, s, first, ended[s.Batch])
+			}
+		case s.Kind < gpu.Submission:
+			if !e.dev.Info().Features.Timestamps {
+				e.Errorf("span %d: %+v from a device without timestamps", i, s)
+			}
+			if s.Begin < last || s.Batch == 0 {
+				e.Errorf("span %d: %+v begins before %v, the end of the one before, or is of no batch", i, s, last)
+			}
+			last = s.End
+			if _, ok := begun[s.Batch]; !ok {
+				begun[s.Batch] = s.Begin
+			}
+			ended[s.Batch] = s.End
+		}
+	}
+}
+
+// pick returns the spans of one kind.
+func pick(spans []gpu.Span, kind gpu.SpanKind) []gpu.Span {
+	var found []gpu.Span
+	for _, s := range spans {
+		if s.Kind == kind {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// What a device that is a gpu.Timer reports is what it was given to do, in that
+// order and at possible times; and nothing before it is asked or after it is told
+// to stop.
+func testTrace(e *env) {
+	h := e.words(pattern(64, 1)...)
+	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
+	wrong := gpu.StartTrace(e.dev, nil, func(gpu.Span) {})
+	e.wants("no clock", wrong, gpu.ErrInvalidArgument)
+	l := e.traced()
+	e.ok(e.dev.Sync(e.ctx))
+	l.take()
+
+	const rounds = 3
+	for i := range rounds {
+		e.ok(e.dev.Write(e.ctx, h, 0, encode(pattern(64, 2))))
+		list := []gpu.Dispatch{e.affine(h, h, 64, 3, 1), e.affine(h, h, 1, 2, 0), e.affine(h, h, 64, 1, 1)}
+		for j := range list {
+			list[j].Tag = uint64(10*i + j)
+		}
+		list[1].Groups = [3]uint32{1, 0, 1} // nothing to do, nothing to report
+		e.ok(e.dev.Submit(list))
+		e.ok(e.dev.Sync(e.ctx))
+	}
+	e.read(h, 256)
+	spans := l.take()
+	e.timely(spans, l.now())
+	if e.dev.Info().Features.Timestamps {
+		launches := pick(spans, gpu.Launch)
+		if len(launches) != 2*rounds {
+			e.Fatalf("%d launches reported, want %d", len(launches), 2*rounds)
+		}
+		for i, s := range launches {
+			want := gpu.Span{Kind: gpu.Launch, Name: affineName, Groups: e.groups(64, 64), Tag: uint64(10*(i/2) + 2*(i%2)), Batch: s.Batch, Begin: s.Begin, End: s.End}
+			if s != want {
+				e.Errorf("launch %d: got %+v, want %+v", i, s, want)
+			}
+		}
+	}
+	if n := len(pick(spans, gpu.Submission)); n < rounds {
+		e.Errorf("%d submissions reported, want %d or more", n, rounds)
+	}
+	for kind, want := range map[gpu.SpanKind]int64{gpu.Write: 256 * rounds, gpu.Read: 256} {
+		sum := int64(0)
+		for _, s := range pick(spans, kind) {
+			sum += s.Bytes
+		}
+		if sum < want { // a device that wraps another may move more
+			e.Errorf("%v: %d bytes reported, want %d", kind, sum, want)
+		}
+	}
+
+	e.ok(gpu.StartTrace(e.dev, nil, nil))
+	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
+	e.ok(e.dev.Sync(e.ctx))
+	if spans := l.take(); len(spans) > 0 {
+		e.Errorf("reported after the end: %+v", spans)
+	}
+}
+
+// Every launch of several goroutines is reported once, by Close at the latest.
+func testTraceConcurrent(e *env) {
+	l := e.traced()
+	const workers, turns = 4, 200
+	err := parallel(workers, func(g int) error {
+		h, err := e.dev.Alloc(256)
+		for i := 0; i < turns && err == nil; i++ {
+			d := e.affine(h, h, 64, 1, 1)
+			d.Tag = uint64(1 + g*turns + i)
+			err = e.dev.Submit([]gpu.Dispatch{d, d})
+		}
+		return err
+	})
+	e.ok(err)
+	timed := e.dev.Info().Features.Timestamps
+	e.ok(e.dev.Close())
+	spans := l.take()
+	e.timely(spans, l.now())
+	seen := map[uint64]int{}
+	next := make([]uint64, workers)
+	for _, s := range pick(spans, gpu.Launch) {
+		seen[s.Tag]++
+		g := (s.Tag - 1) / turns
+		if s.Tag < next[g] {
+			e.Errorf("launch %d came after %d", s.Tag, next[g])
+		}
+		next[g] = s.Tag
+	}
+	for tag := uint64(1); timed && tag <= workers*turns; tag++ {
+		if seen[tag] != 2 {
+			e.Fatalf("launch %d was reported %d times, want twice", tag, seen[tag])
+		}
+	}
+}
