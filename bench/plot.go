@@ -142,7 +142,11 @@ func (p *plot) addRoofs(c *Ceilings) {
 		// From the left or the lower edge to where arithmetic takes over.
 		xa := max(math.Pow(10, p.x0), math.Pow(10, p.y0)/m.GBps)
 		xb := min(math.Pow(10, p.x1), top/m.GBps)
-		p.Roofs = append(p.Roofs, roof{X1: p.x(xa), Y1: p.y(xa * m.GBps), X2: p.x(xb), Y2: p.y(xb * m.GBps), TX: p.x(xa) + 8, TY: p.y(xa*m.GBps) - 8,
+		below := -8.0 // the label of the slower one stands below its line
+		if m.GBps <= min(c.Copy[0].GBps, c.Copy[len(c.Copy)-1].GBps) {
+			below = 14
+		}
+		p.Roofs = append(p.Roofs, roof{X1: p.x(xa), Y1: p.y(xa * m.GBps), X2: p.x(xb), Y2: p.y(xb * m.GBps), TX: round(p.x(xa) + 24), TY: round(p.y(xa*m.GBps) + below),
 			Text: fmt.Sprintf("copies of %s: %.3g GB/s", sizeName(m.Bytes), m.GBps)})
 	}
 }
@@ -157,6 +161,13 @@ func (p *plot) addPoints(rows []*Row) {
 		}
 	}
 	var taken []box
+	for _, r := range p.Roofs {
+		b := box{r.TX, r.TY - letter, r.TX + textWidth(r.Text), r.TY + 3}
+		if r.Level {
+			b.x0, b.x1 = r.TX-textWidth(r.Text), r.TX
+		}
+		taken = append(taken, b)
+	}
 	for _, x := range rows {
 		at := point{X: p.x(x.intensity()), Y: p.y(x.GFlops), Memory: x.Bound == "memory",
 			Title: fmt.Sprintf("%s: %s, %.3g GFLOP/s, %.3g GB/s, %.2f of the roofline", x.Key(), x.Time, x.GFlops, x.GBps, x.Roofline)}
@@ -170,14 +181,20 @@ func (p *plot) addPoints(rows []*Row) {
 	}
 }
 
+// letter is the height of a line of text in pixels.
+const letter = 11.0
+
+// textWidth is about what a text takes.
+func textWidth(s string) float64 { return 0.56 * letter * float64(len([]rune(s))) }
+
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) meets(c box) bool { return b.x0 < c.x1 && c.x0 < b.x1 && b.y0 < c.y1 && c.y0 < b.y1 }
 
 // label finds the nearest free place for a point's label and returns what it takes up.
 func (p *plot) label(at *point, text string, taken []box) box {
-	const size = 11.0
-	width := 0.56 * size * float64(len(text))
+	const size = letter
+	width := textWidth(text)
 	var first box
 	for try := range 400 { // nearer places first, in four columns to either side
 		step, column := try%100, try/100

@@ -34,12 +34,12 @@ func TestWriteSectionKeepsTheRest(t *testing.T) {
 		}
 		return string(data)
 	}
-	write(section("gpu one", "first", "copy"))
+	write(section("gpu one", "first", "matmul"))
 	if err := os.WriteFile(file, []byte("by hand\n\n"+write(section("gpu two", "second"))+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	got := write(section("gpu one", "third"))
-	for text, want := range map[string]int{"by hand": 1, "after": 1, "| first": 1, "of copy": 1, "of ops": 2, "| second": 1, "| third": 1, "## gpu one": 1, "## gpu two": 1} {
+	for text, want := range map[string]int{"by hand": 1, "after": 1, "| first": 1, "of matmul": 1, "of ops": 2, "| second": 1, "| third": 1, "## gpu one": 1, "## gpu two": 1} {
 		if n := strings.Count(got, text); n != want {
 			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
 		}
