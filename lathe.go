@@ -42,9 +42,11 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // Device is an open device. Its methods may be called from any goroutine.
@@ -62,6 +64,8 @@ type options struct {
 	driver drivers.Options
 	device gpu.Device
 	strip  int64
+	tune   string
+	tuned  [][]byte
 }
 
 // Option changes how Open opens a device.
@@ -84,12 +88,33 @@ func WithBackend(name string) Option { return func(o *options) { o.driver.Backen
 // error of a later call. Open fails with ErrUnsupported if it is not installed.
 func WithValidation() Option { return func(o *options) { o.driver.Validation = true } }
 
-// WithCacheDir keeps compiled pipelines in a folder of your choice, instead of
-// lathe/pipelines in the user's cache folder. Empty means the latter.
+// WithCacheDir keeps compiled pipelines, and the choices of WithTuneMode, in a
+// folder of your choice, instead of lathe/pipelines and lathe in the user's cache
+// folder. Empty means the latter.
 func WithCacheDir(dir string) Option { return func(o *options) { o.driver.CacheDir = dir } }
 
-// WithoutCache keeps compiled pipelines in memory only.
+// WithoutCache keeps compiled pipelines, and choices, in memory only.
 func WithoutCache() Option { return func(o *options) { o.driver.NoCache = true } }
+
+// WithTuneMode says how a device comes to the best of the ways in which some
+// operations can be carried out. "cached": by choices remembered on this machine
+// or given WithTuning, and by rules of thumb where there is none. "full": likewise,
+// but what is not known yet is measured, when a call is the first of its kind, for
+// a few tenths of a second, and remembered. "off": by rules of thumb. Without this
+// option the environment variable LATHE_TUNE says, and without that it is "cached".
+//
+// The ways may differ in rounding: results of a device are the same from run to
+// run as long as its choices are. Open fails with ErrInvalidArgument for any
+// other mode.
+func WithTuneMode(mode string) Option { return func(o *options) { o.tune = mode } }
+
+// WithTuning brings choices along, as "lathe tune -o FILE" writes them. Those made
+// on a device of the same name count, with the same operations and kernels; what
+// was measured on this machine counts more. Open fails with ErrInvalidArgument if
+// they cannot be read.
+func WithTuning(choices []byte) Option {
+	return func(o *options) { o.tuned = append(o.tuned, choices) }
+}
 
 // WithWarnings sends messages meant for the user, such as that only a CPU
 // driver was found, to f instead of standard error.
@@ -106,12 +131,17 @@ func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev }
 
 // Open opens a device.
 // Errors: ErrNoDevice (no driver, or none that the selector names; the text
-// says what was looked for), ErrUnsupported, ErrABIMismatch, ctx.Err().
+// says what was looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument
+// (an option or environment variable), ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	var o options
 	o.driver.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	for _, opt := range opts {
 		opt(&o)
+	}
+	mode, err := tune.ParseMode(o.tune)
+	if err != nil {
+		return nil, err
 	}
 	dev := o.device
 	go exec.Verify() // exec.New waits for it; loading the driver takes as long
@@ -122,7 +152,15 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 		}
 		dev = d
 	}
-	run, err := exec.New(dev)
+	path := ""
+	if !o.driver.NoCache {
+		path = tune.Path(o.driver.CacheDir)
+	}
+	book, err := tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path, o.tuned...)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	run, err := exec.New(dev, exec.WithTuning(book))
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}

@@ -8,12 +8,15 @@ import (
 	"image"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/exec/tune"
+	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -290,5 +293,59 @@ func TestDispatchAllocates(t *testing.T) {
 	}
 	if err := dev.Sync(ctx); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTuneOptions refuses what it cannot read, and computes the same whatever the
+// mode: choices differ in rounding at most.
+func TestTuneOptions(t *testing.T) {
+	ctx := context.Background()
+	t.Setenv("LATHE_TUNE", "")
+	for what, opts := range map[string][]lathe.Option{
+		"mode":    {lathe.WithTuneMode("fast")},
+		"choices": {lathe.WithTuning([]byte("not a line of JSON"))},
+	} {
+		info := null.DefaultInfo()
+		if _, err := lathe.Open(ctx, append(opts, lathe.WithGPU(null.NewRecorder(&info)), lathe.WithoutCache())...); !errors.Is(err, lathe.ErrInvalidArgument) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	t.Setenv("LATHE_TUNE", "sometimes")
+	if _, err := lathe.Open(ctx); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), "(from LATHE_TUNE), want off, cached or full") {
+		t.Errorf("LATHE_TUNE=sometimes: %v", err)
+	}
+	t.Setenv("LATHE_TUNE", "off")
+	dir := t.TempDir()
+	var first []float32
+	for i, opts := range [][]lathe.Option{nil, {lathe.WithTuneMode("full")}, {lathe.WithTuneMode("cached")}} {
+		open(t) // or skip
+		dev, err := lathe.Open(ctx, append(opts, quiet, lathe.WithCacheDir(dir))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		x, err := lathe.FromSlice(dev, []float32{-1, 2, -3, 4, 5, -6}, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := dev.ReLU(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lathe.ToSlice[float32](ctx, dev, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = got
+		}
+		if n := len(tune.Stored(tune.Path(dir))); i > 0 && n == 0 && dev.Info().Limits.MaxTexelBuffers > 0 {
+			t.Error("nothing was remembered")
+		} else if i == 0 && n > 0 {
+			t.Errorf("off measured %d choices", n)
+		}
+		if d := cmp.Diff(first, got); d != "" {
+			t.Error(d)
+		}
 	}
 }

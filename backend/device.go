@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
@@ -31,10 +32,19 @@ type Device struct {
 	closed  error
 }
 
-// New returns a backend over an open device, which Close closes.
-// Errors: ErrABIMismatch.
+// New returns a backend over an open device, which Close closes. How it comes to
+// the best of several ways to carry out an operation is for LATHE_TUNE to say.
+// Errors: ErrABIMismatch, ErrInvalidArgument (LATHE_TUNE).
 func New(dev gpu.Device) (*Device, error) {
-	run, err := exec.New(dev)
+	mode, err := tune.ParseMode("")
+	if err != nil {
+		return nil, err
+	}
+	book, err := tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), tune.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	run, err := exec.New(dev, exec.WithTuning(book))
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type Runner struct {
 	align   int64
 	scratch pool
 	faults  faults
+	tuner   tuner
 }
 
 // Option changes how a Runner plans.
@@ -133,7 +134,7 @@ func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	plan, err := r.Plan(call, out, in)
+	plan, err := r.checked(call, out, in, r.choose(ctx))
 	if err != nil {
 		return err
 	}
@@ -165,6 +166,11 @@ func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) err
 
 // Plan checks a call and returns its launches, without running them.
 func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
+	return r.checked(call, out, in, r.recall)
+}
+
+// checked is Plan, by the way that choose finds.
+func (r *Runner) checked(call spec.Call, out, in []Operand, choose chooser) (*spec.Plan, error) {
 	if call == nil || call.Spec() == nil {
 		return nil, fmt.Errorf("exec: %w: no operation to call", errs.ErrInvalidArgument)
 	}
@@ -192,7 +198,7 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 	if err := r.checkPlaces(op, out, in); err != nil {
 		return nil, err
 	}
-	plan, err := r.plan(call, in, out)
+	plan, err := r.plan(call, in, out, choose)
 	if err != nil {
 		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
 	}

@@ -16,8 +16,7 @@ const copyName = "copy"
 // plan asks the operation for its plan. Operands that begin where the device
 // cannot bind a buffer are planned for in scratch memory, with copies before and
 // after; so are those with strides where the operation cannot work with strides.
-func (r *Runner) plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
-	op := call.Spec()
+func (r *Runner) plan(call spec.Call, in, out []Operand, choose chooser) (*spec.Plan, error) {
 	mover, err := copier()
 	if m, ok := call.(spec.Mover); ok {
 		return m.PlanFrom(&r.target, in[0].Desc, out[0].Desc, r.skew(in[0]), r.skew(out[0]))
@@ -33,7 +32,7 @@ func (r *Runner) plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 		return nil, err
 	}
 	plain := r.packed(all, move)
-	inner, innerErr := op.Plan(call, &r.target, plain[:len(in)], plain[len(in):])
+	inner, innerErr := r.planned(call, plain[:len(in)], plain[len(in):], choose)
 	// A view may reach further than a binding spans where its elements do not.
 	refused := errors.Is(innerErr, errs.ErrUnsupported) || errors.Is(innerErr, errs.ErrLimit)
 	if refused && strided && err == nil {
@@ -41,7 +40,7 @@ func (r *Runner) plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 			move[i] = move[i] || !o.Desc.IsContiguous()
 		}
 		skewed, plain = true, r.packed(all, move)
-		inner, innerErr = op.Plan(call, &r.target, plain[:len(in)], plain[len(in):])
+		inner, innerErr = r.planned(call, plain[:len(in)], plain[len(in):], choose)
 	}
 	if innerErr != nil || !skewed {
 		return inner, innerErr

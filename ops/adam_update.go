@@ -122,6 +122,7 @@ var adamUpdateOp = spec.Register(&spec.Op{
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		return planAdam(c.(AdamUpdate), t, in, out)
 	},
+	Variants: byFirst, Class: byElements,
 	Reference: func(call spec.Call, in, out []*tensor.Host) {
 		c := call.(AdamUpdate)
 		p, g, m, v := in[0].Floats(), in[1].Floats(), in[2].Floats(), in[3].Floats()

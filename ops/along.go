@@ -16,6 +16,7 @@ type along struct {
 	call              func(dim int) spec.Call
 	dim               func(spec.Call) int
 	kernels           []spec.Kernel
+	longest           int // of rowsFused, if there are kernels for whole rows
 	plan              func(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) error
 	// reference may work in its inputs.
 	reference func(v normal, in [][]float64) []float64
@@ -76,6 +77,13 @@ func newAlong(a along) *spec.Op {
 		}
 		return plan, a.plan(plan, t, in[0].DType, see(c, in[0]))
 	}
+	op.Variants = byFold
+	if a.longest > 0 {
+		op.Variants = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+			return rowWays(t, in[0].DType, see(c, in[0]), a.longest)
+		}
+	}
+	op.Class = func(c spec.Call, in []tensor.Desc) []int { return see(c, in[0]).sizes() }
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		var v [][]float64
 		for _, h := range in {

@@ -74,17 +74,23 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 	})
 }
 
-// rowParams tells whether rows of v are short enough, and enough of them, for a
-// kernel that folds a row and goes over it again in the same launch.
-func rowsFused(t *spec.Target, d tensor.DType, v normal) bool {
+// rowsFused tells whether rows of v are short enough, and enough of them, for a
+// kernel that folds a row and goes over it again in the same launch. Where one
+// invocation folds a row, longest is how many elements it adds up within the
+// operation's tolerance.
+func rowsFused(t *spec.Target, d tensor.DType, v normal, longest int) bool {
 	pack := 16 / d.Size()
 	if v.inner != 1 || v.n%pack != 0 || int64(v.n*16)+windowAlign(t)+16 > t.MaxBinding {
 		return false
 	}
-	if foldTexels(d) && usesTexels(t, texelGroup) {
-		return v.n/pack <= 4096 && v.outer >= 2*texelGroup && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
+	texel := foldTexels(d) && usesTexels(t, texelGroup)
+	switch {
+	case t.Variant == byStages:
+		return false
+	case !texel:
+		return v.n/pack <= 1<<16
 	}
-	return v.n/pack <= 1<<16
+	return v.n <= longest && (v.outer >= 2*texelGroup || t.Variant == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
 }
 
 // addRows appends the launches of a fused kernel over whole rows: in, what else

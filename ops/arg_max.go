@@ -77,6 +77,14 @@ func newArg(name, doc string, sign float32, call func(dim int) spec.Call, dim fu
 			return indexParams{uint32(count), uint32(size / 4)}
 		}, false, rowOperand{states, size}, rowOperand{spec.Out(0), 4})
 	}
+	op.Variants = byFold
+	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+		k, err := oneDim(op.Name, dim(c), len(in[0].Shape))
+		if err != nil {
+			return nil
+		}
+		return normalise(in[0].Shape, k).sizes()
+	}
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		k, _ := oneDim(op.Name, dim(c), len(in[0].Shape))
 		x, v, results := in[0].Floats(), normalise(in[0].Shape, k), []float64{}

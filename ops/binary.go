@@ -79,6 +79,7 @@ func newBinary(b pairwise) *spec.Op {
 		}
 		return planBinary(op.Name, shader, t, in, out[0])
 	}
+	op.Variants, op.Class = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		var at [2][]int
 		out[0].Each(func(index []int, _ int) {

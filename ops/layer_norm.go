@@ -17,6 +17,9 @@ type LayerNorm struct {
 // Spec returns the declaration.
 func (LayerNorm) Spec() *spec.Op { return layerNormOp }
 
+// layerNormLongest is the longest row that one invocation takes.
+const layerNormLongest = 16384
+
 // momentsFold finds mean and squared deviations.
 var momentsFold = folder{name: "nn/layer_norm_stat", reals: 4, rowsOnly: true}
 
@@ -70,6 +73,10 @@ func init() {
 		v := lastDim(in[0].Shape)
 		return plan, planLayerNorm(plan, t, c.(LayerNorm).Eps, in, v)
 	}
+	op.Variants = func(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+		return rowWays(t, in[0].DType, lastDim(in[0].Shape), layerNormLongest)
+	}
+	op.Class = func(_ spec.Call, in []tensor.Desc) []int { return lastDim(in[0].Shape).sizes() }
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		x, v := in[0].Floats(), lastDim(in[0].Shape)
 		gamma, beta := columnsOf(in, 1, v.n, 1), columnsOf(in, 2, v.n, 0)
@@ -172,7 +179,7 @@ func planLayerNorm(plan *spec.Plan, t *spec.Target, eps float64, in []tensor.Des
 	}
 	pair := 2 * work(d).Size()
 	low := float32(eps)
-	if rowsFused(t, d, v) {
+	if rowsFused(t, d, v, layerNormLongest) {
 		return addRows(plan, t, "nn/layer_norm", d, v, func(p foldParams) any {
 			return normParams{Outer: p.Outer, N: p.N, Inner: 1, Base: p.Base, Last: p.Last, Chunks: 1, Chunk: p.Chunk, Lanes: p.Lanes,
 				Divisor: 1, Sign: 1, OutSign: 1, Eps: low, EpsLow: float32(eps - float64(low))}

@@ -15,7 +15,21 @@ const (
 // usesTexels reports whether to plan texel kernels, whose workgroups have local
 // invocations.
 func usesTexels(t *spec.Target, local int) bool {
-	return t.CPU && t.TexelBuffers && int(t.MaxInvocations) >= local
+	if !hasTexels(t, local) {
+		return false
+	}
+	switch t.Variant {
+	case byTexels:
+		return true
+	case byStorage:
+		return false
+	}
+	return t.CPU
+}
+
+// hasTexels reports whether texel kernels of such workgroups can be planned.
+func hasTexels(t *spec.Target, local int) bool {
+	return t.TexelBuffers && int(t.MaxInvocations) >= local
 }
 
 // windowAlign is what every bound offset is a multiple of, in bytes: enough for

@@ -78,6 +78,28 @@ func newMatMul(name, doc string, biased bool, call spec.Call, calls []spec.Call)
 		plan := &spec.Plan{}
 		return plan, planMatMul(c, t, plan, in, out[0])
 	}
+	op.Variants = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+		p, err := newProduct(c, t, &spec.Plan{}, in, out[0])
+		if err != nil || out[0].Elems() == 0 {
+			return nil
+		}
+		return gemmWays(p.gemm)
+	}
+	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+		m, n, k := matmulSizes(c, in)
+		ta, tb := transposes(c)
+		turned := 0
+		for i, yes := range []bool{ta, tb} {
+			if yes {
+				turned |= 1 << i
+			}
+		}
+		out, err := matmulShape(name, c, in)
+		if err != nil || m*n == 0 {
+			return nil
+		}
+		return []int{turned, out[0].Elems() / (m * n), m, n, k}
+	}
 	op.Reference = matmulReference
 	op.Tolerance = func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		_, _, k := matmulSizes(c, in)
@@ -185,6 +207,22 @@ func planMatMul(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, 
 	if out.Elems() == 0 {
 		return nil
 	}
+	p, err := newProduct(c, t, plan, in, out)
+	if err != nil {
+		return err
+	}
+	return p.into(p.out, p.bias)
+}
+
+// product is a gemm with where its result goes.
+type product struct {
+	*gemm
+	out  gemmMatrix
+	bias *gemmMatrix
+}
+
+// newProduct sees a call of either operation, whose result is not empty, as a gemm.
+func newProduct(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) (*product, error) {
 	ta, tb := transposes(c)
 	m, n, k := matmulSizes(c, in)
 	rows := out.Shape[:len(out.Shape)-1] // the batch and m
@@ -229,10 +267,10 @@ func planMatMul(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, 
 		bias = &gemmMatrix{strided: strided{spec.In(2), in[2].DType, make([]int, len(shape))}}
 		bias.steps[len(shape)-2] = 1
 		if in[2].Steps()[0] != 1 && n > 1 {
-			return unsupported("matmul_bias", "a bias with strides")
+			return nil, unsupported("matmul_bias", "a bias with strides")
 		}
 	}
-	return newGemm(t, plan, shape, a, b).into(o, bias)
+	return &product{newGemm(t, plan, shape, a, b), o, bias}, nil
 }
 
 func matmulReference(c spec.Call, in, out []*tensor.Host) {

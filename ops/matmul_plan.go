@@ -82,7 +82,12 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
-	case a.dtype == tensor.F64 || !usesTexels(t, smallGroup):
+	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared:
+		g.mode = gemmShared
+	case t.Variant == byPanel || t.Variant == byWide || t.Variant == byRow:
+	case t.Variant == byDot:
+		g.mode = gemmDot
+	case !usesTexels(t, smallGroup):
 		g.mode = gemmShared
 	case n <= 8 && m >= n || m <= 8 && kb == 1 && nb != 1 && n > m:
 		g.mode = gemmDot
@@ -111,7 +116,7 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	if g.mode == gemmShared && !t.CPU {
 		enough, least = 512, 256
 	}
-	if groups > 0 && groups < enough {
+	if groups > 0 && groups < enough && t.Variant != byWhole {
 		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
 	}
 	return g
@@ -148,10 +153,11 @@ func (g *gemm) tile() gemmTile {
 	}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch {
-	case m <= 4:
+	case g.t.Variant == byPanel:
+	case m <= 4 && g.t.Variant != byWide || g.t.Variant == byRow:
 		return gemmTile{"blas/matmul_panel.f32.row", 1, 64}
 	// The widest tiles take longest to compile.
-	case m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
+	case g.t.Variant == byWide || m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
 	}
 	return gemmTile{"blas/matmul_panel.f32", 8, 64}

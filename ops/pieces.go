@@ -20,6 +20,9 @@ func normalise(shape []int, dim int) normal {
 	return v
 }
 
+// sizes lists what v is made of.
+func (v normal) sizes() []int { return []int{v.outer, v.n, v.inner} }
+
 // piece is a part of a normal form whose elements lie together: whole blocks
 // [n, inner], or rows of one block, or columns of one row.
 type piece struct {

@@ -132,6 +132,20 @@ func newReduction(r reduction) *spec.Op {
 		}
 		return planReduction(t, r, in[0], out[0], set)
 	}
+	op.Variants = byFold
+	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+		dims, _ := r.dims(c)
+		set, err := axes(op.Name, dims, len(in[0].Shape))
+		if err != nil {
+			return nil
+		}
+		sizes, reduced := runs(in[0].Shape, set)
+		first := 0 // whether the first run is reduced; the others alternate
+		if len(reduced) > 0 && reduced[0] {
+			first = 1
+		}
+		return append([]int{first}, sizes...)
+	}
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		dims, _ := r.dims(c)
 		set, _ := axes(op.Name, dims, len(in[0].Shape))

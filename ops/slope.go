@@ -55,6 +55,7 @@ func newSlope(s slope) *spec.Op {
 		k.params = func(_, count int) any { return unaryParams{uint32(count)} }
 		return planFlat(t, k, in[0].Elems(), flatOperand{spec.In(0), d}, flatOperand{spec.In(1), d}, flatOperand{spec.Out(0), d})
 	}
+	op.Variants, op.Class = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		v, dy := in[0].Floats(), in[1].Floats()
 		for i := range v {

@@ -18,6 +18,10 @@ type Softmax struct {
 // Spec returns the declaration.
 func (Softmax) Spec() *spec.Op { return softmaxOp }
 
+// softmaxLongest is the longest row that one invocation takes: beyond it, the
+// roundings of so many sums in turn add up.
+const softmaxLongest = 4096
+
 // softmaxFold finds the largest element and the sum of exponentials.
 var softmaxFold = folder{name: "nn/softmax_stat", reals: 2}
 
@@ -28,7 +32,7 @@ var softmaxOp = newAlong(along{
 	in:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
 	kernels: append(append(softmaxFold.kernels(floats...), applyKernels("nn/softmax_apply")...),
 		dtypeVariants("nn/softmax", foldParams{}, floats, foldTexels)...),
-	plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
+	longest: softmaxLongest, plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
 	tolerance: func(d tensor.DType, n int) spec.Tolerance {
 		e := workEpsilon(d)
 		return spec.Tolerance{Abs: tiny(d), Rel: e*(24+math.Sqrt(float64(n))/8) + storeEpsilon(d),
@@ -37,7 +41,7 @@ var softmaxOp = newAlong(along{
 })
 
 func planSoftmax(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) error {
-	if rowsFused(t, d, v) {
+	if rowsFused(t, d, v, softmaxLongest) {
 		return addRows(plan, t, "nn/softmax", d, v, func(p foldParams) any { return p }, []spec.Ref{spec.In(0)}, nil, spec.Out(0))
 	}
 	states, err := addFold(plan, t, softmaxFold, d, v, -1, spec.In(0))

@@ -54,6 +54,7 @@ func newUnary(u unary) *spec.Op {
 		k.params = func(_, count int) any { return unaryParams{uint32(count)} }
 		return planFlat(t, k, in[0].Elems(), flatOperand{spec.In(0), d}, flatOperand{spec.Out(0), d})
 	}
+	op.Variants, op.Class = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		v := in[0].Floats()
 		for i := range v {

@@ -76,6 +76,15 @@ type Op struct {
 	Shape func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
 	// Plan turns a checked call into launches for a target.
 	Plan func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
+	// Variants, if set, names the ways in which Plan can carry out a call on a
+	// target, for Target.Variant. The first is the one that Plan takes unasked;
+	// fewer than two mean that there is no choice. The results of all of them
+	// keep Tolerance, and differ in nothing but rounding.
+	Variants func(c Call, t *Target, in, out []tensor.Desc) []string
+	// Class goes with Variants: the numbers that decide which way is best, such
+	// as sizes. Calls whose numbers are alike up to a factor of two, and whose
+	// inputs are of the same dtypes, share the choice.
+	Class func(c Call, in []tensor.Desc) []int
 	// Reference computes the outputs in float64, sharing no code with Plan.
 	// The outputs arrive allocated.
 	Reference func(c Call, in, out []*tensor.Host)
@@ -175,6 +184,9 @@ type Target struct {
 	TexelBuffers   bool
 	F16, F64, I64  bool
 	SubgroupSize   uint32
+	// Variant is the way to take, of those that Op.Variants names. Plans decide
+	// themselves where it is empty or does not fit the call.
+	Variant string
 }
 
 // Plan is the launches that carry out a call, in order.

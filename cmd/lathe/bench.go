@@ -36,7 +36,7 @@ Save a run with --json > old.json, and compare a later one with --compare old.js
 func (c *benchCmd) Run(a *app) error {
 	opts := bench.Options{Quick: c.Quick, Seed: c.Seed}
 	var err error
-	if opts.Ops, err = c.ops(); err != nil {
+	if opts.Ops, err = offeredOps(c.Op); err != nil {
 		return err
 	}
 	for _, s := range c.DType {
@@ -98,9 +98,10 @@ func (c *benchCmd) Run(a *app) error {
 	return cmp.Or(err, shown)
 }
 
-func (c *benchCmd) ops() ([]*spec.Op, error) {
+// offeredOps looks up operations by the names people give them.
+func offeredOps(names []string) ([]*spec.Op, error) {
 	var ops []*spec.Op
-	for _, name := range c.Op {
+	for _, name := range names {
 		op := spec.Lookup(strings.ToLower(name))
 		if op == nil || !op.Offered() {
 			call, err := spec.ParseCall(name)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/vk"
@@ -55,6 +56,8 @@ type system struct {
 	kernel  func() (device string, err error) // runs a kernel and compares its result
 	choose  string                            // the selector in force, from --device or LATHE_DEVICE
 	chooses func(selector string) error       // whether it fits a device
+	tune    string                            // LATHE_TUNE
+	choices int                               // that are remembered
 }
 
 // Run does it.
@@ -99,7 +102,10 @@ func thisSystem(a *app) *system {
 		group: groupOf, is64: ^uint(0)>>63 == 1,
 		report: vk.Probe(a.ctx),
 		webgpu: wgpu.Probe(a.ctx),
-		choose: a.cli.Device,
+		choose: a.cli.Device, tune: os.Getenv(tune.Env),
+	}
+	if !a.cli.NoCache {
+		s.choices = len(tune.Stored(tune.Path("")))
 	}
 	s.backend, _ = drivers.Name(a.cli.Backend) // checkBackend reports what is wrong with it
 	if s.backend == "" {

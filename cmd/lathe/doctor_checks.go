@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
@@ -40,6 +41,7 @@ func (s *system) checks() []check {
 	add(s.checkChoice()...)
 	add(s.checkWebGPU()...)
 	add(s.checkBackend()...)
+	add(s.checkTuning())
 	works := false
 	if len(s.devices()) > 0 {
 		k := s.checkKernel()
@@ -54,6 +56,18 @@ func (s *system) checks() []check {
 		}
 	}
 	return list
+}
+
+// checkTuning says how plans choose among variants.
+func (s *system) checkTuning() check {
+	mode, err := tune.ParseMode(s.tune)
+	if s.tune == "" {
+		mode, err = tune.Cached, nil
+	}
+	if err != nil {
+		return check{"tuning", bad, fmt.Sprintf("%s is %q; it must be off, cached or full", tune.Env, s.tune), "unset " + tune.Env}
+	}
+	return check{"tuning", good, fmt.Sprintf("mode %v, %d choices remembered for the devices of this machine", mode, s.choices), ""}
 }
 
 func (s *system) read(name string) string {

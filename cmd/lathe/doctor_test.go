@@ -185,6 +185,8 @@ func TestDoctor(t *testing.T) {
 		{"wrong result", func(s *system, _ fstest.MapFS) {
 			s.kernel = func() (string, error) { return "Intel Xe", errors.New("wrong result: byte 3") }
 		}, []string{"fail kernel: Intel Xe wrong result: byte 3 -> lathe verify"}},
+		{"tuned", func(s *system, _ fstest.MapFS) { s.tune, s.choices = "full", 7 }, []string{"ok tuning: mode full, 7 choices"}},
+		{"no such mode", func(s *system, _ fstest.MapFS) { broken(s); s.tune = "fast" }, []string{"fail tuning: LATHE_TUNE is -> unset LATHE_TUNE"}},
 		{"stale shaders", func(s *system, _ fstest.MapFS) {
 			s.kernel = func() (string, error) { return "", fmt.Errorf("x: %w", gpu.ErrABIMismatch) }
 		}, []string{"fail kernel: -> build Lathe again"}},

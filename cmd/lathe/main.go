@@ -49,7 +49,7 @@ type cli struct {
 	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best there is."`
 	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Way to the device: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers vk where it finds hardware."`
 	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
-	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines on disk."`
+	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines, or what lathe tune finds, on disk."`
 	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`
 
 	Image    imageCmd    `cmd:"" help:"Put pictures through operations."`
@@ -58,6 +58,7 @@ type cli struct {
 	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to mend it."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
 	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to what the device can do."`
+	Tune     tuneCmd     `cmd:"" help:"Measure which way of each operation is best on this device, and remember it."`
 	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

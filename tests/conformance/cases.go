@@ -79,9 +79,34 @@ func (s *suite) cases(l *lane, p *prepared) {
 			return
 		}
 	}
+	s.others(l, p)
 	// A guarded lane looks at the zones of every buffer now, scratch included.
 	if err := l.dev.Sync(s.ctx); err != nil && s.ctx.Err() == nil {
 		s.add(l, p.job, "sync", fail(err))
+	}
+}
+
+// others runs the job in the ways of spec.Op.Variants that its plan does not take
+// by itself, so that a tuner may choose any of them: all jobs in the first lane,
+// and in the other ones those of everyday inputs to the default call.
+func (s *suite) others(l *lane, p *prepared) {
+	everyday := p.image == "random" && callName(p.call) == callName(p.op.Cases.Calls[0]) && p.dtype == p.op.Cases.DTypes[0] && p.shape == nil
+	if p.op.Variants == nil || l != s.lanes[0] && !everyday {
+		return
+	}
+	target := l.x.Target()
+	ways := p.op.Variants(p.call, &target, descsOf(p.in), descsOf(p.want))
+	for _, way := range ways[min(1, len(ways)):] {
+		w, err := l.by(way)
+		if err != nil {
+			s.add(l, p.job, "by-"+way, fail(err))
+			return
+		}
+		o, _ := s.one(w, p, allModes[0], nil)
+		s.add(l, p.job, "by-"+way, o)
+		if s.ctx.Err() != nil {
+			return
+		}
 	}
 }
 

@@ -154,7 +154,7 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	}
 	err := s.run()
 	for _, l := range s.lanes {
-		err = errors.Join(err, l.x.Close())
+		err = errors.Join(err, l.close())
 	}
 	s.report.finish(opts.Expect)
 	return s.report, err
@@ -165,9 +165,10 @@ type lane struct {
 	Variant
 	dev   gpu.Device
 	x     *exec.Runner
-	align int64    // satisfies storage and texel bindings
-	rows  []Row    // of the job at work
-	first [][]byte // outputs of the first mode of that job that passed
+	ways  map[string]*exec.Runner // that take one of the ways of spec.Op.Variants
+	align int64                   // satisfies storage and texel bindings
+	rows  []Row                   // of the job at work
+	first [][]byte                // outputs of the first mode of that job that passed
 	lost  error
 }
 
@@ -189,7 +190,28 @@ func newLane(dev gpu.Device, v Variant) (*lane, error) {
 		return nil, err
 	}
 	lim := dev.Info().Limits
-	return &lane{Variant: v, dev: dev, x: x, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
+	return &lane{Variant: v, dev: dev, x: x, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
+}
+
+// by is the lane with plans that take one of the ways of spec.Op.Variants.
+func (l *lane) by(way string) (*lane, error) {
+	own := *l
+	if own.x = l.ways[way]; own.x != nil {
+		return &own, nil
+	}
+	target := l.x.Target()
+	target.Variant = way
+	x, err := exec.New(l.dev, exec.WithTarget(func(t *spec.Target) { *t = target }))
+	l.ways[way], own.x = x, x
+	return &own, err
+}
+
+func (l *lane) close() error {
+	err := l.x.Close()
+	for _, x := range l.ways {
+		err = errors.Join(err, x.Close())
+	}
+	return err
 }
 
 type suite struct {

@@ -139,10 +139,6 @@ var planViews = []layout{{}, {}, {}, {}, {pad: 1}, {transposed: true}, {repeated
 // check.
 func checkPlan(t *rapid.T, op *spec.Op) bool {
 	dev := somewhere(t)
-	x, err := exec.New(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := rapid.SampledFrom(op.Cases.DTypes).Draw(t, "dtype")
 	call := rapid.SampledFrom(op.Cases.Calls).Draw(t, "call")
 	limits := dev.Info().Limits
@@ -183,6 +179,16 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 		return list
 	}
 	inputs, outputs := place(in, inView), place(out, outView)
+	target := exec.TargetOf(dev.Info())
+	if op.Variants != nil {
+		if ways := op.Variants(call, &target, in, out); len(ways) > 0 {
+			target.Variant = rapid.SampledFrom(ways).Draw(t, "way")
+		}
+	}
+	x, err := exec.New(dev, exec.WithTarget(func(t *spec.Target) { *t = target }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	begin := time.Now()
 	err = x.Run(t.Context(), call, outputs, inputs)
 	took := time.Since(begin)

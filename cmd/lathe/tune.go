@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/exec/tune"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+type tuneCmd struct {
+	Op    []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
+	DType []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: all that each operation takes."`
+	Out   string   `short:"o" placeholder:"FILE" help:"Also write the choices to a file, for lathe.WithTuning."`
+	Show  bool     `help:"Measure nothing: print the choices remembered on this machine, for whatever device."`
+}
+
+// Help is the long help.
+func (tuneCmd) Help() string {
+	return `Some operations can be carried out in several ways; which is best depends on the device and on the sizes. This measures them at everyday sizes and remembers the best, beside the compiled pipelines, for every program on this machine. What was remembered before is measured again.
+
+The environment variable LATHE_TUNE says what programs do with it: off ignores it, cached (the default) uses it, full also measures what a program meets that is not known yet.`
+}
+
+// tuneJSON is a measurement in JSON output.
+type tuneJSON struct {
+	Call    string    `json:"call"`
+	Variant string    `json:"variant"`
+	Gain    float64   `json:"gain"` // time of the way taken unasked, over that of variant
+	Ways    []wayJSON `json:"ways"`
+}
+
+type wayJSON struct {
+	Variant string  `json:"variant"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Run does it.
+func (c *tuneCmd) Run(a *app) error {
+	path := ""
+	if !a.cli.NoCache {
+		path = tune.Path("")
+	}
+	if c.Show {
+		if len(c.Op) > 0 || len(c.DType) > 0 || c.Out != "" {
+			return usage("--show measures nothing, and goes with no other flag of tune")
+		}
+		return showChoices(a, path)
+	}
+	ops, err := offeredOps(c.Op)
+	if err != nil {
+		return err
+	}
+	works, err := c.works(ops)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" { // better known before minutes of work
+		if err := writable(c.Out); err != nil {
+			return usage("cannot write %s: %v", c.Out, reason(err))
+		}
+	}
+	dev, err := a.openGPU()
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	book, err := tune.Open(tune.Full, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path)
+	if err != nil {
+		return err
+	}
+	found, err := measureAll(a, dev, book, works)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := os.WriteFile(c.Out, tune.Format(book.Choices()), 0o644); err != nil {
+			return fmt.Errorf("cannot write %s: %w", c.Out, reason(err))
+		}
+	}
+	if a.cli.JSON {
+		return a.writeJSON(found)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CALL\tBEST\tGAIN\tTIMES")
+	for _, f := range found {
+		var times []string
+		for _, way := range f.Ways {
+			times = append(times, fmt.Sprintf("%s %v", way.Variant, time.Duration(way.Seconds*1e9).Round(100*time.Nanosecond)))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", f.Call, f.Variant, f.Gain, strings.Join(times, ", "))
+	}
+	return w.Flush()
+}
+
+// works are the calls to measure: those of the bench, of all dtypes.
+func (c *tuneCmd) works(ops []*spec.Op) ([]spec.Work, error) {
+	var only []tensor.DType
+	for _, s := range c.DType {
+		d, ok := tensor.ParseDType(strings.ToLower(s))
+		if !ok {
+			return nil, usage("no element type is named %q; there are %s", s, names(tensor.DTypes()))
+		}
+		only = append(only, d)
+	}
+	named := ops != nil
+	if !named {
+		ops = spec.All()
+	}
+	var works []spec.Work
+	for _, op := range ops {
+		if op.Variants == nil || op.Cases.Bench == nil {
+			if named {
+				return nil, usage("%s can be carried out in one way only", op.Name)
+			}
+			continue
+		}
+		for _, d := range op.Cases.DTypes {
+			if only == nil || slices.Contains(only, d) {
+				works = append(works, op.Cases.Bench(d)...)
+			}
+		}
+	}
+	if len(works) == 0 {
+		return nil, usage("none of these operations takes %s", names(only))
+	}
+	return works, nil
+}
+
+// measureAll measures works on a device, each class once.
+func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.Work) (found []tuneJSON, err error) {
+	run, err := exec.New(dev, exec.WithTuning(book))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	step, stop := progressBar(len(works))
+	defer stop()
+	seen := map[string]bool{}
+	found = []tuneJSON{}
+	for _, w := range works {
+		key := string(spec.AppendClass([]byte(w.Call.Spec().Name+" "), w.Call, w.In))
+		if !seen[key] {
+			seen[key] = true
+			t, err := run.Tune(a.ctx, w.Call, w.In)
+			switch {
+			case errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errs.ErrLimit):
+			case err != nil:
+				return nil, err
+			case t != nil:
+				row := tuneJSON{Call: t.Call, Variant: t.Variant, Gain: t.Gain()}
+				for _, way := range t.Ways {
+					row.Ways = append(row.Ways, wayJSON{way.Variant, way.Time.Seconds()})
+				}
+				found = append(found, row)
+			}
+		}
+		step()
+	}
+	return found, nil
+}
+
+// showChoices prints what is remembered.
+func showChoices(a *app, path string) error {
+	list := tune.Stored(path)
+	if a.cli.JSON {
+		if list == nil {
+			list = []tune.Choice{}
+		}
+		return a.writeJSON(list)
+	}
+	if len(list) == 0 {
+		a.say("lathe: nothing is remembered yet; \"lathe tune\" measures")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CALL\tBEST\tGAIN\tBACKEND\tDEVICE\tDRIVER\tABI")
+	for _, c := range list {
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\t%s\t%s\t%s\n", c.Call, c.Variant, c.Gain, c.Backend, c.Name, c.Driver, c.ABI)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,320 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe/exec/tune"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// cpuInfo looks like a CPU driver, whose plans read texels unasked.
+func cpuInfo() gpu.Info {
+	info := null.DefaultInfo()
+	info.Kind, info.Driver = gpu.CPU, "driver 1.0"
+	return info
+}
+
+// tuned is a Runner with choices in a file, on a device that records. Its clock
+// gives each launch the time of the first part of its kernel's name that times
+// has, times the runs.
+type tuned struct {
+	*Runner
+	dev     *null.Device
+	book    *tune.Book
+	samples int
+}
+
+func newTuned(t *testing.T, mode tune.Mode, path string, info gpu.Info, times map[string]time.Duration) *tuned {
+	t.Helper()
+	book, err := tune.Open(mode, tune.DeviceOf(&info, 1), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &tuned{dev: null.NewRecorder(&info), book: book}
+	if x.Runner, err = New(x.dev, WithTuning(book)); err != nil {
+		t.Fatal(err)
+	}
+	x.tuner.sample = func(_ context.Context, list []gpu.Dispatch, runs int, _ gpu.Handle) (time.Duration, error) {
+		x.samples++
+		sum := time.Duration(0)
+		for _, d := range list {
+			v := 10 * time.Microsecond
+			for part, w := range times {
+				if strings.Contains(d.Module.Name, part) {
+					v = w
+				}
+			}
+			sum += v * time.Duration(runs)
+		}
+		return sum, nil
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(x.Close(), x.dev.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// kernels runs a ReLU of n elements and returns what was launched.
+func (x *tuned) kernels(t *testing.T, n int) string {
+	t.Helper()
+	before := len(x.dev.Recorded())
+	o, i := x.vector(t, n), x.vector(t, n)
+	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{o}, []Operand{i}); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range x.dev.Recorded()[before:] {
+		names = append(names, d.Module.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func (x *tuned) vector(t *testing.T, n int) Operand {
+	t.Helper()
+	d := tensor.Contiguous(tensor.F32, n)
+	b, err := x.dev.Alloc(d.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Operand{Buffer: b, Desc: d}
+}
+
+const texelReLU, storageReLU = "nn/relu.f32.texel", "nn/relu.f32"
+
+// TestTuneModes measures in the mode full only, once for a class, and remembers
+// for whoever comes later.
+func TestTuneModes(t *testing.T) {
+	slow := map[string]time.Duration{".texel": 20 * time.Microsecond}
+	path := filepath.Join(t.TempDir(), "tuning.jsonl")
+	for _, mode := range []tune.Mode{tune.Off, tune.Cached} {
+		x := newTuned(t, mode, path, cpuInfo(), slow)
+		if got := x.kernels(t, 1000); got != texelReLU || x.samples != 0 {
+			t.Errorf("%v, nothing known: %s launched after %d samples", mode, got, x.samples)
+		}
+	}
+	x := newTuned(t, tune.Full, path, cpuInfo(), slow)
+	if got := x.kernels(t, 1000); got != storageReLU || x.samples < 2*tuneLeast {
+		t.Errorf("full: %s launched after %d samples", got, x.samples)
+	}
+	n := x.samples
+	if got := x.kernels(t, 900); got != storageReLU || x.samples != n { // a neighbour
+		t.Errorf("full, the second time: %s launched after %d samples more", got, x.samples-n)
+	}
+	if x.kernels(t, 100_000); x.samples == n {
+		t.Error("full: another class was not measured")
+	}
+	if c := x.book.Choices(); len(c) != 2 || c[1].Variant != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
+		t.Errorf("choices: %+v", c)
+	}
+	if used := len(x.scratch.out); used != 0 {
+		t.Errorf("%d scratch buffers still lent", used)
+	}
+	other := cpuInfo()
+	other.Driver = "driver 1.1"
+	for what, c := range map[string]struct {
+		mode tune.Mode
+		info gpu.Info
+		want string
+	}{
+		"off": {tune.Off, cpuInfo(), texelReLU}, "cached": {tune.Cached, cpuInfo(), storageReLU}, "another driver": {tune.Cached, other, texelReLU},
+	} {
+		x := newTuned(t, c.mode, path, c.info, slow)
+		if got := x.kernels(t, 1000); got != c.want || x.samples != 0 {
+			t.Errorf("%s: %s launched after %d samples, want %s", what, got, x.samples, c.want)
+		}
+	}
+}
+
+// TestTuneMargin keeps the plan's own way where another is hardly faster.
+func TestTuneMargin(t *testing.T) {
+	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{".texel": 103 * time.Microsecond, "relu.f32": 100 * time.Microsecond})
+	x.tuner.sample = func(_ context.Context, list []gpu.Dispatch, runs int, _ gpu.Handle) (time.Duration, error) {
+		if list[0].Module.Name == texelReLU {
+			return time.Duration(runs) * 103 * time.Microsecond, nil
+		}
+		return time.Duration(runs) * 100 * time.Microsecond, nil
+	}
+	if got := x.kernels(t, 1000); got != texelReLU {
+		t.Errorf("%s launched for 3 %%", got)
+	}
+	if c := x.book.Choices(); len(c) != 1 || c[0].Variant != "texels" || c[0].Gain != 1 {
+		t.Errorf("choices: %+v", c)
+	}
+}
+
+// TestTuneBounds leaves a call to its plan where measuring takes too long or too
+// much memory, and asks no second time.
+func TestTuneBounds(t *testing.T) {
+	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{"relu": 2 * tuneSingle})
+	if got := x.kernels(t, 1000); got != texelReLU || x.samples != 2 {
+		t.Errorf("too slow: %s launched after %d samples", got, x.samples)
+	}
+	if x.kernels(t, 1000); x.samples != 2 || len(x.book.Choices()) != 0 {
+		t.Errorf("too slow, again: %d samples, choices %v", x.samples, x.book.Choices())
+	}
+	info := cpuInfo()
+	info.Memory = 20 << 10
+	x = newTuned(t, tune.Full, "", info, nil)
+	if got := x.kernels(t, 1000); got != texelReLU || x.samples != 0 {
+		t.Errorf("short of memory: %s launched after %d samples", got, x.samples)
+	}
+	// Half of it is in use, so that a quarter is not there to measure in.
+	info.Memory = 64 << 20
+	x = newTuned(t, tune.Full, "", info, nil)
+	if _, err := x.dev.Alloc(62 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.kernels(t, 200_000); got != texelReLU || x.samples != 0 {
+		t.Errorf("out of memory: %s launched after %d samples", got, x.samples)
+	}
+}
+
+// TestTuneFails returns what the device says, once.
+func TestTuneFails(t *testing.T) {
+	x := newTuned(t, tune.Full, "", cpuInfo(), nil)
+	broken := errors.New("broken")
+	x.tuner.sample = func(context.Context, []gpu.Dispatch, int, gpu.Handle) (time.Duration, error) { return 0, broken }
+	o, i := x.vector(t, 100), x.vector(t, 100)
+	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{o}, []Operand{i}); !errors.Is(err, broken) || len(x.dev.Recorded()) != 0 {
+		t.Errorf("%v after %d launches", err, len(x.dev.Recorded()))
+	}
+	if got := x.kernels(t, 100); got != texelReLU {
+		t.Errorf("after that: %s", got)
+	}
+}
+
+// TestChoiceOfThePast falls back where a variant is no more, or does not suit.
+func TestChoiceOfThePast(t *testing.T) {
+	x := newTuned(t, tune.Cached, "", cpuInfo(), nil)
+	d := []tensor.Desc{tensor.Contiguous(tensor.F32, 1000)}
+	x.book.Remember(string(callKey(nil, ops.ReLU{}, d)), "by hand", 2)
+	if got := x.kernels(t, 1000); got != texelReLU {
+		t.Errorf("%s launched", got)
+	}
+	gpuLike := newTuned(t, tune.Cached, "", null.DefaultInfo(), nil)
+	m := []tensor.Desc{tensor.Contiguous(tensor.F64, 64, 64), tensor.Contiguous(tensor.F64, 64, 64)}
+	gpuLike.book.Remember(string(callKey(nil, ops.MatMul{}, m)), "panel", 2) // there is none of f64
+	var in []Operand
+	for _, d := range append(m, m[0]) {
+		b, err := gpuLike.dev.Alloc(d.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = append(in, Operand{Buffer: b, Desc: d})
+	}
+	plan, err := gpuLike.Plan(ops.MatMul{}, in[2:], in[:2])
+	if err != nil || plan.Steps[0].Kernel != "blas/matmul.f64" {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestTuneOnce measures a class once, however many goroutines meet it at once.
+func TestTuneOnce(t *testing.T) {
+	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{".texel": time.Millisecond})
+	o, i := x.vector(t, 1000), x.vector(t, 1000)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := x.Run(context.Background(), ops.ReLU{}, []Operand{o}, []Operand{i}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if most := 2 * (2 + tuneRounds); x.samples > most {
+		t.Errorf("%d samples, at most %d", x.samples, most)
+	}
+	for _, d := range x.dev.Recorded() {
+		if d.Module.Name != storageReLU {
+			t.Fatalf("%s launched", d.Module.Name)
+		}
+	}
+}
+
+// TestTuneCall is what the command calls: it measures again whatever is known.
+func TestTuneCall(t *testing.T) {
+	x := newTuned(t, tune.Cached, "", cpuInfo(), map[string]time.Duration{".texel": time.Millisecond})
+	in := []tensor.Desc{tensor.Contiguous(tensor.F32, 64, 64)}
+	for range 2 {
+		n := x.samples
+		got, err := x.Tune(t.Context(), ops.ReLU{}, in)
+		if err != nil || got == nil || got.Variant != "storage" || len(got.Ways) != 2 || got.Gain() < 50 || x.samples == n {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	if got, err := x.Tune(t.Context(), ops.Cast{To: tensor.I32}, in); got != nil || err != nil {
+		t.Errorf("an operation without variants: %+v, %v", got, err)
+	}
+	if _, err := x.Tune(t.Context(), ops.MatMul{}, in); !errors.Is(err, gpu.ErrInvalidArgument) {
+		t.Errorf("too few inputs: %v", err)
+	}
+	plain, _ := recorder(t)
+	if _, err := plain.Tune(t.Context(), ops.ReLU{}, in); !errors.Is(err, gpu.ErrInvalidArgument) {
+		t.Errorf("without choices to add to: %v", err)
+	}
+}
+
+// TestEveryVariantPlans plans each declared variant of each operation at everyday
+// sizes, on both kinds of device, and wants the first to be the plan's own.
+func TestEveryVariantPlans(t *testing.T) {
+	for _, info := range []gpu.Info{cpuInfo(), null.DefaultInfo()} {
+		target, several := TargetOf(&info), 0
+		for _, op := range spec.All() {
+			if (op.Variants == nil) != (op.Class == nil) {
+				t.Errorf("%s: Variants and Class go together", op.Name)
+			}
+			if op.Variants == nil {
+				continue
+			}
+			call := op.Cases.Calls[0]
+			in := op.Cases.Typical(op.Cases.DTypes[0])
+			out, err := op.Shape(call, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own, err := op.Plan(call, &target, in, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, way := range op.Variants(call, &target, in, out) {
+				by := target
+				by.Variant = way
+				plan, err := op.Plan(call, &by, in, out)
+				if err != nil {
+					t.Errorf("%s by %s: %v", op.Name, way, err)
+					continue
+				}
+				same := kernelsOf(plan) == kernelsOf(own)
+				if i == 0 && !same {
+					t.Errorf("%s by %s: the plan takes %s unasked, this one %s", op.Name, way, kernelsOf(own), kernelsOf(plan))
+				}
+				if !same {
+					several++
+				}
+			}
+		}
+		if several < 20 {
+			t.Errorf("%v: %d variants are another plan", info.Kind, several)
+		}
+	}
+}
+
+func kernelsOf(p *spec.Plan) string {
+	var names []string
+	for _, s := range p.Steps {
+		names = append(names, s.Kernel)
+	}
+	return strings.Join(names, " ")
+}

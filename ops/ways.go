@@ -1,0 +1,123 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// The ways of plans, for spec.Target.Variant: which buffers kernels read, in
+// whichever operation; the rest are those of operations along rows, and of
+// matrix products.
+const (
+	byTexels  = "texels"
+	byStorage = "storage"
+
+	byRows   = "rows"   // a launch for a whole row, states and all
+	byStages = "stages" // states first, results after
+
+	byPanel  = "panel"  // 8 by 64 of C a workgroup
+	byWide   = "wide"   // 16 by 128
+	byRow    = "row"    // 1 by 64
+	byDot    = "dot"    // a few vectors, along k
+	byShared = "shared" // by way of workgroup memory
+	byWhole  = "whole"  // without parts of k side by side
+)
+
+var texelsFirst, storageFirst = []string{byTexels, byStorage}, []string{byStorage, byTexels}
+
+// texelWays are the ways of an operation on elements of d that has texel kernels
+// and storage ones, and no other choice.
+func texelWays(t *spec.Target, d tensor.DType) []string {
+	switch {
+	case d.Size() >= 8 || !hasTexels(t, texelGroup):
+		return nil
+	case t.CPU:
+		return texelsFirst
+	}
+	return storageFirst
+}
+
+// byFirst declares that choice for an operation: the dtype of the first input
+// decides.
+func byFirst(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+	if in[0].Elems() == 0 {
+		return nil
+	}
+	return texelWays(t, in[0].DType)
+}
+
+// byFold is byFirst for operations that fold: those of integers read storage
+// buffers only.
+func byFold(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+	if !foldTexels(in[0].DType) {
+		return nil
+	}
+	return byFirst(c, t, in, out)
+}
+
+// byElements is the class of operations to which shapes do not matter.
+func byElements(_ spec.Call, in []tensor.Desc) []int {
+	n := make([]int, len(in))
+	for i, d := range in {
+		n[i] = d.Elems()
+	}
+	return n
+}
+
+// rowWays are the ways of an operation that folds the rows of v, and has kernels
+// that do it in one launch, for which rowsFused takes longest.
+func rowWays(t *spec.Target, d tensor.DType, v normal, longest int) []string {
+	ways := texelWays(t, d)
+	if v.outer*v.n*v.inner == 0 {
+		return nil
+	}
+	other := *t
+	if other.Variant = byRows; !rowsFused(&other, d, v, longest) {
+		return ways
+	}
+	if other.Variant = ""; rowsFused(&other, d, v, longest) {
+		return append([]string{byRows, byStages}, ways[min(len(ways), 1):]...)
+	}
+	return append([]string{byStages, byRows}, ways[min(len(ways), 1):]...)
+}
+
+// gemmWays are the ways to make a product, first the one that g was made for.
+func gemmWays(g *gemm) []string {
+	m, n := g.size(g.dimM()), g.size(g.dimN())
+	if slices.Contains(g.shape, 0) {
+		return nil
+	}
+	own := g.way()
+	ways := []string{own}
+	add := func(way string, suits bool) {
+		if suits && way != own {
+			ways = append(ways, way)
+		}
+	}
+	texels := g.a.dtype != tensor.F64 && hasTexels(g.t, smallGroup)
+	add(byPanel, texels)
+	add(byWide, texels && m > 8 && n > 64)
+	add(byRow, texels && m <= 16)
+	add(byDot, texels && min(m, n) <= 64)
+	// To CPU drivers barriers are so dear that there is nothing to measure.
+	add(byShared, !g.t.CPU)
+	add(byWhole, g.parts > 1)
+	return ways
+}
+
+// way names how g makes the product.
+func (g *gemm) way() string {
+	switch tile := g.tile(); {
+	case g.mode == gemmShared:
+		return byShared
+	case g.mode == gemmDot:
+		return byDot
+	case tile.rows == 1:
+		return byRow
+	case tile.rows == 16:
+		return byWide
+	}
+	return byPanel
+}

@@ -1,0 +1,37 @@
+package spec
+
+import (
+	"math/bits"
+	"strconv"
+
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// AppendClass appends to b the name of the class of a call, for which one way of
+// Op.Variants is best: the dtypes of the inputs, with "/s" where they have
+// strides, and the numbers of Op.Class, as "f32 f32 512 512 4096". A number
+// stands for those down to half of it; "~" follows where it is no multiple of 4,
+// which is the length of a vector.
+func AppendClass(b []byte, c Call, in []tensor.Desc) []byte {
+	for _, d := range in {
+		b = append(b, d.DType.String()...)
+		if !d.IsContiguous() {
+			b = append(b, "/s"...)
+		}
+		b = append(b, ' ')
+	}
+	for i, n := range c.Spec().Class(c, in) {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		most := n
+		if n > 2 {
+			most = 1 << bits.Len(uint(n-1))
+		}
+		b = strconv.AppendInt(b, int64(most), 10)
+		if n > 2 && n%4 != 0 {
+			b = append(b, '~')
+		}
+	}
+	return b
+}
