@@ -38,12 +38,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/chrome"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -54,7 +56,8 @@ type Device struct {
 	gpu   gpu.Device
 	run   *exec.Runner
 	mem   *memory
-	strip int64 // bytes of pixels that ApplyTo sends at a time
+	strip int64         // bytes of pixels that ApplyTo sends at a time
+	trace *chrome.Trace // nil without WithTrace
 
 	closing sync.Once
 	closed  error
@@ -64,6 +67,7 @@ type options struct {
 	driver drivers.Options
 	device gpu.Device
 	strip  int64
+	trace  io.Writer
 	tune   string
 	tuned  [][]byte
 }
@@ -129,6 +133,17 @@ func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes }
 // of its own making or one wrapped by gpu/guard. Device.Close closes it.
 func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev } }
 
+// WithTrace writes down what the device does and when, as a trace in Chrome's
+// format, which chrome://tracing and https://ui.perfetto.dev open: the operations
+// called, the launches that each led to, copies, compilations, submissions; package
+// gpu/chrome says how they are shown. It is written to w as the device works and
+// whole once Close has returned, whose error includes that of writing; w is not
+// closed. If Open fails, what was written is a whole trace too.
+//
+// Tracing costs a little of every launch. Open fails with ErrUnsupported if the
+// device cannot tell when it does what, as those of the backend wgpu.
+func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
+
 // Open opens a device.
 // Errors: ErrNoDevice (no driver, or none that the selector names; the text
 // says what was looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument
@@ -139,6 +154,21 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	for _, opt := range opts {
 		opt(&o)
 	}
+	if o.trace == nil {
+		return open(ctx, o, nil)
+	}
+	trace := chrome.New(o.trace, nil)
+	_, end := trace.Begin("open", nil)
+	d, err := open(ctx, o, trace)
+	end(err)
+	if err != nil {
+		return nil, errors.Join(err, trace.Close())
+	}
+	return d, nil
+}
+
+// open is Open; trace may be nil.
+func open(ctx context.Context, o options, trace *chrome.Trace) (*Device, error) {
 	mode, err := tune.ParseMode(o.tune)
 	if err != nil {
 		return nil, err
@@ -160,11 +190,18 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	run, err := exec.New(dev, exec.WithTuning(book))
+	how := []exec.Option{exec.WithTuning(book)}
+	if trace != nil {
+		if err := trace.Device(dev); err != nil {
+			return nil, errors.Join(err, dev.Close())
+		}
+		how = append(how, exec.WithTrace(trace.Begin))
+	}
+	run, err := exec.New(dev, how...)
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return &Device{gpu: dev, run: run, mem: &memory{gpu: dev}, strip: stripSize(o.strip, dev.Info())}, nil
+	return &Device{gpu: dev, run: run, mem: &memory{gpu: dev}, strip: stripSize(o.strip, dev.Info()), trace: trace}, nil
 }
 
 // Devices lists the devices there are, in the order WithDevice counts them:
@@ -188,6 +225,11 @@ func (d *Device) GPU() gpu.Device { return d.gpu }
 // Close waits for work in progress and gives back the device with all its
 // tensors. Closing twice is harmless.
 func (d *Device) Close() error {
-	d.closing.Do(func() { d.closed = errors.Join(d.run.Close(), d.gpu.Close()) })
+	d.closing.Do(func() {
+		d.closed = errors.Join(d.run.Close(), d.gpu.Close())
+		if d.trace != nil {
+			d.closed = errors.Join(d.closed, d.trace.Close())
+		}
+	})
 	return d.closed
 }

@@ -36,6 +36,7 @@ type Runner struct {
 	scratch pool
 	faults  faults
 	tuner   tuner
+	trace   func(name string, args map[string]string) (uint64, func(error)) // nil without WithTrace
 }
 
 // Option changes how a Runner plans.
@@ -131,6 +132,14 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 // After an error nothing has been run. What only the device can see is an error
 // of the next Sync or Read, and leaves the outputs as they were.
 func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) error {
+	if r.trace != nil {
+		return r.traced(ctx, call, out, in)
+	}
+	return r.launch(ctx, call, out, in, 0)
+}
+
+// launch is Run; the dispatches get the tag.
+func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, tag uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -153,6 +162,9 @@ func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) err
 	}
 	list, err := r.bind(plan, out, in, scratch, words)
 	if err == nil {
+		for i := range list {
+			list[i].Tag = tag
+		}
 		err = r.dev.Submit(list)
 	}
 	if slot >= 0 {

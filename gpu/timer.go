@@ -32,7 +32,7 @@ type Span struct {
 	Name   string    // of the kernel, as Label gives it; empty for other kinds
 	Groups [3]uint32 // workgroups of a launch
 	Bytes  int64     // moved by a Copy, Fill, Write or Read
-	Tag    uint64    // of the Dispatch
+	Tag    uint64    // of the Dispatch; that of a Fill is of the Dispatch it was for
 	Batch  uint64    // which submission it was part of, from 1 on; 0 for none
 	Begin  time.Duration
 	End    time.Duration // not before Begin
@@ -77,5 +77,5 @@ func StartTrace(dev Device, now func() time.Duration, sink func(Span)) error {
 	if t, ok := dev.(Timer); ok {
 		return t.StartTrace(now, sink)
 	}
-	return fmt.Errorf("gpu: trace: %w: the backend %q does not say when it does what; vk does", ErrUnsupported, dev.Info().Backend)
+	return fmt.Errorf("gpu: trace: %w: the backend %q cannot tell when its device does what; vk can", ErrUnsupported, dev.Info().Backend)
 }

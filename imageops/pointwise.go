@@ -2,6 +2,7 @@ package imageops
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
@@ -35,6 +36,15 @@ type Pointwise struct {
 
 // Spec returns the declaration.
 func (Pointwise) Spec() *spec.Op { return pointwiseOp }
+
+// String is the calls as the command line writes them.
+func (p Pointwise) String() string {
+	var text []string
+	for _, c := range p.Calls {
+		text = append(text, spec.FormatCall(c))
+	}
+	return strings.Join(text, " | ")
+}
 
 // Fuse returns calls with every run of two or more pointwise operations made
 // one Pointwise, so that it costs one pass. The result of the calls is the same.

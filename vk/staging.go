@@ -123,7 +123,7 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 	u := []use{{handle: h, buf: b, span: span{offset, size}, write: up}}
 	if b.dirty && up {
 		if size < b.room { // zero what the copy leaves
-			d.fill(u[0])
+			d.fill(u[0], 0)
 		}
 		b.dirty = false
 	}
@@ -137,7 +137,7 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 		cmd.b, cmd.dst = C.lvk_handle(c.block.id()), C.uint64_t(off)
 	}
 	d.rec.cmds = append(d.rec.cmds, cmd)
-	d.rec.log.move(gpu.Copy, size)
+	d.rec.log.move(gpu.Copy, size, 0)
 	c.seq = d.rec.seq
 	return nil
 }

@@ -310,7 +310,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	barrier := false
 	for i := range uses {
 		if uses[i].buf.dirty {
-			d.fill(uses[i])
+			d.fill(uses[i], x.Tag)
 		}
 		barrier = d.touch(&uses[i]) || barrier
 	}
@@ -358,15 +358,16 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 	return C.uint32_t(len(b.sets) - 1)
 }
 
-// fill appends a command that zeroes a buffer the host cannot reach.
-func (d *Device) fill(u use) {
+// fill appends a command that zeroes a buffer the host cannot reach, on behalf of
+// a dispatch with the tag or of none.
+func (d *Device) fill(u use, tag uint64) {
 	b := u.buf
 	b.dirty = false
 	w := []use{{handle: u.handle, buf: b, span: span{0, b.room}, write: true}}
 	barrier := d.touch(&w[0])
 	d.rec.cmds = append(d.rec.cmds, C.lvk_cmd{kind: C.LVK_FILL, barrier: d.mark(barrier, w), a: C.lvk_handle(b.block.id()),
 		dst: C.uint64_t(b.off), size: C.uint64_t(b.room)})
-	d.rec.log.move(gpu.Fill, b.room)
+	d.rec.log.move(gpu.Fill, b.room, tag)
 }
 
 func (d *Device) takeScratch() *scratch {

@@ -80,9 +80,9 @@ func (l *logbook) launch(x *gpu.Dispatch) {
 }
 
 // move logs a copy or a fill, if the batch is traced.
-func (l *logbook) move(kind gpu.SpanKind, bytes int64) {
+func (l *logbook) move(kind gpu.SpanKind, bytes int64, tag uint64) {
 	if l.trace != nil {
-		l.spans = append(l.spans, gpu.Span{Kind: kind, Bytes: bytes})
+		l.spans = append(l.spans, gpu.Span{Kind: kind, Bytes: bytes, Tag: tag})
 	}
 }
 

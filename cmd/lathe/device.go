@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,11 +21,26 @@ func (a *app) open() (*lathe.Device, error) {
 	if a.cli.NoCache {
 		opts = append(opts, lathe.WithoutCache())
 	}
+	if a.trace != nil {
+		a.trace.use()
+		opts = append(opts, lathe.WithTrace(a.trace))
+	}
 	return lathe.Open(a.ctx, opts...)
 }
 
 // openGPU opens the same device without the front door around it.
 func (a *app) openGPU() (gpu.Device, error) {
+	dev, err := a.openDriver()
+	if err != nil || a.trace == nil {
+		return dev, err
+	}
+	if err := a.trace.device(dev); err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return dev, nil
+}
+
+func (a *app) openDriver() (gpu.Device, error) {
 	return drivers.Open(a.ctx, drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
 }
 

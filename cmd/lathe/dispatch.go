@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,13 @@ func (c *dispatchCmd) Run(a *app) error {
 			return err
 		}
 		prints = append(prints, o)
+	}
+	named := append([]string{c.Shader}, c.Buf...) // what of Buf is no file is not the trace either
+	for _, o := range files {
+		named = append(named, o.file)
+	}
+	if slices.ContainsFunc(named, a.trace.is) {
+		return usage("--trace %s is the shader, a buffer or an output too", a.cli.Trace)
 	}
 	dev, err := a.open()
 	if err != nil {

@@ -96,6 +96,11 @@ func (c *imageCmd) Run(a *app) error {
 	if err != nil {
 		return coded{exitUsage, err}
 	}
+	for _, j := range jobs {
+		if a.trace.is(filepath.Join(folder, j.Output)) {
+			return usage("--trace %s is the output of %s too", a.cli.Trace, j.Input)
+		}
+	}
 	var proc batch.Processor
 	var info *gpu.Info
 	if len(calls) > 0 {

@@ -50,6 +50,7 @@ type cli struct {
 	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Way to the device: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers vk where it finds hardware."`
 	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
 	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines, or what lathe tune finds, on disk."`
+	Trace      string `group:"common" placeholder:"FILE" help:"Write down what the device did and when: a trace that chrome://tracing and ui.perfetto.dev open. Replaces an earlier trace, and no other file."`
 	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`
 
 	Image    imageCmd    `cmd:"" help:"Put pictures through operations."`
@@ -72,6 +73,7 @@ type app struct {
 	stderr io.Writer
 	cli    *cli
 	quiet  bool // no warnings, only errors
+	trace  *traceFile
 }
 
 // say writes a line for the user; data goes to out.
@@ -207,6 +209,12 @@ func (a *app) command(args []string) (err error) {
 			}
 		}
 		return usage("%w (see %q)", err, hint)
+	}
+	if a.cli.Trace != "" {
+		if a.trace, err = openTrace(a.cli.Trace); err != nil {
+			return err
+		}
+		defer func() { err = a.trace.finish(err) }()
 	}
 	return kctx.Run(a)
 }

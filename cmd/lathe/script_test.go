@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "picture": picture, "bomb": bomb, "cut": cut, "shows": shows,
-			"waitfile": waitFile, "jsonhas": jsonHas, "files": files,
+			"waitfile": waitFile, "jsonhas": jsonHas, "files": files, "traced": traced,
 		},
 	})
 }
@@ -290,5 +290,35 @@ func files(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	if g, w := strings.Join(got, " "), strings.Join(args[1:], " "); g != w {
 		ts.Fatalf("%s holds %q, want %q", args[0], g, w)
+	}
+}
+
+// traced FILE [NAME...] checks that the file is a whole trace with spans of these
+// names, in which all threads have names.
+func traced(ts *testscript.TestScript, neg bool, args []string) {
+	var file struct {
+		TraceEvents []struct {
+			Name, Ph string
+			PID, TID int
+		}
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &file))
+	seen, threads := map[string]bool{}, map[[2]int]bool{}
+	for _, e := range file.TraceEvents {
+		if e.Name == "thread_name" {
+			threads[[2]int{e.PID, e.TID}] = true
+		}
+		if e.Ph != "X" {
+			continue
+		}
+		seen[e.Name] = true
+		if !threads[[2]int{e.PID, e.TID}] {
+			ts.Fatalf("%s: %s is in a thread without a name", args[0], e.Name)
+		}
+	}
+	for _, name := range args[1:] {
+		if !seen[name] {
+			ts.Fatalf("%s has no %s, only %v", args[0], name, seen)
+		}
 	}
 }

@@ -50,6 +50,9 @@ func (c *verifyCmd) Run(a *app) error {
 		return err
 	}
 	defer dev.Close()
+	if a.trace != nil {
+		opts.Trace = a.trace.trace.Begin
+	}
 	step, stop := func() {}, func() {}
 	opts.Progress = func(done, total int, _ string) {
 		if done == 1 {

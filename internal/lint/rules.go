@@ -39,7 +39,7 @@ var layers = []layer{
 	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
 	{"exec", "abi exec/tune gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "abi exec exec/tune gpu handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"", "abi exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"batch", "internal/errs internal/pixels spec", "the batch engine is given what turns one picture into another; let the command pass it"},

@@ -46,6 +46,8 @@ type Options struct {
 	Expect *Expectations
 	// Progress, if not nil, is called after each group of cases.
 	Progress func(done, total int, op string)
+	// Trace, if not nil, is told of every call, as exec.WithTrace has it.
+	Trace func(name string, args map[string]string) (tag uint64, end func(error))
 
 	// noCopies says that the device cannot copy operands with strides, as one
 	// whose kernels are Go functions.
@@ -146,7 +148,7 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 		if v.Device != nil {
 			on = v.Device
 		}
-		l, err := newLane(on, v)
+		l, err := newLane(on, v, opts)
 		if err != nil {
 			return nil, fmt.Errorf("conformance: %s: %w", v.Name, err)
 		}
@@ -163,16 +165,17 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 // lane is a device seen through one Variant.
 type lane struct {
 	Variant
-	dev   gpu.Device
-	x     *exec.Runner
-	ways  map[string]*exec.Runner // that take one of the ways of spec.Op.Variants
-	align int64                   // satisfies storage and texel bindings
-	rows  []Row                   // of the job at work
-	first [][]byte                // outputs of the first mode of that job that passed
-	lost  error
+	dev    gpu.Device
+	x      *exec.Runner
+	traced []exec.Option           // of Options.Trace
+	ways   map[string]*exec.Runner // that take one of the ways of spec.Op.Variants
+	align  int64                   // satisfies storage and texel bindings
+	rows   []Row                   // of the job at work
+	first  [][]byte                // outputs of the first mode of that job that passed
+	lost   error
 }
 
-func newLane(dev gpu.Device, v Variant) (*lane, error) {
+func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
 	if v.Limits != nil {
 		limits := dev.Info().Limits
 		v.Limits(&limits)
@@ -181,16 +184,19 @@ func newLane(dev gpu.Device, v Variant) (*lane, error) {
 	if v.Guard {
 		dev = guard.New(dev)
 	}
-	var opts []exec.Option
+	var traced, opts []exec.Option
+	if o.Trace != nil {
+		traced = append(traced, exec.WithTrace(o.Trace))
+	}
 	if v.Target != nil {
 		opts = append(opts, exec.WithTarget(v.Target))
 	}
-	x, err := exec.New(dev, opts...)
+	x, err := exec.New(dev, append(opts, traced...)...)
 	if err != nil {
 		return nil, err
 	}
 	lim := dev.Info().Limits
-	return &lane{Variant: v, dev: dev, x: x, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
+	return &lane{Variant: v, dev: dev, x: x, traced: traced, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
 }
 
 // by is the lane with plans that take one of the ways of spec.Op.Variants.
@@ -201,7 +207,7 @@ func (l *lane) by(way string) (*lane, error) {
 	}
 	target := l.x.Target()
 	target.Variant = way
-	x, err := exec.New(l.dev, exec.WithTarget(func(t *spec.Target) { *t = target }))
+	x, err := exec.New(l.dev, append([]exec.Option{exec.WithTarget(func(t *spec.Target) { *t = target })}, l.traced...)...)
 	l.ways[way], own.x = x, x
 	return &own, err
 }

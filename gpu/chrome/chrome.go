@@ -1,0 +1,203 @@
+// Package chrome writes what a device and its caller do, and when, in the trace
+// event format of Chrome: a file that chrome://tracing and https://ui.perfetto.dev
+// open.
+//
+// # What is in the file
+//
+// Each device is a process of the trace. Its thread "queue" shows the commands as
+// the device ran them, by the device's own clock: every launch inside the
+// operation it belongs to, every operation inside the batch it was submitted with.
+// Its threads "submissions" show the batches as the host saw them, from the
+// hand-over to the driver until they were done.
+//
+// The process "host" has threads "operations", the calls as the caller made them,
+// with an arrow from each to its launches; "transfers", the writes and reads, with
+// what they waited for; and "compiler". What overlaps in time, being done by
+// several goroutines, is spread over threads of the same name with a number.
+//
+// Times are microseconds since New, to three decimals.
+package chrome
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// Header is how every file begins.
+const Header = `{"traceEvents":[`
+
+// host is the process of what the caller does; devices follow.
+const host = 1
+
+// Trace is a trace being written. Its methods may be called from any goroutine.
+type Trace struct {
+	now func() time.Duration
+
+	mu      sync.Mutex
+	w       *bufio.Writer
+	err     error // the first one of writing
+	events  int
+	closed  bool
+	devices int
+	tracks  map[trackKey]*track
+	calls   map[uint64]call // by tag, until their launches have been seen
+	tag     uint64          // the last one given away
+}
+
+// call is an operation that the caller has begun.
+type call struct {
+	name  string
+	tid   int
+	begin time.Duration
+}
+
+// New begins a trace that is written to w as it goes on. now is its clock, which
+// must not go backwards; nil is the time since New.
+func New(w io.Writer, now func() time.Duration) *Trace {
+	if now == nil {
+		start := time.Now()
+		now = func() time.Duration { return time.Since(start) }
+	}
+	t := &Trace{now: now, w: bufio.NewWriterSize(w, 64<<10), tracks: map[trackKey]*track{}, calls: map[uint64]call{}}
+	t.w.WriteString(Header)
+	t.process(host, "host")
+	return t
+}
+
+// Device adds what dev does from now on. Close the device before the trace, so
+// that the last of its work is in it.
+// Errors: those of gpu.StartTrace: ErrUnsupported where dev is no gpu.Timer.
+func (t *Trace) Device(dev gpu.Device) error {
+	t.mu.Lock()
+	t.devices++
+	d := &device{trace: t, pid: host + t.devices}
+	t.mu.Unlock()
+	if err := gpu.StartTrace(dev, t.now, d.span); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	info := dev.Info()
+	t.process(d.pid, fmt.Sprintf("%s (%s)", info.Name, info.Backend))
+	return nil
+}
+
+// Begin puts a call of the operation name on the host's thread "operations", from
+// now until end is called; args, which may be nil, are shown with it, and so is
+// the error that end is given. Dispatches with the tag are shown as part of it.
+func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func(err error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	begin := t.now()
+	tr, lane := t.lane(host, operations, begin)
+	tr.busy(lane)
+	t.tag++
+	tag = t.tag
+	t.calls[tag] = call{name, tr.tid(lane), begin}
+	return tag, func(err error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		all := map[string]any{}
+		for k, v := range args {
+			all[k] = v
+		}
+		if err != nil {
+			all["error"] = err.Error()
+		}
+		done := t.now()
+		tr.ends[lane] = done
+		t.complete(host, tr.tid(lane), name, "operation", begin, done, all)
+		if err != nil {
+			delete(t.calls, tag) // there are no launches to come
+		}
+	}
+}
+
+// Close writes the end of the file; it does not close w. What is reported later
+// is dropped.
+// Errors: the first one of writing to w.
+func (t *Trace) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.closed = true
+		t.w.WriteString("\n],\"displayTimeUnit\":\"ms\"}\n") // its error is that of Flush
+		t.fail(t.w.Flush())
+	}
+	return t.err
+}
+
+func (t *Trace) fail(err error) {
+	if err != nil && t.err == nil {
+		t.err = fmt.Errorf("chrome: write: %w", err)
+	}
+}
+
+// event is a line of the file. The caller of what writes one holds mu.
+type event struct {
+	Name  string  `json:"name"`
+	Cat   string  `json:"cat,omitempty"`
+	Phase string  `json:"ph"`
+	PID   int     `json:"pid"`
+	TID   int     `json:"tid"`
+	TS    micros  `json:"ts"`
+	Dur   *micros `json:"dur,omitempty"`
+	ID    uint64  `json:"id,omitempty"`
+	Bind  string  `json:"bp,omitempty"`
+	Args  any     `json:"args,omitempty"`
+}
+
+// micros is a time as the format has it.
+type micros time.Duration
+
+// MarshalJSON writes microseconds with three decimals.
+func (m micros) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%d.%03d", m/1000, m%1000), nil
+}
+
+func (t *Trace) write(e event) {
+	if t.closed || t.err != nil {
+		return
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		sep := ",\n"
+		if t.events == 0 {
+			sep = "\n"
+		}
+		t.events++
+		t.w.WriteString(sep) // its error is that of the next Write
+		_, err = t.w.Write(line)
+	}
+	t.fail(err)
+}
+
+// complete writes a span of time; args may be a map without entries.
+func (t *Trace) complete(pid, tid int, name, cat string, begin, end time.Duration, args map[string]any) {
+	dur := micros(max(end-begin, 0))
+	e := event{Name: name, Cat: cat, Phase: "X", PID: pid, TID: tid, TS: micros(begin), Dur: &dur}
+	if len(args) > 0 {
+		e.Args = args
+	}
+	t.write(e)
+}
+
+// arrow writes an arrow from a call to where its launches begin. It starts a
+// nanosecond into the call, whose own event may come later in the file: readers
+// sort by time.
+func (t *Trace) arrow(tag uint64, c call, pid, tid int, at time.Duration) {
+	t.write(event{Name: "launches", Cat: "flow", Phase: "s", PID: host, TID: c.tid, TS: micros(c.begin + 1), ID: tag})
+	t.write(event{Name: "launches", Cat: "flow", Phase: "f", Bind: "e", PID: pid, TID: tid, TS: micros(at), ID: tag})
+}
+
+// process names a process and puts it where its number says.
+func (t *Trace) process(pid int, name string) {
+	t.write(event{Name: "process_name", Phase: "M", PID: pid, Args: map[string]any{"name": name}})
+	t.write(event{Name: "process_sort_index", Phase: "M", PID: pid, Args: map[string]any{"sort_index": pid}})
+}

@@ -1,0 +1,70 @@
+package chrome
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// kind is what a track shows: its name, and the number of its first thread.
+type kind struct {
+	name  string
+	first int
+}
+
+var (
+	operations  = kind{"operations", 100} // of the host
+	transfers   = kind{"transfers", 200}
+	compiler    = kind{"compiler", 300}
+	queue       = kind{"queue", 100} // of a device
+	submissions = kind{"submissions", 200}
+)
+
+type trackKey struct {
+	pid  int
+	kind kind
+}
+
+// track is the threads that show things of one kind. Those of one thread must lie
+// apart or inside one another, so there are as many as things at once.
+type track struct {
+	trackKey
+	ends []time.Duration // of the last thing in each thread
+}
+
+// tid is the thread's number.
+func (tr *track) tid(lane int) int { return tr.kind.first + lane }
+
+// busy keeps a thread until ends says when it was free again.
+func (tr *track) busy(lane int) { tr.ends[lane] = math.MaxInt64 }
+
+// lane finds the first thread of a track that is free from begin on, and names
+// it if it is new. The caller holds mu, and sets its end.
+func (t *Trace) lane(pid int, k kind, begin time.Duration) (*track, int) {
+	tr := t.tracks[trackKey{pid, k}]
+	if tr == nil {
+		tr = &track{trackKey: trackKey{pid, k}}
+		t.tracks[tr.trackKey] = tr
+	}
+	for i, end := range tr.ends {
+		if end <= begin {
+			return tr, i
+		}
+	}
+	tr.ends = append(tr.ends, 0)
+	i := len(tr.ends) - 1
+	name := k.name
+	if i > 0 {
+		name = fmt.Sprintf("%s %d", name, i+1)
+	}
+	t.write(event{Name: "thread_name", Phase: "M", PID: pid, TID: tr.tid(i), Args: map[string]any{"name": name}})
+	t.write(event{Name: "thread_sort_index", Phase: "M", PID: pid, TID: tr.tid(i), Args: map[string]any{"sort_index": tr.tid(i)}})
+	return tr, i
+}
+
+// put writes a span on the first free thread of a track.
+func (t *Trace) put(pid int, k kind, name, cat string, begin, end time.Duration, args map[string]any) {
+	tr, lane := t.lane(pid, k, begin)
+	tr.ends[lane] = end
+	t.complete(pid, tr.tid(lane), name, cat, begin, end, args)
+}
