@@ -74,6 +74,10 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 	})
 }
 
+// enoughRows is from how many rows on one invocation a row is faster than states
+// of many: measured on lavapipe, where it is two to nine times so.
+const enoughRows = 8
+
 // rowsFused tells whether rows of v are short enough, and enough of them, for a
 // kernel that folds a row and goes over it again in the same launch. Where one
 // invocation folds a row, longest is how many elements it adds up within the
@@ -90,7 +94,7 @@ func rowsFused(t *spec.Target, d tensor.DType, v normal, longest int) bool {
 	case !texel:
 		return v.n/pack <= 1<<16
 	}
-	return v.n <= longest && (v.outer >= 2*texelGroup || t.Variant == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
+	return v.n <= longest && (v.outer >= enoughRows || t.Variant == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
 }
 
 // addRows appends the launches of a fused kernel over whole rows: in, what else

@@ -87,11 +87,11 @@ func (s *suite) cases(l *lane, p *prepared) {
 }
 
 // others runs the job in the ways of spec.Op.Variants that its plan does not take
-// by itself, so that a tuner may choose any of them: all jobs in the first lane,
-// and in the other ones those of everyday inputs to the default call.
+// by itself, so that a tuner may choose any of them: in the first lane all jobs of
+// the default call and dtype, and else some.
 func (s *suite) others(l *lane, p *prepared) {
-	everyday := p.image == "random" && callName(p.call) == callName(p.op.Cases.Calls[0]) && p.dtype == p.op.Cases.DTypes[0] && p.shape == nil
-	if p.op.Variants == nil || l != s.lanes[0] && !everyday {
+	everyday := p.dtype == p.op.Cases.DTypes[0] && callName(p.call) == callName(p.op.Cases.Calls[0])
+	if p.op.Variants == nil || !p.some && (l != s.lanes[0] || !everyday) {
 		return
 	}
 	target := l.x.Target()
