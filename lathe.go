@@ -135,7 +135,8 @@ func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev }
 
 // WithTrace writes down what the device does and when, as a trace in Chrome's
 // format, which chrome://tracing and https://ui.perfetto.dev open: the operations
-// called, the launches that each led to, copies, compilations, submissions; package
+// called, the launches that each led to, copies, compilations, submissions, and what
+// Device.Span adds; package
 // gpu/chrome says how they are shown. It is written to w as the device works and
 // whole once Close has returned, whose error includes that of writing; w is not
 // closed. If Open fails, what was written is a whole trace too.
@@ -221,6 +222,16 @@ func (d *Device) Sync(ctx context.Context) error { return d.run.Sync(ctx) }
 
 // GPU is the device underneath, for work by handle and dispatch.
 func (d *Device) GPU() gpu.Device { return d.gpu }
+
+// Span puts something that the program does itself, such as reading a file, into
+// the trace, from now until end is called, with args, which may be nil, and the
+// error that end is given. Without WithTrace it does nothing.
+func (d *Device) Span(name string, args map[string]string) (end func(err error)) {
+	if d.trace == nil {
+		return func(error) {}
+	}
+	return d.trace.Span(name, args)
+}
 
 // Close waits for work in progress and gives back the device with all its
 // tensors. Closing twice is harmless.

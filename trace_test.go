@@ -65,6 +65,7 @@ func TestTrace(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	dev.Span("rest", nil)(nil)
 	if err := dev.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	timed := dev.Info().Features.Timestamps
-	for what, want := range map[string]int{"operation softmax": workers, "operation sharpen": workers, "transfer write": workers, "transfer read": workers, "submission batch 1": 1} {
+	for what, want := range map[string]int{"operation softmax": workers, "operation sharpen": workers, "transfer write": workers, "transfer read": workers, "submission batch 1": 1, "program rest": 1} {
 		if timed && strings.HasPrefix(what, "operation") {
 			want *= 2 // once as called, once as run
 		}
@@ -120,6 +121,18 @@ func TestTraceErrors(t *testing.T) {
 	}
 	if _, err := inner.Alloc(1); !errors.Is(err, lathe.ErrClosed) {
 		t.Errorf("the device was left open: %v", err)
+	}
+}
+
+// TestUntracedSpan does nothing, at no cost.
+func TestUntracedSpan(t *testing.T) {
+	dev, err := lathe.Open(context.Background(), lathe.WithGPU(null.NewRecorder(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	if n := testing.AllocsPerRun(100, func() { dev.Span("nothing", nil)(nil) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 

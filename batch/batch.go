@@ -60,6 +60,9 @@ type Options struct {
 	Memory int64
 	// OnDone, if set, is called after each picture, never twice at a time.
 	OnDone func(File)
+	// Stage, if set, is called when the stage "decode", "compute" or "encode" of a
+	// picture begins, and end when it is over. Many may be at once.
+	Stage func(stage, input string) (end func(error))
 }
 
 const (
@@ -199,6 +202,9 @@ func (o *Options) fill() error {
 	set(&o.Quality, DefaultQuality)
 	set(&o.Workers, runtime.GOMAXPROCS(0)+1)
 	set(&o.Computes, 1)
+	if o.Stage == nil {
+		o.Stage = func(string, string) func(error) { return func(error) {} }
+	}
 	if o.MaxPixels == 0 {
 		o.MaxPixels = DefaultMaxPixels
 	}
@@ -277,7 +283,9 @@ func (r *runner) process(j *Job, f *File) error {
 	start = time.Now()
 	m := r.pool.get(h.size())
 	defer r.pool.put(m)
-	if err := src.decode(m, h, r.Workers); err != nil {
+	end := r.Stage("decode", j.Input)
+	err = src.decode(m, h, r.Workers)
+	if end(err); err != nil {
 		return err
 	}
 	f.Decode += time.Since(start)
@@ -288,7 +296,9 @@ func (r *runner) process(j *Job, f *File) error {
 			return err
 		}
 		start = time.Now()
+		end := r.Stage("compute", j.Input)
 		err := r.proc.ApplyTo(r.ctx, m, m, r.calls...)
+		end(err)
 		f.Compute = time.Since(start)
 		r.compute.Release(1)
 		if err != nil {
@@ -296,7 +306,9 @@ func (r *runner) process(j *Job, f *File) error {
 		}
 	}
 	start = time.Now()
+	end = r.Stage("encode", j.Input)
 	f.OutBytes, err = write(r.ctx, r.root, j.Output, m, j.Format, r.Quality, r.Existing == Replace)
+	end(err)
 	f.Encode = time.Since(start)
 	return err
 }

@@ -103,6 +103,7 @@ func (c *imageCmd) Run(a *app) error {
 	}
 	var proc batch.Processor
 	var info *gpu.Info
+	var stage func(stage, input string) func(error)
 	if len(calls) > 0 {
 		dev, err := a.open()
 		if err != nil {
@@ -110,9 +111,11 @@ func (c *imageCmd) Run(a *app) error {
 		}
 		defer dev.Close()
 		proc, info = dev, dev.Info()
+		stage = func(stage, input string) func(error) { return dev.Span(stage, map[string]string{"file": input}) }
 	}
 	opts := batch.Options{
 		Folder: folder, Quality: c.Quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: int64(c.Memory) << 20,
+		Stage: stage,
 	}
 	if info != nil && info.Kind != gpu.CPU {
 		opts.Computes = 2 // one uploads or reads back while the other computes

@@ -12,8 +12,9 @@
 //
 // The process "host" has threads "operations", the calls as the caller made them,
 // with an arrow from each to its launches; "transfers", the writes and reads, with
-// what they waited for; and "compiler". What overlaps in time, being done by
-// several goroutines, is spread over threads of the same name with a number.
+// what they waited for; "compiler"; and "program", what else the caller says it
+// does. What overlaps in time, being done by several goroutines, is spread over
+// threads of the same name with a number.
 //
 // Times are microseconds since New, to three decimals.
 package chrome
@@ -94,15 +95,40 @@ func (t *Trace) Device(dev gpu.Device) error {
 func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func(err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	begin := t.now()
-	tr, lane := t.lane(host, operations, begin)
-	tr.busy(lane)
+	c, done := t.open(operations, name, "operation", args)
 	t.tag++
 	tag = t.tag
-	t.calls[tag] = call{name, tr.tid(lane), begin}
+	t.calls[tag] = c
 	return tag, func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
+		done(err)
+		if err != nil {
+			delete(t.calls, tag) // there are no launches to come
+		}
+	}
+}
+
+// Span puts something else that the caller does on the host's thread "program",
+// from now until end is called.
+func (t *Trace) Span(name string, args map[string]string) (end func(err error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, done := t.open(program, name, "program", args)
+	return func(err error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		done(err)
+	}
+}
+
+// open begins a span of the host, which done writes. The caller of both holds mu.
+func (t *Trace) open(k kind, name, cat string, args map[string]string) (c call, done func(err error)) {
+	begin := t.now()
+	tr, lane := t.lane(host, k, begin)
+	tr.busy(lane)
+	c = call{name, tr.tid(lane), begin}
+	return c, func(err error) {
 		all := map[string]any{}
 		for k, v := range args {
 			all[k] = v
@@ -110,12 +136,9 @@ func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func
 		if err != nil {
 			all["error"] = err.Error()
 		}
-		done := t.now()
-		tr.ends[lane] = done
-		t.complete(host, tr.tid(lane), name, "operation", begin, done, all)
-		if err != nil {
-			delete(t.calls, tag) // there are no launches to come
-		}
+		end := t.now()
+		tr.ends[lane] = end
+		t.complete(host, c.tid, name, cat, begin, end, all)
 	}
 }
 

@@ -134,6 +134,7 @@ func session(t *testing.T) []byte {
 	if err := trace.Device(dev); err != nil {
 		t.Fatal(err)
 	}
+	all := trace.Span("all", map[string]string{"file": "a.png"})
 	ctx := context.Background()
 	h, err := dev.Alloc(64)
 	if err != nil {
@@ -166,36 +167,39 @@ func session(t *testing.T) []byte {
 	if err := dev.Read(ctx, h, 0, make([]byte, 16)); err != nil {
 		t.Fatal(err)
 	}
+	all(nil)
 	if err := errors.Join(dev.Close(), trace.Close(), trace.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
 }
 
-const want = `1 operations
-  first 3-10 {"in":"f32[2,3]"}
-  bad 11-12 {"error":"it \"failed\""}
-  second 13-25 null
+const want = `1 program
+  all 1-30 {"file":"a.png"}
+1 operations
+  first 4-11 {"in":"f32[2,3]"}
+  bad 12-13 {"error":"it \"failed\""}
+  second 14-26 null
 1 operations 2
-  third 14-26 null
+  third 15-27 null
 1 transfers
-  write 1-2 {"bytes":64}
-  read 27-28 {"bytes":16}
+  write 2-3 {"bytes":64}
+  read 28-29 {"bytes":16}
 2 queue
-  batch 1 5-8 {"commands":2}
-    first 5-8 null
-      test/one 5-6 {"groups":[1,2,3]}
-      test/two 7-8 {"groups":[1,2,3]}
-  batch 2 16-23 {"commands":4}
-    test/one 16-17 {"groups":[1,2,3]}
-    second 18-19 null
-      test/one 18-19 {"groups":[1,2,3]}
-    third 20-23 null
-      test/two 20-21 {"groups":[1,2,3]}
-      test/two 22-23 {"groups":[1,2,3]}
+  batch 1 6-9 {"commands":2}
+    first 6-9 null
+      test/one 6-7 {"groups":[1,2,3]}
+      test/two 8-9 {"groups":[1,2,3]}
+  batch 2 17-24 {"commands":4}
+    test/one 17-18 {"groups":[1,2,3]}
+    second 19-20 null
+      test/one 19-20 {"groups":[1,2,3]}
+    third 21-24 null
+      test/two 21-22 {"groups":[1,2,3]}
+      test/two 23-24 {"groups":[1,2,3]}
 2 submissions
-  batch 1 4-9 null
-  batch 2 15-24 null
+  batch 1 5-10 null
+  batch 2 16-25 null
 `
 
 func TestTrace(t *testing.T) {
@@ -213,7 +217,7 @@ func TestTrace(t *testing.T) {
 			arrows[e.ID] += fmt.Sprintf("%s %d/%d %g; ", e.Ph, e.PID, e.TID, e.TS)
 		}
 	}
-	if got := fmt.Sprint(arrows); got != "map[1:s 1/100 3.001; f 2/100 5;  3:s 1/100 13.001; f 2/100 18;  4:s 1/101 14.001; f 2/100 20; ]" {
+	if got := fmt.Sprint(arrows); got != "map[1:s 1/200 4.001; f 2/100 6;  3:s 1/200 14.001; f 2/100 19;  4:s 1/201 15.001; f 2/100 21; ]" {
 		t.Errorf("arrows: got %s", got)
 	}
 	if again := session(t); !bytes.Equal(data, again) {

@@ -13,9 +13,10 @@ type kind struct {
 }
 
 var (
-	operations  = kind{"operations", 100} // of the host
-	transfers   = kind{"transfers", 200}
-	compiler    = kind{"compiler", 300}
+	program     = kind{"program", 100} // of the host
+	operations  = kind{"operations", 200}
+	transfers   = kind{"transfers", 300}
+	compiler    = kind{"compiler", 400}
 	queue       = kind{"queue", 100} // of a device
 	submissions = kind{"submissions", 200}
 )
