@@ -82,9 +82,15 @@ func (m *memory) collect(seen int64) {
 		return
 	}
 	before := m.live.Load()
+	// Cleanups run on goroutines of their own, late on a busy machine: wait for
+	// that of something which is garbage for certain, then as long as more come.
+	ran := make(chan struct{})
+	runtime.AddCleanup(&buffer{}, func(c chan struct{}) { close(c) }, ran)
 	runtime.GC()
-	// Cleanups run on goroutines of their own: wait for the first, then as long
-	// as more come.
+	select {
+	case <-ran:
+	case <-time.After(time.Second):
+	}
 	for last, quiet := before, 0; quiet < 5; {
 		time.Sleep(200 * time.Microsecond)
 		if now := m.live.Load(); now == last {
