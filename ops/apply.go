@@ -22,9 +22,15 @@ type applier struct {
 	fault  bool
 }
 
-// kernels lists the kernels of a name for all dtypes of arithmetic.
-func applyKernels(name string) []spec.Kernel {
-	return dtypeVariants(name, applyParams{}, floats, foldTexels)
+// applyKernels lists the kernels of a name for dtypes.
+func applyKernels(name string, dtypes ...tensor.DType) []spec.Kernel {
+	ks := dtypeVariants(name, applyParams{}, dtypes, foldTexels)
+	for _, d := range dtypes {
+		if foldTexels(d) {
+			ks = append(ks, spec.Kernel{Name: name + "." + d.String() + ".rows.texel", Params: applyParams{}})
+		}
+	}
+	return ks
 }
 
 // addApply appends to plan the steps that map the inputs, contiguous tensors
@@ -66,9 +72,14 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 			step.Bind = append(step.Bind, spec.Bind{Buf: spec.FaultWords})
 		}
 		step.Params = p
-		packs := ceilDiv(int(base)+x.elems(), 16/d.Size())
+		pack := 16 / d.Size()
+		groups := ceilDiv(ceilDiv(int(base)+x.elems(), pack), perGroup)
+		if texel && v.inner == 1 && int(base)%pack == 0 && x.n%pack == 0 {
+			step.Kernel = a.name + "." + d.String() + ".rows.texel"
+			groups = ceilDiv(x.outer*ceilDiv(x.n/pack, 4), texelGroup)
+		}
 		var err error
-		step.Groups, err = grid(t, int64(ceilDiv(packs, perGroup)))
+		step.Groups, err = grid(t, int64(groups))
 		plan.Steps = append(plan.Steps, step)
 		return err
 	})

@@ -45,6 +45,12 @@ func castKernel(from, to tensor.DType) string {
 	return "move/cast." + src + "." + dst
 }
 
+// castTexels reports whether the kernel has a texel variant: floating-point
+// numbers of 16 bits and of 32.
+func castTexels(from, to tensor.DType) bool {
+	return slices.Contains(floats, from) && slices.Contains(floats, to) && from.Size()+to.Size() == 6
+}
+
 func castKernels() []spec.Kernel {
 	var ks []spec.Kernel
 	for _, from := range tensor.DTypes() {
@@ -52,6 +58,9 @@ func castKernels() []spec.Kernel {
 			k := spec.Kernel{Name: castKernel(from, to), Params: castParams{}}
 			if k.Name != "" && !slices.Contains(ks, k) {
 				ks = append(ks, k)
+				if castTexels(from, to) {
+					ks = append(ks, spec.Kernel{Name: k.Name + ".texel", Params: castParams{}})
+				}
 			}
 		}
 	}
@@ -95,6 +104,9 @@ var castOp = spec.Register(&spec.Op{
 		}
 		// Four elements an invocation, whatever packs they make.
 		k := flatKernel{name: name, local: smallGroup * max(from.Size(), to.Size()) / 4, packs: 1}
+		if castTexels(from, to) && usesTexels(t, texelGroup) {
+			k = flatKernel{name: name + ".texel", texel: true, local: texelGroup, packs: 2} // eight
+		}
 		isSigned := uint32(0)
 		if from == tensor.I8 || from == tensor.I32 || slices.Contains(floats, from) && to == tensor.I8 {
 			isSigned = 1

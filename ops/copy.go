@@ -38,6 +38,7 @@ var copyOp = newMover(mover{
 		{Name: copyTile + ".u32", Params: tileCopyParams{}},
 		{Name: copyTile + ".u32.texel", Params: tileCopyParams{}},
 		{Name: copyTile + ".u32.texel.aligned", Params: tileCopyParams{}},
+		{Name: copyTile + ".u32.texel.packed", Params: tileCopyParams{}},
 	},
 	in:    spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
 	out:   "the copy, of the same dtype and shape",

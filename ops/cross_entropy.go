@@ -30,7 +30,7 @@ var crossEntropyOp = newClassed(&spec.Op{
 	},
 	Defaults: CrossEntropy{},
 	InPlace:  []int{-1, 0},
-	Kernels: append(append(applyKernels("nn/cross_entropy_probs"), dtypeVariants("nn/cross_entropy_pick", pickParams{}, floats, nil)...),
+	Kernels: append(append(applyKernels("nn/cross_entropy_probs", floats...), dtypeVariants("nn/cross_entropy_pick", pickParams{}, floats, nil)...),
 		dtypeVariants("nn/cross_entropy", lossParams{}, floats, nil)...),
 	Shape: func(_ spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
 		shape := in[0].Shape

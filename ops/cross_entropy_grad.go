@@ -24,7 +24,7 @@ var crossEntropyGradOp = newClassed(&spec.Op{
 	Out:      []spec.Arg{{Name: "dlogits", Doc: "[..., C], of the dtype of probs"}},
 	Defaults: CrossEntropyGrad{},
 	InPlace:  []int{0},
-	Kernels:  append(applyKernels("nn/cross_entropy_grad"), dtypeVariants("nn/cross_entropy_grad_rows", gradRowsParams{}, floats, nil)...),
+	Kernels:  append(applyKernels("nn/cross_entropy_grad", floats...), dtypeVariants("nn/cross_entropy_grad_rows", gradRowsParams{}, floats, nil)...),
 	Shape: func(_ spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
 		return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 	},

@@ -48,7 +48,7 @@ var layerNormOp = &spec.Op{
 
 func init() {
 	op := layerNormOp
-	op.Kernels = append(append(momentsFold.kernels(floats...), applyKernels("nn/layer_norm_apply")...),
+	op.Kernels = append(append(momentsFold.kernels(floats...), applyKernels("nn/layer_norm_apply", floats...)...),
 		append(dtypeVariants("nn/layer_norm", normParams{}, floats, foldTexels), dtypeVariants("nn/layer_norm_affine", affineParams{}, floats, nil)...)...)
 	op.Shape = func(c spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
 		if err := check(op, in, floats...); err != nil {

@@ -52,7 +52,7 @@ var layerNormGradOp = &spec.Op{
 func init() {
 	op, wide := layerNormGradOp, []tensor.DType{tensor.F32, tensor.F64}
 	for _, ks := range [][]spec.Kernel{
-		dtypeVariants("nn/layer_norm_grad", applyParams{}, wide, foldTexels),
+		applyKernels("nn/layer_norm_grad", wide...),
 		dtypeVariants("nn/layer_norm_grad_hat", hatParams{}, floats, nil),
 		dtypeVariants("nn/layer_norm_grad_scale", scaleParams{}, floats, nil),
 		dtypeVariants("nn/layer_norm_grad_rows", normRowsParams{}, wide, nil),

@@ -266,7 +266,7 @@ func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
 	in, srcBase := src.windowAt(t, b, m.src.base)
 	out, dstBase := dst.windowAt(t, b, m.dst.base)
 	p := tileCopyParams{Rank: uint32(len(b.n)), SrcBase: srcBase, DstBase: dstBase}
-	name, side, aligned := copyTile+".u32", 32, srcBase%4 == 0
+	name, side, aligned, packed := copyTile+".u32", 32, srcBase%4 == 0, dstBase%4 == 0 && b.n[len(b.n)-1]%4 == 0
 	if texel {
 		name, side = name+".texel", 64
 	}
@@ -275,11 +275,15 @@ func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
 		d := len(b.n) - 1 - i
 		p.N[i], p.Src[i], p.Dst[i] = uint32(b.n[d]), uint32(src.steps[d]), uint32(dst.steps[d])
 		aligned = aligned && (i == 1 || src.steps[d]%4 == 0)
+		packed = packed && (i == 0 || dst.steps[d]%4 == 0)
 		if i >= 2 {
 			total *= int64(b.n[d])
 		}
 	}
-	if texel && aligned {
+	switch {
+	case texel && aligned && packed:
+		name += ".packed"
+	case texel && aligned:
 		name += ".aligned"
 	}
 	p.Down, p.Across = ceilDiv(p.N[0], uint32(side)), ceilDiv(p.N[1], uint32(side))

@@ -30,7 +30,7 @@ var softmaxOp = newAlong(along{
 	doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0, and where there are no others all become 0.",
 	source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
 	in:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
-	kernels: append(append(softmaxFold.kernels(floats...), applyKernels("nn/softmax_apply")...),
+	kernels: append(append(softmaxFold.kernels(floats...), applyKernels("nn/softmax_apply", floats...)...),
 		dtypeVariants("nn/softmax", foldParams{}, floats, foldTexels)...),
 	longest: softmaxLongest, plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
 	tolerance: func(d tensor.DType, n int) spec.Tolerance {

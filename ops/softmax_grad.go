@@ -22,7 +22,7 @@ var softmaxGradOp = newAlong(along{
 	doc: "The gradient of softmax: y·(dy − Σ y·dy), the sum along the dimension.",
 	in: []spec.Arg{{Name: "y", Doc: "what softmax made, of any shape but a scalar"},
 		{Name: "dy", Doc: "the gradient of y, of the same dtype and shape"}},
-	kernels: append(dotFold.kernels(floats...), applyKernels("nn/softmax_grad")...),
+	kernels: append(dotFold.kernels(floats...), applyKernels("nn/softmax_grad", floats...)...),
 	plan: func(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) error {
 		in := []spec.Ref{spec.In(0), spec.In(1)}
 		states, err := addFold(plan, t, dotFold, d, v, -1, in...)

@@ -2,14 +2,18 @@
 // [outer, inner], as lib/fold.glsl made them. Whole packs of memory belong to one
 // invocation, wherever rows begin. The including file says REALS and INPUTS,
 // may say AFFINE (a weight and an offset for each index along n) and GUARDED
-// (nothing is written if the fault words say so), and defines apply.
+// (nothing is written if the fault words say so), and defines apply. ROWS is for
+// inner = 1 and rows of whole packs: then a state serves a whole invocation.
 //
 //lathe:variant f32 F32
 //lathe:variant f32.texel F32 TEXEL
+//lathe:variant f32.rows.texel F32 TEXEL ROWS
 //lathe:variant f16 F16
 //lathe:variant f16.texel F16 TEXEL
+//lathe:variant f16.rows.texel F16 TEXEL ROWS
 //lathe:variant bf16 BF16
 //lathe:variant bf16.texel BF16 TEXEL
+//lathe:variant bf16.rows.texel BF16 TEXEL ROWS
 //lathe:variant f64 F64
 
 #include "lib/dtype.glsl"
@@ -63,6 +67,9 @@ layout(set = 0, binding = STATE_SLOT + 2) readonly buffer Fault { uint fault[]; 
 // apply maps x (and y, of the second input) at index r along n.
 REAL apply(REAL x, REAL y, State s, uint r);
 
+#if defined(ROWS)
+#include "lib/apply_rows.glsl"
+#else
 // storePart writes the elements from..to of a pack.
 void storePart(uint i, uvec4 made, uint from, uint to) {
 	[[unroll]] for (uint w = 0; w < 4; w++) {
@@ -124,3 +131,4 @@ void main() {
 		head = 0;
 	}
 }
+#endif

@@ -94,22 +94,9 @@ uvec4 packOf(uint i) {
 	return applyPack(ra, rb);
 }
 
-void main() {
-	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	uint whole = p.count / PACK;
 #if defined(HEAVY)
-	[[dont_unroll]] for (uint n = 0; n < PACKS; n++) {
-		uint i = first + n * WG;
-		if (i * PACK < p.count) STORE(dst, i, packOf(i), p.count - i * PACK);
-	}
-#else
-	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
-		if (i < whole) dst[i] = packOf(i);
-	}
-	// What is left of a pack, as in lib/unary.glsl.
-	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * PACK < p.count) {
-		STORE(dst, whole, packOf(whole), p.count - whole * PACK);
-	}
+#undef EACH
+#define EACH [[dont_unroll]]
 #endif
-}
+void main() MAP(dst, p.count, packOf)
 #endif

@@ -29,6 +29,8 @@
 #define REAL uvec2
 #define PACK 2
 #define BITS 64
+#elif BITS == 8
+#define PACK 16
 #endif
 
 // halfBits rounds to IEEE binary16 (driver conversions may truncate). The sum
@@ -111,26 +113,4 @@ float infinity() { return uintBitsToFloat(0x7f800000u); }
 #define FETCH(name, i) name[i]
 #endif
 
-#if BITS >= 32
-#define OUTPUT(slot, name) layout(set = 0, binding = slot) writeonly buffer name##Buffer { uvec4 name[]; }
-#define STORE(name, i, r, n) { \
-	uvec4 all_ = r; \
-	uint words_ = (n) * (BITS / 32); \
-	if (words_ >= 4) name[i] = all_; \
-	else [[unroll]] for (uint w_ = 0; w_ < 3; w_++) if (w_ < words_) name[i][w_] = all_[w_]; \
-}
-#else
-#define OUTPUT(slot, name) layout(set = 0, binding = slot) buffer name##Buffer { uvec4 name[]; }
-#define STORE(name, i, r, n) { \
-	uvec4 all_ = r; \
-	uint bits_ = (n) * BITS; \
-	if (bits_ >= 128) name[i] = all_; \
-	else [[unroll]] for (uint w_ = 0; w_ < 4; w_++) { \
-		if (bits_ >= 32 * w_ + 32) name[i][w_] = all_[w_]; \
-		else if (bits_ > 32 * w_) { \
-			uint mask_ = (1u << (bits_ - 32 * w_)) - 1u; \
-			name[i][w_] = (name[i][w_] & ~mask_) | (all_[w_] & mask_); \
-		} \
-	} \
-}
-#endif
+#include "lib/store.glsl"

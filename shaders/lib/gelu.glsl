@@ -12,20 +12,21 @@ const REAL ROOT8_PI = 1.59576912;
 const REAL CUBIC = 0.044715;
 #endif
 
+// geluExp is e to the power of −|2u|; |2u| may be infinite.
+REAL geluExp(REAL x) { return expDown(-abs(ROOT8_PI * x * (REAL(1) + CUBIC * x * x))); }
+
 REAL geluReal(REAL x) {
-	// Beyond ±40 the result is x or 0, and x³ might overflow.
-	REAL c = clamp(x, REAL(-40), REAL(40));
-	REAL v = x * sigmoidReal(ROOT8_PI * c * (REAL(1) + CUBIC * c * c));
-	return isNaN(x) ? x : x < REAL(-40) ? REAL(0) : v;
+	REAL z = geluExp(x);
+	REAL v = x * mix(z, REAL(1), x >= REAL(0)) / (REAL(1) + z);
+	v = mix(v, REAL(0), x < REAL(-40)); // of −∞ too
+	return mix(v, x, isNaN(x));
 }
 
 // geluSlope is the derivative of geluReal.
 REAL geluSlope(REAL x) {
-	REAL c = clamp(x, REAL(-40), REAL(40));
-	REAL s = sigmoidReal(ROOT8_PI * c * (REAL(1) + CUBIC * c * c));
-	REAL t = expReal(-abs(ROOT8_PI * c * (REAL(1) + CUBIC * c * c)));
-	// s·(1 − s) without the difference.
-	REAL bell = t / ((REAL(1) + t) * (REAL(1) + t));
-	REAL v = s + c * bell * ROOT8_PI * (REAL(1) + REAL(3) * CUBIC * c * c);
-	return isNaN(x) ? x : v;
+	REAL c = clamp(x, REAL(-40), REAL(40)), z = geluExp(c);
+	REAL q = REAL(1) / (REAL(1) + z), s = mix(z, REAL(1), c >= REAL(0)) * q;
+	// z·q² is s·(1 − s) without the difference.
+	REAL v = s + c * (z * q * q) * ROOT8_PI * (REAL(1) + REAL(3) * CUBIC * c * c);
+	return mix(v, x, isNaN(x));
 }

@@ -24,10 +24,11 @@ REAL scaled(REAL v, int n) {
 	return v * powerOfTwo(half_) * powerOfTwo(n - half_);
 }
 
-// reduce takes x apart for the exponential: x = r + n·ln 2 with |r| ≤ ½ ln 2.
+// reduce takes x apart for the exponential: x = r + n·ln 2 with |r| ≤ ½ ln 2. Of
+// what has no exponential it makes what it may.
 REAL reduce(REAL x, out int n) {
 	REAL k = floor(x * LOG2_E + REAL(0.5));
-	n = clamp(int(k), LEAST_EXPONENT, MOST_EXPONENT);
+	n = int(k);
 	precise REAL r = (x - k * LN2_HIGH) - k * LN2_LOW;
 	return r;
 }
@@ -35,12 +36,16 @@ REAL reduce(REAL x, out int n) {
 // expReal is e^x.
 REAL expReal(REAL x) {
 	int n;
-	REAL r = reduce(clamp(x, EXP_LOW, EXP_HIGH), n);
+	REAL r = reduce(x, n);
 	REAL v = scaled(REAL(1) + expm1Small(r), n);
 	v = mix(v, infinity(), x > EXP_HIGH);
 	v = mix(v, REAL(0), x < EXP_LOW);
 	return mix(v, x, isNaN(x));
 }
+
+#if defined(F64)
+REAL expDown(REAL x) { return expReal(x); }
+#endif
 
 // expm1Real is e^x − 1, exact near 0 too, of x ≤ EXP_HIGH/2.
 REAL expm1Real(REAL x) {

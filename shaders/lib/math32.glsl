@@ -9,9 +9,20 @@ const int LEAST_EXPONENT = -150, MOST_EXPONENT = 129;
 const float EXP_LOW = -104.0, EXP_HIGH = 89.0;
 const float LOG2_E = 1.44269504, LN2_HIGH = 0.693359375, LN2_LOW = -2.12194440e-4;
 
-// expm1Small is e^r − 1 of |r| ≤ ½ ln 2: Taylor's series.
+// expm1Small is e^r − 1 of |r| ≤ ½ ln 2: what follows r + r²/2 interpolates at
+// Chebyshev's nodes.
 float expm1Small(float r) {
-	return r + r * r * (0.5 + r * (1.66666667e-1 + r * (4.16666667e-2 + r * (8.33333333e-3 + r * (1.38888889e-3 + r * 1.98412698e-4)))));
+	return r + r * r * (0.5 + r * (0.166665763 + r * (0.0416665561 + r * (0.00836319476 + r * 0.00139262038))));
+}
+
+// expDown is e^x of x ≤ 0 and of NaN, in fewer steps than expReal: what is below
+// the least normal number is 0.
+float expDown(float x) {
+	float k = floor(x * LOG2_E + 0.5);
+	precise float r = (x - k * LN2_HIGH) - k * LN2_LOW;
+	float v = uintBitsToFloat(floatBitsToUint(1.0 + expm1Small(r)) + (uint(int(k)) << 23));
+	v = mix(v, 0.0, x < -87.33654);
+	return mix(v, x, isNaN(x));
 }
 
 // split takes x > 0 apart: x = m·2^n with √½ ≤ m < √2. Subnormal numbers are

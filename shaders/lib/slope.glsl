@@ -38,14 +38,4 @@ uvec4 packOf(uint i) {
 	return repack(a);
 }
 
-void main() {
-	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	uint whole = p.count / PACK;
-	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
-		if (i < whole) dx[i] = packOf(i);
-	}
-	// What is left of a pack, as in lib/unary.glsl.
-	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * PACK < p.count) {
-		STORE(dx, whole, packOf(whole), p.count - whole * PACK);
-	}
-}
+void main() MAP(dx, p.count, packOf)

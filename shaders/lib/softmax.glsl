@@ -13,7 +13,7 @@ State finish(State s) { return s; }
 
 State merge(State a, State b) {
 	REAL m = mix(a.a, b.a, b.a > a.a), r = below(m);
-	return State(m, a.b * expReal(a.a - r) + b.b * expReal(b.a - r));
+	return State(m, a.b * expDown(a.a - r) + b.b * expDown(b.a - r));
 }
 
 #if !defined(MERGE)
@@ -23,8 +23,8 @@ void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 		v[i] = mix(-infinity(), v[i], at[i] < n);
 		m = mix(m, v[i], v[i] > m);
 	}
-	REAL r = below(m), sum[4] = REAL[4](s.b * expReal(s.a - r), REAL(0), REAL(0), REAL(0));
-	[[unroll]] for (uint i = 0; i < BLOCK; i++) sum[i % 4] += expReal(v[i] - r);
+	REAL r = below(m), sum[4] = REAL[4](s.b * expDown(s.a - r), REAL(0), REAL(0), REAL(0));
+	[[unroll]] for (uint i = 0; i < BLOCK; i++) sum[i % 4] += expDown(v[i] - r);
 	s.a = m;
 	s.b = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }

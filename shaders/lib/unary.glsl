@@ -36,15 +36,4 @@ uvec4 packOf(uint i) {
 	return repack(v);
 }
 
-void main() {
-	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	uint whole = p.count / PACK;
-	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
-		if (i < whole) dst[i] = packOf(i);
-	}
-	// What is left of a pack, once an invocation: CPU drivers run both sides of
-	// a branch, and each store is a loop over the lanes.
-	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * PACK < p.count) {
-		STORE(dst, whole, packOf(whole), p.count - whole * PACK);
-	}
-}
+void main() MAP(dst, p.count, packOf)

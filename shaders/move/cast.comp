@@ -1,9 +1,12 @@
 // Elements of one type turned to another, four an invocation. FROM_ and TO_ name
 // the types; W8 and W32 stand for integers of that size, signed if the
-// parameters say so, and what the result is narrowed to wraps.
+// parameters say so, and what the result is narrowed to wraps. TEXEL variants take
+// as many elements as make whole packs on both sides.
 //
 //lathe:variant f32.f16 FROM_F32 TO_F16
+//lathe:variant f32.f16.texel FROM_F32 TO_F16 TEXEL
 //lathe:variant f32.bf16 FROM_F32 TO_BF16
+//lathe:variant f32.bf16.texel FROM_F32 TO_BF16 TEXEL
 //lathe:variant f32.f64 FROM_F32 TO_F64
 //lathe:variant f32.i32 FROM_F32 TO_I32
 //lathe:variant f32.u32 FROM_F32 TO_U32
@@ -11,6 +14,7 @@
 //lathe:variant f32.u8 FROM_F32 TO_W8
 //lathe:variant f32.bool FROM_F32 TO_BOOL
 //lathe:variant f16.f32 FROM_F16 TO_F32
+//lathe:variant f16.f32.texel FROM_F16 TO_F32 TEXEL
 //lathe:variant f16.bf16 FROM_F16 TO_BF16
 //lathe:variant f16.f64 FROM_F16 TO_F64
 //lathe:variant f16.i32 FROM_F16 TO_I32
@@ -19,6 +23,7 @@
 //lathe:variant f16.u8 FROM_F16 TO_W8
 //lathe:variant f16.bool FROM_F16 TO_BOOL
 //lathe:variant bf16.f32 FROM_BF16 TO_F32
+//lathe:variant bf16.f32.texel FROM_BF16 TO_F32 TEXEL
 //lathe:variant bf16.f16 FROM_BF16 TO_F16
 //lathe:variant bf16.f64 FROM_BF16 TO_F64
 //lathe:variant bf16.i32 FROM_BF16 TO_I32
@@ -67,18 +72,54 @@
 #include "lib/grid.glsl"
 #include "lib/cast.glsl"
 
-layout(local_size_x = 64) in;
+#if defined(TEXEL)
+#define WG 256
+#else
+#define WG 64
+#endif
+layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
 	uint count;    // elements
 	uint isSigned; // integers of type W8 and W32
 } p;
 
+#if defined(TEXEL)
+// Of the two types one has 16 bits and the other 32: eight elements.
+layout(set = 0, binding = 0) uniform usamplerBuffer src;
+layout(set = 0, binding = 1) buffer DstBuffer { uvec4 dst[]; };
+
+void main() {
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	if (i * 8 >= p.count) return;
+	uint n = p.count - i * 8, end = p.count - 1;
+#if defined(FROM_F32)
+	uvec2 low = convert(texelFetch(src, int(i * 2)), false);
+	uvec2 high = convert(texelFetch(src, int(min(i * 2 + 1, end / 4))), false);
+	uvec4 made = uvec4(low, high);
+	if (n >= 8) dst[i] = made;
+	n = n < 8 ? n : 0;
+	uint pack = i, bits = n * 16;
+#else
+	uvec4 both = texelFetch(src, int(i));
+	uvec4 made = convert(both.xy, false), high = convert(both.zw, false);
+	if (n >= 4) dst[i * 2] = made;
+	if (n >= 8) dst[i * 2 + 1] = high;
+	made = mix(made, high, bvec4(n >= 4));
+	n = n < 8 ? n : 0;
+	uint pack = i * 2 + n / 4, bits = n % 4 * 32;
+#endif
+	[[dont_unroll]] for (uint b = 0; b < bits; b += 32) {
+		uint w = b / 32, mask = 0xffffffffu >> (32 - min(bits - b, 32));
+		dst[pack][w] = (dst[pack][w] & ~mask) | (made[w] & mask);
+	}
+}
+#else
 layout(set = 0, binding = 0) readonly buffer SrcBuffer { FOUR_IN src[]; };
 layout(set = 0, binding = 1) buffer DstBuffer { FOUR_OUT dst[]; };
 
 void main() {
-	uint i = flatGroup() * 64 + gl_LocalInvocationID.x;
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (i * 4 >= p.count) return;
 	FOUR_OUT r = convert(src[i], p.isSigned != 0u);
 	uint n = p.count - i * 4;
@@ -88,3 +129,4 @@ void main() {
 		STORE_SOME(i, r, n);
 	}
 }
+#endif

@@ -25,15 +25,6 @@ layout(push_constant) uniform Params {
 INPUT(0, src);
 OUTPUT(1, dst);
 
-void main() {
-	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	uint whole = p.count / 16;
-	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
-		if (i < whole) dst[i] = FETCH(src, i);
-	}
-	// What is left of a pack, once an invocation: CPU drivers run both sides of
-	// a branch, and each store is a loop over the lanes.
-	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * 16 < p.count) {
-		STORE(dst, whole, FETCH(src, whole), p.count - whole * 16);
-	}
-}
+uvec4 packOf(uint i) { return FETCH(src, i); }
+
+void main() MAP(dst, p.count, packOf)

@@ -3,11 +3,12 @@
 // one index of the others.
 //
 // CPU drivers turn blocks of 4 by 4 in registers, others a tile in shared memory.
-// ALIGNED is for inputs that lie in whole texels.
+// ALIGNED is for inputs that lie in whole texels, PACKED for outputs too.
 //
 //lathe:variant u32
 //lathe:variant u32.texel TEXEL
 //lathe:variant u32.texel.aligned TEXEL ALIGNED
+//lathe:variant u32.texel.packed TEXEL ALIGNED PACKED
 
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -31,7 +32,11 @@ layout(push_constant) uniform Params {
 	uint srcBase, dstBase;     // where the first word is
 } p;
 
+#if defined(PACKED)
+layout(set = 0, binding = 1) writeonly buffer DstBuffer { uvec4 dst[]; };
+#else
 layout(set = 0, binding = 1) writeonly buffer DstBuffer { uint dst[]; };
+#endif
 
 #if defined(TEXEL)
 layout(set = 0, binding = 0) uniform usamplerBuffer src;
@@ -64,7 +69,7 @@ void main() {
 		g = q;
 	}
 #if defined(TEXEL)
-	uint y = y0 + l % 16 * 4, x = x0 + l / 16 * 4;
+	uint y = y0 + l / 16 * 4, x = x0 + l % 16 * 4; // neighbours read on in a row
 	uint ny = p.n[0], nx = p.n[1];
 	if (y >= ny || x >= nx) return;
 	uint step = p.src[0], at = from + y * step + x;
@@ -72,11 +77,17 @@ void main() {
 	at = to + x * p.dst[1] + y;
 	step = p.dst[1];
 	uvec4 rows[4] = uvec4[4](uvec4(a.x, b.x, c.x, d.x), uvec4(a.y, b.y, c.y, d.y), uvec4(a.z, b.z, c.z, d.z), uvec4(a.w, b.w, c.w, d.w));
+#if defined(PACKED)
+	at /= 4;
+	step /= 4;
+	[[unroll]] for (uint k = 0; k < 4; k++) if (x + k < nx) dst[at + k * step] = rows[k];
+#else
 	[[unroll]] for (uint k = 0; k < 4; k++) {
 		[[unroll]] for (uint j = 0; j < 4; j++) {
 			if (x + k < nx && y + j < ny) dst[at + k * step + j] = rows[k][j];
 		}
 	}
+#endif
 #else
 	uint lane = l % TILE, first = l / TILE;
 	[[unroll]] for (uint k = first; k < TILE; k += WG / TILE) {

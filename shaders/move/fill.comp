@@ -25,15 +25,6 @@ layout(push_constant) uniform Params {
 
 OUTPUT(0, dst);
 
-void main() {
-	uint first = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
-	uint whole = p.count / 16;
-	uvec4 r = uvec4(p.x, p.y, p.z, p.w);
-	[[unroll]] for (uint n = 0, i = first; n < PACKS; n++, i += WG) {
-		if (i < whole) dst[i] = r;
-	}
-	// What is left of a pack, as in lib/unary.glsl.
-	if (whole % WG == first % WG && whole >= first && whole - first < WG * PACKS && whole * 16 < p.count) {
-		STORE(dst, whole, r, p.count - whole * 16);
-	}
-}
+uvec4 packOf(uint i) { return uvec4(p.x, p.y, p.z, p.w); }
+
+void main() MAP(dst, p.count, packOf)

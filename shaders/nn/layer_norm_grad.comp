@@ -3,6 +3,7 @@
 //
 //lathe:variant f32 F32
 //lathe:variant f32.texel F32 TEXEL
+//lathe:variant f32.rows.texel F32 TEXEL ROWS
 //lathe:variant f64 F64
 #version 450
 #extension GL_GOOGLE_include_directive : require

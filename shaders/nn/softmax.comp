@@ -33,7 +33,7 @@ void main() {
 		[[unroll]] for (uint u = 0; u < UNROLL; u++) {
 			if (at + u * stride < packs) {
 				REAL v[PACK] = unpack(raw[u]);
-				[[unroll]] for (uint j = 0; j < PACK; j++) v[j] = expReal(v[j] - r) * scale;
+				[[unroll]] for (uint j = 0; j < PACK; j++) v[j] = expDown(v[j] - r) * scale;
 				dst[from + at + u * stride] = repack(v);
 			}
 		}

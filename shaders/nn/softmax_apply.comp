@@ -9,5 +9,5 @@
 
 REAL apply(REAL x, REAL y, State s, uint r) {
 	REAL m = s.a == -infinity() ? REAL(0) : s.a; // a row of −∞ becomes zeros
-	return s.b == REAL(0) ? REAL(0) : expReal(x - m) / s.b;
+	return s.b == REAL(0) ? REAL(0) : expDown(x - m) / s.b;
 }
