@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
 // spans counts the complete events of a trace by category and name.
@@ -36,6 +38,9 @@ func spans(t *testing.T, data []byte) map[string]int {
 
 // TestTrace wants operations and launches of several goroutines in the trace.
 func TestTrace(t *testing.T) {
+	if !slices.Contains(drivers.Built(), "vk") {
+		t.Skip("built without Vulkan, which alone tells times")
+	}
 	ctx := context.Background()
 	var file bytes.Buffer
 	dev, err := lathe.Open(ctx, quiet, lathe.WithoutCache(), lathe.WithBackend("vk"), lathe.WithTrace(&file))
