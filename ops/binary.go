@@ -13,6 +13,8 @@ type repeatParams struct {
 	Count, First       uint32
 	ADiv, AMod, ASplat uint32
 	BDiv, BMod, BSplat uint32
+	AStep, ARest       uint32
+	BStep, BRest       uint32
 }
 
 // binaryStridedParams is that of lib/binary_strided.glsl.
@@ -186,7 +188,13 @@ func planBinary(op, shader string, t *spec.Target, in []tensor.Desc, out tensor.
 		k.name = shader + "." + d.String() + ".repeat.texel"
 	}
 	k.params = func(first, count int) any {
-		return repeatParams{uint32(count), uint32(first * d.Size() / 16), uint32(x.div), uint32(x.mod), x.splat, uint32(y.div), uint32(y.mod), y.splat}
+		p := repeatParams{
+			Count: uint32(count), First: uint32(first * d.Size() / 16),
+			ADiv: uint32(x.div), AMod: uint32(x.mod), ASplat: x.splat, BDiv: uint32(y.div), BMod: uint32(y.mod), BSplat: y.splat,
+		}
+		p.AStep, p.ARest = x.walk()
+		p.BStep, p.BRest = y.walk()
+		return p
 	}
 	if err := addFlat(plan, t, k, n, flats...); err != nil {
 		return nil, err
@@ -206,6 +214,15 @@ func planBinary(op, shader string, t *spec.Target, in []tensor.Desc, out tensor.
 type repeat struct {
 	div, mod, elems int
 	splat           uint32
+}
+
+// walk is how the number of an operand's pack goes on by a workgroup of a texel
+// kernel, and the rest of its first division.
+func (r repeat) walk() (step, rest uint32) {
+	if r.div == 0 {
+		return 0, 0
+	}
+	return uint32(texelGroup / r.div % r.mod), uint32(texelGroup % r.div)
 }
 
 // repeatOf finds out whether an operand lies as the output does or repeats in a

@@ -280,13 +280,14 @@ func (m *move) tile(t *spec.Target, b box, texel bool) (spec.Step, error) {
 			total *= int64(b.n[d])
 		}
 	}
+	down := side
 	switch {
 	case texel && aligned && packed:
-		name += ".packed"
+		name, down = name+".packed", 4*side
 	case texel && aligned:
 		name += ".aligned"
 	}
-	p.Down, p.Across = ceilDiv(p.N[0], uint32(side)), ceilDiv(p.N[1], uint32(side))
+	p.Down, p.Across = ceilDiv(p.N[0], uint32(down)), ceilDiv(p.N[1], uint32(side))
 	total *= int64(p.Down) * int64(p.Across)
 	p.Total = uint32(min(total, math.MaxUint32))
 	groups, err := grid(t, total)

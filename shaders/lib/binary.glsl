@@ -55,6 +55,9 @@ layout(push_constant) uniform Params {
 	uint first; // pack of the output that the launch begins with
 	uint aDiv, aMod, aSplat;
 	uint bDiv, bMod, bSplat;
+	// Texel variants: how the numbers go on by the packs of a workgroup, as
+	// (WG + rest) / div % mod.
+	uint aStep, aRest, bStep, bRest;
 } p;
 
 INPUT(0, a);
@@ -62,7 +65,7 @@ INPUT(1, b);
 OUTPUT(2, dst);
 
 #if defined(TEXEL) && !defined(REPEAT)
-#define PACK_OF(name, i, div, mod, splat) FETCH(name, i)
+#define PACK_OF(name, i) FETCH(name, i)
 #else
 // one repeats element number e of the pack r throughout a pack.
 uvec4 one(uvec4 r, uint e) {
@@ -78,19 +81,48 @@ uvec4 one(uvec4 r, uint e) {
 	return uvec4(w);
 #endif
 }
-#define PACK_OF(name, i, div, mod, splat) pack_##name(i, div, mod, splat)
-#define DEFINE_PACK_OF(name) \
-uvec4 pack_##name(uint i, uint div, uint mod, uint splat) { \
-	if (div != 0u) i = (p.first + i) / div % mod; \
-	uvec4 r = FETCH(name, splat != 0u ? i / PACK : i); \
-	return splat != 0u ? one(r, i % PACK) : r; \
+uvec4 load(uvec4 r, uint at, uint splat) { return splat != 0u ? one(r, at % PACK) : r; }
+
+#if defined(TEXEL)
+// A CPU driver divides lane by lane: once an invocation, which then goes on by
+// addition. Walk is where an operand is: its pack or element, and the rest of the
+// first division.
+struct Walk { uint at, rest; };
+Walk aWalk, bWalk;
+
+Walk begin(uint i, uint div, uint mod) {
+	uint d = max(div, 1u), q = i / d;
+	return Walk(q % max(mod, 1u), i - q * d);
 }
+
+void advance(inout Walk w, uint div, uint mod, uint step_, uint rest) {
+	w.rest += rest;
+	bool over = w.rest >= div;
+	w.rest -= mix(0u, div, over);
+	w.at += step_ + mix(0u, 1u, over);
+	w.at -= mix(0u, mod, w.at >= mod);
+}
+
+#define DEFINE_PACK_OF(name) \
+uvec4 pack_##name(uint i) { \
+	uint at = mix(name##Walk.at, i, p.name##Div == 0u); \
+	advance(name##Walk, p.name##Div, p.name##Mod, p.name##Step, p.name##Rest); \
+	return load(FETCH(name, p.name##Splat != 0u ? at / PACK : at), at, p.name##Splat); \
+}
+#else
+#define DEFINE_PACK_OF(name) \
+uvec4 pack_##name(uint i) { \
+	if (p.name##Div != 0u) i = (p.first + i) / p.name##Div % p.name##Mod; \
+	return load(FETCH(name, p.name##Splat != 0u ? i / PACK : i), i, p.name##Splat); \
+}
+#endif
 DEFINE_PACK_OF(a)
 DEFINE_PACK_OF(b)
+#define PACK_OF(name, i) pack_##name(i)
 #endif
 
 uvec4 packOf(uint i) {
-	uvec4 ra = PACK_OF(a, i, p.aDiv, p.aMod, p.aSplat), rb = PACK_OF(b, i, p.bDiv, p.bMod, p.bSplat);
+	uvec4 ra = PACK_OF(a, i), rb = PACK_OF(b, i);
 	return applyPack(ra, rb);
 }
 
@@ -98,5 +130,12 @@ uvec4 packOf(uint i) {
 #undef EACH
 #define EACH [[dont_unroll]]
 #endif
-void main() MAP(dst, p.count, packOf)
+void main() {
+#if defined(TEXEL) && defined(REPEAT)
+	uint i = p.first + flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x;
+	aWalk = begin(i, p.aDiv, p.aMod);
+	bWalk = begin(i, p.bDiv, p.bMod);
+#endif
+	MAP(dst, p.count, packOf)
+}
 #endif

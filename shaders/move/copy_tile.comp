@@ -18,7 +18,13 @@
 #if defined(TEXEL)
 #define WG 256
 #define TILE 64
+#if defined(PACKED)
+#define BLOCKS 4 // one below the other, that an invocation turns
 #else
+#define BLOCKS 1
+#endif
+#else
+#define BLOCKS 1
 #define WG 64
 #define TILE 32
 #endif
@@ -59,7 +65,7 @@ void main() {
 	uint g = flatGroup(), l = gl_LocalInvocationID.x;
 	if (g >= p.total) return; // the whole workgroup
 	uint from = p.srcBase, to = p.dstBase;
-	uint q = g / p.down, y0 = (g - q * p.down) * TILE;
+	uint q = g / p.down, y0 = (g - q * p.down) * (TILE * BLOCKS);
 	g = q / p.across;
 	uint x0 = (q - g * p.across) * TILE;
 	for (uint d = 2; d < p.rank; d++) {
@@ -69,22 +75,34 @@ void main() {
 		g = q;
 	}
 #if defined(TEXEL)
-	uint y = y0 + l / 16 * 4, x = x0 + l % 16 * 4; // neighbours read on in a row
+	uint y = y0 + l / 16 * (4 * BLOCKS), x = x0 + l % 16 * 4; // neighbours read on in a row
 	uint ny = p.n[0], nx = p.n[1];
 	if (y >= ny || x >= nx) return;
-	uint step = p.src[0], at = from + y * step + x;
-	uvec4 a = four(at), b = four(at + step), c = four(at + 2 * step), d = four(at + 3 * step);
-	at = to + x * p.dst[1] + y;
+	uint step = p.src[0];
+	uvec4 rows[BLOCKS][4];
+	[[unroll]] for (uint h = 0; h < BLOCKS; h++) {
+#if defined(PACKED)
+		uint at = from + min(y + 4 * h, ny - 4) * step + x;
+#else
+		uint at = from + y * step + x;
+#endif
+		uvec4 a = four(at), b = four(at + step), c = four(at + 2 * step), d = four(at + 3 * step);
+		rows[h] = uvec4[4](uvec4(a.x, b.x, c.x, d.x), uvec4(a.y, b.y, c.y, d.y), uvec4(a.z, b.z, c.z, d.z), uvec4(a.w, b.w, c.w, d.w));
+	}
+	uint at = to + x * p.dst[1] + y;
 	step = p.dst[1];
-	uvec4 rows[4] = uvec4[4](uvec4(a.x, b.x, c.x, d.x), uvec4(a.y, b.y, c.y, d.y), uvec4(a.z, b.z, c.z, d.z), uvec4(a.w, b.w, c.w, d.w));
 #if defined(PACKED)
 	at /= 4;
 	step /= 4;
-	[[unroll]] for (uint k = 0; k < 4; k++) if (x + k < nx) dst[at + k * step] = rows[k];
+	[[unroll]] for (uint k = 0; k < 4; k++) {
+		[[unroll]] for (uint h = 0; h < BLOCKS; h++) {
+			if (x + k < nx && y + 4 * h < ny) dst[at + k * step + h] = rows[h][k];
+		}
+	}
 #else
 	[[unroll]] for (uint k = 0; k < 4; k++) {
 		[[unroll]] for (uint j = 0; j < 4; j++) {
-			if (x + k < nx && y + j < ny) dst[at + k * step + j] = rows[k][j];
+			if (x + k < nx && y + j < ny) dst[at + k * step + j] = rows[0][k][j];
 		}
 	}
 #endif
