@@ -169,37 +169,16 @@ func (g normGrad) add() error {
 	if err != nil {
 		return err
 	}
-	pairs, err := addAffine(g.plan, g.t, g.columns, w, g.v.n, spec.In(1), -1)
+	hat, dy, grad := scratch(g.plan, bytes), spec.In(2), spec.Ref(0)
+	if w == g.d && g.v.n%(16/w.Size()) == 0 {
+		grad, err = g.whole(states, hat)
+	} else {
+		dy, grad, err = g.wider(states, hat)
+	}
 	if err != nil {
 		return err
-	}
-	hat := scratch(g.plan, bytes)
-	state, pair := momentsFold.stateBytes(g.d), 2*w.Size()
-	err = g.widen("nn/layer_norm_grad_hat", spec.In(0), hat, state, func(x piece, base, made uint32) (spec.Bind, any) {
-		bind, word := bindWords(g.t, states, state, x.o, x.outer)
-		return bind, hatParams{uint32(x.elems()), uint32(x.n), base, word, made, uint32(g.v.n), low, rest}
-	})
-	if err != nil {
-		return err
-	}
-	scaled := func(plain uint32) (spec.Ref, error) {
-		to := scratch(g.plan, bytes)
-		return to, g.widen("nn/layer_norm_grad_scale", spec.In(2), to, pair, func(x piece, base, made uint32) (spec.Bind, any) {
-			bind, word := bindWords(g.t, pairs, pair, x.row, x.n)
-			return bind, scaleParams{uint32(x.elems()), uint32(x.n), base, word, made, plain}
-		})
-	}
-	dy := spec.In(2)
-	if w != g.d {
-		if dy, err = scaled(1); err != nil {
-			return err
-		}
 	}
 	if err := g.sums(hat, dy); err != nil {
-		return err
-	}
-	grad, err := scaled(0)
-	if err != nil {
 		return err
 	}
 	sums, err := addFold(g.plan, g.t, dotFold, w, g.v, -1, hat, grad)
@@ -208,7 +187,7 @@ func (g normGrad) add() error {
 	}
 	err = addPerRow(g.plan, g.t, "nn/layer_norm_grad_rows", w, g.v.outer, func(count int) any {
 		return normRowsParams{uint32(count), uint32(g.v.n), low, rest}
-	}, false, rowOperand{sums, pair}, rowOperand{states, state})
+	}, false, rowOperand{sums, 2 * w.Size()}, rowOperand{states, momentsFold.stateBytes(g.d)})
 	if err != nil {
 		return err
 	}
@@ -220,6 +199,69 @@ func (g normGrad) add() error {
 		return err
 	}
 	return addNarrow(g.plan, g.t, (g.v.outer * g.v.n), dx, spec.Out(0), g.d)
+}
+
+// whole appends the steps that make x̂ and dy·gamma of rows of whole packs in the
+// dtype of the arithmetic: layer norm without weights, and a product.
+func (g normGrad) whole(states, hat spec.Ref) (grad spec.Ref, err error) {
+	ones, err := addAffine(g.plan, g.t, g.columns, g.d, g.v.n, -1, -1)
+	if err != nil {
+		return 0, err
+	}
+	a := applier{name: "nn/layer_norm_apply", fold: momentsFold, affine: ones, pair: 2 * g.d.Size(), total: g.v.n, eps: g.eps}
+	if err := addApply(g.plan, g.t, a, g.d, g.v, states, hat, spec.In(0)); err != nil {
+		return 0, err
+	}
+	rows := tensor.Contiguous(g.d, g.v.outer, g.v.n)
+	product, err := planBinary("layer_norm_grad", "math/mul", g.t, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.n)}, rows)
+	if err != nil {
+		return 0, err
+	}
+	grad = scratch(g.plan, rows.Bytes())
+	refs := map[spec.Ref]spec.Ref{spec.In(0): spec.In(2), spec.In(1): spec.In(1), spec.Out(0): grad}
+	for _, s := range product.Steps {
+		for i := range s.Bind {
+			s.Bind[i].Buf = refs[s.Bind[i].Buf]
+		}
+	}
+	g.plan.Steps = append(g.plan.Steps, product.Steps...)
+	return grad, nil
+}
+
+// wider appends the steps that make x̂, dy and dy·gamma in the type of the
+// arithmetic.
+func (g normGrad) wider(states, hat spec.Ref) (dy, grad spec.Ref, err error) {
+	w := work(g.d)
+	low := float32(g.eps)
+	rest := float32(g.eps - float64(low))
+	bytes := int64((g.v.outer * g.v.n) * w.Size())
+	pairs, err := addAffine(g.plan, g.t, g.columns, w, g.v.n, spec.In(1), -1)
+	if err != nil {
+		return 0, 0, err
+	}
+	state, pair := momentsFold.stateBytes(g.d), 2*w.Size()
+	err = g.widen("nn/layer_norm_grad_hat", spec.In(0), hat, state, func(x piece, base, made uint32) (spec.Bind, any) {
+		bind, word := bindWords(g.t, states, state, x.o, x.outer)
+		return bind, hatParams{uint32(x.elems()), uint32(x.n), base, word, made, uint32(g.v.n), low, rest}
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	scaled := func(plain uint32) (spec.Ref, error) {
+		to := scratch(g.plan, bytes)
+		return to, g.widen("nn/layer_norm_grad_scale", spec.In(2), to, pair, func(x piece, base, made uint32) (spec.Bind, any) {
+			bind, word := bindWords(g.t, pairs, pair, x.row, x.n)
+			return bind, scaleParams{uint32(x.elems()), uint32(x.n), base, word, made, plain}
+		})
+	}
+	dy = spec.In(2)
+	if w != g.d {
+		if dy, err = scaled(1); err != nil {
+			return 0, 0, err
+		}
+	}
+	grad, err = scaled(0)
+	return dy, grad, err
 }
 
 // sums appends the gradients of gamma and beta.
