@@ -115,7 +115,7 @@ func newBinary(b pairwise) *spec.Op {
 			{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}},
 			{Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5, 6, 7}},
 		},
-		Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}},
+		Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
 		Inputs: binaryInputs,
 		Bench: alsoWorks(works(b.call, 2), worksOf(b.call, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return binaryInputs(d, []int{rows, columns, 1}) // a row to every row

@@ -11,7 +11,7 @@ layout(push_constant) uniform Params {
 	uint rank;             // dimensions
 	uint count;            // elements
 	uint aBase, bBase;     // where the first element is
-	uint base;             // and where in its pack that of the output is
+	uint base;             // and where in the window that of the output is
 } p;
 
 layout(set = 0, binding = 0) readonly buffer ABuffer { uvec4 srcA[]; };
@@ -42,7 +42,7 @@ void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (i * PACK >= p.base + p.count) return;
 	// Elements begin..end of the pack are the output's.
-	uint begin = i == 0u ? p.base : 0u, end = min(p.base + p.count - i * PACK, PACK);
+	uint begin = min(max(p.base, i * PACK) - i * PACK, PACK), end = min(p.base + p.count - i * PACK, PACK);
 	uint first = i * PACK + begin - p.base, n = p.n[0];
 	uint y = first / n, x = first - y * n;
 	uvec2 at = row(y), step_ = uvec2(p.a[0], p.b[0]);
