@@ -122,7 +122,13 @@ func (r *Runner) planned(call spec.Call, in, out []tensor.Desc, choose chooser) 
 			}
 		}
 	}
-	return op.Plan(call, &r.target, in, out)
+	plan, err := op.Plan(call, &r.target, in, out)
+	if err != nil && r.target.Variant != "" { // it is advice there too
+		t := r.target
+		t.Variant = ""
+		return op.Plan(call, &t, in, out)
+	}
+	return plan, err
 }
 
 // Tune measures the ways to carry out a call on contiguous inputs, in memory of

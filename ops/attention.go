@@ -153,6 +153,9 @@ func planAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.D
 	}
 	a.scores = newGemm(t, plan, append(slices.Clone(batch), sq, skv, d), matrix(0, own[0][0], 0, own[0][1]), matrix(1, 0, own[1][0], own[1][1]))
 	a.values = newGemm(t, plan, append(slices.Clone(batch), sq, dv, skv), matrix(0, 0, 0, 0), matrix(2, 0, own[2][1], own[2][0]))
+	if a.scores.mode == gemmShared || a.values.mode == gemmShared { // they share temporary buffers
+		a.scores.mode, a.values.mode = gemmShared, gemmShared
+	}
 	a.scores.parts, a.values.parts = 1, 1
 	a.values.filled = true
 	return a.run()

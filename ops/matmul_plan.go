@@ -93,14 +93,19 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 		g.mode = gemmDot
 	}
 	if g.mode != gemmShared {
-		// To pack, four columns of an operand must fit a binding.
+		// Four columns of an operand must fit a binding to be packed, and the least
+		// piece of one that is not.
 		x, y := g.sides()
 		for _, s := range []side{x, y} {
 			col := s.dim
 			if s.alone {
 				col = g.dimK()
 			}
-			if s.pack && int64(min(g.size(col), 4)-1)*int64(s.steps[col]) >= (maxSpan(t, true)-windowAlign(t))/int64(s.dtype.Size()) {
+			reach := int64(min(g.size(col), 4)-1) * int64(s.steps[col])
+			if !s.pack { // pieces of k are of eight, of columns of four
+				reach = int64(min(k, 8)-1)*int64(s.steps[g.dimK()]) + int64(min(g.size(s.dim), 4)-1)*int64(s.steps[s.dim])
+			}
+			if reach >= (maxSpan(t, true)-windowAlign(t))/int64(s.dtype.Size()) {
 				g.mode = gemmShared
 			}
 		}

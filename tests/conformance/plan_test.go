@@ -155,7 +155,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	}
 	inView, outView := rapid.SampledFrom(planViews).Draw(t, "in"), rapid.SampledFrom(planViews[:6]).Draw(t, "out")
 	strided := !inView.plain() || !outView.plain()
-	flops := int64(0)
+	flops, written := int64(0), int64(0)
 	if op.Cost != nil {
 		flops = op.Cost(call, in).Flops
 	}
@@ -193,6 +193,9 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	err = x.Run(t.Context(), call, outputs, inputs)
 	took := time.Since(begin)
 	launches := dev.Recorded()
+	for _, d := range out {
+		written += d.Bytes()
+	}
 	about := fmt.Sprintf("%s of %v %+v to %v %+v: %d launches", callName(call), in, inView, out, outView, len(launches))
 	lacks := errors.Is(err, gpu.ErrUnsupported) && slices.ContainsFunc(append(slices.Clone(in), out...), func(t tensor.Desc) bool {
 		return t.DType == tensor.F64 && !dev.Info().Features.F64 || t.DType == tensor.I64 && !dev.Info().Features.I64
@@ -203,7 +206,9 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 		return false
 	case err != nil:
 		t.Fatalf("%s: %v", about, err)
-	case took > 10*time.Second || op.Group != "image" && int64(len(launches)) > max(1<<18, flops>>16): // image operations go row by row; others do their share in each
+	case took > 10*time.Second || op.Group != "image" && int64(len(launches)) > max(1<<19, flops>>15, written>>12):
+		// Image operations go row by row; others do their share in each launch:
+		// 2^15 operations, or 4 KiB of the result where the limits are least.
 		t.Fatalf("%s: planned in %v", about, took)
 	}
 	for i, o := range outputs {
