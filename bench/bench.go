@@ -27,6 +27,8 @@ type Options struct {
 	// Keep, if set, says which calls to measure.
 	Keep  func(spec.Work) bool
 	Quick bool // fewer repeats: a first look
+	// Plan says how calls are planned, for instance by exec.WithTuning.
+	Plan []exec.Option
 	// Beside, if set, is another device that makes the same calls in turns, such as
 	// the same hardware by another backend.
 	Beside gpu.Device
@@ -66,7 +68,7 @@ type bench struct {
 // Errors: those of the device; ErrInvalidArgument (nothing to measure); ctx.Err().
 // What was measured before an error is in the report.
 func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
-	run, err := exec.New(dev)
+	run, err := exec.New(dev, o.Plan...)
 	if err != nil {
 		return nil, err
 	}

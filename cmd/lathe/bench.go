@@ -9,9 +9,12 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/bench"
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -28,6 +31,8 @@ type benchCmd struct {
 // Help is the long help.
 func (benchCmd) Help() string {
 	return `It first measures what the device can do at most: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with the copy and the multiply-adds that bound it, so that other work on the machine slows all alike. "Of the roofline" is how near an operation comes to them; 1 is as fast as the device can be.
+
+Calls are carried out as a program would: with what "lathe tune" has found, unless LATHE_TUNE is off.
 
 Save a run with --json > old.json, and compare a later one with --compare old.json.`
 }
@@ -70,6 +75,19 @@ func (c *benchCmd) Run(a *app) error {
 		return err
 	}
 	defer dev.Close()
+	mode, err := tune.ParseMode("") // what LATHE_TUNE says
+	if err != nil {
+		return err
+	}
+	path := ""
+	if !a.cli.NoCache {
+		path = tune.Path("")
+	}
+	book, err := tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path)
+	if err != nil {
+		return err
+	}
+	opts.Plan = []exec.Option{exec.WithTuning(book)}
 	if c.Beside != "" {
 		if c.Beside == dev.Info().Backend {
 			return usage("the device is reached by %s already; --beside takes another backend", c.Beside)
