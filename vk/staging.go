@@ -15,6 +15,7 @@ import (
 	vulkan "github.com/vulkan-go/vulkan"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/cond"
 )
 
 const (
@@ -100,7 +101,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 		case d.done < d.next:
 			err = d.wait(ctx, d.done+1)
 		default: // only host copies are under way
-			err = d.awaitChange(ctx)
+			err = cond.Wait(ctx, &d.changed)
 		}
 		if err != nil {
 			return nil, 0, 0, err

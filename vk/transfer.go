@@ -7,31 +7,17 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/cond"
 )
 
 // await waits until ready reports true, or ctx ends. The caller holds mu.
 func (d *Device) await(ctx context.Context, ready func() bool) error {
 	for !ready() {
-		if err := d.awaitChange(ctx); err != nil {
+		if err := cond.Wait(ctx, &d.changed); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// awaitChange waits until changed is signalled, or ctx ends.
-func (d *Device) awaitChange(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.changed.Broadcast()
-	})
-	defer stop()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	d.changed.Wait()
-	return ctx.Err()
 }
 
 // pin is the common start of Write and Read.

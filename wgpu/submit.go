@@ -430,22 +430,6 @@ func (d *Device) poll() {
 	d.changed.Broadcast()
 }
 
-// awaitChange waits until changed is signalled, or ctx ends. The caller holds mu,
-// and is without it meanwhile.
-func (d *Device) awaitChange(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.changed.Broadcast()
-	})
-	defer stop()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	d.changed.Wait()
-	return ctx.Err()
-}
-
 func (d *Device) takeScratch() *scratch {
 	if n := len(d.scratch); n > 0 {
 		s := d.scratch[n-1]

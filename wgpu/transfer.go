@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/cond"
 )
 
 const (
@@ -70,7 +71,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	// see it half-way.
 	for b.used == d.rec.seq || b.reads > 0 {
 		if b.reads > 0 {
-			if err := d.awaitChange(ctx); err != nil {
+			if err := cond.Wait(ctx, &d.changed); err != nil {
 				return err
 			}
 			continue

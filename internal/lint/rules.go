@@ -17,6 +17,7 @@ type layer struct {
 // layers is the import graph. The first row whose path fits counts.
 var layers = []layer{
 	{"internal/errs", "", "the sentinels sit below everything; put what needs another package where it is used"},
+	{"internal/cond", "", "a wait knows nothing of what it waits for"},
 	{"internal/pixels", "", "pixel conversions serve images of the standard library only; put what needs a device into the root package"},
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
@@ -29,9 +30,9 @@ var layers = []layer{
 	{"gpu", "abi handles internal/errs", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "abi gpu gpu/null handles spirv internal/errs", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "abi gpu handles internal/errs", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
-	{"wgpu", "abi gpu handles internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"wgpu", "abi gpu handles internal/cond internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
-	{"vk", "abi gpu handles internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"vk", "abi gpu handles internal/cond internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
 	{"spec", "abi tensor internal/errs", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"imageops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
