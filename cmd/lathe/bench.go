@@ -14,7 +14,6 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -79,11 +78,7 @@ func (c *benchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	path := ""
-	if !a.cli.NoCache {
-		path = tune.Path("")
-	}
-	book, err := tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path)
+	book, err := a.choices(dev, mode)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // open opens the device the flags ask for.
@@ -42,6 +44,19 @@ func (a *app) openGPU() (gpu.Device, error) {
 
 func (a *app) openDriver() (gpu.Device, error) {
 	return drivers.Open(a.ctx, drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
+}
+
+// tuningFile is where choices are remembered, "" where they are not to be.
+func (a *app) tuningFile() string {
+	if a.cli.NoCache {
+		return ""
+	}
+	return tune.Path("")
+}
+
+// choices are those for a device in a mode.
+func (a *app) choices(dev gpu.Device, mode tune.Mode) (*tune.Book, error) {
+	return tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), a.tuningFile())
 }
 
 func (a *app) warn(text string) {

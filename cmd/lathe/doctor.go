@@ -104,9 +104,7 @@ func thisSystem(a *app) *system {
 		webgpu: wgpu.Probe(a.ctx),
 		choose: a.cli.Device, tune: os.Getenv(tune.Env),
 	}
-	if !a.cli.NoCache {
-		s.choices = len(tune.Stored(tune.Path("")))
-	}
+	s.choices = len(tune.Stored(a.tuningFile()))
 	s.backend, _ = drivers.Name(a.cli.Backend) // checkBackend reports what is wrong with it
 	if s.backend == "" {
 		s.backend = cmp.Or(a.cli.Backend, os.Getenv(drivers.Env))

@@ -14,7 +14,6 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -47,15 +46,11 @@ type wayJSON struct {
 
 // Run does it.
 func (c *tuneCmd) Run(a *app) error {
-	path := ""
-	if !a.cli.NoCache {
-		path = tune.Path("")
-	}
 	if c.Show {
 		if len(c.Op) > 0 || len(c.DType) > 0 || c.Out != "" {
 			return usage("--show measures nothing, and goes with no other flag of tune")
 		}
-		return showChoices(a, path)
+		return showChoices(a, a.tuningFile())
 	}
 	ops, err := offeredOps(c.Op)
 	if err != nil {
@@ -75,7 +70,7 @@ func (c *tuneCmd) Run(a *app) error {
 		return err
 	}
 	defer dev.Close()
-	book, err := tune.Open(tune.Full, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path)
+	book, err := a.choices(dev, tune.Full)
 	if err != nil {
 		return err
 	}
