@@ -268,10 +268,10 @@ func addBinaryStrided(plan *spec.Plan, op, shader string, t *spec.Target, dims [
 	for _, o := range operands[:2] {
 		far = far || o.extent(box{n: dims}) > 1 && !broadcastOf(dims, o.steps)
 	}
-	todo := []box{{make([]int, len(dims)), dims}}
-	for len(todo) > 0 {
-		b := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	pending := []box{{make([]int, len(dims)), dims}}
+	for len(pending) > 0 {
+		b := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		fits := true
 		for _, o := range operands {
 			fits = fits && o.extent(b)*int64(d.Size()) <= room
@@ -298,7 +298,7 @@ func addBinaryStrided(plan *spec.Plan, op, shader string, t *spec.Target, dims [
 			low.n[at] = (b.n[at] + 1) / 2
 			high.n[at] -= low.n[at]
 			high.from[at] += low.n[at]
-			todo = append(todo, high, low)
+			pending = append(pending, high, low)
 			continue
 		}
 		p := binaryStridedParams{Rank: uint32(len(dims)), Count: uint32(count), ABase: bases[0], BBase: bases[1], Base: bases[2]}

@@ -57,7 +57,7 @@ func (g *generator) build(ctx context.Context, only []string) error {
 		only = nil // sums of one file speak of one set of tools
 	}
 	next := sums{tools: t, kernels: map[string]sum{}}
-	var todo []kernel
+	var stale []kernel
 	for _, k := range list {
 		src, err := closure(g.root, k, t)
 		if err != nil {
@@ -70,12 +70,12 @@ func (g *generator) build(ctx context.Context, only []string) error {
 		}
 		if len(only) == 0 || picked(k, only) {
 			next.kernels[k.name] = sum{src: src}
-			todo = append(todo, k)
+			stale = append(stale, k)
 		}
 	}
 	var mu sync.Mutex
 	written := 0
-	err = g.each(ctx, todo, func(k kernel) error {
+	err = g.each(ctx, stale, func(k kernel) error {
 		code, err := compile(ctx, g.root, k)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (g *generator) build(ctx context.Context, only []string) error {
 		return nil
 	})
 	// What did compile is recorded even if something else did not.
-	for _, k := range todo {
+	for _, k := range stale {
 		if next.kernels[k.name].spv == [sha256.Size]byte{} {
 			delete(next.kernels, k.name)
 		}
@@ -108,7 +108,7 @@ func (g *generator) build(ctx context.Context, only []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(g.out, "genspirv: %d kernels, %d compiled, %d written, %d orphans removed\n", len(list), len(todo), written, removed)
+	fmt.Fprintf(g.out, "genspirv: %d kernels, %d compiled, %d written, %d orphans removed\n", len(list), len(stale), written, removed)
 	return g.writeABI(list)
 }
 
