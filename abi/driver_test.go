@@ -73,7 +73,7 @@ func launch() error {
 func TestDriverSurvives(t *testing.T) {
 	const n = 25
 	if testing.Short() {
-		t.Skip("-short")
+		t.Skip("long: not with -short")
 	}
 	if _, err := vk.List(t.Context()); err != nil {
 		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {

@@ -78,7 +78,7 @@ func TestNoAllocation(t *testing.T) {
 // 200 000, or a million with LATHE_TEST_LONG=1.
 func TestFlatMemory(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("long")
+		t.Skip("long: not with -short or the race detector")
 	}
 	d := openTest(t, Options{})
 	if rss() == 0 {

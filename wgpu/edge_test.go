@@ -110,7 +110,7 @@ func TestCancelledWaits(t *testing.T) {
 // A Read larger than a staging buffer sees a write wholly or not at all.
 func TestLargeReadIsWhole(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("long: not with -short")
 	}
 	d := openTest(t, Options{})
 	ctx, stop := context.WithCancel(context.Background())

@@ -273,7 +273,7 @@ func TestRefused(t *testing.T) {
 // be taken for done early.
 func TestLongWork(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("long")
+		t.Skip("long: not with -short or the race detector")
 	}
 	d := openTest(t, Options{})
 	d.flushAt = 1 << 20

@@ -58,7 +58,7 @@ func long(a, b int) int {
 // LATHE_TEST_LONG=1.
 func TestFlatMemory(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("long")
+		t.Skip("long: not with -short or the race detector")
 	}
 	d := openTest(t, Options{})
 	m := kernel(t, affineKernel)
@@ -90,7 +90,7 @@ func TestFlatMemory(t *testing.T) {
 // LATHE_TEST_LONG=1.
 func TestFlatOpen(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("long")
+		t.Skip("long: not with -short or the race detector")
 	}
 	_ = openTest(t, Options{}).Close()
 	total := long(10_000, 40)

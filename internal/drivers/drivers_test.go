@@ -3,6 +3,7 @@ package drivers
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,9 @@ func TestOpen(t *testing.T) {
 	quiet := func(string) {}
 	infos, err := List(ctx, Auto)
 	if err != nil {
+		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" && len(Built()) > 0 {
+			t.Fatal(err)
+		}
 		t.Skip(err)
 	}
 	for i := range infos {
