@@ -52,6 +52,11 @@ func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error
 	return d.call(ops.LayerNorm{Eps: eps}, list{out}, list{in, gamma, beta})
 }
 
+// RMSNorm divides by the root mean square from a dimension on.
+func (d *Device) RMSNorm(in, gamma, out TensorHandle, axis int, epsilon float64) error {
+	return d.call(ops.RMSNorm{Axis: axis, Epsilon: epsilon}, list{out}, list{in, gamma})
+}
+
 // Softmax along a dimension.
 func (d *Device) Softmax(in, out TensorHandle, dim int) error {
 	return d.unary(ops.Softmax{Dim: dim}, in, out)

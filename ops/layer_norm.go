@@ -23,14 +23,7 @@ const layerNormLongest = 16384
 // momentsFold finds mean and squared deviations.
 var momentsFold = folder{name: "nn/layer_norm_stat", reals: 4, rowsOnly: true}
 
-// normParams is the push-constant block of layer_norm.comp.
-type normParams struct {
-	Outer, N, Inner, Base, Last, Chunks, Chunk, Lanes, OutBase, First, Carry, Divisor uint32
-	Sign, OutSign, Eps, EpsLow                                                        float32
-}
-
-// affineParams is the push-constant block of layer_norm_affine.comp.
-type affineParams struct{ Count, Weights, Offsets uint32 }
+var layerNorm = norm{name: "nn/layer_norm", fold: momentsFold, longest: layerNormLongest}
 
 var layerNormOp = &spec.Op{
 	Name: "layer_norm", Group: "nn",
@@ -48,8 +41,7 @@ var layerNormOp = &spec.Op{
 
 func init() {
 	op := layerNormOp
-	op.Kernels = append(append(momentsFold.kernels(floats...), applyKernels("nn/layer_norm_apply", floats...)...),
-		append(dtypeVariants("nn/layer_norm", normParams{}, floats, foldTexels), dtypeVariants("nn/layer_norm_affine", affineParams{}, floats, nil)...)...)
+	op.Kernels = append(layerNorm.kernels(), dtypeVariants("nn/layer_norm_affine", affineParams{}, floats, nil)...)
 	op.Shape = func(c spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
 		if err := check(op, in, floats...); err != nil {
 			return nil, err
@@ -60,7 +52,7 @@ func init() {
 		if len(in[0].Shape) == 0 {
 			return nil, invalid(op.Name, "a scalar has no last dimension")
 		}
-		if err := checkAffine(op, in, 1); err != nil {
+		if err := checkAffine(op, in, 1, len(in[0].Shape)-1); err != nil {
 			return nil, err
 		}
 		return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
@@ -71,7 +63,7 @@ func init() {
 			return plan, err
 		}
 		v := lastDim(in[0].Shape)
-		return plan, planLayerNorm(plan, t, c.(LayerNorm).Eps, in, v)
+		return plan, layerNorm.plan(plan, t, c.(LayerNorm).Eps, in, v)
 	}
 	op.Variants = func(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
 		return rowWays(t, in[0].DType, lastDim(in[0].Shape), layerNormLongest)
@@ -135,92 +127,6 @@ func init() {
 		},
 	}
 	spec.Register(op)
-}
-
-// checkEps reports an eps that is negative or not finite.
-func checkEps(op string, eps float64) error {
-	if !(eps >= 0) || math.IsInf(eps, 0) {
-		return invalid(op, "eps %v (want a finite number of at least 0)", eps)
-	}
-	return nil
-}
-
-// checkAffine checks the inputs from the k-th on, which belong to the columns of
-// the first.
-func checkAffine(op *spec.Op, in []tensor.Desc, k int) error {
-	n, d := in[0].Shape[len(in[0].Shape)-1], in[0].DType
-	for i := k; i < len(in); i++ {
-		if len(in[i].Shape) != 1 || in[i].Shape[0] != n {
-			return invalid(op.Name, "input %s is %v (want [%d])", op.In[i].Name, in[i], n)
-		}
-		if in[i].DType != in[k].DType || in[i].DType != d && in[i].DType != work(d) {
-			return invalid(op.Name, "input %s is %v (want %v, or all of %v)", op.In[i].Name, in[i], d, work(d))
-		}
-	}
-	return nil
-}
-
-// lastDim sees a shape from its last dimension.
-func lastDim(shape []int) normal { return normalise(shape, len(shape)-1) }
-
-func planLayerNorm(plan *spec.Plan, t *spec.Target, eps float64, in []tensor.Desc, v normal) error {
-	d := in[0].DType
-	gamma, beta := spec.Ref(-1), spec.Ref(-1)
-	columns := d
-	if len(in) > 1 {
-		gamma, columns = spec.In(1), in[1].DType
-	}
-	if len(in) > 2 {
-		beta = spec.In(2)
-	}
-	affine, err := addAffine(plan, t, columns, work(d), v.n, gamma, beta)
-	if err != nil {
-		return err
-	}
-	pair := 2 * work(d).Size()
-	low := float32(eps)
-	if rowsFused(t, d, v, layerNormLongest) {
-		return addRows(plan, t, "nn/layer_norm", d, v, func(p foldParams) any {
-			return normParams{Outer: p.Outer, N: p.N, Inner: 1, Base: p.Base, Last: p.Last, Chunks: 1, Chunk: p.Chunk, Lanes: p.Lanes,
-				Divisor: 1, Sign: 1, OutSign: 1, Eps: low, EpsLow: float32(eps - float64(low))}
-		}, []spec.Ref{spec.In(0)}, []spec.Bind{{Buf: affine}}, spec.Out(0))
-	}
-	states, err := addFold(plan, t, momentsFold, d, v, -1, spec.In(0))
-	if err != nil {
-		return err
-	}
-	a := applier{name: "nn/layer_norm_apply", fold: momentsFold, affine: affine, pair: pair, total: v.n, eps: eps}
-	return addApply(plan, t, a, d, v, states, spec.Out(0), spec.In(0))
-}
-
-// addAffine appends the interleaving of n weights and offsets of dtype d, either
-// of which may be missing (negative), and returns where the pairs of dtype w are.
-func addAffine(plan *spec.Plan, t *spec.Target, d, w tensor.DType, n int, gamma, beta spec.Ref) (spec.Ref, error) {
-	pair := 2 * w.Size()
-	out, p := scratch(plan, int64(n*pair)), affineParams{Weights: 1, Offsets: 1}
-	nothing := scratch(plan, 0)
-	most := int(min(t.MaxBinding/int64(pair), 1<<24)/windowAlign(t)) * int(windowAlign(t))
-	for first := 0; first < n; first += most {
-		count := min(most, n-first)
-		p.Count = uint32(count)
-		g, _ := bindPart(t, gamma, d.Size(), first, count)
-		b, _ := bindPart(t, beta, d.Size(), first, count)
-		if gamma < 0 {
-			g, p.Weights = spec.Bind{Buf: nothing}, 0
-		}
-		if beta < 0 {
-			b, p.Offsets = spec.Bind{Buf: nothing}, 0
-		}
-		made, _ := bindPart(t, out, pair, first, count)
-		groups, err := grid(t, int64(ceilDiv(ceilDiv(count, 16/d.Size()), smallGroup)))
-		if err != nil {
-			return 0, err
-		}
-		plan.Steps = append(plan.Steps, spec.Step{
-			Kernel: "nn/layer_norm_affine." + d.String(), Params: p, Bind: []spec.Bind{g, b, made}, Groups: groups,
-		})
-	}
-	return out, nil
 }
 
 // columnsOf is the i-th input, or n times value if it was left out.

@@ -73,7 +73,7 @@ func init() {
 		if err := alike(op, 2, in[2], in[0]); err != nil {
 			return nil, err
 		}
-		if err := checkAffine(op, in[:2], 1); err != nil {
+		if err := checkAffine(op, in[:2], 1, len(in[0].Shape)-1); err != nil {
 			return nil, err
 		}
 		n := in[0].Shape[len(in[0].Shape)-1]

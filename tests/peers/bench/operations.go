@@ -28,6 +28,7 @@ var targets = map[string]target{
 	"copy f32[4096,1024]":                                 {memcpy: 0.4},
 	"softmax f32[4096,1024]":                              {memcpy: 0.2},
 	"layer_norm f32[4096,1024] f32[1024] f32[1024]":       {memcpy: 0.2},
+	"rms_norm f32[4096,1024] f32[1024]":                   {memcpy: 0.2},
 	"reduce_sum dims=1 f32[4096,1024]":                    {memcpy: 0.4},
 	"transpose f32[4096,1024]":                            {memcpy: 0.15},
 	"brightness u8[4000,6000,4]":                          {pixels: 800},

@@ -1,0 +1,23 @@
+// What norms make of an element, given the state of its row (lib/norm_stat.glsl)
+// and the pairs of weights and offsets: CENTRED(x, s)·scaleOf(s, n)·weight + offset.
+
+#include "lib/affine.glsl"
+
+#if REALS == 4
+#define CENTRED(x, s) (((x) - s.d) - s.a)
+#define SQUARES(s) s.b
+#else
+#define CENTRED(x, s) (x)
+#define SQUARES(s) s.a
+#endif
+
+REAL scaleOf(State s, uint n) { return REAL(1) / sqrt(SQUARES(s) / REAL(n) + (REAL(p.eps) + REAL(p.epsLow))); }
+
+#if defined(AFFINE)
+// apply is that of lib/apply.glsl.
+REAL apply(REAL x, REAL y, State s, uint r) {
+	uint column = p.first + r;
+	uvec4 t = FETCH(affine, column / PAIRS);
+	return CENTRED(x, s) * scaleOf(s, p.total) * PAIR_SCALE(t, column) + PAIR_SHIFT(t, column);
+}
+#endif
