@@ -78,6 +78,10 @@ var verify = sync.OnceValue(func() error {
 // TargetOf is what plans are made for on a device.
 func TargetOf(info *gpu.Info) spec.Target {
 	l, f := info.Limits, info.Features
+	subgroup := f.SubgroupSize
+	if !f.FullSubgroups || !f.Subgroups || subgroup < 4 || subgroup&(subgroup-1) != 0 {
+		subgroup = 0
+	}
 	return spec.Target{
 		CPU:            info.Kind == gpu.CPU,
 		MaxBinding:     l.MaxBinding,
@@ -94,7 +98,7 @@ func TargetOf(info *gpu.Info) spec.Target {
 		F16:            f.F16 && f.Storage16,
 		F64:            f.F64,
 		I64:            f.I64,
-		SubgroupSize:   f.SubgroupSize,
+		SubgroupSize:   subgroup,
 	}
 }
 

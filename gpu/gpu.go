@@ -186,6 +186,7 @@ type Features struct {
 	Storage8, Storage16    bool // 8 and 16-bit storage buffers
 	Subgroups              bool // basic, vote, ballot, shuffle and arithmetic in compute
 	SubgroupSize           uint32
+	FullSubgroups          bool   // workgroups of a multiple of SubgroupSize invocations are cut into whole subgroups of that size
 	SubgroupOps            uint32 // bits SubgroupBasic and on: which operations there are if not all that Subgroups names, and any more
 	Atomics64              bool
 	Timestamps             bool // a Timer says when each command ran

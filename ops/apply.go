@@ -108,6 +108,15 @@ func rowsFused(t *spec.Target, d tensor.DType, v normal, longest int) bool {
 	return v.n <= longest && (v.outer >= enoughRows || t.Variant == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
 }
 
+// rowKernels names the kernels that addRows launches.
+func rowKernels(base string, params any) []spec.Kernel {
+	ks := dtypeVariants(base, params, floats, foldTexels)
+	for _, d := range floats {
+		ks = append(ks, spec.Kernel{Name: base + "." + d.String() + ".subgroup", Params: params})
+	}
+	return ks
+}
+
 // addRows appends the launches of a fused kernel over whole rows: in, what else
 // is bound with it, and out.
 func addRows(plan *spec.Plan, t *spec.Target, name string, d tensor.DType, v normal, params func(foldParams) any, in []spec.Ref, side []spec.Bind, out spec.Ref) error {
@@ -124,6 +133,7 @@ func addRows(plan *spec.Plan, t *spec.Target, name string, d tensor.DType, v nor
 			lanes *= 2
 		}
 		perGroup = smallGroup / lanes
+		name += bySubgroup(t)
 	}
 	room := pieceRoom{elems: w.room(d.Size()), states: 1 << 30, perOuter: 1, unit: 1}
 	return pieces(v, room, func(x piece) error {

@@ -41,6 +41,7 @@ func (f folder) kernels(dtypes ...tensor.DType) []spec.Kernel {
 		if f.rowsOnly {
 			forms = forms[:1]
 		}
+		ks = append(ks, spec.Kernel{Name: name + ".rows.subgroup", Params: foldParams{}})
 		for _, v := range forms {
 			ks = append(ks, spec.Kernel{Name: name + v, Params: foldParams{}})
 			if foldTexels(d) {
@@ -143,6 +144,15 @@ func scratch(plan *spec.Plan, bytes int64) spec.Ref {
 // texel reports whether the texel kernels are to be used.
 func (w *fold) texel() bool { return foldTexels(w.d) && usesTexels(w.t, texelGroup) }
 
+// bySubgroup is the suffix of kernels whose invocations share rows: by way of
+// subgroups or of workgroup memory. Shuffles are for GPUs; CPU drivers make loops of them.
+func bySubgroup(t *spec.Target) string {
+	if !t.CPU && t.SubgroupSize > 0 && t.SubgroupSize <= smallGroup {
+		return ".subgroup"
+	}
+	return ""
+}
+
 // room is how many elements of a size a binding surely holds, wherever they
 // begin.
 func (w *fold) room(size int) int {
@@ -215,6 +225,8 @@ func (w *fold) first(v normal, c chunking, out spec.Ref) error {
 	}
 	if w.texel() {
 		name, perGroup = name+".texel", texelGroup
+	} else if v.inner == 1 {
+		name += bySubgroup(w.t)
 	}
 	room := pieceRoom{elems: w.room(size), states: w.room(state), perOuter: c.chunks * v.inner, unit: c.elems, byRow: w.wide}
 	if v.inner == 1 {

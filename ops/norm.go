@@ -26,7 +26,7 @@ type affineParams struct{ Count, Weights, Offsets uint32 }
 
 // kernels lists those of the norm, without layer_norm_affine, which all share.
 func (o norm) kernels() []spec.Kernel {
-	return slices.Concat(o.fold.kernels(floats...), applyKernels(o.name+"_apply", floats...), dtypeVariants(o.name, normParams{}, floats, foldTexels))
+	return slices.Concat(o.fold.kernels(floats...), applyKernels(o.name+"_apply", floats...), rowKernels(o.name, normParams{}))
 }
 
 // plan appends the steps that normalise the rows of v, of the first input, with

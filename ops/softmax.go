@@ -31,7 +31,7 @@ var softmaxOp = newAlong(along{
 	source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
 	in:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
 	kernels: append(append(softmaxFold.kernels(floats...), applyKernels("nn/softmax_apply", floats...)...),
-		dtypeVariants("nn/softmax", foldParams{}, floats, foldTexels)...),
+		rowKernels("nn/softmax", foldParams{})...),
 	longest: softmaxLongest, plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
 	tolerance: func(d tensor.DType, n int) spec.Tolerance {
 		e := workEpsilon(d)

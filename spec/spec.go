@@ -183,7 +183,10 @@ type Target struct {
 	MaxIterations  uint32 // 0 = no limit known
 	TexelBuffers   bool
 	F16, F64, I64  bool
-	SubgroupSize   uint32
+	// SubgroupSize is the invocations of a subgroup, a power of two of at least 4,
+	// where workgroups of a multiple of it are cut into whole subgroups that can
+	// shuffle; 0 where plans cannot rely on that.
+	SubgroupSize uint32
 	// Variant is the way to take, of those that Op.Variants names. Plans decide
 	// themselves where it is empty or does not fit the call.
 	Variant string

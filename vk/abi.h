@@ -89,6 +89,8 @@ typedef struct {
 	uint32_t stage; lvk_handle module; const char *name; const void *spec;
 } lvk_stage_info; // sType 18
 
+typedef struct { uint32_t sType; const void *pNext; uint32_t size; } lvk_subgroup_info; // sType 1000225001
+
 typedef struct {
 	uint32_t sType; const void *pNext; uint32_t flags;
 	lvk_stage_info stage; lvk_handle layout, base; int32_t baseIndex;

@@ -39,9 +39,14 @@ int32_t lvk_layouts(lvk_device *d, const lvk_slot *slots, uint32_t count, uint32
 	return r;
 }
 
-int32_t lvk_compile(lvk_device *d, lvk_handle cache, lvk_pipeline *p) {
+int32_t lvk_compile(lvk_device *d, lvk_handle cache, uint32_t subgroup, lvk_pipeline *p) {
+	lvk_subgroup_info size = {.sType = 1000225001, .size = subgroup};
 	lvk_pipeline_info info = {.sType = 29, .layout = p->layout, .baseIndex = -1,
 		.stage = {.sType = 18, .stage = 0x20, .module = p->module, .name = "main"}};
+	if (subgroup) {
+		info.stage.pNext = &size;
+		info.stage.flags = 2; // REQUIRE_FULL_SUBGROUPS
+	}
 	return d->createPipelines(d->device, cache, 1, &info, NULL, &p->pipeline);
 }
 

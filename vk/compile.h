@@ -13,7 +13,9 @@ typedef struct { uint32_t slot, type; } lvk_slot;
 
 int32_t lvk_shader_module(lvk_device *d, const void *code, size_t size, lvk_pipeline *p);
 int32_t lvk_layouts(lvk_device *d, const lvk_slot *slots, uint32_t count, uint32_t pushSize, lvk_pipeline *p);
-int32_t lvk_compile(lvk_device *d, lvk_handle cache, lvk_pipeline *p);
+// lvk_compile makes the pipeline. Where subgroup is not 0, workgroups are cut into
+// whole subgroups of that size.
+int32_t lvk_compile(lvk_device *d, lvk_handle cache, uint32_t subgroup, lvk_pipeline *p);
 // lvk_pipeline_destroy destroys what is left of p.
 void lvk_pipeline_destroy(lvk_device *d, lvk_pipeline *p);
 void lvk_shader_module_destroy(lvk_device *d, lvk_pipeline *p);

@@ -150,6 +150,7 @@ func (p *physical) features() {
 		Storage8: q.storage8 != 0, Storage16: q.storage16 != 0,
 		Subgroups:         ops&subgroupOperations == subgroupOperations,
 		SubgroupSize:      uint32(q.subgroupSize),
+		FullSubgroups:     q.subgroupControl != 0,
 		SubgroupOps:       ops,
 		Atomics64:         q.atomics64 != 0,
 		VulkanMemoryModel: q.memoryModel != 0,

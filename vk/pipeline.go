@@ -10,6 +10,7 @@ import "C"
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -145,13 +146,27 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 	entry := d.pipes.cache.load(d, m)
 	defer entry.close(d)
 	if p.err = call("vkCreateComputePipelines", func() C.int32_t {
-		return C.lvk_compile(d.fn, entry.handle, &p.c)
+		return C.lvk_compile(d.fn, entry.handle, d.subgroup(m), &p.c)
 	}); p.err != nil {
 		return
 	}
 	objects.pipelines.Add(1)
 	p.dropModule(d.fn)
 	entry.save(d)
+}
+
+// subgroup is the size to cut workgroups of m by, as Features.FullSubgroups
+// promises; 0 leaves it to the driver.
+func (d *Device) subgroup(m *abi.Module) C.uint32_t {
+	size := d.phys.info.Features.SubgroupSize
+	uses := slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= 61 && c <= 68 }) // GroupNonUniform and its kin
+	if !uses || !d.phys.info.Features.FullSubgroups || m.LocalSize[0]%size != 0 {
+		return 0
+	}
+	if m.LocalSize[0]*m.LocalSize[1]*m.LocalSize[2]/size > uint32(d.phys.query.subgroupMost) {
+		return 0
+	}
+	return C.uint32_t(size)
 }
 
 // layout lists the bindings of m.

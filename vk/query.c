@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define V12 ((1u << 22) | (2u << 12))
+#define V13 ((1u << 22) | (3u << 12))
 
 // Chain elements, laid out as in the registry.
 typedef struct { lvk_head h; uint32_t f[55]; } features2;                       // 1000059000
@@ -15,6 +16,8 @@ typedef struct { lvk_head h; uint32_t storage, uniform, push; } storage8;       
 typedef struct { lvk_head h; uint32_t f16, i8; } float16int8;                   // 1000082000
 typedef struct { lvk_head h; uint32_t buffer, shared; } atomic64;               // 1000180000
 typedef struct { lvk_head h; uint32_t model, deviceScope, chains; } memoryModel; // 1000211000
+typedef struct { lvk_head h; uint32_t control, full; } sizeControl;              // 1000225002
+typedef struct { lvk_head h; uint32_t least, most, perGroup, stages; } sizeRange; // 1000225000
 typedef struct { lvk_head h; uint64_t properties[128]; } properties2;           // 1000059001, with room to spare
 typedef struct { lvk_head h; uint8_t device[16], driver[16], luid[8]; uint32_t mask, luidValid; } idProperties; // 1000071004
 typedef struct { lvk_head h; uint32_t size, stages, operations, quads; } subgroup; // 1000094000
@@ -63,6 +66,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	int hasAtomic = core || has(e, n, "VK_KHR_shader_atomic_int64");
 	int hasModel = core || has(e, n, "VK_KHR_vulkan_memory_model");
 	int hasDriver = core || has(e, n, "VK_KHR_driver_properties");
+	int hasControl = version >= V13 || has(e, n, "VK_EXT_subgroup_size_control");
 	p->portability = (uint32_t)has(e, n, "VK_KHR_portability_subset");
 	int hasHost = has(e, n, "VK_EXT_external_memory_host");
 	free(e);
@@ -73,11 +77,13 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	float16int8 f16 = {0};
 	atomic64 a64 = {0};
 	memoryModel mm = {0};
+	sizeControl sc = {0};
 	chain(&f, &s16, 1000083000);
 	if (has8) chain(&f, &s8, 1000177000);
 	if (hasF16) chain(&f, &f16, 1000082000);
 	if (hasAtomic) chain(&f, &a64, 1000180000);
 	if (hasModel) chain(&f, &mm, 1000211000);
+	if (hasControl) chain(&f, &sc, 1000225002);
 	getFeatures(physical, &f);
 	p->robust = f.f[ROBUST];
 	p->f64 = f.f[F64];
@@ -98,17 +104,21 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	maintenance3 m3 = {0};
 	driver dr = {0};
 	hostMemory hm = {0};
+	sizeRange sr = {0};
 	chain(q, &id, 1000071004);
 	chain(q, &sg, 1000094000);
 	chain(q, &m3, 1000168000);
 	if (hasDriver) chain(q, &dr, 1000196000);
 	if (hasHost) chain(q, &hm, 1000178002);
+	if (hasControl) chain(q, &sr, 1000225000);
 	getProperties(physical, q);
 	free(q);
 	memcpy(p->uuid, id.device, sizeof p->uuid);
 	p->subgroupSize = sg.size;
 	p->subgroupStages = sg.stages;
 	p->subgroupOperations = sg.operations;
+	p->subgroupControl = sc.control && sc.full && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
+	p->subgroupMost = sr.perGroup;
 	p->maxAllocation = m3.allocation;
 	p->driverID = dr.id;
 	p->hostAlign = hm.align;
@@ -135,13 +145,14 @@ typedef struct {
 	lvk_device_info info;
 	lvk_queue_info queue;
 	float priority;
-	const char *extensions[8];
+	const char *extensions[10];
 	features2 f;
 	storage16 s16;
 	storage8 s8;
 	float16int8 f16;
 	atomic64 a64;
 	memoryModel mm;
+	sizeControl sc;
 } device_create;
 
 void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t family) {
@@ -180,6 +191,11 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 		chain(&c->f, &c->mm, 1000211000);
 		c->mm.model = c->mm.deviceScope = 1;
 		if (!core) c->extensions[n++] = "VK_KHR_vulkan_memory_model";
+	}
+	if (p->subgroupControl) {
+		chain(&c->f, &c->sc, 1000225002);
+		c->sc.control = c->sc.full = 1;
+		if (version < V13) c->extensions[n++] = "VK_EXT_subgroup_size_control";
 	}
 	if (p->hostAlign) c->extensions[n++] = "VK_EXT_external_memory_host";
 	if (p->portability) c->extensions[n++] = "VK_KHR_portability_subset";

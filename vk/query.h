@@ -12,6 +12,7 @@ typedef struct {
 	uint32_t storage16, storage8;              // storage-buffer access
 	uint32_t atomics64, memoryModel, robust;
 	uint32_t subgroupSize, subgroupStages, subgroupOperations;
+	uint32_t subgroupControl, subgroupMost;    // pipelines can ask for whole subgroups of subgroupSize; how many a workgroup may have
 	uint8_t uuid[16];
 	uint32_t driverID;                         // 0 where unknown
 	char driverName[256], driverInfo[256];

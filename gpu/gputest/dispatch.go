@@ -225,6 +225,33 @@ func testShared(e *env) {
 	e.same("reversed", e.readWords(h, len(in)), in)
 }
 
+// testSubgroups holds a device to Features.FullSubgroups.
+func testSubgroups(e *env) {
+	const groups = 5
+	in := pattern(512*groups, 2)
+	h := e.words(in...)
+	f := &e.dev.Info().Features
+	err := e.dev.Submit([]gpu.Dispatch{{Module: e.module(subgroupName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{groups, 1, 1}}})
+	if !f.Subgroups {
+		e.wants("subgroups on a device without", err, gpu.ErrUnsupported)
+		return
+	}
+	e.ok(err)
+	size := int(f.SubgroupSize)
+	if !f.FullSubgroups || size == 0 || 256%size != 0 {
+		e.Skipf("the device promises no whole subgroups (size %d)", size)
+	}
+	for g := 0; g < len(in); g += 512 {
+		for i := g; i < g+256; i += size {
+			slices.Reverse(in[i : i+size])
+		}
+		for i := g + 256; i < g+512; i++ {
+			in[i] = f.SubgroupSize
+		}
+	}
+	e.same("reversed by subgroups", e.readWords(h, len(in)), in)
+}
+
 func testTexels(e *env) {
 	l := &e.dev.Info().Limits
 	texel := func(src, dst gpu.Binding, n int) gpu.Dispatch {

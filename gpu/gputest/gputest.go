@@ -22,12 +22,13 @@ import (
 
 // Names of the suite's kernels.
 const (
-	addName     = "test/gputest_add.f32"
-	affineName  = "test/gputest_affine.u32"
-	gridName    = "test/gputest_grid.u32"
-	pushName    = "test/gputest_push.u32"
-	reverseName = "test/gputest_reverse.u32"
-	texelName   = "test/gputest_texel.u32"
+	addName      = "test/gputest_add.f32"
+	affineName   = "test/gputest_affine.u32"
+	gridName     = "test/gputest_grid.u32"
+	pushName     = "test/gputest_push.u32"
+	reverseName  = "test/gputest_reverse.u32"
+	subgroupName = "test/gputest_subgroup.u32"
+	texelName    = "test/gputest_texel.u32"
 )
 
 // patience bounds every wait of the suite: a device that needs longer hangs.
@@ -62,6 +63,7 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"PushConstants", testPush},
 		{"Grid", testGrid},
 		{"SharedMemory", testShared},
+		{"Subgroups", testSubgroups},
 		{"TexelBuffers", testTexels},
 		{"NoGroups", testNoGroups},
 		{"EmptyList", testEmptyList},

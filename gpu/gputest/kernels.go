@@ -48,6 +48,19 @@ func Kernels() (map[string]null.Kernel, error) {
 			}
 			return nil
 		},
+		subgroupName: func(d gpu.Dispatch, bufs [][]byte) error {
+			const size = 32 // as null.DefaultInfo says
+			for i := range 256 * int(d.Count()) {
+				at := i/256*512 + i%256
+				if l := i % size; l < size/2 {
+					a, b := load(bufs[0], at), load(bufs[0], at+size-1-2*l)
+					store(bufs[0], at, b)
+					store(bufs[0], at+size-1-2*l, a)
+				}
+				store(bufs[0], at+256, size)
+			}
+			return nil
+		},
 		texelName: func(d gpu.Dispatch, bufs [][]byte) error {
 			n := int(load(d.Params, 0))
 			for i := range min(n, int(d.Count())*64) {

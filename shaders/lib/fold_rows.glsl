@@ -7,6 +7,14 @@
 #define LANES p.lanes
 #endif
 
+// LOCAL is the number of the invocation in its workgroup. Which subgroup it belongs to is not
+// to be told from gl_LocalInvocationID.
+#if defined(SUBGROUP)
+#define LOCAL (gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID)
+#else
+#define LOCAL gl_LocalInvocationID.x
+#endif
+
 // foldChunk folds what is this invocation's part of chunk c of a row.
 State foldChunk(uint row, uint c, uint lane) {
 	uint n = p.n, last = p.last, steps = p.chunk, stride = LANES;
@@ -41,6 +49,44 @@ State foldChunk(uint row, uint c, uint lane) {
 
 #if defined(TEXEL)
 State gather(State s, uint lane) { return s; }
+#elif defined(SUBGROUP)
+shared State tree[WG / 4]; // of each subgroup one, which are of four invocations or more
+
+State across(State s, uint mask) {
+	State t;
+	t.a = subgroupShuffleXor(s.a, mask);
+#if REALS > 1
+	t.b = subgroupShuffleXor(s.b, mask);
+#endif
+#if REALS == 4
+	t.c = subgroupShuffleXor(s.c, mask);
+	t.d = subgroupShuffleXor(s.d, mask);
+#endif
+#if defined(INDEXED)
+	t.index = subgroupShuffleXor(s.index, mask);
+#endif
+	return t;
+}
+
+// gather merges the states of the invocations that share a chunk, in an order
+// that is always the same: in registers as far as a subgroup reaches, and those of
+// the subgroups in turn. All of them run it.
+State gather(State s, uint lane) {
+	uint size = gl_SubgroupSize, most = min(p.lanes, size);
+	for (uint h = 1; h < most; h *= 2) {
+		State t = across(s, h);
+		if ((lane & h) != 0) s = merge(t, s);
+		else s = merge(s, t);
+	}
+	if (p.lanes > size) {
+		if (subgroupElect()) tree[gl_SubgroupID] = s;
+		barrier();
+		uint first = (LOCAL - lane) / size, count = p.lanes / size;
+		s = tree[first];
+		for (uint i = 1; i < count; i++) s = merge(s, tree[first + i]);
+	}
+	return s;
+}
 #else
 shared State tree[WG];
 
@@ -62,7 +108,7 @@ State gather(State s, uint lane) {
 layout(set = 0, binding = OUT_SLOT) writeonly buffer Made { uint made[]; };
 
 void main() {
-	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	uint i = flatGroup() * WG + LOCAL;
 	uint lane = i & (LANES - 1u), unit = i / LANES;
 	uint c = unit % p.chunks, row = unit / p.chunks;
 	State s = identity();

@@ -2,11 +2,15 @@
 //
 //lathe:variant f32 F32 ROWS NO_MAIN
 //lathe:variant f32.texel F32 ROWS NO_MAIN TEXEL
+//lathe:variant f32.subgroup F32 ROWS NO_MAIN SUBGROUP
 //lathe:variant f16 F16 ROWS NO_MAIN
 //lathe:variant f16.texel F16 ROWS NO_MAIN TEXEL
+//lathe:variant f16.subgroup F16 ROWS NO_MAIN SUBGROUP
 //lathe:variant bf16 BF16 ROWS NO_MAIN
 //lathe:variant bf16.texel BF16 ROWS NO_MAIN TEXEL
+//lathe:variant bf16.subgroup BF16 ROWS NO_MAIN SUBGROUP
 //lathe:variant f64 F64 ROWS NO_MAIN
+//lathe:variant f64.subgroup F64 ROWS NO_MAIN SUBGROUP
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,7 +22,7 @@
 OUTPUT(1, dst);
 
 void main() {
-	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
+	uint i = flatGroup() * WG + LOCAL;
 	uint stride = LANES, lane = i & (stride - 1u), row = i / stride;
 	State s = identity();
 	if (row < p.outer) s = foldChunk(row, 0, lane);
