@@ -58,23 +58,34 @@ func newAttention() *spec.Op {
 		}
 		return plan, planAttention(c.(Attention).Scale, t, plan, in, out[0])
 	}
+	op.Variants = attentionWays
+	op.Class = func(_ spec.Call, in []tensor.Desc) []int {
+		matrices, sq, skv, d, dv := attentionSizes(in)
+		return []int{matrices, sq, skv, d, dv}
+	}
 	op.Reference = attentionReference
 	op.Tolerance = attentionTolerance
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
-		r := len(in[0].Shape)
-		skv, dv := int64(in[1].Shape[len(in[1].Shape)-2]), int64(in[2].Shape[len(in[2].Shape)-1])
-		rows := int64(1)
-		for _, n := range in[0].Shape[:r-1] {
-			rows *= int64(n)
-		}
-		bytes := rows * dv * int64(in[0].DType.Size())
+		matrices, sq, skv, d, dv := attentionSizes(in)
+		rows := int64(matrices) * int64(sq)
+		bytes := rows * int64(dv) * int64(in[0].DType.Size())
 		for _, d := range in {
 			bytes += d.Bytes()
 		}
-		return spec.Cost{Flops: 2 * rows * skv * (int64(in[0].Shape[r-1]) + dv), Bytes: bytes}
+		return spec.Cost{Flops: 2 * rows * int64(skv) * int64(d+dv), Bytes: bytes}
 	}
 	op.Cases = attentionCases()
 	return spec.Register(op)
+}
+
+// attentionSizes are how many matrices of queries there are, and their sizes.
+func attentionSizes(in []tensor.Desc) (matrices, sq, skv, d, dv int) {
+	q, k, v := in[0].Shape, in[1].Shape, in[2].Shape
+	matrices = 1
+	for _, n := range q[:len(q)-2] {
+		matrices *= n
+	}
+	return matrices, q[len(q)-2], k[len(k)-2], q[len(q)-1], v[len(v)-1]
 }
 
 func attentionShape(in []tensor.Desc) ([]tensor.Desc, error) {

@@ -16,16 +16,21 @@ const (
 
 // attentionParams is the push-constant block of attention_softmax.
 type attentionParams struct {
-	Rows, Height, Keys, Wide, Block, Blocks        uint32
-	Scale, ScaleLow                                float32
-	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol uint32
+	Rows, Height, Keys, Wide, Block, Blocks               uint32
+	Scale, ScaleLow                                       float32
+	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
 }
 
 // mergeParams is the push-constant block of attention_merge.
 type mergeParams struct{ Rows, Wide, Part, Parts, First, Last, Before, After uint32 }
 
 var attentionKernels = slices.Concat(
-	dtypeVariants("nn/attention_softmax", attentionParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }),
+	dtypeVariants("nn/attention_softmax", attentionParams{}, floats, func(d tensor.DType) bool { return d == tensor.F32 }),
+	[]spec.Kernel{
+		{Name: "nn/attention_softmax.f32.masked.texel", Params: attentionParams{}},
+		{Name: "nn/attention_softmax.f16.masked.texel", Params: attentionParams{}},
+		{Name: "nn/attention_softmax.bf16.masked.texel", Params: attentionParams{}},
+	},
 	dtypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
 )
 
@@ -45,6 +50,9 @@ type attention struct {
 	// Temporary buffers: scores, their exponentials, products and statistics.
 	s, e, o, stats spec.Ref
 	rows, cols     int // of a tile, all matrices together, and columns of V
+	// whole says that a block is all keys, so that there is nothing to merge, and
+	// direct that the product with the values is the result then.
+	whole, direct bool
 }
 
 func (a *attention) size() int { return a.scores.cell().Size() }
@@ -100,10 +108,14 @@ func (a *attention) run() error {
 		}
 	}
 	a.rows = matrices * height
+	a.whole = a.parts == 1 && keys > 0 && keys <= a.block
 	cell := int64(a.size())
 	a.s = a.scores.scratch(int64(a.rows*a.parts*a.block) * cell)
 	a.e = a.scores.scratch(int64(a.rows*a.parts*a.block) * cell)
-	a.o = a.scores.scratch(int64((1+a.parts)*a.rows*wide) * cell)
+	g.parts = a.parts
+	if a.direct = a.whole && g.takes(a.out, nil); !a.direct {
+		a.o = a.scores.scratch(int64((1+a.parts)*a.rows*wide) * cell)
+	}
 	a.stats = a.scores.scratch(int64(2*(a.parts+2)*a.rows) * cell)
 	step := slices.Clone(dims)
 	for d := range g.outer() + 1 {
@@ -124,10 +136,12 @@ func (a *attention) tile(b box) error {
 	}
 	for from, round := 0, 0; from < all; round++ {
 		keys := min(all-from, a.parts*a.block)
-		if err := a.weigh(b, from, keys, round); err != nil {
+		if err := a.weigh(b, from, keys); err != nil || a.direct {
 			return err
 		}
-		from += keys
+		if from += keys; a.whole {
+			break
+		}
 		if err := a.merge(b, round, a.parts, from == all); err != nil {
 			return err
 		}
@@ -139,7 +153,7 @@ func (a *attention) tile(b box) error {
 
 // weigh plans the scores of a tile, their exponentials and the products of those
 // with the values.
-func (a *attention) weigh(b box, from, keys, round int) error {
+func (a *attention) weigh(b box, from, keys int) error {
 	g := a.values
 	m, n := g.dimM(), g.dimN()
 	wide, height := ceilDiv(keys, 4)*4, b.n[m]
@@ -167,10 +181,17 @@ func (a *attention) weigh(b box, from, keys, round int) error {
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
 	}
 	p.ScaleLow = float32(a.scale - float64(p.Scale))
+	if a.whole {
+		p.Whole = 1
+	}
 	step := spec.Step{Kernel: "nn/attention_softmax." + a.scores.a.dtype.String(), Bind: []spec.Bind{{Buf: a.s}, {Buf: a.s}, {Buf: a.e}, {Buf: a.stats}}}
 	local := smallGroup
-	if a.scores.mode != gemmShared {
-		step.Kernel, local = step.Kernel+".texel", 8
+	switch {
+	case a.scores.mode == gemmShared:
+	case a.mask != nil:
+		step.Kernel, local = step.Kernel+".masked.texel", 8
+	default:
+		step.Kernel, local = "nn/attention_softmax.f32.texel", 8
 	}
 	emit := func(p attentionParams) (err error) {
 		step.Params = p
@@ -195,7 +216,14 @@ func (a *attention) weigh(b box, from, keys, round int) error {
 	g.a.steps[g.dimK()] = 1
 	g.a.base -= int64(from)
 	g.parts, g.part, g.run = a.parts, rows*columns, a.block
-	o := tileOf(a.o, at, columns, rows*columns)
+	if a.direct {
+		return g.region(at, a.out, nil, false)
+	}
+	before := rows * columns // what was made of the keys before
+	if a.whole {
+		before = 0
+	}
+	o := tileOf(a.o, at, columns, before)
 	o.steps[n] = 1
 	o.base -= int64(at.from[n])
 	return g.region(at, o, nil, false)

@@ -30,8 +30,13 @@ type finishParams struct{ Base, Count, Runs, RunStep, Packs, N, Row, Parts, Part
 var (
 	panelKernels = []spec.Kernel{
 		{Name: "blas/matmul_panel.f32", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.add", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.row", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.row.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.tall", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.tall.add", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.wide", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.wide.add", Params: gemmParams{}},
 		{Name: "blas/matmul_dot.f32", Params: gemmParams{}},
 		{Name: "blas/matmul_pack.f32", Params: gemmPackParams{}},
 		{Name: "blas/matmul_pack.f16", Params: gemmPackParams{}},
@@ -84,7 +89,7 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
 	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared:
 		g.mode = gemmShared
-	case t.Variant == byPanel || t.Variant == byWide || t.Variant == byRow:
+	case t.Variant == byPanel || t.Variant == byWide || t.Variant == byTall || t.Variant == byRow:
 	case t.Variant == byDot:
 		g.mode = gemmDot
 	case !usesTexels(t, smallGroup):
@@ -164,6 +169,8 @@ func (g *gemm) tile() gemmTile {
 	// The widest tiles take longest to compile.
 	case g.t.Variant == byWide || m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
+	case g.t.Variant == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
+		return gemmTile{"blas/matmul_panel.f32.tall", 32, 64}
 	}
 	return gemmTile{"blas/matmul_panel.f32", 8, 64}
 }

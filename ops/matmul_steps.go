@@ -294,8 +294,12 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 		p.AInner, p.BInner, p.CInner = in(part*x.steps[k], u), in(part*y.steps[k], u), in(g.part, uc)
 		z = g.parts
 	}
+	kernel := tile.kernel
 	if add {
 		p.Accumulate = 1
+		if g.mode == gemmPanel {
+			kernel += ".add"
+		}
 	}
 	var bx, by, bb, bc spec.Bind
 	var a0, b0, c0, bias0 uint32
@@ -342,7 +346,7 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
 				s.ABase, s.BBase = a0+r0*p.ARow, b0+q0*bStep
 				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0
-				step := spec.Step{Kernel: tile.kernel, Params: s, Bind: []spec.Bind{bx, by, bb, bc}}
+				step := spec.Step{Kernel: kernel, Params: s, Bind: []spec.Bind{bx, by, bb, bc}}
 				step.Groups[rowDim], step.Groups[colDim] = min(rowGroups-r, most[rowDim]), min(colGroups-q, most[colDim])
 				step.Groups[2] = uint32(min(z-w, int(most[2])))
 				g.plan.Steps = append(g.plan.Steps, step)

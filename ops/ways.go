@@ -19,6 +19,7 @@ const (
 
 	byPanel  = "panel"  // 8 by 64 of C a workgroup
 	byWide   = "wide"   // 16 by 128
+	byTall   = "tall"   // 32 by 64
 	byRow    = "row"    // 1 by 64
 	byDot    = "dot"    // a few vectors, along k
 	byShared = "shared" // by way of workgroup memory
@@ -99,11 +100,36 @@ func gemmWays(g *gemm) []string {
 	texels := g.a.dtype != tensor.F64 && hasTexels(g.t, smallGroup)
 	add(byPanel, texels)
 	add(byWide, texels && m > 8 && n > 64)
+	add(byTall, texels && m > 8)
 	add(byRow, texels && m <= 16)
 	add(byDot, texels && min(m, n) <= 64)
 	// To CPU drivers barriers are so dear that there is nothing to measure.
 	add(byShared, !g.t.CPU)
 	add(byWhole, g.parts > 1)
+	return ways
+}
+
+// attentionWays are the ways to make both products of attention: by the rules for
+// each, or by kernels that both can do with.
+func attentionWays(_ spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+	ways := texelWays(t, in[0].DType)
+	_, sq, skv, _, dv := attentionSizes(in)
+	if len(ways) == 0 || out[0].Elems() == 0 || skv == 0 {
+		return nil
+	}
+	if !t.CPU {
+		return ways
+	}
+	ways = []string{byTexels, byPanel} // to CPU drivers barriers are too dear
+	add := func(way string, suits bool) {
+		if suits {
+			ways = append(ways, way)
+		}
+	}
+	add(byTall, sq > 8)
+	add(byWide, sq > 8 && max(skv, dv) > 64)
+	add(byRow, sq <= 16)
+	add(byDot, sq <= 64)
 	return ways
 }
 
@@ -118,6 +144,8 @@ func (g *gemm) way() string {
 		return byRow
 	case tile.rows == 16:
 		return byWide
+	case tile.rows == 32:
+		return byTall
 	}
 	return byPanel
 }

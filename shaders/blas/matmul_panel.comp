@@ -4,9 +4,17 @@
 // shared memory, no barriers. The plan packs operands that do not lie so; where
 // k is no multiple of 4 it has filled both up with zeros.
 //
+// ADD is C += A·B: kernels of their own, because drivers that run both sides of a
+// branch would load C and store it twice in all.
+//
 //lathe:variant f32.row F32 ROWS=1 COLS=2
+//lathe:variant f32.row.add F32 ROWS=1 COLS=2 ADD
 //lathe:variant f32 F32 ROWS=8 COLS=2
+//lathe:variant f32.add F32 ROWS=8 COLS=2 ADD
+//lathe:variant f32.tall F32 ROWS=32 COLS=2
+//lathe:variant f32.tall.add F32 ROWS=32 COLS=2 ADD
 //lathe:variant f32.wide F32 ROWS=16 COLS=4
+//lathe:variant f32.wide.add F32 ROWS=16 COLS=4 ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -57,8 +65,11 @@ void main() {
 		[[unroll]] for (uint j = 0; j < COLS; j++) {
 			uint at = ci + i * p.cRow + WG * j;
 			if (row + i < p.m && column + WG * j < p.n) {
-				if (p.accumulate != 0) c[at] += acc[i][j];
-				else c[at] = acc[i][j];
+#if defined(ADD)
+				c[at] += acc[i][j];
+#else
+				c[at] = acc[i][j];
+#endif
 			}
 		}
 	}

@@ -1,15 +1,20 @@
 // One tile of attention: exponentials of the scaled and masked scores of a row's
 // blocks of keys, each from the block's own maximum, with that maximum and their
 // sum. An invocation takes one block of one row. Later steps bring blocks to a
-// common maximum (online softmax).
+// common maximum (online softmax); where a row is one block, the exponentials are
+// divided by their sum here, and nothing is left to do.
 //
-//lathe:variant f32 F32
+// Without a mask elements need not be read, so that one texel kernel does for all
+// dtypes; a branch would not do, for CPU drivers run both sides of it.
+//
+//lathe:variant f32 F32 MASKED
 //lathe:variant f32.texel F32 TEXEL
-//lathe:variant f16 F16
-//lathe:variant f16.texel F16 TEXEL
-//lathe:variant bf16 BF16
-//lathe:variant bf16.texel BF16 TEXEL
-//lathe:variant f64 F64
+//lathe:variant f32.masked.texel F32 TEXEL MASKED
+//lathe:variant f16 F16 MASKED
+//lathe:variant f16.masked.texel F16 TEXEL MASKED
+//lathe:variant bf16 BF16 MASKED
+//lathe:variant bf16.masked.texel BF16 TEXEL MASKED
+//lathe:variant f64 F64 MASKED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -38,6 +43,7 @@ layout(push_constant) uniform Params {
 	uint maskMatrix;
 	uint maskRow;
 	uint maskCol;
+	uint whole; // 1: a row is one block
 } p;
 
 #if defined(F64)
@@ -58,40 +64,69 @@ layout(set = 0, binding = 3) writeonly buffer Stats { REAL stats[]; };
 
 #include "lib/edge.glsl"
 
-// score is quad i of the row that begins at quad row0; keys past the end count as
-// masked.
-QUAD score(uint row0, uint mask0, uint i) {
-	QUAD v = SCORES(row0 + i) * (REAL(p.scale) + REAL(p.scaleLow));
+#if defined(F64)
+#define STEP 1u
+#else
+#define STEP 4u
+#endif
+
+// scoresOf are STEP quads from quad i of the row on, which begins at quad row0;
+// keys from limit on count as masked.
+QUAD[STEP] scoresOf(uint row0, uint mask0, uint i, uint limit) {
+	QUAD v[STEP];
+	uint last = p.wide - 1;
+	REAL scale = REAL(p.scale) + REAL(p.scaleLow);
+	[[unroll]] for (uint q = 0; q < STEP; q++) v[q] = SCORES(row0 + min(i + q, last)) * scale;
+#if defined(MASKED)
 	if (p.masked != 0) {
-		[[unroll]] for (uint k = 0; k < 4; k++) {
-			uint e = mask0 + min(4 * i + k, p.keys - 1) * p.maskCol;
-			v[k] += elementOf(FETCH(mask, e / PACK), e % PACK);
+		uint end = p.keys - 1, next = p.maskCol;
+		[[unroll]] for (uint q = 0; q < STEP; q++) {
+			[[unroll]] for (uint k = 0; k < 4; k++) {
+				uint e = mask0 + min(4 * (i + q) + k, end) * next;
+				v[q][k] += elementOf(FETCH(mask, e / PACK), e % PACK);
+			}
 		}
 	}
-	[[unroll]] for (uint k = 0; k < 4; k++) v[k] = 4 * i + k < p.keys ? v[k] : -infinity();
+#endif
+	[[unroll]] for (uint q = 0; q < STEP; q++) {
+		[[unroll]] for (uint k = 0; k < 4; k++) v[q][k] = mix(-infinity(), v[q][k], 4 * (i + q) + k < limit);
+	}
 	return v;
 }
 
+// below is what exponents are taken relative to: not −∞, which would make NaN of
+// masked scores.
+REAL below(REAL m) { return mix(m, REAL(0), m == -infinity()); }
+
+QUAD expDown4(QUAD v) { return QUAD(expDown(v.x), expDown(v.y), expDown(v.z), expDown(v.w)); }
+
 void main() {
-	uint id = flatGroup() * WG + gl_LocalInvocationID.x;
-	uint block = id / p.rows, row = id - block * p.rows, matrix = row / p.height;
+	uint id = flatGroup() * WG + gl_LocalInvocationID.x, rows = p.rows;
+	uint block = id / rows, row = id - block * rows, matrix = row / p.height;
 	if (block >= p.blocks) return;
-	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide);
+	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide), limit = min(4 * end, p.keys);
 	uint mask0 = p.maskBase + matrix * p.maskMatrix + (row - matrix * p.height) * p.maskRow;
-	REAL most = -infinity();
-	for (uint i = first; i < end; i++) {
-		QUAD v = score(row0, mask0, i);
-		[[unroll]] for (uint k = 0; k < 4; k++) most = v[k] > most ? v[k] : most;
+	REAL most = -infinity(), sum = REAL(0);
+	for (uint i = first; i < end; i += STEP) {
+		QUAD v[STEP] = scoresOf(row0, mask0, i, limit);
+		REAL m = most;
+		[[unroll]] for (uint q = 0; q < STEP; q++) [[unroll]] for (uint k = 0; k < 4; k++) m = mix(m, v[q][k], v[q][k] > m);
+		REAL r = below(m);
+		QUAD part = QUAD(0.0);
+		[[unroll]] for (uint q = 0; q < STEP; q++) part += expDown4(v[q] - r);
+		sum = sum * expDown(most - r) + ((part.x + part.y) + (part.z + part.w));
+		most = m;
 	}
-	REAL from = most == -infinity() ? REAL(0) : most;
-	QUAD sum = QUAD(0.0);
-	for (uint i = first; i < end; i++) {
-		QUAD v = score(row0, mask0, i);
-		[[unroll]] for (uint k = 0; k < 4; k++) v[k] = expReal(v[k] - from);
-		sum += v;
-		weights[row0 + i] = v;
+	REAL r = below(most), scale = mix(REAL(1), REAL(1) / sum, p.whole != 0);
+	scale = mix(scale, REAL(0), sum == REAL(0)); // all masked
+	for (uint i = first; i < end; i += STEP) {
+		QUAD v[STEP] = scoresOf(row0, mask0, i, limit);
+		[[unroll]] for (uint q = 0; q < STEP; q++) {
+			QUAD w = expDown4(v[q] - r) * scale;
+			if (i + q < end) weights[row0 + i + q] = w;
+		}
 	}
-	uint at = 2 * (block * p.rows + row);
+	uint at = 2 * id;
 	stats[at] = most;
-	stats[at + 1] = (sum.x + sum.y) + (sum.z + sum.w);
+	stats[at + 1] = sum;
 }
