@@ -41,6 +41,8 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 		{Name: "image/gaussian_blur.u8.second", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.u8.first.texel", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.u8.second.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.u8.first.short.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur.u8.second.short.texel", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.f32.first", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.f32.second", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.f32.first.texel", Params: gaussianBlurParams{}},
@@ -54,6 +56,12 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 	}),
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		return planBlur(t, in[0], out[0], c.(GaussianBlur))
+	},
+	Variants: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+		return blurWays(t, in[0], out[0], c.(GaussianBlur))
+	},
+	Class: func(c spec.Call, in []tensor.Desc) []int {
+		return []int{in[0].Shape[0], in[0].Shape[1], c.(GaussianBlur).radius()}
 	},
 	Reference: func(c spec.Call, in, out []*tensor.Host) {
 		blurReference(in[0], out[0], c.(GaussianBlur).Sigma)

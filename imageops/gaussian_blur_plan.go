@@ -17,7 +17,7 @@ type gaussianBlurParams struct {
 	Columns    uint32
 	Width      uint32
 	Height     uint32
-	Row        uint32
+	Line       uint32
 	Rows       uint32
 	SrcBase    uint32
 	SrcPitch   uint32
@@ -30,25 +30,36 @@ type gaussianBlurParams struct {
 	AlphaPitch uint32
 }
 
-// The ROWS and TAPS of every variant in shaders/image/gaussian_blur.comp.
+// The ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
 const (
-	blurRows = 8
-	blurTaps = 4
+	blurRows    = 8
+	blurTaps    = 4
+	shortRows   = 4
+	shortRadius = 9
 )
 
 // blurBand is how many bytes a band's intermediate image takes if it can.
 const blurBand = 8 << 20
 
+// The ways of a blur, for spec.Target.Variant.
+const (
+	byShort = "short" // all lines that an invocation needs at once, where they are few
+	byLoop  = "loop"  // some lines at a time
+)
+
 // blurPlan plans a blur band by band: a band of rows is blurred along columns
-// into a transposed intermediate image, and that along its columns, which are
-// the image's rows, back into place.
+// into strips of an intermediate image, and those along rows into the result. A
+// strip is some whole rows, written column by column.
 type blurPlan struct {
 	t        *spec.Target
 	src, dst picture
-	mid      picture // of a band: its rows are the image's columns
 	texel    bool
+	short    bool
 	radius   int
+	deep     int // rows a strip
+	width    int // columns to make at a time: all, unless a strip of them does not fit a binding
 	steps    []spec.Step
+	mid      int64 // bytes of the strips of a band
 	stripe   int64 // bytes of scratch that columns are copied to, if need be
 }
 
@@ -67,81 +78,123 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 	if src.w == 0 || src.h == 0 {
 		return &spec.Plan{}, nil
 	}
-	b := &blurPlan{t: t, src: src, dst: dst, radius: call.radius(), texel: texelFits(t, 64, src, dst)}
-	weights := b.weights(call.Sigma)
+	b := &blurPlan{t: t, src: src, dst: dst, texel: texelFits(t, 64, src, dst)}
+	b.way(call, b.texel)
 	band, err := b.bandHeight()
 	if err != nil && b.texel {
 		b.texel = false // texel bindings may be the smaller ones
+		b.way(call, false)
 		band, err = b.bandHeight()
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.mid = picture{dtype: src.dtype, h: src.w, w: band, c: src.c, pitch: band}
+	weights := b.weights(call)
 	err = spans(src.h, band, func(top, bottom int) error {
-		if err := b.first(top, bottom); err != nil {
-			return err
-		}
-		return b.second(top, bottom)
+		return spans(src.w, b.width, func(left, right int) error {
+			near, far := b.reach(left, right)
+			b.mid = max(b.mid, int64(groups(bottom-top, b.deep))*int64(b.deep)*int64(far-near)*src.pixelBytes())
+			if err := b.first(top, bottom, near, far); err != nil {
+				return err
+			}
+			b.second(top, bottom, left, right, near, far)
+			return nil
+		})
 	})
-	return &spec.Plan{Steps: b.steps, Scratch: []int64{weights, b.mid.rowBytes() * int64(b.mid.h), b.stripe}}, err
+	return &spec.Plan{Steps: b.steps, Scratch: []int64{weights, b.mid, b.stripe}}, err
+}
+
+// blurWays names the ways of a call, first the one that the plan takes unasked.
+func blurWays(t *spec.Target, in, out tensor.Desc, call GaussianBlur) []string {
+	src, dst, err := pictures("gaussian_blur", in, out)
+	if err != nil || src.w*src.h == 0 || !shortFits(src, call, texelFits(t, 64, src, dst)) {
+		return nil
+	}
+	return []string{byShort, byLoop}
+}
+
+// shortFits reports whether the short kernels can blur src.
+func shortFits(src picture, call GaussianBlur, texel bool) bool {
+	return texel && src.dtype == tensor.U8 && src.w%4 == 0 && call.radius() <= shortRadius
+}
+
+// way decides between the short kernels and those with a loop.
+func (b *blurPlan) way(call GaussianBlur, texel bool) {
+	b.short = b.t.Variant != byLoop && shortFits(b.src, call, texel)
+	b.radius, b.deep = call.radius(), blurRows
+	if b.short { // with weights of zero for what is beyond the radius
+		b.radius, b.deep = shortRadius, shortRows
+	}
 }
 
 // weights plans the kernel that computes the weights, and returns their bytes.
-func (b *blurPlan) weights(sigma float64) int64 {
-	n := 4*b.loopSteps() + blurTaps + blurRows // what the last step may look at
+func (b *blurPlan) weights(call GaussianBlur) int64 {
+	n, lead := 4*b.loopSteps()+blurTaps+blurRows, blurRows-1 // what the last step may look at
+	if b.short {
+		n, lead = (2*shortRadius+4)/4*4, shortRadius-call.radius()
+	}
 	b.steps = append(b.steps, spec.Step{
 		Kernel: "image/gaussian_weights.f32",
-		Params: gaussianWeightsParams{Count: uint32(n), Lead: blurRows - 1, Radius: uint32(b.radius), Falloff: float32(1 / (2 * sigma * sigma))},
+		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.radius()), Falloff: float32(1 / (2 * call.Sigma * call.Sigma))},
 		Bind:   []spec.Bind{{Buf: spec.Scratch(scratchWeights)}},
 		Groups: [3]uint32{groups(n, 64), 1, 1},
 	})
 	return int64(4 * n)
 }
 
+// reach is the columns that the result's columns [left, right) depend on, from
+// the beginning of a pack on.
+func (b *blurPlan) reach(left, right int) (near, far int) {
+	return max(left-b.radius, 0) / 4 * 4, min(right+b.radius, b.src.w)
+}
+
 func (b *blurPlan) loopSteps() int { return (2*b.radius + blurRows + blurTaps - 1) / blurTaps }
 
-// bandHeight is how many rows to blur at a time: whole packs of the intermediate
-// image, and what an invocation makes where there is room for that.
+// bandHeight is how many rows to blur at a time: whole strips, where there is
+// room for that.
 func (b *blurPlan) bandHeight() (int, error) {
-	most := int64(min(b.t.MaxGroups[0], b.t.MaxGroups[1])) * blurRows
-	column := int64(b.src.w) * b.src.pixelBytes() // bytes of one row of the band in the intermediate image
-	unit := int64(packOf(b.src.dtype, b.texel))
-	rows := min(max(blurRows, blurBand/column), room(b.t, b.texel)/column, most)
-	fit, err := bandRows(b.t, b.texel, b.dst, 0, int(max(1, rows)))
+	limit := room(b.t, b.texel)
+	column := int64(b.deep) * b.src.pixelBytes() // of a strip
+	wide := int64(b.src.w)
+	if b.width = b.src.w; wide*column > limit {
+		wide = limit / column
+		b.width = int(wide-2*int64(b.radius)-4) / b.deep * b.deep
+	}
+	if b.width <= 0 {
+		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+4+b.deep) * column, Have: limit}
+	}
+	strips := min(max(1, blurBand/(wide*column)), limit/(wide*column), int64(b.t.MaxGroups[1]))
+	rows, err := bandRows(b.t, b.texel, b.dst, 0, int(strips)*b.deep)
 	if err == nil {
-		fit, err = bandRows(b.t, b.texel, b.src, 0, fit) // the alpha comes from there
+		rows, err = bandRows(b.t, b.texel, b.src, 0, rows) // the alpha comes from there
 	}
 	if err != nil {
 		return 0, err
 	}
-	if fit < b.src.h {
-		rows = int64(fit)
-	}
 	// The source rows that a band needs should fit a binding, so that it is
 	// blurred at one go; if not, four columns of them must.
-	if with, err := bandRows(b.t, b.texel, b.src, b.radius, int(max(1, rows))); err == nil && int64(with) >= unit {
-		if with < b.src.h {
-			rows = min(rows, int64(with))
-		}
+	if with, err := bandRows(b.t, b.texel, b.src, b.radius, rows); err == nil && (with >= b.deep || with == rows) {
+		rows = with
 	} else {
-		rows = min(rows, room(b.t, b.texel)/(4*b.src.pixelBytes())-2*int64(b.radius))
+		four := 4 * b.src.pixelBytes()
+		if rows = int(min(int64(rows), limit/four-2*int64(b.radius))); rows <= 0 {
+			return 0, &errs.LimitError{Name: "MaxBinding", Want: (1 + 2*int64(b.radius)) * four, Have: limit}
+		}
 	}
-	if rows >= blurRows {
-		unit = blurRows
+	if rows >= b.deep && rows < b.src.h {
+		rows = rows / b.deep * b.deep
 	}
-	if rows = rows / unit * unit; rows <= 0 {
-		return 0, &errs.LimitError{Name: "MaxBinding", Want: unit * max(column, b.dst.rowBytes()), Have: room(b.t, b.texel)}
-	}
-	return int(min(rows, (int64(b.src.h)+unit-1)/unit*unit)), nil
+	return rows, nil
 }
 
-// first plans rows [top, bottom) from the image to the intermediate one.
-func (b *blurPlan) first(top, bottom int) error {
+// first plans rows [top, bottom) and columns [near, far) from the image to the
+// intermediate one.
+func (b *blurPlan) first(top, bottom, near, far int) error {
 	from, to := max(top-b.radius, 0), min(bottom+b.radius, b.src.h)
 	room := room(b.t, b.texel)
 	if int64(to-from)*b.src.rowBytes() <= room {
-		return b.firstOf(spec.In(0), b.src, top, bottom, from, to, 0, 0, b.src.w)
+		b.firstOf(spec.In(0), b.src, top, bottom, from, to, near, far, near, far)
+		return nil
 	}
 	// The rows that the band needs do not fit a binding: copy columns of them
 	// together, as many as fit, and blur those.
@@ -151,92 +204,94 @@ func (b *blurPlan) first(top, bottom int) error {
 	}
 	stripe := picture{dtype: b.src.dtype, h: to - from, w: width, c: b.src.c, pitch: width}
 	b.stripe = max(b.stripe, stripe.rowBytes()*int64(stripe.h))
-	return spans(b.src.w, width, func(left, right int) error {
+	return spans(far-near, width, func(left, right int) error {
+		left, right = near+left, near+right
 		steps, err := copyColumns(b.t, b.src, from, to, left, right, spec.Scratch(scratchStripe), stripe)
 		if err != nil {
 			return err
 		}
 		b.steps = append(b.steps, steps...)
-		return b.firstOf(spec.Scratch(scratchStripe), stripe, top, bottom, from, to, from, left, right)
+		b.firstOf(spec.Scratch(scratchStripe), stripe, top, bottom, from, to, left, right, near, far)
+		return nil
 	})
 }
 
-// firstOf plans rows [top, bottom) of columns [left, right). The source holds
-// rows [from, to) of the image; its own row 0 is the image's row `origin`, and
-// its column 0 the image's column `left` unless it is the image itself.
-func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, origin, left, right int) error {
-	part := func(left, right, at int, texel bool) error { // at: column in the source
-		pack := packOf(src.dtype, texel)
-		s := rowWindow(b.t, ref, src, from-origin, to-origin, pack)
-		return spans((right-left)/pack, int(b.t.MaxGroups[0])*64, func(i, j int) error {
-			p := b.params(bottom - top)
-			p.Columns, p.Width = uint32(j-i), uint32((j-i)*pack)
-			p.Height, p.Row = uint32(b.src.h), uint32(top)
-			p.SrcPitch = uint32(src.pitch / pack)
-			p.SrcBase = s.base + uint32(at/pack+i) - uint32(origin)*p.SrcPitch
-			p.DstPitch = uint32(max(1, b.mid.pitch/pack))
-			p.DstBase = uint32(left+i*pack) * p.DstPitch
-			b.steps = append(b.steps, spec.Step{
-				Kernel: variant("gaussian_blur", src.dtype, ".first", texel), Params: p,
-				Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: spec.Scratch(scratchWeights)}},
-				Groups: [3]uint32{groups(j-i, 64), groups(bottom-top, blurRows), 1},
-			})
-			return nil
+// firstOf plans rows [top, bottom) of columns [left, right) to strips of columns
+// [near, far). The source holds rows [from, to) of the image; it is the image, or
+// its row 0 is the image's row `from` and its column 0 the image's column `left`.
+func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, left, right, near, far int) {
+	row, column := from, left // of the image, at the source's own row and column 0
+	if ref == spec.In(0) {
+		row, column = 0, 0
+	}
+	b.eachPart(left, right, func(left, right, pack int, texel bool) {
+		s := rowWindow(b.t, ref, src, from-row, to-row, pack)
+		p := b.params()
+		p.Columns = uint32((right - left) / pack)
+		p.Height, p.Line = uint32(to), uint32(top) // the binding may end at row `to`
+		p.SrcPitch = uint32(src.pitch / pack)
+		p.SrcBase = s.base + uint32((left-column)/pack) - uint32(row)*p.SrcPitch
+		p.DstPitch = uint32((far - near) * b.deep / pack)
+		p.DstBase = uint32((left - near) * b.deep / pack)
+		b.steps = append(b.steps, spec.Step{
+			Kernel: b.kernel(".first", texel), Params: p,
+			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: spec.Scratch(scratchWeights)}},
+			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
 		})
-	}
-	at := left
-	if ref != spec.In(0) {
-		at = 0
-	}
-	whole := left
-	if b.texel {
-		pack := packOf(src.dtype, true)
-		whole = left + (right-left)/pack*pack
-		if err := part(left, whole, at, true); err != nil {
-			return err
-		}
-	}
-	return part(whole, right, at+whole-left, false)
+	})
 }
 
-// second plans rows [top, bottom) from the intermediate image to the result.
-func (b *blurPlan) second(top, bottom int) error {
-	part := func(left, right int, texel bool) error {
-		if left >= right {
-			return nil
-		}
-		pack := packOf(b.src.dtype, texel)
+// second plans rows [top, bottom) of columns [left, right) from strips of columns
+// [near, far) to the result.
+func (b *blurPlan) second(top, bottom, left, right, near, far int) {
+	b.eachPart(left, right, func(left, right, pack int, texel bool) {
 		alpha := rowWindow(b.t, spec.In(0), b.src, top, bottom, pack)
 		d := rowWindow(b.t, spec.Out(0), b.dst, top, bottom, pack)
-		return spans(right-left, int(b.t.MaxGroups[1])*blurRows, func(i, j int) error {
-			p := b.params(j - i)
-			p.Columns, p.Width = uint32((bottom-top+pack-1)/pack), uint32(bottom-top)
-			p.Height, p.Row = uint32(b.mid.h), uint32(left+i)
-			p.SrcPitch = uint32(max(1, b.mid.pitch/pack))
-			p.DstPitch, p.AlphaPitch = uint32(max(1, b.dst.pitch/pack)), uint32(b.src.pitch/pack)
-			p.DstBase = d.base + uint32(top)*p.DstPitch + uint32((left+i)/pack)
-			p.AlphaBase = alpha.base + uint32(top)*p.AlphaPitch + uint32((left+i)/pack)
-			b.steps = append(b.steps, spec.Step{
-				Kernel: variant("gaussian_blur", b.src.dtype, ".second", texel), Params: p,
-				Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: spec.Scratch(scratchWeights)}, alpha.bind},
-				Groups: [3]uint32{groups((bottom-top+pack-1)/pack, 64), groups(j-i, blurRows), 1},
-			})
+		p := b.params()
+		p.Columns, p.Width = groups(right-left, b.deep)*uint32(b.deep/pack), uint32(right-left)
+		p.Height, p.Line = uint32(far-near), uint32(left-near)
+		p.Rows = uint32(bottom - top)
+		p.SrcPitch = uint32((far - near) * b.deep / pack)
+		p.DstPitch, p.AlphaPitch = uint32(max(1, b.dst.pitch/pack)), uint32(b.src.pitch/pack)
+		p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack)
+		p.AlphaBase = alpha.base + uint32(top)*p.AlphaPitch + uint32(left/pack)
+		b.steps = append(b.steps, spec.Step{
+			Kernel: b.kernel(".second", texel), Params: p,
+			Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: spec.Scratch(scratchWeights)}, alpha.bind},
+			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
+		})
+	})
+}
+
+// eachPart cuts columns [left, right) into launches of the texel kernels, as far
+// as they go, and of those without texels, whose packs are of one pixel.
+func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel bool)) {
+	whole := left
+	part := func(from, to int, texel bool) {
+		pack := packOf(b.src.dtype, texel)
+		_ = spans(to-from, int(b.t.MaxGroups[0])*64*pack, func(i, j int) error {
+			f(from+i, from+j, pack, texel)
 			return nil
 		})
 	}
-	whole := 0
 	if b.texel {
 		pack := packOf(b.src.dtype, true)
-		whole = b.src.w / pack * pack
-		if err := part(0, whole, true); err != nil {
-			return err
-		}
+		whole = left + (right-left)/pack*pack
+		part(left, whole, true)
 	}
-	return part(whole, b.src.w, false)
+	part(whole, right, false)
 }
 
-func (b *blurPlan) params(rows int) gaussianBlurParams {
-	return gaussianBlurParams{Rows: uint32(rows), Channels: uint32(b.src.c), Radius: uint32(b.radius), Steps: uint32(b.loopSteps())}
+// kernel names the kernel of a pass.
+func (b *blurPlan) kernel(pass string, texel bool) string {
+	if b.short {
+		pass += ".short"
+	}
+	return variant("gaussian_blur", b.src.dtype, pass, texel)
+}
+
+func (b *blurPlan) params() gaussianBlurParams {
+	return gaussianBlurParams{Channels: uint32(b.src.c), Radius: uint32(b.radius), Steps: uint32(b.loopSteps())}
 }
 
 // copyColumns plans a copy of rows [from, to) and columns [left, right) of an

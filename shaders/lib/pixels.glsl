@@ -122,8 +122,9 @@ void storePack(uint i, Pixel c[PACK]) {
 	uvec4 v = uvec4(packPixel(c[0]), packPixel(c[1]), packPixel(c[2]), packPixel(c[3]));
 	// A CPU driver stores lane by lane, and LLVM moves the packing above into
 	// that scalar loop (half the time of a kernel) unless something it cannot
-	// see through comes between: this select, which always takes v.
-	dst[i] = p.dstPitch == 0 ? uvec4(i) : v;
+	// see through comes between: this select, which takes v wherever there is
+	// anything to write to.
+	dst[i] = mix(v, uvec4(i), equal(uvec4(i), uvec4(0xffffffffu)));
 #elif defined(U8)
 	dst[i] = packPixel(c[0]);
 #elif defined(TEXEL)
