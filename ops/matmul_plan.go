@@ -167,7 +167,7 @@ func (g *gemm) tile() gemmTile {
 	case m <= 4 && g.t.Variant != byWide || g.t.Variant == byRow:
 		return gemmTile{"blas/matmul_panel.f32.row", 1, 64}
 	// The widest tiles take longest to compile.
-	case g.t.Variant == byWide || m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
+	case g.t.Variant == byWide || g.t.Variant != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
 	case g.t.Variant == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.tall", 32, 64}
