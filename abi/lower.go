@@ -37,13 +37,17 @@ type Lowered struct {
 func Lower(m *Module, readWrite bool) (*Lowered, error) {
 	l, err := lower(m, readWrite)
 	if err != nil {
-		name := m.Name
-		if name == "" {
-			name = fmt.Sprintf("shader %x", m.Hash[:6])
-		}
-		return nil, fmt.Errorf("abi: lower %s: %w", name, err)
+		return nil, fmt.Errorf("abi: lower %s: %w", m.label(), err)
 	}
 	return l, nil
+}
+
+// label names a module in error texts.
+func (m *Module) label() string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return fmt.Sprintf("shader %x", m.Hash[:6])
 }
 
 func lower(m *Module, readWrite bool) (*Lowered, error) {

@@ -172,6 +172,14 @@ const (
 	opForwardPointer   opcode = 39
 	opTypeCoopKHR      opcode = 4456
 	opTypeCoopNV       opcode = 5358
+	opCoopLoadKHR      opcode = 4457
+	opCoopStoreKHR     opcode = 4458
+	opCoopMulAddKHR    opcode = 4459
+	opCoopLengthKHR    opcode = 4460
+	opCoopLoadNV       opcode = 5359
+	opCoopStoreNV      opcode = 5360
+	opCoopMulAddNV     opcode = 5361
+	opCoopLengthNV     opcode = 5362
 	opTypeAccel        opcode = 5341
 	opTypeRayQuery     opcode = 4472
 

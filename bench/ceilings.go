@@ -10,7 +10,6 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Ceilings are what a device does at most, all of it measured: nothing comes
@@ -21,7 +20,8 @@ type Ceilings struct {
 	// bytes read and bytes written.
 	Copy     []Rate `json:"copy"`
 	HostCopy []Rate `json:"host_copy"`
-	// MultiplyAdd is by dtype, of kernels that do nothing else.
+	// MultiplyAdd is by dtype, of kernels that do nothing else, and where there are
+	// such, of products of cooperative matrices.
 	MultiplyAdd []Rate `json:"multiply_add"`
 	// Upload and Readback move bytes from and to memory of the program.
 	Upload   []Rate `json:"upload"`
@@ -30,7 +30,7 @@ type Ceilings struct {
 	Launch Launch `json:"launch"`
 
 	copy copyKernel
-	fma  map[tensor.DType]*fmaKernel
+	fma  map[string]*fmaKernel // by Rate.DType
 }
 
 // Rate is one measurement of a ceiling.
@@ -145,72 +145,9 @@ func (b *bench) alloc(sizes ...int64) (hs []gpu.Handle, free func() error, err e
 	return hs, free, nil
 }
 
-// fmaKernel is a variant of shaders/test/roofline_fma.comp.
-type fmaKernel struct {
-	list  []gpu.Dispatch
-	flops float64 // of a launch
-	times int     // launches that take some milliseconds
-	free  func() error
-}
-
-// The multiply-adds that an invocation of roofline_fma.comp makes, as it has them.
-const fmaLocal, fmaChains, fmaSteps = 64, 3, 256
-
-// fma prepares the multiply-adds in a dtype, and checks what they compute.
-func (b *bench) fma(d tensor.DType) (*fmaKernel, error) {
-	groups := 256
-	if b.dev.Info().Kind != gpu.CPU {
-		groups = 16384 // to fill the many processors of a GPU
-	}
-	m, err := spirv.Module("test/roofline_fma." + d.String())
-	if err != nil {
-		return nil, err
-	}
-	size := int64(groups * fmaLocal * 16)
-	hs, free, err := b.alloc(size)
-	if err != nil {
-		return nil, err
-	}
-	push := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
-	push = binary.LittleEndian.AppendUint32(push, math.Float32bits(1))
-	k := &fmaKernel{
-		list:  []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: hs[0]}}, Params: push, Groups: [3]uint32{uint32(groups), 1, 1}}},
-		flops: 2 * 4 * fmaChains * fmaSteps * float64(groups*fmaLocal),
-		free:  free,
-	}
-	if k.times, err = Repeats(func(times int) func() error { return b.launches(k.list, times) }, b.opts.each()); err != nil {
-		free()
-		return nil, err
-	}
-	got := make([]byte, size)
-	if err := b.dev.Read(b.ctx, hs[0], 0, got); err != nil {
-		return nil, err
-	}
-	for i := 0; i < len(got); i += 4 {
-		// x → x/2 + 1 settles at 2, in each chain
-		if v := math.Float32frombits(binary.LittleEndian.Uint32(got[i:])); v != 2*fmaChains {
-			return nil, fmt.Errorf("bench: multiply-adds in %v: number %d is %g, want %d", d, i/4, v, 2*fmaChains)
-		}
-	}
-	return k, nil
-}
-
-// rate is GFLOP/s of measurements of k.times launches.
-func (k *fmaKernel) rate(s Sample) float64 {
-	return k.flops * float64(k.times) / float64(s.Median().Nanoseconds())
-}
-
-// arithmetic is the dtype in which operations on d compute.
-func arithmetic(d tensor.DType) tensor.DType {
-	if d == tensor.F64 {
-		return d
-	}
-	return tensor.F32
-}
-
 // measureCeilings finds them.
 func (b *bench) measureCeilings() error {
-	b.report.Ceilings = Ceilings{fma: map[tensor.DType]*fmaKernel{}}
+	b.report.Ceilings = Ceilings{fma: map[string]*fmaKernel{}}
 	for _, part := range []func(*Ceilings) error{b.measureCopies, b.measureArithmetic, b.measureTransfers, b.measureLaunch} {
 		if err := b.ctx.Err(); err != nil {
 			return err
@@ -260,26 +197,6 @@ func (b *bench) measureCopies(c *Ceilings) error {
 // rateOf is the rate at which n bytes were moved, each of them touched some times.
 func rateOf(what string, n int64, touched float64, s Sample) Rate {
 	return Rate{What: what, Bytes: n, Time: timing(s), GBps: touched * float64(n) / float64(max(s.Median().Nanoseconds(), 1))}
-}
-
-func (b *bench) measureArithmetic(c *Ceilings) error {
-	f := b.dev.Info().Features
-	for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.F64} {
-		if d == tensor.F16 && !f.F16 || d == tensor.F64 && !f.F64 {
-			continue
-		}
-		k, err := b.fma(d)
-		if err != nil {
-			return err
-		}
-		s, err := Interleave(b.opts.budget(), 50, b.launches(k.list, k.times))
-		if err != nil {
-			return err
-		}
-		c.fma[d] = k
-		c.MultiplyAdd = append(c.MultiplyAdd, Rate{What: k.list[0].Module.Name, DType: d.String(), Time: timing(s[0].Over(k.times)), GFlops: k.rate(s[0])})
-	}
-	return nil
 }
 
 func (b *bench) measureTransfers(c *Ceilings) error {
@@ -368,14 +285,4 @@ func hostCopy(n, times int) func() error {
 		wg.Wait()
 		return nil
 	}
-}
-
-// close frees what the ceilings hold.
-func (c *Ceilings) close() error {
-	for _, k := range c.fma {
-		if err := k.free(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

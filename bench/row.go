@@ -128,7 +128,10 @@ func (b *bench) measure(j job) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	k := b.report.Ceilings.fma[arithmetic(j.dtype)]
+	k, err := b.ceiling(p, j.dtype)
+	if err != nil {
+		return row, err
+	}
 	fs := []func() error{f(n), copies(nc), host(nh), b.launches(k.list, k.times)}
 	other, no, err := b.other(j)
 	if err != nil {

@@ -82,6 +82,10 @@ func TargetOf(info *gpu.Info) spec.Target {
 	if !f.FullSubgroups || !f.Subgroups || subgroup < 4 || subgroup&(subgroup-1) != 0 {
 		subgroup = 0
 	}
+	matrix := f.Matrix
+	if subgroup == 0 || !f.F16 || !f.VulkanMemoryModel {
+		matrix = [3]uint32{}
+	}
 	return spec.Target{
 		CPU:            info.Kind == gpu.CPU,
 		MaxBinding:     l.MaxBinding,
@@ -99,6 +103,7 @@ func TargetOf(info *gpu.Info) spec.Target {
 		F64:            f.F64,
 		I64:            f.I64,
 		SubgroupSize:   subgroup,
+		Matrix:         matrix,
 	}
 }
 

@@ -24,6 +24,8 @@ func subgroup(bit uint32) func(*Info) bool {
 	}
 }
 
+func cooperative(i *Info) bool { return i.Features.Matrix[0] > 0 }
+
 // capabilities is what Lathe knows of SPIR-V capabilities. Those without a
 // condition are listed so that a refusal can name them.
 var capabilities = map[uint32]capability{
@@ -81,12 +83,12 @@ var capabilities = map[uint32]capability{
 	5345: {"VulkanMemoryModel", func(i *Info) bool { return i.Features.VulkanMemoryModel }},
 	5346: {"VulkanMemoryModelDeviceScope", nil},
 	5347: {"PhysicalStorageBufferAddresses", nil},
-	5357: {"CooperativeMatrixNV", nil},
+	5357: {"CooperativeMatrixNV", cooperative},
 	6016: {"DotProductInputAll", nil},
 	6017: {"DotProductInput4x8Bit", nil},
 	6018: {"DotProductInput4x8BitPacked", nil},
 	6019: {"DotProduct", nil},
-	6022: {"CooperativeMatrixKHR", nil},
+	6022: {"CooperativeMatrixKHR", cooperative},
 	6033: {"AtomicFloat32AddEXT", nil},
 	6034: {"AtomicFloat64AddEXT", nil},
 }

@@ -44,9 +44,19 @@ var (
 	}
 	gemmKernels = slices.Concat(panelKernels,
 		dtypeVariants("blas/matmul", gemmParams{}, floats, nil),
-		[]spec.Kernel{{Name: "blas/matmul.f16.wide", Params: gemmParams{}}, {Name: "blas/matmul.bf16.wide", Params: gemmParams{}}},
+		sharedVariants("f16.wide", "bf16.wide", "f32.large", "f16.large", "bf16.large", "f16.wide.large", "bf16.wide.large"),
+		[]spec.Kernel{{Name: "blas/matmul_coop.f16.m16.s32", Params: gemmParams{}}, {Name: "blas/matmul_coop.f16.m16.s64", Params: gemmParams{}}, {Name: "blas/matmul_coop.f16.m8.s8", Params: gemmParams{}}},
 		dtypeVariants("blas/matmul_finish", finishParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }))
 )
+
+// sharedVariants names kernels of gemmShared.
+func sharedVariants(names ...string) []spec.Kernel {
+	var ks []spec.Kernel
+	for _, n := range names {
+		ks = append(ks, spec.Kernel{Name: "blas/matmul." + n, Params: gemmParams{}})
+	}
+	return ks
+}
 
 // gemmMode is a family of kernels.
 type gemmMode uint8
@@ -87,7 +97,7 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
-	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared:
+	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared || t.Variant == byLarge || t.Variant == byMatrix:
 		g.mode = gemmShared
 	case t.Variant == byPanel || t.Variant == byWide || t.Variant == byTall || t.Variant == byRow:
 	case t.Variant == byDot:
@@ -151,15 +161,11 @@ type gemmTile struct {
 }
 
 func (g *gemm) tile() gemmTile {
-	switch d := g.a.dtype; {
+	switch {
 	case g.mode == gemmDot:
 		return gemmTile{"blas/matmul_dot.f32", 8, 4}
-	case g.mode == gemmShared && d == tensor.F64:
-		return gemmTile{"blas/matmul.f64", 32, 32}
-	case g.mode == gemmShared && d != g.b.dtype:
-		return gemmTile{"blas/matmul." + g.b.dtype.String() + ".wide", 64, 64}
 	case g.mode == gemmShared:
-		return gemmTile{"blas/matmul." + d.String(), 64, 64}
+		return g.sharedTile()
 	}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch {
@@ -173,6 +179,77 @@ func (g *gemm) tile() gemmTile {
 		return gemmTile{"blas/matmul_panel.f32.tall", 32, 64}
 	}
 	return gemmTile{"blas/matmul_panel.f32", 8, 64}
+}
+
+// sharedTile is tile for the kernels that share memory.
+func (g *gemm) sharedTile() gemmTile {
+	d := g.a.dtype
+	if d == tensor.F64 {
+		return gemmTile{"blas/matmul.f64", 32, 32}
+	}
+	if tile := g.matrixTile(); tile.rows > 0 && g.matrices() {
+		return tile
+	}
+	name := "blas/matmul." + g.b.dtype.String()
+	if d != g.b.dtype {
+		name += ".wide"
+	}
+	if g.large() {
+		return gemmTile{name + ".large", 128, 128}
+	}
+	return gemmTile{name, 64, 64}
+}
+
+// matrixTile is the kernel of cooperative matrices for the device, none if there is
+// none: of rows = 0.
+func (g *gemm) matrixTile() gemmTile {
+	t := g.t
+	if g.a.dtype != tensor.F16 || g.b.dtype != tensor.F16 {
+		return gemmTile{}
+	}
+	for _, k := range []struct {
+		edge, lanes uint32
+		tile        gemmTile
+	}{
+		{16, 32, gemmTile{"blas/matmul_coop.f16.m16.s32", 128, 128}},
+		{16, 64, gemmTile{"blas/matmul_coop.f16.m16.s64", 128, 128}},
+		{8, 8, gemmTile{"blas/matmul_coop.f16.m8.s8", 32, 32}},
+	} {
+		if t.Matrix == [3]uint32{k.edge, k.edge, k.edge} && t.SubgroupSize == k.lanes && t.MaxInvocations >= 4*k.lanes && t.MaxSharedBytes >= 32<<10 {
+			return k.tile
+		}
+	}
+	return gemmTile{}
+}
+
+// matrices reports whether to take it.
+func (g *gemm) matrices() bool {
+	switch g.t.Variant {
+	case byMatrix:
+		return true
+	case byShared, byLarge:
+		return false
+	}
+	return !g.t.CPU && min(g.size(g.dimM()), g.size(g.dimN())) > 16
+}
+
+// takesLarge reports whether workgroups may be as large as the larger tiles want
+// them: 256 invocations and 16 KiB.
+func (g *gemm) takesLarge() bool {
+	return g.a.dtype != tensor.F64 && g.t.MaxInvocations >= 256 && g.t.MaxSharedBytes >= 16<<10
+}
+
+// large reports whether to take them: where enough of them are left to keep a
+// device busy, since each element loaded is used twice as often.
+func (g *gemm) large() bool {
+	if !g.takesLarge() || g.t.Variant == byShared {
+		return false
+	}
+	groups := int64(ceilDiv(g.size(g.dimM()), 128)) * int64(ceilDiv(g.size(g.dimN()), 128))
+	for _, d := range g.shape[:g.dimM()] {
+		groups *= int64(d)
+	}
+	return g.t.Variant == byLarge || !g.t.CPU && groups >= 128
 }
 
 // cell is the dtype products are made in.

@@ -22,7 +22,9 @@ const (
 	byTall   = "tall"   // 32 by 64
 	byRow    = "row"    // 1 by 64
 	byDot    = "dot"    // a few vectors, along k
-	byShared = "shared" // by way of workgroup memory
+	byShared = "shared" // by way of workgroup memory, 64 by 64
+	byLarge  = "large"  // the same, 128 by 128
+	byMatrix = "matrix" // by cooperative matrices
 	byWhole  = "whole"  // without parts of k side by side
 )
 
@@ -105,6 +107,8 @@ func gemmWays(g *gemm) []string {
 	add(byDot, texels && min(m, n) <= 64)
 	// To CPU drivers barriers are so dear that there is nothing to measure.
 	add(byShared, !g.t.CPU)
+	add(byMatrix, !g.t.CPU && g.matrixTile().rows > 0)
+	add(byLarge, !g.t.CPU && g.takesLarge() && m > 64 && n > 64)
 	add(byWhole, g.parts > 1)
 	return ways
 }
@@ -136,6 +140,10 @@ func attentionWays(_ spec.Call, t *spec.Target, in, out []tensor.Desc) []string 
 // way names how g makes the product.
 func (g *gemm) way() string {
 	switch tile := g.tile(); {
+	case g.mode == gemmShared && g.matrixTile().rows > 0 && g.matrices():
+		return byMatrix
+	case g.mode == gemmShared && g.large():
+		return byLarge
 	case g.mode == gemmShared:
 		return byShared
 	case g.mode == gemmDot:

@@ -187,6 +187,9 @@ type Target struct {
 	// where workgroups of a multiple of it are cut into whole subgroups that can
 	// shuffle; 0 where plans cannot rely on that.
 	SubgroupSize uint32
+	// Matrix is the m, n and k of cooperative matrices: a subgroup adds products of
+	// f16 ones to one of f32. Zeros where there are none, or no SubgroupSize.
+	Matrix [3]uint32
 	// Variant is the way to take, of those that Op.Variants names. Plans decide
 	// themselves where it is empty or does not fit the call.
 	Variant string

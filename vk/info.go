@@ -152,6 +152,7 @@ func (p *physical) features() {
 		SubgroupSize:      uint32(q.subgroupSize),
 		FullSubgroups:     q.subgroupControl != 0,
 		SubgroupOps:       ops,
+		Matrix:            [3]uint32{uint32(q.matrix[0]), uint32(q.matrix[1]), uint32(q.matrix[2])},
 		Atomics64:         q.atomics64 != 0,
 		VulkanMemoryModel: q.memoryModel != 0,
 	}

@@ -115,6 +115,10 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 	return p, p.err
 }
 
+// capCooperativeNV is the capability of cooperative matrices in their first form.
+// Devices are asked for the second one only, which more drivers have.
+const capCooperativeNV = 5357
+
 // compile fills in p.
 func (d *Device) compile(p *pipeline, m *abi.Module) {
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
@@ -131,8 +135,14 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 			p.err = fmt.Errorf("%w; compiling %s", p.err, gpu.Label(m))
 		}
 	}()
+	code := m.Code
+	if slices.Contains(m.Capabilities, capCooperativeNV) {
+		if code, p.err = abi.Cooperative(m); p.err != nil {
+			return
+		}
+	}
 	if p.err = call("vkCreateShaderModule", func() C.int32_t {
-		return C.lvk_shader_module(d.fn, unsafe.Pointer(unsafe.SliceData(m.Code)), C.size_t(len(m.Code)), &p.c)
+		return C.lvk_shader_module(d.fn, unsafe.Pointer(unsafe.SliceData(code)), C.size_t(len(code)), &p.c)
 	}); p.err != nil {
 		return
 	}

@@ -18,6 +18,8 @@ typedef struct { lvk_head h; uint32_t buffer, shared; } atomic64;               
 typedef struct { lvk_head h; uint32_t model, deviceScope, chains; } memoryModel; // 1000211000
 typedef struct { lvk_head h; uint32_t control, full; } sizeControl;              // 1000225002
 typedef struct { lvk_head h; uint32_t least, most, perGroup, stages; } sizeRange; // 1000225000
+typedef struct { lvk_head h; uint32_t matrix, robust; } cooperative;             // 1000506000
+typedef struct { lvk_head h; uint32_t m, n, k, a, b, c, result, saturating, scope; } matrixShape; // 1000506001
 typedef struct { lvk_head h; uint64_t properties[128]; } properties2;           // 1000059001, with room to spare
 typedef struct { lvk_head h; uint8_t device[16], driver[16], luid[8]; uint32_t mask, luidValid; } idProperties; // 1000071004
 typedef struct { lvk_head h; uint32_t size, stages, operations, quads; } subgroup; // 1000094000
@@ -41,6 +43,31 @@ static int has(const extension *e, uint32_t n, const char *name) {
 	for (uint32_t i = 0; i < n; i++)
 		if (!strcmp(e[i].name, name)) return 1;
 	return 0;
+}
+
+// matrixOf looks for the shapes of cooperative matrices that kernels are written for,
+// f16 by f16 summed in f32 by a subgroup, and takes the largest.
+static int32_t matrixOf(void *gipa, void *instance, void *physical, uint32_t *shape) {
+	enum { FLOAT16 = 0, FLOAT32 = 1, SUBGROUP = 3 };
+	int32_t (LVK_CALL *get)(void *, uint32_t *, matrixShape *) =
+		lvk_instance_proc(gipa, instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+	uint32_t n = 0;
+	if (!get) return LVK_SUCCESS;
+	int32_t r = get(physical, &n, NULL);
+	if (r < LVK_SUCCESS || !n) return r;
+	matrixShape *s = calloc(n, sizeof *s);
+	if (!s) return LVK_OUT_OF_HOST_MEMORY;
+	for (uint32_t i = 0; i < n; i++) s[i].h.sType = 1000506001;
+	r = get(physical, &n, s);
+	for (uint32_t i = 0; r >= LVK_SUCCESS && i < n; i++) {
+		if (s[i].a != FLOAT16 || s[i].b != FLOAT16 || s[i].c != FLOAT32 || s[i].result != FLOAT32 || s[i].saturating || s[i].scope != SUBGROUP) continue;
+		if (s[i].m != s[i].n || s[i].m != s[i].k || (s[i].m != 8 && s[i].m != 16) || s[i].m <= shape[0]) continue;
+		shape[0] = s[i].m;
+		shape[1] = s[i].n;
+		shape[2] = s[i].k;
+	}
+	free(s);
+	return r < LVK_SUCCESS ? r : LVK_SUCCESS;
 }
 
 int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t version, lvk_physical *p) {
@@ -67,6 +94,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	int hasModel = core || has(e, n, "VK_KHR_vulkan_memory_model");
 	int hasDriver = core || has(e, n, "VK_KHR_driver_properties");
 	int hasControl = version >= V13 || has(e, n, "VK_EXT_subgroup_size_control");
+	int hasMatrix = has(e, n, "VK_KHR_cooperative_matrix");
 	p->portability = (uint32_t)has(e, n, "VK_KHR_portability_subset");
 	int hasHost = has(e, n, "VK_EXT_external_memory_host");
 	free(e);
@@ -78,12 +106,14 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	atomic64 a64 = {0};
 	memoryModel mm = {0};
 	sizeControl sc = {0};
+	cooperative cm = {0};
 	chain(&f, &s16, 1000083000);
 	if (has8) chain(&f, &s8, 1000177000);
 	if (hasF16) chain(&f, &f16, 1000082000);
 	if (hasAtomic) chain(&f, &a64, 1000180000);
 	if (hasModel) chain(&f, &mm, 1000211000);
 	if (hasControl) chain(&f, &sc, 1000225002);
+	if (hasMatrix) chain(&f, &cm, 1000506000);
 	getFeatures(physical, &f);
 	p->robust = f.f[ROBUST];
 	p->f64 = f.f[F64];
@@ -95,6 +125,10 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	p->storage8 = s8.storage;
 	p->atomics64 = a64.buffer;
 	p->memoryModel = mm.model && mm.deviceScope; // atomics need the second once the first is on
+	if (cm.matrix && p->f16 && p->memoryModel) {
+		r = matrixOf(gipa, instance, physical, p->matrix);
+		if (r < LVK_SUCCESS) return r;
+	}
 
 	properties2 *q = calloc(1, sizeof *q);
 	if (!q) return LVK_OUT_OF_HOST_MEMORY;
@@ -153,6 +187,7 @@ typedef struct {
 	atomic64 a64;
 	memoryModel mm;
 	sizeControl sc;
+	cooperative cm;
 } device_create;
 
 void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t family) {
@@ -196,6 +231,11 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 		chain(&c->f, &c->sc, 1000225002);
 		c->sc.control = c->sc.full = 1;
 		if (version < V13) c->extensions[n++] = "VK_EXT_subgroup_size_control";
+	}
+	if (p->matrix[0]) {
+		chain(&c->f, &c->cm, 1000506000);
+		c->cm.matrix = 1;
+		c->extensions[n++] = "VK_KHR_cooperative_matrix";
 	}
 	if (p->hostAlign) c->extensions[n++] = "VK_EXT_external_memory_host";
 	if (p->portability) c->extensions[n++] = "VK_KHR_portability_subset";

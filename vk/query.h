@@ -13,6 +13,7 @@ typedef struct {
 	uint32_t atomics64, memoryModel, robust;
 	uint32_t subgroupSize, subgroupStages, subgroupOperations;
 	uint32_t subgroupControl, subgroupMost;    // pipelines can ask for whole subgroups of subgroupSize; how many a workgroup may have
+	uint32_t matrix[3];                        // m, n, k of cooperative matrices of f16 that f32 ones are summed of; 0 where there are none
 	uint8_t uuid[16];
 	uint32_t driverID;                         // 0 where unknown
 	char driverName[256], driverInfo[256];

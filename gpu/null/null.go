@@ -92,7 +92,7 @@ func DefaultInfo() gpu.Info {
 		},
 		Features: gpu.Features{
 			F16: true, F64: true, I8: true, I16: true, I64: true, Storage8: true, Storage16: true,
-			Subgroups: true, SubgroupSize: 32, FullSubgroups: true, Atomics64: true, Timestamps: true, VulkanMemoryModel: true,
+			Subgroups: true, SubgroupSize: 32, FullSubgroups: true, Matrix: [3]uint32{16, 16, 16}, Atomics64: true, Timestamps: true, VulkanMemoryModel: true,
 		},
 	}
 }

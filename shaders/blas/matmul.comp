@@ -1,14 +1,21 @@
-// Matrix product by tiles in shared memory: a workgroup of 8×8 invocations makes
-// TILE × TILE elements, DEPTH of k at a time, each invocation SIDE × SIDE of them
-// in registers. Operands may have any strides; what lies outside of them counts
-// as zeros. The result is in the arithmetic's type, and with WIDE_A so is A.
+// Matrix product by tiles in shared memory: a workgroup of EDGE × EDGE invocations
+// makes TILE × TILE elements, DEPTH of k at a time, each invocation SIDE × SIDE of
+// them in registers. The next tiles are on their way from memory while those of one
+// half of the shared memory are multiplied, and then fill the other half. Operands
+// may have any strides; what lies outside of them counts as zeros. The result is in
+// the arithmetic's type, and with WIDE_A so is A.
 //
-//lathe:variant f32 F32 SIDE=8
-//lathe:variant f16 F16 SIDE=8
-//lathe:variant bf16 BF16 SIDE=8
-//lathe:variant f16.wide F16 SIDE=8 WIDE_A
-//lathe:variant bf16.wide BF16 SIDE=8 WIDE_A
-//lathe:variant f64 F64 SIDE=4
+//lathe:variant f32 F32 SIDE=8 EDGE=8
+//lathe:variant f16 F16 SIDE=8 EDGE=8
+//lathe:variant bf16 BF16 SIDE=8 EDGE=8
+//lathe:variant f16.wide F16 SIDE=8 EDGE=8 WIDE_A
+//lathe:variant bf16.wide BF16 SIDE=8 EDGE=8 WIDE_A
+//lathe:variant f64 F64 SIDE=4 EDGE=8
+//lathe:variant f32.large F32 SIDE=8 EDGE=16
+//lathe:variant f16.large F16 SIDE=8 EDGE=16
+//lathe:variant bf16.large BF16 SIDE=8 EDGE=16
+//lathe:variant f16.wide.large F16 SIDE=8 EDGE=16 WIDE_A
+//lathe:variant bf16.wide.large BF16 SIDE=8 EDGE=16 WIDE_A
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -16,15 +23,20 @@
 #include "lib/dtype.glsl"
 #include "lib/gemm.glsl"
 
-#define WG 64
-#define TILE (8 * SIDE)
+#define WG (EDGE * EDGE)
+#define TILE (EDGE * SIDE)
 #define DEPTH 8
+#define QUADS (TILE / 4)          // across a tile
+#define PARTS (SIDE / 4)          // of them to an invocation, half a tile apart
+#define LOADS (QUADS * DEPTH / WG) // of each tile that an invocation loads
 layout(local_size_x = WG) in;
 
 #if BITS == 64
 #define WORD uvec2
+#define QUAD dvec4
 #else
 #define WORD uint
+#define QUAD vec4
 #endif
 layout(set = 0, binding = 0) readonly buffer A { WORD a[]; };
 layout(set = 0, binding = 1) readonly buffer B { WORD b[]; };
@@ -45,8 +57,38 @@ layout(set = 0, binding = 3) buffer C { REAL c[]; };
 #define ELEMENT_A(e) ELEMENT(a, e)
 #endif
 
-shared REAL x[DEPTH][TILE];
-shared REAL y[DEPTH][TILE];
+shared QUAD x[2][DEPTH * QUADS];
+shared QUAD y[2][DEPTH * QUADS];
+
+// place is where quad t of an invocation lies in a tile: its step of k and its
+// place across. Neighbouring invocations load neighbouring elements, whichever way
+// they lie.
+uvec2 place(uint t, bool along) {
+	uint u = t * WG + gl_LocalInvocationID.x;
+	return mix(uvec2(u / QUADS, u % QUADS), uvec2(u % DEPTH, u / DEPTH), bvec2(along));
+}
+
+// LOAD makes the quads of a tile that this invocation loads: four elements each
+// from first across on, at k.
+#define LOAD(made, along, element, k, first, count, base, kStep, step_) \
+	[[unroll]] for (uint t_ = 0; t_ < LOADS; t_++) { \
+		uvec2 at_ = place(t_, along); \
+		uint k_ = (k) + at_.x, e_ = (base) + min(k_, depth - 1) * (kStep); \
+		[[unroll]] for (uint j_ = 0; j_ < 4; j_++) { \
+			uint i_ = (first) + 4 * at_.y + j_; \
+			REAL v_ = element(e_ + min(i_, (count) - 1) * (step_)); \
+			made[t_][j_] = mix(REAL(0), v_, all(lessThan(uvec2(k_, i_), uvec2(depth, count)))); \
+		} \
+	}
+#define KEEP(tile, made, along) \
+	[[unroll]] for (uint t_ = 0; t_ < LOADS; t_++) { uvec2 at_ = place(t_, along); tile[at_.x * QUADS + at_.y] = made[t_]; }
+
+#define ELEMENT_B(e) ELEMENT(b, e)
+#define LOAD_BOTH(k) { \
+	LOAD(nextX, along, ELEMENT_A, k, row, p.m, a0, p.aCol, p.aRow) \
+	LOAD(nextY, across, ELEMENT_B, k, column, p.n, b0, p.bRow, p.bCol) \
+}
+#define KEEP_BOTH(half_) { KEEP(x[half_], nextX, along) KEEP(y[half_], nextY, across) }
 
 void main() {
 	uint inner, outer, depth;
@@ -55,43 +97,42 @@ void main() {
 	uint row = gl_WorkGroupID.y * TILE, column = gl_WorkGroupID.x * TILE;
 	uint a0 = p.aBase + inner * p.aInner + outer * p.aOuter;
 	uint b0 = p.bBase + inner * p.bInner + outer * p.bOuter;
-	// Neighbouring invocations load neighbouring elements, whichever way they lie.
-	bool along = p.aCol == 1, across = p.bCol == 1;
-	REAL acc[SIDE][SIDE];
-	[[unroll]] for (uint i = 0; i < SIDE; i++) [[unroll]] for (uint j = 0; j < SIDE; j++) acc[i][j] = REAL(0);
+	bool along = p.aCol == 1, across = p.bCol != 1;
+	QUAD acc[SIDE][PARTS], nextX[LOADS], nextY[LOADS];
+	[[unroll]] for (uint i = 0; i < SIDE; i++) [[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = QUAD(0);
+	if (depth > 0) {
+		LOAD_BOTH(0)
+		KEEP_BOTH(0)
+	}
+	barrier();
+	uint now = 0;
 	for (uint k0 = 0; k0 < depth; k0 += DEPTH) {
-		[[unroll]] for (uint t = 0; t < TILE * DEPTH / WG; t++) {
-			uint u = t * WG + me;
-			uint k = mix(u / TILE, u % DEPTH, along), i = mix(u % TILE, u / DEPTH, along);
-			uint e = a0 + min(row + i, p.m - 1) * p.aRow + min(k0 + k, depth - 1) * p.aCol;
-			x[k][i] = mix(REAL(0), ELEMENT_A(e), all(bvec2(k0 + k < depth, row + i < p.m)));
-			k = mix(u % DEPTH, u / TILE, across);
-			i = mix(u / DEPTH, u % TILE, across);
-			e = b0 + min(k0 + k, depth - 1) * p.bRow + min(column + i, p.n - 1) * p.bCol;
-			y[k][i] = mix(REAL(0), ELEMENT(b, e), all(bvec2(k0 + k < depth, column + i < p.n)));
-		}
-		barrier();
+		bool more = k0 + DEPTH < depth;
+		if (more) LOAD_BOTH(k0 + DEPTH)
 		for (uint k = 0; k < DEPTH; k++) {
-			REAL v[SIDE];
-			[[unroll]] for (uint j = 0; j < SIDE; j++) v[j] = y[k][me % 8 + 8 * j];
-			[[unroll]] for (uint i = 0; i < SIDE; i++) {
-				REAL u = x[k][me / 8 + 8 * i];
-				[[unroll]] for (uint j = 0; j < SIDE; j++) acc[i][j] = fma(u, v[j], acc[i][j]);
+			QUAD v[PARTS];
+			[[unroll]] for (uint j = 0; j < PARTS; j++) v[j] = y[now][k * QUADS + me % EDGE + j * EDGE];
+			[[unroll]] for (uint i = 0; i < PARTS; i++) {
+				QUAD u = x[now][k * QUADS + me / EDGE + i * EDGE];
+				[[unroll]] for (uint r = 0; r < 4; r++)
+					[[unroll]] for (uint j = 0; j < PARTS; j++) acc[4 * i + r][j] = fma(QUAD(u[r]), v[j], acc[4 * i + r][j]);
 			}
 		}
+		now = 1 - now;
+		if (more) KEEP_BOTH(now)
 		barrier();
 	}
 	uint c0 = p.cBase + inner * p.cInner + outer * p.cOuter;
 	[[unroll]] for (uint j = 0; j < SIDE; j++) {
-		uint n = column + me % 8 + 8 * j;
+		uint n = column + 4 * (me % EDGE + j / 4 * EDGE) + j % 4;
 		REAL add = REAL(0);
 		if (p.bias != 0 && n < p.n) add = ELEMENT(bias, p.biasBase + n);
 		[[unroll]] for (uint i = 0; i < SIDE; i++) {
-			uint m = row + me / 8 + 8 * i;
+			uint m = row + 4 * (me / EDGE + i / 4 * EDGE) + i % 4;
 			if (m < p.m && n < p.n) {
 				uint at = c0 + m * p.cRow + n * p.cCol;
-				if (p.accumulate != 0) c[at] += acc[i][j] + add;
-				else c[at] = acc[i][j] + add;
+				if (p.accumulate != 0) c[at] += acc[i][j / 4][j % 4] + add;
+				else c[at] = acc[i][j / 4][j % 4] + add;
 			}
 		}
 	}

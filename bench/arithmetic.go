@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// fmaKernel is a kernel that does nothing but multiply and add, ready to run.
+type fmaKernel struct {
+	name   string
+	what   string // Rate.DType
+	groups int
+	floats int // that a workgroup writes
+	params [2]float32
+	want   float32 // each of them
+	flops  float64 // of a workgroup
+
+	list  []gpu.Dispatch
+	times int // launches that take some milliseconds
+	free  func() error
+}
+
+// matrices is Rate.DType of products of cooperative matrices.
+const matrices = "f16 matrices"
+
+// fmaKernels are those that a device can run.
+func fmaKernels(info *gpu.Info) []*fmaKernel {
+	f := info.Features
+	groups := 256
+	if info.Kind != gpu.CPU {
+		groups = 16384 // to fill the many processors of a GPU
+	}
+	var ks []*fmaKernel
+	for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.F64} {
+		if d == tensor.F16 && !f.F16 || d == tensor.F64 && !f.F64 {
+			continue
+		}
+		// As shaders/test/roofline_fma.comp has them: invocations, chains, and steps of
+		// x → x/2 + 1, which settles at 2.
+		const local, chains, steps = 64, 3, 256
+		ks = append(ks, &fmaKernel{name: "test/roofline_fma." + d.String(), what: d.String(), groups: groups,
+			floats: 4 * local, params: [2]float32{0.5, 1}, want: 2 * chains, flops: 2 * 4 * chains * steps * local})
+	}
+	if m := f.Matrix[0]; m > 0 && f.FullSubgroups {
+		// As shaders/test/roofline_matrix.comp has them: subgroups, sums, which begin
+		// with 0, 1, 2 and 3, and products, four of which add 1, 2, 3 and 4.
+		const subgroups, chains, steps, begin, four = 4, 4, 256, 0 + 1 + 2 + 3, 1 + 2 + 3 + 4
+		name := fmt.Sprintf("test/roofline_matrix.f16.m%d.s%d", m, f.SubgroupSize)
+		if slices.Contains(spirv.Names(), name) {
+			ks = append(ks, &fmaKernel{name: name, what: matrices, groups: groups / 4, floats: int(subgroups * m * m),
+				params: [2]float32{1, 1 / float32(m)}, want: chains*steps/4*four + begin, flops: 2 * float64(m*m*m) * chains * steps * subgroups})
+		}
+	}
+	return ks
+}
+
+// prepareArithmetic makes k ready to run, and checks what it computes.
+func (b *bench) prepareArithmetic(k *fmaKernel) error {
+	m, err := spirv.Module(k.name)
+	if err != nil {
+		return err
+	}
+	size := int64(k.groups) * int64(k.floats) * 4
+	hs, free, err := b.alloc(size)
+	if err != nil {
+		return err
+	}
+	var push []byte
+	for _, v := range k.params {
+		push = binary.LittleEndian.AppendUint32(push, math.Float32bits(v))
+	}
+	k.list = []gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: hs[0]}}, Params: push, Groups: [3]uint32{uint32(k.groups), 1, 1}}}
+	k.free = free
+	if k.times, err = Repeats(func(times int) func() error { return b.launches(k.list, times) }, b.opts.each()); err != nil {
+		free()
+		return err
+	}
+	got := make([]byte, size)
+	if err := b.dev.Read(b.ctx, hs[0], 0, got); err != nil {
+		return err
+	}
+	for i := 0; i < len(got); i += 4 {
+		if v := math.Float32frombits(binary.LittleEndian.Uint32(got[i:])); v != k.want {
+			return fmt.Errorf("bench: multiply-adds in %s: number %d is %g, want %g", k.what, i/4, v, k.want)
+		}
+	}
+	return nil
+}
+
+// rate is GFLOP/s of measurements of k.times launches.
+func (k *fmaKernel) rate(s Sample) float64 {
+	return k.flops * float64(k.groups*k.times) / float64(s.Median().Nanoseconds())
+}
+
+func (b *bench) measureArithmetic(c *Ceilings) error {
+	for _, k := range fmaKernels(b.dev.Info()) {
+		if err := b.prepareArithmetic(k); err != nil {
+			return err
+		}
+		s, err := Interleave(b.opts.budget(), 50, b.launches(k.list, k.times))
+		if err != nil {
+			return err
+		}
+		c.fma[k.what] = k
+		c.MultiplyAdd = append(c.MultiplyAdd, Rate{What: k.name, DType: k.what, Time: timing(s[0].Over(k.times)), GFlops: k.rate(s[0])})
+	}
+	return nil
+}
+
+// ceiling is the arithmetic that a call on elements of d is held against: that of
+// its dtype, or of cooperative matrices if one of its kernels multiplies such.
+func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
+	fma := b.report.Ceilings.fma
+	if k := fma[matrices]; k != nil {
+		plan, err := b.run.Plan(p.c, p.out, p.in)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range plan.Steps {
+			m, err := spirv.Module(s.Kernel)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(m.Capabilities, capCooperative) {
+				return k, nil
+			}
+		}
+	}
+	if d == tensor.F64 {
+		return fma[d.String()], nil
+	}
+	return fma[tensor.F32.String()], nil
+}
+
+// capCooperative is the SPIR-V capability of kernels with cooperative matrices.
+const capCooperative = 5357
+
+// close frees what the ceilings hold.
+func (c *Ceilings) close() error {
+	for _, k := range c.fma {
+		if err := k.free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package conformance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/tests/conformance"
+)
+
+// TestMatrices holds the products by cooperative matrices to the reference, on
+// devices that have them: no driver of Debian 12 does. "make newest-mesa" brings one.
+func TestMatrices(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		target := exec.TargetOf(dev.Info())
+		if target.Matrix[0] == 0 {
+			t.Skipf("%s has no cooperative matrices of f16; make newest-mesa runs this on a CPU driver that has", dev.Info().Name)
+		}
+		target.CPU = false
+		call := ops.MatMul{}
+		in := []tensor.Desc{{DType: tensor.F16, Shape: []int{100, 70}}, {DType: tensor.F16, Shape: []int{70, 90}}}
+		out, err := call.Spec().Shape(call, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := call.Spec().Plan(call, &target, in, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(plan.Steps, func(s spec.Step) bool { return strings.HasPrefix(s.Kernel, "blas/matmul_coop.") }) {
+			t.Fatalf("matrices of %v by subgroups of %d: the plan has no kernel for them: %+v", target.Matrix, target.SubgroupSize, plan.Steps)
+		}
+		gpuProfile := []conformance.Variant{{Name: "gpu-profile", Guard: true, Target: func(t *spec.Target) { t.CPU = false }}}
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: []*spec.Op{call.Spec(), ops.Attention{}.Spec()}, Expect: expectations(t), Variants: gpuProfile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := rep.Count(conformance.Fail); n > 0 || rep.Count(conformance.Pass) == 0 {
+			t.Errorf("%d cases failed\n%s", n, rep)
+		}
+	})
+}
