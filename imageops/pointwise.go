@@ -85,8 +85,20 @@ type pointwiseParams struct {
 	DstPitch uint32
 	Channels uint32
 	Stages   uint32
-	Invert   uint32
 	Stage    [maxStages]pointwiseStage
+}
+
+type pointwiseByteParams struct {
+	Columns  uint32
+	SrcBase  uint32
+	SrcPitch uint32
+	DstBase  uint32
+	DstPitch uint32
+	Invert   uint32
+	Scale    float32
+	Offset   float32
+	Low      uint32
+	Either   uint32
 }
 
 var pointwiseOp = spec.Register(&spec.Op{
@@ -99,12 +111,12 @@ var pointwiseOp = spec.Register(&spec.Op{
 	Kernels: []spec.Kernel{
 		{Name: "image/pointwise.u8", Params: pointwiseParams{}},
 		{Name: "image/pointwise.u8.texel", Params: pointwiseParams{}},
-		{Name: "image/pointwise.u8.texel.affine", Params: pointwiseParams{}},
-		{Name: "image/pointwise.u8.texel.luma", Params: pointwiseParams{}},
-		{Name: "image/pointwise.u8.texel.step", Params: pointwiseParams{}},
-		{Name: "image/pointwise.u8.texel.invert", Params: pointwiseParams{}},
 		{Name: "image/pointwise.f32", Params: pointwiseParams{}},
 		{Name: "image/pointwise.f32.texel", Params: pointwiseParams{}},
+		{Name: "image/pointwise_byte.invert", Params: pointwiseByteParams{}},
+		{Name: "image/pointwise_byte.affine", Params: pointwiseByteParams{}},
+		{Name: "image/pointwise_byte.luma", Params: pointwiseByteParams{}},
+		{Name: "image/pointwise_byte.step", Params: pointwiseByteParams{}},
 	},
 	InPlace: []int{0},
 	Shape: sameImage("pointwise", func(c spec.Call) error {

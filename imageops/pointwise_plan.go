@@ -1,6 +1,8 @@
 package imageops
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -54,15 +56,15 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 		if left >= right || src.h <= skip {
 			return nil
 		}
-		name, local := pointwiseKernel(src.dtype, texel, stages)
 		pack := packOf(src.dtype, texel)
 		columns := (right - left) / pack
 		params := pointwiseParams{
 			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
 			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
 		}
-		if len(stages) > 0 {
-			params.Invert = 0xffffff
+		local := 64
+		if texel {
+			local = 4 * 256
 		}
 		rows, err := bandRows(t, texel, src, 0, int(t.MaxGroups[1]))
 		if err != nil {
@@ -79,10 +81,14 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 				p.Columns = uint32(b - a)
 				p.SrcBase = s.base + uint32(top)*p.SrcPitch + uint32(left/pack+a)
 				p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack+a)
-				steps = append(steps, spec.Step{
-					Kernel: name, Params: p, Bind: []spec.Bind{s.bind, d.bind},
+				step := spec.Step{
+					Kernel: variant("pointwise", src.dtype, "", texel), Params: p, Bind: []spec.Bind{s.bind, d.bind},
 					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
-				})
+				}
+				if texel && src.dtype == tensor.U8 {
+					single(&step, p, stages)
+				}
+				steps = append(steps, step)
 				return nil
 			})
 		})
@@ -112,28 +118,41 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 	return steps, all(last(src), last(dst), n/row)
 }
 
-// pointwiseKernel picks the leanest variant that can run the stages, and says
-// how many packs a workgroup of it makes.
-func pointwiseKernel(d tensor.DType, texel bool, stages []stage) (name string, local int) {
-	name = variant("pointwise", d, "", texel)
-	if !texel {
-		return name, 64
+// single makes a step of image/pointwise one of a leaner kernel, if there is one
+// that can run the stages: image/pointwise_byte, on bytes.
+func single(step *spec.Step, chain pointwiseParams, stages []stage) {
+	p := pointwiseByteParams{Columns: chain.Columns, SrcBase: chain.SrcBase, SrcPitch: chain.SrcPitch, DstBase: chain.DstBase, DstPitch: chain.DstPitch}
+	name := ""
+	switch s := chain.Stage[0]; {
+	case len(stages) == 0:
+		name = ".invert" // of no bits: a copy
+	case len(stages) > 1:
+	case stages[0] == (InvertColors{}).stage():
+		name, p.Invert = ".invert", 0xffffff
+	case stages[0] == (Grayscale{}).stage():
+		name = ".luma"
+	case s.Flags&^flagClamp == flagStep:
+		name = ".step"
+		p.Low, p.Either = stepBits(s.Threshold)
+	case s.Flags&^flagClamp == 0:
+		name, p.Scale, p.Offset = ".affine", s.Scale, s.Offset
 	}
-	switch {
-	case d != tensor.U8 || len(stages) > 1:
-	case len(stages) == 0 || stages[0] == (InvertColors{}).stage():
-		name += ".invert"
-	default:
-		switch s := stages[0]; {
-		case s.step && !s.luma:
-			name += ".step"
-		case s.luma && !s.step:
-			name += ".luma"
-		case !s.luma && !s.step:
-			name += ".affine"
-		}
+	if name != "" {
+		step.Kernel, step.Params = "image/pointwise_byte"+name, p
 	}
-	return name, 4 * 256
+}
+
+// stepBits encodes for the kernel that colours become 255 from a level on. No
+// level reaches one above 255.
+func stepBits(level float32) (low, either uint32) {
+	const each = 0x010101
+	switch least := uint32(math.Ceil(float64(min(max(level, 0), 256)))); {
+	case least < 128:
+		return (128 - least) * each, 128 * each
+	case least < 256:
+		return (256 - least) * each, 0
+	}
+	return 0, 0
 }
 
 // encodeStages puts stages into the scale of the dtype.

@@ -117,14 +117,19 @@ Pixel pixelOf(RAW v, uint k) {
 #endif
 }
 
+#if defined(U8) && defined(TEXEL)
+// storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves
+// what makes v into that scalar loop (half the time of a kernel) unless something
+// it cannot see through comes between: this select, which takes v wherever there
+// is anything to write to.
+void storeTexel(uint i, uvec4 v) {
+	dst[i] = mix(v, uvec4(i), equal(uvec4(i), uvec4(0xffffffffu)));
+}
+#endif
+
 void storePack(uint i, Pixel c[PACK]) {
 #if defined(U8) && defined(TEXEL)
-	uvec4 v = uvec4(packPixel(c[0]), packPixel(c[1]), packPixel(c[2]), packPixel(c[3]));
-	// A CPU driver stores lane by lane, and LLVM moves the packing above into
-	// that scalar loop (half the time of a kernel) unless something it cannot
-	// see through comes between: this select, which takes v wherever there is
-	// anything to write to.
-	dst[i] = mix(v, uvec4(i), equal(uvec4(i), uvec4(0xffffffffu)));
+	storeTexel(i, uvec4(packPixel(c[0]), packPixel(c[1]), packPixel(c[2]), packPixel(c[3])));
 #elif defined(U8)
 	dst[i] = packPixel(c[0]);
 #elif defined(TEXEL)
@@ -141,4 +146,5 @@ void storePack(uint i, Pixel c[PACK]) {
 }
 
 // ITU-R BT.601 luma.
-float luma(vec3 c) { return dot(c, vec3(0.299, 0.587, 0.114)); }
+const vec3 BT601 = vec3(0.299, 0.587, 0.114);
+float luma(vec3 c) { return dot(c, BT601); }
