@@ -45,7 +45,7 @@ func TestImport(t *testing.T) {
 	params := make([]byte, 128)
 	copy(params, []byte{0: 0, 1: 4, 24: 1}) // 1024 columns, 1 stage
 	params[16], params[8] = 0, 0
-	copy(params[32:], []byte{4, 0, 0, 0, 0, 0, 0x80, 0xbf, 0, 0x80, 0x7f, 0x43}) // clamp, −1, 255.5
+	copy(params[28:], []byte{4, 0, 0, 0, 0, 0, 0x80, 0xbf, 0, 0x80, 0x7f, 0x43}) // clamp, −1, 255.5
 	bind := []gpu.Binding{{Buffer: h, Size: 4096}, {Buffer: h, Size: 4096}}
 	want := bytes.Clone(words[:4096])
 	for i := range want {
