@@ -378,7 +378,7 @@ func matmulCases(biased bool, calls []spec.Call) spec.Cases {
 		Sizes: [][]int{
 			{1, 2, 3, 65535}, {1, 3, 2, 65536}, {1, 2, 9, 100000}, {1, 1, 1, 1000000}, {1, 9, 5, 262147}, {1, 17, 12, 20000},
 			{1, 65536, 2, 3}, {1, 2, 65535, 5}, {1, 1000000, 1, 1}, {1, 1, 1000000, 1}, {2, 100000, 3, 2},
-			{1, 257, 261, 131}, {1, 256, 256, 128}, {3, 64, 128, 64},
+			{1, 257, 261, 131}, {1, 256, 256, 128}, {3, 64, 128, 64}, {1, 203, 1, 1032}, {1, 1, 4096, 516},
 		},
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return inputs(false, false, d, dims) },
 		InputsOf: func(c spec.Call, d tensor.DType, dims []int) []tensor.Desc {
@@ -387,7 +387,7 @@ func matmulCases(biased bool, calls []spec.Call) spec.Cases {
 		},
 		Bench: func(d tensor.DType) []spec.Work {
 			var ws []spec.Work
-			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 64, 64, 4096}, {1, 2048, 1, 2048}} {
+			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 64, 64, 4096}, {1, 2048, 1, 2048}, {1, 4096, 1, 4096}, {1, 1, 4096, 4096}} {
 				ws = append(ws, spec.Work{Call: calls[0], In: inputs(false, false, d, s)})
 			}
 			return ws

@@ -33,20 +33,41 @@ var (
 		{Name: "blas/matmul_panel.f32.add", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.row", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.row.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f16.row", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f16.row.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.bf16.row", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.bf16.row.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.long", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f32.long.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f16.long", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.f16.long.add", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.bf16.long", Params: gemmParams{}},
+		{Name: "blas/matmul_panel.bf16.long.add", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.tall", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.tall.add", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.wide", Params: gemmParams{}},
 		{Name: "blas/matmul_panel.f32.wide.add", Params: gemmParams{}},
 		{Name: "blas/matmul_dot.f32", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.f16", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.bf16", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.f32.one", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.f16.one", Params: gemmParams{}},
+		{Name: "blas/matmul_dot.bf16.one", Params: gemmParams{}},
 		{Name: "blas/matmul_pack.f32", Params: gemmPackParams{}},
 		{Name: "blas/matmul_pack.f16", Params: gemmPackParams{}},
 		{Name: "blas/matmul_pack.bf16", Params: gemmPackParams{}},
+		{Name: "blas/matmul_pack.f16.flat", Params: gemmPackParams{}},
+		{Name: "blas/matmul_pack.bf16.flat", Params: gemmPackParams{}},
 	}
 	gemmKernels = slices.Concat(panelKernels,
 		dtypeVariants("blas/matmul", gemmParams{}, floats, nil),
 		sharedVariants("f16.wide", "bf16.wide", "f32.large", "f16.large", "bf16.large", "f16.wide.large", "bf16.wide.large"),
 		[]spec.Kernel{{Name: "blas/matmul_coop.f16.m16.s32", Params: gemmParams{}}, {Name: "blas/matmul_coop.f16.m16.s64", Params: gemmParams{}}, {Name: "blas/matmul_coop.f16.m8.s8", Params: gemmParams{}}},
-		dtypeVariants("blas/matmul_finish", finishParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }))
+		dtypeVariants("blas/matmul_finish", finishParams{}, floats, func(d tensor.DType) bool { return d != tensor.F64 }),
+		[]spec.Kernel{
+			{Name: "blas/matmul_finish.f32.flat", Params: finishParams{}}, {Name: "blas/matmul_finish.f16.flat", Params: finishParams{}},
+			{Name: "blas/matmul_finish.bf16.flat", Params: finishParams{}},
+		})
 )
 
 // sharedVariants names kernels of gemmShared.
@@ -87,14 +108,15 @@ type gemm struct {
 	parts, part int
 	packed      [2]int // scratch buffers of packed operands, counted from 1
 	nothing     spec.Ref
-	run         int  // if not 0, the length of a part
-	filled      bool // the first operand is filled up with zeros along k to whole texels
+	run         int          // if not 0, the length of a part
+	filled      bool         // the first operand is filled up with zeros along k to whole texels
+	reads       tensor.DType // of the operand that may lie in 16 bits; the other one is f32
 }
 
 // newGemm chooses how to make a product. The steps of a, b and of whatever C
 // will be are along shape: batch dimensions, m, n, k.
 func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gemm {
-	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1}
+	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1, reads: tensor.F32}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
 	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared || t.Variant == byLarge || t.Variant == byMatrix:
@@ -108,6 +130,15 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 		g.mode = gemmDot
 	}
 	if g.mode != gemmShared {
+		g.a.steps, g.b.steps = slices.Clone(a.steps), slices.Clone(b.steps)
+		for d, n := range shape[:g.dimK()] {
+			if n == 1 { // nothing is stepped over
+				g.a.steps[d], g.b.steps[d] = 0, 0
+			}
+		}
+		g.reads = g.narrow()
+	}
+	if g.mode != gemmShared {
 		// Four columns of an operand must fit a binding to be packed, and the least
 		// piece of one that is not.
 		x, y := g.sides()
@@ -117,8 +148,8 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 				col = g.dimK()
 			}
 			reach := int64(min(g.size(col), 4)-1) * int64(s.steps[col])
-			if !s.pack { // pieces of k are of eight, of columns of four
-				reach = int64(min(k, 8)-1)*int64(s.steps[g.dimK()]) + int64(min(g.size(s.dim), 4)-1)*int64(s.steps[s.dim])
+			if !s.pack { // pieces of k are of eight, of columns of eight at most
+				reach = int64(min(k, 8)-1)*int64(s.steps[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.steps[s.dim])
 			}
 			if reach >= (maxSpan(t, true)-windowAlign(t))/int64(s.dtype.Size()) {
 				g.mode = gemmShared
@@ -138,6 +169,9 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	}
 	if groups > 0 && groups < enough && t.Variant != byWhole {
 		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
+	}
+	if g.mode == gemmPanel && g.byRow() && g.long() && t.Variant != byWhole {
+		g.parts = max(g.parts, min(g.slices(), int(t.MaxGroups[2])))
 	}
 	return g
 }
@@ -162,16 +196,20 @@ type gemmTile struct {
 
 func (g *gemm) tile() gemmTile {
 	switch {
+	case g.mode == gemmDot && min(g.size(g.dimM()), g.size(g.dimN())) == 1 && max(g.size(g.dimM()), g.size(g.dimN())) > 8:
+		return gemmTile{"blas/matmul_dot." + g.reads.String() + ".one", 64, 1}
 	case g.mode == gemmDot:
-		return gemmTile{"blas/matmul_dot.f32", 8, 4}
+		return gemmTile{"blas/matmul_dot." + g.reads.String(), 8, 4}
 	case g.mode == gemmShared:
 		return g.sharedTile()
 	}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch {
 	case g.t.Variant == byPanel:
-	case m <= 4 && g.t.Variant != byWide || g.t.Variant == byRow:
-		return gemmTile{"blas/matmul_panel.f32.row", 1, 64}
+	case g.byRow() && g.long():
+		return gemmTile{"blas/matmul_panel." + g.reads.String() + ".long", 1, 512}
+	case g.byRow():
+		return gemmTile{"blas/matmul_panel." + g.reads.String() + ".row", 1, 64}
 	// The widest tiles take longest to compile.
 	case g.t.Variant == byWide || g.t.Variant != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
@@ -258,17 +296,6 @@ func (g *gemm) cell() tensor.DType {
 		return tensor.F64
 	}
 	return tensor.F32
-}
-
-// whole reports whether every step of a CPU kernel's operand is one of whole
-// texels but that along dim, which is 1.
-func (o gemmMatrix) whole(dim int) bool {
-	for d, s := range o.steps {
-		if d == dim && s != 1 || d != dim && s%4 != 0 {
-			return false
-		}
-	}
-	return o.dtype == tensor.F32 && o.base%4 == 0
 }
 
 // takes reports whether the kernels can write C, with such a bias or none.
@@ -388,12 +415,16 @@ func (g *gemm) finish(b box, parts spec.Ref, part, wide int, out gemmMatrix, bia
 		N:     uint32(b.n[n]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
 	}
 	s := spec.Step{Kernel: "blas/matmul_finish." + out.dtype.String(), Bind: []spec.Bind{{Buf: parts}, {Buf: parts}, {}}}
-	if g.mode != gemmShared {
-		s.Kernel += ".texel"
-	}
 	if bias != nil {
 		p.Bias = 1
 		s.Bind[1], p.BiasBase = bias.bound(g.t, b)
+	}
+	if g.mode != gemmShared {
+		s.Kernel += ".texel"
+		if pack := perTexel(out.dtype); g.size(n)%pack == 0 && b.n[n]%pack == 0 && p.Base%uint32(pack) == 0 && p.BiasBase%uint32(pack) == 0 {
+			s.Kernel = "blas/matmul_finish." + out.dtype.String() + ".flat"
+			p.Packs = uint32(count / int64(pack))
+		}
 	}
 	s.Bind[2] = spec.Bind{Buf: out.ref, Offset: offset, Size: (first*size - offset + reach*size + 15) &^ 15}
 	s.Params = p

@@ -34,11 +34,7 @@ func (g *gemm) sides() (x, y side) {
 	}
 	if g.mode != gemmShared {
 		for _, s := range []*side{&x, &y} {
-			along := s.dim
-			if s.alone {
-				along = g.dimK()
-			}
-			s.pack = !s.whole(along) || g.size(g.dimK())%4 != 0 && !(g.filled && s.slot == 0)
+			s.pack = !g.lies(*s)
 		}
 	}
 	return x, y
@@ -143,7 +139,7 @@ func (g *gemm) shrink(step []int, x, y side, c gemmMatrix) error {
 			case d == g.dimM():
 				units = []int{16, 1}
 			case d == g.dimN() && g.mode == gemmPanel:
-				units = []int{128, 4}
+				units = []int{128, perTexel(g.reads)}
 			case d == g.dimN():
 				units = []int{128, 1}
 			}
@@ -248,6 +244,10 @@ func (g *gemm) ready(s side, b box) (side, error) {
 			at += (q.from[i] - origin[i]) * dst[i]
 		}
 		p.DstBase = uint32(at / 4)
+		kernel := "blas/matmul_pack." + s.dtype.String()
+		if s.dtype != tensor.F32 && write == q.n[2] && src.whole(3) && q.n[3]%perTexel(s.dtype) == 0 {
+			kernel += ".flat"
+		}
 		var from spec.Bind
 		from, p.SrcBase = src.bound(g.t, q)
 		groups := ceilDiv(p.Count, 256)
@@ -255,7 +255,7 @@ func (g *gemm) ready(s side, b box) (side, error) {
 		z := uint32(q.n[0] * q.n[1])
 		for p.Z = 0; p.Z < z; p.Z += g.t.MaxGroups[2] {
 			g.plan.Steps = append(g.plan.Steps, spec.Step{
-				Kernel: "blas/matmul_pack." + s.dtype.String(), Params: p,
+				Kernel: kernel, Params: p,
 				Bind:   []spec.Bind{from, {Buf: to.ref, Size: int64(elems) * 4}},
 				Groups: [3]uint32{gx, ceilDiv(groups, gx), min(z-p.Z, g.t.MaxGroups[2])},
 			})
@@ -269,18 +269,19 @@ func (g *gemm) ready(s side, b box) (side, error) {
 func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool) error {
 	tile := g.tile()
 	k, inner, outer := g.dimK(), g.inner(), g.outer()
-	u, uc := 4, 1
-	if g.mode == gemmShared {
-		u = 1
+	// Elements of what the kernel reads or writes at once: of the operands, along n, of C.
+	ux, uy, un, uc := 1, 1, 1, 1
+	if g.mode != gemmShared {
+		ux, uy = perTexel(x.dtype), perTexel(y.dtype)
 	}
 	if g.mode == gemmPanel {
-		uc = 4
+		un, uc = perTexel(g.reads), 4
 	}
 	in := func(v, unit int) uint32 { return uint32(ceilDiv(v, unit)) }
 	p := gemmParams{
-		M: uint32(b.n[x.dim]), N: in(b.n[y.dim], uc), K: in(b.n[k], u), KAll: in(b.n[k], u),
-		ARow: in(x.steps[x.dim], u), ACol: uint32(x.steps[k]), AInner: in(x.steps[inner], u), AOuter: in(x.steps[outer], u),
-		BRow: in(y.steps[k], u), BCol: in(y.steps[y.dim], u), BInner: in(y.steps[inner], u), BOuter: in(y.steps[outer], u),
+		M: uint32(b.n[x.dim]), N: in(b.n[y.dim], un), K: in(b.n[k], ux), KAll: in(b.n[k], ux),
+		ARow: in(x.steps[x.dim], ux), ACol: uint32(x.steps[k]), AInner: in(x.steps[inner], ux), AOuter: in(x.steps[outer], ux),
+		BRow: in(y.steps[k], uy), BCol: in(y.steps[y.dim], uy), BInner: in(y.steps[inner], uy), BOuter: in(y.steps[outer], uy),
 		CRow: in(c.steps[x.dim], uc), CCol: uint32(c.steps[y.dim]), CInner: in(c.steps[inner], uc), COuter: in(c.steps[outer], uc),
 		Inner: uint32(b.n[inner]),
 	}
@@ -290,8 +291,8 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 		if g.run > 0 {
 			part = g.run
 		}
-		p.K, p.KStep, p.Inner = in(part, u), in(part, u), uint32(g.parts)
-		p.AInner, p.BInner, p.CInner = in(part*x.steps[k], u), in(part*y.steps[k], u), in(g.part, uc)
+		p.K, p.KStep, p.Inner = in(part, ux), in(part, ux), uint32(g.parts)
+		p.AInner, p.BInner, p.CInner = in(part*x.steps[k], ux), in(part*y.steps[k], uy), in(g.part, uc)
 		z = g.parts
 	}
 	kernel := tile.kernel
@@ -322,8 +323,8 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 		p.Bias = 1
 		bb, bias0 = bias.bound(g.t, b)
 	}
-	a0, b0, c0, bias0 = a0/uint32(u), b0/uint32(u), c0/uint32(uc), bias0/uint32(uc)
-	cols := uint32(tile.cols / uc)
+	a0, b0, c0, bias0 = a0/uint32(ux), b0/uint32(uy), c0/uint32(uc), bias0/uint32(uc)
+	cols := uint32(tile.cols / un)
 	rowGroups, colGroups := ceilDiv(p.M, uint32(tile.rows)), ceilDiv(p.N, cols)
 	rowDim, colDim := 1, 0
 	if g.mode == gemmDot {
@@ -334,7 +335,7 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 	if g.mode != gemmPanel {
 		bStep = p.BCol
 	}
-	cStep := uint32(1)
+	cStep := uint32(un / uc)
 	if g.mode != gemmPanel {
 		cStep = p.CCol
 	}
@@ -345,7 +346,7 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 				r0, q0 := r*uint32(tile.rows), q*cols
 				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
 				s.ABase, s.BBase = a0+r0*p.ARow, b0+q0*bStep
-				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0
+				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0*uint32(un/uc)
 				step := spec.Step{Kernel: kernel, Params: s, Bind: []spec.Bind{bx, by, bb, bc}}
 				step.Groups[rowDim], step.Groups[colDim] = min(rowGroups-r, most[rowDim]), min(colGroups-q, most[colDim])
 				step.Groups[2] = uint32(min(z-w, int(most[2])))

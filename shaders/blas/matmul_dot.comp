@@ -1,45 +1,68 @@
 // Matrix product for CPU drivers where one side is at most a few vectors: both
-// operands as texels along k. An invocation makes one row of C, WAYS columns at
-// a time; the rows of B are the same for all invocations of a workgroup.
+// operands as texels along k, the first as it lies in memory, the vectors in f32. An
+// invocation makes ROWS rows of C, WAYS columns at a time; the vectors are the same for
+// all invocations of a workgroup, and a texel of them serves all rows.
 //
-//lathe:variant f32 F32
+//lathe:variant f32 F32 TEXEL ROWS=1 WAYS=4
+//lathe:variant f16 F16 TEXEL ROWS=1 WAYS=4
+//lathe:variant bf16 BF16 TEXEL ROWS=1 WAYS=4
+//lathe:variant f32.one F32 TEXEL ROWS=8 WAYS=1
+//lathe:variant f16.one F16 TEXEL ROWS=8 WAYS=1
+//lathe:variant bf16.one BF16 TEXEL ROWS=8 WAYS=1
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
 #define WG 8
-#define WAYS 4
 layout(local_size_x = WG) in;
 
+#include "lib/dtype.glsl"
+#include "lib/quads.glsl"
 #include "lib/gemm.glsl"
 
-layout(set = 0, binding = 0) uniform samplerBuffer a;
+// Texels of a row read one after the other: 64 bytes, a line of the caches, which is
+// gone before its next texel is wanted where rows are a power of two apart.
+#define AHEAD 4
+
+INPUT(0, a);
 layout(set = 0, binding = 1) uniform samplerBuffer b;
 layout(set = 0, binding = 2) uniform samplerBuffer bias;
 layout(set = 0, binding = 3) buffer C { float c[]; };
 
+vec4 acc[ROWS][WAYS]; // lanes of k apart: short dependency chains, and a smaller error
+int ai[ROWS], bi[WAYS];
+
+#define ABSORB(k, count) { \
+	vec4 y[WAYS][count * QUADS]; \
+	[[unroll]] for (uint j = 0; j < WAYS; j++) \
+		[[unroll]] for (int u = 0; u < count * QUADS; u++) y[j][u] = texelFetch(b, bi[j] + (k) * QUADS + u); \
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (int u = 0; u < count; u++) { \
+		uvec4 r = FETCH(a, ai[i] + (k) + u); \
+		[[unroll]] for (uint q = 0; q < QUADS; q++) \
+			[[unroll]] for (uint j = 0; j < WAYS; j++) acc[i][j] = fma(quad(r, q), y[j][u * QUADS + q], acc[i][j]); \
+	} \
+}
+
 void main() {
 	uint inner, outer, steps;
 	locate(inner, outer, steps);
-	uint row = gl_WorkGroupID.x * WG + gl_LocalInvocationID.x;
-	uint column = gl_WorkGroupID.y * WAYS;
-	int ai = int(p.aBase + inner * p.aInner + outer * p.aOuter + min(row, p.m - 1) * p.aRow);
-	int bi[WAYS];
-	[[unroll]] for (uint j = 0; j < WAYS; j++)
-		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + j, p.n - 1) * p.bCol);
-	// Lanes of k apart: short dependency chains, and a smaller error.
-	vec4 acc[WAYS];
-	[[unroll]] for (uint j = 0; j < WAYS; j++) acc[j] = vec4(0.0);
-	for (int k = 0; k < int(steps); k++) {
-		vec4 x = texelFetch(a, ai + k);
-		[[unroll]] for (uint j = 0; j < WAYS; j++) acc[j] = fma(x, texelFetch(b, bi[j] + k), acc[j]);
-	}
-	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter + row * p.cRow;
-	[[unroll]] for (uint j = 0; j < WAYS; j++) {
-		float sum = (acc[j].x + acc[j].y) + (acc[j].z + acc[j].w);
-		uint at = ci + (column + j) * p.cCol;
-		if (row < p.m && column + j < p.n) {
-			if (p.accumulate != 0) c[at] += sum;
+	uint row = gl_WorkGroupID.x * (WG * ROWS) + gl_LocalInvocationID.x, rows = p.m;
+	uint column = gl_WorkGroupID.y * WAYS, columns = p.n;
+	uint a0 = p.aBase + inner * p.aInner + outer * p.aOuter, b0 = p.bBase + inner * p.bInner + outer * p.bOuter;
+	uint aRow = p.aRow, bCol = p.bCol;
+	[[unroll]] for (uint i = 0; i < ROWS; i++) ai[i] = int(a0 + min(row + WG * i, rows - 1) * aRow);
+	[[unroll]] for (uint j = 0; j < WAYS; j++) bi[j] = int(b0 + min(column + j, columns - 1) * bCol);
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < WAYS; j++) acc[i][j] = vec4(0.0);
+	int k = 0, n = int(steps);
+	for (; k + AHEAD <= n; k += AHEAD) ABSORB(k, AHEAD)
+	[[dont_unroll]] for (; k < n; k++) ABSORB(k, 1)
+
+	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter, cRow = p.cRow, cCol = p.cCol, accumulate = p.accumulate;
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < WAYS; j++) {
+		float sum = (acc[i][j].x + acc[i][j].y) + (acc[i][j].z + acc[i][j].w);
+		uint at = ci + (row + WG * i) * cRow + (column + j) * cCol;
+		if (row + WG * i < rows && column + j < columns) {
+			if (accumulate != 0) c[at] += sum;
 			else c[at] = sum;
 		}
 	}

@@ -9,6 +9,9 @@
 //lathe:variant f16.texel F16 TEXEL
 //lathe:variant bf16 BF16
 //lathe:variant bf16.texel BF16 TEXEL
+//lathe:variant f32.flat F32 TEXEL FLAT
+//lathe:variant f16.flat F16 TEXEL FLAT
+//lathe:variant bf16.flat BF16 TEXEL FLAT
 //lathe:variant f64 F64
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -47,6 +50,27 @@ REAL partAt(uint i) { return parts[i]; }
 INPUT(1, bias);
 EDGED(2, dst);
 
+#if defined(FLAT)
+#include "lib/quads.glsl"
+
+void main() {
+	uint i = flatGroup() * WG + gl_LocalInvocationID.x, run = i / p.packs, at = i - run * p.packs;
+	if (run >= p.runs) return;
+	uint n = p.n / PACK, row = at / n, col = at - row * n;
+	uint from = (row + run) * p.row / 4 + col * QUADS, next = p.part / 4, parts_ = p.parts;
+	vec4 v[QUADS];
+	[[unroll]] for (uint q = 0; q < QUADS; q++) v[q] = vec4(0.0);
+	for (uint s = 0; s < parts_; s++, from += next)
+		[[unroll]] for (uint q = 0; q < QUADS; q++) v[q] += texelFetch(parts, int(from + q));
+	if (p.bias != 0) {
+		uvec4 add = FETCH(bias, p.biasBase / PACK + col);
+		[[unroll]] for (uint q = 0; q < QUADS; q++) v[q] += quad(add, q);
+	}
+	REAL made[PACK];
+	[[unroll]] for (uint k = 0; k < PACK; k++) made[k] = v[k / 4][k % 4];
+	dst[(p.base + run * p.runStep) / PACK + at] = repack(made);
+}
+#else
 void main() {
 	uint run = flatGroup() * WG + gl_LocalInvocationID.x, i = run % p.packs;
 	run /= p.packs;
@@ -71,3 +95,4 @@ void main() {
 	}
 	STORE_EDGED(dst, i, repack(v), begin, end);
 }
+#endif

@@ -1,13 +1,17 @@
 // Copies a matrix of any strides and dtype to f32 rows of whole texels, filled up
-// with zeros to the right and below: what the products of CPU drivers read.
+// with zeros to the right and below: what the products of CPU drivers read. FLAT is
+// for rows of whole packs, of which none are filled up.
 //
 //lathe:variant f32 F32 TEXEL
 //lathe:variant f16 F16 TEXEL
 //lathe:variant bf16 BF16 TEXEL
+//lathe:variant f16.flat F16 TEXEL FLAT
+//lathe:variant bf16.flat BF16 TEXEL FLAT
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 #include "lib/dtype.glsl"
+#include "lib/quads.glsl"
 
 #define WG 64
 #define TEXELS 4
@@ -34,6 +38,11 @@ layout(push_constant) uniform Params {
 INPUT(0, src);
 layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
 
+#if defined(FLAT)
+#define WRITES QUADS
+#else
+#define WRITES 1
+
 // lane is element e of the source, as bits.
 uint lane(uint e) {
 	uvec4 t = FETCH(src, e / PACK);
@@ -53,20 +62,27 @@ uvec4 widen(uvec4 v) {
 	return v;
 #endif
 }
+#endif
 
 void main() {
 	uint z = gl_WorkGroupID.z + p.z, outer = z / p.inner, inner = z - outer * p.inner;
 	uint src0 = p.srcBase + inner * p.srcInner + outer * p.srcOuter;
 	uint dst0 = p.dstBase + inner * p.dstInner + outer * p.dstOuter;
 	uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * (WG * TEXELS) + gl_LocalInvocationID.x;
+	uint count = p.count / WRITES, wide = p.wide / WRITES, srcRow = p.srcRow, dstRow = p.dstRow;
 	[[unroll]] for (uint t = 0; t < TEXELS; t++, i += WG) {
-		uint row = i / p.wide, col = (i - row * p.wide) * 4;
-		if (i < p.count) {
-			uint from = src0 + min(row, p.rows - 1) * p.srcRow;
+		uint row = i / wide, at = i - row * wide;
+		if (i < count) {
+#if defined(FLAT)
+			uvec4 r = FETCH(src, (src0 + row * srcRow) / PACK + at);
+			[[unroll]] for (uint q = 0; q < QUADS; q++) dst[dst0 + row * dstRow + at * QUADS + q] = floatBitsToUint(quad(r, q));
+#else
+			uint col = at * 4, from = src0 + min(row, p.rows - 1) * srcRow;
 			uvec4 v;
 			[[unroll]] for (uint k = 0; k < 4; k++) v[k] = lane(from + min(col + k, p.cols - 1) * p.srcCol);
 			bvec4 in_ = bvec4(row < p.rows && col < p.cols, row < p.rows && col + 1 < p.cols, row < p.rows && col + 2 < p.cols, row < p.rows && col + 3 < p.cols);
-			dst[dst0 + row * p.dstRow + col / 4] = mix(uvec4(0), widen(v), in_);
+			dst[dst0 + row * dstRow + at] = mix(uvec4(0), widen(v), in_);
+#endif
 		}
 	}
 }

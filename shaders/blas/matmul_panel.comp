@@ -1,20 +1,30 @@
-// Matrix product for CPU drivers: f32 operands as texel buffers, four columns of
-// a row a texel, rows of A as texels along k. An invocation makes ROWS rows of
-// 4·COLS columns in registers, so that a texel loaded serves many products; no
-// shared memory, no barriers. The plan packs operands that do not lie so; where
-// k is no multiple of 4 it has filled both up with zeros.
+// Matrix product for CPU drivers: operands as texel buffers, several columns of a
+// row of B a texel, rows of A in f32 as texels along k. An invocation makes ROWS
+// rows of COLS such texels in registers, so that a texel loaded serves many
+// products; no shared memory, no barriers. The plan packs operands that do not lie
+// so; where k is no multiple of 4 it has filled both up with zeros.
 //
 // ADD is C += A·B: kernels of their own, because drivers that run both sides of a
 // branch would load C and store it twice in all.
 //
-//lathe:variant f32.row F32 ROWS=1 COLS=2
-//lathe:variant f32.row.add F32 ROWS=1 COLS=2 ADD
-//lathe:variant f32 F32 ROWS=8 COLS=2
-//lathe:variant f32.add F32 ROWS=8 COLS=2 ADD
-//lathe:variant f32.tall F32 ROWS=32 COLS=2
-//lathe:variant f32.tall.add F32 ROWS=32 COLS=2 ADD
-//lathe:variant f32.wide F32 ROWS=16 COLS=4
-//lathe:variant f32.wide.add F32 ROWS=16 COLS=4 ADD
+//lathe:variant f32.row F32 TEXEL ROWS=1 COLS=2
+//lathe:variant f32.row.add F32 TEXEL ROWS=1 COLS=2 ADD
+//lathe:variant f16.row F16 TEXEL ROWS=1 COLS=1
+//lathe:variant f16.row.add F16 TEXEL ROWS=1 COLS=1 ADD
+//lathe:variant bf16.row BF16 TEXEL ROWS=1 COLS=1
+//lathe:variant bf16.row.add BF16 TEXEL ROWS=1 COLS=1 ADD
+//lathe:variant f32.long F32 TEXEL ROWS=1 COLS=16
+//lathe:variant f32.long.add F32 TEXEL ROWS=1 COLS=16 ADD
+//lathe:variant f16.long F16 TEXEL ROWS=1 COLS=8
+//lathe:variant f16.long.add F16 TEXEL ROWS=1 COLS=8 ADD
+//lathe:variant bf16.long BF16 TEXEL ROWS=1 COLS=8
+//lathe:variant bf16.long.add BF16 TEXEL ROWS=1 COLS=8 ADD
+//lathe:variant f32 F32 TEXEL ROWS=8 COLS=2
+//lathe:variant f32.add F32 TEXEL ROWS=8 COLS=2 ADD
+//lathe:variant f32.tall F32 TEXEL ROWS=32 COLS=2
+//lathe:variant f32.tall.add F32 TEXEL ROWS=32 COLS=2 ADD
+//lathe:variant f32.wide F32 TEXEL ROWS=16 COLS=4
+//lathe:variant f32.wide.add F32 TEXEL ROWS=16 COLS=4 ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -22,10 +32,14 @@
 #define WG 8
 layout(local_size_x = WG) in;
 
+#include "lib/dtype.glsl"
+#include "lib/quads.glsl"
 #include "lib/gemm.glsl"
 
+#define PARTS (COLS * QUADS) // vectors of four columns
+
 layout(set = 0, binding = 0) uniform samplerBuffer a;
-layout(set = 0, binding = 1) uniform samplerBuffer b;
+INPUT(1, b);
 layout(set = 0, binding = 2) uniform samplerBuffer bias;
 layout(set = 0, binding = 3) buffer C { vec4 c[]; };
 
@@ -40,31 +54,34 @@ void main() {
 	[[unroll]] for (uint j = 0; j < COLS; j++)
 		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + WG * j, p.n - 1));
 
-	vec4 acc[ROWS][COLS];
-	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLS; j++) acc[i][j] = vec4(0.0);
+	vec4 acc[ROWS][PARTS];
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = vec4(0.0);
 	for (int k = 0; k < int(steps); k++) {
-		vec4 y[4][COLS];
+		vec4 y[4][PARTS];
 		[[unroll]] for (int q = 0; q < 4; q++)
-			[[unroll]] for (uint j = 0; j < COLS; j++) y[q][j] = texelFetch(b, bi[j] + (4 * k + q) * next);
+			[[unroll]] for (uint j = 0; j < COLS; j++) {
+				uvec4 r = FETCH(b, bi[j] + (4 * k + q) * next);
+				[[unroll]] for (uint h = 0; h < QUADS; h++) y[q][j * QUADS + h] = quad(r, h);
+			}
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
 			vec4 x = texelFetch(a, ai[i] + k);
-			[[unroll]] for (uint j = 0; j < COLS; j++) {
+			[[unroll]] for (uint j = 0; j < PARTS; j++) {
 				acc[i][j] = fma(vec4(x.w), y[3][j], fma(vec4(x.z), y[2][j], fma(vec4(x.y), y[1][j], fma(vec4(x.x), y[0][j], acc[i][j]))));
 			}
 		}
 	}
 
 	if (p.bias != 0) {
-		[[unroll]] for (uint j = 0; j < COLS; j++) {
-			vec4 add = texelFetch(bias, int(p.biasBase + min(column + WG * j, p.n - 1)));
+		[[unroll]] for (uint j = 0; j < PARTS; j++) {
+			vec4 add = texelFetch(bias, int(p.biasBase + min(column + WG * (j / QUADS), p.n - 1) * QUADS + j % QUADS));
 			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
 		}
 	}
-	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter + row * p.cRow + column;
+	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter + row * p.cRow + column * QUADS;
 	[[unroll]] for (uint i = 0; i < ROWS; i++) {
-		[[unroll]] for (uint j = 0; j < COLS; j++) {
-			uint at = ci + i * p.cRow + WG * j;
-			if (row + i < p.m && column + WG * j < p.n) {
+		[[unroll]] for (uint j = 0; j < PARTS; j++) {
+			uint at = ci + i * p.cRow + WG * QUADS * (j / QUADS) + j % QUADS;
+			if (row + i < p.m && column + WG * (j / QUADS) < p.n) {
 #if defined(ADD)
 				c[at] += acc[i][j];
 #else

@@ -12,13 +12,15 @@ import (
 
 // child is the part of the bench that runs in a process of its own.
 func child(what string, args []string) error {
-	need := map[string]int{"imaging": 2, "startup": 1, "dispatch": 2}
+	need := map[string]int{"imaging": 2, "vips": 3, "startup": 1, "dispatch": 2}
 	if n, ok := need[what]; !ok || len(args) != n {
 		return fmt.Errorf("unknown child, or wrong arguments %q", args)
 	}
 	switch what {
 	case "imaging":
 		return imagingChild(args[0], args[1])
+	case "vips":
+		return vipsChild(args[0], args[1], args[2])
 	case "startup":
 		return startupChild(args[0])
 	default:

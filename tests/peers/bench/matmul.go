@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,16 +34,19 @@ var matmulCases = []matmulCase{
 	{name: "32 of 128³", batch: 32, m: 128, n: 128, k: 128},
 	{name: "64×64×4096", batch: 1, m: 64, n: 64, k: 4096},
 	{name: "2048×2048 by a vector", batch: 1, m: 2048, n: 1, k: 2048},
+	{name: "4096×4096 by a vector", batch: 1, m: 4096, n: 1, k: 4096},
+	{name: "a vector by 4096×4096", batch: 1, m: 1, n: 4096, k: 4096},
 }
 
 // matmul times matrix products against gonum's on all processors.
 func (b *bench) matmul() (*table, error) {
 	t := &table{
 		Title:  "Matrix products, f32, data on the device, against gonum",
-		Header: []string{"m×n×k", "Lathe", "GFLOP/s", "gonum", "GFLOP/s", "gonum / Lathe", "target"},
+		Header: []string{"m×n×k", "Lathe", "GFLOP/s", "gonum", "GFLOP/s", "gonum / Lathe", "target", "Lathe, f16", "bytes a second, f16 / f32"},
 	}
-	t.note("gonum's Sgemm (Sgemv for the vector) in pure Go uses all processors by itself; a batch is one call after the other. " +
-		"Both take turns in one process, and their results are compared. A ratio above 1 means Lathe is faster.")
+	t.note("gonum's Sgemm in pure Go uses all processors by itself, its Sgemv for a vector one; a batch is one call after the other. " +
+		"Both take turns in one process, and their results are compared. A ratio above 1 means Lathe is faster. " +
+		"The last two columns are of the same product of operands stored in f16, in turns with the others: half the bytes, and as much arithmetic.")
 	for _, mc := range matmulCases {
 		if !strings.Contains("matmul "+mc.name, b.match) {
 			continue
@@ -67,7 +71,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 		right = []int{mc.batch, mc.n, mc.k}
 	}
 	rng := rand.New(rand.NewPCG(b.seed, 7))
-	var ins []*lathe.Tensor
+	var ins, halves []*lathe.Tensor
 	var host [2][]float32
 	for i, shape := range [][]int{{mc.batch, mc.m, mc.k}, right} {
 		host[i] = make([]float32, shape[0]*shape[1]*shape[2])
@@ -78,24 +82,35 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 		if err != nil {
 			return err
 		}
-		ins = append(ins, x)
+		half, err := b.dev.Cast(x, tensor.F16)
+		if err != nil {
+			return err
+		}
+		ins, halves = append(ins, x), append(halves, half)
 	}
 	out, err := b.dev.NewTensor(tensor.Contiguous(tensor.F32, mc.batch, mc.m, mc.n))
 	if err != nil {
 		return err
 	}
+	outHalf, err := b.dev.NewTensor(tensor.Contiguous(tensor.F16, mc.batch, mc.m, mc.n))
+	if err != nil {
+		return err
+	}
 	got := make([]float32, mc.batch*mc.m*mc.n)
 	peer := mc.gonum(host[0], host[1], got)
-	ours := func(times int) func() error {
-		return func() error {
-			for range times {
-				if err := b.dev.Run(b.ctx, ops.MatMul{TransB: mc.transB}, []*lathe.Tensor{out}, ins); err != nil {
-					return err
+	ours := func(out *lathe.Tensor, ins []*lathe.Tensor) func(int) func() error {
+		return func(times int) func() error {
+			return func() error {
+				for range times {
+					if err := b.dev.Run(b.ctx, ops.MatMul{TransB: mc.transB}, []*lathe.Tensor{out}, ins); err != nil {
+						return err
+					}
 				}
+				return b.dev.Sync(b.ctx)
 			}
-			return b.dev.Sync(b.ctx)
 		}
 	}
+	single, half := ours(out, ins), ours(outHalf, halves)
 	theirs := func(times int) func() error {
 		return func() error {
 			for range times {
@@ -106,7 +121,11 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 			return nil
 		}
 	}
-	n, err := measure.Repeats(ours, each)
+	n, err := measure.Repeats(single, each)
+	if err != nil {
+		return err
+	}
+	h, err := measure.Repeats(half, each)
 	if err != nil {
 		return err
 	}
@@ -114,7 +133,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 	if err != nil {
 		return err
 	}
-	s, err := measure.Interleave(budget, 40, ours(n), theirs(m))
+	s, err := measure.Interleave(budget, 40, single(n), theirs(m), half(h))
 	if err != nil {
 		return err
 	}
@@ -125,7 +144,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 	if err := sameFloats(data, got, float64(mc.k)); err != nil {
 		return err
 	}
-	lathes, gonums := s[0].Over(n), s[1].Over(m)
+	lathes, gonums, inHalf := s[0].Over(n), s[1].Over(m), s[2].Over(h)
 	speed := ratio(gonums, lathes)
 	target := ""
 	if mc.target > 0 {
@@ -136,11 +155,13 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 	}
 	flops := 2 * float64(mc.batch) * float64(mc.m) * float64(mc.n) * float64(mc.k)
 	rate := func(s measure.Sample) float64 { return flops / float64(s.Median().Nanoseconds()) }
-	t.row(mc.name, lathes, rate(lathes), gonums, rate(gonums), fmt.Sprintf("**%.2f**", speed), target)
+	t.row(mc.name, lathes, rate(lathes), gonums, rate(gonums), fmt.Sprintf("**%.2f**", speed), target,
+		inHalf, fmt.Sprintf("%.2f", ratio(lathes, inHalf)/2))
+	t.value(mc.name+"/f16_bytes_ratio_best", bestRatio(lathes, inHalf)/2)
 	t.value(mc.name+"/gonum_ratio", speed)
 	t.value(mc.name+"/gonum_ratio_best", bestRatio(gonums, lathes))
 	t.value(mc.name+"/gflops", rate(lathes))
-	for _, x := range append(ins, out) {
+	for _, x := range slices.Concat(ins, halves, []*lathe.Tensor{out, outHalf}) {
 		if err := b.dev.Free(x); err != nil {
 			return err
 		}
@@ -158,6 +179,10 @@ func (mc matmulCase) gonum(a, right, out []float32) func() error {
 	return func() error {
 		if mc.n == 1 && mc.batch == 1 {
 			impl.Sgemv(blas.NoTrans, mc.m, mc.k, 1, a, mc.k, right, 1, 0, out, 1)
+			return nil
+		}
+		if mc.m == 1 && mc.batch == 1 && !mc.transB {
+			impl.Sgemv(blas.Trans, mc.k, mc.n, 1, right, mc.n, a, 1, 0, out, 1)
 			return nil
 		}
 		for i := range mc.batch {

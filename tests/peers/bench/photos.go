@@ -20,8 +20,8 @@ import (
 const jpegQuality = 90
 
 // photos compares `lathe image` with a Go program that uses imaging on all
-// processors, on a folder of photographs, each in a process of its own so that
-// its peak memory is its own.
+// processors, and with libvips where it is installed, on a folder of photographs,
+// each in a process of its own so that its peak memory is its own.
 func (b *bench) photos() (*table, error) {
 	w, h, few, many, repeats := 4000, 3000, 8, 24, 3
 	if b.quick {
@@ -40,63 +40,100 @@ func (b *bench) photos() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	latheRun := func(in string) (usage, error) {
-		out := filepath.Join(b.dir, "out-lathe")
+	// run measures a program that writes out from in, and checks that it did.
+	run := func(p program, in string) (usage, error) {
+		out := filepath.Join(b.dir, "out")
 		defer os.RemoveAll(out)
-		u, err := b.measure(nil, lathe, "image", "--op", "blur sigma=3", "--quality", fmt.Sprint(jpegQuality), "--out", out, in)
-		if err == nil {
-			err = countJPEG(out, in)
+		name, args := p.command(in, out)
+		u, err := b.measure(nil, name, args...)
+		if err != nil {
+			return u, err
 		}
-		return u, err
-	}
-	peerRun := func(in string) (usage, error) {
-		out := filepath.Join(b.dir, "out-imaging")
-		defer os.RemoveAll(out)
-		u, err := b.measure(nil, self, "child", "imaging", in, out)
-		if err == nil {
-			err = countJPEG(out, in)
+		if p.ownPeak { // its children hold the memory
+			if _, err := fmt.Sscan(u.output, &u.peak); err != nil {
+				return u, fmt.Errorf("reading %q: %w", u.output, err)
+			}
 		}
-		return u, err
+		return u, countJPEG(out, in)
 	}
-	if err := b.sameResult(lathe, self, some); err != nil {
+	programs := []program{
+		{name: "lathe image", command: func(in, out string) (string, []string) {
+			return lathe, []string{"image", "--op", "blur sigma=3", "--quality", fmt.Sprint(jpegQuality), "--out", out, in}
+		}},
+		{name: "imaging, a worker a processor", key: "imaging", command: func(in, out string) (string, []string) {
+			return self, []string{"child", "imaging", in, out}
+		}},
+	}
+	vips := vipsVersion()
+	if vips != "" {
+		for _, v := range [][3]string{
+			{"libvips, two processes", "libvips", vipsTaps},
+			{"libvips, two processes, 11 taps", "libvips_short", vipsFewTaps},
+		} {
+			programs = append(programs, program{name: v[0], key: v[1], ownPeak: true, command: func(in, out string) (string, []string) {
+				return self, []string{"child", "vips", in, out, v[2]}
+			}})
+		}
+	}
+	if err := b.sameResult(lathe, self, some, vips != ""); err != nil {
 		return nil, err
 	}
-	var ours, theirs []usage
+	took := make([][]usage, len(programs))
 	for range repeats { // in turns, for what else the machine does
-		u, err := latheRun(all)
-		if err != nil {
-			return nil, err
+		for i, p := range programs {
+			u, err := run(p, all)
+			if err != nil {
+				return nil, err
+			}
+			took[i] = append(took[i], u)
 		}
-		v, err := peerRun(all)
-		if err != nil {
-			return nil, err
-		}
-		ours, theirs = append(ours, u), append(theirs, v)
-	}
-	oursFew, err := latheRun(some)
-	if err != nil {
-		return nil, err
-	}
-	theirsFew, err := peerRun(some)
-	if err != nil {
-		return nil, err
 	}
 	t := &table{
 		Title:  fmt.Sprintf("%d JPEG photographs of %.0f megapixels, blur σ=3, to JPEG of quality %d", many, float64(w*h)/1e6, jpegQuality),
-		Header: []string{"program", "wall time", "processor time", "megapixels a second", fmt.Sprintf("peak memory, %d files", many), fmt.Sprintf("peak memory, %d files", few)},
+		Header: []string{"program", "wall time", "processor time", "megapixels a second", fmt.Sprintf("peak memory, %d files", many), fmt.Sprintf("peak memory, %d files", few), "wall time / lathe's", "processor time / lathe's"},
 	}
 	mp := float64(w) * float64(h) * float64(many) / 1e6
-	ourWall, ourCPU, ourPeak := summary(ours)
-	theirWall, theirCPU, theirPeak := summary(theirs)
-	t.row("lathe image", ourWall, measure.Format(ourCPU.Median()), mp/ourWall.Median().Seconds(), mib(ourPeak), mib(oursFew.peak))
-	t.row("imaging, a worker a processor", theirWall, measure.Format(theirCPU.Median()), mp/theirWall.Median().Seconds(), mib(theirPeak), mib(theirsFew.peak))
-	t.row("imaging / lathe", fmt.Sprintf("**%.2f**", ratio(theirWall, ourWall)), fmt.Sprintf("%.2f", ratio(theirCPU, ourCPU)), "", "", "")
-	t.value("wall_ratio", ratio(theirWall, ourWall))
-	t.value("peak_bytes", float64(ourPeak))
-	t.value("peak_bytes_few", float64(oursFew.peak))
-	t.note("%s of generated photographs; start of the process, opening of the device and compilation of shaders included. "+
+	ourWall, ourCPU, _ := summary(took[0])
+	for i, p := range programs {
+		wall, cpu, peak := summary(took[i])
+		u, err := run(p, some)
+		if err != nil {
+			return nil, err
+		}
+		ratios := [2]string{}
+		if i > 0 {
+			ratios = [2]string{fmt.Sprintf("**%.2f**", ratio(wall, ourWall)), fmt.Sprintf("%.2f", ratio(cpu, ourCPU))}
+			t.value(p.key+"/wall_ratio", ratio(wall, ourWall))
+			t.value(p.key+"/cpu_ratio", ratio(cpu, ourCPU))
+		} else {
+			t.value("peak_bytes", float64(peak))
+			t.value("peak_bytes_few", float64(u.peak))
+		}
+		t.row(p.name, wall, measure.Format(cpu.Median()), mp/wall.Median().Seconds(), mib(peak), mib(u.peak), ratios[0], ratios[1])
+	}
+	t.note("%s of generated photographs; start of the process, opening of the device and compilation of shaders included. A ratio above 1 means Lathe is faster. "+
 		"Peak memory is the resident set's high-water mark, the driver's memory included where the device is the processor.", mib(bytesIn))
+	if vips == "" {
+		t.note("libvips is not in the table: no command `vips` was found on this machine.")
+	} else {
+		t.note("libvips %s by its command `vips gaussblur`, one photograph after the other in each of two processes of one thread, chroma at half the resolution as Go's encoder has it. "+
+			"By itself it takes 11 taps of the kernel; with 19 it takes those that Lathe takes. The aim is at most twice libvips's time, a ratio of 0.5: with all taps %s.", vips, met(t.Values["libvips/wall_ratio"] >= 0.5))
+	}
 	return t, nil
+}
+
+// program is one that blurs a folder of photographs.
+type program struct {
+	name, key string
+	command   func(in, out string) (name string, args []string)
+	ownPeak   bool // it prints the bytes of its peak
+}
+
+func met(yes bool) string {
+	if yes {
+		return "met"
+	}
+	return "missed"
 }
 
 // makePhotos paints the folder of all photographs, and links some of them into
@@ -148,8 +185,8 @@ func (b *bench) buildCLI() (string, error) {
 	return bin, nil
 }
 
-// sameResult checks that both programs write the same pictures.
-func (b *bench) sameResult(lathe, self, in string) error {
+// sameResult checks that the programs write the same pictures.
+func (b *bench) sameResult(lathe, self, in string, vips bool) error {
 	one := filepath.Join(b.dir, "one")
 	if err := os.MkdirAll(one, 0o755); err != nil {
 		return err
@@ -178,6 +215,9 @@ func (b *bench) sameResult(lathe, self, in string) error {
 	}
 	if d := distance(imaging.Clone(x), imaging.Clone(y)); d > 1.5 {
 		return fmt.Errorf("lathe image and imaging differ by %.2f/255 on average", d)
+	}
+	if vips {
+		return b.vipsSame(x, filepath.Join(one, "photo00.jpg"))
 	}
 	return nil
 }

@@ -1,0 +1,85 @@
+package ops
+
+import "github.com/lathe-gpu/lathe/tensor"
+
+// What kernels of CPU drivers read where it lies, and products by a vector.
+
+// byRow reports whether panels are of one row.
+func (g *gemm) byRow() bool {
+	return g.t.Variant == byRow || g.size(g.dimM()) <= 4 && g.t.Variant != byWide && g.t.Variant != byPanel
+}
+
+// long reports whether panels of one row are long ones, which read memory in runs of
+// 2 KiB: where enough of them are left for all processors, slices of k counted.
+func (g *gemm) long() bool {
+	n := g.size(g.dimN())
+	groups := ceilDiv(n, 512)
+	if groups*512 > n+n/4 { // too much of a last one would be for nothing
+		return false
+	}
+	groups *= g.slices()
+	for _, d := range g.shape[:g.dimN()] {
+		groups *= d
+	}
+	return groups >= 16
+}
+
+// slices is how many parts of k long panels take one after the other: of 256 rows of B,
+// so that a processor that walks along them has their pages at hand.
+func (g *gemm) slices() int {
+	for _, d := range g.shape[:g.dimM()] {
+		if d > 1 {
+			return 1
+		}
+	}
+	return max(min(g.size(g.dimK())/256, 64), 1)
+}
+
+// narrow is the dtype of the operand that the kernels for vectors read where it lies, of
+// 16 bits or 32: to turn a matrix into f32 first would cost more than its product by a
+// vector.
+func (g *gemm) narrow() tensor.DType {
+	x, y := g.sides()
+	s := x
+	switch {
+	case g.mode == gemmPanel && g.byRow():
+		s = y
+	case g.mode != gemmDot:
+		return tensor.F32
+	}
+	if g.reads = s.dtype; g.lies(s) {
+		return s.dtype
+	}
+	return tensor.F32
+}
+
+// whole reports whether every step of a CPU kernel's operand is one of whole
+// texels but that along dim, which is 1.
+func (o gemmMatrix) whole(dim int) bool {
+	texel := perTexel(o.dtype)
+	for d, s := range o.steps {
+		if d == dim && s != 1 || d != dim && s%texel != 0 {
+			return false
+		}
+	}
+	return o.base%int64(texel) == 0
+}
+
+// perTexel is how many elements a texel of 16 bytes holds.
+func perTexel(d tensor.DType) int { return 16 / d.Size() }
+
+// lies reports whether a CPU kernel can read the side where it lies: in f32, or in
+// g.reads the one that kernels take so.
+func (g *gemm) lies(s side) bool {
+	k, along, texel := g.size(g.dimK()), s.dim, perTexel(s.dtype)
+	if s.alone {
+		along = g.dimK()
+	}
+	if s.dtype != tensor.F32 {
+		first := s.slot == 0 != g.swapped()
+		if s.dtype != g.reads || first != (g.mode == gemmDot) || g.size(along)%texel != 0 {
+			return false
+		}
+	}
+	return s.whole(along) && (k%4 == 0 || g.filled && s.slot == 0)
+}
