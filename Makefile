@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,14 @@ swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver
 	LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
+
+# The WebGPU library is left out: its driver would be this one.
+newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)
+	@mkdir -p bin
+	for p in abi vk tests/conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
+	tools/setup/mesa.sh abi $(CURDIR)/bin/abi.test -test.run TestCooperative
+	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
+	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
 	LATHE_VALIDATION=1 $(GO) test -short -count 1 -timeout $(TIMEOUT) ./tests/conformance/...

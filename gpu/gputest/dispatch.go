@@ -228,7 +228,7 @@ func testShared(e *env) {
 // testSubgroups holds a device to Features.FullSubgroups.
 func testSubgroups(e *env) {
 	const groups = 5
-	in := pattern(512*groups, 2)
+	in := pattern(128*groups, 2)
 	h := e.words(in...)
 	f := &e.dev.Info().Features
 	err := e.dev.Submit([]gpu.Dispatch{{Module: e.module(subgroupName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{groups, 1, 1}}})
@@ -238,14 +238,14 @@ func testSubgroups(e *env) {
 	}
 	e.ok(err)
 	size := int(f.SubgroupSize)
-	if !f.FullSubgroups || size == 0 || 256%size != 0 {
+	if !f.FullSubgroups || size == 0 || 64%size != 0 {
 		e.Skipf("the device promises no whole subgroups (size %d)", size)
 	}
-	for g := 0; g < len(in); g += 512 {
-		for i := g; i < g+256; i += size {
+	for g := 0; g < len(in); g += 128 {
+		for i := g; i < g+64; i += size {
 			slices.Reverse(in[i : i+size])
 		}
-		for i := g + 256; i < g+512; i++ {
+		for i := g + 64; i < g+128; i++ {
 			in[i] = f.SubgroupSize
 		}
 	}

@@ -50,14 +50,14 @@ func Kernels() (map[string]null.Kernel, error) {
 		},
 		subgroupName: func(d gpu.Dispatch, bufs [][]byte) error {
 			const size = 32 // as null.DefaultInfo says
-			for i := range 256 * int(d.Count()) {
-				at := i/256*512 + i%256
+			for i := range 64 * int(d.Count()) {
+				at := i/64*128 + i%64
 				if l := i % size; l < size/2 {
 					a, b := load(bufs[0], at), load(bufs[0], at+size-1-2*l)
 					store(bufs[0], at, b)
 					store(bufs[0], at+size-1-2*l, a)
 				}
-				store(bufs[0], at+256, size)
+				store(bufs[0], at+64, size)
 			}
 			return nil
 		},

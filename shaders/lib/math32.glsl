@@ -39,6 +39,20 @@ float split(float x, out int n) {
 	return uintBitsToFloat(uint(bits));
 }
 
+// Of numbers as bits, for a device may take subnormal ones for 0: isPositive leaves
+// out infinity, isNegative does not.
+bool isPositive(float x) { return floatBitsToUint(x) - 1u < 0x7f7fffffu; }
+bool isNegative(float x) { return floatBitsToUint(x) - 0x80000001u < 0x7f800000u; }
+bool isZero(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0u; }
+
+// lift makes a normal number of x > 0; the root of that, times root, is that of x.
+float lift(float x, out float root) {
+	int bits = int(floatBitsToUint(x));
+	bool sub = bits < 0x00800000;
+	root = mix(1.0, 2.6469779601696886e-23, sub); // 2^−75
+	return mix(x, float(bits) * 2.0, sub);
+}
+
 // atanhTail is 2·(atanh(s) − s)/s of z = s² ≤ 0.03.
 float atanhTail(float z) { return z * (6.66666667e-1 + z * (4.00000006e-1 + z * (2.85714286e-1 + z * 2.22222222e-1))); }
 

@@ -26,6 +26,14 @@ double split(double x, out int n) {
 	return packDouble2x32(b);
 }
 
+bool isPositive(double x) { return x > 0.0LF && x <= 1.7976931348623157e308LF; }
+bool isNegative(double x) { return x < 0.0LF; }
+bool isZero(double x) { return x == 0.0LF; }
+double lift(double x, out double root) {
+	root = 1.0LF;
+	return x;
+}
+
 // atanhTail is 2·(atanh(s) − s)/s of z = s² ≤ 0.03.
 double atanhTail(double z) { return z * (0.66666666666666666667LF + z * (0.4LF + z * (0.28571428571428571429LF + z * (0.22222222222222222222LF + z * (0.18181818181818181818LF + z * (0.15384615384615384615LF + z * (0.13333333333333333333LF + z * (0.11764705882352941176LF + z * (0.10526315789473684211LF + z * (0.095238095238095238095LF + z * 0.086956521739130434783LF)))))))))); }
 

@@ -5,10 +5,10 @@
 #include "lib/math.glsl"
 
 REAL apply(REAL x) {
-	bool plain = x > REAL(0) && x < infinity();
-	REAL v = REAL(1) / sqrt(plain ? x : REAL(1));
+	REAL root, a = lift(isPositive(x) ? x : REAL(1), root);
+	REAL v = REAL(1) / (sqrt(a) * root);
 	v = x == infinity() ? REAL(0) : v;
-	v = x == REAL(0) ? (signBit(x) ? -infinity() : infinity()) : v;
-	v = x < REAL(0) ? notANumber() : v;
+	v = isZero(x) ? (signBit(x) ? -infinity() : infinity()) : v;
+	v = isNegative(x) ? notANumber() : v;
 	return isNaN(x) ? x : v;
 }

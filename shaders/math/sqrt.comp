@@ -5,8 +5,8 @@
 #include "lib/math.glsl"
 
 REAL apply(REAL x) {
-	bool plain = x > REAL(0) && x < infinity();
-	REAL a = plain ? x : REAL(1), s = sqrt(a);
+	bool plain = isPositive(x);
+	REAL root, a = lift(plain ? x : REAL(1), root), s = sqrt(a);
 	precise REAL v = s + (a - s * s) / (s + s);
-	return plain ? v : x < REAL(0) ? notANumber() : x;
+	return plain ? v * root : isNegative(x) ? notANumber() : x;
 }
