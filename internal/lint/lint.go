@@ -108,6 +108,7 @@ func (l *linter) file(name string) error {
 	if ext == ".go" && !test || shader {
 		l.words(name, text)
 	}
+	l.merges(name, text)
 	l.machinePaths(name, text, test)
 	if ext == ".go" {
 		return l.goFile(name, text, test)
@@ -135,6 +136,15 @@ var wholeWords = regexp.MustCompile(`\b(` + strings.Join(marks, "|") + `|(?i:` +
 func (l *linter) words(name string, text []byte) {
 	for _, m := range wholeWords.FindAllIndex(text, -1) {
 		l.report(lineOf(name, text, m[0]), "%q: nothing half-made ships; finish it, or return a clear error and open an issue", text[m[0]:m[1]])
+	}
+}
+
+// mergeMark begins a line that git leaves where two changes meet.
+var mergeMark = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
+
+func (l *linter) merges(name string, text []byte) {
+	for _, m := range mergeMark.FindAllIndex(text, -1) {
+		l.report(lineOf(name, text, m[0]), "a mark of a merge: choose one side, or make one text of both")
 	}
 }
 

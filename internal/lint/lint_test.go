@@ -87,6 +87,8 @@ func TestPlanted(t *testing.T) {
 		{"in any case", "vk/a.go", doc + "// Stu" + "b of it.\n", "nothing half-made ships"},
 		{"part of a word", "vk/a.go", doc + "// the stu" + "bborn case\n", ""},
 		{"left to do in a test", "vk/a_test.go", doc + "// TO" + "DO: more\n", ""},
+		{"a merge left open", "docs/a.md", "a\n" + strings.Repeat("<", 7) + " HEAD\n", "a mark of a merge"},
+		{"arrows", "docs/a.md", "a <<<<<<< b\n", ""},
 		{"machine path", "docs/a.md", "see /ho" + "me/me/notes\n", "exists on one machine only"},
 		{"machine path in a script", "tools/a.sh", "cp x /tm" + "p/x\n", "exists on one machine only"},
 		{"path in a URL", "docs/a.md", "see https://example.com/ho" + "me/me\n", ""},
