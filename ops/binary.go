@@ -83,16 +83,21 @@ func newBinary(b pairwise) *spec.Op {
 	}
 	op.Variants, op.Class = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
-		var at [2][]int
+		var values [2][]float64
+		for i, h := range in {
+			values[i] = h.Floats()
+		}
+		results := make([]float64, 0, out[0].Elems())
 		out[0].Each(func(index []int, _ int) {
+			var at [2]int
 			for i, h := range in {
-				at[i] = at[i][:0]
 				for d, n := range h.Shape {
-					at[i] = append(at[i], min(index[len(index)-len(h.Shape)+d], n-1))
+					at[i] = at[i]*n + min(index[len(index)-len(h.Shape)+d], n-1)
 				}
 			}
-			out[0].Set(b.f(in[0].At(at[0]...), in[1].At(at[1]...)), index...)
+			results = append(results, b.f(values[0][at[0]], values[1][at[1]]))
 		})
+		out[0].SetFloats(results)
 	}
 	op.Tolerance = func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Why: b.why}

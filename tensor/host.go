@@ -46,8 +46,19 @@ func (h *Host) Set(v float64, index ...int) { h.set(h.offset(index), v) }
 func (h *Host) Floats() []float64 {
 	if h.IsContiguous() {
 		out := make([]float64, h.Elems())
-		for i := range out {
-			out[i] = h.get(i)
+		switch h.DType { // the common ones without a choice for each element
+		case F32:
+			for i, b := 0, h.Data; i < len(out); i, b = i+1, b[4:] {
+				out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+			}
+		case U8, Bool:
+			for i, b := range h.Data[:len(out)] {
+				out[i] = float64(b)
+			}
+		default:
+			for i := range out {
+				out[i] = h.get(i)
+			}
 		}
 		return out
 	}
@@ -59,8 +70,15 @@ func (h *Host) Floats() []float64 {
 // SetFloats stores values in row-major order of the shape.
 func (h *Host) SetFloats(values []float64) {
 	if h.IsContiguous() {
-		for i := range h.Elems() {
-			h.set(i, values[i])
+		values = values[:h.Elems()]
+		if h.DType == F32 {
+			for i, b := 0, h.Data; i < len(values); i, b = i+1, b[4:] {
+				binary.LittleEndian.PutUint32(b, math.Float32bits(float32(values[i])))
+			}
+			return
+		}
+		for i, v := range values {
+			h.set(i, v)
 		}
 		return
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,8 @@ import (
 )
 
 // devices runs f on every device of every backend there is, or of the backend
-// that LATHE_BACKEND names. Without one it skips, or fails if
+// that LATHE_BACKEND names, side by side: drivers
+// compile on one processor at a time. Without a device it skips, or fails if
 // LATHE_REQUIRE_DEVICE=1.
 func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	t.Helper()
@@ -31,11 +34,15 @@ func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 		t.Fatal(err)
 	}
 	validation := os.Getenv("LATHE_VALIDATION") == "1"
+	var all sync.WaitGroup
+	defer all.Wait()
 	for i, info := range infos {
 		if validation && info.Backend != "vk" {
 			continue // the layer is Vulkan's, and the library's own use of Vulkan is not ours to judge
 		}
-		t.Run(fmt.Sprintf("%s %d %s", info.Backend, i, info.Name), func(t *testing.T) { f(t, open(t, i, validation)) })
+		all.Go(func() {
+			t.Run(fmt.Sprintf("%s %d %s", info.Backend, i, info.Name), func(t *testing.T) { f(t, open(t, i, validation)) })
+		})
 	}
 }
 
@@ -73,6 +80,7 @@ func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
 	}
+	var mu sync.Mutex
 	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
@@ -84,6 +92,8 @@ func TestDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		reports = append(reports, rep)
 		t.Logf("%v, longest %s\n%s", time.Since(start).Round(time.Millisecond), rep.Slowest(8), rep)
 		if !rep.OK() {
@@ -108,6 +118,7 @@ func TestDevices(t *testing.T) {
 		}
 	})
 	if file := os.Getenv("LATHE_TABLE"); file != "" {
+		slices.SortStableFunc(reports, func(a, b *conformance.Report) int { return strings.Compare(a.Backend, b.Backend) })
 		if err := os.WriteFile(file, []byte(conformance.Table(reports)), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +126,12 @@ func TestDevices(t *testing.T) {
 }
 
 // TestBackendsAgree runs every case by both backends where they reach the same
-// hardware: each must pass, and their results must agree.
+// hardware: each must pass, and their results must agree. What else there is to try
+// of a case, TestDevices does.
 func TestBackendsAgree(t *testing.T) {
+	if os.Getenv("LATHE_VALIDATION") == "1" {
+		t.Skip("the layer watches one backend")
+	}
 	infos, err := drivers.List(t.Context(), drivers.Auto)
 	if err != nil && !errors.Is(err, gpu.ErrNoDevice) {
 		t.Fatal(err)
@@ -130,7 +145,7 @@ func TestBackendsAgree(t *testing.T) {
 		t.Run(infos[i].Name, func(t *testing.T) {
 			t.Setenv(drivers.Env, drivers.Auto)
 			a, b := open(t, j, false), open(t, i, false)
-			rep, err := conformance.Run(t.Context(), a, conformance.Options{Expect: expectations(t), Quick: true,
+			rep, err := conformance.Run(t.Context(), a, conformance.Options{Expect: expectations(t), Quick: true, Once: true,
 				Variants: []conformance.Variant{{Name: a.Info().Backend}, {Name: b.Info().Backend, Device: b}}})
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -24,6 +25,9 @@ type prepared struct {
 	// as it may; nil if there are none.
 	flushed []*tensor.Host
 	err     error
+
+	mu    sync.Mutex
+	known []verdict
 }
 
 // prepare fills the inputs of a job and computes the reference. It is called

@@ -121,8 +121,10 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 		scatter(&tensor.Host{Desc: b.desc, Data: inside}, data)
 	} else {
 		each(b.desc, func(from, to int) {
-			for i := from; i < to; i++ {
-				inside[i] = poison
+			part := inside[from:to]
+			part[0] = poison
+			for n := 1; n < len(part); n *= 2 { // what is there, twice as much each time
+				copy(part[n:], part[:n])
 			}
 		})
 	}
