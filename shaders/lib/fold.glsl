@@ -41,6 +41,7 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
+#define FOLDS
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 

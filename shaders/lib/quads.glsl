@@ -1,16 +1,12 @@
 // Packs as vectors of four neighbouring elements, in f32: QUADS of them in a pack.
-// The halves are widened by the driver: exactly so on CPU drivers, in one instruction,
-// which is what this is for.
+// For CPU drivers (see widenHalves).
 
 #define QUADS (PACK / 4)
 
 #if defined(F32)
 vec4 quad(uvec4 r, uint i) { return uintBitsToFloat(r); }
 #elif defined(F16)
-vec4 quad(uvec4 r, uint i) {
-	uvec2 w = i == 0 ? r.xy : r.zw;
-	return vec4(unpackHalf2x16(w.x), unpackHalf2x16(w.y));
-}
+vec4 quad(uvec4 r, uint i) { return widenHalves(i == 0 ? r.xy : r.zw); }
 #elif defined(BF16)
 vec4 quad(uvec4 r, uint i) {
 	uvec2 w = i == 0 ? r.xy : r.zw;
