@@ -75,7 +75,8 @@ func expectations(t *testing.T) *conformance.Expectations {
 // TestDevices is the suite: every operation, every case, every way to plan. By
 // WebGPU it runs the quick level's cases, with the device's own limits and with
 // WebGPU's least, and everything with LATHE_SLOW=1: the kernels are those that
-// Vulkan has run already.
+// Vulkan has run already. For the race detector two ways to plan run side by side at
+// the quick level, each case once.
 func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
@@ -87,6 +88,9 @@ func TestDevices(t *testing.T) {
 		opts := conformance.Options{Expect: expectations(t), Quick: testing.Short()}
 		if dev.Info().Backend == "wgpu" && !opts.Quick && os.Getenv("LATHE_SLOW") != "1" {
 			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())[:2]
+		}
+		if raceDetector && opts.Quick {
+			opts.Once, opts.Variants = true, conformance.Variants(dev.Info())[:2]
 		}
 		rep, err := conformance.Run(t.Context(), dev, opts)
 		if err != nil {
