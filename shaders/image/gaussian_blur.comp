@@ -73,9 +73,13 @@ void sumUp(uint from, uint by, int at, int last, inout vec3 sum[ROWS][PACK]) {
 	[[unroll]] for (uint k = 0; k < PACK; k++) {
 		vec3 c[LINES];
 		[[unroll]] for (uint t = 0; t < LINES; t++) c[t] = pixelOf(v[t], k).rgb;
+		// In the order of the other variants, so that a picture's width, which decides
+		// between them, changes no bit.
 		[[unroll]] for (uint r = 0; r < ROWS; r++) {
-			[[unroll]] for (uint i = 0; i < RADIUS; i++) sum[r][k] += (c[r + i] + c[r + 2 * RADIUS - i]) * w[i / 4][i % 4];
-			sum[r][k] += c[r + RADIUS] * w[RADIUS / 4][RADIUS % 4];
+			[[unroll]] for (uint i = 0; i <= 2 * RADIUS; i++) {
+				uint m = i < RADIUS ? i : 2 * RADIUS - i;
+				sum[r][k] = fma(c[r + i], vec3(w[m / 4][m % 4]), sum[r][k]);
+			}
 		}
 	}
 }
