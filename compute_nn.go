@@ -67,11 +67,11 @@ func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error)
 }
 
 // RMSNorm divides x by the root of the mean square of all elements from dimension
-// axis on, which counts from the end if negative, epsilon being added to the mean
+// dim on, which counts from the end if negative, eps being added to the mean
 // square, then multiplies by gamma, of the shape of those dimensions. Nil for
 // gamma leaves it out.
-func (d *Device) RMSNorm(x, gamma *Tensor, axis int, epsilon float64) (*Tensor, error) {
-	return d.one(ops.RMSNorm{Axis: axis, Epsilon: epsilon}, present(x, gamma)...)
+func (d *Device) RMSNorm(x, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
+	return d.one(ops.RMSNorm{Dim: dim, Eps: eps}, present(x, gamma)...)
 }
 
 // LayerNormGrad is the gradients of LayerNorm with respect to x, gamma and

@@ -123,9 +123,9 @@ type ArrayOps interface {
 type NeuralOps interface {
 	// LayerNorm normalises the last dimension, multiplies by gamma and adds beta.
 	LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error
-	// RMSNorm divides by the root mean square of all elements from dimension axis
+	// RMSNorm divides by the root mean square of all elements from dimension dim
 	// on, which counts from the end if negative, and multiplies by gamma.
-	RMSNorm(in, gamma, out TensorHandle, axis int, epsilon float64) error
+	RMSNorm(in, gamma, out TensorHandle, dim int, eps float64) error
 	// Softmax along dimension dim, which counts from the end if negative.
 	Softmax(in, out TensorHandle, dim int) error
 	// GELU in its tanh form.

@@ -93,7 +93,7 @@ func methods() []method {
 		{"ReduceSum that keeps it", ops.ReduceSum{Dims: []int{1}, KeepDims: true}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { d := 1; return b.ReduceSum(i[0], o[0], &d) }},
 		{"Embedding", ops.Embedding{}, []*tensor.Host{ramp(tensor.I64, 0, 6, 4), f32(6, 3)}, nil, func(b backend.Backend, i, o []handle) error { return b.Embedding(i[0], i[1], o[0]) }},
 		{"LayerNorm", ops.LayerNorm{Eps: 1e-5}, []*tensor.Host{f32(3, 5), f32(5), f32(5)}, nil, func(b backend.Backend, i, o []handle) error { return b.LayerNorm(i[0], i[1], i[2], o[0], 1e-5) }},
-		{"RMSNorm", ops.RMSNorm{Axis: -1, Epsilon: 1e-5}, []*tensor.Host{f32(3, 5), f32(5)}, nil, func(b backend.Backend, i, o []handle) error { return b.RMSNorm(i[0], i[1], o[0], -1, 1e-5) }},
+		{"RMSNorm", ops.RMSNorm{Dim: -1, Eps: 1e-5}, []*tensor.Host{f32(3, 5), f32(5)}, nil, func(b backend.Backend, i, o []handle) error { return b.RMSNorm(i[0], i[1], o[0], -1, 1e-5) }},
 		{"Softmax", ops.Softmax{Dim: -1}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.Softmax(i[0], o[0], -1) }},
 		{"GELU", ops.GELU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.GELU(i[0], o[0]) }},
 		{"ReLU", ops.ReLU{}, []*tensor.Host{f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.ReLU(i[0], o[0]) }},

@@ -53,8 +53,8 @@ func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error
 }
 
 // RMSNorm divides by the root mean square from a dimension on.
-func (d *Device) RMSNorm(in, gamma, out TensorHandle, axis int, epsilon float64) error {
-	return d.call(ops.RMSNorm{Axis: axis, Epsilon: epsilon}, list{out}, list{in, gamma})
+func (d *Device) RMSNorm(in, gamma, out TensorHandle, dim int, eps float64) error {
+	return d.call(ops.RMSNorm{Dim: dim, Eps: eps}, list{out}, list{in, gamma})
 }
 
 // Softmax along a dimension.

@@ -8,11 +8,11 @@ import (
 )
 
 // RMSNorm divides by the root of the mean square of all elements from dimension
-// Axis on: x/√(mean x² + Epsilon)·gamma. Gamma has the shape of these dimensions,
+// Dim on: x/√(mean x² + Eps)·gamma. Gamma has the shape of these dimensions,
 // and the input's dtype, or F32 where that has 16 bits; 1 if it is left out.
 type RMSNorm struct {
-	Axis    int     `attr:"axis" doc:"the first of the dimensions that are normalised together, negative from the end"`
-	Epsilon float64 `attr:"epsilon" doc:"added to the mean square, at least 0"`
+	Dim int     `attr:"dim" doc:"the first of the dimensions that are normalised together, negative from the end"`
+	Eps float64 `attr:"eps" doc:"added to the mean square, at least 0"`
 }
 
 // Spec returns the declaration.
@@ -26,14 +26,14 @@ const rmsNormLongest = 4096
 
 var rmsNormOp = &spec.Op{
 	Name: "rms_norm", Group: "nn",
-	Doc:    "Divides by the root mean square of the last dimensions: x/√(mean x² + epsilon)·gamma.",
-	Source: "Zhang and Sennrich, Root mean square layer normalization, 2019; attributes as in ONNX RMSNormalization",
+	Doc:    "Divides by the root mean square of the last dimensions: x/√(mean x² + eps)·gamma.",
+	Source: "Zhang and Sennrich, Root mean square layer normalization, 2019",
 	In: []spec.Arg{
 		{Name: "in", Doc: "a tensor of any shape but a scalar"},
-		{Name: "gamma", Doc: "of the shape of in from axis on, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
+		{Name: "gamma", Doc: "of the shape of in from dim on, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
 	},
 	Out:      []spec.Arg{{Name: "out", Doc: "of the dtype and shape of in"}},
-	Defaults: RMSNorm{Axis: -1, Epsilon: 1e-5},
+	Defaults: RMSNorm{Dim: -1, Eps: 1e-5},
 	Kernels:  rmsNorm.kernels(),
 	InPlace:  []int{0},
 }
@@ -42,7 +42,7 @@ func init() {
 	op, contiguous := rmsNormOp, tensor.Contiguous
 	// see is the normalised rows of a call that Shape takes.
 	see := func(c spec.Call, in []tensor.Desc) normal {
-		k, err := oneDim(op.Name, c.(RMSNorm).Axis, len(in[0].Shape))
+		k, err := oneDim(op.Name, c.(RMSNorm).Dim, len(in[0].Shape))
 		if err != nil {
 			return normal{}
 		}
@@ -52,10 +52,10 @@ func init() {
 		if err := check(op, in, floats...); err != nil {
 			return nil, err
 		}
-		if err := checkEps(op.Name, c.(RMSNorm).Epsilon); err != nil {
+		if err := checkEps(op.Name, c.(RMSNorm).Eps); err != nil {
 			return nil, err
 		}
-		k, err := oneDim(op.Name, c.(RMSNorm).Axis, len(in[0].Shape))
+		k, err := oneDim(op.Name, c.(RMSNorm).Dim, len(in[0].Shape))
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func init() {
 		if err := planable(op, t, in, out); err != nil || in[0].Elems() == 0 {
 			return plan, err
 		}
-		return plan, rmsNorm.plan(plan, t, c.(RMSNorm).Epsilon, in, see(c, in))
+		return plan, rmsNorm.plan(plan, t, c.(RMSNorm).Eps, in, see(c, in))
 	}
 	op.Variants = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
 		return rowWays(t, in[0].DType, see(c, in), rmsNormLongest)
@@ -82,16 +82,16 @@ func init() {
 			row := x[o*v.n : (o+1)*v.n]
 			square := sumOf(len(row), func(i int) float64 { return row[i] * row[i] }) / float64(v.n)
 			for i := range row {
-				row[i] = row[i] / math.Sqrt(square+c.(RMSNorm).Epsilon) * gamma[i]
+				row[i] = row[i] / math.Sqrt(square+c.(RMSNorm).Eps) * gamma[i]
 			}
 		}
 		out[0].SetFloats(x)
 	}
 	op.Tolerance = func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		e, n := workEpsilon(d), math.Min(float64(see(c, in).n), rmsNormLongest)
-		return spec.Tolerance{Abs: tiny(d) * (2 + 2/math.Sqrt(c.(RMSNorm).Epsilon+0x1p-60)), Rel: e*(8+n/128) + storeEpsilon(d),
+		return spec.Tolerance{Abs: tiny(d) * (2 + 2/math.Sqrt(c.(RMSNorm).Eps+0x1p-60)), Rel: e*(8+n/128) + storeEpsilon(d),
 			Why: "nothing cancels: sums of squares, of at most 256 blocks of 16 in turn, round by half an ulp of what they have come to, and the root halves that; " +
-				"elements below the least normal number, which devices may take for 0, are multiplied by up to 1/√epsilon"}
+				"elements below the least normal number, which devices may take for 0, are multiplied by up to 1/√eps"}
 	}
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		cost := spec.Cost{Flops: 4 * int64(in[0].Elems()), Bytes: in[0].Bytes()}
@@ -102,7 +102,7 @@ func init() {
 	}
 	inputs := func(c spec.Call, d tensor.DType, dims []int) []tensor.Desc {
 		gamma := contiguous(d, dims[1])
-		if c.(RMSNorm).Axis == 0 {
+		if c.(RMSNorm).Dim == 0 {
 			gamma = contiguous(d, dims[:2]...)
 		}
 		return []tensor.Desc{contiguous(d, dims[:2]...), gamma}[:dims[2]]
