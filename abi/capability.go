@@ -87,6 +87,16 @@ var capabilities = map[uint32]capability{
 	6033: {extension: "SPV_EXT_shader_atomic_float_add"}, 6034: {extension: "SPV_EXT_shader_atomic_float_add"},
 }
 
+// Matrices reports whether the module has cooperative matrices, of either form.
+func (m *Module) Matrices() bool {
+	return slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c == capCoopNV || c == capCoopKHR })
+}
+
+// Subgroups reports whether the module has subgroup operations.
+func (m *Module) Subgroups() bool {
+	return slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= capGroup && c <= capGroupQuad })
+}
+
 // abilities checks the capabilities and extensions declared, and that every
 // instruction has those it needs.
 func (s *shader) abilities() error {

@@ -21,11 +21,14 @@ const (
 // right, or a sum. It is told by the products that take values of the type, so a
 // type may have one use only, as types of different shapes or components do; a module
 // whose shapes are equal keeps them apart by specialisation constants of the same
-// value.
+// value. A module without such matrices stays as it is.
 //
 // Errors: ErrUnsupported if a type is used in two ways; ErrInvalidShader if m does not
 // come from Parse or Reflect.
 func Cooperative(m *Module) ([]byte, error) {
+	if !slices.Contains(m.Capabilities, capCoopNV) {
+		return m.Code, nil
+	}
 	code, err := cooperative(m)
 	if err != nil {
 		return nil, fmt.Errorf("abi: cooperative matrices of %s: %w", m.label(), err)

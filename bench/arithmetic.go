@@ -127,7 +127,7 @@ func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 			if err != nil {
 				return nil, err
 			}
-			if slices.Contains(m.Capabilities, capCooperative) {
+			if m.Matrices() {
 				return k, nil
 			}
 		}
@@ -137,9 +137,6 @@ func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 	}
 	return fma[tensor.F32.String()], nil
 }
-
-// capCooperative is the SPIR-V capability of kernels with cooperative matrices.
-const capCooperative = 5357
 
 // close frees what the ceilings hold.
 func (c *Ceilings) close() error {

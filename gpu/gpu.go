@@ -186,7 +186,7 @@ type Features struct {
 	Storage8, Storage16    bool // 8 and 16-bit storage buffers
 	Subgroups              bool // basic, vote, ballot, shuffle and arithmetic in compute
 	SubgroupSize           uint32
-	FullSubgroups          bool      // workgroups of a multiple of SubgroupSize invocations are cut into whole subgroups of that size
+	FullSubgroups          bool      // workgroups of a multiple of SubgroupSize along x are cut into whole subgroups of that size
 	SubgroupOps            uint32    // bits SubgroupBasic and on: which operations there are if not all that Subgroups names, and any more
 	Matrix                 [3]uint32 // m, n, k of cooperative matrices: f16 times f16 added to f32 by a subgroup; zeros if there are none
 	Atomics64              bool

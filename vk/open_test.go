@@ -111,6 +111,9 @@ func TestInfo(t *testing.T) {
 	if strings.Contains(i.Name, "llvmpipe") && l.MaxIterations != 65535 {
 		t.Errorf("lavapipe's loop limit: got %d", l.MaxIterations)
 	}
+	if strings.Contains(i.Name, "llvmpipe") && !(i.Features.FullSubgroups && i.Features.Subgroups) {
+		t.Errorf("lavapipe cuts workgroups into whole subgroups, and the suite counts on it: %+v", i.Features)
+	}
 	if r := Probe(context.Background()); r.Error != nil || !r.Built || r.InstanceVersion == "" || len(r.Devices) == 0 || r.Devices[0].Name == "" {
 		t.Errorf("probe: %+v", r)
 	}

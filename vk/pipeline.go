@@ -10,7 +10,6 @@ import "C"
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -115,10 +114,6 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 	return p, p.err
 }
 
-// capCooperativeNV is the capability of cooperative matrices in their first form.
-// Devices are asked for the second one only, which more drivers have.
-const capCooperativeNV = 5357
-
 // compile fills in p.
 func (d *Device) compile(p *pipeline, m *abi.Module) {
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
@@ -135,11 +130,9 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 			p.err = fmt.Errorf("%w; compiling %s", p.err, gpu.Label(m))
 		}
 	}()
-	code := m.Code
-	if slices.Contains(m.Capabilities, capCooperativeNV) {
-		if code, p.err = abi.Cooperative(m); p.err != nil {
-			return
-		}
+	var code []byte // with cooperative matrices in the form that more drivers have
+	if code, p.err = abi.Cooperative(m); p.err != nil {
+		return
 	}
 	if p.err = call("vkCreateShaderModule", func() C.int32_t {
 		return C.lvk_shader_module(d.fn, unsafe.Pointer(unsafe.SliceData(code)), C.size_t(len(code)), &p.c)
@@ -169,8 +162,7 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 // promises; 0 leaves it to the driver.
 func (d *Device) subgroup(m *abi.Module) C.uint32_t {
 	size := d.phys.info.Features.SubgroupSize
-	uses := slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= 61 && c <= 68 }) // GroupNonUniform and its kin
-	if !uses || !d.phys.info.Features.FullSubgroups || m.LocalSize[0]%size != 0 {
+	if !m.Subgroups() || !d.phys.info.Features.FullSubgroups || m.LocalSize[0]%size != 0 {
 		return 0
 	}
 	if m.LocalSize[0]*m.LocalSize[1]*m.LocalSize[2]/size > uint32(d.phys.query.subgroupMost) {

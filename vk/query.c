@@ -151,7 +151,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	p->subgroupSize = sg.size;
 	p->subgroupStages = sg.stages;
 	p->subgroupOperations = sg.operations;
-	p->subgroupControl = sc.control && sc.full && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
+	p->subgroupControl = sc.control && sc.full && sg.size && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
 	p->subgroupMost = sr.perGroup;
 	p->maxAllocation = m3.allocation;
 	p->driverID = dr.id;
