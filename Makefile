@@ -70,6 +70,7 @@ newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU dr
 	tools/setup/mesa.sh abi $(CURDIR)/bin/abi.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
 	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
+	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.short -test.run TestDevices
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
 	LATHE_VALIDATION=1 $(GO) test -short -count 1 -timeout $(TIMEOUT) ./tests/conformance/...

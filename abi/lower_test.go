@@ -20,7 +20,13 @@ func lowered(t *testing.T, m *Module, readWrite bool) (*Lowered, *shader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := decode(l.Code)
+	return l, apart(t, l.Code)
+}
+
+// apart is a module taken apart.
+func apart(t *testing.T, code []byte) *shader {
+	t.Helper()
+	s, err := decode(code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +35,7 @@ func lowered(t *testing.T, m *Module, readWrite bool) (*Lowered, *shader) {
 			t.Fatal(err)
 		}
 	}
-	return l, s
+	return s
 }
 
 // variable is a variable of the lowered module: its class and place.
@@ -236,16 +242,23 @@ func TestLowerKernels(t *testing.T) {
 // validate has spirv-val look at the code, if there is one.
 func validate(t *testing.T, name string, code []byte) {
 	t.Helper()
+	if out, err := spirvVal(t, code); err != nil {
+		t.Errorf("%s: %v: %s", name, err, out)
+	}
+}
+
+// spirvVal is what spirv-val says of the code: nothing, where there is none and none
+// is required.
+func spirvVal(t *testing.T, code []byte) (out []byte, err error) {
+	t.Helper()
 	if _, err := exec.LookPath("spirv-val"); err != nil {
 		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
 			t.Fatal(err)
 		}
-		t.Logf("%s: spirv-val is not installed; only its structure was checked", name)
-		return
+		t.Log("spirv-val is not installed; only the structure was checked")
+		return nil, nil
 	}
 	val := exec.Command("spirv-val", "--target-env", "vulkan1.1", "-")
 	val.Stdin = bytes.NewReader(code)
-	if out, err := val.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v: %s", name, err, out)
-	}
+	return val.CombinedOutput()
 }

@@ -43,18 +43,9 @@ func TestGPUTiles(t *testing.T) {
 		c.change(&info)
 		target := exec.TargetOf(&info)
 		target.Variant = c.way
-		in := []tensor.Desc{{DType: c.d, Shape: []int{c.shape[0], c.shape[2]}}, {DType: c.d, Shape: []int{c.shape[2], c.shape[1]}}}
-		call := ops.MatMul{}
-		out, err := call.Spec().Shape(call, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := call.Spec().Plan(call, &target, in, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a, b := tensor.Contiguous(c.d, c.shape[0], c.shape[2]), tensor.Contiguous(c.d, c.shape[2], c.shape[1])
 		got := ""
-		for _, s := range plan.Steps {
+		for _, s := range planned(t, &target, ops.MatMul{}, a, b) {
 			if strings.HasPrefix(s.Kernel, "blas/matmul.") || strings.HasPrefix(s.Kernel, "blas/matmul_coop.") {
 				got = s.Kernel
 			}

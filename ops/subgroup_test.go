@@ -35,18 +35,23 @@ func TestSubgroups(t *testing.T) {
 		target := exec.TargetOf(&info)
 		in := tensor.Desc{DType: tensor.F32, Shape: []int{100, 1000}}
 		for _, call := range []spec.Call{ops.Softmax{Dim: 1}, ops.ReduceSum{Dims: []int{1}}} {
-			op := call.Spec()
-			out, err := op.Shape(call, []tensor.Desc{in})
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := op.Plan(call, &target, []tensor.Desc{in}, out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if k := plan.Steps[0].Kernel; strings.HasSuffix(k, ".subgroup") != c.want {
-				t.Errorf("%s: %s by %s (want subgroups: %t)", op.Name, c.name, k, c.want)
+			if k := planned(t, &target, call, in)[0].Kernel; strings.HasSuffix(k, ".subgroup") != c.want {
+				t.Errorf("%s: %s by %s (want subgroups: %t)", call.Spec().Name, c.name, k, c.want)
 			}
 		}
 	}
+}
+
+// planned is the launches of a call.
+func planned(t *testing.T, target *spec.Target, call spec.Call, in ...tensor.Desc) []spec.Step {
+	t.Helper()
+	out, err := call.Spec().Shape(call, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := call.Spec().Plan(call, target, in, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.Steps
 }

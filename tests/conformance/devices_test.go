@@ -21,9 +21,8 @@ import (
 )
 
 // devices runs f on every device of every backend there is, or of the backend
-// that LATHE_BACKEND names, side by side: drivers
-// compile on one processor at a time. Without a device it skips, or fails if
-// LATHE_REQUIRE_DEVICE=1.
+// that LATHE_BACKEND names, side by side: drivers compile on one processor at a
+// time. Without a device it skips, or fails if LATHE_REQUIRE_DEVICE=1.
 func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	t.Helper()
 	infos, err := drivers.List(t.Context(), "")
