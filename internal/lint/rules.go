@@ -18,6 +18,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/errs", "", "the sentinels sit below everything; put what needs another package where it is used"},
 	{"internal/cond", "", "a wait knows nothing of what it waits for"},
+	{"internal/child", "", "a child process does the jobs of its parent, whatever they are"},
 	{"internal/pixels", "", "pixel conversions serve images of the standard library only; put what needs a device into the root package"},
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
