@@ -22,6 +22,10 @@ func TestReflectIsParse(t *testing.T) {
 			t.Errorf("an embedded kernel does not validate: %v", err)
 			continue
 		}
+		if !want.Foreign {
+			t.Errorf("%s: Parse does not say that the module is foreign", name)
+		}
+		want.Foreign, want.PrivateBytes = false, 0 // what only modules of strangers have
 		got, err := abi.Reflect(name, m.Code)
 		if err != nil {
 			t.Errorf("%v", err)

@@ -63,14 +63,21 @@ type SpecConst struct {
 // Module is a validated compute shader with entry point "main", and all that a
 // caller must know to launch it. It is immutable after Parse.
 type Module struct {
-	Name         string // kernel name for labels and errors; empty for foreign SPIR-V
-	Code         []byte // SPIR-V, little-endian words
-	Hash         [sha256.Size]byte
-	Bindings     []Binding // by ascending Slot
-	Params       []Member  // push-constant members by ascending Offset
-	ParamSize    uint32    // bytes of the push-constant block, 0 if none
-	LocalSize    [3]uint32
-	SharedBytes  uint32 // workgroup memory
+	Name        string // kernel name for labels and errors; empty for foreign SPIR-V
+	Code        []byte // SPIR-V, little-endian words
+	Hash        [sha256.Size]byte
+	Bindings    []Binding // by ascending Slot
+	Params      []Member  // push-constant members by ascending Offset
+	ParamSize   uint32    // bytes of the push-constant block, 0 if none
+	LocalSize   [3]uint32
+	SharedBytes uint32 // workgroup memory
+	// PrivateBytes is what an invocation has in memory of its own: arrays,
+	// structs and matrices in variables of the storage classes Private and
+	// Function, those of a function as often as it is called. Reflect leaves it 0.
+	PrivateBytes uint64
+	// Foreign says that the module comes from Parse: nobody vouches for what it
+	// does, so that backends hand drivers a guarded form of it; see Guard.
+	Foreign      bool
 	Capabilities []uint32
 	Extensions   []string
 	Specs        []SpecConst

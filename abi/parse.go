@@ -30,7 +30,7 @@ func parse(name string, code []byte) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Name: name, Code: slices.Clone(code), Hash: sha256.Sum256(code)}
+	m := &Module{Name: name, Code: slices.Clone(code), Hash: sha256.Sum256(code), Foreign: true}
 	// The order matters: each step relies on what the ones before established.
 	steps := []func() error{
 		s.define,
@@ -42,6 +42,7 @@ func parse(name string, code []byte) (*Module, error) {
 		s.order,
 		s.link,
 		s.check,
+		func() error { return s.private(m) },
 		func() error { return s.entry(m) },
 		s.interfaces,
 		func() error { return s.reflect(m) },

@@ -63,6 +63,9 @@ func CheckModule(info *Info, m *abi.Module) error {
 	if m.SharedBytes > l.MaxSharedBytes {
 		return limit(m, "MaxSharedBytes", int64(m.SharedBytes), int64(l.MaxSharedBytes))
 	}
+	if l.MaxPrivateBytes > 0 && m.PrivateBytes > l.MaxPrivateBytes {
+		return limit(m, "MaxPrivateBytes", int64(m.PrivateBytes), int64(l.MaxPrivateBytes))
+	}
 	if m.ParamSize > l.MaxParamBytes {
 		return limit(m, "MaxParamBytes", int64(m.ParamSize), int64(l.MaxParamBytes))
 	}

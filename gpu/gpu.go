@@ -172,6 +172,7 @@ type Limits struct {
 	MaxLocalSize    [3]uint32 // invocations of a workgroup in each dimension
 	MaxInvocations  uint32    // invocations of a workgroup
 	MaxSharedBytes  uint32    // workgroup memory
+	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from abi.Parse; 0 = no limit known
 	MaxParamBytes   uint32    // push constants
 	MaxBindings     uint32    // storage buffers a shader may have
 	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported
