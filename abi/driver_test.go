@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/tests/foreign/child"
+	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 func TestMain(m *testing.M) {
-	child.Main()
+	launch.Main()
 	os.Exit(m.Run())
 }
 
 // job launches a module with buffers for all its bindings.
-func job(m *abi.Module) child.Job {
-	j := child.Job{Code: m.Code, Push: make([]byte, (m.ParamSize+3)&^3), Groups: [3]uint32{2, 1, 1}}
+func job(m *abi.Module) launch.Job {
+	j := launch.Job{Code: m.Code, Push: make([]byte, (m.ParamSize+3)&^3), Groups: [3]uint32{2, 1, 1}}
 	for i := 0; i < len(j.Push); i += 4 {
 		j.Push[i] = 3
 	}
@@ -40,7 +41,7 @@ func TestDriverSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: not with -short")
 	}
-	c := child.New(t, child.Drivers(t)[0])
+	w := launch.New(t, launch.Drivers(t)[0])
 	rng := rand.New(rand.NewPCG(42, 1))
 	names := spirv.Names()
 	endless := 0
@@ -55,7 +56,8 @@ func TestDriverSurvives(t *testing.T) {
 			continue
 		}
 		ran++
-		if _, err := c.Run(job(mutant), 10*time.Second); errors.Is(err, child.ErrHung) {
+		var hang *child.Hang
+		if _, err := w.Run(t.Context(), job(mutant), 10*time.Second); errors.As(err, &hang) {
 			endless++
 		} else if err != nil {
 			t.Errorf("%s: %s: %v", m.Name, what, err)

@@ -1,10 +1,10 @@
-// Package child runs compute shaders of strangers in processes of their own, so that
+// Package launch runs compute shaders of strangers in processes of their own, so that
 // one that takes its process along is a failed test which names the shader, and
 // one that does not end is stopped.
 //
 // A test package that uses it calls Main first in its TestMain: the processes
 // are the test program itself.
-package child
+package launch
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +22,12 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
-// mark is set in the processes of children.
-const mark = "LATHE_TEST_CHILD"
+// name is that of the function in Serve's map.
+const name = "lathe launch"
 
 // Job is one launch.
 type Job struct {
@@ -48,44 +48,36 @@ type Result struct {
 // Refused reports whether the shader was refused before it ran.
 func (r *Result) Refused() bool { return r.Err != "" }
 
-// Main runs jobs and ends the process if it is a child's. It does nothing in a
+// Main does jobs and ends the process if it is a child's. It does nothing in a
 // parent.
-func Main() {
-	if os.Getenv(mark) == "" {
-		return
+func Main() { child.Serve(map[string]func([]byte) []byte{name: do}) }
+
+// device is opened by the first job: a Worker needs a child's first word before.
+var device = sync.OnceValues(func() (gpu.Device, error) {
+	return drivers.Open(context.Background(), drivers.Options{NoCache: true, Warn: func(string) {}})
+})
+
+func do(job []byte) []byte {
+	var j Job
+	var r Result
+	dev, err := device()
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(job)).Decode(&j)
 	}
-	if err := serve(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if err != nil {
+		r.Err, r.Kind = err.Error(), noDevice
+	} else {
+		r = launch(context.Background(), dev, &j)
 	}
-	os.Exit(0)
+	var reply bytes.Buffer
+	if err := gob.NewEncoder(&reply).Encode(&r); err != nil {
+		panic(err) // a Result is plain data
+	}
+	return reply.Bytes()
 }
 
-// serve runs the jobs that come in, one after the other.
-func serve(in io.Reader, out io.Writer) error {
-	ctx := context.Background()
-	dev, err := drivers.Open(ctx, drivers.Options{NoCache: true, Warn: func(string) {}})
-	if err != nil {
-		return err
-	}
-	dec, enc := gob.NewDecoder(in), gob.NewEncoder(out)
-	if err := enc.Encode(dev.Info().Name); err != nil {
-		return err
-	}
-	for {
-		var j Job
-		if err := dec.Decode(&j); err != nil {
-			if errors.Is(err, io.EOF) {
-				return dev.Close()
-			}
-			return err
-		}
-		r := launch(ctx, dev, &j)
-		if err := enc.Encode(&r); err != nil {
-			return err
-		}
-	}
-}
+// noDevice is the kind of error where a child has no device.
+const noDevice = "no device"
 
 // kinds are the sentinels a Result names.
 var kinds = []error{gpu.ErrInvalidShader, gpu.ErrUnsupported, gpu.ErrLimit, gpu.ErrInvalidArgument, gpu.ErrOutOfMemory, gpu.ErrDeviceLost}
@@ -181,9 +173,12 @@ func findDrivers() {
 			missing = append(missing, "swiftshader: "+whySwift)
 			continue
 		}
-		c := &Child{driver: d}
-		err := c.start()
-		c.Close()
+		w := &Worker{child.Worker{Name: name, Env: d.Env}}
+		r, err := w.Run(context.Background(), Job{}, 60*time.Second) // no module: refused, by a device
+		w.w.Close()
+		if err == nil && r.Kind == noDevice {
+			err = errors.New(r.Err)
+		}
 		if err != nil {
 			missing = append(missing, d.Name+": "+err.Error())
 			required = required || d.Name != "swiftshader"
@@ -207,122 +202,30 @@ func swiftShader() (manifest, why string) {
 	return strings.TrimSpace(string(out)), ""
 }
 
-// ErrHung is the error of a job without an answer.
-var ErrHung = errors.New("no answer")
+// Worker launches shaders in a child process, which it starts anew after one
+// that crashed or hung. It is for one goroutine.
+type Worker struct{ w child.Worker }
 
-// Child is a process that runs jobs. It is started by the first one, and anew
-// after one has ended it. It is not for several goroutines at once.
-type Child struct {
-	driver Driver
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.Closer
-	enc    *gob.Encoder
-	dec    *gob.Decoder
-	stderr *bytes.Buffer
+// New returns a worker on a driver, which ends with the test.
+func New(t testing.TB, d Driver) *Worker {
+	w := &Worker{child.Worker{Name: name, Env: d.Env}}
+	t.Cleanup(w.w.Close)
+	return w
 }
 
-// New returns a child on a driver, which ends with the test.
-func New(t testing.TB, d Driver) *Child {
-	c := &Child{driver: d}
-	t.Cleanup(c.Close)
-	return c
-}
-
-func (c *Child) start() error {
-	self, err := os.Executable()
+// Run launches. An error says that the shader was neither refused nor run: it is
+// a *child.Crash or *child.Hang, or why there is no child.
+func (w *Worker) Run(ctx context.Context, j Job, limit time.Duration) (Result, error) {
+	w.w.Limit = limit
+	var job bytes.Buffer
+	if err := gob.NewEncoder(&job).Encode(&j); err != nil {
+		return Result{}, err
+	}
+	reply, err := w.w.Do(ctx, job.Bytes())
 	if err != nil {
-		return err
+		return Result{}, err
 	}
-	c.cmd = exec.Command(self)
-	c.cmd.Env = append(append(os.Environ(), mark+"=1"), c.driver.Env...)
-	c.stderr = new(bytes.Buffer)
-	c.cmd.Stderr = c.stderr
-	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := c.cmd.Start(); err != nil {
-		return err
-	}
-	c.in, c.out, c.enc, c.dec = in, out, gob.NewEncoder(in), gob.NewDecoder(out)
-	var name string
-	if err := c.dec.Decode(&name); err != nil {
-		return c.died(err)
-	}
-	return nil
-}
-
-// Run runs a job. The error says that the process did not survive it, or did
-// not answer within the limit (ErrHung): the shader was not refused and did not run.
-func (c *Child) Run(j Job, limit time.Duration) (Result, error) {
-	if c.cmd == nil {
-		if err := c.start(); err != nil {
-			return Result{}, err
-		}
-	}
-	type answer struct {
-		r   Result
-		err error
-	}
-	ch := make(chan answer, 1)
-	go func() {
-		var a answer
-		if a.err = c.enc.Encode(&j); a.err == nil {
-			a.err = c.dec.Decode(&a.r)
-		}
-		ch <- a
-	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case a := <-ch:
-		if a.err != nil {
-			return a.r, c.died(a.err)
-		}
-		return a.r, nil
-	case <-timer.C:
-		_ = c.cmd.Process.Kill() // ends the goroutine as well
-		<-ch
-		_ = c.cmd.Wait() // killed
-		c.cmd = nil
-		return Result{}, fmt.Errorf("%w within %v", ErrHung, limit)
-	}
-}
-
-// died is the error of a process that has ended.
-func (c *Child) died(cause error) error {
-	_ = c.in.Close()
-	err := c.cmd.Wait()
-	text := strings.TrimSpace(c.stderr.String())
-	if len(text) > 600 {
-		text = text[:600]
-	}
-	c.cmd = nil
-	if err == nil {
-		err = cause
-	}
-	return fmt.Errorf("the process ended: %v: %s", err, text)
-}
-
-// Close ends the process.
-func (c *Child) Close() {
-	if c.cmd == nil {
-		return
-	}
-	_ = c.in.Close() // the child leaves when there are no more jobs
-	done := make(chan struct{})
-	cmd := c.cmd
-	go func() { _ = cmd.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		_ = cmd.Process.Kill()
-		<-done
-	}
-	c.cmd = nil
+	var r Result
+	err = gob.NewDecoder(bytes.NewReader(reply)).Decode(&r)
+	return r, err
 }
