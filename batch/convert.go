@@ -7,34 +7,38 @@ import (
 )
 
 // toNRGBA writes src, turned upright, into dst. dst has the size src has after
-// turning. Bands of rows are converted in parallel by up to workers goroutines.
+// turning.
+func toNRGBA(dst *image.NRGBA, src image.Image, turn orientation, workers int) {
+	layRows(dst, src.Bounds().Dx(), src.Bounds().Dy(), pixels.Rows(src), turn, workers)
+}
+
+// layRows writes the rows of a stored w×h picture, turned upright, into dst.
+// rows writes row y as 4·w bytes and is called by up to workers goroutines,
+// each with a band of rows.
 //
 // A turned picture is converted a few rows at a time into a small strip, which
 // is then laid down in place, so that turning costs no second full picture.
-func toNRGBA(dst *image.NRGBA, src image.Image, turn orientation, workers int) {
-	b := src.Bounds()
+func layRows(dst *image.NRGBA, w, h int, rows func(dst []byte, y int), turn orientation, workers int) {
 	const band = 32 // rows: a strip of a 4000-pixel row stays in a second-level cache
-	bands := (b.Dy() + band - 1) / band
-	rows := pixels.Rows(src)
+	bands := (h + band - 1) / band
 	pixels.Parallel(bands, workers, func(next func() (int, bool)) {
 		var strip []byte
 		for i, ok := next(); ok; i, ok = next() {
-			y0, y1 := i*band, min((i+1)*band, b.Dy())
+			y0, y1 := i*band, min((i+1)*band, h)
 			if turn == upright {
 				for y := y0; y < y1; y++ {
 					o := y * dst.Stride
-					rows(dst.Pix[o:o+4*b.Dx()], y)
+					rows(dst.Pix[o:o+4*w], y)
 				}
 				continue
 			}
-			w := 4 * b.Dx()
 			if strip == nil {
-				strip = make([]byte, band*w)
+				strip = make([]byte, band*4*w)
 			}
 			for y := y0; y < y1; y++ {
-				rows(strip[(y-y0)*w:(y-y0+1)*w], y)
+				rows(strip[(y-y0)*4*w:(y-y0+1)*4*w], y)
 			}
-			turn.place(dst, strip, b.Dx(), b.Dy(), y0, y1)
+			turn.place(dst, strip, w, h, y0, y1)
 		}
 	})
 }

@@ -1,23 +1,15 @@
 package batch
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
 	"io"
 	"os"
 
-	_ "image/gif" // the formats image.Decode knows
-	_ "image/jpeg"
-	_ "image/png"
-
-	_ "golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-	_ "golang.org/x/image/webp"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/webp"
 )
 
 // errFormat is what a file that is no picture gives.
@@ -29,6 +21,8 @@ type header struct {
 	width, height int    // as stored
 	turn          orientation
 	cost          int64 // bytes decoding and converting will hold at once, about
+	// read decodes the picture into dst, which has the size it has upright.
+	read func(dst *image.NRGBA, workers int) error
 }
 
 // size is the picture's size once upright.
@@ -102,84 +96,44 @@ func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 	if s.size == 0 {
 		return nil, errors.New("the file is empty")
 	}
-	cfg, format, err := image.DecodeConfig(bufio.NewReader(s))
-	switch {
-	case errors.Is(err, image.ErrFormat):
-		return nil, errFormat
-	case err != nil:
+	var head [16]byte
+	n, err := s.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, damaged(err)
-	case cfg.Width <= 0 || cfg.Height <= 0:
-		return nil, fmt.Errorf("damaged picture: its size is %d×%d", cfg.Width, cfg.Height)
 	}
-	w, ht := int64(cfg.Width), int64(cfg.Height)
+	switch {
+	case webp.IsWebP(head[:n]):
+		h, err = s.webp()
+	default:
+		h, err = s.standard()
+	}
+	if err != nil {
+		return nil, damaged(err)
+	}
+	w, ht := int64(h.width), int64(h.height)
+	if w <= 0 || ht <= 0 {
+		return nil, fmt.Errorf("damaged picture: its size is %d×%d", w, ht)
+	}
 	if w > maxPixels/ht {
 		return nil, fmt.Errorf("picture too large: %d×%d is %s, the limit is %s (raise --max-pixels if you trust the file)",
 			w, ht, megapixels(float64(w)*float64(ht)), megapixels(float64(maxPixels)))
 	}
-	h = &header{format: format, width: cfg.Width, height: cfg.Height}
-	perPixel := int64(4 + storedBytes(cfg.ColorModel))
-	var exif []byte
-	if format == "jpeg" {
-		var progressive bool
-		if exif, progressive = scanJPEG(s); progressive {
-			perPixel += 12 // all coefficients are kept as int32 until the last scan
-		}
-	}
-	h.turn = readOrientation(s, format, exif)
-	h.cost = w * ht * perPixel
 	return h, s.ctx.Err()
 }
 
 func megapixels(n float64) string { return fmt.Sprintf("%.4g MP", n/1e6) }
 
-// storedBytes is how many bytes a pixel takes in the picture a decoder returns.
-func storedBytes(m color.Model) int {
-	switch m {
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8
-	case color.YCbCrModel:
-		return 3
-	case color.GrayModel:
-		return 1
-	case color.Gray16Model:
-		return 2
-	}
-	if _, ok := m.(color.Palette); ok {
-		return 1
-	}
-	return 4
-}
-
 // decode decodes the picture into dst, which has the size h says, upright.
-// 16-bit samples are rounded to 8 bits; of an animation it takes the first frame.
+// Samples of more than 8 bits are rounded to 8; of an animation it takes the
+// first frame.
 func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
 	defer contain(&err)
-	if _, err := s.Seek(0, io.SeekStart); err != nil {
-		return bare(err)
-	}
-	var m image.Image
-	if h.format == "tiff" {
-		m, err = tiff.Decode(s) // by itself: it wants ReadAt, and copies the whole file without
-	} else {
-		m, _, err = image.Decode(bufio.NewReaderSize(s, 64<<10))
-	}
-	if err != nil {
+	if err := h.read(dst, workers); err != nil {
 		if c := s.ctx.Err(); c != nil {
 			return c
 		}
 		return damaged(err)
 	}
-	b := m.Bounds()
-	if h.format == "gif" && b != image.Rect(0, 0, h.width, h.height) {
-		// The first frame covers a part of the screen; the rest is transparent.
-		screen := image.NewNRGBA(image.Rect(0, 0, h.width, h.height))
-		draw.Draw(screen, b, m, b.Min, draw.Src)
-		m, b = screen, screen.Bounds()
-	}
-	if b.Dx() != h.width || b.Dy() != h.height {
-		return fmt.Errorf("damaged picture: it holds %d×%d pixels and says %d×%d", b.Dx(), b.Dy(), h.width, h.height)
-	}
-	toNRGBA(dst, m, h.turn, workers)
 	return s.ctx.Err()
 }
 
@@ -190,6 +144,9 @@ func damaged(err error) error {
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("damaged picture: the file ends too early")
+	}
+	if errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errFormat) {
+		return err
 	}
 	return fmt.Errorf("damaged picture: %w", err)
 }

@@ -70,11 +70,12 @@ func (o orientation) place(dst *image.NRGBA, strip []byte, w, h, y0, y1 int) {
 // readOrientation returns the EXIF orientation of a picture in the named
 // format (as image.Decode names it), and upright when there is none or the
 // metadata cannot be read: a picture with damaged metadata is still a picture.
-// For JPEG it reads exif, as scanJPEG gives it, and not r.
+// For JPEG and WebP it reads exif, as scanJPEG and package webp give it, and
+// not r.
 //
-// The EXIF block of JPEG and WebP files is found here, because imagemeta takes
-// the first APP1 segment for EXIF, where some programs put XMP, and does not
-// know that WebP chunks of odd size are padded. The block is a TIFF structure.
+// The EXIF block of these is found here, because imagemeta takes the first APP1
+// segment for EXIF, where some programs put XMP, and does not know that WebP
+// chunks of odd size are padded. The block is a TIFF structure.
 func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orientation) {
 	found = upright
 	defer func() {
@@ -87,7 +88,7 @@ func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orienta
 	case "png":
 		kind = imagemeta.PNG
 	case "webp":
-		exif = scanWebP(r)
+		exif = bytes.TrimPrefix(exif, exifMark) // some writers keep JPEG's mark
 	case "jpeg", "tiff":
 	default:
 		return upright
@@ -162,33 +163,5 @@ func scanJPEG(r io.ReadSeeker) (exif []byte, progressive bool) {
 		if bytes.HasPrefix(body, exifMark) {
 			exif = body[len(exifMark):]
 		}
-	}
-}
-
-// scanWebP returns the EXIF chunk of a WebP file, nil if there is none.
-func scanWebP(r io.ReadSeeker) []byte {
-	if _, err := r.Seek(12, io.SeekStart); err != nil {
-		return nil
-	}
-	for {
-		var head [8]byte
-		if _, err := io.ReadFull(r, head[:]); err != nil {
-			return nil
-		}
-		size := int64(binary.LittleEndian.Uint32(head[4:]))
-		if string(head[:4]) != "EXIF" {
-			if _, err := r.Seek(size+size&1, io.SeekCurrent); err != nil {
-				return nil
-			}
-			continue
-		}
-		if size > 1<<20 { // no camera writes as much
-			return nil
-		}
-		body := make([]byte, size)
-		if _, err := io.ReadFull(r, body); err != nil {
-			return nil
-		}
-		return bytes.TrimPrefix(body, exifMark) // some writers keep JPEG's mark
 	}
 }

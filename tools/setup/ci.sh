@@ -1,7 +1,8 @@
 #!/bin/sh
 # ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
-# compiler that `make check` rebuilds the shaders with, the SPIR-V tools and the
-# Vulkan validation layers. Users of Lathe need none of these.
+# compiler that `make check` rebuilds the shaders with, the SPIR-V tools, the
+# Vulkan validation layers, and other programs that read pictures, which the
+# tests of the decoders compare with. Users of Lathe need none of these.
 set -eu
 
 say() { printf '%s\n' "ci.sh: $*" >&2; }
@@ -12,6 +13,7 @@ command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
 [ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || packages="$packages vulkan-validationlayers"
 command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 command -v make >/dev/null 2>&1 || packages="$packages make"
+command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 if [ -z "$packages" ]; then
 	exit 0
 fi

@@ -1,0 +1,133 @@
+package batch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // the formats image.Decode knows
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/tiff"
+
+	_ "golang.org/x/image/bmp"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/pixels"
+	"github.com/lathe-gpu/lathe/internal/webp"
+)
+
+// webp reads the header of a WebP file.
+func (s *source) webp() (*header, error) {
+	p, err := webp.ReadHeader(s)
+	if err != nil {
+		return nil, err
+	}
+	h := &header{format: "webp", width: p.Width, height: p.Height}
+	h.turn = readOrientation(s, h.format, p.EXIF)
+	h.cost = 4*int64(p.Width)*int64(p.Height) + p.Memory()
+	h.read = func(dst *image.NRGBA, workers int) error {
+		rows, err := p.Decode(s)
+		if err == nil {
+			layRows(dst, p.Width, p.Height, rows, h.turn, workers)
+		}
+		return err
+	}
+	return h, nil
+}
+
+// standard reads the header of a picture that package image has a decoder for.
+func (s *source) standard() (*header, error) {
+	if _, err := s.Seek(0, io.SeekStart); err != nil {
+		return nil, bare(err)
+	}
+	cfg, format, err := image.DecodeConfig(bufio.NewReader(s))
+	if errors.Is(err, image.ErrFormat) {
+		return nil, errFormat
+	}
+	if err != nil {
+		return nil, unsupported(err)
+	}
+	h := &header{format: format, width: cfg.Width, height: cfg.Height}
+	perPixel := int64(4 + storedBytes(cfg.ColorModel))
+	var exif []byte
+	if format == "jpeg" {
+		var progressive bool
+		if exif, progressive = scanJPEG(s); progressive {
+			perPixel += 12 // all coefficients are kept as int32 until the last scan
+		}
+	}
+	h.turn = readOrientation(s, format, exif)
+	h.cost = int64(cfg.Width) * int64(cfg.Height) * perPixel
+	h.read = func(dst *image.NRGBA, workers int) error { return s.readStandard(dst, h, workers) }
+	return h, nil
+}
+
+// storedBytes is how many bytes a pixel takes in the picture a decoder returns.
+func storedBytes(m color.Model) int {
+	switch m {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.YCbCrModel:
+		return 3
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	}
+	if _, ok := m.(color.Palette); ok {
+		return 1
+	}
+	return 4
+}
+
+// readStandard decodes with package image.
+func (s *source) readStandard(dst *image.NRGBA, h *header, workers int) error {
+	if _, err := s.Seek(0, io.SeekStart); err != nil {
+		return bare(err)
+	}
+	var m image.Image
+	var err error
+	if h.format == "tiff" {
+		m, err = tiff.Decode(s) // by itself: it wants ReadAt, and copies the whole file without
+	} else {
+		m, _, err = image.Decode(bufio.NewReaderSize(s, 64<<10))
+	}
+	if err != nil {
+		return unsupported(err)
+	}
+	b, whole := m.Bounds(), image.Rect(0, 0, h.width, h.height)
+	frame := pixels.Rows(m)
+	rows := frame
+	switch {
+	case h.format == "gif" && b != whole && b.In(whole):
+		// The first frame covers a part of the screen; the rest is transparent.
+		rows = func(row []byte, y int) {
+			clear(row)
+			if y >= b.Min.Y && y < b.Max.Y {
+				frame(row[4*b.Min.X:4*b.Max.X], y-b.Min.Y)
+			}
+		}
+	case b.Size() != whole.Size():
+		return fmt.Errorf("it holds %d×%d pixels and says %d×%d", b.Dx(), b.Dy(), h.width, h.height)
+	}
+	layRows(dst, h.width, h.height, rows, h.turn, workers)
+	return nil
+}
+
+// unsupported tells what a decoder of the standard library does not know from
+// what is damaged.
+func unsupported(err error) error {
+	var j jpeg.UnsupportedError
+	var p png.UnsupportedError
+	switch {
+	case errors.As(err, &j):
+		return fmt.Errorf("JPEG with a feature Lathe does not read (%s): %w", string(j), errs.ErrUnsupported)
+	case errors.As(err, &p):
+		return fmt.Errorf("PNG with a feature Lathe does not read (%s): %w", string(p), errs.ErrUnsupported)
+	}
+	return err
+}
