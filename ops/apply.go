@@ -73,7 +73,7 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 		}
 		step.Params = p
 		pack := 16 / d.Size()
-		groups := ceilDiv(ceilDiv(int(base)+x.elems(), pack), perGroup)
+		groups := ceilDiv(ceilDiv(int(base)%pack+x.elems(), pack), perGroup)
 		if texel && v.inner == 1 && int(base)%pack == 0 && x.n%pack == 0 {
 			step.Kernel = a.name + "." + d.String() + ".rows.texel"
 			groups = ceilDiv(x.outer*ceilDiv(x.n/pack, 4), texelGroup)

@@ -87,7 +87,9 @@ void storePart(uint i, uvec4 made, uint from, uint to) {
 
 void main() {
 	uint count = p.count, n = p.n, inner = p.inner, base = p.base;
-	uint pack = (flatGroup() * WG + gl_LocalInvocationID.x) * PACKS;
+	// Counted from the pack with the piece's first element, which may lie packs behind
+	// the window's first: only the very first pack then has elements that are others'.
+	uint pack = base / PACK + (flatGroup() * WG + gl_LocalInvocationID.x) * PACKS;
 	if (pack * PACK >= base + count || !CLEAR) return;
 	uvec4 raw[PACKS];
 	[[unroll]] for (uint u = 0; u < PACKS; u++) raw[u] = FETCH(src, min(pack + u, p.last));
