@@ -228,7 +228,15 @@ const (
 	opImageWrite     opcode = 99
 	opImage          opcode = 100
 	opImageQuerySize opcode = 104
+	opUConvert       opcode = 113
+	opSConvert       opcode = 114
 	opBitcast        opcode = 124
+	opUDiv           opcode = 134
+	opUMod           opcode = 137
+	opIAdd           opcode = 128
+	opIMul           opcode = 132
+	opShiftRight     opcode = 194
+	opBitwiseAnd     opcode = 199
 
 	opPhi               opcode = 245
 	opLoopMerge         opcode = 246

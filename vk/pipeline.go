@@ -131,7 +131,7 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 		}
 	}()
 	var code []byte // with cooperative matrices in the form that more drivers have
-	if code, p.err = abi.Cooperative(m); p.err != nil {
+	if code, p.err = sourceOf(m); p.err != nil {
 		return
 	}
 	if p.err = call("vkCreateShaderModule", func() C.int32_t {
@@ -156,6 +156,15 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 	objects.pipelines.Add(1)
 	p.dropModule(d.fn)
 	entry.save(d)
+}
+
+// sourceOf is the SPIR-V that the driver gets of a module.
+func sourceOf(m *abi.Module) ([]byte, error) {
+	m, err := abi.Guard(m)
+	if err != nil {
+		return nil, err
+	}
+	return abi.Cooperative(m)
 }
 
 // subgroup is the size to cut workgroups of m by, as Features.FullSubgroups

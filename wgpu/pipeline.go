@@ -149,7 +149,11 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 	if uint32(storage) > have {
 		return fmt.Errorf("wgpu: %s: %w", gpu.Label(m), &gpu.LimitError{Name: "MaxBindings", Want: int64(storage), Have: int64(have)})
 	}
-	l, err := abi.Lower(m, aliased)
+	guarded, err := abi.Guard(m)
+	if err != nil {
+		return err
+	}
+	l, err := abi.Lower(guarded, aliased)
 	if err != nil {
 		return err
 	}
