@@ -213,6 +213,9 @@ func New(t testing.TB, d Driver) *Worker {
 	return w
 }
 
+// Close ends the worker's process; the next Run starts another.
+func (w *Worker) Close() { w.w.Close() }
+
 // Run launches. An error says that the shader was neither refused nor run: it is
 // a *child.Crash or *child.Hang, or why there is no child.
 func (w *Worker) Run(ctx context.Context, j Job, limit time.Duration) (Result, error) {

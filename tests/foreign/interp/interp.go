@@ -1,0 +1,270 @@
+// Package interp carries out SPIR-V compute shaders in plain Go, slowly and by
+// the letter of the specification. It is the suite's second opinion on what a
+// module computes, so it shares no code with package abi and none with any driver.
+//
+// Invocations of a workgroup run one after the other from barrier to barrier.
+// What the specification leaves undefined (a division by zero, an index out of
+// range, a barrier that some pass and others do not) is carried out somehow and
+// reported. Subgroup operations are those of a subgroup whose invocations all
+// have the same value, which is what the suite's modules use them for.
+package interp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrEndless is returned for a launch that takes more steps than it may.
+var ErrEndless = errors.New("interp: too many steps")
+
+// ErrUnknown is returned for an instruction or type that the interpreter lacks.
+var ErrUnknown = errors.New("interp: not known")
+
+// Launch is what a module runs on.
+type Launch struct {
+	Buffers  map[uint32][]byte // by binding number; written in place
+	Push     []byte
+	Groups   [3]uint32
+	MaxSteps int // instructions of all invocations together; 0 means a hundred million
+}
+
+// Result is what else is known of a run.
+type Result struct {
+	Steps     int
+	Undefined string // the first thing done whose outcome the specification leaves open, "" if none
+}
+
+// Run carries out the entry point of a module. The module must be valid.
+// Errors: ErrEndless, ErrUnknown.
+func Run(code []byte, l *Launch) (res Result, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case error:
+			if !errors.Is(p, ErrEndless) && !errors.Is(p, ErrUnknown) {
+				p = fmt.Errorf("%w: %v", ErrUnknown, p)
+			}
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	m := decode(code)
+	r := &run{module: m, launch: l, left: l.MaxSteps}
+	if r.left == 0 {
+		r.left = 100_000_000
+	}
+	budget := r.left
+	defer func() { res = Result{budget - r.left, r.undefined} }()
+	for z := range l.Groups[2] {
+		for y := range l.Groups[1] {
+			for x := range l.Groups[0] {
+				r.group([3]uint32{x, y, z})
+			}
+		}
+	}
+	return res, nil
+}
+
+// val is a value: the bits of a scalar, the parts of a composite, or a pointer.
+// A value in a register is never changed.
+type val struct {
+	b uint64
+	c []val
+	p *ptr
+}
+
+// ptr leads to a variable, or into a buffer.
+type ptr struct {
+	mem *val // the variable or a part of it, nil for a buffer
+	buf *[]byte
+	off uint64
+	t   *typ
+	// How a matrix lies in a buffer.
+	matStride uint64
+	rowMajor  bool
+	slot      *val // in its vector, for an element of one in a variable
+}
+
+func (v val) clone() val {
+	if v.c == nil {
+		return v
+	}
+	c := make([]val, len(v.c))
+	for i := range c {
+		c[i] = v.c[i].clone()
+	}
+	v.c = c
+	return v
+}
+
+// zero is the value of all zeros.
+func zero(t *typ) val {
+	switch t.op {
+	case opTypeVector, opTypeMatrix, opTypeArray:
+		if t.n > 1<<20 {
+			panic(fmt.Errorf("%w: an array of %d", ErrUnknown, t.n))
+		}
+		c := make([]val, t.n)
+		for i := range c {
+			c[i] = zero(t.elem)
+		}
+		return val{c: c}
+	case opTypeStruct:
+		c := make([]val, len(t.members))
+		for i := range c {
+			c[i] = zero(t.members[i])
+		}
+		return val{c: c}
+	}
+	return val{}
+}
+
+// run is a launch under way.
+type run struct {
+	*module
+	launch    *Launch
+	left      int
+	undefined string
+	globals   []val           // by id: constants, and pointers to what all share
+	shared    map[uint32]*val // workgroup variables
+	groupID   [3]uint32
+}
+
+func (r *run) undef(format string, args ...any) {
+	if r.undefined == "" {
+		r.undefined = fmt.Sprintf(format, args...)
+	}
+}
+
+// invocation is one invocation of the workgroup.
+type invocation struct {
+	*run
+	local [3]uint32
+	regs  []val
+	stack []frame
+	at    frame
+	done  bool
+	wait  uint32 // word of the barrier it waits at
+}
+
+// frame is a place in a function.
+type frame struct {
+	fn   *function
+	b    *block
+	pc   int
+	from uint32 // the block before, for phis
+	res  uint32 // where the caller wants the result
+}
+
+func (r *run) group(id [3]uint32) {
+	r.groupID = id
+	r.prepare()
+	n := r.local[0] * r.local[1] * r.local[2]
+	if n > 1024 {
+		panic(fmt.Errorf("%w: a workgroup of %d", ErrUnknown, n))
+	}
+	all := make([]*invocation, n)
+	for i := range all {
+		k := uint32(i)
+		v := &invocation{run: r, local: [3]uint32{k % r.local[0], k / r.local[0] % r.local[1], k / r.local[0] / r.local[1]}}
+		v.regs = append([]val(nil), r.globals...)
+		for _, in := range r.variables {
+			switch in.a[0] {
+			case classPrivate:
+				v.variable(in)
+			case classInput:
+				v.regs[in.res] = val{p: &ptr{mem: v.builtIn(in), t: r.types[in.typ].elem}}
+			}
+		}
+		v.at = frame{fn: r.main, b: r.main.first}
+		all[i] = v
+	}
+	for alive := true; alive; {
+		alive = false
+		waits, ended := 0, 0
+		where := uint32(0)
+		for _, v := range all {
+			if !v.done {
+				v.run1()
+			}
+			switch {
+			case v.done:
+				ended++
+			case waits > 0 && where != v.wait:
+				r.undef("invocations wait at different barriers")
+				fallthrough
+			default:
+				waits++
+				where = v.wait
+				alive = true
+			}
+		}
+		if waits > 0 && ended > 0 {
+			r.undef("a barrier that some invocations do not reach")
+		}
+	}
+}
+
+// prepare sets the globals for a workgroup.
+func (r *run) prepare() {
+	r.globals = make([]val, r.bound)
+	copy(r.globals, r.constants)
+	for _, in := range r.variables {
+		t := r.types[in.typ].elem
+		switch in.a[0] {
+		case classWorkgroup:
+			v := zero(t)
+			r.globals[in.res] = val{p: &ptr{mem: &v, t: t}}
+		case classStorageBuffer, classUniform, classUniformConstant:
+			slot := r.decor[in.res][decBinding]
+			b := r.launch.Buffers[slot]
+			r.globals[in.res] = val{p: &ptr{buf: &b, t: t}}
+		case classPush:
+			r.globals[in.res] = val{p: &ptr{buf: &r.launch.Push, t: t}}
+		}
+	}
+}
+
+// variable makes a variable of the invocation's own.
+func (v *invocation) variable(in *inst) {
+	t := v.types[in.typ].elem
+	x := zero(t)
+	if len(in.a) > 1 {
+		x = v.regs[in.a[1]].clone()
+	}
+	v.regs[in.res] = val{p: &ptr{mem: &x, t: t}}
+}
+
+func (v *invocation) builtIn(in *inst) *val {
+	vec := func(a [3]uint32) *val {
+		return &val{c: []val{{b: uint64(a[0])}, {b: uint64(a[1])}, {b: uint64(a[2])}}}
+	}
+	size := v.module.local
+	switch b := v.decor[in.res][decBuiltIn]; b {
+	case 24:
+		return vec(v.launch.Groups)
+	case 25:
+		return vec(size)
+	case 26:
+		return vec(v.groupID)
+	case 27:
+		return vec(v.local)
+	case 28:
+		return vec([3]uint32{v.groupID[0]*size[0] + v.local[0], v.groupID[1]*size[1] + v.local[1], v.groupID[2]*size[2] + v.local[2]})
+	case 29:
+		return &val{b: uint64((v.local[2]*size[1]+v.local[1])*size[0] + v.local[0])}
+	case 36: // SubgroupSize, and below what goes with it: one invocation a subgroup
+		return &val{b: 1}
+	case 38:
+		return &val{b: uint64(size[0] * size[1] * size[2])}
+	case 40:
+		return &val{b: uint64((v.local[2]*size[1]+v.local[1])*size[0] + v.local[0])}
+	case 41, 4438:
+		return &val{}
+	case 4416, 4417, 4418, 4419, 4420:
+		return &val{c: make([]val, 4)}
+	default:
+		panic(fmt.Errorf("%w: built-in %d", ErrUnknown, b))
+	}
+}
