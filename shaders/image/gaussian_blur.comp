@@ -46,67 +46,20 @@ layout(push_constant) uniform Params {
 #include "lib/pixels.glsl"
 #if defined(SRC_MID)
 #include "lib/alpha.glsl"
-const vec3 SCALE = MID;
+const vec3 SCALE = MID / PLACE;
 #else
-const vec3 SCALE = 1.0 / MID;
+const vec3 SCALE = 1.0 / MID / PLACE;
 #endif
 
-#if defined(TEXEL)
-layout(set = 0, binding = 2) uniform samplerBuffer weights;
-#define WEIGHTS(i) texelFetch(weights, int(i))
+#define SUM vec3
+#if defined(U8)
+vec3 taken(RAW v, uint k) { return placed(wordOf(v, k)); }
 #else
-layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
-#define WEIGHTS(i) weights[i]
+vec3 taken(RAW v, uint k) { return v.rgb; }
 #endif
+#include "lib/gaussian.glsl"
 
 const uint DEEP = ROWS / PACK; // packs of a column of a strip
-
-// sumUp adds to sum the weighted lines of ROWS pixels beginning at line `at`, of
-// those that lie from + i·by for i up to last.
-#if defined(RADIUS)
-void sumUp(uint from, uint by, int at, int last, inout vec3 sum[ROWS][PACK]) {
-	const uint LINES = ROWS + 2 * RADIUS;
-	vec4 w[RADIUS / 4 + 1]; // the first half and the middle: the rest is its mirror image
-	[[unroll]] for (uint q = 0; q <= RADIUS / 4; q++) w[q] = WEIGHTS(q);
-	RAW v[LINES];
-	[[unroll]] for (uint t = 0; t < LINES; t++) v[t] = fetchPack(from + uint(clamp(at - RADIUS + int(t), 0, last)) * by);
-	[[unroll]] for (uint k = 0; k < PACK; k++) {
-		vec3 c[LINES];
-		[[unroll]] for (uint t = 0; t < LINES; t++) c[t] = pixelOf(v[t], k).rgb;
-		// In the order of the other variants, so that a picture's width, which decides
-		// between them, changes no bit.
-		[[unroll]] for (uint r = 0; r < ROWS; r++) {
-			[[unroll]] for (uint i = 0; i <= 2 * RADIUS; i++) {
-				uint m = i < RADIUS ? i : 2 * RADIUS - i;
-				sum[r][k] = fma(c[r + i], vec3(w[m / 4][m % 4]), sum[r][k]);
-			}
-		}
-	}
-}
-#else
-void sumUp(uint from, uint by, int at, int last, inout vec3 sum[ROWS][PACK]) {
-	const uint FOURS = (TAPS + ROWS + 2) / 4; // vectors of weights a step needs
-	at -= int(p.radius);
-	uint steps = p.steps;
-	for (uint s = 0; s < steps; s++) {
-		vec4 w[FOURS];
-		[[unroll]] for (uint q = 0; q < FOURS; q++) w[q] = WEIGHTS(s * (TAPS / 4) + q);
-		RAW v[TAPS];
-		[[unroll]] for (uint t = 0; t < TAPS; t++) v[t] = fetchPack(from + uint(clamp(at + int(t), 0, last)) * by);
-		[[unroll]] for (uint k = 0; k < PACK; k++) {
-			vec3 c[TAPS];
-			[[unroll]] for (uint t = 0; t < TAPS; t++) c[t] = pixelOf(v[t], k).rgb;
-			[[unroll]] for (uint r = 0; r < ROWS; r++) {
-				[[unroll]] for (uint t = 0; t < TAPS; t++) {
-					uint i = t + ROWS - 1 - r;
-					sum[r][k] = fma(c[t], vec3(w[i / 4][i % 4]), sum[r][k]);
-				}
-			}
-		}
-		at += int(TAPS);
-	}
-}
-#endif
 
 void main() {
 	uint x = gl_GlobalInvocationID.x, strip = gl_WorkGroupID.y;
@@ -135,7 +88,7 @@ void main() {
 #endif
 			{
 				Pixel c[PACK]; // turned round
-				[[unroll]] for (uint j = 0; j < PACK; j++) c[j].rgb = sum[r + j][k] * SCALE + HALF;
+				[[unroll]] for (uint j = 0; j < PACK; j++) c[j].rgb = fma(sum[r + j][k], SCALE, vec3(HALF));
 #if defined(SRC_MID)
 				loadAlpha(alpha + k * alphaPitch + r / PACK, c);
 #endif

@@ -30,9 +30,6 @@ layout(push_constant) uniform Params {
 
 #include "lib/pixels.glsl"
 
-// A colour in its place of a pixel is so many times its level.
-const vec3 PLACE = vec3(1.0, 256.0, 65536.0);
-
 // colour is a colour of four pixels, in its place.
 vec4 colour(uvec4 v, uint bits) { return vec4(ivec4(v & bits)); }
 

@@ -9,9 +9,9 @@
 //   F32         p.channels floats a pixel: 1, 3 or 4
 //   F32 TEXEL   four floats a pixel
 //
-// A kernel between two passes defines SRC_MID or DST_MID: that side of a u8
-// image then holds 11, 11 and 10 bits of red, green and blue in a pixel's uint,
-// and no alpha. MID scales such components to 0..FULL.
+// A kernel between two passes defines SRC_MID or DST_MID: that side of a u8 image
+// then holds colours of 11 bits in a pixel's uint, and no alpha. MID scales them
+// to 0..FULL. There is no room for the last bit of blue: it is that of red.
 // The including file declares the push constants as `p` first.
 
 // HALF is what makes rounding down on storing rounding to nearest.
@@ -19,12 +19,12 @@
 const bool BYTES = true;
 const float FULL = 255.0;
 const float HALF = 0.5;
-const vec3 MID = vec3(255.0 / 2047.0, 255.0 / 2047.0, 255.0 / 1023.0);
+const float MID = 255.0 / 2047.0;
 #else
 const bool BYTES = false;
 const float FULL = 1.0;
 const float HALF = 0.0;
-const vec3 MID = vec3(1.0);
+const float MID = 1.0;
 #endif
 
 #if defined(U8) && defined(TEXEL)
@@ -65,23 +65,42 @@ struct Pixel {
 // Signed conversions throughout: CPU drivers emulate the unsigned ones.
 
 Pixel unpackPixel(uint v) {
-#if defined(SRC_MID)
-	return Pixel(vec3(ivec3(v & 0x7ffu, (v >> 11) & 0x7ffu, v >> 22)), 0u);
-#else
 	return Pixel(vec3(ivec3(v & 0xffu, (v >> 8) & 0xffu, (v >> 16) & 0xffu)), v & 0xff000000u);
-#endif
+}
+
+// midLevels are the levels in which components of 0..2047, HALF added, are kept
+// between two passes: rounded down, and blue to the nearest that has red's last
+// bit. Where the two are equal so are their levels, and grey remains grey.
+uvec3 midLevels(vec3 x) {
+	uvec3 c = uvec3(ivec3(x));
+	uint odd = c.r & 1u;
+	c.b = 2 * min(uint(int(fma(x.b, 0.5, odd != 0 ? -0.25 : 0.25))), 1023u) + odd;
+	return c;
 }
 
 // packPixel rounds down: whoever computes a colour adds HALF to round to nearest.
 // Components must be within range.
 uint packPixel(Pixel x) {
-	uvec3 c = uvec3(ivec3(x.rgb));
 #if defined(DST_MID)
-	return c.r | (c.g << 11) | (c.b << 22);
+	uvec3 c = midLevels(x.rgb);
+	return c.r | (c.g << 11) | ((c.b >> 1) << 22);
 #else
+	uvec3 c = uvec3(ivec3(x.rgb));
 	return c.r | (c.g << 8) | (c.b << 16) | x.alpha;
 #endif
 }
+#endif
+
+// placed is the colour of a pixel with each component where it lies in the word:
+// PLACE times its value, a power of two, which saves shifts and changes no sum.
+#if defined(SRC_MID) && defined(U8)
+const vec3 PLACE = vec3(1.0, 2048.0, 1.0);
+vec3 placed(uint v) { return vec3(ivec3(v & 0x7ffu, v & 0x3ff800u, ((v >> 21) & 0x7feu) | (v & 1u))); }
+#elif defined(U8)
+const vec3 PLACE = vec3(1.0, 256.0, 65536.0);
+vec3 placed(uint v) { return vec3(ivec3(v & 0xffu, v & 0xff00u, v & 0xff0000u)); }
+#else
+const vec3 PLACE = vec3(1.0);
 #endif
 
 // A pack as it is loaded. Kernels that reuse what they load load all of it
@@ -107,11 +126,15 @@ RAW fetchPack(uint i) {
 #endif
 }
 
-Pixel pixelOf(RAW v, uint k) {
 #if defined(U8) && defined(TEXEL)
-	return unpackPixel(v[k]);
+uint wordOf(RAW v, uint k) { return v[k]; }
 #elif defined(U8)
-	return unpackPixel(v);
+uint wordOf(RAW v, uint k) { return v; }
+#endif
+
+Pixel pixelOf(RAW v, uint k) {
+#if defined(U8)
+	return unpackPixel(wordOf(v, k));
 #else
 	return Pixel(v.rgb, v.a);
 #endif

@@ -1,0 +1,58 @@
+// The weighted sums of a Gaussian blur. Include after pixels.glsl, or what stands
+// for it, in a kernel that has a SUM (vec3 or vec4) and a function taken, which
+// makes one of pixel k of a pack, weights at binding 2, and ROWS with RADIUS or
+// with TAPS, p.radius and p.steps.
+
+#if defined(TEXEL)
+layout(set = 0, binding = 2) uniform samplerBuffer weights;
+#define WEIGHTS(i) texelFetch(weights, int(i))
+#else
+layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
+#define WEIGHTS(i) weights[i]
+#endif
+
+// sumUp adds to sum the weighted lines of ROWS pixels beginning at line `at`, of
+// those that lie from + i·by for i up to last. Both forms add in the same order, so
+// that which of them is used changes no bit.
+#if defined(RADIUS)
+void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
+	const uint LINES = ROWS + 2 * RADIUS;
+	vec4 w[RADIUS / 4 + 1]; // the first half and the middle: the rest is its mirror image
+	[[unroll]] for (uint q = 0; q <= RADIUS / 4; q++) w[q] = WEIGHTS(q);
+	RAW v[LINES];
+	[[unroll]] for (uint t = 0; t < LINES; t++) v[t] = fetchPack(from + uint(clamp(at - RADIUS + int(t), 0, last)) * by);
+	[[unroll]] for (uint k = 0; k < PACK; k++) {
+		SUM c[LINES];
+		[[unroll]] for (uint t = 0; t < LINES; t++) c[t] = taken(v[t], k);
+		[[unroll]] for (uint r = 0; r < ROWS; r++) {
+			[[unroll]] for (uint i = 0; i <= 2 * RADIUS; i++) {
+				uint m = i < RADIUS ? i : 2 * RADIUS - i;
+				sum[r][k] = fma(c[r + i], SUM(w[m / 4][m % 4]), sum[r][k]);
+			}
+		}
+	}
+}
+#else
+void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
+	const uint FOURS = (TAPS + ROWS + 2) / 4; // vectors of weights a step needs
+	at -= int(p.radius);
+	uint steps = p.steps;
+	for (uint s = 0; s < steps; s++) {
+		vec4 w[FOURS];
+		[[unroll]] for (uint q = 0; q < FOURS; q++) w[q] = WEIGHTS(s * (TAPS / 4) + q);
+		RAW v[TAPS];
+		[[unroll]] for (uint t = 0; t < TAPS; t++) v[t] = fetchPack(from + uint(clamp(at + int(t), 0, last)) * by);
+		[[unroll]] for (uint k = 0; k < PACK; k++) {
+			SUM c[TAPS];
+			[[unroll]] for (uint t = 0; t < TAPS; t++) c[t] = taken(v[t], k);
+			[[unroll]] for (uint r = 0; r < ROWS; r++) {
+				[[unroll]] for (uint t = 0; t < TAPS; t++) {
+					uint i = t + ROWS - 1 - r;
+					sum[r][k] = fma(c[t], SUM(w[i / 4][i % 4]), sum[r][k]);
+				}
+			}
+		}
+		at += int(TAPS);
+	}
+}
+#endif
