@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/lathe-gpu/lathe/internal/bmp"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
@@ -104,6 +105,8 @@ func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 	switch {
 	case webp.IsWebP(head[:n]):
 		h, err = s.webp()
+	case bmp.IsBMP(head[:n]):
+		h, err = s.bmp()
 	default:
 		h, err = s.standard()
 	}

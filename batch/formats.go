@@ -13,8 +13,7 @@ import (
 
 	"golang.org/x/image/tiff"
 
-	_ "golang.org/x/image/bmp"
-
+	"github.com/lathe-gpu/lathe/internal/bmp"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/pixels"
 	"github.com/lathe-gpu/lathe/internal/webp"
@@ -37,6 +36,32 @@ func (s *source) webp() (*header, error) {
 		return err
 	}
 	return h, nil
+}
+
+// bmp reads the header of a BMP file.
+func (s *source) bmp() (*header, error) {
+	p, err := bmp.ReadHeader(s, s.size)
+	if err != nil {
+		return nil, err
+	}
+	h := &header{format: "bmp", width: p.Width, height: p.Height, turn: upright}
+	h.cost = 4*int64(p.Width)*int64(p.Height) + p.Memory()
+	h.read = func(dst *image.NRGBA, _ int) error { return p.Decode(s, h.lay(dst)) }
+	return h, nil
+}
+
+// lay returns a function that lays a band of stored rows, the first of which is
+// row y, where it belongs in dst. It may be called for several bands at once.
+func (h *header) lay(dst *image.NRGBA) func(y int, band []byte) error {
+	return func(y int, band []byte) error {
+		rows := len(band) / (4 * h.width)
+		if h.turn == upright && dst.Stride == 4*h.width {
+			copy(dst.Pix[y*dst.Stride:], band)
+		} else {
+			h.turn.place(dst, band, h.width, h.height, y, y+rows)
+		}
+		return nil
+	}
 }
 
 // standard reads the header of a picture that package image has a decoder for.

@@ -13,6 +13,7 @@ command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
 [ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || packages="$packages vulkan-validationlayers"
 command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 command -v make >/dev/null 2>&1 || packages="$packages make"
+command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 if [ -z "$packages" ]; then
 	exit 0
