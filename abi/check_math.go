@@ -10,7 +10,10 @@ func (c *call) arithmetic(op opcode) bool {
 	t := c.t
 	x, y := c.arg(0), c.arg(1)
 	switch op {
-	case 126, 200, 204: // SNegate, Not, BitReverse
+	case 204: // BitReverse
+		c.want(t.isInt() && like(x, t), "operand is %v, result %v (want integers of one shape)", x, t)
+		c.bits32(x)
+	case 126, 200: // SNegate, Not
 		c.want(t.isInt() && like(x, t), "operand is %v, result %v (want integers of one shape)", x, t)
 	case 127: // FNegate
 		c.want((t.isFloat() || t.isCoop()) && x == t, "operand is %v, result %v (want one float type)", x, t)
@@ -51,10 +54,13 @@ func (c *call) arithmetic(op opcode) bool {
 		c.want(t.isInt() && like(x, t) && y.isInt() && y.dims() == t.dims(), "shifts %v by %v to %v", x, y, t)
 	case 201: // BitFieldInsert
 		c.want(t.isInt() && x == t && y == t && c.integer(2) && c.integer(3), "operands do not fit %v", t)
+		c.bits32(t)
 	case 202, 203: // BitFieldSExtract BitFieldUExtract
 		c.want(t.isInt() && x == t && c.integer(1) && c.integer(2), "operands do not fit %v", t)
+		c.bits32(t)
 	case 205: // BitCount
 		c.want(t.isInt() && x.isInt() && x.dims() == t.dims(), "operand is %v, result %v", x, t)
+		c.bits32(x)
 	case 4450, 4451, 4452, 4453, 4454, 4455: // SDot … SUDotAccSat
 		c.want(t.is(opTypeInt) && x.isInt() && y.isInt() && x.dims() == y.dims() && x.bits() == y.bits(), "operands are %v and %v, result %v", x, y, t)
 		if x.is(opTypeInt) {
@@ -71,6 +77,12 @@ func (c *call) arithmetic(op opcode) bool {
 		return false
 	}
 	return true
+}
+
+// bits32 wants the integers an operation on bits works on to be of 32 bits, as
+// Vulkan does; lavapipe's compiler ends the process on some others.
+func (c *call) bits32(t *typ) {
+	c.want(!t.isInt() || t.bits() == 32, "works on the bits of %v (want 32 bits)", t)
 }
 
 // integer reports whether operand k is a scalar integer.
