@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
@@ -57,8 +58,10 @@ func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image,
 	if from != to {
 		return fmt.Errorf("lathe: apply: %w: size of the result (got %v, want %v)", errs.ErrInvalidArgument, to, from)
 	}
-	for _, c := range calls {
-		if err := checkImageCall(c); err != nil {
+	calls = slices.Clone(calls)
+	for i, c := range calls {
+		var err error
+		if calls[i], err = checkImageCall(c); err != nil {
 			return err
 		}
 	}
@@ -75,20 +78,21 @@ func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image,
 	return a.run(ctx)
 }
 
-// checkImageCall reports whether c is an operation on images with good attributes.
-func checkImageCall(c spec.Call) error {
-	if c == nil || c.Spec() == nil {
-		return fmt.Errorf("lathe: apply: %w: no operation to call", errs.ErrInvalidArgument)
+// checkImageCall resolves c, if it is an operation on images with good attributes.
+func checkImageCall(c spec.Call) (spec.Call, error) {
+	c, err := spec.Resolve(c)
+	if err != nil {
+		return nil, err
 	}
 	one := tensor.Contiguous(tensor.U8, 1, 1, 4)
 	out, err := c.Spec().Shape(c, []tensor.Desc{one})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(out) != 1 || out[0].String() != one.String() {
-		return fmt.Errorf("lathe: apply: %w: %s does not make an image of an image", errs.ErrInvalidArgument, c.Spec().Name)
+		return nil, fmt.Errorf("lathe: apply: %w: %s does not make an image of an image", errs.ErrInvalidArgument, c.Spec().Name)
 	}
-	return nil
+	return c, nil
 }
 
 // application is one call of ApplyTo.

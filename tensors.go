@@ -138,8 +138,9 @@ func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error 
 // waiting for the result. The methods named after operations are short for it.
 // Errors: as Run.
 func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
-	if c == nil || c.Spec() == nil {
-		return nil, fmt.Errorf("lathe: call: %w: no operation to call", errs.ErrInvalidArgument)
+	c, err := spec.Resolve(c)
+	if err != nil {
+		return nil, err
 	}
 	descs := make([]tensor.Desc, len(in))
 	for i, t := range in {

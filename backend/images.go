@@ -14,7 +14,7 @@ func (d *Device) number(in, out TensorHandle, v tensor.Value, call func(float64)
 	if err != nil {
 		return fmt.Errorf("backend: %s: %w", call(0).Spec().Name, err)
 	}
-	return d.unary(call(x), in, out)
+	return d.unary(call(spec.Given(x)), in, out)
 }
 
 // GaussianBlur blurs with a standard deviation in pixels.

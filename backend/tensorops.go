@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 type list = []TensorHandle
@@ -49,12 +50,12 @@ func (d *Device) Embedding(indices, weight, out TensorHandle) error {
 
 // LayerNorm normalises the last dimension.
 func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error {
-	return d.call(ops.LayerNorm{Eps: eps}, list{out}, list{in, gamma, beta})
+	return d.call(ops.LayerNorm{Eps: spec.Given(eps)}, list{out}, list{in, gamma, beta})
 }
 
 // RMSNorm divides by the root mean square from a dimension on.
 func (d *Device) RMSNorm(in, gamma, out TensorHandle, dim int, eps float64) error {
-	return d.call(ops.RMSNorm{Dim: dim, Eps: eps}, list{out}, list{in, gamma})
+	return d.call(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, list{out}, list{in, gamma})
 }
 
 // Softmax along a dimension.
@@ -74,7 +75,7 @@ func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale 
 	if mask != nil {
 		in = append(in, *mask)
 	}
-	return d.call(ops.Attention{Scale: scale}, list{out}, in)
+	return d.call(ops.Attention{Scale: spec.Given(scale)}, list{out}, in)
 }
 
 // CrossEntropy is the loss of each row and the probabilities.
@@ -84,6 +85,6 @@ func (d *Device) CrossEntropy(logits, targets, lossOut, probsOut TensorHandle) e
 
 // AdamUpdate takes a step of Adam in place.
 func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
-	c := ops.AdamUpdate{LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps, Step: step}
+	c := ops.AdamUpdate{LR: lr, Beta1: spec.Given(beta1), Beta2: spec.Given(beta2), Eps: spec.Given(eps), Step: step}
 	return d.submit(c, list{param, m, v}, list{param, grad, m, v})
 }

@@ -152,6 +152,10 @@ func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	call, err := spec.Resolve(call)
+	if err != nil {
+		return err
+	}
 	plan, err := r.checked(call, out, in, r.choose(ctx))
 	if err != nil {
 		return err
@@ -187,14 +191,15 @@ func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, 
 
 // Plan checks a call and returns its launches, without running them.
 func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
+	call, err := spec.Resolve(call)
+	if err != nil {
+		return nil, err
+	}
 	return r.checked(call, out, in, r.recall)
 }
 
-// checked is Plan, by the way that choose finds.
+// checked is Plan for a resolved call, by the way that choose finds.
 func (r *Runner) checked(call spec.Call, out, in []Operand, choose chooser) (*spec.Plan, error) {
-	if call == nil || call.Spec() == nil {
-		return nil, fmt.Errorf("exec: %w: no operation to call", errs.ErrInvalidArgument)
-	}
 	op := call.Spec()
 	want, err := op.Shape(call, descs(in))
 	if err != nil {

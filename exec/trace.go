@@ -21,9 +21,9 @@ func WithTrace(begin func(name string, args map[string]string) (tag uint64, end 
 // traced is Run with a trace.
 func (r *Runner) traced(ctx context.Context, call spec.Call, out, in []Operand) error {
 	name, args := "no operation", map[string]string{"in": describe(in), "out": describe(out)}
-	if call != nil && call.Spec() != nil {
-		name, args["call"] = call.Spec().Name, spec.FormatCall(call)
-		if s, ok := call.(fmt.Stringer); ok {
+	if good, err := spec.Resolve(call); err == nil {
+		name, args["call"] = good.Spec().Name, spec.FormatCall(good)
+		if s, ok := good.(fmt.Stringer); ok {
 			args["call"] = s.String()
 		}
 	}

@@ -140,6 +140,10 @@ func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*T
 	if r.tuner.book == nil {
 		return nil, fmt.Errorf("exec: tune: %w: the Runner has no choices to add to", errs.ErrInvalidArgument)
 	}
+	call, err := spec.Resolve(call)
+	if err != nil {
+		return nil, err
+	}
 	op := call.Spec()
 	out, err := op.Shape(call, in)
 	if err != nil || op.Variants == nil {

@@ -24,7 +24,7 @@ var contrastOp = newPointwise(spec.Op{
 	Name:     "contrast",
 	Doc:      "Stretches each colour about the middle, to (v − ½)·factor + ½ clamped to 0..1.",
 	Defaults: Contrast{Factor: 1.2},
-	Cases:    cases([]spec.Call{Contrast{1.2}, Contrast{0.5}, Contrast{0}, Contrast{-1}, Contrast{30}}, Contrast{nan}, Contrast{inf}),
+	Cases:    cases([]spec.Call{Contrast{1.2}, Contrast{0.5}, Contrast{spec.Given(0.0)}, Contrast{-1}, Contrast{30}}, Contrast{}, Contrast{nan}, Contrast{inf}),
 },
 	func(c Contrast) error { return finite("contrast", "factor", c.Factor, maxFactor) }, 4,
 	func(c Contrast, d tensor.DType) spec.Tolerance {

@@ -26,8 +26,13 @@ var (
 )
 
 // Halo returns how many pixels around a pixel its result depends on: 0 for a
-// pointwise operation. It is how far strips of an image must overlap.
+// pointwise operation, and for what is no call. It is how far strips of an image
+// must overlap.
 func Halo(c spec.Call) int {
+	c, err := spec.Resolve(c)
+	if err != nil {
+		return 0
+	}
 	if h, ok := c.(interface{ halo() int }); ok {
 		return h.halo()
 	}

@@ -46,8 +46,27 @@ func (p Pointwise) String() string {
 	return strings.Join(text, " | ")
 }
 
+// stages resolves the calls.
+// Errors: ErrInvalidArgument, of a call that is none or not pointwise.
+func (p Pointwise) stages() ([]pointwise, error) {
+	list := make([]pointwise, len(p.Calls))
+	for i, c := range p.Calls {
+		c, err := spec.Resolve(c)
+		if err != nil {
+			return nil, err
+		}
+		s, ok := c.(pointwise)
+		if !ok {
+			return nil, fmt.Errorf("imageops: pointwise: %w: %T is not a pointwise operation", errs.ErrInvalidArgument, c)
+		}
+		list[i] = s
+	}
+	return list, nil
+}
+
 // Fuse returns calls with every run of two or more pointwise operations made
 // one Pointwise, so that it costs one pass. The result of the calls is the same.
+// What is no call stays as it is.
 func Fuse(calls []spec.Call) []spec.Call {
 	var out, run []spec.Call
 	flush := func() {
@@ -59,9 +78,11 @@ func Fuse(calls []spec.Call) []spec.Call {
 		run = nil
 	}
 	for _, c := range calls {
-		if _, ok := c.(pointwise); ok {
-			run = append(run, c)
-			continue
+		if good, err := spec.Resolve(c); err == nil {
+			if _, ok := good.(pointwise); ok {
+				run = append(run, good)
+				continue
+			}
 		}
 		flush()
 		out = append(out, c)
@@ -120,10 +141,11 @@ var pointwiseOp = spec.Register(&spec.Op{
 	},
 	InPlace: []int{0},
 	Shape: sameImage("pointwise", func(c spec.Call) error {
-		for _, call := range c.(Pointwise).Calls {
-			if _, ok := call.(pointwise); !ok {
-				return fmt.Errorf("imageops: pointwise: %w: %T is not a pointwise operation", errs.ErrInvalidArgument, call)
-			}
+		calls, err := c.(Pointwise).stages()
+		if err != nil {
+			return err
+		}
+		for _, call := range calls {
 			if _, err := call.Spec().Shape(call, []tensor.Desc{tensor.Contiguous(tensor.F32, 1, 1, 4)}); err != nil {
 				return err
 			}
@@ -131,9 +153,13 @@ var pointwiseOp = spec.Register(&spec.Op{
 		return nil
 	}),
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+		calls, err := c.(Pointwise).stages()
+		if err != nil {
+			return nil, err
+		}
 		var stages []stage
-		for _, call := range c.(Pointwise).Calls {
-			stages = append(stages, call.(pointwise).stage())
+		for _, call := range calls {
+			stages = append(stages, call.stage())
 		}
 		return planPointwise(t, in[0], out[0], stages)
 	},
@@ -148,8 +174,9 @@ var pointwiseOp = spec.Register(&spec.Op{
 	},
 	Tolerance: func(c spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Abs: 1e-6, Why: "the roundings of each stage, amplified by the later ones"}
-		for _, call := range c.(Pointwise).Calls {
-			s := call.(pointwise).stage()
+		calls, _ := c.(Pointwise).stages() // Shape refuses what is wrong
+		for _, call := range calls {
+			s := call.stage()
 			one := call.Spec().Tolerance(call, d, nil)
 			tol.Abs = tol.Abs*max(1, s.scale) + one.Abs
 			if s.step {

@@ -1,8 +1,10 @@
 package imageops
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -12,7 +14,7 @@ import (
 // image, and colours become 1 where √(gx²+gy²) > Threshold and 0 elsewhere;
 // alpha becomes 1.
 type SobelEdges struct {
-	Threshold float64 `attr:"threshold" doc:"gradient above which a pixel is an edge; the steepest possible is about 4.5"`
+	Threshold float64 `attr:"threshold,zero" doc:"gradient above which a pixel is an edge; the steepest possible is about 4.5"`
 	// Magnitude makes colours √(gx²+gy²) itself; u8 saturates.
 	Magnitude bool `attr:"magnitude" doc:"give the gradient itself and ignore the threshold"`
 }
@@ -44,7 +46,11 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 		{Name: "image/sobel_edges.f32.texel", Params: sobelParams{}},
 	},
 	Shape: sameImage("sobel_edges", func(c spec.Call) error {
-		return finite("sobel_edges", "threshold", c.(SobelEdges).Threshold, maxFactor)
+		a := c.(SobelEdges)
+		if !a.Magnitude && math.Float64bits(a.Threshold) == 0 {
+			return fmt.Errorf("imageops: sobel_edges: %w: threshold is zero, as if left out (spec.WithDefaults sets its default, 0.4; spec.Given(0) is a zero that is meant)", errs.ErrInvalidArgument)
+		}
+		return finite("sobel_edges", "threshold", a.Threshold, maxFactor)
 	}),
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		a := c.(SobelEdges)
@@ -107,5 +113,5 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 		return spec.Tolerance{Abs: 8e-6, Why: "sums of eight lumas and a square root in f32"}
 	},
 	Cost:  cost(3*5 + 18),
-	Cases: cases([]spec.Call{SobelEdges{Threshold: 0.4}, SobelEdges{Magnitude: true}, SobelEdges{Threshold: 1.5}}, SobelEdges{Threshold: nan}),
+	Cases: cases([]spec.Call{SobelEdges{Threshold: 0.4}, SobelEdges{Magnitude: true}, SobelEdges{Threshold: 1.5}}, SobelEdges{}, SobelEdges{Threshold: nan}),
 })

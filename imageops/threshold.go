@@ -19,7 +19,7 @@ var thresholdOp = newPointwise(spec.Op{
 	Name:     "threshold",
 	Doc:      "Makes each colour full where it is at least a value, and zero elsewhere.",
 	Defaults: Threshold{Value: 0.5},
-	Cases:    cases([]spec.Call{Threshold{0.5}, Threshold{0}, Threshold{0.2}, Threshold{0.9}, Threshold{2}, Threshold{-1}}, Threshold{nan}, Threshold{inf}),
+	Cases:    cases([]spec.Call{Threshold{0.5}, Threshold{spec.Given(0.0)}, Threshold{0.2}, Threshold{0.9}, Threshold{2}, Threshold{-1}}, Threshold{}, Threshold{nan}, Threshold{inf}),
 },
 	func(c Threshold) error { return finite("threshold", "value", c.Value, maxFactor) }, 3,
 	func(_ Threshold, d tensor.DType) spec.Tolerance {

@@ -16,12 +16,13 @@ import (
 //
 // where t is Step. All four tensors have one dtype and shape; in F16 and BF16
 // the moments are stored as such, and small ones vanish there.
+// spec.WithDefaults(AdamUpdate{LR: 0.01, Step: n}) has the usual β1, β2 and ε.
 type AdamUpdate struct {
-	LR    float64 `attr:"lr" doc:"learning rate, any finite number"`
+	LR    float64 `attr:"lr,required" doc:"learning rate, any finite number, 0 too"`
 	Beta1 float64 `attr:"beta1" doc:"decay of the first moment, at least 0 and below 1"`
 	Beta2 float64 `attr:"beta2" doc:"decay of the second moment, at least 0 and below 1"`
 	Eps   float64 `attr:"eps" doc:"added to the root, at least 0"`
-	Step  int     `attr:"step" doc:"number of this step, from 1 on"`
+	Step  int     `attr:"step,required" doc:"number of this step, from 1 on"`
 }
 
 // Spec returns the declaration.
@@ -151,7 +152,7 @@ var adamUpdateOp = spec.Register(&spec.Op{
 	},
 	Cases: spec.Cases{
 		DTypes: floats,
-		Calls: []spec.Call{adamDefaults, AdamUpdate{LR: 0.1, Beta1: 0, Beta2: 0.99, Eps: 1e-4, Step: 7},
+		Calls: []spec.Call{adamDefaults, AdamUpdate{LR: 0.1, Beta1: spec.Given(0.0), Beta2: 0.99, Eps: 1e-4, Step: 7},
 			AdamUpdate{LR: -0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1_000_000}},
 		Dims: []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
@@ -169,8 +170,9 @@ var adamUpdateOp = spec.Register(&spec.Op{
 		Invalid: []spec.Call{
 			AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: -1},
 			AdamUpdate{LR: 1e-3, Beta1: 1, Beta2: 0.999, Eps: 1e-8, Step: 1}, AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: -0.1, Eps: 1e-8, Step: 1},
-			AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: -1e-8, Step: 1}, AdamUpdate{LR: math.NaN(), Beta1: 0.9, Beta2: 0.999, Step: 1},
-			AdamUpdate{LR: math.Inf(1), Beta1: 0.9, Beta2: 0.999, Step: 1}, AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: math.NaN(), Step: 1},
+			AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: -1e-8, Step: 1}, AdamUpdate{LR: math.NaN(), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1},
+			AdamUpdate{LR: math.Inf(1), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1}, AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: math.NaN(), Step: 1},
+			AdamUpdate{LR: 0.01, Step: 1}, // decays and eps forgotten
 		},
 	},
 })

@@ -12,7 +12,7 @@ import (
 // first of equals. NaN counts as larger than all. No elements have no largest:
 // that is ErrInvalidArgument.
 type ArgMax struct {
-	Dim int `attr:"dim" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" doc:"the dimension, negative from the end"`
 }
 
 // Spec returns the declaration.

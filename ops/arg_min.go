@@ -6,7 +6,7 @@ import "github.com/lathe-gpu/lathe/spec"
 // of equals. NaN counts as less than all. No elements have no least: that is
 // ErrInvalidArgument.
 type ArgMin struct {
-	Dim int `attr:"dim" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" doc:"the dimension, negative from the end"`
 }
 
 // Spec returns the declaration.

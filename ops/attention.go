@@ -14,7 +14,7 @@ import (
 // k, v and the mask are broadcast to them. A row whose keys are all masked (−∞),
 // or that has none, is zeros. Temporary memory does not grow with sq·skv.
 type Attention struct {
-	Scale float64 `attr:"scale" doc:"multiplies the scores, often 1/√d; any finite number, 0 too"`
+	Scale float64 `attr:"scale" doc:"multiplies the scores, often 1/√d; any finite number"`
 }
 
 // Spec returns the declaration.
@@ -249,7 +249,7 @@ func attentionCases() spec.Cases {
 		return ds
 	}
 	return spec.Cases{
-		DTypes: floats, Calls: []spec.Call{Attention{Scale: 0.125}, Attention{Scale: -1}, Attention{}},
+		DTypes: floats, Calls: []spec.Call{Attention{Scale: 0.125}, Attention{Scale: -1}, Attention{Scale: spec.Given(0.0)}},
 		Dims: []spec.Dim{{Name: "form", Only: []int{1, 2, 3, 4}}, {Name: "sq", Tiles: []int{8}}, {Name: "skv", Tiles: []int{8}}, {Name: "d", Tiles: []int{4}}, {Name: "dv", Tiles: []int{4}}},
 		Sizes: [][]int{
 			{1, 2, 65535, 3, 2}, {1, 65536, 2, 4, 4}, {2, 1, 100000, 2, 3}, {1, 1, 1000000, 1, 1}, {1, 1000000, 1, 1, 1}, {1, 3, 3, 100000, 2},

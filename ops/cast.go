@@ -14,7 +14,7 @@ import (
 // two's complement, as C and NumPy do. To floating point it rounds to nearest
 // even; to bool it is true of all but 0, NaN included.
 type Cast struct {
-	To tensor.DType `attr:"to" doc:"the element type of the result"`
+	To tensor.DType `attr:"to,required" doc:"the element type of the result"`
 }
 
 // Spec returns the declaration.

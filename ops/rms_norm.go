@@ -11,7 +11,7 @@ import (
 // Dim on: x/√(mean x² + Eps)·gamma. Gamma has the shape of these dimensions,
 // and the input's dtype, or F32 where that has 16 bits; 1 if it is left out.
 type RMSNorm struct {
-	Dim int     `attr:"dim" doc:"the first of the dimensions that are normalised together, negative from the end"`
+	Dim int     `attr:"dim,required" doc:"the first of the dimensions that are normalised together, negative from the end"`
 	Eps float64 `attr:"eps" doc:"added to the mean square, at least 0"`
 }
 

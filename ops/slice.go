@@ -10,8 +10,8 @@ import (
 // Slice takes Size[d] elements from Start[d] on along each dimension d, every
 // Step[d]-th one. A negative Start counts from the end; nil Step is 1 throughout.
 type Slice struct {
-	Start []int `attr:"start" doc:"the first index along each dimension; negative ones count from the end"`
-	Size  []int `attr:"size" doc:"how many elements along each dimension"`
+	Start []int `attr:"start,required" doc:"the first index along each dimension; negative ones count from the end"`
+	Size  []int `attr:"size,required" doc:"how many elements along each dimension"`
 	Step  []int `attr:"step" doc:"distance from one to the next, at least 1; none is 1 throughout"`
 }
 

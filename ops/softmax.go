@@ -12,7 +12,7 @@ import (
 // and where there are no others all become 0; +Inf and NaN make NaN of all along
 // with them.
 type Softmax struct {
-	Dim int `attr:"dim" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" doc:"the dimension, negative from the end"`
 }
 
 // Spec returns the declaration.

@@ -8,7 +8,7 @@ import (
 // SoftmaxGrad is the gradient of Softmax: of its result y and the gradient dy of
 // that, dx = y·(dy − Σ y·dy), the sum along the dimension.
 type SoftmaxGrad struct {
-	Dim int `attr:"dim" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" doc:"the dimension, negative from the end"`
 }
 
 // Spec returns the declaration.

@@ -87,7 +87,7 @@ var transposeOp = newMover(mover{
 // Expand broadcasts a tensor to Shape by NumPy's rule: dimensions are matched
 // from the last one on, and those of size 1 repeat.
 type Expand struct {
-	Shape []int `attr:"shape" doc:"the output's shape"`
+	Shape []int `attr:"shape,required" doc:"the output's shape"`
 }
 
 // Spec returns the declaration.

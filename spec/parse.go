@@ -21,7 +21,7 @@ type Attr struct {
 	// Type is "number", "integer", "boolean", "text" or "element type", or
 	// "integers" or "numbers" for lists; " or none" follows where it may be nil.
 	Type    string
-	Default string // as ParseCall reads it
+	Default string // as ParseCall reads it; "" where the attribute must be given
 	Doc     string // meaning, unit, range
 }
 
@@ -34,10 +34,11 @@ func (op *Op) Attrs() []Attr {
 	var list []Attr
 	for _, i := range attrFields(v.Type()) {
 		f := v.Type().Field(i)
-		list = append(list, Attr{
-			Name: f.Tag.Get("attr"), Doc: f.Tag.Get("doc"),
-			Type: attrType(f.Type), Default: formatAttr(v.Field(i)),
-		})
+		a := Attr{Name: tagOf(f).name, Doc: f.Tag.Get("doc"), Type: attrType(f.Type)}
+		if !tagOf(f).required {
+			a.Default = formatAttr(v.Field(i))
+		}
+		list = append(list, a)
 	}
 	return list
 }
@@ -51,7 +52,7 @@ func (op *Op) Written() bool {
 	}
 	t := structOf(op.Defaults).Type()
 	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() && f.Tag.Get("attr") == "" {
+		if f := t.Field(i); f.IsExported() && tagOf(f).name == "" {
 			return false
 		}
 	}
@@ -69,7 +70,8 @@ func (op *Op) in(groups []string) bool {
 // ParseCall reads a call as people write it: the name or an alias of an
 // operation, then attributes as name=value in any order, as in
 // "gaussian_blur sigma=3". The name may be left out where the operation has a
-// single attribute: "blur 3". Attributes not given keep their defaults.
+// single attribute: "blur 3". Attributes not given have their defaults; those
+// that have none, the required ones, must be given.
 //
 // Numbers are finite decimals, booleans true or false, text a word or a Go
 // string in quotes, lists their members separated by commas, element types
@@ -84,13 +86,9 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	if len(words) == 0 {
 		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(groups), ", "))
 	}
-	op := Lookup(strings.ToLower(words[0]))
-	switch {
-	case op == nil || !op.Offered():
-		return nil, parseError("unknown operation %q%s (known: %s)", words[0],
-			didYouMean(words[0], append(opNames(groups), opAliases(groups)...)), strings.Join(opNames(groups), ", "))
-	case !op.in(groups):
-		return nil, parseError("%s is of the group %s, not %s (known: %s)", op.Name, op.Group, strings.Join(groups, ", "), strings.Join(opNames(groups), ", "))
+	op, err := ParseOp(words[0], groups...)
+	if err != nil {
+		return nil, err
 	}
 	// A fresh copy of the defaults, which may be a struct or a pointer to one.
 	v := reflect.New(structOf(op.Defaults).Type()).Elem()
@@ -98,7 +96,7 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	fields := attrFields(v.Type())
 	var names []string
 	for _, i := range fields {
-		names = append(names, v.Type().Field(i).Tag.Get("attr"))
+		names = append(names, tagOf(v.Type().Field(i)).name)
 	}
 	given := map[string]bool{}
 	for _, w := range words[1:] {
@@ -117,14 +115,38 @@ func ParseCall(text string, groups ...string) (Call, error) {
 			return nil, parseError("%s: %s is given twice", op.Name, names[at])
 		}
 		given[names[at]] = true
-		if err := setAttr(v.Field(fields[at]), value); err != nil {
+		f := v.Field(fields[at])
+		if err := setAttr(f, value); err != nil {
 			return nil, parseError("%s: %s: %v", op.Name, names[at], err)
+		}
+		if isFloat(f) {
+			f.SetFloat(Given(f.Float()))
+		}
+	}
+	for k, i := range fields {
+		if tagOf(v.Type().Field(i)).required && !given[names[k]] {
+			return nil, parseError("%s: %s is missing: it has no default (as in %q)", op.Name, names[k], FormatCall(op.Defaults))
 		}
 	}
 	if reflect.TypeOf(op.Defaults).Kind() == reflect.Pointer {
 		return v.Addr().Interface().(Call), nil
 	}
 	return v.Interface().(Call), nil
+}
+
+// ParseOp finds an operation by the name or alias that people give it, in any
+// case. If groups are given, it must be of one.
+// Errors: ErrInvalidArgument, which lists the names there are.
+func ParseOp(name string, groups ...string) (*Op, error) {
+	op := Lookup(strings.ToLower(name))
+	switch {
+	case op == nil || !op.Offered():
+		return nil, parseError("unknown operation %q%s (known: %s)", name,
+			didYouMean(name, append(opNames(groups), opAliases(groups)...)), strings.Join(opNames(groups), ", "))
+	case !op.in(groups):
+		return nil, parseError("%s is of the group %s, not %s (known: %s)", op.Name, op.Group, strings.Join(groups, ", "), strings.Join(opNames(groups), ", "))
+	}
+	return op, nil
 }
 
 // ParseCalls reads calls separated by "|", as in "grayscale | blur sigma=3".
@@ -147,21 +169,29 @@ func FormatCall(c Call) string {
 	return formatCall(c, func(int, reflect.Value) bool { return true })
 }
 
-// FormatBrief is FormatCall without the attributes that have their default.
+// FormatBrief is FormatCall without the attributes that are as in Op.Defaults.
 func FormatBrief(c Call) string {
-	defaults := structOf(c.Spec().Defaults)
+	op, err := opOf(c)
+	if err != nil || op.Defaults == nil || structOf(op.Defaults).Type() != structOf(c).Type() {
+		return FormatCall(c)
+	}
+	defaults := structOf(op.Defaults)
 	return formatCall(c, func(i int, v reflect.Value) bool {
 		return !reflect.DeepEqual(v.Interface(), defaults.Field(i).Interface())
 	})
 }
 
 func formatCall(c Call, keep func(field int, v reflect.Value) bool) string {
+	op, err := opOf(c)
+	if err != nil {
+		return "no operation"
+	}
 	var b strings.Builder
-	b.WriteString(c.Spec().Name)
+	b.WriteString(op.Name)
 	v := structOf(c)
 	for _, i := range attrFields(v.Type()) {
 		if keep(i, v.Field(i)) {
-			fmt.Fprintf(&b, " %s=%s", v.Type().Field(i).Tag.Get("attr"), formatAttr(v.Field(i)))
+			fmt.Fprintf(&b, " %s=%s", tagOf(v.Type().Field(i)).name, formatAttr(v.Field(i)))
 		}
 	}
 	return b.String()
@@ -180,7 +210,7 @@ func attrFields(t reflect.Type) []int {
 		return nil
 	}
 	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() && f.Tag.Get("attr") != "" {
+		if f := t.Field(i); f.IsExported() && tagOf(f).name != "" {
 			list = append(list, i)
 		}
 	}
@@ -310,7 +340,8 @@ func formatAttr(f reflect.Value) string {
 		}
 		return cmp.Or(strings.Join(parts, ","), noValue)
 	case reflect.Float32, reflect.Float64:
-		return strconv.FormatFloat(f.Float(), 'g', -1, f.Type().Bits())
+		x := f.Float() + 0 // no sign of zero: text has none
+		return strconv.FormatFloat(x, 'g', -1, f.Type().Bits())
 	case reflect.String:
 		s := f.String()
 		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"|=\`, r) || !unicode.IsPrint(r) }) {

@@ -59,8 +59,11 @@ type Op struct {
 	Doc     string   // what it computes; the first sentence is the summary
 	Source  string   // paper, specification or routine it follows, may be empty
 	In, Out []Arg
-	// Defaults is a Call with the default attributes. Attribute fields carry
-	// the tags attr:"name" and doc:"meaning, unit, range".
+	// Defaults is a Call with the default attributes, and examples of those that
+	// have none; all calls of the operation are of its type. Attribute fields carry
+	// the tags attr:"name" and doc:"meaning, unit, range"; attr:"name,required" is
+	// of attributes that have no default. A zero is refused where the default is
+	// another value, unless the tag is attr:"name,zero". Nil: any Call will do.
 	Defaults Call
 	Kernels  []Kernel
 	// InPlace[i] is the input whose very tensor Out[i] may be, or -1. Outputs
@@ -248,9 +251,14 @@ var registry struct {
 	byName map[string]*Op
 }
 
-// Register adds an operation to the registry and returns it. It panics on a
-// second declaration of a name: that is a mistake of the program's text.
+// Register adds an operation to the registry and returns it. From then on its
+// functions take calls as Resolve does: pointers to calls too, and no other calls
+// than its own. It panics on a second declaration of a name, or of nothing: that is
+// a mistake of the program's text.
 func Register(op *Op) *Op {
+	if op == nil || op.Name == "" {
+		panic("spec: an operation without a name is declared")
+	}
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.byName == nil {
@@ -262,6 +270,7 @@ func Register(op *Op) *Op {
 		}
 		registry.byName[n] = op
 	}
+	op.guard()
 	return op
 }
 

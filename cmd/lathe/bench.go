@@ -115,13 +115,9 @@ func (c *benchCmd) Run(a *app) error {
 func offeredOps(names []string) ([]*spec.Op, error) {
 	var ops []*spec.Op
 	for _, name := range names {
-		op := spec.Lookup(strings.ToLower(name))
-		if op == nil || !op.Offered() {
-			call, err := spec.ParseCall(name)
-			if err != nil {
-				return nil, coded{exitUsage, err}
-			}
-			op = call.Spec()
+		op, err := spec.ParseOp(name)
+		if err != nil {
+			return nil, coded{exitUsage, err}
 		}
 		if !slices.Contains(ops, op) {
 			ops = append(ops, op)

@@ -82,7 +82,7 @@ func (c *opsCmd) Run(a *app) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\n", name, summary(op.Doc))
 			for _, t := range op.Attrs() {
-				fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, t.Default, t.Doc)
+				fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, cmp.Or(t.Default, "(must be given)"), t.Doc)
 			}
 		}
 		if err := w.Flush(); err != nil {

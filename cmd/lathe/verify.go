@@ -28,11 +28,10 @@ func (c *verifyCmd) Run(a *app) error {
 	for _, name := range c.Op {
 		op := spec.Lookup(strings.ToLower(name))
 		if op == nil {
-			call, err := spec.ParseCall(name)
-			if err != nil {
+			var err error
+			if op, err = spec.ParseOp(name); err != nil {
 				return coded{exitUsage, err}
 			}
-			op = call.Spec()
 		}
 		if !slices.Contains(opts.Ops, op) {
 			opts.Ops = append(opts.Ops, op)

@@ -66,6 +66,20 @@ func render(ops []*spec.Op) []byte {
 		"that has it; WebGPU has none, and there whatever has an operand of f64 is `ErrUnsupported`.\n" +
 		"[conformance.md](conformance.md) shows what a run of the suite found, by backend. Operands may have any strides; where an operation takes none, they are copied.\n" +
 		"An output is never one of the inputs, except where \"in place\" says which one it may be.\n")
+	b.WriteString("\n## Attributes and their defaults\n\n" +
+		"In text, as the command line takes it, an attribute that is left out has its default; one\n" +
+		"that \"must be given\" has none. In Go, a field that is left out is zero:\n\n" +
+		"- Where the default is zero, that is the default.\n" +
+		"- Where the default is another value, zero is refused with `ErrInvalidArgument`, so that a\n" +
+		"  forgotten field is never a wrong result. `spec.WithDefaults(ops.AdamUpdate{LR: 0.01, Step: n})`\n" +
+		"  is the call with its zero fields at their defaults, except those that must be given.\n" +
+		"  A zero that is meant is `spec.Given(0)`, as in\n" +
+		"  `imageops.Contrast{Factor: spec.Given(0)}`; wrap a number in `spec.Given` where a program computes it\n" +
+		"  and it may be zero. In text, 0 is 0.\n" +
+		"- Where the attribute must be given, zero is taken as it is: `ops.Softmax{}` is along dimension 0.\n" +
+		"- The threshold of `sobel_edges` may be zero with `magnitude`, which ignores it.\n\n" +
+		"Methods such as `Device.LayerNorm` take every number as it is given, zero too. Operations of\n" +
+		"your own follow the same rule; package `spec` tells how their attributes are declared.\n")
 	groups := map[string][]*spec.Op{}
 	for _, op := range ops {
 		groups[op.Group] = append(groups[op.Group], op)
@@ -113,6 +127,9 @@ func section(b *bytes.Buffer, op *spec.Op) {
 	if attrs := op.Attrs(); len(attrs) > 0 {
 		b.WriteString("\n| attribute | type | default | meaning |\n|---|---|---|---|\n")
 		for _, a := range attrs {
+			if a.Default == "" {
+				a.Default = "must be given"
+			}
 			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, a.Type, cell(a.Default), cell(a.Doc))
 		}
 	}

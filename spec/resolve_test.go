@@ -1,0 +1,205 @@
+package spec
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// tuned is a call as a program of its own declares it.
+type tuned struct {
+	Gain  float64 `attr:"gain"`
+	Half  float32 `attr:"half"`
+	Dim   int     `attr:"dim,required"`
+	Level float64 `attr:"level,zero"`
+	Exact bool    `attr:"exact"`
+}
+
+func (tuned) Spec() *Op { return tunedOp }
+
+// held is a call that only a pointer is.
+type held struct {
+	Gain float64 `attr:"gain"`
+}
+
+func (*held) Spec() *Op { return heldOp }
+
+// wrapped has the Spec of what it embeds, and is not it.
+type wrapped struct{ Call }
+
+type loose struct{ op *Op }
+
+func (l loose) Spec() *Op { return l.op }
+
+var tunedOp, heldOp *Op
+
+func init() {
+	// The functions assert the type, as most do.
+	tunedOp = Register(&Op{
+		Name: "test_tuned", Defaults: tuned{Gain: 2, Half: 0.5, Dim: -1, Level: 0.4},
+		Shape: func(c Call, in []tensor.Desc) ([]tensor.Desc, error) {
+			return []tensor.Desc{tensor.Contiguous(tensor.F32, int(c.(tuned).Gain))}, nil
+		},
+		Plan: func(c Call, _ *Target, _, _ []tensor.Desc) (*Plan, error) {
+			return &Plan{Scratch: []int64{int64(c.(tuned).Gain)}}, nil
+		},
+		Variants:  func(c Call, _ *Target, _, _ []tensor.Desc) []string { _ = c.(tuned); return []string{"a"} },
+		Class:     func(c Call, _ []tensor.Desc) []int { return []int{c.(tuned).Dim} },
+		Reference: func(c Call, _, _ []*tensor.Host) { _ = c.(tuned) },
+		Tolerance: func(c Call, _ tensor.DType, _ []tensor.Desc) Tolerance { return Tolerance{Abs: c.(tuned).Gain} },
+		Cost:      func(c Call, _ []tensor.Desc) Cost { return Cost{Flops: int64(c.(tuned).Gain)} },
+	})
+	heldOp = Register(&Op{
+		Name: "test_held", Defaults: &held{Gain: 2},
+		Shape: func(c Call, _ []tensor.Desc) ([]tensor.Desc, error) { _ = c.(*held); return nil, nil },
+		Plan:  func(c Call, _ *Target, _, _ []tensor.Desc) (*Plan, error) { _ = c.(*held); return nil, nil },
+	})
+}
+
+func TestResolve(t *testing.T) {
+	full := tuned{Gain: 3, Half: 1, Level: 0.1}
+	for _, c := range []Call{full, &full} {
+		if got, err := Resolve(c); err != nil || got != Call(full) {
+			t.Errorf("%T: got %#v, %v", c, got, err)
+		}
+		if out, err := tunedOp.Shape(c, nil); err != nil || out[0].Shape[0] != 3 {
+			t.Errorf("%T: Shape gave %v, %v", c, out, err)
+		}
+		if p, err := tunedOp.Plan(c, nil, nil, nil); err != nil || p.Scratch[0] != 3 {
+			t.Errorf("%T: Plan gave %v, %v", c, p, err)
+		}
+		tunedOp.Reference(c, nil, nil)
+		if tunedOp.Tolerance(c, tensor.F32, nil).Abs != 3 || tunedOp.Cost(c, nil).Flops != 3 || len(tunedOp.Class(c, nil)) != 1 || len(tunedOp.Variants(c, nil, nil, nil)) != 1 {
+			t.Errorf("%T: a function of the operation did not see the call", c)
+		}
+	}
+	p := &held{3}
+	if got, err := Resolve(p); err != nil || got != Call(p) {
+		t.Errorf("a call that is a pointer: got %#v, %v", got, err)
+	}
+}
+
+func TestResolveRefuses(t *testing.T) {
+	zero := func(f func(*tuned)) tuned {
+		c := tuned{Gain: 1, Half: 1, Dim: 1, Level: 1}
+		f(&c)
+		return c
+	}
+	for name, c := range map[string]struct {
+		call Call
+		want string
+	}{
+		"nothing":              {nil, "no operation"},
+		"a nil pointer":        {(*tuned)(nil), "nil *spec.tuned"},
+		"a nil call's pointer": {(*held)(nil), "nil *spec.held"},
+		"one that embeds nil":  {wrapped{}, "wrapped.Spec"},
+		"one that embeds":      {wrapped{tuned{Gain: 1}}, "got spec.wrapped, want spec.tuned"},
+		"no operation":         {loose{}, "has no operation"},
+		"an empty operation":   {loose{&Op{}}, "without Shape or Plan"},
+		"zero gain":            {zero(func(c *tuned) { c.Gain = 0 }), "gain is zero, as if left out (spec.WithDefaults sets its default, 2; spec.Given(0)"},
+		"zero half":            {zero(func(c *tuned) { c.Half = 0 }), "half is zero"},
+		"a pointer to zeros":   {&tuned{}, "gain is zero"},
+		"zero held":            {&held{}, "gain is zero"},
+	} {
+		if got, err := Resolve(c.call); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, %v, want ErrInvalidArgument with %q", name, got, err, c.want)
+		}
+		if _, err := tunedOp.Shape(c.call, nil); !errors.Is(err, errs.ErrInvalidArgument) {
+			t.Errorf("%s: Shape gave %v", name, err)
+		}
+		if _, err := tunedOp.Plan(c.call, nil, nil, nil); !errors.Is(err, errs.ErrInvalidArgument) {
+			t.Errorf("%s: Plan gave %v", name, err)
+		}
+		tunedOp.Reference(c.call, nil, nil)
+		if tunedOp.Tolerance(c.call, tensor.F32, nil) != (Tolerance{}) || tunedOp.Cost(c.call, nil) != (Cost{}) || tunedOp.Class(c.call, nil) != nil || tunedOp.Variants(c.call, nil, nil, nil) != nil {
+			t.Errorf("%s: a function of the operation took it", name)
+		}
+		_, _ = FormatCall(c.call), FormatBrief(c.call) // no panic
+	}
+	for name, c := range map[string]tuned{
+		"a required zero":                    zero(func(c *tuned) { c.Dim = 0 }),
+		"a zero that Shape judges":           zero(func(c *tuned) { c.Level = 0 }),
+		"a zero that is the default":         zero(func(c *tuned) { c.Exact = false }),
+		"zeros that are given":               zero(func(c *tuned) { c.Gain, c.Half = Given(0.0), Given(float32(0)) }),
+		"a call with its defaults":           WithDefaults(tuned{}),
+		"a number given":                     zero(func(c *tuned) { c.Gain = Given(-3.0) }),
+		"what is not zero, not even to text": zero(func(c *tuned) { c.Gain = math.SmallestNonzeroFloat64 }),
+	} {
+		if _, err := Resolve(c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWithDefaults(t *testing.T) {
+	if got, want := WithDefaults(tuned{Gain: 7, Dim: 3}), (tuned{Gain: 7, Half: 0.5, Dim: 3, Level: 0.4}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := WithDefaults(tuned{Gain: Given(0.0)}); !math.Signbit(got.Gain) || got.Gain != 0 || got.Dim != 0 {
+		t.Errorf("a zero that is given: got %+v", got)
+	}
+	mine := &held{}
+	if got := WithDefaults(mine); got.Gain != 2 || mine.Gain != 0 {
+		t.Errorf("a pointer: got %+v and %+v", got, mine)
+	}
+	if got := WithDefaults(Call(tuned{})); got != Call(tuned{Gain: 2, Half: 0.5, Level: 0.4}) {
+		t.Errorf("as a Call: got %+v", got)
+	}
+	if WithDefaults[Call](nil) != nil || WithDefaults((*held)(nil)) != nil || WithDefaults(loose{}) != (loose{}) {
+		t.Error("no call was changed")
+	}
+}
+
+// What text gives and what a program gives is the same call; a zero in text is meant.
+func TestTextAndRequired(t *testing.T) {
+	if _, err := ParseCall("test_tuned gain=3"); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "dim is missing: it has no default") {
+		t.Errorf("without a required attribute: %v", err)
+	}
+	c, err := ParseCall("test_tuned dim=0")
+	if err != nil || c != Call(WithDefaults(tuned{})) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	c, err = ParseCall("test_tuned dim=0 gain=0 half=-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = Resolve(c); err != nil || c.(tuned).Gain != 0 || c.(tuned).Half != 0 {
+		t.Errorf("zeros in text: got %+v, %v", c, err)
+	}
+	if text := FormatCall(c); text != "test_tuned gain=0 half=0 dim=0 level=0.4 exact=false" {
+		t.Errorf("written as %q", text)
+	}
+	var defaults []string
+	for _, a := range tunedOp.Attrs() {
+		defaults = append(defaults, a.Name+" "+a.Default)
+	}
+	if want := []string{"gain 2", "half 0.5", "dim ", "level 0.4", "exact false"}; !reflect.DeepEqual(defaults, want) {
+		t.Errorf("got %q, want %q", defaults, want)
+	}
+}
+
+func TestParseOp(t *testing.T) {
+	if op, err := ParseOp("TEST_Tuned"); err != nil || op != tunedOp {
+		t.Errorf("got %v, %v", op, err)
+	}
+	if _, err := ParseOp("test_tunes"); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), `did you mean "test_tuned"?`) {
+		t.Errorf("an unknown one: %v", err)
+	}
+	if _, err := ParseOp("test_tuned", "image"); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("one of another group: %v", err)
+	}
+}
+
+// A call that is refused costs its caller nothing but an error, one that is taken
+// no memory: calls are resolved before every launch.
+func TestResolveAllocs(t *testing.T) {
+	var c Call = WithDefaults(tuned{})
+	if n := testing.AllocsPerRun(100, func() { _, _ = Resolve(c) }); n != 0 {
+		t.Errorf("%v allocations a call", n)
+	}
+}
