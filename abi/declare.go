@@ -252,6 +252,9 @@ func (s *shader) declareConstant(in *inst) error {
 		if len(a) == 2 {
 			v |= uint64(a[1]) << 32
 		}
+		if !t.holds(a[0]) {
+			return invalid("%v: the bits of %#x past those of %v (want them zero, or the sign of a signed integer)", in, a[0], t)
+		}
 		s.scalars[in.res], s.special[in.res] = v, in.op == opSpecConstant
 	case opConstantNull:
 		if t.dims() == 1 {
@@ -278,6 +281,18 @@ func (s *shader) declareConstant(in *inst) error {
 		}
 	}
 	return nil
+}
+
+// holds reports whether the literal of a scalar narrower than a word is extended
+// as SPIR-V wants it: with zeros, or the sign of a signed integer.
+func (t *typ) holds(w uint32) bool {
+	switch {
+	case t.width >= 32:
+		return true
+	case t.signed:
+		return uint32(int32(w<<(32-t.width))>>(32-t.width)) == w
+	}
+	return w>>t.width == 0
 }
 
 // constituents is how many parts a composite has; 0 for others.

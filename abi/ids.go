@@ -233,6 +233,9 @@ func (s *shader) switchCases(in *inst, i int, w []uint32) (int, error) {
 		return 0, invalid("%v: cases do not come in pairs of literal and label", in)
 	}
 	for k := lit; k < len(w); k += lit + 1 {
+		if !t.holds(w[k-lit]) {
+			return 0, invalid("%v: the bits of the case %#x past those of %v (want them zero, or the sign of a signed integer)", in, w[k-lit], t)
+		}
 		if err := s.operand(in, i, 'b', w[k]); err != nil {
 			return 0, err
 		}

@@ -42,8 +42,8 @@ func parse(name string, code []byte) (*Module, error) {
 		s.order,
 		s.link,
 		s.check,
-		func() error { return s.private(m) },
 		func() error { return s.entry(m) },
+		func() error { return s.private(m) },
 		s.interfaces,
 		func() error { return s.reflect(m) },
 	}

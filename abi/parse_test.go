@@ -35,6 +35,7 @@ func TestParseReflects(t *testing.T) {
 		ParamSize:    8,
 		LocalSize:    [3]uint32{8, 4, 1},
 		SharedBytes:  64,
+		Foreign:      true,
 		Capabilities: []uint32{1},
 		Specs:        []SpecConst{{ID: 7, Name: "COUNT", Type: "u32", Default: 16}},
 	}
