@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/bmp"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/tiff"
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
 
@@ -107,6 +108,8 @@ func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 		h, err = s.webp()
 	case bmp.IsBMP(head[:n]):
 		h, err = s.bmp()
+	case tiff.IsTIFF(head[:n]):
+		h, err = s.tiff()
 	default:
 		h, err = s.standard()
 	}

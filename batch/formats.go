@@ -11,11 +11,10 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/tiff"
-
 	"github.com/lathe-gpu/lathe/internal/bmp"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/pixels"
+	"github.com/lathe-gpu/lathe/internal/tiff"
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
 
@@ -45,6 +44,18 @@ func (s *source) bmp() (*header, error) {
 		return nil, err
 	}
 	h := &header{format: "bmp", width: p.Width, height: p.Height, turn: upright}
+	h.cost = 4*int64(p.Width)*int64(p.Height) + p.Memory()
+	h.read = func(dst *image.NRGBA, _ int) error { return p.Decode(s, h.lay(dst)) }
+	return h, nil
+}
+
+// tiff reads the header of a TIFF file.
+func (s *source) tiff() (*header, error) {
+	p, err := tiff.ReadHeader(s, s.size)
+	if err != nil {
+		return nil, err
+	}
+	h := &header{format: "tiff", width: p.Width, height: p.Height, turn: orientation(p.Orientation)}
 	h.cost = 4*int64(p.Width)*int64(p.Height) + p.Memory()
 	h.read = func(dst *image.NRGBA, _ int) error { return p.Decode(s, h.lay(dst)) }
 	return h, nil
@@ -114,13 +125,7 @@ func (s *source) readStandard(dst *image.NRGBA, h *header, workers int) error {
 	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		return bare(err)
 	}
-	var m image.Image
-	var err error
-	if h.format == "tiff" {
-		m, err = tiff.Decode(s) // by itself: it wants ReadAt, and copies the whole file without
-	} else {
-		m, _, err = image.Decode(bufio.NewReaderSize(s, 64<<10))
-	}
+	m, _, err := image.Decode(bufio.NewReaderSize(s, 64<<10))
 	if err != nil {
 		return unsupported(err)
 	}

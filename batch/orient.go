@@ -83,13 +83,13 @@ func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orienta
 			found = upright
 		}
 	}()
-	kind := imagemeta.TIFF
+	kind := imagemeta.TIFF // what an EXIF block is
 	switch format {
 	case "png":
 		kind = imagemeta.PNG
 	case "webp":
 		exif = bytes.TrimPrefix(exif, exifMark) // some writers keep JPEG's mark
-	case "jpeg", "tiff":
+	case "jpeg":
 	default:
 		return upright
 	}

@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/child", "", "a child process does the jobs of its parent, whatever they are"},
 	{"internal/pixels", "", "pixel conversions serve images of the standard library only; put what needs a device into the root package"},
 	{"internal/bmp", "internal/errs", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
+	{"internal/tiff", "internal/errs", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
 	{"internal/webp", "internal/errs", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
@@ -46,7 +47,7 @@ var layers = []layer{
 	{"", "abi exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
-	{"batch", "internal/bmp internal/errs internal/pixels internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
+	{"batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
@@ -72,7 +73,7 @@ var libraries = []library{
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},
 	{"github.com/bmatcuk/doublestar/v4", "batch cmd/...", "globs are the batch engine's"},
 	{"github.com/bep/imagemeta", "batch cmd/...", "reading EXIF is the batch engine's"},
-	{"golang.org/x/image", "batch internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
+	{"golang.org/x/image", "batch internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
 	{"golang.org/x/sync", "batch cmd/... exec vk", "semaphores and groups of goroutines"},
 	{"golang.org/x/sys", "cmd/... vk batch", "the system below"},
 }

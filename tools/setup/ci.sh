@@ -14,6 +14,7 @@ command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
 command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 command -v make >/dev/null 2>&1 || packages="$packages make"
 command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
+command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 if [ -z "$packages" ]; then
 	exit 0
