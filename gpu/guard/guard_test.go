@@ -69,12 +69,13 @@ func TestViolations(t *testing.T) {
 	}{
 		{"first byte", abi.StorageBuffer, 0, ""},
 		{"last byte", abi.StorageBuffer, 100, ""},
-		{"last byte of the last word", abi.StorageBuffer, 103, ""},
+		{"rest of the last word", abi.StorageBuffer, 101, "0 bytes past its end"},
+		{"last byte of the last word", abi.StorageBuffer, 103, "2 bytes past its end"},
 		{"next word", abi.StorageBuffer, 104, "3 bytes past its end"},
 		{"far past the end", abi.StorageBuffer, 1100, "999 bytes past its end"},
 		{"just before", abi.StorageBuffer, -1, "1 bytes before its start"},
 		{"far before", abi.StorageBuffer, -1024, "1024 bytes before its start"},
-		{"last byte of the last texel", abi.StorageTexel, 111, ""},
+		{"last byte of the last texel", abi.StorageTexel, 111, "10 bytes past its end"},
 		{"next texel", abi.StorageTexel, 112, "11 bytes past its end"},
 	} {
 		for _, by := range []struct {
