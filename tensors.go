@@ -178,25 +178,37 @@ func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
 }
 
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry
-// point "main". bindings[i] is binding i of set 0 as a whole storage buffer,
+// point "main". bindings[i] is binding i of set 0 as a storage buffer,
 // push the push constants, groups the workgroups. The shader is checked before
-// the driver sees it, and compiled once. A view can be bound only if it begins
-// where its buffer does; the shader then sees the whole buffer.
+// the driver sees it, and compiled once.
+//
+// The shader sees the bytes of each tensor as they lie, from its first element to its
+// last: data.length() is 5 for five floats, and 2 for five bytes that it reads as
+// words, the last of which has zeros in it. On WebGPU it is at least 1. A view can be
+// bound where it begins at a multiple of Limits.OffsetAlign bytes; of one that ends
+// before its buffer does the shader sees whole elements only.
+//
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*Tensor, push []byte, groups [3]uint32) error {
-	var few [8]gpu.Handle // most shaders have no more
-	hs := few[:0]
+	var few [8]gpu.Binding // most shaders have no more
+	ranges := few[:0]
 	for i, t := range bindings {
 		if err := d.known("dispatch", t); err != nil {
 			return fmt.Errorf("%w (binding %d)", err, i)
 		}
-		if t.offset != 0 {
-			return fmt.Errorf("lathe: dispatch: binding %d: %w: a view that begins %d bytes into its buffer; use Device.Copy of it", i, errs.ErrInvalidArgument, t.offset)
+		if align := max(d.Info().Limits.OffsetAlign, 1); t.offset%align != 0 {
+			return fmt.Errorf("lathe: dispatch: binding %d: %w: a view that begins %d bytes into its buffer (want a multiple of %d); use Device.Copy of it", i, errs.ErrInvalidArgument, t.offset, align)
 		}
-		hs = append(hs, t.buf.handle)
+		b := gpu.Binding{Buffer: t.buf.handle, Offset: t.offset}
+		if n := t.desc.Bytes(); n < t.buf.size-t.offset {
+			if b.Size = n; n == 0 { // a Size of 0 means all the rest
+				return fmt.Errorf("lathe: dispatch: binding %d: %w: an empty view; use Device.Copy of it", i, errs.ErrInvalidArgument)
+			}
+		}
+		ranges = append(ranges, b)
 	}
-	err := gpu.DispatchCompute(ctx, d.gpu, spirv, hs, push, groups)
+	err := gpu.DispatchRanges(ctx, d.gpu, spirv, ranges, push, groups)
 	runtime.KeepAlive(bindings)
 	return err
 }

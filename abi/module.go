@@ -42,6 +42,10 @@ type Binding struct {
 	// "u32" or "i32"; for a buffer the type of its last (runtime array) member,
 	// such as "f32", "u32x4" or "struct".
 	Type string
+	// ArrayOffset and ArrayStride say where the array without a length begins that
+	// the block ends with, and how far its elements are apart, in bytes. The stride
+	// is 0 where there is no such array.
+	ArrayOffset, ArrayStride uint32
 }
 
 // Member is one scalar of the push-constant block.

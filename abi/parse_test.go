@@ -59,11 +59,11 @@ func TestParseVariations(t *testing.T) {
 		refusing error
 	}{
 		{"BufferBlock", []string{"OpDecorate %in 2\n", "OpDecorate %in 3\n", "%inP = OpTypePointer 12 %in", "%inP = OpTypePointer 2 %in", "%src = OpVariable %inP 12", "%src = OpVariable %inP 2", "%fP %src", "%fU %src", "%fP = OpTypePointer 12 %f32", "%fP = OpTypePointer 12 %f32\n%fU = OpTypePointer 2 %f32"},
-			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32"}, nil},
+			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32", 0, 4}, nil},
 		{"NonWritable on the variable", []string{"OpMemberDecorate %in 0 24\n", "OpDecorate %src 24\n"},
-			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32"}, nil},
+			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32", 0, 4}, nil},
 		{"NonReadable on the member", []string{"OpMemberDecorate %in 0 24\n", "OpMemberDecorate %in 0 25\n"},
-			buffer, Binding{0, StorageBuffer, WriteOnly, "src", "f32"}, nil},
+			buffer, Binding{0, StorageBuffer, WriteOnly, "src", "f32", 0, 4}, nil},
 		{"NonWritable on some members only", []string{"OpMemberDecorate %out 0 35 0\n", "OpMemberDecorate %out 0 35 0\nOpMemberDecorate %out 0 24\n"},
 			func(m *Module) any { return m.Bindings[1].Access }, ReadWrite, nil},
 		{"no names", []string{"OpName %src \"src\"\n", "", "OpName %dst \"dst\"\n", "OpName %out \"Out\"\n"},
@@ -148,7 +148,7 @@ func TestParseTexelBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Binding{{0, StorageTexel, WriteOnly, "", "u32"}, {1, UniformTexel, ReadOnly, "", "u32"}}
+	want := []Binding{{0, StorageTexel, WriteOnly, "", "u32", 0, 0}, {1, UniformTexel, ReadOnly, "", "u32", 0, 0}}
 	if d := cmp.Diff(want, m.Bindings); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

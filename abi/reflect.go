@@ -113,6 +113,10 @@ func (s *shader) binding(in *inst) (Binding, error) {
 			b.Kind, b.Access = UniformBuffer, ReadOnly
 		}
 		b.Type = elementType(t)
+		if last := len(t.members) - 1; last >= 0 && t.members[last].is(opTypeRuntimeArray) {
+			b.ArrayOffset, _ = number(s.mdecor[member{t.id, uint32(last)}], decOffset)
+			b.ArrayStride, _ = number(s.decor[t.members[last].id], decArrayStride)
+		}
 		noWrite, noRead := has(decor, decNonWritable), has(decor, decNonReadable)
 		allWrite, allRead := len(t.members) > 0, len(t.members) > 0
 		for k := range t.members {

@@ -19,7 +19,7 @@ func sample() Table {
 		Kernels: []TableKernel{
 			{
 				Name:      "nn/add.f32",
-				Bindings:  []Binding{{0, StorageBuffer, ReadOnly, "a", "f32"}, {1, UniformTexel, ReadOnly, "b", "f32"}, {2, StorageBuffer, WriteOnly, "c", "f32"}},
+				Bindings:  []Binding{{0, StorageBuffer, ReadOnly, "a", "f32", 0, 0}, {1, UniformTexel, ReadOnly, "b", "f32", 0, 0}, {2, StorageBuffer, WriteOnly, "c", "f32", 0, 0}},
 				Params:    []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
 				Specs:     []SpecConst{{0, "TILE", "u32", 16}},
 				LocalSize: [3]uint32{64, 1, 1},

@@ -142,12 +142,12 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 		if !declared && *b == (Binding{}) {
 			continue
 		}
-		span, err := b.span(m, i, size)
+		total, err := b.within(m, i, size)
 		if err != nil {
 			return err
 		}
 		for ; next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i); next++ {
-			if err := checkRange(l, m, &m.Bindings[next], b.Offset, span); err != nil {
+			if err := checkRange(l, m, &m.Bindings[next], b.Offset, b.Span(&m.Bindings[next], total)); err != nil {
 				return err
 			}
 		}
@@ -168,25 +168,46 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 	return nil
 }
 
-// span returns how many bytes binding i covers, once its handle is known to be
-// live and the range to lie in its buffer.
-func (b *Binding) span(m *abi.Module, i int, size func(Handle) (int64, error)) (int64, error) {
+// within returns the size of the buffer of binding i, once its handle is known to
+// be live and the range to lie in it.
+func (b *Binding) within(m *abi.Module, i int, size func(Handle) (int64, error)) (int64, error) {
 	total, err := size(b.Buffer)
 	if err != nil {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w", Label(m), i, err)
 	}
-	end := RoundUp(total)
-	if b.Offset < 0 || b.Size < 0 || b.Offset > total || b.Size > end-b.Offset {
+	if b.Offset < 0 || b.Size < 0 || b.Offset > total || b.Size > RoundUp(total)-b.Offset {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w: range (got offset %d size %d, want within %d bytes)",
 			Label(m), i, ErrInvalidArgument, b.Offset, b.Size, total)
 	}
+	return total, nil
+}
+
+// Span is how many bytes the binding covers of a buffer of total bytes, within which
+// it is known to lie, for a shader that declares it as decl says. A Size counts as
+// it is, but a texel buffer that reaches the end of its buffer has its last texel
+// whole. With Size 0 a storage buffer spans the bytes there are, rounded up to
+// a whole element of the array that its block ends with if those elements are of 2,
+// 4, 8 or 16 bytes: the length a shader sees is that of the elements there are, and
+// bytes read as words are all within reach. Other buffers span whole units.
+// WebGPU knows whole words only: there a range is rounded up to 4 bytes.
+func (b *Binding) Span(decl *abi.Binding, total int64) int64 {
+	rest, room := total-b.Offset, RoundUp(total)-b.Offset
+	texel := decl.Kind == abi.UniformTexel || decl.Kind == abi.StorageTexel
 	switch {
+	case texel && b.Size == rest:
+		return room
 	case b.Size > 0:
-		return b.Size, nil
-	case b.Offset == total: // empty, although a unit may begin before it
-		return 0, nil
+		return b.Size
+	case rest == 0: // empty, although a unit may begin before it
+		return 0
+	case decl.Kind != abi.StorageBuffer:
+		return room
 	}
-	return end - b.Offset, nil
+	head, step := int64(decl.ArrayOffset), int64(decl.ArrayStride)
+	if step == 0 || Unit%step != 0 || rest <= head {
+		return rest
+	}
+	return min(head+(rest-head+step-1)/step*step, room)
 }
 
 // checkRange holds a range to the alignment and size limits of its kind.

@@ -16,12 +16,42 @@ import (
 // push as its push constants. It returns once the work is submitted; a later
 // Read or Sync waits for it.
 //
+// The length that the shader sees of an array without a length is that of the
+// elements there are: see [Binding.Span].
+//
 // The SPIR-V is validated and everything it asks for is checked before the
 // driver sees it. Modules are kept by content, so the same bytes are parsed once.
 //
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func DispatchCompute(ctx context.Context, dev Device, spirv []byte, bindings []Handle, push []byte, groups [3]uint32) error {
+	one := single.Get().(*launch)
+	defer single.Put(one)
+	one.ranges = one.ranges[:0]
+	for _, h := range bindings {
+		one.ranges = append(one.ranges, Binding{Buffer: h})
+	}
+	return one.run(ctx, dev, spirv, push, groups)
+}
+
+// DispatchRanges is DispatchCompute with ranges of buffers for bindings.
+func DispatchRanges(ctx context.Context, dev Device, spirv []byte, bindings []Binding, push []byte, groups [3]uint32) error {
+	one := single.Get().(*launch)
+	defer single.Put(one)
+	one.ranges = append(one.ranges[:0], bindings...)
+	return one.run(ctx, dev, spirv, push, groups)
+}
+
+// launch is a list of one dispatch with its ranges, kept so that a launch allocates
+// nothing.
+type launch struct {
+	list   [1]Dispatch
+	ranges []Binding
+}
+
+var single = sync.Pool{New: func() any { return new(launch) }}
+
+func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte, groups [3]uint32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -29,23 +59,16 @@ func DispatchCompute(ctx context.Context, dev Device, spirv []byte, bindings []H
 	if err != nil {
 		return fmt.Errorf("gpu: dispatch compute: %w", err)
 	}
-	one := single.Get().(*[1]Dispatch) // Submit keeps nothing of it
-	defer single.Put(one)
-	whole := one[0].Bindings[:0]
-	for i, h := range bindings {
-		whole = append(whole, Binding{Buffer: h})
-		if h == 0 { // a zero Binding would pass where the shader declares none
+	for i := range l.ranges {
+		if l.ranges[i].Buffer == 0 { // a zero Binding would pass where the shader declares none
 			return fmt.Errorf("gpu: dispatch compute: binding %d: %w: zero handle", i, ErrInvalidHandle)
 		}
 	}
-	one[0] = Dispatch{Module: m, Bindings: whole, Params: push, Groups: groups}
-	err = dev.Submit(one[:])
-	one[0] = Dispatch{Bindings: whole[:0]}
+	l.list[0] = Dispatch{Module: m, Bindings: l.ranges, Params: push, Groups: groups}
+	err = dev.Submit(l.list[:]) // it keeps nothing of the list
+	l.list[0] = Dispatch{}
 	return err
 }
-
-// single holds lists of one dispatch, so that a launch allocates nothing.
-var single = sync.Pool{New: func() any { return new([1]Dispatch) }}
 
 // modules keeps what DispatchCompute has parsed, within these bounds.
 var modules = moduleCache{maxCount: 256, maxBytes: 32 << 20}

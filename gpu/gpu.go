@@ -9,10 +9,14 @@
 // limits of Info, capabilities present. Drivers check little of this (some
 // crash, some ignore it), so a Device never relies on its driver to refuse.
 //
+// # Padding
+//
 // Shaders read memory in units of up to 16 bytes, so every buffer has memory up
-// to the next multiple of [Unit] past its end, and a binding may span it. What
-// lies there is nobody's: a kernel may read it and must not depend on it, nor
-// leave anything in it.
+// to the next multiple of [Unit] past its end, and a binding may span it. This
+// padding is zero at first, and zero again after a Write that reaches the end of
+// the buffer; nothing reads it back. Lathe's own kernels may read it, do not depend
+// on it and leave zeros in it. What a foreign shader writes there stays until such a
+// Write.
 //
 // A Dispatch may read a buffer beyond a bound range only if the shader indexes
 // out of its bindings; devices ask for robust access where there is such a
@@ -112,8 +116,9 @@ type Dispatch struct {
 	Tag      uint64    // the caller's own; it comes back in the Span of a Timer
 }
 
-// Binding is a range of a buffer. Size 0 means up to the buffer's end, rounded
-// up to a multiple of [Unit], which is as far as a range may reach.
+// Binding is a range of a buffer. Size 0 means up to the buffer's end, in whole
+// elements: see [Binding.Span]. A range may reach as far as the end rounded up to a
+// multiple of [Unit].
 // Offset must be a multiple of Limits.OffsetAlign (TexelAlign for a texel buffer).
 type Binding struct {
 	Buffer Handle

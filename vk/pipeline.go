@@ -37,6 +37,7 @@ type slot struct {
 	typ    uint32 // C.LVK_STORAGE and so on
 	format uint32 // of a texel view
 	write  bool   // the shader may write it
+	decl   *abi.Binding
 }
 
 func (s *slot) texel() bool { return s.typ == C.LVK_UNIFORM_TEXEL || s.typ == C.LVK_STORAGE_TEXEL }
@@ -184,7 +185,7 @@ func (d *Device) subgroup(m *abi.Module) C.uint32_t {
 func (p *pipeline) layout(m *abi.Module) error {
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		s := slot{number: b.Slot}
+		s := slot{number: b.Slot, decl: b}
 		switch b.Kind {
 		case abi.StorageBuffer:
 			s.typ, s.write = C.LVK_STORAGE, b.Access&abi.WriteOnly != 0

@@ -145,23 +145,31 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 
 // upload is Write by way of staging memory. Once it has begun it is not
 // cancelled, so that a cancelled Write has written nothing.
+//
+// Where the data reaches the end of the buffer, zeros follow it into the padding.
 func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int64, data []byte) error {
-	for len(data) > 0 {
-		c, off, size, err := d.stage(ctx, int64(len(data)), false)
+	rest := int64(len(data))
+	if offset+rest == b.size {
+		rest = min(gpu.RoundUp(b.size), b.room) - offset
+	}
+	for rest > 0 {
+		c, off, size, err := d.stage(ctx, rest, false)
 		if err != nil {
 			return err
 		}
 		ctx = context.Background()
 		d.mu.Unlock()
-		copyBytes(c.block.data[off:off+size], data)
+		n := min(size, int64(len(data)))
+		copyBytes(c.block.data[off:off+n], data)
+		clearBytes(c.block.data[off+n : off+size])
 		d.mu.Lock()
 		err = d.copyCommand(h, b, offset, c, off, size, true)
 		d.drop(c)
 		if err != nil {
 			return err
 		}
-		data, offset = data[size:], offset+size
-		if len(data) > 0 || c.used == chunkSize {
+		data, offset, rest = data[n:], offset+size, rest-size
+		if rest > 0 || c.used == chunkSize {
 			d.flush() // the device copies while the host fills the next chunk
 		}
 	}

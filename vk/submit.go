@@ -197,20 +197,17 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 			if err != nil {
 				return fmt.Errorf("vk: %s: binding %d: %w", gpu.Label(list[i].Module), t.number, err)
 			}
-			u := use{handle: bind.Buffer, buf: b, span: span{bind.Offset, bind.Size}, write: t.write}
-			if u.span.size == 0 {
-				u.span.size = b.size - u.span.off
-			}
-			if u.span.end() == b.size && u.span.size > 0 {
-				// A shader reads whole units: the last one lies within the
-				// buffer's room.
-				u.span.size = gpu.RoundUp(b.size) - u.span.off
-			}
+			u := use{handle: bind.Buffer, buf: b, span: span{bind.Offset, bind.Span(t.decl, b.size)}, write: t.write}
 			if t.texel() { // whole texels only
-				u.span.size &^= 15
+				u.span.size &^= gpu.Unit - 1
 			}
 			if u.span.size == 0 {
-				u.buf, u.handle, u.span = d.dummy, 0, span{0, 16}
+				u.buf, u.handle, u.span = d.dummy, 0, span{0, gpu.Unit}
+				if t.typ == C.LVK_STORAGE {
+					// Vulkan wants a range of one byte at least; no element fits into it, so the
+					// shader sees an array of none.
+					u.span.size = 1
+				}
 			}
 			s.uses = append(s.uses, u)
 		}

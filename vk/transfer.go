@@ -81,6 +81,9 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		clearBytes(all[offset+int64(len(data)):])
 	}
 	copyBytes(b.data()[offset:], data)
+	if end := offset + int64(len(data)); end == b.size {
+		clearBytes(b.block.data[b.off+end : b.off+min(gpu.RoundUp(end), b.room)]) // the padding
+	}
 	d.mu.Lock()
 	b.dirty = false
 	return nil

@@ -39,3 +39,10 @@ func openTest(t testing.TB, opts Options) *Device {
 func TestDevice(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return openTest(t, Options{}) })
 }
+
+func TestPadding(t *testing.T) {
+	for _, staging := range []string{"0", "1"} {
+		t.Setenv("LATHE_VK_STAGING", staging)
+		gputest.Padding(t, func(t testing.TB) gpu.Device { return openTest(t, Options{}) })
+	}
+}

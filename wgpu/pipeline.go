@@ -38,6 +38,7 @@ type slot struct {
 	uniform bool
 	write   bool   // the shader may write it
 	least   uint32 // bytes the shader's block has
+	decl    *abi.Binding
 }
 
 // The ways to use a buffer that exclude one another.
@@ -159,7 +160,7 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 	}
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		p.slots = append(p.slots, slot{b.Slot, b.Kind == abi.UniformBuffer, b.Access&abi.WriteOnly != 0, l.Least[i]})
+		p.slots = append(p.slots, slot{b.Slot, b.Kind == abi.UniformBuffer, b.Access&abi.WriteOnly != 0, l.Least[i], b})
 	}
 	switch {
 	case l.ParamBytes == 0:

@@ -165,17 +165,17 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 			if t.uniform && bind.Offset%d.align != 0 {
 				return fmt.Errorf("wgpu: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, bind.Offset, d.align)
 			}
-			u := use{buf: b, offset: bind.Offset, size: gpu.RoundUp(bind.Size)}
-			if end := gpu.RoundUp(b.size); bind.Size == 0 || bind.Offset+u.size > end {
-				u.size = end - bind.Offset
-			}
+			u := use{buf: b, offset: bind.Offset, size: (bind.Span(t.decl, b.size) + 3) &^ 3}
 			if b.size == 0 || u.size <= 0 {
-				u = use{buf: d.dummy[t.use()], size: gpu.Unit}
+				u = use{buf: d.dummy[t.use()], size: 4}
+				if t.uniform {
+					u.size = gpu.Unit
+				}
 			}
 			u.write = t.write
 			need := int64(t.least)
 			if u.size < need {
-				u.size = min(gpu.RoundUp(need), u.buf.room-u.offset)
+				u.size = min((need+3)&^3, u.buf.room-u.offset)
 			}
 			if u.size < need {
 				return fmt.Errorf("wgpu: %s: binding %d: %w: %d bytes (want at least %d, which the shader's block has)", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, u.size, need)

@@ -83,23 +83,29 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 			d.flush() // its error is of earlier work
 		}
 	}
+	last := offset+int64(len(data)) == b.size // zeros follow into the padding
 	if n := int(min(int64(len(data)), -offset&3)); n > 0 {
-		d.patchBytes(h, b, offset, data[:n])
-		offset, data = offset+int64(n), data[n:]
+		first := data[:n:n]
+		if offset, data = offset+int64(n), data[n:]; last && len(data) == 0 {
+			first = append(first, make([]byte, -offset&3)...)
+			offset += -offset & 3
+		}
+		d.patchBytes(h, b, offset-int64(len(first)), first)
 	}
-	if n := len(data) % 4; n > 0 {
-		whole := len(data) - n
-		if end := offset + int64(len(data)); end < b.size {
-			d.patchBytes(h, b, offset+int64(whole), data[whole:])
-		} else { // what lies past the end is nobody's
-			var last [4]byte
-			copy(last[:], data[whole:])
-			if err := d.queue(b, offset+int64(whole), last[:]); err != nil {
+	n := len(data) % 4
+	whole := len(data) - n
+	if from := offset + int64(whole); last {
+		var rest [gpu.Unit + 4]byte
+		copy(rest[:], data[whole:])
+		if n := gpu.RoundUp(b.size) - from; n > 0 {
+			if err := d.queue(b, from, rest[:n]); err != nil {
 				return err
 			}
 		}
-		data = data[:whole]
+	} else if n > 0 {
+		d.patchBytes(h, b, from, data[whole:])
 	}
+	data = data[:whole]
 	for len(data) > 0 {
 		n := min(len(data), queuedBytes)
 		if err := d.queue(b, offset, data[:n]); err != nil {

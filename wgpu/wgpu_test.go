@@ -32,3 +32,7 @@ func openTest(t testing.TB, opts Options) *Device {
 func TestDevice(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return openTest(t, Options{}) })
 }
+
+func TestPadding(t *testing.T) {
+	gputest.Padding(t, func(t testing.TB) gpu.Device { return openTest(t, Options{}) })
+}

@@ -25,6 +25,7 @@ const (
 	addName      = "test/gputest_add.f32"
 	affineName   = "test/gputest_affine.u32"
 	gridName     = "test/gputest_grid.u32"
+	lengthName   = "test/gputest_length.u32"
 	pushName     = "test/gputest_push.u32"
 	reverseName  = "test/gputest_reverse.u32"
 	subgroupName = "test/gputest_subgroup.u32"
@@ -60,6 +61,7 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"LongList", testLongList},
 		{"BindingRanges", testBindingRanges},
 		{"Aliased", testAliased},
+		{"ArrayLength", testArrayLength},
 		{"PushConstants", testPush},
 		{"Grid", testGrid},
 		{"SharedMemory", testShared},

@@ -32,6 +32,21 @@ func Kernels() (map[string]null.Kernel, error) {
 			}
 			return nil
 		},
+		lengthName: func(d gpu.Dispatch, bufs [][]byte) error {
+			value := load(d.Params, 0)
+			for k, size := range []int{4, 16} {
+				n, sum := len(bufs[k])/size, uint32(0)
+				for i := range n * size / 4 {
+					sum += load(bufs[k], i)
+					if value != 0 {
+						store(bufs[k], i, value)
+					}
+				}
+				store(bufs[2], 2*k, uint32(n))
+				store(bufs[2], 2*k+1, sum)
+			}
+			return nil
+		},
 		pushName: func(d gpu.Dispatch, bufs [][]byte) error {
 			copy(bufs[0], d.Params[:128])
 			return nil

@@ -272,17 +272,21 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 // same range of the inner buffer.
 func (d *Device) move(m *gpu.Binding, mod *abi.Module, slot uint32) {
 	b := d.buffers[m.Buffer]
-	for _, decl := range mod.Bindings {
-		if decl.Slot == slot && decl.Kind == abi.StorageTexel {
+	var span int64
+	for i := range mod.Bindings {
+		decl := &mod.Bindings[i]
+		if decl.Slot != slot {
+			continue
+		}
+		// As on a device: the last unit may reach into the zone, to be read.
+		span = max(span, m.Span(decl, b.size))
+		if decl.Kind == abi.StorageTexel {
 			b.mu.Lock()
 			b.texels = true
 			b.mu.Unlock()
 		}
 	}
-	if m.Size == 0 && m.Offset < b.size {
-		// As a device would: the last unit may reach into the zone, to be read.
-		m.Size = gpu.RoundUp(b.size) - m.Offset
-	}
+	m.Size = span
 	if m.Size == 0 { // an empty range: 0 would mean the zone
 		m.Offset = b.total
 		return

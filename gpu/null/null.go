@@ -181,7 +181,11 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		return err
 	}
 	done := d.time()
-	copy(b.bytes()[offset:], data)
+	all := b.bytes()
+	copy(all[offset:], data)
+	if len(data) > 0 && offset+int64(len(data)) == b.size {
+		clear(all[b.size:cap(all)]) // the padding
+	}
 	done(gpu.Span{Kind: gpu.Write, Bytes: int64(len(data))})
 	return nil
 }
@@ -285,19 +289,15 @@ func (d *Device) run(x gpu.Dispatch) error {
 		return nil
 	}
 	bufs := make([][]byte, len(x.Bindings))
-	for i, b := range x.Bindings {
-		if b.Buffer == 0 {
-			continue
-		}
+	for i := range x.Module.Bindings {
+		decl := &x.Module.Bindings[i]
+		b := &x.Bindings[decl.Slot]
 		buf, err := d.table.Get(b.Buffer)
 		if err != nil {
 			return err
 		}
-		end := max(gpu.RoundUp(buf.size), b.Offset)
-		if b.Size > 0 {
-			end = b.Offset + b.Size
-		}
-		bufs[i] = buf.bytes()[b.Offset:end:end]
+		end := b.Offset + b.Span(decl, buf.size)
+		bufs[decl.Slot] = buf.bytes()[b.Offset:end:end]
 	}
 	if err := kernel(x, bufs); err != nil {
 		return fmt.Errorf("null: %s: %w", gpu.Label(x.Module), err)

@@ -1,0 +1,79 @@
+package gputest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// lengths runs the kernel that tells the lengths and sums of its arrays over a and b.
+func (e *env) lengths(a, b gpu.Binding, value uint32) []uint32 {
+	e.Helper()
+	found := e.alloc(16)
+	defer e.free(found)
+	e.ok(e.dev.Submit([]gpu.Dispatch{{
+		Module: e.module(lengthName), Bindings: []gpu.Binding{a, b, {Buffer: found}},
+		Params: encode([]uint32{value}), Groups: [3]uint32{1, 1, 1},
+	}}))
+	return e.readWords(found, 4)
+}
+
+// The length of an array without a length is that of the elements there are, one
+// that is cut short included.
+func testArrayLength(e *env) {
+	for _, size := range []int64{1, 3, 4, 5, 8, 12, 15, 16, 17, 20, 28, 31, 32, 36, 255, 256, 1000} {
+		data := bytes.Repeat([]byte{1}, int(size))
+		sum := uint32(0)
+		for i := range size {
+			sum += 1 << (i % 4 * 8)
+		}
+		// Words are summed as far as there are any; the rest of a four may be padding,
+		// which holds zeros unless the device is one that guards it.
+		got := e.lengths(gpu.Binding{Buffer: e.buffer(data)}, gpu.Binding{Buffer: e.buffer(data)}, 0)
+		want := []uint32{uint32(size+3) / 4, sum, uint32(size+15) / 16}
+		e.same(fmt.Sprintf("%d bytes", size), got[:3], want)
+	}
+	// A range that is given counts as it is, and so does one from an offset on.
+	align := max(e.dev.Info().Limits.OffsetAlign, 16)
+	h := e.buffer(make([]byte, align+36))
+	got := e.lengths(gpu.Binding{Buffer: h, Size: 20}, gpu.Binding{Buffer: h, Offset: align, Size: 36}, 0)
+	e.same("ranges", []uint32{got[0], got[2]}, []uint32{5, 2})
+	got = e.lengths(gpu.Binding{Buffer: h, Offset: align}, gpu.Binding{Buffer: h, Offset: align}, 0)
+	e.same("from an offset on", []uint32{got[0], got[2]}, []uint32{9, 3})
+	// Of nothing there is at most one element: WebGPU has room for one always.
+	none := e.alloc(0)
+	if got := e.lengths(gpu.Binding{Buffer: none}, gpu.Binding{Buffer: none}, 0); got[0] > 1 || got[1] != 0 || got[2] > 1 || got[3] != 0 {
+		e.Errorf("an empty buffer: got lengths and sums %d (want lengths of at most 1, sums of 0)", got)
+	}
+}
+
+// Padding checks that what a shader leaves past the end of a buffer is gone after a
+// Write that reaches the end. It is no part of Run: the memory there must be the
+// device's own, and not a guard zone.
+func Padding(t *testing.T, open func(testing.TB) gpu.Device) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	e := &env{T: t, ctx: ctx, open: open}
+	e.dev = e.another()
+	for _, size := range []int64{1, 2, 4, 5, 7, 8, 12, 13, 15, 20, 23, 30, 1001, 4004} {
+		for _, from := range []int64{0, 1, 2, 3, size / 2, size - 4, size - 3, size - 2, size - 1} {
+			if from < 0 || from >= size {
+				continue
+			}
+			h := e.buffer(make([]byte, size))
+			other := e.words(0)
+			both := []gpu.Binding{{Buffer: other}, {Buffer: h}}
+			e.lengths(both[0], both[1], 0xFFFFFFFF)
+			e.ok(e.dev.Write(e.ctx, h, 0, make([]byte, from)))
+			e.ok(e.dev.Write(e.ctx, h, from, make([]byte, size-from)))
+			e.ok(e.dev.Write(e.ctx, other, 0, make([]byte, 4)))
+			if got := e.lengths(both[0], both[1], 0); got[3] != 0 {
+				e.Errorf("%d bytes, the last write from %d on: the padding adds up to %#x, want 0", size, from, got[3])
+			}
+			e.free(h, other)
+		}
+	}
+}
