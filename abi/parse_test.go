@@ -28,8 +28,8 @@ func TestParseReflects(t *testing.T) {
 		Code: kept,
 		Hash: sha256.Sum256(kept),
 		Bindings: []Binding{
-			{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32"},
-			{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32"},
+			{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4},
+			{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32", ArrayOffset: 16, ArrayStride: 4},
 		},
 		Params:       []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
 		ParamSize:    8,
