@@ -76,7 +76,7 @@ func (g *guarding) bound(id uint32, depth int) uint64 {
 		if v, ok := constant(4); ok {
 			return part(3) / v
 		}
-	case opShiftRight:
+	case opShiftRightLogical:
 		if v, ok := constant(4); ok && v < uint64(t.width) {
 			return part(3) >> v
 		}

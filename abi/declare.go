@@ -42,6 +42,7 @@ func (s *shader) annotate() error {
 func (s *shader) declare() error {
 	s.types = make([]*typ, s.bound)
 	s.scalars = map[uint32]uint64{}
+	s.vectors = map[uint32][]uint64{}
 	s.special = map[uint32]bool{}
 	for i := range s.insts {
 		in := &s.insts[i]
@@ -276,8 +277,10 @@ func (s *shader) declareConstant(in *inst) error {
 		}
 	case opSpecConstantOp:
 		s.special[in.res] = true
-		if v, ok := s.fold(in, t); ok {
-			s.scalars[in.res] = v
+		if list, ok := s.fold(in); ok && len(list) == 1 {
+			s.scalars[in.res] = list[0]
+		} else if ok {
+			s.vectors[in.res] = list
 		}
 	}
 	return nil
@@ -319,53 +322,4 @@ func (t *typ) constituent(k int) *typ {
 		return t.elem
 	}
 	return nil
-}
-
-// fold computes the default of an integer operation on constants, which may be
-// the length of an array. Only the operations such lengths are made of count.
-func (s *shader) fold(in *inst, t *typ) (uint64, bool) {
-	a := in.args()
-	if !t.is(opTypeInt) || t.width > 32 || len(a) != 3 {
-		return 0, false
-	}
-	x, okX := s.scalars[a[1]]
-	y, okY := s.scalars[a[2]]
-	if !okX || !okY {
-		return 0, false
-	}
-	var v uint32
-	switch p, q := uint32(x), uint32(y); a[0] {
-	case 128:
-		v = p + q
-	case 130:
-		v = p - q
-	case 132:
-		v = p * q
-	case 134:
-		if q == 0 {
-			return 0, false
-		}
-		v = p / q
-	case 135:
-		if q == 0 || int32(q) == -1 {
-			return 0, false
-		}
-		v = uint32(int32(p) / int32(q))
-	case 137:
-		if q == 0 {
-			return 0, false
-		}
-		v = p % q
-	case 194:
-		v = p >> (q & 31)
-	case 196:
-		v = p << (q & 31)
-	case 197:
-		v = p | q
-	case 199:
-		v = p & q
-	default:
-		return 0, false
-	}
-	return uint64(v), true
 }

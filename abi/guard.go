@@ -3,6 +3,7 @@ package abi
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Guard rewrites a module of a stranger so that nothing in it makes a driver
@@ -61,7 +62,7 @@ func guard(m *Module) ([]byte, error) {
 		body = appendWords(body, in.w)
 	}
 	if g.next == s.bound {
-		return dense(m.Code)
+		return signs(m.Code)
 	}
 	code := append(make([]byte, 0, len(m.Code)+len(body)), m.Code[:4*headerWords]...)
 	for i := range s.insts[:first] {
@@ -73,7 +74,48 @@ func guard(m *Module) ([]byte, error) {
 	}
 	code = append(append(code, g.declared...), body...)
 	binary.LittleEndian.PutUint32(code[4*3:], g.next)
-	return dense(code)
+	return signs(code)
+}
+
+// signs gives the operations of a module on integers operands of the signs that their
+// opcodes mean, see integers, computes what it can of specialisation constants, whose
+// values nobody changes, and makes its ids dense. SwiftShader computes with constants by
+// their types, and some wrongly: of the clamped index −1 it would make −1 again.
+func signs(code []byte) ([]byte, error) {
+	s, err := decode(code)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{s.define, s.annotate, s.declare} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	n := &integers{s: s, add: newAdditions(s)}
+	var head, body []byte
+	changed := false
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op == opFunction && head == nil {
+			head, body = body, nil
+		}
+		var done bool
+		if in.op == opSpecConstantOp {
+			body, done = s.folded(body, in, n.add)
+		} else {
+			body, done = n.rewrite(body, in)
+		}
+		if !done {
+			body = appendWords(body, in.w)
+		}
+		changed = changed || done
+	}
+	if !changed {
+		return dense(code)
+	}
+	out := slices.Concat(code[:4*headerWords], head, n.add.code, body)
+	binary.LittleEndian.PutUint32(out[4*3:], n.add.next)
+	return dense(out)
 }
 
 // guarding is a module on its way through Guard.

@@ -5,12 +5,13 @@ type shader struct {
 	insts    []inst
 	bound    uint32
 	version  uint32
-	trusted  bool              // it is known to be valid: see Reflect
-	def      []int32           // by id: index in insts of its definition, −1 if none
-	types    []*typ            // by id, nil if it is no type
-	declared map[string]bool   // types that may be declared only once
-	scalars  map[uint32]uint64 // value of scalar constants (default of a specialisation constant)
-	special  map[uint32]bool   // constants that depend on a specialisation constant
+	trusted  bool                // it is known to be valid: see Reflect
+	def      []int32             // by id: index in insts of its definition, −1 if none
+	types    []*typ              // by id, nil if it is no type
+	declared map[string]bool     // types that may be declared only once
+	scalars  map[uint32]uint64   // value of scalar constants (default of a specialisation constant)
+	vectors  map[uint32][]uint64 // values of vectors computed from constants, likewise
+	special  map[uint32]bool     // constants that depend on a specialisation constant
 	names    map[uint32]string
 	members  map[member]string // names of struct members
 	decor    map[uint32][]decoration

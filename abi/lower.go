@@ -3,6 +3,7 @@ package abi
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Lowered is a module in the SPIR-V that WebGPU takes, which has no push
@@ -24,15 +25,17 @@ type Lowered struct {
 
 // Lower rewrites a module for WebGPU. The push-constant block becomes a buffer
 // in a descriptor set of its own, and specialisation constants become constants
-// of their default values. Blocks whose members are all NonWritable become
+// of their default values, as do those computed from them. Blocks whose members are all NonWritable become
 // NonWritable variables, because WebGPU takes them for read-write otherwise;
 // with readWrite no storage variable is NonWritable, for dispatches that bind one
 // buffer both to be read and to be written. The local size is stated once, as an
 // execution mode. Texel buffers become storage buffers of vectors of four
-// components. Everything else stays as it is.
+// components. Operations on integers are given operands of the sign that they stand
+// for, because WebGPU goes by the operands' types and not by the operation; see
+// integers. Everything else stays as it is.
 //
-// Errors: ErrUnsupported naming the construct (OpSpecConstantOp, a texel buffer
-// that is passed to a function);
+// Errors: ErrUnsupported naming the construct (a computation of floats from
+// specialisation constants, a texel buffer that is passed to a function);
 // ErrInvalidShader if m does not come from Parse or Reflect.
 func Lower(m *Module, readWrite bool) (*Lowered, error) {
 	l, err := lower(m, readWrite)
@@ -72,10 +75,12 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 			l.ParamKind, class = StorageBuffer, classStorageBuffer
 		}
 	}
-	x, err := newTexels(s)
+	add := newAdditions(s)
+	x, err := newTexels(s, add)
 	if err != nil {
 		return nil, err
 	}
+	n := &integers{s: s, add: add, wide: true}
 	readOnly := map[uint32]bool{}
 	for i := range m.Bindings {
 		if b := &m.Bindings[i]; b.Kind != UniformBuffer && b.Access == ReadOnly && !readWrite {
@@ -114,19 +119,23 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 	}
 
 	code := append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
-	decorated, declared := false, false
+	var head, after []byte // what comes before the additions, and what after them and before the functions
+	decorated := false
 	for i := range s.insts {
 		in := &s.insts[i]
 		if !decorated && (isType(in.op) || isConstant(in.op) || in.op == opVariable) {
 			decorated = true
 			code = x.decorate(s.decorate(code, l, readOnly))
 		}
-		if !declared && in.op == opFunction {
-			declared = true
-			code = x.declare(code)
+		if in.op == opFunction && head == nil {
+			after = x.declare(nil)
+			head, code = code, make([]byte, 0, len(m.Code))
 		}
 		var done bool
 		if code, done = x.rewrite(code, in); done {
+			continue
+		}
+		if code, done = n.rewrite(code, in); done {
 			continue
 		}
 		w := in.w
@@ -143,7 +152,11 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 			// The plain constants come in the same order seven opcodes earlier.
 			w[0] -= uint32(opSpecConstantTrue - opConstantTrue)
 		case opSpecConstantOp:
-			return nil, unsupported("%v: WebGPU has no constants computed from specialisation constants", in)
+			var ok bool
+			if code, ok = s.folded(code, in, add); !ok {
+				return nil, unsupported("%v of %v: WebGPU has no constants computed from specialisation constants, and only those of integers and truth values are computed here", in, opcode(in.args()[0]))
+			}
+			continue
 		case opDecorate:
 			if w[2] == decSpecID || readWrite && w[2] == decNonWritable && buffers[w[1]] {
 				continue
@@ -161,8 +174,8 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		}
 		code = appendWords(code, w)
 	}
-	binary.LittleEndian.PutUint32(code[4*3:], x.next)
-	l.Code = code
+	l.Code = slices.Concat(head, add.code, after, code)
+	binary.LittleEndian.PutUint32(l.Code[4*3:], add.next)
 	return l, nil
 }
 

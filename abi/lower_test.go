@@ -153,7 +153,14 @@ func TestLowerReadWrite(t *testing.T) {
 }
 
 func TestLowerRefuses(t *testing.T) {
-	text := edit(t, good, "%tile = OpTypeArray %f32 %count", "%double = OpSpecConstantOp %u32 128 %count %count\n%tile = OpTypeArray %f32 %count")
+	// What comes of integers is computed, what comes of floats is not.
+	text := edit(t, good, "%tile = OpTypeArray %f32 %count", "%double = OpSpecConstantOp %u32 128 %count %count\n%tile = OpTypeArray %f32 %double")
+	if m, err := Parse("integers", assemble(t, v13, text)); err != nil {
+		t.Error(err)
+	} else if l, _ := lowered(t, m, false); l != nil {
+		validate(t, "integers", l.Code)
+	}
+	text = edit(t, good, "%tile = OpTypeArray %f32 %count", "%rounded = OpSpecConstantOp %f32 116 %f1\n%tile = OpTypeArray %f32 %count")
 	m, err := Parse("named", assemble(t, v13, text))
 	if err != nil {
 		t.Fatal(err)

@@ -10,26 +10,22 @@ import (
 // read becomes a load, a write becomes a store.
 type texelBuffers struct {
 	s      *shader
-	next   uint32            // the first free id
+	add    *additions
 	of     map[uint32]uint32 // the variable, by its own id and those of images loaded from it
 	vars   []*inst
 	gone   map[uint32]bool    // types and values that are no more
 	vector map[*typ][2]uint32 // by component: the type of a pointer to a buffer's texel, and of one to a buffer
-	uint32 uint32             // the type of unsigned ones
-	zero   uint32
 }
 
 const texelBytes = 16
 
 // newTexels finds the texel buffers of a module.
 // Errors: ErrUnsupported naming a construct that only they have.
-func newTexels(s *shader) (*texelBuffers, error) {
-	x := &texelBuffers{s: s, next: s.bound, of: map[uint32]uint32{}, gone: map[uint32]bool{}, vector: map[*typ][2]uint32{}}
+func newTexels(s *shader, add *additions) (*texelBuffers, error) {
+	x := &texelBuffers{s: s, add: add, of: map[uint32]uint32{}, gone: map[uint32]bool{}, vector: map[*typ][2]uint32{}}
 	for i := range s.insts {
 		in := &s.insts[i]
 		switch {
-		case in.op == opTypeInt && in.w[2] == 32 && in.w[3] == 0:
-			x.uint32 = in.res
 		case isType(in.op):
 			if t := s.types[in.res]; imageOf(t) != nil || t.is(opTypePointer) && imageOf(t.elem) != nil {
 				x.gone[in.res] = true
@@ -66,11 +62,6 @@ func appendInst(code []byte, op opcode, words ...uint32) []byte {
 	return code
 }
 
-func (x *texelBuffers) id() uint32 {
-	x.next++
-	return x.next - 1
-}
-
 // decorate appends the layout of the new blocks; the ids of their types are taken here.
 func (x *texelBuffers) decorate(code []byte) []byte {
 	for _, v := range x.vars {
@@ -78,9 +69,9 @@ func (x *texelBuffers) decorate(code []byte) []byte {
 		if _, ok := x.vector[e]; ok {
 			continue
 		}
-		list := x.next
-		x.next += 5 // list, block, pointer to it, vector, pointer to it
-		x.vector[e] = [2]uint32{list + 4, list + 2}
+		list := x.add.next
+		x.add.next += 4 // list, block, pointer to it, pointer to a vector
+		x.vector[e] = [2]uint32{list + 3, list + 2}
 		code = appendInst(code, opDecorate, list, decArrayStride, texelBytes)
 		code = appendInst(code, opDecorate, list+1, decBlock)
 		code = appendInst(code, opMemberDecorate, list+1, 0, decOffset, 0)
@@ -88,46 +79,23 @@ func (x *texelBuffers) decorate(code []byte) []byte {
 	return code
 }
 
-// declare appends the types and variables, where all other types are known.
+// declare appends the types and variables, which come after the additions.
 func (x *texelBuffers) declare(code []byte) []byte {
-	if len(x.vars) == 0 {
-		return code
-	}
-	if x.uint32 == 0 {
-		x.uint32 = x.id()
-		code = appendInst(code, opTypeInt, x.uint32, 32, 0)
-	}
-	x.zero = x.id()
-	code = appendInst(code, opConstant, x.uint32, x.zero, 0)
 	made := map[*typ]bool{}
 	for _, v := range x.vars {
 		e := imageOf(x.s.types[v.typ].elem).elem
 		to := x.vector[e]
 		if !made[e] {
 			made[e] = true
-			list, vector := to[1]-2, x.four(e)
-			if vector == 0 {
-				vector = list + 3
-				code = appendInst(code, opTypeVector, vector, e.id, 4)
-			}
+			list, vector := to[1]-2, x.add.vector(e.id, 4)
 			code = appendInst(code, opTypeRuntimeArray, list, vector)
 			code = appendInst(code, opTypeStruct, list+1, list)
 			code = appendInst(code, opTypePointer, list+2, classStorageBuffer, list+1)
-			code = appendInst(code, opTypePointer, list+4, classStorageBuffer, vector)
+			code = appendInst(code, opTypePointer, list+3, classStorageBuffer, vector)
 		}
 		code = appendInst(code, opVariable, to[1], v.res, classStorageBuffer)
 	}
 	return code
-}
-
-// four is the module's type of four such components, 0 if it has none.
-func (x *texelBuffers) four(e *typ) uint32 {
-	for _, t := range x.s.types {
-		if t.is(opTypeVector) && t.n == 4 && t.elem == e {
-			return t.id
-		}
-	}
-	return 0
 }
 
 // rewrite appends what an instruction becomes, and reports whether it has.
@@ -147,24 +115,27 @@ func (x *texelBuffers) rewrite(code []byte, in *inst) ([]byte, bool) {
 		return code, x.gone[in.res]
 	case opImageFetch, opImageRead:
 		v := x.of[w[3]]
-		at := x.id()
-		code = appendInst(code, opAccessChain, x.pointer(v), at, v, x.zero, w[4])
+		at := x.add.id()
+		code = appendInst(code, opAccessChain, x.pointer(v), at, v, x.zero(), w[4])
 		return appendInst(code, opLoad, in.typ, in.res, at), true
 	case opImageWrite:
 		v := x.of[w[1]]
-		at := x.id()
-		code = appendInst(code, opAccessChain, x.pointer(v), at, v, x.zero, w[2])
+		at := x.add.id()
+		code = appendInst(code, opAccessChain, x.pointer(v), at, v, x.zero(), w[2])
 		return appendInst(code, opStore, at, w[3]), true
 	case opImageQuerySize:
-		n := x.id()
-		code = appendInst(code, opArrayLength, x.uint32, n, x.of[w[3]], 0)
-		if in.typ == x.uint32 {
+		n := x.add.id()
+		word := x.add.integer(32, false)
+		code = appendInst(code, opArrayLength, word, n, x.of[w[3]], 0)
+		if in.typ == word {
 			return appendInst(code, opCopyObject, in.typ, in.res, n), true
 		}
 		return appendInst(code, opBitcast, in.typ, in.res, n), true
 	}
 	return code, isType(in.op) && x.gone[in.res]
 }
+
+func (x *texelBuffers) zero() uint32 { return x.add.constant(x.add.integer(32, false), 1, 0) }
 
 // pointer is the type of a pointer to a texel of a variable.
 func (x *texelBuffers) pointer(v uint32) uint32 {
