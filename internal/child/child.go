@@ -103,7 +103,7 @@ func writeFrame(w io.Writer, b []byte) error {
 type Worker struct {
 	Name   string        // of the function in Serve's map
 	Env    []string      // "KEY=value", on top of this process's environment
-	Limit  time.Duration // that a job may take; 0 means DefaultLimit
+	Limit  time.Duration // that a job may take; 0 means DefaultLimit. See Hang
 	Memory uint64        // bytes of address space the child may have; 0 means any (Linux only)
 
 	cmd     *exec.Cmd
@@ -127,7 +127,9 @@ func (c *Crash) Error() string {
 	return fmt.Sprintf("child: the process ended after %d jobs: %s\n%s", c.Jobs, c.State, c.Stderr)
 }
 
-// Hang is a job that was stopped, with its process, after Limit.
+// Hang is a job that was stopped, with its process, after Limit. Where other
+// work keeps the process from running, time is only counted while it runs, up to
+// ten times Limit in all (Linux; elsewhere it is Limit).
 type Hang struct {
 	Limit time.Duration
 	Jobs  int // how many jobs the process had done before
@@ -237,6 +239,8 @@ func (w *Worker) start() error {
 func (w *Worker) wait(ctx context.Context, limit time.Duration) ([]byte, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
+	start, before := time.Now(), cpuTime(w.cmd.Process.Pid)
+again:
 	select {
 	case b, ok := <-w.replies:
 		if ok {
@@ -253,6 +257,10 @@ func (w *Worker) wait(ctx context.Context, limit time.Duration) ([]byte, error) 
 		crash.State, crash.Stderr = w.state, out.String()
 		return nil, crash
 	case <-timer.C:
+		if ran := cpuTime(w.cmd.Process.Pid) - before; ran < limit && before >= 0 && time.Since(start) < 10*limit {
+			timer.Reset(max(limit-ran, limit/10))
+			goto again
+		}
 		w.end()
 		return nil, &Hang{Limit: limit, Jobs: w.jobs}
 	case <-ctx.Done():

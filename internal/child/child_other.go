@@ -2,8 +2,12 @@
 
 package child
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
 
-func ownGroup(*exec.Cmd)      {}
-func killGroup(cmd *exec.Cmd) { cmd.Process.Kill() }
-func limitMemory(string)      {}
+func ownGroup(*exec.Cmd)        {}
+func killGroup(cmd *exec.Cmd)   { cmd.Process.Kill() }
+func limitMemory(string)        {}
+func cpuTime(int) time.Duration { return -1 }

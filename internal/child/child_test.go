@@ -33,6 +33,8 @@ func do(job []byte) []byte {
 	case "hang":
 		for {
 		}
+	case "sleep": // as a process that others keep from running
+		time.Sleep(time.Second)
 	case "pid":
 		return strconv.AppendInt(nil, int64(os.Getpid()), 10)
 	case "env":
@@ -124,6 +126,9 @@ func TestHang(t *testing.T) {
 	}
 	if !gone(pid) {
 		t.Errorf("process %d goes on", pid)
+	}
+	if got, err := w.Do(t.Context(), []byte("sleep")); err != nil || string(got) != "did sleep" {
+		t.Errorf("a job that waits for longer than the limit, and does not run: %q, %v", got, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
