@@ -114,14 +114,10 @@ func (c *mutants) trial(t *testing.T, name string, code []byte, i int) *trial {
 // Whatever a mutant does, it crashes and hangs nothing. Every one is parsed,
 // and what abi accepts is launched on every driver.
 func TestMutants(t *testing.T) {
-	s := chosen(t)
+	s := chosen(t, 120, 40*time.Second)
 	names := spirv.Names()
 	if len(names) == 0 {
 		t.Fatal("no kernels")
-	}
-	bound, count := 40*time.Second, 120
-	if testing.Short() {
-		bound, count = 10*time.Second, 20
 	}
 	c := &mutants{seen: map[[32]byte]bool{}}
 	code := func(name string) []byte {
@@ -163,11 +159,11 @@ func TestMutants(t *testing.T) {
 		})
 	default:
 		rng := rand.New(rand.NewPCG(s.seed, 1))
-		tallies = try(t, bound, func(give func(trial) bool) {
-			for given := 0; given < count; {
+		tallies = try(t, s.bound, func(give func(trial) bool) {
+			for given := 0; given < s.count; {
 				name := names[rng.IntN(len(names))]
 				x := c.trial(t, name, code(name), rng.IntN(mutantsEach))
-				if x == nil || len(x.job.Code) > 32<<10 { // large ones take seconds to compile
+				if x == nil || len(x.job.Code) > 32<<10 && s.count < math.MaxInt { // large ones take seconds to compile
 					continue
 				}
 				given++

@@ -14,6 +14,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,9 +46,13 @@ type sample struct {
 	only  string // name of the one case to run, "" for all
 	all   bool
 	shard [2]int // this one of how many
+	count int    // cases at most
+	bound time.Duration
 }
 
-func chosen(t *testing.T) sample {
+// chosen is what the environment says, or the day's sample: of count cases, for
+// no longer than bound; a sixth of that with -short.
+func chosen(t *testing.T, count int, bound time.Duration) sample {
 	t.Helper()
 	s := sample{seed: uint64(time.Now().Unix() / 86400), only: os.Getenv("LATHE_FUZZ_ONLY"), all: os.Getenv("LATHE_FUZZ_ALL") == "1", shard: [2]int{1, 1}}
 	if text := os.Getenv("LATHE_FUZZ_SEED"); text != "" {
@@ -56,6 +61,16 @@ func chosen(t *testing.T) sample {
 			t.Fatalf("LATHE_FUZZ_SEED: %v", err)
 		}
 		s.seed = n
+	}
+	if s.count, s.bound = count, bound; testing.Short() {
+		s.count, s.bound = count/6, bound/4
+	}
+	if text := os.Getenv("LATHE_FUZZ_TIME"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatalf("LATHE_FUZZ_TIME: %v", err)
+		}
+		s.count, s.bound = math.MaxInt, d
 	}
 	if text := os.Getenv("LATHE_FUZZ_SHARD"); text != "" {
 		if _, err := fmt.Sscanf(text, "%d/%d", &s.shard[0], &s.shard[1]); err != nil || s.shard[0] < 1 || s.shard[0] > s.shard[1] {
