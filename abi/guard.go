@@ -47,6 +47,7 @@ func guard(m *Module) ([]byte, error) {
 			}
 		}
 	}
+	g.phis()
 	var body []byte // the functions, which say what the declarations lack
 	first := len(s.insts)
 	for i := range s.insts {
@@ -59,9 +60,10 @@ func guard(m *Module) ([]byte, error) {
 		}
 		body = g.clamp(body, in)
 		body = g.exponent(body, in)
+		g.unroll(in)
 		body = appendWords(body, in.w)
 	}
-	if g.next == s.bound {
+	if g.next == s.bound && !g.changed {
 		return signs(m.Code)
 	}
 	code := append(make([]byte, 0, len(m.Code)+len(body)), m.Code[:4*headerWords]...)
@@ -122,10 +124,12 @@ func signs(code []byte) ([]byte, error) {
 type guarding struct {
 	s        *shader
 	local    [3]uint32
-	next     uint32 // the first free id
-	glsl     uint32 // the set GLSL.std.450, 0 until there is one
-	imported bool   // the set is ours to import
-	declared []byte // types and constants to add
+	next     uint32          // the first free id
+	changed  bool            // in another way than by new ids
+	joins    map[uint32]bool // blocks that begin with a phi
+	glsl     uint32          // the set GLSL.std.450, 0 until there is one
+	imported bool            // the set is ours to import
+	declared []byte          // types and constants to add
 	made     map[constKey]uint32
 	types    map[typeKey]uint32
 }

@@ -24,6 +24,7 @@ type Options struct {
 	Atomics   bool
 	Subgroups bool
 	Texels    bool
+	SMod      bool
 	// Mixed allows operands whose signedness is not that of the instruction.
 	Mixed bool
 }

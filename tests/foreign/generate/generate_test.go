@@ -15,7 +15,7 @@ import (
 // ways are the options that tests go through.
 var ways = []generate.Options{
 	{},
-	{Mixed: true},
+	{Mixed: true, SMod: true},
 	{Carries: true, Atomics: true, Mixed: true},
 	{Subgroups: true, Texels: true},
 	{Wide: true, Carries: true},

@@ -57,7 +57,11 @@ func (g *gen) integer() {
 	case 7: // SRem SMod, which Vulkan defines for numbers that are not negative
 		x, y := g.mask(as('i'), 1<<(k.width-1)-1), g.mask(as('i'), 1<<(k.width-1)-1)
 		d := g.emit(opOr, y.t, y.id, g.splat(y.t, g.bits(y.t.kind, 1)))
-		g.from(g.emit(138+uint32(g.rng.IntN(2)), result('i'), x.id, d.id), x, y)
+		op := uint32(138)
+		if g.SMod && g.one(2) {
+			op = 139
+		}
+		g.from(g.emit(op, result('i'), x.id, d.id), x, y)
 	case 8: // shifts
 		op := 194 + uint32(g.rng.IntN(3))
 		x := operand()

@@ -1,0 +1,39 @@
+package foreign_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/tests/foreign/launch"
+)
+
+// A module that a failure has saved, tried alone: LATHE_FUZZ_FILE is the path
+// of its .spv, LATHE_FUZZ_JOB that of the .job with its buffers, if it is not
+// beside it. It fails on a crash or a hang, for tools that make modules smaller.
+func TestFile(t *testing.T) {
+	path := os.Getenv("LATHE_FUZZ_FILE")
+	if path == "" {
+		t.Skip("LATHE_FUZZ_FILE names no module")
+	}
+	code, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobPath := os.Getenv("LATHE_FUZZ_JOB")
+	if jobPath == "" {
+		jobPath = strings.TrimSuffix(path, ".spv") + ".job"
+	}
+	data, err := os.ReadFile(jobPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j launch.Job
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&j); err != nil {
+		t.Fatal(err)
+	}
+	j.Code = code
+	try(t, 0, func(give func(trial) bool) { give(trial{name: path, what: "a saved module", job: j}) })
+}
