@@ -2,7 +2,7 @@
 // reads them, has a device compute and writes the results, with several
 // pictures under way at once so that reading, computing and writing overlap.
 //
-// Pictures are read as JPEG, PNG, TIFF, BMP, GIF (the first frame) and WebP,
+// Pictures are read as JPEG, PNG, TIFF, BMP, GIF and WebP (their first frame),
 // turned upright as their EXIF orientation says, rounded to 8 bits a channel,
 // and written as JPEG, PNG or TIFF. Nothing else is carried over: no EXIF or
 // XMP data, no colour profile; values are processed as they are stored.
@@ -55,9 +55,14 @@ type Options struct {
 	MaxPixels int64    // larger pictures are refused unread; 0 = DefaultMaxPixels
 	Workers   int      // pictures under way at once; 0 = one more than processors
 	Computes  int      // of those, how many may be in the Processor at once; 0 = 1
-	// Memory bounds the bytes of pixels held at once, however many pictures
-	// there are; 0 = DefaultMemory. A picture larger than that goes alone.
+	// Memory bounds the bytes that reading, holding and writing pictures take at
+	// once, however many there are. A picture that needs more by itself is
+	// refused from its header, with the figure. 0 = DefaultMemory, and a picture
+	// that needs more than that goes alone.
 	Memory int64
+	// Computing is how much of Memory the Processor takes, however many pictures
+	// there are; 0 = it has memory of its own.
+	Computing int64
 	// OnDone, if set, is called after each picture, never twice at a time.
 	OnDone func(File)
 	// Stage, if set, is called when the stage "decode", "compute" or "encode" of a
@@ -132,6 +137,7 @@ func (r *Report) Rate() float64 {
 // Errors: ErrInvalidArgument (options), and what keeps the output folder from
 // being made or opened; the report is nil then.
 func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o Options) (*Report, error) {
+	hard := o.Memory > 0
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
@@ -148,9 +154,11 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 		return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
 	}
 	defer root.Close()
+	room := max(o.Memory-o.Computing, 1)
 	r := &runner{
 		Options: o, ctx: ctx, proc: proc, calls: calls, root: root,
-		memory:  semaphore.NewWeighted(o.Memory),
+		memory: semaphore.NewWeighted(room), room: room,
+		budget:  &budget{limit: o.Memory, room: room, hard: hard},
 		compute: semaphore.NewWeighted(int64(o.Computes)),
 		inputs:  inputPaths(jobs),
 	}
@@ -191,7 +199,7 @@ func (o *Options) fill() error {
 	if o.Quality < 0 || o.Quality > 100 {
 		return fmt.Errorf("batch: run: %w: JPEG quality (got %d, want 1 to 100)", errs.ErrInvalidArgument, o.Quality)
 	}
-	if o.MaxPixels < 0 || o.Workers < 0 || o.Computes < 0 || o.Memory < 0 {
+	if o.MaxPixels < 0 || o.Workers < 0 || o.Computes < 0 || o.Memory < 0 || o.Computing < 0 {
 		return fmt.Errorf("batch: run: %w: a negative limit", errs.ErrInvalidArgument)
 	}
 	set := func(v *int, d int) {
@@ -225,8 +233,9 @@ type runner struct {
 	calls   []spec.Call
 	root    *os.Root
 	memory  *semaphore.Weighted // bytes of pixels
+	room    int64               // of them there are
+	budget  *budget
 	compute *semaphore.Weighted
-	pool    pool
 	inputs  map[string]string // resolved path of every input → as the user named it
 }
 
@@ -274,15 +283,24 @@ func (r *runner) process(j *Job, f *File) error {
 	}
 	f.Decode = time.Since(start)
 
-	cost := min(h.cost, r.Memory)
+	need := r.Computing + h.cost + encodeBytes(j.Format, int64(h.width), int64(h.height))
+	if err := r.budget.check(h, need); err != nil {
+		return err
+	}
+	need -= r.Computing // which is taken already
+	cost := min(need, r.room)
 	if err := r.memory.Acquire(r.ctx, cost); err != nil {
 		return err
 	}
 	defer r.memory.Release(cost)
+	r.budget.take(need, 4*int64(h.width)*int64(h.height))
 
 	start = time.Now()
-	m := r.pool.get(h.size())
-	defer r.pool.put(m)
+	m := r.budget.pool.get(h.size())
+	defer func() {
+		r.budget.pool.put(m)
+		r.budget.give(need, int64(cap(m.Pix)))
+	}()
 	end := r.Stage("decode", j.Input)
 	err = src.decode(m, h, r.Workers)
 	if end(err); err != nil {

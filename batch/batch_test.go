@@ -416,7 +416,7 @@ func TestComputeErrorsAndLimits(t *testing.T) {
 		return nil
 	}}
 	var seen atomic.Int64
-	rep := run(t, t.Context(), p, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", Workers: 6, Memory: 1, OnDone: func(File) { seen.Add(1) }})
+	rep := run(t, t.Context(), p, []string{"in"}, FindOptions{}, Naming{}, Options{Folder: "out", Workers: 6, Memory: 4 << 20, OnDone: func(File) { seen.Add(1) }})
 	if rep.Count(OK) != 4 || rep.Count(Failed) != 4 || seen.Load() != 8 {
 		t.Errorf("%d reported\n%s", seen.Load(), lines(rep))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	_ "image/gif" // the formats image.Decode knows
 	"image/jpeg"
 	"image/png"
@@ -84,40 +83,21 @@ func (s *source) standard() (*header, error) {
 	if errors.Is(err, image.ErrFormat) {
 		return nil, errFormat
 	}
+	var j jpegInfo
+	if format == "jpeg" {
+		if j = scanJPEG(s); j.unread() != "" {
+			return nil, fmt.Errorf("JPEG with %s: %w", j.unread(), errs.ErrUnsupported)
+		}
+	}
 	if err != nil {
 		return nil, unsupported(err)
 	}
 	h := &header{format: format, width: cfg.Width, height: cfg.Height}
-	perPixel := int64(4 + storedBytes(cfg.ColorModel))
-	var exif []byte
-	if format == "jpeg" {
-		var progressive bool
-		if exif, progressive = scanJPEG(s); progressive {
-			perPixel += 12 // all coefficients are kept as int32 until the last scan
-		}
-	}
-	h.turn = readOrientation(s, format, exif)
-	h.cost = int64(cfg.Width) * int64(cfg.Height) * perPixel
+	h.turn = readOrientation(s, format, j.exif)
+	w, ht := int64(cfg.Width), int64(cfg.Height)
+	h.cost = 4*w*ht + s.decodeBytes(format, cfg.ColorModel, w, ht, j)
 	h.read = func(dst *image.NRGBA, workers int) error { return s.readStandard(dst, h, workers) }
 	return h, nil
-}
-
-// storedBytes is how many bytes a pixel takes in the picture a decoder returns.
-func storedBytes(m color.Model) int {
-	switch m {
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8
-	case color.YCbCrModel:
-		return 3
-	case color.GrayModel:
-		return 1
-	case color.Gray16Model:
-		return 2
-	}
-	if _, ok := m.(color.Palette); ok {
-		return 1
-	}
-	return 4
 }
 
 // readStandard decodes with package image.

@@ -120,48 +120,49 @@ func readOrientation(r io.ReadSeeker, format string, exif []byte) (found orienta
 
 var exifMark = []byte("Exif\x00\x00")
 
-// scanJPEG walks the segments of a JPEG file up to its pixels. It returns the
-// EXIF block, nil if there is none, and whether the picture is stored
-// progressively, which takes several times the memory to decode.
-func scanJPEG(r io.ReadSeeker) (exif []byte, progressive bool) {
+// scanJPEG walks the segments of a JPEG file up to its pixels.
+func scanJPEG(r io.ReadSeeker) (j jpegInfo) {
 	if _, err := r.Seek(2, io.SeekStart); err != nil {
-		return nil, false
+		return j
 	}
 	for {
 		var head [4]byte
 		if _, err := io.ReadFull(r, head[:2]); err != nil || head[0] != 0xff {
-			return exif, progressive
+			return j
 		}
 		for head[1] == 0xff { // fill bytes
 			if _, err := io.ReadFull(r, head[1:2]); err != nil {
-				return exif, progressive
+				return j
 			}
 		}
 		if head[1] == 0xda || head[1] == 0xd9 { // the pixels, or the end
-			return exif, progressive
+			return j
 		}
 		if _, err := io.ReadFull(r, head[2:]); err != nil {
-			return exif, progressive
+			return j
 		}
 		size := int64(binary.BigEndian.Uint16(head[2:])) - 2
 		if size < 0 {
-			return exif, progressive
+			return j
 		}
-		if head[1] == 0xc2 {
-			progressive = true
+		here, err := r.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return j
 		}
-		if head[1] != 0xe1 || exif != nil {
-			if _, err := r.Seek(size, io.SeekCurrent); err != nil {
-				return exif, progressive
+		switch m := head[1]; {
+		case m >= 0xc0 && m <= 0xcf && m != 0xc4 && m != 0xc8 && m != 0xcc && j.coding == 0:
+			j.frame(r, m, size)
+		case m == 0xe1 && j.exif == nil:
+			body := make([]byte, size)
+			if _, err := io.ReadFull(r, body); err != nil {
+				return j
 			}
-			continue
+			if bytes.HasPrefix(body, exifMark) {
+				j.exif = body[len(exifMark):]
+			}
 		}
-		body := make([]byte, size)
-		if _, err := io.ReadFull(r, body); err != nil {
-			return exif, progressive
-		}
-		if bytes.HasPrefix(body, exifMark) {
-			exif = body[len(exifMark):]
+		if _, err := r.Seek(here+size, io.SeekStart); err != nil {
+			return j
 		}
 	}
 }

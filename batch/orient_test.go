@@ -158,8 +158,7 @@ func TestOrientationNonsense(t *testing.T) {
 		"wrong tag": strings.Replace(string(exif(6, binary.BigEndian)), "\x01\x12", "\x01\x13", 1),
 	} {
 		data := jpegWith(j, "Exif\x00\x00"+body)
-		exif, _ := scanJPEG(bytes.NewReader(data))
-		if got := readOrientation(bytes.NewReader(data), "jpeg", exif); got != upright {
+		if got := readOrientation(bytes.NewReader(data), "jpeg", scanJPEG(bytes.NewReader(data)).exif); got != upright {
 			t.Errorf("%s: got orientation %d, want 1", name, got)
 		}
 	}

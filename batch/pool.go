@@ -39,3 +39,22 @@ func (p *pool) put(m *image.NRGBA) {
 	i, _ := slices.BinarySearchFunc(p.free, cap(m.Pix), func(b []byte, n int) int { return cap(b) - n })
 	p.free = slices.Insert(p.free, i, m.Pix[:0])
 }
+
+// keep lets go of buffers, the largest first, until those left take no more
+// than limit bytes. It returns how many bytes it let go.
+func (p *pool) keep(limit int64) (gone int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var sum int64
+	for i, b := range p.free {
+		if sum += int64(cap(b)); sum > limit {
+			for _, b := range p.free[i:] {
+				gone += int64(cap(b))
+			}
+			clear(p.free[i:])
+			p.free = p.free[:i]
+			break
+		}
+	}
+	return gone
+}

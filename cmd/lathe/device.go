@@ -15,8 +15,8 @@ import (
 )
 
 // open opens the device the flags ask for.
-func (a *app) open() (*lathe.Device, error) {
-	opts := []lathe.Option{lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn)}
+func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
+	opts := append(more, lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn))
 	if a.cli.Validation {
 		opts = append(opts, lathe.WithValidation())
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/batch"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spec"
@@ -29,14 +30,14 @@ type imageCmd struct {
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
 	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist: carries on where a run was interrupted."`
 	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures under way at once (${cores})."`
-	Memory       int      `default:"512" placeholder:"MIB" help:"Limit for the pixels held at once, MiB (${default})."`
+	Memory       *int     `placeholder:"MIB" help:"Limit for the memory that pictures take, MiB; one that needs more is refused. Default: 512, and one that needs more goes alone."`
 	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures unread: a small file can claim to be huge (16384 x 16384)."`
 	Quiet        bool     `help:"Print only errors."`
 }
 
 // Help is the long help.
 func (imageCmd) Help() string {
-	return `Reads JPEG, PNG, TIFF, BMP, GIF (first frame) and WebP; writes JPEG, PNG and TIFF. Pictures are turned upright as their EXIF orientation says and rounded to 8 bits. No metadata and no colour profile is kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
+	return `Reads JPEG, PNG, TIFF, BMP, GIF and WebP (first frame); writes JPEG, PNG and TIFF. Pictures are turned upright as their EXIF orientation says and rounded to 8 bits. No metadata and no colour profile is kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
 
 Of a folder, files with the extension of a picture are taken, hidden ones left out. A bad picture is reported and the others are done. An output appears whole or not at all, and never replaces an input.
 
@@ -65,7 +66,7 @@ func (c *imageCmd) Run(a *app) error {
 	if c.Quality < 1 || c.Quality > 100 {
 		return usage("--quality is %d; it must be from 1 to 100", c.Quality)
 	}
-	if c.Jobs < 0 || c.Memory < 1 || c.MaxPixels < 1 {
+	if c.Jobs < 0 || c.Memory != nil && *c.Memory < 1 || c.MaxPixels < 1 {
 		return usage("--jobs, --memory and --max-pixels must be above 0")
 	}
 	var naming batch.Naming
@@ -101,11 +102,18 @@ func (c *imageCmd) Run(a *app) error {
 			return usage("--trace %s is the output of %s too", a.cli.Trace, j.Input)
 		}
 	}
+	var memory, computing int64
+	var strip []lathe.Option
+	if c.Memory != nil {
+		memory = int64(*c.Memory) << 20
+		strip, computing = []lathe.Option{lathe.WithStrip(memory / 16)}, memory/4 // source, result and what lies between
+		debug.SetMemoryLimit(memory + programMemory)
+	}
 	var proc batch.Processor
 	var info *gpu.Info
 	var stage func(stage, input string) func(error)
 	if len(calls) > 0 {
-		dev, err := a.open()
+		dev, err := a.open(strip...)
 		if err != nil {
 			return err
 		}
@@ -114,8 +122,11 @@ func (c *imageCmd) Run(a *app) error {
 		stage = func(stage, input string) func(error) { return dev.Span(stage, map[string]string{"file": input}) }
 	}
 	opts := batch.Options{
-		Folder: folder, Quality: c.Quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: int64(c.Memory) << 20,
+		Folder: folder, Quality: c.Quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: memory,
 		Stage: stage,
+	}
+	if info != nil {
+		opts.Computing = computing
 	}
 	if info != nil && info.Kind != gpu.CPU {
 		opts.Computes = 2 // one uploads or reads back while the other computes
@@ -137,6 +148,9 @@ func (c *imageCmd) Run(a *app) error {
 	}
 	return c.report(a, rep, info, calls)
 }
+
+// programMemory is what the program itself takes, at most.
+const programMemory = 64 << 20
 
 // checkCall finds wrong attributes before any picture is read.
 func checkCall(c spec.Call) error {

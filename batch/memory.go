@@ -1,0 +1,189 @@
+package batch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image/color"
+	"io"
+	"runtime"
+	"sync"
+)
+
+// errTooLarge is what a picture gives that the limit of memory cannot hold.
+var errTooLarge = errors.New("picture too large")
+
+// budget shares out the memory for pixels.
+type budget struct {
+	limit int64
+	room  int64 // of it, for pictures
+	hard  bool  // what does not fit by itself is refused, not done alone
+	pool  pool
+
+	mu      sync.Mutex
+	held    int64 // by pictures under way
+	garbage int64 // of those done, at most, since it was collected
+}
+
+// check refuses a picture that needs more than there is, before a byte of that
+// is taken.
+func (b *budget) check(h *header, need int64) error {
+	if !b.hard || need <= b.limit {
+		return nil
+	}
+	return fmt.Errorf("%w: the picture of %d×%d needs about %s of memory, the limit is %s (raise --memory)",
+		errTooLarge, h.width, h.height, mebibytes(need), mebibytes(b.limit))
+}
+
+// mebibytes words a number of bytes, rounded up.
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
+
+// take counts need bytes for a picture, pix of them for its pixels, which may lie
+// in the pool already. Buffers kept there and what the last pictures left behind
+// make room for it if they have to.
+func (b *budget) take(need, pix int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held += need
+	b.garbage += b.pool.keep(max(b.room-b.held+pix, 0))
+	if b.garbage > 0 && b.held+b.garbage > b.room {
+		runtime.GC() // pixels hold no pointers: this takes a millisecond or so
+		b.garbage = 0
+	}
+}
+
+// give counts them back. Of them, kept bytes stay in the pool.
+func (b *budget) give(need, kept int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held -= need
+	b.garbage += max(need-kept, 0)
+}
+
+// encodeBytes is about how many bytes writing a picture takes.
+func encodeBytes(f Format, w, h int64) int64 {
+	n := 40*w + 2<<20 // a few rows, and the compressor
+	if f == TIFF {
+		n += 12 * w * h // its writer keeps the compressed pixels, in a buffer that grows by doubling
+	}
+	return n
+}
+
+// decodeBytes is about how many bytes the decoders of package image hold for a
+// picture, the result included and what it is converted to excluded.
+func (s *source) decodeBytes(format string, m color.Model, w, h int64, j jpegInfo) int64 {
+	const room = 1 << 20 // tables and rows
+	switch format {
+	case "jpeg":
+		return int64(j.bytesPerPixel(m)*float64((w+31)&^15)*float64((h+31)&^15)) + room
+	case "png":
+		per := storedBytes(m)
+		interlaced, transparent := s.scanPNG()
+		if _, palette := m.(color.Palette); transparent && !palette {
+			per = 4
+			if m == color.Gray16Model || m == color.RGBA64Model {
+				per = 8
+			}
+		}
+		if interlaced { // the passes are pictures of their own, as large in all
+			per *= 2
+		}
+		return int64(per)*w*h + 20*w + room
+	}
+	return int64(storedBytes(m))*w*h + room
+}
+
+// storedBytes is how many bytes a pixel takes in the picture a decoder returns.
+func storedBytes(m color.Model) int {
+	switch m {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.YCbCrModel:
+		return 3
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	}
+	if _, ok := m.(color.Palette); ok {
+		return 1
+	}
+	return 4
+}
+
+// scanPNG walks the chunks of a PNG file up to its pixels.
+func (s *source) scanPNG() (interlaced, transparent bool) {
+	var ihdr [29]byte
+	if _, err := s.ReadAt(ihdr[:], 0); err != nil {
+		return false, false
+	}
+	interlaced = ihdr[28] != 0
+	for at := int64(8); ; {
+		var head [8]byte
+		if _, err := s.ReadAt(head[:], at); err != nil || string(head[4:]) == "IDAT" {
+			return interlaced, transparent
+		}
+		transparent = transparent || string(head[4:]) == "tRNS"
+		at += 12 + int64(binary.BigEndian.Uint32(head[:]))
+	}
+}
+
+// jpegInfo is what the segments of a JPEG file tell.
+type jpegInfo struct {
+	exif        []byte // the EXIF block, nil if there is none
+	progressive bool
+	coding      byte    // the marker of the frame, 0xc0 to 0xcf
+	depth       byte    // bits a sample
+	parts       int     // colour components
+	samples     float64 // of all components, a pixel
+}
+
+// frame reads the frame's header from r.
+func (j *jpegInfo) frame(r io.Reader, marker byte, size int64) {
+	var b [6 + 3*4]byte
+	n, _ := io.ReadFull(r, b[:min(size, int64(len(b)))])
+	if n < 6 {
+		return
+	}
+	j.coding, j.progressive, j.depth, j.parts = marker, marker == 0xc2, b[0], int(b[5])
+	var most, first, sum int
+	for i := 6; i+3 <= n; i += 3 {
+		area := int(b[i+1]>>4) * int(b[i+1]&15)
+		if i == 6 {
+			first = area
+		}
+		most, sum = max(most, area), sum+area
+	}
+	j.samples = float64(j.parts)
+	if first == most && most > 0 && j.parts < 4 { // else the decoder widens all to the same size
+		j.samples = float64(sum) / float64(most)
+	}
+}
+
+// bytesPerPixel is what the decoder holds: the planes, what they are joined to,
+// and of a progressive picture all coefficients until the last scan.
+func (j *jpegInfo) bytesPerPixel(m color.Model) float64 {
+	n := max(j.samples, 1)
+	if j.progressive {
+		n *= 5
+	}
+	if m == color.CMYKModel || m == color.RGBAModel {
+		n += 4
+	}
+	return n
+}
+
+// unread names what the decoder does not read, "" if there is nothing.
+func (j *jpegInfo) unread() string {
+	switch {
+	case j.coding == 0xc3 || j.coding == 0xc7 || j.coding == 0xcb || j.coding == 0xcf:
+		return "lossless compression"
+	case j.coding >= 0xc9:
+		return "arithmetic coding"
+	case j.coding >= 0xc5:
+		return "hierarchical compression"
+	case j.depth > 8:
+		return fmt.Sprintf("%d bits a sample", j.depth)
+	}
+	return ""
+}
