@@ -13,43 +13,44 @@ type capability struct {
 
 // Capabilities that instructions need.
 const (
-	capShader        = 1
-	capFloat16       = 9
-	capFloat64       = 10
-	capInt64         = 11
-	capInt64Atomics  = 12
-	capInt16         = 22
-	capInt8          = 39
-	capSampledBuffer = 46
-	capImageBuffer   = 47
-	capImageQuery    = 50
-	capGroup         = 61
-	capGroupVote     = 62
-	capGroupArith    = 63
-	capGroupBallot   = 64
-	capGroupShuffle  = 65
-	capGroupRelative = 66
-	capGroupCluster  = 67
-	capGroupQuad     = 68
-	capBallotKHR     = 4423
-	capVoteKHR       = 4431
-	capStorage16     = 4433
-	capUniform16     = 4434
-	capPush16        = 4435
-	capDeviceGroup   = 4437
-	capVarPointersSB = 4441
-	capVarPointers   = 4442
-	capStorage8      = 4448
-	capUniform8      = 4449
-	capPush8         = 4450
-	capRayQuery      = 4472
-	capClock         = 5055
-	capVulkanMemory  = 5345
-	capPhysical      = 5347
-	capCoopNV        = 5357
-	capAssume        = 5629
-	capDotProduct    = 6019
-	capCoopKHR       = 6022
+	capShader         = 1
+	capFloat16        = 9
+	capFloat64        = 10
+	capInt64          = 11
+	capInt64Atomics   = 12
+	capInt16          = 22
+	capInt8           = 39
+	capSampledBuffer  = 46
+	capImageBuffer    = 47
+	capImageQuery     = 50
+	capGroup          = 61
+	capGroupVote      = 62
+	capGroupArith     = 63
+	capGroupBallot    = 64
+	capGroupShuffle   = 65
+	capGroupRelative  = 66
+	capGroupCluster   = 67
+	capGroupQuad      = 68
+	capBallotKHR      = 4423
+	capVoteKHR        = 4431
+	capStorage16      = 4433
+	capUniform16      = 4434
+	capPush16         = 4435
+	capDeviceGroup    = 4437
+	capVarPointersSB  = 4441
+	capVarPointers    = 4442
+	capStorage8       = 4448
+	capUniform8       = 4449
+	capPush8          = 4450
+	capDenormPreserve = 4464
+	capRayQuery       = 4472
+	capClock          = 5055
+	capVulkanMemory   = 5345
+	capPhysical       = 5347
+	capCoopNV         = 5357
+	capAssume         = 5629
+	capDotProduct     = 6019
+	capCoopKHR        = 6022
 )
 
 var impliesShader = capability{implies: []uint32{capShader}}
@@ -172,6 +173,8 @@ func (s *shader) needs(in *inst) []uint32 {
 		return []uint32{capImageBuffer}
 	case op >= 103 && op <= 107: // image queries
 		return []uint32{capImageQuery}
+	case op == opExecutionMode && a[1] >= modeDenormPreserve && a[1] <= modeRoundingRTZ:
+		return []uint32{capDenormPreserve + a[1] - modeDenormPreserve}
 	case op == 333:
 		return []uint32{capGroup}
 	case op >= 334 && op <= 336:
@@ -208,7 +211,7 @@ func (s *shader) needs(in *inst) []uint32 {
 		return []uint32{6033, 6034}
 	case op == opTypeAccel || op == opTypeRayQuery:
 		return []uint32{capRayQuery}
-	case op == opPtrAccessChain || op == opInBoundsPtrAccess:
+	case op == opPtrAccessChain || op == opInBoundsPtrAccess || op >= 401 && op <= 403:
 		return []uint32{capVarPointersSB}
 	case op >= 227 && op <= 242 && op != 228 && s.types[in.typ].is(opTypeInt) && s.types[in.typ].width == 64:
 		return []uint32{capInt64Atomics}

@@ -34,6 +34,16 @@ func (c *call) memory(op opcode) bool {
 			int64(c.a[1]) == int64(len(p.elem.members)-1) && p.elem.members[c.a[1]].is(opTypeRuntimeArray)
 		c.want(ok, "operands do not name a runtime array at the end of a struct")
 		c.want(c.t.is(opTypeInt) && c.t.width == 32 && !c.t.signed, "result is %v (want u32)", c.t)
+	case opPtrEqual, opPtrNotEqual, opPtrDiff:
+		p, q := c.arg(0), c.arg(1)
+		c.want(p.is(opTypePointer) && p == q, "compares %v and %v", p, q)
+		c.want(c.version >= 0x10400, "is not of this version of SPIR-V")
+		switch {
+		case op != opPtrDiff:
+			c.want(c.t.is(opTypeBool), "result is %v (want bool)", c.t)
+		default:
+			c.want(c.t.is(opTypeInt), "result is %v (want an integer)", c.t)
+		}
 	case opImageTexelPointer:
 		p := c.arg(0)
 		ok := p.is(opTypePointer) && p.elem.is(opTypeImage) && c.t.is(opTypePointer) && c.t.class == classImage && c.t.elem == p.elem.elem

@@ -22,16 +22,16 @@ func (s *shader) entry(m *Module) error {
 			}
 			model = in
 			logical := a[0] == 0 || a[0] == classPhysical-1
-			if !logical || a[1] != 1 && a[1] != 3 {
-				return invalid("%v: addressing %d, memory model %d (want Logical, GLSL450 or Vulkan)", in, a[0], a[1])
+			if !logical || a[1] != modelGLSL450 && a[1] != modelVulkan { // Simple is gone by now
+				return invalid("%v: addressing %d, memory model %d (want Logical, Simple, GLSL450 or Vulkan)", in, a[0], a[1])
 			}
 		case opEntryPoint:
 			name, _, ok := str(a[2:])
 			if a[0] != modelGLCompute {
 				return invalid("entry point %q is not a compute shader (execution model %d)", name, a[0])
 			}
-			if !ok || name != "main" {
-				return invalid("entry point is named %q (want \"main\")", name)
+			if !ok || name != entryName { // canonical has seen to it
+				return invalid("entry point is named %q (want %q)", name, entryName)
 			}
 			if main != nil {
 				return invalid("a second entry point \"main\"")
@@ -43,7 +43,7 @@ func (s *shader) entry(m *Module) error {
 		return invalid("no OpMemoryModel")
 	}
 	if main == nil {
-		return invalid("no compute entry point named \"main\"")
+		return invalid("no entry point")
 	}
 	if err := s.mainFunction(main); err != nil {
 		return err
@@ -131,11 +131,11 @@ func (s *shader) localSize(m *Module, main *inst) error {
 			}
 		case a[1] == modeLocalSize || a[1] == modeLocalSizeID:
 			return invalid("%v: a local size has three numbers", in)
-		case in.op == opExecutionMode && a[1] >= 4459 && a[1] <= 4463 && len(a) == 3: // float controls
+		case in.op == opExecutionMode && a[1] >= modeDenormPreserve && a[1] <= modeRoundingRTZ && len(a) == 3: // float controls
 			if a[2] != 16 && a[2] != 32 && a[2] != 64 {
 				return invalid("%v: floats of %d bits", in, a[2])
 			}
-		case in.op == opExecutionMode && a[1] == 4421 && len(a) == 2: // SubgroupUniformControlFlowKHR
+		case in.op == opExecutionMode && a[1] == modeSubgroupFlow && len(a) == 2:
 		default:
 			return invalid("%v: execution mode %d is not one of a compute shader", in, a[1])
 		}

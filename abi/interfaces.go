@@ -3,7 +3,6 @@ package abi
 // interfaces checks the variables through which a shader meets the outside:
 // resources, push constants and built-in inputs.
 func (s *shader) interfaces() error {
-	slots := map[uint32]*inst{}
 	var push *inst
 	for i := range s.insts {
 		in := &s.insts[i]
@@ -16,7 +15,7 @@ func (s *shader) interfaces() error {
 		}
 		switch t.class {
 		case classUniformConstant, classUniform, classStorageBuffer:
-			if err := s.resource(in, slots); err != nil {
+			if err := s.resource(in); err != nil {
 				return err
 			}
 		case classPushConstant:
@@ -46,22 +45,12 @@ func (s *shader) interfaces() error {
 }
 
 // resource checks the decorations of a resource variable.
-func (s *shader) resource(in *inst, slots map[uint32]*inst) error {
-	set, okSet := number(s.decor[in.res], decDescriptorSet)
-	slot, okSlot := number(s.decor[in.res], decBinding)
+func (s *shader) resource(in *inst) error {
+	_, okSet := number(s.decor[in.res], decDescriptorSet)
+	_, okSlot := number(s.decor[in.res], decBinding)
 	if !okSet || !okSlot {
 		return invalid("%v: a resource needs one DescriptorSet and one Binding decoration", in)
 	}
-	if set != 0 {
-		return unsupported("binding %d is in descriptor set %d (want set 0)", slot, set)
-	}
-	if other := slots[slot]; other != nil {
-		return invalid("%v has the binding %d of %v", in, slot, other)
-	}
-	if slot > maxSlot {
-		return invalid("%v: binding number %d (want at most %d)", in, slot, maxSlot)
-	}
-	slots[slot] = in
 	t := s.types[in.typ]
 	for t = t.elem; t.is(opTypeArray) || t.is(opTypeRuntimeArray); {
 		t = t.elem
@@ -80,9 +69,6 @@ func (s *shader) resource(in *inst, slots map[uint32]*inst) error {
 	}
 	return s.blockLayout(in, t, class == classUniform && block)
 }
-
-// maxSlot bounds binding numbers: a launch gives an array of bindings by slot.
-const maxSlot = 1023
 
 // builtIn checks the type of a built-in input.
 func (s *shader) builtIn(in *inst, b uint32, t *typ) error {

@@ -3,7 +3,10 @@
 // text of all operations from which the ABI fingerprint is computed.
 package abi
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"fmt"
+)
 
 // Kind is how a shader reads or writes a binding.
 type Kind uint8
@@ -32,9 +35,16 @@ const (
 	ReadWrite Access = 3
 )
 
-// Binding is one resource of descriptor set 0.
+// Binding is one resource. Descriptor sets are numbered on: the resources of the
+// lowest set that a module declares keep their binding numbers as slots, and those of
+// each further set come after the highest slot before it. So a module of one set,
+// whichever it is, has its binding numbers for slots, and binding b of set 1 in a
+// module whose set 0 ends at binding 4 has slot 5 + b.
+//
+// Variables of one set and binding number (aliases: a buffer seen as several types)
+// are one Binding: Access is what any of them may do, Name and Type are the first's.
 type Binding struct {
-	Slot   uint32 // binding number
+	Slot   uint32 // which of the launch's bindings it is
 	Kind   Kind
 	Access Access
 	Name   string // the variable's or block's debug name, may be empty
@@ -46,12 +56,23 @@ type Binding struct {
 	// the block ends with, and how far its elements are apart, in bytes. The stride
 	// is 0 where there is no such array.
 	ArrayOffset, ArrayStride uint32
+	// Set and Number are the descriptor set and binding number of the source.
+	Set, Number uint32
 }
 
-// Member is one scalar of the push-constant block.
+// Where names a binding in error texts, with its place in the source where that
+// differs from its slot.
+func (b *Binding) Where() string {
+	if b.Set == 0 && b.Number == b.Slot {
+		return fmt.Sprintf("binding %d", b.Slot)
+	}
+	return fmt.Sprintf("binding %d (set %d, binding %d in the shader)", b.Slot, b.Set, b.Number)
+}
+
+// Member is one number or vector of the push-constant block, or an array of them.
 type Member struct {
 	Name   string
-	Type   string // "f32", "u32", "i32", "u64", … ; "u32x4" for vectors
+	Type   string // "f32", "u32", "i32", "u64", … ; "u32x4" for vectors, "f32[4]" for arrays
 	Offset uint32 // bytes
 	Size   uint32 // bytes
 }
@@ -68,7 +89,7 @@ type SpecConst struct {
 // caller must know to launch it. It is immutable after Parse.
 type Module struct {
 	Name        string // kernel name for labels and errors; empty for foreign SPIR-V
-	Code        []byte // SPIR-V, little-endian words
+	Code        []byte // SPIR-V, little-endian words, as a driver gets it: see Parse
 	Hash        [sha256.Size]byte
 	Bindings    []Binding // by ascending Slot
 	Params      []Member  // push-constant members by ascending Offset
@@ -82,7 +103,9 @@ type Module struct {
 	// Foreign says that the module comes from Parse: nobody vouches for what it
 	// does, so that backends hand drivers a guarded form of it; see Guard.
 	Foreign      bool
+	Version      uint32 // of SPIR-V, as in the header: 0x10300 is 1.3
 	Capabilities []uint32
 	Extensions   []string
+	Abilities    Ability // what it needs of a device besides
 	Specs        []SpecConst
 }

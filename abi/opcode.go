@@ -68,6 +68,7 @@ var grammar = []struct {
 	{77, "VectorExtractDynamic", "TRvv"}, {78, "VectorInsertDynamic", "TRvvv"}, {79, "VectorShuffle", "TRvvl*"},
 	{80, "CompositeConstruct", "TRv*"}, {81, "CompositeExtract", "TRvl*"}, {82, "CompositeInsert", "TRvvl*"},
 	{83, "CopyObject", "TRv"}, {84, "Transpose", "TRv"}, {400, "CopyLogical", "TRv"},
+	{401, "PtrEqual", "TRvv"}, {402, "PtrNotEqual", "TRvv"}, {403, "PtrDiff", "TRvv"},
 
 	{86, "SampledImage", "TRvv"}, {87, "ImageSampleImplicitLod", "TRvvI"}, {88, "ImageSampleExplicitLod", "TRvvI"},
 	{89, "ImageSampleDrefImplicitLod", "TRvvvI"}, {90, "ImageSampleDrefExplicitLod", "TRvvvI"},
@@ -208,12 +209,19 @@ const (
 	opPtrAccessChain    opcode = 67
 	opArrayLength       opcode = 68
 	opInBoundsPtrAccess opcode = 70
+	opPtrEqual          opcode = 401
+	opPtrNotEqual       opcode = 402
+	opPtrDiff           opcode = 403
 
 	opDecorate            opcode = 71
 	opMemberDecorate      opcode = 72
 	opDecorationGroup     opcode = 73
 	opGroupDecorate       opcode = 74
 	opGroupMemberDecorate opcode = 75
+	opDecorateID          opcode = 332
+
+	opDecorateString       opcode = 5632
+	opMemberDecorateString opcode = 5633
 
 	opVectorExtractDynamic opcode = 77
 	opVectorInsertDynamic  opcode = 78

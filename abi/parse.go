@@ -11,9 +11,14 @@ import (
 // instead of reporting them, and it keeps no reference to code. The name goes
 // into Module.Name and into error texts, and may be empty.
 //
+// Of several entry points it takes the one called "main", and the only compute shader
+// whatever it is called; [Entry] chooses another. Descriptor sets become one, as
+// [Binding] says. Module.Code is code itself, or what was written of it in that form:
+// all that reads a Module meets one entry point "main" and descriptor set 0.
+//
 // Errors: ErrInvalidShader naming the rule broken, ErrUnsupported naming a
-// construct that is valid but that Lathe cannot bind (sampled images, resource
-// arrays, acceleration structures, descriptor sets other than 0).
+// construct that is valid but that Lathe cannot bind or does not know (sampled
+// images, resource arrays, acceleration structures, capabilities of extensions).
 func Parse(name string, code []byte) (*Module, error) {
 	m, err := parse(name, code)
 	if err != nil {
@@ -26,13 +31,18 @@ func Parse(name string, code []byte) (*Module, error) {
 }
 
 func parse(name string, code []byte) (*Module, error) {
-	s, err := decode(code)
+	code, err := canonical(code, "")
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Name: name, Code: slices.Clone(code), Hash: sha256.Sum256(code), Foreign: true}
+	s, err := cut(code)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{Name: name, Foreign: true}
 	// The order matters: each step relies on what the ones before established.
 	steps := []func() error{
+		s.familiar,
 		s.define,
 		s.annotate,
 		s.declare,
@@ -52,5 +62,10 @@ func parse(name string, code []byte) (*Module, error) {
 			return nil, err
 		}
 	}
+	m.Code = s.oneSet(m)
+	if m.Code == nil {
+		m.Code = slices.Clone(code)
+	}
+	m.Hash = sha256.Sum256(m.Code)
 	return m, nil
 }

@@ -29,13 +29,14 @@ func TestParseReflects(t *testing.T) {
 		Hash: sha256.Sum256(kept),
 		Bindings: []Binding{
 			{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4},
-			{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32", ArrayOffset: 16, ArrayStride: 4},
+			{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32", ArrayOffset: 16, ArrayStride: 4, Number: 3},
 		},
 		Params:       []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
 		ParamSize:    8,
 		LocalSize:    [3]uint32{8, 4, 1},
 		SharedBytes:  64,
 		Foreign:      true,
+		Version:      v13,
 		Capabilities: []uint32{1},
 		Specs:        []SpecConst{{ID: 7, Name: "COUNT", Type: "u32", Default: 16}},
 	}
@@ -59,11 +60,11 @@ func TestParseVariations(t *testing.T) {
 		refusing error
 	}{
 		{"BufferBlock", []string{"OpDecorate %in 2\n", "OpDecorate %in 3\n", "%inP = OpTypePointer 12 %in", "%inP = OpTypePointer 2 %in", "%src = OpVariable %inP 12", "%src = OpVariable %inP 2", "%fP %src", "%fU %src", "%fP = OpTypePointer 12 %f32", "%fP = OpTypePointer 12 %f32\n%fU = OpTypePointer 2 %f32"},
-			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32", 0, 4}, nil},
+			buffer, Binding{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4}, nil},
 		{"NonWritable on the variable", []string{"OpMemberDecorate %in 0 24\n", "OpDecorate %src 24\n"},
-			buffer, Binding{0, StorageBuffer, ReadOnly, "src", "f32", 0, 4}, nil},
+			buffer, Binding{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4}, nil},
 		{"NonReadable on the member", []string{"OpMemberDecorate %in 0 24\n", "OpMemberDecorate %in 0 25\n"},
-			buffer, Binding{0, StorageBuffer, WriteOnly, "src", "f32", 0, 4}, nil},
+			buffer, Binding{Slot: 0, Kind: StorageBuffer, Access: WriteOnly, Name: "src", Type: "f32", ArrayStride: 4}, nil},
 		{"NonWritable on some members only", []string{"OpMemberDecorate %out 0 35 0\n", "OpMemberDecorate %out 0 35 0\nOpMemberDecorate %out 0 24\n"},
 			func(m *Module) any { return m.Bindings[1].Access }, ReadWrite, nil},
 		{"no names", []string{"OpName %src \"src\"\n", "", "OpName %dst \"dst\"\n", "OpName %out \"Out\"\n"},
@@ -72,7 +73,20 @@ func TestParseVariations(t *testing.T) {
 			func(m *Module) any { return m.LocalSize }, [3]uint32{2, 2, 2}, nil},
 		{"LocalSizeId", []string{"OpExecutionMode %main 17 8 4 1", "OpExecutionModeId %main 38 %264 %2 %1"},
 			func(m *Module) any { return m.LocalSize }, [3]uint32{264, 2, 1}, nil},
-		{"another set", []string{"OpDecorate %src 34 0", "OpDecorate %src 34 1"}, nil, nil, errs.ErrUnsupported},
+		{"another set", []string{"OpDecorate %src 34 0", "OpDecorate %src 34 1"}, func(m *Module) any { return m.Bindings },
+			[]Binding{{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32", ArrayOffset: 16, ArrayStride: 4, Number: 3}, {Slot: 4, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4, Set: 1}}, nil},
+		{"sets far away", []string{"OpDecorate %src 34 0", "OpDecorate %src 34 7", "OpDecorate %dst 34 0", "OpDecorate %dst 34 4294967295"}, func(m *Module) any { return m.Bindings },
+			[]Binding{{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "src", Type: "f32", ArrayStride: 4, Set: 7}, {Slot: 4, Kind: StorageBuffer, Access: ReadWrite, Name: "dst", Type: "f32", ArrayOffset: 16, ArrayStride: 4, Set: 1<<32 - 1, Number: 3}}, nil},
+		{"one slot for two", []string{"%src 33 0", "%src 33 3"}, func(m *Module) any { return m.Bindings },
+			[]Binding{{Slot: 3, Kind: StorageBuffer, Access: ReadWrite, Name: "src", Type: "f32", ArrayStride: 4, Number: 3}}, nil},
+		{"huge slot", []string{"%src 33 0", "%src 33 99999"}, nil, nil, errs.ErrUnsupported},
+		{"push block too large", []string{"OpMemberDecorate %params 1 35 4", "OpMemberDecorate %params 1 35 65536"}, nil, nil, errs.ErrUnsupported},
+		{"memory model Simple", []string{"OpMemoryModel 0 1", "OpMemoryModel 0 0"}, func(m *Module) any { return m.LocalSize }, [3]uint32{8, 4, 1}, nil},
+		{"another name", []string{"\"main\"", "\"mine\""}, func(m *Module) any { return m.LocalSize }, [3]uint32{8, 4, 1}, nil},
+		{"a second push block that nothing uses", []string{"%p = OpVariable %paramsP 9\n", "%p = OpVariable %paramsP 9\n%p2 = OpVariable %paramsP 9\n"}, func(m *Module) any { return m.ParamSize }, uint32(8), nil},
+		{"fragment shader", []string{"OpEntryPoint 5", "OpEntryPoint 4"}, nil, nil, errs.ErrUnsupported},
+		{"capability unknown", []string{"OpCapability 1\n", "OpCapability 1\nOpCapability 6026\n"}, nil, nil, errs.ErrUnsupported},
+		{"extension unknown", []string{"OpCapability 1\n", "OpCapability 1\nOpExtension \"SPV_KHR_of_tomorrow\"\n"}, nil, nil, errs.ErrUnsupported},
 		{"push array and struct", []string{
 			"%params = OpTypeStruct %u32 %f32", "%st = OpTypeStruct %i32 %f32\n%sts = OpTypeArray %st %two\n%ar = OpTypeArray %f32 %two\n%params = OpTypeStruct %u32 %f32 %ar %sts",
 			"%inPtr =", "%two = OpConstant %u32 2\n%inPtr =", "%2 = OpConstant %u32 2\n", "", "%2 %2 %264", "%two %two %264",
@@ -148,7 +162,7 @@ func TestParseTexelBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Binding{{0, StorageTexel, WriteOnly, "", "u32", 0, 0}, {1, UniformTexel, ReadOnly, "", "u32", 0, 0}}
+	want := []Binding{{Kind: StorageTexel, Access: WriteOnly, Type: "u32"}, {Slot: 1, Kind: UniformTexel, Access: ReadOnly, Type: "u32", Number: 1}}
 	if d := cmp.Diff(want, m.Bindings); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -15,6 +15,8 @@ const (
 	decArrayStride   = 6
 	decMatrixStride  = 7
 	decBuiltIn       = 11
+	decRestrict      = 19
+	decAliased       = 20
 	decNonWritable   = 24
 	decNonReadable   = 25
 	decBinding       = 33
@@ -51,6 +53,12 @@ func has(list []decoration, kind uint32) bool {
 
 // reflect fills in m from the validated module.
 func (s *shader) reflect(m *Module) error {
+	slots, err := s.slots()
+	if err != nil {
+		return err
+	}
+	m.Version = s.version
+	m.Abilities = s.asks()
 	shared := uint64(0)
 	for i := range s.insts {
 		in := &s.insts[i]
@@ -76,7 +84,7 @@ func (s *shader) reflect(m *Module) error {
 					return err
 				}
 			case classUniformConstant, classUniform, classStorageBuffer:
-				b, err := s.binding(in)
+				b, err := s.binding(in, slots[in.res])
 				if err != nil {
 					return err
 				}
@@ -87,7 +95,9 @@ func (s *shader) reflect(m *Module) error {
 	m.SharedBytes = uint32(shared)
 	slices.Sort(m.Capabilities)
 	slices.Sort(m.Extensions)
-	slices.SortFunc(m.Bindings, func(a, b Binding) int { return cmp.Compare(a.Slot, b.Slot) })
+	if m.Bindings, err = aliases(m.Bindings); err != nil {
+		return err
+	}
 	slices.SortStableFunc(m.Specs, func(a, b SpecConst) int { return cmp.Compare(a.ID, b.ID) })
 	// glslang declares a constant that is also a local size twice.
 	m.Specs = slices.CompactFunc(m.Specs, func(a, b SpecConst) bool { return a.ID == b.ID && a.Type == b.Type && a.Default == b.Default })
@@ -95,16 +105,17 @@ func (s *shader) reflect(m *Module) error {
 }
 
 // binding describes a resource variable.
-func (s *shader) binding(in *inst) (Binding, error) {
+func (s *shader) binding(in *inst, slot uint32) (Binding, error) {
 	t := s.types[in.typ].elem
 	what := s.names[in.res]
 	if what == "" {
 		what = s.names[t.id]
 	}
-	b := Binding{Name: what, Access: ReadWrite}
-	b.Slot, _ = number(s.decor[in.res], decBinding)
+	b := Binding{Name: what, Access: ReadWrite, Slot: slot}
+	b.Set, _ = number(s.decor[in.res], decDescriptorSet)
+	b.Number, _ = number(s.decor[in.res], decBinding)
 	if t.is(opTypeArray) || t.is(opTypeRuntimeArray) {
-		return b, unsupported("binding %d (%s) is an array of resources", b.Slot, what)
+		return b, unsupported("%s (%s) is an array of resources", b.Where(), what)
 	}
 	decor := s.decor[in.res]
 	if t.is(opTypeStruct) {
@@ -132,11 +143,11 @@ func (s *shader) binding(in *inst) (Binding, error) {
 		img = t.elem
 	}
 	if !img.is(opTypeImage) || img.dim != dimBuffer {
-		return b, unsupported("binding %d (%s) is %s; a compute shader of Lathe binds storage, uniform and texel buffers", b.Slot, what, construct(img))
+		return b, unsupported("%s (%s) is %s; a compute shader of Lathe binds storage, uniform and texel buffers", b.Where(), what, construct(img))
 	}
 	b.Type = img.elem.String()
 	if img.elem.width != 32 || !(img.elem.op == opTypeInt || img.elem.op == opTypeFloat) {
-		return b, unsupported("binding %d (%s): texels of %v components (want f32, u32 or i32)", b.Slot, what, img.elem)
+		return b, unsupported("%s (%s): texels of %v components (want f32, u32 or i32)", b.Where(), what, img.elem)
 	}
 	if img.sampled == sampledUniform {
 		b.Kind, b.Access = UniformTexel, ReadOnly
@@ -145,7 +156,7 @@ func (s *shader) binding(in *inst) (Binding, error) {
 	b.Kind = StorageTexel
 	want := map[string]uint32{"f32": formatRGBA32F, "i32": formatRGBA32I, "u32": formatRGBA32UI}[b.Type]
 	if img.format != want {
-		return b, unsupported("binding %d (%s): image format %d of a storage texel buffer (want rgba32f, rgba32ui or rgba32i)", b.Slot, what, img.format)
+		return b, unsupported("%s (%s): image format %d of a storage texel buffer (want rgba32f, rgba32ui or rgba32i)", b.Where(), what, img.format)
 	}
 	b.Access = access(b.Access, has(decor, decNonWritable), has(decor, decNonReadable))
 	return b, nil

@@ -19,7 +19,7 @@ func sample() Table {
 		Kernels: []TableKernel{
 			{
 				Name:      "nn/add.f32",
-				Bindings:  []Binding{{0, StorageBuffer, ReadOnly, "a", "f32", 0, 0}, {1, UniformTexel, ReadOnly, "b", "f32", 0, 0}, {2, StorageBuffer, WriteOnly, "c", "f32", 0, 0}},
+				Bindings:  []Binding{{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "a", Type: "f32"}, {Slot: 1, Kind: UniformTexel, Access: ReadOnly, Name: "b", Type: "f32"}, {Slot: 2, Kind: StorageBuffer, Access: WriteOnly, Name: "c", Type: "f32"}},
 				Params:    []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
 				Specs:     []SpecConst{{0, "TILE", "u32", 16}},
 				LocalSize: [3]uint32{64, 1, 1},

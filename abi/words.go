@@ -50,9 +50,24 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errs.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// decode checks the header and cuts the code into instructions. Nothing
-// returned aliases code.
+// decode checks the header and cuts the code into instructions, all of them such as
+// a compute shader may hold. Nothing returned aliases code.
 func decode(code []byte) (*shader, error) {
+	s, err := cut(code)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.insts {
+		if in := &s.insts[i]; in.op.info() == nil {
+			return nil, strange(in)
+		}
+	}
+	return s, nil
+}
+
+// cut is decode of a module that may hold other shaders too: instructions that a
+// compute shader may not hold stay, without result and type.
+func cut(code []byte) (*shader, error) {
 	if len(code)%4 != 0 {
 		return nil, invalid("length is not a multiple of 4 bytes (got %d)", len(code))
 	}
@@ -89,14 +104,16 @@ func decode(code []byte) (*shader, error) {
 		if n == 0 || n > len(words)-at {
 			return nil, invalid("word count of opcode %d at word %d (got %d, want 1 to %d)", op, at, n, len(words)-at)
 		}
+		in := inst{op: op, at: at, w: words[at : at+n : at+n]}
 		info := op.info()
 		if info == nil {
-			return nil, invalid("opcode %d at word %d is not one of a Vulkan compute shader", op, at)
+			list = append(list, in)
+			at += n
+			continue
 		}
 		if n < info.min {
 			return nil, invalid("word count of %v at word %d (got %d, want at least %d)", op, at, n, info.min)
 		}
-		in := inst{op: op, at: at, w: words[at : at+n : at+n]}
 		i := 1
 		if info.typ {
 			in.typ = in.w[i]

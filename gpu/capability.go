@@ -24,6 +24,21 @@ func subgroup(bit uint32) func(*Info) bool {
 	}
 }
 
+// able says that a device has all of some abilities.
+func able(a abi.Ability) func(*Info) bool {
+	return func(i *Info) bool { return a&^i.Features.Abilities == 0 }
+}
+
+// either says that a device has one of some abilities; which one a shader asks for, its
+// instructions say.
+func either(a abi.Ability) func(*Info) bool {
+	return func(i *Info) bool { return a&i.Features.Abilities != 0 }
+}
+
+func texels(i *Info) bool { return i.Limits.MaxTexelBuffers > 0 }
+
+func memoryModel(i *Info) bool { return i.Features.VulkanMemoryModel }
+
 func cooperative(i *Info) bool { return i.Features.Matrix[0] > 0 }
 
 // capabilities is what Lathe knows of SPIR-V capabilities. Those without a
@@ -44,10 +59,14 @@ var capabilities = map[uint32]capability{
 	30:   {"StorageBufferArrayDynamicIndexing", nil},
 	31:   {"StorageImageArrayDynamicIndexing", nil},
 	39:   {"Int8", func(i *Info) bool { return i.Features.I8 }},
+	25:   {"ImageGatherExtended", nil},
+	27:   {"StorageImageMultisample", nil},
 	43:   {"Sampled1D", nil},
 	44:   {"Image1D", nil},
-	46:   {"SampledBuffer", func(i *Info) bool { return i.Limits.MaxTexelBuffers > 0 }},
-	47:   {"ImageBuffer", func(i *Info) bool { return i.Limits.MaxTexelBuffers > 0 }},
+	45:   {"SampledCubeArray", nil},
+	46:   {"SampledBuffer", texels},
+	47:   {"ImageBuffer", texels},
+	48:   {"ImageMSArray", nil},
 	49:   {"StorageImageExtendedFormats", nil},
 	50:   {"ImageQuery", always},
 	55:   {"StorageImageReadWithoutFormat", nil},
@@ -60,37 +79,88 @@ var capabilities = map[uint32]capability{
 	66:   {"GroupNonUniformShuffleRelative", subgroup(SubgroupShuffleRelative)},
 	67:   {"GroupNonUniformClustered", subgroup(SubgroupClustered)},
 	68:   {"GroupNonUniformQuad", subgroup(SubgroupQuad)},
-	4423: {"SubgroupBallotKHR", nil},
-	4431: {"SubgroupVoteKHR", nil},
+	4423: {"SubgroupBallotKHR", able(abi.BallotExtension)},
+	4431: {"SubgroupVoteKHR", able(abi.VoteExtension)},
 	4433: {"StorageBuffer16BitAccess", func(i *Info) bool { return i.Features.Storage16 }},
-	4434: {"UniformAndStorageBuffer16BitAccess", nil},
-	4435: {"StoragePushConstant16", nil},
+	4434: {"UniformAndStorageBuffer16BitAccess", able(abi.Uniform16)},
+	4435: {"StoragePushConstant16", able(abi.Push16)},
 	4436: {"StorageInputOutput16", nil},
-	4437: {"DeviceGroup", nil},
-	4441: {"VariablePointersStorageBuffer", nil},
-	4442: {"VariablePointers", nil},
+	4437: {"DeviceGroup", always},
+	4441: {"VariablePointersStorageBuffer", able(abi.BufferPointers)},
+	4442: {"VariablePointers", able(abi.VariablePointers)},
 	4448: {"StorageBuffer8BitAccess", func(i *Info) bool { return i.Features.Storage8 }},
-	4449: {"UniformAndStorageBuffer8BitAccess", nil},
-	4450: {"StoragePushConstant8", nil},
-	4464: {"DenormPreserve", nil},
-	4465: {"DenormFlushToZero", nil},
-	4466: {"SignedZeroInfNanPreserve", nil},
-	4467: {"RoundingModeRTE", nil},
-	4468: {"RoundingModeRTZ", nil},
-	5055: {"ShaderClockKHR", nil},
+	4449: {"UniformAndStorageBuffer8BitAccess", able(abi.Uniform8)},
+	4450: {"StoragePushConstant8", able(abi.Push8)},
+	4472: {"RayQueryKHR", nil},
+	4464: {"DenormPreserve", either(abi.Preserve16 | abi.Preserve32 | abi.Preserve64)},
+	4465: {"DenormFlushToZero", either(abi.Flush16 | abi.Flush32 | abi.Flush64)},
+	4466: {"SignedZeroInfNanPreserve", either(abi.Special16 | abi.Special32 | abi.Special64)},
+	4467: {"RoundingModeRTE", either(abi.Nearest16 | abi.Nearest32 | abi.Nearest64)},
+	4468: {"RoundingModeRTZ", either(abi.Truncate16 | abi.Truncate32 | abi.Truncate64)},
+	5055: {"ShaderClockKHR", either(abi.SubgroupClock | abi.DeviceClock)},
 	5301: {"ShaderNonUniform", nil},
 	5302: {"RuntimeDescriptorArray", nil},
-	5345: {"VulkanMemoryModel", func(i *Info) bool { return i.Features.VulkanMemoryModel }},
-	5346: {"VulkanMemoryModelDeviceScope", nil},
+	5307: {"SampledImageArrayNonUniformIndexing", nil},
+	5308: {"StorageBufferArrayNonUniformIndexing", nil},
+	5309: {"StorageImageArrayNonUniformIndexing", nil},
+	5345: {"VulkanMemoryModel", memoryModel},
+	5346: {"VulkanMemoryModelDeviceScope", memoryModel},
 	5347: {"PhysicalStorageBufferAddresses", nil},
 	5357: {"CooperativeMatrixNV", cooperative},
-	6016: {"DotProductInputAll", nil},
-	6017: {"DotProductInput4x8Bit", nil},
-	6018: {"DotProductInput4x8BitPacked", nil},
-	6019: {"DotProduct", nil},
+	5612: {"AtomicFloat32MinMaxEXT", either(abi.BufferF32MinMax | abi.SharedF32MinMax)},
+	5613: {"AtomicFloat64MinMaxEXT", either(abi.BufferF64MinMax | abi.SharedF64MinMax)},
+	5629: {"ExpectAssumeKHR", able(abi.Assumptions)},
+	6016: {"DotProductInputAll", able(abi.IntegerDot)},
+	6017: {"DotProductInput4x8Bit", able(abi.IntegerDot)},
+	6018: {"DotProductInput4x8BitPacked", able(abi.IntegerDot)},
+	6019: {"DotProduct", able(abi.IntegerDot)},
 	6022: {"CooperativeMatrixKHR", cooperative},
-	6033: {"AtomicFloat32AddEXT", nil},
-	6034: {"AtomicFloat64AddEXT", nil},
+	6033: {"AtomicFloat32AddEXT", either(abi.BufferF32Add | abi.SharedF32Add)},
+	6034: {"AtomicFloat64AddEXT", either(abi.BufferF64Add | abi.SharedF64Add)},
+}
+
+// extensions says which extensions of SPIR-V a device must know; of those that are not
+// here, all do that have Vulkan 1.1, or their capabilities say it.
+var extensions = map[string]func(*Info) bool{
+	"SPV_KHR_8bit_storage":                  func(i *Info) bool { return i.Features.Storage8 },
+	"SPV_KHR_float_controls":                able(abi.FloatControls),
+	"SPV_KHR_no_integer_wrap_decoration":    able(abi.FloatControls),
+	"SPV_KHR_vulkan_memory_model":           memoryModel,
+	"SPV_KHR_subgroup_uniform_control_flow": able(abi.SubgroupFlow),
+	"SPV_KHR_shader_ballot":                 able(abi.BallotExtension),
+	"SPV_KHR_subgroup_vote":                 able(abi.VoteExtension),
+	"SPV_KHR_shader_clock":                  either(abi.SubgroupClock | abi.DeviceClock),
+	"SPV_KHR_integer_dot_product":           able(abi.IntegerDot),
+	"SPV_KHR_expect_assume":                 able(abi.Assumptions),
+	"SPV_EXT_shader_atomic_float_add":       either(abi.BufferF32Add | abi.SharedF32Add | abi.BufferF64Add | abi.SharedF64Add),
+	"SPV_EXT_shader_atomic_float_min_max":   either(abi.BufferF32MinMax | abi.SharedF32MinMax | abi.BufferF64MinMax | abi.SharedF64MinMax),
+	"SPV_KHR_terminate_invocation":          nil,
+	"SPV_KHR_physical_storage_buffer":       nil,
+	"SPV_KHR_ray_query":                     nil,
+	"SPV_EXT_descriptor_indexing":           nil,
+}
+
+// checkNeeds refuses a module whose version of SPIR-V, capabilities, extensions or
+// abilities a device lacks.
+func checkNeeds(info *Info, m *abi.Module) error {
+	if have := info.Features.SPIRV; have != 0 && m.Version > have {
+		return fmt.Errorf("gpu: %s: %w: the shader is SPIR-V %d.%d, and %q takes %d.%d at most", Label(m), ErrUnsupported,
+			m.Version>>16, m.Version>>8&0xff, info.Name, have>>16, have>>8&0xff)
+	}
+	for _, c := range m.Capabilities {
+		if err := checkCapability(info, m, c); err != nil {
+			return err
+		}
+	}
+	for _, name := range m.Extensions {
+		if has, listed := extensions[name]; listed && (has == nil || !has(info)) {
+			return fmt.Errorf("gpu: %s: %w: the shader needs the extension %s, which %q lacks", Label(m), ErrUnsupported, name, info.Name)
+		}
+	}
+	if lacks := m.Abilities &^ info.Features.Abilities; lacks != 0 {
+		return fmt.Errorf("gpu: %s: %w: the shader needs %v, which %q lacks", Label(m), ErrUnsupported, lacks, info.Name)
+	}
+	return nil
 }
 
 // checkCapability refuses a capability the device lacks and every one that

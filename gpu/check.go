@@ -72,12 +72,7 @@ func CheckModule(info *Info, m *abi.Module) error {
 	if err := checkKinds(l, m); err != nil {
 		return err
 	}
-	for _, c := range m.Capabilities {
-		if err := checkCapability(info, m, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return checkNeeds(info, m)
 }
 
 // localNames and groupNames spell a limit of one dimension.
@@ -91,9 +86,6 @@ func checkKinds(l *Limits, m *abi.Module) error {
 	var storage, uniformTexel, storageTexel uint32
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		if i > 0 && b.Slot == m.Bindings[i-1].Slot && b.Kind == m.Bindings[i-1].Kind {
-			continue // two variables of one descriptor
-		}
 		switch b.Kind {
 		case abi.StorageBuffer:
 			storage++
@@ -103,10 +95,10 @@ func checkKinds(l *Limits, m *abi.Module) error {
 			storageTexel++
 		case abi.UniformBuffer:
 			if l.MaxUniform == 0 {
-				return fmt.Errorf("gpu: %s: %w: binding %d is a uniform buffer; make it a readonly storage buffer", Label(m), ErrUnsupported, b.Slot)
+				return fmt.Errorf("gpu: %s: %w: %s is a uniform buffer; make it a readonly storage buffer", Label(m), ErrUnsupported, b.Where())
 			}
 		default:
-			return fmt.Errorf("gpu: %s: %w: binding %d is of kind %d", Label(m), ErrUnsupported, b.Slot, b.Kind)
+			return fmt.Errorf("gpu: %s: %w: %s is of kind %d", Label(m), ErrUnsupported, b.Where(), b.Kind)
 		}
 	}
 	switch texels := max(uniformTexel, storageTexel); {
@@ -132,8 +124,8 @@ func checkKinds(l *Limits, m *abi.Module) error {
 func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) error {
 	l, m := &info.Limits, d.Module
 	if n := len(m.Bindings); n > 0 && uint64(m.Bindings[n-1].Slot) >= uint64(len(d.Bindings)) {
-		return fmt.Errorf("gpu: %s: bindings: %w: shader declares binding %d, %d given",
-			Label(m), ErrInvalidArgument, m.Bindings[n-1].Slot, len(d.Bindings))
+		return fmt.Errorf("gpu: %s: bindings: %w: shader declares %s, %d given",
+			Label(m), ErrInvalidArgument, m.Bindings[n-1].Where(), len(d.Bindings))
 	}
 	next := 0 // the first declared binding not yet passed; they ascend by slot
 	for i := range d.Bindings {
@@ -218,7 +210,7 @@ func checkRange(l *Limits, m *abi.Module, decl *abi.Binding, offset, span int64)
 		align = l.TexelAlign
 	}
 	if align > 1 && offset%align != 0 {
-		return fmt.Errorf("gpu: %s: binding %d: %w: offset %d is no multiple of %d", Label(m), decl.Slot, ErrInvalidArgument, offset, align)
+		return fmt.Errorf("gpu: %s: %s: %w: offset %d is no multiple of %d", Label(m), decl.Where(), ErrInvalidArgument, offset, align)
 	}
 	switch {
 	case texel:

@@ -198,6 +198,8 @@ type Features struct {
 	Atomics64              bool
 	Timestamps             bool // a Timer says when each command ran
 	VulkanMemoryModel      bool
+	Abilities              abi.Ability // what else shaders may ask for
+	SPIRV                  uint32      // newest version of SPIR-V taken, as in a module's header; 0 = no limit known
 }
 
 // The bits of Features.SubgroupOps, numbered as Vulkan numbers them.

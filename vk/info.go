@@ -145,17 +145,33 @@ func (p *physical) features() {
 	if q.subgroupStages&stageCompute != 0 {
 		ops = uint32(q.subgroupOperations)
 	}
+	on := func(structure, member int) bool { return q.features[structure][member] != 0 }
 	p.info.Features = gpu.Features{
-		F16: q.f16 != 0, F64: q.f64 != 0, I8: q.i8 != 0, I16: q.i16 != 0, I64: q.i64 != 0,
-		Storage8: q.storage8 != 0, Storage16: q.storage16 != 0,
+		F16: on(C.LVK_FLOAT16_INT8, 0), F64: q.f64 != 0, I8: on(C.LVK_FLOAT16_INT8, 1), I16: q.i16 != 0, I64: q.i64 != 0,
+		Storage8: on(C.LVK_STORAGE8, 0), Storage16: on(C.LVK_STORAGE16, 0),
 		Subgroups:         ops&subgroupOperations == subgroupOperations,
 		SubgroupSize:      uint32(q.subgroupSize),
 		FullSubgroups:     q.subgroupControl != 0,
 		SubgroupOps:       ops,
 		Matrix:            [3]uint32{uint32(q.matrix[0]), uint32(q.matrix[1]), uint32(q.matrix[2])},
-		Atomics64:         q.atomics64 != 0,
-		VulkanMemoryModel: q.memoryModel != 0,
+		Atomics64:         on(C.LVK_ATOMICS64, 0),
+		VulkanMemoryModel: on(C.LVK_MEMORY_MODEL, 0),
+		Abilities:         p.abilities(),
+		SPIRV:             p.spirv(),
 	}
+}
+
+// spirv is the newest version of SPIR-V that the device takes.
+func (p *physical) spirv() uint32 {
+	switch v := min(p.version, loader.version); {
+	case v >= version13:
+		return 0x10600
+	case v >= version12:
+		return 0x10500
+	case p.query.spirv14 != 0:
+		return 0x10400
+	}
+	return 0x10300
 }
 
 // heap is the size of the largest device-local heap.

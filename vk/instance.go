@@ -25,6 +25,7 @@ import (
 const (
 	validationLayer = "VK_LAYER_KHRONOS_validation"
 	version11       = 1<<22 | 1<<12
+	version12       = 1<<22 | 2<<12
 	version13       = 1<<22 | 3<<12
 )
 

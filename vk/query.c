@@ -6,19 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define V11 ((1u << 22) | (1u << 12))
 #define V12 ((1u << 22) | (2u << 12))
 #define V13 ((1u << 22) | (3u << 12))
+#define NEVER UINT32_MAX
 
 // Chain elements, laid out as in the registry.
 typedef struct { lvk_head h; uint32_t f[55]; } features2;                       // 1000059000
-typedef struct { lvk_head h; uint32_t storage, uniform, push, io; } storage16;  // 1000083000
-typedef struct { lvk_head h; uint32_t storage, uniform, push; } storage8;       // 1000177000
-typedef struct { lvk_head h; uint32_t f16, i8; } float16int8;                   // 1000082000
-typedef struct { lvk_head h; uint32_t buffer, shared; } atomic64;               // 1000180000
-typedef struct { lvk_head h; uint32_t model, deviceScope, chains; } memoryModel; // 1000211000
-typedef struct { lvk_head h; uint32_t control, full; } sizeControl;              // 1000225002
+typedef struct { lvk_head h; uint32_t f[LVK_MEMBERS]; } feature;                 // any of the table below
 typedef struct { lvk_head h; uint32_t least, most, perGroup, stages; } sizeRange; // 1000225000
-typedef struct { lvk_head h; uint32_t matrix, robust; } cooperative;             // 1000506000
 typedef struct { lvk_head h; uint32_t m, n, k, a, b, c, result, saturating, scope; } matrixShape; // 1000506001
 typedef struct { lvk_head h; uint64_t properties[128]; } properties2;           // 1000059001, with room to spare
 typedef struct { lvk_head h; uint8_t device[16], driver[16], luid[8]; uint32_t mask, luidValid; } idProperties; // 1000071004
@@ -26,6 +22,28 @@ typedef struct { lvk_head h; uint32_t size, stages, operations, quads; } subgrou
 typedef struct { lvk_head h; uint32_t perSet; uint64_t allocation; } maintenance3; // 1000168000
 typedef struct { lvk_head h; uint32_t id; char name[256], info[256]; uint8_t conformance[4]; } driver; // 1000196000
 typedef struct { lvk_head h; uint64_t align; } hostMemory; // 1000178002
+typedef struct { lvk_head h; uint32_t v[17]; } floatControls; // 1000197000
+
+// The structures of features: the version that has each without its extension, and
+// which members, from the lowest bit on, there is a use for.
+static const struct { uint32_t sType, core, members; const char *extension; } structures[LVK_STRUCTURES] = {
+	[LVK_STORAGE16] = {1000083000, V11, 7, NULL}, // storage and uniform buffers, push constants
+	[LVK_STORAGE8] = {1000177000, V12, 7, "VK_KHR_8bit_storage"}, // likewise
+	[LVK_FLOAT16_INT8] = {1000082000, V12, 3, "VK_KHR_shader_float16_int8"},
+	[LVK_ATOMICS64] = {1000180000, V12, 3, "VK_KHR_shader_atomic_int64"}, // buffers, workgroup memory
+	[LVK_MEMORY_MODEL] = {1000211000, V12, 3, "VK_KHR_vulkan_memory_model"}, // the model, the scope of the device
+	[LVK_SIZE_CONTROL] = {1000225002, V13, 3, "VK_EXT_subgroup_size_control"}, // control, whole subgroups
+	[LVK_COOPERATIVE] = {1000506000, NEVER, 1, "VK_KHR_cooperative_matrix"},
+	[LVK_POINTERS] = {1000120000, V11, 3, NULL}, // in a storage buffer, all
+	[LVK_SUBGROUP_TYPES] = {1000175000, V12, 1, "VK_KHR_shader_subgroup_extended_types"},
+	[LVK_ZERO_SHARED] = {1000325000, V13, 1, "VK_KHR_zero_initialize_workgroup_memory"},
+	[LVK_SUBGROUP_FLOW] = {1000323000, NEVER, 1, "VK_KHR_shader_subgroup_uniform_control_flow"},
+	[LVK_DOT] = {1000280000, V13, 1, "VK_KHR_shader_integer_dot_product"},
+	[LVK_ASSUME] = {1000544000, NEVER, 1, "VK_KHR_shader_expect_assume"},
+	[LVK_CLOCK] = {1000181000, NEVER, 3, "VK_KHR_shader_clock"}, // of the subgroup, of the device
+	[LVK_ATOMIC_FLOAT] = {1000260000, NEVER, 0xff, "VK_EXT_shader_atomic_float"}, // buffers and workgroup memory: f32, add, f64, add
+	[LVK_ATOMIC_FLOAT2] = {1000273000, NEVER, 1 << 3 | 1 << 4 | 1 << 8 | 1 << 9, "VK_EXT_shader_atomic_float2"}, // minimum and maximum of f32 and f64
+};
 
 enum { ROBUST = 0, F64 = 39, I64 = 40, I16 = 41 }; // indices in VkPhysicalDeviceFeatures
 
@@ -87,45 +105,32 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 		free(e);
 		return r;
 	}
-	int core = version >= V12;
-	int has8 = core || has(e, n, "VK_KHR_8bit_storage");
-	int hasF16 = core || has(e, n, "VK_KHR_shader_float16_int8");
-	int hasAtomic = core || has(e, n, "VK_KHR_shader_atomic_int64");
-	int hasModel = core || has(e, n, "VK_KHR_vulkan_memory_model");
-	int hasDriver = core || has(e, n, "VK_KHR_driver_properties");
-	int hasControl = version >= V13 || has(e, n, "VK_EXT_subgroup_size_control");
-	int hasMatrix = has(e, n, "VK_KHR_cooperative_matrix");
+	feature s[LVK_STRUCTURES] = {0};
+	features2 f = {.h.sType = 1000059000};
+	for (int i = 0; i < LVK_STRUCTURES; i++)
+		if (version >= structures[i].core || (structures[i].extension && has(e, n, structures[i].extension)))
+			chain(&f, &s[i], structures[i].sType);
+	int hasDriver = version >= V12 || has(e, n, "VK_KHR_driver_properties");
+	int hasFloats = version >= V12 || has(e, n, "VK_KHR_shader_float_controls");
+	int hasControl = s[LVK_SIZE_CONTROL].h.sType != 0;
 	p->portability = (uint32_t)has(e, n, "VK_KHR_portability_subset");
+	p->ballot = (uint32_t)has(e, n, "VK_EXT_shader_subgroup_ballot");
+	p->vote = (uint32_t)has(e, n, "VK_EXT_shader_subgroup_vote");
+	p->spirv14 = version < V12 && hasFloats && has(e, n, "VK_KHR_spirv_1_4");
 	int hasHost = has(e, n, "VK_EXT_external_memory_host");
 	free(e);
 
-	features2 f = {.h.sType = 1000059000};
-	storage16 s16 = {0};
-	storage8 s8 = {0};
-	float16int8 f16 = {0};
-	atomic64 a64 = {0};
-	memoryModel mm = {0};
-	sizeControl sc = {0};
-	cooperative cm = {0};
-	chain(&f, &s16, 1000083000);
-	if (has8) chain(&f, &s8, 1000177000);
-	if (hasF16) chain(&f, &f16, 1000082000);
-	if (hasAtomic) chain(&f, &a64, 1000180000);
-	if (hasModel) chain(&f, &mm, 1000211000);
-	if (hasControl) chain(&f, &sc, 1000225002);
-	if (hasMatrix) chain(&f, &cm, 1000506000);
 	getFeatures(physical, &f);
 	p->robust = f.f[ROBUST];
 	p->f64 = f.f[F64];
 	p->i64 = f.f[I64];
 	p->i16 = f.f[I16];
-	p->f16 = f16.f16;
-	p->i8 = f16.i8;
-	p->storage16 = s16.storage;
-	p->storage8 = s8.storage;
-	p->atomics64 = a64.buffer;
-	p->memoryModel = mm.model && mm.deviceScope; // atomics need the second once the first is on
-	if (cm.matrix && p->f16 && p->memoryModel) {
+	for (int i = 0; i < LVK_STRUCTURES; i++)
+		for (int k = 0; k < LVK_MEMBERS; k++)
+			p->features[i][k] = structures[i].members >> k & 1 ? s[i].f[k] : 0;
+	uint32_t *mm = p->features[LVK_MEMORY_MODEL];
+	mm[0] = mm[1] = mm[0] && mm[1]; // atomics need the second once the first is on
+	if (p->features[LVK_COOPERATIVE][0] && p->features[LVK_FLOAT16_INT8][0] && mm[0]) {
 		r = matrixOf(gipa, instance, physical, p->matrix);
 		if (r < LVK_SUCCESS) return r;
 	}
@@ -138,6 +143,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	maintenance3 m3 = {0};
 	driver dr = {0};
 	hostMemory hm = {0};
+	floatControls fc = {0};
 	sizeRange sr = {0};
 	chain(q, &id, 1000071004);
 	chain(q, &sg, 1000094000);
@@ -145,14 +151,20 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	if (hasDriver) chain(q, &dr, 1000196000);
 	if (hasHost) chain(q, &hm, 1000178002);
 	if (hasControl) chain(q, &sr, 1000225000);
+	if (hasFloats) chain(q, &fc, 1000197000);
 	getProperties(physical, q);
 	free(q);
 	memcpy(p->uuid, id.device, sizeof p->uuid);
 	p->subgroupSize = sg.size;
 	p->subgroupStages = sg.stages;
 	p->subgroupOperations = sg.operations;
-	p->subgroupControl = sc.control && sc.full && sg.size && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
+	p->floatControls = (uint32_t)hasFloats;
+	memcpy(p->floats, fc.v, sizeof p->floats);
+	uint32_t *sc = p->features[LVK_SIZE_CONTROL];
+	p->subgroupControl = sc[0] && sc[1] && sg.size && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
 	p->subgroupMost = sr.perGroup;
+	if (!p->subgroupControl) sc[0] = sc[1] = 0; // what is of no use stays off
+	if (!p->matrix[0]) p->features[LVK_COOPERATIVE][0] = 0;
 	p->maxAllocation = m3.allocation;
 	p->driverID = dr.id;
 	p->hostAlign = hm.align;
@@ -179,22 +191,15 @@ typedef struct {
 	lvk_device_info info;
 	lvk_queue_info queue;
 	float priority;
-	const char *extensions[10];
+	const char *extensions[LVK_STRUCTURES + 8];
 	features2 f;
-	storage16 s16;
-	storage8 s8;
-	float16int8 f16;
-	atomic64 a64;
-	memoryModel mm;
-	sizeControl sc;
-	cooperative cm;
+	feature s[LVK_STRUCTURES];
 } device_create;
 
 void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t family) {
 	device_create *c = calloc(1, sizeof *c);
 	if (!c) return NULL;
 	uint32_t n = 0;
-	int core = version >= V12;
 	c->priority = 1;
 	c->queue = (lvk_queue_info){.sType = 2, .family = family, .count = 1, .priorities = &c->priority};
 	c->f.h.sType = 1000059000;
@@ -202,41 +207,21 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 	c->f.f[F64] = p->f64;
 	c->f.f[I64] = p->i64;
 	c->f.f[I16] = p->i16;
-	if (p->storage16) {
-		chain(&c->f, &c->s16, 1000083000);
-		c->s16.storage = 1;
+	for (int i = 0; i < LVK_STRUCTURES; i++) {
+		uint32_t any = 0;
+		for (int k = 0; k < LVK_MEMBERS; k++) any |= p->features[i][k];
+		// The second of these two extensions needs the first, features of it or not.
+		if (i == LVK_ATOMIC_FLOAT && p->features[LVK_ATOMIC_FLOAT2][3] + p->features[LVK_ATOMIC_FLOAT2][4] +
+			p->features[LVK_ATOMIC_FLOAT2][8] + p->features[LVK_ATOMIC_FLOAT2][9]) any = 1;
+		if (!any) continue;
+		chain(&c->f, &c->s[i], structures[i].sType);
+		memcpy(c->s[i].f, p->features[i], sizeof c->s[i].f);
+		if (version < structures[i].core) c->extensions[n++] = structures[i].extension;
 	}
-	if (p->storage8) {
-		chain(&c->f, &c->s8, 1000177000);
-		c->s8.storage = 1;
-		if (!core) c->extensions[n++] = "VK_KHR_8bit_storage";
-	}
-	if (p->f16 || p->i8) {
-		chain(&c->f, &c->f16, 1000082000);
-		c->f16.f16 = p->f16;
-		c->f16.i8 = p->i8;
-		if (!core) c->extensions[n++] = "VK_KHR_shader_float16_int8";
-	}
-	if (p->atomics64) {
-		chain(&c->f, &c->a64, 1000180000);
-		c->a64.buffer = 1;
-		if (!core) c->extensions[n++] = "VK_KHR_shader_atomic_int64";
-	}
-	if (p->memoryModel) {
-		chain(&c->f, &c->mm, 1000211000);
-		c->mm.model = c->mm.deviceScope = 1;
-		if (!core) c->extensions[n++] = "VK_KHR_vulkan_memory_model";
-	}
-	if (p->subgroupControl) {
-		chain(&c->f, &c->sc, 1000225002);
-		c->sc.control = c->sc.full = 1;
-		if (version < V13) c->extensions[n++] = "VK_EXT_subgroup_size_control";
-	}
-	if (p->matrix[0]) {
-		chain(&c->f, &c->cm, 1000506000);
-		c->cm.matrix = 1;
-		c->extensions[n++] = "VK_KHR_cooperative_matrix";
-	}
+	if (p->floatControls && version < V12) c->extensions[n++] = "VK_KHR_shader_float_controls";
+	if (p->spirv14) c->extensions[n++] = "VK_KHR_spirv_1_4";
+	if (p->ballot) c->extensions[n++] = "VK_EXT_shader_subgroup_ballot";
+	if (p->vote) c->extensions[n++] = "VK_EXT_shader_subgroup_vote";
 	if (p->hostAlign) c->extensions[n++] = "VK_EXT_external_memory_host";
 	if (p->portability) c->extensions[n++] = "VK_KHR_portability_subset";
 	c->info = (lvk_device_info){.sType = 3, .pNext = &c->f, .queueCount = 1, .queues = &c->queue,

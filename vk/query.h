@@ -7,10 +7,22 @@
 
 #include "abi.h"
 
+// The structures of features that are asked for and enabled: see the table in query.c.
+enum {
+	LVK_STORAGE16, LVK_STORAGE8, LVK_FLOAT16_INT8, LVK_ATOMICS64, LVK_MEMORY_MODEL, LVK_SIZE_CONTROL, LVK_COOPERATIVE,
+	LVK_POINTERS, LVK_SUBGROUP_TYPES, LVK_ZERO_SHARED, LVK_SUBGROUP_FLOW, LVK_DOT, LVK_ASSUME, LVK_CLOCK,
+	LVK_ATOMIC_FLOAT, LVK_ATOMIC_FLOAT2,
+	LVK_STRUCTURES
+};
+#define LVK_MEMBERS 12
+
 typedef struct {
-	uint32_t f64, i64, i16, f16, i8;           // arithmetic
-	uint32_t storage16, storage8;              // storage-buffer access
-	uint32_t atomics64, memoryModel, robust;
+	uint32_t f64, i64, i16, robust;            // of VkPhysicalDeviceFeatures
+	uint32_t features[LVK_STRUCTURES][LVK_MEMBERS]; // the members of each structure, those that Lathe has a use for
+	uint32_t floatControls;                    // the next are known
+	uint32_t floats[17];                       // VkPhysicalDeviceFloatControlsProperties: two independences (0 is 32 bits, 1 all, 2 none), then 5 × 3
+	uint32_t ballot, vote;                     // the extensions of subgroups
+	uint32_t spirv14;                          // VK_KHR_spirv_1_4 is there
 	uint32_t subgroupSize, subgroupStages, subgroupOperations;
 	uint32_t subgroupControl, subgroupMost;    // pipelines can ask for whole subgroups of subgroupSize; how many a workgroup may have
 	uint32_t matrix[3];                        // m, n, k of cooperative matrices of f16 that f32 ones are summed of; 0 where there are none

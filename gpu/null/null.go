@@ -93,6 +93,7 @@ func DefaultInfo() gpu.Info {
 		Features: gpu.Features{
 			F16: true, F64: true, I8: true, I16: true, I64: true, Storage8: true, Storage16: true,
 			Subgroups: true, SubgroupSize: 32, FullSubgroups: true, Matrix: [3]uint32{16, 16, 16}, Atomics64: true, Timestamps: true, VulkanMemoryModel: true,
+			Abilities: ^abi.Ability(0),
 		},
 	}
 }
