@@ -54,7 +54,7 @@ func (s *shader) define() error {
 	}
 	for i := range s.insts {
 		in := &s.insts[i]
-		if !table[in.op].res {
+		if info := in.op.info(); info == nil || !info.res {
 			continue
 		}
 		if in.res == 0 || in.res >= s.bound {

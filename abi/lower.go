@@ -54,7 +54,11 @@ func (m *Module) label() string {
 }
 
 func lower(m *Module, readWrite bool) (*Lowered, error) {
-	s, err := decode(m.Code)
+	code, err := unalias(m)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decode(code)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +122,7 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		l.Least = append(l.Least, least[m.Bindings[i].Slot])
 	}
 
-	code := append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
+	code = append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
 	var head, after []byte // what comes before the additions, and what after them and before the functions
 	decorated := false
 	for i := range s.insts {
@@ -158,7 +162,8 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 			}
 			continue
 		case opDecorate:
-			if w[2] == decSpecID || readWrite && w[2] == decNonWritable && buffers[w[1]] {
+			slot, _ := number(s.decor[w[1]], decBinding)
+			if w[2] == decSpecID || w[2] == decNonWritable && buffers[w[1]] && !readOnly[slot] {
 				continue
 			}
 		case opEntryPoint:

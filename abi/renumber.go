@@ -59,9 +59,13 @@ func dense(code []byte) ([]byte, error) {
 }
 
 // ids calls f with every id of an instruction, those of type and result
-// included, where it stands among the words.
+// included, where it stands among the words. Of a module that is not known to be valid,
+// it may miss some.
 func (s *shader) ids(in *inst, f func(id *uint32)) {
-	info := table[in.op]
+	info := in.op.info()
+	if info == nil {
+		return
+	}
 	for k := 1; k < info.first; k++ {
 		f(&in.w[k])
 	}
@@ -69,7 +73,11 @@ func (s *shader) ids(in *inst, f func(id *uint32)) {
 	literals := 1 // words of a switch's literal
 	switch in.op {
 	case opSpecConstantOp:
-		pattern, w = opcode(w[0]).info().operands, w[1:]
+		info := opcode(w[0]).info()
+		if w[0] > maxOpcode || info == nil {
+			return
+		}
+		pattern, w = info.operands, w[1:]
 	case opGroupMemberDecorate:
 		f(&w[0])
 		for k := 1; k < len(w); k += 2 {
@@ -77,13 +85,17 @@ func (s *shader) ids(in *inst, f func(id *uint32)) {
 		}
 		return
 	case opSwitch:
-		literals = int(s.at(s.at(w[0]).typ).w[2]+31) / 32
+		if v := s.at(w[0]); v != nil {
+			if t := s.at(v.typ); t != nil && t.op == opTypeInt && t.w[2] > 32 {
+				literals = 2
+			}
+		}
 	}
 	for k := 0; k < len(pattern) && len(w) > 0; k++ {
 		p := pattern[k]
 		many := k+1 < len(pattern) && pattern[k+1] == '*'
 		for first := true; len(w) > 0 && (first || many); first = false {
-			w = w[idsOf(p, w, literals, f):]
+			w = w[min(idsOf(p, w, literals, f), len(w)):]
 		}
 	}
 }
@@ -97,13 +109,15 @@ func idsOf(p byte, w []uint32, literals int, f func(id *uint32)) int {
 		return 0
 	case 'l':
 	case 's':
-		_, n, _ = str(w)
+		if _, words, ok := str(w); ok {
+			n = words
+		}
 	case 'm': // the mask; the alignment if bit 1 is set; then scopes
 		if w[0]&2 != 0 {
 			n++
 		}
 		for bit := range 2 {
-			if w[0]>>(3+bit)&1 != 0 {
+			if w[0]>>(3+bit)&1 != 0 && n < len(w) {
 				f(&w[n])
 				n++
 			}

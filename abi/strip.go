@@ -4,15 +4,14 @@ package abi
 // it does. It follows calls from main's function, and from what is used to what that is
 // made of.
 func (s *shader) strip(main *inst, drop []bool) (map[uint32]bool, error) {
+	if err := s.define(); err != nil {
+		return nil, err
+	}
 	fn := main.w[2]
-	def := map[uint32]int{}  // by id: the instruction
 	span := map[uint32]int{} // by function: the index past its end
 	first := len(s.insts)
 	for i, open := 0, uint32(0); i < len(s.insts); i++ {
 		in := &s.insts[i]
-		if in.res != 0 {
-			def[in.res] = i
-		}
 		switch in.op {
 		case opFunction:
 			if open != 0 {
@@ -25,48 +24,48 @@ func (s *shader) strip(main *inst, drop []bool) (map[uint32]bool, error) {
 	}
 	live := map[uint32]bool{}
 	var pending []uint32
-	mark := func(id uint32) {
-		if !live[id] {
-			live[id] = true
-			pending = append(pending, id)
+	mark := func(id *uint32) {
+		if !live[*id] {
+			live[*id] = true
+			pending = append(pending, *id)
 		}
 	}
 	follow := func() {
 		for len(pending) > 0 {
 			id := pending[len(pending)-1]
 			pending = pending[:len(pending)-1]
-			i, ok := def[id]
-			if !ok {
+			if id >= s.bound || s.def[id] < 0 {
 				continue
 			}
+			i := int(s.def[id])
 			end := i + 1
 			if s.insts[i].op == opFunction {
 				end = max(end, span[id])
 			}
 			for ; i < end; i++ {
 				if !drop[i] {
-					s.insts[i].refs(mark)
+					s.ids(&s.insts[i], mark)
 				}
 			}
 		}
 	}
-	mark(fn)
+	mark(&fn)
 	for i := range s.insts {
 		in := &s.insts[i]
 		switch {
 		case drop[i]:
 		case in.op == opExecutionModeID && in.w[1] == fn:
-			in.refs(mark)
+			s.ids(in, mark)
 		case in.op == opDecorate && len(in.w) == 4 && in.w[2] == decBuiltIn && in.w[3] == builtInWorkgroupSize:
-			mark(in.w[1])
+			mark(&in.w[1])
 		case in.op == opSource || in.op == opLine && i < first:
-			in.refs(mark)
+			s.ids(in, mark)
 		}
 	}
 	follow()
 	for i := range s.insts { // decorations with ids of their own, of what is used
 		if in := &s.insts[i]; in.op == opDecorateID && live[in.w[1]] {
-			in.refs(mark)
+			s.ids(in, mark)
 		}
 	}
 	follow()
@@ -129,71 +128,4 @@ func (s *shader) stays(in, main *inst, live map[uint32]bool) bool {
 		return false
 	}
 	return in.res == 0 || live[in.res]
-}
-
-// refs calls f with every id an instruction names but its own, labels of a switch
-// excepted. It relies on nothing but the words.
-func (in *inst) refs(f func(id uint32)) {
-	info := in.op.info()
-	if info == nil {
-		return
-	}
-	if in.typ != 0 {
-		f(in.typ)
-	}
-	w, pattern := in.args(), info.operands
-	if in.op == opSpecConstantOp {
-		op := opcode(w[0])
-		if w[0] > maxOpcode || op.info() == nil {
-			return
-		}
-		w, pattern = w[1:], op.info().operands
-	}
-	for k := 0; k < len(pattern) && len(w) > 0; k++ {
-		many := k+1 < len(pattern) && pattern[k+1] == '*'
-		for first := true; len(w) > 0 && (first || many); first = false {
-			n := 1
-			switch pattern[k] {
-			case '?', '*':
-				n = 0
-			case 'l':
-			case 's':
-				_, words, ok := str(w)
-				if !ok {
-					return
-				}
-				n = words
-			case 'm':
-				for _, bit := range []uint32{2, 8, 16} { // an alignment, and two scopes
-					if w[0]&bit == 0 {
-						continue
-					}
-					if n++; bit != 2 && n <= len(w) {
-						f(w[n-1])
-					}
-				}
-			case 'w':
-				return
-			case 'I':
-				for _, id := range w[1:] {
-					f(id)
-				}
-				return
-			case 'p':
-				for _, id := range w {
-					f(id)
-				}
-				return
-			default:
-				f(w[0])
-			}
-			if n > len(w) {
-				return
-			}
-			w = w[n:]
-			if n == 0 {
-				break
-			}
-		}
-	}
 }

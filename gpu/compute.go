@@ -6,15 +6,21 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/abi"
 )
 
-// DispatchCompute runs a compute shader of any origin: its entry point "main"
-// over groups workgroups, with bindings[i] as a whole at binding i of set 0 and
-// push as its push constants. It returns once the work is submitted; a later
-// Read or Sync waits for it.
+// DispatchCompute runs a compute shader of any origin over groups workgroups, with
+// bindings[i] as a whole at binding i and push as its push constants. It returns once
+// the work is submitted; a later Read or Sync waits for it.
+//
+// The entry point is the one called "main", or the only one; [abi.Entry] makes a module
+// of another. A shader of one descriptor set, whichever it is, has its own binding
+// numbers. With several, the bindings of each further set are counted on after the
+// highest of the set before: where set 0 ends at binding 4, binding b of set 1 is
+// bindings[5+b]. Two variables of one set and binding are one binding.
 //
 // The length that the shader sees of an array without a length is that of the
 // elements there are: see [Binding.Span].
@@ -88,6 +94,7 @@ type moduleCache struct {
 
 type cached struct {
 	hash   uint64
+	code   []byte // it came from; often the module's own
 	module *abi.Module
 }
 
@@ -98,7 +105,7 @@ func (c *moduleCache) get(code []byte) (*abi.Module, error) {
 		c.seed, c.byHash = maphash.MakeSeed(), map[uint64]*list.Element{}
 	}
 	hash := maphash.Bytes(c.seed, code)
-	if e := c.byHash[hash]; e != nil && bytes.Equal(e.Value.(*cached).module.Code, code) {
+	if e := c.byHash[hash]; e != nil && bytes.Equal(e.Value.(*cached).code, code) {
 		c.recent.MoveToFront(e)
 		c.mu.Unlock()
 		return e.Value.(*cached).module, nil
@@ -109,13 +116,17 @@ func (c *moduleCache) get(code []byte) (*abi.Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	from := m.Code
+	if !bytes.Equal(from, code) { // Parse wrote it anew
+		from = slices.Clone(code)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byHash[hash]; e != nil {
 		c.drop(e)
 	}
-	c.byHash[hash] = c.recent.PushFront(&cached{hash, m})
-	c.bytes += len(m.Code)
+	c.byHash[hash] = c.recent.PushFront(&cached{hash, from, m})
+	c.bytes += len(from)
 	for c.recent.Len() > 1 && (c.recent.Len() > c.maxCount || c.bytes > c.maxBytes) {
 		c.drop(c.recent.Back())
 	}
@@ -125,5 +136,5 @@ func (c *moduleCache) get(code []byte) (*abi.Module, error) {
 func (c *moduleCache) drop(e *list.Element) {
 	v := c.recent.Remove(e).(*cached)
 	delete(c.byHash, v.hash)
-	c.bytes -= len(v.module.Code)
+	c.bytes -= len(v.code)
 }

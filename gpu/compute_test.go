@@ -79,7 +79,7 @@ func TestModuleCacheCollision(t *testing.T) {
 		t.Fatal(err)
 	}
 	for hash, e := range c.byHash { // make the held entry answer to other bytes
-		e.Value.(*cached).module.Code[8] ^= 0xFF
+		e.Value.(*cached).code[8] ^= 0xFF
 		_ = hash
 	}
 	b, err := c.get(code[0])

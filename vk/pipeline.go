@@ -118,9 +118,7 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 // compile fills in p.
 func (d *Device) compile(p *pipeline, m *abi.Module) {
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
-	if p.err = p.layout(m); p.err != nil {
-		return
-	}
+	p.layout(m)
 	slots := make([]C.lvk_slot, len(p.slots)+1)
 	for i, s := range p.slots {
 		slots[i] = C.lvk_slot{slot: C.uint32_t(s.number), _type: C.uint32_t(s.typ)}
@@ -182,7 +180,7 @@ func (d *Device) subgroup(m *abi.Module) C.uint32_t {
 }
 
 // layout lists the bindings of m.
-func (p *pipeline) layout(m *abi.Module) error {
+func (p *pipeline) layout(m *abi.Module) {
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
 		s := slot{number: b.Slot, decl: b}
@@ -196,17 +194,9 @@ func (p *pipeline) layout(m *abi.Module) error {
 		case abi.UniformBuffer:
 			s.typ = C.LVK_UNIFORM
 		}
-		if n := len(p.slots); n > 0 && p.slots[n-1].number == s.number { // two variables of one descriptor
-			if p.slots[n-1].typ != s.typ || p.slots[n-1].format != s.format {
-				return fmt.Errorf("vk: %s: %w: binding %d is declared with two kinds", gpu.Label(m), gpu.ErrInvalidShader, s.number)
-			}
-			p.slots[n-1].write = p.slots[n-1].write || s.write
-			continue
-		}
 		p.slots = append(p.slots, s)
 		p.per[s.typ]++
 	}
-	return nil
 }
 
 // dropModule destroys the shader module, which a pipeline does not need.

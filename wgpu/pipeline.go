@@ -139,9 +139,6 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 	storage := 0
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		if i > 0 && b.Slot == m.Bindings[i-1].Slot {
-			return fmt.Errorf("wgpu: %s: %w: two variables share binding %d, which WebGPU does not allow", gpu.Label(m), gpu.ErrUnsupported, b.Slot)
-		}
 		if b.Kind != abi.UniformBuffer { // texel buffers become storage buffers
 			storage++
 		}

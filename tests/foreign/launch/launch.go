@@ -48,13 +48,17 @@ type Result struct {
 // Refused reports whether the shader was refused before it ran.
 func (r *Result) Refused() bool { return r.Err != "" }
 
+// Validation is the environment variable by which a Driver has Vulkan's validation layer
+// watch: 1 makes its messages errors of the launch.
+const Validation = "LATHE_VALIDATION"
+
 // Main does jobs and ends the process if it is a child's. It does nothing in a
 // parent.
 func Main() { child.Serve(map[string]func([]byte) []byte{name: do}) }
 
 // device is opened by the first job: a Worker needs a child's first word before.
 var device = sync.OnceValues(func() (gpu.Device, error) {
-	return drivers.Open(context.Background(), drivers.Options{NoCache: true, Warn: func(string) {}})
+	return drivers.Open(context.Background(), drivers.Options{NoCache: true, Validation: os.Getenv(Validation) == "1", Warn: func(string) {}})
 })
 
 func do(job []byte) []byte {
