@@ -172,16 +172,21 @@ func (s *shader) simple() bool {
 	return slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opMemoryModel && in.w[2] == modelSimple })
 }
 
-// noted are the extensions that only add notes for people and tools.
+// noted are the extensions that only add notes for people, tools and optimisers.
 var noted = map[string]bool{
 	"SPV_KHR_non_semantic_info": true, "SPV_GOOGLE_decorate_string": true, "SPV_GOOGLE_hlsl_functionality1": true,
-	"SPV_GOOGLE_user_type": true,
+	"SPV_GOOGLE_user_type": true, "SPV_KHR_no_integer_wrap_decoration": true,
 }
 
 // notes marks the instructions that mean nothing to a module's execution, nil if there
-// are none: those of sets called NonSemantic, and decorations of its source language.
+// are none: those of sets called NonSemantic, decorations of its source language, and
+// promises that sums do not wrap.
 func (s *shader) notes() []bool {
-	const decHlslCounterBuffer = 5634
+	const (
+		decNoSignedWrap      = 4469
+		decNoUnsignedWrap    = 4470
+		decHlslCounterBuffer = 5634
+	)
 	var drop []bool
 	cross := func(i int) {
 		if drop == nil {
@@ -204,7 +209,8 @@ func (s *shader) notes() []bool {
 		case in.op == opExtInst && gone[in.w[3]]:
 			gone[in.res] = true
 			cross(i)
-		case in.op == opDecorateString || in.op == opMemberDecorateString || in.op == opDecorateID && in.w[2] == decHlslCounterBuffer:
+		case in.op == opDecorateString || in.op == opMemberDecorateString || in.op == opDecorateID && in.w[2] == decHlslCounterBuffer,
+			in.op == opDecorate && (in.w[2] == decNoSignedWrap || in.w[2] == decNoUnsignedWrap):
 			cross(i)
 		}
 	}

@@ -94,8 +94,8 @@ var extensions = func() map[string]bool {
 	for _, c := range capabilities {
 		m[c.extension] = true
 	}
-	for _, name := range []string{"storage_buffer_storage_class", "no_integer_wrap_decoration", "subgroup_uniform_control_flow",
-		"shader_draw_parameters", "multiview", "terminate_invocation", "physical_storage_buffer", "non_semantic_info"} {
+	for _, name := range []string{"storage_buffer_storage_class", "subgroup_uniform_control_flow",
+		"shader_draw_parameters", "multiview", "terminate_invocation", "physical_storage_buffer"} {
 		m[fmt.Sprint("SPV_KHR_", name)] = true
 	}
 	return m

@@ -71,6 +71,9 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 	if err := s.declare(); err != nil {
 		return nil, err
 	}
+	if err := s.byRows(); err != nil {
+		return nil, err
+	}
 	l := &Lowered{ParamBytes: (m.ParamSize + 15) &^ 15, ParamKind: UniformBuffer}
 	class := uint32(classUniform)
 	for i := range s.insts {

@@ -61,73 +61,130 @@ func aliases(list []Binding) ([]Binding, error) {
 	return out, nil
 }
 
-// oneSet writes a validated module in the form that drivers get, nil if it has that form:
-// resources in descriptor set 0 at their slots; those that share a written slot are
-// Aliased, or else a driver may take them for different memory; and the local size as
-// numbers, for which it needs no feature.
+// oneSet writes a validated module in the form that drivers get, nil if it has that
+// form: resources in descriptor set 0 at their slots; those that share a written slot
+// are Aliased, or else a driver may take them for different memory; the local size as
+// numbers, for which it needs no feature; and decorations one by one, not in groups.
 func (s *shader) oneSet(m *Module) []byte {
-	slots, _ := s.slots() // reflect had them
-	shared := map[uint32]int{}
-	for _, slot := range slots {
-		shared[slot]++
+	f := &folding{s: s, m: m, shared: map[uint32]int{}}
+	f.slots, _ = s.slots() // reflect had them
+	for _, slot := range f.slots {
+		f.shared[slot]++
 	}
-	alias := func(id uint32) bool {
-		slot, ok := slots[id]
-		return ok && shared[slot] > 1 && m.written(slot)
-	}
-	moved, sized := false, false
+	change := false
 	for i := range s.insts {
 		in := &s.insts[i]
 		switch in.op {
 		case opVariable:
-			slot, ok := slots[in.res]
-			if !ok {
-				continue
+			if slot, ok := f.slots[in.res]; ok {
+				set, _ := number(s.decor[in.res], decDescriptorSet)
+				n, _ := number(s.decor[in.res], decBinding)
+				f.moved = f.moved || set != 0 || n != slot || f.alias(in.res)
 			}
-			set, _ := number(s.decor[in.res], decDescriptorSet)
-			n, _ := number(s.decor[in.res], decBinding)
-			moved = moved || set != 0 || n != slot || alias(in.res) && !has(s.decor[in.res], decAliased)
 		case opExecutionModeID:
-			sized = sized || in.args()[1] == modeLocalSizeID
+			change = change || in.args()[1] == modeLocalSizeID
+		case opDecorationGroup:
+			if f.groups == nil {
+				f.groups = map[uint32]bool{}
+			}
+			f.groups[in.res] = true
 		}
 	}
-	if !moved && !sized {
+	if !change && !f.moved && f.groups == nil {
 		return nil
 	}
-	var code []byte
-	code = appendWords(code, []uint32{magic, s.version, 0, s.bound, 0})
-	placed := false
+	code := appendWords(nil, []uint32{magic, s.version, 0, s.bound, 0})
 	for i := range s.insts {
-		in := &s.insts[i]
-		switch {
-		case in.op == opExecutionModeID && in.args()[1] == modeLocalSizeID:
-			code = appendInst(code, opExecutionMode, in.args()[0], modeLocalSize, m.LocalSize[0], m.LocalSize[1], m.LocalSize[2])
-			continue
-		case moved && in.op == opDecorate && (in.w[2] == decDescriptorSet || in.w[2] == decBinding):
-			if !placed {
-				placed = true
-				code = s.place(code, slots, alias)
-			}
-			continue
-		case in.op == opDecorate && in.w[2] == decRestrict && alias(in.w[1]):
-			continue
-		}
-		code = appendWords(code, in.w)
+		code = f.append(code, &s.insts[i])
 	}
 	return code
 }
 
-// place appends the decorations that oneSet gives resources.
-func (s *shader) place(code []byte, slots map[uint32]uint32, alias func(uint32) bool) []byte {
-	for i := range s.insts {
-		in := &s.insts[i]
-		slot, ok := slots[in.res]
+// folding is a module on its way through oneSet.
+type folding struct {
+	s      *shader
+	m      *Module
+	slots  map[uint32]uint32 // by variable
+	shared map[uint32]int    // variables of a slot
+	groups map[uint32]bool   // of decorations
+	moved  bool              // some resource is decorated anew, and so all are
+	placed bool              // they have been
+}
+
+// alias reports whether a variable shares its binding with another, and one of them is
+// written through.
+func (f *folding) alias(id uint32) bool {
+	slot, ok := f.slots[id]
+	return ok && f.shared[slot] > 1 && f.m.written(slot)
+}
+
+// append appends what an instruction becomes.
+func (f *folding) append(code []byte, in *inst) []byte {
+	s, a := f.s, in.args()
+	switch in.op {
+	case opExecutionModeID:
+		if a[1] == modeLocalSizeID {
+			size := f.m.LocalSize
+			return appendInst(code, opExecutionMode, a[0], modeLocalSize, size[0], size[1], size[2])
+		}
+	case opName:
+		if f.groups[a[0]] {
+			return code
+		}
+	case opDecorate, opDecorateID:
+		if f.groups[a[0]] {
+			return code
+		}
+		if in.op == opDecorate {
+			return f.decorate(code, a[0], decoration{a[1], a[2:]})
+		}
+	case opDecorationGroup:
+		return code
+	case opGroupDecorate:
+		for _, id := range a[1:] {
+			for _, d := range s.decor[a[0]] {
+				code = f.decorate(code, id, d)
+			}
+		}
+		return code
+	case opGroupMemberDecorate:
+		for k := 1; k+1 < len(a); k += 2 {
+			for _, d := range s.decor[a[0]] {
+				code = appendInst(code, opMemberDecorate, append([]uint32{a[k], a[k+1], d.kind}, d.args...)...)
+			}
+		}
+		return code
+	}
+	return appendWords(code, in.w)
+}
+
+// decorate appends a decoration, or all that resources get in place of the first that
+// they have.
+func (f *folding) decorate(code []byte, id uint32, d decoration) []byte {
+	switch {
+	case f.moved && (d.kind == decDescriptorSet || d.kind == decBinding):
+		if !f.placed {
+			f.placed = true
+			code = f.place(code)
+		}
+		return code
+	case f.alias(id) && (d.kind == decRestrict || d.kind == decAliased):
+		return code
+	}
+	return appendInst(code, opDecorate, append([]uint32{id, d.kind}, d.args...)...)
+}
+
+// place appends the decorations of all resources.
+func (f *folding) place(code []byte) []byte {
+	for i := range f.s.insts {
+		in := &f.s.insts[i]
+		slot, ok := f.slots[in.res]
 		if in.op != opVariable || !ok {
 			continue
 		}
 		code = appendInst(code, opDecorate, in.res, decDescriptorSet, 0)
 		code = appendInst(code, opDecorate, in.res, decBinding, slot)
-		if alias(in.res) && !has(s.decor[in.res], decAliased) {
+		if f.alias(in.res) {
 			code = appendInst(code, opDecorate, in.res, decAliased)
 		}
 	}

@@ -124,7 +124,6 @@ var capabilities = map[uint32]capability{
 var extensions = map[string]func(*Info) bool{
 	"SPV_KHR_8bit_storage":                  func(i *Info) bool { return i.Features.Storage8 },
 	"SPV_KHR_float_controls":                able(abi.FloatControls),
-	"SPV_KHR_no_integer_wrap_decoration":    able(abi.FloatControls),
 	"SPV_KHR_vulkan_memory_model":           memoryModel,
 	"SPV_KHR_subgroup_uniform_control_flow": able(abi.SubgroupFlow),
 	"SPV_KHR_shader_ballot":                 able(abi.BallotExtension),

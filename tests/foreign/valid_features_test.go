@@ -1,0 +1,3 @@
+package foreign_test
+
+var features = []valid{}
