@@ -63,7 +63,7 @@ type Binding struct {
 // Where names a binding in error texts, with its place in the source where that
 // differs from its slot.
 func (b *Binding) Where() string {
-	if b.Set == 0 && b.Number == b.Slot {
+	if b.Set == 0 { // the lowest there is, so that slots are binding numbers
 		return fmt.Sprintf("binding %d", b.Slot)
 	}
 	return fmt.Sprintf("binding %d (set %d, binding %d in the shader)", b.Slot, b.Set, b.Number)
