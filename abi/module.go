@@ -42,7 +42,8 @@ const (
 // module whose set 0 ends at binding 4 has slot 5 + b.
 //
 // Variables of one set and binding number (aliases: a buffer seen as several types)
-// are one Binding: Access is what any of them may do, Name and Type are the first's.
+// are one Binding: Access is what any of them may do, Name and Type are the first's, and
+// the array is the one of the smallest elements.
 type Binding struct {
 	Slot   uint32 // which of the launch's bindings it is
 	Kind   Kind

@@ -54,6 +54,9 @@ func aliases(list []Binding) ([]Binding, error) {
 			return nil, unsupported("%s is declared as a %v of %s and as a %v of %s: a binding has one kind", b.Where(), a.Kind, a.Type, b.Kind, b.Type)
 		}
 		a.Access |= b.Access
+		if b.ArrayStride != 0 && (a.ArrayStride == 0 || b.ArrayStride < a.ArrayStride) {
+			a.ArrayOffset, a.ArrayStride = b.ArrayOffset, b.ArrayStride
+		}
 		if a.Name == "" {
 			a.Name = b.Name
 		}

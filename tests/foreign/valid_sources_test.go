@@ -119,10 +119,9 @@ void main() { p.m[1].x = 7; p.n = mat2(1, 2, 3, 4); }`,
 		source: `#version 450
 layout(local_size_x_id = 3, local_size_y = 2) in;
 layout(binding=0) buffer A { uint a[]; };
-void main() { atomicAdd(a[0], gl_WorkGroupSize.x + gl_WorkGroupSize.y); }`,
+void main() { a[gl_LocalInvocationIndex] = gl_WorkGroupSize.x + 10 * gl_WorkGroupSize.y; }`,
 		buffers: [][]uint32{{0, 0, 0, 0}},
-		want:    map[int][]uint32{0: {6}},
-		refused: map[string]string{"webgpu": "OpSpecConstantOp"},
+		want:    map[int][]uint32{0: {21, 21, 0}},
 	},
 	{
 		name: "printing for debuggers",
