@@ -1,12 +1,18 @@
 package batch
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // TestDamage opens pictures cut off at every length and with bytes changed at
@@ -47,6 +53,42 @@ func TestDamage(t *testing.T) {
 			}
 			try(fmt.Sprintf("%s mutant %d", ext, i), data)
 		}
+	}
+}
+
+// TestRead reads every format, and names what is not read.
+func TestRead(t *testing.T) {
+	tree(t, nil)
+	jpg := encoded(scene(16, 10), ".jpg")
+	twelve := bytes.Clone(jpg)
+	at := bytes.Index(twelve, []byte{0xff, 0xc0})
+	twelve[at+4] = 12
+	arithmetic := bytes.Clone(jpg)
+	arithmetic[at+1] = 0xc9
+	for name, data := range map[string][]byte{
+		"a.jpg": jpg, "a.png": encoded(scene(16, 10), ".png"), "a.bmp": encoded(scene(16, 10), ".bmp"), "a.tiff": encoded(scene(16, 10), ".tiff"), "a.gif": encoded(scene(16, 10), ".gif"),
+	} {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Read(t.Context(), name, 160)
+		if err != nil || m.Rect.Size() != image.Pt(16, 10) || far(m.NRGBAAt(15, 9), color.NRGBA{240, 240, 240, 255}) > 8 {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+		if _, err := Read(t.Context(), name, 159); err == nil {
+			t.Errorf("%s: read past the limit", name)
+		}
+	}
+	for want, data := range map[string][]byte{"JPEG with 12 bits a sample": twelve, "JPEG with arithmetic coding": arithmetic} {
+		if err := os.WriteFile("b.jpg", data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), "b.jpg", 0); !errors.Is(err, errs.ErrUnsupported) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := Read(t.Context(), "none.jpg", 0); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
 	}
 }
 

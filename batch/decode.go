@@ -98,7 +98,7 @@ func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 	if s.size == 0 {
 		return nil, errors.New("the file is empty")
 	}
-	var head [16]byte
+	var head [18]byte
 	n, err := s.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, damaged(err)
@@ -141,6 +141,31 @@ func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
 		return damaged(err)
 	}
 	return s.ctx.Err()
+}
+
+// Read reads one picture as Run does: upright, 8 bits a channel, the first frame
+// of an animation. One of more than maxPixels is refused unread; 0 =
+// DefaultMaxPixels. Errors: ErrUnsupported naming what Lathe does not read, those
+// of opening the file, ctx.Err(), and others that say what is wrong with it.
+func Read(ctx context.Context, name string, maxPixels int64) (*image.NRGBA, error) {
+	if maxPixels == 0 {
+		maxPixels = DefaultMaxPixels
+	}
+	src, err := openSource(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	h, err := src.readHeader(maxPixels)
+	if err != nil {
+		return nil, err
+	}
+	w, ht := h.size()
+	m := image.NewNRGBA(image.Rect(0, 0, w, ht))
+	if err := src.decode(m, h, 0); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // damaged words a decoder's error.

@@ -41,13 +41,17 @@ type Header struct {
 	size    int64         // of the file
 }
 
-// IsBMP reports whether a file that begins with head is a BMP file, or an OS/2
-// array of them.
+// IsBMP reports whether a file that begins with head, of 18 bytes or more, is a
+// BMP file, or an OS/2 array of them. Much else begins with the same two letters,
+// so the length of the second header must be one.
 func IsBMP(head []byte) bool {
-	if len(head) >= 16 && string(head[:2]) == "BA" {
+	if len(head) < 18 {
+		return len(head) >= 2 && string(head[:2]) == "BM" // cut off
+	}
+	if string(head[:2]) == "BA" {
 		return string(head[14:16]) == "BM"
 	}
-	return len(head) >= 2 && string(head[:2]) == "BM"
+	return string(head[:2]) == "BM" && le32(head[14:]) <= 1<<16
 }
 
 const fileHeader = 14

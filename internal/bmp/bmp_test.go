@@ -428,6 +428,19 @@ func TestSkips(t *testing.T) {
 	}
 }
 
+func TestIsBMP(t *testing.T) {
+	for i, k := range kinds {
+		if !IsBMP(k.make(2, 2, uint64(i)).file[:18]) {
+			t.Errorf("%s is not taken for BMP", k.name)
+		}
+	}
+	for _, s := range []string{"", "B", "BMW has made cars since 1928.", "BAM! And BMP it is not", "\x89PNG\r\n\x1a\n0123456789abcdef"} {
+		if IsBMP([]byte(s)) {
+			t.Errorf("%q is taken for BMP", s)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	patch := func(k kind, at int, v byte) []byte {
 		b := k.make(8, 8, 1).file

@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"io"
 	"math/bits"
+	"strings"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
@@ -38,7 +39,7 @@ func (h *Header) open(r io.ReaderAt, at, size int64, rows int) (io.Reader, error
 		}
 		// Black is the bit 1, whatever colour the photometric interpretation
 		// then makes of it.
-		return ccitt.NewReader(raw, order, form, h.chunkW, rows, &ccitt.Options{Invert: true}), nil
+		return faxReader{ccitt.NewReader(raw, order, form, h.chunkW, rows, &ccitt.Options{Invert: true})}, nil
 	case lzwCoded:
 		b := bufio.NewReader(in)
 		if head, err := b.Peek(2); err == nil && head[0] == 0 && head[1]&1 == 1 {
@@ -63,6 +64,22 @@ func (v reversed) Read(p []byte) (int, error) {
 	n, err := v.r.Read(p)
 	for i, b := range p[:n] {
 		p[i] = bits.Reverse8(b)
+	}
+	return n, err
+}
+
+// faxReader tells what the fax decoder does not know from what is damaged.
+type faxReader struct{ r io.Reader }
+
+func (f faxReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil {
+		switch text := err.Error(); {
+		case strings.Contains(text, "missing End-of-Line"):
+			err = unsupported("lines of CCITT group 3 compression without an end mark")
+		case strings.Contains(text, "unsupported mode"):
+			err = unsupported("uncompressed runs in CCITT compression")
+		}
 	}
 	return n, err
 }

@@ -155,6 +155,9 @@ func (h *Header) checkCompression(t4 int) (err error) {
 		if t4&1 != 0 {
 			return unsupported("two-dimensional CCITT group 3 compression")
 		}
+		if t4&4 != 0 {
+			return unsupported("filled lines of CCITT group 3 compression")
+		}
 	case jpegCoded:
 		h.tables, _, err = h.dir.bytes(347, 1<<16)
 	default:

@@ -98,7 +98,7 @@ func TestRewritten(t *testing.T) {
 		}
 	}
 	// What is not read is named.
-	for args, want := range map[string]string{"-c g3:2d": "two-dimensional CCITT", "-c jpeg:100 -p separate": "YCbCr planes"} {
+	for args, want := range map[string]string{"-c g3:2d": "two-dimensional CCITT", "-c g3:1d:fill": "filled lines", "-c jpeg:100 -p separate": "YCbCr planes"} {
 		black := black
 		if strings.Contains(args, "jpeg") {
 			black = colour

@@ -8,13 +8,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"image"
-	_ "image/gif"
-	_ "image/jpeg"
 	"image/png"
 	"io"
 	"os"
@@ -23,9 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	_ "golang.org/x/image/bmp"
-	_ "golang.org/x/image/tiff"
-	_ "golang.org/x/image/webp"
+	"github.com/lathe-gpu/lathe/batch"
 )
 
 // pipeline is a run of `lathe image` over all photographs.
@@ -165,12 +162,7 @@ func writeSheet(path string, runs []report) error {
 }
 
 func load(path string) (image.Image, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, _, err := image.Decode(f)
+	m, err := batch.Read(context.Background(), path, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
