@@ -64,7 +64,7 @@ func (d *Device) SoftmaxGrad(y, dy *Tensor, dim int) (*Tensor, error) {
 // being added to the variance, then multiplies by gamma and adds beta, both of
 // the size of that dimension. Nil for beta, or for both, leaves them out.
 func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error) {
-	return d.one(ops.LayerNorm{Eps: spec.Given(eps)}, present(x, gamma, beta)...)
+	return d.one(ops.LayerNorm{Eps: eps}, present(x, gamma, beta)...)
 }
 
 // RMSNorm divides x by the root of the mean square of all elements from dimension
@@ -72,13 +72,13 @@ func (d *Device) LayerNorm(x, gamma, beta *Tensor, eps float64) (*Tensor, error)
 // square, then multiplies by gamma, of the shape of those dimensions. Nil for
 // gamma leaves it out.
 func (d *Device) RMSNorm(x, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
-	return d.one(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, present(x, gamma)...)
+	return d.one(ops.RMSNorm{Dim: dim, Eps: eps}, present(x, gamma)...)
 }
 
 // LayerNormGrad is the gradients of LayerNorm with respect to x, gamma and
 // beta, given dy, that of its result.
 func (d *Device) LayerNormGrad(x, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
-	out, err := d.Call(ops.LayerNormGrad{Eps: spec.Given(eps)}, x, gamma, dy)
+	out, err := d.Call(ops.LayerNormGrad{Eps: eps}, x, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}

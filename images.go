@@ -1,6 +1,7 @@
 package lathe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -36,8 +37,11 @@ func stripSize(want int64, info *gpu.Info) int64 {
 // rounded to 8 bits. Runs of pointwise operations cost one pass.
 // Errors: ErrInvalidArgument, ErrOutOfMemory, ctx.Err(), ErrDeviceLost.
 func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call) (*image.NRGBA, error) {
-	if src == nil {
-		return nil, fmt.Errorf("lathe: apply: %w: no image", errs.ErrInvalidArgument)
+	if err := d.ready("apply"); err != nil {
+		return nil, err
+	}
+	if err := pixels.Check(src); err != nil {
+		return nil, fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
 	b := src.Bounds()
 	dst := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -51,8 +55,14 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 // and may be src itself. Images larger than WithStrip go through the device in
 // strips. If it fails half-way, the part of dst that was done is overwritten.
 func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error {
-	if src == nil || dst == nil {
-		return fmt.Errorf("lathe: apply: %w: no image", errs.ErrInvalidArgument)
+	if err := d.ready("apply"); err != nil {
+		return err
+	}
+	if err := errs.Context(ctx); err != nil {
+		return fmt.Errorf("lathe: apply: %w", err)
+	}
+	if err := cmp.Or(pixels.Check(src), pixels.Check(dst)); err != nil {
+		return fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
 	from, to := src.Bounds().Size(), dst.Rect.Size()
 	if from != to {
@@ -166,7 +176,11 @@ func (a *application) strip(ctx context.Context, top, bottom int) error {
 		return fmt.Errorf("lathe: apply: %w", err)
 	}
 	defer release()
-	if err := a.dev.gpu.Write(ctx, bufs[0], 0, a.sourceRows(from, to, bottom)); err != nil {
+	rows, err := a.read(from, to, bottom)
+	if err != nil {
+		return err
+	}
+	if err := a.dev.gpu.Write(ctx, bufs[0], 0, rows); err != nil {
 		return err
 	}
 	cur := exec.Operand{Buffer: bufs[0], Desc: desc}
@@ -181,6 +195,16 @@ func (a *application) strip(ctx context.Context, top, bottom int) error {
 		cur = next
 	}
 	return a.result(ctx, cur.Buffer, top-from, top, bottom)
+}
+
+// read is sourceRows; an image that panics is an error.
+func (a *application) read(from, to, bottom int) (rows []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("lathe: apply: %w: the source cannot be read: %v", errs.ErrInvalidArgument, p)
+		}
+	}()
+	return a.sourceRows(from, to, bottom), nil
 }
 
 // sourceRows returns rows [from, to) of the source at the device's pitch, and

@@ -48,6 +48,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/chrome"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
@@ -152,8 +153,16 @@ func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	var o options
 	o.driver.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("lathe: open: %w", err)
+	}
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	if o.device != nil && errs.Nil(o.device) {
+		return nil, fmt.Errorf("lathe: open: %w: WithGPU of a nil %T", errs.ErrInvalidArgument, o.device)
 	}
 	if o.trace == nil {
 		return open(ctx, o, nil)
@@ -209,25 +218,54 @@ func open(ctx context.Context, o options, trace *chrome.Trace) (*Device, error) 
 // those of Vulkan, then those of WebGPU, so that a device may be in it twice. If
 // LATHE_BACKEND names a backend, only those of that backend are there.
 // Errors: ErrNoDevice, ErrInvalidArgument (LATHE_BACKEND), ctx.Err().
-func Devices(ctx context.Context) ([]gpu.Info, error) { return drivers.List(ctx, "") }
+func Devices(ctx context.Context) ([]gpu.Info, error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("lathe: devices: %w", err)
+	}
+	return drivers.List(ctx, "")
+}
 
-// Info describes the device.
-func (d *Device) Info() *gpu.Info { return d.gpu.Info() }
+// ready reports ErrNotInitialized for a Device that Open did not make.
+func (d *Device) ready(op string) error {
+	if d == nil || d.run == nil {
+		return fmt.Errorf("lathe: %s: %w: a Device that Open did not make", op, errs.ErrNotInitialized)
+	}
+	return nil
+}
+
+// Info describes the device; one that Open did not make has an empty Info.
+func (d *Device) Info() *gpu.Info {
+	if d.ready("info") != nil {
+		return &gpu.Info{}
+	}
+	return d.gpu.Info()
+}
 
 // Sync waits until all work given to the device is done, and returns its first
 // error. Errors that only the device could see, such as an index out of range
 // in an earlier call, are ErrInvalidArgument here or in a Read before it,
 // once; the outputs of the call at fault are then as they were before it.
-func (d *Device) Sync(ctx context.Context) error { return d.run.Sync(ctx) }
+func (d *Device) Sync(ctx context.Context) error {
+	if err := d.ready("sync"); err != nil {
+		return err
+	}
+	return d.run.Sync(ctx)
+}
 
-// GPU is the device underneath, for work by handle and dispatch.
-func (d *Device) GPU() gpu.Device { return d.gpu }
+// GPU is the device underneath, for work by handle and dispatch; nil in a Device
+// that Open did not make.
+func (d *Device) GPU() gpu.Device {
+	if d.ready("gpu") != nil {
+		return nil
+	}
+	return d.gpu
+}
 
 // Span puts something that the program does itself, such as reading a file, into
 // the trace, from now until end is called, with args, which may be nil, and the
 // error that end is given. Without WithTrace it does nothing.
 func (d *Device) Span(name string, args map[string]string) (end func(err error)) {
-	if d.trace == nil {
+	if d == nil || d.trace == nil {
 		return func(error) {}
 	}
 	return d.trace.Span(name, args)
@@ -236,6 +274,9 @@ func (d *Device) Span(name string, args map[string]string) (end func(err error))
 // Close waits for work in progress and gives back the device with all its
 // tensors. Closing twice is harmless.
 func (d *Device) Close() error {
+	if err := d.ready("close"); err != nil {
+		return err
+	}
 	d.closing.Do(func() {
 		d.closed = errors.Join(d.run.Close(), d.gpu.Close())
 		if d.trace != nil {

@@ -23,35 +23,53 @@ type Tensor struct {
 }
 
 // Desc describes the tensor: dtype, shape and, of views, strides.
-func (t *Tensor) Desc() tensor.Desc { return t.desc }
+func (t *Tensor) Desc() tensor.Desc {
+	if t == nil {
+		return tensor.Desc{}
+	}
+	return t.desc
+}
 
 // Shape is the tensor's shape; empty for a scalar. It must not be changed.
-func (t *Tensor) Shape() []int { return t.desc.Shape }
+func (t *Tensor) Shape() []int { return t.Desc().Shape }
 
 // DType is the type of the elements.
-func (t *Tensor) DType() tensor.DType { return t.desc.DType }
+func (t *Tensor) DType() tensor.DType { return t.Desc().DType }
 
 // String describes the tensor as "f32[2,3]".
-func (t *Tensor) String() string { return t.desc.String() }
+func (t *Tensor) String() string {
+	if t == nil {
+		return "no tensor"
+	}
+	return t.desc.String()
+}
 
 // Handle is the buffer that the tensor lies in, for use with Device.GPU; a view
 // begins Offset bytes into it. As with os.File.Fd, the handle does not keep the
 // tensor: call runtime.KeepAlive(t) after the last use of it, or the buffer may
 // be given back before.
 func (t *Tensor) Handle() gpu.Handle {
-	if t.buf == nil {
+	if t == nil || t.buf == nil {
 		return 0 // a Tensor that no Device made
 	}
 	return t.buf.handle
 }
 
 // Offset is where the tensor begins in its buffer, in bytes; 0 unless it is a view.
-func (t *Tensor) Offset() int64 { return t.offset }
+func (t *Tensor) Offset() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.offset
+}
 
 // NewTensor makes a zero-filled tensor. Any dimension may be 0.
 // Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory (after a garbage
 // collection that did not help).
 func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
+	if err := d.ready("new tensor"); err != nil {
+		return nil, err
+	}
 	if err := desc.Check(); err != nil {
 		return nil, fmt.Errorf("lathe: new tensor: %w", err)
 	}
@@ -110,6 +128,9 @@ func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
 // ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the
 // device can see is an error of the next Read or Sync.
 func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error {
+	if err := d.ready("run"); err != nil {
+		return err
+	}
 	o, err := d.operands(out)
 	if err != nil {
 		return err
@@ -138,6 +159,9 @@ func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error 
 // waiting for the result. The methods named after operations are short for it.
 // Errors: as Run.
 func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
+	if err := d.ready("call"); err != nil {
+		return nil, err
+	}
 	c, err := spec.Resolve(c)
 	if err != nil {
 		return nil, err
@@ -191,6 +215,9 @@ func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*Tensor, push []byte, groups [3]uint32) error {
+	if err := d.ready("dispatch"); err != nil {
+		return err
+	}
 	var few [8]gpu.Binding // most shaders have no more
 	ranges := few[:0]
 	for i, t := range bindings {
@@ -215,6 +242,9 @@ func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*
 
 // known reports ErrInvalidHandle for what is not a live tensor of this device.
 func (d *Device) known(op string, t *Tensor) error {
+	if err := d.ready(op); err != nil {
+		return err
+	}
 	switch {
 	case t == nil || t.buf == nil:
 		return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)

@@ -8,6 +8,14 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// made reports ErrInvalidHandle for a Tensor that no Device made.
+func (t *Tensor) made(op string) error {
+	if t == nil || t.buf == nil {
+		return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)
+	}
+	return nil
+}
+
 // view is a tensor over the same memory.
 func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
 	d := tensor.Desc{DType: t.desc.DType, Shape: shape, Strides: strides}
@@ -35,6 +43,9 @@ func (t *Tensor) invalid(op, format string, args ...any) error {
 // Errors: ErrInvalidArgument: another number of elements, or a view whose
 // elements do not lie one after the other; reshape Device.Copy of it.
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
+	if err := t.made("reshape"); err != nil {
+		return nil, err
+	}
 	shape = slices.Clone(shape)
 	known, open := 1, -1
 	for i, n := range shape {
@@ -71,6 +82,9 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 // transposes a matrix.
 // Errors: ErrInvalidArgument.
 func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
+	if err := t.made("transpose"); err != nil {
+		return nil, err
+	}
 	rank := len(t.desc.Shape)
 	if len(perm) == 0 {
 		for i := range rank {
@@ -95,6 +109,9 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 // from the end if negative.
 // Errors: ErrInvalidArgument.
 func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
+	if err := t.made("narrow"); err != nil {
+		return nil, err
+	}
 	rank := len(t.desc.Shape)
 	if dim < 0 {
 		dim += rank
@@ -120,6 +137,9 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 // It can be read and not written.
 // Errors: ErrInvalidArgument.
 func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
+	if err := t.made("expand"); err != nil {
+		return nil, err
+	}
 	skip := len(shape) - len(t.desc.Shape)
 	if skip < 0 {
 		return nil, t.invalid("expand", "to %v, of fewer dimensions", shape)

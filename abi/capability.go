@@ -90,12 +90,12 @@ var capabilities = map[uint32]capability{
 
 // Matrices reports whether the module has cooperative matrices, of either form.
 func (m *Module) Matrices() bool {
-	return slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c == capCoopNV || c == capCoopKHR })
+	return m != nil && slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c == capCoopNV || c == capCoopKHR })
 }
 
 // Subgroups reports whether the module has subgroup operations.
 func (m *Module) Subgroups() bool {
-	return slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= capGroup && c <= capGroupQuad })
+	return m != nil && slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= capGroup && c <= capGroupQuad })
 }
 
 // abilities checks the capabilities and extensions declared, and that every

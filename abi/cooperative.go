@@ -26,6 +26,9 @@ const (
 // Errors: ErrUnsupported if a type is used in two ways; ErrInvalidShader if m does not
 // come from Parse or Reflect.
 func Cooperative(m *Module) ([]byte, error) {
+	if m == nil {
+		return nil, noModule("cooperative matrices")
+	}
 	if !slices.Contains(m.Capabilities, capCoopNV) {
 		return m.Code, nil
 	}

@@ -17,6 +17,9 @@ import (
 //
 // Errors: ErrInvalidShader if m does not come from Parse.
 func Guard(m *Module) (*Module, error) {
+	if m == nil {
+		return nil, noModule("guard")
+	}
 	if !m.Foreign {
 		return m, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Lowered is a module in the SPIR-V that WebGPU takes, which has no push
@@ -38,11 +40,19 @@ type Lowered struct {
 // specialisation constants, a texel buffer that is passed to a function);
 // ErrInvalidShader if m does not come from Parse or Reflect.
 func Lower(m *Module, readWrite bool) (*Lowered, error) {
+	if m == nil {
+		return nil, noModule("lower")
+	}
 	l, err := lower(m, readWrite)
 	if err != nil {
 		return nil, fmt.Errorf("abi: lower %s: %w", m.label(), err)
 	}
 	return l, nil
+}
+
+// noModule is the error of a function of modules that is given none.
+func noModule(op string) error {
+	return fmt.Errorf("abi: %s: %w: no module", op, errs.ErrInvalidShader)
 }
 
 // label names a module in error texts.

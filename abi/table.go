@@ -43,6 +43,9 @@ type TableKernel struct {
 
 // NewTableKernel describes the kernel m as its SPIR-V declares it.
 func NewTableKernel(m *Module) TableKernel {
+	if m == nil {
+		return TableKernel{}
+	}
 	return TableKernel{Name: m.Name, Bindings: m.Bindings, Params: m.Params, Specs: m.Specs, LocalSize: m.LocalSize, Hash: m.Hash}
 }
 

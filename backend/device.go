@@ -36,6 +36,9 @@ type Device struct {
 // the best of several ways to carry out an operation is for LATHE_TUNE to say.
 // Errors: ErrABIMismatch, ErrInvalidArgument (LATHE_TUNE).
 func New(dev gpu.Device) (*Device, error) {
+	if errs.Nil(dev) {
+		return nil, fmt.Errorf("backend: new: %w: no device", errs.ErrInvalidArgument)
+	}
 	mode, err := tune.ParseMode("")
 	if err != nil {
 		return nil, err
@@ -51,14 +54,32 @@ func New(dev gpu.Device) (*Device, error) {
 	return &Device{name: dev.Info().Backend, gpu: dev, run: run}, nil
 }
 
-// Name is the kind of device: "vk" for Vulkan.
-func (d *Device) Name() string { return d.name }
+// ready reports ErrNotInitialized for a Device that New did not make.
+func (d *Device) ready() error {
+	if d == nil || d.run == nil {
+		return fmt.Errorf("%w: a Device that New did not make", errs.ErrNotInitialized)
+	}
+	return nil
+}
 
-// Info describes the device.
-func (d *Device) Info() *gpu.Info { return d.gpu.Info() }
+// Name is the kind of device: "vk" for Vulkan.
+func (d *Device) Name() string {
+	if d == nil {
+		return ""
+	}
+	return d.name
+}
+
+// Info describes the device; one that New did not make has an empty Info.
+func (d *Device) Info() *gpu.Info {
+	if d.ready() != nil {
+		return &gpu.Info{}
+	}
+	return d.gpu.Info()
+}
 
 // IsAvailable reports whether the device is neither lost nor closed.
-func (d *Device) IsAvailable() bool { return d.gpu.Submit(nil) == nil }
+func (d *Device) IsAvailable() bool { return d.ready() == nil && d.gpu.Submit(nil) == nil }
 
 // ABIFingerprint is the fingerprint of the embedded shaders, which New has
 // compared with that of the Go declarations.
@@ -67,12 +88,18 @@ func (d *Device) ABIFingerprint() uint64 { return spirv.Fingerprint() }
 // Close waits for work in progress and gives back everything. Closing twice is
 // harmless.
 func (d *Device) Close() error {
+	if err := d.ready(); err != nil {
+		return fmt.Errorf("backend: close: %w", err)
+	}
 	d.closing.Do(func() { d.closed = errors.Join(d.run.Close(), d.gpu.Close()) })
 	return d.closed
 }
 
 // AllocTensor makes a zero-filled tensor.
 func (d *Device) AllocTensor(shape []int, dtype tensor.DType) (TensorHandle, error) {
+	if err := d.ready(); err != nil {
+		return 0, fmt.Errorf("backend: alloc tensor: %w", err)
+	}
 	desc := tensor.Contiguous(dtype, slices.Clone(shape)...)
 	if err := desc.Check(); err != nil {
 		return 0, fmt.Errorf("backend: alloc tensor: %w", err)
@@ -87,6 +114,9 @@ func (d *Device) AllocTensor(shape []int, dtype tensor.DType) (TensorHandle, err
 
 // FreeTensor ends the life of a tensor.
 func (d *Device) FreeTensor(h TensorHandle) error {
+	if err := d.ready(); err != nil {
+		return fmt.Errorf("backend: free tensor: %w", err)
+	}
 	if _, ok := d.tensors.LoadAndDelete(h); !ok {
 		return fmt.Errorf("backend: free tensor: %w", unknown(h))
 	}
@@ -128,10 +158,18 @@ func (d *Device) ReadTensor(ctx context.Context, h TensorHandle) ([]byte, error)
 }
 
 // Sync waits for all work.
-func (d *Device) Sync(ctx context.Context) error { return d.run.Sync(ctx) }
+func (d *Device) Sync(ctx context.Context) error {
+	if err := d.ready(); err != nil {
+		return fmt.Errorf("backend: sync: %w", err)
+	}
+	return d.run.Sync(ctx)
+}
 
 // DispatchCompute runs a compute shader of any origin.
 func (d *Device) DispatchCompute(spirv []byte, bindings []TensorHandle, push []byte, groups [3]uint32) error {
+	if err := d.ready(); err != nil {
+		return fmt.Errorf("backend: dispatch compute: %w", err)
+	}
 	for i, h := range bindings {
 		if _, err := d.desc(h); err != nil {
 			return fmt.Errorf("backend: dispatch compute: binding %d: %w", i, err)
@@ -142,6 +180,9 @@ func (d *Device) DispatchCompute(spirv []byte, bindings []TensorHandle, push []b
 
 // desc describes a live tensor.
 func (d *Device) desc(h TensorHandle) (tensor.Desc, error) {
+	if err := d.ready(); err != nil {
+		return tensor.Desc{}, err
+	}
 	desc, ok := d.tensors.Load(h)
 	if !ok {
 		return tensor.Desc{}, unknown(h)

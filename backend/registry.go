@@ -102,6 +102,9 @@ func Open(ctx context.Context, name string) (Backend, error) {
 // OpenExplained is Open, and says in a line for each backend looked at why it
 // was taken or not.
 func OpenExplained(ctx context.Context, name string) (b Backend, why []string, err error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, nil, fmt.Errorf("backend: open: %w", err)
+	}
 	source := ""
 	if name == "" {
 		if name = strings.TrimSpace(os.Getenv(Env)); name == "" {
@@ -127,7 +130,7 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 func auto(ctx context.Context, all []registered) (best Backend, why []string, err error) {
 	var failed []error
 	for _, r := range all {
-		if err := ctx.Err(); err != nil {
+		if err := errs.Context(ctx); err != nil {
 			return nil, why, errors.Join(err, closeIf(best))
 		}
 		b, err := r.start(ctx)

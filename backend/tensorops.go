@@ -50,12 +50,12 @@ func (d *Device) Embedding(indices, weight, out TensorHandle) error {
 
 // LayerNorm normalises the last dimension.
 func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error {
-	return d.call(ops.LayerNorm{Eps: spec.Given(eps)}, list{out}, list{in, gamma, beta})
+	return d.call(ops.LayerNorm{Eps: eps}, list{out}, list{in, gamma, beta})
 }
 
 // RMSNorm divides by the root mean square from a dimension on.
 func (d *Device) RMSNorm(in, gamma, out TensorHandle, dim int, eps float64) error {
-	return d.call(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, list{out}, list{in, gamma})
+	return d.call(ops.RMSNorm{Dim: dim, Eps: eps}, list{out}, list{in, gamma})
 }
 
 // Softmax along a dimension.

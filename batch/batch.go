@@ -112,6 +112,9 @@ type Report struct {
 // Count returns how many files have the status.
 func (r *Report) Count(s Status) int {
 	n := 0
+	if r == nil {
+		return n
+	}
 	for i := range r.Files {
 		if r.Files[i].Status == s {
 			n++
@@ -122,7 +125,7 @@ func (r *Report) Count(s Status) int {
 
 // Rate is the throughput in millions of pixels a second.
 func (r *Report) Rate() float64 {
-	if r.Elapsed <= 0 {
+	if r == nil || r.Elapsed <= 0 {
 		return 0
 	}
 	return float64(r.Pixels) / 1e6 / r.Elapsed.Seconds()
@@ -137,11 +140,14 @@ func (r *Report) Rate() float64 {
 // Errors: ErrInvalidArgument (options), and what keeps the output folder from
 // being made or opened; the report is nil then.
 func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o Options) (*Report, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("batch: run: %w", errs.Context(ctx))
+	}
 	hard := o.Memory > 0
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	if proc == nil && len(calls) > 0 {
+	if errs.Nil(proc) && len(calls) > 0 {
 		return nil, fmt.Errorf("batch: run: %w: no device for %d operations", errs.ErrInvalidArgument, len(calls))
 	}
 	start := time.Now()

@@ -43,6 +43,9 @@ var ErrNoMatch = errors.New("no picture matches")
 // An input that cannot be used is in the list with its Err. The error is
 // ctx.Err() or nil.
 func Find(ctx context.Context, inputs []string, o FindOptions) ([]Found, error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("batch: find: %w", err)
+	}
 	f := &finder{FindOptions: o, ctx: ctx, seen: map[string]bool{}}
 	if o.Skip != "" {
 		f.skip, _ = os.Stat(o.Skip)

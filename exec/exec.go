@@ -44,13 +44,22 @@ type Option func(*Runner)
 
 // WithTarget lets f change what operations are planned for, for instance to
 // try the GPU kernels on a CPU driver.
-func WithTarget(f func(*spec.Target)) Option { return func(r *Runner) { f(&r.target) } }
+func WithTarget(f func(*spec.Target)) Option {
+	return func(r *Runner) {
+		if f != nil {
+			f(&r.target)
+		}
+	}
+}
 
 // New returns a Runner for a device. The caller closes the device; Close of the
 // Runner gives back its scratch memory before.
 // Errors: ErrABIMismatch if the embedded shaders are not those the operations
 // were declared for.
 func New(dev gpu.Device, opts ...Option) (*Runner, error) {
+	if errs.Nil(dev) {
+		return nil, fmt.Errorf("exec: new: %w: no device", errs.ErrInvalidArgument)
+	}
 	if err := Verify(); err != nil {
 		return nil, err
 	}
@@ -59,9 +68,19 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	r.scratch.dev = dev
 	r.faults.dev, r.faults.stride = dev, r.align
 	for _, o := range opts {
-		o(r)
+		if o != nil {
+			o(r)
+		}
 	}
 	return r, nil
+}
+
+// ready reports ErrNotInitialized for a Runner that New did not make.
+func (r *Runner) ready() error {
+	if r == nil || r.dev == nil {
+		return fmt.Errorf("exec: %w: a Runner that New did not make", errs.ErrNotInitialized)
+	}
+	return nil
 }
 
 // Verify reports ErrABIMismatch if the embedded shaders are not those the
@@ -77,6 +96,9 @@ var verify = sync.OnceValue(func() error {
 
 // TargetOf is what plans are made for on a device.
 func TargetOf(info *gpu.Info) spec.Target {
+	if info == nil {
+		return spec.Target{}
+	}
 	l, f := info.Limits, info.Features
 	subgroup := f.SubgroupSize
 	if !f.FullSubgroups || !f.Subgroups || subgroup < 4 || subgroup&(subgroup-1) != 0 {
@@ -108,15 +130,28 @@ func TargetOf(info *gpu.Info) spec.Target {
 }
 
 // Target is what this Runner plans for.
-func (r *Runner) Target() spec.Target { return r.target }
+func (r *Runner) Target() spec.Target {
+	if r == nil {
+		return spec.Target{}
+	}
+	return r.target
+}
 
 // Close gives the scratch memory back. The Runner must not be used afterwards.
-func (r *Runner) Close() error { return errors.Join(r.faults.close(), r.scratch.drop(0)) }
+func (r *Runner) Close() error {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	return errors.Join(r.faults.close(), r.scratch.drop(0))
+}
 
 // Sync waits until all work is done and returns its first error, be it the
 // device's or one that a call could only find there, such as an index out of
 // range. Each such error is returned once, by the next Sync or Read.
 func (r *Runner) Sync(ctx context.Context) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
 	if err := r.dev.Sync(ctx); err != nil {
 		return err
 	}
@@ -125,6 +160,9 @@ func (r *Runner) Sync(ctx context.Context) error {
 
 // Read is the device's Read, and fails as Sync does if a call was wrong.
 func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
+		return err
+	}
 	if err := r.faults.collect(ctx); err != nil {
 		return err
 	}
@@ -141,6 +179,9 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 // After an error nothing has been run. What only the device can see is an error
 // of the next Sync or Read, and leaves the outputs as they were.
 func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
 	if r.trace != nil {
 		return r.traced(ctx, call, out, in)
 	}
@@ -149,7 +190,7 @@ func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) err
 
 // launch is Run; the dispatches get the tag.
 func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, tag uint64) error {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	call, err := spec.Resolve(call)
@@ -191,6 +232,9 @@ func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, 
 
 // Plan checks a call and returns its launches, without running them.
 func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
 	call, err := spec.Resolve(call)
 	if err != nil {
 		return nil, err
@@ -210,15 +254,15 @@ func (r *Runner) checked(call spec.Call, out, in []Operand, choose chooser) (*sp
 	}
 	for i, o := range out {
 		if err := o.Desc.Check(); err != nil {
-			return nil, fmt.Errorf("exec: %s: output %s: %w", op.Name, op.Out[i].Name, err)
+			return nil, fmt.Errorf("exec: %s: output %s: %w", op.Name, outputName(op, i), err)
 		}
 		if o.Desc.DType != want[i].DType || !sameShape(o.Desc.Shape, want[i].Shape) {
-			return nil, fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, op.Out[i].Name, o.Desc, want[i])
+			return nil, fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc, want[i])
 		}
 	}
 	for i, o := range out {
 		if onItself(o.Desc) {
-			return nil, fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, op.Out[i].Name, o.Desc.Strides, o.Desc)
+			return nil, fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc.Strides, o.Desc)
 		}
 	}
 	if err := r.checkPlaces(op, out, in); err != nil {
@@ -229,6 +273,14 @@ func (r *Runner) checked(call spec.Call, out, in []Operand, choose chooser) (*sp
 		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
 	}
 	return plan, nil
+}
+
+// outputName is what errors call an output.
+func outputName(op *spec.Op, i int) string {
+	if i < len(op.Out) {
+		return op.Out[i].Name
+	}
+	return fmt.Sprint(i)
 }
 
 // checkPlaces reports operands that are misaligned or overlap.
@@ -246,7 +298,7 @@ func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
 			if j < len(in) && op.MayOverwrite(i, j) && sameTensor(o, other) {
 				continue
 			}
-			return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, op.Out[i].Name)
+			return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, outputName(op, i))
 		}
 	}
 	return nil

@@ -2,10 +2,12 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // maxIdle is how many bytes of scratch memory a pool keeps while no call uses
@@ -124,6 +126,12 @@ func (p *pool) drop(keep int64) error {
 // matter, until release is called. Work may still be pending on them then.
 // Errors: ErrOutOfMemory, *LimitError.
 func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
+	if err := r.ready(); err != nil {
+		return nil, nil, err
+	}
+	if n < 0 {
+		return nil, nil, fmt.Errorf("exec: borrow: %w: %d buffers", errs.ErrInvalidArgument, n)
+	}
 	sizes := make([]int64, n)
 	for i := range sizes {
 		sizes[i] = max(size, 1)

@@ -18,7 +18,7 @@ const copyName = "copy"
 // after; so are those with strides where the operation cannot work with strides.
 func (r *Runner) plan(call spec.Call, in, out []Operand, choose chooser) (*spec.Plan, error) {
 	mover, err := copier()
-	if m, ok := call.(spec.Mover); ok {
+	if m, ok := call.(spec.Mover); ok && len(in) == 1 && len(out) == 1 {
 		return m.PlanFrom(&r.target, in[0].Desc, out[0].Desc, r.skew(in[0]), r.skew(out[0]))
 	}
 	all := append(append([]Operand(nil), in...), out...)
@@ -117,7 +117,7 @@ func (r *Runner) around(mover spec.Mover, inner *spec.Plan, all []Operand, plain
 // skew is how many elements an operand begins after the last place before it
 // where a buffer can be bound.
 func (r *Runner) skew(o Operand) int {
-	return int(o.Offset % r.align / int64(o.Desc.DType.Size()))
+	return int(o.Offset % r.align / int64(max(o.Desc.DType.Size(), 1)))
 }
 
 // rebind returns the steps with their operands replaced and their scratch

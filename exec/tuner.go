@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,9 @@ type Timing struct {
 
 // Gain is the time of the plan's own way over that of the best.
 func (t *Tuned) Gain() float64 {
+	if t == nil {
+		return 1
+	}
 	for _, w := range t.Ways {
 		if w.Variant == t.Variant {
 			return float64(t.Ways[0].Time) / float64(w.Time)
@@ -137,6 +141,9 @@ func (r *Runner) planned(call spec.Call, in, out []tensor.Desc, choose chooser) 
 // the call needs too much memory or time.
 // Errors: ErrInvalidArgument without WithTuning; as Run.
 func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*Tuned, error) {
+	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
+		return nil, err
+	}
 	if r.tuner.book == nil {
 		return nil, fmt.Errorf("exec: tune: %w: the Runner has no choices to add to", errs.ErrInvalidArgument)
 	}

@@ -22,6 +22,9 @@ const texelBytes = 16
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrInvalidShader,
 // ErrUnsupported, *LimitError.
 func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
+	if d == nil {
+		return fmt.Errorf("gpu: dispatch: %w: no dispatch", ErrInvalidArgument)
+	}
 	if err := CheckModule(info, d.Module); err != nil {
 		return err
 	}
@@ -36,8 +39,8 @@ func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
 // Errors: ErrInvalidArgument (m is nil), ErrInvalidShader, ErrUnsupported,
 // *LimitError.
 func CheckModule(info *Info, m *abi.Module) error {
-	if m == nil {
-		return fmt.Errorf("gpu: dispatch: %w: no module", ErrInvalidArgument)
+	if m == nil || info == nil {
+		return fmt.Errorf("gpu: dispatch: %w: no module, or no device to run it", ErrInvalidArgument)
 	}
 	l := &info.Limits
 	if len(m.Code) < 20 || len(m.Code)%4 != 0 {
@@ -122,6 +125,9 @@ func checkKinds(l *Limits, m *abi.Module) error {
 //
 // Errors: ErrInvalidArgument, ErrInvalidHandle, *LimitError.
 func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) error {
+	if d == nil || d.Module == nil || info == nil || size == nil {
+		return fmt.Errorf("gpu: dispatch: %w: no dispatch, or nothing to check it by", ErrInvalidArgument)
+	}
 	l, m := &info.Limits, d.Module
 	if n := len(m.Bindings); n > 0 && uint64(m.Bindings[n-1].Slot) >= uint64(len(d.Bindings)) {
 		return fmt.Errorf("gpu: %s: bindings: %w: shader declares %s, %d given",
@@ -229,6 +235,9 @@ func checkRange(l *Limits, m *abi.Module, decl *abi.Binding, offset, span int64)
 
 // Count is the number of workgroups, or MaxUint64 where it does not fit.
 func (d *Dispatch) Count() uint64 {
+	if d == nil {
+		return 0
+	}
 	n := uint64(d.Groups[0]) * uint64(d.Groups[1])
 	hi, lo := bits.Mul64(n, uint64(d.Groups[2]))
 	if hi != 0 {
@@ -257,6 +266,8 @@ func limit(m *abi.Module, name string, want, have int64) error {
 // the checks of [Device.Alloc].
 func CheckSize(info *Info, size int64) error {
 	switch {
+	case info == nil:
+		return fmt.Errorf("gpu: alloc: %w: no device", ErrInvalidArgument)
 	case size < 0:
 		return fmt.Errorf("gpu: alloc: %w: size %d", ErrInvalidArgument, size)
 	case size > info.Limits.MaxBuffer:

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // DispatchCompute runs a compute shader of any origin over groups workgroups, with
@@ -58,8 +59,11 @@ type launch struct {
 var single = sync.Pool{New: func() any { return new(launch) }}
 
 func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte, groups [3]uint32) error {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
+	}
+	if errs.Nil(dev) {
+		return fmt.Errorf("gpu: dispatch compute: %w: no device", ErrInvalidArgument)
 	}
 	m, err := modules.get(spirv)
 	if err != nil {

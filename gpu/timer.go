@@ -3,6 +3,8 @@ package gpu
 import (
 	"fmt"
 	"time"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Timer is a Device that can say when it did what.
@@ -73,6 +75,9 @@ func (k SpanKind) String() string {
 func StartTrace(dev Device, now func() time.Duration, sink func(Span)) error {
 	if now == nil && sink != nil {
 		return fmt.Errorf("gpu: trace: %w: no clock", ErrInvalidArgument)
+	}
+	if errs.Nil(dev) {
+		return fmt.Errorf("gpu: trace: %w: no device", ErrInvalidArgument)
 	}
 	if t, ok := dev.(Timer); ok {
 		return t.StartTrace(now, sink)

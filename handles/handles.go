@@ -62,11 +62,27 @@ func New[T any](release func(T)) *Table[T] {
 }
 
 // ID identifies the table within and across processes.
-func (t *Table[T]) ID() uuid.UUID { return t.id }
+func (t *Table[T]) ID() uuid.UUID {
+	if t == nil {
+		return uuid.UUID{}
+	}
+	return t.id
+}
+
+// made reports ErrNotInitialized where there is no table.
+func (t *Table[T]) made() error {
+	if t == nil {
+		return fmt.Errorf("handles: %w: a nil table", errs.ErrNotInitialized)
+	}
+	return nil
+}
 
 // Add stores v and returns its handle. It fails with ErrOutOfMemory when 2²⁴
 // values are live.
 func (t *Table[T]) Add(v T) (Handle, error) {
+	if err := t.made(); err != nil {
+		return 0, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var slot int
@@ -98,6 +114,10 @@ func (t *Table[T]) find(h Handle) (*entry[T], error) {
 
 // Get returns the value of h, or ErrInvalidHandle.
 func (t *Table[T]) Get(h Handle) (T, error) {
+	if err := t.made(); err != nil {
+		var zero T
+		return zero, err
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e, err := t.find(h)
@@ -111,6 +131,10 @@ func (t *Table[T]) Get(h Handle) (T, error) {
 // Pin returns the value of h and keeps it from being released until a matching
 // Unpin, even if h is freed in between.
 func (t *Table[T]) Pin(h Handle) (T, error) {
+	if err := t.made(); err != nil {
+		var zero T
+		return zero, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, err := t.find(h)
@@ -125,6 +149,9 @@ func (t *Table[T]) Pin(h Handle) (T, error) {
 // Unpin undoes one Pin, and releases the value if it was freed meanwhile and
 // this was its last pin. Unpin of a handle that is not pinned is ErrInvalidHandle.
 func (t *Table[T]) Unpin(h Handle) error {
+	if err := t.made(); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	s := h.slot()
 	if h == 0 || s >= len(t.entries) || t.entries[s].handle != h || t.entries[s].pins == 0 {
@@ -140,6 +167,9 @@ func (t *Table[T]) Unpin(h Handle) error {
 // Free ends the life of h: every later use of it is ErrInvalidHandle. The
 // value is released now, or when its last pin is removed.
 func (t *Table[T]) Free(h Handle) error {
+	if err := t.made(); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	e, err := t.find(h)
 	if err != nil {
@@ -169,6 +199,9 @@ func (t *Table[T]) finish(e *entry[T], dead bool) {
 
 // Len is the number of live (added and not freed) values.
 func (t *Table[T]) Len() int {
+	if t == nil {
+		return 0
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.live
@@ -176,6 +209,9 @@ func (t *Table[T]) Len() int {
 
 // Live returns the handles of all live values, in no particular order.
 func (t *Table[T]) Live() []Handle {
+	if t == nil {
+		return nil
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	hs := make([]Handle, 0, t.live)

@@ -1,6 +1,10 @@
 package ops
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -14,7 +18,15 @@ func (Copy) Spec() *spec.Op { return copyOp }
 
 // PlanFrom plans a copy that begins src elements into the input and dst elements
 // into the output.
+// Errors: ErrInvalidArgument: no target, tensors that are not alike, or a beginning
+// before the first element.
 func (Copy) PlanFrom(t *spec.Target, in, out tensor.Desc, src, dst int) (*spec.Plan, error) {
+	if err := cmp.Or(in.Check(), out.Check()); err != nil {
+		return nil, fmt.Errorf("ops: copy: %w", err)
+	}
+	if t == nil || in.DType != out.DType || !slices.Equal(in.Shape, out.Shape) || src < 0 || dst < 0 {
+		return nil, invalid("copy", "from %v at %d to %v at %d (want tensors of one shape and dtype, and a target)", in, src, out, dst)
+	}
 	from, to := placeOf(spec.In(0), in), placeOf(spec.Out(0), out)
 	from.base, to.base = src, dst
 	plan := &spec.Plan{}

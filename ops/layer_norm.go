@@ -11,7 +11,7 @@ import (
 // beta, with the population variance. Gamma and beta, [n] of the input's dtype,
 // or both of F32 where that has 16 bits, may be left out: 1 and 0.
 type LayerNorm struct {
-	Eps float64 `attr:"eps" doc:"added to the variance, at least 0"`
+	Eps float64 `attr:"eps,required" doc:"added to the variance, at least 0"`
 }
 
 // Spec returns the declaration.

@@ -13,7 +13,7 @@ import (
 // and dgamma and dbeta sum dy·x̂ and dy over the rows. It needs scratch memory of
 // the size of its inputs in the type of the arithmetic.
 type LayerNormGrad struct {
-	Eps float64 `attr:"eps" doc:"as in layer_norm, at least 0"`
+	Eps float64 `attr:"eps,required" doc:"as in layer_norm, at least 0"`
 }
 
 // Spec returns the declaration.

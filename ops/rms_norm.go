@@ -12,7 +12,7 @@ import (
 // and the input's dtype, or F32 where that has 16 bits; 1 if it is left out.
 type RMSNorm struct {
 	Dim int     `attr:"dim,required" doc:"the first of the dimensions that are normalised together, negative from the end"`
-	Eps float64 `attr:"eps" doc:"added to the mean square, at least 0"`
+	Eps float64 `attr:"eps,required" doc:"added to the mean square, at least 0"`
 }
 
 // Spec returns the declaration.

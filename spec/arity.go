@@ -9,6 +9,9 @@ import (
 
 // CheckInputs reports ErrInvalidArgument unless the operation takes n inputs.
 func (op *Op) CheckInputs(n int) error {
+	if op == nil {
+		return noCall("no operation")
+	}
 	least, most := 0, len(op.In)
 	want := ""
 	for _, a := range op.In {
@@ -34,12 +37,15 @@ func (op *Op) CheckInputs(n int) error {
 
 // MayOverwrite reports whether output out may be the very tensor of input in.
 func (op *Op) MayOverwrite(out, in int) bool {
-	return out < len(op.InPlace) && op.InPlace[out] == in
+	return op != nil && out >= 0 && out < len(op.InPlace) && op.InPlace[out] == in
 }
 
 // Typical returns inputs of everyday size, for what is said of an operation in
 // general: 64 in each free dimension.
 func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
+	if c == nil || c.Inputs == nil {
+		return nil
+	}
 	dims := make([]int, len(c.Dims))
 	for i, dim := range c.Dims {
 		if dims[i] = 64; len(dim.Only) > 0 {
@@ -51,6 +57,9 @@ func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
 
 // InputsFor is Inputs or InputsOf, whichever the call wants.
 func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
+	if c == nil || c.InputsOf == nil && c.Inputs == nil {
+		return nil
+	}
 	if c.InputsOf != nil {
 		return c.InputsOf(call, d, dims)
 	}

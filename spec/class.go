@@ -11,8 +11,21 @@ import (
 // Op.Variants is best: the dtypes of the inputs, with "/s" where they have
 // strides, and the numbers of Op.Class, as "f32 f32 512 512 4096". A number
 // stands for those down to half of it; "~" follows where it is no multiple of 4,
-// which is the length of a vector.
-func AppendClass(b []byte, c Call, in []tensor.Desc) []byte {
+// which is the length of a vector. Of what is no call with a Class, or has
+// inputs that Shape refuses, it may append nothing.
+func AppendClass(b []byte, c Call, in []tensor.Desc) (class []byte) {
+	op, err := opOf(c)
+	if err != nil || op.Class == nil {
+		return b
+	}
+	// A Class may count on inputs that Shape takes. Asking Shape would take
+	// longer than the class does, before every launch.
+	begin := b
+	defer func() {
+		if recover() != nil {
+			class = begin
+		}
+	}()
 	for _, d := range in {
 		b = append(b, d.DType.String()...)
 		if !d.IsContiguous() {
@@ -20,7 +33,7 @@ func AppendClass(b []byte, c Call, in []tensor.Desc) []byte {
 		}
 		b = append(b, ' ')
 	}
-	for i, n := range c.Spec().Class(c, in) {
+	for i, n := range op.Class(c, in) {
 		if i > 0 {
 			b = append(b, ' ')
 		}

@@ -186,6 +186,9 @@ func CheckParams(m *abi.Module, params any) error {
 			return err
 		}
 	}
+	if m == nil {
+		return noCall("no module to compare parameters with")
+	}
 	members := l.members
 	for i := range max(len(members), len(m.Params)) {
 		goSays, shaderSays := "nothing", "nothing"

@@ -27,7 +27,7 @@ type Attr struct {
 
 // Attrs lists the attributes of the operation in the order they are declared.
 func (op *Op) Attrs() []Attr {
-	if op.Defaults == nil {
+	if op == nil || op.Defaults == nil {
 		return nil
 	}
 	v := structOf(op.Defaults)
@@ -47,7 +47,7 @@ func (op *Op) Attrs() []Attr {
 // exported field of its attributes carries an attr tag. One that cannot, such
 // as a fusion of other calls, is not for people to ask for by name.
 func (op *Op) Written() bool {
-	if op.Defaults == nil {
+	if op == nil || op.Defaults == nil {
 		return false
 	}
 	t := structOf(op.Defaults).Type()
@@ -60,7 +60,7 @@ func (op *Op) Written() bool {
 }
 
 // Offered reports whether people may ask for the operation by name.
-func (op *Op) Offered() bool { return op.Written() && !op.Internal }
+func (op *Op) Offered() bool { return op != nil && op.Written() && !op.Internal }
 
 // in reports whether the operation is of one of the groups, or there are none.
 func (op *Op) in(groups []string) bool {

@@ -204,6 +204,9 @@ func (op *Op) guard() {
 			if err != nil {
 				return nil, err
 			}
+			if t == nil {
+				return nil, fmt.Errorf("spec: %s: %w: no target to plan for", op.Name, errs.ErrInvalidArgument)
+			}
 			return f(c, t, in, out)
 		}
 	}

@@ -70,13 +70,16 @@ func TestResolve(t *testing.T) {
 		if out, err := tunedOp.Shape(c, nil); err != nil || out[0].Shape[0] != 3 {
 			t.Errorf("%T: Shape gave %v, %v", c, out, err)
 		}
-		if p, err := tunedOp.Plan(c, nil, nil, nil); err != nil || p.Scratch[0] != 3 {
+		if p, err := tunedOp.Plan(c, &Target{}, nil, nil); err != nil || p.Scratch[0] != 3 {
 			t.Errorf("%T: Plan gave %v, %v", c, p, err)
 		}
 		tunedOp.Reference(c, nil, nil)
 		if tunedOp.Tolerance(c, tensor.F32, nil).Abs != 3 || tunedOp.Cost(c, nil).Flops != 3 || len(tunedOp.Class(c, nil)) != 1 || len(tunedOp.Variants(c, nil, nil, nil)) != 1 {
 			t.Errorf("%T: a function of the operation did not see the call", c)
 		}
+	}
+	if _, err := tunedOp.Plan(full, nil, nil, nil); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("without a target: %v", err)
 	}
 	p := &held{3}
 	if got, err := Resolve(p); err != nil || got != Call(p) {

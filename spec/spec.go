@@ -253,11 +253,11 @@ var registry struct {
 
 // Register adds an operation to the registry and returns it. From then on its
 // functions take calls as Resolve does: pointers to calls too, and no other calls
-// than its own. It panics on a second declaration of a name, or of nothing: that is
-// a mistake of the program's text.
+// than its own. It panics on a second declaration of a name: that is a mistake of
+// the program's text. Nil is not registered.
 func Register(op *Op) *Op {
-	if op == nil || op.Name == "" {
-		panic("spec: an operation without a name is declared")
+	if op == nil {
+		return nil
 	}
 	registry.Lock()
 	defer registry.Unlock()

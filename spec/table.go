@@ -29,11 +29,17 @@ func ShaderTable(ops []*Op, kernels []string, module Modules) (abi.Table, error)
 
 func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *abi.Module) ([]abi.Member, error)) (abi.Table, error) {
 	var t abi.Table
+	if module == nil {
+		return t, noCall("no modules to describe")
+	}
 	for _, d := range tensor.DTypes() {
 		t.DTypes = append(t.DTypes, abi.TableDType{Name: d.String(), Code: uint8(d), Size: d.Size()})
 	}
 	seen := map[string]bool{}
 	for _, op := range ops {
+		if op == nil {
+			return abi.Table{}, noCall("no operation to describe")
+		}
 		row := abi.TableOp{Name: op.Name}
 		for _, a := range op.In {
 			row.In = append(row.In, a.Name)

@@ -50,9 +50,10 @@ func (d Desc) IsContiguous() bool {
 }
 
 // Bytes is how many bytes the tensor spans from its first element to the end
-// of its last one, gaps included.
+// of its last one, gaps included; 0 where there are not as many strides as
+// dimensions.
 func (d Desc) Bytes() int64 {
-	if d.Elems() == 0 {
+	if d.Elems() == 0 || d.Strides != nil && len(d.Strides) != len(d.Shape) {
 		return 0
 	}
 	last := int64(0)

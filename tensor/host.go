@@ -16,8 +16,18 @@ type Host struct {
 	Data []byte // at least Desc.Bytes()
 }
 
-// NewHost returns a zero-filled tensor.
-func NewHost(d Desc) *Host { return &Host{Desc: d, Data: make([]byte, d.Bytes())} }
+// NewHost returns a zero-filled tensor; one of no elements where d is not valid.
+func NewHost(d Desc) *Host {
+	if d.Check() != nil {
+		return &Host{Desc: Contiguous(d.DType, 0)}
+	}
+	return &Host{Desc: d, Data: make([]byte, d.Bytes())}
+}
+
+// whole reports whether the tensor has all its elements.
+func (h *Host) whole() bool {
+	return h != nil && h.Check() == nil && int64(len(h.Data)) >= h.Bytes()
+}
 
 // FromFloats returns a contiguous tensor of the values, converted to d.
 // The number of values must be that of the shape.
@@ -36,14 +46,29 @@ func FromFloats(d DType, shape []int, values []float64) (*Host, error) {
 	return h, nil
 }
 
-// At returns the element at the index, one number a dimension.
-func (h *Host) At(index ...int) float64 { return h.get(h.offset(index)) }
+// At returns the element at the index, one number a dimension; NaN where there
+// is none.
+func (h *Host) At(index ...int) float64 {
+	if i, ok := h.offset(index); ok {
+		return h.get(i)
+	}
+	return math.NaN()
+}
 
-// Set stores v, rounded to the element type (integers saturate).
-func (h *Host) Set(v float64, index ...int) { h.set(h.offset(index), v) }
+// Set stores v, rounded to the element type (integers saturate). Where there is
+// no element at the index it changes nothing.
+func (h *Host) Set(v float64, index ...int) {
+	if i, ok := h.offset(index); ok {
+		h.set(i, v)
+	}
+}
 
-// Floats returns all elements in row-major order of the shape.
+// Floats returns all elements in row-major order of the shape; nil where Data is
+// too short for them.
 func (h *Host) Floats() []float64 {
+	if !h.whole() {
+		return nil
+	}
 	if h.IsContiguous() {
 		out := make([]float64, h.Elems())
 		switch h.DType { // the common ones without a choice for each element
@@ -67,10 +92,14 @@ func (h *Host) Floats() []float64 {
 	return out
 }
 
-// SetFloats stores values in row-major order of the shape.
+// SetFloats stores values in row-major order of the shape, as many as there are
+// of both; none where Data is too short for the elements.
 func (h *Host) SetFloats(values []float64) {
+	if !h.whole() {
+		return
+	}
+	values = values[:min(len(values), h.Elems())]
 	if h.IsContiguous() {
-		values = values[:h.Elems()]
 		if h.DType == F32 {
 			for i, b := 0, h.Data; i < len(values); i, b = i+1, b[4:] {
 				binary.LittleEndian.PutUint32(b, math.Float32bits(float32(values[i])))
@@ -83,13 +112,19 @@ func (h *Host) SetFloats(values []float64) {
 		return
 	}
 	i := 0
-	h.Each(func(_ []int, off int) { h.set(off, values[i]); i++ })
+	h.Each(func(_ []int, off int) {
+		if i < len(values) {
+			h.set(off, values[i])
+		}
+		i++
+	})
 }
 
 // Each calls f for every index in row-major order, with the element's offset
-// from the tensor's start. The index slice is reused between calls.
+// from the tensor's start. The index slice is reused between calls. Of an invalid
+// Desc there are none.
 func (h *Host) Each(f func(index []int, offset int)) {
-	if h.Elems() == 0 {
+	if h == nil || f == nil || h.Check() != nil || h.Elems() == 0 {
 		return
 	}
 	steps := h.Steps()
@@ -113,12 +148,24 @@ func (h *Host) Each(f func(index []int, offset int)) {
 	}
 }
 
-func (h *Host) offset(index []int) int {
-	off := 0
-	for i, st := range h.Steps() {
-		off += index[i] * st
+// offset is where the element at the index lies, if there is one.
+func (h *Host) offset(index []int) (int, bool) {
+	if h == nil || len(index) != len(h.Shape) || h.Strides != nil && len(h.Strides) != len(index) {
+		return 0, false
 	}
-	return off
+	off, step := 0, 1
+	for d := len(index) - 1; d >= 0; d-- {
+		if index[d] < 0 || index[d] >= h.Shape[d] {
+			return 0, false
+		}
+		if h.Strides != nil {
+			step = h.Strides[d]
+		}
+		off += index[d] * step
+		step *= h.Shape[d]
+	}
+	size := h.DType.Size()
+	return off, size > 0 && off >= 0 && off < len(h.Data)/size
 }
 
 func (h *Host) get(i int) float64 {

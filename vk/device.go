@@ -22,6 +22,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Built reports whether this build has Vulkan in it.
@@ -78,7 +79,7 @@ type Device struct {
 // ErrUnsupported where validation is asked for and the layer is missing;
 // ErrOutOfMemory; ctx.Err().
 func Open(ctx context.Context, opts Options) (*Device, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
 	warn := opts.Warn
@@ -251,7 +252,7 @@ func (d *Device) takeError() error {
 
 // Sync waits until all submitted work is done and returns its first error.
 func (d *Device) Sync(ctx context.Context) (err error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	if err := d.begin(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // usable lists the devices that can be used, and says why the others cannot.
@@ -43,7 +44,7 @@ func List(ctx context.Context) ([]gpu.Info, error) {
 }
 
 func list(ctx context.Context) ([]gpu.Info, []string, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return nil, nil, err
 	}
 	in, err := acquire(false, nil)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Built reports whether this build has WebGPU in it.
@@ -86,7 +87,7 @@ func injected(name string) error {
 // Errors: ErrNoDevice, saying what was looked for and how to get a device;
 // ErrOutOfMemory; ErrInvalidArgument (LATHE_WGPU_API); ctx.Err().
 func Open(ctx context.Context, opts Options) (*Device, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
 	list, err := acquire()
@@ -253,7 +254,7 @@ func (d *Device) takeError() error {
 
 // Sync waits until all submitted work is done and returns its first error.
 func (d *Device) Sync(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	if err := d.begin(); err != nil {

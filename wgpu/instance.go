@@ -21,6 +21,7 @@ import (
 	"github.com/cogentcore/webgpu/wgpu" // and links the native library
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // shared is the one instance of the native library that all devices use.
@@ -153,7 +154,7 @@ func lookedFor() string {
 // Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
 // (LATHE_WGPU_API); ctx.Err().
 func List(ctx context.Context) ([]gpu.Info, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
 	list, err := acquire()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/cond"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 
 // pin is the common start of Write and Read.
 func (d *Device) pin(ctx context.Context, op string, h gpu.Handle, offset int64, n int) (*buffer, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
 	b, err := d.table.Pin(h)

@@ -20,6 +20,7 @@ import (
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Kernel does in Go what a shader would do. bufs[i] is the bytes that binding i
@@ -178,7 +179,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	if err := gpu.CheckRange("write", b.size, offset, len(data)); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	done := d.time()
@@ -202,7 +203,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := gpu.CheckRange("read", b.size, offset, len(dst)); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	if err := d.failure(); err != nil {
@@ -328,7 +329,7 @@ func (d *Device) Sync(ctx context.Context) error {
 	if err := d.open("sync"); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errs.Context(ctx); err != nil {
 		return err
 	}
 	return d.failure()

@@ -50,6 +50,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
+	if e == nil {
+		return ErrLimit.Error()
+	}
 	return fmt.Sprintf("%v: %s (need %d, device has %d)", ErrLimit, e.Name, e.Want, e.Have)
 }
 

@@ -76,9 +76,9 @@ func render(ops []*spec.Op) []byte {
 		"  A zero that is meant is `spec.Given(0)`, as in\n" +
 		"  `imageops.Contrast{Factor: spec.Given(0)}`; wrap a number in `spec.Given` where a program computes it\n" +
 		"  and it may be zero. In text, 0 is 0.\n" +
-		"- Where the attribute must be given, zero is taken as it is: `ops.Softmax{}` is along dimension 0.\n" +
+		"- Where the attribute must be given, zero is a value like others: `ops.Softmax{}` is along dimension 0.\n" +
 		"- The threshold of `sobel_edges` may be zero with `magnitude`, which ignores it.\n\n" +
-		"Methods such as `Device.LayerNorm` take every number as it is given, zero too. Operations of\n" +
+		"Methods such as `Device.Attention` take every number as it is given, zero too. Operations of\n" +
 		"your own follow the same rule; package `spec` tells how their attributes are declared.\n")
 	groups := map[string][]*spec.Op{}
 	for _, op := range ops {

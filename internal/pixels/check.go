@@ -1,0 +1,37 @@
+package pixels
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"reflect"
+)
+
+// Check reports what is wrong with an image: there is none, or it is one of those
+// that are read and written in place and its Pix or Stride are too small for its Rect.
+func Check(m image.Image) error {
+	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return errors.New("no image")
+	}
+	switch m := m.(type) {
+	case *image.NRGBA:
+		return check(m.Pix, m.Stride, m.Rect)
+	case *image.RGBA:
+		return check(m.Pix, m.Stride, m.Rect)
+	}
+	return nil
+}
+
+// check is Check for four bytes a pixel.
+func check(pix []byte, stride int, r image.Rectangle) error {
+	if r.Dx() < 0 || r.Dy() < 0 {
+		return fmt.Errorf("an image of the size %v", r.Size())
+	}
+	if r.Empty() {
+		return nil
+	}
+	if stride < 4*r.Dx() || len(pix) < 4*r.Dx() || (len(pix)-4*r.Dx())/stride < r.Dy()-1 {
+		return fmt.Errorf("an image of %d×%d pixels with a stride of %d and %d bytes", r.Dx(), r.Dy(), stride, len(pix))
+	}
+	return nil
+}
