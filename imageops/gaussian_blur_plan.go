@@ -143,9 +143,14 @@ func (b *blurPlan) weights(call GaussianBlur) int64 {
 }
 
 // reach is the columns that the result's columns [left, right) depend on, from
-// the beginning of a pack on.
+// the beginning of a pack on, and to the end of one for the short kernels, which
+// there are for packs only.
 func (b *blurPlan) reach(left, right int) (near, far int) {
-	return max(left-b.radius, 0) / 4 * 4, min(right+b.radius, b.src.w)
+	near, far = max(left-b.radius, 0)/4*4, min(right+b.radius, b.src.w)
+	if b.short {
+		far = (far + 3) / 4 * 4 // at most the width, which is whole packs
+	}
+	return near, far
 }
 
 func (b *blurPlan) loopSteps() int { return (2*b.radius + blurRows + blurTaps - 1) / blurTaps }
@@ -158,10 +163,10 @@ func (b *blurPlan) bandHeight() (int, error) {
 	wide := int64(b.src.w)
 	if b.width = b.src.w; wide*column > limit {
 		wide = limit / column
-		b.width = int(wide-2*int64(b.radius)-4) / b.deep * b.deep
+		b.width = int(wide-2*int64(b.radius)-8) / b.deep * b.deep // and what is left of packs at either end
 	}
 	if b.width <= 0 {
-		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+4+b.deep) * column, Have: limit}
+		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+8+b.deep) * column, Have: limit}
 	}
 	strips := min(max(1, blurBand/(wide*column)), limit/(wide*column), int64(b.t.MaxGroups[1]))
 	rows, err := bandRows(b.t, b.texel, b.dst, 0, int(strips)*b.deep)

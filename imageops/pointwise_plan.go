@@ -96,7 +96,7 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 	// all plans whole rows: the texel kernel as far as it goes, then the rest.
 	all := func(src, dst picture, skip int) error {
 		whole := 0
-		if texelFits(t, 256, src, dst) {
+		if texelFits(t, 256, src, dst) && rowsFit(t, 0, src) && rowsFit(t, 0, dst) {
 			whole = src.w / packOf(src.dtype, true) * packOf(src.dtype, true)
 			if err := part(src, dst, skip, 0, whole, true); err != nil {
 				return err

@@ -69,7 +69,7 @@ func planStencil(t *spec.Target, op string, in, out tensor.Desc, finish func(ste
 		})
 	}
 	whole := 0
-	if texelFits(t, 64, src, dst) {
+	if texelFits(t, 64, src, dst) && rowsFit(t, 1, src) && rowsFit(t, 0, dst) {
 		pack := packOf(src.dtype, true)
 		whole = src.w / pack * pack
 		if whole < src.w {

@@ -80,6 +80,13 @@ func bandRows(t *spec.Target, texel bool, p picture, halo, most int) (int, error
 	return int(min(rows, int64(most))), nil
 }
 
+// rowsFit reports whether a texel binding holds a row of the image with so many above
+// and below: they may be smaller than those of the other kernels.
+func rowsFit(t *spec.Target, halo int, p picture) bool {
+	_, err := bandRows(t, true, p, halo, 1)
+	return err == nil
+}
+
 // room is how many bytes of rows a window may span, whatever it is aligned to.
 func room(t *spec.Target, texel bool) int64 {
 	most := t.MaxBinding

@@ -73,7 +73,9 @@ func (a *attention) run() error {
 		a.parts = max(min(16, ceilDiv(keys, attentionBlock), int(a.t.MaxGroups[2])), 1)
 	}
 	reach := func() int { // keys of a tile that can be bound
-		most := room
+		// Packed values are four columns at least, and must not be cut along the keys: a
+		// part of them would meet the weights of another.
+		most := min(room, int(min(span, gemmBudget)/int64(4*a.size())))
 		for _, o := range []int{a.scores.b.steps[g.dimM()+1], g.b.steps[g.dimK()]} {
 			most = min(most, (room-dv)/max(o, 1))
 		}

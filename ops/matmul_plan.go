@@ -173,7 +173,26 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	if g.mode == gemmPanel && g.byRow() && g.long() && t.Variant != byWhole {
 		g.parts = max(g.parts, min(g.slices(), int(t.MaxGroups[2])))
 	}
+	for g.parts > 1 && !g.partsFit() {
+		g.parts--
+	}
 	return g
+}
+
+// partsFit reports whether bindings hold the least piece of the operands that are read
+// where they lie: eight steps of k for each part, and of columns eight at most.
+func (g *gemm) partsFit() bool {
+	if g.mode == gemmShared {
+		return true
+	}
+	x, y := g.sides()
+	for _, s := range []side{x, y} {
+		reach := int64(min(g.size(g.dimK()), 8*g.parts)-1)*int64(s.steps[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.steps[s.dim])
+		if !s.pack && reach >= (maxSpan(g.t, true)-windowAlign(g.t))/int64(s.dtype.Size()) {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *gemm) dimM() int        { return len(g.shape) - 3 }

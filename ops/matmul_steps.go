@@ -82,6 +82,9 @@ func (g *gemm) region(all box, c gemmMatrix, bias *gemmMatrix, add bool) error {
 	if err := g.shrink(step, x, y, c); err != nil {
 		return err
 	}
+	if g.run > 0 && g.parts > 1 && step[k] < all.n[k] { // the second piece's parts would be others than the first one's
+		return &errs.LimitError{Name: "MaxBinding", Want: y.extent(all) * int64(y.dtype.Size()), Have: maxSpan(g.t, g.mode != gemmShared)}
+	}
 	// Along k in the middle: packed y serves all rows, and C is complete soon.
 	order := func(b box, dims []int, f func(box) error) error {
 		part := slices.Clone(b.n)
