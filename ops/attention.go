@@ -232,12 +232,13 @@ func attentionTolerance(c spec.Call, dt tensor.DType, in []tensor.Desc) spec.Tol
 	d, skv := float64(in[0].Shape[len(in[0].Shape)-1]), float64(in[1].Shape[len(in[1].Shape)-2])
 	// An error of a score is one of its weight, relative to it: sums of d products,
 	// and of the weighted values.
-	score := 4 + (2+math.Min(d, gemmRun)/2)*math.Max(math.Abs(c.(Attention).Scale), 1.0/8) + 2*math.Sqrt(skv)
-	tol := spec.Tolerance{Abs: e*score + tiny(dt), Rel: e * 4, Why: "weighted means of values up to 1, whose weights err as the scores do: sums of d products; and roundings of sums over the keys, at random"}
-	if dt.Size() == 2 {
-		tol.Rel += epsilon(dt)
+	run := math.Min(d, gemmRun)
+	score := 4 + (2+math.Sqrt(run*d)/2)*math.Max(math.Abs(c.(Attention).Scale), 1.0/8) + 2*math.Sqrt(skv)
+	return spec.Tolerance{
+		Abs: e*score + tiny(dt), Rel: 4*e + storeEpsilon(dt),
+		Law: "ε·(4 + (2 + ½·√(min(d, 4096)·d))·max(|scale|, ⅛) + 2·√skv) + 4ε of the value, for elements within ±1",
+		Why: "weighted means of values up to 1, whose weights err as the scores do: sums of d products, as those of matmul; and roundings of sums over the keys, at random",
 	}
-	return tol
 }
 
 func attentionCases() spec.Cases {

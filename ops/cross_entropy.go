@@ -82,8 +82,11 @@ var crossEntropyOp = newClassed(&spec.Op{
 	},
 	Tolerance: func(_ spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		n, e := lastDim(in[0].Shape).n, workEpsilon(d)
-		return spec.Tolerance{Abs: 2*e + tiny(d), Rel: e*(24+math.Sqrt(float64(n))/8) + storeEpsilon(d),
-			Why: "a sum near 1 rounds before its logarithm is taken; else as softmax"}
+		tol := expTolerance(d, n, 16)
+		tol.Abs += 2 * e
+		tol.Law, tol.Any, tol.AnyLaw = "2ε + "+tol.Law, 0, ""
+		tol.Why = "a sum near 1 rounds before its logarithm is taken; else as softmax: " + tol.Why
+		return tol
 	},
 	Cost: func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		rows := lastDim(in[0].Shape).outer

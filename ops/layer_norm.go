@@ -86,10 +86,13 @@ func init() {
 		}
 		out[0].SetFloats(x)
 	}
-	op.Tolerance = func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-		e := workEpsilon(d)
-		return spec.Tolerance{Abs: 32*e + tiny(d), Rel: 16*e + storeEpsilon(d),
-			Why: "deviations are relative to an element, so that only their sums round; results are a few units before beta is added"}
+	op.Tolerance = func(_ spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+		e, h := workEpsilon(d), rowChain(lastDim(in[0].Shape).n)
+		return spec.Tolerance{
+			Abs: e*(32+3*math.Sqrt(h)) + tiny(d), Rel: 16*e + storeEpsilon(d),
+			Law: "ε·(32 + 3·√h) + 16ε of the value, " + rowChainText + ", where elements are within a few standard deviations and weights up to 2",
+			Why: "deviations are relative to an element, so that only their sums round: the mean of them, a few standard deviations at most, moves at most h times and rounds each time",
+		}
 	}
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		cost := spec.Cost{Flops: 8 * int64(in[0].Elems()), Bytes: in[0].Bytes()}

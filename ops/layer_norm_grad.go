@@ -116,9 +116,13 @@ func init() {
 		out[2].SetFloats(dbeta)
 	}
 	op.Tolerance = func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		e, rows := workEpsilon(d), float64(max(lastDim(in[0].Shape).outer, 1))
-		return spec.Tolerance{Abs: e*(64+32*math.Sqrt(rows)+rows+4/math.Sqrt(c.(LayerNormGrad).Eps)) + tiny(d), Rel: 32*e + storeEpsilon(d),
-			Why: "products of a few units cancel within rows, where elements are equal before a division by √eps; sums over rows round at their largest"}
+		v, e := lastDim(in[0].Shape), workEpsilon(d)
+		rows, h := float64(max(v.outer, 1)), rowChain(v.n)
+		return spec.Tolerance{
+			Abs: e*(64+3*math.Sqrt(h)+32*math.Sqrt(rows)+rows+4/math.Sqrt(c.(LayerNormGrad).Eps)) + tiny(d), Rel: e*(32+math.Sqrt(foldChain(v.outer)/3)) + storeEpsilon(d),
+			Law: "ε·(64 + 3·√h + 32·√r + r + 4/√eps) + ε·(32 + √(g/3)) of the value, for r rows of n elements, " + rowChainText + ", g = " + foldChainText + " of r",
+			Why: "products of a few units cancel within rows, where elements are equal before a division by √eps, and round as the means of layer norm do; sums over rows are rounded at most g times, at their largest",
+		}
 	}
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		return spec.Cost{Flops: 16 * int64(in[0].Elems()), Bytes: 3*in[0].Bytes() + 3*in[1].Bytes()}

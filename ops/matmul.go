@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"math"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/spec"
@@ -119,26 +118,6 @@ func newMatMul(name, doc string, biased bool, call spec.Call, calls []spec.Call)
 	}
 	op.Cases = matmulCases(biased, calls)
 	return spec.Register(op)
-}
-
-// dotTolerance is that of a sum of k products of factors of such a size, made in
-// f32 (f64 for f64) and rounded to d.
-func dotTolerance(d tensor.DType, k int, size float64) spec.Tolerance {
-	e, n := workEpsilon(d), float64(k)
-	// Each of k roundings errs in proportion to a sum that grows as √k.
-	run := math.Min(n, gemmRun)
-	if d == tensor.F64 {
-		run = n // the reference's own sums
-	}
-	tol := spec.Tolerance{
-		Abs: size * e * (2 + run*math.Sqrt(n/math.Max(run, 1))), Rel: e * (2 + math.Sqrt(n)),
-		Why: "k roundings to the type of the sums, of partial sums that grow as √k, at random; one rounding to the result's",
-	}
-	tol.Abs += tiny(d)
-	if d.Size() == 2 {
-		tol.Rel += epsilon(d) // the reference is rounded too, perhaps to the other side
-	}
-	return tol
 }
 
 // matmulSizes are m, n and k of checked inputs.

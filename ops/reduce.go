@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -86,7 +85,8 @@ type reduction struct {
 	from      float64
 	f         func(a, b float64) float64
 	low, high float64
-	tolerance func(d tensor.DType, n int) spec.Tolerance
+	// tolerance is that for n elements by chains of h.
+	tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
 	spread    float64 // if set, inputs are 1 ± spread over the number reduced, up to low and high
 }
 
@@ -166,7 +166,12 @@ func newReduction(r reduction) *spec.Op {
 		return n
 	}
 	op.Tolerance = func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		return r.tolerance(d, length(c, in))
+		dims, _ := r.dims(c)
+		set, err := axes(op.Name, dims, len(in[0].Shape))
+		if err != nil {
+			set = make([]bool, len(in[0].Shape))
+		}
+		return r.tolerance(d, length(c, in), chainOf(in[0].Shape, set))
 	}
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		return spec.Cost{Flops: int64(in[0].Elems()), Bytes: in[0].Bytes()}
@@ -311,22 +316,34 @@ func rounding(a, b, sum float64) float64 {
 }
 
 // exactReduction is the tolerance of a choice among elements.
-func exactReduction(tensor.DType, int) spec.Tolerance {
+func exactReduction(tensor.DType, int, float64) spec.Tolerance {
 	return spec.Tolerance{Why: "the result is one of the elements"}
 }
 
-// sumTolerance bounds the error of a sum of n values of at most 1.
-func sumTolerance(d tensor.DType, n int) spec.Tolerance {
+// sumTolerance bounds the error of a sum of n values of at most 1, by chains of h.
+func sumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
 	if d == tensor.I32 || d == tensor.I64 {
 		return spec.Tolerance{Why: "integers add exactly"}
 	}
 	e := workEpsilon(d)
-	tol := spec.Tolerance{
-		Abs: e*(4+float64(n)/4) + tiny(d), Rel: 4 * e,
-		Why: fmt.Sprintf("sorted values of either sign make partial sums of up to a quarter of %d before they cancel, each rounded once", n),
+	return spec.Tolerance{
+		Abs: e*(4+float64(n)/4) + tiny(d), Rel: e*(4+math.Sqrt(h/3)) + storeEpsilon(d),
+		Law: "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, " + passesText,
+		Any: rounded(h+1, e), AnyLaw: "((1 + ε)^(h+1) − 1)·Σ|x|",
+		Why: "elements are added up in blocks and these in turn, so that each is rounded at most h times; sorted values of either sign make partial sums of up to n/4 before they cancel, and what is at random adds up as roots do",
 	}
-	if d.Size() == 2 {
-		tol.Rel += epsilon(d)
+}
+
+const passesText = "h the sum of " + foldChainText + " over the dimensions reduced, neighbours taken together"
+
+// chainOf is the longest chain of a reduction: of all its passes.
+func chainOf(shape []int, set []bool) float64 {
+	h := 0.0
+	sizes, reduced := runs(shape, set)
+	for i, n := range sizes {
+		if reduced[i] {
+			h += foldChain(n)
+		}
 	}
-	return tol
+	return h
 }

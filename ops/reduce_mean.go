@@ -24,9 +24,11 @@ var reduceMeanOp = newReduction(reduction{
 	low: -1, high: 1, tolerance: meanTolerance,
 })
 
-func meanTolerance(d tensor.DType, n int) spec.Tolerance {
-	tol := sumTolerance(d, n)
+func meanTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
+	tol := sumTolerance(d, n, h+3)
 	tol.Abs = tol.Abs/float64(max(n, 1)) + tiny(d)
-	tol.Why += ", and the quotient once more"
+	tol.Law = "ε·(4/n + 1/4) + ε·(4 + √(h/3 + 1)) of the value, " + passesText
+	tol.AnyLaw = "((1 + ε)^(h+4) − 1)·Σ|x|/n"
+	tol.Why += "; the quotient may be 2.5 units off"
 	return tol
 }

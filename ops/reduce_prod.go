@@ -1,8 +1,6 @@
 package ops
 
 import (
-	"fmt"
-
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -27,13 +25,12 @@ var reduceProdOp = newReduction(reduction{
 	low: 0.75, high: 1.25, spread: 60, tolerance: prodTolerance,
 })
 
-func prodTolerance(d tensor.DType, n int) spec.Tolerance {
-	tol := spec.Tolerance{
-		Abs: tiny(d), Rel: workEpsilon(d) * (1 + float64(n)/2),
-		Why: fmt.Sprintf("each product of %d factors rounds once, and with factors near 1 always the same way", n),
+func prodTolerance(d tensor.DType, n int, _ float64) spec.Tolerance {
+	h, e := float64(n)+2, workEpsilon(d)
+	return spec.Tolerance{
+		Abs: tiny(d), Rel: rounded(h, e/2) + storeEpsilon(d), Any: rounded(h, e),
+		Law:    "((1 + ε/2)^(n+2) − 1) of the value where a device rounds to the nearest",
+		AnyLaw: "((1 + ε)^(n+2) − 1) of the value",
+		Why:    "n − 1 products round once each, in whatever order, and with factors near 1 always the same way",
 	}
-	if d.Size() == 2 {
-		tol.Rel += epsilon(d)
-	}
-	return tol
 }

@@ -88,10 +88,14 @@ func init() {
 		out[0].SetFloats(x)
 	}
 	op.Tolerance = func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		e, n := workEpsilon(d), math.Min(float64(see(c, in).n), rmsNormLongest)
-		return spec.Tolerance{Abs: tiny(d) * (2 + 2/math.Sqrt(c.(RMSNorm).Eps+0x1p-60)), Rel: e*(8+n/128) + storeEpsilon(d),
-			Why: "nothing cancels: sums of squares, of at most 256 blocks of 16 in turn, round by half an ulp of what they have come to, and the root halves that; " +
-				"elements below the least normal number, which devices may take for 0, are multiplied by up to 1/√eps"}
+		e, h := workEpsilon(d), rowChain(see(c, in).n)
+		return spec.Tolerance{
+			Abs: tiny(d) * (2 + 2/math.Sqrt(c.(RMSNorm).Eps+0x1p-60)), Rel: e*(8+math.Sqrt(h/3)/2) + storeEpsilon(d),
+			Law: "ε·(8 + ½·√(h/3)) of the value, " + rowChainText,
+			Any: rounded(h/2+12, e), AnyLaw: "((1 + ε)^(12+h/2) − 1) of the value",
+			Why: "nothing cancels: a square is rounded at most h times on its way through the sum, and the root halves that; " +
+				"elements below the least normal number, which devices may take for 0, are multiplied by up to 1/√eps",
+		}
 	}
 	op.Cost = func(_ spec.Call, in []tensor.Desc) spec.Cost {
 		cost := spec.Cost{Flops: 4 * int64(in[0].Elems()), Bytes: in[0].Bytes()}

@@ -34,9 +34,7 @@ var softmaxOp = newAlong(along{
 		rowKernels("nn/softmax", foldParams{})...),
 	longest: softmaxLongest, plan: planSoftmax, reference: referenceSoftmax, low: -8, high: 8, flops: 5,
 	tolerance: func(d tensor.DType, n int) spec.Tolerance {
-		e := workEpsilon(d)
-		return spec.Tolerance{Abs: tiny(d), Rel: e*(24+math.Sqrt(float64(n))/8) + storeEpsilon(d),
-			Why: "a difference of up to 16 rounds before it is an exponent, the power to two ulps, and a long sum once in a while"}
+		return expTolerance(d, n, 16)
 	},
 })
 
@@ -73,4 +71,18 @@ func referenceSoftmax(v normal, in [][]float64) []float64 {
 		}
 	})
 	return x
+}
+
+// expTolerance bounds the error of powers of e over their sum, of n elements that differ
+// by up to spread. A power is right to two units, and its exponent lacks as much of
+// itself as it was rounded by. On the way through a chain of h a term is brought to h
+// greater maxima, by powers whose exponents come to the spread together.
+func expTolerance(d tensor.DType, n int, spread float64) spec.Tolerance {
+	e, h := workEpsilon(d), rowChain(n)
+	return spec.Tolerance{
+		Abs: tiny(d), Rel: e*(8+spread+math.Sqrt(h/3)) + storeEpsilon(d),
+		Law: "ε·(8 + s + √(h/3)) of the value where elements differ by up to s, " + rowChainText,
+		Any: rounded(12+2*spread+4*h, e), AnyLaw: "((1 + ε)^(12+2s+4h) − 1) of the value",
+		Why: "a difference rounds before it is an exponent, the power is right to two units, and the sum is of positive terms, each rounded at most h times and scaled as often",
+	}
 }

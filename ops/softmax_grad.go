@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -43,9 +45,13 @@ var softmaxGradOp = newAlong(along{
 	},
 	low: -1, high: 1, flops: 4,
 	tolerance: func(d tensor.DType, n int) spec.Tolerance {
-		e := workEpsilon(d)
-		return spec.Tolerance{Abs: e*(4+float64(n)/4) + tiny(d), Rel: 4*e + storeEpsilon(d),
-			Why: "products up to 1 make partial sums of up to a quarter of their number before they cancel, each rounded once"}
+		e, h := workEpsilon(d), foldChain(n)
+		return spec.Tolerance{
+			Abs: e*(4+float64(n)/4) + tiny(d), Rel: e*(4+math.Sqrt(h/3)) + storeEpsilon(d),
+			Law: "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, h = " + foldChainText,
+			Any: rounded(h+4, e), AnyLaw: "((1 + ε)^(h+4) − 1)·|y|·(|dy| + Σ|y·dy|)",
+			Why: "products are added up in blocks and these in turn, so that each is rounded at most h times; products up to 1 make partial sums of up to n/4 before they cancel",
+		}
 	},
 })
 

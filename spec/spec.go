@@ -99,10 +99,20 @@ type Op struct {
 	Cases Cases
 }
 
-// Tolerance bounds |got − want| ≤ Abs + Rel·|want|. Why says where it comes from.
+// Tolerance bounds |got − want| ≤ Abs + Rel·|want| for inputs as those of Cases. Why
+// says where it comes from.
 type Tolerance struct {
 	Abs, Rel float64
 	Why      string
+	// Law is how Abs and Rel follow from the sizes of a call, in words; "" if they do
+	// not.
+	Law string
+	// Any, where it is not 0, bounds |got − want| ≤ Any·Σ|t| for inputs of any value
+	// that do not overflow, besides the rounding to a dtype of 16 bits: t are the terms
+	// whose sum the result is, and AnyLaw says which these are and how Any follows from
+	// the sizes. Where no term is negative, Σ|t| is |want|.
+	Any    float64
+	AnyLaw string
 	// Flips is the fraction of elements that may be wrong altogether, for
 	// operations with a threshold that rounding can cross.
 	Flips float64

@@ -66,6 +66,9 @@ func render(ops []*spec.Op) []byte {
 		"that has it; WebGPU has none, and there whatever has an operand of f64 is `ErrUnsupported`.\n" +
 		"[conformance.md](conformance.md) shows what a run of the suite found, by backend. Operands may have any strides; where an operation takes none, they are copied.\n" +
 		"An output is never one of the inputs, except where \"in place\" says which one it may be.\n")
+	b.WriteString("\nIn what is said of errors, ε is 2⁻²³, and 2⁻⁵² of f64: the distance from 1 to the next number. Results of f16 and bf16 are\n" +
+		"rounded to these after all that, by up to 2⁻¹¹ and 2⁻⁸ of the value. \"At random\" assumes a device that rounds to the nearest,\n" +
+		"as GPUs and CPU drivers do; bounds for any values hold also where it does not, short of overflow and of what is flushed to zero.\n")
 	b.WriteString("\n## Attributes and their defaults\n\n" +
 		"In text, as the command line takes it, an attribute that is left out has its default; one\n" +
 		"that \"must be given\" has none. In Go, a field that is left out is zero:\n\n" +
@@ -175,10 +178,17 @@ func noKernels(group string) string {
 // tolerances writes how far results may be from the reference, element types
 // with the same bound together.
 func tolerances(b *bytes.Buffer, op *spec.Op) {
-	var lines []string
+	var lines, laws []string
 	types := map[string][]string{}
 	for _, d := range op.Cases.DTypes {
-		text := tolerance(op.Tolerance(op.Defaults, d, op.Cases.Typical(d)))
+		in := op.Cases.Typical(d)
+		tol := op.Tolerance(op.Defaults, d, in)
+		text := tolerance(tol, in)
+		for _, l := range growth(tol) {
+			if !slices.Contains(laws, l) {
+				laws = append(laws, l)
+			}
+		}
 		if types[text] == nil {
 			lines = append(lines, text)
 		}
@@ -187,6 +197,22 @@ func tolerances(b *bytes.Buffer, op *spec.Op) {
 	for _, text := range lines {
 		fmt.Fprintf(b, "- %s results are %s\n", strings.Join(types[text], ", "), text)
 	}
+	for _, l := range laws {
+		fmt.Fprintf(b, "- %s\n", l)
+	}
+}
+
+// growth says how far results may be from the reference at any size, before they are
+// rounded to 16 bits.
+func growth(t spec.Tolerance) []string {
+	var lines []string
+	if t.Law != "" {
+		lines = append(lines, "within, at any size, for values as the suite has them: "+t.Law)
+	}
+	if t.AnyLaw != "" {
+		lines = append(lines, "within, for any values: "+t.AnyLaw)
+	}
+	return lines
 }
 
 // kernels lists the kernels, variants of one shader together: `nn/relu` f16,
@@ -208,7 +234,7 @@ func kernels(ks []spec.Kernel) string {
 }
 
 // tolerance says in words how far a result may be from the reference.
-func tolerance(t spec.Tolerance) string {
+func tolerance(t spec.Tolerance, in []tensor.Desc) string {
 	s := "exact"
 	if t.Abs != 0 || t.Rel != 0 {
 		s = "within "
@@ -224,6 +250,13 @@ func tolerance(t spec.Tolerance) string {
 	}
 	if t.Flips != 0 {
 		s += fmt.Sprintf(", but for %.3g of the elements, whose value a rounding can turn over", t.Flips)
+	}
+	if t.Law != "" {
+		var shapes []string
+		for _, d := range in {
+			shapes = append(shapes, strings.ReplaceAll(fmt.Sprint(d.Shape), " ", ","))
+		}
+		s += " for inputs " + strings.Join(shapes, " and ")
 	}
 	if t.Why != "" && t.Why != "exact" {
 		s += ": " + t.Why

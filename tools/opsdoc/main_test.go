@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // docs/OPS.md is generated, so it must be what the declarations say now.
@@ -52,15 +53,20 @@ func TestSection(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
+	in := []tensor.Desc{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 3)}
 	for want, tol := range map[string]spec.Tolerance{
-		"exact: it copies":                          {Why: "it copies"},
-		"within 0.5 of the reference":               {Abs: .5},
-		"within 0.25 of the value of the reference": {Abs: 1e-38, Rel: .25},
+		"exact: it copies":                                              {Why: "it copies"},
+		"within 0.5 of the reference":                                   {Abs: .5},
+		"within 0.25 of the value of the reference":                     {Abs: 1e-38, Rel: .25},
+		"within 0.5 of the reference for inputs [2,3] and [3]: it sums": {Abs: .5, Law: "n/4", Any: 3, AnyLaw: "n·Σ|x|", Why: "it sums"},
 		"within 0.5 + 0.25 of the value of the reference, but for 0.01 of the elements, whose value a rounding can turn over: of noise": {Abs: .5, Rel: .25, Flips: .01, Why: "of noise"},
 	} {
-		if got := tolerance(tol); got != want {
+		if got := tolerance(tol, in); got != want {
 			t.Errorf("%+v: got %q, want %q", tol, got, want)
 		}
+	}
+	if got := strings.Join(growth(spec.Tolerance{Law: "n/4", AnyLaw: "n·Σ|x|"}), "; "); got != "within, at any size, for values as the suite has them: n/4; within, for any values: n·Σ|x|" {
+		t.Errorf("growth: %q", got)
 	}
 }
 
