@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,12 @@ swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver
 	LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
+
+# Every part has cases of every operation, and compiles nearly all kernels anew. CI runs
+# another one for each commit.
+swiftshader-full: build ## all cases of all operations on SwiftShader: hours, or PART=i/n of them
+	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
+	bin/lathe verify --full $(if $(PART),--part $(PART))
 
 # The WebGPU library is left out: its driver would be this one.
 newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)

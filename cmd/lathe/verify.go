@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/spec"
@@ -14,6 +15,7 @@ import (
 type verifyCmd struct {
 	Full bool     `help:"Also under forced tiny limits and with the plans for other devices: minutes instead of seconds."`
 	Op   []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
+	Part string   `placeholder:"I/N" help:"Only part I of N parts of about equal length, from 1/N to N/N; each has cases of every operation."`
 	Seed uint64   `placeholder:"N" help:"Seed of the random inputs."`
 }
 
@@ -38,6 +40,9 @@ func (c *verifyCmd) Run(a *app) error {
 		}
 	}
 	var err error
+	if opts.Part, opts.Parts, err = partOf(c.Part); err != nil {
+		return err
+	}
 	if opts.Expect, err = conformance.Known(); err != nil {
 		return err
 	}
@@ -81,4 +86,20 @@ func (c *verifyCmd) Run(a *app) error {
 		return coded{exitVerify, fmt.Errorf("%d of %d cases failed", rep.Count(conformance.Fail), len(rep.Rows))}
 	}
 	return nil
+}
+
+// partOf reads which part of how many, from 0 on; "" is all.
+func partOf(text string) (part, parts int, err error) {
+	if text == "" {
+		return 0, 1, nil
+	}
+	i, n, _ := strings.Cut(text, "/")
+	part, err = strconv.Atoi(i)
+	if err == nil {
+		parts, err = strconv.Atoi(n)
+	}
+	if err != nil || part < 1 || part > parts {
+		return 0, 0, coded{exitUsage, fmt.Errorf("--part %q (want I/N, from 1/N to N/N)", text)}
+	}
+	return part - 1, parts, nil
 }

@@ -7,7 +7,8 @@
 // must come back unchanged, and NaN and infinities must be where the reference
 // has them before any error is averaged. Sizes are awkward by construction
 // (0, 1, primes, around every tile), and everything runs again under forced
-// tiny limits and with the plans meant for another kind of device.
+// tiny limits and with the plans meant for another kind of device; and what larger
+// alignments than the device's change of a plan is run with them.
 package conformance
 
 import (
@@ -23,6 +24,7 @@ import (
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -45,6 +47,12 @@ type Options struct {
 	// Variants are the ways to plan; nil means Variants of the device (only
 	// the first of them when Quick).
 	Variants []Variant
+	// Sample, if above 1, is of how many cases of an operation and element type one
+	// runs in each of the variants that are Distinct.
+	Sample int
+	// Parts, if above 1, cuts the run into so many of equal length, of which this is
+	// number Part, from 0 on: every operation has cases in each.
+	Part, Parts int
 	// Expect lists known troubles; may be nil.
 	Expect *Expectations
 	// Progress, if not nil, is called after each group of cases.
@@ -57,77 +65,6 @@ type Options struct {
 	noCopies bool
 }
 
-// Variant is one way to plan for a device.
-type Variant struct {
-	Name string
-	// Guard puts zones around every buffer, the scratch of plans included.
-	Guard bool
-	// Limits, if not nil, lowers the limits the device shows and enforces.
-	Limits func(*gpu.Limits)
-	// Target, if not nil, changes what plans are made for.
-	Target func(*spec.Target)
-	// Device, if not nil, is another device to run on than that of the run. Its
-	// results must also agree with those of the first variant, within the
-	// tolerance of the operation.
-	Device gpu.Device
-}
-
-// TinyLimits forces limits at or below the least that Vulkan allows, so that
-// plans must split what fits any real device.
-func TinyLimits(l *gpu.Limits) {
-	l.MaxBinding = min(l.MaxBinding, 1<<20)
-	l.MaxTexels = min(l.MaxTexels, 1<<16)
-	for i := range l.MaxGroups {
-		l.MaxGroups[i] = min(l.MaxGroups[i], 256)
-		l.MaxLocalSize[i] = min(l.MaxLocalSize[i], 64)
-	}
-	l.MaxInvocations = min(l.MaxInvocations, 64)
-	l.MaxSharedBytes = min(l.MaxSharedBytes, 16<<10)
-	l.MaxParamBytes = min(l.MaxParamBytes, 128)
-	l.MaxBindings = min(l.MaxBindings, 4)
-	l.MaxTexelBuffers = min(l.MaxTexelBuffers, 4)
-	l.OffsetAlign = max(l.OffsetAlign, 256)
-	l.TexelAlign = max(l.TexelAlign, 256)
-}
-
-// WebGPULimits forces the limits that every WebGPU device has, which are all that
-// a program gets unless it asks for more.
-func WebGPULimits(l *gpu.Limits) {
-	l.MaxBuffer = min(l.MaxBuffer, 256<<20)
-	l.MaxBinding = min(l.MaxBinding, 128<<20)
-	for i, n := range []uint32{256, 256, 64} {
-		l.MaxGroups[i] = min(l.MaxGroups[i], 65535)
-		l.MaxLocalSize[i] = min(l.MaxLocalSize[i], n)
-	}
-	l.MaxInvocations = min(l.MaxInvocations, 256)
-	l.MaxSharedBytes = min(l.MaxSharedBytes, 16<<10)
-	l.MaxParamBytes = min(l.MaxParamBytes, 128)
-	l.MaxBindings = min(l.MaxBindings, 8)
-	l.MaxUniform = min(l.MaxUniform, 64<<10)
-	l.OffsetAlign = max(l.OffsetAlign, 256)
-}
-
-// Variants returns the ways to plan that are worth trying on a device: its own
-// first, without and with zones around every buffer (the latter with no more than
-// WebGPU's least limits, where that is what the device is reached by), then tiny
-// limits, the plans of the other device profile, and tiny limits without texel
-// buffers.
-func Variants(info *gpu.Info) []Variant {
-	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
-	if info.Kind == gpu.CPU {
-		vs = append(vs, Variant{Name: "gpu-profile", Target: func(t *spec.Target) { t.CPU = false }})
-	} else {
-		vs = append(vs, Variant{Name: "cpu-profile", Target: func(t *spec.Target) { t.CPU = true }})
-	}
-	if info.Backend == "wgpu" {
-		vs[1] = Variant{Name: "webgpu-limits", Guard: true, Limits: WebGPULimits}
-	}
-	if info.Limits.MaxTexelBuffers > 0 {
-		vs = append(vs, Variant{Name: "tiny-no-texels", Limits: TinyLimits, Target: func(t *spec.Target) { t.TexelBuffers = false }})
-	}
-	return vs
-}
-
 // Run checks the operations on the device and reports every case. The error is
 // for what stops the run itself (a cancelled context, a lost device); failed
 // cases are in the report.
@@ -137,6 +74,9 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	}
 	if opts.Ops == nil {
 		opts.Ops = spec.All()
+	}
+	if opts.Parts > 1 && (opts.Part < 0 || opts.Part >= opts.Parts) {
+		return nil, fmt.Errorf("conformance: %w: part %d of %d (want 0 to %d)", errs.ErrInvalidArgument, opts.Part, opts.Parts, opts.Parts-1)
 	}
 	variants := opts.Variants
 	if variants == nil {
@@ -175,6 +115,7 @@ type lane struct {
 	align  int64                   // satisfies storage and texel bindings
 	rows   []Row                   // of the job at work
 	first  [][]byte                // outputs of the first mode of that job that passed
+	met    sampled                 // of a Distinct variant
 	lost   error
 }
 
@@ -329,7 +270,19 @@ func (s *suite) jobs() []job {
 			}
 		}
 	}
-	return js
+	return partOf(js, s.opts.Part, s.opts.Parts)
+}
+
+// partOf takes every parts-th job, so that a part has some of every operation.
+func partOf(js []job, part, parts int) []job {
+	if parts < 2 {
+		return js
+	}
+	var list []job
+	for i := part; i < len(js); i += parts {
+		list = append(list, js[i])
+	}
+	return list
 }
 
 // run prepares inputs and references ahead on the other processors, and runs
@@ -389,10 +342,7 @@ func (s *suite) run() error {
 
 // all runs a job in every lane, and reports the cases lane by lane.
 func (s *suite) all(p *prepared) {
-	lanes := s.lanes
-	if p.own {
-		lanes = lanes[:1]
-	}
+	lanes := s.lanesFor(p.job)
 	start := time.Now()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
