@@ -27,10 +27,11 @@ type Lowered struct {
 
 // Lower rewrites a module for WebGPU. The push-constant block becomes a buffer
 // in a descriptor set of its own, and specialisation constants become constants
-// of their default values, as do those computed from them. Blocks whose members are all NonWritable become
-// NonWritable variables, because WebGPU takes them for read-write otherwise;
-// with readWrite no storage variable is NonWritable, for dispatches that bind one
-// buffer both to be read and to be written. The local size is stated once, as an
+// of their default values, as do those computed from them. Blocks whose members
+// are all NonWritable become NonWritable variables, because WebGPU takes them for
+// read-write otherwise; with readWrite no storage variable is NonWritable, for
+// dispatches that bind one buffer both to be read and to be written. None is
+// NonReadable, which WebGPU does not have. The local size is stated once, as an
 // execution mode. Texel buffers become storage buffers of vectors of four
 // components. Operations on integers are given operands of the sign that they stand
 // for, because WebGPU goes by the operands' types and not by the operation; see
@@ -135,6 +136,13 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 		l.Least = append(l.Least, least[m.Bindings[i].Slot])
 	}
 
+	// gone tells of a decoration that WebGPU has not, for its storage buffers can all be
+	// read, or that it gets anew. Those of members go too: they would be taken for those
+	// of all blocks like theirs.
+	gone := func(w []uint32) bool {
+		slot, _ := number(s.decor[w[1]], decBinding)
+		return w[2] == decSpecID || buffers[w[1]] && (w[2] == decNonReadable || w[2] == decNonWritable && !readOnly[slot])
+	}
 	code = append(make([]byte, 0, len(m.Code)+64), m.Code[:4*headerWords]...)
 	var head, after []byte // what comes before the additions, and what after them and before the functions
 	decorated := false
@@ -175,8 +183,11 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 			}
 			continue
 		case opDecorate:
-			slot, _ := number(s.decor[w[1]], decBinding)
-			if w[2] == decSpecID || w[2] == decNonWritable && buffers[w[1]] && !readOnly[slot] {
+			if gone(w) {
+				continue
+			}
+		case opMemberDecorate:
+			if w[3] == decNonReadable || w[3] == decNonWritable {
 				continue
 			}
 		case opEntryPoint:
