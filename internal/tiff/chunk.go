@@ -28,7 +28,7 @@ func (h *Header) open(r io.ReaderAt, at, size int64, rows int) (io.Reader, error
 	}
 	switch h.compression {
 	case none:
-		return bufio.NewReader(in), nil
+		return bufio.NewReaderSize(in, 64<<10), nil
 	case fax3, fax4:
 		order, form := ccitt.MSB, ccitt.Group4
 		if h.lsbFirst {

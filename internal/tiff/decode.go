@@ -226,11 +226,16 @@ func (h *Header) painter() (func(dst []byte, s []uint32), error) {
 		return nil, err
 	}
 	n, alpha := h.samples, h.alpha
-	if h.photometric == rgb && h.bits == 8 && alpha == 0 { // most files
+	if h.photometric == rgb && h.bits == 8 { // most files
 		return func(dst []byte, s []uint32) {
 			for x := 0; 4*x < len(dst); x++ {
-				d, p := dst[4*x:4*x+4:4*x+4], s[x*n:x*n+3:x*n+3]
+				d, p := dst[4*x:4*x+4:4*x+4], s[x*n:x*n+n:x*n+n]
 				d[0], d[1], d[2], d[3] = byte(p[0]), byte(p[1]), byte(p[2]), 255
+				if alpha > 0 {
+					if d[3] = byte(p[alpha]); h.multiplied && d[3] != 255 {
+						divide(d)
+					}
+				}
 			}
 		}, nil
 	}
@@ -242,18 +247,23 @@ func (h *Header) painter() (func(dst []byte, s []uint32), error) {
 			if d[3] = 255; alpha == 0 {
 				continue
 			}
-			a := widen(p[alpha])
-			if d[3] = a; h.multiplied {
-				for c := range 3 {
-					if a == 0 {
-						d[c] = 0
-					} else {
-						d[c] = byte(min((uint32(d[c])*255+uint32(a)/2)/uint32(a), 255))
-					}
-				}
+			if d[3] = widen(p[alpha]); h.multiplied {
+				divide(d)
 			}
 		}
 	}, nil
+}
+
+// divide takes the alpha of a pixel out of its colours.
+func divide(d []byte) {
+	a := uint32(d[3])
+	for c := range 3 {
+		if a == 0 {
+			d[c] = 0
+		} else {
+			d[c] = byte(min((uint32(d[c])*255+a/2)/a, 255))
+		}
+	}
 }
 
 // widener returns a function that rounds a sample to 8 bits.
