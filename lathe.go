@@ -41,6 +41,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/exec/tune"
@@ -119,6 +120,15 @@ func WithTuneMode(mode string) Option { return func(o *options) { o.tune = mode 
 // they cannot be read.
 func WithTuning(choices []byte) Option {
 	return func(o *options) { o.tuned = append(o.tuned, choices) }
+}
+
+// WithCloseTimeout sets how long Close waits for work in progress, which a shader
+// without end keeps it from for ever: 0 means the default, 10 seconds, less than 0
+// no bound. After that Close returns an error that wraps context.DeadlineExceeded
+// and says what it left behind: the driver's device, its memory and its threads, until
+// the work or the process ends. A device of WithGPU has its own bound.
+func WithCloseTimeout(d time.Duration) Option {
+	return func(o *options) { o.driver.CloseTimeout = d }
 }
 
 // WithWarnings sends messages meant for the user, such as that only a CPU
@@ -271,8 +281,8 @@ func (d *Device) Span(name string, args map[string]string) (end func(err error))
 	return d.trace.Span(name, args)
 }
 
-// Close waits for work in progress and gives back the device with all its
-// tensors. Closing twice is harmless.
+// Close waits for work in progress, within the bound of WithCloseTimeout, and
+// gives back the device with all its tensors. Closing twice is harmless.
 func (d *Device) Close() error {
 	if err := d.ready("close"); err != nil {
 		return err

@@ -78,6 +78,15 @@ func CheckModule(info *Info, m *abi.Module) error {
 	return checkNeeds(info, m)
 }
 
+// What drivers that run on the CPU can take, and do not say. Their compilers take
+// seconds for larger arrays of an invocation, and end the process for much larger
+// ones (a second for each 16 KiB on lavapipe; SwiftShader at 256 KiB). They count
+// workgroups in 32 bits, and run some other number of them past that.
+const (
+	CPUPrivateBytes = 32 << 10
+	CPUTotalGroups  = 1<<32 - 1
+)
+
 // localNames and groupNames spell a limit of one dimension.
 var (
 	localNames = [3]string{"MaxLocalSize[0]", "MaxLocalSize[1]", "MaxLocalSize[2]"}
@@ -162,6 +171,9 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 		if n > l.MaxGroups[i] {
 			return limit(m, groupNames[i], int64(n), int64(l.MaxGroups[i]))
 		}
+	}
+	if total := d.Count(); l.MaxTotalGroups > 0 && total > l.MaxTotalGroups {
+		return limit(m, "MaxTotalGroups", int64(min(total, 1<<63-1)), int64(l.MaxTotalGroups))
 	}
 	return nil
 }

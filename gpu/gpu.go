@@ -39,6 +39,7 @@ package gpu
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -92,8 +93,22 @@ type Device interface {
 	Sync(ctx context.Context) error
 
 	// Close waits for submitted work and gives back everything. Closing twice
-	// is harmless.
+	// is harmless. Where work does not end within a time that the Device was
+	// opened with, Close returns an error that wraps context.DeadlineExceeded
+	// and says what is left behind.
 	Close() error
+}
+
+// DefaultCloseTimeout is how long Close waits for work where nothing else is asked for.
+const DefaultCloseTimeout = 10 * time.Second
+
+// CloseTimeout is the time to wait that an option means: 0 the default, less than 0 no
+// bound, which it returns as less than 0.
+func CloseTimeout(option time.Duration) time.Duration {
+	if option == 0 {
+		return DefaultCloseTimeout
+	}
+	return option
 }
 
 // Importer is a Device that can work in memory of the host, as CPU drivers can.
@@ -174,6 +189,7 @@ type Limits struct {
 	OffsetAlign     int64     // a storage binding's offset is a multiple of this; a power of two
 	TexelAlign      int64     // likewise for texel buffers
 	MaxGroups       [3]uint32 // workgroups in each dimension
+	MaxTotalGroups  uint64    // workgroups of a dispatch in all; 0 = no limit known
 	MaxLocalSize    [3]uint32 // invocations of a workgroup in each dimension
 	MaxInvocations  uint32    // invocations of a workgroup
 	MaxSharedBytes  uint32    // workgroup memory
@@ -182,7 +198,10 @@ type Limits struct {
 	MaxBindings     uint32    // storage buffers a shader may have
 	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported
 	MaxUniform      int64     // bytes one uniform-buffer binding may span; 0 = unsupported
-	MaxIterations   uint32    // loop iterations an invocation may run; 0 = no limit known
+	// MaxIterations is how many loop iterations an invocation may run, all loops
+	// together; 0 = no limit known. Past it the invocation stops without an
+	// error, and what it has not stored stays as it was: lavapipe does so.
+	MaxIterations uint32
 }
 
 // Features are the optional abilities of a device. Capability checks of

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 	"unsafe"
 
 	vulkan "github.com/vulkan-go/vulkan"
@@ -68,8 +69,10 @@ type Device struct {
 	lost    error // not nil once the device is lost
 	active  int   // operations under way
 	closing bool
-	closed  bool
 	scratch []*scratch
+
+	closer       closer
+	closeTimeout time.Duration // negative: none
 }
 
 // Open opens the device that opts select. ctx bounds nothing but the start:
@@ -103,7 +106,7 @@ func open(inst *instance, opts Options, warn func(string)) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{inst: inst, phys: phys, warn: warn}
+	d := &Device{inst: inst, phys: phys, warn: warn, closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
 	d.changed.L = &d.mu
 	d.table = handles.New(d.release)
 	d.size = func(h gpu.Handle) (int64, error) {
@@ -265,18 +268,69 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	return d.takeError()
 }
 
-// Close waits for submitted work and gives back everything. Closing twice is
-// harmless. It returns an error of the work that no Sync or Read has returned,
-// and with validation whatever the layer has to say, objects left included.
+// Close waits for submitted work and gives back everything, as far as that ends
+// within Options.CloseTimeout: else it returns an error that wraps
+// context.DeadlineExceeded and says what is left behind. That is given back if
+// the work ends after all. Closing twice is harmless. Close returns an error of
+// the work that no Sync or Read has returned, and with validation whatever the
+// layer has to say, objects left included.
 func (d *Device) Close() error {
-	d.mu.Lock()
-	if d.closing {
-		for !d.closed {
-			d.changed.Wait()
-		}
-		d.mu.Unlock()
-		return nil
+	d.closer.begin.Do(func() {
+		d.closer.done = make(chan struct{})
+		go func() { // the driver's calls cannot be interrupted
+			defer close(d.closer.done)
+			d.closer.err = d.shut()
+		}()
+	})
+	if d.closeTimeout < 0 {
+		<-d.closer.done
+		return d.closer.take()
 	}
+	timer := time.NewTimer(d.closeTimeout)
+	defer timer.Stop()
+	select {
+	case <-d.closer.done:
+		return d.closer.take()
+	case <-timer.C:
+		return d.leftBehind()
+	}
+}
+
+// closer is the state of Close.
+type closer struct {
+	begin sync.Once
+	done  chan struct{} // closed when everything is given back
+	once  sync.Once
+	err   error // of shut, once done
+}
+
+// take returns, once, the error there was.
+func (c *closer) take() (err error) {
+	c.once.Do(func() { err = c.err })
+	return err
+}
+
+// leftBehind is the error of a Close that has waited long enough.
+func (d *Device) leftBehind() error {
+	what := ""
+	if d.mu.TryLock() { // who waits for the driver with the lock held says no more
+		var bytes int64
+		live := d.table.Live()
+		for _, h := range live {
+			if b, err := d.table.Get(h); err == nil {
+				bytes += b.size
+			}
+		}
+		what = fmt.Sprintf(" %d batches of work, %d operations under way, %d buffers of %d bytes,", len(d.inflight), d.active, len(live), bytes)
+		d.mu.Unlock()
+	}
+	return fmt.Errorf("vk: close: work has not ended within %v: %w; left behind until it does:%s the driver's objects and threads for %s",
+		d.closeTimeout, context.DeadlineExceeded, what, d.phys.info.Name)
+}
+
+// shut is Close without a bound.
+func (d *Device) shut() error {
+	d.mu.Lock()
 	d.closing = true
 	for d.active > 0 {
 		d.changed.Wait()
@@ -287,13 +341,7 @@ func (d *Device) Close() error {
 
 	d.destroy()
 	d.inst.release()
-	err = errors.Join(err, d.inst.messages.take())
-
-	d.mu.Lock()
-	d.closed = true
-	d.changed.Broadcast()
-	d.mu.Unlock()
-	return err
+	return errors.Join(err, d.inst.messages.take())
 }
 
 // destroy gives back all that create made, as far as it came.

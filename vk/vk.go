@@ -26,7 +26,11 @@
 // and write at least once.
 package vk
 
-import "github.com/lathe-gpu/lathe/gpu"
+import (
+	"time"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
 
 // Options are what Open may be told. The zero value is the usual choice.
 type Options struct {
@@ -41,6 +45,9 @@ type Options struct {
 	CacheDir string
 	// NoCache keeps pipelines in memory only.
 	NoCache bool
+	// CloseTimeout is how long Close waits for work, which a shader without end
+	// keeps it from for ever; 0 means gpu.DefaultCloseTimeout, less than 0 no bound.
+	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
 	// was found; nil writes them to standard error. It must not call the device.
 	Warn func(string)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -63,8 +64,10 @@ type Device struct {
 	lost    error // not nil once the device is lost
 	active  int   // operations under way
 	closing bool
-	closed  bool
 	scratch []*scratch
+
+	closer       closer
+	closeTimeout time.Duration // negative: none
 }
 
 // objects counts what lives in the native library, for tests.
@@ -122,7 +125,7 @@ func open(list []adapter, opts Options) (*Device, error) {
 		warn(fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", infos[i].Name))
 	}
 	a := &list[i]
-	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign)}
+	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign), closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
 	d.changed.L = &d.mu
 	d.rec.seq, d.flushAt = 1, flushCount
 	d.table = handles.New(d.release)
@@ -281,17 +284,69 @@ func (d *Device) Sync(ctx context.Context) error {
 // isDummy reports whether b is bound in place of empty ranges.
 func (d *Device) isDummy(b *buffer) bool { return slices.Contains(d.dummy[:], b) }
 
-// Close waits for submitted work and gives back everything. Closing twice is
-// harmless. It returns an error of the work that no Sync or Read has returned.
+// Close waits for submitted work and gives back everything, as far as that ends
+// within Options.CloseTimeout: else it returns an error that wraps
+// context.DeadlineExceeded and says what is left behind. That is given back if
+// the work ends after all. Closing twice is harmless. Close returns an error of
+// the work that no Sync or Read has returned.
 func (d *Device) Close() error {
+	d.closer.begin.Do(func() {
+		d.closer.done = make(chan struct{})
+		go func() { // the library's calls cannot be interrupted
+			defer close(d.closer.done)
+			d.closer.err = d.shut()
+		}()
+	})
+	if d.closeTimeout < 0 {
+		<-d.closer.done
+		return d.closer.take()
+	}
+	timer := time.NewTimer(d.closeTimeout)
+	defer timer.Stop()
+	select {
+	case <-d.closer.done:
+		return d.closer.take()
+	case <-timer.C:
+		return d.leftBehind()
+	}
+}
+
+// closer is the state of Close.
+type closer struct {
+	begin sync.Once
+	done  chan struct{} // closed when everything is given back
+	once  sync.Once
+	err   error // of shut, once done
+}
+
+// take returns, once, the error there was.
+func (c *closer) take() (err error) {
+	c.once.Do(func() { err = c.err })
+	return err
+}
+
+// leftBehind is the error of a Close that has waited long enough.
+func (d *Device) leftBehind() error {
+	what := ""
+	if d.mu.TryLock() { // who waits for the driver with the lock held says no more
+		var bytes int64
+		live := d.table.Live()
+		for _, h := range live {
+			if b, err := d.table.Get(h); err == nil {
+				bytes += b.size
+			}
+		}
+		what = fmt.Sprintf(" %d submissions, %d operations under way, %d buffers of %d bytes,", len(d.inflight), d.active, len(live), bytes)
+		d.mu.Unlock()
+	}
+	return fmt.Errorf("wgpu: close: work has not ended within %v: %w; left behind until it does:%s the library's objects and the driver's threads for %s",
+		d.closeTimeout, context.DeadlineExceeded, what, d.info.Name)
+}
+
+// shut is Close without a bound.
+func (d *Device) shut() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closing {
-		for !d.closed {
-			d.changed.Wait()
-		}
-		return nil
-	}
 	d.closing = true
 	for d.active > 0 {
 		d.changed.Wait()
@@ -304,8 +359,6 @@ func (d *Device) Close() error {
 	err := d.failed
 	d.destroy()
 	leave()
-	d.closed = true
-	d.changed.Broadcast()
 	return err
 }
 

@@ -73,6 +73,9 @@ func (a *adapter) load() bool {
 	// abi.Lower makes texel buffers of storage buffers.
 	lim := &a.info.Limits
 	lim.MaxTexels, lim.TexelAlign, lim.MaxTexelBuffers = lim.MaxBinding/16, lim.OffsetAlign, lim.MaxBindings
+	if kind == gpu.CPU {
+		lim.MaxTotalGroups = gpu.CPUTotalGroups
+	}
 	if strings.Contains(name, "llvmpipe") {
 		// It ends every invocation after so many loop iterations without a word.
 		a.info.Limits.MaxIterations = 65535

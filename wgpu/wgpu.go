@@ -27,7 +27,11 @@
 // library orders dispatches that touch the same buffer.
 package wgpu
 
-import "github.com/lathe-gpu/lathe/gpu"
+import (
+	"time"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
 
 // LogEnv is the environment variable that lets the native library write to
 // standard error: error, warn, info, debug or trace. Without it nothing is
@@ -44,6 +48,9 @@ type Options struct {
 	// Device selects an adapter as gpu.Choose does: index, part of the name.
 	// Empty means the environment variable LATHE_DEVICE, else the best.
 	Device string
+	// CloseTimeout is how long Close waits for work, which a shader without end
+	// keeps it from for ever; 0 means gpu.DefaultCloseTimeout, less than 0 no bound.
+	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
 	// was found; nil writes them to standard error. It must not call the device.
 	Warn func(string)

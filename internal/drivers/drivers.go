@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/vk"
@@ -32,6 +33,8 @@ type Options struct {
 	CacheDir   string // of compiled pipelines, empty for the usual one
 	NoCache    bool
 	Warn       func(string) // takes messages for the user; nil for standard error
+
+	CloseTimeout time.Duration // how long Close waits for work, as the backends take it
 }
 
 // Built lists the backends of this build, the preferred one first.
@@ -127,7 +130,7 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 }
 
 func (o *Options) vk(ctx context.Context, device string) (gpu.Device, error) {
-	d, err := vk.Open(ctx, vk.Options{Device: device, Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn})
+	d, err := vk.Open(ctx, vk.Options{Device: device, Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func (o *Options) vk(ctx context.Context, device string) (gpu.Device, error) {
 }
 
 func (o *Options) wgpu(ctx context.Context, device string) (gpu.Device, error) {
-	d, err := wgpu.Open(ctx, wgpu.Options{Device: device, Warn: o.Warn})
+	d, err := wgpu.Open(ctx, wgpu.Options{Device: device, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
 	if err != nil {
 		return nil, err
 	}

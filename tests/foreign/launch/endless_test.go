@@ -1,0 +1,67 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+func TestMain(m *testing.M) {
+	child.Serve(map[string]func([]byte) []byte{name: do, "close": closeEndless})
+	os.Exit(m.Run())
+}
+
+// closeEndless closes a device at work on a shader without end, and says how
+// that went.
+func closeEndless([]byte) []byte {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, lathe.WithCloseTimeout(time.Second), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
+	if err != nil {
+		return []byte(err.Error())
+	}
+	x, err := dev.NewTensor(tensor.Contiguous(tensor.U32, 2))
+	if err == nil {
+		err = dev.DispatchCompute(ctx, Endless(), []*lathe.Tensor{x}, nil, [3]uint32{60000, 1000, 1})
+	}
+	if err != nil {
+		return []byte(err.Error())
+	}
+	short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	if err := dev.Sync(short); !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Appendf(nil, "Sync: %v", err)
+	}
+	start := time.Now()
+	err = dev.Close()
+	took := time.Since(start)
+	again := dev.Close()
+	return fmt.Appendf(nil, "deadline %v, again %v, in time %v: %v", errors.Is(err, context.DeadlineExceeded), errors.Is(again, context.DeadlineExceeded), took > 900*time.Millisecond && took < 3*time.Second, err)
+}
+
+// Close of a device whose work does not end returns when it was to, and says what
+// it left behind.
+func TestCloseEndless(t *testing.T) {
+	for _, d := range Drivers(t) {
+		t.Run(d.Name, func(t *testing.T) {
+			w := child.Worker{Name: "close", Env: d.Env, Limit: 30 * time.Second}
+			defer w.Close()
+			reply, err := w.Do(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(reply)
+			if !strings.HasPrefix(got, "deadline true, again true, in time true: ") || !strings.Contains(got, "left behind") {
+				t.Errorf("got %s", got)
+			}
+			t.Log(got)
+		})
+	}
+}
