@@ -25,7 +25,7 @@ func TestReflectIsParse(t *testing.T) {
 		if !want.Foreign {
 			t.Errorf("%s: Parse does not say that the module is foreign", name)
 		}
-		want.Foreign, want.PrivateBytes = false, 0 // what only modules of strangers have
+		want.Foreign, want.PrivateBytes, want.Iterations = false, 0, 0 // what only modules of strangers have
 		got, err := abi.Reflect(name, m.Code)
 		if err != nil {
 			t.Errorf("%v", err)

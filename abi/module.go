@@ -101,6 +101,9 @@ type Module struct {
 	// structs and matrices in variables of the storage classes Private and
 	// Function, those of a function as often as it is called. Reflect leaves it 0.
 	PrivateBytes uint64
+	// Iterations bounds the loop iterations that an invocation runs, all loops
+	// together; Unbounded where no bound can be proven. Reflect leaves it 0.
+	Iterations uint64
 	// Foreign says that the module comes from Parse: nobody vouches for what it
 	// does, so that backends hand drivers a guarded form of it; see Guard.
 	Foreign      bool

@@ -54,6 +54,7 @@ func parse(name string, code []byte) (*Module, error) {
 		s.check,
 		func() error { return s.entry(m) },
 		func() error { return s.private(m) },
+		func() error { return s.iterations(m) },
 		s.interfaces,
 		func() error { return s.reflect(m) },
 	}

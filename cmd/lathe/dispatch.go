@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -79,45 +77,20 @@ func (c *dispatchCmd) Run(a *app) error {
 	if slices.ContainsFunc(named, a.trace.is) {
 		return usage("--trace %s is the shader, a buffer or an output too", a.cli.Trace)
 	}
-	dev, err := a.open()
+	l := job{c.Shader, code, bufs, push, groups, map[int]bool{}}
+	for _, o := range slices.Concat(files, prints) {
+		l.read[o.index] = true
+	}
+	r, err := l.interruptible(a)
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
-	var bound []*lathe.Tensor
-	for _, b := range bufs {
-		t, err := dev.NewTensor(b.desc)
-		if err != nil {
-			return misuse(err)
-		}
-		bound = append(bound, t)
-		if b.data != nil {
-			if err := dev.Write(a.ctx, t, b.data); err != nil {
-				return err
-			}
-		}
-	}
-	start := time.Now()
-	if err := dev.DispatchCompute(a.ctx, code, bound, push, groups); err != nil {
-		if errors.Is(err, errs.ErrInvalidShader) {
-			err = fmt.Errorf("%s: %w", c.Shader, err)
-		}
-		return misuse(err)
-	}
-	if err := dev.Sync(a.ctx); err != nil {
-		return err
-	}
-	elapsed := time.Since(start)
 	for _, o := range files {
-		data, err := dev.Read(a.ctx, bound[o.index])
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.file, data, 0o666); err != nil {
+		if err := os.WriteFile(o.file, r.data[o.index], 0o666); err != nil {
 			return fmt.Errorf("%s: %w", o.file, reason(err))
 		}
 	}
-	return c.print(a, dev, bound, prints, elapsed)
+	return c.print(a, &r, prints)
 }
 
 // misuse gives the errors that are the command line's fault their exit code.
@@ -131,7 +104,7 @@ func misuse(err error) error {
 }
 
 // print prints the values asked for. Without any it says how long it took.
-func (c *dispatchCmd) print(a *app, dev *lathe.Device, bound []*lathe.Tensor, prints []output, elapsed time.Duration) error {
+func (c *dispatchCmd) print(a *app, r *launched, prints []output) error {
 	type row struct {
 		Buffer int    `json:"buffer"`
 		Type   string `json:"type"`
@@ -139,10 +112,7 @@ func (c *dispatchCmd) print(a *app, dev *lathe.Device, bound []*lathe.Tensor, pr
 	}
 	rows := []row{}
 	for _, o := range prints {
-		data, err := dev.Read(a.ctx, bound[o.index])
-		if err != nil {
-			return err
-		}
+		data := r.data[o.index]
 		n := min(o.count, len(data)/o.dtype.Size())
 		rows = append(rows, row{o.index, o.dtype.String(), values(data, o.dtype, n)})
 	}
@@ -151,17 +121,17 @@ func (c *dispatchCmd) print(a *app, dev *lathe.Device, bound []*lathe.Tensor, pr
 			Device  deviceJSON `json:"device"`
 			Seconds float64    `json:"seconds"` // the first run compiles the shader as well
 			Buffers []row      `json:"buffers"`
-		}{describe(dev.Info()), elapsed.Seconds(), rows})
+		}{describe(&r.info), r.elapsed.Seconds(), rows})
 	}
-	for _, r := range rows {
-		fmt.Fprintf(a.out, "%d:", r.Buffer)
-		for _, v := range r.Values {
+	for _, row := range rows {
+		fmt.Fprintf(a.out, "%d:", row.Buffer)
+		for _, v := range row.Values {
 			fmt.Fprintf(a.out, " %v", v)
 		}
 		fmt.Fprintln(a.out)
 	}
 	if len(rows) == 0 {
-		a.say("done on %s in %.3g s", dev.Info().Name, elapsed.Seconds())
+		a.say("done on %s in %.3g s", r.info.Name, r.elapsed.Seconds())
 	}
 	return nil
 }

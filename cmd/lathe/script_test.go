@@ -28,6 +28,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"
 )
@@ -81,9 +82,14 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "picture": picture, "bomb": bomb, "cut": cut, "shows": shows,
-			"waitfile": waitFile, "jsonhas": jsonHas, "files": files, "traced": traced,
+			"waitfile": waitFile, "jsonhas": jsonHas, "files": files, "traced": traced, "endless": endless,
 		},
 	})
+}
+
+// endless FILE writes a shader that has no end.
+func endless(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), launch.Endless(), 0o666))
 }
 
 // exits CODE COMMAND... runs a command and checks its exit code.
