@@ -122,11 +122,16 @@ func run(args []string) int {
 	// A closed pipe is an error of the write, not the end of the program:
 	// there may be half-written files to remove.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	go func() {
-		<-ctx.Done()
-		stop() // the next Ctrl-C ends the program at once
+		<-signals
+		stop()
+		<-signals // the next one ends the program at once, also where a shell has it ignored
+		os.Exit(exitInterrupted)
 	}()
 	a := &app{ctx: ctx, out: new(bytes.Buffer), stderr: os.Stderr, cli: &cli{}}
 	err := a.command(args)
