@@ -63,6 +63,7 @@ func guard(m *Module) ([]byte, error) {
 		}
 		body = g.clamp(body, in)
 		body = g.exponent(body, in)
+		body = g.halves(body, in)
 		g.unroll(in)
 		body = appendWords(body, in.w)
 	}
