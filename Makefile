@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench bench-peers verify conformance soak swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,10 @@ conformance: vulkan ## the conformance suite on every device, and docs/conforman
 soak: vulkan ## the slow tests, and the race detector several times over
 	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
 	$(GO) test -race -count 3 -timeout 60m $(RACE)
+
+# The tests run a small sample of it, another one every day.
+fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modules on every driver: hours (LATHE_FUZZ_SHARD=2/8: a part)
+	LATHE_FUZZ_ALL=1 $(GO) test -v -count 1 -timeout 0 -run 'TestMutants|TestGenerated' ./tests/foreign
 
 # All operations run at the quick level, those on pictures at the full one too:
 # SwiftShader computes a few times slower than lavapipe does.

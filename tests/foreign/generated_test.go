@@ -39,12 +39,7 @@ func generated(t *testing.T, seed uint64) (trial, bool) {
 		t.Errorf("seed %d: the suite's own mistake: %v, undefined: %q", seed, err, res.Undefined)
 		return trial{}, false
 	}
-	avoid := ""
-	if o.Mixed || o.SMod {
-		avoid = "webgpu" // its compiler goes by the signedness of operands, and knows no SMod of large numbers
-	}
 	return trial{
-		avoid: avoid,
 		name:  strconv.FormatUint(seed, 10), what: fmt.Sprintf("%+v", o),
 		job: launch.Job{Code: m.Code, Buffers: m.Buffers, Push: m.Push, Groups: m.Groups},
 		check: func(got [][]byte) error {

@@ -102,8 +102,6 @@ type trial struct {
 	name string // as LATHE_FUZZ_ONLY takes it
 	what string
 	job  launch.Job
-	// avoid is a driver that it is not given to, for a known reason.
-	avoid string
 	// check compares the buffers with what they must be; nil if that is open.
 	check func(buffers [][]byte) error
 }
@@ -165,10 +163,7 @@ func try(t *testing.T, bound time.Duration, next func(give func(trial) bool)) []
 		})
 	}
 	next(func(x trial) bool {
-		for i, f := range feeds {
-			if x.avoid == list[i].Name {
-				continue
-			}
+		for _, f := range feeds {
 			select {
 			case f <- x:
 			case <-ctx.Done():
