@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -148,7 +147,7 @@ func (f *finder) folder(root, rel string) {
 			if f.Recursive && !f.skipped(e) {
 				f.folder(root, path)
 			}
-		case isPicture(name):
+		case IsPicture(name):
 			if e.Type()&fs.ModeSymlink != 0 {
 				if info, err := os.Stat(filepath.Join(root, path)); err == nil && info.IsDir() {
 					continue
@@ -167,8 +166,8 @@ func (f *finder) skipped(e fs.DirEntry) bool {
 	return err == nil && os.SameFile(info, f.skip)
 }
 
-// isPicture reports whether the name has the extension of a format Lathe reads.
-func isPicture(name string) bool {
+// IsPicture reports whether the name has the extension of a format Lathe reads.
+func IsPicture(name string) bool {
 	ext := filepath.Ext(name)
 	if _, ok := ParseFormat(ext); ok {
 		return true
@@ -189,55 +188,4 @@ type Naming struct {
 	Format Format // "" = as the input's extension says, PNG if it is not one Lathe writes
 	Suffix string // put before the extension
 	Name   string // the whole file name, for a single input; "" = made from the input's
-}
-
-// Plan decides what every output is called. Of inputs that come to the same
-// output the first keeps it and the others fail.
-// Errors: ErrInvalidArgument (a suffix or name that is no part of a file name).
-func Plan(found []Found, n Naming) ([]Job, error) {
-	if strings.ContainsAny(n.Suffix, `/\`) || strings.ContainsRune(n.Suffix, 0) {
-		return nil, fmt.Errorf("batch: plan: %w: suffix %q (want characters of a file name)", errs.ErrInvalidArgument, n.Suffix)
-	}
-	if n.Name != "" && (len(found) != 1 || n.Name != filepath.Base(n.Name) || !filepath.IsLocal(n.Name)) {
-		return nil, fmt.Errorf("batch: plan: %w: output name %q for %d inputs (want one input and a file name)", errs.ErrInvalidArgument, n.Name, len(found))
-	}
-	jobs := make([]Job, len(found))
-	owner := map[string]string{}
-	for i, x := range found {
-		j := &jobs[i]
-		j.Input, j.Err = x.Path, x.Err
-		if j.Err != nil {
-			continue
-		}
-		ext := filepath.Ext(x.Rel)
-		stem := strings.TrimSuffix(x.Rel, ext)
-		own, known := ParseFormat(ext)
-		j.Format = n.Format
-		if j.Format == "" {
-			if j.Format = own; !known {
-				j.Format = PNG
-			}
-		}
-		if !known || own != j.Format {
-			ext = j.Format.extension()
-		}
-		j.Output = stem + n.Suffix + ext
-		if n.Name != "" {
-			j.Output = n.Name
-		}
-		if !filepath.IsLocal(j.Output) {
-			j.Err = fmt.Errorf("%w: the output %s would lie outside the output folder", errs.ErrInvalidArgument, j.Output)
-			continue
-		}
-		key := j.Output
-		if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-			key = strings.ToLower(key) // their file systems take a.jpg and A.JPG for one
-		}
-		if first, taken := owner[key]; taken {
-			j.Err = fmt.Errorf("its output %s is that of %s too: write them to different folders", j.Output, first)
-			continue
-		}
-		owner[key] = x.Path
-	}
-	return jobs, nil
 }

@@ -50,6 +50,47 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Outputs that would have one name are told apart by the extensions of their
+// inputs, the same in whatever order these come.
+func TestPlanNames(t *testing.T) {
+	for _, c := range []struct {
+		rel    string
+		format Format
+		want   string // "!" is an error
+	}{
+		{"photo.gif photo.png", "", "photo.gif.png photo.png"},
+		{"photo.gif", "", "photo.png"},
+		{"photo.gif photo.bmp", "", "photo.gif.png photo.bmp.png"},
+		{"photo.gif photo.png photo.gif.png", "", "! photo.png photo.gif.png"},
+		{"photo.gif photo.png photo.gif.bmp", "", "photo.gif.png photo.png photo.gif.bmp.png"},
+		{"Photo.PNG photo.gif", "", "Photo.PNG photo.gif.png"},
+		{"a/p.gif b/p.png", "", "a/p.png b/p.png"},
+		{"a/p.gif a/p.png b/p.gif", "", "a/p.gif.png a/p.png b/p.png"},
+		{"p.jpg p.jpeg", "", "p.jpg p.jpeg"},
+		{"p.jpg p.jpeg p", "png", "p.jpg.png p.jpeg.png p.png"},
+		{"p p.png", "", "! p.png"},
+		{"p.gif p.tif p.png", "tiff", "p.gif.tiff p.tif p.png.tiff"},
+	} {
+		rels, want := strings.Fields(c.rel), strings.Fields(c.want)
+		for range len(rels) {
+			rels, want = append(rels[1:], rels[0]), append(want[1:], want[0])
+			var found []Found
+			for _, r := range rels {
+				found = append(found, Found{Path: "in/" + r, Rel: r})
+			}
+			for i, j := range must(Plan(found, Naming{Format: c.format})) {
+				got := filepath.ToSlash(j.Output)
+				if j.Err != nil {
+					got = "!"
+				}
+				if got != want[i] {
+					t.Errorf("%v: %s becomes %q, want %q", rels, rels[i], got, want[i])
+				}
+			}
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	found := []Found{{Path: "x/a.JPG", Rel: "a.JPG"}, {Path: "y/a.JPG", Rel: "a.JPG"}, {Path: "a.gif", Rel: "sub/a.gif"}, {Path: "b", Rel: "b"}, {Path: "../../c.png", Rel: "../../c.png"}}
 	jobs := must(Plan(found, Naming{Suffix: "-x"}))

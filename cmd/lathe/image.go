@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/batch"
@@ -22,7 +23,7 @@ import (
 type imageCmd struct {
 	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"."`
 	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\"; repeat it, or separate with |, for several in a row. \"lathe ops --group image\" lists them."`
-	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name. Default: out."`
+	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes. Default: out."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
 	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: as the input, png where Lathe does not write that."`
 	Quality      int      `short:"q" default:"90" help:"JPEG quality, 1 to 100 (${default})."`
@@ -39,7 +40,7 @@ type imageCmd struct {
 func (imageCmd) Help() string {
 	return `Reads JPEG, PNG, TIFF, BMP, GIF and WebP (first frame); writes JPEG, PNG and TIFF. Pictures are turned upright as their EXIF orientation says and rounded to 8 bits. No metadata and no colour profile is kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
 
-Of a folder, files with the extension of a picture are taken, hidden ones left out. A bad picture is reported and the others are done. An output appears whole or not at all, and never replaces an input.
+Of a folder, files with the extension of a picture are taken, hidden ones left out. A bad picture is reported and the others are done. An output appears whole or not at all, and never replaces an input. Outputs are called as their inputs, with the extension of the format written; where that is another output's name, the old extension stays: photo.gif beside photo.png becomes photo.gif.png.
 
 Examples:
   lathe image holiday.jpg --op "blur sigma=3" -o soft.jpg
@@ -161,14 +162,23 @@ func checkCall(c spec.Call) error {
 // output splits --out into the output folder and, for a single picture that is
 // to get a name of its own, that name.
 func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, err error) {
-	if c.Out == "" {
+	switch c.Out {
+	case "":
 		return "", usage("--out is empty; give a folder or a file name")
+	case "-":
+		return "", usage("--out - would be standard output, and pictures are written to files only: give a file name or a folder (./- is a folder of that name)")
 	}
-	ext := filepath.Ext(c.Out)
+	ext := extension(c.Out)
 	format, isFormat := batch.ParseFormat(ext)
 	info, statErr := os.Stat(c.Out)
 	exists := statErr == nil
-	if exists && info.IsDir() || !isFormat || os.IsPathSeparator(c.Out[len(c.Out)-1]) {
+	folderName := exists && info.IsDir() || os.IsPathSeparator(c.Out[len(c.Out)-1])
+	// Of several pictures only the name of a picture is not meant for a folder.
+	one := len(c.Inputs) == 1 && len(found) == 1 && (found[0].Err != nil || filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path))
+	if !folderName && !isFormat && ext != "" && (one || batch.IsPicture(c.Out)) {
+		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", c.Out, ext, os.PathSeparator)
+	}
+	if folderName || !isFormat {
 		if exists && !info.IsDir() {
 			return "", usage("--out %s is a file, not a folder", c.Out)
 		}
@@ -190,6 +200,23 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	}
 	n.Format, n.Name = format, filepath.Base(c.Out)
 	return filepath.Dir(c.Out), nil
+}
+
+// extension is what a file name ends in from its last dot on, where that looks
+// like an extension: letters and digits, the first a letter. The names v1.2, .cache
+// and "Mr. Smith" have none.
+func extension(path string) string {
+	name := filepath.Base(path)
+	ext := filepath.Ext(name)
+	for i, r := range strings.TrimPrefix(ext, ".") {
+		if !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return ""
+		}
+	}
+	if len(ext) < 2 || ext == name {
+		return ""
+	}
+	return ext
 }
 
 // progress shows a bar on a terminal and nothing elsewhere.

@@ -61,7 +61,7 @@ var functions = map[string]map[string]any{
 		"Cooperative": abi.Cooperative, "Fingerprint": abi.Fingerprint, "Guard": abi.Guard, "Lower": abi.Lower,
 		"Parse": abi.Parse, "Reflect": abi.Reflect, "NewTableKernel": abi.NewTableKernel,
 	},
-	"batch": {"ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Run": batch.Run},
+	"batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Run": batch.Run},
 	"spec": {
 		"All": spec.All, "AppendClass": spec.AppendClass, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
