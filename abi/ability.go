@@ -55,17 +55,16 @@ const (
 	RoundingFree
 
 	// What capabilities stand for.
-	FloatControls    // the extension of the modes above is there
-	Uniform16        // uniformAndStorageBuffer16BitAccess
-	Push16           // storagePushConstant16
-	Uniform8         // uniformAndStorageBuffer8BitAccess
-	Push8            // storagePushConstant8
-	BufferPointers   // variablePointersStorageBuffer
-	VariablePointers // variablePointers
-	IntegerDot       // shaderIntegerDotProduct
-	Assumptions      // shaderExpectAssume
-	BallotExtension  // VK_EXT_shader_subgroup_ballot
-	VoteExtension    // VK_EXT_shader_subgroup_vote
+	FloatControls   // the extension of the modes above is there
+	Uniform16       // uniformAndStorageBuffer16BitAccess
+	Push16          // storagePushConstant16
+	Uniform8        // uniformAndStorageBuffer8BitAccess
+	Push8           // storagePushConstant8
+	BufferPointers  // variablePointersStorageBuffer
+	IntegerDot      // shaderIntegerDotProduct
+	Assumptions     // shaderExpectAssume
+	BallotExtension // VK_EXT_shader_subgroup_ballot
+	VoteExtension   // VK_EXT_shader_subgroup_vote
 )
 
 // abilityNames says for people what each ability is, in the order of the bits.
@@ -113,7 +112,6 @@ float controls (VK_KHR_shader_float_controls)
 8-bit types in uniform buffers (uniformAndStorageBuffer8BitAccess)
 8-bit push constants (storagePushConstant8)
 variable pointers into one buffer (variablePointersStorageBuffer)
-variable pointers (variablePointers)
 integer dot products (shaderIntegerDotProduct)
 expectations and assumptions (shaderExpectAssume)
 the subgroup operations of VK_EXT_shader_subgroup_ballot

@@ -102,6 +102,7 @@ func (m *Module) Subgroups() bool {
 // instruction has those it needs.
 func (s *shader) abilities() error {
 	have := map[uint32]bool{}
+	s.have = have
 	extensions := map[string]bool{}
 	for i := range s.insts {
 		if in := &s.insts[i]; in.op == opExtension {

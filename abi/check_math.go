@@ -103,7 +103,10 @@ func (c *call) logic(op opcode) bool {
 		c.want(t.isBool() && x == t, "operand is %v, result %v (want bools)", x, t)
 	case op == 169: // Select
 		wide := t.dims() > 0 && x.dims() == t.dims()
-		one := x.dims() == 1 && (t.dims() == 1 || c.version >= 0x10400)
+		one := x.dims() == 1 && (t.dims() == 1 || c.version >= 0x10400 || t.is(opTypePointer))
+		if t.is(opTypePointer) {
+			one = one && (c.have[capVarPointers] || c.have[capVarPointersSB] && t.class == classStorageBuffer)
+		}
 		c.want(x.isBool() && (wide || one) && y == t && c.arg(2) == t, "selects by %v between %v and %v to %v", x, y, c.arg(2), t)
 		c.want(!t.opaque, "selects between %v", t)
 	case op >= 170 && op <= 179: // integer comparisons

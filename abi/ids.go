@@ -16,6 +16,7 @@ type shader struct {
 	members  map[member]string // names of struct members
 	decor    map[uint32][]decoration
 	mdecor   map[member][]decoration
+	have     map[uint32]bool // capabilities, those that others bring included
 	fns      []*function
 	fnOf     []*function // by index in insts; nil outside functions
 	blockOf  []*block    // by index in insts; nil outside blocks

@@ -87,7 +87,7 @@ var capabilities = map[uint32]capability{
 	4436: {"StorageInputOutput16", nil},
 	4437: {"DeviceGroup", always},
 	4441: {"VariablePointersStorageBuffer", able(abi.BufferPointers)},
-	4442: {"VariablePointers", able(abi.VariablePointers)},
+	4442: {"VariablePointers", nil}, // pointers into workgroup memory, which abi.Guard could not bound
 	4448: {"StorageBuffer8BitAccess", func(i *Info) bool { return i.Features.Storage8 }},
 	4449: {"UniformAndStorageBuffer8BitAccess", able(abi.Uniform8)},
 	4450: {"StoragePushConstant8", able(abi.Push8)},

@@ -34,7 +34,7 @@ static const struct { uint32_t sType, core, members; const char *extension; } st
 	[LVK_MEMORY_MODEL] = {1000211000, V12, 3, "VK_KHR_vulkan_memory_model"}, // the model, the scope of the device
 	[LVK_SIZE_CONTROL] = {1000225002, V13, 3, "VK_EXT_subgroup_size_control"}, // control, whole subgroups
 	[LVK_COOPERATIVE] = {1000506000, NEVER, 1, "VK_KHR_cooperative_matrix"},
-	[LVK_POINTERS] = {1000120000, V11, 3, NULL}, // in a storage buffer, all
+	[LVK_POINTERS] = {1000120000, V11, 1, NULL}, // into a storage buffer
 	[LVK_SUBGROUP_TYPES] = {1000175000, V12, 1, "VK_KHR_shader_subgroup_extended_types"},
 	[LVK_ZERO_SHARED] = {1000325000, V13, 1, "VK_KHR_zero_initialize_workgroup_memory"},
 	[LVK_SUBGROUP_FLOW] = {1000323000, NEVER, 1, "VK_KHR_shader_subgroup_uniform_control_flow"},
