@@ -202,9 +202,10 @@ func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
 }
 
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry
-// point "main". bindings[i] is binding i of set 0 as a storage buffer,
-// push the push constants, groups the workgroups. The shader is checked before
-// the driver sees it, and compiled once.
+// point "main", or with one of any name (abi.Entry chooses among several).
+// bindings[i] is the buffer at binding i, those of a further descriptor set counted on
+// after the highest of the set before; push is the push constants, groups the
+// workgroups. The shader is checked before the driver sees it, and compiled once.
 //
 // The shader sees the bytes of each tensor as they lie, from its first element to its
 // last: data.length() is 5 for five floats, and 2 for five bytes that it reads as

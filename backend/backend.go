@@ -83,9 +83,9 @@ type Memory interface {
 
 // Compute runs shaders of any origin, and waits.
 type Compute interface {
-	// DispatchCompute runs the entry point "main" of a SPIR-V compute shader:
-	// binding i of set 0 is tensor i as a whole storage buffer, push the push
-	// constants. Errors: ErrInvalidShader, ErrInvalidArgument,
+	// DispatchCompute runs a SPIR-V compute shader, its entry point "main" or its
+	// only one: tensor i is the buffer at binding i, further descriptor sets counted
+	// on (see gpu.DispatchCompute), push the push constants. Errors: ErrInvalidShader, ErrInvalidArgument,
 	// ErrInvalidHandle, ErrUnsupported, *LimitError.
 	DispatchCompute(spirv []byte, bindings []TensorHandle, push []byte, groups [3]uint32) error
 	// Sync waits for all work and returns its first error.

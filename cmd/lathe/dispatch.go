@@ -16,7 +16,9 @@ import (
 )
 
 type dispatchCmd struct {
-	Shader string   `arg:"" help:"SPIR-V file with a compute entry point \"main\"."`
+	Shader string   `arg:"" help:"SPIR-V file with a compute shader."`
+	Entry  string   `placeholder:"NAME" help:"Entry point, where the file has several (main)."`
+	List   bool     `short:"l" help:"Print the shader's entry points, buffers and push constants, and run nothing."`
 	Groups string   `short:"g" default:"1,1,1" placeholder:"X,Y,Z" help:"Workgroups (${default}); missing ones are 1."`
 	Buf    []string `short:"b" sep:"none" placeholder:"BUF" help:"Buffer of the next binding, from 0 on: a file, TYPE:COUNT for zeros, or TYPE=V,V,... for values."`
 	Push   string   `placeholder:"PUSH" help:"Push constants: TYPE:VALUE,... each aligned to its size, or hex:BYTES."`
@@ -26,7 +28,7 @@ type dispatchCmd struct {
 
 // Help is the long help.
 func (dispatchCmd) Help() string {
-	return `Buffers are the storage buffers of descriptor set 0; TYPE is f32, f64, f16, bf16, i32, u32, i64, i8, u8 or bool. The shader is validated first: a device never sees a bad one.
+	return `Buffers are those of the shader's bindings in their order, all those of one descriptor set before the next; --list prints which is which. TYPE is f32, f64, f16, bf16, i32, u32, i64, i8, u8 or bool. The shader is validated first: a device never sees a bad one.
 
 Examples:
   lathe dispatch double.spv --buf f32=1,2,3,4 --print 0:f32:4
@@ -38,6 +40,12 @@ func (c *dispatchCmd) Run(a *app) error {
 	code, err := os.ReadFile(c.Shader)
 	if err != nil {
 		return usage("%s: %w", c.Shader, reason(err))
+	}
+	if c.List {
+		return c.list(a, code)
+	}
+	if code, err = c.choose(code); err != nil {
+		return err
 	}
 	groups, err := parseGroups(c.Groups)
 	if err != nil {
