@@ -12,12 +12,17 @@ import (
 // MaxSigma is the largest standard deviation GaussianBlur takes, in pixels.
 const MaxSigma = 256
 
-// GaussianBlur blurs each colour with a Gaussian of standard deviation Sigma,
-// cut at radius ⌈3σ⌉ and normalised, repeating the edge outside of the image.
+// GaussianBlur blurs an image with a Gaussian of standard deviation Sigma, cut at
+// radius ⌈3σ⌉ and normalised, repeating the edge outside of the image. Alpha is
+// blurred too, and colours weigh by it: each is multiplied by its alpha before and
+// divided by the blurred alpha after, so that the hidden colours of transparent
+// pixels show nowhere. Where the blurred alpha is 0, so are the colours.
+//
 // It works along columns and along rows in turn, so that its cost grows with
 // σ and not with σ².
 type GaussianBlur struct {
-	Sigma float64 `attr:"sigma" doc:"standard deviation in pixels, above 0 and up to 256"`
+	Sigma       float64 `attr:"sigma" doc:"standard deviation in pixels, above 0 and up to 256"`
+	IgnoreAlpha bool    `attr:"ignore_alpha" doc:"blur the colours of all pixels alike and leave alpha as it is: for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -31,7 +36,7 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 	Name:     "gaussian_blur",
 	Aliases:  []string{"blur"},
 	Group:    "image",
-	Doc:      "Blurs each colour with a Gaussian of a given standard deviation.",
+	Doc:      "Blurs with a Gaussian of a given standard deviation. Alpha is blurred too and colours weigh by it; where it becomes 0, so do they.",
 	In:       imageIn,
 	Out:      imageOut,
 	Defaults: GaussianBlur{Sigma: 2},
@@ -47,6 +52,14 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 		{Name: "image/gaussian_blur.f32.second", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.f32.first.texel", Params: gaussianBlurParams{}},
 		{Name: "image/gaussian_blur.f32.second.texel", Params: gaussianBlurParams{}},
+		{Name: "image/gaussian_blur_alpha.u8.first", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.u8.second", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.u8.first.texel", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.u8.second.texel", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.f32.first", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.f32.second", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.f32.first.texel", Params: gaussianBlurAlphaParams{}},
+		{Name: "image/gaussian_blur_alpha.f32.second.texel", Params: gaussianBlurAlphaParams{}},
 	},
 	Shape: sameImage("gaussian_blur", func(c spec.Call) error {
 		if s := c.(GaussianBlur).Sigma; !(s > 0 && s <= MaxSigma) {
@@ -64,7 +77,8 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 		return []int{in[0].Shape[0], in[0].Shape[1], c.(GaussianBlur).radius()}
 	},
 	Reference: func(c spec.Call, in, out []*tensor.Host) {
-		blurReference(in[0], out[0], c.(GaussianBlur).Sigma)
+		a := c.(GaussianBlur)
+		blurReference(in[0], out[0], a.Sigma, !a.IgnoreAlpha && in[0].Shape[2] == 4)
 	},
 	Tolerance: func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		if d == tensor.U8 {
@@ -76,15 +90,17 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 		return cost(int64(2*3*2*(2*c.(GaussianBlur).radius()+1)))(c, in)
 	},
 	Cases: func() spec.Cases {
-		c := cases([]spec.Call{GaussianBlur{2}, GaussianBlur{0.2}, GaussianBlur{3}, GaussianBlur{17.5}, GaussianBlur{256}},
-			GaussianBlur{}, GaussianBlur{spec.Given(0.0)}, GaussianBlur{-1}, GaussianBlur{nan}, GaussianBlur{inf}, GaussianBlur{256.5})
-		c.Bench = works(GaussianBlur{3}) // what others are compared at
+		c := cases([]spec.Call{GaussianBlur{Sigma: 2}, GaussianBlur{Sigma: 2, IgnoreAlpha: true}, GaussianBlur{Sigma: 0.2},
+			GaussianBlur{Sigma: 3}, GaussianBlur{Sigma: 17.5}, GaussianBlur{Sigma: 256}},
+			GaussianBlur{}, GaussianBlur{Sigma: spec.Given(0.0)}, GaussianBlur{Sigma: -1}, GaussianBlur{Sigma: nan}, GaussianBlur{Sigma: inf}, GaussianBlur{Sigma: 256.5})
+		c.Bench = works(GaussianBlur{Sigma: 3}) // what others are compared at
 		return c
 	}(),
 })
 
-// blurReference blurs along rows, then along columns, in float64.
-func blurReference(in, out *tensor.Host, sigma float64) {
+// blurReference blurs along rows, then along columns, in float64. Colours are
+// weighed by alpha, or by 1 each.
+func blurReference(in, out *tensor.Host, sigma float64, weigh bool) {
 	h, w, channels := in.Shape[0], in.Shape[1], in.Shape[2]
 	r := int(math.Ceil(3 * sigma))
 	weights := make([]float64, 2*r+1)
@@ -93,28 +109,46 @@ func blurReference(in, out *tensor.Host, sigma float64) {
 		weights[i] = math.Exp(-float64((i-r)*(i-r)) / (2 * sigma * sigma))
 		sum += weights[i]
 	}
-	for c := range channels {
-		plane := make([]float64, h*w)
+	blurred := func(value func(y, x int) float64) []float64 {
+		row, plane := make([]float64, h*w), make([]float64, h*w)
 		for y := range h {
 			for x := range w {
-				v := 0.0
 				for i, k := range weights {
-					v += k / sum * in.At(y, clampInt(x+i-r, w), c)
+					row[y*w+x] += k / sum * value(y, clampInt(x+i-r, w))
 				}
-				plane[y*w+x] = v / full(in.DType)
 			}
 		}
 		for y := range h {
 			for x := range w {
-				if c == 3 {
-					out.Set(in.At(y, x, c), y, x, c)
-					continue
-				}
-				v := 0.0
 				for i, k := range weights {
-					v += k / sum * plane[clampInt(y+i-r, h)*w+x]
+					plane[y*w+x] += k / sum * row[clampInt(y+i-r, h)*w+x]
 				}
-				store(out, v, y, x, c)
+			}
+		}
+		return plane
+	}
+	alpha := func(y, x int) float64 { return 1 }
+	if weigh {
+		alpha = func(y, x int) float64 { return in.At(y, x, 3) / full(in.DType) }
+	}
+	under := blurred(alpha)
+	for c := range channels {
+		var plane []float64
+		if c < 3 {
+			plane = blurred(func(y, x int) float64 { return alpha(y, x) * in.At(y, x, c) / full(in.DType) })
+		}
+		for y := range h {
+			for x := range w {
+				switch a := under[y*w+x]; {
+				case c == 3 && weigh:
+					store(out, a, y, x, c)
+				case c == 3:
+					out.Set(in.At(y, x, c), y, x, c)
+				case hidden(in.DType, a):
+					out.Set(0, y, x, c)
+				default:
+					store(out, plane[y*w+x]/a, y, x, c)
+				}
 			}
 		}
 	}

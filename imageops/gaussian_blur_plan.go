@@ -13,21 +13,33 @@ type gaussianWeightsParams struct {
 	Falloff float32
 }
 
+// blurParams begins the parameters of the kernels that blur.
+type blurParams struct {
+	Columns  uint32
+	Width    uint32
+	Height   uint32
+	Line     uint32
+	Rows     uint32
+	SrcBase  uint32
+	SrcPitch uint32
+	DstBase  uint32
+	DstPitch uint32
+	Channels uint32
+	Radius   uint32
+	Steps    uint32
+}
+
 type gaussianBlurParams struct {
-	Columns    uint32
-	Width      uint32
-	Height     uint32
-	Line       uint32
-	Rows       uint32
-	SrcBase    uint32
-	SrcPitch   uint32
-	DstBase    uint32
-	DstPitch   uint32
-	Channels   uint32
-	Radius     uint32
-	Steps      uint32
+	blurParams
 	AlphaBase  uint32
 	AlphaPitch uint32
+}
+
+type gaussianBlurAlphaParams struct {
+	blurParams
+	Across uint32
+	Tiles  uint32
+	Stride uint32
 }
 
 // The ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
@@ -38,8 +50,11 @@ const (
 	shortRadius = 9
 )
 
-// blurBand is how many bytes a band's intermediate image takes if it can.
+// blurBand is how many bytes of the source make a band if they can.
 const blurBand = 8 << 20
+
+// wideBytes is the size of a pixel between the passes where colours weigh by alpha.
+const wideBytes = 16
 
 // The ways of a blur, for spec.Target.Variant.
 const (
@@ -50,14 +65,21 @@ const (
 // blurPlan plans a blur band by band: a band of rows is blurred along columns
 // into strips of an intermediate image, and those along rows into the result. A
 // strip is some whole rows, written column by column.
+//
+// That is done as if the image were opaque. If it is not, and alpha is to weigh,
+// all is done once more by kernels for that, which do nothing unless the first ones
+// have met a pixel that is not opaque: only the device knows.
 type blurPlan struct {
 	t        *spec.Target
 	src, dst picture
 	texel    bool
+	weigh    bool // by alpha
 	short    bool
 	radius   int
-	deep     int // rows a strip
-	width    int // columns to make at a time: all, unless a strip of them does not fit a binding
+	deep     int      // rows a strip
+	band     int      // rows to make at a time
+	width    int      // columns to make at a time: all, unless a strip of them does not fit a binding
+	taps     spec.Ref // the weights
 	steps    []spec.Step
 	mid      int64 // bytes of the strips of a band
 	stripe   int64 // bytes of scratch that columns are copied to, if need be
@@ -68,6 +90,8 @@ const (
 	scratchWeights = iota
 	scratchMid
 	scratchStripe
+	scratchFlags
+	scratchMore // weights of the second time, where they are not the same
 )
 
 func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Plan, error) {
@@ -78,22 +102,57 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 	if src.w == 0 || src.h == 0 {
 		return &spec.Plan{}, nil
 	}
-	b := &blurPlan{t: t, src: src, dst: dst, texel: texelFits(t, 64, src, dst)}
+	b := blurPlan{t: t, src: src, dst: dst, taps: spec.Scratch(scratchWeights)}
+	if err := b.choose(call); err != nil {
+		return nil, err
+	}
+	scratch := []int64{scratchWeights: b.weights(call), scratchFlags: flagBytes}
+	again := src.c == 4 && !call.IgnoreAlpha
+	weighed := b
+	if again {
+		weighed.weigh = true
+		if err := weighed.choose(call); err != nil {
+			return nil, err
+		}
+		if b.short {
+			weighed.taps = spec.Scratch(scratchMore)
+			scratch = append(scratch, weighed.weights(call))
+			b.steps = weighed.steps
+		}
+	}
+	if err := b.passes(); err != nil {
+		return nil, err
+	}
+	if again {
+		weighed.steps, weighed.mid, weighed.stripe = b.steps, b.mid, b.stripe
+		if err := weighed.passes(); err != nil {
+			return nil, err
+		}
+		b = weighed
+	}
+	scratch[scratchMid], scratch[scratchStripe] = b.mid, b.stripe
+	return &spec.Plan{Steps: b.steps, Scratch: scratch}, nil
+}
+
+// choose decides on the kernels and on the size of bands.
+func (b *blurPlan) choose(call GaussianBlur) (err error) {
+	b.texel = texelFits(b.t, 64, b.src, b.dst)
 	b.way(call, b.texel)
-	band, err := b.bandHeight()
+	b.band, err = b.bandHeight()
 	if err != nil && b.texel {
 		b.texel = false // texel bindings may be the smaller ones
 		b.way(call, false)
-		band, err = b.bandHeight()
+		b.band, err = b.bandHeight()
 	}
-	if err != nil {
-		return nil, err
-	}
-	weights := b.weights(call)
-	err = spans(src.h, band, func(top, bottom int) error {
-		return spans(src.w, b.width, func(left, right int) error {
+	return err
+}
+
+// passes plans both passes over the image.
+func (b *blurPlan) passes() error {
+	return spans(b.src.h, b.band, func(top, bottom int) error {
+		return spans(b.src.w, b.width, func(left, right int) error {
 			near, far := b.reach(left, right)
-			b.mid = max(b.mid, int64(groups(bottom-top, b.deep))*int64(b.deep)*int64(far-near)*src.pixelBytes())
+			b.mid = max(b.mid, int64(groups(bottom-top, b.deep))*int64(b.deep)*int64(far-near)*b.midBytes())
 			if err := b.first(top, bottom, near, far); err != nil {
 				return err
 			}
@@ -101,7 +160,14 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 			return nil
 		})
 	})
-	return &spec.Plan{Steps: b.steps, Scratch: []int64{weights, b.mid, b.stripe}}, err
+}
+
+// midBytes is the size of a pixel between the passes.
+func (b *blurPlan) midBytes() int64 {
+	if b.weigh {
+		return wideBytes
+	}
+	return b.src.pixelBytes()
 }
 
 // blurWays names the ways of a call, first the one that the plan takes unasked.
@@ -120,7 +186,7 @@ func shortFits(src picture, call GaussianBlur, texel bool) bool {
 
 // way decides between the short kernels and those with a loop.
 func (b *blurPlan) way(call GaussianBlur, texel bool) {
-	b.short = b.t.Variant != byLoop && shortFits(b.src, call, texel)
+	b.short = !b.weigh && b.t.Variant != byLoop && shortFits(b.src, call, texel)
 	b.radius, b.deep = call.radius(), blurRows
 	if b.short { // with weights of zero for what is beyond the radius
 		b.radius, b.deep = shortRadius, shortRows
@@ -136,7 +202,7 @@ func (b *blurPlan) weights(call GaussianBlur) int64 {
 	b.steps = append(b.steps, spec.Step{
 		Kernel: "image/gaussian_weights.f32",
 		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.radius()), Falloff: float32(1 / (2 * call.Sigma * call.Sigma))},
-		Bind:   []spec.Bind{{Buf: spec.Scratch(scratchWeights)}},
+		Bind:   []spec.Bind{{Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 		Groups: [3]uint32{groups(n, 64), 1, 1},
 	})
 	return int64(4 * n)
@@ -159,7 +225,7 @@ func (b *blurPlan) loopSteps() int { return (2*b.radius + blurRows + blurTaps - 
 // room for that.
 func (b *blurPlan) bandHeight() (int, error) {
 	limit := room(b.t, b.texel)
-	column := int64(b.deep) * b.src.pixelBytes() // of a strip
+	column := int64(b.deep) * b.midBytes() // of a strip
 	wide := int64(b.src.w)
 	if b.width = b.src.w; wide*column > limit {
 		wide = limit / column
@@ -168,7 +234,7 @@ func (b *blurPlan) bandHeight() (int, error) {
 	if b.width <= 0 {
 		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+8+b.deep) * column, Have: limit}
 	}
-	strips := min(max(1, blurBand/(wide*column)), limit/(wide*column), int64(b.t.MaxGroups[1]))
+	strips := min(max(1, blurBand/(wide*int64(b.deep)*b.src.pixelBytes())), limit/(wide*column), int64(b.t.MaxGroups[1]))
 	rows, err := bandRows(b.t, b.texel, b.dst, 0, int(strips)*b.deep)
 	if err == nil {
 		rows, err = bandRows(b.t, b.texel, b.src, 0, rows) // the alpha comes from there
@@ -236,13 +302,19 @@ func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, lef
 		p.Height, p.Line = uint32(to), uint32(top) // the binding may end at row `to`
 		p.SrcPitch = uint32(src.pitch / pack)
 		p.SrcBase = s.base + uint32((left-column)/pack) - uint32(row)*p.SrcPitch
-		p.DstPitch = uint32((far - near) * b.deep / pack)
-		p.DstBase = uint32((left - near) * b.deep / pack)
-		b.steps = append(b.steps, spec.Step{
-			Kernel: b.kernel(".first", texel), Params: p,
-			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: spec.Scratch(scratchWeights)}},
+		p.DstPitch = uint32((far - near) * b.deep / b.midPack(pack))
+		p.DstBase = uint32((left - near) * b.deep / b.midPack(pack))
+		step := spec.Step{
+			Kernel: b.kernel(".first", texel),
+			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
-		})
+		}
+		if b.weigh {
+			b.tiled(&step, p)
+		} else {
+			step.Params = gaussianBlurParams{blurParams: p}
+		}
+		b.steps = append(b.steps, step)
 	})
 }
 
@@ -250,22 +322,45 @@ func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, lef
 // [near, far) to the result.
 func (b *blurPlan) second(top, bottom, left, right, near, far int) {
 	b.eachPart(left, right, func(left, right, pack int, texel bool) {
-		alpha := rowWindow(b.t, spec.In(0), b.src, top, bottom, pack)
 		d := rowWindow(b.t, spec.Out(0), b.dst, top, bottom, pack)
 		p := b.params()
-		p.Columns, p.Width = groups(right-left, b.deep)*uint32(b.deep/pack), uint32(right-left)
+		p.Columns, p.Width = groups(right-left, b.deep)*uint32(b.deep/b.midPack(pack)), uint32(right-left)
 		p.Height, p.Line = uint32(far-near), uint32(left-near)
 		p.Rows = uint32(bottom - top)
-		p.SrcPitch = uint32((far - near) * b.deep / pack)
-		p.DstPitch, p.AlphaPitch = uint32(max(1, b.dst.pitch/pack)), uint32(b.src.pitch/pack)
+		p.SrcPitch = uint32((far - near) * b.deep / b.midPack(pack))
+		p.DstPitch = uint32(max(1, b.dst.pitch/pack))
 		p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack)
-		p.AlphaBase = alpha.base + uint32(top)*p.AlphaPitch + uint32(left/pack)
-		b.steps = append(b.steps, spec.Step{
-			Kernel: b.kernel(".second", texel), Params: p,
-			Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: spec.Scratch(scratchWeights)}, alpha.bind},
+		step := spec.Step{
+			Kernel: b.kernel(".second", texel),
+			Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
-		})
+		}
+		if b.weigh {
+			b.tiled(&step, p)
+		} else {
+			alpha := rowWindow(b.t, spec.In(0), b.src, top, bottom, pack)
+			pitch := uint32(b.src.pitch / pack)
+			step.Params = gaussianBlurParams{p, alpha.base + uint32(top)*pitch + uint32(left/pack), pitch}
+			step.Bind[3] = alpha.bind
+		}
+		b.steps = append(b.steps, step)
 	})
+}
+
+// tiled makes few workgroups do the work of a step.
+func (b *blurPlan) tiled(step *spec.Step, p blurParams) {
+	across, tiles := step.Groups[0], step.Groups[0]*step.Groups[1]
+	step.Groups = [3]uint32{fewGroups(b.t, int(tiles), int(p.Steps)), 1, 1}
+	step.Params = gaussianBlurAlphaParams{p, across, tiles, step.Groups[0]}
+}
+
+// midPack is how many pixels between the passes a kernel with packs of so many
+// handles at a time.
+func (b *blurPlan) midPack(pack int) int {
+	if b.weigh {
+		return 1
+	}
+	return pack
 }
 
 // eachPart cuts columns [left, right) into launches of the texel kernels, as far
@@ -274,7 +369,7 @@ func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel
 	whole := left
 	part := func(from, to int, texel bool) {
 		pack := packOf(b.src.dtype, texel)
-		_ = spans(to-from, int(b.t.MaxGroups[0])*64*pack, func(i, j int) error {
+		_ = spans(to-from, int(b.t.MaxGroups[0])*64*b.midPack(pack), func(i, j int) error {
 			f(from+i, from+j, pack, texel)
 			return nil
 		})
@@ -292,11 +387,15 @@ func (b *blurPlan) kernel(pass string, texel bool) string {
 	if b.short {
 		pass += ".short"
 	}
-	return variant("gaussian_blur", b.src.dtype, pass, texel)
+	op := "gaussian_blur"
+	if b.weigh {
+		op = "gaussian_blur_alpha"
+	}
+	return variant(op, b.src.dtype, pass, texel)
 }
 
-func (b *blurPlan) params() gaussianBlurParams {
-	return gaussianBlurParams{Channels: uint32(b.src.c), Radius: uint32(b.radius), Steps: uint32(b.loopSteps())}
+func (b *blurPlan) params() blurParams {
+	return blurParams{Channels: uint32(b.src.c), Radius: uint32(b.radius), Steps: uint32(b.loopSteps())}
 }
 
 // copyColumns plans a copy of rows [from, to) and columns [left, right) of an

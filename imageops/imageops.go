@@ -2,8 +2,10 @@
 // grayscale, threshold, brightness, contrast, invert and sharpen.
 //
 // An image is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with
-// C = 4. Colours are red, green, blue, not premultiplied by alpha; operations
-// leave alpha as it is unless they say otherwise. Rows may lie apart (a row
+// C = 4. Colours are red, green, blue, not premultiplied by alpha; those operations
+// that work on each pixel alone leave alpha as it is. Filters, which mix neighbours,
+// weigh colours by alpha, so that the hidden colours of transparent pixels show
+// nowhere; IgnoreAlpha makes them filter colours alone, for data that is not colour. Rows may lie apart (a row
 // stride larger than the row); pixels may not.
 //
 // An operation is called by the struct of its attributes, such as

@@ -22,6 +22,11 @@ func store(out *tensor.Host, v float64, y, x, c int) {
 	out.Set(v, y, x, c)
 }
 
+// hidden reports whether nothing remains of an alpha of 0..1 as it is stored.
+func hidden(d tensor.DType, alpha float64) bool {
+	return alpha <= 0 || d == tensor.U8 && alpha*255 < 0.5
+}
+
 // eachPixel sets every pixel of out to that of in after f has changed its
 // colour, given as 1 or 3 components in 0..1.
 func eachPixel(in, out *tensor.Host, f func(px []float64)) {

@@ -1,13 +1,20 @@
 package imageops
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Sharpen applies the kernel [0 −1 0; −1 5 −1; 0 −1 0] to each colour, repeating
-// the edge outside of the image, and clamps the result to 0..1.
-type Sharpen struct{}
+// Sharpen applies the kernel [0 −1 0; −1 5 −1; 0 −1 0], repeating the edge outside
+// of the image, and clamps the result to 0..1. Alpha is sharpened too, and colours
+// weigh by it: each is multiplied by its alpha before and divided by the sharpened
+// alpha after, so that the hidden colours of transparent pixels show nowhere. Where
+// the sharpened alpha is 0 or less, alpha and colours are 0.
+type Sharpen struct {
+	IgnoreAlpha bool `attr:"ignore_alpha" doc:"sharpen the colours of all pixels alike and leave alpha as it is: for data that is not colour"`
+}
 
 // Spec returns the declaration.
 func (Sharpen) Spec() *spec.Op { return sharpenOp }
@@ -17,45 +24,68 @@ func (Sharpen) halo() int { return 1 }
 var sharpenOp = spec.Register(&spec.Op{
 	Name:     "sharpen",
 	Group:    "image",
-	Doc:      "Sharpens each colour with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1.",
+	Doc:      "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too and colours weigh by it; where it becomes 0, so do they.",
 	In:       imageIn,
 	Out:      imageOut,
 	Defaults: Sharpen{},
-	Kernels: []spec.Kernel{
-		{Name: "image/sharpen.u8", Params: stencilParams{}},
-		{Name: "image/sharpen.u8.texel", Params: stencilParams{}},
-		{Name: "image/sharpen.f32", Params: stencilParams{}},
-		{Name: "image/sharpen.f32.texel", Params: stencilParams{}},
+	Kernels:  append(stencilKernels("sharpen", stencilParams{}), spec.Kernel{Name: clearFlags}),
+	Shape:    sameImage("sharpen", nil),
+	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+		return planStencil(t, "sharpen", in[0], out[0], c.(Sharpen).IgnoreAlpha, func(p stencilParams) any { return p })
 	},
-	Shape: sameImage("sharpen", nil),
-	Plan: func(_ spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-		return planStencil(t, "sharpen", in[0], out[0], func(p stencilParams) any { return p })
+	Reference: func(c spec.Call, in, out []*tensor.Host) {
+		sharpenReference(in[0], out[0], !c.(Sharpen).IgnoreAlpha && in[0].Shape[2] == 4)
 	},
-	Reference: func(_ spec.Call, in, out []*tensor.Host) {
-		src := in[0]
-		h, w, colours := src.Shape[0], src.Shape[1], min(src.Shape[2], 3)
-		for y := range h {
-			for x := range w {
-				for c := range src.Shape[2] {
-					v := src.At(y, x, c) / full(src.DType)
-					if c < colours {
-						v *= 5
-						for _, d := range [][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-							v -= src.At(clampInt(y+d[0], h), clampInt(x+d[1], w), c) / full(src.DType)
-						}
-						v = clamp01(v)
-					}
-					store(out[0], v, y, x, c)
-				}
-			}
-		}
-	},
-	Tolerance: func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-		if d == tensor.U8 {
+	Tolerance: func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+		switch {
+		case d == tensor.U8:
 			return spec.Tolerance{Why: "sums of whole numbers are exact"}
+		case !c.(Sharpen).IgnoreAlpha && len(in) == 1 && in[0].Shape[2] == 4:
+			return spec.Tolerance{Abs: 1e-5, Flips: 0.002, Why: "as without alpha, divided by one; where that is near 0, the hidden colour may be any"}
 		}
 		return spec.Tolerance{Abs: 2e-6, Why: "five roundings to f32 of values up to 5"}
 	},
 	Cost:  cost(3 * 6),
-	Cases: cases([]spec.Call{Sharpen{}}),
+	Cases: cases([]spec.Call{Sharpen{}, Sharpen{IgnoreAlpha: true}}),
 })
+
+// sharpenReference sums values times alpha, or times 1, in the scale of the dtype,
+// where sums of u8 are whole numbers and their halves exact.
+func sharpenReference(in, out *tensor.Host, weigh bool) {
+	h, w, channels, whole := in.Shape[0], in.Shape[1], in.Shape[2], full(in.DType)
+	kernel := []struct {
+		dy, dx int
+		k      float64
+	}{{0, 0, 5}, {-1, 0, -1}, {1, 0, -1}, {0, -1, -1}, {0, 1, -1}}
+	for y := range h {
+		for x := range w {
+			sums, alpha := make([]float64, channels), 0.0
+			for _, t := range kernel {
+				j, i, weight := clampInt(y+t.dy, h), clampInt(x+t.dx, w), 1.0
+				if weigh {
+					weight = in.At(j, i, 3)
+				}
+				alpha += t.k * weight
+				for c := range sums {
+					sums[c] += t.k * weight * in.At(j, i, c)
+				}
+			}
+			for c := range sums {
+				v := sums[c] / alpha / whole
+				switch {
+				case c == 3 && weigh:
+					v = alpha / whole
+				case c == 3:
+					v = in.At(y, x, c) / whole
+				case alpha <= 0:
+					v = 0
+				}
+				if in.DType == tensor.U8 && c < 3 && alpha > 0 {
+					out.Set(min(max(math.Floor(sums[c]/alpha+0.5), 0), 255), y, x, c)
+					continue
+				}
+				store(out, clamp01(v), y, x, c)
+			}
+		}
+	}
+}

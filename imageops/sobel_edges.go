@@ -12,11 +12,13 @@ import (
 // SobelEdges makes the edges of the luma: gx and gy are its convolutions with
 // [−1 0 1; −2 0 2; −1 0 1] and the transpose, the edge repeated outside of the
 // image, and colours become 1 where √(gx²+gy²) > Threshold and 0 elsewhere;
-// alpha becomes 1.
+// alpha becomes 1. The luma is multiplied by alpha before: the edges are those of
+// the image on black, and the hidden colours of transparent pixels make none.
 type SobelEdges struct {
 	Threshold float64 `attr:"threshold,zero" doc:"gradient above which a pixel is an edge; the steepest possible is about 4.5"`
 	// Magnitude makes colours √(gx²+gy²) itself; u8 saturates.
-	Magnitude bool `attr:"magnitude" doc:"give the gradient itself and ignore the threshold"`
+	Magnitude   bool `attr:"magnitude" doc:"give the gradient itself and ignore the threshold"`
+	IgnoreAlpha bool `attr:"ignore_alpha" doc:"take the luma of all pixels alike, transparent ones too: for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -34,17 +36,12 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 	Name:     "sobel_edges",
 	Aliases:  []string{"sobel", "edges"},
 	Group:    "image",
-	Doc:      "Finds edges: the gradient of the luma by Sobel's kernels, above a threshold or itself.",
+	Doc:      "Finds edges: the gradient of the luma times alpha by Sobel's kernels, above a threshold or itself.",
 	Source:   "I. Sobel and G. Feldman, A 3×3 isotropic gradient operator for image processing, 1968",
 	In:       imageIn,
 	Out:      imageOut,
 	Defaults: SobelEdges{Threshold: 0.4},
-	Kernels: []spec.Kernel{
-		{Name: "image/sobel_edges.u8", Params: sobelParams{}},
-		{Name: "image/sobel_edges.u8.texel", Params: sobelParams{}},
-		{Name: "image/sobel_edges.f32", Params: sobelParams{}},
-		{Name: "image/sobel_edges.f32.texel", Params: sobelParams{}},
-	},
+	Kernels:  stencilKernels("sobel_edges", sobelParams{}),
 	Shape: sameImage("sobel_edges", func(c spec.Call) error {
 		a := c.(SobelEdges)
 		if !a.Magnitude && math.Float64bits(a.Threshold) == 0 {
@@ -55,7 +52,7 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		a := c.(SobelEdges)
 		scale := full(in[0].DType)
-		return planStencil(t, "sobel_edges", in[0], out[0], func(p stencilParams) any {
+		return planStencil(t, "sobel_edges", in[0], out[0], a.IgnoreAlpha, func(p stencilParams) any {
 			s := sobelParams{stencilParams: p, Threshold: float32(a.Threshold * scale)}
 			if a.Magnitude {
 				s.Magnitude = 1
@@ -71,7 +68,11 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 			for c := range px {
 				px[c] = src.At(clampInt(y, h), clampInt(x, w), c) / full(src.DType)
 			}
-			return lumaOf(px)
+			luma := lumaOf(px)
+			if src.Shape[2] == 4 && !a.IgnoreAlpha {
+				luma *= src.At(clampInt(y, h), clampInt(x, w), 3) / full(src.DType)
+			}
+			return luma
 		}
 		kernel := [3][3]float64{{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}}
 		for y := range h {
@@ -113,5 +114,5 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 		return spec.Tolerance{Abs: 8e-6, Why: "sums of eight lumas and a square root in f32"}
 	},
 	Cost:  cost(3*5 + 18),
-	Cases: cases([]spec.Call{SobelEdges{Threshold: 0.4}, SobelEdges{Magnitude: true}, SobelEdges{Threshold: 1.5}}, SobelEdges{}, SobelEdges{Threshold: nan}),
+	Cases: cases([]spec.Call{SobelEdges{Threshold: 0.4}, SobelEdges{Magnitude: true}, SobelEdges{Threshold: 1.5}, SobelEdges{Magnitude: true, IgnoreAlpha: true}}, SobelEdges{}, SobelEdges{Threshold: nan}),
 })

@@ -107,3 +107,25 @@ func spans(n, size int, f func(from, to int) error) error {
 }
 
 func groups(n, per int) uint32 { return uint32((n + per - 1) / per) }
+
+// Filters weigh colours by alpha in kernels that run after those for opaque images,
+// and do nothing unless these have set the first of a few flags: only the device
+// knows whether an image is opaque.
+const (
+	flagBytes  = 16
+	clearFlags = "image/clear_flags.u32"
+)
+
+// fewGroups is how many workgroups do the work of so many tiles, with so many steps
+// of a loop each. That work is mostly none: even a group that finds nothing to do
+// costs some microseconds on a CPU driver.
+func fewGroups(t *spec.Target, tiles, steps int) uint32 {
+	few := 4096
+	if t.CPU {
+		few = 64
+	}
+	if most := int(t.MaxIterations); most > 0 {
+		few = max(few, int(groups(tiles, max(1, most/(steps+1)-1))))
+	}
+	return uint32(min(tiles, few, int(t.MaxGroups[0])))
+}

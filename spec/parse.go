@@ -69,9 +69,9 @@ func (op *Op) in(groups []string) bool {
 
 // ParseCall reads a call as people write it: the name or an alias of an
 // operation, then attributes as name=value in any order, as in
-// "gaussian_blur sigma=3". The name may be left out where the operation has a
-// single attribute: "blur 3". Attributes not given have their defaults; those
-// that have none, the required ones, must be given.
+// "gaussian_blur sigma=3". The name may be left out of the only attribute, or the
+// only one that is not a boolean: "blur 3". Attributes not given have their
+// defaults; those that have none, the required ones, must be given.
 //
 // Numbers are finite decimals, booleans true or false, text a word or a Go
 // string in quotes, lists their members separated by commas, element types
@@ -102,10 +102,11 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	for _, w := range words[1:] {
 		name, value, named := strings.Cut(w, "=")
 		if !named || strings.HasPrefix(w, `"`) {
-			if len(fields) != 1 {
+			only := unnamed(v.Type(), fields)
+			if only < 0 {
 				return nil, parseError("%s: %q is not of the form name=value%s", op.Name, w, listAttrs(names))
 			}
-			name, value = names[0], w
+			name, value = names[only], w
 		}
 		at := slices.Index(names, strings.ToLower(name))
 		if at < 0 {
@@ -215,6 +216,24 @@ func attrFields(t reflect.Type) []int {
 		}
 	}
 	return list
+}
+
+// unnamed is the place among fields of the one whose name may be left out, or -1.
+func unnamed(t reflect.Type, fields []int) int {
+	if len(fields) == 1 {
+		return 0
+	}
+	only := -1
+	for at, i := range fields {
+		if t.Field(i).Type.Kind() == reflect.Bool {
+			continue
+		}
+		if only >= 0 {
+			return -1
+		}
+		only = at
+	}
+	return only
 }
 
 // dtypeType is of attributes that are element types.

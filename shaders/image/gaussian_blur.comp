@@ -8,7 +8,8 @@
 // The .short variants are for radii up to RADIUS: they load all they need at
 // once and have no loop, in which sums would go through memory. The others read
 // TAPS lines at a time. The weights come from gaussian_weights. The second pass
-// takes the alpha from the image itself.
+// takes the alpha from the image itself: where that is not opaque, and is to weigh,
+// the kernels of gaussian_blur_alpha then write the image once more.
 //
 //lathe:variant u8.first U8 DST_MID ROWS=8 TAPS=4
 //lathe:variant u8.second U8 SRC_MID ROWS=8 TAPS=4
@@ -51,6 +52,20 @@ const vec3 SCALE = MID / PLACE;
 const vec3 SCALE = 1.0 / MID / PLACE;
 #endif
 
+// The first pass looks whether its source is opaque, and says so to the kernels of
+// gaussian_blur_alpha if it is not.
+#if defined(SRC_MID)
+#define SEE(v)
+#else
+layout(set = 0, binding = 3) writeonly buffer Flags { uint flags[4]; };
+RAW seen; // RAW(OPAQUE) as long as all was opaque
+#if defined(U8)
+#define SEE(v) seen &= v;
+#else
+#define SEE(v) seen = v.a == OPAQUE ? seen : RAW(0.0);
+#endif
+#endif
+
 #define SUM vec3
 #if defined(U8)
 vec3 taken(RAW v, uint k) { return placed(wordOf(v, k)); }
@@ -76,6 +91,9 @@ void main() {
 	uint from = p.srcBase + x, by = srcPitch, first = strip * ROWS;
 	uint to = p.dstBase + strip * dstPitch + x * ROWS, next = DEEP;
 #endif
+#if defined(DST_MID)
+	seen = RAW(OPAQUE);
+#endif
 	vec3 sum[ROWS][PACK];
 	[[unroll]] for (uint r = 0; r < ROWS; r++) {
 		[[unroll]] for (uint k = 0; k < PACK; k++) sum[r][k] = vec3(0);
@@ -96,4 +114,7 @@ void main() {
 			}
 		}
 	}
+#if defined(DST_MID)
+	if (seen != RAW(OPAQUE)) flags[0] = 1u;
+#endif
 }

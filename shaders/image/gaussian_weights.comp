@@ -1,5 +1,6 @@
 // The weights of a Gaussian blur: exp(−d²/2σ²) for |d| ≤ radius, divided by
-// their sum, at weight[lead + radius + d]; zero before and after.
+// their sum, at weight[lead + radius + d]; zero before and after. It also clears
+// the flags that the blur's first pass sets.
 //
 //lathe:variant f32
 #version 450
@@ -14,11 +15,13 @@ layout(push_constant) uniform Params {
 } p;
 
 layout(set = 0, binding = 0) writeonly buffer Weights { float weight[]; };
+layout(set = 0, binding = 1) writeonly buffer Flags { uint flags[4]; };
 
 float gauss(float d) { return exp(-d * d * p.falloff); }
 
 void main() {
 	uint i = gl_GlobalInvocationID.x;
+	if (i < 4) flags[i] = 0u;
 	if (i >= p.count) return;
 	// Far from the middle first, so that small terms are not lost.
 	float tail = 0;

@@ -2,10 +2,17 @@
 // above a threshold and black elsewhere; opaque. An invocation makes ROWS rows
 // of a pack.
 //
+// The .alpha variants take the luma times alpha. They come after the others and do
+// nothing unless those have met a pixel that is not opaque.
+//
 //lathe:variant u8 U8 ROWS=4
 //lathe:variant u8.texel U8 TEXEL ROWS=4
 //lathe:variant f32 F32 ROWS=4
 //lathe:variant f32.texel F32 TEXEL ROWS=4
+//lathe:variant u8.alpha U8 ALPHA ROWS=4
+//lathe:variant u8.alpha.texel U8 TEXEL ALPHA ROWS=4
+//lathe:variant f32.alpha F32 ALPHA ROWS=4
+//lathe:variant f32.alpha.texel F32 TEXEL ALPHA ROWS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -24,6 +31,9 @@ layout(push_constant) uniform Params {
 	uint dstBase;
 	uint dstPitch;
 	uint channels;  // floats a pixel, in f32
+	uint across;    // ALPHA: tiles a row, each work for the invocations of a group
+	uint tiles;
+	uint stride;    // groups
 	uint magnitude; // 1: the length itself
 	float threshold; // in the scale of the image
 } p;
@@ -31,28 +41,56 @@ layout(push_constant) uniform Params {
 #include "lib/pixels.glsl"
 #include "lib/stencil.glsl"
 
-void main() {
-	uint x = gl_GlobalInvocationID.x, first = gl_WorkGroupID.y * ROWS;
-	if (x >= p.columns) return;
-	x += p.column;
-	float v[ROWS + 2][PACK + 2];
-	[[unroll]] for (uint r = 0; r < ROWS + 2; r++) {
-		CELL c[PACK + 2];
-		loadRow(int(p.row + first + r) - 1, x, c);
-		[[unroll]] for (uint k = 0; k < PACK + 2; k++) v[r][k] = luma(pixelOfCell(c[k]).rgb);
-	}
+// edges makes rows of a pack, those below `end`, from the lumas around them.
+void edges(float v[ROWS + 2][PACK + 2], uint x, uint first, uint end) {
 	[[unroll]] for (uint r = 0; r < ROWS; r++) {
 		Pixel made[PACK];
 		[[unroll]] for (uint k = 0; k < PACK; k++) {
 			float gx = (v[r][k + 2] + 2 * v[r + 1][k + 2] + v[r + 2][k + 2]) - (v[r][k] + 2 * v[r + 1][k] + v[r + 2][k]);
 			float gy = (v[r + 2][k] + 2 * v[r + 2][k + 1] + v[r + 2][k + 2]) - (v[r][k] + 2 * v[r][k + 1] + v[r][k + 2]);
 			float g = sqrt(gx * gx + gy * gy);
-			float e = g > p.threshold ? FULL : 0.0;
-			float v = p.magnitude != 0 ? g : e;
+			float e = mix(0.0, FULL, g > p.threshold);
+			float v = mix(e, g, p.magnitude != 0);
 			made[k].rgb = vec3(BYTES ? min(v, FULL) + HALF : v);
 			made[k].alpha = OPAQUE;
 		}
 		uint y = p.row + first + r;
-		if (first + r < p.rows) storePack(p.dstBase + y * p.dstPitch + x, made);
+		if (first + r < end) storePack(p.dstBase + y * p.dstPitch + x, made);
 	}
 }
+
+#if defined(ALPHA)
+void main() {
+	// Few groups make all tiles, so that it costs nothing where there are none to make.
+	uint tiles = flags[0] * p.tiles, across = p.across, columns = p.columns;
+	for (uint tile = gl_WorkGroupID.x; tile < tiles; tile += p.stride) {
+		uint here = tile % across * 64 + gl_LocalInvocationID.x, first = tile / across * ROWS;
+		uint x = p.column + min(here, columns - 1);
+		float v[ROWS + 2][PACK + 2];
+		[[unroll]] for (uint r = 0; r < ROWS + 2; r++) {
+			CELL c[PACK + 2];
+			loadRow(int(p.row + first + r) - 1, x, c);
+			[[unroll]] for (uint k = 0; k < PACK + 2; k++) v[r][k] = luma(pixelOfCell(c[k]).rgb) * weightOf(pixelOfCell(c[k]));
+		}
+		edges(v, x, first, mix(0u, p.rows, here < columns));
+	}
+}
+#else
+void main() {
+	uint x = gl_GlobalInvocationID.x, first = gl_WorkGroupID.y * ROWS;
+	if (x >= p.columns) return;
+	x += p.column;
+	float v[ROWS + 2][PACK + 2];
+	CELL all = CELL(OPAQUE);
+	[[unroll]] for (uint r = 0; r < ROWS + 2; r++) {
+		CELL c[PACK + 2];
+		loadRow(int(p.row + first + r) - 1, x, c);
+		[[unroll]] for (uint k = 0; k < PACK + 2; k++) {
+			v[r][k] = luma(pixelOfCell(c[k]).rgb);
+			if (r > 0 && r <= ROWS && k > 0 && k <= PACK) see(c[k], all);
+		}
+	}
+	edges(v, x, first, p.rows);
+	if (all != CELL(OPAQUE)) flags[0] = 1u;
+}
+#endif

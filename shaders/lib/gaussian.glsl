@@ -1,7 +1,7 @@
-// The weighted sums of a Gaussian blur. Include after pixels.glsl, or what stands
-// for it, in a kernel that has a SUM (vec3 or vec4) and a function taken, which
-// makes one of pixel k of a pack, weights at binding 2, and ROWS with RADIUS or
-// with TAPS, p.radius and p.steps.
+// The weighted sums of a Gaussian blur. Include after pixels.glsl, in a kernel that
+// has ROWS, RADIUS or TAPS, and with the latter p.radius and p.steps; a SUM (vec3 or
+// vec4), a function taken, which makes one of pixel k of a pack, and SEE, which is
+// shown every pack of the source once or more. The weights are at binding 2.
 
 #if defined(TEXEL)
 layout(set = 0, binding = 2) uniform samplerBuffer weights;
@@ -15,13 +15,14 @@ layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
 // those that lie from + i·by for i up to last. Both forms add in the same order, so
 // that which of them is used changes no bit.
 #if defined(RADIUS)
-void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
+void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK_IN]) {
 	const uint LINES = ROWS + 2 * RADIUS;
 	vec4 w[RADIUS / 4 + 1]; // the first half and the middle: the rest is its mirror image
 	[[unroll]] for (uint q = 0; q <= RADIUS / 4; q++) w[q] = WEIGHTS(q);
 	RAW v[LINES];
 	[[unroll]] for (uint t = 0; t < LINES; t++) v[t] = fetchPack(from + uint(clamp(at - RADIUS + int(t), 0, last)) * by);
-	[[unroll]] for (uint k = 0; k < PACK; k++) {
+	[[unroll]] for (uint t = RADIUS; t < RADIUS + ROWS; t++) { SEE(v[t]) }
+	[[unroll]] for (uint k = 0; k < PACK_IN; k++) {
 		SUM c[LINES];
 		[[unroll]] for (uint t = 0; t < LINES; t++) c[t] = taken(v[t], k);
 		[[unroll]] for (uint r = 0; r < ROWS; r++) {
@@ -33,7 +34,7 @@ void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
 	}
 }
 #else
-void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
+void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK_IN]) {
 	const uint FOURS = (TAPS + ROWS + 2) / 4; // vectors of weights a step needs
 	at -= int(p.radius);
 	uint steps = p.steps;
@@ -42,7 +43,8 @@ void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK]) {
 		[[unroll]] for (uint q = 0; q < FOURS; q++) w[q] = WEIGHTS(s * (TAPS / 4) + q);
 		RAW v[TAPS];
 		[[unroll]] for (uint t = 0; t < TAPS; t++) v[t] = fetchPack(from + uint(clamp(at + int(t), 0, last)) * by);
-		[[unroll]] for (uint k = 0; k < PACK; k++) {
+		[[unroll]] for (uint t = 0; t < TAPS; t++) { SEE(v[t]) }
+		[[unroll]] for (uint k = 0; k < PACK_IN; k++) {
 			SUM c[TAPS];
 			[[unroll]] for (uint t = 0; t < TAPS; t++) c[t] = taken(v[t], k);
 			[[unroll]] for (uint r = 0; r < ROWS; r++) {

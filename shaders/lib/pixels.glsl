@@ -11,7 +11,8 @@
 //
 // A kernel between two passes defines SRC_MID or DST_MID: that side of a u8 image
 // then holds colours of 11 bits in a pixel's uint, and no alpha. MID scales them
-// to 0..FULL. There is no room for the last bit of blue: it is that of red.
+// to 0..FULL. There is no room for the last bit of blue: it is that of red. With
+// SRC_WIDE or DST_WIDE that side holds vec4, a pixel each, and PACK is of the other.
 // The including file declares the push constants as `p` first.
 
 // HALF is what makes rounding down on storing rounding to nearest.
@@ -29,19 +30,48 @@ const float MID = 1.0;
 
 #if defined(U8) && defined(TEXEL)
 const uint PACK = 4;
-layout(set = 0, binding = 0) uniform usamplerBuffer src;
-layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
-#elif defined(U8)
-const uint PACK = 1;
-layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };
-layout(set = 0, binding = 1) writeonly buffer Dst { uint dst[]; };
-#elif defined(TEXEL)
-const uint PACK = 1;
-layout(set = 0, binding = 0) uniform samplerBuffer src;
-layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
 #else
 const uint PACK = 1;
+#endif
+
+// A pack as it is loaded. Kernels that reuse what they load load all of it
+// first and unpack late: on a CPU driver a load is a call, across which every
+// value at work is spilled.
+#if defined(SRC_WIDE) && defined(TEXEL)
+#define RAW vec4
+layout(set = 0, binding = 0) uniform samplerBuffer src;
+#elif defined(SRC_WIDE)
+#define RAW vec4
+layout(set = 0, binding = 0) readonly buffer Src { vec4 src[]; };
+#elif defined(U8) && defined(TEXEL)
+#define RAW uvec4
+layout(set = 0, binding = 0) uniform usamplerBuffer src;
+#elif defined(U8)
+#define RAW uint
+layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };
+#elif defined(TEXEL)
+#define RAW vec4
+layout(set = 0, binding = 0) uniform samplerBuffer src;
+#else
+#define RAW vec4
 layout(set = 0, binding = 0) readonly buffer Src { float src[]; };
+#endif
+
+#if defined(SRC_WIDE)
+const uint PACK_IN = 1; // pixels of a pack of the source
+#else
+const uint PACK_IN = PACK;
+#endif
+
+#if defined(DST_WIDE)
+layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
+#elif defined(U8) && defined(TEXEL)
+layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
+#elif defined(U8)
+layout(set = 0, binding = 1) writeonly buffer Dst { uint dst[]; };
+#elif defined(TEXEL)
+layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
+#else
 layout(set = 0, binding = 1) writeonly buffer Dst { float dst[]; };
 #endif
 
@@ -51,7 +81,7 @@ const uint OPAQUE = 0xff000000u;
 const float OPAQUE = 1.0;
 #endif
 
-// A pixel's colour, and its alpha as it is stored: it is only ever carried over.
+// A pixel's colour, and its alpha as it is stored.
 struct Pixel {
 	vec3 rgb;
 #if defined(U8)
@@ -74,7 +104,7 @@ Pixel unpackPixel(uint v) {
 uvec3 midLevels(vec3 x) {
 	uvec3 c = uvec3(ivec3(x));
 	uint odd = c.r & 1u;
-	c.b = 2 * min(uint(int(fma(x.b, 0.5, odd != 0 ? -0.25 : 0.25))), 1023u) + odd;
+	c.b = 2 * min(uint(int(fma(x.b, 0.5, mix(0.25, -0.25, odd != 0u)))), 1023u) + odd;
 	return c;
 }
 
@@ -103,21 +133,10 @@ vec3 placed(uint v) { return vec3(ivec3(v & 0xffu, v & 0xff00u, v & 0xff0000u));
 const vec3 PLACE = vec3(1.0);
 #endif
 
-// A pack as it is loaded. Kernels that reuse what they load load all of it
-// first and unpack late: on a CPU driver a load is a call, across which every
-// value at work is spilled.
-#if defined(U8) && defined(TEXEL)
-#define RAW uvec4
-#elif defined(U8)
-#define RAW uint
-#else
-#define RAW vec4
-#endif
-
 RAW fetchPack(uint i) {
 #if defined(TEXEL)
 	return texelFetch(src, int(i));
-#elif defined(U8)
+#elif defined(U8) || defined(SRC_WIDE)
 	return src[i];
 #else
 	uint o = i * p.channels;
@@ -126,12 +145,15 @@ RAW fetchPack(uint i) {
 #endif
 }
 
-#if defined(U8) && defined(TEXEL)
+#if defined(SRC_WIDE)
+// Its pixels are what they are for the kernel alone.
+#elif defined(U8) && defined(TEXEL)
 uint wordOf(RAW v, uint k) { return v[k]; }
 #elif defined(U8)
 uint wordOf(RAW v, uint k) { return v; }
 #endif
 
+#if !defined(SRC_WIDE)
 Pixel pixelOf(RAW v, uint k) {
 #if defined(U8)
 	return unpackPixel(wordOf(v, k));
@@ -139,7 +161,18 @@ Pixel pixelOf(RAW v, uint k) {
 	return Pixel(v.rgb, v.a);
 #endif
 }
+#endif
 
+// weightOf is a pixel's alpha as a part of the whole.
+float weightOf(Pixel x) {
+#if defined(U8)
+	return mix(float(int(x.alpha >> 24)) / FULL, 1.0, x.alpha == OPAQUE);
+#else
+	return x.alpha;
+#endif
+}
+
+#if !defined(DST_WIDE)
 #if defined(U8) && defined(TEXEL)
 // storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves
 // what makes v into that scalar loop (half the time of a kernel) unless something
@@ -167,6 +200,7 @@ void storePack(uint i, Pixel c[PACK]) {
 	if (p.channels == 4) dst[o + 3] = c[0].alpha;
 #endif
 }
+#endif
 
 // ITU-R BT.601 luma.
 const vec3 BT601 = vec3(0.299, 0.587, 0.114);

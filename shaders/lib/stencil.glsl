@@ -3,6 +3,13 @@
 // srcBase and srcPitch; srcBase is the pack of row 0, modulo 2³² where the bound window
 // begins further down.
 
+// Where alpha weighs, [0] becomes 1 if the image is not opaque.
+#if defined(ALPHA)
+layout(set = 0, binding = 2) readonly buffer Flags { uint flags[4]; };
+#else
+layout(set = 0, binding = 2) writeonly buffer Flags { uint flags[4]; };
+#endif
+
 // A pixel as it is stored.
 #if defined(U8)
 #define CELL uint
@@ -26,6 +33,24 @@ Pixel pixelOfCell(CELL v) {
 #endif
 }
 
+// either is b if so, else a: not a branch, of which loops must have few.
+CELL either(CELL a, CELL b, bool so) {
+#if defined(U8)
+	return mix(a, b, so);
+#else
+	return mix(a, b, bvec4(so));
+#endif
+}
+
+// see leaves all at CELL(OPAQUE) as long as what it sees is opaque.
+void see(CELL v, inout CELL all) {
+#if defined(U8)
+	all &= v;
+#else
+	all = either(CELL(0.0), all, v.a == OPAQUE);
+#endif
+}
+
 // loadRow loads pack x of a row with one pixel more on either side.
 void loadRow(int y, uint x, out CELL c[PACK + 2]) {
 	int last = int(min(p.height - 1, p.row + p.rows)); // the bound window may end there
@@ -33,10 +58,10 @@ void loadRow(int y, uint x, out CELL c[PACK + 2]) {
 	RAW l = fetchPack(row + uint(max(int(x) - 1, 0)));
 	RAW m = fetchPack(row + x);
 	RAW r = fetchPack(row + min(x + 1, (p.width - 1) / PACK));
-	c[0] = x == 0 ? cellOf(m, 0) : cellOf(l, PACK - 1);
+	c[0] = either(cellOf(l, PACK - 1), cellOf(m, 0), x == 0);
 	[[unroll]] for (uint k = 0; k < PACK; k++) c[k + 1] = cellOf(m, k);
 	c[PACK + 1] = cellOf(r, 0);
 	[[unroll]] for (uint k = 1; k < PACK + 2; k++) {
-		if (x * PACK + k > p.width) c[k] = c[k - 1];
+		c[k] = either(c[k], c[k - 1], x * PACK + k > p.width);
 	}
 }

@@ -1,12 +1,18 @@
 package conformance_test
 
 import (
+	"bytes"
+	"image"
+	"image/color"
+	"math"
 	"math/rand/v2"
+	osexec "os/exec"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -83,4 +89,197 @@ func TestGreyRemainsGrey(t *testing.T) {
 			}
 		}
 	})
+}
+
+// filters are the operations that mix neighbours.
+func filters(ignoreAlpha bool) []spec.Call {
+	return []spec.Call{
+		imageops.GaussianBlur{Sigma: 0.3, IgnoreAlpha: ignoreAlpha}, imageops.GaussianBlur{Sigma: 3, IgnoreAlpha: ignoreAlpha},
+		imageops.GaussianBlur{Sigma: 7.5, IgnoreAlpha: ignoreAlpha}, imageops.Sharpen{IgnoreAlpha: ignoreAlpha},
+		imageops.SobelEdges{Magnitude: true, IgnoreAlpha: ignoreAlpha},
+	}
+}
+
+// picture is an image tensor whose components, of 0..255, f gives.
+func picture(d tensor.DType, h, w int, f func(y, x int) [4]float64) *tensor.Host {
+	p := tensor.NewHost(tensor.Contiguous(d, h, w, 4))
+	for y := range h {
+		for x := range w {
+			for c, v := range f(y, x) {
+				if d == tensor.F32 {
+					v /= 255
+				}
+				p.Set(v, y, x, c)
+			}
+		}
+	}
+	return p
+}
+
+// What colour a transparent pixel hides shows nowhere: white beside hidden red is
+// white wherever there is anything to see, and nothing where there is not.
+func TestHiddenColoursShowNowhere(t *testing.T) {
+	cutout := func(hidden [4]float64) func(y, x int) [4]float64 {
+		return func(y, x int) [4]float64 {
+			if x < 20 && y > 5 || x == 50 {
+				return [4]float64{255, 255, 255, 255}
+			}
+			return hidden
+		}
+	}
+	eachWay(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
+			for _, w := range []int{61, 64} {
+				red := picture(d, 33, w, cutout([4]float64{255, 0, 0, 0}))
+				green := picture(d, 33, w, cutout([4]float64{0, 99, 0, 0}))
+				for _, c := range filters(false) {
+					got, other := filtered(t, dev, run, c, red), filtered(t, dev, run, c, green)
+					if !bytes.Equal(got.Data, other.Data) {
+						t.Errorf("%v, %d wide: %s depends on the colour of transparent pixels", d, w, spec.FormatCall(c))
+					}
+					if c.Spec() == (imageops.SobelEdges{}).Spec() {
+						continue
+					}
+					v, one := got.Floats(), 1.0
+					if d == tensor.U8 {
+						one = 255
+					}
+					for i := 0; i < len(v); i += 4 {
+						want := one
+						if v[i+3] == 0 {
+							want = 0
+						}
+						for _, g := range v[i : i+3] {
+							if math.Abs(g-want) > 1e-5 {
+								t.Fatalf("%v, %d wide: %s: pixel %d is %v", d, w, spec.FormatCall(c), i/4, v[i:i+4])
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// An opaque picture comes out the same, bit for bit, whether alpha weighs or is
+// ignored; and so do in u8 those parts of a picture that are far from what is not
+// opaque, on which strips of a large picture rely.
+func TestOpaqueIsTheSameByAlpha(t *testing.T) {
+	eachWay(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
+			const h, w = 90, 132
+			noise := func(hole bool) *tensor.Host {
+				rng := rand.New(rand.NewPCG(7, 7))
+				return picture(d, h, w, func(y, x int) [4]float64 {
+					p := [4]float64{float64(rng.IntN(256)), float64(rng.IntN(256)), float64(rng.IntN(256)), 255}
+					if hole && y == 40 && x == 50 {
+						p[3] = 254
+					}
+					return p
+				})
+			}
+			whole, holed := noise(false), noise(true)
+			straight := filters(true)
+			for i, c := range filters(false) {
+				want := filtered(t, dev, run, straight[i], whole)
+				if got := filtered(t, dev, run, c, whole); !bytes.Equal(got.Data, want.Data) {
+					t.Errorf("%v: %s of an opaque picture is not that which ignores alpha", d, spec.FormatCall(c))
+				}
+				if d != tensor.U8 {
+					continue
+				}
+				got, halo := filtered(t, dev, run, c, holed), imageops.Halo(c)
+				for y := range h {
+					for x := range w {
+						at := 4 * (y*w + x)
+						if far := max(y-40, 40-y) > halo || max(x-50, 50-x) > halo; far && !bytes.Equal(got.Data[at:at+4], want.Data[at:at+4]) {
+							t.Fatalf("%s: pixel (%d,%d), far from the only one that is not opaque, is %v, want %v", spec.FormatCall(c), x, y, got.Data[at:at+4], want.Data[at:at+4])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Pictures with transparent pixels of every type give what the reference makes of
+// the same pixels: those of image.RGBA and of palettes are premultiplied by Go.
+func TestTransparentTypes(t *testing.T) {
+	dev := front(t)
+	photo := testimg.PhotoAlpha(83, 59, 4)
+	sources := map[string]image.Image{
+		"NRGBA":   photo,
+		"RGBA":    converted(photo, image.NewRGBA(photo.Rect)),
+		"NRGBA64": converted(photo, image.NewNRGBA64(photo.Rect)),
+		"paletted": converted(photo, image.NewPaletted(photo.Rect, []color.Color{
+			color.NRGBA{}, color.NRGBA{255, 0, 0, 0}, color.Black, color.White, color.NRGBA{30, 200, 60, 99}, color.NRGBA{220, 20, 60, 200}})),
+	}
+	for name, src := range sources {
+		flat, err := dev.Apply(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if flat.Opaque() {
+			t.Errorf("%s: the picture is opaque", name)
+		}
+		for _, c := range append(filters(false), filters(true)...) {
+			got, err := dev.Apply(t.Context(), src, c)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, spec.FormatCall(c), err)
+			}
+			checkAgainstReference(t, c, flat, got)
+		}
+	}
+}
+
+// ImageMagick, where there is one, blurs and sharpens to the same within rounding.
+func TestFiltersAsImageMagick(t *testing.T) {
+	tool, err := osexec.LookPath("convert")
+	if err != nil {
+		t.Skip("ImageMagick's convert is not installed: nothing to compare with")
+	}
+	dev := front(t)
+	src := image.NewNRGBA(image.Rect(0, 0, 64, 48))
+	for y := range 48 {
+		for x := range 64 {
+			p := color.NRGBA{uint8(4 * x), uint8(5 * y), 90, 255}
+			if (x-32)*(x-32)+(y-24)*(y-24) > 300 {
+				p = color.NRGBA{255, 0, 0, 0}
+			}
+			src.SetNRGBA(x, y, p)
+		}
+	}
+	for _, c := range []struct {
+		call spec.Call
+		args []string
+	}{
+		{imageops.GaussianBlur{Sigma: 3}, []string{"-channel", "RGBA", "-virtual-pixel", "edge", "-morphology", "Convolve", "Blur:9x3", "-morphology", "Convolve", "Blur:9x3+90"}},
+		{imageops.Sharpen{}, []string{"-channel", "RGBA", "-virtual-pixel", "edge", "-morphology", "Convolve", "3x3: 0,-1,0 -1,5,-1 0,-1,0"}},
+	} {
+		args := append([]string{"-size", "64x48", "-depth", "8", "rgba:-"}, append(c.args, "-depth", "8", "rgba:-")...)
+		cmd := osexec.CommandContext(t.Context(), tool, args...)
+		cmd.Stdin = bytes.NewReader(src.Pix)
+		want, err := cmd.Output()
+		if err != nil || len(want) != len(src.Pix) {
+			t.Skipf("%s %v: %d bytes, %v", tool, args, len(want), err)
+		}
+		got, err := dev.Apply(t.Context(), src, c.call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, first := 0, 0
+		for i, w := range want {
+			if i%4 < 3 && want[i|3] < 16 {
+				continue // a colour that is hardly seen, of a division by little
+			}
+			if d := int(got.Pix[i]) - int(w); d > 2 || d < -2 {
+				if wrong++; wrong == 1 {
+					first = i
+				}
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("%s: %d components differ by more than 2; the first at %d: got %d, ImageMagick has %d", spec.FormatCall(c.call), wrong, first, got.Pix[first], want[first])
+		}
+	}
 }
