@@ -28,52 +28,7 @@ const float HALF = 0.0;
 const float MID = 1.0;
 #endif
 
-#if defined(U8) && defined(TEXEL)
-const uint PACK = 4;
-#else
-const uint PACK = 1;
-#endif
-
-// A pack as it is loaded. Kernels that reuse what they load load all of it
-// first and unpack late: on a CPU driver a load is a call, across which every
-// value at work is spilled.
-#if defined(SRC_WIDE) && defined(TEXEL)
-#define RAW vec4
-layout(set = 0, binding = 0) uniform samplerBuffer src;
-#elif defined(SRC_WIDE)
-#define RAW vec4
-layout(set = 0, binding = 0) readonly buffer Src { vec4 src[]; };
-#elif defined(U8) && defined(TEXEL)
-#define RAW uvec4
-layout(set = 0, binding = 0) uniform usamplerBuffer src;
-#elif defined(U8)
-#define RAW uint
-layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };
-#elif defined(TEXEL)
-#define RAW vec4
-layout(set = 0, binding = 0) uniform samplerBuffer src;
-#else
-#define RAW vec4
-layout(set = 0, binding = 0) readonly buffer Src { float src[]; };
-#endif
-
-#if defined(SRC_WIDE)
-const uint PACK_IN = 1; // pixels of a pack of the source
-#else
-const uint PACK_IN = PACK;
-#endif
-
-#if defined(DST_WIDE)
-layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
-#elif defined(U8) && defined(TEXEL)
-layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
-#elif defined(U8)
-layout(set = 0, binding = 1) writeonly buffer Dst { uint dst[]; };
-#elif defined(TEXEL)
-layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
-#else
-layout(set = 0, binding = 1) writeonly buffer Dst { float dst[]; };
-#endif
+#include "lib/pixel_buffers.glsl"
 
 #if defined(U8)
 const uint OPAQUE = 0xff000000u;
@@ -172,35 +127,7 @@ float weightOf(Pixel x) {
 #endif
 }
 
-#if !defined(DST_WIDE)
-#if defined(U8) && defined(TEXEL)
-// storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves
-// what makes v into that scalar loop (half the time of a kernel) unless something
-// it cannot see through comes between: this select, which takes v wherever there
-// is anything to write to.
-void storeTexel(uint i, uvec4 v) {
-	dst[i] = mix(v, uvec4(i), equal(uvec4(i), uvec4(0xffffffffu)));
-}
-#endif
-
-void storePack(uint i, Pixel c[PACK]) {
-#if defined(U8) && defined(TEXEL)
-	storeTexel(i, uvec4(packPixel(c[0]), packPixel(c[1]), packPixel(c[2]), packPixel(c[3])));
-#elif defined(U8)
-	dst[i] = packPixel(c[0]);
-#elif defined(TEXEL)
-	dst[i] = vec4(c[0].rgb, c[0].alpha);
-#else
-	uint o = i * p.channels;
-	dst[o] = c[0].rgb.r;
-	if (p.channels > 1) {
-		dst[o + 1] = c[0].rgb.g;
-		dst[o + 2] = c[0].rgb.b;
-	}
-	if (p.channels == 4) dst[o + 3] = c[0].alpha;
-#endif
-}
-#endif
+#include "lib/pixel_store.glsl"
 
 // ITU-R BT.601 luma.
 const vec3 BT601 = vec3(0.299, 0.587, 0.114);
