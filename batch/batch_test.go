@@ -290,9 +290,12 @@ func TestNeverOntoAnInput(t *testing.T) {
 	if err := os.Link("s/c.jpg", "c.jpg"); err != nil {
 		t.Skip("no hard links here:", err)
 	}
+	if err := os.Symlink("b.jpg", "link.jpg"); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
 	for _, c := range []struct{ inputs, want string }{
 		{"a.jpg", "the input itself"},
-		{"b.png b.jpg", "the input b.jpg"},
+		{"b.png link.jpg", "the input link.jpg"},
 		{"s/c.jpg", "the input itself"},
 	} {
 		rep := run(t, t.Context(), &negative{}, strings.Fields(c.inputs), FindOptions{}, Naming{Format: JPEG}, Options{Existing: Replace})

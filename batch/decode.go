@@ -148,6 +148,9 @@ func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
 // DefaultMaxPixels. Errors: ErrUnsupported naming what Lathe does not read, those
 // of opening the file, ctx.Err(), and others that say what is wrong with it.
 func Read(ctx context.Context, name string, maxPixels int64) (*image.NRGBA, error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("batch: read: %w", err)
+	}
 	if maxPixels == 0 {
 		maxPixels = DefaultMaxPixels
 	}
