@@ -42,7 +42,7 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("%d calls told, want 4", len(calls))
 	}
 	want := []told{
-		{"gaussian_blur", "gaussian_blur sigma=2", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
+		{"gaussian_blur", "gaussian_blur sigma=2 ignore_alpha=false", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
 		{"sharpen", calls[1].call, "u8[8,16,4]", "", wrong, 1},
 		{"no operation", "", "", "", none, 1},
 		{"pointwise", "invert_colors | brightness factor=2", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
