@@ -167,14 +167,18 @@ func (b *bench) all() error {
 	return nil
 }
 
-// randomData is a tensor's bytes, values uniform between the bounds.
-func randomData(d tensor.Desc, low, high float64, rng *rand.Rand) []byte {
+// randomData is a tensor's bytes, values uniform between the bounds, but for the
+// alphas of an opaque picture.
+func randomData(d tensor.Desc, low, high float64, opaque bool, rng *rand.Rand) []byte {
 	h := tensor.NewHost(d)
 	values := make([]float64, d.Elems())
 	whole := d.DType != tensor.F32 && d.DType != tensor.F64 && d.DType != tensor.F16 && d.DType != tensor.BF16
 	for i := range values {
 		if values[i] = low + (high-low)*rng.Float64(); whole {
 			values[i] = low + float64(rng.Int64N(int64(high-low)+1))
+		}
+		if opaque && i%4 == 3 && d.Shape[len(d.Shape)-1] == 4 {
+			values[i] = high
 		}
 	}
 	h.SetFloats(values)

@@ -53,7 +53,7 @@ func (b *bench) prepare(w spec.Work) (*call, error) {
 		} else if d.DType == tensor.U8 {
 			low, high = 0, 255
 		}
-		if err := b.dev.Write(b.ctx, hs[i], 0, randomData(d, low, high, rng)); err != nil {
+		if err := b.dev.Write(b.ctx, hs[i], 0, randomData(d, low, high, w.Opaque, rng)); err != nil {
 			return nil, errors.Join(err, free())
 		}
 	}

@@ -151,7 +151,7 @@ func works(c spec.Call) func(tensor.DType) []spec.Work {
 	return func(d tensor.DType) []spec.Work {
 		var ws []spec.Work
 		for _, s := range [][]int{{480, 640, 4}, {1080, 1920, 4}, {4000, 6000, 4}} {
-			ws = append(ws, spec.Work{Call: c, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+			ws = append(ws, spec.Work{Call: c, In: []tensor.Desc{tensor.Contiguous(d, s...)}, Opaque: true})
 		}
 		return ws
 	}

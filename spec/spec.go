@@ -167,6 +167,9 @@ type Cases struct {
 type Work struct {
 	Call Call
 	In   []tensor.Desc
+	// Opaque says that inputs are pictures whose fourth channel, alpha, is full
+	// everywhere, as that of most is.
+	Opaque bool
 }
 
 // Dim is a free dimension of an operation's cases.

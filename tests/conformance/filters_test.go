@@ -253,8 +253,8 @@ func TestFiltersAsImageMagick(t *testing.T) {
 		call spec.Call
 		args []string
 	}{
-		{imageops.GaussianBlur{Sigma: 3}, []string{"-channel", "RGBA", "-virtual-pixel", "edge", "-morphology", "Convolve", "Blur:9x3", "-morphology", "Convolve", "Blur:9x3+90"}},
-		{imageops.Sharpen{}, []string{"-channel", "RGBA", "-virtual-pixel", "edge", "-morphology", "Convolve", "3x3: 0,-1,0 -1,5,-1 0,-1,0"}},
+		{imageops.GaussianBlur{Sigma: 3}, []string{"-channel", "RGBA,sync", "-virtual-pixel", "edge", "-morphology", "Convolve", "Blur:9x3", "-morphology", "Convolve", "Blur:9x3+90"}},
+		{imageops.Sharpen{}, []string{"-channel", "RGBA,sync", "-virtual-pixel", "edge", "-morphology", "Convolve", "3x3: 0,-1,0 -1,5,-1 0,-1,0"}},
 	} {
 		args := append([]string{"-size", "64x48", "-depth", "8", "rgba:-"}, append(c.args, "-depth", "8", "rgba:-")...)
 		cmd := osexec.CommandContext(t.Context(), tool, args...)
