@@ -40,7 +40,7 @@ func generated(t *testing.T, seed uint64) (trial, bool) {
 		return trial{}, false
 	}
 	return trial{
-		name:  strconv.FormatUint(seed, 10), what: fmt.Sprintf("%+v", o),
+		name: strconv.FormatUint(seed, 10), what: fmt.Sprintf("%+v", o),
 		job: launch.Job{Code: m.Code, Buffers: m.Buffers, Push: m.Push, Groups: m.Groups},
 		check: func(got [][]byte) error {
 			for i := range m.Buffers {

@@ -14,6 +14,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -117,10 +118,8 @@ type tally struct {
 
 func (c *tally) String() string {
 	text := fmt.Sprintf("%s: %d ran, %d wrong, %d crashed, %d hung", c.driver, c.ran, c.wrong, c.crashed, c.hung)
-	for _, k := range []string{"unsupported", "limit exceeded", "invalid shader"} {
-		if c.refused[k] > 0 {
-			text += fmt.Sprintf(", %d refused (%s)", c.refused[k], k)
-		}
+	for _, k := range slices.Sorted(maps.Keys(c.refused)) {
+		text += fmt.Sprintf(", %d refused (%s)", c.refused[k], k)
 	}
 	return fmt.Sprintf("%s; the longest took %v (%s)", text, c.longest.Round(time.Millisecond), c.slow)
 }
