@@ -79,6 +79,11 @@ func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image,
 	for _, c := range a.calls {
 		a.halo += imageops.Halo(c)
 	}
+	// Only operations with a halo weigh colours by alpha. Without that they need half as
+	// many kernels, which a driver would have to compile for the first picture.
+	if a.halo > 0 && pixels.Opaque(src) {
+		a.calls = imageops.ForOpaque(a.calls)
+	}
 	// Kernels for CPU drivers take rows that begin on a texel of four pixels.
 	a.pitch = (a.w + 3) &^ 3
 	if a.halo == 0 {

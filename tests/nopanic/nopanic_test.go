@@ -74,7 +74,7 @@ var functions = map[string]map[string]any{
 		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
 	},
 	"handles":  {"New": handles.New[int]},
-	"imageops": {"Fuse": imageops.Fuse, "Halo": imageops.Halo},
+	"imageops": {"ForOpaque": imageops.ForOpaque, "Fuse": imageops.Fuse, "Halo": imageops.Halo},
 	"ops":      {},
 }
 
