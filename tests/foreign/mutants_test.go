@@ -63,14 +63,23 @@ func jobOf(rng *rand.Rand, m *abi.Module) launch.Job {
 	return j
 }
 
-// endless reports whether a launch takes more steps than it may.
+// endless reports whether a launch takes more steps than it may, whether numbers
+// that are undefined, such as a quotient by zero, turn out as zero or as large.
 func endless(j *launch.Job) bool {
-	l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: slices.Clone(j.Push), Groups: j.Groups, MaxSteps: stepLimit}
-	for i, b := range j.Buffers {
-		l.Buffers[uint32(i)] = slices.Clone(b)
+	for _, ones := range []bool{false, true} {
+		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: slices.Clone(j.Push), Groups: j.Groups, Ones: ones, MaxSteps: stepLimit}
+		for i, b := range j.Buffers {
+			l.Buffers[uint32(i)] = slices.Clone(b)
+		}
+		res, err := interp.Run(j.Code, l)
+		if errors.Is(err, interp.ErrEndless) {
+			return true
+		}
+		if res.Undefined == "" {
+			return false
+		}
 	}
-	_, err := interp.Run(j.Code, l)
-	return errors.Is(err, interp.ErrEndless)
+	return false
 }
 
 // mutants counts what became of mutants before any launch.

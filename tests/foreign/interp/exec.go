@@ -115,11 +115,11 @@ func (v *invocation) step(in *inst) {
 	case 59:
 		v.variable(in)
 	case 61:
-		v.regs[in.res] = v.load(v.regs[a[0]].p)
+		v.regs[in.res] = v.load(v.regs[a[0]].p, t)
 	case 62:
 		v.store(v.regs[a[0]].p, v.regs[a[1]])
 	case 63:
-		v.store(v.regs[a[0]].p, v.load(v.regs[a[1]].p))
+		v.store(v.regs[a[0]].p, v.load(v.regs[a[1]].p, v.typeOf[a[1]].elem))
 	case 65, 66:
 		v.regs[in.res] = val{p: v.chain(v.regs[a[0]].p, a[1:])}
 	case 68: // ArrayLength
@@ -136,7 +136,7 @@ func (v *invocation) step(in *inst) {
 	case 86, 100: // SampledImage, Image
 		v.regs[in.res] = v.regs[a[0]]
 	case 95, 98: // ImageFetch, ImageRead
-		v.regs[in.res] = v.load(v.texel(a))
+		v.regs[in.res] = v.load(v.texel(a), t)
 	case 99:
 		v.store(v.texel(a), v.regs[a[2]])
 	case 103, 104:
@@ -230,10 +230,11 @@ func (v *invocation) chain(p *ptr, idx []uint32) *ptr {
 	return &q
 }
 
-func (v *invocation) load(p *ptr) val {
+// load reads what p leads to, of type t; out of range that is zero.
+func (v *invocation) load(p *ptr, t *typ) val {
 	switch {
 	case p == nil:
-		return val{}
+		return zero(t)
 	case p.mem != nil:
 		return p.mem.clone()
 	case p.t.op == opTypeImage || p.t.op == opTypeSampledImage:
@@ -345,7 +346,7 @@ func (v *invocation) atomic(in *inst, t *typ) {
 		v.regs[in.res] = val{}
 		return
 	}
-	old := v.load(p)
+	old := v.load(p, p.t)
 	w := p.t.width
 	arg := func(k int) uint64 { return v.regs[a[k]].b }
 	var x uint64

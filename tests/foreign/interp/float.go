@@ -135,8 +135,7 @@ func (v *invocation) convert(op uint32, to, from *typ, x val) val {
 				low, high = -high/2, high/2
 			}
 			if !(f >= low && f < high) {
-				v.undef("a conversion of %v to %d bits", f, to.width)
-				return 0
+				return v.open(to.width, "a conversion of %v to %d bits", f, to.width)
 			}
 			if f < 0 {
 				return trunc(uint64(int64(f)), to.width)

@@ -22,9 +22,12 @@ var ErrUnknown = errors.New("interp: not known")
 
 // Launch is what a module runs on.
 type Launch struct {
-	Buffers  map[uint32][]byte // by binding number; written in place
-	Push     []byte
-	Groups   [3]uint32
+	Buffers map[uint32][]byte // by binding number; written in place
+	Push    []byte
+	Groups  [3]uint32
+	// Ones makes an undefined number all ones; otherwise it is zero. A driver may
+	// give either, and other numbers.
+	Ones     bool
 	MaxSteps int // instructions of all invocations together; 0 means a hundred million
 }
 
@@ -135,6 +138,15 @@ func (r *run) undef(format string, args ...any) {
 	if r.undefined == "" {
 		r.undefined = fmt.Sprintf(format, args...)
 	}
+}
+
+// open notes an undefined number of width bits, and chooses one.
+func (r *run) open(width uint32, format string, args ...any) uint64 {
+	r.undef(format, args...)
+	if r.launch != nil && r.launch.Ones {
+		return trunc(1<<64-1, width)
+	}
+	return 0
 }
 
 // invocation is one invocation of the workgroup.

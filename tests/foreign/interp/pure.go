@@ -149,8 +149,7 @@ func (v *invocation) integer(op, w uint32, x, y val) val {
 			return bits.Reverse64(x) >> (64 - w)
 		}
 		if y == 0 {
-			v.undef("a division by zero")
-			return 0
+			return v.open(w, "a division by zero")
 		}
 		switch op {
 		case 134:
@@ -159,8 +158,7 @@ func (v *invocation) integer(op, w uint32, x, y val) val {
 			return x % y
 		}
 		if sy == -1 && x == 1<<(w-1) {
-			v.undef("a division that overflows")
-			return 0
+			return v.open(w, "a division that overflows")
 		}
 		switch op {
 		case 135:
@@ -182,8 +180,7 @@ func (v *invocation) integer(op, w uint32, x, y val) val {
 func (v *invocation) shift(op, w uint32, x, y val) val {
 	return each(func(x, y, _ uint64) uint64 {
 		if y >= uint64(w) {
-			v.undef("a shift by %d of %d bits", y, w)
-			return 0
+			return v.open(w, "a shift by %d of %d bits", y, w)
 		}
 		switch op {
 		case 194:
