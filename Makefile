@@ -54,7 +54,7 @@ soak: vulkan ## the slow tests, and the race detector several times over
 	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
 	$(GO) test -race -count 3 -timeout 60m $(RACE)
 
-# The tests run a small sample of it, another one every day.
+# The tests run a small sample of it, and CI another one for each commit.
 fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modules on every driver: hours (LATHE_FUZZ_SHARD=2/8: a part)
 	LATHE_FUZZ_ALL=1 $(GO) test -v -count 1 -timeout 0 -run 'TestMutants|TestGenerated' ./tests/foreign
 

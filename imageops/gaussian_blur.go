@@ -63,7 +63,7 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 	},
 	Shape: sameImage("gaussian_blur", func(c spec.Call) error {
 		if s := c.(GaussianBlur).Sigma; !(s > 0 && s <= MaxSigma) {
-			return fmt.Errorf("imageops: gaussian_blur: %w: sigma (got %v, want above 0 and up to %d)", errs.ErrInvalidArgument, s, MaxSigma)
+			return fmt.Errorf("imageops: gaussian_blur: %w: sigma (got %v, want above 0 and up to %d)", errs.ErrInvalidArgument, s+0, MaxSigma) // + 0: a zero that is Given has a sign
 		}
 		return nil
 	}),

@@ -33,11 +33,17 @@ func (c *dispatchCmd) list(a *app, code []byte) error {
 	}
 	m, err := abi.Parse("", one)
 	if errors.Is(err, errs.ErrUnsupported) && len(names) > 1 && c.Entry == "" { // it must be chosen
+		if a.cli.JSON {
+			return a.writeJSON(shaderJSON{Entries: names})
+		}
 		fmt.Fprintf(a.out, "entry points: %s\n", strings.Join(names, ", "))
 		return nil
 	}
 	if err != nil {
 		return misuse(fmt.Errorf("%s: %w", c.Shader, err))
+	}
+	if a.cli.JSON {
+		return a.writeJSON(describeShader(names, m))
 	}
 	fmt.Fprintf(a.out, "entry points: %s\nworkgroup: %d,%d,%d\n", strings.Join(names, ", "), m.LocalSize[0], m.LocalSize[1], m.LocalSize[2])
 	for i := range m.Bindings {
@@ -48,4 +54,41 @@ func (c *dispatchCmd) list(a *app, code []byte) error {
 		fmt.Fprintf(a.out, "push constant at byte %d: %s %s\n", p.Offset, p.Type, p.Name)
 	}
 	return nil
+}
+
+// shaderJSON is what --list --json prints. Of a file with several entry points, none of
+// which is chosen, there are only their names.
+type shaderJSON struct {
+	Entries   []string     `json:"entries"`
+	Workgroup []uint32     `json:"workgroup,omitempty"` // invocations along x, y, z
+	Buffers   []bufferJSON `json:"buffers,omitempty"`
+	Push      []pushJSON   `json:"push,omitempty"`
+}
+
+type bufferJSON struct {
+	Buffer  uint32 `json:"buffer"` // as --buf counts
+	Set     uint32 `json:"set"`
+	Binding uint32 `json:"binding"`
+	Kind    string `json:"kind"`
+	Type    string `json:"type"` // of the elements
+	Access  string `json:"access"`
+	Name    string `json:"name"`
+}
+
+type pushJSON struct {
+	Offset uint32 `json:"offset"` // bytes
+	Type   string `json:"type"`
+	Name   string `json:"name"`
+}
+
+func describeShader(names []string, m *abi.Module) shaderJSON {
+	x := shaderJSON{Entries: names, Workgroup: m.LocalSize[:]}
+	for i := range m.Bindings {
+		b := &m.Bindings[i]
+		x.Buffers = append(x.Buffers, bufferJSON{b.Slot, b.Set, b.Number, b.Kind.String(), b.Type, b.Access.String(), b.Name})
+	}
+	for _, p := range m.Params {
+		x.Push = append(x.Push, pushJSON{p.Offset, p.Type, p.Name})
+	}
+	return x
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/lathe-gpu/lathe"
@@ -42,13 +43,15 @@ func (l *job) interruptible(a *app) (launched, error) {
 	type result struct {
 		r     launched
 		err   error
-		panic any
+		panic string // with its stack
 	}
 	done := make(chan result, 1)
 	go func() {
 		var r result
 		defer func() {
-			r.panic = recover()
+			if p := recover(); p != nil {
+				r.panic = fmt.Sprintf("%v\n%s", p, debug.Stack())
+			}
 			done <- r
 		}()
 		r.r, r.err = l.run(a)
@@ -63,7 +66,7 @@ func (l *job) interruptible(a *app) (launched, error) {
 			return launched{}, fmt.Errorf("interrupted (%w); the driver was still at work on %s", a.ctx.Err(), l.shader)
 		}
 	}
-	if r.panic != nil {
+	if r.panic != "" {
 		panic(r.panic) // the command reports it
 	}
 	if errors.Is(r.err, context.Canceled) && a.ctx.Err() != nil {
