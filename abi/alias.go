@@ -22,7 +22,7 @@ func unalias(m *Module) ([]byte, error) {
 		}
 	}
 	first := map[uint32]*inst{} // by slot
-	same := map[uint32]uint32{} // ids by those they are replaced with
+	same := merged{s: s, to: map[uint32]uint32{}}
 	for i := range s.insts {
 		in := &s.insts[i]
 		slot, bound := number(s.decor[in.res], decBinding)
@@ -33,34 +33,31 @@ func unalias(m *Module) ([]byte, error) {
 			first[slot] = in
 			continue
 		}
-		if !s.unify(first[slot], in, same) {
+		if !same.unify(first[slot], in) {
 			k := slices.IndexFunc(m.Bindings, func(b Binding) bool { return b.Slot == slot })
 			return nil, unsupported("%s is two variables of different types, %%%d and %%%d, and WebGPU has one variable a binding", m.Bindings[k].Where(), first[slot].res, in.res)
 		}
 	}
-	if len(same) == 0 {
+	if len(same.to) == 0 {
 		return m.Code, nil
 	}
+	same.functions()
 	code := append(make([]byte, 0, len(m.Code)), m.Code[:4*headerWords]...)
 	for i := range s.insts {
 		in := &s.insts[i]
 		switch in.op {
-		case opName, opMemberName, opDecorate, opMemberDecorate:
-			if same[in.w[1]] != 0 {
+		case opName, opMemberName, opDecorate, opMemberDecorate, opDecorateID:
+			if same.to[in.w[1]] != 0 {
 				continue
 			}
 		}
-		if same[in.res] != 0 {
+		if same.to[in.res] != 0 {
 			continue
 		}
 		if in.op == opEntryPoint && s.version >= 0x10400 {
-			in.w = interfaceWithout(in.w, same)
+			in.w = interfaceWithout(in.w, same.to)
 		}
-		s.ids(in, func(id *uint32) {
-			if to := same[*id]; to != 0 {
-				*id = to
-			}
-		})
+		s.ids(in, func(id *uint32) { *id = same.root(*id) })
 		code = appendWords(code, in.w)
 	}
 	binary.LittleEndian.PutUint32(code[4*3:], s.bound)
@@ -80,29 +77,47 @@ func interfaceWithout(w []uint32, gone map[uint32]uint32) []uint32 {
 	return kept
 }
 
-// unify notes in same what of variable b becomes what of variable a, and reports
-// whether it can.
-func (s *shader) unify(a, b *inst, same map[uint32]uint32) bool {
+// merged are the ids of a module that mean one thing. Chains of them come about: a block
+// that is another at one binding may be a third one at the next.
+type merged struct {
+	s  *shader
+	to map[uint32]uint32 // from an id to one of the same meaning that is declared before it
+}
+
+// root is the id that stands for all that mean what id does: the one declared first, so
+// that it is declared wherever one of them is used.
+func (m merged) root(id uint32) uint32 {
+	for m.to[id] != 0 {
+		id = m.to[id]
+	}
+	return id
+}
+
+// join makes two ids mean the same.
+func (m merged) join(a, b uint32) {
+	a, b = m.root(a), m.root(b)
+	if a == b {
+		return
+	}
+	if m.s.def[a] > m.s.def[b] {
+		a, b = b, a
+	}
+	m.to[b] = a
+}
+
+// unify makes one variable of a and b, and reports whether it can.
+func (m merged) unify(a, b *inst) bool {
+	s := m.s
 	p, q := s.types[a.typ], s.types[b.typ]
 	if p.class != q.class {
 		return false
 	}
-	merge := func(x, y *typ) bool { // x stands before y, so that it does where y is named
-		if x != y {
-			if s.def[x.id] > s.def[y.id] {
-				return false
-			}
-			same[y.id] = x.id
-		}
-		return true
-	}
-	t, u := p.elem, q.elem
+	t, u := s.types[m.root(p.elem.id)], s.types[m.root(q.elem.id)]
 	if t != u {
 		if !t.is(opTypeStruct) || !u.is(opTypeStruct) || len(t.members) != len(u.members) {
 			return false
 		}
 		for k := range t.members {
-			x, y := t.members[k], u.members[k]
 			for _, kind := range []uint32{decOffset, decMatrixStride, decRowMajor, decColMajor} {
 				d, _ := find(s.mdecor[member{t.id, uint32(k)}], kind)
 				e, _ := find(s.mdecor[member{u.id, uint32(k)}], kind)
@@ -110,25 +125,49 @@ func (s *shader) unify(a, b *inst, same map[uint32]uint32) bool {
 					return false
 				}
 			}
-			if !s.sameArray(x, y) || !merge(x, y) {
+			if !m.sameArray(t.members[k], u.members[k]) {
 				return false
 			}
 		}
+		for k := range t.members {
+			m.join(t.members[k].id, u.members[k].id)
+		}
+		m.join(t.id, u.id)
 	}
-	if !merge(t, u) || !merge(p, q) {
-		return false
-	}
-	same[b.res] = a.res
+	m.join(p.id, q.id)
+	m.join(a.res, b.res)
 	return true
 }
 
 // sameArray reports whether two types are one, or arrays of one type, length and stride.
-func (s *shader) sameArray(x, y *typ) bool {
+func (m merged) sameArray(x, y *typ) bool {
+	s := m.s
+	x, y = s.types[m.root(x.id)], s.types[m.root(y.id)]
 	if x == y {
 		return true
 	}
-	m, _ := number(s.decor[x.id], decArrayStride)
-	n, _ := number(s.decor[y.id], decArrayStride)
+	j, _ := number(s.decor[x.id], decArrayStride)
+	k, _ := number(s.decor[y.id], decArrayStride)
 	array := x.is(opTypeRuntimeArray) && y.is(opTypeRuntimeArray) || x.is(opTypeArray) && y.is(opTypeArray) && x.n == y.n && !x.specLen && !y.specLen
-	return array && x.elem == y.elem && m == n
+	return array && m.root(x.elem.id) == m.root(y.elem.id) && j == k
+}
+
+// functions makes one of the function types that have become equal: of those, unlike of
+// pointers and blocks, a module may have one alone.
+func (m merged) functions() {
+	first := map[string]uint32{}
+	for i := range m.s.insts {
+		in := &m.s.insts[i]
+		if in.op != opTypeFunction {
+			continue
+		}
+		var key []byte
+		for _, id := range in.w[2:] {
+			key = binary.LittleEndian.AppendUint32(key, m.root(id))
+		}
+		if first[string(key)] == 0 {
+			first[string(key)] = in.res
+		}
+		m.join(first[string(key)], in.res)
+	}
 }

@@ -82,6 +82,12 @@ func lower(m *Module, readWrite bool) (*Lowered, error) {
 	if err := s.declare(); err != nil {
 		return nil, err
 	}
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.typ != 0 && (in.typ >= s.bound || s.types[in.typ] == nil) || in.op == opVariable && !s.types[in.typ].is(opTypePointer) {
+			return nil, invalid("%v: %%%d is not a type of such a value", in, in.typ)
+		}
+	}
 	if err := s.byRows(); err != nil {
 		return nil, err
 	}
