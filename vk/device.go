@@ -219,6 +219,14 @@ func (d *Device) end(err *error) {
 	d.mu.Unlock()
 }
 
+// unlocked calls f without mu, which it takes again however f ends: also in a panic,
+// for the deferred calls of those above rely on it. The caller holds mu.
+func (d *Device) unlocked(f func() error) error {
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	return f()
+}
+
 // usable reports why no new operation may start. The caller holds mu.
 func (d *Device) usable() error {
 	switch {

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,9 @@ func (ps *pipelines) open(opts Options) {
 	ps.byKey = map[[sha256.Size]byte]*pipeline{}
 }
 
+// errPanic is what those get who wait for a compilation that a panic has ended.
+var errPanic = errors.New("vk: compiling the shader ended in a panic")
+
 func (ps *pipelines) destroy(fn *C.lvk_device) {
 	for _, p := range ps.byKey {
 		p.destroy(fn)
@@ -65,15 +69,15 @@ func (ps *pipelines) destroy(fn *C.lvk_device) {
 // need not. A driver may still put work off to that first dispatch: lavapipe
 // does.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *abi.Module) error {
+func (d *Device) Prepare(m *abi.Module) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	d.mu.Unlock()
-	_, err := d.pipeline(m)
-	d.mu.Lock()
-	d.end(&err)
-	return err
+	defer d.end(&err)
+	return d.unlocked(func() error {
+		_, err := d.pipeline(m)
+		return err
+	})
 }
 
 // pipeline returns the pipeline of a module the device can run, compiling it
@@ -97,15 +101,22 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 			p = &pipeline{ready: make(chan struct{})}
 			ps.byKey[m.Hash] = p
 			ps.mu.Unlock()
+			ended := false
+			defer func() {
+				if !ended {
+					p.err = errPanic
+				}
+				close(p.ready)
+				if p.err != nil { // the next use may have more luck
+					ps.mu.Lock()
+					delete(ps.byKey, m.Hash)
+					ps.mu.Unlock()
+				}
+			}()
 			done := d.timeCompile(m)
 			d.compile(p, m)
 			done()
-			close(p.ready)
-			if p.err != nil { // the next use may have more luck
-				ps.mu.Lock()
-				delete(ps.byKey, m.Hash)
-				ps.mu.Unlock()
-			}
+			ended = true
 			return p, p.err
 		}
 		ps.mu.Unlock()

@@ -41,10 +41,7 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 	defer d.end(&err)
 	s := d.takeScratch()
 	defer d.putScratch(s)
-	d.mu.Unlock()
-	err = d.check(s, list)
-	d.mu.Lock()
-	if err != nil {
+	if err := d.unlocked(func() error { return d.check(s, list) }); err != nil {
 		return err
 	}
 	if len(list) <= batchFull {

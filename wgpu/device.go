@@ -237,6 +237,14 @@ func (d *Device) end() {
 	d.mu.Unlock()
 }
 
+// unlocked calls f without mu, which it takes again however f ends: also in a panic,
+// for the deferred calls of those above rely on it. The caller holds mu.
+func (d *Device) unlocked(f func() error) error {
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	return f()
+}
+
 // note keeps the first error of submitted work. The caller holds mu.
 func (d *Device) note(err error) {
 	if d.failed == nil {

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -72,6 +73,9 @@ type pipelines struct {
 	byKey map[pipeKey]*pipeline
 }
 
+// errPanic is what those get who wait for a compilation that a panic has ended.
+var errPanic = errors.New("wgpu: compiling the shader ended in a panic")
+
 func (ps *pipelines) destroy() {
 	for _, p := range ps.byKey {
 		p.destroy()
@@ -86,11 +90,11 @@ func (d *Device) Prepare(m *abi.Module) error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	d.mu.Unlock()
-	_, err := d.pipeline(m, false)
-	d.mu.Lock()
-	d.end()
-	return err
+	defer d.end()
+	return d.unlocked(func() error {
+		_, err := d.pipeline(m, false)
+		return err
+	})
 }
 
 // pipeline returns the pipeline of a module the device can run, compiling it
@@ -117,12 +121,16 @@ func (d *Device) pipeline(m *abi.Module, aliased bool) (*pipeline, error) {
 			p = &pipeline{ready: make(chan struct{})}
 			ps.byKey[key] = p
 			ps.mu.Unlock()
-			if p.err = d.compile(p, m, aliased); p.err != nil { // the next use may have more luck
-				ps.mu.Lock()
-				delete(ps.byKey, key)
-				ps.mu.Unlock()
-			}
-			close(p.ready)
+			p.err = errPanic // until compile has returned
+			defer func() {
+				if p.err != nil { // the next use may have more luck
+					ps.mu.Lock()
+					delete(ps.byKey, key)
+					ps.mu.Unlock()
+				}
+				close(p.ready)
+			}()
+			p.err = d.compile(p, m, aliased)
 			return p, p.err
 		}
 		ps.mu.Unlock()

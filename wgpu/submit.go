@@ -72,11 +72,12 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	defer d.end()
 	s := d.takeScratch()
 	defer d.putScratch(s)
-	d.mu.Unlock()
-	err := d.compileAll(s, list)
-	d.order.Lock()
+	err := d.unlocked(func() error {
+		err := d.compileAll(s, list)
+		d.order.Lock()
+		return err
+	})
 	defer d.order.Unlock()
-	d.mu.Lock()
 	if err != nil {
 		return err
 	}

@@ -61,10 +61,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		return nil
 	}
 	if offset%4 != 0 || (offset+int64(len(data)))%4 != 0 && offset+int64(len(data)) < b.size {
-		d.mu.Unlock()
-		err := d.preparePatch()
-		d.mu.Lock()
-		if err != nil {
+		if err := d.unlocked(d.preparePatch); err != nil {
 			return err
 		}
 	}
