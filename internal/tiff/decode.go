@@ -27,12 +27,18 @@ func (h *Header) Decode(r io.ReaderAt, emit func(y int, band []byte) error) erro
 	return nil
 }
 
-// places returns where the chunks are and how long they are.
-func (h *Header) places() (offsets, counts []uint64, err error) {
-	at, length := uint16(273), uint16(279)
+// placeTags returns the tags of where the chunks are and how long they are.
+func (h *Header) placeTags() (at, length uint16) {
 	if _, tiles := h.dir.tags[324]; h.tiled && tiles {
-		at, length = 324, 325
+		return 324, 325
 	}
+	return 273, 279
+}
+
+// places returns where the chunks are and how many bytes there are to be read of
+// each.
+func (h *Header) places() (offsets, counts []uint64, err error) {
+	at, length := h.placeTags()
 	n := uint64(h.chunks())
 	if offsets, err = h.dir.numbers(at, n); err != nil {
 		return nil, nil, err
@@ -46,7 +52,28 @@ func (h *Header) places() (offsets, counts []uint64, err error) {
 	if uint64(len(offsets)) < n || uint64(len(counts)) < n {
 		return nil, nil, fmt.Errorf("%d strips or tiles where %d should be", min(len(offsets), len(counts)), n)
 	}
-	return offsets, counts, nil
+	return offsets, counts, h.checkCounts(offsets[:n], counts[:n])
+}
+
+// checkCounts cuts the lengths of chunks to what can be read of them, and refuses
+// a file that has far more read than it holds. Chunks may share bytes, as the
+// blank tiles of some writers do: that is as much as their pixels take.
+func (h *Header) checkCounts(offsets, counts []uint64) error {
+	chunk := h.chunkBytes()
+	most := 4*float64(h.dir.size) + 2*float64(chunk)*float64(len(counts))
+	var sum float64
+	for i, at := range offsets {
+		// What is missing is noticed when it is read.
+		counts[i] = min(counts[i], uint64(h.dir.size)-min(at, uint64(h.dir.size)))
+		if h.compression == none {
+			counts[i] = min(counts[i], uint64(chunk))
+		}
+		sum += float64(counts[i])
+	}
+	if sum > most {
+		return fmt.Errorf("its strips or tiles take %.0f bytes of a file of %d, one and the same many times", sum, h.dir.size)
+	}
+	return nil
 }
 
 // decoder is one call of Decode.
@@ -115,17 +142,11 @@ type rowSource struct {
 
 func (d *decoder) source(i, rows int) (*rowSource, error) {
 	s := &rowSource{h: d.Header, width: d.chunkW}
-	planes := 1
-	if d.planar {
-		planes = d.samples
-	}
-	for p := range planes {
+	for p := range d.planes() {
 		k := p*d.across()*d.down() + i
 		at, n := d.offsets[k], d.counts[k]
-		if size := uint64(d.dir.size); at >= size {
+		if at >= uint64(d.dir.size) {
 			return nil, io.ErrUnexpectedEOF
-		} else if n > size-at {
-			n = size - at // what is missing is noticed when it is read
 		}
 		in, err := d.open(d.r, int64(at), int64(n), rows)
 		if err != nil {
@@ -133,12 +154,8 @@ func (d *decoder) source(i, rows int) (*rowSource, error) {
 		}
 		s.planes = append(s.planes, in)
 	}
-	per := d.samples / planes
-	s.raw = make([]byte, (int64(s.width)*int64(per)*int64(d.bits)+7)/8)
+	s.raw = make([]byte, d.rowBytes())
 	s.out = make([]uint32, s.width*d.samples)
-	if hs, vs := d.sub[0], d.sub[1]; hs*vs > 1 {
-		s.raw = make([]byte, (s.width+hs-1)/hs*(hs*vs+2))
-	}
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"image"
@@ -26,6 +27,8 @@ type kind struct {
 	big         bool
 	omit        uint16 // a tag to leave out
 	add         []tag  // and some more
+	as          []byte // what every chunk is stored as, once for all
+	claim       uint64 // how long every chunk is said to be, 0 = as it is
 }
 
 type tag struct {
@@ -102,9 +105,17 @@ func (k *kind) file(d *drawn) []byte {
 				if k.tile == 0 {
 					rows = min(ch, d.h-top)
 				}
-				b := k.pack(k.chunk(d, left, top, cw, rows, p, planes, order))
-				offsets, counts = append(offsets, uint64(len(out))), append(counts, uint64(len(b)))
-				out = append(out, b...)
+				b := k.as
+				if b == nil {
+					b = k.pack(k.chunk(d, left, top, cw, rows, p, planes, order))
+				}
+				at := uint64(len(out))
+				if k.as != nil && len(offsets) > 0 {
+					at = offsets[0]
+				} else {
+					out = append(out, b...)
+				}
+				offsets, counts = append(offsets, at), append(counts, cmp.Or(k.claim, uint64(len(b))))
 			}
 		}
 	}

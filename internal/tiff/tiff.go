@@ -73,6 +73,7 @@ type Header struct {
 	multiplied  bool // colours have been multiplied by it
 	sub         [2]int
 	tables      []byte // of JPEG
+	progressive bool   // chunks may be progressive JPEG pictures
 }
 
 // IsTIFF reports whether a file that begins with head is a TIFF or BigTIFF file.
@@ -143,7 +144,10 @@ func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 	if h.photometric == cmyk && ink != 1 {
 		return nil, unsupported("inks other than CMYK")
 	}
-	return h, h.checkChunks()
+	if err := h.checkChunks(); err != nil {
+		return nil, err
+	}
+	return h, h.readJPEG(r)
 }
 
 func (h *Header) checkCompression(t4 int) (err error) {
@@ -281,14 +285,17 @@ func (h *Header) readSubsampling() error {
 	return nil
 }
 
-// checkChunks bounds the work that a small file can ask for.
+// checkChunks bounds the pixels that a small picture can have decoded: tiles are
+// filled up past its edges. Decode bounds the bytes that are read for them.
 func (h *Header) checkChunks() error {
-	w, ht := int64(h.chunkW), int64(h.chunkH)
-	if h.tiled && w > (4*int64(h.Width)*int64(h.Height)+1<<22)/ht {
-		return unsupported("tiles of %d×%d in a picture of %d×%d", w, ht, h.Width, h.Height)
+	w, ht := float64(h.chunkW), float64(h.chunkH)
+	area := float64(h.Width) * float64(h.Height)
+	all := w * ht * float64(h.across()) * float64(h.down())
+	if h.tiled && (w*ht > 4*area+1<<22 || all > 16*area+1<<26) {
+		return unsupported("tiles of %d×%d in a picture of %d×%d", h.chunkW, h.chunkH, h.Width, h.Height)
 	}
-	if w*int64(h.samples) > 1<<28 {
-		return unsupported("rows of %d pixels with %d samples each", w, h.samples)
+	if int64(h.chunkW)*int64(h.samples) > 1<<28 {
+		return unsupported("rows of %d pixels with %d samples each", h.chunkW, h.samples)
 	}
 	if h.chunks() > h.dir.size/2 {
 		return io.ErrUnexpectedEOF // each has an offset
@@ -296,14 +303,39 @@ func (h *Header) checkChunks() error {
 	return nil
 }
 
-func (h *Header) across() int { return (h.Width + h.chunkW - 1) / h.chunkW }
-func (h *Header) down() int   { return (h.Height + h.chunkH - 1) / h.chunkH }
+// The first chunk of the last column or row is inside the picture: no sum that
+// could pass 31 bits is needed.
+func (h *Header) across() int { return (h.Width-1)/h.chunkW + 1 }
+func (h *Header) down() int   { return (h.Height-1)/h.chunkH + 1 }
+
+// planes is how many chunks a pixel's samples are spread over.
+func (h *Header) planes() int {
+	if h.planar {
+		return h.samples
+	}
+	return 1
+}
+
+// rowBytes is the length of what is stored at once: a row of a chunk, or the rows
+// that share their colours.
+func (h *Header) rowBytes() int64 {
+	w := int64(h.chunkW)
+	if hs, vs := int64(h.sub[0]), int64(h.sub[1]); hs*vs > 1 {
+		return (w + hs - 1) / hs * (hs*vs + 2)
+	}
+	return (w*int64(h.samples/h.planes())*int64(h.bits) + 7) / 8
+}
+
+// chunkBytes is the length of a whole chunk, uncompressed.
+func (h *Header) chunkBytes() int64 {
+	return h.rowBytes() * ((int64(h.chunkH)-1)/int64(h.sub[1]) + 1)
+}
 
 // chunks is how many strips or tiles there are.
 func (h *Header) chunks() int64 {
 	n := int64(h.across()) * int64(h.down())
-	if h.planar && n < 1<<40 {
-		n *= int64(h.samples)
+	if n < 1<<40 {
+		n *= int64(h.planes())
 	}
 	return n
 }
@@ -317,9 +349,9 @@ func (h *Header) Memory() int64 {
 	if h.tiled {
 		rows = int64(min(h.chunkH, h.Height))
 	}
-	n := 4*rows*int64(h.Width) + 40*int64(h.chunkW)*int64(h.samples) + 16*h.chunks() + 1<<20
+	n := 4*rows*int64(h.Width) + 40*int64(h.chunkW)*int64(h.samples) + 24*h.chunks() + int64(h.planes())<<16 + 1<<20
 	if h.compression == jpegCoded {
-		n += 8 * int64(h.chunkW) * int64(h.chunkH) * int64(max(h.samples, 3)) / 3
+		n += h.jpegMemory()
 	}
 	if h.photometric == paletted {
 		n += 12 << h.bits
