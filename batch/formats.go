@@ -19,7 +19,7 @@ import (
 
 // webp reads the header of a WebP file.
 func (s *source) webp() (*header, error) {
-	p, err := webp.ReadHeader(s)
+	p, err := webp.ReadHeader(s, s.size)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,8 @@ func TestOrientation(t *testing.T) {
 	}
 	// A 1×1 WebP shows no turning, so its tag is read by itself.
 	for o := 1; o <= 8; o++ {
-		p := must(webp.ReadHeader(bytes.NewReader(webpWith(tinyWebP, exif(o, binary.BigEndian)))))
+		data := webpWith(tinyWebP, exif(o, binary.BigEndian))
+		p := must(webp.ReadHeader(bytes.NewReader(data), int64(len(data))))
 		if got := readOrientation(nil, "webp", p.EXIF); got != orientation(o) {
 			t.Errorf("webp: orientation %d, want %d", got, o)
 		}

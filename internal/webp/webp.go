@@ -38,6 +38,7 @@ type Header struct {
 	alpha    chunk           // compressed alpha of a lossy picture; empty = opaque
 	data     chunk           // the bit stream
 	lossless bool
+	file     int64 // bytes
 }
 
 // maxEXIF bounds the EXIF block read: no camera writes as much.
@@ -48,11 +49,11 @@ func IsWebP(head []byte) bool {
 	return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 }
 
-// ReadHeader reads the container. It decodes nothing.
+// ReadHeader reads the container of a file of the size. It decodes nothing.
 // Errors: ErrUnsupported naming the feature, io.ErrUnexpectedEOF, the reader's
 // own; any other error says what is damaged.
-func ReadHeader(r io.ReaderAt) (*Header, error) {
-	h := &Header{}
+func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
+	h := &Header{file: size}
 	at, end := int64(12), int64(1)<<33
 	canvas := false
 	for at < end {
@@ -141,6 +142,9 @@ func (h *Header) note(id string, c chunk) {
 
 // checkStream holds the size in the bit stream against the container's.
 func (h *Header) checkStream(r io.ReaderAt, canvas bool) error {
+	if h.data.size > h.file-h.data.at { // the decoder makes room for what a chunk claims to hold
+		return io.ErrUnexpectedEOF
+	}
 	w, ht, err := h.streamSize(r)
 	if err != nil {
 		return eof(err)

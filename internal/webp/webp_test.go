@@ -37,7 +37,7 @@ func tool(t *testing.T, name, pkg string) string {
 
 func decode(t *testing.T, data []byte) *image.NRGBA {
 	t.Helper()
-	h, err := ReadHeader(bytes.NewReader(data))
+	h, err := ReadHeader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestDamage(t *testing.T) {
 					bad[at] = byte(r.Uint32())
 				}
 			}
-			h, err := ReadHeader(bytes.NewReader(bad))
+			h, err := ReadHeader(bytes.NewReader(bad), int64(len(bad)))
 			if err != nil || h.Width*h.Height > 1<<18 {
 				continue
 			}
@@ -321,12 +321,12 @@ func TestAnimation(t *testing.T) {
 			}
 		}
 	}
-	if h, err := ReadHeader(bytes.NewReader(data)); err != nil || string(h.EXIF) != "abc" {
+	if h, err := ReadHeader(bytes.NewReader(data), int64(len(data))); err != nil || string(h.EXIF) != "abc" {
 		t.Errorf("EXIF: %v, %v", h, err)
 	}
 	frame[0] = 9
 	data = file(piece("VP8X", 2, 0, 0, 0, 4, 0, 0, 6, 0, 0), piece("ANMF", frame...))
-	if _, err := ReadHeader(bytes.NewReader(data)); err == nil {
+	if _, err := ReadHeader(bytes.NewReader(data), int64(len(data))); err == nil {
 		t.Error("a frame outside the canvas is accepted")
 	}
 }
@@ -340,9 +340,10 @@ func TestHeaderErrors(t *testing.T) {
 		"cut head":  {one[:14], io.ErrUnexpectedEOF},
 		"dependent": {file(piece("VP8 ", 0x11, 0, 0, 0x9d, 1, 0x2a, 1, 0, 1, 0)), errs.ErrUnsupported},
 		"empty":     {file(piece("VP8 ")), nil},
+		"claims":    {file(append([]byte("VP8 \xff\xff\xff\x7f"), 0x10, 0, 0, 0x9d, 1, 0x2a, 1, 0, 1, 0)), io.ErrUnexpectedEOF},
 		"sizes":     {file(piece("VP8X", 0, 0, 0, 0, 4, 0, 0, 6, 0, 0), one[12:]), nil},
 	} {
-		_, err := ReadHeader(bytes.NewReader(c.data))
+		_, err := ReadHeader(bytes.NewReader(c.data), int64(len(c.data)))
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
