@@ -30,7 +30,7 @@ type imageCmd struct {
 	Suffix       string   `placeholder:"TEXT" help:"Put before the extension of every output."`
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
 	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist: carries on where a run was interrupted."`
-	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures under way at once (${cores})."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures under way at once; 0 is as many as suits the processor, here ${cores} (${default})."`
 	Memory       *int     `placeholder:"MIB" help:"Limit for the memory that pictures take, MiB; one that needs more is refused. Default: 512, and one that needs more goes alone."`
 	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures unread: a small file can claim to be huge (16384 x 16384)."`
 	Quiet        bool     `help:"Print only errors."`
@@ -67,8 +67,11 @@ func (c *imageCmd) Run(a *app) error {
 	if c.Quality < 1 || c.Quality > 100 {
 		return usage("--quality is %d; it must be from 1 to 100", c.Quality)
 	}
-	if c.Jobs < 0 || c.Memory != nil && *c.Memory < 1 || c.MaxPixels < 1 {
-		return usage("--jobs, --memory and --max-pixels must be above 0")
+	if c.Jobs < 0 {
+		return usage("--jobs is %d; it must be above 0, or 0 for as many as suits the processor", c.Jobs)
+	}
+	if c.Memory != nil && *c.Memory < 1 || c.MaxPixels < 1 {
+		return usage("--memory and --max-pixels must be above 0")
 	}
 	var naming batch.Naming
 	if c.Format != "" {
@@ -177,6 +180,9 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	one := len(c.Inputs) == 1 && len(found) == 1 && (found[0].Err != nil || filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path))
 	if !folderName && !isFormat && ext != "" && (one || batch.IsPicture(c.Out)) {
 		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", c.Out, ext, os.PathSeparator)
+	}
+	if name := filepath.Base(c.Out); one && !folderName && strings.HasSuffix(name, ".") && strings.Trim(name, ".") != "" {
+		return "", usage("--out %s ends in a dot, where an extension should say the format: .jpg, .jpeg, .png, .tif or .tiff (for a folder of that name, end it in %c)", c.Out, os.PathSeparator)
 	}
 	if folderName || !isFormat {
 		if exists && !info.IsDir() {
