@@ -76,15 +76,15 @@ func calls(t *rapid.T) []spec.Call {
 		case 1:
 			return imageops.InvertColors{}
 		case 2:
-			return imageops.Threshold{Value: unit.Draw(t, "value")}
+			return imageops.Threshold{Value: spec.Given(unit.Draw(t, "value"))}
 		case 3:
-			return imageops.Brightness{Factor: 3 * unit.Draw(t, "factor")}
+			return imageops.Brightness{Factor: spec.Given(3 * unit.Draw(t, "factor"))}
 		case 4:
-			return imageops.Contrast{Factor: 3 * unit.Draw(t, "factor")}
+			return imageops.Contrast{Factor: spec.Given(3 * unit.Draw(t, "factor"))}
 		case 5:
 			return imageops.Sharpen{}
 		case 6:
-			return imageops.SobelEdges{Threshold: unit.Draw(t, "threshold")}
+			return imageops.SobelEdges{Threshold: spec.Given(unit.Draw(t, "threshold"))}
 		case 7:
 			return imageops.SobelEdges{Magnitude: true}
 		}

@@ -106,7 +106,16 @@ func compile(ctx context.Context, root string, k kernel) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genspirv: %w", err)
 	}
-	if _, err := abi.Parse(k.name, code); err != nil {
+	m, err := abi.Parse(k.name, code)
+	if err == nil {
+		// Parse folds sets; the modules that are embedded are read as they are.
+		for _, b := range m.Bindings {
+			if b.Set != 0 && err == nil {
+				err = fmt.Errorf("%s: binding %d is in descriptor set %d, want set 0", k.name, b.Number, b.Set)
+			}
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("genspirv: %s: %w", k.source, err)
 	}
 	return code, nil
