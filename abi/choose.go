@@ -97,7 +97,8 @@ func (s *shader) choose(name string) (*inst, error) {
 
 // canonical rewrites a module so that all that reads it later meets one form: it has
 // the entry point of that name alone (see choose), called "main"; the memory model
-// Simple is GLSL450, which promises more; and nothing is left that means nothing to
+// Simple is GLSL450, which promises more; a set of instructions is imported once; and
+// nothing is left that means nothing to
 // its execution, debug information and the notes of compilers, for which drivers want
 // extensions. A module that is in this form comes back as it is.
 func canonical(code []byte, name string) ([]byte, error) {
@@ -120,7 +121,7 @@ func canonical(code []byte, name string) ([]byte, error) {
 	}
 	called, _, _ := str(main.w[3:])
 	strip := points > 1 || push > 1
-	drop := s.notes()
+	drop := s.imports(s.notes())
 	if !strip && drop == nil && called == entryName && !s.simple() {
 		return code, nil
 	}
@@ -172,6 +173,46 @@ func (s *shader) simple() bool {
 	return slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opMemoryModel && in.w[2] == modelSimple })
 }
 
+// imports makes one import of those of the same set of instructions, and marks the
+// others in drop, which it makes where there is none yet.
+func (s *shader) imports(drop []bool) []bool {
+	first := map[string]uint32{}
+	same := map[uint32]uint32{} // imports by those that stand for them
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op != opExtInstImport {
+			continue
+		}
+		name, _, ok := str(in.w[2:])
+		switch id, again := first[name]; {
+		case !ok:
+		case !again:
+			first[name] = in.res
+		case id != in.res: // else an id is defined twice, as validation says
+			same[in.res] = id
+		}
+	}
+	if len(same) == 0 {
+		return drop
+	}
+	if drop == nil {
+		drop = make([]bool, len(s.insts))
+	}
+	for i := range s.insts {
+		switch in := &s.insts[i]; in.op {
+		case opExtInstImport:
+			drop[i] = drop[i] || same[in.res] != 0
+		case opName:
+			drop[i] = drop[i] || same[in.w[1]] != 0
+		case opExtInst:
+			if id := same[in.w[3]]; id != 0 {
+				in.w[3] = id
+			}
+		}
+	}
+	return drop
+}
+
 // noted are the extensions that only add notes for people, tools and optimisers.
 var noted = map[string]bool{
 	"SPV_KHR_non_semantic_info": true, "SPV_GOOGLE_decorate_string": true, "SPV_GOOGLE_hlsl_functionality1": true,
@@ -179,8 +220,9 @@ var noted = map[string]bool{
 }
 
 // notes marks the instructions that mean nothing to a module's execution, nil if there
-// are none: those of sets called NonSemantic, decorations of its source language, and
-// promises that sums do not wrap.
+// are none: those of sets called NonSemantic, decorations of its source language,
+// promises that sums do not wrap, and the lines of the source, which may stand before any
+// instruction and so between two that belong together.
 func (s *shader) notes() []bool {
 	const (
 		decNoSignedWrap      = 4469
@@ -195,8 +237,13 @@ func (s *shader) notes() []bool {
 		drop[i] = true
 	}
 	gone := map[uint32]bool{}
+	merge := func(i int) bool { // before a line, which is invalid: see functions
+		return i >= 0 && (s.insts[i].op == opLoopMerge || s.insts[i].op == opSelectionMerge)
+	}
 	for i := range s.insts {
 		switch in := &s.insts[i]; {
+		case (in.op == opLine || in.op == opNoLine) && !merge(i-1):
+			cross(i)
 		case in.op == opExtension:
 			if name, _, _ := str(in.w[1:]); noted[name] {
 				cross(i)

@@ -9,7 +9,6 @@ func (s *shader) strip(main *inst, drop []bool) (map[uint32]bool, error) {
 	}
 	fn := main.w[2]
 	span := map[uint32]int{} // by function: the index past its end
-	first := len(s.insts)
 	for i, open := 0, uint32(0); i < len(s.insts); i++ {
 		in := &s.insts[i]
 		switch in.op {
@@ -17,7 +16,7 @@ func (s *shader) strip(main *inst, drop []bool) (map[uint32]bool, error) {
 			if open != 0 {
 				return nil, invalid("%v begins inside another function", in)
 			}
-			open, first = in.res, min(first, i)
+			open = in.res
 		case opFunctionEnd:
 			span[open], open = i+1, 0
 		}
@@ -58,7 +57,7 @@ func (s *shader) strip(main *inst, drop []bool) (map[uint32]bool, error) {
 			s.ids(in, mark)
 		case in.op == opDecorate && len(in.w) == 4 && in.w[2] == decBuiltIn && in.w[3] == builtInWorkgroupSize:
 			mark(&in.w[1])
-		case in.op == opSource || in.op == opLine && i < first:
+		case in.op == opSource:
 			s.ids(in, mark)
 		}
 	}

@@ -1,6 +1,7 @@
 package abi
 
-// phis finds the blocks that begin with a phi.
+// phis finds the blocks that begin with a phi. No line of the source stands between a
+// label and its phi: see notes.
 func (g *guarding) phis() {
 	g.joins = map[uint32]bool{}
 	for i := 1; i < len(g.s.insts); i++ {

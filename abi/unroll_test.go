@@ -36,5 +36,12 @@ OpBranch %head
 				body: strings.NewReplacer("CONTROL", control, "LATCH", latch).Replace(loop), want: first(want)})
 		}
 	}
+	lines := strings.NewReplacer("OpLabel\n", "OpLabel\nOpNoLine\n").Replace // between a label and its phi
+	for _, d := range list {
+		if strings.HasPrefix(d.name, "control 1") {
+			d.name, d.body = d.name+", lines", lines(d.body)
+			list = append(list, d)
+		}
+	}
 	brave(t, list, 20*time.Second)
 }
