@@ -1,0 +1,26 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+import "testing"
+
+// A panic in what runs without the lock, such as a compilation, reaches the caller, and
+// leaves a device that works and can be closed.
+func TestPanicWithoutLock(t *testing.T) {
+	d := openTest(t, Options{})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		if err := d.begin(); err != nil {
+			t.Fatal(err)
+		}
+		defer d.end()
+		_ = d.unlocked(func() error { panic("a bug") })
+	}()
+	if err := work(t, d); err != nil {
+		t.Error(err)
+	}
+}
