@@ -80,6 +80,7 @@ type danger struct {
 	local                                     int
 	groups                                    [3]uint32
 	push                                      []byte
+	more                                      []int                 // bytes of the buffers after x and y
 	x                                         []uint32              // element 0 is %a
 	want                                      func(y []uint32) bool // nil: anything, if it was run
 	may                                       map[string]string     // by driver: a word of the error, where it may be refused or run
@@ -112,6 +113,9 @@ func brave(t *testing.T, list []danger, limit time.Duration) {
 				d := &list[i]
 				x := append(append([]uint32(nil), d.x...), make([]uint32, 64)...)
 				j := launch.Job{Code: d.code(t), Push: d.push, Buffers: [][]byte{words32(x...), make([]byte, 4*64)}, Groups: d.groups}
+				for _, n := range d.more {
+					j.Buffers = append(j.Buffers, make([]byte, n))
+				}
 				r, err := w.Run(t.Context(), j, limit)
 				if err != nil {
 					t.Errorf("%s: %v", d.name, err)

@@ -66,6 +66,63 @@ func TestExhausting(t *testing.T) {
 	brave(t, list, 60*time.Second)
 }
 
+// TestCompiling has modules that are small and much to compile: they are refused, and
+// those a quarter as large run.
+func TestCompiling(t *testing.T) {
+	var list []danger
+	refuse := func(d danger, word string) {
+		d.want, d.refused = nil, map[string]string{"": word}
+		list = append(list, d)
+	}
+
+	held := func(n int) danger {
+		return danger{name: fmt.Sprintf("%d words in one value", n), decor: "OpDecorate %arr 6 4\nOpMemberDecorate %whole 0 35 0\nOpDecorate %whole 2\nOpDecorate %from 34 0\nOpDecorate %from 33 2\nOpDecorate %to 34 0\nOpDecorate %to 33 3",
+			types: fmt.Sprintf("%%n = OpConstant %%u32 %d\n%%arr = OpTypeArray %%u32 %%n\n%%whole = OpTypeStruct %%arr\n%%wholeP = OpTypePointer 12 %%whole\n%%arrP = OpTypePointer 12 %%arr\n%%from = OpVariable %%wholeP 12\n%%to = OpVariable %%wholeP 12", n),
+			body:  "%p = OpAccessChain %arrP %from %0\n%v = OpLoad %arr %p\n%q = OpAccessChain %arrP %to %0\nOpStore %q %v\n%r = OpCompositeExtract %u32 %v 5",
+			more:  []int{4 * n, 4 * n}, want: first(0)}
+	}
+	list = append(list, held(64))
+	for _, n := range []int{1024, 131072} {
+		refuse(held(n), "MaxValueScalars")
+	}
+
+	tab := func(n int) danger {
+		d := danger{name: fmt.Sprintf("a table of %d words", n), x: []uint32{7}, vars: "%s = OpVariable %arrP 7", body: "OpStore %s %tab\n%p = OpAccessChain %sP %s %a\n%r = OpLoad %u32 %p", want: first(3)}
+		d.types = fmt.Sprintf("%%n = OpConstant %%u32 %d\n%%arr = OpTypeArray %%u32 %%n\n%%arrP = OpTypePointer 7 %%arr\n%%sP = OpTypePointer 7 %%u32\n%%tab = OpConstantComposite %%arr", n) + strings.Repeat(" %3", n)
+		return d
+	}
+	list = append(list, tab(64))
+	refuse(tab(512), "MaxValueScalars")
+
+	// Each function calls the one before twice.
+	bomb := func(depth int) danger {
+		d := danger{name: fmt.Sprintf("calls %d deep, two each", depth), x: []uint32{1}, types: "%ft = OpTypeFunction %u32 %u32", body: fmt.Sprintf("%%r = OpFunctionCall %%u32 %%fn%d %%a", depth), want: first(1 << depth)}
+		d.functions = "%fn0 = OpFunction %u32 0 %ft\n%fp0 = OpFunctionParameter %u32\n%fl0 = OpLabel\nOpReturnValue %fp0\nOpFunctionEnd\n"
+		for i := 1; i <= depth; i++ {
+			d.functions += strings.NewReplacer("#", fmt.Sprint(i), "@", fmt.Sprint(i-1)).Replace("%fn# = OpFunction %u32 0 %ft\n%fp# = OpFunctionParameter %u32\n%fl# = OpLabel\n" +
+				"%fa# = OpFunctionCall %u32 %fn@ %fp#\n%fb# = OpFunctionCall %u32 %fn@ %fp#\n%fs# = OpIAdd %u32 %fa# %fb#\nOpReturnValue %fs#\nOpFunctionEnd\n")
+		}
+		return d
+	}
+	list = append(list, bomb(8))
+	refuse(bomb(14), "MaxInstructions")
+	refuse(bomb(40), "MaxInstructions")
+
+	scalars := func(n int) danger {
+		d := danger{name: fmt.Sprintf("%d scalars of an invocation", n), x: []uint32{5}, types: "%pP = OpTypePointer 6 %u32", want: first(uint32(5 + n))}
+		d.body = "%b0 = OpCopyObject %u32 %a"
+		for i := range n {
+			d.types += fmt.Sprintf("\n%%w%d = OpVariable %%pP 6", i)
+			d.body += strings.NewReplacer("#", fmt.Sprint(i), "@", fmt.Sprint(i+1)).Replace("\nOpStore %w# %b#\n%c# = OpLoad %u32 %w#\n%b@ = OpIAdd %u32 %c# %1")
+		}
+		d.body += fmt.Sprintf("\n%%r = OpCopyObject %%u32 %%b%d", n)
+		return d
+	}
+	list = append(list, scalars(1000))
+	refuse(scalars(3000), "MaxRegisters")
+	brave(t, list, 20*time.Second)
+}
+
 // TestBoundOfIDs has a header that claims four million ids.
 func TestBoundOfIDs(t *testing.T) {
 	d := danger{body: "%r = OpIAdd %u32 %a %1"}

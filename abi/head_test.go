@@ -25,7 +25,9 @@ func TestReflectIsParse(t *testing.T) {
 		if !want.Foreign {
 			t.Errorf("%s: Parse does not say that the module is foreign", name)
 		}
-		want.Foreign, want.PrivateBytes, want.Iterations = false, 0, 0 // what only modules of strangers have
+		// What only modules of strangers have.
+		want.Foreign, want.PrivateBytes, want.Iterations = false, 0, 0
+		want.Registers, want.ValueScalars, want.Instructions = 0, 0, 0
 		got, err := abi.Reflect(name, m.Code)
 		if err != nil {
 			t.Errorf("%v", err)

@@ -101,6 +101,16 @@ type Module struct {
 	// structs and matrices in variables of the storage classes Private and
 	// Function, those of a function as often as it is called. Reflect leaves it 0.
 	PrivateBytes uint64
+	// Registers counts the scalars in variables of these classes that are scalars
+	// or vectors, likewise. Reflect leaves it 0.
+	Registers uint64
+	// ValueScalars counts the scalars in the largest array, structure or matrix that is
+	// loaded, made or stored as one value, initialisers included. Reflect leaves it 0.
+	ValueScalars uint64
+	// Instructions counts the instructions an invocation may meet, those of a function
+	// as often as it is called; one that moves an array, structure or matrix of n
+	// scalars counts as n, and as n·⌈n/64⌉ from 65 on. Reflect leaves it 0.
+	Instructions uint64
 	// Iterations bounds the loop iterations that an invocation runs, all loops
 	// together; Unbounded where no bound can be proven. Reflect leaves it 0.
 	Iterations uint64

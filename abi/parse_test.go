@@ -40,6 +40,7 @@ func TestParseReflects(t *testing.T) {
 		Capabilities: []uint32{1},
 		Specs:        []SpecConst{{ID: 7, Name: "COUNT", Type: "u32", Default: 16}},
 	}
+	want.Instructions = 30
 	want.Iterations = 18 // COUNT, and how far the proof is off
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("module (-want +got):\n%s", d)

@@ -58,6 +58,7 @@ type typ struct {
 	// decorations, as in workgroup memory; and whether it is or holds something
 	// that is not data, such as an image.
 	size, align uint64 // bytes
+	scalars     uint64 // of scalars it has; 0 if it is no data
 	opaque      bool
 }
 
@@ -110,18 +111,19 @@ func (t *typ) measure() {
 	t.align = 8
 	switch t.op {
 	case opTypeBool:
-		t.size, t.align = 4, 4
+		t.size, t.align, t.scalars = 4, 4, 1
 	case opTypeInt, opTypeFloat:
+		t.scalars = 1
 		t.size, t.align = uint64(t.width/8), uint64(t.width/8)
 	case opTypeVector, opTypeMatrix, opTypeArray:
 		t.size, t.align = satMul(uint64(t.n), t.elem.size), t.elem.align
-		t.opaque = t.elem.opaque
+		t.opaque, t.scalars = t.elem.opaque, satMul(uint64(t.n), t.elem.scalars)
 	case opTypeStruct:
 		t.align = 1
 		for _, m := range t.members {
 			t.align = max(t.align, m.align)
 			t.size = min((t.size+m.align-1)/m.align*m.align+m.size, 1<<62)
-			t.opaque = t.opaque || m.opaque
+			t.opaque, t.scalars = t.opaque || m.opaque, satAdd(t.scalars, m.scalars)
 		}
 		t.size = (t.size + t.align - 1) / t.align * t.align
 	case opTypePointer:

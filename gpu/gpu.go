@@ -194,6 +194,9 @@ type Limits struct {
 	MaxInvocations  uint32    // invocations of a workgroup
 	MaxSharedBytes  uint32    // workgroup memory
 	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from abi.Parse; 0 = no limit known
+	MaxRegisters    uint64    // Module.Registers, likewise
+	MaxValueScalars uint64    // Module.ValueScalars, likewise
+	MaxInstructions uint64    // Module.Instructions, likewise
 	MaxParamBytes   uint32    // push constants
 	MaxBindings     uint32    // storage buffers a shader may have
 	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported

@@ -124,6 +124,7 @@ func (p *physical) limits(l *vulkan.PhysicalDeviceLimits, texels bool) {
 		lim.MaxTexelBuffers = min(l.MaxPerStageDescriptorSampledImages, l.MaxPerStageDescriptorStorageImages,
 			l.MaxDescriptorSetSampledImages, l.MaxDescriptorSetStorageImages)
 	}
+	lim.BoundCompiling(p.info.Kind)
 	lim.MaxPrivateBytes = 256 << 10
 	if p.info.Kind == gpu.CPU {
 		lim.MaxPrivateBytes, lim.MaxTotalGroups = gpu.CPUPrivateBytes, gpu.CPUTotalGroups

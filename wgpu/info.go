@@ -73,6 +73,7 @@ func (a *adapter) load() bool {
 	// abi.Lower makes texel buffers of storage buffers.
 	lim := &a.info.Limits
 	lim.MaxTexels, lim.TexelAlign, lim.MaxTexelBuffers = lim.MaxBinding/16, lim.OffsetAlign, lim.MaxBindings
+	lim.BoundCompiling(kind)
 	if kind == gpu.CPU {
 		lim.MaxTotalGroups = gpu.CPUTotalGroups
 	}
