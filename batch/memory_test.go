@@ -96,6 +96,9 @@ func TestPeak(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("starts a process for each kind of picture, and reads /proc")
 	}
+	if raced {
+		t.Skip("the race detector takes memory of its own; the test runs without it")
+	}
 	const w, h = 2400, 1600
 	photo := testimg.Photo(w, h, 1)
 	gray := image.NewGray(photo.Rect)
