@@ -62,6 +62,7 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"BindingRanges", testBindingRanges},
 		{"Aliased", testAliased},
 		{"ArrayLength", testArrayLength},
+		{"PastRange", testPastRange},
 		{"PushConstants", testPush},
 		{"Grid", testGrid},
 		{"SharedMemory", testShared},

@@ -77,3 +77,25 @@ func Padding(t *testing.T, open func(testing.TB) gpu.Device) {
 		}
 	}
 }
+
+// An index past the end of a range reads zero and writes nothing on CPU drivers, whose
+// robust access goes by the range. Vulkan lets others reach whatever lies in the same
+// memory, so nothing is asked of them.
+func testPastRange(e *env) {
+	if e.dev.Info().Kind != gpu.CPU {
+		e.Skip("only CPU drivers promise where an index past the end of a range leads")
+	}
+	align := max(int(e.dev.Info().Limits.OffsetAlign)/4, 4) // words
+	all := pattern(4*align, 5)
+	src, dst := e.words(all...), e.words(all...)
+	d := e.affine(src, dst, 3*align, 1, 1) // three times as far as the ranges go
+	d.Bindings[0].Size, d.Bindings[1].Offset, d.Bindings[1].Size = int64(4*align), int64(4*align), int64(4*align)
+	neighbour := e.words(all...)
+	e.ok(e.dev.Submit([]gpu.Dispatch{d}))
+	want := append([]uint32(nil), all...)
+	for i := range align {
+		want[align+i] = all[i] + 1
+	}
+	e.same("a range written past its end", e.readWords(dst, len(want)), want)
+	e.same("the buffer beside it", e.readWords(neighbour, len(all)), all)
+}
