@@ -23,6 +23,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/cond"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -71,7 +72,7 @@ type Device struct {
 	closing bool
 	scratch []*scratch
 
-	closer       closer
+	closer       cond.Closer
 	closeTimeout time.Duration // negative: none
 }
 
@@ -283,39 +284,7 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 // the work that no Sync or Read has returned, and with validation whatever the
 // layer has to say, objects left included.
 func (d *Device) Close() error {
-	d.closer.begin.Do(func() {
-		d.closer.done = make(chan struct{})
-		go func() { // the driver's calls cannot be interrupted
-			defer close(d.closer.done)
-			d.closer.err = d.shut()
-		}()
-	})
-	if d.closeTimeout < 0 {
-		<-d.closer.done
-		return d.closer.take()
-	}
-	timer := time.NewTimer(d.closeTimeout)
-	defer timer.Stop()
-	select {
-	case <-d.closer.done:
-		return d.closer.take()
-	case <-timer.C:
-		return d.leftBehind()
-	}
-}
-
-// closer is the state of Close.
-type closer struct {
-	begin sync.Once
-	done  chan struct{} // closed when everything is given back
-	once  sync.Once
-	err   error // of shut, once done
-}
-
-// take returns, once, the error there was.
-func (c *closer) take() (err error) {
-	c.once.Do(func() { err = c.err })
-	return err
+	return d.closer.Close(d.closeTimeout, d.shut, d.leftBehind)
 }
 
 // leftBehind is the error of a Close that has waited long enough.

@@ -1,4 +1,5 @@
-// Package cond waits for a condition variable as long as a context lasts.
+// Package cond waits with a bound: for a condition variable as long as a context lasts,
+// and for a Close as long as it may take.
 package cond
 
 import (
