@@ -12,14 +12,9 @@ import (
 // Errors: ErrUnsupported naming the binding where the types differ; ErrInvalidShader if
 // m does not come from Parse or Reflect.
 func unalias(m *Module) ([]byte, error) {
-	s, err := decode(m.Code)
+	s, err := typed(m.Code)
 	if err != nil {
 		return nil, err
-	}
-	for _, step := range []func() error{s.define, s.annotate, s.declare} {
-		if err := step(); err != nil {
-			return nil, err
-		}
 	}
 	first := map[uint32]*inst{} // by slot
 	same := merged{s: s, to: map[uint32]uint32{}}

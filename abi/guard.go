@@ -33,14 +33,9 @@ func Guard(m *Module) (*Module, error) {
 }
 
 func guard(m *Module) ([]byte, error) {
-	s, err := decode(m.Code)
+	s, err := typed(m.Code)
 	if err != nil {
 		return nil, err
-	}
-	for _, step := range []func() error{s.define, s.annotate, s.declare} {
-		if err := step(); err != nil {
-			return nil, err
-		}
 	}
 	g := &guarding{s: s, local: m.LocalSize, next: s.bound, made: map[constKey]uint32{}}
 	for i := range s.insts {
@@ -88,14 +83,9 @@ func guard(m *Module) ([]byte, error) {
 // values nobody changes, and makes its ids dense. SwiftShader computes with constants by
 // their types, and some wrongly: of the clamped index −1 it would make −1 again.
 func signs(code []byte) ([]byte, error) {
-	s, err := decode(code)
+	s, err := typed(code)
 	if err != nil {
 		return nil, err
-	}
-	for _, step := range []func() error{s.define, s.annotate, s.declare} {
-		if err := step(); err != nil {
-			return nil, err
-		}
 	}
 	n := &integers{s: s, add: newAdditions(s)}
 	var head, body []byte

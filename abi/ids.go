@@ -47,6 +47,21 @@ func (s *shader) typeOf(id uint32) *typ {
 	return nil
 }
 
+// typed takes apart a module that has been checked before, as far as those need who
+// write it anew: where each id is defined, decorations, types and constants.
+func typed(code []byte) (*shader, error) {
+	s, err := decode(code)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{s.define, s.annotate, s.declare} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 // define records where each id is defined, once each.
 func (s *shader) define() error {
 	s.def = make([]int32, s.bound)

@@ -26,14 +26,9 @@ func lowered(t *testing.T, m *Module, readWrite bool) (*Lowered, *shader) {
 // apart is a module taken apart.
 func apart(t *testing.T, code []byte) *shader {
 	t.Helper()
-	s, err := decode(code)
+	s, err := typed(code)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, step := range []func() error{s.define, s.annotate, s.declare} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return s
 }
