@@ -94,7 +94,7 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 	if len(perm) != rank {
 		return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 	}
-	steps := t.desc.Steps()
+	steps := t.desc.ElementStrides()
 	shape, strides := make([]int, rank), make([]int, rank)
 	for i, p := range perm {
 		if p < 0 || p >= rank || slices.Contains(perm[:i], p) {
@@ -124,7 +124,7 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	}
 	shape := slices.Clone(t.desc.Shape)
 	shape[dim] = n
-	steps := slices.Clone(t.desc.Steps())
+	steps := slices.Clone(t.desc.ElementStrides())
 	offset := int64(start) * int64(steps[dim]) * int64(t.desc.DType.Size())
 	if slices.Contains(shape, 0) {
 		offset = 0 // nothing is there to begin anywhere
@@ -144,7 +144,7 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 	if skip < 0 {
 		return nil, t.invalid("expand", "to %v, of fewer dimensions", shape)
 	}
-	steps, strides := t.desc.Steps(), make([]int, len(shape))
+	steps, strides := t.desc.ElementStrides(), make([]int, len(shape))
 	for i, n := range t.desc.Shape {
 		switch want := shape[skip+i]; {
 		case n == want:

@@ -315,7 +315,7 @@ func onItself(d tensor.Desc) bool {
 	if d.IsContiguous() || d.Elems() == 0 {
 		return false
 	}
-	steps := d.Steps()
+	steps := d.ElementStrides()
 	order := make([]int, 0, len(steps))
 	for i, n := range d.Shape {
 		if n > 1 {
@@ -334,7 +334,7 @@ func onItself(d tensor.Desc) bool {
 }
 
 func sameTensor(a, b Operand) bool {
-	return a.Offset == b.Offset && sameShape(a.Desc.Steps(), b.Desc.Steps())
+	return a.Offset == b.Offset && sameShape(a.Desc.ElementStrides(), b.Desc.ElementStrides())
 }
 
 func sameShape(a, b []int) bool {

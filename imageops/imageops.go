@@ -73,7 +73,7 @@ func pictureOf(op string, d tensor.Desc) (picture, error) {
 	if p.h > math.MaxInt32 || p.w > math.MaxInt32 {
 		return picture{}, fmt.Errorf("imageops: %s: %w: image %v is larger than 2³¹ pixels a side", op, errs.ErrInvalidArgument, d)
 	}
-	st := d.Steps()
+	st := d.ElementStrides()
 	p.pitch = st[0] / p.c
 	if p.h <= 1 {
 		p.pitch = p.w

@@ -130,7 +130,7 @@ func planAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.D
 	var operands []strided
 	var own [][2]int
 	for i, x := range []tensor.Desc{q, k, v, out} {
-		steps, n := x.Steps(), len(x.Shape)-2
+		steps, n := x.ElementStrides(), len(x.Shape)-2
 		head := tensor.Desc{DType: x.DType, Shape: x.Shape[:n], Strides: steps[:n]}
 		ref := spec.In(i)
 		if i == 3 {

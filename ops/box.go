@@ -22,7 +22,7 @@ type strided struct {
 // those of size 1 repeat.
 func broadcastSteps(d tensor.Desc, shape []int) []int {
 	steps := make([]int, len(shape))
-	own, skip := d.Steps(), len(shape)-len(d.Shape)
+	own, skip := d.ElementStrides(), len(shape)-len(d.Shape)
 	for i, n := range d.Shape {
 		if n != 1 {
 			steps[skip+i] = own[i]

@@ -61,7 +61,7 @@ func newEmbedding() *spec.Op {
 		size := d * in[1].DType.Size()
 		for i, index := range in[0].Floats() {
 			for k := range d {
-				from := (int(index)*in[1].Steps()[0] + k*in[1].Steps()[1]) * size / max(d, 1)
+				from := (int(index)*in[1].ElementStrides()[0] + k*in[1].ElementStrides()[1]) * size / max(d, 1)
 				copy(out[0].Data[i*size+k*size/d:i*size+(k+1)*size/d], in[1].Data[from:])
 			}
 		}

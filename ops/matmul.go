@@ -208,7 +208,7 @@ func newProduct(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, 
 	batch := rows[:len(rows)-1]
 	// split takes the steps of an operand apart: batch, and the last two.
 	split := func(d tensor.Desc, turned bool) (steps []int, row, col int) {
-		own := d.Steps()
+		own := d.ElementStrides()
 		last := len(own) - 2
 		lead := tensor.Desc{DType: d.DType, Shape: d.Shape[:last], Strides: own[:last]}
 		row, col = own[last], own[last+1]
@@ -219,7 +219,7 @@ func newProduct(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, 
 	}
 	as, am, ak := split(in[0], ta)
 	bs, bk, bn := split(in[1], tb)
-	os := out.Steps()
+	os := out.ElementStrides()
 	operands := []strided{
 		{spec.In(0), in[0].DType, append(as, am)},
 		{spec.In(1), in[1].DType, append(bs, 0)},
@@ -245,7 +245,7 @@ func newProduct(c spec.Call, t *spec.Target, plan *spec.Plan, in []tensor.Desc, 
 	if len(in) > 2 {
 		bias = &gemmMatrix{strided: strided{spec.In(2), in[2].DType, make([]int, len(shape))}}
 		bias.steps[len(shape)-2] = 1
-		if in[2].Steps()[0] != 1 && n > 1 {
+		if in[2].ElementStrides()[0] != 1 && n > 1 {
 			return nil, unsupported("matmul_bias", "a bias with strides")
 		}
 	}

@@ -17,7 +17,7 @@ type place struct {
 }
 
 // placeOf is the whole of an operand.
-func placeOf(ref spec.Ref, d tensor.Desc) place { return place{ref: ref, steps: d.Steps()} }
+func placeOf(ref spec.Ref, d tensor.Desc) place { return place{ref: ref, steps: d.ElementStrides()} }
 
 // Kernels of the moves, and the parameters of those of copy_strided.comp.
 const (

@@ -62,7 +62,7 @@ func newMover(m mover) *spec.Op {
 		out[0].Each(func(index []int, to int) {
 			i, at := m.from(c, in, append([]int(nil), index...))
 			from := 0
-			for d, st := range in[i].Steps() {
+			for d, st := range in[i].ElementStrides() {
 				from += at[d] * st
 			}
 			copy(out[0].Data[to*size:(to+1)*size], in[i].Data[from*size:])

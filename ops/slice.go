@@ -57,7 +57,7 @@ var sliceOp = newMover(mover{
 		return slices.Clone(c.Size), nil
 	},
 	plan: func(plan *spec.Plan, call spec.Call, t *spec.Target, in []tensor.Desc, out tensor.Desc) error {
-		c, src := call.(Slice), place{ref: spec.In(0), steps: slices.Clone(in[0].Steps())}
+		c, src := call.(Slice), place{ref: spec.In(0), steps: slices.Clone(in[0].ElementStrides())}
 		for d := range src.steps {
 			start, step := c.at(in[0].Shape, d)
 			src.base += start * src.steps[d]

@@ -64,7 +64,7 @@ var transposeOp = newMover(mover{
 		if err != nil {
 			return err
 		}
-		return addCopy(plan, t, out.DType, out.Shape, place{ref: spec.In(0), steps: permute(in[0].Steps(), perm)}, placeOf(spec.Out(0), out))
+		return addCopy(plan, t, out.DType, out.Shape, place{ref: spec.In(0), steps: permute(in[0].ElementStrides(), perm)}, placeOf(spec.Out(0), out))
 	},
 	from: func(c spec.Call, in []*tensor.Host, index []int) (int, []int) {
 		rank := len(index)

@@ -28,9 +28,9 @@ func (d Desc) Elems() int {
 	return n
 }
 
-// Steps returns the strides in elements, filling in the row-major ones when
+// ElementStrides returns the strides in elements, filling in the row-major ones when
 // Strides is nil.
-func (d Desc) Steps() []int {
+func (d Desc) ElementStrides() []int {
 	if d.Strides != nil {
 		return d.Strides
 	}
@@ -46,7 +46,7 @@ func (d Desc) Steps() []int {
 // IsContiguous reports whether the elements lie row-major without gaps.
 func (d Desc) IsContiguous() bool {
 	return d.Strides == nil || d.Elems() == 0 ||
-		slices.EqualFunc(d.Strides, Desc{Shape: d.Shape}.Steps(), func(a, b int) bool { return a == b })
+		slices.EqualFunc(d.Strides, Desc{Shape: d.Shape}.ElementStrides(), func(a, b int) bool { return a == b })
 }
 
 // Bytes is how many bytes the tensor spans from its first element to the end
@@ -57,7 +57,7 @@ func (d Desc) Bytes() int64 {
 		return 0
 	}
 	last := int64(0)
-	for i, st := range d.Steps() {
+	for i, st := range d.ElementStrides() {
 		last += int64(d.Shape[i]-1) * int64(st)
 	}
 	return (last + 1) * int64(d.DType.Size())

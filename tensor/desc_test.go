@@ -84,7 +84,7 @@ func TestDesc(t *testing.T) {
 			t.Errorf("got %q, want %q", s, c.text)
 		}
 	}
-	if got := Contiguous(F32, 2, 3, 4).Steps(); !slices.Equal(got, []int{12, 4, 1}) {
+	if got := Contiguous(F32, 2, 3, 4).ElementStrides(); !slices.Equal(got, []int{12, 4, 1}) {
 		t.Errorf("steps %v", got)
 	}
 }

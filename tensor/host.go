@@ -127,7 +127,7 @@ func (h *Host) Each(f func(index []int, offset int)) {
 	if h == nil || f == nil || h.Check() != nil || h.Elems() == 0 {
 		return
 	}
-	steps := h.Steps()
+	steps := h.ElementStrides()
 	idx := make([]int, len(h.Shape))
 	off := 0
 	for {

@@ -4,7 +4,7 @@ package vk
 
 /*
 #include <stdlib.h>
-#include "hot.h"
+#include "batch.h"
 */
 import "C"
 

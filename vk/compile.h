@@ -4,7 +4,7 @@
 #ifndef LATHE_VK_COMPILE_H
 #define LATHE_VK_COMPILE_H
 
-#include "hot.h"
+#include "batch.h"
 
 // What a pipeline consists of; a zero handle was not made.
 typedef struct { lvk_handle module, sets, layout, pipeline; } lvk_pipeline;

@@ -6,7 +6,7 @@ package vk
 #include <stdlib.h>
 #include "loader.h"
 #include "query.h"
-#include "hot.h"
+#include "batch.h"
 */
 import "C"
 

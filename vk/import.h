@@ -4,7 +4,7 @@
 #ifndef LATHE_VK_IMPORT_H
 #define LATHE_VK_IMPORT_H
 
-#include "hot.h"
+#include "batch.h"
 
 typedef struct { lvk_handle buffer, memory; } lvk_import;
 

@@ -3,7 +3,7 @@
 package vk
 
 /*
-#include "hot.h"
+#include "batch.h"
 */
 import "C"
 

@@ -63,7 +63,7 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	if k := lay.along(d.Shape); lay.repeated != 0 && k >= 0 && d.Elems() > 0 {
 		one := slices.Clone(d.Shape)
 		one[k] = 1
-		d.Strides = slices.Clone(tensor.Contiguous(d.DType, one...).Steps())
+		d.Strides = slices.Clone(tensor.Contiguous(d.DType, one...).ElementStrides())
 		d.Strides[k] = 0
 		return d, true
 	}
@@ -73,7 +73,7 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	if len(d.Shape) < 2 || d.Shape[0] < 2 || d.Elems() == 0 {
 		return d, false
 	}
-	steps := append([]int(nil), d.Steps()...)
+	steps := append([]int(nil), d.ElementStrides()...)
 	steps[0] += lay.pad * steps[1]
 	if lay.aligned {
 		unit := steps[1] // whole elements of dimension 1, and whole 256 bytes

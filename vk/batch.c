@@ -1,6 +1,6 @@
 //go:build !novk
 
-#include "hot.h"
+#include "batch.h"
 
 #include <stdlib.h>
 #include <string.h>
