@@ -2,8 +2,8 @@
 
 // Everything that happens once a dispatch or once a batch: plain arrays in, one
 // call across the language border a batch.
-#ifndef LATHE_LATHE_BATCH_H_H
-#define LATHE_LATHE_BATCH_H_H
+#ifndef LATHE_VK_BATCH_H
+#define LATHE_VK_BATCH_H
 
 #include "abi.h"
 
