@@ -48,7 +48,7 @@ verify: vulkan build ## every operation against its reference, on this machine's
 	bin/lathe verify
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it
-	LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./tests/conformance
+	LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./conformance
 
 soak: vulkan ## the slow tests, and the race detector several times over
 	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
@@ -63,7 +63,7 @@ fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modul
 swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver (Debian)
 	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
 	$(GO) test -short -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
-	LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
+	LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./conformance
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
 
@@ -76,21 +76,21 @@ swiftshader-full: build ## all cases of all operations on SwiftShader: hours, or
 # The WebGPU library is left out: its driver would be this one.
 newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)
 	@mkdir -p bin
-	for p in abi vk tests/conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
+	for p in abi vk conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
 	tools/setup/mesa.sh abi $(CURDIR)/bin/abi.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
-	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
-	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.short -test.run TestDevices
+	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
+	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.short -test.run TestDevices
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
-	LATHE_VALIDATION=1 $(GO) test -short -count 1 -timeout $(TIMEOUT) ./tests/conformance/...
+	LATHE_VALIDATION=1 $(GO) test -short -count 1 -timeout $(TIMEOUT) ./conformance/...
 
 race: vulkan ## the packages with goroutines, and the short suite, under the race detector
 	$(GO) test -race -timeout $(TIMEOUT) $(RACE)
-	$(GO) test -race -short -timeout $(TIMEOUT) ./tests/conformance
+	$(GO) test -race -short -timeout $(TIMEOUT) ./conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./backend/... ./vk/... ./wgpu/... ./exec/... ./tests/conformance/...
+DEVICE = . ./backend/... ./vk/... ./wgpu/... ./exec/... ./conformance/...
 RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./exec/... ./batch/...
 
 lint: ## gofmt, go vet, import graph and size budgets

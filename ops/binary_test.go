@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // TestIntegersWrap adds and subtracts 64-bit integers that carry, borrow and

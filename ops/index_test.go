@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // TestFirstIndexIsReported looks rows up by numbers of which some are wrong: near

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 type verifyCmd struct {

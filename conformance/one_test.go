@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // TestOps is TestPlansKeepLimits and TestDevices for the operations that LATHE_OPS names, separated by

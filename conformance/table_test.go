@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/tests/conformance"
+	"github.com/lathe-gpu/lathe/conformance"
 )
 
 func TestTable(t *testing.T) {

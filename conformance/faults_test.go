@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // counter counts the live buffers of a device.

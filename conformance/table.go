@@ -13,7 +13,7 @@ func Table(reports []*Report) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by a run of the conformance suite (`make conformance`). Do not edit. -->\n\n# Conformance\n\n" +
 		"Every operation, element type and case, on the devices of one machine: how many cases passed,\n" +
-		"and what was unsupported (refused with `ErrUnsupported`) or failed as `tests/expect.txt` expects.\n" +
+		"and what was unsupported (refused with `ErrUnsupported`) or failed as `conformance/expect.txt` expects.\n" +
 		"`lathe verify` makes the same comparison on yours.\n\n")
 	for i, r := range reports {
 		level := ""

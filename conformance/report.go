@@ -22,7 +22,7 @@ const (
 	Pass        Status = "pass"
 	Fail        Status = "fail"
 	Unsupported Status = "unsupported" // refused with ErrUnsupported; Message says why
-	Expected    Status = "expected"    // failed as tests/expect.txt says
+	Expected    Status = "expected"    // failed as conformance/expect.txt says
 )
 
 // Row is one case.

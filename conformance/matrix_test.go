@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // TestMatrices holds the products by cooperative matrices to the reference, on

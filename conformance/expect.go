@@ -2,15 +2,18 @@ package conformance
 
 import (
 	"bufio"
+	_ "embed" // for expect.txt
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/tests"
 )
 
-// Expectations are known troubles of drivers, as tests/expect.txt lists them:
+//go:embed expect.txt
+var known string
+
+// Expectations are known troubles of drivers, as conformance/expect.txt lists them:
 // one a line, four columns separated by "|", "#" starting a comment:
 //
 //	device pattern | op/dtype/case pattern | reason | behaviour
@@ -25,9 +28,9 @@ type expectation struct {
 	device, cases, reason, behavior string
 }
 
-// Known are the known troubles of tests/expect.txt.
+// Known are the known troubles of conformance/expect.txt.
 // Errors: ErrInvalidArgument, naming the line.
-func Known() (*Expectations, error) { return ParseExpectations(strings.NewReader(tests.Expect)) }
+func Known() (*Expectations, error) { return ParseExpectations(strings.NewReader(known)) }
 
 // ParseExpectations reads the table. Errors: ErrInvalidArgument, naming the line.
 func ParseExpectations(r io.Reader) (*Expectations, error) {

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	_ "github.com/lathe-gpu/lathe" // registers every operation
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // devices runs f on every device of every backend there is, or of the backend

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/tests/conformance"
 )
 
 // lone is a call with the bits it gives when nothing else runs.
