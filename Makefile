@@ -76,8 +76,8 @@ swiftshader-full: build ## all cases of all operations on SwiftShader: hours, or
 # The WebGPU library is left out: its driver would be this one.
 newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)
 	@mkdir -p bin
-	for p in abi vk conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
-	tools/setup/mesa.sh abi $(CURDIR)/bin/abi.test -test.run TestCooperative
+	for p in internal/spv vk conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
+	tools/setup/mesa.sh internal/spv $(CURDIR)/bin/spv.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
 	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
 	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.short -test.run TestDevices

@@ -202,7 +202,7 @@ func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
 }
 
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry
-// point "main", or with one of any name (abi.Entry chooses among several).
+// point "main", or with one of any name (gpu.ModuleEntry chooses among several).
 // bindings[i] is the buffer at binding i, those of a further descriptor set counted on
 // after the highest of the set before; push is the push constants, groups the
 // workgroups. The shader is checked before the driver sees it, and compiled once.

@@ -1,3 +1,5 @@
+// Package abi writes the canonical text of all operations, kernels and element types,
+// and computes the ABI fingerprint of it.
 package abi
 
 import (
@@ -7,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // Table is all that shaders and the Go code that launches them must agree on:
@@ -34,15 +38,15 @@ type TableOp struct {
 // TableKernel is what a launch of a kernel relies on.
 type TableKernel struct {
 	Name      string
-	Bindings  []Binding
-	Params    []Member
-	Specs     []SpecConst
+	Bindings  []spv.Binding
+	Params    []spv.Member
+	Specs     []spv.SpecConst
 	LocalSize [3]uint32
 	Hash      [sha256.Size]byte // of the SPIR-V
 }
 
 // NewTableKernel describes the kernel m as its SPIR-V declares it.
-func NewTableKernel(m *Module) TableKernel {
+func NewTableKernel(m *spv.Module) TableKernel {
 	if m == nil {
 		return TableKernel{}
 	}
@@ -95,32 +99,4 @@ func sorted[T any](list []T, less func(a, b T) int) []T {
 func Fingerprint(text string) uint64 {
 	h := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(h[:])
-}
-
-// String is the kind's name in the canonical text.
-func (k Kind) String() string {
-	switch k {
-	case StorageBuffer:
-		return "storage-buffer"
-	case UniformTexel:
-		return "uniform-texel"
-	case StorageTexel:
-		return "storage-texel"
-	case UniformBuffer:
-		return "uniform-buffer"
-	}
-	return fmt.Sprintf("kind(%d)", uint8(k))
-}
-
-// String is the access's name in the canonical text.
-func (a Access) String() string {
-	switch a {
-	case ReadOnly:
-		return "read"
-	case WriteOnly:
-		return "write"
-	case ReadWrite:
-		return "read-write"
-	}
-	return fmt.Sprintf("access(%d)", uint8(a))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 func sample() Table {
@@ -19,9 +21,9 @@ func sample() Table {
 		Kernels: []TableKernel{
 			{
 				Name:      "nn/add.f32",
-				Bindings:  []Binding{{Slot: 0, Kind: StorageBuffer, Access: ReadOnly, Name: "a", Type: "f32"}, {Slot: 1, Kind: UniformTexel, Access: ReadOnly, Name: "b", Type: "f32"}, {Slot: 2, Kind: StorageBuffer, Access: WriteOnly, Name: "c", Type: "f32"}},
-				Params:    []Member{{"n", "u32", 0, 4}, {"scale", "f32", 4, 4}},
-				Specs:     []SpecConst{{0, "TILE", "u32", 16}},
+				Bindings:  []spv.Binding{{Slot: 0, Kind: spv.StorageBuffer, Access: spv.ReadOnly, Name: "a", Type: "f32"}, {Slot: 1, Kind: spv.UniformTexel, Access: spv.ReadOnly, Name: "b", Type: "f32"}, {Slot: 2, Kind: spv.StorageBuffer, Access: spv.WriteOnly, Name: "c", Type: "f32"}},
+				Params:    []spv.Member{{Name: "n", Type: "u32", Offset: 0, Size: 4}, {Name: "scale", Type: "f32", Offset: 4, Size: 4}},
+				Specs:     []spv.SpecConst{{ID: 0, Name: "TILE", Type: "u32", Default: 16}},
 				LocalSize: [3]uint32{64, 1, 1},
 				Hash:      sha256.Sum256([]byte("add")),
 			},
@@ -79,29 +81,31 @@ kernel nn/relu.f32
 func TestFingerprintChanges(t *testing.T) {
 	seen := map[uint64]string{Fingerprint(sample().Text()): "nothing"}
 	for name, change := range map[string]func(*Table){
-		"dtype code":       func(t *Table) { t.DTypes[1].Code = 9 },
-		"dtype name":       func(t *Table) { t.DTypes[1].Name = "byte" },
-		"dtype size":       func(t *Table) { t.DTypes[1].Size = 2 },
-		"dtype added":      func(t *Table) { t.DTypes = append(t.DTypes, TableDType{"i8", 10, 1}) },
-		"op name":          func(t *Table) { t.Ops[0].Name = "plus" },
-		"op added":         func(t *Table) { t.Ops = append(t.Ops, TableOp{Name: "z"}) },
-		"op removed":       func(t *Table) { t.Ops = t.Ops[:1] },
-		"input name":       func(t *Table) { t.Ops[0].In[0] = "x" },
-		"order of inputs":  func(t *Table) { slices.Reverse(t.Ops[0].In) },
-		"input to output":  func(t *Table) { t.Ops[0].In, t.Ops[0].Out = []string{"a"}, []string{"b", "c"} },
-		"op's kernel":      func(t *Table) { t.Ops[0].Kernels[0] = "nn/add.f16" },
-		"kernel to op":     func(t *Table) { t.Ops[0].Kernels, t.Ops[1].Kernels = t.Ops[1].Kernels, t.Ops[0].Kernels },
-		"kernel removed":   func(t *Table) { t.Kernels = t.Kernels[:2] },
-		"kernel name":      func(t *Table) { t.Kernels[2].Name = "nn/relu.f64" },
-		"binding slot":     func(t *Table) { t.Kernels[0].Bindings[2].Slot = 3 },
-		"binding kind":     func(t *Table) { t.Kernels[0].Bindings[1].Kind = StorageTexel },
-		"binding access":   func(t *Table) { t.Kernels[0].Bindings[0].Access = ReadWrite },
-		"binding type":     func(t *Table) { t.Kernels[0].Bindings[0].Type = "u32" },
-		"binding removed":  func(t *Table) { t.Kernels[0].Bindings = t.Kernels[0].Bindings[:2] },
-		"param name":       func(t *Table) { t.Kernels[0].Params[1].Name = "factor" },
-		"param type":       func(t *Table) { t.Kernels[0].Params[1].Type = "u32" },
-		"param offset":     func(t *Table) { t.Kernels[0].Params[1].Offset = 8 },
-		"param added":      func(t *Table) { t.Kernels[0].Params = append(t.Kernels[0].Params, Member{"m", "u32", 8, 4}) },
+		"dtype code":      func(t *Table) { t.DTypes[1].Code = 9 },
+		"dtype name":      func(t *Table) { t.DTypes[1].Name = "byte" },
+		"dtype size":      func(t *Table) { t.DTypes[1].Size = 2 },
+		"dtype added":     func(t *Table) { t.DTypes = append(t.DTypes, TableDType{"i8", 10, 1}) },
+		"op name":         func(t *Table) { t.Ops[0].Name = "plus" },
+		"op added":        func(t *Table) { t.Ops = append(t.Ops, TableOp{Name: "z"}) },
+		"op removed":      func(t *Table) { t.Ops = t.Ops[:1] },
+		"input name":      func(t *Table) { t.Ops[0].In[0] = "x" },
+		"order of inputs": func(t *Table) { slices.Reverse(t.Ops[0].In) },
+		"input to output": func(t *Table) { t.Ops[0].In, t.Ops[0].Out = []string{"a"}, []string{"b", "c"} },
+		"op's kernel":     func(t *Table) { t.Ops[0].Kernels[0] = "nn/add.f16" },
+		"kernel to op":    func(t *Table) { t.Ops[0].Kernels, t.Ops[1].Kernels = t.Ops[1].Kernels, t.Ops[0].Kernels },
+		"kernel removed":  func(t *Table) { t.Kernels = t.Kernels[:2] },
+		"kernel name":     func(t *Table) { t.Kernels[2].Name = "nn/relu.f64" },
+		"binding slot":    func(t *Table) { t.Kernels[0].Bindings[2].Slot = 3 },
+		"binding kind":    func(t *Table) { t.Kernels[0].Bindings[1].Kind = spv.StorageTexel },
+		"binding access":  func(t *Table) { t.Kernels[0].Bindings[0].Access = spv.ReadWrite },
+		"binding type":    func(t *Table) { t.Kernels[0].Bindings[0].Type = "u32" },
+		"binding removed": func(t *Table) { t.Kernels[0].Bindings = t.Kernels[0].Bindings[:2] },
+		"param name":      func(t *Table) { t.Kernels[0].Params[1].Name = "factor" },
+		"param type":      func(t *Table) { t.Kernels[0].Params[1].Type = "u32" },
+		"param offset":    func(t *Table) { t.Kernels[0].Params[1].Offset = 8 },
+		"param added": func(t *Table) {
+			t.Kernels[0].Params = append(t.Kernels[0].Params, spv.Member{Name: "m", Type: "u32", Offset: 8, Size: 4})
+		},
 		"spec id":          func(t *Table) { t.Kernels[0].Specs[0].ID = 1 },
 		"spec name":        func(t *Table) { t.Kernels[0].Specs[0].Name = "ROWS" },
 		"spec type":        func(t *Table) { t.Kernels[0].Specs[0].Type = "i32" },
@@ -128,7 +132,7 @@ func TestFingerprintStays(t *testing.T) {
 		"order of kernels":    func(t *Table) { slices.Reverse(t.Kernels) },
 		"order in an op":      func(t *Table) { slices.Reverse(t.Ops[0].Kernels) },
 		"name of a binding":   func(t *Table) { t.Kernels[0].Bindings[0].Name = "other" },
-		"nil instead of none": func(t *Table) { t.Kernels[1].Params = []Member{} },
+		"nil instead of none": func(t *Table) { t.Kernels[1].Params = []spv.Member{} },
 	} {
 		x := sample()
 		change(&x)

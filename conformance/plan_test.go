@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	_ "github.com/lathe-gpu/lathe/imageops" // registers operations
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -227,7 +227,7 @@ func unreached(o exec.Operand, launches []gpu.Dispatch) string {
 	var parts [][2]int64
 	for _, x := range launches {
 		for _, b := range x.Module.Bindings {
-			if g := x.Bindings[b.Slot]; g.Buffer == o.Buffer && b.Access != abi.ReadOnly && x.Count() > 0 {
+			if g := x.Bindings[b.Slot]; g.Buffer == o.Buffer && b.Access != spv.ReadOnly && x.Count() > 0 {
 				parts = append(parts, [2]int64{g.Offset, g.Offset + g.Size})
 			}
 		}

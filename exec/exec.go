@@ -11,9 +11,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -408,7 +408,7 @@ var checked sync.Map // kernel name → true, once its params struct was compare
 
 // kernel finds the shader of a step, and compares its parameters with the Go
 // struct the first time.
-func kernel(s spec.Step) (*abi.Module, error) {
+func kernel(s spec.Step) (*spv.Module, error) {
 	m, err := spirv.Module(s.Kernel)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,7 @@ package gpu
 import (
 	"fmt"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // A capability is what a SPIR-V capability is called and what a device must
@@ -25,13 +25,13 @@ func subgroup(bit uint32) func(*Info) bool {
 }
 
 // able says that a device has all of some abilities.
-func able(a abi.Ability) func(*Info) bool {
+func able(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&^i.Features.Abilities == 0 }
 }
 
 // either says that a device has one of some abilities; which one a shader asks for, its
 // instructions say.
-func either(a abi.Ability) func(*Info) bool {
+func either(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&i.Features.Abilities != 0 }
 }
 
@@ -79,25 +79,25 @@ var capabilities = map[uint32]capability{
 	66:   {"GroupNonUniformShuffleRelative", subgroup(SubgroupShuffleRelative)},
 	67:   {"GroupNonUniformClustered", subgroup(SubgroupClustered)},
 	68:   {"GroupNonUniformQuad", subgroup(SubgroupQuad)},
-	4423: {"SubgroupBallotKHR", able(abi.BallotExtension)},
-	4431: {"SubgroupVoteKHR", able(abi.VoteExtension)},
+	4423: {"SubgroupBallotKHR", able(spv.BallotExtension)},
+	4431: {"SubgroupVoteKHR", able(spv.VoteExtension)},
 	4433: {"StorageBuffer16BitAccess", func(i *Info) bool { return i.Features.Storage16 }},
-	4434: {"UniformAndStorageBuffer16BitAccess", able(abi.Uniform16)},
-	4435: {"StoragePushConstant16", able(abi.Push16)},
+	4434: {"UniformAndStorageBuffer16BitAccess", able(spv.Uniform16)},
+	4435: {"StoragePushConstant16", able(spv.Push16)},
 	4436: {"StorageInputOutput16", nil},
 	4437: {"DeviceGroup", always},
-	4441: {"VariablePointersStorageBuffer", able(abi.BufferPointers)},
-	4442: {"VariablePointers", nil}, // pointers into workgroup memory, which abi.Guard could not bound
+	4441: {"VariablePointersStorageBuffer", able(spv.BufferPointers)},
+	4442: {"VariablePointers", nil}, // pointers into workgroup memory, which spv.Guard could not bound
 	4448: {"StorageBuffer8BitAccess", func(i *Info) bool { return i.Features.Storage8 }},
-	4449: {"UniformAndStorageBuffer8BitAccess", able(abi.Uniform8)},
-	4450: {"StoragePushConstant8", able(abi.Push8)},
+	4449: {"UniformAndStorageBuffer8BitAccess", able(spv.Uniform8)},
+	4450: {"StoragePushConstant8", able(spv.Push8)},
 	4472: {"RayQueryKHR", nil},
-	4464: {"DenormPreserve", either(abi.Preserve16 | abi.Preserve32 | abi.Preserve64)},
-	4465: {"DenormFlushToZero", either(abi.Flush16 | abi.Flush32 | abi.Flush64)},
-	4466: {"SignedZeroInfNanPreserve", either(abi.Special16 | abi.Special32 | abi.Special64)},
-	4467: {"RoundingModeRTE", either(abi.Nearest16 | abi.Nearest32 | abi.Nearest64)},
-	4468: {"RoundingModeRTZ", either(abi.Truncate16 | abi.Truncate32 | abi.Truncate64)},
-	5055: {"ShaderClockKHR", either(abi.SubgroupClock | abi.DeviceClock)},
+	4464: {"DenormPreserve", either(spv.Preserve16 | spv.Preserve32 | spv.Preserve64)},
+	4465: {"DenormFlushToZero", either(spv.Flush16 | spv.Flush32 | spv.Flush64)},
+	4466: {"SignedZeroInfNanPreserve", either(spv.Special16 | spv.Special32 | spv.Special64)},
+	4467: {"RoundingModeRTE", either(spv.Nearest16 | spv.Nearest32 | spv.Nearest64)},
+	4468: {"RoundingModeRTZ", either(spv.Truncate16 | spv.Truncate32 | spv.Truncate64)},
+	5055: {"ShaderClockKHR", either(spv.SubgroupClock | spv.DeviceClock)},
 	5301: {"ShaderNonUniform", nil},
 	5302: {"RuntimeDescriptorArray", nil},
 	5307: {"SampledImageArrayNonUniformIndexing", nil},
@@ -107,32 +107,32 @@ var capabilities = map[uint32]capability{
 	5346: {"VulkanMemoryModelDeviceScope", memoryModel},
 	5347: {"PhysicalStorageBufferAddresses", nil},
 	5357: {"CooperativeMatrixNV", cooperative},
-	5612: {"AtomicFloat32MinMaxEXT", either(abi.BufferF32MinMax | abi.SharedF32MinMax)},
-	5613: {"AtomicFloat64MinMaxEXT", either(abi.BufferF64MinMax | abi.SharedF64MinMax)},
-	5629: {"ExpectAssumeKHR", able(abi.Assumptions)},
-	6016: {"DotProductInputAll", able(abi.IntegerDot)},
-	6017: {"DotProductInput4x8Bit", able(abi.IntegerDot)},
-	6018: {"DotProductInput4x8BitPacked", able(abi.IntegerDot)},
-	6019: {"DotProduct", able(abi.IntegerDot)},
+	5612: {"AtomicFloat32MinMaxEXT", either(spv.BufferF32MinMax | spv.SharedF32MinMax)},
+	5613: {"AtomicFloat64MinMaxEXT", either(spv.BufferF64MinMax | spv.SharedF64MinMax)},
+	5629: {"ExpectAssumeKHR", able(spv.Assumptions)},
+	6016: {"DotProductInputAll", able(spv.IntegerDot)},
+	6017: {"DotProductInput4x8Bit", able(spv.IntegerDot)},
+	6018: {"DotProductInput4x8BitPacked", able(spv.IntegerDot)},
+	6019: {"DotProduct", able(spv.IntegerDot)},
 	6022: {"CooperativeMatrixKHR", cooperative},
-	6033: {"AtomicFloat32AddEXT", either(abi.BufferF32Add | abi.SharedF32Add)},
-	6034: {"AtomicFloat64AddEXT", either(abi.BufferF64Add | abi.SharedF64Add)},
+	6033: {"AtomicFloat32AddEXT", either(spv.BufferF32Add | spv.SharedF32Add)},
+	6034: {"AtomicFloat64AddEXT", either(spv.BufferF64Add | spv.SharedF64Add)},
 }
 
 // extensions says which extensions of SPIR-V a device must know; of those that are not
 // here, all do that have Vulkan 1.1, or their capabilities say it.
 var extensions = map[string]func(*Info) bool{
 	"SPV_KHR_8bit_storage":                  func(i *Info) bool { return i.Features.Storage8 },
-	"SPV_KHR_float_controls":                able(abi.FloatControls),
+	"SPV_KHR_float_controls":                able(spv.FloatControls),
 	"SPV_KHR_vulkan_memory_model":           memoryModel,
-	"SPV_KHR_subgroup_uniform_control_flow": able(abi.SubgroupFlow),
-	"SPV_KHR_shader_ballot":                 able(abi.BallotExtension),
-	"SPV_KHR_subgroup_vote":                 able(abi.VoteExtension),
-	"SPV_KHR_shader_clock":                  either(abi.SubgroupClock | abi.DeviceClock),
-	"SPV_KHR_integer_dot_product":           able(abi.IntegerDot),
-	"SPV_KHR_expect_assume":                 able(abi.Assumptions),
-	"SPV_EXT_shader_atomic_float_add":       either(abi.BufferF32Add | abi.SharedF32Add | abi.BufferF64Add | abi.SharedF64Add),
-	"SPV_EXT_shader_atomic_float_min_max":   either(abi.BufferF32MinMax | abi.SharedF32MinMax | abi.BufferF64MinMax | abi.SharedF64MinMax),
+	"SPV_KHR_subgroup_uniform_control_flow": able(spv.SubgroupFlow),
+	"SPV_KHR_shader_ballot":                 able(spv.BallotExtension),
+	"SPV_KHR_subgroup_vote":                 able(spv.VoteExtension),
+	"SPV_KHR_shader_clock":                  either(spv.SubgroupClock | spv.DeviceClock),
+	"SPV_KHR_integer_dot_product":           able(spv.IntegerDot),
+	"SPV_KHR_expect_assume":                 able(spv.Assumptions),
+	"SPV_EXT_shader_atomic_float_add":       either(spv.BufferF32Add | spv.SharedF32Add | spv.BufferF64Add | spv.SharedF64Add),
+	"SPV_EXT_shader_atomic_float_min_max":   either(spv.BufferF32MinMax | spv.SharedF32MinMax | spv.BufferF64MinMax | spv.SharedF64MinMax),
 	"SPV_KHR_terminate_invocation":          nil,
 	"SPV_KHR_physical_storage_buffer":       nil,
 	"SPV_KHR_ray_query":                     nil,
@@ -141,7 +141,7 @@ var extensions = map[string]func(*Info) bool{
 
 // checkNeeds refuses a module whose version of SPIR-V, capabilities, extensions or
 // abilities a device lacks.
-func checkNeeds(info *Info, m *abi.Module) error {
+func checkNeeds(info *Info, m *spv.Module) error {
 	if have := info.Features.SPIRV; have != 0 && m.Version > have {
 		return fmt.Errorf("gpu: %s: %w: the shader is SPIR-V %d.%d, and %q takes %d.%d at most", Label(m), ErrUnsupported,
 			m.Version>>16, m.Version>>8&0xff, info.Name, have>>16, have>>8&0xff)
@@ -164,7 +164,7 @@ func checkNeeds(info *Info, m *abi.Module) error {
 
 // checkCapability refuses a capability the device lacks and every one that
 // Lathe does not know: a driver may crash on what it was not asked to enable.
-func checkCapability(info *Info, m *abi.Module, c uint32) error {
+func checkCapability(info *Info, m *spv.Module, c uint32) error {
 	k, known := capabilities[c]
 	switch {
 	case k.has != nil && k.has(info):

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // texelBytes is the size of the one kind of texel Lathe uses: four 32-bit
@@ -38,18 +38,18 @@ func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
 //
 // Errors: ErrInvalidArgument (m is nil), ErrInvalidShader, ErrUnsupported,
 // *LimitError.
-func CheckModule(info *Info, m *abi.Module) error {
+func CheckModule(info *Info, m *spv.Module) error {
 	if m == nil || info == nil {
 		return fmt.Errorf("gpu: dispatch: %w: no module, or no device to run it", ErrInvalidArgument)
 	}
 	l := &info.Limits
 	if len(m.Code) < 20 || len(m.Code)%4 != 0 {
-		return fmt.Errorf("gpu: %s: %w: %d bytes of SPIR-V; make modules with abi.Parse", Label(m), ErrInvalidShader, len(m.Code))
+		return fmt.Errorf("gpu: %s: %w: %d bytes of SPIR-V; make modules with gpu.ParseModule", Label(m), ErrInvalidShader, len(m.Code))
 	}
 	product := uint64(1)
 	for i, n := range m.LocalSize {
 		if n == 0 {
-			return fmt.Errorf("gpu: %s: %w: local size %v has a zero; make modules with abi.Parse", Label(m), ErrInvalidShader, m.LocalSize)
+			return fmt.Errorf("gpu: %s: %w: local size %v has a zero; make modules with gpu.ParseModule", Label(m), ErrInvalidShader, m.LocalSize)
 		}
 		if n > l.MaxLocalSize[i] {
 			return limit(m, localNames[i], int64(n), int64(l.MaxLocalSize[i]))
@@ -82,7 +82,7 @@ func CheckModule(info *Info, m *abi.Module) error {
 
 // checkAmounts holds a module that nobody vouches for to what the driver's compiler
 // can take.
-func checkAmounts(l *Limits, m *abi.Module) error {
+func checkAmounts(l *Limits, m *spv.Module) error {
 	for _, a := range [...]struct {
 		name       string
 		want, have uint64
@@ -138,18 +138,18 @@ var (
 )
 
 // checkKinds counts the bindings of each kind against the limits.
-func checkKinds(l *Limits, m *abi.Module) error {
+func checkKinds(l *Limits, m *spv.Module) error {
 	var storage, uniformTexel, storageTexel uint32
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
 		switch b.Kind {
-		case abi.StorageBuffer:
+		case spv.StorageBuffer:
 			storage++
-		case abi.UniformTexel:
+		case spv.UniformTexel:
 			uniformTexel++
-		case abi.StorageTexel:
+		case spv.StorageTexel:
 			storageTexel++
-		case abi.UniformBuffer:
+		case spv.UniformBuffer:
 			if l.MaxUniform == 0 {
 				return fmt.Errorf("gpu: %s: %w: %s is a uniform buffer; make it a readonly storage buffer", Label(m), ErrUnsupported, b.Where())
 			}
@@ -224,7 +224,7 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 
 // within returns the size of the buffer of binding i, once its handle is known to
 // be live and the range to lie in it.
-func (b *Binding) within(m *abi.Module, i int, size func(Handle) (int64, error)) (int64, error) {
+func (b *Binding) within(m *spv.Module, i int, size func(Handle) (int64, error)) (int64, error) {
 	total, err := size(b.Buffer)
 	if err != nil {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w", Label(m), i, err)
@@ -244,9 +244,9 @@ func (b *Binding) within(m *abi.Module, i int, size func(Handle) (int64, error))
 // 4, 8 or 16 bytes: the length a shader sees is that of the elements there are, and
 // bytes read as words are all within reach. Other buffers span whole units.
 // WebGPU knows whole words only: there a range is rounded up to 4 bytes.
-func (b *Binding) Span(decl *abi.Binding, total int64) int64 {
+func (b *Binding) Span(decl *spv.Binding, total int64) int64 {
 	rest, room := total-b.Offset, RoundUp(total)-b.Offset
-	texel := decl.Kind == abi.UniformTexel || decl.Kind == abi.StorageTexel
+	texel := decl.Kind == spv.UniformTexel || decl.Kind == spv.StorageTexel
 	switch {
 	case texel && b.Size == rest:
 		return room
@@ -254,7 +254,7 @@ func (b *Binding) Span(decl *abi.Binding, total int64) int64 {
 		return b.Size
 	case rest == 0: // empty, although a unit may begin before it
 		return 0
-	case decl.Kind != abi.StorageBuffer:
+	case decl.Kind != spv.StorageBuffer:
 		return room
 	}
 	head, step := int64(decl.ArrayOffset), int64(decl.ArrayStride)
@@ -265,9 +265,9 @@ func (b *Binding) Span(decl *abi.Binding, total int64) int64 {
 }
 
 // checkRange holds a range to the alignment and size limits of its kind.
-func checkRange(l *Limits, m *abi.Module, decl *abi.Binding, offset, span int64) error {
+func checkRange(l *Limits, m *spv.Module, decl *spv.Binding, offset, span int64) error {
 	align := l.OffsetAlign
-	texel := decl.Kind == abi.UniformTexel || decl.Kind == abi.StorageTexel
+	texel := decl.Kind == spv.UniformTexel || decl.Kind == spv.StorageTexel
 	if texel {
 		align = l.TexelAlign
 	}
@@ -279,7 +279,7 @@ func checkRange(l *Limits, m *abi.Module, decl *abi.Binding, offset, span int64)
 		if n := span/texelBytes + min(span%texelBytes, 1); n > l.MaxTexels {
 			return limit(m, "MaxTexels", n, l.MaxTexels)
 		}
-	case decl.Kind == abi.UniformBuffer:
+	case decl.Kind == spv.UniformBuffer:
 		if span > l.MaxUniform {
 			return limit(m, "MaxUniform", span, l.MaxUniform)
 		}
@@ -304,7 +304,7 @@ func (d *Dispatch) Count() uint64 {
 
 // Label is how errors and traces call a module: its name, or for one without
 // a name the first digits of its hash.
-func Label(m *abi.Module) string {
+func Label(m *spv.Module) string {
 	switch {
 	case m == nil:
 		return "dispatch"
@@ -314,7 +314,7 @@ func Label(m *abi.Module) string {
 	return fmt.Sprintf("shader %x", m.Hash[:6])
 }
 
-func limit(m *abi.Module, name string, want, have int64) error {
+func limit(m *spv.Module, name string, want, have int64) error {
 	return fmt.Errorf("gpu: %s: %w", Label(m), &LimitError{Name: name, Want: want, Have: have})
 }
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // testInfo has small, distinct limits, so that each refusal can only be its own.
@@ -24,10 +24,10 @@ func testInfo() *gpu.Info {
 	return &info
 }
 
-func bind(kinds ...abi.Kind) []abi.Binding {
-	var bs []abi.Binding
+func bind(kinds ...spv.Kind) []spv.Binding {
+	var bs []spv.Binding
 	for i, k := range kinds {
-		bs = append(bs, abi.Binding{Slot: uint32(i), Kind: k, Access: abi.ReadWrite})
+		bs = append(bs, spv.Binding{Slot: uint32(i), Kind: k, Access: spv.ReadWrite})
 	}
 	return bs
 }
@@ -52,14 +52,14 @@ func testSize(h handles.Handle) (int64, error) {
 }
 
 func TestCheck(t *testing.T) {
-	const S, U, W, B = abi.StorageBuffer, abi.UniformTexel, abi.StorageTexel, abi.UniformBuffer
+	const S, U, W, B = spv.StorageBuffer, spv.UniformTexel, spv.StorageTexel, spv.UniformBuffer
 	one := func(b gpu.Binding) func(*gpu.Dispatch) {
 		return func(d *gpu.Dispatch) { d.Bindings[0] = b }
 	}
-	mod := func(f func(*abi.Module)) func(*gpu.Dispatch) {
+	mod := func(f func(*spv.Module)) func(*gpu.Dispatch) {
 		return func(d *gpu.Dispatch) { f(d.Module) }
 	}
-	kinds := func(ks ...abi.Kind) func(*gpu.Dispatch) {
+	kinds := func(ks ...spv.Kind) func(*gpu.Dispatch) {
 		return func(d *gpu.Dispatch) {
 			d.Module.Bindings = bind(ks...)
 			d.Bindings = make([]gpu.Binding, len(ks))
@@ -86,16 +86,16 @@ func TestCheck(t *testing.T) {
 	}{
 		{"good", func(*gpu.Dispatch) {}, nil, ""},
 		{"no module", func(d *gpu.Dispatch) { d.Module = nil }, gpu.ErrInvalidArgument, "no module"},
-		{"no code", mod(func(m *abi.Module) { m.Code = nil }), gpu.ErrInvalidShader, "0 bytes"},
-		{"odd code", mod(func(m *abi.Module) { m.Code = make([]byte, 21) }), gpu.ErrInvalidShader, "21 bytes"},
+		{"no code", mod(func(m *spv.Module) { m.Code = nil }), gpu.ErrInvalidShader, "0 bytes"},
+		{"odd code", mod(func(m *spv.Module) { m.Code = make([]byte, 21) }), gpu.ErrInvalidShader, "21 bytes"},
 
 		{"missing binding", func(d *gpu.Dispatch) { d.Bindings = d.Bindings[:1] }, gpu.ErrInvalidArgument, "shader declares binding 1, 1 given"},
 		{"no bindings", func(d *gpu.Dispatch) { d.Bindings = nil }, gpu.ErrInvalidArgument, "shader declares binding 1, 0 given"},
-		{"far slot", mod(func(m *abi.Module) { m.Bindings[1].Slot = math.MaxUint32 }), gpu.ErrInvalidArgument, "shader declares binding 4294967295, 2 given"},
+		{"far slot", mod(func(m *spv.Module) { m.Bindings[1].Slot = math.MaxUint32 }), gpu.ErrInvalidArgument, "shader declares binding 4294967295, 2 given"},
 		{"extra binding", func(d *gpu.Dispatch) { d.Bindings = append(d.Bindings, gpu.Binding{Buffer: small}) }, nil, ""},
 		{"extra zero binding", func(d *gpu.Dispatch) { d.Bindings = append(d.Bindings, gpu.Binding{}) }, nil, ""},
 		{"extra stale binding", func(d *gpu.Dispatch) { d.Bindings = append(d.Bindings, gpu.Binding{Buffer: 99}) }, gpu.ErrInvalidHandle, "binding 2"},
-		{"gap", all(mod(func(m *abi.Module) { m.Bindings[1].Slot = 2 }), func(d *gpu.Dispatch) {
+		{"gap", all(mod(func(m *spv.Module) { m.Bindings[1].Slot = 2 }), func(d *gpu.Dispatch) {
 			d.Bindings = []gpu.Binding{{Buffer: small}, {}, {Buffer: small}}
 		}), nil, ""},
 		{"stale handle", one(gpu.Binding{Buffer: 99}), gpu.ErrInvalidHandle, "binding 0"},
@@ -121,12 +121,12 @@ func TestCheck(t *testing.T) {
 		{"part of a texel too many", all(kinds(U), one(gpu.Binding{Buffer: large, Size: 1025})), gpu.ErrLimit, "MaxTexels"},
 		{"texels too many", all(kinds(W), one(gpu.Binding{Buffer: large, Size: 1040})), gpu.ErrLimit, "MaxTexels"},
 		{"texels misaligned", all(kinds(W), one(gpu.Binding{Buffer: large, Offset: 16, Size: 16})), gpu.ErrInvalidArgument, "multiple of 64"},
-		{"one slot, two views", all(kinds(S, S), mod(func(m *abi.Module) {
-			m.Bindings = []abi.Binding{{Slot: 0, Kind: S}, {Slot: 0, Kind: U}}
+		{"one slot, two views", all(kinds(S, S), mod(func(m *spv.Module) {
+			m.Bindings = []spv.Binding{{Slot: 0, Kind: S}, {Slot: 0, Kind: U}}
 		}), one(gpu.Binding{Buffer: large, Offset: 16, Size: 16})), gpu.ErrInvalidArgument, "multiple of 64"},
 		{"uniform buffer", kinds(B), nil, ""},
 		{"uniform buffer too large", all(kinds(B), one(gpu.Binding{Buffer: small})), gpu.ErrLimit, "MaxUniform"},
-		{"unknown kind", kinds(abi.Kind(77)), gpu.ErrUnsupported, "kind 77"},
+		{"unknown kind", kinds(spv.Kind(77)), gpu.ErrUnsupported, "kind 77"},
 		{"most bindings", kinds(S, S, S, S), nil, ""},
 		{"too many bindings", kinds(S, S, S, S, S), gpu.ErrLimit, "MaxBindings"},
 		{"most texel buffers", kinds(U, U, W, W, S), nil, ""},
@@ -137,7 +137,7 @@ func TestCheck(t *testing.T) {
 		{"params long", func(d *gpu.Dispatch) { d.Params = make([]byte, 32) }, nil, ""},
 		{"params odd", func(d *gpu.Dispatch) { d.Params = make([]byte, 10) }, gpu.ErrInvalidArgument, "multiple of 4"},
 		{"params over limit", func(d *gpu.Dispatch) { d.Params = make([]byte, 36) }, gpu.ErrLimit, "MaxParamBytes"},
-		{"block over limit", mod(func(m *abi.Module) { m.ParamSize = 36 }), gpu.ErrLimit, "MaxParamBytes"},
+		{"block over limit", mod(func(m *spv.Module) { m.ParamSize = 36 }), gpu.ErrLimit, "MaxParamBytes"},
 
 		{"no groups", func(d *gpu.Dispatch) { d.Groups = [3]uint32{0, 1, 1} }, nil, ""},
 		{"most groups", func(d *gpu.Dispatch) { d.Groups = [3]uint32{100, 50, 20} }, nil, ""},
@@ -146,14 +146,14 @@ func TestCheck(t *testing.T) {
 		{"groups z", func(d *gpu.Dispatch) { d.Groups = [3]uint32{1, 1, 21} }, gpu.ErrLimit, "MaxGroups[2]"},
 		{"groups z with none of x", func(d *gpu.Dispatch) { d.Groups = [3]uint32{0, 1, 21} }, gpu.ErrLimit, "MaxGroups[2]"},
 
-		{"local size", mod(func(m *abi.Module) { m.LocalSize = [3]uint32{16, 8, 1} }), nil, ""},
-		{"local size zero", mod(func(m *abi.Module) { m.LocalSize[1] = 0 }), gpu.ErrInvalidShader, "zero"},
-		{"local size x", mod(func(m *abi.Module) { m.LocalSize = [3]uint32{65, 1, 1} }), gpu.ErrLimit, "MaxLocalSize[0]"},
-		{"local size y", mod(func(m *abi.Module) { m.LocalSize = [3]uint32{1, 33, 1} }), gpu.ErrLimit, "MaxLocalSize[1]"},
-		{"local size z", mod(func(m *abi.Module) { m.LocalSize = [3]uint32{1, 1, 9} }), gpu.ErrLimit, "MaxLocalSize[2]"},
-		{"invocations", mod(func(m *abi.Module) { m.LocalSize = [3]uint32{16, 8, 2} }), gpu.ErrLimit, "MaxInvocations"},
-		{"shared", mod(func(m *abi.Module) { m.SharedBytes = 1024 }), nil, ""},
-		{"shared over limit", mod(func(m *abi.Module) { m.SharedBytes = 1025 }), gpu.ErrLimit, "MaxSharedBytes"},
+		{"local size", mod(func(m *spv.Module) { m.LocalSize = [3]uint32{16, 8, 1} }), nil, ""},
+		{"local size zero", mod(func(m *spv.Module) { m.LocalSize[1] = 0 }), gpu.ErrInvalidShader, "zero"},
+		{"local size x", mod(func(m *spv.Module) { m.LocalSize = [3]uint32{65, 1, 1} }), gpu.ErrLimit, "MaxLocalSize[0]"},
+		{"local size y", mod(func(m *spv.Module) { m.LocalSize = [3]uint32{1, 33, 1} }), gpu.ErrLimit, "MaxLocalSize[1]"},
+		{"local size z", mod(func(m *spv.Module) { m.LocalSize = [3]uint32{1, 1, 9} }), gpu.ErrLimit, "MaxLocalSize[2]"},
+		{"invocations", mod(func(m *spv.Module) { m.LocalSize = [3]uint32{16, 8, 2} }), gpu.ErrLimit, "MaxInvocations"},
+		{"shared", mod(func(m *spv.Module) { m.SharedBytes = 1024 }), nil, ""},
+		{"shared over limit", mod(func(m *spv.Module) { m.SharedBytes = 1025 }), gpu.ErrLimit, "MaxSharedBytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := gpu.Dispatch{
@@ -246,7 +246,7 @@ func TestCheckCapabilities(t *testing.T) {
 func TestCheckUnsupportedBindings(t *testing.T) {
 	info := testInfo()
 	info.Limits.MaxTexelBuffers, info.Limits.MaxUniform = 0, 0
-	for _, k := range []abi.Kind{abi.UniformTexel, abi.StorageTexel, abi.UniformBuffer} {
+	for _, k := range []spv.Kind{spv.UniformTexel, spv.StorageTexel, spv.UniformBuffer} {
 		if err := gpu.CheckModule(info, null.Module("m", 0, bind(k)...)); !errors.Is(err, gpu.ErrUnsupported) {
 			t.Errorf("kind %d: got %v, want ErrUnsupported", k, err)
 		}
@@ -254,7 +254,7 @@ func TestCheckUnsupportedBindings(t *testing.T) {
 }
 
 func goodDispatch() gpu.Dispatch {
-	m := null.Module("m", 8, bind(abi.StorageBuffer, abi.StorageBuffer, abi.UniformTexel)...)
+	m := null.Module("m", 8, bind(spv.StorageBuffer, spv.StorageBuffer, spv.UniformTexel)...)
 	m.Capabilities = []uint32{1, 46, 61}
 	return gpu.Dispatch{
 		Module: m, Bindings: []gpu.Binding{{Buffer: small}, {Buffer: small, Offset: 16, Size: 32}, {Buffer: large, Size: 256}},

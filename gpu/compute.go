@@ -9,15 +9,15 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // DispatchCompute runs a compute shader of any origin over groups workgroups, with
 // bindings[i] as a whole at binding i and push as its push constants. It returns once
 // the work is submitted; a later Read or Sync waits for it.
 //
-// The entry point is the one called "main", or the only one; [abi.Entry] makes a module
+// The entry point is the one called "main", or the only one; [ModuleEntry] makes a module
 // of another. A shader of one descriptor set, whichever it is, has its own binding
 // numbers. With several, the bindings of each further set are counted on after the
 // highest of the set before: where set 0 ends at binding 4, binding b of set 1 is
@@ -99,11 +99,11 @@ type moduleCache struct {
 type cached struct {
 	hash   uint64
 	code   []byte // it came from; often the module's own
-	module *abi.Module
+	module *spv.Module
 }
 
 // get returns the module of code, parsing it unless it is held.
-func (c *moduleCache) get(code []byte) (*abi.Module, error) {
+func (c *moduleCache) get(code []byte) (*spv.Module, error) {
 	c.mu.Lock()
 	if c.byHash == nil {
 		c.seed, c.byHash = maphash.MakeSeed(), map[uint64]*list.Element{}
@@ -116,7 +116,7 @@ func (c *moduleCache) get(code []byte) (*abi.Module, error) {
 	}
 	c.mu.Unlock()
 
-	m, err := abi.Parse("", code)
+	m, err := spv.Parse("", code)
 	if err != nil {
 		return nil, err
 	}

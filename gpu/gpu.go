@@ -43,8 +43,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // Handle names a buffer of one Device.
@@ -124,7 +124,7 @@ type Importer interface {
 // Dispatch is one launch of a compute shader: plain data, which can be kept,
 // printed, traced and submitted again.
 type Dispatch struct {
-	Module   *abi.Module
+	Module   *Module
 	Bindings []Binding // element i is binding i of set 0
 	Params   []byte    // push constants, at least Module.ParamSize bytes
 	Groups   [3]uint32 // workgroups; any 0 means there is nothing to do
@@ -193,7 +193,7 @@ type Limits struct {
 	MaxLocalSize    [3]uint32 // invocations of a workgroup in each dimension
 	MaxInvocations  uint32    // invocations of a workgroup
 	MaxSharedBytes  uint32    // workgroup memory
-	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from abi.Parse; 0 = no limit known
+	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from ParseModule; 0 = no limit known
 	MaxRegisters    uint64    // Module.Registers, likewise
 	MaxValueScalars uint64    // Module.ValueScalars, likewise
 	MaxInstructions uint64    // Module.Instructions, likewise
@@ -220,7 +220,7 @@ type Features struct {
 	Atomics64              bool
 	Timestamps             bool // a Timer says when each command ran
 	VulkanMemoryModel      bool
-	Abilities              abi.Ability // what else shaders may ask for
+	Abilities              spv.Ability // what else shaders may ask for
 	SPIRV                  uint32      // newest version of SPIR-V taken, as in a module's header; 0 = no limit known
 }
 

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // MaxParams is the most bytes a params struct may take: what every Vulkan
@@ -20,7 +20,7 @@ const MaxParams = 128
 
 // layout is a params struct type taken apart.
 type layout struct {
-	members []abi.Member
+	members []spv.Member
 	paths   []string // the members as Go spells them, for error texts
 	scalars []scalar
 	size    int
@@ -56,7 +56,7 @@ func layoutOf(params any) (*layout, error) {
 func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 	if n := numbers[t.Kind()]; n != "" {
 		l.scalars = append(l.scalars, scalar{steps, t.Kind()})
-		return l.member(abi.Member{Name: name, Type: n, Offset: uint32(l.size), Size: 4}, path)
+		return l.member(spv.Member{Name: name, Type: n, Offset: uint32(l.size), Size: 4}, path)
 	}
 	switch t.Kind() {
 	case reflect.Array:
@@ -78,7 +78,7 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 		if n == "" {
 			return nil
 		}
-		return l.member(abi.Member{Name: name, Type: fmt.Sprintf("%s[%d]", n, t.Len()), Offset: uint32(l.size), Size: uint32(4 * t.Len())}, path)
+		return l.member(spv.Member{Name: name, Type: fmt.Sprintf("%s[%d]", n, t.Len()), Offset: uint32(l.size), Size: uint32(4 * t.Len())}, path)
 	case reflect.Struct:
 		dot := ""
 		if path != "" {
@@ -106,7 +106,7 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 }
 
 // member appends a member that the size so far is the offset of.
-func (l *layout) member(m abi.Member, path string) error {
+func (l *layout) member(m spv.Member, path string) error {
 	l.members = append(l.members, m)
 	l.paths = append(l.paths, path)
 	if l.size += int(m.Size); l.size > MaxParams {
@@ -168,7 +168,7 @@ func (l *layout) encode(b []byte, params any) []byte {
 // fields with the first letter lowered: "radius" "u32", "weights" "f32[4]";
 // structs are taken apart, "stage[2].scale". Nil params have none.
 // Errors: as Encode.
-func Layout(params any) ([]abi.Member, error) {
+func Layout(params any) ([]spv.Member, error) {
 	if params == nil {
 		return nil, nil
 	}
@@ -178,7 +178,7 @@ func Layout(params any) ([]abi.Member, error) {
 
 // CheckParams reports ErrABIMismatch, naming the field, if the params struct
 // is not the push-constant block of m.
-func CheckParams(m *abi.Module, params any) error {
+func CheckParams(m *spv.Module, params any) error {
 	l := &layout{}
 	if params != nil {
 		var err error

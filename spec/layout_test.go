@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -42,7 +42,7 @@ func TestEncodeAndLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantMembers := []abi.Member{
+	wantMembers := []spv.Member{
 		{Name: "width", Type: "u32", Offset: 0, Size: 4}, {Name: "height", Type: "u32", Offset: 4, Size: 4},
 		{Name: "shift", Type: "i32", Offset: 8, Size: 4}, {Name: "sigma", Type: "f32", Offset: 12, Size: 4},
 		{Name: "weights", Type: "f32[3]", Offset: 16, Size: 12},
@@ -101,11 +101,11 @@ func TestCheckParams(t *testing.T) {
 		N      uint32
 		Radius uint32
 	}
-	m := &abi.Module{Name: "image/blur.u8", Params: []abi.Member{{Name: "n", Type: "u32", Offset: 0, Size: 4}, {Name: "radius", Type: "u32", Offset: 4, Size: 4}}}
+	m := &spv.Module{Name: "image/blur.u8", Params: []spv.Member{{Name: "n", Type: "u32", Offset: 0, Size: 4}, {Name: "radius", Type: "u32", Offset: 4, Size: 4}}}
 	if err := spec.CheckParams(m, blur{}); err != nil {
 		t.Errorf("equal: %v", err)
 	}
-	if err := spec.CheckParams(&abi.Module{}, nil); err != nil {
+	if err := spec.CheckParams(&spv.Module{}, nil); err != nil {
 		t.Errorf("none: %v", err)
 	}
 	for _, c := range []struct {

@@ -5,11 +5,12 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Modules finds a kernel's shader by name.
-type Modules = func(name string) (*abi.Module, error)
+type Modules = func(name string) (*spv.Module, error)
 
 // Table describes the operations and the kernels of a shader bundle for the
 // ABI fingerprint. Push-constant layouts are those of the Go params structs, so
@@ -18,16 +19,16 @@ type Modules = func(name string) (*abi.Module, error)
 // Errors: those of module, and ErrInvalidArgument for a params struct that
 // cannot be push constants.
 func Table(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
-	return table(ops, kernels, module, func(k Kernel, _ *abi.Module) ([]abi.Member, error) { return Layout(k.Params) })
+	return table(ops, kernels, module, func(k Kernel, _ *spv.Module) ([]spv.Member, error) { return Layout(k.Params) })
 }
 
 // ShaderTable is Table with the push-constant layouts the shaders declare: the
 // build's side of the comparison.
 func ShaderTable(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
-	return table(ops, kernels, module, func(_ Kernel, m *abi.Module) ([]abi.Member, error) { return m.Params, nil })
+	return table(ops, kernels, module, func(_ Kernel, m *spv.Module) ([]spv.Member, error) { return m.Params, nil })
 }
 
-func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *abi.Module) ([]abi.Member, error)) (abi.Table, error) {
+func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv.Module) ([]spv.Member, error)) (abi.Table, error) {
 	var t abi.Table
 	if module == nil {
 		return t, noCall("no modules to describe")

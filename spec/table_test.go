@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -27,12 +28,12 @@ func addOp() *Op {
 }
 
 // modules is a bundle of one claimed kernel and one free one.
-func modules() map[string]*abi.Module {
-	return map[string]*abi.Module{
+func modules() map[string]*spv.Module {
+	return map[string]*spv.Module{
 		"nn/add.f32": {
 			Name:     "nn/add.f32",
-			Bindings: []abi.Binding{{Slot: 0, Kind: abi.StorageBuffer, Access: abi.ReadOnly, Type: "f32"}},
-			Params:   []abi.Member{{Name: "n", Type: "u32", Offset: 0, Size: 4}, {Name: "scale", Type: "f32", Offset: 4, Size: 4}},
+			Bindings: []spv.Binding{{Slot: 0, Kind: spv.StorageBuffer, Access: spv.ReadOnly, Type: "f32"}},
+			Params:   []spv.Member{{Name: "n", Type: "u32", Offset: 0, Size: 4}, {Name: "scale", Type: "f32", Offset: 4, Size: 4}},
 			Hash:     sha256.Sum256([]byte("add")),
 		},
 		"test/copy.u32": {Name: "test/copy.u32", Hash: sha256.Sum256([]byte("copy"))},
@@ -41,8 +42,8 @@ func modules() map[string]*abi.Module {
 
 var bundled = []string{"nn/add.f32", "test/copy.u32"}
 
-func find(m map[string]*abi.Module) Modules {
-	return func(name string) (*abi.Module, error) {
+func find(m map[string]*spv.Module) Modules {
+	return func(name string) (*spv.Module, error) {
 		if m[name] == nil {
 			return nil, fmt.Errorf("%w: no kernel %s", errs.ErrInvalidArgument, name)
 		}
@@ -50,7 +51,7 @@ func find(m map[string]*abi.Module) Modules {
 	}
 }
 
-func prints(t *testing.T, ops []*Op, m map[string]*abi.Module) (goSays, shaderSays uint64) {
+func prints(t *testing.T, ops []*Op, m map[string]*spv.Module) (goSays, shaderSays uint64) {
 	t.Helper()
 	a, err := Table(ops, bundled, find(m))
 	if err != nil {
@@ -68,34 +69,34 @@ func TestTablesAgree(t *testing.T) {
 	if built != shader {
 		t.Fatalf("Go gives %016x, the shaders give %016x for the same declarations", built, shader)
 	}
-	for name, change := range map[string]func(*Op, map[string]*abi.Module){
-		"Go field name": func(op *Op, _ map[string]*abi.Module) {
+	for name, change := range map[string]func(*Op, map[string]*spv.Module){
+		"Go field name": func(op *Op, _ map[string]*spv.Module) {
 			op.Kernels[0].Params = struct {
 				N      uint32
 				Factor float32
 			}{}
 		},
-		"Go field type": func(op *Op, _ map[string]*abi.Module) { op.Kernels[0].Params = struct{ N, Scale uint32 }{} },
-		"Go field order": func(op *Op, _ map[string]*abi.Module) {
+		"Go field type": func(op *Op, _ map[string]*spv.Module) { op.Kernels[0].Params = struct{ N, Scale uint32 }{} },
+		"Go field order": func(op *Op, _ map[string]*spv.Module) {
 			op.Kernels[0].Params = struct {
 				Scale float32
 				N     uint32
 			}{}
 		},
-		"Go field added": func(op *Op, _ map[string]*abi.Module) {
+		"Go field added": func(op *Op, _ map[string]*spv.Module) {
 			op.Kernels[0].Params = struct {
 				N     uint32
 				Scale float32
 				M     uint32
 			}{}
 		},
-		"Go params gone":   func(op *Op, _ map[string]*abi.Module) { op.Kernels[0].Params = nil },
-		"op name":          func(op *Op, _ map[string]*abi.Module) { op.Name = "plus" },
-		"argument name":    func(op *Op, _ map[string]*abi.Module) { op.In[0].Name = "x" },
-		"kernel not used":  func(op *Op, _ map[string]*abi.Module) { op.Kernels = nil },
-		"one byte of code": func(_ *Op, m map[string]*abi.Module) { m["nn/add.f32"].Hash[3] ^= 1 },
-		"free kernel":      func(_ *Op, m map[string]*abi.Module) { m["test/copy.u32"].Hash[0] ^= 1 },
-		"binding access":   func(_ *Op, m map[string]*abi.Module) { m["nn/add.f32"].Bindings[0].Access = abi.ReadWrite },
+		"Go params gone":   func(op *Op, _ map[string]*spv.Module) { op.Kernels[0].Params = nil },
+		"op name":          func(op *Op, _ map[string]*spv.Module) { op.Name = "plus" },
+		"argument name":    func(op *Op, _ map[string]*spv.Module) { op.In[0].Name = "x" },
+		"kernel not used":  func(op *Op, _ map[string]*spv.Module) { op.Kernels = nil },
+		"one byte of code": func(_ *Op, m map[string]*spv.Module) { m["nn/add.f32"].Hash[3] ^= 1 },
+		"free kernel":      func(_ *Op, m map[string]*spv.Module) { m["test/copy.u32"].Hash[0] ^= 1 },
+		"binding access":   func(_ *Op, m map[string]*spv.Module) { m["nn/add.f32"].Bindings[0].Access = spv.ReadWrite },
 	} {
 		op, m := addOp(), modules()
 		change(op, m)
@@ -103,10 +104,10 @@ func TestTablesAgree(t *testing.T) {
 			t.Errorf("%s: the fingerprint of the Go declarations did not change", name)
 		}
 	}
-	for name, change := range map[string]func(map[string]*abi.Module){
-		"shader field name":   func(m map[string]*abi.Module) { m["nn/add.f32"].Params[1].Name = "factor" },
-		"shader field type":   func(m map[string]*abi.Module) { m["nn/add.f32"].Params[1].Type = "i32" },
-		"shader field offset": func(m map[string]*abi.Module) { m["nn/add.f32"].Params[1].Offset = 16 },
+	for name, change := range map[string]func(map[string]*spv.Module){
+		"shader field name":   func(m map[string]*spv.Module) { m["nn/add.f32"].Params[1].Name = "factor" },
+		"shader field type":   func(m map[string]*spv.Module) { m["nn/add.f32"].Params[1].Type = "i32" },
+		"shader field offset": func(m map[string]*spv.Module) { m["nn/add.f32"].Params[1].Offset = 16 },
 	} {
 		m := modules()
 		change(m)

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 //go:embed abi.txt spirv.sum */*.spv
@@ -23,7 +23,7 @@ var files embed.FS
 type entry struct {
 	once   sync.Once
 	path   string
-	module *abi.Module
+	module *spv.Module
 	err    error
 }
 
@@ -49,7 +49,7 @@ var index = sync.OnceValue(func() map[string]*entry {
 // reflected once, at the first call; every caller shares it. It was validated
 // when it was built, and its hash is part of the ABI fingerprint.
 // Errors: ErrInvalidArgument for an unknown name.
-func Module(name string) (*abi.Module, error) {
+func Module(name string) (*spv.Module, error) {
 	e := index()[name]
 	if e == nil {
 		return nil, fmt.Errorf("spirv: module: %w: no kernel is named %q", errs.ErrInvalidArgument, name)
@@ -62,7 +62,7 @@ func (e *entry) load(name string) {
 	e.once.Do(func() {
 		var code []byte
 		if code, e.err = files.ReadFile(e.path); e.err == nil {
-			e.module, e.err = abi.Reflect(name, code)
+			e.module, e.err = spv.Reflect(name, code)
 		}
 	})
 }

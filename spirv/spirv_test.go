@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
@@ -43,7 +44,7 @@ func TestNamesAndModules(t *testing.T) {
 func TestModuleIsSharedAndConcurrent(t *testing.T) {
 	name := spirv.Names()[0]
 	var wg sync.WaitGroup
-	got := make([]*abi.Module, 16)
+	got := make([]*spv.Module, 16)
 	for i := range got {
 		wg.Go(func() { got[i], _ = spirv.Module(name) })
 	}
@@ -73,7 +74,7 @@ func TestFingerprintIsOfTheText(t *testing.T) {
 // The two roads to a module, for all kernels: what is done for foreign SPIR-V,
 // and what is done for these.
 func BenchmarkAll(b *testing.B) {
-	for what, f := range map[string]func(string, []byte) (*abi.Module, error){"Parse": abi.Parse, "Reflect": abi.Reflect} {
+	for what, f := range map[string]func(string, []byte) (*spv.Module, error){"Parse": spv.Parse, "Reflect": spv.Reflect} {
 		b.Run(what, func(b *testing.B) {
 			for b.Loop() {
 				n := int64(0)

@@ -7,46 +7,46 @@ package vk
 */
 import "C"
 
-import "github.com/lathe-gpu/lathe/abi"
+import "github.com/lathe-gpu/lathe/internal/spv"
 
 // offered says which feature stands for an ability.
-var offered = map[abi.Ability]struct{ structure, member int }{
-	abi.SharedZero:      {C.LVK_ZERO_SHARED, 0},
-	abi.SubgroupFlow:    {C.LVK_SUBGROUP_FLOW, 0},
-	abi.SubgroupTypes:   {C.LVK_SUBGROUP_TYPES, 0},
-	abi.SharedAtomics64: {C.LVK_ATOMICS64, 1},
-	abi.BufferF32:       {C.LVK_ATOMIC_FLOAT, 0},
-	abi.BufferF32Add:    {C.LVK_ATOMIC_FLOAT, 1},
-	abi.BufferF64:       {C.LVK_ATOMIC_FLOAT, 2},
-	abi.BufferF64Add:    {C.LVK_ATOMIC_FLOAT, 3},
-	abi.SharedF32:       {C.LVK_ATOMIC_FLOAT, 4},
-	abi.SharedF32Add:    {C.LVK_ATOMIC_FLOAT, 5},
-	abi.SharedF64:       {C.LVK_ATOMIC_FLOAT, 6},
-	abi.SharedF64Add:    {C.LVK_ATOMIC_FLOAT, 7},
-	abi.BufferF32MinMax: {C.LVK_ATOMIC_FLOAT2, 3},
-	abi.BufferF64MinMax: {C.LVK_ATOMIC_FLOAT2, 4},
-	abi.SharedF32MinMax: {C.LVK_ATOMIC_FLOAT2, 8},
-	abi.SharedF64MinMax: {C.LVK_ATOMIC_FLOAT2, 9},
-	abi.SubgroupClock:   {C.LVK_CLOCK, 0},
-	abi.DeviceClock:     {C.LVK_CLOCK, 1},
-	abi.Uniform16:       {C.LVK_STORAGE16, 1},
-	abi.Push16:          {C.LVK_STORAGE16, 2},
-	abi.Uniform8:        {C.LVK_STORAGE8, 1},
-	abi.Push8:           {C.LVK_STORAGE8, 2},
-	abi.BufferPointers:  {C.LVK_POINTERS, 0},
-	abi.IntegerDot:      {C.LVK_DOT, 0},
-	abi.Assumptions:     {C.LVK_ASSUME, 0},
+var offered = map[spv.Ability]struct{ structure, member int }{
+	spv.SharedZero:      {C.LVK_ZERO_SHARED, 0},
+	spv.SubgroupFlow:    {C.LVK_SUBGROUP_FLOW, 0},
+	spv.SubgroupTypes:   {C.LVK_SUBGROUP_TYPES, 0},
+	spv.SharedAtomics64: {C.LVK_ATOMICS64, 1},
+	spv.BufferF32:       {C.LVK_ATOMIC_FLOAT, 0},
+	spv.BufferF32Add:    {C.LVK_ATOMIC_FLOAT, 1},
+	spv.BufferF64:       {C.LVK_ATOMIC_FLOAT, 2},
+	spv.BufferF64Add:    {C.LVK_ATOMIC_FLOAT, 3},
+	spv.SharedF32:       {C.LVK_ATOMIC_FLOAT, 4},
+	spv.SharedF32Add:    {C.LVK_ATOMIC_FLOAT, 5},
+	spv.SharedF64:       {C.LVK_ATOMIC_FLOAT, 6},
+	spv.SharedF64Add:    {C.LVK_ATOMIC_FLOAT, 7},
+	spv.BufferF32MinMax: {C.LVK_ATOMIC_FLOAT2, 3},
+	spv.BufferF64MinMax: {C.LVK_ATOMIC_FLOAT2, 4},
+	spv.SharedF32MinMax: {C.LVK_ATOMIC_FLOAT2, 8},
+	spv.SharedF64MinMax: {C.LVK_ATOMIC_FLOAT2, 9},
+	spv.SubgroupClock:   {C.LVK_CLOCK, 0},
+	spv.DeviceClock:     {C.LVK_CLOCK, 1},
+	spv.Uniform16:       {C.LVK_STORAGE16, 1},
+	spv.Push16:          {C.LVK_STORAGE16, 2},
+	spv.Uniform8:        {C.LVK_STORAGE8, 1},
+	spv.Push8:           {C.LVK_STORAGE8, 2},
+	spv.BufferPointers:  {C.LVK_POINTERS, 0},
+	spv.IntegerDot:      {C.LVK_DOT, 0},
+	spv.Assumptions:     {C.LVK_ASSUME, 0},
 }
 
 // floatModes are the abilities that the properties of float controls tell, in the
 // order that Vulkan has them in after the two independences.
-var floatModes = [15]abi.Ability{
-	abi.Special16, abi.Special32, abi.Special64, abi.Preserve16, abi.Preserve32, abi.Preserve64, abi.Flush16, abi.Flush32, abi.Flush64,
-	abi.Nearest16, abi.Nearest32, abi.Nearest64, abi.Truncate16, abi.Truncate32, abi.Truncate64,
+var floatModes = [15]spv.Ability{
+	spv.Special16, spv.Special32, spv.Special64, spv.Preserve16, spv.Preserve32, spv.Preserve64, spv.Flush16, spv.Flush32, spv.Flush64,
+	spv.Nearest16, spv.Nearest32, spv.Nearest64, spv.Truncate16, spv.Truncate32, spv.Truncate64,
 }
 
 // abilities are those the device has, all of which are enabled.
-func (p *physical) abilities() (a abi.Ability) {
+func (p *physical) abilities() (a spv.Ability) {
 	q := &p.query
 	for ability, at := range offered {
 		if q.features[at.structure][at.member] != 0 {
@@ -54,21 +54,21 @@ func (p *physical) abilities() (a abi.Ability) {
 		}
 	}
 	if q.ballot != 0 {
-		a |= abi.BallotExtension
+		a |= spv.BallotExtension
 	}
 	if q.vote != 0 {
-		a |= abi.VoteExtension
+		a |= spv.VoteExtension
 	}
 	if q.floatControls == 0 {
 		return a
 	}
-	a |= abi.FloatControls
+	a |= spv.FloatControls
 	for k, ability := range floatModes {
 		if q.floats[2+k] != 0 {
 			a |= ability
 		}
 	}
-	for k, free := range [2][2]abi.Ability{{abi.DenormFree32, abi.DenormFree}, {abi.RoundingFree32, abi.RoundingFree}} {
+	for k, free := range [2][2]spv.Ability{{spv.DenormFree32, spv.DenormFree}, {spv.RoundingFree32, spv.RoundingFree}} {
 		switch q.floats[k] { // VkShaderFloatControlsIndependence
 		case 0:
 			a |= free[0]

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
@@ -19,7 +19,7 @@ const (
 	addKernel    = "test/gputest_add.f32"
 )
 
-func kernel(t testing.TB, name string) *abi.Module {
+func kernel(t testing.TB, name string) *spv.Module {
 	t.Helper()
 	m, err := spirv.Module(name)
 	if err != nil {
@@ -50,7 +50,7 @@ func alloc(t testing.TB, d *Device, v ...uint32) gpu.Handle {
 }
 
 // affine is a dispatch of the affine kernel over n words.
-func affine(m *abi.Module, src, dst gpu.Handle, n, scale, shift uint32) gpu.Dispatch {
+func affine(m *spv.Module, src, dst gpu.Handle, n, scale, shift uint32) gpu.Dispatch {
 	return gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: src}, {Buffer: dst}},
 		Params: words(n, scale, shift), Groups: [3]uint32{(n + 63) / 64, 1, 1}}
 }

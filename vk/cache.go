@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"unsafe"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // A cache file is cacheMagic, the key, the SHA-256 of the driver's data, and
@@ -58,7 +58,7 @@ type cacheEntry struct {
 }
 
 // load makes the cache entry of a module, with what was kept of it.
-func (c *diskCache) load(d *Device, m *abi.Module) cacheEntry {
+func (c *diskCache) load(d *Device, m *spv.Module) cacheEntry {
 	if c.dir == "" {
 		return cacheEntry{}
 	}
@@ -79,7 +79,7 @@ func (c *diskCache) load(d *Device, m *abi.Module) cacheEntry {
 	return e
 }
 
-func cacheKey(p *physical, m *abi.Module) [sha256.Size]byte {
+func cacheKey(p *physical, m *spv.Module) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(p.info.UUID[:])
 	h.Write(p.cacheID[:])

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // cacheFiles returns the files of a cache folder by name.
@@ -127,9 +127,9 @@ func TestCacheConcurrent(t *testing.T) {
 // TestCacheKey wants another file for anything that makes the data another.
 func TestCacheKey(t *testing.T) {
 	base := physical{driver: 1, version: 2}
-	m := abi.Module{Hash: [32]byte{1}}
+	m := spv.Module{Hash: [32]byte{1}}
 	seen := map[[32]byte]string{cacheKey(&base, &m): "base"}
-	add := func(what string, p physical, m abi.Module) {
+	add := func(what string, p physical, m spv.Module) {
 		k := cacheKey(&p, &m)
 		if was, ok := seen[k]; ok {
 			t.Errorf("%s has the key of %s", what, was)
@@ -148,5 +148,5 @@ func TestCacheKey(t *testing.T) {
 	p = base
 	p.info.Driver = "x"
 	add("driver", p, m)
-	add("shader", base, abi.Module{Hash: [32]byte{2}})
+	add("shader", base, spv.Module{Hash: [32]byte{2}})
 }

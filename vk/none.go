@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 var errBuilt = fmt.Errorf("vk: open: %w: this program was built without Vulkan (tag novk, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
@@ -19,7 +19,7 @@ const Built = false
 type Device struct{ gpu.Device }
 
 // Prepare returns ErrNoDevice: this build has no Vulkan in it.
-func (*Device) Prepare(*abi.Module) error { return errBuilt }
+func (*Device) Prepare(*spv.Module) error { return errBuilt }
 
 // Open returns ErrNoDevice: this build has no Vulkan in it.
 func Open(ctx context.Context, opts Options) (*Device, error) { return nil, errBuilt }

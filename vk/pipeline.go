@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // pipeline is a module compiled for the device.
@@ -29,7 +29,7 @@ type pipeline struct {
 
 	ready   chan struct{} // closed once c or err is there
 	err     error
-	checked atomic.Pointer[abi.Module] // the last module of this code that passed gpu.CheckModule
+	checked atomic.Pointer[spv.Module] // the last module of this code that passed gpu.CheckModule
 }
 
 // slot is a binding of a pipeline.
@@ -38,7 +38,7 @@ type slot struct {
 	typ    uint32 // C.LVK_STORAGE and so on
 	format uint32 // of a texel view
 	write  bool   // the shader may write it
-	decl   *abi.Binding
+	decl   *spv.Binding
 }
 
 func (s *slot) texel() bool { return s.typ == C.LVK_UNIFORM_TEXEL || s.typ == C.LVK_STORAGE_TEXEL }
@@ -69,7 +69,7 @@ func (ps *pipelines) destroy(fn *C.lvk_device) {
 // need not. A driver may still put work off to that first dispatch: lavapipe
 // does.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *abi.Module) (err error) {
+func (d *Device) Prepare(m *spv.Module) (err error) {
 	if err := d.begin(); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (d *Device) Prepare(m *abi.Module) (err error) {
 
 // pipeline returns the pipeline of a module the device can run, compiling it
 // the first time. The caller is an active operation and does not hold mu.
-func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
+func (d *Device) pipeline(m *spv.Module) (*pipeline, error) {
 	if m == nil {
 		return nil, gpu.CheckModule(&d.phys.info, m)
 	}
@@ -127,7 +127,7 @@ func (d *Device) pipeline(m *abi.Module) (*pipeline, error) {
 }
 
 // compile fills in p.
-func (d *Device) compile(p *pipeline, m *abi.Module) {
+func (d *Device) compile(p *pipeline, m *spv.Module) {
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
 	p.layout(m)
 	slots := make([]C.lvk_slot, len(p.slots)+1)
@@ -169,17 +169,17 @@ func (d *Device) compile(p *pipeline, m *abi.Module) {
 }
 
 // sourceOf is the SPIR-V that the driver gets of a module.
-func sourceOf(m *abi.Module) ([]byte, error) {
-	m, err := abi.Guard(m)
+func sourceOf(m *spv.Module) ([]byte, error) {
+	m, err := spv.Guard(m)
 	if err != nil {
 		return nil, err
 	}
-	return abi.Cooperative(m)
+	return spv.Cooperative(m)
 }
 
 // subgroup is the size to cut workgroups of m by, as Features.FullSubgroups
 // promises; 0 leaves it to the driver.
-func (d *Device) subgroup(m *abi.Module) C.uint32_t {
+func (d *Device) subgroup(m *spv.Module) C.uint32_t {
 	size := d.phys.info.Features.SubgroupSize
 	if !m.Subgroups() || !d.phys.info.Features.FullSubgroups || m.LocalSize[0]%size != 0 {
 		return 0
@@ -191,18 +191,18 @@ func (d *Device) subgroup(m *abi.Module) C.uint32_t {
 }
 
 // layout lists the bindings of m.
-func (p *pipeline) layout(m *abi.Module) {
+func (p *pipeline) layout(m *spv.Module) {
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
 		s := slot{number: b.Slot, decl: b}
 		switch b.Kind {
-		case abi.StorageBuffer:
-			s.typ, s.write = C.LVK_STORAGE, b.Access&abi.WriteOnly != 0
-		case abi.UniformTexel:
+		case spv.StorageBuffer:
+			s.typ, s.write = C.LVK_STORAGE, b.Access&spv.WriteOnly != 0
+		case spv.UniformTexel:
 			s.typ, s.format = C.LVK_UNIFORM_TEXEL, texelFormat(b.Type)
-		case abi.StorageTexel:
-			s.typ, s.format, s.write = C.LVK_STORAGE_TEXEL, texelFormat(b.Type), b.Access&abi.WriteOnly != 0
-		case abi.UniformBuffer:
+		case spv.StorageTexel:
+			s.typ, s.format, s.write = C.LVK_STORAGE_TEXEL, texelFormat(b.Type), b.Access&spv.WriteOnly != 0
+		case spv.UniformBuffer:
 			s.typ = C.LVK_UNIFORM
 		}
 		p.slots = append(p.slots, s)

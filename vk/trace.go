@@ -12,8 +12,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // ticks is how a queue's timestamps count.
@@ -164,7 +164,7 @@ func (d *Device) readTimes(b *batch) bool {
 
 // timeCompile begins the compilation of m, and returns what ends it. The caller
 // does not hold mu.
-func (d *Device) timeCompile(m *abi.Module) (done func()) {
+func (d *Device) timeCompile(m *spv.Module) (done func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.trace

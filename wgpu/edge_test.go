@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 func alloc(t testing.TB, d *Device, size int64) gpu.Handle {
@@ -212,7 +212,7 @@ void main() { b[0] += a.x; }`)
 }
 
 // compile makes a module of GLSL, with glslc.
-func compile(t *testing.T, source string) *abi.Module {
+func compile(t *testing.T, source string) *spv.Module {
 	t.Helper()
 	glslc, err := exec.LookPath("glslc")
 	if err != nil {
@@ -233,7 +233,7 @@ func compile(t *testing.T, source string) *abi.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := abi.Parse("a", code)
+	m, err := spv.Parse("a", code)
 	if err != nil {
 		t.Fatal(err)
 	}

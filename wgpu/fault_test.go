@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
-func kernel(t testing.TB, name string) *abi.Module {
+func kernel(t testing.TB, name string) *spv.Module {
 	t.Helper()
 	m, err := spirv.Module(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func words(w ...uint32) []byte {
 }
 
 // affine is y = scale·x + shift for n words.
-func affine(m *abi.Module, x, y gpu.Handle, n int, scale, shift uint32) gpu.Dispatch {
+func affine(m *spv.Module, x, y gpu.Handle, n int, scale, shift uint32) gpu.Dispatch {
 	return gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: x}, {Buffer: y}},
 		Params: words(uint32(n), scale, shift), Groups: [3]uint32{uint32(n+63) / 64, 1, 1}}
 }

@@ -70,7 +70,7 @@ func (a *adapter) load() bool {
 			MaxUniform:     clamp(uint64(l.maxUniformBinding)) &^ 15,
 		},
 	}
-	// abi.Lower makes texel buffers of storage buffers.
+	// spv.Lower makes texel buffers of storage buffers.
 	lim := &a.info.Limits
 	lim.MaxTexels, lim.TexelAlign, lim.MaxTexelBuffers = lim.MaxBinding/16, lim.OffsetAlign, lim.MaxBindings
 	lim.BoundCompiling(kind)

@@ -17,8 +17,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // pipeline is a module compiled for the device.
@@ -30,7 +30,7 @@ type pipeline struct {
 	lanes   uint64     // invocations of a workgroup
 	ready   chan struct{}
 	err     error
-	checked atomic.Pointer[abi.Module] // the last module of this code that passed gpu.CheckModule
+	checked atomic.Pointer[spv.Module] // the last module of this code that passed gpu.CheckModule
 }
 
 // slot is a binding of a pipeline.
@@ -39,7 +39,7 @@ type slot struct {
 	uniform bool
 	write   bool   // the shader may write it
 	least   uint32 // bytes the shader's block has
-	decl    *abi.Binding
+	decl    *spv.Binding
 }
 
 // The ways to use a buffer that exclude one another.
@@ -86,7 +86,7 @@ func (ps *pipelines) destroy() {
 // Prepare compiles a module without running it, so that its first dispatch
 // need not. A driver may still put work off to that first dispatch.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *abi.Module) error {
+func (d *Device) Prepare(m *spv.Module) error {
 	if err := d.begin(); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (d *Device) Prepare(m *abi.Module) error {
 
 // pipeline returns the pipeline of a module the device can run, compiling it
 // the first time. The caller is an active operation and does not hold mu.
-func (d *Device) pipeline(m *abi.Module, aliased bool) (*pipeline, error) {
+func (d *Device) pipeline(m *spv.Module, aliased bool) (*pipeline, error) {
 	if m == nil {
 		return nil, gpu.CheckModule(&d.info, m)
 	}
@@ -141,13 +141,13 @@ func (d *Device) pipeline(m *abi.Module, aliased bool) (*pipeline, error) {
 }
 
 // compile fills in p.
-func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
+func (d *Device) compile(p *pipeline, m *spv.Module, aliased bool) error {
 	p.aliased = aliased
 	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
 	storage := 0
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		if b.Kind != abi.UniformBuffer { // texel buffers become storage buffers
+		if b.Kind != spv.UniformBuffer { // texel buffers become storage buffers
 			storage++
 		}
 	}
@@ -155,21 +155,21 @@ func (d *Device) compile(p *pipeline, m *abi.Module, aliased bool) error {
 	if uint32(storage) > have {
 		return fmt.Errorf("wgpu: %s: %w", gpu.Label(m), &gpu.LimitError{Name: "MaxBindings", Want: int64(storage), Have: int64(have)})
 	}
-	guarded, err := abi.Guard(m)
+	guarded, err := spv.Guard(m)
 	if err != nil {
 		return err
 	}
-	l, err := abi.Lower(guarded, aliased)
+	l, err := spv.Lower(guarded, aliased)
 	if err != nil {
 		return err
 	}
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		p.slots = append(p.slots, slot{b.Slot, b.Kind == abi.UniformBuffer, b.Access&abi.WriteOnly != 0, l.Least[i], b})
+		p.slots = append(p.slots, slot{b.Slot, b.Kind == spv.UniformBuffer, b.Access&spv.WriteOnly != 0, l.Least[i], b})
 	}
 	switch {
 	case l.ParamBytes == 0:
-	case l.ParamKind == abi.UniformBuffer:
+	case l.ParamKind == spv.UniformBuffer:
 		p.params = C.LWG_PARAMS_UNIFORM
 	default:
 		p.params = C.LWG_PARAMS_STORAGE

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // A batch goes to the device once it holds this much: flushCount commands before
@@ -192,7 +192,7 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 
 // conflict refuses a buffer that is bound as a uniform buffer and, in the same
 // dispatch, as one that its pipeline may write.
-func (p *pipeline) conflict(m *abi.Module, uses []use) error {
+func (p *pipeline) conflict(m *spv.Module, uses []use) error {
 	for i, u := range p.slots {
 		for j, w := range p.slots {
 			if u.uniform && !w.uniform && (w.write || p.aliased) && uses[i].buf == uses[j].buf {

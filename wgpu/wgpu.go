@@ -1,6 +1,6 @@
 // Package wgpu is gpu.Device over WebGPU: by wgpu-native, which stands on
 // Vulkan, Metal, Direct3D 12 or OpenGL. It runs the same SPIR-V as package vk,
-// rewritten by abi.Lower.
+// rewritten by spv.Lower.
 //
 // The native library is linked into the program and adds some 40 MB to it. Built
 // with the tag nowgpu, or without cgo, the package has no WebGPU in it and Open

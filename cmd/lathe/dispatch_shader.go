@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // choose gives the module of the entry point asked for, or the one there is.
@@ -14,7 +14,7 @@ func (c *dispatchCmd) choose(code []byte) ([]byte, error) {
 	if c.Entry == "" {
 		return code, nil
 	}
-	one, err := abi.Entry(code, c.Entry)
+	one, err := spv.Entry(code, c.Entry)
 	if err != nil {
 		return nil, misuse(fmt.Errorf("%s: %w", c.Shader, err))
 	}
@@ -23,7 +23,7 @@ func (c *dispatchCmd) choose(code []byte) ([]byte, error) {
 
 // list prints what the shader expects: entry points, bindings, parameters.
 func (c *dispatchCmd) list(a *app, code []byte) error {
-	names, err := abi.Entries(code)
+	names, err := spv.Entries(code)
 	if err != nil {
 		return misuse(fmt.Errorf("%s: %w", c.Shader, err))
 	}
@@ -31,7 +31,7 @@ func (c *dispatchCmd) list(a *app, code []byte) error {
 	if err != nil {
 		return err
 	}
-	m, err := abi.Parse("", one)
+	m, err := spv.Parse("", one)
 	if errors.Is(err, errs.ErrUnsupported) && len(names) > 1 && c.Entry == "" { // it must be chosen
 		if a.cli.JSON {
 			return a.writeJSON(shaderJSON{Entries: names})
@@ -81,7 +81,7 @@ type pushJSON struct {
 	Name   string `json:"name"`
 }
 
-func describeShader(names []string, m *abi.Module) shaderJSON {
+func describeShader(names []string, m *spv.Module) shaderJSON {
 	x := shaderJSON{Entries: names, Workgroup: m.LocalSize[:]}
 	for i := range m.Bindings {
 		b := &m.Bindings[i]

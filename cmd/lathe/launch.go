@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // An interrupted dispatch ends within two seconds, whatever its shader does: it
@@ -121,11 +121,11 @@ func (l *job) warn(a *app, info *gpu.Info) {
 	if most == 0 {
 		return
 	}
-	m, err := abi.Parse("", l.code)
+	m, err := spv.Parse("", l.code)
 	if err != nil || m.Iterations <= uint64(most) {
 		return
 	}
-	if m.Iterations == abi.Unbounded {
+	if m.Iterations == spv.Unbounded {
 		a.warn(fmt.Sprintf("note: %s has a loop whose end cannot be told beforehand, and %s stops an invocation after %d iterations without an error", l.shader, info.Name, most))
 		return
 	}

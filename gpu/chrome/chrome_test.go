@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/chrome"
 	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // event is a line of a trace, as any reader of the format takes it.
@@ -143,9 +143,9 @@ func session(t *testing.T) []byte {
 	if err := dev.Write(ctx, h, 0, make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
-	one := gpu.Dispatch{Module: null.Module("test/one", 0, abi.Binding{}), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{1, 2, 3}}
+	one := gpu.Dispatch{Module: null.Module("test/one", 0, spv.Binding{}), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{1, 2, 3}}
 	two := one
-	two.Module = null.Module("test/two", 0, abi.Binding{})
+	two.Module = null.Module("test/two", 0, spv.Binding{})
 	first, end := trace.Begin("first", map[string]string{"in": "f32[2,3]"})
 	one.Tag, two.Tag = first, first
 	if err := dev.Submit([]gpu.Dispatch{one, two}); err != nil {

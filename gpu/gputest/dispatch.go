@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 func testAdd(e *env) {
@@ -358,7 +358,7 @@ func testLimits(e *env) {
 	l := e.dev.Info().Limits
 	x := e.words(1, 2, 3, 4)
 	// forge changes a copy of a real module: only numbers that Check must refuse.
-	forge := func(f func(*abi.Module)) func(*gpu.Dispatch) {
+	forge := func(f func(*spv.Module)) func(*gpu.Dispatch) {
 		return func(d *gpu.Dispatch) {
 			m := *d.Module
 			f(&m)
@@ -382,13 +382,13 @@ func testLimits(e *env) {
 		{"size past the end", func(d *gpu.Dispatch) { d.Bindings[0].Size = 17 }, gpu.ErrInvalidArgument},
 		{"overflowing size", func(d *gpu.Dispatch) { d.Bindings[0].Size = math.MaxInt64 }, gpu.ErrInvalidArgument},
 		{"negative size", func(d *gpu.Dispatch) { d.Bindings[0].Size = -1 }, gpu.ErrInvalidArgument},
-		{"unknown capability", forge(func(m *abi.Module) { m.Capabilities = append(slices.Clone(m.Capabilities), 60000) }), gpu.ErrUnsupported},
-		{"kernel capability", forge(func(m *abi.Module) { m.Capabilities = append(slices.Clone(m.Capabilities), 6) }), gpu.ErrUnsupported},
-		{"no code", forge(func(m *abi.Module) { m.Code = nil }), gpu.ErrInvalidShader},
-		{"too many bindings", forge(func(m *abi.Module) {
+		{"unknown capability", forge(func(m *spv.Module) { m.Capabilities = append(slices.Clone(m.Capabilities), 60000) }), gpu.ErrUnsupported},
+		{"kernel capability", forge(func(m *spv.Module) { m.Capabilities = append(slices.Clone(m.Capabilities), 6) }), gpu.ErrUnsupported},
+		{"no code", forge(func(m *spv.Module) { m.Code = nil }), gpu.ErrInvalidShader},
+		{"too many bindings", forge(func(m *spv.Module) {
 			m.Bindings = nil
 			for i := range min(l.MaxBindings, 1<<16) + 1 {
-				m.Bindings = append(m.Bindings, abi.Binding{Slot: i})
+				m.Bindings = append(m.Bindings, spv.Binding{Slot: i})
 			}
 		}), map[bool]error{true: gpu.ErrLimit, false: gpu.ErrInvalidArgument}[l.MaxBindings <= 1<<16]},
 	}
@@ -400,16 +400,16 @@ func testLimits(e *env) {
 			rows = append(rows, row{fmt.Sprintf("groups[%d]", i), func(d *gpu.Dispatch) { d.Groups[i] = l.MaxGroups[i] + 1 }, gpu.ErrLimit})
 		}
 		if l.MaxLocalSize[i] < math.MaxUint32 {
-			rows = append(rows, row{fmt.Sprintf("local size[%d]", i), forge(func(m *abi.Module) { m.LocalSize[i] = l.MaxLocalSize[i] + 1 }), gpu.ErrLimit})
+			rows = append(rows, row{fmt.Sprintf("local size[%d]", i), forge(func(m *spv.Module) { m.LocalSize[i] = l.MaxLocalSize[i] + 1 }), gpu.ErrLimit})
 		}
 	}
 	if l.MaxInvocations < math.MaxUint32 && l.MaxInvocations < l.MaxLocalSize[0]*l.MaxLocalSize[1] {
-		rows = append(rows, row{"invocations", forge(func(m *abi.Module) {
+		rows = append(rows, row{"invocations", forge(func(m *spv.Module) {
 			m.LocalSize = [3]uint32{l.MaxLocalSize[0], l.MaxLocalSize[1], l.MaxLocalSize[2]}
 		}), gpu.ErrLimit})
 	}
 	if l.MaxSharedBytes < math.MaxUint32 {
-		rows = append(rows, row{"shared memory", forge(func(m *abi.Module) { m.SharedBytes = l.MaxSharedBytes + 1 }), gpu.ErrLimit})
+		rows = append(rows, row{"shared memory", forge(func(m *spv.Module) { m.SharedBytes = l.MaxSharedBytes + 1 }), gpu.ErrLimit})
 	}
 	if l.MaxBinding < l.MaxBuffer && l.MaxBinding < 256<<20 {
 		big := e.alloc(l.MaxBinding + 4)

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
@@ -130,7 +130,7 @@ func (e *env) wants(what string, err, want error) {
 	}
 }
 
-func (e *env) module(name string) *abi.Module {
+func (e *env) module(name string) *spv.Module {
 	e.Helper()
 	m, err := spirv.Module(name)
 	e.ok(err)

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // ErrViolated says that something wrote outside a buffer. The error's text
@@ -270,7 +270,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 
 // move turns the range of binding slot, which is known to be good, into the
 // same range of the inner buffer.
-func (d *Device) move(m *gpu.Binding, mod *abi.Module, slot uint32) {
+func (d *Device) move(m *gpu.Binding, mod *spv.Module, slot uint32) {
 	b := d.buffers[m.Buffer]
 	var span int64
 	for i := range mod.Bindings {
@@ -280,7 +280,7 @@ func (d *Device) move(m *gpu.Binding, mod *abi.Module, slot uint32) {
 		}
 		// As on a device: the last unit may reach into the zone, to be read.
 		span = max(span, m.Span(decl, b.size))
-		if decl.Kind == abi.StorageTexel {
+		if decl.Kind == spv.StorageTexel {
 			b.mu.Lock()
 			b.texels = true
 			b.mu.Unlock()

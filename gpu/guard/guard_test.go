@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 var ctx = context.Background()
@@ -50,10 +50,10 @@ func newRogue() *rogue {
 	return &rogue{guard.New(s), s}
 }
 
-func (r *rogue) write(t *testing.T, h gpu.Handle, kind abi.Kind, at int64) {
+func (r *rogue) write(t *testing.T, h gpu.Handle, kind spv.Kind, at int64) {
 	t.Helper()
 	r.spy.at = at
-	m := null.Module("test/rogue", 4, abi.Binding{Kind: kind, Access: abi.ReadWrite})
+	m := null.Module("test/rogue", 4, spv.Binding{Kind: kind, Access: spv.ReadWrite})
 	err := r.Submit([]gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: h}}, Params: make([]byte, 4), Groups: [3]uint32{1, 1, 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -63,20 +63,20 @@ func (r *rogue) write(t *testing.T, h gpu.Handle, kind abi.Kind, at int64) {
 func TestViolations(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		kind abi.Kind
+		kind spv.Kind
 		at   int64
 		text string // "" if it is none
 	}{
-		{"first byte", abi.StorageBuffer, 0, ""},
-		{"last byte", abi.StorageBuffer, 100, ""},
-		{"rest of the last word", abi.StorageBuffer, 101, "0 bytes past its end"},
-		{"last byte of the last word", abi.StorageBuffer, 103, "2 bytes past its end"},
-		{"next word", abi.StorageBuffer, 104, "3 bytes past its end"},
-		{"far past the end", abi.StorageBuffer, 1100, "999 bytes past its end"},
-		{"just before", abi.StorageBuffer, -1, "1 bytes before its start"},
-		{"far before", abi.StorageBuffer, -1024, "1024 bytes before its start"},
-		{"last byte of the last texel", abi.StorageTexel, 111, "10 bytes past its end"},
-		{"next texel", abi.StorageTexel, 112, "11 bytes past its end"},
+		{"first byte", spv.StorageBuffer, 0, ""},
+		{"last byte", spv.StorageBuffer, 100, ""},
+		{"rest of the last word", spv.StorageBuffer, 101, "0 bytes past its end"},
+		{"last byte of the last word", spv.StorageBuffer, 103, "2 bytes past its end"},
+		{"next word", spv.StorageBuffer, 104, "3 bytes past its end"},
+		{"far past the end", spv.StorageBuffer, 1100, "999 bytes past its end"},
+		{"just before", spv.StorageBuffer, -1, "1 bytes before its start"},
+		{"far before", spv.StorageBuffer, -1024, "1024 bytes before its start"},
+		{"last byte of the last texel", spv.StorageTexel, 111, "10 bytes past its end"},
+		{"next texel", spv.StorageTexel, 112, "11 bytes past its end"},
 	} {
 		for _, by := range []struct {
 			name  string
@@ -128,8 +128,8 @@ func TestSyncNamesEveryBuffer(t *testing.T) {
 		}
 		hs = append(hs, h)
 	}
-	r.write(t, hs[2], abi.StorageBuffer, 64)
-	r.write(t, hs[0], abi.StorageBuffer, -5)
+	r.write(t, hs[2], spv.StorageBuffer, 64)
+	r.write(t, hs[0], spv.StorageBuffer, -5)
 	err := r.Sync(ctx)
 	if !errors.Is(err, guard.ErrViolated) {
 		t.Fatalf("got %v, want ErrViolated", err)
@@ -189,7 +189,7 @@ func TestRestrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := null.Module("test/k", 0, abi.Binding{})
+	m := null.Module("test/k", 0, spv.Binding{})
 	d := gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{1, 1, 1}}
 	if err := inner.Submit([]gpu.Dispatch{d}); err != nil {
 		t.Errorf("on the inner device: %v", err)

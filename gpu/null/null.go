@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // Kernel does in Go what a shader would do. bufs[i] is the bytes that binding i
@@ -94,7 +94,7 @@ func DefaultInfo() gpu.Info {
 		Features: gpu.Features{
 			F16: true, F64: true, I8: true, I16: true, I64: true, Storage8: true, Storage16: true,
 			Subgroups: true, SubgroupSize: 32, FullSubgroups: true, Matrix: [3]uint32{16, 16, 16}, Atomics64: true, Timestamps: true, VulkanMemoryModel: true,
-			Abilities: ^abi.Ability(0),
+			Abilities: ^spv.Ability(0),
 		},
 	}
 }
@@ -102,12 +102,12 @@ func DefaultInfo() gpu.Info {
 // Module returns a module for Kernels to stand in for: a name, bindings in
 // ascending order of slot, a local size of 64 and SPIR-V of no instructions.
 // Only a null device can run it.
-func Module(name string, paramBytes uint32, bindings ...abi.Binding) *abi.Module {
+func Module(name string, paramBytes uint32, bindings ...spv.Binding) *spv.Module {
 	code := make([]byte, 0, 20)
 	for _, w := range []uint32{0x07230203, 0x00010000, 0, 1, 0} {
 		code = binary.LittleEndian.AppendUint32(code, w)
 	}
-	return &abi.Module{
+	return &spv.Module{
 		Name: name, Code: code, Hash: sha256.Sum256([]byte(name)),
 		Bindings: bindings, ParamSize: paramBytes, LocalSize: [3]uint32{64, 1, 1},
 	}

@@ -6,14 +6,14 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 var ctx = context.Background()
 
-func launch(m *abi.Module, hs ...gpu.Handle) []gpu.Dispatch {
+func launch(m *spv.Module, hs ...gpu.Handle) []gpu.Dispatch {
 	d := gpu.Dispatch{Module: m, Groups: [3]uint32{1, 1, 1}}
 	for _, h := range hs {
 		d.Bindings = append(d.Bindings, gpu.Binding{Buffer: h})
@@ -21,10 +21,10 @@ func launch(m *abi.Module, hs ...gpu.Handle) []gpu.Dispatch {
 	return []gpu.Dispatch{d}
 }
 
-func storage(n uint32) []abi.Binding {
-	var bs []abi.Binding
+func storage(n uint32) []spv.Binding {
+	var bs []spv.Binding
 	for i := range n {
-		bs = append(bs, abi.Binding{Slot: i, Access: abi.ReadWrite})
+		bs = append(bs, spv.Binding{Slot: i, Access: spv.ReadWrite})
 	}
 	return bs
 }

@@ -26,8 +26,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // Device is a gpu.Device that writes down its calls. Those of one goroutine
@@ -198,7 +198,7 @@ func params(b *strings.Builder, x *gpu.Dispatch) {
 }
 
 // value formats a push constant by its type.
-func value(m abi.Member, p []byte) string {
+func value(m spv.Member, p []byte) string {
 	switch {
 	case m.Type == "f32" && len(p) == 4:
 		return fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(p)))

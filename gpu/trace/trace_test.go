@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/gpu/trace"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 const golden = `b1 = alloc 4096
@@ -42,8 +42,8 @@ func TestGolden(t *testing.T) {
 	cancel()
 	var out bytes.Buffer
 	dev := trace.New(null.NewRecorder(nil), &out)
-	m := null.Module("test/k", 20, abi.Binding{Slot: 0}, abi.Binding{Slot: 1})
-	m.Params = []abi.Member{
+	m := null.Module("test/k", 20, spv.Binding{Slot: 0}, spv.Binding{Slot: 1})
+	m.Params = []spv.Member{
 		{Name: "sigma", Type: "f32", Offset: 0, Size: 4}, {Name: "count", Type: "u32", Offset: 4, Size: 4},
 		{Name: "step", Type: "i32", Offset: 8, Size: 4}, {Name: "mask", Type: "u64", Offset: 12, Size: 8},
 	}

@@ -28,23 +28,24 @@ var layers = []layer{
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
 	{"tensor", "handles internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
-	{"abi", "internal/errs", "abi reads SPIR-V and declarations given to it as data; let the caller pass what it knows"},
-	{"spirv", "abi internal/errs", "spirv hands out compiled kernels and knows neither operations nor devices"},
+	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
+	{"abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
+	{"spirv", "internal/spv internal/errs", "spirv hands out compiled kernels and knows neither operations nor devices"},
 
-	{"gpu", "abi handles internal/errs", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
-	{"gpu/gputest", "abi gpu gpu/null handles spirv internal/errs", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
-	{"gpu/...", "abi gpu handles internal/errs", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
-	{"wgpu", "abi gpu handles internal/cond internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
+	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
+	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
+	{"wgpu", "gpu handles internal/cond internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
-	{"vk", "abi gpu handles internal/cond internal/errs", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"vk", "gpu handles internal/cond internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
-	{"spec", "abi tensor internal/errs", "an operation is described without a device; what a plan must know of one is spec.Target"},
+	{"spec", "abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"imageops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"ops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
-	{"exec", "abi exec/tune gpu handles spec spirv tensor internal/errs", "exec joins spec to gpu, for any device and any operation: it names neither"},
+	{"exec", "exec/tune gpu handles internal/errs internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "abi exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"", "exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
@@ -53,7 +54,7 @@ var layers = []layer{
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " abi backend gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

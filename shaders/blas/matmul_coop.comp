@@ -4,7 +4,7 @@
 // of k at a time. While those are multiplied, the next tiles are on their way from
 // memory to the other half of the shared memory. Operands may have any strides; those
 // that lie in whole packs along k, or across it, are read by the pack. The constants
-// keep the types of a matrix's uses apart, for abi.Cooperative.
+// keep the types of a matrix's uses apart, for spv.Cooperative.
 //
 //lathe:variant f16.m16.s32 F16 EDGE=16 SIDE=4 LANES=32
 //lathe:variant f16.m16.s64 F16 EDGE=16 SIDE=4 LANES=64

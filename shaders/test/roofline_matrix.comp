@@ -20,7 +20,7 @@
 
 layout(local_size_x = 4 * LANES) in;
 
-// The types of factors and sums differ by these, for abi.Cooperative.
+// The types of factors and sums differ by these, for spv.Cooperative.
 layout(constant_id = 0) const uint M = EDGE;
 layout(constant_id = 1) const uint N = EDGE;
 layout(constant_id = 2) const uint K = EDGE;

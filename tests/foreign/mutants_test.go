@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
@@ -31,7 +31,7 @@ const (
 )
 
 // jobOf launches a module with small buffers and parameters.
-func jobOf(rng *rand.Rand, m *abi.Module) launch.Job {
+func jobOf(rng *rand.Rand, m *spv.Module) launch.Job {
 	j := launch.Job{Code: m.Code, Push: make([]byte, (m.ParamSize+3)&^3), Groups: [3]uint32{2, 1, 1}}
 	if rng.IntN(4) == 0 {
 		j.Groups = [3]uint32{1, 2, 2}
@@ -92,7 +92,7 @@ type mutants struct {
 func (c *mutants) trial(t *testing.T, name string, code []byte, i int) *trial {
 	m := mutate.Of(name, code, i)
 	c.parsed++
-	parsed, err := abi.Parse("", m.Code)
+	parsed, err := spv.Parse("", m.Code)
 	switch {
 	case errors.Is(err, errs.ErrInvalidShader):
 		c.invalid++

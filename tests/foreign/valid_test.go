@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -25,7 +25,7 @@ type valid struct {
 	source  string   // GLSL, HLSL or the text of SPIR-V, which tools make a module of
 	flags   []string // of glslc, or of spirv-as where the first is --target-env
 	env     string   // of spirv-val: vulkan1.1 if empty
-	entry   string   // chosen by abi.Entry, if not empty
+	entry   string   // chosen by spv.Entry, if not empty
 	buffers [][]uint32
 	push    []uint32
 	want    map[int][]uint32  // what buffers hold first, afterwards
@@ -106,7 +106,7 @@ func TestValid(t *testing.T) {
 			code := v.module(t)
 			if v.entry != "" {
 				var err error
-				if code, err = abi.Entry(code, v.entry); err != nil {
+				if code, err = spv.Entry(code, v.entry); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -155,20 +155,20 @@ func (v *valid) try(t *testing.T, d launch.Driver, w *launch.Worker, code []byte
 func TestEntries(t *testing.T) {
 	v := assembled[slices.IndexFunc(assembled, func(v valid) bool { return v.entry == "second" })]
 	code := v.module(t)
-	if got, err := abi.Entries(code); err != nil || !slices.Equal(got, []string{"first", "second"}) {
+	if got, err := spv.Entries(code); err != nil || !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("entries %q, %v", got, err)
 	}
-	if _, err := abi.Parse("", code); !errors.Is(err, errs.ErrUnsupported) || !strings.Contains(err.Error(), `"first", "second"`) {
+	if _, err := spv.Parse("", code); !errors.Is(err, errs.ErrUnsupported) || !strings.Contains(err.Error(), `"first", "second"`) {
 		t.Errorf("Parse: %v, want ErrUnsupported with the names", err)
 	}
-	if _, err := abi.Entry(code, "third"); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), `"first", "second"`) {
+	if _, err := spv.Entry(code, "third"); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), `"first", "second"`) {
 		t.Errorf("Entry: %v, want ErrInvalidArgument with the names", err)
 	}
-	one, err := abi.Entry(code, "second")
+	one, err := spv.Entry(code, "second")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := abi.Parse("", one)
+	m, err := spv.Parse("", one)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("the second entry point alone has %+v, %d shared bytes, %d parameter bytes, local size %v, capabilities %d",
 			m.Bindings, m.SharedBytes, m.ParamSize, m.LocalSize, m.Capabilities)
 	}
-	if again, err := abi.Entry(one, "main"); err != nil || !bytes.Equal(again, one) {
+	if again, err := spv.Entry(one, "main"); err != nil || !bytes.Equal(again, one) {
 		t.Errorf("a module in its form does not come back as it is: %v", err)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -54,12 +55,13 @@ var functions = map[string]map[string]any{
 	},
 	"gpu": {
 		"CheckModule": gpu.CheckModule, "CloseTimeout": gpu.CloseTimeout, "CheckRange": gpu.CheckRange, "CheckSize": gpu.CheckSize, "Choose": gpu.Choose,
-		"Describe": gpu.Describe, "DispatchCompute": gpu.DispatchCompute, "DispatchRanges": gpu.DispatchRanges, "Label": gpu.Label, "RoundUp": gpu.RoundUp,
+		"Describe": gpu.Describe, "DispatchCompute": gpu.DispatchCompute, "DispatchRanges": gpu.DispatchRanges, "Label": gpu.Label, "ModuleEntries": gpu.ModuleEntries, "ModuleEntry": gpu.ModuleEntry, "ParseModule": gpu.ParseModule, "RoundUp": gpu.RoundUp,
 		"StartTrace": gpu.StartTrace,
 	},
-	"abi": {
-		"Cooperative": abi.Cooperative, "Entries": abi.Entries, "Entry": abi.Entry, "Fingerprint": abi.Fingerprint, "Guard": abi.Guard, "Lower": abi.Lower,
-		"Parse": abi.Parse, "Reflect": abi.Reflect, "NewTableKernel": abi.NewTableKernel,
+	"abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel},
+	"internal/spv": {
+		"Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
+		"Parse": spv.Parse, "Reflect": spv.Reflect,
 	},
 	"batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
 	"spec": {
@@ -264,11 +266,11 @@ func TestFunctions(t *testing.T) {
 		"exec.New":                     func() error { _, err := exec.New(nil); return err },
 		"gpu.DispatchCompute":          func() error { return gpu.DispatchCompute(nil, nil, nil, nil, nil, [3]uint32{}) },
 		"gpu.Dispatch.Check":           func() error { return (&gpu.Dispatch{}).Check(nil, nil) },
-		"gpu.CheckModule":              func() error { return gpu.CheckModule(nil, &abi.Module{}) },
+		"gpu.CheckModule":              func() error { return gpu.CheckModule(nil, &spv.Module{}) },
 		"gpu.CheckSize":                func() error { return gpu.CheckSize(nil, 1) },
 		"gpu.StartTrace":               func() error { return gpu.StartTrace(nil, nil, nil) },
-		"abi.Lower":                    func() error { _, err := abi.Lower(nil, false); return err },
-		"abi.Guard":                    func() error { _, err := abi.Guard(nil); return err },
+		"spv.Lower":                    func() error { _, err := spv.Lower(nil, false); return err },
+		"spv.Guard":                    func() error { _, err := spv.Guard(nil); return err },
 		"batch.Run":                    func() error { _, err := batch.Run(nil, nil, nil, nil, batch.Options{}); return err },
 		"batch.Find":                   func() error { _, err := batch.Find(nil, nil, batch.FindOptions{}); return err },
 		"lathe.WithGPU": func() error {
@@ -354,7 +356,7 @@ func receivers(t *testing.T) []receiver {
 		tensor.Desc{}, tensor.Host{}, tensor.DType(0), tensor.DType(200), tensor.Value{}, tensor.Type(0), tensor.Type(99),
 		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
-		gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, abi.Kind(99), abi.Access(99), abi.Module{}, abi.Table{}, batch.Report{},
+		gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
 		spec.Op{}, spec.Cases{}, spec.Ref(-1), exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, ops.Copy{},
 	} {
 		p := reflect.New(reflect.TypeOf(v))

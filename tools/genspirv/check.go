@@ -13,7 +13,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/abi"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
-	_ "github.com/lathe-gpu/lathe/ops"      // likewise
+	"github.com/lathe-gpu/lathe/internal/spv"
+	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -150,12 +151,12 @@ func freeStanding(k kernel) bool {
 }
 
 // module reads a committed module.
-func (g *generator) module(name string) (*abi.Module, error) {
+func (g *generator) module(name string) (*spv.Module, error) {
 	code, err := os.ReadFile(g.spv(name))
 	if err != nil {
 		return nil, fmt.Errorf("genspirv: kernel %s: %w; %s", name, err, advice)
 	}
-	return abi.Parse(name, code)
+	return spv.Parse(name, code)
 }
 
 // abiText is the content of abi.txt: the fingerprint and the text.

@@ -257,7 +257,7 @@ func TestBuildErrors(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"syntax", "put(i,", "put(i;", "glslc"},
 		{"warning", "#version 450\n", "#version 450\n#extension GL_NOT_THERE : enable\n", "GL_NOT_THERE"},
-		{"own validator", "layout(push_constant)", "layout(set = 0, binding = 9) buffer X { uint x[]; } xs[2];\nlayout(push_constant)", "abi: parse test/inc.u32"},
+		{"own validator", "layout(push_constant)", "layout(set = 0, binding = 9) buffer X { uint x[]; } xs[2];\nlayout(push_constant)", "spv: parse test/inc.u32"},
 		{"descriptor set", "layout(push_constant)", "layout(set = 1, binding = 0) buffer X { uint x[]; };\nlayout(push_constant)", "descriptor set 1"},
 	} {
 		g, _ := repo(t, map[string]string{"shaders/test/inc.comp": strings.Replace(shader, c.old, c.new, 1), "shaders/lib/io.glsl": library})

@@ -4,7 +4,7 @@
 //	go run ./tools/genspirv           compile what changed
 //	go run ./tools/genspirv -check    prove that nothing is stale
 //
-// A kernel goes through glslc, spirv-opt, spirv-val and Lathe's own abi.Parse.
+// A kernel goes through glslc, spirv-opt, spirv-val and Lathe's own spv.Parse.
 // A shader file declares the kernels made of it in comment lines at its top:
 //
 //	//lathe:variant u8.texel DTYPE_U8 TEXEL ROWS=4

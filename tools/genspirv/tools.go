@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
 // The one set of flags every kernel is compiled with. glslc does not optimise:
@@ -106,7 +106,7 @@ func compile(ctx context.Context, root string, k kernel) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genspirv: %w", err)
 	}
-	m, err := abi.Parse(k.name, code)
+	m, err := spv.Parse(k.name, code)
 	if err == nil {
 		// Parse folds sets; the modules that are embedded are read as they are.
 		for _, b := range m.Bindings {

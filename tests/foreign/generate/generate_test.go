@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tests/foreign/generate"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
 )
@@ -50,7 +50,7 @@ func TestModules(t *testing.T) {
 				t.Errorf("seed %d %+v: spirv-val: %s", seed, o, out)
 			}
 		}
-		if _, err := abi.Parse("", m.Code); err != nil {
+		if _, err := spv.Parse("", m.Code); err != nil {
 			t.Errorf("seed %d %+v: %v", seed, o, err)
 			continue
 		}

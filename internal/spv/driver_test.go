@@ -1,0 +1,70 @@
+//go:build cgo
+
+package spv_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tests/foreign/launch"
+)
+
+func TestMain(m *testing.M) {
+	launch.Main()
+	os.Exit(m.Run())
+}
+
+// job launches a module with buffers for all its bindings.
+func job(m *spv.Module) launch.Job {
+	j := launch.Job{Code: m.Code, Push: make([]byte, (m.ParamSize+3)&^3), Groups: [3]uint32{2, 1, 1}}
+	for i := 0; i < len(j.Push); i += 4 {
+		j.Push[i] = 3
+	}
+	for slot := uint32(0); len(m.Bindings) > 0 && slot <= m.Bindings[len(m.Bindings)-1].Slot; slot++ {
+		j.Buffers = append(j.Buffers, make([]byte, 1<<16))
+	}
+	return j
+}
+
+// What Parse accepts must not crash a driver. Each mutant runs in a process of
+// its own, because a crash inside a driver takes its process along. On lavapipe
+// 22.3.6, 400 mutants ran without one. A mutant may run for ever, as any shader
+// may; that is no crash.
+func TestDriverSurvives(t *testing.T) {
+	const n = 25
+	if testing.Short() {
+		t.Skip("long: not with -short")
+	}
+	w := launch.New(t, launch.Drivers(t)[0])
+	rng := rand.New(rand.NewPCG(42, 1))
+	names := spirv.Names()
+	endless := 0
+	for ran := 0; ran < n; {
+		m, err := spirv.Module(names[rng.IntN(len(names))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		what, code := spv.Mutate(rng, m.Code)
+		mutant, err := spv.Parse("", code)
+		if err != nil || len(code) > 20<<10 {
+			continue
+		}
+		ran++
+		var hang *child.Hang
+		if _, err := w.Run(t.Context(), job(mutant), 10*time.Second); errors.As(err, &hang) {
+			endless++
+		} else if err != nil {
+			t.Errorf("%s: %s: %v", m.Name, what, err)
+		}
+	}
+	t.Logf("%d mutants run, %d stopped after 10 s", n, endless)
+	if endless > n/5 {
+		t.Errorf("%d of %d mutants did not end: the device does not work here", endless, n)
+	}
+}

@@ -1,0 +1,61 @@
+package spv_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// TestReflectIsParse wants the same of both for every kernel there is.
+func TestReflectIsParse(t *testing.T) {
+	for _, name := range spirv.Names() {
+		m, err := spirv.Module(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := spv.Parse(name, m.Code)
+		if err != nil {
+			t.Errorf("an embedded kernel does not validate: %v", err)
+			continue
+		}
+		if !want.Foreign {
+			t.Errorf("%s: Parse does not say that the module is foreign", name)
+		}
+		// What only modules of strangers have.
+		want.Foreign, want.PrivateBytes, want.Iterations = false, 0, 0
+		want.Registers, want.ValueScalars, want.Instructions = 0, 0, 0
+		got, err := spv.Reflect(name, m.Code)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-Parse +Reflect):\n%s", name, d)
+		}
+	}
+}
+
+// TestReflectSurvives gives it modules it was not made for.
+func TestReflectSurvives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	names := spirv.Names()
+	for range 3000 {
+		m, err := spirv.Module(names[rng.IntN(len(names))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		what, code := spv.Mutate(rng, m.Code)
+		if got, err := spv.Reflect("mutant", code); (got == nil) == (err == nil) {
+			t.Fatalf("%s: module %v, error %v", what, got, err)
+		}
+	}
+	for _, code := range [][]byte{nil, {1}, make([]byte, 20), make([]byte, 64)} {
+		if m, err := spv.Reflect("", code); err == nil {
+			t.Errorf("%d bytes: got %v, want an error", len(code), m)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+//go:build cgo
+
+package spv_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
+)
+
+// writeOnly is what compilers make of a buffer that is only written, for SPIR-V 1.0:
+// the member of a BufferBlock in the storage class Uniform is NonReadable. The other
+// forms are made of it.
+const writeOnly = `
+OpCapability 1
+OpMemoryModel 0 1
+OpEntryPoint 5 %main "main" %gid
+OpExecutionMode %main 17 4 1 1
+OpDecorate %gid 11 28
+OpDecorate %list 6 4
+OpMemberDecorate %from 0 24
+OpMemberDecorate %from 0 35 0
+OpDecorate %from 3
+OpMemberDecorate %to 0 25
+OpMemberDecorate %to 0 35 0
+OpDecorate %to 3
+OpDecorate %src 34 0
+OpDecorate %src 33 0
+OpDecorate %dst 34 0
+OpDecorate %dst 33 1
+%void = OpTypeVoid
+%mainType = OpTypeFunction %void
+%u = OpTypeInt 32 0
+%u3 = OpTypeVector %u 3
+%inP = OpTypePointer 1 %u3
+%gid = OpVariable %inP 1
+%list = OpTypeRuntimeArray %u
+%from = OpTypeStruct %list
+%to = OpTypeStruct %list
+%fromP = OpTypePointer 2 %from
+%toP = OpTypePointer 2 %to
+%uP = OpTypePointer 2 %u
+%src = OpVariable %fromP 2
+%dst = OpVariable %toP 2
+%n0 = OpConstant %u 0
+%n1 = OpConstant %u 1
+%main = OpFunction %void 0 %mainType
+%entry = OpLabel
+%id = OpLoad %u3 %gid
+%x = OpCompositeExtract %u %id 0
+%p = OpAccessChain %uP %src %n0 %x
+%v = OpLoad %u %p
+%w = OpIAdd %u %v %n1
+%q = OpAccessChain %uP %dst %n0 %x
+OpStore %q %w
+OpReturn
+OpFunctionEnd
+`
+
+const writeOnlySource = `#version 450
+layout(local_size_x = 4) in;
+layout(binding = 0) readonly buffer From { uint from[]; };
+layout(binding = 1) writeonly buffer To { uint to[]; };
+void main() { to[gl_GlobalInvocationID.x] = from[gl_GlobalInvocationID.x] + 1u; }
+`
+
+// TestWriteOnly runs buffers that are only written, however the module says so, and as
+// the newest and the oldest output of glslc.
+func TestWriteOnly(t *testing.T) {
+	block := strings.NewReplacer("OpDecorate %from 3", "OpDecorate %from 2", "OpDecorate %to 3", "OpDecorate %to 2", "OpTypePointer 2 ", "OpTypePointer 12 ",
+		"Variable %fromP 2", "Variable %fromP 12", "Variable %toP 2", "Variable %toP 12")
+	variable := strings.NewReplacer("OpMemberDecorate %to 0 25\n", "", "OpDecorate %dst 34 0\n", "OpDecorate %dst 34 0\nOpDecorate %dst 25\n")
+	group := strings.NewReplacer("OpMemberDecorate %to 0 25\n", "OpDecorate %group 25\n%group = OpDecorationGroup\nOpGroupMemberDecorate %group %to 0\n")
+	// The types in the other order, as glslc has them.
+	turned := strings.NewReplacer("%from = OpTypeStruct %list\n%to = OpTypeStruct %list\n", "%to = OpTypeStruct %list\n%from = OpTypeStruct %list\n")
+	modules := map[string][]byte{
+		"turned":             spv.Assemble(t, turned.Replace(writeOnly)),
+		"member":             spv.Assemble(t, writeOnly),
+		"variable":           spv.Assemble(t, variable.Replace(writeOnly)),
+		"group":              spv.Assemble(t, group.Replace(writeOnly)),
+		"block":              spv.Assemble(t, block.Replace(writeOnly)),
+		"variable of blocks": spv.Assemble(t, block.Replace(variable.Replace(writeOnly))),
+	}
+	for _, target := range []string{"vulkan1.0", "vulkan1.3"} {
+		if code := compile(t, target, writeOnlySource); code != nil {
+			modules[target] = code
+		}
+	}
+	eachDevice(t, func(t *testing.T, dev gpu.Device) {
+		for name, code := range modules {
+			t.Run(name, func(t *testing.T) {
+				m, err := spv.Parse(name, code)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := gpu.Dispatch{Module: m, Groups: [3]uint32{1, 1, 1}}
+				for range 2 {
+					h, err := dev.Alloc(16)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer dev.Free(h)
+					d.Bindings = append(d.Bindings, gpu.Binding{Buffer: h, Size: 16})
+				}
+				if err := dev.Write(t.Context(), d.Bindings[0].Buffer, 0, words([]uint32{1, 2, 3, 4})); err != nil {
+					t.Fatal(err)
+				}
+				// Once each way, and once where both are one buffer.
+				same := d
+				same.Bindings = []gpu.Binding{d.Bindings[1], d.Bindings[1]}
+				if err := dev.Submit([]gpu.Dispatch{d, same}); err != nil {
+					t.Fatal(err)
+				}
+				got := make([]byte, 16)
+				if err := dev.Read(t.Context(), d.Bindings[1].Buffer, 0, got); err != nil {
+					t.Fatal(err)
+				}
+				if want := words([]uint32{3, 4, 5, 6}); !bytes.Equal(got, want) {
+					t.Errorf("got %x, want %x", got, want)
+				}
+			})
+		}
+	})
+}
+
+// compile is what glslc makes of a shader, nil where there is no glslc and none is
+// required.
+func compile(t *testing.T, target, source string) []byte {
+	t.Helper()
+	if _, err := exec.LookPath("glslc"); err != nil {
+		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
+		}
+		t.Log("glslc is not installed: what it makes is not tried")
+		return nil
+	}
+	out := filepath.Join(t.TempDir(), "out.spv")
+	cmd := exec.CommandContext(t.Context(), "glslc", "--target-env="+target, "-fshader-stage=compute", "-o", out, "-")
+	cmd.Stdin = strings.NewReader(source)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	code, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
