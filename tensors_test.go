@@ -93,6 +93,10 @@ func TestViews(t *testing.T) {
 		{must(x.Reshape(2, -1))(t), "f32[2,6]", []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
 		{must(x.Transpose())(t), "f32[4,3] strides [1 4]", []float32{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}},
 		{must(must(x.Transpose(1, 0))(t).Transpose(1, 0))(t), "f32[3,4]", []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+		{must(x.Transpose(-1, 0))(t), "f32[4,3] strides [1 4]", []float32{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}},
+		{must(must(x.Reshape(1, 3, 4))(t).Transpose(-3, -1, 1))(t), "f32[1,4,3] strides [4 1 4]", []float32{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}},
+		{must(x.Narrow(-1, -3, 2))(t), "f32[3,2] strides [4 1]", []float32{1, 2, 5, 6, 9, 10}},
+		{must(x.Narrow(0, -3, 1))(t), "f32[1,4]", []float32{0, 1, 2, 3}},
 		{must(x.Narrow(-1, 1, 2))(t), "f32[3,2] strides [4 1]", []float32{1, 2, 5, 6, 9, 10}},
 		{must(x.Narrow(0, 2, 1))(t), "f32[1,4]", []float32{8, 9, 10, 11}},
 		{must(x.Narrow(0, 3, 0))(t), "f32[0,4]", []float32{}},
@@ -114,6 +118,11 @@ func TestViews(t *testing.T) {
 			t.Errorf("an operation on %s: elements %v, want %v", c.text, got, c.want)
 		}
 	}
+	// An order without dimensions is the default and leaves the caller's slice alone.
+	order := []int{1, 0}
+	if must(x.Transpose(order[:0]...))(t); !slices.Equal(order, []int{1, 0}) {
+		t.Errorf("Transpose wrote %v into its argument", order)
+	}
 	wide := must(row.Expand(3, 4))(t)
 	if err := dev.Run(t.Context(), ops.ReLU{}, []*lathe.Tensor{wide}, []*lathe.Tensor{x}); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("an expanded output: got %v, want ErrInvalidArgument", err)
@@ -128,6 +137,10 @@ func TestViews(t *testing.T) {
 		"transpose twice 0":   func() (*lathe.Tensor, error) { return x.Transpose(0, 0) },
 		"transpose of one":    func() (*lathe.Tensor, error) { return x.Transpose(0) },
 		"transpose far":       func() (*lathe.Tensor, error) { return x.Transpose(0, 2) },
+		"transpose -3":        func() (*lathe.Tensor, error) { return x.Transpose(-3, 0) },
+		"transpose 1 and -1":  func() (*lathe.Tensor, error) { return x.Transpose(1, -1) },
+		"narrow from before":  func() (*lathe.Tensor, error) { return x.Narrow(0, -4, 1) },
+		"narrow from far":     func() (*lathe.Tensor, error) { return x.Narrow(0, math.MinInt, 1) },
 		"narrow dimension":    func() (*lathe.Tensor, error) { return x.Narrow(2, 0, 1) },
 		"narrow too far":      func() (*lathe.Tensor, error) { return x.Narrow(0, 2, 2) },
 		"narrow overflow":     func() (*lathe.Tensor, error) { return x.Narrow(0, math.MaxInt, math.MaxInt) },

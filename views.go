@@ -77,36 +77,37 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	return t.view(0, shape, nil), nil
 }
 
-// Transpose is a view with the dimensions in another order: dimension i of it
-// is dimension perm[i] of t. Without perm the order is reversed, which
-// transposes a matrix.
+// Transpose is a view with the dimensions in another order: dimension i of the
+// view is dimension perm[i] of t. A negative perm[i] counts from the end. Without
+// perm the order is reversed, which transposes a matrix.
 // Errors: ErrInvalidArgument.
 func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 	if err := t.made("transpose"); err != nil {
 		return nil, err
 	}
 	rank := len(t.desc.Shape)
-	if len(perm) == 0 {
-		for i := range rank {
-			perm = append(perm, rank-1-i)
-		}
-	}
-	if len(perm) != rank {
+	if len(perm) != 0 && len(perm) != rank {
 		return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 	}
-	steps := t.desc.ElementStrides()
+	steps, seen := t.desc.ElementStrides(), make([]bool, rank)
 	shape, strides := make([]int, rank), make([]int, rank)
-	for i, p := range perm {
-		if p < 0 || p >= rank || slices.Contains(perm[:i], p) {
+	for i := range rank {
+		d := rank - 1 - i
+		if len(perm) != 0 {
+			if d = perm[i]; d < 0 {
+				d += rank
+			}
+		}
+		if d < 0 || d >= rank || seen[d] {
 			return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 		}
-		shape[i], strides[i] = t.desc.Shape[p], steps[p]
+		shape[i], strides[i], seen[d] = t.desc.Shape[d], steps[d], true
 	}
 	return t.view(0, shape, strides), nil
 }
 
-// Narrow is a view of n indices from start on in dimension dim, which counts
-// from the end if negative.
+// Narrow is a view of n indices of dimension dim, beginning with index start. A
+// negative dim and a negative start count from the end.
 // Errors: ErrInvalidArgument.
 func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	if err := t.made("narrow"); err != nil {
@@ -119,13 +120,17 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	if dim < 0 || dim >= rank {
 		return nil, t.invalid("narrow", "dimension (want -%d to %d)", rank, rank-1)
 	}
-	if start < 0 || n < 0 || start > t.desc.Shape[dim]-n {
-		return nil, t.invalid("narrow", "%d indices from %d on in dimension %d of size %d", n, start, dim, t.desc.Shape[dim])
+	size, from := t.desc.Shape[dim], start
+	if from < 0 {
+		from += size
+	}
+	if from < 0 || n < 0 || from > size-n {
+		return nil, t.invalid("narrow", "%d indices from %d on in dimension %d of size %d", n, start, dim, size)
 	}
 	shape := slices.Clone(t.desc.Shape)
 	shape[dim] = n
 	steps := slices.Clone(t.desc.ElementStrides())
-	offset := int64(start) * int64(steps[dim]) * int64(t.desc.DType.Size())
+	offset := int64(from) * int64(steps[dim]) * int64(t.desc.DType.Size())
 	if slices.Contains(shape, 0) {
 		offset = 0 // nothing is there to begin anywhere
 	}
