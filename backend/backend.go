@@ -26,6 +26,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/value"
 )
 
 // TensorHandle names a tensor of one backend. It is comparable, never used
@@ -149,26 +150,26 @@ type NeuralOps interface {
 // Besides that errors are as for TensorOps.
 type ImageOps interface {
 	// GaussianBlur with a standard deviation in pixels.
-	GaussianBlur(in, out TensorHandle, sigma tensor.Value) error
+	GaussianBlur(in, out TensorHandle, sigma value.Value) error
 	// SobelEdges is white where the gradient exceeds threshold.
-	SobelEdges(in, out TensorHandle, threshold tensor.Value) error
+	SobelEdges(in, out TensorHandle, threshold value.Value) error
 	// SobelMagnitude is the gradient itself.
 	SobelMagnitude(in, out TensorHandle) error
 	// Grayscale turns colours into their luma.
 	Grayscale(in, out TensorHandle) error
-	// Threshold is 1 from value on and 0 below.
-	Threshold(in, out TensorHandle, value tensor.Value) error
+	// Threshold is 1 from level on and 0 below.
+	Threshold(in, out TensorHandle, level value.Value) error
 	// Brightness multiplies by factor.
-	Brightness(in, out TensorHandle, factor tensor.Value) error
+	Brightness(in, out TensorHandle, factor value.Value) error
 	// Contrast stretches about the middle by factor.
-	Contrast(in, out TensorHandle, factor tensor.Value) error
+	Contrast(in, out TensorHandle, factor value.Value) error
 	// InvertColors is the negative.
 	InvertColors(in, out TensorHandle) error
 	// Sharpen with the 3×3 kernel of a Laplacian.
 	Sharpen(in, out TensorHandle) error
 }
 
-// ScalarOps is arithmetic on values, on the host; tensor.Scalar has the rules.
+// ScalarOps is arithmetic on values, on the host; value.Eval has the rules.
 // Errors: ErrType, ErrInvalidArgument (an integer result that overflows),
 // ErrDivisionByZero, ErrFloatSpecial.
 type ScalarOps interface {
@@ -179,35 +180,35 @@ type ScalarOps interface {
 
 // ScalarArithmetic is the arithmetic of two values.
 type ScalarArithmetic interface {
-	ScalarAdd(a, b tensor.Value) (tensor.Value, error) // also joins strings
-	ScalarSub(a, b tensor.Value) (tensor.Value, error)
-	ScalarMul(a, b tensor.Value) (tensor.Value, error)
-	ScalarDiv(a, b tensor.Value) (tensor.Value, error) // always a float
-	ScalarMod(a, b tensor.Value) (tensor.Value, error) // sign of the dividend
-	ScalarPow(a, b tensor.Value) (tensor.Value, error)
+	ScalarAdd(a, b value.Value) (value.Value, error) // also joins strings
+	ScalarSub(a, b value.Value) (value.Value, error)
+	ScalarMul(a, b value.Value) (value.Value, error)
+	ScalarDiv(a, b value.Value) (value.Value, error) // always a float
+	ScalarMod(a, b value.Value) (value.Value, error) // sign of the dividend
+	ScalarPow(a, b value.Value) (value.Value, error)
 }
 
 // ScalarFunctions is the functions of one number.
 type ScalarFunctions interface {
-	ScalarSqrt(x tensor.Value) (tensor.Value, error)
-	ScalarSin(x tensor.Value) (tensor.Value, error)
-	ScalarCos(x tensor.Value) (tensor.Value, error)
-	ScalarTan(x tensor.Value) (tensor.Value, error)
-	ScalarLog(x tensor.Value) (tensor.Value, error) // natural
-	ScalarExp(x tensor.Value) (tensor.Value, error)
-	ScalarAbs(x tensor.Value) (tensor.Value, error)
-	ScalarFloor(x tensor.Value) (tensor.Value, error)
-	ScalarCeil(x tensor.Value) (tensor.Value, error)
-	ScalarRound(x tensor.Value) (tensor.Value, error) // halves away from zero
+	ScalarSqrt(x value.Value) (value.Value, error)
+	ScalarSin(x value.Value) (value.Value, error)
+	ScalarCos(x value.Value) (value.Value, error)
+	ScalarTan(x value.Value) (value.Value, error)
+	ScalarLog(x value.Value) (value.Value, error) // natural
+	ScalarExp(x value.Value) (value.Value, error)
+	ScalarAbs(x value.Value) (value.Value, error)
+	ScalarFloor(x value.Value) (value.Value, error)
+	ScalarCeil(x value.Value) (value.Value, error)
+	ScalarRound(x value.Value) (value.Value, error) // halves away from zero
 }
 
 // ScalarComparisons compare two values: eq and ne any, the others numbers with
 // numbers and strings with strings.
 type ScalarComparisons interface {
-	ScalarEq(a, b tensor.Value) (tensor.Value, error)
-	ScalarNe(a, b tensor.Value) (tensor.Value, error)
-	ScalarLt(a, b tensor.Value) (tensor.Value, error)
-	ScalarLe(a, b tensor.Value) (tensor.Value, error)
-	ScalarGt(a, b tensor.Value) (tensor.Value, error)
-	ScalarGe(a, b tensor.Value) (tensor.Value, error)
+	ScalarEq(a, b value.Value) (value.Value, error)
+	ScalarNe(a, b value.Value) (value.Value, error)
+	ScalarLt(a, b value.Value) (value.Value, error)
+	ScalarLe(a, b value.Value) (value.Value, error)
+	ScalarGt(a, b value.Value) (value.Value, error)
+	ScalarGe(a, b value.Value) (value.Value, error)
 }

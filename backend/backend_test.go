@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/value"
 )
 
 // open opens a backend on any device, or skips the test: the one that
@@ -82,7 +83,7 @@ type method struct {
 }
 
 func methods() []method {
-	v := func(x float64) tensor.Value { f, _ := tensor.Float(x); return f }
+	v := func(x float64) value.Value { f, _ := value.Float(x); return f }
 	picture := ramp(tensor.F32, 0, 1, 9, 7, 3)
 	list := []method{
 		{"PointwiseAdd", ops.Add{}, []*tensor.Host{f32(3, 5), f32(3, 5)}, nil, func(b backend.Backend, i, o []handle) error { return b.PointwiseAdd(i[0], i[1], o[0]) }},
@@ -109,13 +110,13 @@ func methods() []method {
 	image := func(name string, c spec.Call, run func(b backend.Backend, in, out handle) error) {
 		list = append(list, method{name, c, []*tensor.Host{picture}, nil, func(b backend.Backend, i, o []handle) error { return run(b, i[0], o[0]) }})
 	}
-	image("GaussianBlur", imageops.GaussianBlur{Sigma: 2}, func(b backend.Backend, i, o handle) error { return b.GaussianBlur(i, o, tensor.Integer(2)) })
+	image("GaussianBlur", imageops.GaussianBlur{Sigma: 2}, func(b backend.Backend, i, o handle) error { return b.GaussianBlur(i, o, value.Integer(2)) })
 	image("SobelEdges", imageops.SobelEdges{Threshold: 0.4}, func(b backend.Backend, i, o handle) error { return b.SobelEdges(i, o, v(0.4)) })
 	image("SobelMagnitude", imageops.SobelEdges{Magnitude: true}, backend.Backend.SobelMagnitude)
 	image("Grayscale", imageops.Grayscale{}, backend.Backend.Grayscale)
 	image("Threshold", imageops.Threshold{Value: 0.4}, func(b backend.Backend, i, o handle) error { return b.Threshold(i, o, v(0.4)) })
 	image("Brightness", imageops.Brightness{Factor: 1.5}, func(b backend.Backend, i, o handle) error { return b.Brightness(i, o, v(1.5)) })
-	image("Contrast", imageops.Contrast{Factor: 3}, func(b backend.Backend, i, o handle) error { return b.Contrast(i, o, tensor.Integer(3)) })
+	image("Contrast", imageops.Contrast{Factor: 3}, func(b backend.Backend, i, o handle) error { return b.Contrast(i, o, value.Integer(3)) })
 	image("InvertColors", imageops.InvertColors{}, backend.Backend.InvertColors)
 	image("Sharpen", imageops.Sharpen{}, backend.Backend.Sharpen)
 	return list
@@ -253,7 +254,7 @@ func TestRefuses(t *testing.T) {
 	image2 := put(t, b, ramp(tensor.F32, 0, 1, 4, 4, 3))
 	before := contents(t, b, []handle{x, y, z, row, image, image2})
 	seven := 7
-	text := tensor.Str("2")
+	text := value.String("2")
 	for name, c := range map[string]struct {
 		err  error
 		want error
@@ -273,9 +274,9 @@ func TestRefuses(t *testing.T) {
 		"relu over its input":      {b.ReLU(x, x), errs.ErrInvalidArgument},
 		"adam, m is param":         {b.AdamUpdate(x, y, x, y, 1, 0.9, 0.9, 1e-8, 1), errs.ErrInvalidArgument},
 		"blur by a string":         {b.GaussianBlur(image, image2, text), errs.ErrType},
-		"blur by nothing":          {b.GaussianBlur(image, image2, tensor.Value{}), errs.ErrType},
-		"threshold by a boolean":   {b.Threshold(image, image2, tensor.Boolean(true)), errs.ErrType},
-		"blur by 0":                {b.GaussianBlur(image, image2, tensor.Integer(0)), errs.ErrInvalidArgument},
+		"blur by nothing":          {b.GaussianBlur(image, image2, value.Value{}), errs.ErrType},
+		"threshold by a boolean":   {b.Threshold(image, image2, value.Boolean(true)), errs.ErrType},
+		"blur by 0":                {b.GaussianBlur(image, image2, value.Integer(0)), errs.ErrInvalidArgument},
 		"write of too much":        {b.WriteTensor(t.Context(), x, make([]byte, 61)), errs.ErrInvalidArgument},
 		"write of too little":      {b.WriteTensor(t.Context(), x, make([]byte, 59)), errs.ErrInvalidArgument},
 		"a shader that is none":    {b.DispatchCompute([]byte("no"), []handle{x}, nil, [3]uint32{1, 1, 1}), errs.ErrInvalidShader},
@@ -432,17 +433,17 @@ func TestIdentity(t *testing.T) {
 	if _, err := b.AllocTensor(nil, tensor.F32); !errors.Is(err, errs.ErrClosed) {
 		t.Errorf("alloc after Close: got %v, want ErrClosed", err)
 	}
-	two, three := tensor.Integer(2), tensor.Integer(3)
-	if v, err := b.ScalarPow(two, three); err != nil || !v.Equal(tensor.Integer(8)) {
+	two, three := value.Integer(2), value.Integer(3)
+	if v, err := b.ScalarPow(two, three); err != nil || !v.Equal(value.Integer(8)) {
 		t.Errorf("2^3 = %v, %v", v, err)
 	}
-	if _, err := b.ScalarDiv(two, tensor.Integer(0)); !errors.Is(err, errs.ErrDivisionByZero) {
+	if _, err := b.ScalarDiv(two, value.Integer(0)); !errors.Is(err, errs.ErrDivisionByZero) {
 		t.Errorf("2/0: got %v", err)
 	}
-	if v, err := b.ScalarSqrt(tensor.Integer(4)); err != nil || !v.Equal(two) {
+	if v, err := b.ScalarSqrt(value.Integer(4)); err != nil || !v.Equal(two) {
 		t.Errorf("sqrt 4 = %v, %v", v, err)
 	}
-	if v, err := b.ScalarLt(two, three); err != nil || !v.Equal(tensor.Boolean(true)) {
+	if v, err := b.ScalarLt(two, three); err != nil || !v.Equal(value.Boolean(true)) {
 		t.Errorf("2 < 3 = %v, %v", v, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package tensor describes tensors: element types, shapes, strides, host
-// copies and scalar Values. It knows nothing of any device.
+// Package tensor describes tensors: element types, shapes, strides and host
+// copies. It knows nothing of any device.
 package tensor
 
 import "fmt"

@@ -27,7 +27,8 @@ var layers = []layer{
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
-	{"tensor", "handles internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
+	{"tensor", "internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
+	{"value", "handles internal/errs", "a Value is computed with on the host; what a handle stands for belongs to the package that has the table"},
 	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
 	{"abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
 	{"spirv", "internal/spv internal/errs", "spirv hands out compiled kernels and knows neither operations nor devices"},
@@ -46,7 +47,7 @@ var layers = []layer{
 	{"exec", "exec/tune gpu handles internal/errs internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
+	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor value vk wgpu", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
@@ -54,7 +55,7 @@ var layers = []layer{
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageops ops spec spirv tensor", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

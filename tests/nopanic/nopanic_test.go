@@ -31,6 +31,7 @@ import (
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/value"
 )
 
 // functions are all exported ones by package folder, but for those of excused.
@@ -48,10 +49,12 @@ var functions = map[string]map[string]any{
 	"tensor": {
 		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
 		"F16FromFloat64": tensor.F16FromFloat64, "F16ToFloat32": tensor.F16ToFloat32,
-		"ScalarOps": tensor.ScalarOps, "DTypes": tensor.DTypes, "ParseDType": tensor.ParseDType,
+		"DTypes": tensor.DTypes, "ParseDType": tensor.ParseDType,
 		"Contiguous": tensor.Contiguous, "FromFloats": tensor.FromFloats, "NewHost": tensor.NewHost,
-		"Array": tensor.Array, "Boolean": tensor.Boolean, "Float": tensor.Float, "HandleValue": tensor.HandleValue,
-		"Integer": tensor.Integer, "Object": tensor.Object, "Scalar": tensor.Scalar, "Str": tensor.Str,
+	},
+	"value": {
+		"Array": value.Array, "Boolean": value.Boolean, "Eval": value.Eval, "Float": value.Float, "Handle": value.Handle,
+		"Integer": value.Integer, "Object": value.Object, "Ops": value.Ops, "String": value.String,
 	},
 	"gpu": {
 		"CheckModule": gpu.CheckModule, "CloseTimeout": gpu.CloseTimeout, "CheckRange": gpu.CheckRange, "CheckSize": gpu.CheckSize, "Choose": gpu.Choose,
@@ -353,7 +356,7 @@ func receivers(t *testing.T) []receiver {
 		{"a nil dispatch", (*gpu.Dispatch)(nil), true}, {"a zero dispatch", &gpu.Dispatch{}, true},
 	}
 	for _, v := range []any{
-		tensor.Desc{}, tensor.Host{}, tensor.DType(0), tensor.DType(200), tensor.Value{}, tensor.Type(0), tensor.Type(99),
+		tensor.Desc{}, tensor.Host{}, tensor.DType(0), tensor.DType(200), value.Value{}, value.Type(0), value.Type(99),
 		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
 		gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},

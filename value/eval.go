@@ -1,4 +1,4 @@
-package tensor
+package value
 
 import (
 	"cmp"
@@ -46,10 +46,10 @@ var scalarOps = map[string]scalarOp{
 	"ge": {2, ordered(func(c int) bool { return c >= 0 })},
 }
 
-// ScalarOps returns the names Scalar knows, sorted.
-func ScalarOps() []string { return slices.Sorted(maps.Keys(scalarOps)) }
+// Ops returns the names Eval knows, sorted.
+func Ops() []string { return slices.Sorted(maps.Keys(scalarOps)) }
 
-// Scalar computes a scalar operation on the host:
+// Eval computes a scalar operation on the host:
 //
 //	add sub mul    integers give an integer, anything with a float a float;
 //	               add also joins strings
@@ -67,17 +67,17 @@ func ScalarOps() []string { return slices.Sorted(maps.Keys(scalarOps)) }
 // Errors: ErrInvalidArgument (no such operation, wrong number of operands, an
 // integer result that does not fit in 64 bits), ErrType, ErrDivisionByZero,
 // ErrFloatSpecial (the result would be NaN or infinite).
-func Scalar(op string, args ...Value) (Value, error) {
+func Eval(op string, args ...Value) (Value, error) {
 	o, ok := scalarOps[op]
 	if !ok {
-		return Null, fmt.Errorf("tensor: scalar: %w: no operation %q", errs.ErrInvalidArgument, op)
+		return Null, fmt.Errorf("value: eval: %w: no operation %q", errs.ErrInvalidArgument, op)
 	}
 	if len(args) != o.arity {
-		return Null, fmt.Errorf("tensor: %s: %w: operands (got %d, want %d)", op, errs.ErrInvalidArgument, len(args), o.arity)
+		return Null, fmt.Errorf("value: %s: %w: operands (got %d, want %d)", op, errs.ErrInvalidArgument, len(args), o.arity)
 	}
 	v, err := o.eval(args[0], args[o.arity-1])
 	if err != nil {
-		return Null, fmt.Errorf("tensor: %s: %w", op, err)
+		return Null, fmt.Errorf("value: %s: %w", op, err)
 	}
 	return v, nil
 }
@@ -129,7 +129,7 @@ var addNumbers = arithmetic(
 
 func add(a, b Value) (Value, error) {
 	if a.typ == StringType && b.typ == StringType {
-		return Str(a.text + b.text), nil
+		return String(a.text + b.text), nil
 	}
 	if !a.isNumber() || !b.isNumber() {
 		return Null, typeError("numbers or strings", a, b)

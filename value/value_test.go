@@ -1,4 +1,4 @@
-package tensor
+package value
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ const (
 	minI = math.MinInt64
 )
 
-func TestScalar(t *testing.T) {
+func TestEval(t *testing.T) {
 	T, F := Boolean(true), Boolean(false)
 	obj := func(k string, v Value) Value { return Object(map[string]Value{k: v}) }
 	overflow, typ, zero, special := errs.ErrInvalidArgument, errs.ErrType, errs.ErrDivisionByZero, errs.ErrFloatSpecial
@@ -42,8 +42,8 @@ func TestScalar(t *testing.T) {
 		{"add", []Value{i(2), i(3)}, i(5)},
 		{"add", []Value{i(2), f(0.5)}, f(2.5)},
 		{"add", []Value{f(0.5), f(0.25)}, f(0.75)},
-		{"add", []Value{Str("ab"), Str("c")}, Str("abc")},
-		{"add", []Value{Str("ab"), i(1)}, typ},
+		{"add", []Value{String("ab"), String("c")}, String("abc")},
+		{"add", []Value{String("ab"), i(1)}, typ},
 		{"add", []Value{Null, i(1)}, typ},
 		{"add", []Value{T, T}, typ},
 		{"add", []Value{i(maxI), i(1)}, overflow},
@@ -56,7 +56,7 @@ func TestScalar(t *testing.T) {
 		{"sub", []Value{i(0), i(minI)}, overflow},
 		{"sub", []Value{i(-1), i(minI)}, i(maxI)},
 		{"sub", []Value{i(1), f(1)}, f(0)},
-		{"sub", []Value{Str("a"), Str("a")}, typ},
+		{"sub", []Value{String("a"), String("a")}, typ},
 		{"mul", []Value{i(-4), i(3)}, i(-12)},
 		{"mul", []Value{i(minI), i(-1)}, overflow},
 		{"mul", []Value{i(minI), i(1)}, i(minI)},
@@ -75,7 +75,7 @@ func TestScalar(t *testing.T) {
 		{"div", []Value{i(0), i(-5)}, f(0)},
 		{"div", []Value{i(minI), i(-1)}, f(1 << 63)},
 		{"div", []Value{f(1e300), f(1e-300)}, special},
-		{"div", []Value{Str("a"), i(1)}, typ},
+		{"div", []Value{String("a"), i(1)}, typ},
 		{"mod", []Value{i(7), i(3)}, i(1)},
 		{"mod", []Value{i(-7), i(3)}, i(-1)},
 		{"mod", []Value{i(7), i(-3)}, i(1)},
@@ -111,7 +111,7 @@ func TestScalar(t *testing.T) {
 		{"sqrt", []Value{i(9)}, f(3)},
 		{"sqrt", []Value{f(2)}, f(math.Sqrt2)},
 		{"sqrt", []Value{i(-1)}, special},
-		{"sqrt", []Value{Str("9")}, typ},
+		{"sqrt", []Value{String("9")}, typ},
 		{"sin", []Value{i(0)}, f(0)},
 		{"cos", []Value{i(0)}, f(1)},
 		{"tan", []Value{f(0.5)}, f(math.Tan(0.5))},
@@ -144,21 +144,21 @@ func TestScalar(t *testing.T) {
 		{"eq", []Value{i(1<<53 + 1), f(1 << 53)}, F},
 		{"eq", []Value{i(maxI), f(1 << 63)}, F},
 		{"eq", []Value{i(minI), f(-1 << 63)}, T},
-		{"eq", []Value{i(1), Str("1")}, F},
+		{"eq", []Value{i(1), String("1")}, F},
 		{"eq", []Value{i(1), T}, F},
 		{"eq", []Value{i(0), Null}, F},
 		{"eq", []Value{Null, Null}, T},
 		{"eq", []Value{F, i(0)}, F},
-		{"eq", []Value{Str("a"), Str("a")}, T},
-		{"eq", []Value{Array(i(1), Str("x")), Array(f(1), Str("x"))}, T},
+		{"eq", []Value{String("a"), String("a")}, T},
+		{"eq", []Value{Array(i(1), String("x")), Array(f(1), String("x"))}, T},
 		{"eq", []Value{Array(i(1)), Array(i(1), i(1))}, F},
 		{"eq", []Value{Array(), Object(nil)}, F},
 		{"eq", []Value{Array(), Array()}, T},
 		{"eq", []Value{obj("a", i(1)), obj("a", f(1))}, T},
 		{"eq", []Value{obj("a", i(1)), obj("b", i(1))}, F},
-		{"eq", []Value{HandleValue(5), HandleValue(5)}, T},
-		{"eq", []Value{HandleValue(5), HandleValue(6)}, F},
-		{"eq", []Value{HandleValue(5), i(5)}, F},
+		{"eq", []Value{Handle(5), Handle(5)}, T},
+		{"eq", []Value{Handle(5), Handle(6)}, F},
+		{"eq", []Value{Handle(5), i(5)}, F},
 		{"ne", []Value{i(1), f(1)}, F},
 		{"ne", []Value{i(1), Null}, T},
 		{"lt", []Value{i(1), f(1.5)}, T},
@@ -172,9 +172,9 @@ func TestScalar(t *testing.T) {
 		{"gt", []Value{i(-1), f(-1.5)}, T},
 		{"le", []Value{i(1), f(1)}, T},
 		{"ge", []Value{i(1), f(1)}, T},
-		{"lt", []Value{Str("a"), Str("b")}, T},
-		{"ge", []Value{Str("a"), Str("aa")}, F},
-		{"lt", []Value{Str("a"), i(1)}, typ},
+		{"lt", []Value{String("a"), String("b")}, T},
+		{"ge", []Value{String("a"), String("aa")}, F},
+		{"lt", []Value{String("a"), i(1)}, typ},
 		{"gt", []Value{T, F}, typ},
 		{"le", []Value{Null, Null}, typ},
 
@@ -183,7 +183,7 @@ func TestScalar(t *testing.T) {
 		{"sqrt", nil, errs.ErrInvalidArgument},
 		{"frobnicate", []Value{i(1)}, errs.ErrInvalidArgument},
 	} {
-		got, err := Scalar(c.op, c.args...)
+		got, err := Eval(c.op, c.args...)
 		switch want := c.want.(type) {
 		case error:
 			if !errors.Is(err, want) {
@@ -200,8 +200,8 @@ func TestScalar(t *testing.T) {
 	}
 }
 
-func TestScalarOps(t *testing.T) {
-	got := strings.Join(ScalarOps(), " ")
+func TestOps(t *testing.T) {
+	got := strings.Join(Ops(), " ")
 	if want := "abs add ceil cos div eq exp floor ge gt le log lt mod mul ne pow round sin sqrt sub tan"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -234,7 +234,7 @@ func TestIntegersAgainstBig(t *testing.T) {
 			want["pow"] = new(big.Int).Exp(x, y, nil)
 		}
 		for op, w := range want {
-			got, err := Scalar(op, i(a), i(b))
+			got, err := Eval(op, i(a), i(b))
 			if !w.IsInt64() {
 				if !errors.Is(err, errs.ErrInvalidArgument) {
 					t.Fatalf("%d %s %d: got %v, %v; want overflow of %v", a, op, b, got, err, w)
@@ -261,14 +261,14 @@ func TestCompareAgainstBig(t *testing.T) {
 		).Draw(t, "x")
 		c := new(big.Float).SetInt64(n).Cmp(big.NewFloat(x))
 		for op, want := range map[string]bool{"eq": c == 0, "ne": c != 0, "lt": c < 0, "le": c <= 0, "gt": c > 0, "ge": c >= 0} {
-			got, err := Scalar(op, i(n), f(x))
+			got, err := Eval(op, i(n), f(x))
 			if b, berr := got.AsBool(); err != nil || berr != nil || b != want {
 				t.Fatalf("%d %s %v: got %v, %v; want %v", n, op, x, got, err, want)
 			}
 		}
 		mirrored := map[string]bool{"eq": c == 0, "ne": c != 0, "lt": c > 0, "le": c >= 0, "gt": c < 0, "ge": c <= 0}
 		for op, want := range mirrored {
-			got, err := Scalar(op, f(x), i(n))
+			got, err := Eval(op, f(x), i(n))
 			if b, berr := got.AsBool(); err != nil || berr != nil || b != want {
 				t.Fatalf("%v %s %d: got %v, %v; want %v", x, op, n, got, err, want)
 			}
@@ -278,8 +278,8 @@ func TestCompareAgainstBig(t *testing.T) {
 
 func TestAccessors(t *testing.T) {
 	values := map[Type]Value{
-		NullType: Null, BooleanType: Boolean(true), IntegerType: i(7), FloatType: f(2.5), StringType: Str("s"),
-		ArrayType: Array(i(1), i(2)), ObjectType: Object(map[string]Value{"b": i(1), "a": i(2)}), HandleType: HandleValue(handles.Handle(99)),
+		NullType: Null, BooleanType: Boolean(true), IntegerType: i(7), FloatType: f(2.5), StringType: String("s"),
+		ArrayType: Array(i(1), i(2)), ObjectType: Object(map[string]Value{"b": i(1), "a": i(2)}), HandleType: Handle(handles.Handle(99)),
 	}
 	names := "null boolean integer float string array object handle"
 	var got []string
@@ -316,12 +316,12 @@ func TestAccessors(t *testing.T) {
 	if v, ok := values[ObjectType].Field("a"); !ok || !v.Equal(i(2)) {
 		t.Errorf("field a: %v, %v", v, ok)
 	}
-	for _, v := range []Value{values[ObjectType], Null, Str("zz")} {
+	for _, v := range []Value{values[ObjectType], Null, String("zz")} {
 		if got, ok := v.Field("zz"); ok {
 			t.Errorf("%v has a field zz: %v", v, got)
 		}
 	}
-	if n := values[ArrayType].Len() + values[ObjectType].Len() + Str("abc").Len(); n != 4 {
+	if n := values[ArrayType].Len() + values[ObjectType].Len() + String("abc").Len(); n != 4 {
 		t.Errorf("lengths add up to %d, want 4", n)
 	}
 	if b, _ := values[BooleanType].AsBool(); !b {
@@ -343,12 +343,12 @@ func TestValuesAreImmutable(t *testing.T) {
 	vs := []Value{i(1), i(2)}
 	fields := map[string]Value{"k": i(1)}
 	a, o := Array(vs...), Object(fields)
-	vs[0], fields["k"] = Str("changed"), Str("changed")
+	vs[0], fields["k"] = String("changed"), String("changed")
 	got, err := a.Elements()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got[1] = Str("changed")
+	got[1] = String("changed")
 	keys, err := o.Keys()
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestValuesAreImmutable(t *testing.T) {
 func TestValueString(t *testing.T) {
 	v := Object(map[string]Value{
 		"z": Array(Null, Boolean(false), i(-1), f(3), f(0.1), f(1e30)),
-		"a": Str("q\"\n"), "h": HandleValue(handles.Handle(5<<24 | 3)), "o": Object(nil),
+		"a": String("q\"\n"), "h": Handle(handles.Handle(5<<24 | 3)), "o": Object(nil),
 	})
 	want := `{"a": "q\"\n", "h": h3.5, "o": {}, "z": [null, false, -1, 3.0, 0.1, 1e+30]}`
 	if got := v.String(); got != want {

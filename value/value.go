@@ -1,4 +1,8 @@
-package tensor
+// Package value has scalar Values and the operations on them. A Value is what a
+// script holds: a number, a string, a list, or a handle of a tensor. Operations on
+// tensors take Values as parameters, and the operations of this package compute
+// with them on the host. They need no device.
+package value
 
 import (
 	"fmt"
@@ -65,13 +69,13 @@ func Integer(i int64) Value { return Value{typ: IntegerType, bits: uint64(i)} }
 // Float returns a float; −0 becomes +0. NaN and infinities are ErrFloatSpecial.
 func Float(f float64) (Value, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return Null, fmt.Errorf("tensor: float: %w (got %v)", errs.ErrFloatSpecial, f)
+		return Null, fmt.Errorf("value: float: %w (got %v)", errs.ErrFloatSpecial, f)
 	}
 	return Value{typ: FloatType, bits: math.Float64bits(f + 0)}, nil // −0 + 0 is +0
 }
 
-// Str returns a string.
-func Str(s string) Value { return Value{typ: StringType, text: s} }
+// String returns a string.
+func String(s string) Value { return Value{typ: StringType, text: s} }
 
 // Array returns an array of the values.
 func Array(vs ...Value) Value { return Value{typ: ArrayType, list: slices.Clone(vs)} }
@@ -85,8 +89,8 @@ func Object(fields map[string]Value) Value {
 	return v
 }
 
-// HandleValue returns a handle.
-func HandleValue(h handles.Handle) Value { return Value{typ: HandleType, bits: uint64(h)} }
+// Handle returns a handle.
+func Handle(h handles.Handle) Value { return Value{typ: HandleType, bits: uint64(h)} }
 
 // Type returns the type of v.
 func (v Value) Type() Type { return v.typ }
@@ -94,7 +98,7 @@ func (v Value) Type() Type { return v.typ }
 // want returns ErrType unless v is of type t.
 func (v Value) want(t Type) error {
 	if v.typ != t {
-		return fmt.Errorf("tensor: value: %w (got %v, want %v)", errs.ErrType, v.typ, t)
+		return fmt.Errorf("value: %w (got %v, want %v)", errs.ErrType, v.typ, t)
 	}
 	return nil
 }
@@ -122,7 +126,7 @@ func (v Value) AsFloat() (float64, error) {
 	case IntegerType:
 		return float64(int64(v.bits)), nil
 	}
-	return 0, fmt.Errorf("tensor: value: %w (got %v, want integer or float)", errs.ErrType, v.typ)
+	return 0, fmt.Errorf("value: %w (got %v, want integer or float)", errs.ErrType, v.typ)
 }
 
 // AsString returns the value of a string, or ErrType.
