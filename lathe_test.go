@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"math/rand/v2"
 	"os"
@@ -217,7 +216,7 @@ func TestConcurrentApply(t *testing.T) {
 				if first == nil {
 					first = got
 				} else if !bytes.Equal(first.Pix, got.Pix) {
-					t.Error(fmt.Sprintf("goroutine %d, run %d: differs from its first run", g, i))
+					t.Errorf("goroutine %d, run %d: differs from its first run", g, i)
 					return
 				}
 			}

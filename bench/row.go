@@ -58,13 +58,11 @@ func (b *bench) prepare(w spec.Work) (*call, error) {
 		}
 	}
 	for i, d := range outs {
-		h := hs[0]
+		buffer := len(w.In) + i
 		if inPlace {
-			h = hs[op.InPlace[i]]
-		} else {
-			h = hs[len(w.In)+i]
+			buffer = op.InPlace[i]
 		}
-		p.out = append(p.out, exec.Operand{Buffer: h, Desc: d})
+		p.out = append(p.out, exec.Operand{Buffer: hs[buffer], Desc: d})
 	}
 	return p, nil
 }

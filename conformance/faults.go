@@ -71,7 +71,7 @@ func broken(j *job, in []*tensor.Host) (*prepared, error) {
 	p := &prepared{job: &k, in: in}
 	outs, err := j.op.Shape(k.call, descsOf(in))
 	if err != nil {
-		return nil, fmt.Errorf("Shape refuses inputs of Cases.Faults, which it should accept: %w", err)
+		return nil, fmt.Errorf("the shape rule refuses inputs of Cases.Faults, which it should accept: %w", err)
 	}
 	for _, d := range outs {
 		p.want = append(p.want, &tensor.Host{Desc: d})

@@ -102,10 +102,10 @@ func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
 	descs := descsOf(in)
 	outs, err := p.op.Shape(p.call, descs)
 	if err != nil {
-		return nil, fmt.Errorf("Shape refuses inputs %v of Cases.Inputs: %w", descs, err)
+		return nil, fmt.Errorf("the shape rule refuses inputs %v of Cases.Inputs: %w", descs, err)
 	}
 	if len(outs) != len(p.op.Out) {
-		return nil, fmt.Errorf("Shape gave %d outputs, the operation declares %d", len(outs), len(p.op.Out))
+		return nil, fmt.Errorf("the shape rule gave %d outputs, the operation declares %d", len(outs), len(p.op.Out))
 	}
 	want := make([]*tensor.Host, len(outs))
 	for i, d := range outs {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"io/fs"
@@ -84,7 +85,7 @@ func (c *doctorCmd) Run(a *app) error {
 		}
 	}
 	if !works {
-		return coded{exitNoDevice, fmt.Errorf("Lathe cannot work here yet; the lines marked fail say what to do")}
+		return coded{exitNoDevice, errors.New("no device works here yet; the lines marked fail say what to do")}
 	}
 	return nil
 }

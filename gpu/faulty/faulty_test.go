@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	ctx  = context.Background()
-	boom = errors.New("boom")
+	ctx        = context.Background()
+	errPlanted = errors.New("a planted failure")
 )
 
 // use makes the call c on dev.
@@ -49,11 +49,11 @@ func TestNthCallFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := dev.Calls(c)
-		dev.Fail(c, 3, boom)
+		dev.Fail(c, 3, errPlanted)
 		for i := 1; i <= 5; i++ {
 			var want error
 			if i == 3 {
-				want = boom
+				want = errPlanted
 			}
 			if err := use(dev, c, h); !errors.Is(err, want) {
 				t.Errorf("%v, call %d: got %v, want %v", c, i, err, want)
@@ -71,12 +71,12 @@ func TestNthCallFails(t *testing.T) {
 // Any counts the calls of every kind.
 func TestAny(t *testing.T) {
 	dev := faulty.New(null.New(nil))
-	dev.Fail(faulty.Any, 2, boom)
+	dev.Fail(faulty.Any, 2, errPlanted)
 	h, err := dev.Alloc(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dev.Sync(ctx); !errors.Is(err, boom) {
+	if err := dev.Sync(ctx); !errors.Is(err, errPlanted) {
 		t.Errorf("second call: got %v, want boom", err)
 	}
 	if err := dev.Free(h); err != nil {
@@ -95,16 +95,16 @@ func TestFailedCallDoesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev.Fail(faulty.Write, 1, boom)
-	if err := dev.Write(ctx, h, 0, []byte{9}); !errors.Is(err, boom) {
+	dev.Fail(faulty.Write, 1, errPlanted)
+	if err := dev.Write(ctx, h, 0, []byte{9}); !errors.Is(err, errPlanted) {
 		t.Fatalf("got %v, want boom", err)
 	}
 	got := []byte{1}
 	if err := dev.Read(ctx, h, 0, got); err != nil || got[0] != 0 {
 		t.Errorf("got %d, %v; want 0", got[0], err)
 	}
-	dev.Fail(faulty.Close, 1, boom)
-	if err := dev.Close(); !errors.Is(err, boom) {
+	dev.Fail(faulty.Close, 1, errPlanted)
+	if err := dev.Close(); !errors.Is(err, errPlanted) {
 		t.Errorf("got %v, want boom", err)
 	}
 	if err := inner.Sync(ctx); !errors.Is(err, gpu.ErrClosed) {

@@ -31,7 +31,7 @@ func do(job []byte) []byte {
 	case "panic":
 		panic("a planted panic")
 	case "hang":
-		for {
+		for n := 0; ; n++ { // without end, and never waiting
 		}
 	case "sleep": // as a process that others keep from running
 		time.Sleep(time.Second)

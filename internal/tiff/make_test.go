@@ -89,7 +89,6 @@ func (k *kind) file(d *drawn) []byte {
 		out = []byte("MM\x00*\x00\x00\x00\x00")
 	}
 	if k.big {
-		out = order.AppendUint16(append(order.AppendUint16(out[:2], 43), 0, 8)[:4], 8)
 		if !k.bigEndian {
 			out = []byte("II+\x00\x08\x00\x00\x00")
 		} else {

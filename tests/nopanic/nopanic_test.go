@@ -83,6 +83,9 @@ var functions = map[string]map[string]any{
 	"ops":      {},
 }
 
+// noContext is a nil context, which a caller may hand over by mistake.
+var noContext context.Context
+
 // excused panic by intent, as the standard library's do: on a mistake of the
 // program's text, at its start.
 var excused = []string{"backend.Register", "spec.Register"}
@@ -259,23 +262,23 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func() error{
-		"lathe.Open":                   func() error { _, err := lathe.Open(nil); return err },
-		"lathe.Devices":                func() error { _, err := lathe.Devices(nil); return err },
+		"lathe.Open":                   func() error { _, err := lathe.Open(noContext); return err },
+		"lathe.Devices":                func() error { _, err := lathe.Devices(noContext); return err },
 		"lathe.FromSlice":              func() error { _, err := lathe.FromSlice(nil, []float32{1}); return err },
 		"lathe.ToSlice":                func() error { _, err := lathe.ToSlice[float32](t.Context(), nil, nil); return err },
-		"backend.Open":                 func() error { _, err := backend.Open(nil, ""); return err },
+		"backend.Open":                 func() error { _, err := backend.Open(noContext, ""); return err },
 		"backend.New":                  func() error { _, err := backend.New(nil); return err },
 		"backend.New of a nil pointer": func() error { _, err := backend.New((*null.Device)(nil)); return err },
 		"exec.New":                     func() error { _, err := exec.New(nil); return err },
-		"gpu.DispatchCompute":          func() error { return gpu.DispatchCompute(nil, nil, nil, nil, nil, [3]uint32{}) },
+		"gpu.DispatchCompute":          func() error { return gpu.DispatchCompute(noContext, nil, nil, nil, nil, [3]uint32{}) },
 		"gpu.Dispatch.Check":           func() error { return (&gpu.Dispatch{}).Check(nil, nil) },
 		"gpu.CheckModule":              func() error { return gpu.CheckModule(nil, &spv.Module{}) },
 		"gpu.CheckSize":                func() error { return gpu.CheckSize(nil, 1) },
 		"gpu.StartTrace":               func() error { return gpu.StartTrace(nil, nil, nil) },
 		"spv.Lower":                    func() error { _, err := spv.Lower(nil, false); return err },
 		"spv.Guard":                    func() error { _, err := spv.Guard(nil); return err },
-		"batch.Run":                    func() error { _, err := batch.Run(nil, nil, nil, nil, batch.Options{}); return err },
-		"batch.Find":                   func() error { _, err := batch.Find(nil, nil, batch.FindOptions{}); return err },
+		"batch.Run":                    func() error { _, err := batch.Run(noContext, nil, nil, nil, batch.Options{}); return err },
+		"batch.Find":                   func() error { _, err := batch.Find(noContext, nil, batch.FindOptions{}); return err },
 		"lathe.WithGPU": func() error {
 			_, err := lathe.Open(t.Context(), nil, lathe.WithGPU((*null.Device)(nil)))
 			return err
@@ -416,7 +419,7 @@ func TestLiveDeviceRefuses(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 4, 4))
 	var bg = t.Context()
 	for name, f := range map[string]func() error{
-		"Apply, nil context": func() error { _, err := d.Apply(nil, img, imageops.Sharpen{}); return err },
+		"Apply, nil context": func() error { _, err := d.Apply(noContext, img, imageops.Sharpen{}); return err },
 		"Apply, nil image":   func() error { _, err := d.Apply(bg, nil); return err },
 		"Apply, nil pointer": func() error { _, err := d.Apply(bg, (*image.RGBA)(nil)); return err },
 		"Apply, short image": func() error {
@@ -429,16 +432,16 @@ func TestLiveDeviceRefuses(t *testing.T) {
 		"Apply, nil op":        func() error { _, err := d.Apply(bg, img, (*imageops.Sharpen)(nil)); return err },
 		"Apply, no picture op": func() error { _, err := d.Apply(bg, img, &ops.MatMul{}); return err },
 		"ApplyTo, short image": func() error { return d.ApplyTo(bg, &image.NRGBA{Rect: img.Rect, Stride: 16}, img) },
-		"Sync, nil context":    func() error { return d.Sync(nil) },
-		"Read, nil context":    func() error { _, err := d.Read(nil, x); return err },
-		"Write, nil context":   func() error { return d.Write(nil, x, make([]byte, 8)) },
-		"Run, nil context":     func() error { return d.Run(nil, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}) },
+		"Sync, nil context":    func() error { return d.Sync(noContext) },
+		"Read, nil context":    func() error { _, err := d.Read(noContext, x); return err },
+		"Write, nil context":   func() error { return d.Write(noContext, x, make([]byte, 8)) },
+		"Run, nil context":     func() error { return d.Run(noContext, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}) },
 		"Run, nil tensors":     func() error { return d.Run(bg, ops.Abs{}, []*lathe.Tensor{nil}, []*lathe.Tensor{nil}) },
 		"Call, nil call":       func() error { _, err := d.Call(nil, x); return err },
 		"Call, nil op":         func() error { _, err := d.Call((*ops.Abs)(nil), x); return err },
-		"DispatchCompute":      func() error { return d.DispatchCompute(nil, nil, []*lathe.Tensor{x}, nil, [3]uint32{1, 1, 1}) },
-		"ToSlice":              func() error { _, err := lathe.ToSlice[float32](nil, d, x); return err },
-		"GPU().Sync":           func() error { return d.GPU().Sync(nil) },
+		"DispatchCompute":      func() error { return d.DispatchCompute(noContext, nil, []*lathe.Tensor{x}, nil, [3]uint32{1, 1, 1}) },
+		"ToSlice":              func() error { _, err := lathe.ToSlice[float32](noContext, d, x); return err },
+		"GPU().Sync":           func() error { return d.GPU().Sync(noContext) },
 	} {
 		switch err := f(); {
 		case err == nil:

@@ -57,8 +57,6 @@ func (t *typ) scalar() *typ {
 	return t
 }
 
-func (t *typ) isFloat() bool { return t.scalar().op == opTypeFloat }
-
 type inst struct {
 	op       uint32
 	at       uint32 // word

@@ -86,7 +86,6 @@ type ptr struct {
 	// How a matrix lies in a buffer.
 	matStride uint64
 	rowMajor  bool
-	slot      *val // in its vector, for an element of one in a variable
 }
 
 func (v val) clone() val {
@@ -129,8 +128,7 @@ type run struct {
 	launch    *Launch
 	left      int
 	undefined string
-	globals   []val           // by id: constants, and pointers to what all share
-	shared    map[uint32]*val // workgroup variables
+	globals   []val // by id: constants, and pointers to what all share
 	groupID   [3]uint32
 }
 
