@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test check shaders generate bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,7 @@ test: vulkan ## the whole test suite
 check: ## shaders, generated files and format are fresh; needs no device
 	$(GO) run ./tools/genspirv -check
 	$(GO) run ./tools/opsdoc -check
+	$(GO) run ./tools/genapi -check
 	$(MAKE) --no-print-directory lint
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
@@ -105,6 +106,9 @@ lint: ## gofmt, go vet, staticcheck, import graph and size budgets
 build: ## build bin/lathe
 	@mkdir -p bin
 	$(GO) build -o bin/lathe ./cmd/lathe
+
+generate: ## the typed methods of the library, from the declarations of the operations
+	$(GO) run ./tools/genapi
 
 docs: ## docs/OPS.md from the declarations of the operations
 	$(GO) run ./tools/opsdoc

@@ -192,15 +192,6 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// one is Call of an operation with one output.
-func (d *Device) one(c spec.Call, in ...*Tensor) (*Tensor, error) {
-	out, err := d.Call(c, in...)
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
-}
-
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry
 // point "main", or with one of any name (gpu.ModuleEntry chooses among several).
 // bindings[i] is the buffer at binding i, those of a further descriptor set counted on

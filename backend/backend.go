@@ -46,6 +46,7 @@ type Backend interface {
 	Identity
 	Memory
 	Compute
+	Operations
 	TensorOps
 	ImageOps
 	ScalarOps
@@ -91,6 +92,17 @@ type Compute interface {
 	DispatchCompute(spirv []byte, bindings []TensorHandle, push []byte, groups [3]uint32) error
 	// Sync waits for all work and returns its first error.
 	Sync(ctx context.Context) error
+}
+
+// Operations calls any operation that docs/OPS.md lists by its name.
+type Operations interface {
+	// Call makes the outputs of an operation and computes them from in. The operation is
+	// given by its name, with attributes as text behind it ("softmax dim=-1"), in attrs,
+	// or both. Errors: ErrInvalidArgument for an unknown name, with those that there are,
+	// ErrType for a Value that no attribute can have, and those of TensorOps.
+	Call(name string, attrs Attributes, in ...TensorHandle) ([]TensorHandle, error)
+	// CallInto is Call with outputs that the caller has allocated.
+	CallInto(name string, attrs Attributes, in, out []TensorHandle) error
 }
 
 // TensorOps is the tensor operations. Besides the errors stated, all return

@@ -197,32 +197,19 @@ func unknown(h TensorHandle) error {
 	return fmt.Errorf("%w: %v (freed, or of another device)", errs.ErrInvalidHandle, h)
 }
 
-// call runs an operation whose outputs are not its inputs.
-func (d *Device) call(c spec.Call, out, in []TensorHandle) error {
-	for _, h := range out {
-		if h != 0 && slices.Contains(in, h) {
-			if _, err := d.desc(h); err != nil {
-				return fmt.Errorf("backend: %s: %w", c.Spec().Name, err)
-			}
-			return fmt.Errorf("backend: %s: %w: %v is an input and an output", c.Spec().Name, errs.ErrInvalidArgument, h)
-		}
-	}
-	return d.submit(c, out, in)
-}
-
-// submit runs an operation.
-func (d *Device) submit(c spec.Call, out, in []TensorHandle) error {
+// update runs an operation. Outputs may be inputs where the operation works in place.
+func (d *Device) update(c spec.Call, in, out list) error {
 	op := c.Spec()
-	operands := func(hs []TensorHandle, args []spec.Arg) ([]exec.Operand, error) {
-		list := make([]exec.Operand, len(hs))
+	operands := func(hs list, args []spec.Arg) ([]exec.Operand, error) {
+		ops := make([]exec.Operand, len(hs))
 		for i, h := range hs {
 			desc, err := d.desc(h)
 			if err != nil {
-				return nil, fmt.Errorf("backend: %s: %s: %w", op.Name, args[min(i, len(args)-1)].Name, err)
+				return nil, fmt.Errorf("backend: %s: %s: %w", op.Name, argName(args, i), err)
 			}
-			list[i] = exec.Operand{Buffer: h, Desc: desc}
+			ops[i] = exec.Operand{Buffer: h, Desc: desc}
 		}
-		return list, nil
+		return ops, nil
 	}
 	i, err := operands(in, op.In)
 	if err != nil {
@@ -235,7 +222,10 @@ func (d *Device) submit(c spec.Call, out, in []TensorHandle) error {
 	return d.run.Run(context.Background(), c, o, i)
 }
 
-// unary is call of an operation with one input and one output.
-func (d *Device) unary(c spec.Call, in, out TensorHandle) error {
-	return d.call(c, []TensorHandle{out}, []TensorHandle{in})
+// argName is the name of operand i, for errors.
+func argName(args []spec.Arg, i int) string {
+	if len(args) == 0 {
+		return fmt.Sprint(i)
+	}
+	return args[min(i, len(args)-1)].Name
 }

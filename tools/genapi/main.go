@@ -1,0 +1,127 @@
+// Genapi writes the typed methods of the library from the declarations of the
+// operations in package spec: those of lathe.Device for the operations of package
+// ops, and those of backend.Device for all operations that are offered by name.
+// With -check it writes nothing and fails if a file is stale.
+//
+//	go run ./tools/genapi [-check] [-root .]
+//
+// Rules.go says how the signature of a method follows from an operation. A method
+// that is written by hand takes the place of a generated one if its comment has a
+// line "//genapi:op NAME" with the name of the operation.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops"      // likewise
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// prefix begins the names of the files that are generated.
+const prefix = "zz_generated_"
+
+func main() {
+	root := flag.String("root", ".", "the root of the source tree")
+	check := flag.Bool("check", false, "write nothing, and fail if a file is not what would be written")
+	flag.Parse()
+	if err := run(*root, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "genapi:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the generated files of all surfaces, or with check compares them.
+func run(root string, check bool) error {
+	for _, s := range surfaces {
+		dir := filepath.Join(root, s.dir)
+		hand, err := methods(dir, s.receiver)
+		if err != nil {
+			return err
+		}
+		files, err := s.files(spec.All(), hand)
+		if err != nil {
+			return err
+		}
+		if err := update(dir, files, check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update makes the generated files of a folder those given, or with check reports
+// a difference.
+func update(dir string, files map[string][]byte, check bool) error {
+	old, err := filepath.Glob(filepath.Join(dir, prefix+"*.go"))
+	if err != nil {
+		return err
+	}
+	for _, path := range old {
+		if files[filepath.Base(path)] != nil {
+			continue
+		}
+		if check {
+			return fmt.Errorf("%s is of no operation: run `make generate` and commit", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(dir, name)
+		have, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		switch {
+		case bytes.Equal(have, files[name]):
+		case check:
+			return fmt.Errorf("%s is stale: run `make generate` and commit it", path)
+		default:
+			if err := os.WriteFile(path, files[name], 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// handwritten are the methods of a receiver that are written by hand: the operation
+// that each stands for, "" if it stands for none.
+type handwritten map[string]string
+
+// replaces reports whether a method written by hand stands for the operation. A
+// method of the name that stands for another operation, or for none, is an error.
+func (h handwritten) replaces(method string, op *spec.Op) (bool, error) {
+	for _, name := range h {
+		if name == op.Name {
+			return true, nil
+		}
+	}
+	if _, taken := h[method]; taken {
+		return false, fmt.Errorf("operation %s: a method %s is there already; rename one of them, or mark the method with %s%s", op.Name, method, directive, op.Name)
+	}
+	return false, nil
+}
+
+// directive marks a method that is written by hand in place of a generated one.
+const directive = "//genapi:op "
+
+// operationOf is the operation that the comment of a method names.
+func operationOf(comment string) string {
+	for line := range strings.Lines(comment) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), directive); ok {
+			return strings.TrimSpace(name)
+		}
+	}
+	return ""
+}
