@@ -13,8 +13,6 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/vk"
-	"github.com/lathe-gpu/lathe/wgpu"
 )
 
 // Env is the environment variable that names the backend to open where the
@@ -28,7 +26,7 @@ const Auto = drivers.Auto
 type registered struct {
 	name     string
 	priority int
-	open     func(context.Context) (Backend, error)
+	open     func(context.Context) (Backend, error) // nil for one of Lathe's own
 }
 
 var registry struct {
@@ -37,24 +35,10 @@ var registry struct {
 }
 
 func init() {
-	if vk.Built {
-		Register("vk", 100, func(ctx context.Context) (Backend, error) { return over(vk.Open(ctx, vk.Options{})) })
+	priorities := map[string]int{"vk": 100, "wgpu": 50}
+	for _, name := range drivers.Built() {
+		register(registered{name: name, priority: priorities[name]})
 	}
-	if wgpu.Built {
-		Register("wgpu", 50, func(ctx context.Context) (Backend, error) { return over(wgpu.Open(ctx, wgpu.Options{})) })
-	}
-}
-
-// over is New of a device that was opened, or not.
-func over(dev gpu.Device, err error) (Backend, error) {
-	if err != nil {
-		return nil, err
-	}
-	b, err := New(dev)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	return b, nil
 }
 
 // Register makes a backend known by name; of several that would do, Open takes
@@ -64,12 +48,16 @@ func over(dev gpu.Device, err error) (Backend, error) {
 // taken for hardware. Register panics if the name is taken: that is a mistake
 // of the program's text.
 func Register(name string, priority int, open func(context.Context) (Backend, error)) {
-	registry.Lock()
-	defer registry.Unlock()
-	if name == "" || name == Auto || open == nil || slices.ContainsFunc(registry.list, func(r registered) bool { return r.name == name }) {
+	if name == "" || name == Auto || open == nil || slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("backend: cannot register %q: empty, reserved, or registered before", name))
 	}
-	registry.list = append(registry.list, registered{name, priority, open})
+	register(registered{name, priority, open})
+}
+
+func register(r registered) {
+	registry.Lock()
+	defer registry.Unlock()
+	registry.list = append(registry.list, r)
 	slices.SortStableFunc(registry.list, func(a, b registered) int { return b.priority - a.priority })
 }
 
@@ -88,9 +76,11 @@ func backends() []registered {
 	return slices.Clone(registry.list)
 }
 
-// Open opens a backend by name. "auto" tries all of them, takes the first that
-// runs on hardware, and one that runs on a processor only where there is no
-// other. An empty name means what LATHE_BACKEND says, or "auto".
+// Open opens a backend by name. "auto" takes the first one that has hardware, and one
+// that runs on a processor only where there is no other. It decides by the devices that
+// the backends list, and opens the one it takes; a backend of Register lists none, so it
+// is opened to see what it runs on, and closed again if another one is taken. An empty
+// name means what LATHE_BACKEND says, or "auto".
 //
 // Errors: ErrNoDevice (with what each backend said), ErrInvalidArgument (no such
 // name), ErrABIMismatch, and those of the backend.
@@ -105,71 +95,80 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 	if err := errs.Context(ctx); err != nil {
 		return nil, nil, fmt.Errorf("backend: open: %w", err)
 	}
-	source := ""
+	from := ""
 	if name == "" {
 		if name = strings.TrimSpace(os.Getenv(Env)); name == "" {
 			name = Auto
 		} else {
-			source = " (from " + Env + ")"
+			from = " (from " + Env + ")"
 		}
 	}
 	all := backends()
 	if name != Auto {
-		at := slices.IndexFunc(all, func(r registered) bool { return r.name == name })
-		if at < 0 {
-			return nil, nil, fmt.Errorf("backend: open: %w: no backend is named %q%s (have %s, %s)", errs.ErrInvalidArgument, name, source, Auto, strings.Join(Names(), ", "))
+		all = slices.DeleteFunc(all, func(r registered) bool { return r.name != name })
+		if len(all) == 0 {
+			return nil, nil, fmt.Errorf("backend: open: %w: no backend is named %q%s (have %s, %s)", errs.ErrInvalidArgument, name, from, Auto, strings.Join(Names(), ", "))
 		}
-		if b, err = all[at].start(ctx); err != nil {
-			return nil, nil, err
-		}
-		return b, []string{fmt.Sprintf("%s: taken: it was asked for by name%s", name, source)}, nil
 	}
-	return auto(ctx, all)
-}
-
-func auto(ctx context.Context, all []registered) (best Backend, why []string, err error) {
-	var failed []error
+	warn := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	var sources []drivers.Source[Backend]
 	for _, r := range all {
-		if err := errs.Context(ctx); err != nil {
-			return nil, why, errors.Join(err, closeIf(best))
-		}
-		b, err := r.start(ctx)
-		switch {
-		case err != nil:
-			failed = append(failed, err)
-			why = append(why, fmt.Sprintf("%s: not taken: %v", r.name, err))
-		case hardware(b):
-			why = append(why, fmt.Sprintf("%s: taken: %s", r.name, describe(b)))
-			if err := closeIf(best); err != nil {
-				why = append(why, fmt.Sprintf("closing the one before: %v", err))
-			}
-			return b, why, nil
-		case best == nil:
-			best = b
-			why = append(why, fmt.Sprintf("%s: no hardware, taken where there is nothing better: %s", r.name, describe(b)))
-		default:
-			why = append(why, fmt.Sprintf("%s: not taken: no hardware, and after one like it: %s", r.name, describe(b)))
-			if err := b.Close(); err != nil {
-				why = append(why, fmt.Sprintf("closing it: %v", err))
-			}
-		}
+		s, done := r.source(drivers.Options{Warn: warn})
+		defer done()
+		sources = append(sources, s)
 	}
-	if best == nil {
-		return nil, why, fmt.Errorf("backend: open: %w: %w", errs.ErrNoDevice, errors.Join(failed...))
+	b, choice, err := drivers.Choose(ctx, sources, "", warn)
+	switch {
+	case err == nil:
+		drivers.Warn(choice, "", warn)
+	case name == Auto && ctx.Err() == nil:
+		return nil, choice.Why, fmt.Errorf("backend: open: %w: %w", errs.ErrNoDevice, err)
+	default:
+		return nil, choice.Why, err
 	}
-	return best, why, nil
+	if name != Auto {
+		return b, []string{fmt.Sprintf("%s: taken: it was asked for by name%s", name, from)}, nil
+	}
+	return b, choice.Why, nil
 }
 
-func closeIf(b Backend) error {
-	if b == nil {
-		return nil
+// source is the backend as the chooser takes it.
+func (r registered) source(o drivers.Options) (s drivers.Source[Backend], done func()) {
+	if r.open != nil {
+		return drivers.Source[Backend]{
+			Name: r.name,
+			Open: func(ctx context.Context, _ int) (Backend, error) {
+				b, err := r.open(ctx)
+				return r.verified(b, err)
+			},
+			Info: func(b Backend) *gpu.Info {
+				if i, ok := b.(informer); ok {
+					return i.Info()
+				}
+				return nil
+			},
+		}, func() {}
 	}
-	return b.Close()
+	devices, done := drivers.SourceOf(r.name, o)
+	return drivers.Source[Backend]{
+		Name: r.name, List: devices.List, Skip: devices.Skip,
+		Open: func(ctx context.Context, i int) (Backend, error) {
+			dev, err := devices.Open(ctx, i)
+			if err != nil {
+				return r.verified(nil, err)
+			}
+			b, err := New(dev)
+			if err != nil {
+				return r.verified(nil, errors.Join(err, dev.Close()))
+			}
+			return r.verified(b, nil)
+		},
+	}, done
 }
 
-// start opens a backend and compares its fingerprint with that of the program.
-func (r registered) start(ctx context.Context) (Backend, error) {
-	b, err := r.open(ctx)
+// verified compares the fingerprint of a backend that was opened, or not, with that of
+// the program.
+func (r registered) verified(b Backend, err error) (Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend: open %s: %w", r.name, err)
 	}
@@ -182,15 +181,3 @@ func (r registered) start(ctx context.Context) (Backend, error) {
 
 // informer is a backend that says what it runs on.
 type informer interface{ Info() *gpu.Info }
-
-func hardware(b Backend) bool {
-	i, ok := b.(informer)
-	return !ok || i.Info().Kind != gpu.CPU
-}
-
-func describe(b Backend) string {
-	if i, ok := b.(informer); ok {
-		return fmt.Sprintf("%s (%v)", i.Info().Name, i.Info().Kind)
-	}
-	return b.Name()
-}

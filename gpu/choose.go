@@ -1,8 +1,10 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,28 +15,39 @@ import (
 // program does not.
 const SelectorEnv = "LATHE_DEVICE"
 
-// Choose returns the index in infos of the device that selector means: the
-// index itself, a UUID, or a part of a name in any case. Of several devices
-// with a fitting name, and of all devices where the selector is empty and
-// LATHE_DEVICE is too, it picks the best Kind, and the first of that Kind. A
-// number past the last index is taken as a part of a name.
-//
+// Choose returns the best of the devices that selector means, or LATHE_DEVICE where the
+// selector is empty. It is the first index that Rank gives.
 // Errors: ErrNoDevice, listing the devices there are.
 func Choose(infos []Info, selector string) (int, error) {
-	from := ""
-	if selector = strings.TrimSpace(selector); selector == "" {
-		if selector = strings.TrimSpace(os.Getenv(SelectorEnv)); selector != "" {
-			from = " (from " + SelectorEnv + ")"
-		}
+	selector, from := Selector(selector)
+	order, err := rank(infos, selector, from)
+	if err != nil {
+		return 0, err
 	}
+	return order[0], nil
+}
+
+// Rank returns the indices in infos of the devices that selector means, the best
+// first. A selector is an index in infos, a UUID, or a part of a name in any case; a
+// number past the last index is taken as a part of a name. If it is empty, all devices
+// fit.
+//
+// Hardware is better than a CPU driver. Among equals in that, a device of the backend
+// that comes first in infos is better, then one of a better Kind, then the one that
+// comes first.
+//
+// Errors: ErrNoDevice, listing the devices there are.
+func Rank(infos []Info, selector string) ([]int, error) {
+	return rank(infos, strings.TrimSpace(selector), "")
+}
+
+// rank is Rank; from says where the selector comes from, for errors.
+func rank(infos []Info, selector, from string) ([]int, error) {
 	if len(infos) == 0 {
-		return 0, fmt.Errorf("gpu: choose: %w: there is none", ErrNoDevice)
-	}
-	if selector == "" {
-		return best(infos, func(*Info) bool { return true }), nil
+		return nil, fmt.Errorf("gpu: choose: %w: there is none", ErrNoDevice)
 	}
 	if i, err := strconv.Atoi(selector); err == nil && i >= 0 && i < len(infos) {
-		return i, nil
+		return []int{i}, nil
 	}
 	match := func(info *Info) bool {
 		return strings.Contains(strings.ToLower(info.Name), strings.ToLower(selector))
@@ -42,11 +55,51 @@ func Choose(infos []Info, selector string) (int, error) {
 	if id, err := uuid.Parse(selector); err == nil {
 		match = func(info *Info) bool { return info.UUID == id }
 	}
-	if i := best(infos, match); i >= 0 {
-		return i, nil
+	var order []int
+	backend := map[string]int{} // the first index of each
+	for i := range infos {
+		if _, seen := backend[infos[i].Backend]; !seen {
+			backend[infos[i].Backend] = i
+		}
+		if selector == "" || match(&infos[i]) {
+			order = append(order, i)
+		}
 	}
-	return 0, fmt.Errorf("gpu: choose: %w: none fits %q%s; give an index, a part of a name or a UUID of:\n%s",
-		ErrNoDevice, selector, from, Describe(infos))
+	if len(order) == 0 {
+		return nil, fmt.Errorf("gpu: choose: %w: none fits %q%s; give an index, a part of a name or a UUID of:\n%s",
+			ErrNoDevice, selector, from, Describe(infos))
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &infos[i], &infos[j]
+		switch {
+		case a.Kind == CPU != (b.Kind == CPU):
+			return cmp.Compare(a.Kind, b.Kind) // CPU is the last Kind
+		case a.Backend != b.Backend:
+			return cmp.Compare(backend[a.Backend], backend[b.Backend])
+		}
+		return cmp.Compare(a.Kind, b.Kind)
+	})
+	return order, nil
+}
+
+// Selector is the selector in force: the one given, or else that of LATHE_DEVICE. It
+// is empty if nobody selects. from says in brackets that it is LATHE_DEVICE's.
+func Selector(given string) (selector, from string) {
+	if given = strings.TrimSpace(given); given != "" {
+		return given, ""
+	}
+	if selector = strings.TrimSpace(os.Getenv(SelectorEnv)); selector != "" {
+		from = " (from " + SelectorEnv + ")"
+	}
+	return selector, from
+}
+
+// OnlyCPU is the warning that a program gets a CPU driver for which it did not ask.
+func OnlyCPU(info *Info) string {
+	if info == nil {
+		return ""
+	}
+	return fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", info.Name)
 }
 
 // Describe lists devices one a line: index, name, kind, backend and UUID.
@@ -60,15 +113,4 @@ func Describe(infos []Info) string {
 		fmt.Fprintf(&b, "  %d: %s (%v, %s, %v)", i, info.Name, info.Kind, info.Backend, info.UUID)
 	}
 	return b.String()
-}
-
-// best is the first device of the best kind among those that match, or -1.
-func best(infos []Info, match func(*Info) bool) int {
-	at := -1
-	for i := range infos {
-		if match(&infos[i]) && (at < 0 || infos[i].Kind < infos[at].Kind) {
-			at = i
-		}
-	}
-	return at
 }

@@ -83,31 +83,26 @@ type Device struct {
 // ErrUnsupported where validation is asked for and the layer is missing;
 // ErrOutOfMemory; ctx.Err().
 func Open(ctx context.Context, opts Options) (*Device, error) {
-	if err := errs.Context(ctx); err != nil {
-		return nil, err
-	}
-	warn := opts.Warn
-	if warn == nil {
-		warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
-	}
-	inst, err := acquire(opts.Validation, warn)
+	e, err := Enumerate(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	d, err := open(inst, opts, warn)
+	defer e.Close()
+	selector, _ := gpu.Selector(opts.Device)
+	i, err := gpu.Choose(e.infos, opts.Device)
 	if err != nil {
-		inst.release()
-		return nil, errors.Join(err, inst.messages.take())
+		return nil, err
 	}
-	return d, nil
+	if info := &e.infos[i]; info.Kind == gpu.CPU && selector == "" {
+		e.opts.Warn(gpu.OnlyCPU(info))
+	}
+	return e.Open(ctx, i)
 }
 
-func open(inst *instance, opts Options, warn func(string)) (*Device, error) {
-	phys, err := inst.choose(opts.Device, warn)
-	if err != nil {
-		return nil, err
-	}
-	d := &Device{inst: inst, phys: phys, warn: warn, closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
+// open makes a device of a physical one. The device gives the instance back when it
+// is closed, and open does not if it fails.
+func open(inst *instance, phys physical, opts Options) (*Device, error) {
+	d := &Device{inst: inst, phys: phys, warn: opts.Warn, closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
 	d.changed.L = &d.mu
 	d.table = handles.New(d.release)
 	d.size = func(h gpu.Handle) (int64, error) {
@@ -123,25 +118,6 @@ func open(inst *instance, opts Options, warn func(string)) (*Device, error) {
 		return nil, err
 	}
 	return d, nil
-}
-
-// choose picks the physical device that selector means.
-func (in *instance) choose(selector string, warn func(string)) (physical, error) {
-	infos, phys, unusable, err := in.usable()
-	if err != nil {
-		return physical{}, err
-	}
-	if len(infos) == 0 {
-		return physical{}, noDevice(unusable)
-	}
-	i, err := gpu.Choose(infos, selector)
-	if err != nil {
-		return physical{}, err
-	}
-	if infos[i].Kind == gpu.CPU && selector == "" && os.Getenv(gpu.SelectorEnv) == "" {
-		warn(fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", infos[i].Name))
-	}
-	return phys[i], nil
 }
 
 // create makes the logical device and all that Open provides.

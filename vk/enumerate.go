@@ -4,7 +4,10 @@ package vk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -36,27 +39,101 @@ func noDevice(unusable []string) error {
 	return fmt.Errorf("vk: %w: %s%s", gpu.ErrNoDevice, why, lookedFor())
 }
 
+// Enumeration is the Vulkan devices of a machine, of which Open opens one. It keeps
+// the driver loaded until it is closed, so that opening a device does not load it again.
+// Make one with Enumerate.
+type Enumeration struct {
+	inst     *instance
+	opts     Options // with a Warn
+	infos    []gpu.Info
+	phys     []physical
+	unusable []string
+}
+
+// Enumerate finds the devices that can be used, in the loader's order. opts are those
+// of Open; opts.Device is not looked at.
+// Errors: ErrNoDevice, saying what was looked for and how to get a device;
+// ErrUnsupported where validation is asked for and the layer is missing; ctx.Err().
+func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
+	e, err := enumerate(ctx, opts)
+	if err == nil && len(e.infos) == 0 {
+		e.Close()
+		return nil, noDevice(e.unusable)
+	}
+	return e, err
+}
+
+// enumerate is Enumerate, and finding no device is no error.
+func enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, err
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
+	}
+	e := &Enumeration{opts: opts}
+	var err error
+	if e.inst, err = acquire(opts.Validation, opts.Warn); err != nil {
+		return nil, err
+	}
+	if e.infos, e.phys, e.unusable, err = e.inst.usable(); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Infos describes the devices.
+func (e *Enumeration) Infos() []gpu.Info {
+	if e == nil {
+		return nil
+	}
+	return slices.Clone(e.infos)
+}
+
+// Open opens device i of Infos. With validation an Enumeration opens one device: the
+// messages of the layer are that device's. ctx bounds nothing but the start.
+// Errors: ErrInvalidArgument (no such device), ErrClosed, ErrUnsupported,
+// ErrOutOfMemory, ctx.Err().
+func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
+	if e == nil || e.inst == nil {
+		return nil, fmt.Errorf("vk: open: %w: the enumeration", gpu.ErrClosed)
+	}
+	if err := errs.Context(ctx); err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= len(e.phys) {
+		return nil, fmt.Errorf("vk: open: %w: device %d of %d", gpu.ErrInvalidArgument, i, len(e.phys))
+	}
+	d, err := open(e.inst, e.phys[i], e.opts)
+	if err != nil {
+		return nil, errors.Join(err, e.inst.messages.take())
+	}
+	if e.opts.Validation {
+		e.inst = nil
+	} else {
+		e.inst.retain()
+	}
+	return d, nil
+}
+
+// Close lets go of the driver, which open devices keep. Closing twice is harmless.
+func (e *Enumeration) Close() {
+	if e != nil && e.inst != nil {
+		e.inst.release()
+		e.inst = nil
+	}
+}
+
 // List describes the Vulkan devices that can be used, in the loader's order.
 // Errors: ErrNoDevice, saying what was looked for and how to get a device.
 func List(ctx context.Context) ([]gpu.Info, error) {
-	infos, _, err := list(ctx)
-	return infos, err
-}
-
-func list(ctx context.Context) ([]gpu.Info, []string, error) {
-	if err := errs.Context(ctx); err != nil {
-		return nil, nil, err
-	}
-	in, err := acquire(false, nil)
+	e, err := Enumerate(ctx, Options{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer in.release()
-	infos, _, unusable, err := in.usable()
-	if err == nil && len(infos) == 0 {
-		err = noDevice(unusable)
-	}
-	return infos, unusable, err
+	e.Close()
+	return e.infos, nil
 }
 
 // Probe reports what there is of Vulkan on this machine, working or not.
@@ -72,6 +149,15 @@ func Probe(ctx context.Context) Report {
 	r.LoaderPath, r.InstanceVersion = loader.path, versionString(loader.version)
 	loader.Unlock()
 	r.Layers = layers(gipa)
-	r.Devices, r.Unusable, r.Error = list(ctx)
+	e, err := enumerate(ctx, Options{})
+	if err != nil {
+		r.Error = err
+		return r
+	}
+	e.Close()
+	r.Devices, r.Unusable = e.infos, e.unusable
+	if len(r.Devices) == 0 {
+		r.Error = noDevice(e.unusable)
+	}
 	return r
 }

@@ -191,6 +191,13 @@ func (in *instance) loadBinding() error {
 	return nil
 }
 
+// retain counts one more user of the shared instance.
+func (in *instance) retain() {
+	shared.Lock()
+	defer shared.Unlock()
+	in.refs++
+}
+
 // release gives the instance back; the last one to do so destroys it.
 func (in *instance) release() {
 	if in.messages != nil {

@@ -21,6 +21,21 @@ type Device struct{ gpu.Device }
 // Prepare returns ErrNoDevice: this build has no Vulkan in it.
 func (*Device) Prepare(*spv.Module) error { return errBuilt }
 
+// Enumeration is the Vulkan devices of a machine; there are none in this build.
+type Enumeration struct{}
+
+// Enumerate returns ErrNoDevice: this build has no Vulkan in it.
+func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) { return nil, errBuilt }
+
+// Infos returns nothing.
+func (*Enumeration) Infos() []gpu.Info { return nil }
+
+// Open returns ErrNoDevice: this build has no Vulkan in it.
+func (*Enumeration) Open(ctx context.Context, i int) (*Device, error) { return nil, errBuilt }
+
+// Close does nothing.
+func (*Enumeration) Close() {}
+
 // Open returns ErrNoDevice: this build has no Vulkan in it.
 func Open(ctx context.Context, opts Options) (*Device, error) { return nil, errBuilt }
 

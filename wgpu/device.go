@@ -91,41 +91,29 @@ func injected(name string) error {
 // Errors: ErrNoDevice, saying what was looked for and how to get a device;
 // ErrOutOfMemory; ErrInvalidArgument (LATHE_WGPU_API); ctx.Err().
 func Open(ctx context.Context, opts Options) (*Device, error) {
-	if err := errs.Context(ctx); err != nil {
-		return nil, err
-	}
-	list, err := acquire()
+	e, err := Enumerate(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	d, err := open(list, opts)
-	for i := range list {
-		list[i].release()
-	}
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	return d, nil
-}
-
-func open(list []adapter, opts Options) (*Device, error) {
-	infos := make([]gpu.Info, len(list))
-	for i := range list {
-		infos[i] = list[i].info
-	}
+	defer e.Close()
+	infos := e.Infos()
+	selector, _ := gpu.Selector(opts.Device)
 	i, err := gpu.Choose(infos, opts.Device)
 	if err != nil {
 		return nil, err
 	}
-	if infos[i].Kind == gpu.CPU && opts.Device == "" && os.Getenv(gpu.SelectorEnv) == "" {
+	if infos[i].Kind == gpu.CPU && selector == "" {
 		warn := opts.Warn
 		if warn == nil {
 			warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
 		}
-		warn(fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", infos[i].Name))
+		warn(gpu.OnlyCPU(&infos[i]))
 	}
-	a := &list[i]
+	return e.Open(ctx, i)
+}
+
+// open makes a device of an adapter.
+func open(a *adapter, opts Options) (*Device, error) {
 	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign), closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
 	d.changed.L = &d.mu
 	d.rec.seq, d.flushAt = 1, flushCount
@@ -149,7 +137,7 @@ func open(list []adapter, opts Options) (*Device, error) {
 	objects.devices.Add(1)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err = d.take("open")
+	err := d.take("open")
 	for i := range d.dummy {
 		if err == nil {
 			d.dummy[i], err = d.newBuffer(gpu.Unit)

@@ -150,10 +150,19 @@ func lookedFor() string {
 	return "; looked for Vulkan and OpenGL: install a driver, or the CPU driver lavapipe (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
 }
 
-// List describes the adapters there are, in the order Open numbers them.
+// Enumeration is the adapters of a machine, of which Open opens one. Make one with
+// Enumerate.
+type Enumeration struct {
+	opts     Options
+	adapters []adapter
+	closed   bool
+}
+
+// Enumerate finds the adapters there are. opts are those of Open; opts.Device is not
+// looked at.
 // Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
 // (LATHE_WGPU_API); ctx.Err().
-func List(ctx context.Context) ([]gpu.Info, error) {
+func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
@@ -161,13 +170,66 @@ func List(ctx context.Context) ([]gpu.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	var infos []gpu.Info
-	for i := range list {
-		infos = append(infos, list[i].info)
-		list[i].release()
+	return &Enumeration{opts: opts, adapters: list}, nil
+}
+
+// Infos describes the adapters.
+func (e *Enumeration) Infos() []gpu.Info {
+	if e == nil {
+		return nil
 	}
-	return infos, nil
+	var infos []gpu.Info
+	for i := range e.adapters {
+		infos = append(infos, e.adapters[i].info)
+	}
+	return infos
+}
+
+// Open opens adapter i of Infos. ctx bounds nothing but the start.
+// Errors: ErrInvalidArgument (no such adapter), ErrClosed, ErrNoDevice (the adapter
+// gives no device), ErrOutOfMemory, ctx.Err().
+func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
+	if e == nil || e.closed {
+		return nil, fmt.Errorf("wgpu: open: %w: the enumeration", gpu.ErrClosed)
+	}
+	if err := errs.Context(ctx); err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= len(e.adapters) {
+		return nil, fmt.Errorf("wgpu: open: %w: adapter %d of %d", gpu.ErrInvalidArgument, i, len(e.adapters))
+	}
+	d, err := open(&e.adapters[i], e.opts)
+	if err != nil {
+		return nil, err
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	shared.refs++ // the device gives it back
+	return d, nil
+}
+
+// Close lets go of the adapters and of the library. Closing twice is harmless.
+func (e *Enumeration) Close() {
+	if e == nil || e.closed {
+		return
+	}
+	e.closed = true
+	for i := range e.adapters {
+		e.adapters[i].release()
+	}
+	leave()
+}
+
+// List describes the adapters there are, in the order Open numbers them.
+// Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
+// (LATHE_WGPU_API); ctx.Err().
+func List(ctx context.Context) ([]gpu.Info, error) {
+	e, err := Enumerate(ctx, Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	return e.Infos(), nil
 }
 
 // Probe reports what there is, for people who look for a fault.

@@ -58,7 +58,18 @@ func (s *system) checkBackend() []check {
 		}
 		return []check{{Name: "backend", State: good, Detail: s.backend + ": it was asked for"}}
 	}
-	name, why := drivers.Pick(s.report.Devices, s.webgpu.Devices)
+	var built []string
+	var lists [][]gpu.Info
+	for _, b := range []struct {
+		name    string
+		built   bool
+		devices []gpu.Info
+	}{{"vk", s.report.Built, s.report.Devices}, {"wgpu", s.webgpu.Built, s.webgpu.Devices}} {
+		if b.built {
+			built, lists = append(built, b.name), append(lists, b.devices)
+		}
+	}
+	name, why := drivers.Explain(built, lists)
 	state := good
 	if name == "" {
 		state = bad

@@ -5,11 +5,9 @@ package drivers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -83,23 +81,20 @@ func List(ctx context.Context, name string) ([]gpu.Info, error) {
 	if infos := append(a, b...); len(infos) > 0 || ctx.Err() != nil {
 		return infos, ctx.Err()
 	}
-	return nil, neither(errA, errB)
+	switch {
+	case !wgpu.Built:
+		return nil, errA
+	case !vk.Built:
+		return nil, errB
+	}
+	return nil, fmt.Errorf("%w\n%v", errA, errB)
 }
 
-// neither is the error where no backend has a device.
-func neither(errVK, errWGPU error) error {
-	if !wgpu.Built {
-		return errVK
-	}
-	if !vk.Built {
-		return errWGPU
-	}
-	return fmt.Errorf("%w\n%v", errVK, errWGPU)
-}
-
-// Open opens the device that the options select. Without a backend or device
-// named it takes hardware by Vulkan, then hardware by WebGPU, then a CPU driver
-// by Vulkan, then one by WebGPU.
+// Open opens the device that the options select. Without a device named it takes
+// hardware by Vulkan, then hardware by WebGPU, then a CPU driver by Vulkan, then one by
+// WebGPU. It decides by what the backends list and opens no other device, unless that
+// device cannot be opened. With a device named but no backend, devices are counted as
+// List gives them.
 //
 // Errors: ErrNoDevice, saying what was looked for; ErrUnsupported (validation
 // that is missing); ErrInvalidArgument (an unknown backend); ErrOutOfMemory;
@@ -112,145 +107,106 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 	if o.Warn == nil {
 		o.Warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
 	}
-	selected := o.Device
-	if selected == "" {
-		selected = strings.TrimSpace(os.Getenv(gpu.SelectorEnv))
-	}
-	switch {
-	case name == "wgpu" && o.Validation:
-		return nil, fmt.Errorf("wgpu: open: %w: Vulkan's validation layer; it goes with the backend vk", gpu.ErrUnsupported)
-	case name == "vk" || o.Validation:
-		return o.vk(ctx, o.Device)
-	case name == "wgpu":
-		return o.wgpu(ctx, o.Device)
-	case selected != "":
-		return o.selected(ctx, selected)
-	}
-	return o.best(ctx)
-}
-
-func (o *Options) vk(ctx context.Context, device string) (gpu.Device, error) {
-	d, err := vk.Open(ctx, vk.Options{Device: device, Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-func (o *Options) wgpu(ctx context.Context, device string) (gpu.Device, error) {
-	d, err := wgpu.Open(ctx, wgpu.Options{Device: device, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-// selected opens a device of either backend.
-func (o *Options) selected(ctx context.Context, selector string) (gpu.Device, error) {
-	infos, err := List(ctx, Auto)
-	if err != nil {
-		return nil, err
-	}
-	i, err := gpu.Choose(infos, o.Device)
-	if err != nil {
-		return nil, err
-	}
-	at := 0 // of the device within its backend
-	for j := range i {
-		if infos[j].Backend == infos[i].Backend {
-			at++
+	if o.Validation {
+		if name == "wgpu" {
+			return nil, fmt.Errorf("wgpu: open: %w: Vulkan's validation layer; it goes with the backend vk", gpu.ErrUnsupported)
 		}
+		name = "vk"
 	}
-	if infos[i].Backend == "wgpu" {
-		return o.wgpu(ctx, strconv.Itoa(at))
+	var sources []Source[gpu.Device]
+	for _, n := range sourceNames(name) {
+		s, done := SourceOf(n, o)
+		defer done()
+		sources = append(sources, s)
 	}
-	return o.vk(ctx, strconv.Itoa(at))
+	d, c, err := Choose(ctx, sources, o.Device, o.Warn)
+	if err != nil {
+		return nil, err
+	}
+	Warn(c, o.Device, o.Warn)
+	return d, nil
 }
 
-// best is Open where the user has no wish. It comes to what Pick says, without
-// looking at WebGPU's adapters where they cannot be better.
-func (o *Options) best(ctx context.Context) (gpu.Device, error) {
-	var said []string
-	first := *o
-	first.Warn = func(s string) { said = append(said, s) }
-	d, err := first.vk(ctx, "")
-	if err != nil {
-		if !errors.Is(err, gpu.ErrNoDevice) {
+// Warn tells the user of a CPU driver that was taken although no device was selected.
+func Warn(c Choice, selector string, warn func(string)) {
+	if asked, _ := gpu.Selector(selector); asked == "" && c.Listed && c.Info.Kind == gpu.CPU {
+		warn(gpu.OnlyCPU(&c.Info))
+	}
+}
+
+// sourceNames are the backends to look at for a name: one that is not in this build says
+// so itself.
+func sourceNames(name string) []string {
+	if built := Built(); name == Auto && len(built) > 0 {
+		return built
+	}
+	if name == Auto {
+		return []string{"vk"}
+	}
+	return []string{name}
+}
+
+// enumeration is what vk and wgpu find: their devices, ready to be opened.
+type enumeration interface {
+	Infos() []gpu.Info
+	Close()
+}
+
+// SourceOf is a backend, "vk" or "wgpu", as Choose takes it. The driver stays loaded
+// from List until done is called, so that Open does not load it again.
+func SourceOf(name string, o Options) (s Source[gpu.Device], done func()) {
+	var found enumeration
+	var open func(context.Context, int) (gpu.Device, error)
+	s.Name = name
+	list := func(ctx context.Context) (err error) {
+		e, err := vk.Enumerate(ctx, vk.Options{Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
+		if err == nil {
+			found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return device(e.Open(ctx, i)) }
+		}
+		return err
+	}
+	if name == "wgpu" {
+		list = func(ctx context.Context) error {
+			e, err := wgpu.Enumerate(ctx, wgpu.Options{Warn: o.Warn, CloseTimeout: o.CloseTimeout})
+			if err == nil {
+				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return device(e.Open(ctx, i)) }
+			}
+			return err
+		}
+		s.Skip = sameDrivers
+	}
+	s.List = func(ctx context.Context) ([]gpu.Info, error) {
+		if err := list(ctx); err != nil {
 			return nil, err
 		}
-		w, errW := o.wgpu(ctx, "")
-		if errW != nil {
-			return nil, neither(err, errW)
-		}
-		return w, nil
+		return found.Infos(), nil
 	}
-	if d.Info().Kind == gpu.CPU && !sameDrivers() {
-		if infos, err := wgpu.List(ctx); err == nil && hardware(infos) {
-			if w, err := o.wgpu(ctx, ""); err == nil {
-				return w, d.Close()
-			}
+	s.Open = func(ctx context.Context, i int) (gpu.Device, error) { return open(ctx, i) }
+	return s, func() {
+		if found != nil {
+			found.Close()
 		}
 	}
-	for _, s := range said {
-		o.Warn(s)
+}
+
+// device is a device of a backend's own type as a gpu.Device, nil where there is none.
+func device[D gpu.Device](d D, err error) (gpu.Device, error) {
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }
 
-// sameDrivers reports whether WebGPU stands on the drivers that vk uses, so
-// that it knows no more hardware where Vulkan works at all.
-func sameDrivers() bool {
-	api := strings.TrimSpace(os.Getenv(wgpu.APIEnv))
-	return (runtime.GOOS == "linux" || runtime.GOOS == "android") && (api == "" || api == "vulkan")
-}
-
-func hardware(infos []gpu.Info) bool {
-	for i := range infos {
-		if infos[i].Kind != gpu.CPU {
-			return true
+// sameDrivers says why WebGPU has no other hardware than the devices found: it stands on
+// the drivers that Vulkan uses.
+func sameDrivers(found []gpu.Info) string {
+	for i := range found {
+		api := strings.TrimSpace(os.Getenv(wgpu.APIEnv))
+		if found[i].Backend == "vk" && (runtime.GOOS == "linux" || runtime.GOOS == "android") && (api == "" || api == "vulkan") {
+			return "it runs on the drivers that vk has listed"
 		}
 	}
-	return false
-}
-
-// Pick says which backend Open takes where nobody has a wish, "" if none, and a
-// line on each backend that says why. The lists are their devices.
-func Pick(byVK, byWGPU []gpu.Info) (name string, why []string) {
-	type row struct {
-		name  string
-		infos []gpu.Info
-		built bool
-	}
-	rows := []row{{"vk", byVK, vk.Built}, {"wgpu", byWGPU, wgpu.Built}}
-	for _, hw := range []bool{true, false} {
-		for _, r := range rows {
-			if name == "" && len(r.infos) > 0 && (hardware(r.infos) || !hw) {
-				name = r.name
-			}
-		}
-	}
-	for _, r := range rows {
-		var text string
-		switch {
-		case !r.built:
-			text = "not in this build"
-		case len(r.infos) == 0:
-			text = "no device"
-		case r.name == name && hardware(r.infos):
-			text = "taken: it has hardware"
-		case r.name == name:
-			text = "taken: no backend has hardware, and Vulkan comes first"
-			if len(byVK) == 0 {
-				text = "taken: Vulkan has no device"
-			}
-		case hardware(r.infos):
-			text = "not taken: it has hardware, and so has Vulkan, which comes first"
-		default:
-			text = "not taken: no hardware"
-		}
-		why = append(why, r.name+": "+text)
-	}
-	return name, why
+	return ""
 }
 
 // Same gives for each device the index of the first in the list that is the

@@ -15,31 +15,6 @@ func info(backend, name string, kind gpu.Kind, vendor uint32) gpu.Info {
 	return gpu.Info{Backend: backend, Name: name, Kind: kind, Vendor: vendor}
 }
 
-func TestPick(t *testing.T) {
-	if len(Built()) < 2 {
-		t.Skip("this build has not both backends")
-	}
-	card, chip, cpu := info("", "card", gpu.Discrete, 1), info("", "chip", gpu.Integrated, 2), info("", "cpu", gpu.CPU, 3)
-	for _, c := range []struct {
-		name     string
-		vk, wgpu []gpu.Info
-		want     string
-		why      string // of the other one, or of the one taken
-	}{
-		{"nothing", nil, nil, "", "vk: no device; wgpu: no device"},
-		{"both have hardware", []gpu.Info{cpu, chip}, []gpu.Info{card}, "vk", "wgpu: not taken: it has hardware, and so has Vulkan"},
-		{"only wgpu has hardware", []gpu.Info{cpu}, []gpu.Info{cpu, chip}, "wgpu", "vk: not taken: no hardware"},
-		{"no hardware", []gpu.Info{cpu}, []gpu.Info{cpu}, "vk", "Vulkan comes first"},
-		{"no Vulkan", nil, []gpu.Info{cpu}, "wgpu", "taken: Vulkan has no device"},
-		{"no WebGPU", []gpu.Info{card}, nil, "vk", "wgpu: no device"},
-	} {
-		name, why := Pick(c.vk, c.wgpu)
-		if text := strings.Join(why, "; "); name != c.want || !strings.Contains(text, c.why) {
-			t.Errorf("%s: took %q (%s), want %q (%s)", c.name, name, text, c.want, c.why)
-		}
-	}
-}
-
 func TestSame(t *testing.T) {
 	list := []gpu.Info{
 		info("vk", "A", gpu.Discrete, 1), info("vk", "A", gpu.Discrete, 1), info("vk", "B", gpu.CPU, 2),
@@ -109,8 +84,8 @@ func TestOpen(t *testing.T) {
 	defer d.Close()
 	byVK, _ := List(ctx, "vk")
 	byWGPU, _ := List(ctx, "wgpu")
-	if want, _ := Pick(byVK, byWGPU); d.Info().Backend != want {
-		t.Errorf("took %s, and Pick says %s", d.Info().Backend, want)
+	if want, _ := Explain([]string{"vk", "wgpu"}, [][]gpu.Info{byVK, byWGPU}); d.Info().Backend != want {
+		t.Errorf("took %s, and Explain says %s", d.Info().Backend, want)
 	}
 	_, err = Open(ctx, Options{Backend: "wgpu", Validation: true})
 	if !errors.Is(err, gpu.ErrUnsupported) {

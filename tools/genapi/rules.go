@@ -119,7 +119,9 @@ func (o *operation) check() error {
 			return fmt.Errorf("operation %s: output %s is named like an input that it may not overwrite", o.Name, a.Name)
 		}
 	}
-	if k := slices.IndexFunc(o.In, func(a spec.Arg) bool { return slices.ContainsFunc(o.Out, func(b spec.Arg) bool { return a.Name == b.Name }) }); k >= 0 && !o.inPlace() {
+	if k := slices.IndexFunc(o.In, func(a spec.Arg) bool {
+		return slices.ContainsFunc(o.Out, func(b spec.Arg) bool { return a.Name == b.Name })
+	}); k >= 0 && !o.inPlace() {
 		return fmt.Errorf("operation %s: input %s is named like an output, and others are not", o.Name, o.In[k].Name)
 	}
 	for _, a := range o.attrs {
