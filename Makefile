@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test check shaders generate bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,8 +27,12 @@ help: ## list the targets
 demo: vulkan build ## filter photographs (IN=folder, or some from the module cache) into out/
 	$(GO) run ./tools/demo -lathe bin/lathe -in "$(IN)" -out "$(OUT)"
 
-test: vulkan ## the whole test suite
+# How much the tests try, quick, full or soak, is LATHE_TEST. See CONTRIBUTING.md.
+test: vulkan ## the tests at the quick level: every operation, element type and backend
 	$(GO) test -timeout $(TIMEOUT) ./...
+
+test-full: vulkan ## the tests at the full level, as CI runs them
+	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./...
 
 check: ## shaders, generated files and format are fresh; needs no device
 	$(GO) run ./tools/genspirv -check
@@ -49,22 +53,23 @@ verify: vulkan build ## every operation against its reference, on this machine's
 	bin/lathe verify
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it
-	LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./conformance
+	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./conformance
 
-soak: vulkan ## the slow tests, and the race detector several times over
-	LATHE_SLOW=1 $(GO) test -timeout 60m ./...
-	$(GO) test -race -count 3 -timeout 60m $(RACE)
+# The soak level of tests/foreign is `make fuzz-modules`.
+soak: vulkan ## the tests at the soak level, and the race detector several times over
+	LATHE_TEST=soak $(GO) test -timeout 90m $$($(GO) list ./... | grep -v tests/foreign$$)
+	LATHE_TEST=full $(GO) test -race -count 3 -timeout 60m $(RACE)
 
 # The tests run a small sample of it, and CI another one for each commit.
 fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modules on every driver: hours (LATHE_FUZZ_SHARD=2/8: a part)
-	LATHE_FUZZ_ALL=1 $(GO) test -v -count 1 -timeout 0 -run 'TestMutants|TestGenerated' ./tests/foreign
+	LATHE_TEST=soak $(GO) test -v -count 1 -timeout 0 -run 'TestMutants|TestGenerated' ./tests/foreign
 
 # All operations run at the quick level, those on pictures at the full one too:
 # SwiftShader computes a few times slower than lavapipe does.
 swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver (Debian)
 	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
-	$(GO) test -short -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
-	LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./conformance
+	$(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
+	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./conformance
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
 
@@ -81,14 +86,14 @@ newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU dr
 	tools/setup/mesa.sh internal/spv $(CURDIR)/bin/spv.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
 	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
-	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.short -test.run TestDevices
+	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestDevices
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
-	LATHE_VALIDATION=1 $(GO) test -short -count 1 -timeout $(TIMEOUT) ./conformance/...
+	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./conformance/...
 
-race: vulkan ## the packages with goroutines, and the short suite, under the race detector
-	$(GO) test -race -timeout $(TIMEOUT) $(RACE)
-	$(GO) test -race -short -timeout $(TIMEOUT) ./conformance
+race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector
+	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $(RACE)
+	$(GO) test -race -timeout $(TIMEOUT) ./conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
 DEVICE = . ./backend/... ./vk/... ./wgpu/... ./exec/... ./conformance/...

@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -58,9 +59,12 @@ func TestStrips(t *testing.T) {
 		{imageops.GaussianBlur{Sigma: 2}, imageops.Sharpen{}, imageops.Grayscale{}, imageops.SobelEdges{Magnitude: true}},
 		{imageops.GaussianBlur{Sigma: 12}, imageops.Contrast{Factor: 1.5}},
 	}
-	for _, size := range []image.Point{{64, 100}, {61, 157}, {1, 90}, {90, 1}} {
+	for k, size := range []image.Point{{64, 100}, {61, 157}, {1, 90}, {90, 1}} {
 		src := noise(size.X, size.Y)
 		for i, calls := range chains {
+			if !testlevel.Sampled(i+k, 4) { // devices of their own for each
+				continue
+			}
 			want, err := whole.Apply(ctx, src, calls...)
 			if err != nil {
 				t.Fatal(err)

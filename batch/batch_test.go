@@ -23,6 +23,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -507,9 +508,7 @@ func TestPoolReuses(t *testing.T) {
 
 // TestMemoryIsFlat: twice the pictures do not hold twice the memory.
 func TestMemoryIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("encodes large pictures")
-	}
+	testlevel.Need(t, testlevel.Full) // encodes large pictures
 	m := scene(2000, 1500)
 	data := encoded(m, ".jpg")
 	peak := func(n int) uint64 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // TestDamage opens pictures cut off at every length and with bytes changed at
@@ -44,12 +45,18 @@ func TestDamage(t *testing.T) {
 	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
 		whole := encoded(scene(16, 10), ext)
 		for n := range min(len(whole), 700) {
+			if !testlevel.Sampled(n, 4) {
+				continue
+			}
 			try(fmt.Sprintf("%s cut to %d", ext, n), whole[:n])
 		}
 		for i := range 400 {
 			data := append([]byte(nil), whole...)
 			for range 1 + r.IntN(4) {
 				data[r.IntN(len(data))] = byte(r.Uint32())
+			}
+			if !testlevel.Sampled(i, 4) {
+				continue
 			}
 			try(fmt.Sprintf("%s mutant %d", ext, i), data)
 		}

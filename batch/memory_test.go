@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // pngHeader is the beginning of a PNG file: all that is read before memory is
@@ -93,8 +94,9 @@ func TestPeak(t *testing.T) {
 		peakChild(t, name)
 		return
 	}
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("starts a process for each kind of picture, and reads /proc")
+	testlevel.Need(t, testlevel.Full) // starts a process for each kind of picture
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
 	}
 	if raced {
 		t.Skip("the race detector takes memory of its own; the test runs without it")

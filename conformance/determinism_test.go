@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -23,9 +24,9 @@ type lone struct {
 // random order and over whatever the others left in memory. Each result must be
 // the one of a lone run, bit for bit.
 func TestDeterminism(t *testing.T) {
-	long := 3 * time.Second
-	if testing.Short() {
-		long = time.Second
+	long := time.Second
+	if testlevel.IsFull() {
+		long = 3 * time.Second
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		var calls []lone

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 )
@@ -73,9 +74,9 @@ func expectations(t *testing.T) *conformance.Expectations {
 
 // TestDevices is the suite: every operation, every case, every way to plan. By
 // WebGPU it runs the quick level's cases, with the device's own limits and with
-// WebGPU's least, and everything with LATHE_SLOW=1: the kernels are those that
+// WebGPU's least, and everything at the soak level: the kernels are those that
 // Vulkan has run already. Of what larger alignments change it runs a sample, and all
-// with LATHE_SLOW=1. For the race detector two ways to plan run side by side at
+// at the soak level. For the race detector two ways to plan run side by side at
 // the quick level, each case once.
 func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
@@ -85,11 +86,11 @@ func TestDevices(t *testing.T) {
 	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
-		opts := conformance.Options{Expect: expectations(t), Quick: testing.Short(), Sample: 6}
-		if os.Getenv("LATHE_SLOW") == "1" {
+		opts := conformance.Options{Expect: expectations(t), Quick: !testlevel.IsFull(), Sample: 6}
+		if testlevel.IsSoak() {
 			opts.Sample = 1
 		}
-		if dev.Info().Backend == "wgpu" && !opts.Quick && os.Getenv("LATHE_SLOW") != "1" {
+		if dev.Info().Backend == "wgpu" && !opts.Quick && !testlevel.IsSoak() {
 			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())[:2]
 		}
 		if raceDetector && opts.Quick {

@@ -3,12 +3,12 @@ package conformance_test
 import (
 	"image"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -63,9 +63,7 @@ var largeChains = []struct {
 
 // A picture too large for one piece on a small device, and its seams.
 func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tens of megapixels")
-	}
+	testlevel.Need(t, testlevel.Full) // tens of megapixels
 	dev := front(t)
 	src := testimg.PhotoAlpha(5003, 3001, 8)
 	for _, c := range largeChains {
@@ -79,9 +77,7 @@ func TestLarge(t *testing.T) {
 
 // 16384×16384, a gibibyte in and another out.
 func TestHuge(t *testing.T) {
-	if os.Getenv("LATHE_SLOW") != "1" {
-		t.Skip("needs 4 GiB and minutes; LATHE_SLOW=1 runs it")
-	}
+	testlevel.Need(t, testlevel.Soak) // 4 GiB and minutes
 	dev := front(t)
 	src := testimg.Photo(16384, 16384, 8)
 	got := image.NewNRGBA(src.Rect)

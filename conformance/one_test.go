@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -29,7 +30,7 @@ func TestOps(t *testing.T) {
 		t.Run(op.Name, func(t *testing.T) { conformance.CheckPlans(t, op) })
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: testing.Short()})
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: !testlevel.IsFull()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -216,7 +217,7 @@ func furthest(a, b *image.NRGBA) int {
 func TestSizes(t *testing.T) {
 	dev := front(t)
 	sizes := [][2]int{{1, 1}, {1, 2}, {2, 1}, {1, 1000}, {1000, 1}, {3, 3}, {31, 17}, {16384, 3}, {3, 16384}, {16383, 5}, {70001, 1}, {1, 70001}}
-	if testing.Short() {
+	if !testlevel.IsFull() {
 		sizes = sizes[:7]
 	}
 	for _, s := range sizes {

@@ -17,6 +17,7 @@ import (
 	_ "github.com/lathe-gpu/lathe/imageops" // registers operations
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -116,9 +117,9 @@ func TestPlansKeepLimits(t *testing.T) {
 
 // CheckPlans is TestPlansKeepLimits of one operation.
 func CheckPlans(t *testing.T, op *spec.Op) {
-	begin, tried, rounds := time.Now(), 0, 10
-	if testing.Short() {
-		rounds = 1
+	begin, tried, rounds := time.Now(), 0, 1
+	if testlevel.IsFull() {
+		rounds = 10
 	}
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) { // a skipped one would count as failed

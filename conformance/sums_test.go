@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -60,7 +61,7 @@ func TestLongSums(t *testing.T) {
 		defer x.Close()
 		for _, c := range cases {
 			for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
-				if d == tensor.F16 && (testing.Short() || dev.Info().Backend == "wgpu") {
+				if d == tensor.F16 && (!testlevel.IsFull() || dev.Info().Backend == "wgpu") {
 					continue // the sums are those of f32
 				}
 				for _, kind := range []string{"random", "positive", "apart", "cancel"} {

@@ -12,6 +12,7 @@ import (
 	_ "github.com/lathe-gpu/lathe" // registers every operation
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -114,7 +115,7 @@ func TestViews(t *testing.T) {
 	for _, op := range spec.All() {
 		c := op.Cases
 		for di, d := range c.DTypes {
-			if di > 1 && testing.Short() {
+			if di > 1 && !testlevel.IsFull() {
 				break
 			}
 			dims := make([]int, len(c.Dims))

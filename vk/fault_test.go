@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // inject makes Vulkan calls fail until the test ends: those for which fail,
@@ -137,11 +137,14 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("a session makes %d calls, too few to be true", total)
 			}
 			codes := []result{outOfDeviceMemory, deviceLost}
-			if os.Getenv("LATHE_TEST_LONG") == "1" {
+			if testlevel.IsSoak() {
 				codes = append(codes, outOfHostMemory, initFailed, -13)
 			}
 			for _, code := range codes {
 				for at := 1; at <= total+2; at++ {
+					if !testlevel.Sampled(at, 5) {
+						continue
+					}
 					for _, rest := range []bool{false, true} {
 						inject(t, func(n int) result {
 							if n == at || rest && n > at {

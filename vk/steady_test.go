@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // rss is the resident memory of the process in bytes, or 0 where unknown.
@@ -75,17 +76,18 @@ func TestNoAllocation(t *testing.T) {
 }
 
 // TestFlatMemory runs many dispatches and wants resident memory flat:
-// 200 000, or a million with LATHE_TEST_LONG=1.
+// 200 000 at the full level, a million at the soak level.
 func TestFlatMemory(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("long: not with -short or the race detector")
+	testlevel.Need(t, testlevel.Full)
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
 	}
 	d := openTest(t, Options{})
 	if rss() == 0 {
 		t.Skip("resident memory is not known on " + runtime.GOOS)
 	}
 	total := 200_000
-	if os.Getenv("LATHE_TEST_LONG") == "1" {
+	if testlevel.IsSoak() {
 		total = 1_000_000
 	}
 	list := steadyList(t, d)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // recorder collects warnings.
@@ -63,8 +64,11 @@ func openValidated(t testing.TB, warn func(string)) *Device {
 // mapped buffers and with staging, and wants no message of it, up to and
 // including the destruction of device and instance.
 func TestValidated(t *testing.T) {
-	for _, staging := range []string{"0", "1"} {
+	for i, staging := range []string{"0", "1"} {
 		t.Run("staging="+staging, func(t *testing.T) {
+			if !testlevel.Sampled(i, 2) {
+				testlevel.Need(t, testlevel.Full)
+			}
 			t.Setenv("LATHE_VK_STAGING", staging)
 			var r recorder
 			gputest.Run(t, func(t testing.TB) gpu.Device {

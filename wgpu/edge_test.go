@@ -16,6 +16,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 func alloc(t testing.TB, d *Device, size int64) gpu.Handle {
@@ -109,9 +110,7 @@ func TestCancelledWaits(t *testing.T) {
 
 // A Read larger than a staging buffer sees a write wholly or not at all.
 func TestLargeReadIsWhole(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: not with -short")
-	}
+	testlevel.Need(t, testlevel.Full)
 	d := openTest(t, Options{})
 	ctx, stop := context.WithCancel(context.Background())
 	const n = stagingBytes + 8<<20

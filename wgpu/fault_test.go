@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
@@ -272,8 +273,9 @@ func TestRefused(t *testing.T) {
 // TestLongWork submits work that takes the device many seconds: nothing of it may
 // be taken for done early.
 func TestLongWork(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("long: not with -short or the race detector")
+	testlevel.Need(t, testlevel.Full)
+	if raceEnabled {
+		t.Skip("the race detector slows what is to take seven seconds")
 	}
 	d := openTest(t, Options{})
 	d.flushAt = 1 << 20

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // rss is the resident memory of the process in bytes, or 0 where unknown.
@@ -46,19 +47,20 @@ func flat(t *testing.T, rounds, n, most int, work func()) {
 	}
 }
 
-// long is a when LATHE_TEST_LONG=1, else b.
+// long is a at the soak level, else b.
 func long(a, b int) int {
-	if os.Getenv("LATHE_TEST_LONG") == "1" {
+	if testlevel.IsSoak() {
 		return a
 	}
 	return b
 }
 
-// TestFlatMemory runs many dispatches: 200 000, or a million with
-// LATHE_TEST_LONG=1.
+// TestFlatMemory runs many dispatches: 200 000 at the full level, a
+// million at the soak level.
 func TestFlatMemory(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("long: not with -short or the race detector")
+	testlevel.Need(t, testlevel.Full)
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
 	}
 	d := openTest(t, Options{})
 	m := kernel(t, affineKernel)
@@ -86,11 +88,12 @@ func TestFlatMemory(t *testing.T) {
 	flat(t, 4, total/4, 8, func() { run(total / 4) })
 }
 
-// TestFlatOpen opens, uses and closes devices: 40, or 10 000 with
-// LATHE_TEST_LONG=1.
+// TestFlatOpen opens, uses and closes devices: 40 at the full level,
+// 10 000 at the soak level.
 func TestFlatOpen(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("long: not with -short or the race detector")
+	testlevel.Need(t, testlevel.Full)
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
 	}
 	_ = openTest(t, Options{}).Close()
 	total := long(10_000, 40)

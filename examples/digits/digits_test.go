@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // The device and a float64 run of the same formulas begin with the same
@@ -20,9 +21,7 @@ import (
 const near = 2e-5
 
 func TestTraining(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for some seconds")
-	}
+	testlevel.Need(t, testlevel.Full) // trains for some seconds
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, lathe.WithWarnings(func(string) {}))
 	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {

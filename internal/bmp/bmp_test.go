@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // kind is one way of storing a picture. The zero values are the common ones.
@@ -323,7 +324,7 @@ func TestAgainstGraphicsMagick(t *testing.T) {
 	dir := t.TempDir()
 	known := 0
 	for i, k := range kinds {
-		if i%3 != 0 || testing.Short() && i%9 != 0 { // a process each
+		if i%3 != 0 || !testlevel.IsFull() && i%9 != 0 { // a process each
 			continue
 		}
 		m := k.make(13, 37, uint64(i))
@@ -360,7 +361,7 @@ func TestAgainstGraphicsMagick(t *testing.T) {
 			}
 		}
 	}
-	if known < 15 && !testing.Short() {
+	if known < 15 && testlevel.IsFull() {
 		t.Errorf("gm read %d of %d kinds", known, len(kinds))
 	}
 }

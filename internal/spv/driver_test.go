@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
@@ -38,9 +39,7 @@ func job(m *spv.Module) launch.Job {
 // may; that is no crash.
 func TestDriverSurvives(t *testing.T) {
 	const n = 25
-	if testing.Short() {
-		t.Skip("long: not with -short")
-	}
+	testlevel.Need(t, testlevel.Full)
 	w := launch.New(t, launch.Drivers(t)[0])
 	rng := rand.New(rand.NewPCG(42, 1))
 	names := spirv.Names()

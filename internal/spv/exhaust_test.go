@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // TestExhausting has modules that ask for more than what stands below a device has:
 // each runs or is refused, and the process lives.
 func TestExhausting(t *testing.T) {
+	testlevel.Need(t, testlevel.Full)
 	array := func(n int) danger {
 		return danger{name: fmt.Sprintf("%d words of an invocation", n),
 			types: fmt.Sprintf("%%n = OpConstant %%u32 %d\n%%arr = OpTypeArray %%u32 %%n\n%%arrP = OpTypePointer 7 %%arr\n%%sP = OpTypePointer 7 %%u32\n%%nine = OpConstant %%u32 9", n),
@@ -69,6 +71,7 @@ func TestExhausting(t *testing.T) {
 // TestCompiling has modules that are small and much to compile: they are refused, and
 // those a quarter as large run.
 func TestCompiling(t *testing.T) {
+	testlevel.Need(t, testlevel.Full)
 	var list []danger
 	refuse := func(d danger, word string) {
 		d.want, d.refused = nil, map[string]string{"": word}

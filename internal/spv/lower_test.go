@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // lowered is the lowered module, taken apart again.
@@ -209,6 +210,9 @@ func TestLowerKernels(t *testing.T) {
 		t.Fatalf("%d kernels, %v", len(files), err)
 	}
 	for i, file := range files {
+		if !testlevel.Sampled(i, 8) {
+			continue
+		}
 		code, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

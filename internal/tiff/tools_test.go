@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // tool returns the path of a program of libtiff, and skips the test where it is
@@ -124,7 +125,7 @@ func TestAgainstLibtiff(t *testing.T) {
 	dir := t.TempDir()
 	known := 0
 	for i, k := range kinds() {
-		if i%5 != 0 && k.photometric != ycbcr && k.photometric != cmyk || testing.Short() && i%4 != 0 {
+		if i%5 != 0 && k.photometric != ycbcr && k.photometric != cmyk || !testlevel.IsFull() && i%4 != 0 {
 			continue // a process each
 		}
 		// At the right edge libtiff misreads tiles of 16-bit grey and shared colours.

@@ -2,9 +2,9 @@
 // driver there is: mutants of our own kernels, and modules made at random whose
 // results are known. Nothing may crash or hang, and what runs must be right.
 //
-// A sample is run, the same one everywhere. LATHE_FUZZ_SEED chooses another (CI has one
+// A sample is run, the same one everywhere. LATHE_TEST_SEED chooses another (CI has one
 // for each commit), LATHE_FUZZ_ONLY one case of it, LATHE_FUZZ_DRIVERS names the drivers, and
-// LATHE_FUZZ_ALL=1 runs everything there is, which takes hours
+// the soak level, LATHE_TEST=soak, runs everything there is, which takes hours
 // (LATHE_FUZZ_SHARD=2/8 the second of eight parts of it).
 package foreign_test
 
@@ -19,13 +19,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -52,19 +52,12 @@ type sample struct {
 }
 
 // chosen is what the environment says, or sample 1: of count cases, for
-// no longer than bound; a sixth of that with -short.
+// no longer than bound; at the quick level a twelfth of that.
 func chosen(t *testing.T, count int, bound time.Duration) sample {
 	t.Helper()
-	s := sample{seed: 1, only: os.Getenv("LATHE_FUZZ_ONLY"), all: os.Getenv("LATHE_FUZZ_ALL") == "1", shard: [2]int{1, 1}}
-	if text := os.Getenv("LATHE_FUZZ_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("LATHE_FUZZ_SEED: %v", err)
-		}
-		s.seed = n
-	}
-	if s.count, s.bound = count, bound; testing.Short() {
-		s.count, s.bound = count/6, bound/4
+	s := sample{seed: testlevel.Seed(t), only: os.Getenv("LATHE_FUZZ_ONLY"), all: testlevel.IsSoak(), shard: [2]int{1, 1}}
+	if s.count, s.bound = count, bound; !testlevel.IsFull() {
+		s.count, s.bound = max(count/12, 1), bound/4
 	}
 	if text := os.Getenv("LATHE_FUZZ_TIME"); text != "" {
 		d, err := time.ParseDuration(text)
@@ -78,7 +71,6 @@ func chosen(t *testing.T, count int, bound time.Duration) sample {
 			t.Fatalf("LATHE_FUZZ_SHARD is %q (want such as 2/8): %v", text, err)
 		}
 	}
-	t.Logf("this sample again: LATHE_FUZZ_SEED=%d go test -count 1 -run '^%s$' ./tests/foreign", s.seed, t.Name())
 	return s
 }
 

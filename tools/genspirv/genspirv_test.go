@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -305,7 +306,7 @@ func TestCheckRepository(t *testing.T) {
 // Each way of being stale is found and named.
 func TestCheckFinds(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		change func(t *testing.T, root string)
 		want   string
@@ -321,6 +322,9 @@ func TestCheckFinds(t *testing.T) {
 		{"abi text changed", func(t *testing.T, root string) { appendTo(t, root, "spirv/abi.txt", "x\n") }, "spirv/abi.txt is not what"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if !testlevel.Sampled(i, 3) { // a copy of all shaders each
+				testlevel.Need(t, testlevel.Full)
+			}
 			root := t.TempDir()
 			for _, dir := range []string{"shaders", "spirv"} {
 				if err := os.CopyFS(filepath.Join(root, dir), os.DirFS(filepath.Join("../..", dir))); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tests/foreign/generate"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
 )
@@ -24,9 +25,9 @@ var ways = []generate.Options{
 
 // Modules are valid, Parse takes them, and what they do is defined.
 func TestModules(t *testing.T) {
-	n := 120
-	if testing.Short() {
-		n = 30
+	n := 30
+	if testlevel.IsFull() {
+		n = 120
 	}
 	val, err := exec.LookPath("spirv-val")
 	if err != nil {

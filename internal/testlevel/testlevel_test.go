@@ -1,0 +1,74 @@
+package testlevel
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	for text, want := range map[string]Level{"": Quick, "quick": Quick, "full": Full, "soak": Soak} {
+		t.Setenv(Env, text)
+		if got := Of(); got != want || IsFull() != (want >= Full) || IsSoak() != (want == Soak) {
+			t.Errorf("%s=%q is %v, full %v, soak %v; want %v", Env, text, got, IsFull(), IsSoak(), want)
+		}
+	}
+	t.Setenv(Env, "ful")
+	defer func() {
+		if recover() == nil {
+			t.Error("a misspelt level passed for a level")
+		}
+	}()
+	Of()
+}
+
+func TestNeed(t *testing.T) {
+	for _, c := range []struct {
+		env  string
+		need Level
+		run  bool
+	}{{"quick", Quick, true}, {"quick", Full, false}, {"full", Full, true}, {"full", Soak, false}, {"soak", Full, true}} {
+		ran := false
+		t.Run(c.env, func(t *testing.T) {
+			t.Setenv(Env, c.env)
+			defer func() {
+				if t.Skipped() == c.run {
+					panic("skipped what should run, or ran what should not")
+				}
+			}()
+			Need(t, c.need)
+			ran = true
+		})
+		if ran != c.run {
+			t.Errorf("at %s a test of the %v level ran: %v, want %v", c.env, c.need, ran, c.run)
+		}
+	}
+}
+
+func TestSeed(t *testing.T) {
+	t.Setenv(SeedEnv, "")
+	if got := Seed(t); got != 1 {
+		t.Errorf("the default seed is %d, want 1", got)
+	}
+	t.Setenv(SeedEnv, "77")
+	if got := Seed(t); got != 77 {
+		t.Errorf("seed %d, want 77", got)
+	}
+}
+
+func TestSampled(t *testing.T) {
+	count := func(level, seed string) (n int, first bool) {
+		t.Setenv(Env, level)
+		t.Setenv(SeedEnv, seed)
+		for i := range 12 {
+			if Sampled(i, 4) {
+				n++
+			}
+		}
+		return n, Sampled(0, 4)
+	}
+	if n, _ := count("full", "5"); n != 12 {
+		t.Errorf("the full level tries %d of 12 items", n)
+	}
+	a, first := count("quick", "5")
+	b, other := count("quick", "8")
+	if a != 3 || b != 3 || first == other {
+		t.Errorf("the quick level tries %d and %d of 12 items, item 0 by both seeds: %v, %v; want 3 others by another seed", a, b, first, other)
+	}
+}
