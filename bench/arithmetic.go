@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -123,7 +124,7 @@ func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 			return nil, err
 		}
 		for _, s := range plan.Steps {
-			m, err := spirv.Module(s.Kernel)
+			m, err := exec.Kernel(s)
 			if err != nil {
 				return nil, err
 			}

@@ -25,7 +25,7 @@ type Options struct {
 	Ops    []*spec.Op     // nil for every operation that is offered by name
 	DTypes []tensor.DType // nil for the one each operation is most used with
 	// Keep, if set, says which calls to measure.
-	Keep  func(spec.Work) bool
+	Keep  func(spec.BenchCase) bool
 	Quick bool // fewer repeats: a first look
 	// Plan says how calls are planned, for instance by exec.WithTuning.
 	Plan []exec.Option
@@ -93,13 +93,13 @@ func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 
 // job is a call in a dtype.
 type job struct {
-	work  spec.Work
+	work  spec.BenchCase
 	dtype tensor.DType
 }
 
 // Works are the calls that a bench with these options measures.
-func (o *Options) Works() []spec.Work {
-	var ws []spec.Work
+func (o *Options) Works() []spec.BenchCase {
+	var ws []spec.BenchCase
 	for _, j := range o.jobs() {
 		ws = append(ws, j.work)
 	}

@@ -120,7 +120,7 @@ func open(t *testing.T) gpu.Device {
 }
 
 // few keeps the smallest calls of some operations.
-func few(w spec.Work) bool {
+func few(w spec.BenchCase) bool {
 	n := 0
 	for _, d := range w.In {
 		n += d.Elems()
@@ -194,7 +194,7 @@ func TestRunOnNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "number 0 is 0, want") {
 		t.Errorf("got %v, want that nothing was computed", err)
 	}
-	if _, err := Run(t.Context(), dev, Options{Keep: func(spec.Work) bool { return false }}); !errors.Is(err, errs.ErrInvalidArgument) {
+	if _, err := Run(t.Context(), dev, Options{Keep: func(spec.BenchCase) bool { return false }}); !errors.Is(err, errs.ErrInvalidArgument) {
 		t.Errorf("nothing to measure: got %v", err)
 	}
 }

@@ -90,7 +90,9 @@ func newRow(j job) Row {
 }
 
 // Key is that of the Row that a Work makes.
-func Key(w spec.Work) string { return (&Row{Call: spec.FormatBrief(w.Call), In: inputs(w.In)}).Key() }
+func Key(w spec.BenchCase) string {
+	return (&Row{Call: spec.FormatBrief(w.Call), In: inputs(w.In)}).Key()
+}
 
 // Key tells rows apart: the call and its inputs.
 func (r *Row) Key() string { return strings.TrimSpace(r.Call + " " + r.In) }

@@ -24,7 +24,7 @@ type call struct {
 
 // prepare makes the tensors of a call, of random values that its declaration
 // allows. Outputs that may be inputs are.
-func (b *bench) prepare(w spec.Work) (*call, error) {
+func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 	op := w.Call.Spec()
 	outs, err := op.Shape(w.Call, w.In)
 	if err != nil {
@@ -35,7 +35,10 @@ func (b *bench) prepare(w spec.Work) (*call, error) {
 		sizes = append(sizes, d.Bytes())
 	}
 	// An operation whose every output may be an input is called so.
-	inPlace := len(op.InPlace) == len(outs) && len(outs) > 1 && !slices.Contains(op.InPlace, -1)
+	inPlace := len(outs) > 1
+	for i := range outs {
+		inPlace = inPlace && len(op.Overwritable(i)) > 0
+	}
 	if inPlace {
 		sizes = sizes[:len(w.In)]
 	}
@@ -60,7 +63,7 @@ func (b *bench) prepare(w spec.Work) (*call, error) {
 	for i, d := range outs {
 		buffer := len(w.In) + i
 		if inPlace {
-			buffer = op.InPlace[i]
+			buffer = op.Overwritable(i)[0]
 		}
 		p.out = append(p.out, exec.Operand{Buffer: hs[buffer], Desc: d})
 	}

@@ -86,16 +86,16 @@ func (s *suite) cases(l *lane, p *prepared) {
 	}
 }
 
-// others runs the job in the ways of spec.Op.Variants that its plan does not take
+// others runs the job in the ways of spec.Op.Strategies that its plan does not take
 // by itself, so that a tuner may choose any of them: in the first lane all jobs of
 // the default call and dtype, and else some.
 func (s *suite) others(l *lane, p *prepared) {
 	everyday := p.dtype == p.op.Cases.DTypes[0] && callName(p.call) == callName(p.op.Cases.Calls[0])
-	if s.opts.Once || p.op.Variants == nil || !p.some && (l != s.lanes[0] || !everyday) {
+	if s.opts.Once || p.op.Strategies == nil || !p.some && (l != s.lanes[0] || !everyday) {
 		return
 	}
 	target := l.x.Target()
-	ways := p.op.Variants(p.call, &target, descsOf(p.in), descsOf(p.want))
+	ways := p.op.Strategies(p.call, &target, descsOf(p.in), descsOf(p.want))
 	for _, way := range ways[min(1, len(ways)):] {
 		w, err := l.by(way)
 		if err != nil {

@@ -111,7 +111,7 @@ type lane struct {
 	dev    gpu.Device
 	x      *exec.Runner
 	traced []exec.Option           // of Options.Trace
-	ways   map[string]*exec.Runner // that take one of the ways of spec.Op.Variants
+	ways   map[string]*exec.Runner // that take one of the ways of spec.Op.Strategies
 	align  int64                   // satisfies storage and texel bindings
 	rows   []Row                   // of the job at work
 	first  [][]byte                // outputs of the first mode of that job that passed
@@ -143,14 +143,14 @@ func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
 	return &lane{Variant: v, dev: dev, x: x, traced: traced, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
 }
 
-// by is the lane with plans that take one of the ways of spec.Op.Variants.
+// by is the lane with plans that take one of the ways of spec.Op.Strategies.
 func (l *lane) by(way string) (*lane, error) {
 	own := *l
 	if own.x = l.ways[way]; own.x != nil {
 		return &own, nil
 	}
 	target := l.x.Target()
-	target.Variant = way
+	target.Strategy = way
 	x, err := exec.New(l.dev, append([]exec.Option{exec.WithTarget(func(t *spec.Target) { *t = target })}, l.traced...)...)
 	l.ways[way], own.x = x, x
 	return &own, err

@@ -23,7 +23,7 @@ var ways = []struct {
 	set  func(*spec.Target)
 }{
 	{"plain", func(*spec.Target) {}},
-	{"loop", func(t *spec.Target) { t.Variant = "loop" }},
+	{"loop", func(t *spec.Target) { t.Strategy = "loop" }},
 	{"no texels", func(t *spec.Target) { t.TexelBuffers = false }},
 	{"small bindings", func(t *spec.Target) { t.MaxBinding, t.MaxTexels = 1<<16, 1<<12 }},
 }

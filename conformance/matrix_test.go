@@ -32,7 +32,7 @@ func TestMatrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(plan.Steps, func(s spec.Step) bool { return strings.HasPrefix(s.Kernel, "blas/matmul_coop.") }) {
+		if !slices.ContainsFunc(plan.Steps, func(s spec.Step) bool { return strings.HasPrefix(s.Name(), "blas/matmul_coop.") }) {
 			t.Fatalf("matrices of %v by subgroups of %d: the plan has no kernel for them: %+v", target.Matrix, target.SubgroupSize, plan.Steps)
 		}
 		gpuProfile := []conformance.Variant{{Name: "gpu-profile", Guard: true, Target: func(t *spec.Target) { t.CPU = false }}}

@@ -181,9 +181,9 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	}
 	inputs, outputs := place(in, inView), place(out, outView)
 	target := exec.TargetOf(dev.Info())
-	if op.Variants != nil {
-		if ways := op.Variants(call, &target, in, out); len(ways) > 0 {
-			target.Variant = rapid.SampledFrom(ways).Draw(t, "way")
+	if op.Strategies != nil {
+		if ways := op.Strategies(call, &target, in, out); len(ways) > 0 {
+			target.Strategy = rapid.SampledFrom(ways).Draw(t, "way")
 		}
 	}
 	x, err := exec.New(dev, exec.WithTarget(func(t *spec.Target) { *t = target }))

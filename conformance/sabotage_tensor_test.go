@@ -49,10 +49,10 @@ func newLookup() *spec.Op {
 		}
 		return &spec.Plan{
 			Steps: []spec.Step{{Kernel: addKernel, Params: countParams{uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
-				Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.FaultWords}, {Buf: spec.Out(0)}}}},
-			Fault: func(w [4]uint32) error {
+				Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Status(0)}, {Buf: spec.Out(0)}}}},
+			Checks: []spec.DeviceCheck{{Error: func(w [4]uint32) error {
 				return fmt.Errorf("lookup: %w: index %d is out of range", errs.ErrInvalidArgument, ^w[0])
-			},
+			}}},
 		}, nil
 	}
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
@@ -127,7 +127,7 @@ func TestHarnessCatchesFaults(t *testing.T) {
 			op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 				p, err := plan(c, t, in, out)
 				if err == nil {
-					p.Fault = func([4]uint32) error { return errs.ErrType }
+					p.Checks[0].Error = func([4]uint32) error { return errs.ErrType }
 				}
 				return p, err
 			}

@@ -207,12 +207,9 @@ func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, 
 	}
 	// The device runs later work on these buffers after this.
 	defer r.scratch.give(scratch)
-	var words gpu.Binding
-	slot := -1
-	if plan.Fault != nil {
-		if words, slot, err = r.faults.take(ctx); err != nil {
-			return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
-		}
+	words, slots, err := r.faults.takeAll(ctx, len(plan.Checks))
+	if err != nil {
+		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
 	}
 	list, err := r.bind(plan, out, in, scratch, words)
 	if err == nil {
@@ -221,8 +218,8 @@ func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, 
 		}
 		err = r.dev.Submit(list)
 	}
-	if slot >= 0 {
-		r.faults.submitted(slot, plan.Fault, err == nil)
+	for i, slot := range slots {
+		r.faults.submitted(slot, plan.Checks[i].Error, err == nil)
 	}
 	if err != nil {
 		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
@@ -358,10 +355,10 @@ func descs(ops []Operand) []tensor.Desc {
 }
 
 // bind turns the steps of a plan into dispatches.
-func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, words gpu.Binding) ([]gpu.Dispatch, error) {
+func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, words []gpu.Binding) ([]gpu.Dispatch, error) {
 	list := make([]gpu.Dispatch, len(plan.Steps))
 	for i, s := range plan.Steps {
-		m, err := kernel(s)
+		m, err := Kernel(s)
 		if err != nil {
 			return nil, err
 		}
@@ -372,15 +369,15 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, 
 		bindings := make([]gpu.Binding, len(s.Bind))
 		for j, b := range s.Bind {
 			var whole gpu.Binding
-			switch class, n := b.Buf.Split(); class {
-			case 0:
+			switch n := b.Buf.Index; b.Buf.Kind {
+			case spec.RefIn:
 				whole = r.whole(in[n])
-			case 1:
+			case spec.RefOut:
 				whole = r.whole(out[n])
-			case 2:
+			case spec.RefScratch:
 				whole = gpu.Binding{Buffer: scratch[n], Size: plan.Scratch[n]}
 			default:
-				whole = words
+				whole = words[n]
 			}
 			end := gpu.RoundUp(whole.Size)
 			size := b.Size
@@ -388,7 +385,7 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, 
 				size = end - b.Offset
 			}
 			if b.Offset < 0 || size <= 0 || b.Offset > end-size {
-				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Kernel, j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
+				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Name(), j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
 			}
 			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size}
 		}
@@ -404,20 +401,23 @@ func (r *Runner) whole(o Operand) gpu.Binding {
 	return gpu.Binding{Buffer: o.Buffer, Offset: o.Offset - before, Size: before + o.Desc.Bytes()}
 }
 
-var checked sync.Map // kernel name → true, once its params struct was compared
+var checked sync.Map // *spv.Module → true, once its params struct was compared
 
-// kernel finds the shader of a step, and compares its parameters with the Go
+// Kernel finds the shader of a step, and compares its parameters with the Go
 // struct the first time.
-func kernel(s spec.Step) (*spv.Module, error) {
-	m, err := spirv.Module(s.Kernel)
-	if err != nil {
-		return nil, err
+func Kernel(s spec.Step) (*spv.Module, error) {
+	m := s.Module
+	if m == nil {
+		var err error
+		if m, err = spirv.Module(s.Kernel); err != nil {
+			return nil, err
+		}
 	}
-	if _, ok := checked.Load(s.Kernel); !ok {
+	if _, ok := checked.Load(m); !ok {
 		if err := spec.CheckParams(m, s.Params); err != nil {
 			return nil, err
 		}
-		checked.Store(s.Kernel, true)
+		checked.Store(m, true)
 	}
 	return m, nil
 }

@@ -127,7 +127,7 @@ func TestTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Steps) != 1 || plan.Steps[0].Kernel != "image/pointwise_byte.invert" {
+	if len(plan.Steps) != 1 || plan.Steps[0].Name() != "image/pointwise_byte.invert" {
 		t.Errorf("plan: %+v", plan.Steps)
 	}
 }

@@ -34,6 +34,21 @@ type waiting struct {
 
 const faultBytes = 16
 
+// takeAll lends so many times four words, which are zero.
+func (f *faults) takeAll(ctx context.Context, n int) (words []gpu.Binding, slots []int, err error) {
+	for range n {
+		w, slot, err := f.take(ctx)
+		if err != nil {
+			for _, s := range slots {
+				f.submitted(s, nil, false)
+			}
+			return nil, nil, err
+		}
+		words, slots = append(words, w), append(slots, slot)
+	}
+	return words, slots, nil
+}
+
 // take lends four words, which are zero.
 func (f *faults) take(ctx context.Context) (gpu.Binding, int, error) {
 	f.mu.Lock()

@@ -18,13 +18,17 @@ const copyName = "copy"
 // after; so are those with strides where the operation cannot work with strides.
 func (r *Runner) plan(call spec.Call, in, out []Operand, choose chooser) (*spec.Plan, error) {
 	mover, err := copier()
-	if m, ok := call.(spec.Mover); ok && len(in) == 1 && len(out) == 1 {
+	if m, ok := call.(spec.StridedCopier); ok && len(in) == 1 && len(out) == 1 {
 		return m.PlanFrom(&r.target, in[0].Desc, out[0].Desc, r.skew(in[0]), r.skew(out[0]))
 	}
 	all := append(append([]Operand(nil), in...), out...)
 	move, strided, skewed := make([]bool, len(all)), false, false
 	for i, o := range all {
-		move[i] = r.skew(o) != 0 && o.Desc.Elems() > 0
+		takes := call.Spec().TakesInput(i, o.Desc)
+		if i >= len(in) {
+			takes = call.Spec().TakesOutput(i-len(in), o.Desc)
+		}
+		move[i] = r.skew(o) != 0 && o.Desc.Elems() > 0 || !takes
 		skewed = skewed || move[i]
 		strided = strided || !move[i] && !o.Desc.IsContiguous()
 	}
@@ -34,7 +38,7 @@ func (r *Runner) plan(call spec.Call, in, out []Operand, choose chooser) (*spec.
 	plain := r.packed(all, move)
 	inner, innerErr := r.planned(call, plain[:len(in)], plain[len(in):], choose)
 	// A view may reach further than a binding spans where its elements do not.
-	refused := errors.Is(innerErr, errs.ErrUnsupported) || errors.Is(innerErr, errs.ErrLimit)
+	refused := errors.Is(innerErr, errs.ErrUnsupported) && !call.Spec().Typed() || errors.Is(innerErr, spec.ErrStrides) || errors.Is(innerErr, errs.ErrLimit)
 	if refused && strided && err == nil {
 		for i, o := range all {
 			move[i] = move[i] || !o.Desc.IsContiguous()
@@ -49,9 +53,9 @@ func (r *Runner) plan(call spec.Call, in, out []Operand, choose chooser) (*spec.
 }
 
 // copier is the operation that copies from any strides to any others.
-func copier() (spec.Mover, error) {
+func copier() (spec.StridedCopier, error) {
 	if op := spec.Lookup(copyName); op != nil {
-		if m, ok := op.Defaults.(spec.Mover); ok {
+		if m, ok := op.Defaults.(spec.StridedCopier); ok {
 			return m, nil
 		}
 	}
@@ -61,8 +65,8 @@ func copier() (spec.Mover, error) {
 // around puts copies before and after the steps of inner: the operands that move
 // says are in scratch memory there, as plain describes them. The first inputs of
 // all are inputs.
-func (r *Runner) around(mover spec.Mover, inner *spec.Plan, all []Operand, plain []tensor.Desc, move []bool, inputs int) (*spec.Plan, error) {
-	whole := &spec.Plan{Scratch: append([]int64(nil), inner.Scratch...), Fault: inner.Fault}
+func (r *Runner) around(mover spec.StridedCopier, inner *spec.Plan, all []Operand, plain []tensor.Desc, move []bool, inputs int) (*spec.Plan, error) {
+	whole := &spec.Plan{Scratch: append([]int64(nil), inner.Scratch...), Checks: inner.Checks}
 	rooms := map[spec.Ref]spec.Ref{} // operands of the call to scratch
 	var after []spec.Step
 	// steps plans a copy of operand i to its room or back.
@@ -94,7 +98,7 @@ func (r *Runner) around(mover spec.Mover, inner *spec.Plan, all []Operand, plain
 		rooms[ref] = room
 		// An operation that finds a fault leaves its outputs as they were, and
 		// then the copy back must find that there.
-		if i < inputs || inner.Fault != nil {
+		if i < inputs || len(inner.Checks) > 0 {
 			list, err := steps(i, ref, room, false)
 			if err != nil {
 				return nil, err
@@ -128,8 +132,8 @@ func rebind(steps []spec.Step, first int, to map[spec.Ref]spec.Ref) []spec.Step 
 		out[i] = s
 		out[i].Bind = make([]spec.Bind, len(s.Bind))
 		for j, b := range s.Bind {
-			if class, n := b.Buf.Split(); class == 2 {
-				b.Buf = spec.Scratch(first + n)
+			if b.Buf.Kind == spec.RefScratch {
+				b.Buf = spec.Scratch(first + b.Buf.Index)
 			} else if ref, ok := to[b.Buf]; ok {
 				b.Buf = ref
 			}

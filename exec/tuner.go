@@ -49,16 +49,16 @@ type tuner struct {
 
 // Tuned is what came out of a measurement.
 type Tuned struct {
-	Call    string // operation and class
-	Variant string // the best, or the plan's own
-	Ways    []Timing
+	Call     string // operation and class
+	Strategy string // the best, or the plan's own
+	Ways     []Timing
 }
 
 // Timing is the time of one way to carry out a call, the best seen. It is 0 where
 // the launches are those of a way before it.
 type Timing struct {
-	Variant string
-	Time    time.Duration
+	Strategy string
+	Time     time.Duration
 }
 
 // Gain is the time of the plan's own way over that of the best.
@@ -67,7 +67,7 @@ func (t *Tuned) Gain() float64 {
 		return 1
 	}
 	for _, w := range t.Ways {
-		if w.Variant == t.Variant {
+		if w.Strategy == t.Strategy {
 			return float64(t.Ways[0].Time) / float64(w.Time)
 		}
 	}
@@ -79,7 +79,7 @@ type chooser func(call spec.Call, in, out []tensor.Desc) (string, error)
 
 // recall is the chooser that measures nothing.
 func (r *Runner) recall(call spec.Call, in, _ []tensor.Desc) (string, error) {
-	if r.tuner.book.Idle() || call.Spec().Variants == nil || r.target.Variant != "" {
+	if r.tuner.book.Idle() || call.Spec().Strategies == nil || r.target.Strategy != "" {
 		return "", nil
 	}
 	var room [128]byte
@@ -92,14 +92,14 @@ func (r *Runner) choose(ctx context.Context) chooser {
 		return r.recall
 	}
 	return func(call spec.Call, in, out []tensor.Desc) (string, error) {
-		if way, _ := r.recall(call, in, out); way != "" || call.Spec().Variants == nil || r.target.Variant != "" {
+		if way, _ := r.recall(call, in, out); way != "" || call.Spec().Strategies == nil || r.target.Strategy != "" {
 			return way, nil
 		}
 		t, err := r.measure(ctx, call, in, out, false)
 		if t == nil {
 			return "", err
 		}
-		return t.Variant, err
+		return t.Strategy, err
 	}
 }
 
@@ -119,17 +119,17 @@ func (r *Runner) planned(call spec.Call, in, out []tensor.Desc, choose chooser) 
 	}
 	if way != "" {
 		t := r.target
-		if slices.Contains(op.Variants(call, &t, in, out), way) {
-			t.Variant = way
+		if slices.Contains(op.Strategies(call, &t, in, out), way) {
+			t.Strategy = way
 			if plan, err := op.Plan(call, &t, in, out); err == nil {
 				return plan, nil
 			}
 		}
 	}
 	plan, err := op.Plan(call, &r.target, in, out)
-	if err != nil && r.target.Variant != "" { // it is advice there too
+	if err != nil && r.target.Strategy != "" { // it is advice there too
 		t := r.target
-		t.Variant = ""
+		t.Strategy = ""
 		return op.Plan(call, &t, in, out)
 	}
 	return plan, err
@@ -153,7 +153,7 @@ func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*T
 	}
 	op := call.Spec()
 	out, err := op.Shape(call, in)
-	if err != nil || op.Variants == nil {
+	if err != nil || op.Strategies == nil {
 		return nil, err
 	}
 	t, err := r.measure(ctx, call, in, out, true)
@@ -182,7 +182,7 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 	key := string(callKey(nil, call, in))
 	if !again {
 		if way := t.book.Find([]byte(key)); way != "" { // another goroutine's
-			return &Tuned{Call: key, Variant: way}, nil
+			return &Tuned{Call: key, Strategy: way}, nil
 		}
 		if t.left[key] {
 			return nil, nil
@@ -200,7 +200,7 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 		t.left[key] = ctx.Err() == nil
 		return nil, err
 	}
-	t.book.Remember(key, res.Variant, res.Gain())
+	t.book.Remember(key, res.Strategy, res.Gain())
 	return res, nil
 }
 
@@ -209,9 +209,9 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 func (r *Runner) trials(call spec.Call, in, out []tensor.Desc) []*trial {
 	var list []*trial
 	op := call.Spec()
-	for i, way := range op.Variants(call, &r.target, in, out) {
+	for i, way := range op.Strategies(call, &r.target, in, out) {
 		t := r.target
-		t.Variant = way
+		t.Strategy = way
 		plan, err := op.Plan(call, &t, in, out)
 		if err != nil && i == 0 || err == nil && len(plan.Steps) == 0 {
 			return nil
@@ -220,7 +220,7 @@ func (r *Runner) trials(call spec.Call, in, out []tensor.Desc) []*trial {
 			return reflect.DeepEqual(o.plan.Steps, plan.Steps) && slices.Equal(o.plan.Scratch, plan.Scratch)
 		}
 		if err == nil && !slices.ContainsFunc(list, same) {
-			list = append(list, &trial{Timing: Timing{Variant: way}, plan: plan})
+			list = append(list, &trial{Timing: Timing{Strategy: way}, plan: plan})
 		}
 	}
 	return list
@@ -279,7 +279,7 @@ func (r *Runner) contest(ctx context.Context, key string, trials []*trial, in, o
 			return nil, shortage(err)
 		}
 		defer r.scratch.give(scratch)
-		t.list, err = r.bind(t.plan, outputs, inputs, scratch, gpu.Binding{Buffer: fault[0].Buffer, Size: faultBytes})
+		t.list, err = r.bind(t.plan, outputs, inputs, scratch, slices.Repeat([]gpu.Binding{{Buffer: fault[0].Buffer, Size: faultBytes}}, len(t.plan.Checks)))
 		if err != nil {
 			return nil, err
 		}
@@ -288,12 +288,12 @@ func (r *Runner) contest(ctx context.Context, key string, trials []*trial, in, o
 	if err != nil || !ok {
 		return nil, shortage(err)
 	}
-	res = &Tuned{Call: key, Variant: trials[0].Variant}
+	res = &Tuned{Call: key, Strategy: trials[0].Strategy}
 	best := float64(trials[0].Time) / tuneMargin
 	for _, t := range trials {
 		res.Ways = append(res.Ways, t.Timing)
 		if v := float64(t.Time); v < best {
-			best, res.Variant = v, t.Variant
+			best, res.Strategy = v, t.Strategy
 		}
 	}
 	return res, nil

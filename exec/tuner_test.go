@@ -115,7 +115,7 @@ func TestTuneModes(t *testing.T) {
 	if x.kernels(t, 100_000); x.samples == n {
 		t.Error("full: another class was not measured")
 	}
-	if c := x.book.Choices(); len(c) != 2 || c[1].Variant != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
+	if c := x.book.Choices(); len(c) != 2 || c[1].Strategy != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
 		t.Errorf("choices: %+v", c)
 	}
 	if used := len(x.scratch.out); used != 0 {
@@ -149,7 +149,7 @@ func TestTuneMargin(t *testing.T) {
 	if got := x.kernels(t, 1000); got != texelReLU {
 		t.Errorf("%s launched for 3 %%", got)
 	}
-	if c := x.book.Choices(); len(c) != 1 || c[0].Variant != "texels" || c[0].Gain != 1 {
+	if c := x.book.Choices(); len(c) != 1 || c[0].Strategy != "texels" || c[0].Gain != 1 {
 		t.Errorf("choices: %+v", c)
 	}
 }
@@ -215,7 +215,7 @@ func TestChoiceOfThePast(t *testing.T) {
 		in = append(in, Operand{Buffer: b, Desc: d})
 	}
 	plan, err := gpuLike.Plan(ops.MatMul{}, in[2:], in[:2])
-	if err != nil || plan.Steps[0].Kernel != "blas/matmul.f64" {
+	if err != nil || plan.Steps[0].Name() != "blas/matmul.f64" {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
@@ -250,7 +250,7 @@ func TestTuneCall(t *testing.T) {
 	for range 2 {
 		n := x.samples
 		got, err := x.Tune(t.Context(), ops.ReLU{}, in)
-		if err != nil || got == nil || got.Variant != "storage" || len(got.Ways) != 2 || got.Gain() < 50 || x.samples == n {
+		if err != nil || got == nil || got.Strategy != "storage" || len(got.Ways) != 2 || got.Gain() < 50 || x.samples == n {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
@@ -272,10 +272,10 @@ func TestEveryVariantPlans(t *testing.T) {
 	for _, info := range []gpu.Info{cpuInfo(), null.DefaultInfo()} {
 		target, several := TargetOf(&info), 0
 		for _, op := range spec.All() {
-			if (op.Variants == nil) != (op.Class == nil) {
+			if (op.Strategies == nil) != (op.SizeClass == nil) {
 				t.Errorf("%s: Variants and Class go together", op.Name)
 			}
-			if op.Variants == nil {
+			if op.Strategies == nil {
 				continue
 			}
 			call := op.Cases.Calls[0]
@@ -288,9 +288,9 @@ func TestEveryVariantPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, way := range op.Variants(call, &target, in, out) {
+			for i, way := range op.Strategies(call, &target, in, out) {
 				by := target
-				by.Variant = way
+				by.Strategy = way
 				plan, err := op.Plan(call, &by, in, out)
 				if err != nil {
 					t.Errorf("%s by %s: %v", op.Name, way, err)
@@ -314,7 +314,7 @@ func TestEveryVariantPlans(t *testing.T) {
 func kernelsOf(p *spec.Plan) string {
 	var names []string
 	for _, s := range p.Steps {
-		names = append(names, s.Kernel)
+		names = append(names, s.Name())
 	}
 	return strings.Join(names, " ")
 }

@@ -70,10 +70,10 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		return planBlur(t, in[0], out[0], c.(GaussianBlur))
 	},
-	Variants: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+	Strategies: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
 		return blurWays(t, in[0], out[0], c.(GaussianBlur))
 	},
-	Class: func(c spec.Call, in []tensor.Desc) []int {
+	SizeClass: func(c spec.Call, in []tensor.Desc) []int {
 		return []int{in[0].Shape[0], in[0].Shape[1], c.(GaussianBlur).radius()}
 	},
 	Reference: func(c spec.Call, in, out []*tensor.Host) {
@@ -93,7 +93,7 @@ var gaussianBlurOp = spec.Register(&spec.Op{
 		c := cases([]spec.Call{GaussianBlur{Sigma: 2}, GaussianBlur{Sigma: 2, IgnoreAlpha: true}, GaussianBlur{Sigma: 0.2},
 			GaussianBlur{Sigma: 3}, GaussianBlur{Sigma: 17.5}, GaussianBlur{Sigma: 256}},
 			GaussianBlur{}, GaussianBlur{Sigma: spec.Given(0.0)}, GaussianBlur{Sigma: -1}, GaussianBlur{Sigma: nan}, GaussianBlur{Sigma: inf}, GaussianBlur{Sigma: 256.5})
-		c.Bench = works(GaussianBlur{Sigma: 3}) // what others are compared at
+		c.Bench = benchCases(GaussianBlur{Sigma: 3}) // what others are compared at
 		return c
 	}(),
 })

@@ -56,7 +56,7 @@ const blurBand = 8 << 20
 // wideBytes is the size of a pixel between the passes where colours weigh by alpha.
 const wideBytes = 16
 
-// The ways of a blur, for spec.Target.Variant.
+// The ways of a blur, for spec.Target.Strategy.
 const (
 	byShort = "short" // all lines that an invocation needs at once, where they are few
 	byLoop  = "loop"  // some lines at a time
@@ -186,7 +186,7 @@ func shortFits(src picture, call GaussianBlur, texel bool) bool {
 
 // way decides between the short kernels and those with a loop.
 func (b *blurPlan) way(call GaussianBlur, texel bool) {
-	b.short = !b.weigh && b.t.Variant != byLoop && shortFits(b.src, call, texel)
+	b.short = !b.weigh && b.t.Strategy != byLoop && shortFits(b.src, call, texel)
 	b.radius, b.deep = call.radius(), blurRows
 	if b.short { // with weights of zero for what is beyond the radius
 		b.radius, b.deep = shortRadius, shortRows

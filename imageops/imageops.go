@@ -140,18 +140,18 @@ func cases(calls []spec.Call, invalid ...spec.Call) spec.Cases {
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Bench: works(calls[0]),
+		Bench: benchCases(calls[0]),
 		Low:   0, High: 1,
 		Invalid: invalid,
 	}
 }
 
 // works is Cases.Bench for pictures of 0.3, 2 and 24 megapixels.
-func works(c spec.Call) func(tensor.DType) []spec.Work {
-	return func(d tensor.DType) []spec.Work {
-		var ws []spec.Work
+func benchCases(c spec.Call) func(tensor.DType) []spec.BenchCase {
+	return func(d tensor.DType) []spec.BenchCase {
+		var ws []spec.BenchCase
 		for _, s := range [][]int{{480, 640, 4}, {1080, 1920, 4}, {4000, 6000, 4}} {
-			ws = append(ws, spec.Work{Call: c, In: []tensor.Desc{tensor.Contiguous(d, s...)}, Opaque: true})
+			ws = append(ws, spec.BenchCase{Call: c, In: []tensor.Desc{tensor.Contiguous(d, s...)}, Opaque: true})
 		}
 		return ws
 	}

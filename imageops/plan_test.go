@@ -64,10 +64,10 @@ func TestPlansKeepLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		sizes := func(r spec.Ref) int64 {
-			switch class, i := r.Split(); class {
-			case 0:
+			switch i := r.Index; r.Kind {
+			case spec.RefIn:
 				return d.Bytes()
-			case 1:
+			case spec.RefOut:
 				return out[i].Bytes()
 			default:
 				return plan.Scratch[i]
@@ -78,7 +78,7 @@ func TestPlansKeepLimits(t *testing.T) {
 		}
 		for i, s := range plan.Steps {
 			if n := s.Groups; n[0] == 0 || n[1] == 0 || n[0] > target.MaxGroups[0] || n[1] > target.MaxGroups[1] || n[2] != 1 {
-				t.Fatalf("step %d of %T, %s: groups %v", i, call, s.Kernel, n)
+				t.Fatalf("step %d of %T, %s: groups %v", i, call, s.Name(), n)
 			}
 			for j, b := range s.Bind {
 				whole := sizes(b.Buf)
@@ -87,7 +87,7 @@ func TestPlansKeepLimits(t *testing.T) {
 					size = whole - b.Offset
 				}
 				if b.Offset < 0 || size <= 0 || b.Offset+size > whole || size > target.MaxBinding || b.Offset%max(target.OffsetAlign, target.TexelAlign) != 0 {
-					t.Fatalf("step %d of %T, %s: binding %d: %d+%d of %d bytes", i, call, s.Kernel, j, b.Offset, size, whole)
+					t.Fatalf("step %d of %T, %s: binding %d: %d+%d of %d bytes", i, call, s.Name(), j, b.Offset, size, whole)
 				}
 			}
 		}

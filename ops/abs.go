@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,9 +13,9 @@ type Abs struct{}
 // Spec returns the declaration.
 func (Abs) Spec() *spec.Op { return absOp }
 
-var absOp = newUnary(unary{
-	name: "abs", shader: "math/abs", call: Abs{},
-	doc: "The magnitude of each element.",
-	f:   math.Abs,
-	why: "it rounds nothing", low: -4, high: 4, flops: 1,
+var absOp = elementwise.DefineUnary[Abs](elementwise.Unary{
+	Name: "abs", Shader: "math/abs", ONNX: []string{"Abs"},
+	Doc: "The magnitude of each element.",
+	F:   math.Abs,
+	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
 })

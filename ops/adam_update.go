@@ -123,7 +123,7 @@ var adamUpdateOp = spec.Register(&spec.Op{
 	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		return planAdam(c.(AdamUpdate), t, in, out)
 	},
-	Variants: byFirst, Class: byElements,
+	Strategies: byFirst, SizeClass: byElements,
 	Reference: func(call spec.Call, in, out []*tensor.Host) {
 		c := call.(AdamUpdate)
 		p, g, m, v := in[0].Floats(), in[1].Floats(), in[2].Floats(), in[3].Floats()
@@ -159,7 +159,7 @@ var adamUpdateOp = spec.Register(&spec.Op{
 			x := tensor.Contiguous(d, dims...)
 			return []tensor.Desc{x, x, x, x}
 		},
-		Bench: works(adamDefaults, 4),
+		Bench: benchCases(adamDefaults, 4),
 		Low:   -1, High: 1, Specials: true,
 		Range: func(_ spec.Call, i int, _ []tensor.Desc) (low, high float64) {
 			if i == 3 {

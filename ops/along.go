@@ -77,13 +77,13 @@ func newAlong(a along) *spec.Op {
 		}
 		return plan, a.plan(plan, t, in[0].DType, see(c, in[0]))
 	}
-	op.Variants = byFold
+	op.Strategies = byFold
 	if a.longest > 0 {
-		op.Variants = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+		op.Strategies = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
 			return rowWays(t, in[0].DType, see(c, in[0]), a.longest)
 		}
 	}
-	op.Class = func(c spec.Call, in []tensor.Desc) []int { return see(c, in[0]).sizes() }
+	op.SizeClass = func(c spec.Call, in []tensor.Desc) []int { return see(c, in[0]).sizes() }
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		var v [][]float64
 		for _, h := range in {
@@ -109,7 +109,7 @@ func newAlong(a along) *spec.Op {
 			}
 			return in
 		},
-		Bench: works(a.call(-1), len(a.in)),
+		Bench: benchCases(a.call(-1), len(a.in)),
 		Low:   a.low, High: a.high, Specials: true,
 		Invalid: []spec.Call{a.call(3), a.call(-4)},
 		Refused: refusedPairs(len(a.in)),

@@ -49,7 +49,7 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 	room := pieceRoom{elems: fits(max(d.Size(), a.pair)), states: fits(state), perOuter: v.inner, unit: 1, shared: true}
 	low := float32(a.eps)
 	return pieces(v, room, func(x piece) error {
-		bind, base := bindPart(t, 0, d.Size(), x.start, x.elems())
+		bind, base := bindPart(t, spec.Ref{}, d.Size(), x.start, x.elems())
 		from, word := bindWords(t, states, state, x.o*v.inner+x.column, x.outer*x.inner)
 		p := applyParams{
 			Count: uint32(x.elems()), N: uint32(x.n), Inner: uint32(x.inner), Base: base, Last: uint32(bind.Size/16 - 1),
@@ -69,7 +69,7 @@ func addApply(plan *spec.Plan, t *spec.Target, a applier, d tensor.DType, v norm
 		bind.Buf = out
 		step.Bind = append(step.Bind, from, bind)
 		if a.fault {
-			step.Bind = append(step.Bind, spec.Bind{Buf: spec.FaultWords})
+			step.Bind = append(step.Bind, spec.Bind{Buf: spec.Status(0)})
 		}
 		step.Params = p
 		pack := 16 / d.Size()
@@ -100,12 +100,12 @@ func rowsFused(t *spec.Target, d tensor.DType, v normal, longest int) bool {
 	}
 	texel := foldTexels(d) && usesTexels(t, texelGroup)
 	switch {
-	case t.Variant == byStages:
+	case t.Strategy == byStages:
 		return false
 	case !texel:
 		return v.n/pack <= 1<<16
 	}
-	return v.n <= longest && (v.outer >= enoughRows || t.Variant == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
+	return v.n <= longest && (v.outer >= enoughRows || t.Strategy == byRows) && int64(v.n*16)+windowAlign(t)+16 <= maxSpan(t, true)
 }
 
 // rowKernels names the kernels that addRows launches.
@@ -137,7 +137,7 @@ func addRows(plan *spec.Plan, t *spec.Target, name string, d tensor.DType, v nor
 	}
 	room := pieceRoom{elems: w.room(d.Size()), states: 1 << 30, perOuter: 1, unit: 1}
 	return pieces(v, room, func(x piece) error {
-		bind, base := bindPart(t, 0, d.Size(), x.start, x.elems())
+		bind, base := bindPart(t, spec.Ref{}, d.Size(), x.start, x.elems())
 		step := spec.Step{Kernel: name, Params: params(foldParams{
 			Outer: uint32(x.outer), N: uint32(v.n), Inner: 1, Base: base, Last: uint32(bind.Size/16 - 1),
 			Chunks: 1, Chunk: uint32(ceilDiv(v.n/pack, unroll*lanes)), Lanes: uint32(lanes), Sign: 1, OutSign: 1, Divisor: 1,

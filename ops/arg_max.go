@@ -68,7 +68,7 @@ func newArg(name, doc string, sign float32, call func(dim int) spec.Call, dim fu
 		}
 		f := argFold
 		f.sign = sign
-		states, err := addFold(plan, t, f, in[0].DType, normalise(in[0].Shape, k), -1, spec.In(0))
+		states, err := addFold(plan, t, f, in[0].DType, normalise(in[0].Shape, k), spec.Ref{}, spec.In(0))
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func newArg(name, doc string, sign float32, call func(dim int) spec.Call, dim fu
 			return indexParams{uint32(count), uint32(size / 4)}
 		}, false, rowOperand{states, size}, rowOperand{spec.Out(0), 4})
 	}
-	op.Variants = byFold
-	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+	op.Strategies = byFold
+	op.SizeClass = func(c spec.Call, in []tensor.Desc) []int {
 		k, err := oneDim(op.Name, dim(c), len(in[0].Shape))
 		if err != nil {
 			return nil
@@ -119,7 +119,7 @@ func newArg(name, doc string, sign float32, call func(dim int) spec.Call, dim fu
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Bench: works(call(-1), 1),
+		Bench: benchCases(call(-1), 1),
 		Low:   -4, High: 4, Specials: true,
 		Invalid: []spec.Call{call(3), call(-4)},
 		Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},

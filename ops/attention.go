@@ -58,8 +58,8 @@ func newAttention() *spec.Op {
 		}
 		return plan, planAttention(c.(Attention).Scale, t, plan, in, out[0])
 	}
-	op.Variants = attentionWays
-	op.Class = func(_ spec.Call, in []tensor.Desc) []int {
+	op.Strategies = attentionWays
+	op.SizeClass = func(_ spec.Call, in []tensor.Desc) []int {
 		matrices, sq, skv, d, dv := attentionSizes(in)
 		return []int{matrices, sq, skv, d, dv}
 	}
@@ -273,11 +273,11 @@ func attentionCases() spec.Cases {
 			}
 			return ds
 		},
-		Bench: func(dt tensor.DType) []spec.Work {
-			var ws []spec.Work
+		Bench: func(dt tensor.DType) []spec.BenchCase {
+			var ws []spec.BenchCase
 			for _, s := range [][]int{{2, 64, 64}, {8, 128, 64}, {8, 512, 64}} {
 				x := tensor.Contiguous(dt, s...)
-				ws = append(ws, spec.Work{Call: Attention{Scale: 0.125}, In: []tensor.Desc{x, x, x}})
+				ws = append(ws, spec.BenchCase{Call: Attention{Scale: 0.125}, In: []tensor.Desc{x, x, x}})
 			}
 			return ws
 		},

@@ -81,7 +81,7 @@ func newBinary(b pairwise) *spec.Op {
 		}
 		return planBinary(op.Name, shader, t, in, out[0])
 	}
-	op.Variants, op.Class = byFirst, byElements
+	op.Strategies, op.SizeClass = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		var values [2][]float64
 		for i, h := range in {
@@ -122,7 +122,7 @@ func newBinary(b pairwise) *spec.Op {
 		},
 		Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
 		Inputs: binaryInputs,
-		Bench: alsoWorks(works(b.call, 2), worksOf(b.call, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: moreBenchCases(benchCases(b.call, 2), benchCasesOf(b.call, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return binaryInputs(d, []int{rows, columns, 1}) // a row to every row
 		})),
 		Low: b.low, High: b.high, Range: b.span, Specials: true,

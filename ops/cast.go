@@ -156,12 +156,12 @@ var castOp = spec.Register(&spec.Op{
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Bench: func(d tensor.DType) []spec.Work {
+		Bench: func(d tensor.DType) []spec.BenchCase {
 			to := tensor.F16
 			if d == to {
 				to = tensor.F32
 			}
-			return works(Cast{to}, 1)(d)
+			return benchCases(Cast{to}, 1)(d)
 		},
 		Low: -70000, High: 70000, Specials: true,
 		Invalid: []spec.Call{Cast{}, Cast{tensor.DType(99)}},

@@ -114,7 +114,7 @@ func addPerRow(plan *spec.Plan, t *spec.Target, name string, d tensor.DType, row
 			step.Bind = append(step.Bind, bind)
 		}
 		if fault {
-			step.Bind = append(step.Bind, spec.Bind{Buf: spec.FaultWords})
+			step.Bind = append(step.Bind, spec.Bind{Buf: spec.Status(0)})
 		}
 		var err error
 		if step.Groups, err = grid(t, int64(ceilDiv(ceilDiv(count, 16/d.Size()), smallGroup))); err != nil {

@@ -29,7 +29,7 @@ var concatOp = newMover(mover{
 	doc:   "Joins tensors along a dimension.",
 	in:    spec.Arg{Name: "in", Doc: "tensors of one dtype, alike in all dimensions but that one", Variadic: true},
 	out:   "the tensors one after the other",
-	bench: works(Concat{}, 2),
+	bench: benchCases(Concat{}, 2),
 	shape: func(c spec.Call, in []tensor.Desc) ([]int, error) {
 		shape := slices.Clone(in[0].Shape)
 		dim := c.(Concat).dim(len(shape))

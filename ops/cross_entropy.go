@@ -41,7 +41,7 @@ var crossEntropyOp = newClassed(&spec.Op{
 		if err := addIndexCheck(plan, t, "cross_entropy", spec.In(1), in[1].DType, v.outer, v.n); err != nil {
 			return nil, err
 		}
-		states, err := addFold(plan, t, softmaxFold, d, v, -1, spec.In(0))
+		states, err := addFold(plan, t, softmaxFold, d, v, spec.Ref{}, spec.In(0))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ var crossEntropyOp = newClassed(&spec.Op{
 	},
 	Cases: spec.Cases{
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return classedInputs(d, dims) },
-		Bench: worksOf(CrossEntropy{}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: benchCasesOf(CrossEntropy{}, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(tensor.I32, rows)}
 		}),
 		Range: func(_ spec.Call, i int, in []tensor.Desc) (low, high float64) {

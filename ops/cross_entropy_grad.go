@@ -61,7 +61,7 @@ var crossEntropyGradOp = newClassed(&spec.Op{
 	},
 	Cases: spec.Cases{
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return classedInputs(d, dims, d) },
-		Bench: worksOf(CrossEntropyGrad{}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: benchCasesOf(CrossEntropyGrad{}, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(tensor.I32, rows), tensor.Contiguous(d, rows)}
 		}),
 		Range: func(_ spec.Call, i int, in []tensor.Desc) (low, high float64) {

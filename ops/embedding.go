@@ -92,10 +92,10 @@ func newEmbedding() *spec.Op {
 			}
 			return []tensor.Desc{tensor.Contiguous(index, shape...), tensor.Contiguous(d, dims[1], dims[2])}
 		},
-		Bench: func(d tensor.DType) []spec.Work {
-			var ws []spec.Work
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var ws []spec.BenchCase
 			for _, n := range []int{64, 1024, 8192} {
-				ws = append(ws, spec.Work{Call: Embedding{}, In: []tensor.Desc{tensor.Contiguous(tensor.I32, n), tensor.Contiguous(d, 4*n, 256)}})
+				ws = append(ws, spec.BenchCase{Call: Embedding{}, In: []tensor.Desc{tensor.Contiguous(tensor.I32, n), tensor.Contiguous(d, 4*n, 256)}})
 			}
 			return ws
 		},
@@ -189,7 +189,7 @@ func planEmbedding(_ spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Pl
 			count := min(most, table-first)
 			src, srcBase := from.window(t, box{[]int{first, b.from[1]}, []int{count, run}})
 			plan.Steps = append(plan.Steps, spec.Step{
-				Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.FaultWords}},
+				Kernel: name, Groups: groups, Bind: []spec.Bind{numbers, src, dst, {Buf: spec.Status(0)}},
 				Params: embeddingParams{
 					Rows: uint32(b.n[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
 					IndexBase: indexBase / 4, IndexWords: uint32(in[0].DType.Size() / 4), First: uint32(first), Count: uint32(count),

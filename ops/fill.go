@@ -108,10 +108,10 @@ var fillOp = spec.Register(&spec.Op{
 			Fill{2, tensor.F32, []int{0, 4}},
 		},
 		Inputs: func(tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-		Bench: func(d tensor.DType) []spec.Work {
-			var ws []spec.Work
-			for _, s := range workShapes {
-				ws = append(ws, spec.Work{Call: Fill{1, d, s}})
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var ws []spec.BenchCase
+			for _, s := range benchShapes {
+				ws = append(ws, spec.BenchCase{Call: Fill{1, d, s}})
 			}
 			return ws
 		},

@@ -104,7 +104,7 @@ func addFold(plan *spec.Plan, t *spec.Target, f folder, d tensor.DType, v normal
 	}
 	c := w.chunking(v)
 	to := out
-	if c.chunks > 1 || out < 0 {
+	if c.chunks > 1 || out.Kind == spec.RefNone {
 		to = scratch(plan, int64(v.outer)*int64(c.chunks)*int64(v.inner)*int64(w.stateBytes(d)))
 	}
 	var err error
@@ -114,7 +114,7 @@ func addFold(plan *spec.Plan, t *spec.Target, f folder, d tensor.DType, v normal
 		err = w.first(v, c, to)
 	}
 	if err != nil {
-		return 0, err
+		return spec.Ref{}, err
 	}
 	for m := c.chunks; m > 1; {
 		group := mergeFew
@@ -124,11 +124,11 @@ func addFold(plan *spec.Plan, t *spec.Target, f folder, d tensor.DType, v normal
 		group = min(group, w.room(w.stateBytes(w.d))/v.inner) // a binding holds a group
 		next := ceilDiv(m, group)
 		from := to
-		if to = out; next > 1 || out < 0 {
+		if to = out; next > 1 || out.Kind == spec.RefNone {
 			to = scratch(plan, int64(v.outer)*int64(next)*int64(v.inner)*int64(w.stateBytes(d)))
 		}
 		if err := w.merge(normal{v.outer, m, v.inner}, group, next == 1, from, to); err != nil {
-			return 0, err
+			return spec.Ref{}, err
 		}
 		m = next
 	}
@@ -240,7 +240,7 @@ func (w *fold) first(v normal, c chunking, out spec.Ref) error {
 				chunks = ceilDiv(x.start%max(room.pack, 1)+x.n, c.elems)
 			}
 		}
-		bind, base := bindPart(w.t, 0, size, x.start, x.elems())
+		bind, base := bindPart(w.t, spec.Ref{}, size, x.start, x.elems())
 		made, outBase := bindWords(w.t, out, state, (x.o*c.chunks+chunk)*v.inner+x.column, x.outer*chunks*x.inner)
 		p := foldParams{
 			Outer: uint32(x.outer), N: uint32(x.n), Inner: uint32(x.inner), Base: base, Last: uint32(bind.Size/16 - 1),

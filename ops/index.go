@@ -19,12 +19,12 @@ func isIndex(d tensor.DType) bool { return d == tensor.I32 || d == tensor.I64 }
 // addIndexCheck appends to a plan the launches that look whether count indices,
 // contiguous and of dtype I32 or I64, are all from 0 to limit-1, and gives the
 // plan the Fault that says which is not: the first one. Kernels after it bind
-// spec.FaultWords to read, and do nothing unless word 0 is 0.
+// spec.Status(0) to read, and do nothing unless word 0 is 0.
 func addIndexCheck(plan *spec.Plan, t *spec.Target, op string, ref spec.Ref, d tensor.DType, count, limit int) error {
-	plan.Fault = func(words [4]uint32) error {
+	plan.Checks = append(plan.Checks, spec.DeviceCheck{Error: func(words [4]uint32) error {
 		at, value := math.MaxUint32-words[0], int64(uint64(words[2])<<32|uint64(words[1]))
 		return fmt.Errorf("ops: %s: %w: index %d at position %d (want 0 to %d)", op, errs.ErrInvalidArgument, value, at, limit-1)
-	}
+	}})
 	if int64(count) >= math.MaxUint32 { // positions are words
 		return &errs.LimitError{Name: "indices", Want: int64(count), Have: math.MaxUint32 - 1}
 	}
@@ -46,7 +46,7 @@ func addIndexCheck(plan *spec.Plan, t *spec.Target, op string, ref spec.Ref, d t
 	for _, look := range parts.Steps {
 		p := look.Params.(checkIndexParams)
 		fold := spec.Step{Kernel: checkIndex + "." + d.String() + ".value", Params: p, Groups: [3]uint32{1, 1, 1},
-			Bind: []spec.Bind{look.Bind[0], {Buf: scratch}, {Buf: spec.FaultWords}}}
+			Bind: []spec.Bind{look.Bind[0], {Buf: scratch}, {Buf: spec.Status(0)}}}
 		look.Bind = append(look.Bind, spec.Bind{Buf: scratch})
 		look.Groups = [3]uint32{ceilDiv(p.Words, local), 1, 1}
 		plan.Steps = append(plan.Steps, look, fold)

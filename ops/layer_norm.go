@@ -65,10 +65,10 @@ func init() {
 		v := lastDim(in[0].Shape)
 		return plan, layerNorm.plan(plan, t, c.(LayerNorm).Eps, in, v)
 	}
-	op.Variants = func(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+	op.Strategies = func(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
 		return rowWays(t, in[0].DType, lastDim(in[0].Shape), layerNormLongest)
 	}
-	op.Class = func(_ spec.Call, in []tensor.Desc) []int { return lastDim(in[0].Shape).sizes() }
+	op.SizeClass = func(_ spec.Call, in []tensor.Desc) []int { return lastDim(in[0].Shape).sizes() }
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		x, v := in[0].Floats(), lastDim(in[0].Shape)
 		gamma, beta := columnsOf(in, 1, v.n, 1), columnsOf(in, 2, v.n, 0)
@@ -109,7 +109,7 @@ func init() {
 			columns := tensor.Contiguous(d, dims[1])
 			return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), columns, columns}[:dims[2]]
 		},
-		Bench: worksOf(LayerNorm{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: benchCasesOf(LayerNorm{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(d, columns), tensor.Contiguous(d, columns)}
 		}),
 		Low: -2, High: 2, Specials: true,

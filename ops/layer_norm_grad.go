@@ -134,7 +134,7 @@ func init() {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...), tensor.Contiguous(d, dims[1]), tensor.Contiguous(d, dims...)}
 		},
-		Bench: worksOf(LayerNormGrad{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: benchCasesOf(LayerNormGrad{1e-5}, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(d, columns), tensor.Contiguous(d, rows, columns)}
 		}),
 		Low: -2, High: 2, Specials: true,
@@ -169,11 +169,11 @@ func (g normGrad) add() error {
 	if g.v.outer == 0 { // sums over no rows
 		return g.sums(scratch(g.plan, 0), scratch(g.plan, 0))
 	}
-	states, err := addFold(g.plan, g.t, momentsFold, g.d, g.v, -1, spec.In(0))
+	states, err := addFold(g.plan, g.t, momentsFold, g.d, g.v, spec.Ref{}, spec.In(0))
 	if err != nil {
 		return err
 	}
-	hat, dy, grad := scratch(g.plan, bytes), spec.In(2), spec.Ref(0)
+	hat, dy, grad := scratch(g.plan, bytes), spec.In(2), spec.Ref{}
 	if w == g.d && g.v.n%(16/w.Size()) == 0 {
 		grad, err = g.whole(states, hat)
 	} else {
@@ -185,7 +185,7 @@ func (g normGrad) add() error {
 	if err := g.sums(hat, dy); err != nil {
 		return err
 	}
-	sums, err := addFold(g.plan, g.t, dotFold, w, g.v, -1, hat, grad)
+	sums, err := addFold(g.plan, g.t, dotFold, w, g.v, spec.Ref{}, hat, grad)
 	if err != nil {
 		return err
 	}
@@ -208,18 +208,18 @@ func (g normGrad) add() error {
 // whole appends the steps that make x̂ and dy·gamma of rows of whole packs in the
 // dtype of the arithmetic: layer norm without weights, and a product.
 func (g normGrad) whole(states, hat spec.Ref) (grad spec.Ref, err error) {
-	ones, err := addAffine(g.plan, g.t, g.columns, g.d, g.v.n, -1, -1)
+	ones, err := addAffine(g.plan, g.t, g.columns, g.d, g.v.n, spec.Ref{}, spec.Ref{})
 	if err != nil {
-		return 0, err
+		return spec.Ref{}, err
 	}
 	a := applier{name: "nn/layer_norm_apply", fold: momentsFold, affine: ones, pair: 2 * g.d.Size(), total: g.v.n, eps: g.eps}
 	if err := addApply(g.plan, g.t, a, g.d, g.v, states, hat, spec.In(0)); err != nil {
-		return 0, err
+		return spec.Ref{}, err
 	}
 	rows := tensor.Contiguous(g.d, g.v.outer, g.v.n)
 	product, err := planBinary("layer_norm_grad", "math/mul", g.t, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.n)}, rows)
 	if err != nil {
-		return 0, err
+		return spec.Ref{}, err
 	}
 	grad = scratch(g.plan, rows.Bytes())
 	refs := map[spec.Ref]spec.Ref{spec.In(0): spec.In(2), spec.In(1): spec.In(1), spec.Out(0): grad}
@@ -239,9 +239,9 @@ func (g normGrad) wider(states, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	low := float32(g.eps)
 	rest := float32(g.eps - float64(low))
 	bytes := int64((g.v.outer * g.v.n) * w.Size())
-	pairs, err := addAffine(g.plan, g.t, g.columns, w, g.v.n, spec.In(1), -1)
+	pairs, err := addAffine(g.plan, g.t, g.columns, w, g.v.n, spec.In(1), spec.Ref{})
 	if err != nil {
-		return 0, 0, err
+		return spec.Ref{}, spec.Ref{}, err
 	}
 	state, pair := momentsFold.stateBytes(g.d), 2*w.Size()
 	err = g.widen("nn/layer_norm_grad_hat", spec.In(0), hat, state, func(x piece, base, made uint32) (spec.Bind, any) {
@@ -249,7 +249,7 @@ func (g normGrad) wider(states, hat spec.Ref) (dy, grad spec.Ref, err error) {
 		return bind, hatParams{uint32(x.elems()), uint32(x.n), base, word, made, uint32(g.v.n), low, rest}
 	})
 	if err != nil {
-		return 0, 0, err
+		return spec.Ref{}, spec.Ref{}, err
 	}
 	scaled := func(plain uint32) (spec.Ref, error) {
 		to := scratch(g.plan, bytes)
@@ -261,7 +261,7 @@ func (g normGrad) wider(states, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	dy = spec.In(2)
 	if w != g.d {
 		if dy, err = scaled(1); err != nil {
-			return 0, 0, err
+			return spec.Ref{}, spec.Ref{}, err
 		}
 	}
 	grad, err = scaled(0)
@@ -271,7 +271,7 @@ func (g normGrad) wider(states, hat spec.Ref) (dy, grad spec.Ref, err error) {
 // sums appends the gradients of gamma and beta.
 func (g normGrad) sums(hat, dy spec.Ref) error {
 	w, n := work(g.d), g.v.n
-	sums, err := addFold(g.plan, g.t, dotFold, w, normal{1, g.v.outer, n}, -1, hat, dy)
+	sums, err := addFold(g.plan, g.t, dotFold, w, normal{1, g.v.outer, n}, spec.Ref{}, hat, dy)
 	if err != nil {
 		return err
 	}

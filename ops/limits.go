@@ -18,7 +18,7 @@ func usesTexels(t *spec.Target, local int) bool {
 	if !hasTexels(t, local) {
 		return false
 	}
-	switch t.Variant {
+	switch t.Strategy {
 	case byTexels:
 		return true
 	case byStorage:

@@ -77,14 +77,14 @@ func newMatMul(name, doc string, biased bool, call spec.Call, calls []spec.Call)
 		plan := &spec.Plan{}
 		return plan, planMatMul(c, t, plan, in, out[0])
 	}
-	op.Variants = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
+	op.Strategies = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
 		p, err := newProduct(c, t, &spec.Plan{}, in, out[0])
 		if err != nil || out[0].Elems() == 0 {
 			return nil
 		}
 		return gemmWays(p.gemm)
 	}
-	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+	op.SizeClass = func(c spec.Call, in []tensor.Desc) []int {
 		m, n, k := matmulSizes(c, in)
 		ta, tb := transposes(c)
 		turned := 0
@@ -364,10 +364,10 @@ func matmulCases(biased bool, calls []spec.Call) spec.Cases {
 			ta, tb := transposes(c)
 			return inputs(ta, tb, d, dims)
 		},
-		Bench: func(d tensor.DType) []spec.Work {
-			var ws []spec.Work
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var ws []spec.BenchCase
 			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 64, 64, 4096}, {1, 2048, 1, 2048}, {1, 4096, 1, 4096}, {1, 1, 4096, 4096}} {
-				ws = append(ws, spec.Work{Call: calls[0], In: inputs(false, false, d, s)})
+				ws = append(ws, spec.BenchCase{Call: calls[0], In: inputs(false, false, d, s)})
 			}
 			return ws
 		},

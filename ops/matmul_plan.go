@@ -119,10 +119,10 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	g := &gemm{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1, reads: tensor.F32}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch kb, nb := b.steps[g.dimK()], b.steps[g.dimN()]; {
-	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Variant == byShared || t.Variant == byLarge || t.Variant == byMatrix:
+	case a.dtype == tensor.F64 || !hasTexels(t, smallGroup) || t.Strategy == byShared || t.Strategy == byLarge || t.Strategy == byMatrix:
 		g.mode = gemmShared
-	case t.Variant == byPanel || t.Variant == byWide || t.Variant == byTall || t.Variant == byRow:
-	case t.Variant == byDot:
+	case t.Strategy == byPanel || t.Strategy == byWide || t.Strategy == byTall || t.Strategy == byRow:
+	case t.Strategy == byDot:
 		g.mode = gemmDot
 	case !usesTexels(t, smallGroup):
 		g.mode = gemmShared
@@ -167,10 +167,10 @@ func newGemm(t *spec.Target, plan *spec.Plan, shape []int, a, b gemmMatrix) *gem
 	if g.mode == gemmShared && !t.CPU {
 		enough, least = 512, 256
 	}
-	if groups > 0 && groups < enough && t.Variant != byWhole {
+	if groups > 0 && groups < enough && t.Strategy != byWhole {
 		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
 	}
-	if g.mode == gemmPanel && g.byRow() && g.long() && t.Variant != byWhole {
+	if g.mode == gemmPanel && g.byRow() && g.long() && t.Strategy != byWhole {
 		g.parts = max(g.parts, min(g.slices(), int(t.MaxGroups[2])))
 	}
 	for g.parts > 1 && !g.partsFit() {
@@ -224,15 +224,15 @@ func (g *gemm) tile() gemmTile {
 	}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch {
-	case g.t.Variant == byPanel:
+	case g.t.Strategy == byPanel:
 	case g.byRow() && g.long():
 		return gemmTile{"blas/matmul_panel." + g.reads.String() + ".long", 1, 512}
 	case g.byRow():
 		return gemmTile{"blas/matmul_panel." + g.reads.String() + ".row", 1, 64}
 	// The widest tiles take longest to compile.
-	case g.t.Variant == byWide || g.t.Variant != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
+	case g.t.Strategy == byWide || g.t.Strategy != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.wide", 16, 128}
-	case g.t.Variant == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
+	case g.t.Strategy == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return gemmTile{"blas/matmul_panel.f32.tall", 32, 64}
 	}
 	return gemmTile{"blas/matmul_panel.f32", 8, 64}
@@ -281,7 +281,7 @@ func (g *gemm) matrixTile() gemmTile {
 
 // matrices reports whether to take it.
 func (g *gemm) matrices() bool {
-	switch g.t.Variant {
+	switch g.t.Strategy {
 	case byMatrix:
 		return true
 	case byShared, byLarge:
@@ -299,14 +299,14 @@ func (g *gemm) takesLarge() bool {
 // large reports whether to take them: where enough of them are left to keep a
 // device busy, since each element loaded is used twice as often.
 func (g *gemm) large() bool {
-	if !g.takesLarge() || g.t.Variant == byShared {
+	if !g.takesLarge() || g.t.Strategy == byShared {
 		return false
 	}
 	groups := int64(ceilDiv(g.size(g.dimM()), 128)) * int64(ceilDiv(g.size(g.dimN()), 128))
 	for _, d := range g.shape[:g.dimM()] {
 		groups *= int64(d)
 	}
-	return g.t.Variant == byLarge || !g.t.CPU && groups >= 128
+	return g.t.Strategy == byLarge || !g.t.CPU && groups >= 128
 }
 
 // cell is the dtype products are made in.

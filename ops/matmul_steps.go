@@ -181,7 +181,7 @@ func (g *gemm) shrink(step []int, x, y side, c gemmMatrix) error {
 			}
 			again = true
 		}
-		if need := (c.extent(b) + int64(g.parts-1)*int64(g.part)) * int64(c.dtype.Size()); need > room && c.ref < spec.Scratch(0) {
+		if need := (c.extent(b) + int64(g.parts-1)*int64(g.part)) * int64(c.dtype.Size()); need > room && c.ref.Kind != spec.RefScratch {
 			if !halve(g.outer(), g.inner(), g.dimM(), g.dimN()) {
 				return &errs.LimitError{Name: "MaxBinding", Want: need, Have: room}
 			}
@@ -308,7 +308,7 @@ func (g *gemm) launch(b box, x, y side, c gemmMatrix, bias *gemmMatrix, add bool
 	var bx, by, bb, bc spec.Bind
 	var a0, b0, c0, bias0 uint32
 	if b.n[k] == 0 {
-		if g.nothing == 0 {
+		if g.nothing.Kind == spec.RefNone {
 			g.nothing = g.scratch(16) // to bind: nothing is read
 		}
 		bx, by = spec.Bind{Buf: g.nothing}, spec.Bind{Buf: g.nothing}

@@ -42,12 +42,12 @@ func TestGPUTiles(t *testing.T) {
 		info.Kind = gpu.Discrete
 		c.change(&info)
 		target := exec.TargetOf(&info)
-		target.Variant = c.way
+		target.Strategy = c.way
 		a, b := tensor.Contiguous(c.d, c.shape[0], c.shape[2]), tensor.Contiguous(c.d, c.shape[2], c.shape[1])
 		got := ""
 		for _, s := range planned(t, &target, ops.MatMul{}, a, b) {
-			if strings.HasPrefix(s.Kernel, "blas/matmul.") || strings.HasPrefix(s.Kernel, "blas/matmul_coop.") {
-				got = s.Kernel
+			if strings.HasPrefix(s.Name(), "blas/matmul.") || strings.HasPrefix(s.Name(), "blas/matmul_coop.") {
+				got = s.Name()
 			}
 		}
 		if got != c.want {

@@ -6,7 +6,7 @@ import "github.com/lathe-gpu/lathe/tensor"
 
 // byRow reports whether panels are of one row.
 func (g *gemm) byRow() bool {
-	return g.t.Variant == byRow || g.size(g.dimM()) <= 4 && g.t.Variant != byWide && g.t.Variant != byPanel
+	return g.t.Strategy == byRow || g.size(g.dimM()) <= 4 && g.t.Strategy != byWide && g.t.Strategy != byPanel
 }
 
 // long reports whether panels of one row are long ones, which read memory in runs of

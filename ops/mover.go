@@ -25,7 +25,7 @@ type mover struct {
 	refused [][]tensor.Desc
 	dims    []spec.Dim
 	inputs  func(d tensor.DType, dims []int) []tensor.Desc
-	bench   func(d tensor.DType) []spec.Work // nil for the first call on one matrix
+	bench   func(d tensor.DType) []spec.BenchCase // nil for the first call on one matrix
 }
 
 // newMover declares an operation that moves elements of any dtype.
@@ -87,7 +87,7 @@ func newMover(m mover) *spec.Op {
 		Bench: m.bench,
 	}
 	if m.bench == nil {
-		op.Cases.Bench = works(m.call, 1)
+		op.Cases.Bench = benchCases(m.call, 1)
 	}
 	return spec.Register(op)
 }

@@ -34,7 +34,7 @@ func (o norm) kernels() []spec.Kernel {
 // Errors: *LimitError.
 func (o norm) plan(plan *spec.Plan, t *spec.Target, eps float64, in []tensor.Desc, v normal) error {
 	d := in[0].DType
-	gamma, beta := spec.Ref(-1), spec.Ref(-1)
+	gamma, beta := spec.Ref{}, spec.Ref{}
 	columns := d
 	if len(in) > 1 {
 		gamma, columns = spec.In(1), in[1].DType
@@ -53,7 +53,7 @@ func (o norm) plan(plan *spec.Plan, t *spec.Target, eps float64, in []tensor.Des
 				Divisor: 1, Sign: 1, OutSign: 1, Eps: low, EpsLow: float32(eps - float64(low))}
 		}, []spec.Ref{spec.In(0)}, []spec.Bind{{Buf: affine}}, spec.Out(0))
 	}
-	states, err := addFold(plan, t, o.fold, d, v, -1, spec.In(0))
+	states, err := addFold(plan, t, o.fold, d, v, spec.Ref{}, spec.In(0))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (o norm) plan(plan *spec.Plan, t *spec.Target, eps float64, in []tensor.Des
 }
 
 // addAffine appends the interleaving of n weights and offsets of dtype d, either
-// of which may be missing (negative), and returns where the pairs of dtype w are.
+// of which may be missing (the zero Ref), and returns where the pairs of dtype w are.
 func addAffine(plan *spec.Plan, t *spec.Target, d, w tensor.DType, n int, gamma, beta spec.Ref) (spec.Ref, error) {
 	pair := 2 * w.Size()
 	out, p := scratch(plan, int64(n*pair)), affineParams{Weights: 1, Offsets: 1}
@@ -73,16 +73,16 @@ func addAffine(plan *spec.Plan, t *spec.Target, d, w tensor.DType, n int, gamma,
 		p.Count = uint32(count)
 		g, _ := bindPart(t, gamma, d.Size(), first, count)
 		b, _ := bindPart(t, beta, d.Size(), first, count)
-		if gamma < 0 {
+		if gamma.Kind == spec.RefNone {
 			g, p.Weights = spec.Bind{Buf: nothing}, 0
 		}
-		if beta < 0 {
+		if beta.Kind == spec.RefNone {
 			b, p.Offsets = spec.Bind{Buf: nothing}, 0
 		}
 		made, _ := bindPart(t, out, pair, first, count)
 		groups, err := grid(t, int64(ceilDiv(ceilDiv(count, 16/d.Size()), smallGroup)))
 		if err != nil {
-			return 0, err
+			return spec.Ref{}, err
 		}
 		plan.Steps = append(plan.Steps, spec.Step{
 			Kernel: "nn/layer_norm_affine." + d.String(), Params: p, Bind: []spec.Bind{g, b, made}, Groups: groups,

@@ -132,8 +132,8 @@ func newReduction(r reduction) *spec.Op {
 		}
 		return planReduction(t, r, in[0], out[0], set)
 	}
-	op.Variants = byFold
-	op.Class = func(c spec.Call, in []tensor.Desc) []int {
+	op.Strategies = byFold
+	op.SizeClass = func(c spec.Call, in []tensor.Desc) []int {
 		dims, _ := r.dims(c)
 		set, err := axes(op.Name, dims, len(in[0].Shape))
 		if err != nil {
@@ -190,7 +190,7 @@ func newReduction(r reduction) *spec.Op {
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Bench: alsoWorks(works(r.call([]int{1}, false), 1), works(r.call([]int{0}, false), 1), works(r.call(nil, false), 1)),
+		Bench: moreBenchCases(benchCases(r.call([]int{1}, false), 1), benchCases(r.call([]int{0}, false), 1), benchCases(r.call(nil, false), 1)),
 		Low:   r.low, High: r.high, Specials: true,
 		Invalid: []spec.Call{r.call([]int{3}, false), r.call([]int{-4}, true), r.call([]int{1, -2}, false)},
 	}
@@ -230,7 +230,7 @@ func planReduction(t *spec.Target, r reduction, in, out tensor.Desc, set []bool)
 				k = i
 			}
 		}
-		to, f := spec.Ref(-1), r.folder
+		to, f := spec.Ref{}, r.folder
 		if passes == 1 {
 			if work(in.DType) == in.DType {
 				to = spec.Out(0)

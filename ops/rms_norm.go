@@ -71,10 +71,10 @@ func init() {
 		}
 		return plan, rmsNorm.plan(plan, t, c.(RMSNorm).Eps, in, see(c, in))
 	}
-	op.Variants = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
+	op.Strategies = func(c spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
 		return rowWays(t, in[0].DType, see(c, in), rmsNormLongest)
 	}
-	op.Class = func(c spec.Call, in []tensor.Desc) []int { return see(c, in).sizes() }
+	op.SizeClass = func(c spec.Call, in []tensor.Desc) []int { return see(c, in).sizes() }
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		x, v := in[0].Floats(), see(c, []tensor.Desc{in[0].Desc})
 		gamma := columnsOf(in, 1, v.n, 1)
@@ -117,7 +117,7 @@ func init() {
 		Sizes:    [][]int{{1, 65535, 2}, {1, 65536, 2}, {3, 100000, 2}, {1, 1000000, 2}, {65535, 3, 2}, {65536, 4, 2}, {100000, 2, 2}, {600, 1024, 2}, {600, 1000, 2}, {1000, 201, 2}},
 		Inputs:   func(d tensor.DType, dims []int) []tensor.Desc { return inputs(op.Defaults, d, dims) },
 		InputsOf: inputs,
-		Bench: worksOf(op.Defaults, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		Bench: benchCasesOf(op.Defaults, func(d tensor.DType, rows, columns int) []tensor.Desc {
 			return []tensor.Desc{contiguous(d, rows, columns), contiguous(d, columns)}
 		}),
 		Low: -2, High: 2, Specials: true,

@@ -35,10 +35,10 @@ var sliceOp = newMover(mover{
 	doc: "Takes a box out of a tensor, every element of it or one in so many.",
 	in:  spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
 	out: "the elements taken, of the shape that the attribute size says",
-	bench: func(d tensor.DType) []spec.Work {
-		var ws []spec.Work
-		for _, s := range workShapes { // the right half
-			ws = append(ws, spec.Work{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+	bench: func(d tensor.DType) []spec.BenchCase {
+		var ws []spec.BenchCase
+		for _, s := range benchShapes { // the right half
+			ws = append(ws, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
 		}
 		return ws
 	},

@@ -55,7 +55,7 @@ func newSlope(s slope) *spec.Op {
 		k.params = func(_, count int) any { return unaryParams{uint32(count)} }
 		return planFlat(t, k, in[0].Elems(), flatOperand{spec.In(0), d}, flatOperand{spec.In(1), d}, flatOperand{spec.Out(0), d})
 	}
-	op.Variants, op.Class = byFirst, byElements
+	op.Strategies, op.SizeClass = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		v, dy := in[0].Floats(), in[1].Floats()
 		for i := range v {
@@ -83,7 +83,7 @@ func newSlope(s slope) *spec.Op {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...), tensor.Contiguous(d, dims...)}
 		},
-		Bench: works(s.call, 2),
+		Bench: benchCases(s.call, 2),
 		Low:   -6, High: 6, Specials: true,
 		Refused: [][]tensor.Desc{
 			{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},

@@ -42,7 +42,7 @@ func planSoftmax(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) erro
 	if rowsFused(t, d, v, softmaxLongest) {
 		return addRows(plan, t, "nn/softmax", d, v, func(p foldParams) any { return p }, []spec.Ref{spec.In(0)}, nil, spec.Out(0))
 	}
-	states, err := addFold(plan, t, softmaxFold, d, v, -1, spec.In(0))
+	states, err := addFold(plan, t, softmaxFold, d, v, spec.Ref{}, spec.In(0))
 	if err != nil {
 		return err
 	}

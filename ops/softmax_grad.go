@@ -27,7 +27,7 @@ var softmaxGradOp = newAlong(along{
 	kernels: append(dotFold.kernels(floats...), applyKernels("nn/softmax_grad", floats...)...),
 	plan: func(plan *spec.Plan, t *spec.Target, d tensor.DType, v normal) error {
 		in := []spec.Ref{spec.In(0), spec.In(1)}
-		states, err := addFold(plan, t, dotFold, d, v, -1, in...)
+		states, err := addFold(plan, t, dotFold, d, v, spec.Ref{}, in...)
 		if err != nil {
 			return err
 		}

@@ -98,10 +98,10 @@ var expandOp = newMover(mover{
 	doc: "Broadcasts a tensor to a shape: dimensions are matched from the last one on, and those of size 1 repeat.",
 	in:  spec.Arg{Name: "in", Doc: "a tensor of any dtype, no dimension of which is other than 1 or the output's"},
 	out: "the elements, repeated, of the attribute's shape",
-	bench: func(d tensor.DType) []spec.Work {
-		var ws []spec.Work
-		for _, s := range workShapes { // a row to many
-			ws = append(ws, spec.Work{Call: Expand{Shape: s}, In: []tensor.Desc{tensor.Contiguous(d, s[1])}})
+	bench: func(d tensor.DType) []spec.BenchCase {
+		var ws []spec.BenchCase
+		for _, s := range benchShapes { // a row to many
+			ws = append(ws, spec.BenchCase{Call: Expand{Shape: s}, In: []tensor.Desc{tensor.Contiguous(d, s[1])}})
 		}
 		return ws
 	},

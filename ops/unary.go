@@ -54,7 +54,7 @@ func newUnary(u unary) *spec.Op {
 		k.params = func(_, count int) any { return unaryParams{uint32(count)} }
 		return planFlat(t, k, in[0].Elems(), flatOperand{spec.In(0), d}, flatOperand{spec.Out(0), d})
 	}
-	op.Variants, op.Class = byFirst, byElements
+	op.Strategies, op.SizeClass = byFirst, byElements
 	op.Reference = func(_ spec.Call, in, out []*tensor.Host) {
 		v := in[0].Floats()
 		for i := range v {
@@ -82,7 +82,7 @@ func newUnary(u unary) *spec.Op {
 		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
-		Bench: works(u.call, 1),
+		Bench: benchCases(u.call, 1),
 		Low:   u.low, High: u.high, Specials: true,
 	}
 	return spec.Register(op)

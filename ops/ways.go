@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// The ways of plans, for spec.Target.Variant: which buffers kernels read, in
+// The ways of plans, for spec.Target.Strategy: which buffers kernels read, in
 // whichever operation; the rest are those of operations along rows, and of
 // matrix products.
 const (
@@ -77,10 +77,10 @@ func rowWays(t *spec.Target, d tensor.DType, v normal, longest int) []string {
 		return nil
 	}
 	other := *t
-	if other.Variant = byRows; !rowsFused(&other, d, v, longest) {
+	if other.Strategy = byRows; !rowsFused(&other, d, v, longest) {
 		return ways
 	}
-	if other.Variant = ""; rowsFused(&other, d, v, longest) {
+	if other.Strategy = ""; rowsFused(&other, d, v, longest) {
 		return append([]string{byRows, byStages}, ways[min(len(ways), 1):]...)
 	}
 	return append([]string{byStages, byRows}, ways[min(len(ways), 1):]...)

@@ -26,7 +26,7 @@ func TestGemmWays(t *testing.T) {
 		out := tensor.Contiguous(tensor.F32, s[0], s[1])
 		by := func(way string) *product {
 			own := target
-			own.Variant = way
+			own.Strategy = way
 			p, err := newProduct(MatMul{}, &own, &spec.Plan{}, []tensor.Desc{a, b}, out)
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -12,6 +13,14 @@ func (op *Op) CheckInputs(n int) error {
 	if op == nil {
 		return noCall("no operation")
 	}
+	if err := op.countInputs(n); err != nil {
+		return fmt.Errorf("%s: %w", op.Name, err)
+	}
+	return nil
+}
+
+// countInputs is CheckInputs without the operation's name.
+func (op *Op) countInputs(n int) error {
 	least, most := 0, len(op.In)
 	want := ""
 	for _, a := range op.In {
@@ -30,14 +39,17 @@ func (op *Op) CheckInputs(n int) error {
 		}
 	}
 	if n < least || n > most {
-		return fmt.Errorf("%s: %w: inputs (got %d, want %s)", op.Name, errs.ErrInvalidArgument, n, want)
+		return fmt.Errorf("%w: inputs (got %d, want %s)", errs.ErrInvalidArgument, n, want)
 	}
 	return nil
 }
 
 // MayOverwrite reports whether output out may be the very tensor of input in.
 func (op *Op) MayOverwrite(out, in int) bool {
-	return op != nil && out >= 0 && out < len(op.InPlace) && op.InPlace[out] == in
+	if op == nil || out < 0 {
+		return false
+	}
+	return out < len(op.InPlace) && op.InPlace[out] == in || out < len(op.Out) && slices.Contains(op.Out[out].InPlace, in)
 }
 
 // Typical returns inputs of everyday size, for what is said of an operation in
@@ -64,4 +76,35 @@ func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
 		return c.InputsOf(call, d, dims)
 	}
 	return c.Inputs(d, dims)
+}
+
+// TakesInput reports whether plans can work with the strides of a tensor as input i.
+func (op *Op) TakesInput(i int, d tensor.Desc) bool {
+	return op == nil || !op.typed || op.input(i).Strides.Takes(d)
+}
+
+// TakesOutput reports whether plans can work with the strides of a tensor as output i.
+func (op *Op) TakesOutput(i int, d tensor.Desc) bool {
+	return op == nil || !op.typed || i < 0 || i >= len(op.Out) || op.Out[i].Strides.Takes(d)
+}
+
+// Typed reports whether Define made the operation.
+func (op *Op) Typed() bool { return op != nil && op.typed }
+
+// Overwritable lists the inputs whose very tensor output out may be.
+func (op *Op) Overwritable(out int) []int {
+	var list []int
+	for i := range op.countedInputs() {
+		if op.MayOverwrite(out, i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (op *Op) countedInputs() int {
+	if op == nil {
+		return 0
+	}
+	return len(op.In)
 }

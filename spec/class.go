@@ -8,14 +8,14 @@ import (
 )
 
 // AppendClass appends to b the name of the class of a call, for which one way of
-// Op.Variants is best: the dtypes of the inputs, with "/s" where they have
-// strides, and the numbers of Op.Class, as "f32 f32 512 512 4096". A number
+// Op.Strategies is best: the dtypes of the inputs, with "/s" where they have
+// strides, and the numbers of Op.SizeClass, as "f32 f32 512 512 4096". A number
 // stands for those down to half of it; "~" follows where it is no multiple of 4,
 // which is the length of a vector. Of what is no call with a Class, or has
 // inputs that Shape refuses, it may append nothing.
 func AppendClass(b []byte, c Call, in []tensor.Desc) (class []byte) {
 	op, err := opOf(c)
-	if err != nil || op.Class == nil {
+	if err != nil || op.SizeClass == nil {
 		return b
 	}
 	// A Class may count on inputs that Shape takes. Asking Shape would take
@@ -33,7 +33,7 @@ func AppendClass(b []byte, c Call, in []tensor.Desc) (class []byte) {
 		}
 		b = append(b, ' ')
 	}
-	for i, n := range op.Class(c, in) {
+	for i, n := range op.SizeClass(c, in) {
 		if i > 0 {
 			b = append(b, ' ')
 		}

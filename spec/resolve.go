@@ -135,18 +135,27 @@ func (op *Op) resolve(c Call) (Call, error) {
 			return nil, fmt.Errorf("spec: %s: %w: type of the call (got %v, want %v)", op.Name, errs.ErrInvalidArgument, have, want)
 		}
 	}
-	fields := mustBeSet(structOf(op.Defaults).Type())
+	return c, op.checkSet(c)
+}
+
+// checkSet refuses a call of the operation's type with a zero attribute whose default
+// is not zero.
+func (op *Op) checkSet(c Call) error {
+	fields := op.fields
+	if !op.typed {
+		fields = mustBeSet(structOf(op.Defaults).Type())
+	}
 	if len(fields) == 0 {
-		return c, nil
+		return nil
 	}
 	given, defaults := structOf(c), structOf(op.Defaults)
 	for _, i := range fields {
 		if d := defaults.Field(i); unset(given.Field(i)) && !unset(d) {
 			name := tagOf(given.Type().Field(i)).name
-			return nil, fmt.Errorf("spec: %s: %w: %s is zero, as if left out (spec.WithDefaults sets its default, %s%s)", op.Name, errs.ErrInvalidArgument, name, formatAttr(d), givenHint(d))
+			return fmt.Errorf("spec: %s: %w: %s is zero, as if left out (spec.WithDefaults sets its default, %s%s)", op.Name, errs.ErrInvalidArgument, name, formatAttr(d), givenHint(d))
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // givenHint says how to mean zero, where that is possible.
@@ -210,16 +219,16 @@ func (op *Op) guard() {
 			return f(c, t, in, out)
 		}
 	}
-	if f := op.Variants; f != nil {
-		op.Variants = func(c Call, t *Target, in, out []tensor.Desc) []string {
+	if f := op.Strategies; f != nil {
+		op.Strategies = func(c Call, t *Target, in, out []tensor.Desc) []string {
 			if c, err := op.taken(c); err == nil {
 				return f(c, t, in, out)
 			}
 			return nil
 		}
 	}
-	if f := op.Class; f != nil {
-		op.Class = func(c Call, in []tensor.Desc) []int {
+	if f := op.SizeClass; f != nil {
+		op.SizeClass = func(c Call, in []tensor.Desc) []int {
 			if c, err := op.taken(c); err == nil {
 				return f(c, in)
 			}

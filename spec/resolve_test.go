@@ -48,11 +48,11 @@ func init() {
 		Plan: func(c Call, _ *Target, _, _ []tensor.Desc) (*Plan, error) {
 			return &Plan{Scratch: []int64{int64(c.(tuned).Gain)}}, nil
 		},
-		Variants:  func(c Call, _ *Target, _, _ []tensor.Desc) []string { _ = c.(tuned); return []string{"a"} },
-		Class:     func(c Call, _ []tensor.Desc) []int { return []int{c.(tuned).Dim} },
-		Reference: func(c Call, _, _ []*tensor.Host) { _ = c.(tuned) },
-		Tolerance: func(c Call, _ tensor.DType, _ []tensor.Desc) Tolerance { return Tolerance{Abs: c.(tuned).Gain} },
-		Cost:      func(c Call, _ []tensor.Desc) Cost { return Cost{Flops: int64(c.(tuned).Gain)} },
+		Strategies: func(c Call, _ *Target, _, _ []tensor.Desc) []string { _ = c.(tuned); return []string{"a"} },
+		SizeClass:  func(c Call, _ []tensor.Desc) []int { return []int{c.(tuned).Dim} },
+		Reference:  func(c Call, _, _ []*tensor.Host) { _ = c.(tuned) },
+		Tolerance:  func(c Call, _ tensor.DType, _ []tensor.Desc) Tolerance { return Tolerance{Abs: c.(tuned).Gain} },
+		Cost:       func(c Call, _ []tensor.Desc) Cost { return Cost{Flops: int64(c.(tuned).Gain)} },
 	})
 	heldOp = Register(&Op{
 		Name: "test_held", Defaults: &held{Gain: 2},
@@ -74,7 +74,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%T: Plan gave %v, %v", c, p, err)
 		}
 		tunedOp.Reference(c, nil, nil)
-		if tunedOp.Tolerance(c, tensor.F32, nil).Abs != 3 || tunedOp.Cost(c, nil).Flops != 3 || len(tunedOp.Class(c, nil)) != 1 || len(tunedOp.Variants(c, nil, nil, nil)) != 1 {
+		if tunedOp.Tolerance(c, tensor.F32, nil).Abs != 3 || tunedOp.Cost(c, nil).Flops != 3 || len(tunedOp.SizeClass(c, nil)) != 1 || len(tunedOp.Strategies(c, nil, nil, nil)) != 1 {
 			t.Errorf("%T: a function of the operation did not see the call", c)
 		}
 	}
@@ -119,7 +119,7 @@ func TestResolveRefuses(t *testing.T) {
 			t.Errorf("%s: Plan gave %v", name, err)
 		}
 		tunedOp.Reference(c.call, nil, nil)
-		if tunedOp.Tolerance(c.call, tensor.F32, nil) != (Tolerance{}) || tunedOp.Cost(c.call, nil) != (Cost{}) || tunedOp.Class(c.call, nil) != nil || tunedOp.Variants(c.call, nil, nil, nil) != nil {
+		if tunedOp.Tolerance(c.call, tensor.F32, nil) != (Tolerance{}) || tunedOp.Cost(c.call, nil) != (Cost{}) || tunedOp.SizeClass(c.call, nil) != nil || tunedOp.Strategies(c.call, nil, nil, nil) != nil {
 			t.Errorf("%s: a function of the operation took it", name)
 		}
 		_, _ = FormatCall(c.call), FormatBrief(c.call) // no panic

@@ -33,15 +33,15 @@ The environment variable LATHE_TUNE says what programs do with it: off ignores i
 
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
-	Call    string    `json:"call"`
-	Variant string    `json:"variant"`
-	Gain    float64   `json:"gain"` // time of the way taken unasked, over that of variant
-	Ways    []wayJSON `json:"ways"`
+	Call     string    `json:"call"`
+	Strategy string    `json:"variant"`
+	Gain     float64   `json:"gain"` // time of the way taken unasked, over that of variant
+	Ways     []wayJSON `json:"ways"`
 }
 
 type wayJSON struct {
-	Variant string  `json:"variant"`
-	Seconds float64 `json:"seconds"`
+	Strategy string  `json:"variant"`
+	Seconds  float64 `json:"seconds"`
 }
 
 // Run does it.
@@ -56,7 +56,7 @@ func (c *tuneCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	works, err := c.works(ops)
+	works, err := c.benchCases(ops)
 	if err != nil {
 		return err
 	}
@@ -91,15 +91,15 @@ func (c *tuneCmd) Run(a *app) error {
 	for _, f := range found {
 		var times []string
 		for _, way := range f.Ways {
-			times = append(times, fmt.Sprintf("%s %v", way.Variant, time.Duration(way.Seconds*1e9).Round(100*time.Nanosecond)))
+			times = append(times, fmt.Sprintf("%s %v", way.Strategy, time.Duration(way.Seconds*1e9).Round(100*time.Nanosecond)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", f.Call, f.Variant, f.Gain, strings.Join(times, ", "))
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", f.Call, f.Strategy, f.Gain, strings.Join(times, ", "))
 	}
 	return w.Flush()
 }
 
 // works are the calls to measure: those of the bench, of all dtypes.
-func (c *tuneCmd) works(ops []*spec.Op) ([]spec.Work, error) {
+func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 	var only []tensor.DType
 	for _, s := range c.DType {
 		d, ok := tensor.ParseDType(strings.ToLower(s))
@@ -112,9 +112,9 @@ func (c *tuneCmd) works(ops []*spec.Op) ([]spec.Work, error) {
 	if !named {
 		ops = spec.All()
 	}
-	var works []spec.Work
+	var works []spec.BenchCase
 	for _, op := range ops {
-		if op.Variants == nil || op.Cases.Bench == nil {
+		if op.Strategies == nil || op.Cases.Bench == nil {
 			if named {
 				return nil, usage("%s can be carried out in one way only", op.Name)
 			}
@@ -133,7 +133,7 @@ func (c *tuneCmd) works(ops []*spec.Op) ([]spec.Work, error) {
 }
 
 // measureAll measures works on a device, each class once.
-func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.Work) (found []tuneJSON, err error) {
+func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.BenchCase) (found []tuneJSON, err error) {
 	run, err := exec.New(dev, exec.WithTuning(book))
 	if err != nil {
 		return nil, err
@@ -153,9 +153,9 @@ func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.Work) (fou
 			case err != nil:
 				return nil, err
 			case t != nil:
-				row := tuneJSON{Call: t.Call, Variant: t.Variant, Gain: t.Gain()}
+				row := tuneJSON{Call: t.Call, Strategy: t.Strategy, Gain: t.Gain()}
 				for _, way := range t.Ways {
-					row.Ways = append(row.Ways, wayJSON{way.Variant, way.Time.Seconds()})
+					row.Ways = append(row.Ways, wayJSON{way.Strategy, way.Time.Seconds()})
 				}
 				found = append(found, row)
 			}
@@ -181,7 +181,7 @@ func showChoices(a *app, path string) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CALL\tBEST\tGAIN\tBACKEND\tDEVICE\tDRIVER\tABI")
 	for _, c := range list {
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\t%s\t%s\t%s\n", c.Call, c.Variant, c.Gain, c.Backend, c.Name, c.Driver, c.ABI)
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\t%s\t%s\t%s\n", c.Call, c.Strategy, c.Gain, c.Backend, c.Name, c.Driver, c.ABI)
 	}
 	return w.Flush()
 }

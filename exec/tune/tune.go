@@ -85,8 +85,8 @@ const version = 1
 type Choice struct {
 	Version int `json:"v"` // written and checked by this package
 	Device
-	Call    string `json:"call"`    // operation and class, as "matmul f32 f32 0 1 512 512 512"
-	Variant string `json:"variant"` // one of spec.Op.Variants
+	Call     string `json:"call"`    // operation and class, as "matmul f32 f32 0 1 512 512 512"
+	Strategy string `json:"variant"` // one of spec.Op.Strategies
 	// Gain is the time of the way that the plan takes unasked over that of
 	// Variant: 1 where they are the same.
 	Gain float64 `json:"gain"`
@@ -99,7 +99,7 @@ func Parse(data []byte) (list []Choice, bad int) {
 		var c Choice
 		switch err := json.Unmarshal(line, &c); {
 		case len(bytes.TrimSpace(line)) == 0 || c.Version > version:
-		case err != nil || c.Version == version && (c.Call == "" || c.Variant == ""):
+		case err != nil || c.Version == version && (c.Call == "" || c.Strategy == ""):
 			bad++
 		case c.Version == version:
 			list = append(list, c)
@@ -228,7 +228,7 @@ func (b *Book) Idle() bool { return b == nil || b.count.Load() == 0 }
 func (b *Book) Find(call []byte) string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.choices[string(call)].Variant
+	return b.choices[string(call)].Strategy
 }
 
 // Choices lists the choices for the device in order of calls.
@@ -245,7 +245,7 @@ func (b *Book) Choices() []Choice {
 
 // Remember adds a choice, to the file as well.
 func (b *Book) Remember(call, variant string, gain float64) {
-	c := Choice{Version: version, Device: b.device, Call: call, Variant: variant, Gain: gain}
+	c := Choice{Version: version, Device: b.device, Call: call, Strategy: variant, Gain: gain}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.choices[call] = c

@@ -73,7 +73,7 @@ func TestRoundTrip(t *testing.T) {
 	if d := cmp.Diff(b.Choices(), next.Choices()); d != "" {
 		t.Error(d)
 	}
-	if got := Stored(path); len(got) != 2 || got[0].Variant != "storage" {
+	if got := Stored(path); len(got) != 2 || got[0].Strategy != "storage" {
 		t.Errorf("in the file: %+v", got)
 	}
 	list, bad := Parse(Format(b.Choices()))
@@ -114,7 +114,7 @@ func TestShipped(t *testing.T) {
 			d.UUID = uuid
 		}
 		d.Driver = driver
-		return Choice{Device: d, Call: "add f32 16", Variant: variant}
+		return Choice{Device: d, Call: "add f32 16", Strategy: variant}
 	}
 	abi := testDevice().ABI
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func TestShipped(t *testing.T) {
 
 // TestCorrupt skips what is no choice, keeps the others, and mends the file.
 func TestCorrupt(t *testing.T) {
-	good := string(Format([]Choice{{Device: testDevice(), Call: "add f32 16", Variant: "texels", Gain: 2}}))
+	good := string(Format([]Choice{{Device: testDevice(), Call: "add f32 16", Strategy: "texels", Gain: 2}}))
 	for what, c := range map[string]struct {
 		text string
 		has  bool
@@ -224,7 +224,7 @@ func TestConcurrent(t *testing.T) {
 // TestBounded keeps a file from growing without end: the newest choices stay.
 func TestBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), fileName)
-	line := Choice{Device: testDevice(), Call: "add f32 16 16", Variant: "texels", Gain: 1}.line()
+	line := Choice{Device: testDevice(), Call: "add f32 16 16", Strategy: "texels", Gain: 1}.line()
 	if err := os.WriteFile(path, bytes.Repeat(line, most/len(line)), 0o644); err != nil {
 		t.Fatal(err)
 	}

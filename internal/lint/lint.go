@@ -223,7 +223,7 @@ func (l *linter) imports(dir string, f *ast.File) {
 		}
 		switch first, _, _ := strings.Cut(target, "/"); {
 		case isOurs:
-			if r.may != "*" && !slices.Contains(strings.Split(r.may, " "), ours) {
+			if r.may != "*" && !slices.ContainsFunc(strings.Split(r.may, " "), func(p string) bool { return fits(p, ours) }) {
 				l.report(l.at(spec), "%s must not import %s: %s", folder(dir), folder(ours), r.why)
 			}
 		case strings.Contains(first, "."):

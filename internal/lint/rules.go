@@ -42,10 +42,12 @@ var layers = []layer{
 	{"vk", "gpu handles internal/cond internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
 	{"spec", "abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
-	{"imageops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
-	{"ops", "spec tensor internal/errs", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
+	{"internal/planner", "internal/errs internal/spv spec spirv tensor", "the kit of plans knows no operation and no device; put what belongs to one family there"},
+	{"internal/families/...", "internal/errs internal/families/... internal/planner internal/spv spec spirv tensor", "families of operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
+	{"imageops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
+	{"ops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
-	{"exec", "exec/tune gpu handles internal/errs internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
+	{"exec", "exec/tune gpu handles internal/errs internal/families/movement internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor value", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},

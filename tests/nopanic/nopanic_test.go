@@ -68,14 +68,14 @@ var functions = map[string]map[string]any{
 	},
 	"batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
 	"spec": {
-		"All": spec.All, "AppendClass": spec.AppendClass, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
+		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
 		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
 		"ParseOp": spec.ParseOp, "Resolve": spec.Resolve, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,
 		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],
 	},
 	"exec": {
-		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
+		"Kernel": exec.Kernel, "New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
 		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
 	},
 	"handles":  {"New": handles.New[int]},
@@ -363,7 +363,7 @@ func receivers(t *testing.T) []receiver {
 		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
 		gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
-		spec.Op{}, spec.Cases{}, spec.Ref(-1), exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, ops.Copy{},
+		spec.Op{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, ops.Copy{},
 	} {
 		p := reflect.New(reflect.TypeOf(v))
 		p.Elem().Set(reflect.ValueOf(v))

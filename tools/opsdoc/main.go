@@ -113,8 +113,8 @@ func render(ops []*spec.Op) []byte {
 // inPlace names the inputs that outputs may be.
 func inPlace(op *spec.Op) string {
 	var names []string
-	for _, k := range op.InPlace {
-		if k >= 0 {
+	for i := range op.Out {
+		for _, k := range op.Overwritable(i) {
 			names = append(names, op.In[k].Name)
 		}
 	}
@@ -149,8 +149,15 @@ func section(b *bytes.Buffer, op *spec.Op) {
 	}
 	for i, a := range op.Out {
 		fmt.Fprintf(b, "- out `%s`: %s", a.Name, a.Doc)
-		if i < len(op.InPlace) && op.InPlace[i] >= 0 {
-			fmt.Fprintf(b, "; it may be `%s` itself", op.In[op.InPlace[i]].Name)
+		for k, from := range op.Overwritable(i) {
+			word := "; it may be"
+			if k > 0 {
+				word = " or"
+			}
+			fmt.Fprintf(b, "%s `%s`", word, op.In[from].Name)
+			if k == len(op.Overwritable(i))-1 {
+				b.WriteString(" itself")
+			}
 		}
 		b.WriteString("\n")
 	}

@@ -77,7 +77,7 @@ func (b *bench) measured() (*measure.Report, error) {
 	if b.report != nil {
 		return b.report, nil
 	}
-	o := measure.Options{Quick: b.quick, Seed: b.seed, Keep: func(w spec.Work) bool { return strings.Contains(measure.Key(w), b.match) }}
+	o := measure.Options{Quick: b.quick, Seed: b.seed, Keep: func(w spec.BenchCase) bool { return strings.Contains(measure.Key(w), b.match) }}
 	if b.dev.Info().Backend == "vk" {
 		other, err := drivers.Open(b.ctx, drivers.Options{Backend: "wgpu", Device: b.dev.Info().Name, Warn: func(string) {}})
 		if err == nil {

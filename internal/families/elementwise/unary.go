@@ -1,0 +1,91 @@
+// Package elementwise declares the operations that compute each element of the output
+// from the elements at the same place of the inputs: functions of one element, their
+// gradients, and functions of two elements that are broadcast together.
+package elementwise
+
+import (
+	"path"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// flatParams is the push-constant block of lib/unary.glsl.
+type flatParams struct{ Count uint32 }
+
+// Unary is a function of one element.
+type Unary struct {
+	Name, Doc, Source string
+	Aliases           []string
+	// Shader is the kernels' name without the dtype, "group/name".
+	Shader string
+	F      func(float64) float64
+	// Ulps is how far the device's result in its arithmetic may be from F, in units of
+	// the last place. Abs is an error in units of the last place of 1, which does not
+	// shrink with F.
+	Ulps, Abs float64
+	// Why says where Ulps and Abs come from.
+	Why string
+	// Low and High bound the inputs that are tried.
+	Low, High float64
+	// Flops is the arithmetic of an element. 0 means 1.
+	Flops    int64
+	Gradient string
+	ONNX     []string
+}
+
+// DefineUnary declares a function of one element, whose attributes are an A. Its result
+// may be the very tensor of its input.
+func DefineUnary[A spec.Call](u Unary) *spec.Op {
+	var call A
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: u.Name, Aliases: u.Aliases, Group: path.Dir(u.Shader), Doc: u.Doc, Source: u.Source,
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: planner.Floats}},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
+		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
+		Defaults: call,
+		Kernels:  planner.DTypeVariants(u.Shader, flatParams{}, planner.Floats, hasTexels),
+		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
+			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
+		},
+		Plan: func(_ A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			return planFlat(u.Shader, t, in, spec.Out(0))
+		},
+		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
+		Scalar: func(_ A, x []float64) float64 { return u.F(x[0]) },
+		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			return planner.ElementTolerance(d, u.Ulps, u.Abs, u.Why)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			n := int64(in[0].Elems())
+			return spec.Cost{Flops: n * max(u.Flops, 1), Bytes: 2 * n * int64(in[0].DType.Size())}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: planner.Floats, Calls: []A{call},
+			Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
+			Inputs: planner.SameInputs[A](1),
+			Bench:  planner.BenchCases(call, 1),
+			Low:    u.Low, High: u.High, Specials: true,
+		},
+	}))
+}
+
+// hasTexels reports whether the kernels of a dtype have a variant for texel buffers.
+func hasTexels(d tensor.DType) bool { return d != tensor.F64 }
+
+// planFlat plans a kernel of lib/unary.glsl or lib/unary_grad.glsl over the inputs.
+// Errors: ErrUnsupported, *LimitError.
+func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*spec.Plan, error) {
+	if err := planner.CheckTarget(t, in...); err != nil {
+		return nil, err
+	}
+	k := planner.FlatVariant(t, shader, in[0].DType)
+	k.Params = func(_, count int) any { return flatParams{uint32(count)} }
+	var operands []planner.Operand
+	for i, d := range in {
+		operands = append(operands, planner.Flat(spec.In(i), d.DType))
+	}
+	plan := &spec.Plan{}
+	return plan, planner.AddFlat(plan, t, k, in[0].Elems(), append(operands, planner.Flat(out, in[0].DType))...)
+}

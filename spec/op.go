@@ -1,0 +1,130 @@
+// Package spec says how an operation is described: its kernels, the rule for
+// its shapes, the plan that turns a call into kernel launches, a float64
+// reference and the cases it must pass. An operation is declared once, with Define.
+// The executor, the conformance suite, the bench, the docs and the graph compiler all
+// read that declaration. spec knows no device: a Target is data.
+package spec
+
+import (
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Call is an operation together with its attributes. Each operation exports a
+// struct of its attributes that is its Call, such as imageops.GaussianBlur{Sigma: 3}.
+// A pointer to the struct is a Call too.
+type Call interface {
+	// Spec returns the declaration of the operation called.
+	Spec() *Op
+}
+
+// Arg is an input or output of an operation.
+type Arg struct {
+	Name string
+	// Doc says what it is, with the shape, such as "[H,W,C] in 0..1".
+	Doc string
+	// DTypes are the element types that it may have. Nil means that the operation's
+	// Shape checks them.
+	DTypes []tensor.DType
+	// Strides says which strides the operation's plans can work with.
+	Strides Strides
+	// Optional says that an input may be left out. Inputs are left out from the last
+	// one backwards.
+	Optional bool
+	// Variadic says that an input may come any number of times, at least once. Only the
+	// last input may be so.
+	Variadic bool
+	// InPlace lists the inputs whose very tensor this output may be, by number. Any
+	// other overlap of an output with an operand is an error.
+	InPlace []int
+}
+
+// Kernel is a compute shader of package spirv that an operation's plans launch.
+type Kernel struct {
+	// Name is the shader's name, "group/op[_phase].dtype[.variant]".
+	Name string
+	// Params is the zero value of the Go struct that is its push-constant
+	// block: exported 4-byte scalars in the shader's order. Each is named as in the
+	// shader, with a capital letter. Nil means that it has none.
+	Params any
+}
+
+// Op is a declared operation. Define makes it.
+type Op struct {
+	Name    string   // snake case, such as "gaussian_blur"
+	Aliases []string // other names that the command line accepts
+	Group   string   // the folder of its shaders, such as "image"
+	Doc     string   // what it computes; the first sentence is the summary
+	Source  string   // paper, specification or routine it follows; may be empty
+	In, Out []Arg
+	Traits
+	// Defaults is a Call with the default attributes, and with examples of those that
+	// have no default. All calls of the operation are of its type.
+	Defaults Call
+	// Kernels are the kernels of package spirv that plans launch. The ABI fingerprint
+	// covers the operations that have some.
+	Kernels []Kernel
+	// InPlace is what Arg.InPlace of the outputs says, in an older form: -1 is none.
+	InPlace []int
+	// Internal says that Lathe makes calls of it itself, and that it is not
+	// offered by name.
+	Internal bool
+
+	// Shape checks attributes and inputs, and returns what the outputs are.
+	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).
+	Shape func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
+	// Plan turns a checked call into launches for a target.
+	Plan func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
+	// Strategies, if set, names the ways in which Plan can carry out a call on a
+	// target, for Target.Strategy. The first is the one that Plan takes unasked;
+	// fewer than two mean that there is no choice. The results of all of them
+	// keep Tolerance, and differ in nothing but rounding.
+	Strategies func(c Call, t *Target, in, out []tensor.Desc) []string
+	// SizeClass goes with Strategies: the numbers that decide which strategy is best,
+	// such as sizes. Calls whose numbers are alike up to a factor of two, and whose
+	// inputs are of the same dtypes, share the choice.
+	SizeClass func(c Call, in []tensor.Desc) []int
+	// Reference computes the outputs in float64, sharing no code with Plan.
+	// The outputs arrive allocated.
+	Reference func(c Call, in, out []*tensor.Host)
+	// Tolerance is how far an output of the dtype may be from Reference for
+	// such inputs.
+	Tolerance func(c Call, d tensor.DType, in []tensor.Desc) Tolerance
+	// Cost is the useful work of a call, for rooflines.
+	Cost func(c Call, in []tensor.Desc) Cost
+	// Halo is how many pixels around a pixel its result depends on. Nil means 0.
+	Halo func(c Call) int
+	// Scalar is the function of an elementwise operation in float64: of an element of
+	// each input. Nil means that the operation is none of one function.
+	Scalar func(c Call, x []float64) float64
+	Cases  Cases
+
+	typed  bool       // declared by Define
+	id     uint64     // of its own, even if another operation has the same name
+	fields []int      // attributes whose zero is refused, unless it is the default
+	key    *keyLayout // how calls become keys
+}
+
+// Tolerance bounds |got − want| ≤ Abs + Rel·|want| for inputs as those of Cases.
+type Tolerance struct {
+	Abs, Rel float64
+	// Why says where the bound comes from.
+	Why string
+	// Law is how Abs and Rel follow from the sizes of a call, in words. It is empty if
+	// they do not.
+	Law string
+	// Any, where it is not 0, bounds |got − want| ≤ Any·Σ|t| for inputs of any value
+	// that do not overflow, besides the rounding to a dtype of 16 bits. The t are the
+	// terms whose sum the result is. Where no term is negative, Σ|t| is |want|.
+	Any float64
+	// AnyLaw says which terms these are and how Any follows from the sizes.
+	AnyLaw string
+	// Flips is the fraction of elements that may be wrong altogether, for
+	// operations with a threshold that rounding can cross.
+	Flips float64
+}
+
+// Cost is the arithmetic and the least memory traffic of a call.
+type Cost struct {
+	Flops int64 // floating-point operations
+	Bytes int64 // bytes read and written, each counted once
+}
