@@ -111,8 +111,9 @@ func Grid(t *spec.Target, n int64) ([3]uint32, error) {
 // CeilDiv is n/d, rounded up.
 func CeilDiv[T int | int64 | uint32](n, d T) T { return (n + d - 1) / d }
 
-// AddScratch adds a scratch buffer of so many bytes to a plan.
+// AddScratch adds a scratch buffer of so many bytes to a plan, rounded up to whole packs
+// and at least one, so that it can always be bound.
 func AddScratch(plan *spec.Plan, bytes int64) spec.Ref {
-	plan.Scratch = append(plan.Scratch, bytes)
+	plan.Scratch = append(plan.Scratch, max((bytes+Pack-1)&^(Pack-1), Pack))
 	return spec.Scratch(len(plan.Scratch) - 1)
 }
