@@ -40,38 +40,26 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
-	"github.com/lathe-gpu/lathe/exec"
-	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/chrome"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/internal/session"
 )
 
 // Device is an open device. Its methods may be called from any goroutine.
 type Device struct {
-	gpu   gpu.Device
-	run   *exec.Runner
-	mem   *memory
-	strip int64         // bytes of pixels that ApplyTo sends at a time
-	trace *chrome.Trace // nil without WithTrace
-
-	closing sync.Once
-	closed  error
+	session *session.Session
+	strip   int64 // bytes of pixels that ApplyTo sends at a time
 }
 
 type options struct {
-	driver drivers.Options
-	device gpu.Device
-	strip  int64
-	trace  io.Writer
-	tune   string
-	tuned  [][]byte
+	session session.Options
+	strip   int64
+	trace   io.Writer
 }
 
 // Option changes how Open opens a device.
@@ -81,26 +69,28 @@ type Option func(*options)
 // name in any case, or its UUID. Without it the environment variable
 // LATHE_DEVICE selects, and without that the best device is taken: discrete,
 // integrated, virtual, and a CPU driver only where there is nothing else.
-func WithDevice(selector string) Option { return func(o *options) { o.driver.Device = selector } }
+func WithDevice(selector string) Option {
+	return func(o *options) { o.session.Drivers.Device = selector }
+}
 
 // WithBackend selects the way to the device: "vk" for Vulkan, "wgpu" for WebGPU,
 // "auto" for the better one. Without it the environment variable LATHE_BACKEND
 // selects. The choice is automatic where neither does: hardware by Vulkan, then
 // hardware by WebGPU, then a CPU driver. With a backend named, devices are
 // counted within it.
-func WithBackend(name string) Option { return func(o *options) { o.driver.Backend = name } }
+func WithBackend(name string) Option { return func(o *options) { o.session.Drivers.Backend = name } }
 
 // WithValidation turns on Vulkan's validation layer. What it finds becomes an
 // error of a later call. Open fails with ErrUnsupported if it is not installed.
-func WithValidation() Option { return func(o *options) { o.driver.Validation = true } }
+func WithValidation() Option { return func(o *options) { o.session.Drivers.Validation = true } }
 
 // WithCacheDir keeps compiled pipelines, and the choices of WithTuneMode, in a
 // folder of your choice, instead of lathe/pipelines and lathe in the user's cache
 // folder. Empty means the latter.
-func WithCacheDir(dir string) Option { return func(o *options) { o.driver.CacheDir = dir } }
+func WithCacheDir(dir string) Option { return func(o *options) { o.session.Drivers.CacheDir = dir } }
 
 // WithoutCache keeps compiled pipelines, and choices, in memory only.
-func WithoutCache() Option { return func(o *options) { o.driver.NoCache = true } }
+func WithoutCache() Option { return func(o *options) { o.session.Drivers.NoCache = true } }
 
 // WithTuneMode says how a device comes to the best of the ways in which some
 // operations can be carried out. "cached": by choices remembered on this machine
@@ -112,14 +102,14 @@ func WithoutCache() Option { return func(o *options) { o.driver.NoCache = true }
 // The ways may differ in rounding: results of a device are the same from run to
 // run as long as its choices are. Open fails with ErrInvalidArgument for any
 // other mode.
-func WithTuneMode(mode string) Option { return func(o *options) { o.tune = mode } }
+func WithTuneMode(mode string) Option { return func(o *options) { o.session.Tune = mode } }
 
 // WithTuning brings choices along, as "lathe tune -o FILE" writes them. Those made
 // on a device of the same name count, with the same operations and kernels; what
 // was measured on this machine counts more. Open fails with ErrInvalidArgument if
 // they cannot be read.
 func WithTuning(choices []byte) Option {
-	return func(o *options) { o.tuned = append(o.tuned, choices) }
+	return func(o *options) { o.session.Tuned = append(o.session.Tuned, choices) }
 }
 
 // WithCloseTimeout sets how long Close waits for work in progress, which a shader
@@ -128,12 +118,12 @@ func WithTuning(choices []byte) Option {
 // and says what it left behind: the driver's device, its memory and its threads, until
 // the work or the process ends. A device of WithGPU has its own bound.
 func WithCloseTimeout(d time.Duration) Option {
-	return func(o *options) { o.driver.CloseTimeout = d }
+	return func(o *options) { o.session.Drivers.CloseTimeout = d }
 }
 
 // WithWarnings sends messages meant for the user, such as that only a CPU
 // driver was found, to f instead of standard error.
-func WithWarnings(f func(string)) Option { return func(o *options) { o.driver.Warn = f } }
+func WithWarnings(f func(string)) Option { return func(o *options) { o.session.Drivers.Warn = f } }
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device
 // at a time; larger images go in strips. The default is 256 MiB, or less where
@@ -142,7 +132,7 @@ func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes }
 
 // WithGPU makes Open use a gpu.Device that the caller has opened, such as one
 // of its own making or one wrapped by gpu/guard. Device.Close closes it.
-func WithGPU(dev gpu.Device) Option { return func(o *options) { o.device = dev } }
+func WithGPU(dev gpu.Device) Option { return func(o *options) { o.session.Device = dev } }
 
 // WithTrace writes down what the device does and when, as a trace in Chrome's
 // format, which chrome://tracing and https://ui.perfetto.dev open: the operations
@@ -161,8 +151,8 @@ func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
 // says what was looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument
 // (an option or environment variable), ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
-	var o options
-	o.driver.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
+	o := options{session: session.Options{Surface: "lathe"}}
+	o.session.Drivers.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("lathe: open: %w", err)
 	}
@@ -171,57 +161,20 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 			opt(&o)
 		}
 	}
-	if o.device != nil && errs.Nil(o.device) {
-		return nil, fmt.Errorf("lathe: open: %w: WithGPU of a nil %T", errs.ErrInvalidArgument, o.device)
+	end := func(error) {}
+	if o.trace != nil {
+		o.session.Trace = chrome.New(o.trace, nil)
+		_, end = o.session.Trace.Begin("open", nil)
 	}
-	if o.trace == nil {
-		return open(ctx, o, nil)
-	}
-	trace := chrome.New(o.trace, nil)
-	_, end := trace.Begin("open", nil)
-	d, err := open(ctx, o, trace)
+	s, err := session.Open(ctx, o.session)
 	end(err)
-	if err != nil {
-		return nil, errors.Join(err, trace.Close())
+	if err != nil && o.trace != nil {
+		err = errors.Join(err, o.session.Trace.Close())
 	}
-	return d, nil
-}
-
-// open is Open; trace may be nil.
-func open(ctx context.Context, o options, trace *chrome.Trace) (*Device, error) {
-	mode, err := tune.ParseMode(o.tune)
 	if err != nil {
 		return nil, err
 	}
-	dev := o.device
-	go exec.Verify() // exec.New waits for it; loading the driver takes as long
-	if dev == nil {
-		d, err := drivers.Open(ctx, o.driver)
-		if err != nil {
-			return nil, err
-		}
-		dev = d
-	}
-	path := ""
-	if !o.driver.NoCache {
-		path = tune.Path(o.driver.CacheDir)
-	}
-	book, err := tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), path, o.tuned...)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	how := []exec.Option{exec.WithTuning(book)}
-	if trace != nil {
-		if err := trace.Device(dev); err != nil {
-			return nil, errors.Join(err, dev.Close())
-		}
-		how = append(how, exec.WithTrace(trace.Begin))
-	}
-	run, err := exec.New(dev, how...)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	return &Device{gpu: dev, run: run, mem: &memory{gpu: dev}, strip: stripSize(o.strip, dev.Info()), trace: trace}, nil
+	return &Device{session: s, strip: stripSize(o.strip, s.Info())}, nil
 }
 
 // Devices lists the devices there are, in the order WithDevice counts them:
@@ -237,61 +190,55 @@ func Devices(ctx context.Context) ([]gpu.Info, error) {
 
 // ready reports ErrNotInitialized for a Device that Open did not make.
 func (d *Device) ready(op string) error {
-	if d == nil || d.run == nil {
+	if d == nil || d.session == nil {
 		return fmt.Errorf("lathe: %s: %w: a Device that Open did not make", op, errs.ErrNotInitialized)
 	}
 	return nil
 }
 
-// Info describes the device; one that Open did not make has an empty Info.
+// Info describes the device. The Info of a Device that Open did not make is empty.
 func (d *Device) Info() *gpu.Info {
 	if d.ready("info") != nil {
 		return &gpu.Info{}
 	}
-	return d.gpu.Info()
+	return d.session.Info()
 }
 
-// Sync waits until all work given to the device is done, and returns its first
-// error. Errors that only the device could see, such as an index out of range
-// in an earlier call, are ErrInvalidArgument here or in a Read before it,
-// once; the outputs of the call at fault are then as they were before it.
+// Sync waits until all work given to the device is done, and returns its first error.
+// Some errors only the device can see, such as an index out of range in an earlier call.
+// They are ErrInvalidArgument here or in a Read before it, once. The outputs of the call
+// at fault are then as they were before it.
 func (d *Device) Sync(ctx context.Context) error {
 	if err := d.ready("sync"); err != nil {
 		return err
 	}
-	return d.run.Sync(ctx)
+	return d.session.Sync(ctx)
 }
 
-// GPU is the device underneath, for work by handle and dispatch; nil in a Device
+// GPU is the device underneath, for work by handle and dispatch. It is nil in a Device
 // that Open did not make.
 func (d *Device) GPU() gpu.Device {
 	if d.ready("gpu") != nil {
 		return nil
 	}
-	return d.gpu
+	return d.session.GPU()
 }
 
-// Span puts something that the program does itself, such as reading a file, into
-// the trace, from now until end is called, with args, which may be nil, and the
-// error that end is given. Without WithTrace it does nothing.
+// Span writes into the trace something that the program does itself, such as reading a
+// file. It lasts from now until end is called. args and the error that end is given may
+// be nil. Without WithTrace it does nothing.
 func (d *Device) Span(name string, args map[string]string) (end func(err error)) {
-	if d == nil || d.trace == nil {
+	if d.ready("span") != nil || d.session.Trace() == nil {
 		return func(error) {}
 	}
-	return d.trace.Span(name, args)
+	return d.session.Trace().Span(name, args)
 }
 
-// Close waits for work in progress, within the bound of WithCloseTimeout, and
-// gives back the device with all its tensors. Closing twice is harmless.
+// Close waits for work in progress, within the bound of WithCloseTimeout, and gives back
+// the device with all its tensors. Closing twice is harmless.
 func (d *Device) Close() error {
 	if err := d.ready("close"); err != nil {
 		return err
 	}
-	d.closing.Do(func() {
-		d.closed = errors.Join(d.run.Close(), d.gpu.Close())
-		if d.trace != nil {
-			d.closed = errors.Join(d.closed, d.trace.Close())
-		}
-	})
-	return d.closed
+	return d.session.Close()
 }

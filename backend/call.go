@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,30 +31,27 @@ func (d *Device) Call(name string, attrs Attributes, in ...TensorHandle) ([]Tens
 	if err != nil {
 		return nil, err
 	}
-	op := c.Spec()
-	descs := make([]tensor.Desc, len(in))
-	for i, h := range in {
-		if descs[i], err = d.desc(h); err != nil {
-			return nil, fmt.Errorf("backend: %s: %s: %w", op.Name, argName(op.In, i), err)
-		}
-	}
-	want, err := op.Shape(c, descs)
+	inputs, err := d.operands(c.Spec(), c.Spec().In, in)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]TensorHandle, 0, len(want))
-	for _, desc := range want {
-		h, err := d.AllocTensor(desc.Shape, desc.DType)
-		if err == nil {
-			out = append(out, h)
-			continue
-		}
-		d.freeAll(out)
+	res, err := d.session.Call(context.Background(), c, inputs)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.update(c, in, out); err != nil {
-		d.freeAll(out)
-		return nil, err
+	out := make([]TensorHandle, 0, len(res))
+	for i, x := range res {
+		h, err := d.tensors.Add(x)
+		if err != nil {
+			for _, x := range res[i+1:] {
+				_ = d.session.Free(x) // nobody has seen it
+			}
+			for _, h := range out {
+				_ = d.tensors.Free(h)
+			}
+			return nil, err
+		}
+		out = append(out, h)
 	}
 	return out, nil
 }
@@ -69,17 +67,10 @@ func (d *Device) CallInto(name string, attrs Attributes, in, out []TensorHandle)
 	return d.update(c, in, out)
 }
 
-// freeAll frees tensors that nobody has seen.
-func (d *Device) freeAll(hs []TensorHandle) {
-	for _, h := range hs {
-		_ = d.FreeTensor(h)
-	}
-}
-
 // parse makes a call of a name with text behind it and of attributes by name.
 func (d *Device) parse(name string, attrs Attributes) (spec.Call, error) {
-	if err := d.ready(); err != nil {
-		return nil, fmt.Errorf("backend: call: %w", err)
+	if err := d.ready("call"); err != nil {
+		return nil, err
 	}
 	var text strings.Builder
 	text.WriteString(name)

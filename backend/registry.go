@@ -159,7 +159,7 @@ func (r registered) source(o drivers.Options) (s drivers.Source[Backend], done f
 			}
 			b, err := New(dev)
 			if err != nil {
-				return r.verified(nil, errors.Join(err, dev.Close()))
+				return r.verified(nil, err)
 			}
 			return r.verified(b, nil)
 		},

@@ -17,10 +17,10 @@ type list = []TensorHandle
 
 // PointwiseAdd computes out = a + b, for tensors of one shape.
 func (d *Device) PointwiseAdd(a, b, out TensorHandle) error {
-	x, errA := d.desc(a)
-	y, errB := d.desc(b)
+	x, errA := d.TensorMeta(a)
+	y, errB := d.TensorMeta(b)
 	if errA == nil && errB == nil && !slices.Equal(x.Shape, y.Shape) {
-		return fmt.Errorf("backend: pointwise add: %w: shapes (got %v and %v, want equal ones)", errs.ErrInvalidArgument, x, y)
+		return fmt.Errorf("backend: pointwise add: %w: shapes (got %v and %v, want equal ones)", errs.ErrInvalidArgument, x.Shape, y.Shape)
 	}
 	return d.compute(ops.Add{}, list{a, b}, list{out})
 }
@@ -35,8 +35,8 @@ func (d *Device) ReduceSum(in, out TensorHandle, dim *int) error {
 	if dim != nil {
 		c.Dims = []int{*dim}
 	}
-	x, errX := d.desc(in)
-	y, errY := d.desc(out)
+	x, errX := d.TensorMeta(in)
+	y, errY := d.TensorMeta(out)
 	c.KeepDims = errX == nil && errY == nil && len(x.Shape) == len(y.Shape)
 	return d.compute(c, list{in}, list{out})
 }
@@ -89,8 +89,8 @@ func given(in list, optional ...*TensorHandle) list {
 func (d *Device) compute(c spec.Call, in, out list) error {
 	for _, h := range out {
 		if h != 0 && slices.Contains(in, h) {
-			if _, err := d.desc(h); err != nil {
-				return fmt.Errorf("backend: %s: %w", c.Spec().Name, err)
+			if _, err := d.tensor(c.Spec().Name, h); err != nil {
+				return err
 			}
 			return fmt.Errorf("backend: %s: %w: %v is an input and an output", c.Spec().Name, errs.ErrInvalidArgument, h)
 		}

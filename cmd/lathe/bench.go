@@ -10,7 +10,6 @@ import (
 
 	"github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/exec"
-	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
@@ -69,20 +68,13 @@ func (c *benchCmd) Run(a *app) error {
 			return usage("cannot write %s: %v", c.HTML, reason(err))
 		}
 	}
-	dev, err := a.openGPU()
+	ses, err := a.openSession("")
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
-	mode, err := tune.ParseMode("") // what LATHE_TUNE says
-	if err != nil {
-		return err
-	}
-	book, err := a.choices(dev, mode)
-	if err != nil {
-		return err
-	}
-	opts.Plan = []exec.Option{exec.WithTuning(book)}
+	defer ses.Close()
+	dev := ses.GPU()
+	opts.Plan = []exec.Option{exec.WithTuning(ses.Tuning())}
 	if c.Beside != "" {
 		if c.Beside == dev.Info().Backend {
 			return usage("the device is reached by %s already; --beside takes another backend", c.Beside)

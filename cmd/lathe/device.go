@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/internal/session"
 )
 
 // open opens the device the flags ask for.
@@ -30,20 +29,19 @@ func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
 	return lathe.Open(a.ctx, opts...)
 }
 
-// openGPU opens the same device without the front door around it.
-func (a *app) openGPU() (gpu.Device, error) {
-	dev, err := a.openDriver()
-	if err != nil || a.trace == nil {
-		return dev, err
+// openSession opens the same device for commands that measure or check what runs on it.
+// mode is the tuning mode, empty for what LATHE_TUNE says.
+func (a *app) openSession(mode string) (*session.Session, error) {
+	o := session.Options{Surface: "lathe", Drivers: a.drivers(), Tune: mode}
+	if a.trace != nil {
+		o.Trace = a.trace.start()
 	}
-	if err := a.trace.device(dev); err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	return dev, nil
+	return session.Open(a.ctx, o)
 }
 
-func (a *app) openDriver() (gpu.Device, error) {
-	return drivers.Open(a.ctx, drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn})
+// drivers says which device the flags ask for.
+func (a *app) drivers() drivers.Options {
+	return drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn}
 }
 
 // tuningFile is where choices are remembered, "" where they are not to be.
@@ -52,11 +50,6 @@ func (a *app) tuningFile() string {
 		return ""
 	}
 	return tune.Path("")
-}
-
-// choices are those for a device in a mode.
-func (a *app) choices(dev gpu.Device, mode tune.Mode) (*tune.Book, error) {
-	return tune.Open(mode, tune.DeviceOf(dev.Info(), spirv.Fingerprint()), a.tuningFile())
 }
 
 func (a *app) warn(text string) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/chrome"
 )
 
@@ -73,11 +72,11 @@ func (f *traceFile) use() {
 	}
 }
 
-// device traces a device that no lathe.Device is around.
-func (f *traceFile) device(dev gpu.Device) error {
+// start begins a trace for a session.
+func (f *traceFile) start() *chrome.Trace {
 	f.use()
 	f.trace = chrome.New(f, nil)
-	return f.trace.Device(dev)
+	return f.trace
 }
 
 // finish ends the file, whatever became of the command, and returns the

@@ -9,10 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/exec/tune"
-	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -65,21 +64,17 @@ func (c *tuneCmd) Run(a *app) error {
 			return usage("cannot write %s: %v", c.Out, reason(err))
 		}
 	}
-	dev, err := a.openGPU()
+	ses, err := a.openSession(tune.Full.String())
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
-	book, err := a.choices(dev, tune.Full)
-	if err != nil {
-		return err
-	}
-	found, err := measureAll(a, dev, book, works)
+	defer ses.Close()
+	found, err := measureAll(a, ses, works)
 	if err != nil {
 		return err
 	}
 	if c.Out != "" {
-		if err := os.WriteFile(c.Out, tune.Format(book.Choices()), 0o644); err != nil {
+		if err := os.WriteFile(c.Out, tune.Format(ses.Tuning().Choices()), 0o644); err != nil {
 			return fmt.Errorf("cannot write %s: %w", c.Out, reason(err))
 		}
 	}
@@ -133,12 +128,7 @@ func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 }
 
 // measureAll measures works on a device, each class once.
-func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.BenchCase) (found []tuneJSON, err error) {
-	run, err := exec.New(dev, exec.WithTuning(book))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, run.Close()) }()
+func measureAll(a *app, ses *session.Session, works []spec.BenchCase) (found []tuneJSON, err error) {
 	step, stop := progressBar(len(works))
 	defer stop()
 	seen := map[string]bool{}
@@ -147,7 +137,7 @@ func measureAll(a *app, dev gpu.Device, book *tune.Book, works []spec.BenchCase)
 		key := string(spec.AppendClass([]byte(w.Call.Spec().Name+" "), w.Call, w.In))
 		if !seen[key] {
 			seen[key] = true
-			t, err := run.Tune(a.ctx, w.Call, w.In)
+			t, err := ses.Tune(a.ctx, w.Call, w.In)
 			switch {
 			case errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errs.ErrLimit):
 			case err != nil:

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/conformance"
+	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
 )
 
 type verifyCmd struct {
@@ -46,14 +46,11 @@ func (c *verifyCmd) Run(a *app) error {
 	if opts.Expect, err = conformance.Known(); err != nil {
 		return err
 	}
-	if err := spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint()); err != nil {
-		return err
-	}
-	dev, err := a.openGPU()
+	ses, err := a.openSession(tune.Off.String())
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
+	defer ses.Close()
 	if a.trace != nil {
 		opts.Trace = a.trace.trace.Begin
 	}
@@ -64,7 +61,7 @@ func (c *verifyCmd) Run(a *app) error {
 		}
 		step()
 	}
-	rep, err := conformance.Run(a.ctx, dev, opts)
+	rep, err := conformance.Run(a.ctx, ses.GPU(), opts)
 	stop()
 	if err != nil {
 		if rep != nil {

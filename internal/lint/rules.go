@@ -49,8 +49,9 @@ var layers = []layer{
 	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
 	{"exec", "exec/tune gpu handles internal/errs internal/families/movement internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "exec exec/tune gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"backend", "exec exec/tune gpu handles imageops internal/drivers internal/errs ops spec spirv tensor value", "operations by handle are a thin layer over exec: what an operation does belongs into ops, what a device does into gpu"},
+	{"", "exec gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"internal/session", "exec exec/tune gpu gpu/chrome handles internal/drivers internal/errs spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
+	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},

@@ -1,0 +1,226 @@
+package lathe
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/pixels"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// imageJob is one call of ApplyTo.
+type imageJob struct {
+	dev   *Device
+	dst   *image.NRGBA
+	w, h  int         // of the picture in pixels
+	calls []spec.Call // fused, for opaque pictures where the source is one
+	halo  int         // A pixel of the result depends on source pixels up to this far away.
+	pitch int         // pixels from row to row on the device
+
+	direct *image.NRGBA            // the source, if it can be sent as it lies
+	rows   func(dst []byte, y int) // writes row y of the source, if it cannot
+	behind []byte                  // source rows above the strip that dst has overwritten
+	upload []byte                  // memory in which rows are put together
+}
+
+// newImageJob prepares the calls, which are resolved, for a picture.
+func newImageJob(d *Device, dst *image.NRGBA, src image.Image, calls []spec.Call) *imageJob {
+	size := src.Bounds().Size()
+	j := &imageJob{dev: d, dst: dst, w: size.X, h: size.Y, calls: imageops.Fuse(calls)}
+	for _, c := range j.calls {
+		j.halo += imageops.Halo(c)
+	}
+	// Only operations with a halo weigh colours by alpha. Without alpha they need half as
+	// many kernels, which a driver would have to compile for the first picture.
+	if j.halo > 0 && pixels.Opaque(src) {
+		j.calls = imageops.ForOpaque(j.calls)
+	}
+	// Kernels for CPU drivers take rows that begin on a texel of four pixels.
+	j.pitch = (j.w + 3) &^ 3
+	if j.halo == 0 {
+		j.pitch = j.w // pointwise operations do not care about rows
+	}
+	j.source(src)
+	return j
+}
+
+// desc describes h rows of the picture on the device.
+func (j *imageJob) desc(h int) tensor.Desc {
+	desc := tensor.Contiguous(tensor.U8, h, j.w, 4)
+	if j.pitch != j.w {
+		desc.Strides = []int{4 * j.pitch, 4, 1}
+	}
+	return desc
+}
+
+// source prepares how rows of src are sent.
+func (j *imageJob) source(src image.Image) {
+	switch m := src.(type) {
+	case *image.NRGBA:
+		if m.Stride == 4*j.pitch {
+			j.direct = m
+		}
+	case *image.RGBA:
+		// An opaque picture has the same bytes either way.
+		if m.Stride == 4*j.pitch && m.Opaque() {
+			j.direct = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+		}
+	}
+	if j.direct == nil {
+		j.rows = pixels.Rows(src)
+	}
+}
+
+func (j *imageJob) run(ctx context.Context) error {
+	if j.w == 0 || j.h == 0 {
+		return ctx.Err()
+	}
+	if done, err := j.zeroCopy(ctx); done {
+		return err
+	}
+	rowBytes := 4 * int64(j.pitch)
+	strip := int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
+	if strip >= j.h {
+		return j.strip(ctx, 0, j.h)
+	}
+	for top := 0; top < j.h; top += strip {
+		if err := j.strip(ctx, top, min(top+strip, j.h)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strip makes rows [top, bottom) of the result from those rows of the source
+// and halo rows around them.
+func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
+	from, to := max(top-j.halo, 0), min(bottom+j.halo, j.h)
+	n := 1
+	if j.halo > 0 {
+		n = 2 // operations with a halo do not work in place
+	}
+	bufs, release, err := j.dev.session.Borrow(n, 4*int64(j.pitch)*int64(to-from))
+	if err != nil {
+		return fmt.Errorf("lathe: apply: %w", err)
+	}
+	defer release()
+	rows, err := j.read(from, to, bottom)
+	if err != nil {
+		return err
+	}
+	if err := j.dev.GPU().Write(ctx, bufs[0], 0, rows); err != nil {
+		return err
+	}
+	last, err := j.chain(ctx, j.desc(to-from), bufs[0], 0, bufs)
+	if err != nil {
+		return err
+	}
+	return j.result(ctx, last, top-from, top, bottom)
+}
+
+// chain runs the calls on the picture in src and returns the buffer of the result. That
+// is dst, or if dst is 0 any of spare. spare are the buffers that may be overwritten;
+// there must be two of them, or one where all calls work in place.
+func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Handle, spare []gpu.Handle) (gpu.Handle, error) {
+	cur := src
+	for i, c := range j.calls {
+		next := dst
+		switch {
+		case i == len(j.calls)-1 && dst != 0:
+		case c.Spec().MayOverwrite(0, 0) && slices.Contains(spare, cur):
+			next = cur
+		default:
+			next = spare[slices.IndexFunc(spare, func(h gpu.Handle) bool { return h != cur })]
+		}
+		if err := j.dev.session.RunOn(ctx, c, []exec.Operand{{Buffer: cur, Desc: desc}}, []exec.Operand{{Buffer: next, Desc: desc}}); err != nil {
+			return 0, err
+		}
+		cur = next
+	}
+	return cur, nil
+}
+
+// read is sourceRows; an image that panics is an error.
+func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("lathe: apply: %w: the source cannot be read: %v", errs.ErrInvalidArgument, p)
+		}
+	}()
+	return j.sourceRows(from, to, bottom), nil
+}
+
+// sourceRows returns rows [from, to) of the source at the device's pitch, and
+// remembers those above `bottom` that the next strip needs once more.
+func (j *imageJob) sourceRows(from, to, bottom int) []byte {
+	row := 4 * j.pitch
+	if j.direct != nil {
+		m := j.direct
+		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+from)
+		whole := bottom == j.h && len(j.behind) == 0 // no strip has been written yet
+		if whole || j.halo == 0 || !sameMemory(m.Pix, j.dst.Pix) {
+			return m.Pix[o : o+(to-from-1)*row+4*j.w]
+		}
+	}
+	if need := (to - from) * row; cap(j.upload) < need {
+		j.upload = make([]byte, need)
+	}
+	up := j.upload[:(to-from)*row]
+	kept := copy(up, j.behind) / row // rows that dst may have overwritten
+	j.fill(up[kept*row:], from+kept, to)
+	if again := max(bottom-j.halo, 0); bottom < j.h {
+		j.behind = append(j.behind[:0], up[(again-from)*row:(bottom-from)*row]...)
+	}
+	return up
+}
+
+// fill converts rows [from, to) of the source.
+func (j *imageJob) fill(up []byte, from, to int) {
+	row := 4 * j.pitch
+	rows := j.rows
+	if rows == nil {
+		rows = pixels.Rows(j.direct)
+	}
+	const many = 32 // rows a worker takes at a time
+	pixels.Parallel((to-from+many-1)/many, 0, func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			for y := i * many; y < min((i+1)*many, to-from); y++ {
+				rows(up[y*row:y*row+4*j.w], from+y)
+			}
+		}
+	})
+}
+
+// result reads rows [top, bottom) of the result, which begin at row `at` of the
+// buffer.
+func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int) error {
+	row, n := 4*j.pitch, bottom-top
+	m := j.dst
+	o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+top)
+	if m.Stride == row && j.pitch == j.w {
+		return j.dev.GPU().Read(ctx, h, int64(at*row), m.Pix[o:o+n*row])
+	}
+	if need := n * row; cap(j.upload) < need {
+		j.upload = make([]byte, need)
+	}
+	down := j.upload[:n*row]
+	if err := j.dev.GPU().Read(ctx, h, int64(at*row), down); err != nil {
+		return err
+	}
+	for y := range n {
+		copy(m.Pix[o+y*m.Stride:o+y*m.Stride+4*j.w], down[y*row:])
+	}
+	return nil
+}
+
+// sameMemory reports whether two slices may share memory.
+func sameMemory(a, b []byte) bool {
+	return len(a) > 0 && len(b) > 0 && cap(a) > 0 && cap(b) > 0 && &a[:cap(a)][cap(a)-1] == &b[:cap(b)][cap(b)-1]
+}

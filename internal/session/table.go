@@ -1,0 +1,45 @@
+package session
+
+import (
+	"github.com/lathe-gpu/lathe/handles"
+)
+
+// Table names tensors of a Session by handles, for surfaces that keep no Go pointers. A
+// tensor lives until Free. A handle that is stale, zero or of another table is
+// ErrInvalidHandle. Make one with NewTable.
+type Table struct {
+	session *Session
+	tensors *handles.Table[Tensor]
+}
+
+// NewTable returns an empty table for the tensors of a Session.
+func NewTable(s *Session) *Table {
+	return &Table{session: s, tensors: handles.New[Tensor](nil)}
+}
+
+// Add gives a tensor a handle. Errors: ErrOutOfMemory where 2²⁴ tensors are live; the
+// tensor is freed then.
+func (t *Table) Add(x Tensor) (handles.Handle, error) {
+	h, err := t.tensors.Add(x)
+	if err != nil {
+		_ = t.session.Free(x) // nobody has seen it
+	}
+	return h, err
+}
+
+// Get returns the tensor of a handle. Errors: ErrInvalidHandle.
+func (t *Table) Get(h handles.Handle) (Tensor, error) { return t.tensors.Get(h) }
+
+// Free ends the life of a handle and of its tensor. Work already given to the device
+// still finishes. Of several calls at once one succeeds.
+// Errors: ErrInvalidHandle.
+func (t *Table) Free(h handles.Handle) error {
+	x, err := t.tensors.Get(h)
+	if err != nil {
+		return err
+	}
+	if err := t.tensors.Free(h); err != nil {
+		return err
+	}
+	return t.session.Free(x)
+}

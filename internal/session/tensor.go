@@ -1,0 +1,206 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Tensor is a tensor in the memory of a Session, or a view of one. The zero Tensor is
+// none.
+type Tensor struct {
+	Buffer *Buffer
+	Offset int64 // bytes from the start of the buffer to the first element
+	Desc   tensor.Desc
+}
+
+// NewTensor makes a zero-filled tensor.
+// Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory (after a garbage collection
+// that did not help).
+func (s *Session) NewTensor(desc tensor.Desc) (Tensor, error) {
+	if err := desc.Check(); err != nil {
+		return Tensor{}, fmt.Errorf("%s: new tensor: %w", s.surface, err)
+	}
+	b, err := s.memory.allocate(desc.Bytes())
+	if err != nil {
+		return Tensor{}, fmt.Errorf("%s: new tensor %v: %w", s.surface, desc, err)
+	}
+	return Tensor{Buffer: b, Desc: desc}, nil
+}
+
+// Free ends the life of a tensor and of all views of it. Work already given to the
+// device still finishes. Errors: ErrInvalidHandle.
+func (s *Session) Free(t Tensor) error {
+	if err := s.Check("free", t); err != nil {
+		return err
+	}
+	if err := t.Buffer.free(); err != nil {
+		return fmt.Errorf("%s: free: %w", s.surface, err)
+	}
+	return nil
+}
+
+// Check reports ErrInvalidHandle for what is not a live tensor of this Session.
+func (s *Session) Check(op string, t Tensor) error {
+	switch {
+	case t.Buffer == nil:
+		return fmt.Errorf("%s: %s: %w: no tensor", s.surface, op, errs.ErrInvalidHandle)
+	case t.Buffer.memory != &s.memory:
+		return fmt.Errorf("%s: %s: %w: %v is a tensor of another device", s.surface, op, errs.ErrInvalidHandle, t.Desc)
+	case t.Buffer.freed.Load():
+		return fmt.Errorf("%s: %s: %w: %v was freed", s.surface, op, errs.ErrInvalidHandle, t.Desc)
+	}
+	return nil
+}
+
+// Write replaces the bytes of a tensor.
+// Errors: ErrInvalidArgument (length), ErrInvalidHandle, ctx.Err().
+func (s *Session) Write(ctx context.Context, t Tensor, data []byte) error {
+	if err := s.Check("write", t); err != nil {
+		return err
+	}
+	if int64(len(data)) != t.Desc.Bytes() {
+		return fmt.Errorf("%s: write: %w: bytes (got %d, want %d for %v)", s.surface, errs.ErrInvalidArgument, len(data), t.Desc.Bytes(), t.Desc)
+	}
+	defer runtime.KeepAlive(t.Buffer)
+	return s.gpu.Write(ctx, t.Buffer.handle, t.Offset, data)
+}
+
+// Read waits for the work that writes a tensor and returns its bytes.
+// Errors: ErrInvalidHandle, ctx.Err(), those of the work, and what only the device could
+// see.
+func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
+	if err := s.Check("read", t); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(t.Buffer)
+	data := make([]byte, t.Desc.Bytes())
+	if err := s.run.Read(ctx, t.Buffer.handle, t.Offset, data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Run computes out from in without waiting for the result. An output may be the very
+// tensor of an input where the operation works in place; it overlaps nothing otherwise.
+// Errors: those of exec.Runner.Run, and ErrInvalidHandle.
+func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error {
+	i, err := s.operands(in)
+	if err != nil {
+		return err
+	}
+	o, err := s.operands(out)
+	if err != nil {
+		return err
+	}
+	seen := s.memory.collections.Load()
+	if err = s.RunOn(ctx, c, i, o); errors.Is(err, errs.ErrOutOfMemory) {
+		// There was no room for scratch memory, and nothing has been run.
+		s.memory.collect(seen)
+		err = s.RunOn(ctx, c, i, o)
+	}
+	runtime.KeepAlive(in)
+	runtime.KeepAlive(out)
+	return err
+}
+
+func (s *Session) operands(ts []Tensor) ([]exec.Operand, error) {
+	list := make([]exec.Operand, len(ts))
+	for i, t := range ts {
+		if err := s.Check("run", t); err != nil {
+			return nil, err
+		}
+		list[i] = exec.Operand{Buffer: t.Buffer.handle, Offset: t.Offset, Desc: t.Desc}
+	}
+	return list, nil
+}
+
+// RunOn is Run on buffers of the device that are of no Tensor, such as those of Borrow.
+func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand) error {
+	return s.run.Run(ctx, c, out, in)
+}
+
+// Borrow lends n buffers of at least size bytes each until release is called. Their
+// contents do not matter.
+// Errors: ErrOutOfMemory, *LimitError.
+func (s *Session) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
+	return s.run.Borrow(n, size)
+}
+
+// Call makes the outputs of an operation and computes them from in without waiting for
+// the result. Errors: as Run, and those of NewTensor.
+func (s *Session) Call(ctx context.Context, c spec.Call, in []Tensor) ([]Tensor, error) {
+	c, err := spec.Resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	descs := make([]tensor.Desc, len(in))
+	for i, t := range in {
+		if err := s.Check(c.Spec().Name, t); err != nil {
+			return nil, fmt.Errorf("%w (input %d)", err, i)
+		}
+		descs[i] = t.Desc
+	}
+	want, err := c.Spec().Shape(c, descs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Tensor, 0, len(want))
+	defer func() {
+		if err != nil {
+			for _, t := range out {
+				_ = s.Free(t) // nobody has seen it
+			}
+		}
+	}()
+	for _, desc := range want {
+		var t Tensor
+		if t, err = s.NewTensor(desc); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	if err = s.Run(ctx, c, in, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Tune measures the strategies of an operation for such inputs, as exec.Runner.Tune does.
+func (s *Session) Tune(ctx context.Context, c spec.Call, in []tensor.Desc) (*exec.Tuned, error) {
+	return s.run.Tune(ctx, c, in)
+}
+
+// Dispatch runs a compute shader of any origin, as gpu.DispatchRanges does. bindings[i]
+// is the tensor at binding i.
+// Errors: those of gpu.DispatchRanges; ErrInvalidArgument for a view that cannot be
+// bound.
+func (s *Session) Dispatch(ctx context.Context, spirv []byte, bindings []Tensor, push []byte, groups [3]uint32) error {
+	var few [8]gpu.Binding // most shaders have no more
+	ranges := few[:0]
+	for i, t := range bindings {
+		if err := s.Check("dispatch", t); err != nil {
+			return fmt.Errorf("%w (binding %d)", err, i)
+		}
+		if align := max(s.Info().Limits.OffsetAlign, 1); t.Offset%align != 0 {
+			return fmt.Errorf("%s: dispatch: binding %d: %w: a view that begins %d bytes into its buffer (want a multiple of %d); use a copy of it", s.surface, i, errs.ErrInvalidArgument, t.Offset, align)
+		}
+		b := gpu.Binding{Buffer: t.Buffer.handle, Offset: t.Offset}
+		if n := t.Desc.Bytes(); n < t.Buffer.size-t.Offset {
+			if b.Size = n; n == 0 { // a Size of 0 means all the rest
+				return fmt.Errorf("%s: dispatch: binding %d: %w: an empty view; use a copy of it", s.surface, i, errs.ErrInvalidArgument)
+			}
+		}
+		ranges = append(ranges, b)
+	}
+	err := gpu.DispatchRanges(ctx, s.gpu, spirv, ranges, push, groups)
+	runtime.KeepAlive(bindings)
+	return err
+}

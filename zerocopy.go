@@ -1,0 +1,80 @@
+package lathe
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// leastZeroCopy is the size in bytes from which on it pays to work in the memory of the
+// caller.
+const leastZeroCopy = 128 << 10
+
+// zeroCopy runs the job in the memory of src and dst themselves, if the device can do
+// that. On a CPU driver copies cost as much as a pointwise operation. It reports whether
+// it did. If it did not, nothing has happened.
+func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
+	dev, ok := j.dev.GPU().(gpu.Importer)
+	size := 4 * int64(j.pitch) * int64(j.h)
+	if !ok || j.direct == nil || len(j.calls) == 0 || j.dst.Stride != 4*j.pitch || size < leastZeroCopy || size > j.dev.strip {
+		return false, nil
+	}
+	o, p := j.direct.PixOffset(j.direct.Rect.Min.X, j.direct.Rect.Min.Y), j.dst.PixOffset(j.dst.Rect.Min.X, j.dst.Rect.Min.Y)
+	span := 4 * (j.pitch*(j.h-1) + j.w)
+	from, to := j.direct.Pix[o:o+span], j.dst.Pix[p:p+span]
+	same := sameMemory(from, to)
+	if same && (&from[0] != &to[0] || !j.inPlace()) {
+		return false, nil
+	}
+	src, err := dev.Import(from)
+	if err != nil {
+		return false, nil // copying always works
+	}
+	dst := src
+	defer func() { err = errors.Join(err, j.finish(src, dst)) }()
+	if !same {
+		if h, err := dev.Import(to); err == nil {
+			dst = h
+		} else {
+			return false, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return true, err
+	}
+	spare := []gpu.Handle{src}
+	if !same {
+		// The source is only read, so every picture but the last needs memory.
+		n := min(len(j.calls)-1, 2)
+		bufs, release, err := j.dev.session.Borrow(n, size)
+		if err != nil {
+			return true, err
+		}
+		defer release()
+		spare = bufs
+	}
+	_, err = j.chain(ctx, j.desc(j.h), src, dst, spare)
+	return true, err
+}
+
+// inPlace reports whether all calls can work in place.
+func (j *imageJob) inPlace() bool {
+	for _, c := range j.calls {
+		if !c.Spec().MayOverwrite(0, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// finish waits for the work on the memory of the caller, whatever became of it, and lets
+// go of that memory. It takes no context: the caller must not have its memory back
+// before the work has ended, and that is soon.
+func (j *imageJob) finish(src, dst gpu.Handle) error {
+	err := j.dev.GPU().Read(context.Background(), dst, 0, nil)
+	if dst != src {
+		err = errors.Join(err, j.dev.GPU().Free(dst))
+	}
+	return errors.Join(err, j.dev.GPU().Free(src))
+}
