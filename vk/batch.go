@@ -86,7 +86,7 @@ func (d *Device) recording() (waited bool, err error) {
 	for len(d.spare) == 0 {
 		waited = true
 		if len(d.inflight) == 0 { // finished, but another goroutine still looks at its fence
-			d.changed.Wait()
+			d.life.Changed.Wait()
 		} else if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
 			return true, err
 		}
@@ -126,7 +126,7 @@ func (d *Device) flush() {
 	}
 	if err != nil {
 		b.failed = true
-		d.note(err)
+		d.life.Note(err)
 	}
 	d.inflight = append(d.inflight, b)
 }
@@ -137,7 +137,7 @@ func (d *Device) launch(b *batch) error {
 		b.failed = true // nothing to wait for
 		return nil
 	}
-	r := injected("vkCreateDescriptorPool")
+	r := fault.Result("vkCreateDescriptorPool")
 	if r == success {
 		r = result(C.lvk_batch_reserve(d.fn, b.c, C.uint32_t(len(b.sets)), &b.need[0], C.uint32_t(len(b.binds))))
 	}
@@ -148,7 +148,7 @@ func (d *Device) launch(b *batch) error {
 	if err != nil {
 		return err
 	}
-	if r = injected("vkEndCommandBuffer"); r == success {
+	if r = fault.Result("vkEndCommandBuffer"); r == success {
 		r = result(C.lvk_batch_record(d.fn, b.c, unsafe.SliceData(b.cmds), C.uint32_t(len(b.cmds)),
 			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params)), timed))
 	}
@@ -158,7 +158,7 @@ func (d *Device) launch(b *batch) error {
 	if b.log.trace != nil {
 		b.log.submitted = b.log.trace.now()
 	}
-	if r = injected("vkQueueSubmit"); r == success {
+	if r = fault.Result("vkQueueSubmit"); r == success {
 		r = result(C.lvk_batch_submit(d.fn, b.c))
 	}
 	return check("vkQueueSubmit", r)
@@ -169,7 +169,7 @@ func (d *Device) poll() {
 	for len(d.inflight) > 0 {
 		b := d.inflight[0]
 		if !b.failed {
-			r := injected("vkGetFenceStatus")
+			r := fault.Result("vkGetFenceStatus")
 			if r == success {
 				r = result(C.lvk_batch_wait(d.fn, b.c, 0))
 			}
@@ -191,7 +191,7 @@ func (d *Device) fenceFailed(r result) (done bool) {
 	if !errors.Is(err, gpu.ErrDeviceLost) {
 		return false
 	}
-	d.note(err)
+	d.life.Note(err)
 	return true
 }
 
@@ -201,7 +201,7 @@ func (d *Device) retire() {
 	d.inflight = append(d.inflight[:0], d.inflight[1:]...)
 	d.done = b.seq
 	b.retired = true
-	if d.lost == nil {
+	if d.life.Lost() == nil {
 		d.unpin(b.pins)
 	} else {
 		d.orphans = append(d.orphans, b.pins...)
@@ -222,12 +222,12 @@ func (d *Device) sparePut(b *batch) {
 	if b.waiters == 0 && b.retired {
 		b.retired = false
 		d.spare = append(d.spare, b)
-		d.changed.Broadcast()
+		d.life.Changed.Broadcast()
 	}
 }
 
 // wait returns when batch seq and all before it are done, flushing it if it is
-// still being recorded. The caller holds mu, which is released meanwhile.
+// still being recorded. The caller holds the lock, which is released meanwhile.
 func (d *Device) wait(ctx context.Context, seq uint64) error {
 	slice := uint64(time.Second)
 	if ctx.Done() != nil {
@@ -245,12 +245,12 @@ func (d *Device) wait(ctx context.Context, seq uint64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r := injected("vkWaitForFences")
+		r := fault.Result("vkWaitForFences")
 		if r == success {
 			b.waiters++
-			d.mu.Unlock()
+			d.life.Unlock()
 			r = result(C.lvk_batch_wait(d.fn, b.c, C.uint64_t(slice)))
-			d.mu.Lock()
+			d.life.Lock()
 			b.waiters--
 		}
 		current := len(d.inflight) > 0 && d.inflight[0] == b && !b.retired

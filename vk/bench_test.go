@@ -162,9 +162,9 @@ func BenchmarkFresh(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		d.mu.Lock()
+		d.life.Lock()
 		d.pool.trim(0)
-		d.mu.Unlock()
+		d.life.Unlock()
 		b.StartTimer()
 	}
 }

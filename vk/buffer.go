@@ -5,15 +5,10 @@ package vk
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
-
-// doomedBytes is how much freed memory may wait for pending work before Alloc
-// waits for that work: otherwise a program that allocates, submits and frees
-// in a loop would run ahead of the device until memory is full.
-const doomedBytes = 256 << 20
 
 // buffer is a range of a block. Size 0 has no block.
 type buffer struct {
@@ -35,10 +30,13 @@ type buffer struct {
 	host *imported // not nil if the block is memory of the caller
 }
 
+// Bytes is the size as Alloc was asked for it.
+func (b *buffer) Bytes() int64 { return b.size }
+
 // data is the buffer as the host sees it, if its memory is mapped.
 func (b *buffer) data() []byte { return b.block.data[b.off : b.off+b.size : b.off+b.room] }
 
-// newBuffer cuts a buffer from the pool. The caller holds mu.
+// newBuffer cuts a buffer from the pool. The caller holds the lock.
 func (d *Device) newBuffer(size int64) (*buffer, error) {
 	b := &buffer{size: size}
 	if size == 0 {
@@ -55,20 +53,17 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 // Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
 // Limits.MaxBuffer), ErrOutOfMemory (the heap the device reports is full).
 func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
-	if size < 0 {
-		return 0, fmt.Errorf("vk: alloc: %w: size %d", gpu.ErrInvalidArgument, size)
-	}
-	if most := d.phys.info.Limits.MaxBuffer; size > most {
-		return 0, fmt.Errorf("vk: alloc: %w", &gpu.LimitError{Name: "MaxBuffer", Want: size, Have: most})
-	}
-	if err := d.begin(); err != nil {
+	if err := gpu.CheckSize(&d.phys.info, size); err != nil {
 		return 0, err
 	}
-	defer d.end(&err)
+	if err := d.life.Begin(); err != nil {
+		return 0, err
+	}
+	defer d.life.End(&err)
 	if d.doomed > 0 {
 		d.poll()
 	}
-	for d.doomed > doomedBytes && d.done < d.next {
+	for d.doomed > device.DoomedBytes && d.done < d.next {
 		if err := d.wait(context.Background(), d.done+1); err != nil {
 			return 0, err
 		}
@@ -98,10 +93,10 @@ func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 // Free ends the life of a buffer. Work already submitted still finishes.
 // Errors: ErrInvalidHandle.
 func (d *Device) Free(h gpu.Handle) (err error) {
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end(&err)
+	defer d.life.End(&err)
 	b, err := d.table.Get(h)
 	if err != nil {
 		return err
@@ -109,7 +104,7 @@ func (d *Device) Free(h gpu.Handle) (err error) {
 	if b.pinned > d.done {
 		b.doomed = true
 		d.doomed += b.room
-		if d.rec != nil && d.rec.seq == b.pinned && d.doomed > doomedBytes/4 {
+		if d.rec != nil && d.rec.seq == b.pinned && d.doomed > device.DoomedBytes/4 {
 			defer d.flush()
 		}
 	}
@@ -117,7 +112,7 @@ func (d *Device) Free(h gpu.Handle) (err error) {
 }
 
 // release gives back a freed buffer that nothing uses any more. The table calls
-// it, always from a call made with mu held.
+// it, always from a call made with the lock held.
 func (d *Device) release(b *buffer) {
 	if b.doomed {
 		d.doomed -= b.room
@@ -129,12 +124,4 @@ func (d *Device) release(b *buffer) {
 	case b.block != nil:
 		d.pool.free(b.block, span{b.off, b.room})
 	}
-}
-
-// checkRange holds a host copy to the buffer.
-func (b *buffer) checkRange(op string, offset int64, n int) error {
-	if offset < 0 || offset > b.size || int64(n) > b.size-offset {
-		return fmt.Errorf("vk: %s: %w: range (got %d bytes at %d, want within %d)", op, gpu.ErrInvalidArgument, n, offset, b.size)
-	}
-	return nil
 }

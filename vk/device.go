@@ -16,14 +16,12 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 	"unsafe"
 
 	vulkan "github.com/vulkan-go/vulkan"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/handles"
-	"github.com/lathe-gpu/lathe/internal/cond"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -38,18 +36,18 @@ type Device struct {
 	fn   *C.lvk_device // in C memory, as all that C keeps pointers in
 	warn func(string)
 
-	table *handles.Table[*buffer]
+	table device.Buffers[*buffer]
 	size  func(gpu.Handle) (int64, error) // bytes of a live buffer, for Dispatch.CheckLaunch
 
-	pipes pipelines
+	pipes device.Compiled[plain, *pipeline] // by the code of their modules
+	cache diskCache                         // what the driver compiled in earlier runs
 
 	// order makes a Submit that spans batches one step for other Submits.
 	order sync.Mutex
 
-	// mu guards all below, every buffer, and the queue. changed is signalled
-	// when a host copy ends, an operation ends, or a batch becomes free.
-	mu      sync.Mutex
-	changed sync.Cond
+	// life's lock guards all below, every buffer, and the queue. life.Changed is
+	// signalled when a host copy ends, an operation ends, or a batch becomes free.
+	life device.Life
 
 	pool    pool
 	staging stagingRing
@@ -66,14 +64,7 @@ type Device struct {
 	doomed   int64        // bytes of buffers freed while work that uses them is pending
 	trace    *tracing     // not nil while a sink wants to know; see trace.go
 
-	failed  error // first error of submitted work, until a Sync or Read takes it
-	lost    error // not nil once the device is lost
-	active  int   // operations under way
-	closing bool
-	scratch []*scratch
-
-	closer       cond.Closer
-	closeTimeout time.Duration // negative: none
+	scratch device.Scratches[*pipeline, use]
 }
 
 // Open opens the device that opts select. ctx bounds nothing but the start:
@@ -88,13 +79,9 @@ func Open(ctx context.Context, opts Options) (*Device, error) {
 		return nil, err
 	}
 	defer e.Close()
-	selector, _ := gpu.Selector(opts.Device)
-	i, err := gpu.Choose(e.infos, opts.Device)
+	i, err := device.Choose(e.infos, opts.Device, e.opts.Warn)
 	if err != nil {
 		return nil, err
-	}
-	if info := &e.infos[i]; info.Kind == gpu.CPU && selector == "" {
-		e.opts.Warn(gpu.OnlyCPU(info))
 	}
 	return e.Open(ctx, i)
 }
@@ -102,17 +89,10 @@ func Open(ctx context.Context, opts Options) (*Device, error) {
 // open makes a device of a physical one. The device gives the instance back when it
 // is closed, and open does not if it fails.
 func open(inst *instance, phys physical, opts Options) (*Device, error) {
-	d := &Device{inst: inst, phys: phys, warn: opts.Warn, closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
-	d.changed.L = &d.mu
-	d.table = handles.New(d.release)
-	d.size = func(h gpu.Handle) (int64, error) {
-		b, err := d.table.Get(h)
-		if err != nil {
-			return 0, err
-		}
-		return b.size, nil
-	}
-	d.pipes.open(opts)
+	d := &Device{inst: inst, phys: phys, warn: opts.Warn, cache: openCache(opts)}
+	d.life.Init(&d.phys.info, gpu.CloseTimeout(opts.CloseTimeout))
+	d.table = device.NewBuffers(d.release)
+	d.size = d.table.Size
 	if err := d.create(); err != nil {
 		d.destroy()
 		return nil, err
@@ -163,8 +143,8 @@ func (d *Device) create() error {
 		d.batches = append(d.batches, b)
 		d.spare = append(d.spare, b)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.life.Lock()
+	defer d.life.Unlock()
 	d.dummy, err = d.newBuffer(p.minAlign)
 	return err
 }
@@ -172,68 +152,12 @@ func (d *Device) create() error {
 // Info describes the device. It never changes and costs nothing.
 func (d *Device) Info() *gpu.Info { return &d.phys.info }
 
-// begin locks the device for an operation; end must follow, also after an
-// unlock and lock in between. It fails once the device is closed or lost.
-func (d *Device) begin() error {
-	d.mu.Lock()
-	if err := d.usable(); err != nil {
-		d.mu.Unlock()
-		return err
-	}
-	d.active++
-	return nil
-}
-
-// It takes note if the operation failed because the device is lost.
-func (d *Device) end(err *error) {
-	if d.lost == nil && errors.Is(*err, gpu.ErrDeviceLost) {
-		d.note(*err)
-	}
-	d.active--
-	if d.closing {
-		d.changed.Broadcast()
-	}
-	d.mu.Unlock()
-}
-
-// unlocked calls f without mu, which it takes again however f ends: also in a panic,
-// for the deferred calls of those above rely on it. The caller holds mu.
-func (d *Device) unlocked(f func() error) error {
-	d.mu.Unlock()
-	defer d.mu.Lock()
-	return f()
-}
-
-// usable reports why no new operation may start. The caller holds mu.
-func (d *Device) usable() error {
-	switch {
-	case d.closing:
-		return fmt.Errorf("vk: %w", gpu.ErrClosed)
-	case d.lost != nil:
-		return d.lost
-	}
-	return nil
-}
-
-// note keeps the first error of submitted work. The caller holds mu.
-func (d *Device) note(err error) {
-	if errors.Is(err, gpu.ErrDeviceLost) && d.lost == nil {
-		d.lost = err
-	}
-	if d.failed == nil {
-		d.failed = err
-	}
-}
-
-// takeError returns, once, what went wrong in the work submitted so far.
+// takeError returns, once, what went wrong in the work submitted so far, and what the
+// validation layer has said since.
 func (d *Device) takeError() error {
-	err := d.failed
-	d.failed = nil
-	if err == nil {
-		err = d.lost
-	}
-	if v := d.inst.messages.take(); v != nil {
-		err = errors.Join(err, v)
+	err := d.life.TakeError()
+	if said := d.inst.messages.take(); said != nil {
+		err = errors.Join(err, said)
 	}
 	return err
 }
@@ -243,10 +167,10 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end(&err)
+	defer d.life.End(&err)
 	if err := d.wait(ctx, d.next); err != nil {
 		return err
 	}
@@ -260,37 +184,19 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 // the work that no Sync or Read has returned, and with validation whatever the
 // layer has to say, objects left included.
 func (d *Device) Close() error {
-	return d.closer.Close(d.closeTimeout, d.shut, d.leftBehind)
-}
-
-// leftBehind is the error of a Close that has waited long enough.
-func (d *Device) leftBehind() error {
-	what := ""
-	if d.mu.TryLock() { // who waits for the driver with the lock held says no more
-		var bytes int64
-		live := d.table.Live()
-		for _, h := range live {
-			if b, err := d.table.Get(h); err == nil {
-				bytes += b.size
-			}
-		}
-		what = fmt.Sprintf(" %d batches of work, %d operations under way, %d buffers of %d bytes,", len(d.inflight), d.active, len(live), bytes)
-		d.mu.Unlock()
-	}
-	return fmt.Errorf("vk: close: work has not ended within %v: %w; left behind until it does:%s the driver's objects and threads for %s",
-		d.closeTimeout, context.DeadlineExceeded, what, d.phys.info.Name)
+	return d.life.Close(d.shut, func() string {
+		buffers, bytes := d.table.Total()
+		return fmt.Sprintf("%d batches of work, %d buffers of %d bytes", len(d.inflight), buffers, bytes)
+	})
 }
 
 // shut is Close without a bound.
 func (d *Device) shut() error {
-	d.mu.Lock()
-	d.closing = true
-	for d.active > 0 {
-		d.changed.Wait()
-	}
-	_ = d.wait(context.Background(), d.next) // errors of the work are in failed
-	err := d.failed
-	d.mu.Unlock()
+	d.life.Lock()
+	d.life.StopOperations()
+	_ = d.wait(context.Background(), d.next) // Failed has the errors of the work
+	err := d.life.Failed()
+	d.life.Unlock()
 
 	d.destroy()
 	d.inst.release()
@@ -302,17 +208,15 @@ func (d *Device) destroy() {
 	if d.dev == nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.life.Lock()
+	defer d.life.Unlock()
 	vulkan.DeviceWaitIdle(d.dev) // a lost device, or one that could not be waited for, may still be at work
 	for len(d.inflight) > 0 {
 		d.retire()
 	}
 	d.unpin(d.orphans)
-	d.pipes.destroy(d.fn)
-	for _, h := range d.table.Live() {
-		_ = d.table.Free(h) // live a moment ago, and nothing else runs
-	}
+	d.pipes.Drain(func(p *pipeline) { p.destroy(d.fn) })
+	d.table.FreeAll()
 	if d.dummy != nil {
 		d.release(d.dummy)
 	}

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -68,9 +68,7 @@ func enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, err
 	}
-	if opts.Warn == nil {
-		opts.Warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
-	}
+	opts.Warn = device.Warner(opts.Warn)
 	e := &Enumeration{opts: opts}
 	var err error
 	if e.inst, err = acquire(opts.Validation, opts.Warn); err != nil {

@@ -27,10 +27,10 @@ type imported struct {
 // Errors: ErrUnsupported where this device or this memory will not do,
 // ErrOutOfMemory.
 func (d *Device) Import(data []byte) (h gpu.Handle, err error) {
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return 0, err
 	}
-	defer d.end(&err)
+	defer d.life.End(&err)
 	align := uint64(d.phys.query.hostAlign)
 	refuse := func(why string) (gpu.Handle, error) {
 		return 0, fmt.Errorf("vk: import: %w: %s", gpu.ErrUnsupported, why)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 func dispatches(d ...gpu.Dispatch) []gpu.Dispatch { return d }
@@ -117,7 +118,7 @@ func TestRunAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.pool.total > 2*doomedBytes {
+		if d.pool.total > 2*device.DoomedBytes {
 			t.Fatalf("turn %d: %d MiB in use", i, d.pool.total>>20)
 		}
 	}

@@ -4,13 +4,13 @@ package vk
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-var errBuilt = fmt.Errorf("vk: open: %w: this program was built without Vulkan (tag novk, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
+var errBuilt = device.NotBuilt("vk", "Vulkan", "novk")
 
 // Built reports whether this build has Vulkan in it.
 const Built = false

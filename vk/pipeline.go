@@ -8,11 +8,7 @@ package vk
 import "C"
 
 import (
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -26,10 +22,6 @@ type pipeline struct {
 	per    [C.LVK_TYPES]C.uint32_t // descriptors of a set, by type
 	texels bool
 	lanes  uint64 // invocations of a workgroup
-
-	ready   chan struct{} // closed once c or err is there
-	err     error
-	checked atomic.Pointer[spv.Module] // the last module of this code that passed gpu.CheckModule
 }
 
 // slot is a binding of a pipeline.
@@ -43,132 +35,82 @@ type slot struct {
 
 func (s *slot) texel() bool { return s.typ == C.LVK_UNIFORM_TEXEL || s.typ == C.LVK_STORAGE_TEXEL }
 
-// pipelines are the pipelines of a device, by the hash of their module.
-type pipelines struct {
-	cache diskCache
-	mu    sync.RWMutex
-	byKey map[[sha256.Size]byte]*pipeline
-}
-
-func (ps *pipelines) open(opts Options) {
-	ps.cache = openCache(opts)
-	ps.byKey = map[[sha256.Size]byte]*pipeline{}
-}
-
-// errPanic is what those get who wait for a compilation that a panic has ended.
-var errPanic = errors.New("vk: compiling the shader ended in a panic")
-
-func (ps *pipelines) destroy(fn *C.lvk_device) {
-	for _, p := range ps.byKey {
-		p.destroy(fn)
-	}
-	clear(ps.byKey)
-}
+// plain is the only variant of a pipeline that there is over Vulkan.
+type plain struct{}
 
 // Prepare compiles a module without running it, so that its first dispatch
 // need not. A driver may still put work off to that first dispatch: lavapipe
 // does.
 // Errors: those of Submit that concern the module alone.
 func (d *Device) Prepare(m *spv.Module) (err error) {
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end(&err)
-	return d.unlocked(func() error {
+	defer d.life.End(&err)
+	return d.life.Unlocked(func() error {
 		_, err := d.pipeline(m)
 		return err
 	})
 }
 
-// pipeline returns the pipeline of a module the device can run, compiling it
-// the first time. The caller is an active operation and does not hold mu.
+// pipeline returns the pipeline of a module that the device can run. It compiles the
+// module the first time. The caller is an operation and does not hold the lock.
 func (d *Device) pipeline(m *spv.Module) (*pipeline, error) {
-	if m == nil {
-		return nil, gpu.CheckModule(&d.phys.info, m)
-	}
-	ps := &d.pipes
-	ps.mu.RLock()
-	p := ps.byKey[m.Hash]
-	ps.mu.RUnlock()
-	if p == nil || p.checked.Load() != m { // a module of the same code may still declare other limits
-		if err := gpu.CheckModule(&d.phys.info, m); err != nil {
-			return nil, err
+	return d.pipes.Get(&d.phys.info, m, plain{}, func() (*pipeline, error) {
+		done := d.timeCompile(m)
+		defer done()
+		p, err := d.compile(m)
+		if err != nil {
+			return nil, fmt.Errorf("%w; compiling %s", err, gpu.Label(m))
 		}
-	}
-	if p == nil {
-		ps.mu.Lock()
-		if p = ps.byKey[m.Hash]; p == nil {
-			p = &pipeline{ready: make(chan struct{})}
-			ps.byKey[m.Hash] = p
-			ps.mu.Unlock()
-			ended := false
-			defer func() {
-				if !ended {
-					p.err = errPanic
-				}
-				close(p.ready)
-				if p.err != nil { // the next use may have more luck
-					ps.mu.Lock()
-					delete(ps.byKey, m.Hash)
-					ps.mu.Unlock()
-				}
-			}()
-			done := d.timeCompile(m)
-			d.compile(p, m)
-			done()
-			ended = true
-			return p, p.err
-		}
-		ps.mu.Unlock()
-	}
-	<-p.ready
-	p.checked.Store(m)
-	return p, p.err
+		return p, nil
+	})
 }
 
-// compile fills in p.
-func (d *Device) compile(p *pipeline, m *spv.Module) {
-	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
+// compile makes the pipeline of a module.
+func (d *Device) compile(m *spv.Module) (_ *pipeline, err error) {
+	p := &pipeline{lanes: uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])}
 	p.layout(m)
 	slots := make([]C.lvk_slot, len(p.slots)+1)
 	for i, s := range p.slots {
 		slots[i] = C.lvk_slot{slot: C.uint32_t(s.number), _type: C.uint32_t(s.typ)}
 	}
 	defer func() {
-		if p.err != nil {
+		if err != nil {
 			p.destroy(d.fn)
-			p.err = fmt.Errorf("%w; compiling %s", p.err, gpu.Label(m))
 		}
 	}()
-	var code []byte // with cooperative matrices in the form that more drivers have
-	if code, p.err = sourceOf(m); p.err != nil {
-		return
+	code, err := sourceOf(m)
+	if err != nil {
+		return nil, err
 	}
-	if p.err = call("vkCreateShaderModule", func() C.int32_t {
+	if err := call("vkCreateShaderModule", func() C.int32_t {
 		return C.lvk_shader_module(d.fn, unsafe.Pointer(unsafe.SliceData(code)), C.size_t(len(code)), &p.c)
-	}); p.err != nil {
-		return
+	}); err != nil {
+		return nil, err
 	}
 	objects.modules.Add(1)
-	if p.err = call("vkCreatePipelineLayout", func() C.int32_t {
+	if err := call("vkCreatePipelineLayout", func() C.int32_t {
 		return C.lvk_layouts(d.fn, &slots[0], C.uint32_t(len(p.slots)), C.uint32_t((m.ParamSize+3)&^3), &p.c)
-	}); p.err != nil {
-		return
+	}); err != nil {
+		return nil, err
 	}
 	objects.layouts.Add(1)
-	entry := d.pipes.cache.load(d, m)
+	entry := d.cache.load(d, m)
 	defer entry.close(d)
-	if p.err = call("vkCreateComputePipelines", func() C.int32_t {
+	if err := call("vkCreateComputePipelines", func() C.int32_t {
 		return C.lvk_compile(d.fn, entry.handle, d.subgroup(m), &p.c)
-	}); p.err != nil {
-		return
+	}); err != nil {
+		return nil, err
 	}
 	objects.pipelines.Add(1)
 	p.dropModule(d.fn)
 	entry.save(d)
+	return p, nil
 }
 
-// sourceOf is the SPIR-V that the driver gets of a module.
+// sourceOf is the SPIR-V that the driver gets of a module. Cooperative matrices are in
+// the form that more drivers have.
 func sourceOf(m *spv.Module) ([]byte, error) {
 	m, err := spv.Guard(m)
 	if err != nil {

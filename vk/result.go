@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -68,23 +69,15 @@ func check(name string, r result) error {
 // fault, when set, is asked before every Vulkan call that returns a result; a
 // result below zero is taken for the call's own and the call is not made.
 // Tests set it to fail the N-th call.
-var fault atomic.Pointer[func(name string) result]
+var fault device.Faults[result]
 
 // call makes a Vulkan call and checks its result. It is for calls made seldom;
-// the hot path uses injected, which needs no closure.
+// the hot path uses fault.Result, which needs no closure.
 func call[R ~int32](name string, f func() R) error {
-	if r := injected(name); r < 0 {
+	if r := fault.Result(name); r < 0 {
 		return check(name, r)
 	}
 	return check(name, result(f()))
-}
-
-// injected is the fault to take instead of the named call, or success.
-func injected(name string) result {
-	if f := fault.Load(); f != nil {
-		return (*f)(name)
-	}
-	return success
 }
 
 // objects counts the Vulkan objects that exist, by type. A test that opens,

@@ -15,7 +15,7 @@ import (
 	vulkan "github.com/vulkan-go/vulkan"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/cond"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 const (
@@ -101,7 +101,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 		case d.done < d.next:
 			err = d.wait(ctx, d.done+1)
 		default: // only host copies are under way
-			err = cond.Wait(ctx, &d.changed)
+			err = d.life.Wait(ctx)
 		}
 		if err != nil {
 			return nil, 0, 0, err
@@ -112,7 +112,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 // drop takes a user off a chunk.
 func (d *Device) drop(c *chunk) {
 	c.users--
-	d.changed.Broadcast()
+	d.life.Changed.Broadcast()
 }
 
 // copyCommand records a copy between a chunk and a buffer as part of the
@@ -158,11 +158,11 @@ func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int
 			return err
 		}
 		ctx = context.Background()
-		d.mu.Unlock()
+		d.life.Unlock()
 		n := min(size, int64(len(data)))
-		copyBytes(c.block.data[off:off+n], data)
-		clearBytes(c.block.data[off+n : off+size])
-		d.mu.Lock()
+		device.Copy(c.block.data[off:off+n], data)
+		device.Clear(c.block.data[off+n : off+size])
+		d.life.Lock()
 		err = d.copyCommand(h, b, offset, c, off, size, true)
 		d.drop(c)
 		if err != nil {
@@ -217,9 +217,9 @@ func (d *Device) download(ctx context.Context, h gpu.Handle, b *buffer, offset i
 		if err := d.takeError(); err != nil {
 			return err
 		}
-		d.mu.Unlock()
-		copyBytes(p.dst, p.chunk.block.data[p.off:])
-		d.mu.Lock()
+		d.life.Unlock()
+		device.Copy(p.dst, p.chunk.block.data[p.off:])
+		d.life.Lock()
 		d.drop(p.chunk)
 		queue[0] = queue[1]
 		n--

@@ -12,13 +12,11 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
-// scratch is what one Submit works with; it is kept for the next one.
-type scratch struct {
-	pipes []*pipeline
-	uses  []use
-}
+// scratch is what one Submit works in.
+type scratch = device.Scratch[*pipeline, use]
 
 // use is one binding of one dispatch, resolved.
 type use struct {
@@ -35,17 +33,17 @@ type use struct {
 // Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 // *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
 func (d *Device) Submit(list []gpu.Dispatch) (err error) {
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end(&err)
-	s := d.takeScratch()
-	defer d.putScratch(s)
-	if err := d.unlocked(func() error { return d.check(s, list) }); err != nil {
+	defer d.life.End(&err)
+	s := d.scratch.Borrow()
+	defer d.scratch.Return(s)
+	if err := d.life.Unlocked(func() error { return d.check(s, list) }); err != nil {
 		return err
 	}
 	if len(list) <= batchFull {
-		return d.append(s, s.pipes, list)
+		return d.append(s, s.Pipes, list)
 	}
 	return d.appendLong(s, list)
 }
@@ -65,12 +63,13 @@ func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
 			return err
 		}
 		for j := range p.slots {
-			if t := &p.slots[j]; t.typ == C.LVK_UNIFORM && list[i].Bindings[t.number].Offset%d.phys.uniformAlign != 0 {
-				return fmt.Errorf("vk: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d",
-					gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, list[i].Bindings[t.number].Offset, d.phys.uniformAlign)
+			if t := &p.slots[j]; t.typ == C.LVK_UNIFORM {
+				if err := device.CheckUniform(&d.phys.info, list[i].Module, t.number, list[i].Bindings[t.number].Offset, d.phys.uniformAlign); err != nil {
+					return err
+				}
 			}
 		}
-		s.pipes = append(s.pipes, p)
+		s.Pipes = append(s.Pipes, p)
 	}
 	return nil
 }
@@ -79,16 +78,16 @@ func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
 // other Submits out, and the buffers alive, meanwhile, so that the list still
 // takes effect as one.
 func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
-	d.mu.Unlock()
+	d.life.Unlock()
 	d.order.Lock()
-	d.mu.Lock()
+	d.life.Lock()
 	defer d.order.Unlock()
-	if err := d.resolve(s, s.pipes, list); err != nil {
+	if err := d.resolve(s, s.Pipes, list); err != nil {
 		return err
 	}
-	held := make([]gpu.Handle, 0, len(s.uses))
-	for i := range s.uses {
-		if h := s.uses[i].handle; h != 0 {
+	held := make([]gpu.Handle, 0, len(s.Uses))
+	for i := range s.Uses {
+		if h := s.Uses[i].handle; h != 0 {
 			if _, err := d.table.Pin(h); err == nil { // it is live: resolve has just seen it
 				held = append(held, h)
 			}
@@ -105,7 +104,7 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 			d.unpin(held)
 		}
 	}()
-	uses, pipes := s.uses, s.pipes
+	uses, pipes := s.Uses, s.Pipes
 	for len(list) > 0 {
 		n, count := min(len(list), batchFull), 0
 		for i := range list[:n] {
@@ -133,20 +132,20 @@ func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) erro
 	for again := true; again; {
 		err := d.resolve(s, pipes, list)
 		if err == nil {
-			again, err = d.prepare(s.uses)
+			again, err = d.prepare(s.Uses)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return d.commit(pipes, list, s.uses)
+	return d.commit(pipes, list, s.Uses)
 }
 
 // prepare makes sure that the uses can be recorded now. again reports that it
 // released the lock meanwhile, so that all it found must be looked at again.
 func (d *Device) prepare(uses []use) (again bool, err error) {
-	if d.lost != nil {
-		return false, d.lost
+	if d.life.Lost() != nil {
+		return false, d.life.Lost()
 	}
 	if d.settle(uses) {
 		return true, nil
@@ -182,7 +181,7 @@ func (d *Device) commit(pipes []*pipeline, list []gpu.Dispatch, uses []use) erro
 
 // resolve finds the buffers and ranges of all bindings that shaders declare.
 func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
-	s.uses = s.uses[:0]
+	s.Uses = s.Uses[:0]
 	for i := range list {
 		if list[i].Count() == 0 {
 			continue
@@ -206,7 +205,7 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 					u.span.size = 1
 				}
 			}
-			s.uses = append(s.uses, u)
+			s.Uses = append(s.Uses, u)
 		}
 	}
 	return nil
@@ -219,7 +218,7 @@ func (d *Device) settle(uses []use) bool {
 	for i := range uses {
 		u := &uses[i]
 		if u.buf.hostWrites || u.write && u.buf.hostReads > 0 {
-			d.changed.Wait()
+			d.life.Changed.Wait()
 			return true
 		}
 		if u.buf.dirty && d.pool.kind.mapped {
@@ -233,11 +232,11 @@ func (d *Device) settle(uses []use) bool {
 // clear zeroes a mapped buffer that nothing has used yet.
 func (d *Device) clear(b *buffer) {
 	b.hostWrites = true
-	d.mu.Unlock()
-	clearBytes(b.block.data[b.off : b.off+b.room])
-	d.mu.Lock()
+	d.life.Unlock()
+	device.Clear(b.block.data[b.off : b.off+b.room])
+	d.life.Lock()
 	b.hostWrites, b.dirty = false, false
-	d.changed.Broadcast()
+	d.life.Changed.Broadcast()
 }
 
 // makeViews makes the texel views that the list needs, so that recording it
@@ -362,21 +361,4 @@ func (d *Device) fill(u use, tag uint64) {
 	d.rec.cmds = append(d.rec.cmds, C.lvk_cmd{kind: C.LVK_FILL, barrier: d.mark(barrier, w), a: C.lvk_handle(b.block.id()),
 		dst: C.uint64_t(b.off), size: C.uint64_t(b.room)})
 	d.rec.log.move(gpu.Fill, b.room, tag)
-}
-
-func (d *Device) takeScratch() *scratch {
-	if n := len(d.scratch); n > 0 {
-		s := d.scratch[n-1]
-		d.scratch = d.scratch[:n-1]
-		return s
-	}
-	return new(scratch)
-}
-
-// putScratch keeps s for later. What it points to must not be kept alive.
-func (d *Device) putScratch(s *scratch) {
-	clear(s.pipes)
-	clear(s.uses)
-	s.pipes, s.uses = s.pipes[:0], s.uses[:0]
-	d.scratch = append(d.scratch, s)
 }

@@ -89,10 +89,10 @@ func (l *logbook) move(kind gpu.SpanKind, bytes int64, tag uint64) {
 // StartTrace reports what the device does from now on, as gpu.Timer has it.
 // Errors: ErrDeviceLost, ErrClosed.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err error) {
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end(&err)
+	defer d.life.End(&err)
 	d.flush() // a batch is traced as a whole or not at all
 	d.trace = nil
 	if sink != nil {
@@ -107,7 +107,7 @@ func (d *Device) reserveTimes(b *batch) (timed C.int, err error) {
 		return 0, nil
 	}
 	before := b.c.queryPool
-	r := injected("vkCreateQueryPool")
+	r := fault.Result("vkCreateQueryPool")
 	if r == success {
 		r = result(C.lvk_batch_reserve_times(d.fn, b.c, C.uint32_t(len(b.cmds))))
 	}
@@ -121,7 +121,7 @@ func (d *Device) reserveTimes(b *batch) (timed C.int, err error) {
 func (d *Device) report(b *batch) {
 	l := &b.log
 	t := l.trace
-	if t == nil || t != d.trace || b.failed || d.lost != nil {
+	if t == nil || t != d.trace || b.failed || d.life.Lost() != nil {
 		return
 	}
 	all := gpu.Span{Kind: gpu.Submission, Batch: b.seq, Begin: l.submitted, End: max(l.submitted, t.now())}
@@ -152,29 +152,29 @@ func (d *Device) readTimes(b *batch) bool {
 		b.log.ticks = make([]C.uint64_t, max(n+1, batchFull+1))
 	}
 	b.log.ticks = b.log.ticks[:n+1]
-	r := injected("vkGetQueryPoolResults")
+	r := fault.Result("vkGetQueryPoolResults")
 	if r == success {
 		r = result(C.lvk_batch_times(d.fn, b.c, C.uint32_t(n), unsafe.SliceData(b.log.ticks)))
 	}
 	if err := check("vkGetQueryPoolResults", r); err != nil {
-		d.note(err)
+		d.life.Note(err)
 	}
 	return r == success
 }
 
 // timeCompile begins the compilation of m, and returns what ends it. The caller
-// does not hold mu.
+// does not hold the lock.
 func (d *Device) timeCompile(m *spv.Module) (done func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.life.Lock()
+	defer d.life.Unlock()
 	t := d.trace
 	if t == nil {
 		return func() {}
 	}
 	begin := t.now()
 	return func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
+		d.life.Lock()
+		defer d.life.Unlock()
 		if t == d.trace {
 			t.host(gpu.Compile, gpu.Label(m), 0, begin)
 		}

@@ -13,12 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
-
-// doomedBytes is how much freed memory may wait for pending work before Alloc
-// waits for that work: otherwise a program that allocates, submits and frees
-// in a loop would run ahead of the device until memory is full.
-const doomedBytes = 256 << 20
 
 // buffer is a buffer of WebGPU. Size 0 has none.
 type buffer struct {
@@ -30,12 +26,15 @@ type buffer struct {
 	reads  int    // Reads of several parts under way
 }
 
+// Bytes is the size as Alloc was asked for it.
+func (b *buffer) Bytes() int64 { return b.size }
+
 // spare is what a buffer has past its last unit. WebGPU wants a binding to have
 // room for one element of the shader's array, and some are structs larger than a
 // unit.
 const spare = 48
 
-// newBuffer makes a buffer; WebGPU's are zero at first. The caller holds mu.
+// newBuffer makes a buffer; WebGPU's are zero at first. The caller holds the lock.
 func (d *Device) newBuffer(size int64) (*buffer, error) {
 	b := &buffer{size: size, room: gpu.RoundUp(size) + spare}
 	if size == 0 {
@@ -44,7 +43,7 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 	h := C.lwg_buffer(d.c, C.uint64_t(b.room), C.LWG_USAGE_STORAGE|C.LWG_USAGE_UNIFORM|C.LWG_USAGE_COPY_SRC|C.LWG_USAGE_COPY_DST)
 	objects.buffers.Add(1)
 	b.handle = h
-	if err := d.take("alloc"); err != nil {
+	if err := d.libraryError("alloc"); err != nil {
 		d.release(b)
 		return nil, err
 	}
@@ -74,15 +73,15 @@ func (d *Device) release(b *buffer) {
 // Alloc makes a zero-filled buffer of size bytes. Size 0 is legal.
 // Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
 // Limits.MaxBuffer), ErrOutOfMemory.
-func (d *Device) Alloc(size int64) (gpu.Handle, error) {
-	if err := d.begin(); err != nil {
+func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
+	if err := d.life.Begin(); err != nil {
 		return 0, err
 	}
-	defer d.end()
+	defer d.life.End(&err)
 	if err := gpu.CheckSize(&d.info, size); err != nil {
 		return 0, err
 	}
-	for d.doomed > doomedBytes && d.lost == nil {
+	for d.doomed > device.DoomedBytes && d.life.Lost() == nil {
 		if len(d.inflight) == 0 {
 			if d.rec.doomed == 0 {
 				break
@@ -105,8 +104,7 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	h, err := d.table.Add(b)
-	if err != nil {
+	if h, err = d.table.Add(b); err != nil {
 		d.release(b)
 	}
 	return h, err
@@ -114,10 +112,10 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 
 // Free ends the life of a buffer. Work already submitted still finishes.
 // Errors: ErrInvalidHandle.
-func (d *Device) Free(h gpu.Handle) error {
-	if err := d.begin(); err != nil {
+func (d *Device) Free(h gpu.Handle) (err error) {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.life.End(&err)
 	return d.table.Free(h)
 }

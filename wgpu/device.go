@@ -11,17 +11,14 @@ import "C"
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/handles"
-	"github.com/lathe-gpu/lathe/internal/cond"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -33,21 +30,20 @@ type Device struct {
 	info       gpu.Info
 	align      int64         // of a uniform binding's offset
 	c          *C.lwg_device // in C memory, as all that C keeps pointers in
-	table      *handles.Table[*buffer]
-	size       func(gpu.Handle) (int64, error) // bytes of a live buffer, for Dispatch.CheckLaunch
-	pipes      pipelines
-	patch      pipeline // see patch.go
+	table      device.Buffers[*buffer]
+	size       func(gpu.Handle) (int64, error)      // bytes of a live buffer, for Dispatch.CheckLaunch
+	pipes      device.Compiled[aliasing, *pipeline] // by the code of their modules
+	patch      pipeline                             // see patch.go
 	patchOnce  sync.Mutex
 	paramAlign int64 // of parameters
 
 	// order makes a Submit that spans batches one step for other Submits.
 	order sync.Mutex
 
-	// mu guards all below, every buffer, and the calls that make objects: the
-	// library's errors come without a word of which call they belong to. changed
-	// is signalled when a submission or an operation ends.
-	mu      sync.Mutex
-	changed sync.Cond
+	// life's lock guards all below, every buffer, and the calls that make objects: the
+	// library's errors come without a word of which call they belong to. life.Changed is
+	// signalled when a submission or an operation ends.
+	life device.Life
 
 	rec      batch     // being recorded
 	inflight []*flight // submitted, oldest first
@@ -61,14 +57,7 @@ type Device struct {
 	dummy    [useKinds]*buffer // bound in place of empty ranges, by use
 	staging  []*staging
 
-	failed  error // first error of submitted work, until a Sync or Read takes it
-	lost    error // not nil once the device is lost
-	active  int   // operations under way
-	closing bool
-	scratch []*scratch
-
-	closer       cond.Closer
-	closeTimeout time.Duration // negative: none
+	scratch device.Scratches[*pipeline, use]
 }
 
 // objects counts what lives in the native library, for tests.
@@ -76,14 +65,7 @@ var objects struct{ devices, buffers, pipelines, flights atomic.Int64 }
 
 // fault makes calls of the library fail, for tests: given a call's name, it
 // returns the error the call is to have.
-var fault atomic.Pointer[func(name string) error]
-
-func injected(name string) error {
-	if f := fault.Load(); f != nil {
-		return (*f)(name)
-	}
-	return nil
-}
+var fault device.Faults[error]
 
 // Open opens the adapter that opts select. ctx bounds nothing but the start:
 // the library's own calls cannot be interrupted.
@@ -96,36 +78,22 @@ func Open(ctx context.Context, opts Options) (*Device, error) {
 		return nil, err
 	}
 	defer e.Close()
-	infos := e.Infos()
-	selector, _ := gpu.Selector(opts.Device)
-	i, err := gpu.Choose(infos, opts.Device)
+	i, err := device.Choose(e.Infos(), opts.Device, device.Warner(opts.Warn))
 	if err != nil {
 		return nil, err
-	}
-	if infos[i].Kind == gpu.CPU && selector == "" {
-		warn := opts.Warn
-		if warn == nil {
-			warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
-		}
-		warn(gpu.OnlyCPU(&infos[i]))
 	}
 	return e.Open(ctx, i)
 }
 
 // open makes a device of an adapter.
 func open(a *adapter, opts Options) (*Device, error) {
-	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign), closeTimeout: gpu.CloseTimeout(opts.CloseTimeout)}
-	d.changed.L = &d.mu
+	d := &Device{info: a.info, align: a.align, paramAlign: max(a.align, a.info.Limits.OffsetAlign)}
+	d.life.Init(&d.info, gpu.CloseTimeout(opts.CloseTimeout))
+	d.life.LookForLoss = func() { _ = d.checkLost() }
 	d.rec.seq, d.flushAt = 1, flushCount
-	d.table = handles.New(d.release)
-	d.size = func(h gpu.Handle) (int64, error) {
-		b, err := d.table.Get(h)
-		if err != nil {
-			return 0, err
-		}
-		return b.size, nil
-	}
-	if err := injected("wgpuAdapterRequestDevice"); err != nil {
+	d.table = device.NewBuffers(d.release)
+	d.size = d.table.Size
+	if err := fault.Result("wgpuAdapterRequestDevice"); err != nil {
 		return nil, err
 	}
 	const size = 1024
@@ -135,9 +103,9 @@ func open(a *adapter, opts Options) (*Device, error) {
 		return nil, fmt.Errorf("wgpu: open %s: %w: %s", a.info.Name, gpu.ErrNoDevice, C.GoString(why))
 	}
 	objects.devices.Add(1)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.take("open")
+	d.life.Lock()
+	defer d.life.Unlock()
+	err := d.libraryError("open")
 	for i := range d.dummy {
 		if err == nil {
 			d.dummy[i], err = d.newBuffer(gpu.Unit)
@@ -153,10 +121,10 @@ func open(a *adapter, opts Options) (*Device, error) {
 // Info describes the device. It never changes and costs nothing.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
-// take returns the error the library reported since the last call, if any, as
-// that of the call what. The caller holds mu.
-func (d *Device) take(what string) error {
-	if err := injected(what); err != nil {
+// libraryError returns the error the library reported since the last call, if any, as
+// that of the call what. The caller holds the lock.
+func (d *Device) libraryError(what string) error {
+	if err := fault.Result(what); err != nil {
 		return err
 	}
 	const size = 4096
@@ -180,10 +148,11 @@ func (d *Device) take(what string) error {
 	return fmt.Errorf("wgpu: %s: %w: %s", what, is, why)
 }
 
-// checkLost takes note if the device is lost. The caller holds mu.
+// checkLost asks the library whether the device is lost, and takes note if so. The
+// caller holds the lock.
 func (d *Device) checkLost() error {
-	if d.lost != nil {
-		return d.lost
+	if err := d.life.Lost(); err != nil {
+		return err
 	}
 	const size = 1024
 	if C.lwg_lost(d.c, nil, 0) == 0 {
@@ -192,75 +161,28 @@ func (d *Device) checkLost() error {
 	text := (*C.char)(C.calloc(1, size))
 	defer C.free(unsafe.Pointer(text))
 	C.lwg_lost(d.c, text, size)
-	d.lost = fmt.Errorf("wgpu: %w: %s", gpu.ErrDeviceLost, explain(C.GoString(text)))
-	if d.failed == nil {
-		d.failed = d.lost
-	}
-	d.changed.Broadcast()
-	return d.lost
+	d.life.Note(fmt.Errorf("wgpu: %w: %s", gpu.ErrDeviceLost, explain(C.GoString(text))))
+	return d.life.Lost()
 }
 
-// begin locks the device for an operation; end must follow, also after an
-// unlock and lock in between. It fails once the device is closed or lost.
-func (d *Device) begin() error {
-	d.mu.Lock()
-	err := d.lost
-	if d.closing {
-		err = fmt.Errorf("wgpu: %w", gpu.ErrClosed)
-	} else if err == nil {
-		err = d.checkLost()
-	}
-	if err != nil {
-		d.mu.Unlock()
+// takeError returns, once, what went wrong in the work submitted so far, or what the
+// library has reported besides. The caller holds the lock.
+func (d *Device) takeError() error {
+	if err := d.life.TakeError(); err != nil {
 		return err
 	}
-	d.active++
-	return nil
-}
-
-func (d *Device) end() {
-	d.active--
-	if d.closing {
-		d.changed.Broadcast()
-	}
-	d.mu.Unlock()
-}
-
-// unlocked calls f without mu, which it takes again however f ends: also in a panic,
-// for the deferred calls of those above rely on it. The caller holds mu.
-func (d *Device) unlocked(f func() error) error {
-	d.mu.Unlock()
-	defer d.mu.Lock()
-	return f()
-}
-
-// note keeps the first error of submitted work. The caller holds mu.
-func (d *Device) note(err error) {
-	if d.failed == nil {
-		d.failed = err
-	}
-}
-
-// takeError returns, once, what went wrong in the work submitted so far, or what
-// the library has reported besides. The caller holds mu.
-func (d *Device) takeError() error {
-	err := d.failed
-	d.failed = nil
-	if err == nil {
-		err = d.take("earlier work")
-	}
-	return err
+	return d.libraryError("earlier work")
 }
 
 // Sync waits until all submitted work is done and returns its first error.
-func (d *Device) Sync(ctx context.Context) error {
+func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	if err := d.begin(); err != nil {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
+	defer d.life.End(&err)
 	// First for what is under way: a submission behind it might block, and that
 	// no context could end.
 	if err := d.wait(ctx, d.rec.seq); err != nil {
@@ -287,53 +209,33 @@ func (d *Device) isDummy(b *buffer) bool { return slices.Contains(d.dummy[:], b)
 // the work ends after all. Closing twice is harmless. Close returns an error of
 // the work that no Sync or Read has returned.
 func (d *Device) Close() error {
-	return d.closer.Close(d.closeTimeout, d.shut, d.leftBehind)
-}
-
-// leftBehind is the error of a Close that has waited long enough.
-func (d *Device) leftBehind() error {
-	what := ""
-	if d.mu.TryLock() { // who waits for the driver with the lock held says no more
-		var bytes int64
-		live := d.table.Live()
-		for _, h := range live {
-			if b, err := d.table.Get(h); err == nil {
-				bytes += b.size
-			}
-		}
-		what = fmt.Sprintf(" %d submissions, %d operations under way, %d buffers of %d bytes,", len(d.inflight), d.active, len(live), bytes)
-		d.mu.Unlock()
-	}
-	return fmt.Errorf("wgpu: close: work has not ended within %v: %w; left behind until it does:%s the library's objects and the driver's threads for %s",
-		d.closeTimeout, context.DeadlineExceeded, what, d.info.Name)
+	return d.life.Close(d.shut, func() string {
+		buffers, bytes := d.table.Total()
+		return fmt.Sprintf("%d submissions, %d buffers of %d bytes", len(d.inflight), buffers, bytes)
+	})
 }
 
 // shut is Close without a bound.
 func (d *Device) shut() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closing = true
-	for d.active > 0 {
-		d.changed.Wait()
-	}
-	seq, _ := d.flush() // errors of the work are in failed
+	d.life.Lock()
+	defer d.life.Unlock()
+	d.life.StopOperations()
+	seq, _ := d.flush() // Failed has the errors of the work
 	_ = d.wait(context.Background(), seq)
 	for d.polling {
-		d.changed.Wait()
+		d.life.Changed.Wait()
 	}
-	err := d.failed
+	err := d.life.Failed()
 	d.destroy()
 	leave()
 	return err
 }
 
-// destroy gives back all that open and use have made. The caller holds mu.
+// destroy gives back all that open and use have made. The caller holds the lock.
 func (d *Device) destroy() {
-	d.pipes.destroy()
+	d.pipes.Drain((*pipeline).destroy)
 	d.patch.destroy()
-	for _, h := range d.table.Live() {
-		_ = d.table.Free(h) // live a moment ago, and nothing else runs
-	}
+	d.table.FreeAll()
 	for _, s := range d.staging {
 		s.destroy()
 	}

@@ -4,13 +4,13 @@ package wgpu
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-var errBuilt = fmt.Errorf("wgpu: open: %w: this program was built without WebGPU (tag nowgpu, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", gpu.ErrNoDevice)
+var errBuilt = device.NotBuilt("wgpu", "WebGPU", "nowgpu")
 
 // Built reports whether this build has WebGPU in it.
 const Built = false

@@ -14,11 +14,12 @@ func TestPanicWithoutLock(t *testing.T) {
 				t.Error("no panic")
 			}
 		}()
-		if err := d.begin(); err != nil {
+		err := d.life.Begin()
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.end()
-		_ = d.unlocked(func() error { panic("a bug") })
+		defer d.life.End(&err)
+		_ = d.life.Unlocked(func() error { panic("a bug") })
 	}()
 	if err := work(t, d); err != nil {
 		t.Error(err)

@@ -24,7 +24,7 @@ struct Params { index: u32, mask: u32, bits: u32 }
 }
 ` + "\x00"
 
-// preparePatch compiles the shader of patchSource. The caller does not hold mu.
+// preparePatch compiles the shader of patchSource. The caller does not hold the lock.
 func (d *Device) preparePatch() error {
 	d.patchOnce.Lock()
 	defer d.patchOnce.Unlock()

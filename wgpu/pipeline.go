@@ -9,12 +9,8 @@ package wgpu
 import "C"
 
 import (
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -28,9 +24,6 @@ type pipeline struct {
 	params  C.uint32_t // LWG_PARAMS_…
 	aliased bool       // all of its storage buffers are read-write
 	lanes   uint64     // invocations of a workgroup
-	ready   chan struct{}
-	err     error
-	checked atomic.Pointer[spv.Module] // the last module of this code that passed gpu.CheckModule
 }
 
 // slot is a binding of a pipeline.
@@ -60,90 +53,39 @@ func (s *slot) use() int {
 	return useRead
 }
 
-// pipeKey names a pipeline. WebGPU takes a buffer that one dispatch both reads
-// and writes only if all of its bindings are read-write, so that there are two
-// pipelines of a module that is used so.
-type pipeKey struct {
-	hash    [sha256.Size]byte
-	aliased bool
-}
-
-type pipelines struct {
-	mu    sync.RWMutex
-	byKey map[pipeKey]*pipeline
-}
-
-// errPanic is what those get who wait for a compilation that a panic has ended.
-var errPanic = errors.New("wgpu: compiling the shader ended in a panic")
-
-func (ps *pipelines) destroy() {
-	for _, p := range ps.byKey {
-		p.destroy()
-	}
-	clear(ps.byKey)
-}
+// aliasing is the variant of a pipeline. WebGPU takes a buffer that one dispatch both
+// reads and writes only if all of its bindings are read-write. A module that is used
+// so has a second pipeline, which is aliased.
+type aliasing bool
 
 // Prepare compiles a module without running it, so that its first dispatch
 // need not. A driver may still put work off to that first dispatch.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *spv.Module) error {
-	if err := d.begin(); err != nil {
+func (d *Device) Prepare(m *spv.Module) (err error) {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
-	return d.unlocked(func() error {
+	defer d.life.End(&err)
+	return d.life.Unlocked(func() error {
 		_, err := d.pipeline(m, false)
 		return err
 	})
 }
 
-// pipeline returns the pipeline of a module the device can run, compiling it
-// the first time. The caller is an active operation and does not hold mu.
-func (d *Device) pipeline(m *spv.Module, aliased bool) (*pipeline, error) {
-	if m == nil {
-		return nil, gpu.CheckModule(&d.info, m)
-	}
-	ps, key := &d.pipes, pipeKey{m.Hash, aliased}
-	ps.mu.RLock()
-	p := ps.byKey[key]
-	ps.mu.RUnlock()
-	if p == nil || p.checked.Load() != m { // a module of the same code may still declare other limits
-		if err := gpu.CheckModule(&d.info, m); err != nil {
+// pipeline returns the pipeline of a module that the device can run. It compiles the
+// module the first time. The caller is an operation and does not hold the lock.
+func (d *Device) pipeline(m *spv.Module, aliased aliasing) (*pipeline, error) {
+	return d.pipes.Get(&d.info, m, aliased, func() (*pipeline, error) {
+		p := &pipeline{aliased: bool(aliased), lanes: uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])}
+		if err := d.compile(p, m); err != nil {
 			return nil, err
 		}
-	}
-	if p == nil {
-		ps.mu.Lock()
-		if p = ps.byKey[key]; p == nil {
-			if ps.byKey == nil {
-				ps.byKey = map[pipeKey]*pipeline{}
-			}
-			p = &pipeline{ready: make(chan struct{})}
-			ps.byKey[key] = p
-			ps.mu.Unlock()
-			p.err = errPanic // until compile has returned
-			defer func() {
-				if p.err != nil { // the next use may have more luck
-					ps.mu.Lock()
-					delete(ps.byKey, key)
-					ps.mu.Unlock()
-				}
-				close(p.ready)
-			}()
-			p.err = d.compile(p, m, aliased)
-			return p, p.err
-		}
-		ps.mu.Unlock()
-	}
-	<-p.ready
-	p.checked.Store(m)
-	return p, p.err
+		return p, nil
+	})
 }
 
-// compile fills in p.
-func (d *Device) compile(p *pipeline, m *spv.Module, aliased bool) error {
-	p.aliased = aliased
-	p.lanes = uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])
+// compile fills in p. What it has made is destroyed if it fails.
+func (d *Device) compile(p *pipeline, m *spv.Module) error {
 	storage := 0
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
@@ -159,7 +101,7 @@ func (d *Device) compile(p *pipeline, m *spv.Module, aliased bool) error {
 	if err != nil {
 		return err
 	}
-	l, err := spv.Lower(guarded, aliased)
+	l, err := spv.Lower(guarded, p.aliased)
 	if err != nil {
 		return err
 	}
@@ -196,13 +138,13 @@ func (d *Device) build(p *pipeline, name string, code []byte, words int) error {
 	}
 	label := C.CString(name)
 	defer C.free(unsafe.Pointer(label))
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.life.Lock()
+	defer d.life.Unlock()
 	C.lwg_compile(d.c, label, unsafe.Pointer(unsafe.SliceData(code)), C.uint32_t(words), &slots[0], C.uint32_t(len(p.slots)), p.params, &p.c)
 	if p.c.pipeline != nil {
 		objects.pipelines.Add(1)
 	}
-	if err := d.take("compile " + name); err != nil {
+	if err := d.libraryError("compile " + name); err != nil {
 		p.destroy()
 		return err
 	}

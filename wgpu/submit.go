@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -49,11 +50,8 @@ func (f *flight) destroy() {
 	objects.flights.Add(-1)
 }
 
-// scratch is what Submit needs and hands on.
-type scratch struct {
-	pipes []*pipeline
-	uses  []use
-}
+// scratch is what one Submit works in.
+type scratch = device.Scratch[*pipeline, use]
 
 // use is a binding of a dispatch.
 type use struct {
@@ -65,14 +63,14 @@ type use struct {
 // Submit runs the dispatches one after the other.
 // Errors: those of gpu.Device, none of them run then; ErrUnsupported also for
 // shaders that WebGPU cannot express.
-func (d *Device) Submit(list []gpu.Dispatch) error {
-	if err := d.begin(); err != nil {
+func (d *Device) Submit(list []gpu.Dispatch) (err error) {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
-	s := d.takeScratch()
-	defer d.putScratch(s)
-	err := d.unlocked(func() error {
+	defer d.life.End(&err)
+	s := d.scratch.Borrow()
+	defer d.scratch.Return(s)
+	err = d.life.Unlocked(func() error {
 		err := d.compileAll(s, list)
 		d.order.Lock()
 		return err
@@ -99,12 +97,12 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 		if !d.beingRead(s) {
 			break // and mu is held from here to the end: no one frees a buffer
 		}
-		d.changed.Wait()
-		s.uses = s.uses[:0]
+		d.life.Changed.Wait()
+		s.Uses = s.Uses[:0]
 	}
-	uses := s.uses
+	uses := s.Uses
 	for i := range list {
-		x, p := &list[i], s.pipes[i]
+		x, p := &list[i], s.Pipes[i]
 		n := len(p.slots)
 		if x.Count() > 0 {
 			d.record(x, p, uses[:n])
@@ -120,7 +118,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	return nil
 }
 
-// compileAll finds the pipelines of the list. The caller does not hold mu.
+// compileAll finds the pipelines of the list. The caller does not hold the lock.
 func (d *Device) compileAll(s *scratch, list []gpu.Dispatch) error {
 	for i := range list {
 		p, err := d.pipeline(list[i].Module, false)
@@ -132,7 +130,7 @@ func (d *Device) compileAll(s *scratch, list []gpu.Dispatch) error {
 				return err
 			}
 		}
-		s.pipes = append(s.pipes, p)
+		s.Pipes = append(s.Pipes, p)
 	}
 	return nil
 }
@@ -156,15 +154,17 @@ func (p *pipeline) aliases(binds []gpu.Binding) bool {
 // gather finds the buffers of the list, and checks what WebGPU asks besides.
 func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 	for i := range list {
-		p := s.pipes[i]
+		p := s.Pipes[i]
 		for _, t := range p.slots {
 			bind := &list[i].Bindings[t.number]
 			b, err := d.table.Get(bind.Buffer)
 			if err != nil {
 				return fmt.Errorf("wgpu: %s: binding %d: %w", gpu.Label(list[i].Module), t.number, err)
 			}
-			if t.uniform && bind.Offset%d.align != 0 {
-				return fmt.Errorf("wgpu: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, bind.Offset, d.align)
+			if t.uniform {
+				if err := device.CheckUniform(&d.info, list[i].Module, t.number, bind.Offset, d.align); err != nil {
+					return err
+				}
 			}
 			u := use{buf: b, offset: bind.Offset, size: (bind.Span(t.decl, b.size) + 3) &^ 3}
 			if b.size == 0 || u.size <= 0 {
@@ -181,9 +181,9 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 			if u.size < need {
 				return fmt.Errorf("wgpu: %s: binding %d: %w: %d bytes (want at least %d, which the shader's block has)", gpu.Label(list[i].Module), t.number, gpu.ErrInvalidArgument, u.size, need)
 			}
-			s.uses = append(s.uses, u)
+			s.Uses = append(s.Uses, u)
 		}
-		if err := p.conflict(list[i].Module, s.uses[len(s.uses)-len(p.slots):]); err != nil {
+		if err := p.conflict(list[i].Module, s.Uses[len(s.Uses)-len(p.slots):]); err != nil {
 			return err
 		}
 	}
@@ -207,8 +207,8 @@ func (p *pipeline) conflict(m *spv.Module, uses []use) error {
 // beingRead reports whether the list would write a buffer in the middle of a
 // Read of several parts.
 func (d *Device) beingRead(s *scratch) bool {
-	for i := range s.uses {
-		if s.uses[i].write && s.uses[i].buf.reads > 0 {
+	for i := range s.Uses {
+		if s.Uses[i].write && s.Uses[i].buf.reads > 0 {
 			return true
 		}
 	}
@@ -271,7 +271,7 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 
 // flush submits what is recorded and written, and returns the number of the
 // last batch there is, and what went wrong with it, which is also kept for the
-// next Sync or Read. The caller holds mu throughout.
+// next Sync or Read. The caller holds the lock throughout.
 func (d *Device) flush() (uint64, error) {
 	b := &d.rec
 	if len(b.cmds) == 0 && d.queued == 0 {
@@ -280,7 +280,7 @@ func (d *Device) flush() (uint64, error) {
 	err := d.send(b)
 	if err != nil {
 		d.doomed -= b.doomed
-		d.note(err)
+		d.life.Note(err)
 	}
 	seq := b.seq
 	pins := b.pins
@@ -295,8 +295,8 @@ func (d *Device) flush() (uint64, error) {
 // flushOwn is flush for a caller that returns the error itself.
 func (d *Device) flushOwn() (uint64, error) {
 	seq, err := d.flush()
-	if err != nil && d.failed == err {
-		d.failed = nil
+	if err != nil {
+		d.life.Withdraw(err)
 	}
 	return seq, err
 }
@@ -308,7 +308,7 @@ func (d *Device) makeRoom(ctx context.Context) error {
 	if d.info.Kind == gpu.CPU {
 		most = 0
 	}
-	for len(d.inflight) > most && d.lost == nil {
+	for len(d.inflight) > most && d.life.Lost() == nil {
 		if err := d.wait(ctx, d.inflight[0].seq); err != nil {
 			return err
 		}
@@ -318,13 +318,13 @@ func (d *Device) makeRoom(ctx context.Context) error {
 
 // send encodes and submits a batch.
 func (d *Device) send(b *batch) error {
-	if d.lost != nil {
-		return d.lost
+	if d.life.Lost() != nil {
+		return d.life.Lost()
 	}
 	if n := len(b.params); n > 0 && n > d.room {
 		d.room = max(1<<16, 2*n)
 		C.lwg_params(d.c, C.uint64_t(d.room))
-		if err := d.take("parameters"); err != nil {
+		if err := d.libraryError("parameters"); err != nil {
 			d.room = 0
 			return err
 		}
@@ -334,7 +334,7 @@ func (d *Device) send(b *batch) error {
 	}
 	f := d.takeFlight()
 	f.seq = b.seq
-	if err := injected("wgpuQueueSubmit"); err != nil {
+	if err := fault.Result("wgpuQueueSubmit"); err != nil {
 		d.spare = append(d.spare, f)
 		return err
 	}
@@ -342,7 +342,7 @@ func (d *Device) send(b *batch) error {
 		unsafe.SliceData(b.binds), C.uint32_t(len(b.binds)), unsafe.Pointer(unsafe.SliceData(b.params)), C.size_t(len(b.params)), f.c)
 	if r != 0 {
 		d.spare = append(d.spare, f)
-		if err := d.take("submit"); err != nil {
+		if err := d.libraryError("submit"); err != nil {
 			return err
 		}
 		return fmt.Errorf("wgpu: submit: %w: no reason given", gpu.ErrUnsupported)
@@ -364,7 +364,7 @@ func (d *Device) takeFlight() *flight {
 	return &flight{c: C.lwg_flight_new()}
 }
 
-// retire takes note of all flights that are done. The caller holds mu.
+// retire takes note of all flights that are done. The caller holds the lock.
 func (d *Device) retire() {
 	n := 0
 	for n < len(d.inflight) && C.lwg_wait(d.c, d.inflight[n].c, 0) != 0 {
@@ -376,21 +376,12 @@ func (d *Device) retire() {
 	}
 	d.inflight = slices.Delete(d.inflight, 0, n)
 	d.trimStaging()
-	d.changed.Broadcast()
+	d.life.Changed.Broadcast()
 }
 
 // wait waits until batch seq is done, the device is lost, or ctx ends. The
 // caller holds mu, and is without it meanwhile.
 func (d *Device) wait(ctx context.Context, seq uint64) error {
-	stop := func() bool { return true }
-	if ctx.Done() != nil {
-		stop = context.AfterFunc(ctx, func() {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.changed.Broadcast()
-		})
-	}
-	defer stop()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -407,43 +398,28 @@ func (d *Device) wait(ctx context.Context, seq uint64) error {
 				d.poll()
 			} else { // the library's wait cannot be interrupted
 				go func() {
-					d.mu.Lock()
-					defer d.mu.Unlock()
+					d.life.Lock()
+					defer d.life.Unlock()
 					d.poll()
 				}()
 			}
 			continue
 		}
-		d.changed.Wait()
+		if err := d.life.Wait(ctx); err != nil {
+			return err
+		}
 	}
 }
 
-// poll waits for the oldest flight. The caller holds mu and has set polling.
+// poll waits for the oldest flight. The caller holds the lock and has set polling.
 func (d *Device) poll() {
 	f := d.inflight[0]
-	d.mu.Unlock()
+	d.life.Unlock()
 	C.lwg_wait(d.c, f.c, 1)
-	d.mu.Lock()
+	d.life.Lock()
 	d.polling = false
 	if d.checkLost() == nil {
 		d.retire()
 	}
-	d.changed.Broadcast()
-}
-
-func (d *Device) takeScratch() *scratch {
-	if n := len(d.scratch); n > 0 {
-		s := d.scratch[n-1]
-		d.scratch = d.scratch[:n-1]
-		return s
-	}
-	return new(scratch)
-}
-
-// putScratch keeps s for later. What it points to must not be kept alive.
-func (d *Device) putScratch(s *scratch) {
-	clear(s.pipes)
-	clear(s.uses)
-	s.pipes, s.uses = s.pipes[:0], s.uses[:0]
-	d.scratch = append(d.scratch, s)
+	d.life.Changed.Broadcast()
 }

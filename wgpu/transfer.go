@@ -13,8 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/cond"
-	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 const (
@@ -27,32 +26,16 @@ const (
 	stagingKept  = 64 << 20
 )
 
-// pin is the common start of Write and Read.
-func (d *Device) pin(ctx context.Context, op string, h gpu.Handle, offset int64, n int) (*buffer, error) {
-	if err := errs.Context(ctx); err != nil {
-		return nil, err
-	}
-	b, err := d.table.Pin(h)
-	if err != nil {
-		return nil, err
-	}
-	if err := gpu.CheckRange(op, b.size, offset, n); err != nil {
-		_ = d.table.Unpin(h) // pinned above
-		return nil, err
-	}
-	return b, nil
-}
-
 // Write copies data into the buffer from offset on. It has taken its copy when
 // it returns; the copy is queued behind the work submitted so far.
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
 // ctx.Err(); nothing is written then.
-func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
-	if err := d.begin(); err != nil {
+func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
-	b, err := d.pin(ctx, "write", h, offset, len(data))
+	defer d.life.End(&err)
+	b, err := d.table.PinRange(ctx, "write", h, offset, len(data))
 	if err != nil {
 		return err
 	}
@@ -61,7 +44,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		return nil
 	}
 	if offset%4 != 0 || (offset+int64(len(data)))%4 != 0 && offset+int64(len(data)) < b.size {
-		if err := d.unlocked(d.preparePatch); err != nil {
+		if err := d.life.Unlocked(d.preparePatch); err != nil {
 			return err
 		}
 	}
@@ -69,7 +52,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	// see it half-way.
 	for b.used == d.rec.seq || b.reads > 0 {
 		if b.reads > 0 {
-			if err := cond.Wait(ctx, &d.changed); err != nil {
+			if err := d.life.Wait(ctx); err != nil {
 				return err
 			}
 			continue
@@ -122,7 +105,7 @@ func (d *Device) queue(b *buffer, offset int64, data []byte) error {
 	C.lwg_write(d.c, b.handle, C.uint64_t(offset), unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
 	d.queued += int64(len(data))
 	b.wrote = d.rec.seq
-	return d.take("write")
+	return d.libraryError("write")
 }
 
 // staging is a buffer the host can map to read.
@@ -138,7 +121,7 @@ func (s *staging) destroy() {
 	objects.buffers.Add(-1)
 }
 
-// takeStaging returns a staging buffer of at least n bytes. The caller holds mu.
+// takeStaging returns a staging buffer of at least n bytes. The caller holds the lock.
 func (d *Device) takeStaging(n int64) (*staging, error) {
 	for _, s := range d.staging {
 		if !s.busy && s.size >= n && s.size <= 4*n+1<<16 && s.used <= d.done {
@@ -149,7 +132,7 @@ func (d *Device) takeStaging(n int64) (*staging, error) {
 	s := &staging{size: max(1<<16, (n+1<<16-1)&^(1<<16-1)), busy: true}
 	s.handle = C.lwg_buffer(d.c, C.uint64_t(s.size), C.LWG_USAGE_MAP_READ|C.LWG_USAGE_COPY_DST)
 	objects.buffers.Add(1)
-	if err := d.take("read"); err != nil {
+	if err := d.libraryError("read"); err != nil {
 		s.destroy()
 		return nil, err
 	}
@@ -182,12 +165,12 @@ func (d *Device) trimStaging() {
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
 // ctx.Err(), and the first error of submitted work that no Sync or Read has
 // returned yet.
-func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
-	if err := d.begin(); err != nil {
+func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) (err error) {
+	if err := d.life.Begin(); err != nil {
 		return err
 	}
-	defer d.end()
-	b, err := d.pin(ctx, "read", h, offset, len(dst))
+	defer d.life.End(&err)
+	b, err := d.table.PinRange(ctx, "read", h, offset, len(dst))
 	if err != nil {
 		return err
 	}
@@ -196,7 +179,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 		b.reads++
 		defer func() {
 			b.reads--
-			d.changed.Broadcast()
+			d.life.Changed.Broadcast()
 		}()
 	}
 	for len(dst) > 0 {
@@ -236,13 +219,13 @@ func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []by
 	if err := d.takeError(); err != nil {
 		return err
 	}
-	d.mu.Unlock()
+	d.life.Unlock()
 	p := C.lwg_map(d.c, s.handle, C.size_t(n))
 	if p != nil {
-		copy(dst, unsafe.Slice((*byte)(p), n)[offset-from:])
+		device.Copy(dst, unsafe.Slice((*byte)(p), n)[offset-from:])
 		C.lwg_unmap(s.handle)
 	}
-	d.mu.Lock()
+	d.life.Lock()
 	if p != nil {
 		return nil
 	}

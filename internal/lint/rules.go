@@ -17,7 +17,6 @@ type layer struct {
 // layers is the import graph. The first row whose path fits counts.
 var layers = []layer{
 	{"internal/errs", "", "the sentinels sit below everything; put what needs another package where it is used"},
-	{"internal/cond", "", "a wait knows nothing of what it waits for"},
 	{"internal/child", "", "a child process does the jobs of its parent, whatever they are"},
 	{"internal/pixels", "", "pixel conversions serve images of the standard library only; put what needs a device into the root package"},
 	{"internal/bmp", "internal/errs", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
@@ -37,9 +36,10 @@ var layers = []layer{
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
-	{"wgpu", "gpu handles internal/cond internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
+	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
-	{"vk", "gpu handles internal/cond internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"vk", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
 	{"spec", "abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"internal/planner", "internal/errs internal/spv spec spirv tensor", "the kit of plans knows no operation and no device; put what belongs to one family there"},

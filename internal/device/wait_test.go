@@ -1,4 +1,4 @@
-package cond
+package device
 
 import (
 	"context"
@@ -20,16 +20,16 @@ func TestWait(t *testing.T) {
 	}()
 	mu.Lock()
 	for !ready {
-		if err := Wait(t.Context(), c); err != nil {
+		if err := wait(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	if err := Wait(ctx, c); !errors.Is(err, context.Canceled) {
+	if err := wait(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled while it waits: got %v", err)
 	}
-	if err := Wait(ctx, c); !errors.Is(err, context.Canceled) {
+	if err := wait(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: got %v", err)
 	}
 	if mu.TryLock() {

@@ -1,0 +1,65 @@
+package device
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/spv"
+)
+
+// NotBuilt is the error of a backend that the program was built without. backend is
+// the package, api what it stands on, and tag the build tag that leaves it out.
+// Errors: it wraps ErrNoDevice.
+func NotBuilt(backend, api, tag string) error {
+	return fmt.Errorf("%s: open: %w: this program was built without %s (tag %s, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", backend, gpu.ErrNoDevice, api, tag)
+}
+
+// Warner returns warn, or a function that writes to standard error if warn is nil.
+func Warner(warn func(string)) func(string) {
+	if warn == nil {
+		return func(text string) { fmt.Fprintln(os.Stderr, text) }
+	}
+	return warn
+}
+
+// Choose returns the index of the device that selector means, as gpu.Choose does. It
+// warns if the best device runs on the CPU and nobody asked for it.
+// Errors: those of gpu.Choose.
+func Choose(infos []gpu.Info, selector string, warn func(string)) (int, error) {
+	i, err := gpu.Choose(infos, selector)
+	if err != nil {
+		return 0, err
+	}
+	if asked, _ := gpu.Selector(selector); asked == "" && infos[i].Kind == gpu.CPU {
+		warn(gpu.OnlyCPU(&infos[i]))
+	}
+	return i, nil
+}
+
+// CheckUniform reports whether a uniform buffer may begin at offset, in bytes. align
+// is the alignment that the device wants.
+// Errors: ErrInvalidArgument.
+func CheckUniform(info *gpu.Info, m *spv.Module, binding uint32, offset, align int64) error {
+	if offset%align != 0 {
+		return fmt.Errorf("%s: %s: binding %d: %w: offset %d of a uniform buffer is no multiple of %d",
+			info.Backend, gpu.Label(m), binding, gpu.ErrInvalidArgument, offset, align)
+	}
+	return nil
+}
+
+// Faults makes calls of a driver fail, for tests. The function that is stored decides
+// by the name of a call what the call returns in place of the driver's result.
+type Faults[R any] struct {
+	atomic.Pointer[func(call string) R]
+}
+
+// Result is what the named call returns in place of the driver's result. The zero
+// result means that the call is made.
+func (f *Faults[R]) Result(call string) (r R) {
+	if p := f.Load(); p != nil {
+		r = (*p)(call)
+	}
+	return r
+}
