@@ -58,8 +58,10 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 				return abi.Table{}, fmt.Errorf("spec: operation %s: kernel %s: %w", op.Name, k.Name, err)
 			}
 			row.Kernels = append(row.Kernels, k.Name)
-			t.Kernels = append(t.Kernels, entry)
-			seen[k.Name] = true
+			if !seen[k.Name] { // several operations may launch a kernel
+				t.Kernels = append(t.Kernels, entry)
+				seen[k.Name] = true
+			}
 		}
 		t.Ops = append(t.Ops, row)
 	}

@@ -118,8 +118,8 @@ func (g *generator) recompile(ctx context.Context, list []kernel, pinned tools) 
 	return err
 }
 
-// claims checks that each kernel belongs to exactly one operation and that
-// every kernel an operation names exists.
+// claims checks that each kernel belongs to an operation, at least one, and that every
+// kernel an operation names exists.
 func claims(list []kernel, ops []*spec.Op) []error {
 	by := map[string][]string{}
 	for _, op := range ops {
@@ -129,11 +129,8 @@ func claims(list []kernel, ops []*spec.Op) []error {
 	}
 	var found []error
 	for _, k := range list {
-		switch owners := by[k.name]; {
-		case len(owners) == 0 && !freeStanding(k):
+		if len(by[k.name]) == 0 && !freeStanding(k) {
 			found = append(found, fmt.Errorf("genspirv: check: no operation claims the kernel %s (%s); add it to the Kernels of its op or delete the shader", k.name, k.source))
-		case len(owners) > 1:
-			found = append(found, fmt.Errorf("genspirv: check: the operations %s all claim the kernel %s; one must own it", strings.Join(owners, ", "), k.name))
 		}
 		delete(by, k.name)
 	}

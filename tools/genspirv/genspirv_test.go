@@ -66,7 +66,7 @@ func needCompiler(t *testing.T) {
 }
 
 func TestVariants(t *testing.T) {
-	got, err := variants("shaders/test/inc.comp", shader)
+	got, err := variants("", "shaders/test/inc.comp", shader)
 	want := []kernel{
 		{"test/inc.u32", "shaders/test/inc.comp", []string{"T=uint"}},
 		{"test/inc.f32.fast", "shaders/test/inc.comp", []string{"T=float", "FAST"}},
@@ -74,21 +74,76 @@ func TestVariants(t *testing.T) {
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(kernel{})); err != nil || d != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, d)
 	}
-	got, err = variants("shaders/test/one.comp", "#version 450\nvoid main() {}\n")
-	if err != nil || len(got) != 1 || got[0].name != "test/one" {
-		t.Errorf("no variants: %v, %v; want the one kernel test/one", got, err)
-	}
 	for text, want := range map[string]string{
-		"void main() {}\n//lathe:variant u8 U8\n": "at the top",
-		"//lathe:variant\n":                       "want \"//lathe:variant",
-		"//lathe:varient u8\n":                    "want \"//lathe:variant",
-		"//lathe:variant U8\n":                    "suffix",
-		"//lathe:variant ../x\n":                  "suffix",
-		"//lathe:variant u8 -O\n":                 "define \"-O\"",
+		"void main() {}\n//lathe:variant u8 U8\n":     "at the top",
+		"//lathe:variant\n":                           "want \"//lathe:variant",
+		"//lathe:varient u8\n":                        "want \"//lathe:variant",
+		"//lathe:variant U8\n":                        "suffix",
+		"//lathe:variant ../x\n":                      "suffix",
+		"//lathe:variant {f32,}.rows\n":               "suffix",
+		"//lathe:variant f32.*\n":                     "suffix",
+		"//lathe:variant u8 -O\n":                     "define \"-O\"",
+		"//lathe:dtypes f32 f32\n":                    "dtype \"f32\"",
+		"//lathe:dtypes F32\n":                        "dtype \"F32\"",
+		"//lathe:variant *.rows ROWS\n":               "no \"//lathe:dtypes\" line",
+		"//lathe:dtypes f32\n//lathe:variant u8 U8\n": "no meaning",
 	} {
-		if _, err := variants("shaders/test/bad.comp", text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shaders/test/bad.comp:") {
+		if _, err := variants("", "shaders/test/bad.comp", text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shaders/test/bad.comp:") {
 			t.Errorf("%q: error %v, want one with the line and %q", text, err, want)
 		}
+	}
+}
+
+// A family says its grid once, in the file that its shaders include. A shader names its
+// dtypes where they are not those of the family.
+func TestGrids(t *testing.T) {
+	const family = "//lathe:dtypes f32 f16\n//lathe:variant *.rows ROWS\n//lathe:variant {f32,i32}.merge MERGE SIDE=4\n//lathe:variant f64 F64\n"
+	for _, c := range []struct {
+		name, text string
+		files      map[string]string
+		want       []string // without the file's name
+	}{
+		{"no variants", "#version 450\nvoid main() {}\n", nil, []string{""}},
+		{"of a family", "#include \"lib/io.glsl\"\n", map[string]string{"shaders/lib/io.glsl": family},
+			[]string{".f16.rows F16 ROWS", ".f32.merge F32 MERGE SIDE=4", ".f32.rows F32 ROWS", ".f64 F64"}},
+		{"dtypes of its own", "//lathe:dtypes i32 f32\n#include \"lib/io.glsl\"\n", map[string]string{"shaders/lib/io.glsl": family},
+			[]string{".f32.merge F32 MERGE SIDE=4", ".f32.rows F32 ROWS", ".f64 F64", ".i32.merge I32 MERGE SIDE=4", ".i32.rows I32 ROWS"}},
+		{"variants of its own", "//lathe:variant u8 U8\n#include \"lib/io.glsl\"\n", map[string]string{"shaders/lib/io.glsl": family}, []string{".u8 U8"}},
+		{"the first of two families", "#include \"lib/none.glsl\"\n#include \"lib/io.glsl\"\n#include \"lib/other.glsl\"\n",
+			map[string]string{"shaders/lib/none.glsl": "", "shaders/lib/io.glsl": family, "shaders/lib/other.glsl": "//lathe:variant u8 U8\n"},
+			[]string{".f16.rows F16 ROWS", ".f32.merge F32 MERGE SIDE=4", ".f32.rows F32 ROWS", ".f64 F64"}},
+		{"dtypes alone", "//lathe:dtypes f32 bf16\n", nil, []string{".bf16 BF16", ".f32 F32"}},
+		{"braces alone", "//lathe:variant {f32,u8}.texel TEXEL\n", nil, []string{".f32.texel F32 TEXEL", ".u8.texel U8 TEXEL"}},
+	} {
+		files := map[string]string{"shaders/test/k.comp": c.text}
+		for name, text := range c.files {
+			files[name] = text
+		}
+		g, _ := repo(t, files)
+		list, err := kernels(g.root)
+		var got []string
+		for _, k := range list {
+			got = append(got, strings.TrimSpace(strings.TrimPrefix(k.name, "test/k")+" "+strings.Join(k.defines, " ")))
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, error %v; want %q", c.name, got, err, c.want)
+		}
+	}
+	// A change of the family's grid changes the sums of its kernels.
+	sum := func(family string) [32]byte {
+		g, _ := repo(t, map[string]string{"shaders/test/k.comp": "#include \"lib/io.glsl\"\n", "shaders/lib/io.glsl": family})
+		list, err := kernels(g.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := closure(g.root, list[0], tools{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if sum(family) == sum(family+"//lathe:variant u8 U8\n") {
+		t.Error("another grid has the same sum")
 	}
 }
 
@@ -179,13 +234,13 @@ func TestClaims(t *testing.T) {
 	for _, err := range claims(list, ops) {
 		got = append(got, err.Error())
 	}
-	for i, want := range []string{"no operation claims the kernel nn/lost.f32", "operation sub claims the kernel nn/none.f32", "operations add, sub all claim the kernel nn/both.f32"} {
+	for i, want := range []string{"no operation claims the kernel nn/lost.f32", "operation sub claims the kernel nn/none.f32"} {
 		if i >= len(got) || !strings.Contains(got[i], want) {
 			t.Errorf("finding %d of %q: want %q", i, got, want)
 		}
 	}
-	if len(got) != 3 {
-		t.Errorf("findings %q: want 3", got)
+	if len(got) != 2 { // several operations may claim a kernel
+		t.Errorf("findings %q: want 2", got)
 	}
 }
 

@@ -19,9 +19,9 @@ type kernel struct {
 }
 
 var (
-	variantLine = regexp.MustCompile(`^//lathe:variant\s+(\S.*)$`)
 	includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]`)
-	suffixForm  = regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)*$`)
+	suffixForm  = regexp.MustCompile(`^(\*|\{[a-z0-9]+(,[a-z0-9]+)*\}|[a-z0-9_]+)(\.[a-z0-9_]+)*$`)
+	dtypeForm   = regexp.MustCompile(`^[a-z0-9]+$`)
 	baseForm    = regexp.MustCompile(`^[a-z0-9_]+$`)
 	defineForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=\S+)?$`)
 )
@@ -47,10 +47,7 @@ func kernels(root string) ([]kernel, error) {
 		if err != nil {
 			return nil, fmt.Errorf("genspirv: %w", err)
 		}
-		list, err := variants(rel, string(text))
-		if err == nil && len(list) == 1 && list[0].defines == nil && !strings.Contains(path.Base(list[0].name), ".") {
-			list, err = included(root, rel, list)
-		}
+		list, err := variants(root, rel, string(text))
 		if err != nil {
 			return nil, err
 		}
@@ -66,64 +63,142 @@ func kernels(root string) ([]kernel, error) {
 	return all, nil
 }
 
-// variants reads the //lathe:variant lines at the top of a shader: those
-// before the first line that is neither blank nor a comment nor #version.
-func variants(source, text string) ([]kernel, error) {
-	group, base := path.Base(path.Dir(source)), strings.TrimSuffix(path.Base(source), ".comp")
-	if !baseForm.MatchString(group) || !baseForm.MatchString(base) {
-		return nil, fmt.Errorf("genspirv: %s: names of groups and shaders are lower-case letters, digits and _", source)
-	}
-	var list []kernel
+// grid is what the //lathe: lines of a file say.
+type grid struct {
+	dtypes []string // of //lathe:dtypes
+	rows   []row    // of //lathe:variant, one each
+}
+
+// row is a //lathe:variant line: one variant, or one for each of several dtypes.
+type row struct {
+	file    string
+	line    int
+	suffix  string // begins with a dtype, "*" for all of them or "{a,b}" for some
+	defines []string
+}
+
+// parseGrid reads the //lathe: lines at the top of a file: those before the first line
+// that is neither blank nor a comment nor #version.
+func parseGrid(file, text string) (grid, error) {
+	var g grid
 	top := true
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "//lathe:") {
+		directive, found := strings.CutPrefix(line, "//lathe:")
+		if !found {
 			if line != "" && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "#version") {
 				top = false
 			}
 			continue
 		}
-		m := variantLine.FindStringSubmatch(line)
-		if m == nil || !top {
-			return nil, fmt.Errorf("genspirv: %s:%d: want \"//lathe:variant suffix DEFINES...\" at the top of the file (got %q)", source, i+1, line)
+		words := strings.Fields(directive)
+		switch {
+		case !top || len(words) < 2 || words[0] != "variant" && words[0] != "dtypes":
+			return g, fmt.Errorf("genspirv: %s:%d: want \"//lathe:variant suffix DEFINES...\" or \"//lathe:dtypes dtypes...\" at the top of the file (got %q)", file, i+1, line)
+		case words[0] == "dtypes":
+			for _, d := range words[1:] {
+				if !dtypeForm.MatchString(d) || slices.Contains(g.dtypes, d) {
+					return g, fmt.Errorf("genspirv: %s:%d: dtype %q (want lower-case letters and digits, each dtype once)", file, i+1, d)
+				}
+				g.dtypes = append(g.dtypes, d)
+			}
+			continue
+		case !suffixForm.MatchString(words[1]):
+			return g, fmt.Errorf("genspirv: %s:%d: variant suffix %q (want parts of lower-case letters, digits and _ joined by dots; the first may be * or {dtype,dtype})", file, i+1, words[1])
 		}
-		words := strings.Fields(m[1])
-		if !suffixForm.MatchString(words[0]) {
-			return nil, fmt.Errorf("genspirv: %s:%d: variant suffix %q (want parts of lower-case letters, digits and _ joined by dots)", source, i+1, words[0])
-		}
-		for _, d := range words[1:] {
+		for _, d := range words[2:] {
 			if !defineForm.MatchString(d) {
-				return nil, fmt.Errorf("genspirv: %s:%d: define %q (want NAME or NAME=VALUE)", source, i+1, d)
+				return g, fmt.Errorf("genspirv: %s:%d: define %q (want NAME or NAME=VALUE)", file, i+1, d)
 			}
 		}
-		list = append(list, kernel{group + "/" + base + "." + words[0], source, words[1:]})
+		g.rows = append(g.rows, row{file, i + 1, words[1], words[2:]})
 	}
-	if list == nil {
-		list = []kernel{{name: group + "/" + base, source: source}}
+	return g, nil
+}
+
+// variants returns the kernels of a shader. A shader without variants has those of the
+// first file it includes that declares some: a family of kernels says its grid in one
+// place. The dtypes that the shader declares come before those of that file. A shader
+// that declares dtypes, and has no variants from anywhere, has one for each dtype.
+func variants(root, source, text string) ([]kernel, error) {
+	group, base := path.Base(path.Dir(source)), strings.TrimSuffix(path.Base(source), ".comp")
+	if !baseForm.MatchString(group) || !baseForm.MatchString(base) {
+		return nil, fmt.Errorf("genspirv: %s: names of groups and shaders are lower-case letters, digits and _", source)
+	}
+	name := group + "/" + base
+	g, err := parseGrid(source, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.rows) == 0 {
+		family, err := familyGrid(root, source)
+		if err != nil {
+			return nil, err
+		}
+		g.rows = family.rows
+		if len(g.dtypes) == 0 {
+			g.dtypes = family.dtypes
+		}
+		if len(g.rows) == 0 && len(g.dtypes) == 0 {
+			return []kernel{{name: name, source: source}}, nil
+		}
+		if len(g.rows) == 0 {
+			g.rows = []row{{file: source, line: 1, suffix: "*"}}
+		}
+	}
+	var list []kernel
+	used := len(g.dtypes) == 0 // whether the dtypes mean anything
+	for _, r := range g.rows {
+		first, rest, _ := strings.Cut(r.suffix, ".")
+		if rest != "" {
+			rest = "." + rest
+		}
+		var dtypes []string
+		switch {
+		case first == "*":
+			if len(g.dtypes) == 0 {
+				return nil, fmt.Errorf("genspirv: %s:%d: variant %s is of all dtypes, and no \"//lathe:dtypes\" line says which", r.file, r.line, r.suffix)
+			}
+			dtypes = g.dtypes
+		case first[0] == '{':
+			for _, d := range strings.Split(first[1:len(first)-1], ",") {
+				if len(g.dtypes) == 0 || slices.Contains(g.dtypes, d) {
+					dtypes = append(dtypes, d)
+				}
+			}
+		default:
+			list = append(list, kernel{name + "." + r.suffix, source, r.defines})
+			continue
+		}
+		used = true
+		for _, d := range dtypes {
+			list = append(list, kernel{name + "." + d + rest, source, append([]string{strings.ToUpper(d)}, r.defines...)})
+		}
+	}
+	if !used {
+		return nil, fmt.Errorf("genspirv: %s: the dtypes %v have no meaning, because each variant names its own", source, g.dtypes)
 	}
 	return list, nil
 }
 
-// included returns the variants that the files a shader includes declare, for a
-// shader that declares none: a family of kernels has its variants in one place.
-// The first file that declares any decides; without one, the list is as it was.
-func included(root, source string, list []kernel) ([]kernel, error) {
+// familyGrid is the grid of the first file that a shader includes, and that declares
+// variants.
+func familyGrid(root, source string) (grid, error) {
 	files, err := sources(root, source)
 	if err != nil {
-		return nil, err
+		return grid{}, err
 	}
 	for _, m := range includeLine.FindAllStringSubmatch(string(files[source]), -1) {
 		name := path.Join(path.Dir(source), m[1])
 		if files[name] == nil {
 			name = path.Join("shaders", m[1])
 		}
-		if !strings.Contains(string(files[name]), "//lathe:variant") {
-			continue
+		g, err := parseGrid(name, string(files[name]))
+		if err != nil || len(g.rows) > 0 {
+			return g, err
 		}
-		// They are read as if they stood in the shader itself.
-		return variants(source, string(files[name]))
 	}
-	return list, nil
+	return grid{}, nil
 }
 
 // sources returns the shader file and all it includes, however deep, as paths
