@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/indexing"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -36,7 +37,7 @@ func newEmbedding() *spec.Op {
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "the rows, [..., d], of the dtype of weight"}},
 		Defaults: Embedding{},
-		Kernels:  slices.Clone(checkIndexKernels),
+		Kernels:  indexing.CheckKernels(),
 	}
 	for _, v := range []string{"u8", "u16", "u32", "u32.texel", "u128", "u128.texel"} {
 		op.Kernels = append(op.Kernels, spec.Kernel{Name: embedding + "." + v, Params: embeddingParams{}})

@@ -34,7 +34,8 @@ type Definition[A Call] struct {
 	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).
 	Shape func(a A, in []tensor.Desc) ([]tensor.Desc, error)
 	// Plan turns a checked call into launches for a target. Operands have strides that
-	// their Arg.Strides allows.
+	// their Arg.Strides allows. Define adds the names to its errors too, and to those of
+	// the plan's device checks.
 	// Errors: ErrUnsupported (a dtype that the target lacks), ErrStrides, *LimitError.
 	Plan func(a A, t *Target, in, out []tensor.Desc) (*Plan, error)
 	// Strategies lists the names that Target.Strategy may have for a call. The first is
@@ -118,7 +119,14 @@ func Define[A Call](d Definition[A]) *Op {
 				return nil, named(fmt.Errorf("%w: no target to plan for", errs.ErrInvalidArgument))
 			}
 			p, err := d.Plan(a, t, in, out)
-			return p, named(err)
+			if err != nil || p == nil {
+				return nil, named(err)
+			}
+			for i := range p.Checks {
+				unnamed := p.Checks[i].Error
+				p.Checks[i].Error = func(words [4]uint32) error { return named(unnamed(words)) }
+			}
+			return p, nil
 		}
 	}
 	if d.Strategies != nil {
