@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -203,7 +204,7 @@ func planAdam(c AdamUpdate, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, 
 		// Four buffers: in place, after a copy, which is one onto itself where
 		// the caller works in place.
 		for i, s := range sources {
-			if err := addFlatCopy(plan, t, in[0].Bytes(), s.ref, 0, operands[1+i].ref, 0); err != nil {
+			if err := movement.AddFlatCopy(plan, t, in[0].Bytes(), s.ref, 0, operands[1+i].ref, 0); err != nil {
 				return nil, err
 			}
 		}

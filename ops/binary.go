@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -19,7 +20,7 @@ type repeatParams struct {
 
 // binaryStridedParams is that of lib/binary_strided.glsl.
 type binaryStridedParams struct {
-	N, A, B            [maxRank]uint32
+	N, A, B            [planner.MaxRank]uint32
 	Rank, Count        uint32
 	ABase, BBase, Base uint32
 }
@@ -182,8 +183,8 @@ func planBinary(op, shader string, t *spec.Target, in []tensor.Desc, out tensor.
 		flat = flat && ok && (r.div == 0 || int64(r.elems*d.Size()+15) <= maxSpan(t, k.texel)) && n < 1<<31
 	}
 	if !flat {
-		if len(dims) > maxRank {
-			return nil, unsupported(op, "%v and %v (at most %d dimensions that differ)", in[0], in[1], maxRank)
+		if len(dims) > planner.MaxRank {
+			return nil, unsupported(op, "%v and %v (at most %d dimensions that differ)", in[0], in[1], planner.MaxRank)
 		}
 		return plan, addBinaryStrided(plan, op, shader, t, dims, operands)
 	}
@@ -267,7 +268,7 @@ func repeatOf(dims, steps []int, pack int) (repeat, bool) {
 func addBinaryStrided(plan *spec.Plan, op, shader string, t *spec.Target, dims []int, operands []strided) error {
 	const most = 256
 	d := operands[0].dtype
-	pack, room := 16/d.Size(), min(t.MaxBinding, maxWindow)-windowAlign(t)
+	pack, room := 16/d.Size(), min(t.MaxBinding, planner.MaxWindow)-windowAlign(t)
 	// A transposed operand that is larger than bindings is better copied.
 	far := false
 	for _, o := range operands[:2] {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -100,7 +101,7 @@ var castOp = spec.Register(&spec.Op{
 		}
 		if name == "" {
 			plan := &spec.Plan{}
-			return plan, addFlatCopy(plan, t, int64(n)*int64(to.Size()), spec.In(0), 0, spec.Out(0), 0)
+			return plan, movement.AddFlatCopy(plan, t, int64(n)*int64(to.Size()), spec.In(0), 0, spec.Out(0), 0)
 		}
 		// Four elements an invocation, whatever packs they make.
 		k := flatKernel{name: name, local: smallGroup * max(from.Size(), to.Size()) / 4, packs: 1}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/indexing"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -164,7 +165,7 @@ func planEmbedding(_ spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Pl
 		name, local, each = name+".texel", texelGroup, 4
 	}
 	// Places are counted in bytes here.
-	span := min(maxSpan(t, texel), maxWindow)
+	span := min(maxSpan(t, texel), planner.MaxWindow)
 	index := strided{ref: spec.In(0), dtype: tensor.U8, steps: []int{in[0].DType.Size(), 0}}
 	from := strided{ref: spec.In(1), dtype: tensor.U8, steps: []int{bytes, unit}}
 	to := strided{ref: spec.Out(0), dtype: tensor.U8, steps: []int{bytes, unit}}

@@ -3,6 +3,8 @@ package ops
 import (
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/movement"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -18,7 +20,7 @@ type Slice struct {
 // Spec returns the declaration.
 func (Slice) Spec() *spec.Op { return sliceOp }
 
-// start and step along dimension d of a shape.
+// at returns the first index and the step along dimension d of a shape.
 func (c Slice) at(shape []int, d int) (start, step int) {
 	start, step = c.Start[d], 1
 	if start < 0 {
@@ -30,43 +32,43 @@ func (c Slice) at(shape []int, d int) (start, step int) {
 	return start, step
 }
 
-var sliceOp = newMover(mover{
-	name: "slice", call: Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},
-	doc: "Takes a box out of a tensor, every element of it or one in so many.",
-	in:  spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
-	out: "the elements taken, of the shape that the attribute size says",
-	bench: func(d tensor.DType) []spec.BenchCase {
-		var ws []spec.BenchCase
-		for _, s := range benchShapes { // the right half
-			ws = append(ws, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+// shape checks the attributes for an input, and returns the output's shape.
+func (c Slice) shape(in tensor.Desc) ([]int, error) {
+	if rank := len(in.Shape); len(c.Start) != rank || len(c.Size) != rank || c.Step != nil && len(c.Step) != rank {
+		return nil, planner.Invalid("%v: start %v, size %v, step %v (want %d numbers each)", in, c.Start, c.Size, c.Step, rank)
+	}
+	for d, n := range in.Shape {
+		start, step := c.at(in.Shape, d)
+		size := c.Size[d]
+		if size < 0 || step < 1 || start < 0 || start > n || size > 0 && (start >= n || size-1 > (n-1-start)/step) {
+			return nil, planner.Invalid("%v: dimension %d from %d, %d elements, step %d (want within 0 to %d, step at least 1)", in, d, c.Start[d], size, step, n)
 		}
-		return ws
+	}
+	return slices.Clone(c.Size), nil
+}
+
+// view is what the slice takes of an input.
+func (c Slice) view(in tensor.Desc) planner.Operand {
+	src := planner.Operand{Ref: spec.In(0), Strides: slices.Clone(in.ElementStrides())}
+	for d := range src.Strides {
+		start, step := c.at(in.Shape, d)
+		src.Base += start * src.Strides[d]
+		src.Strides[d] *= step
+	}
+	return src
+}
+
+var sliceOp = movement.Define(movement.Movement[Slice]{
+	Name: "slice", ONNX: []string{"Slice"},
+	Doc:      "Takes a box out of a tensor, every element of it or one in so many.",
+	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
+	Out:      "the elements taken, of the shape that the attribute size says",
+	Defaults: Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},
+	Shape:    func(c Slice, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
+	Copies: func(c Slice, in []tensor.Desc, out tensor.Desc) []movement.Copy {
+		return []movement.Copy{{Shape: out.Shape, Src: c.view(in[0]), Dst: planner.OperandOf(spec.Out(0), out)}}
 	},
-	shape: func(call spec.Call, in []tensor.Desc) ([]int, error) {
-		c, shape := call.(Slice), in[0].Shape
-		if len(c.Start) != len(shape) || len(c.Size) != len(shape) || c.Step != nil && len(c.Step) != len(shape) {
-			return nil, invalid("slice", "%v: start %v, size %v, step %v (want %d numbers each)", in[0], c.Start, c.Size, c.Step, len(shape))
-		}
-		for d, n := range shape {
-			start, step := c.at(shape, d)
-			size := c.Size[d]
-			if size < 0 || step < 1 || start < 0 || start > n || size > 0 && (start >= n || size-1 > (n-1-start)/step) {
-				return nil, invalid("slice", "%v: dimension %d from %d, %d elements, step %d (want within 0 to %d, step at least 1)", in[0], d, c.Start[d], size, step, n)
-			}
-		}
-		return slices.Clone(c.Size), nil
-	},
-	plan: func(plan *spec.Plan, call spec.Call, t *spec.Target, in []tensor.Desc, out tensor.Desc) error {
-		c, src := call.(Slice), place{ref: spec.In(0), steps: slices.Clone(in[0].ElementStrides())}
-		for d := range src.steps {
-			start, step := c.at(in[0].Shape, d)
-			src.base += start * src.steps[d]
-			src.steps[d] *= step
-		}
-		return addCopy(plan, t, out.DType, out.Shape, src, placeOf(spec.Out(0), out))
-	},
-	from: func(call spec.Call, in []*tensor.Host, index []int) (int, []int) {
-		c := call.(Slice)
+	Origin: func(c Slice, in []*tensor.Host, index []int) (int, []int) {
 		for d := range index {
 			step := 1
 			if c.Step != nil {
@@ -76,23 +78,32 @@ var sliceOp = newMover(mover{
 		}
 		return 0, index
 	},
-	calls: []spec.Call{
-		Slice{Start: []int{1, 2, 0}, Size: []int{1, 1, 5}, Step: []int{1, 9, 1}},
-		Slice{Start: []int{0, 0, -5}, Size: []int{2, 2, 2}, Step: []int{1, 2, 3}},
-		Slice{Start: []int{0, 0, 0}, Size: []int{1, 0, 5}},
-	},
-	invalid: []spec.Call{
-		Slice{}, Slice{Start: []int{0, 0, 0}, Size: []int{1, 1}}, Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
-		Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, -1}}, Slice{Start: []int{1 << 30, 0, 0}, Size: []int{1, 1, 1}},
-		Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, 1 << 40}}, Slice{Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
-		Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1, 0}}, Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, 2}, Step: []int{1, 1, -1}},
-		Slice{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, 1 << 62}},
-	},
-	dims: []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{8}}},
-	inputs: func(d tensor.DType, dims []int) []tensor.Desc {
-		if dims[0] < 2 || dims[1] < 3 || dims[2] < 5 {
-			return nil
-		}
-		return []tensor.Desc{tensor.Contiguous(d, dims...)}
+	Cases: spec.CasesOf[Slice]{
+		Calls: []Slice{
+			{Start: []int{1, 2, 0}, Size: []int{1, 1, 5}, Step: []int{1, 9, 1}},
+			{Start: []int{0, 0, -5}, Size: []int{2, 2, 2}, Step: []int{1, 2, 3}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 0, 5}},
+		},
+		Invalid: []Slice{
+			{}, {Start: []int{0, 0, 0}, Size: []int{1, 1}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, -1}}, {Start: []int{1 << 30, 0, 0}, Size: []int{1, 1, 1}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, 1 << 40}}, {Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1, 0}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 2}, Step: []int{1, 1, -1}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, 1 << 62}},
+		},
+		Dims: []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{8}}},
+		Inputs: func(_ Slice, d tensor.DType, dims []int) []tensor.Desc {
+			if dims[0] < 2 || dims[1] < 3 || dims[2] < 5 {
+				return nil
+			}
+			return []tensor.Desc{tensor.Contiguous(d, dims...)}
+		},
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var cases []spec.BenchCase
+			for _, s := range planner.BenchShapes { // the right half
+				cases = append(cases, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+			}
+			return cases
+		},
 	},
 })

@@ -31,6 +31,12 @@ const (
 // Pack is the bytes that a kernel loads at once.
 const Pack = 16
 
+// MaxRank is the most dimensions that a kernel walks with strides.
+const MaxRank = 8
+
+// MaxWindow is the most bytes that kernels which count elements in 31 bits may bind.
+const MaxWindow = 1 << 30
+
 // Invalid is an ErrInvalidArgument, for the Shape of an operation.
 func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errs.ErrInvalidArgument, fmt.Sprintf(format, args...))

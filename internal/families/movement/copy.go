@@ -1,0 +1,362 @@
+package movement
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Names of the kernels, without the size of what they move.
+const (
+	copyFlat    = "move/copy"
+	copyStrided = "move/copy_strided"
+	copyTile    = "move/copy_tile"
+)
+
+type flatCopyParams struct{ Count uint32 }
+
+type stridedCopyParams struct {
+	N, Src, Dst                    [planner.MaxRank]uint32
+	Rank, Inner, Run, Packs, Total uint32
+	SrcBase, DstBase               uint32
+}
+
+type tileCopyParams struct {
+	N, Src, Dst               [planner.MaxRank]uint32
+	Rank, Down, Across, Total uint32
+	SrcBase, DstBase          uint32
+}
+
+// CopyKernels are the kernels that AddCopy launches.
+func CopyKernels() []spec.Kernel {
+	flat := planner.DTypeVariants(copyFlat, flatCopyParams{}, []tensor.DType{tensor.U8}, func(tensor.DType) bool { return true })
+	return append(flat, []spec.Kernel{
+		{Name: copyStrided + ".u8", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u8.texel", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u16", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u16.texel", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u32", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u32.texel", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u128", Params: stridedCopyParams{}},
+		{Name: copyStrided + ".u128.texel", Params: stridedCopyParams{}},
+		{Name: copyTile + ".u32", Params: tileCopyParams{}},
+		{Name: copyTile + ".u32.texel", Params: tileCopyParams{}},
+		{Name: copyTile + ".u32.texel.aligned", Params: tileCopyParams{}},
+		{Name: copyTile + ".u32.texel.packed", Params: tileCopyParams{}},
+	}...)
+}
+
+// AddCopy appends to a plan the launches that copy a shape of elements of d from src to
+// dst. Base of an operand is the element that it begins with; its DType does not matter.
+// The elements of dst must not overlap one another. Elements are moved as bits.
+// Errors: spec.ErrStrides for more than 8 dimensions that cannot be taken together, and
+// for rows of dst that interleave; *LimitError.
+func AddCopy(plan *spec.Plan, t *spec.Target, d tensor.DType, shape []int, src, dst planner.Operand) error {
+	if slices.Contains(shape, 0) {
+		return nil
+	}
+	m := newMove(d, shape, src, dst)
+	if len(m.n) > planner.MaxRank {
+		return planner.Strides("%v with strides %v and %v (at most %d dimensions that differ)", shape, src.Strides, dst.Strides, planner.MaxRank)
+	}
+	if len(m.n) == 1 && m.src.Strides[0] == 1 && m.dst.Strides[0] == 1 {
+		size := int64(m.src.DType.Size())
+		from, to := int64(m.src.Base)*size, int64(m.dst.Base)*size
+		if from%planner.WindowAlign(t) == 0 && to%planner.WindowAlign(t) == 0 {
+			return AddFlatCopy(plan, t, int64(m.n[0])*size, src.Ref, from, dst.Ref, to)
+		}
+	}
+	return m.addStrided(plan, t)
+}
+
+// AddFlatCopy appends to a plan the launches that copy so many bytes, from byte from of
+// src to byte to of dst. Both offsets are multiples of planner.WindowAlign.
+// Errors: *LimitError.
+func AddFlatCopy(plan *spec.Plan, t *spec.Target, bytes int64, src spec.Ref, from int64, dst spec.Ref, to int64) error {
+	first := len(plan.Steps)
+	k := planner.FlatVariant(t, copyFlat, tensor.U8)
+	k.Params = func(_, count int) any { return flatCopyParams{uint32(count)} }
+	if err := planner.AddFlat(plan, t, k, int(bytes), planner.Flat(src, tensor.U8), planner.Flat(dst, tensor.U8)); err != nil {
+		return err
+	}
+	for _, s := range plan.Steps[first:] {
+		s.Bind[0].Offset += from
+		s.Bind[1].Offset += to
+	}
+	return nil
+}
+
+// move is a copy in the form that suits the kernels: words where it can be words, as
+// few dimensions as possible, ordered by their strides in the output.
+type move struct {
+	n []int // the size of each dimension, outermost first
+	// The DType of both is U8, F16 or U32. Only its size counts.
+	src, dst planner.Operand
+}
+
+func newMove(d tensor.DType, shape []int, src, dst planner.Operand) *move {
+	m := &move{n: shape, src: src, dst: dst}
+	m.src.Strides, m.dst.Strides = slices.Clone(src.Strides), slices.Clone(dst.Strides)
+	switch d.Size() {
+	case 8: // pairs of words
+		m.scale(2)
+		m.setDType(tensor.U32)
+		m.n = append(slices.Clone(shape), 2)
+		m.src.Strides, m.dst.Strides = append(m.src.Strides, 1), append(m.dst.Strides, 1)
+	case 4:
+		m.setDType(tensor.U32)
+	case 2:
+		m.setDType(tensor.F16)
+	default:
+		m.setDType(tensor.U8)
+	}
+	m.sort()
+	m.widen()
+	return m
+}
+
+// setDType sets the type of the elements that are moved.
+func (m *move) setDType(d tensor.DType) { m.src.DType, m.dst.DType = d, d }
+
+// size is the bytes of an element that is moved.
+func (m *move) size() int { return m.dst.DType.Size() }
+
+func (m *move) scale(by int) {
+	m.src.Base *= by
+	m.dst.Base *= by
+	for i := range m.src.Strides {
+		m.src.Strides[i] *= by
+		m.dst.Strides[i] *= by
+	}
+}
+
+// sort orders the dimensions by their stride in the output, largest first, and
+// merges those that are one.
+func (m *move) sort() {
+	order := make([]int, len(m.n))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if c := m.dst.Strides[b] - m.dst.Strides[a]; c != 0 {
+			return c
+		}
+		return m.src.Strides[b] - m.src.Strides[a]
+	})
+	n, src, dst := make([]int, len(order)), make([]int, len(order)), make([]int, len(order))
+	for i, d := range order {
+		n[i], src[i], dst[i] = m.n[d], m.src.Strides[d], m.dst.Strides[d]
+	}
+	m.src.Strides, m.dst.Strides = src, dst
+	shape, both := planner.Collapse(n, []planner.Operand{m.src, m.dst})
+	m.n, m.src, m.dst = shape, both[0], both[1]
+}
+
+// widen moves larger elements where neighbours always move together.
+func (m *move) widen() {
+	for m.size() < 4 {
+		last := len(m.n) - 1
+		even := m.n[last]%2 == 0 && m.src.Strides[last] == 1 && m.dst.Strides[last] == 1 && m.src.Base%2 == 0 && m.dst.Base%2 == 0
+		for i := range last {
+			even = even && m.src.Strides[i]%2 == 0 && m.dst.Strides[i]%2 == 0
+		}
+		if !even {
+			return
+		}
+		m.n[last] /= 2
+		m.src.Base /= 2
+		m.dst.Base /= 2
+		for i := range last {
+			m.src.Strides[i] /= 2
+			m.dst.Strides[i] /= 2
+		}
+		if m.size() == 2 {
+			m.setDType(tensor.U32)
+		} else {
+			m.setDType(tensor.F16)
+		}
+	}
+}
+
+func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
+	texel := planner.UsesTexels(t, planner.TexelGroup)
+	launch, multiple := m.strided, 1
+	if m.packs() {
+		multiple = 4
+	} else if m.turn(t) {
+		launch = m.tile
+	}
+	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
+	return planner.Split(t, span, planner.RegionOf(m.n), []planner.Operand{m.src, m.dst}, multiple, func(r planner.Region) error {
+		if m.size() < 4 {
+			return m.part(r, 0, 1).addApart(plan, t, texel)
+		}
+		step, err := launch(t, r, texel)
+		if err == nil {
+			plan.Steps = append(plan.Steps, step)
+		}
+		return err
+	})
+}
+
+// part is the move of a region alone, with dimension d taken in steps of by.
+func (m *move) part(r planner.Region, d, by int) *move {
+	p := &move{n: r.N, src: m.src, dst: m.dst}
+	for i, from := range r.From {
+		p.src.Base += from * m.src.Strides[i]
+		p.dst.Base += from * m.dst.Strides[i]
+	}
+	p.src.Strides, p.dst.Strides = slices.Clone(m.src.Strides), slices.Clone(m.dst.Strides)
+	p.src.Strides[d] *= by
+	p.dst.Strides[d] *= by
+	p.sort()
+	return p
+}
+
+// addApart appends the launches of a move that fits bindings, of elements
+// smaller than words, so that no two rows of a launch share a word: where the
+// indices of a dimension lead so close together, even and odd ones have a launch
+// each. Two of a kind are a word apart then: at least two gaps and an element lie
+// between them, or what has gaps itself.
+// Errors: spec.ErrStrides if an index of one dimension leads to between the
+// elements that another dimension leads to.
+func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
+	per, reach, row := 4/m.size(), 1, true
+	for d := len(m.n) - 1; d >= 0 && m.n[d] > 1; d-- {
+		gap := m.dst.Strides[d] - reach
+		if gap < 0 {
+			return planner.Strides("an output of %v with strides %v, which interleave", m.n, m.dst.Strides)
+		}
+		row = row && gap == 0
+		if !row && gap < per-1 {
+			for odd := range 2 {
+				half := planner.RegionOf(m.n)
+				half.From[d], half.N[d] = odd, (m.n[d]+1-odd)/2
+				if err := m.part(half, d, 2).addApart(plan, t, texel); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		reach += (m.n[d] - 1) * m.dst.Strides[d]
+	}
+	step, err := m.strided(t, planner.RegionOf(m.n), texel)
+	plan.Steps = append(plan.Steps, step)
+	return err
+}
+
+// turn reports whether tiles suit: words that are neighbours in the output and
+// in the input along two different dimensions, of which the latter then comes
+// second to last.
+func (m *move) turn(t *spec.Target) bool {
+	const least = 4
+	last := len(m.n) - 1
+	if m.size() != 4 || m.n[last] < least || m.dst.Strides[last] != 1 || m.src.Strides[last] < 2 || t.MaxSharedBytes < 32*33*4 {
+		return false
+	}
+	d := slices.Index(m.src.Strides, 1)
+	if d < 0 || m.n[d] < least {
+		return false
+	}
+	for _, s := range [][]int{m.n, m.src.Strides, m.dst.Strides} {
+		moved := s[d]
+		copy(s[d:last-1], s[d+1:last])
+		s[last-1] = moved
+	}
+	return true
+}
+
+// tile is the launch of copy_tile.comp for a region.
+func (m *move) tile(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
+	in, srcBase := m.src.Window(t, r)
+	out, dstBase := m.dst.Window(t, r)
+	p := tileCopyParams{Rank: uint32(len(r.N)), SrcBase: srcBase, DstBase: dstBase}
+	name, side, aligned, packed := copyTile+".u32", 32, srcBase%4 == 0, dstBase%4 == 0 && r.N[len(r.N)-1]%4 == 0
+	if texel {
+		name, side = name+".texel", 64
+	}
+	total := int64(1)
+	for i := range r.N {
+		d := len(r.N) - 1 - i
+		p.N[i], p.Src[i], p.Dst[i] = uint32(r.N[d]), uint32(m.src.Strides[d]), uint32(m.dst.Strides[d])
+		aligned = aligned && (i == 1 || m.src.Strides[d]%4 == 0)
+		packed = packed && (i == 0 || m.dst.Strides[d]%4 == 0)
+		if i >= 2 {
+			total *= int64(r.N[d])
+		}
+	}
+	down := side
+	switch {
+	case texel && aligned && packed:
+		name, down = name+".packed", 4*side
+	case texel && aligned:
+		name += ".aligned"
+	}
+	p.Down, p.Across = planner.CeilDiv(p.N[0], uint32(down)), planner.CeilDiv(p.N[1], uint32(side))
+	total *= int64(p.Down) * int64(p.Across)
+	p.Total = uint32(min(total, math.MaxUint32))
+	groups, err := planner.Grid(t, total)
+	return spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
+}
+
+// packs reports whether rows lie in whole packs on both sides.
+func (m *move) packs() bool {
+	last := len(m.n) - 1
+	whole := m.size() == 4 && m.n[last]%4 == 0 && m.src.Strides[last] == 1 && m.dst.Strides[last] == 1 && m.src.Base%4 == 0 && m.dst.Base%4 == 0
+	for d := range last {
+		whole = whole && m.src.Strides[d]%4 == 0 && m.dst.Strides[d]%4 == 0
+	}
+	return whole
+}
+
+// strided is the launch of copy_strided.comp for a region.
+func (m *move) strided(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
+	in, srcBase := m.src.Window(t, r)
+	out, dstBase := m.dst.Window(t, r)
+	p := stridedCopyParams{Rank: uint32(len(r.N)), SrcBase: srcBase, DstBase: dstBase}
+	for i := range r.N {
+		d := len(r.N) - 1 - i
+		p.N[i], p.Src[i], p.Dst[i] = uint32(r.N[d]), uint32(m.src.Strides[d]), uint32(m.dst.Strides[d])
+	}
+	per := uint32(4 / m.size())
+	name := copyStrided + map[int]string{1: ".u8", 2: ".u16", 4: ".u32"}[m.size()]
+	if m.packs() {
+		name = copyStrided + ".u128"
+		p.N[0] /= 4
+		p.SrcBase /= 4
+		p.DstBase /= 4
+		for i := 1; i < len(r.N); i++ {
+			p.Src[i] /= 4
+			p.Dst[i] /= 4
+		}
+	}
+	// A row takes in dimensions as long as the output goes on without a gap.
+	p.Run = 1
+	for p.Inner < p.Rank && p.Dst[p.Inner] == p.Run {
+		p.Run *= p.N[p.Inner]
+		p.Inner++
+	}
+	// Where in a word it begins may differ from row to row.
+	rows, begins, same := int64(1), dstBase%per, true
+	for d := p.Inner; d < p.Rank; d++ {
+		rows *= int64(p.N[d])
+		same = same && p.Dst[d]%per == 0
+	}
+	if !same {
+		begins = per - 1
+	}
+	words := planner.CeilDiv(begins+p.Run, per)
+	local, each := planner.SmallGroup, uint32(1)
+	if texel {
+		name, local, each = name+".texel", planner.TexelGroup, 4/per
+	}
+	p.Packs = planner.CeilDiv(words, each)
+	total := rows * int64(p.Packs)
+	p.Total = uint32(min(total, math.MaxUint32))
+	groups, err := planner.Grid(t, planner.CeilDiv(total, int64(local)))
+	return spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
+}

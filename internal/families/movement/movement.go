@@ -1,0 +1,115 @@
+// Package movement declares the operations that move elements and compute nothing:
+// their plans are copies between strides. AddCopy is that copy, for any plan.
+package movement
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Movement is an operation that moves elements of any dtype.
+type Movement[A spec.Call] struct {
+	Name, Doc string
+	ONNX      []string
+	// Kernels are those that are this operation's own.
+	Kernels  []spec.Kernel
+	Defaults A
+	In       spec.Arg
+	// Out says what the output is.
+	Out string
+	// Shape checks the attributes and returns the output's shape. The inputs have one
+	// dtype.
+	Shape func(a A, in []tensor.Desc) ([]int, error)
+	// Copies lists the copies that a call consists of. Shape has checked it.
+	Copies func(a A, in []tensor.Desc, out tensor.Desc) []Copy
+	// Origin returns the input, and the index there, of the element that belongs at an
+	// index of the output. It may change the index. The reference is made of it.
+	Origin func(a A, in []*tensor.Host, index []int) (int, []int)
+	// Cases are those of the operation. The family adds what they leave out: element
+	// types, values, the default call and benches of it.
+	Cases spec.CasesOf[A]
+}
+
+// Copy is a copy of a shape of elements from Src to Dst, as AddCopy takes it.
+type Copy struct {
+	Shape    []int
+	Src, Dst planner.Operand
+}
+
+// Define declares an operation that moves elements. All operands may have any strides.
+func Define[A spec.Call](m Movement[A]) *spec.Op {
+	m.In.Strides = spec.AnyStrides
+	shape := func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+		for _, d := range in {
+			if d.DType != in[0].DType {
+				return nil, planner.Invalid("inputs of dtypes %v and %v", in[0].DType, d.DType)
+			}
+		}
+		shape, err := m.Shape(a, in)
+		if err != nil {
+			return nil, err
+		}
+		return []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}, nil
+	}
+	cases := m.Cases
+	cases.DTypes, cases.Low, cases.High, cases.Specials = tensor.DTypes(), -100, 100, true
+	cases.Calls = append([]A{m.Defaults}, cases.Calls...)
+	if cases.Bench == nil {
+		cases.Bench = planner.BenchCases(m.Defaults, 1)
+	}
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: m.Name, Group: "move", Doc: m.Doc,
+		In:       []spec.Arg{m.In},
+		Out:      []spec.Arg{{Name: "out", Doc: m.Out, Strides: spec.AnyStrides}},
+		Traits:   spec.Traits{Class: spec.Movement, ONNX: m.ONNX},
+		Defaults: m.Defaults,
+		Kernels:  m.Kernels,
+		Shape:    shape,
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			plan := &spec.Plan{}
+			for _, c := range m.Copies(a, in, out[0]) {
+				if err := AddCopy(plan, t, out[0].DType, c.Shape, c.Src, c.Dst); err != nil {
+					return nil, err
+				}
+			}
+			return plan, nil
+		},
+		Reference: func(a A, in, out []*tensor.Host) {
+			size := out[0].DType.Size()
+			out[0].Each(func(index []int, to int) {
+				i, at := m.Origin(a, in, slices.Clone(index))
+				from := 0
+				for d, stride := range in[i].ElementStrides() {
+					from += at[d] * stride
+				}
+				copy(out[0].Data[to*size:(to+1)*size], in[i].Data[from*size:])
+			})
+		},
+		Tolerance: func(A, tensor.DType, []tensor.Desc) spec.Tolerance {
+			return spec.Tolerance{Why: "bits are moved"}
+		},
+		Cost: func(a A, in []tensor.Desc) spec.Cost {
+			bytes := int64(0)
+			for _, d := range in {
+				bytes += int64(d.Elems() * d.DType.Size())
+			}
+			if out, err := shape(a, in); err == nil {
+				bytes += int64(out[0].Elems() * out[0].DType.Size())
+			}
+			return spec.Cost{Bytes: bytes}
+		},
+		Cases: cases,
+	}))
+}
+
+// Permute returns a slice in the order of perm: element i is of[perm[i]].
+func Permute(of, perm []int) []int {
+	out := make([]int, len(perm))
+	for i, d := range perm {
+		out[i] = of[d]
+	}
+	return out
+}
