@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// A capability is what a SPIR-V capability is called and what a device must
-// have for it; a nil has means that no device of Lathe offers it.
+// capability has the name of a SPIR-V capability, and a function that reports whether a
+// device has it. A nil function means that Lathe offers the capability on no device.
 type capability struct {
 	name string
 	has  func(*Info) bool
@@ -15,8 +15,8 @@ type capability struct {
 
 func always(*Info) bool { return true }
 
-// subgroup says that a device has the subgroup operations of one bit of
-// Features.SubgroupOps, or that Features.Subgroups includes them.
+// subgroup returns a function that reports whether a device has the subgroup operations
+// of one bit of Features.SubgroupOps. Features.Subgroups includes some of them.
 func subgroup(bit uint32) func(*Info) bool {
 	included := bit&(SubgroupBasic|SubgroupVote|SubgroupArithmetic|SubgroupBallot|SubgroupShuffle) != 0
 	return func(i *Info) bool {
@@ -24,13 +24,13 @@ func subgroup(bit uint32) func(*Info) bool {
 	}
 }
 
-// able says that a device has all of some abilities.
+// able returns a function that reports whether a device has all abilities in a.
 func able(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&^i.Features.Abilities == 0 }
 }
 
-// either says that a device has one of some abilities; which one a shader asks for, its
-// instructions say.
+// either returns a function that reports whether a device has one of the abilities in a.
+// The instructions of a shader say which one it asks for.
 func either(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&i.Features.Abilities != 0 }
 }
@@ -41,8 +41,8 @@ func memoryModel(i *Info) bool { return i.Features.VulkanMemoryModel }
 
 func cooperative(i *Info) bool { return i.Features.Matrix[0] > 0 }
 
-// capabilities is what Lathe knows of SPIR-V capabilities. Those without a
-// condition are listed so that a refusal can name them.
+// capabilities are the SPIR-V capabilities that Lathe knows, by number. Those that it
+// never offers are listed so that a refusal can name them.
 var capabilities = map[uint32]capability{
 	0:    {"Matrix", always},
 	1:    {"Shader", always},
@@ -119,8 +119,9 @@ var capabilities = map[uint32]capability{
 	6034: {"AtomicFloat64AddEXT", either(spv.BufferF64Add | spv.SharedF64Add)},
 }
 
-// extensions says which extensions of SPIR-V a device must know; of those that are not
-// here, all do that have Vulkan 1.1, or their capabilities say it.
+// extensions has the extensions of SPIR-V that not every device knows, each with a
+// function that reports whether a device knows it. Every device of Vulkan 1.1 knows the
+// others, or their capabilities tell.
 var extensions = map[string]func(*Info) bool{
 	"SPV_KHR_8bit_storage":                  func(i *Info) bool { return i.Features.Storage8 },
 	"SPV_KHR_float_controls":                able(spv.FloatControls),
@@ -162,8 +163,8 @@ func checkNeeds(info *Info, m *spv.Module) error {
 	return nil
 }
 
-// checkCapability refuses a capability the device lacks and every one that
-// Lathe does not know: a driver may crash on what it was not asked to enable.
+// checkCapability refuses a capability that the device lacks or that Lathe does not
+// know. A driver may crash on a capability that nobody asked it to enable.
 func checkCapability(info *Info, m *spv.Module, c uint32) error {
 	k, known := capabilities[c]
 	switch {

@@ -7,17 +7,15 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// texelBytes is the size of the one kind of texel Lathe uses: four 32-bit
-// components.
+// texelBytes is the size of a texel. Lathe uses one kind, of four 32-bit components.
 const texelBytes = 16
 
-// Check reports why the dispatch must not reach the driver of a device that
-// info describes, or nil. size gives the bytes of a live buffer of that device
-// and an error (ErrInvalidHandle) for any other handle.
+// Check returns an error if the dispatch must not reach the driver of the device that
+// info describes. size returns the bytes of a live buffer of that device, and
+// ErrInvalidHandle for any other handle.
 //
-// It is [CheckModule] followed by [Dispatch.CheckLaunch]; a Device that keeps
-// the modules it has seen need run only the second. A check that passes
-// allocates no memory.
+// Check is [CheckModule] followed by [Dispatch.CheckLaunch]. A Device that keeps the
+// modules it has checked needs only the second. A check that passes allocates no memory.
 //
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrInvalidShader,
 // ErrUnsupported, *LimitError.
@@ -31,10 +29,10 @@ func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
 	return d.CheckLaunch(info, size)
 }
 
-// CheckModule reports why a device that info describes cannot run m, whatever
-// the bindings and groups: its workgroup, shared memory, push constants or
-// number of bindings exceed a limit, or it needs a capability the device lacks.
-// It depends on nothing but its arguments, so its result may be kept.
+// CheckModule returns an error if the device that info describes cannot run m with any
+// bindings and groups. That is so if its workgroup, shared memory, push constants or
+// number of bindings exceed a limit, or if it needs a capability that the device lacks.
+// The result depends only on the arguments, so it may be kept.
 //
 // Errors: ErrInvalidArgument (m is nil), ErrInvalidShader, ErrUnsupported,
 // *LimitError.
@@ -80,8 +78,7 @@ func CheckModule(info *Info, m *spv.Module) error {
 	return checkNeeds(info, m)
 }
 
-// checkAmounts holds a module that nobody vouches for to what the driver's compiler
-// can take.
+// checkAmounts compares a foreign module with what the driver's compiler can handle.
 func checkAmounts(l *Limits, m *spv.Module) error {
 	for _, a := range [...]struct {
 		name       string
@@ -99,13 +96,13 @@ func checkAmounts(l *Limits, m *spv.Module) error {
 	return nil
 }
 
-// What drivers that run on the CPU can take, and do not say. Their compilers take
-// seconds for larger arrays of an invocation, and end the process for much larger
-// ones (a second for each 16 KiB on lavapipe; SwiftShader at 256 KiB). They count
-// workgroups in 32 bits, and run some other number of them past that. Of registers,
-// SwiftShader compiles 1 000 in 3 s. Of instructions after inlining it compiles 17 000 in 4 s
-// and 35 000 in 17 s. An array of 256 words that is copied whole, or a table of 256,
-// takes a second, a table of 512 takes lavapipe 20 s.
+// The limits of drivers that run on the CPU. The drivers do not report them. Their
+// compilers take seconds for large private arrays (lavapipe a second for each 16 KiB),
+// and larger ones end the process (SwiftShader at 256 KiB). They count workgroups in
+// 32 bits, and run a wrong number of them past that. SwiftShader compiles 1 000
+// registers in 3 s. It compiles 17 000 instructions after inlining in 4 s, and 35 000 in
+// 17 s. An array of 256 words that is copied as one value, or a table of 256 words,
+// takes a second. A table of 512 words takes lavapipe 20 s.
 const (
 	CPUPrivateBytes = 32 << 10
 	CPURegisters    = 2048
@@ -114,16 +111,16 @@ const (
 	CPUTotalGroups  = 1<<32 - 1
 )
 
-// What other drivers are given: their compilers are not measured, so these only keep
-// out what grows beyond reason.
+// The limits of other drivers. Their compilers are not measured, so these limits only
+// refuse what grows beyond reason.
 const (
 	GPURegisters    = 1 << 16
 	GPUValueScalars = 1 << 12
 	GPUInstructions = 1 << 20
 )
 
-// BoundCompiling sets the limits on what drivers compile of foreign shaders for a
-// device of that kind, those but MaxPrivateBytes.
+// BoundCompiling sets the limits of l on what the driver of a device of kind k compiles
+// of foreign shaders. It leaves MaxPrivateBytes alone.
 func (l *Limits) BoundCompiling(k Kind) {
 	l.MaxRegisters, l.MaxValueScalars, l.MaxInstructions = GPURegisters, GPUValueScalars, GPUInstructions
 	if k == CPU {
@@ -172,9 +169,9 @@ func checkKinds(l *Limits, m *spv.Module) error {
 // module: bindings, parameters and groups. The module must have passed
 // [CheckModule] for the same info.
 //
-// A binding the module does not declare may be the zero Binding; otherwise it
-// is held to the same handles and ranges. An empty range is legal, and so is a
-// texel range whose last texel is cut short.
+// A binding that the module does not declare may be the zero Binding. If it is not, its
+// handle and range are checked like those of any other. An empty range is legal, and so
+// is a texel range that ends inside a texel.
 //
 // Errors: ErrInvalidArgument, ErrInvalidHandle, *LimitError.
 func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) error {
@@ -186,7 +183,7 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 		return fmt.Errorf("gpu: %s: bindings: %w: shader declares %s, %d given",
 			Label(m), ErrInvalidArgument, m.Bindings[n-1].Where(), len(d.Bindings))
 	}
-	next := 0 // the first declared binding not yet passed; they ascend by slot
+	next := 0 // index of the first declared binding that is still to come; they ascend by slot
 	for i := range d.Bindings {
 		b := &d.Bindings[i]
 		declared := next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i)
@@ -222,8 +219,8 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 	return nil
 }
 
-// within returns the size of the buffer of binding i, once its handle is known to
-// be live and the range to lie in it.
+// within returns the bytes of the buffer of binding i. It checks that the handle is
+// live and that the range lies in the buffer.
 func (b *Binding) within(m *spv.Module, i int, size func(Handle) (int64, error)) (int64, error) {
 	total, err := size(b.Buffer)
 	if err != nil {
@@ -236,14 +233,17 @@ func (b *Binding) within(m *spv.Module, i int, size func(Handle) (int64, error))
 	return total, nil
 }
 
-// Span is how many bytes the binding covers of a buffer of total bytes, within which
-// it is known to lie, for a shader that declares it as decl says. A Size counts as
-// it is, but a texel buffer that reaches the end of its buffer has its last texel
-// whole. With Size 0 a storage buffer spans the bytes there are, rounded up to
-// a whole element of the array that its block ends with if those elements are of 2,
-// 4, 8 or 16 bytes: the length a shader sees is that of the elements there are, and
-// bytes read as words are all within reach. Other buffers span whole units.
-// WebGPU knows whole words only: there a range is rounded up to 4 bytes.
+// Span is the number of bytes that the binding range has in a buffer of total bytes,
+// for a shader that declares the binding as decl. The range must lie in the buffer.
+//
+//   - A Size other than 0 counts as it is. Only the last texel of a texel buffer at the
+//     end of its buffer is completed.
+//   - With Size 0 a storage buffer spans the bytes that are left. If its block ends with
+//     an array of elements of 2, 4, 8 or 16 bytes, they are rounded up to an element. So
+//     the shader sees as many elements as there are, and can reach all bytes as words.
+//   - With Size 0 other buffers span a multiple of [Unit].
+//
+// WebGPU has only words, so there the range is rounded up to 4 bytes.
 func (b *Binding) Span(decl *spv.Binding, total int64) int64 {
 	rest, room := total-b.Offset, RoundUp(total)-b.Offset
 	texel := decl.Kind == spv.UniformTexel || decl.Kind == spv.StorageTexel
@@ -264,7 +264,7 @@ func (b *Binding) Span(decl *spv.Binding, total int64) int64 {
 	return min(head+(rest-head+step-1)/step*step, room)
 }
 
-// checkRange holds a range to the alignment and size limits of its kind.
+// checkRange compares a range with the alignment and the size limit of its kind.
 func checkRange(l *Limits, m *spv.Module, decl *spv.Binding, offset, span int64) error {
 	align := l.OffsetAlign
 	texel := decl.Kind == spv.UniformTexel || decl.Kind == spv.StorageTexel
@@ -289,7 +289,7 @@ func checkRange(l *Limits, m *spv.Module, decl *spv.Binding, offset, span int64)
 	return nil
 }
 
-// Count is the number of workgroups, or MaxUint64 where it does not fit.
+// Count is the number of workgroups, or MaxUint64 if the number does not fit in 64 bits.
 func (d *Dispatch) Count() uint64 {
 	if d == nil {
 		return 0
@@ -302,8 +302,8 @@ func (d *Dispatch) Count() uint64 {
 	return lo
 }
 
-// Label is how errors and traces call a module: its name, or for one without
-// a name the first digits of its hash.
+// Label is the name of a module in errors and traces. If the module has no name, it is
+// the first digits of the hash.
 func Label(m *spv.Module) string {
 	switch {
 	case m == nil:
@@ -318,8 +318,8 @@ func limit(m *spv.Module, name string, want, have int64) error {
 	return fmt.Errorf("gpu: %s: %w", Label(m), &LimitError{Name: name, Want: want, Have: have})
 }
 
-// CheckSize reports whether a buffer of size bytes may be asked of a device:
-// the checks of [Device.Alloc].
+// CheckSize makes the checks of [Device.Alloc] for a buffer of size bytes.
+// Errors: ErrInvalidArgument, *LimitError.
 func CheckSize(info *Info, size int64) error {
 	switch {
 	case info == nil:
@@ -332,8 +332,9 @@ func CheckSize(info *Info, size int64) error {
 	return nil
 }
 
-// CheckRange reports whether n bytes from offset on lie in a buffer of size
-// bytes: the check of [Device.Write] and [Device.Read], whose name op is.
+// CheckRange checks that n bytes from offset on lie in a buffer of size bytes, as
+// [Device.Write] and [Device.Read] do. op names the method in the error.
+// Errors: ErrInvalidArgument.
 func CheckRange(op string, size, offset int64, n int) error {
 	if offset < 0 || offset > size || int64(n) > size-offset {
 		return fmt.Errorf("gpu: %s: %w: range (got offset %d length %d, want within %d bytes)", op, ErrInvalidArgument, offset, n, size)

@@ -11,8 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// SelectorEnv is the environment variable that selects a device where the
-// program does not.
+// SelectorEnv is the environment variable that selects a device if the program does not.
 const SelectorEnv = "LATHE_DEVICE"
 
 // Choose returns the best of the devices that selector means, or LATHE_DEVICE where the

@@ -13,18 +13,18 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// DispatchCompute runs a compute shader of any origin over groups workgroups, with
-// bindings[i] as a whole at binding i and push as its push constants. It returns once
-// the work is submitted; a later Read or Sync waits for it.
+// DispatchCompute runs a compute shader of any origin. groups is the number of
+// workgroups in x, y and z. Binding i of the shader is all of the buffer bindings[i],
+// and push has the push constants. DispatchCompute returns when the work is submitted.
+// A later Read or Sync waits for it.
 //
-// The entry point is the one called "main", or the only one; [ModuleEntry] makes a module
-// of another. A shader of one descriptor set, whichever it is, has its own binding
-// numbers. With several, the bindings of each further set are counted on after the
-// highest of the set before: where set 0 ends at binding 4, binding b of set 1 is
-// bindings[5+b]. Two variables of one set and binding are one binding.
+// The entry point is the one called "main", or the only one. [ModuleEntry] makes a
+// module of another one. If the shader has one descriptor set, its binding numbers count,
+// whatever the number of the set. If it has several, the bindings of each further set
+// follow the highest one of the set before: if set 0 ends at binding 4, binding b of
+// set 1 is bindings[5+b]. Two variables of one set and binding are one binding.
 //
-// The length that the shader sees of an array without a length is that of the
-// elements there are: see [Binding.Span].
+// An array without a length has as many elements as the buffer: see [Binding.Span].
 //
 // The SPIR-V is validated and everything it asks for is checked before the
 // driver sees it. Modules are kept by content, so the same bytes are parsed once.
@@ -41,7 +41,7 @@ func DispatchCompute(ctx context.Context, dev Device, spirv []byte, bindings []H
 	return one.run(ctx, dev, spirv, push, groups)
 }
 
-// DispatchRanges is DispatchCompute with ranges of buffers for bindings.
+// DispatchRanges is DispatchCompute with binding ranges in place of buffers.
 func DispatchRanges(ctx context.Context, dev Device, spirv []byte, bindings []Binding, push []byte, groups [3]uint32) error {
 	one := single.Get().(*launch)
 	defer single.Put(one)
@@ -49,8 +49,8 @@ func DispatchRanges(ctx context.Context, dev Device, spirv []byte, bindings []Bi
 	return one.run(ctx, dev, spirv, push, groups)
 }
 
-// launch is a list of one dispatch with its ranges, kept so that a launch allocates
-// nothing.
+// launch is a list of one dispatch with its ranges. It is kept for the next call, so
+// that DispatchCompute allocates nothing.
 type launch struct {
 	list   [1]Dispatch
 	ranges []Binding
@@ -80,29 +80,30 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 	return err
 }
 
-// modules keeps what DispatchCompute has parsed, within these bounds.
+// modules keeps the modules that DispatchCompute has parsed.
 var modules = moduleCache{maxCount: 256, maxBytes: 32 << 20}
 
-// moduleCache holds parsed modules by the bytes they came from and drops those
-// used longest ago. Modules are immutable, so one may be dropped while in use.
+// moduleCache holds parsed modules by the bytes they were parsed from. When it is full it
+// drops the one that was not used for longest. Modules do not change, so one may be
+// dropped while it is in use.
 type moduleCache struct {
-	maxCount int
-	maxBytes int
+	maxCount int // the modules it holds at most
+	maxBytes int // the bytes of SPIR-V it holds at most
 
 	mu     sync.Mutex
 	seed   maphash.Seed
-	byHash map[uint64]*list.Element // of *cached
-	recent list.List                // front is the latest used
-	bytes  int
+	byHash map[uint64]*list.Element // the elements of recent, by the hash of their code
+	recent list.List                // of *cached; the front was used last
+	bytes  int                      // the bytes of SPIR-V it holds
 }
 
 type cached struct {
 	hash   uint64
-	code   []byte // it came from; often the module's own
+	code   []byte // the SPIR-V that was parsed; often the module has the same slice
 	module *spv.Module
 }
 
-// get returns the module of code, parsing it unless it is held.
+// get returns the module of code. It parses code unless the cache holds the module.
 func (c *moduleCache) get(code []byte) (*spv.Module, error) {
 	c.mu.Lock()
 	if c.byHash == nil {

@@ -3,36 +3,37 @@
 //
 // # Who checks what
 //
-// Every Device checks each Dispatch with [Dispatch.Check] before its driver
-// sees it: handles live, ranges inside their buffers and aligned, every binding
-// the shader declares given, parameter bytes, groups and local size within the
-// limits of Info, capabilities present. Drivers check little of this (some
-// crash, some ignore it), so a Device never relies on its driver to refuse.
+// Every Device checks each Dispatch with [Dispatch.Check] before its driver sees it.
+// The handles must be live, and the ranges must be aligned and lie in their buffers.
+// Every binding that the shader declares must be given. Parameter bytes, groups and
+// local size must be within the limits of Info, and the device must have the
+// capabilities. Drivers check little of this: some crash, some ignore it. So a Device
+// never relies on its driver to refuse.
 //
 // # Padding
 //
 // Shaders read memory in units of up to 16 bytes, so every buffer has memory up
 // to the next multiple of [Unit] past its end, and a binding may span it. This
-// padding is zero at first, and zero again after a Write that reaches the end of
-// the buffer; nothing reads it back. Lathe's own kernels may read it, do not depend
-// on it and leave zeros in it. What a foreign shader writes there stays until such a
-// Write.
+// padding is zero at first. It is zero again after a Write that reaches the end of
+// the buffer. No Read returns it. Lathe's own kernels may read the padding, but their
+// results do not depend on it, and they leave zeros in it. What a foreign shader
+// writes there stays until a Write reaches the end of the buffer.
 //
-// A Dispatch may read a buffer beyond a bound range only if the shader indexes
-// out of its bindings; devices ask for robust access where there is such a
-// thing, but a kernel that relies on it is wrong.
+// A Dispatch reads a buffer beyond a bound range only if the shader indexes out of its
+// bindings. Devices ask their driver for robust access where it has that, but a kernel
+// that relies on robust access is wrong.
 //
 // # Order
 //
-// Calls take effect in the order they are made, as if each had finished before
-// the next one began, from whatever goroutine they come. A Device is free to
-// batch and overlap them as long as no one can tell; in particular Submit
-// returns before the work is done, and errors of that work come out of a later
-// Read or Sync. All methods may be called concurrently.
+// Calls take effect in the order in which they are made, as if each had finished
+// before the next one began. The goroutines that make them do not matter. A Device may
+// batch and overlap its work as long as no caller can tell. Submit returns before the
+// work is done, and a later Read or Sync returns the errors of that work. All methods
+// may be called concurrently.
 //
 // # Failure
 //
-// A failed call changes nothing the caller can see. After ErrDeviceLost every
+// A failed call changes nothing that the caller can see. After ErrDeviceLost every
 // call but Close returns ErrDeviceLost at once. After Close every call but
 // Close returns ErrClosed.
 package gpu
@@ -54,7 +55,7 @@ type Handle = handles.Handle
 // words.
 const Unit = 16
 
-// RoundUp is n bytes rounded up to whole units.
+// RoundUp is n bytes, rounded up to a multiple of Unit.
 func RoundUp(n int64) int64 { return (n + Unit - 1) &^ (Unit - 1) }
 
 // Device is a GPU, or something that behaves like one.
@@ -71,8 +72,8 @@ type Device interface {
 	// Errors: ErrInvalidHandle.
 	Free(h Handle) error
 
-	// Write copies data into the buffer from offset on. It has taken its copy
-	// when it returns.
+	// Write copies data into the buffer from offset on, in bytes. The caller may
+	// change data as soon as Write has returned.
 	// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err().
 	Write(ctx context.Context, h Handle, offset int64, data []byte) error
 
@@ -92,18 +93,18 @@ type Device interface {
 	// A cancelled wait returns ctx.Err() and leaves the device usable.
 	Sync(ctx context.Context) error
 
-	// Close waits for submitted work and gives back everything. Closing twice
-	// is harmless. Where work does not end within a time that the Device was
-	// opened with, Close returns an error that wraps context.DeadlineExceeded
+	// Close waits for submitted work and releases everything. Closing twice is
+	// harmless. The Device is opened with a time limit for Close. If the work does
+	// not end within it, Close returns an error that wraps context.DeadlineExceeded
 	// and says what is left behind.
 	Close() error
 }
 
-// DefaultCloseTimeout is how long Close waits for work where nothing else is asked for.
+// DefaultCloseTimeout is how long Close waits for work unless the options say otherwise.
 const DefaultCloseTimeout = 10 * time.Second
 
-// CloseTimeout is the time to wait that an option means: 0 the default, less than 0 no
-// bound, which it returns as less than 0.
+// CloseTimeout returns the time that an option tells Close to wait. An option of 0
+// means DefaultCloseTimeout. A negative option means no bound, and is returned as it is.
 func CloseTimeout(option time.Duration) time.Duration {
 	if option == 0 {
 		return DefaultCloseTimeout
@@ -113,10 +114,10 @@ func CloseTimeout(option time.Duration) time.Duration {
 
 // Importer is a Device that can work in memory of the host, as CPU drivers can.
 type Importer interface {
-	// Import makes a buffer of data itself, without a copy: dispatches read and
-	// write it in place. The caller keeps its hands off data until it has freed
-	// the buffer and a Sync, or a Read of the buffer, has returned.
-	// Errors: ErrUnsupported where this memory will not do (copy it then),
+	// Import makes a buffer of data itself, without a copy. Dispatches read and
+	// write data in place. The caller must not touch data until it has freed the
+	// buffer and a Sync, or a Read of the buffer, has returned.
+	// Errors: ErrUnsupported if the device cannot use this memory (copy it then),
 	// ErrOutOfMemory.
 	Import(data []byte) (Handle, error)
 }
@@ -125,20 +126,18 @@ type Importer interface {
 // printed, traced and submitted again.
 type Dispatch struct {
 	Module   *Module
-	Bindings []Binding // element i is binding i of set 0
-	Params   []byte    // push constants, at least Module.ParamSize bytes
-	Groups   [3]uint32 // workgroups; any 0 means there is nothing to do
-	Tag      uint64    // the caller's own; it comes back in the Span of a Timer
+	Bindings []Binding // element i is binding i of descriptor set 0
+	Params   []byte    // the push constants, at least Module.ParamSize bytes
+	Groups   [3]uint32 // the number of workgroups in x, y and z; a 0 means that nothing runs
+	Tag      uint64    // any number of the caller's; a Timer returns it in the Span
 }
 
-// Binding is a range of a buffer. Size 0 means up to the buffer's end, in whole
-// elements: see [Binding.Span]. A range may reach as far as the end rounded up to a
-// multiple of [Unit].
-// Offset must be a multiple of Limits.OffsetAlign (TexelAlign for a texel buffer).
+// Binding is a binding range: the part of a buffer that a shader sees. It may reach as
+// far as the end of the buffer, rounded up to a multiple of [Unit].
 type Binding struct {
 	Buffer Handle
-	Offset int64 // bytes
-	Size   int64 // bytes
+	Offset int64 // in bytes, a multiple of Limits.OffsetAlign, or of TexelAlign for a texel buffer
+	Size   int64 // in bytes; 0 means up to the buffer's end, in whole elements: see Span
 }
 
 // Kind is the class of hardware, best first.
@@ -167,61 +166,61 @@ func (k Kind) String() string {
 	return "other"
 }
 
-// Info is what is known of a device.
+// Info describes a device.
 type Info struct {
-	Backend  string    // "vk", "wgpu", "null"
-	Name     string    // as the driver gives it
-	Driver   string    // driver name and version
-	UUID     uuid.UUID // of the physical device; part of the pipeline cache's key
+	Backend  string    // the package that drives it: "vk", "wgpu" or "null"
+	Name     string    // the name of the device, as the driver gives it
+	Driver   string    // the name and version of the driver
+	UUID     uuid.UUID // identifies the physical device; it is part of the key of the pipeline cache
 	Kind     Kind
-	Vendor   uint32 // PCI vendor, or as the driver gives it
-	Memory   int64  // bytes of the largest device-local heap; 0 = unknown
+	Vendor   uint32 // the PCI number of the vendor, or what the driver gives in its place
+	Memory   int64  // the bytes of the largest device-local heap; 0 if unknown
 	Limits   Limits
 	Features Features
 }
 
-// Limits are the numbers work is planned by. A zero means "none of it" except
-// where stated.
+// Limits are the numbers by which work is planned. A zero means that the device has
+// nothing of the kind, unless the field says that 0 means no known limit.
 type Limits struct {
-	MaxBuffer       int64     // bytes of one buffer
-	MaxBinding      int64     // bytes one binding may span
-	MaxTexels       int64     // texels (of 16 bytes) one texel-buffer binding may span
-	OffsetAlign     int64     // a storage binding's offset is a multiple of this; a power of two
-	TexelAlign      int64     // likewise for texel buffers
-	MaxGroups       [3]uint32 // workgroups in each dimension
-	MaxTotalGroups  uint64    // workgroups of a dispatch in all; 0 = no limit known
-	MaxLocalSize    [3]uint32 // invocations of a workgroup in each dimension
-	MaxInvocations  uint32    // invocations of a workgroup
-	MaxSharedBytes  uint32    // workgroup memory
-	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from ParseModule; 0 = no limit known
-	MaxRegisters    uint64    // Module.Registers, likewise
-	MaxValueScalars uint64    // Module.ValueScalars, likewise
-	MaxInstructions uint64    // Module.Instructions, likewise
-	MaxParamBytes   uint32    // push constants
-	MaxBindings     uint32    // storage buffers a shader may have
-	MaxTexelBuffers uint32    // texel buffers a shader may have, uniform and storage each; 0 = unsupported
-	MaxUniform      int64     // bytes one uniform-buffer binding may span; 0 = unsupported
+	MaxBuffer       int64     // the bytes of one buffer
+	MaxBinding      int64     // the bytes of one binding range
+	MaxTexels       int64     // the texels of 16 bytes in one range of a texel buffer
+	OffsetAlign     int64     // the offset of a storage buffer is a multiple of this many bytes, a power of two
+	TexelAlign      int64     // the offset of a texel buffer is a multiple of this many bytes, a power of two
+	MaxGroups       [3]uint32 // the workgroups of a dispatch in x, y and z
+	MaxTotalGroups  uint64    // all workgroups of a dispatch; 0 means no known limit
+	MaxLocalSize    [3]uint32 // the invocations of a workgroup in x, y and z
+	MaxInvocations  uint32    // all invocations of a workgroup
+	MaxSharedBytes  uint32    // the bytes of workgroup memory
+	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from ParseModule; 0 means no known limit
+	MaxRegisters    uint64    // Module.Registers of such a shader; 0 means no known limit
+	MaxValueScalars uint64    // Module.ValueScalars of such a shader; 0 means no known limit
+	MaxInstructions uint64    // Module.Instructions of such a shader; 0 means no known limit
+	MaxParamBytes   uint32    // the bytes of push constants
+	MaxBindings     uint32    // the storage buffers of a shader
+	MaxTexelBuffers uint32    // the uniform texel buffers of a shader, and the same number of storage texel buffers
+	MaxUniform      int64     // the bytes of one range of a uniform buffer
 	// MaxIterations is how many loop iterations an invocation may run, all loops
-	// together; 0 = no limit known. Past it the invocation stops without an
-	// error, and what it has not stored stays as it was: lavapipe does so.
+	// together; 0 means no known limit. lavapipe stops an invocation that exceeds it,
+	// without an error, and what the invocation has not stored stays as it was.
 	MaxIterations uint32
 }
 
-// Features are the optional abilities of a device. Capability checks of
-// foreign shaders read it too.
+// Features are the optional abilities of a device. The capability checks of foreign
+// shaders read them too.
 type Features struct {
-	F16, F64, I8, I16, I64 bool // arithmetic
-	Storage8, Storage16    bool // 8 and 16-bit storage buffers
-	Subgroups              bool // basic, vote, ballot, shuffle and arithmetic in compute
-	SubgroupSize           uint32
-	FullSubgroups          bool      // workgroups of a multiple of SubgroupSize along x are cut into whole subgroups of that size
-	SubgroupOps            uint32    // bits SubgroupBasic and on: which operations there are if not all that Subgroups names, and any more
-	Matrix                 [3]uint32 // m, n, k of cooperative matrices: f16 times f16 added to f32 by a subgroup; zeros if there are none
-	Atomics64              bool
-	Timestamps             bool // a Timer says when each command ran
+	F16, F64, I8, I16, I64 bool      // shaders compute with these types
+	Storage8, Storage16    bool      // storage buffers may have elements of 8 and of 16 bits
+	Subgroups              bool      // compute shaders have the subgroup operations basic, vote, ballot, shuffle and arithmetic
+	SubgroupSize           uint32    // the invocations of a subgroup
+	FullSubgroups          bool      // workgroups whose size in x is a multiple of SubgroupSize are split into full subgroups
+	SubgroupOps            uint32    // the subgroup operations by the bits SubgroupBasic and on; those that Subgroups names need no bit
+	Matrix                 [3]uint32 // m, n and k of cooperative matrices (a subgroup adds f16 times f16 to f32); zeros if there are none
+	Atomics64              bool      // atomics of 64 bits
+	Timestamps             bool      // a Timer says when each command ran
 	VulkanMemoryModel      bool
 	Abilities              spv.Ability // what else shaders may ask for
-	SPIRV                  uint32      // newest version of SPIR-V taken, as in a module's header; 0 = no limit known
+	SPIRV                  uint32      // the newest version of SPIR-V that the device takes, as in a module's header; 0 means no known limit
 }
 
 // The bits of Features.SubgroupOps, numbered as Vulkan numbers them.

@@ -7,57 +7,54 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Timer is a Device that can say when it did what.
+// Timer is a Device that can tell what it did and when.
 type Timer interface {
-	// StartTrace makes the device report what it does from now on to sink: a
+	// StartTrace makes the device report what it does from now on. It gives sink a
 	// Span for each command, submission and transfer. now is the clock of all
-	// times reported; it must not go backwards, and any goroutine may call it.
-	// A nil sink ends the reports.
+	// reported times. It must not go backwards, and any goroutine may call it. A nil
+	// sink ends the reports.
 	//
-	// Spans of a submission come once the device is known to have finished it,
-	// in the order it ran; a Sync brings all of what was submitted before it,
-	// Close all that is left. sink is called by one goroutine at a time. It
-	// must be quick, must not call the device, and keeps no more of a Span than
-	// its value.
+	// The Spans of a submission come when the device is known to have finished it, in
+	// the order in which the commands ran. After a Sync, sink has the Spans of all
+	// work submitted before. After Close it has all Spans. One goroutine at a time
+	// calls sink. sink must be quick and must not call the device.
 	//
-	// Tracing costs a little of each dispatch, and nothing while it is off. The
-	// memory it takes on the device is memory of the work: where there is none,
-	// the work fails.
+	// Tracing costs a little time for each dispatch, and nothing while it is off. It
+	// needs memory of the device. If there is none, the work fails.
 	// Errors: ErrUnsupported, ErrInvalidArgument (a sink and no clock),
 	// ErrDeviceLost, ErrClosed.
 	StartTrace(now func() time.Duration, sink func(Span)) error
 }
 
-// Span is a piece of work and the time it took.
+// Span is some work of a device and the time it took.
 type Span struct {
 	Kind   SpanKind
-	Name   string    // of the kernel, as Label gives it; empty for other kinds
-	Groups [3]uint32 // workgroups of a launch
-	Bytes  int64     // moved by a Copy, Fill, Write or Read
-	Tag    uint64    // of the Dispatch; that of a Fill is of the Dispatch it was for
-	Batch  uint64    // which submission it was part of, from 1 on; 0 for none
-	Begin  time.Duration
-	End    time.Duration // not before Begin
+	Name   string        // the kernel of a Launch or Compile, as Label gives it; else empty
+	Groups [3]uint32     // the workgroups of a Launch in x, y and z
+	Bytes  int64         // the bytes that a Copy, Fill, Write or Read moved
+	Tag    uint64        // the Tag of the Dispatch, or of the Dispatch that a Fill was made for
+	Batch  uint64        // the number of the submission it was part of, from 1 on; 0 for none
+	Begin  time.Duration // by the clock of StartTrace
+	End    time.Duration // by the clock of StartTrace, not before Begin
 }
 
 // SpanKind is what a Span is about.
 type SpanKind uint8
 
-// The kinds of Span. Those up to Fill are commands of a submission, timed by
-// the device itself and put on the caller's clock: they do not overlap one
-// another, and a command that ran beside the one before it shows the time by
-// which it finished later. A device without Features.Timestamps reports none of
-// them.
+// The kinds of Span. Launch, Copy and Fill are commands of a submission. The device
+// itself times them, and the times are converted to the caller's clock. They do not
+// overlap. If a command ran beside the one before it, its Span begins when that one
+// ended. A device without Features.Timestamps reports no commands.
 //
-// The others are timed by the host.
+// The host times all other kinds.
 const (
 	Launch     SpanKind = iota // a Dispatch
-	Copy                       // of bytes from or to memory the host can reach
-	Fill                       // of fresh memory with zeros
-	Submission                 // from the hand-over to the driver until the work was done, or seen to be
+	Copy                       // a copy from or to memory that the host can reach
+	Fill                       // new memory is filled with zeros
+	Submission                 // from the hand-over to the driver until the work was seen to be done
 	Write                      // a call of Device.Write, with all it waited for
-	Read                       // a call of Device.Read, likewise
-	Compile                    // of the module Name
+	Read                       // a call of Device.Read, with all it waited for
+	Compile                    // the driver compiles the module Name
 )
 
 // String is the kind in lower case.
@@ -70,8 +67,7 @@ func (k SpanKind) String() string {
 }
 
 // StartTrace calls the StartTrace of a device that is a Timer.
-// Errors: those of Timer, and ErrUnsupported, naming the backend, where dev is
-// none.
+// Errors: those of Timer; ErrUnsupported, naming the backend, if dev is no Timer.
 func StartTrace(dev Device, now func() time.Duration, sink func(Span)) error {
 	if now == nil && sink != nil {
 		return fmt.Errorf("gpu: trace: %w: no clock", ErrInvalidArgument)

@@ -1,11 +1,10 @@
-// Package handles is a generational handle table: small opaque numbers that
-// name values and can be checked. A handle that was freed, or that belongs to
-// another table, is an error and never another value.
+// Package handles is a generational handle table. A handle is a small opaque number
+// that names a value and can be checked. A handle that was freed, or that belongs to
+// another table, gives an error and never another value.
 //
-// A Handle is a slot index (low 24 bits) and a generation (high 40 bits).
-// Generations come from one counter for the whole process, so no handle is
-// ever issued twice, whichever table issues it, and a handle of one table is
-// unknown to every other one.
+// A Handle is the index of a slot (the low 24 bits) and a generation (the high 40 bits).
+// Generations come from one counter of the process. So no table issues a handle twice,
+// and no table knows the handle of another one.
 package handles
 
 import (
@@ -31,14 +30,14 @@ func (h Handle) slot() int { return int(h & (maxSlots - 1)) }
 // String formats the handle as slot and generation, for error texts and traces.
 func (h Handle) String() string { return fmt.Sprintf("h%d.%d", h.slot(), uint64(h)>>slotBits) }
 
-// generation is process-wide so that handles are unique across tables.
-// 40 bits at ten million handles a second last thirty hours of doing nothing else.
+// generation counts for the whole process, so that handles are unique across tables. At
+// ten million handles a second, 40 bits last thirty hours.
 var generation atomic.Uint64
 
 type entry[T any] struct {
-	handle Handle // zero when the slot is vacant
-	pins   int
-	dead   bool // freed while pinned; released at the last Unpin
+	handle Handle // the handle in this slot; zero if the slot is vacant
+	pins   int    // the number of Pins without their Unpin
+	dead   bool   // it was freed while pinned; the last Unpin releases it
 	value  T
 }
 
@@ -54,9 +53,9 @@ type Table[T any] struct {
 	live    int
 }
 
-// New returns an empty table. release, if not nil, is called once for every
-// value after it was freed and its last pin was removed; it is called without
-// the table's lock held.
+// New returns an empty table. If release is not nil, the table calls it once for every
+// value, after the value was freed and its last pin was removed. It calls release
+// without holding its lock.
 func New[T any](release func(T)) *Table[T] {
 	return &Table[T]{id: uuid.New(), release: release}
 }
@@ -69,7 +68,7 @@ func (t *Table[T]) ID() uuid.UUID {
 	return t.id
 }
 
-// made reports ErrNotInitialized where there is no table.
+// made returns ErrNotInitialized if t is nil.
 func (t *Table[T]) made() error {
 	if t == nil {
 		return fmt.Errorf("handles: %w: a nil table", errs.ErrNotInitialized)
@@ -77,8 +76,8 @@ func (t *Table[T]) made() error {
 	return nil
 }
 
-// Add stores v and returns its handle. It fails with ErrOutOfMemory when 2²⁴
-// values are live.
+// Add stores v and returns its handle.
+// Errors: ErrOutOfMemory if 2²⁴ values are live; ErrNotInitialized.
 func (t *Table[T]) Add(v T) (Handle, error) {
 	if err := t.made(); err != nil {
 		return 0, err
@@ -102,7 +101,7 @@ func (t *Table[T]) Add(v T) (Handle, error) {
 	return h, nil
 }
 
-// find returns the live entry of h; the caller holds the lock.
+// find returns the live entry of h. The caller holds the lock.
 func (t *Table[T]) find(h Handle) (*entry[T], error) {
 	if s := h.slot(); h != 0 && s < len(t.entries) {
 		if e := &t.entries[s]; e.handle == h && !e.dead {
@@ -128,7 +127,7 @@ func (t *Table[T]) Get(h Handle) (T, error) {
 	return e.value, nil
 }
 
-// Pin returns the value of h and keeps it from being released until a matching
+// Pin returns the value of h. The table does not release the value until a matching
 // Unpin, even if h is freed in between.
 func (t *Table[T]) Pin(h Handle) (T, error) {
 	if err := t.made(); err != nil {
@@ -146,8 +145,9 @@ func (t *Table[T]) Pin(h Handle) (T, error) {
 	return e.value, nil
 }
 
-// Unpin undoes one Pin, and releases the value if it was freed meanwhile and
-// this was its last pin. Unpin of a handle that is not pinned is ErrInvalidHandle.
+// Unpin undoes one Pin. If that was the last pin and h has been freed, the value is
+// released.
+// Errors: ErrInvalidHandle if h is not pinned.
 func (t *Table[T]) Unpin(h Handle) error {
 	if err := t.made(); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (t *Table[T]) Unpin(h Handle) error {
 	return nil
 }
 
-// Free ends the life of h: every later use of it is ErrInvalidHandle. The
-// value is released now, or when its last pin is removed.
+// Free ends the life of h. Every later use of h is ErrInvalidHandle. The value is
+// released now, or when its last pin is removed.
 func (t *Table[T]) Free(h Handle) error {
 	if err := t.made(); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (t *Table[T]) Free(h Handle) error {
 	return nil
 }
 
-// finish unlocks the table and releases e if it is dead and unpinned.
+// finish unlocks the table, and releases e if it is dead and has no pins.
 func (t *Table[T]) finish(e *entry[T], dead bool) {
 	if !dead || e.pins > 0 {
 		t.mu.Unlock()
@@ -197,7 +197,7 @@ func (t *Table[T]) finish(e *entry[T], dead bool) {
 	}
 }
 
-// Len is the number of live (added and not freed) values.
+// Len is the number of live values, which were added and not freed.
 func (t *Table[T]) Len() int {
 	if t == nil {
 		return 0

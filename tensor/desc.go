@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Desc describes how a tensor lies in memory: element type, shape, and strides
-// in elements. Nil Strides mean row-major and contiguous.
+// Desc describes how a tensor lies in memory. Strides count elements, one for each
+// dimension. Nil Strides mean that the tensor is row-major and contiguous.
 type Desc struct {
 	DType   DType
 	Shape   []int
@@ -19,7 +19,7 @@ type Desc struct {
 // Contiguous returns the Desc of a row-major tensor. A nil shape is a scalar.
 func Contiguous(d DType, shape ...int) Desc { return Desc{DType: d, Shape: shape} }
 
-// Elems is the number of elements; 1 for a scalar, 0 if any dimension is 0.
+// Elems is the number of elements. It is 1 for a scalar, and 0 if any dimension is 0.
 func (d Desc) Elems() int {
 	n := 1
 	for _, s := range d.Shape {
@@ -28,8 +28,8 @@ func (d Desc) Elems() int {
 	return n
 }
 
-// ElementStrides returns the strides in elements, filling in the row-major ones when
-// Strides is nil.
+// ElementStrides returns the strides in elements. If Strides is nil, they are those of a
+// row-major tensor.
 func (d Desc) ElementStrides() []int {
 	if d.Strides != nil {
 		return d.Strides
@@ -49,9 +49,8 @@ func (d Desc) IsContiguous() bool {
 		slices.EqualFunc(d.Strides, Desc{Shape: d.Shape}.ElementStrides(), func(a, b int) bool { return a == b })
 }
 
-// Bytes is how many bytes the tensor spans from its first element to the end
-// of its last one, gaps included; 0 where there are not as many strides as
-// dimensions.
+// Bytes is the number of bytes from the first element of the tensor to the end of its
+// last one, gaps included. It is 0 if the strides are not as many as the dimensions.
 func (d Desc) Bytes() int64 {
 	if d.Elems() == 0 || d.Strides != nil && len(d.Strides) != len(d.Shape) {
 		return 0
@@ -63,8 +62,8 @@ func (d Desc) Bytes() int64 {
 	return (last + 1) * int64(d.DType.Size())
 }
 
-// Check reports ErrInvalidArgument for an invalid DType, a negative dimension
-// or stride, strides of the wrong rank, or a size that overflows.
+// Check returns ErrInvalidArgument for an invalid DType, a negative dimension, a
+// negative stride, strides of the wrong rank, or a size that overflows.
 func (d Desc) Check() error {
 	if !d.DType.Valid() {
 		return fmt.Errorf("tensor: %w: %v", errs.ErrInvalidArgument, d.DType)
@@ -73,7 +72,7 @@ func (d Desc) Check() error {
 		return fmt.Errorf("tensor: %w: strides (got %d, want rank %d)", errs.ErrInvalidArgument, len(d.Strides), len(d.Shape))
 	}
 	size := int64(d.DType.Size())
-	room := math.MaxInt64/size - 1 // elements from the first to the last, gaps included
+	room := math.MaxInt64/size - 1 // how many elements may lie after the first one, gaps included
 	empty := slices.Contains(d.Shape, 0)
 	for i, n := range d.Shape {
 		if n < 0 {

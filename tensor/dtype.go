@@ -39,7 +39,7 @@ func DTypes() []DType {
 // Valid reports whether d is one of the element types.
 func (d DType) Valid() bool { return d > Invalid && int(d) < len(dtypes) }
 
-// Size is the size of one element in bytes; 0 for an invalid DType.
+// Size is the size of one element in bytes. It is 0 for an invalid DType.
 func (d DType) Size() int {
 	if !d.Valid() {
 		return 0
@@ -55,7 +55,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// ParseDType returns the DType of a name that String gives; "int" means i32.
+// ParseDType returns the DType whose String is name. The name "int" means i32.
 func ParseDType(name string) (DType, bool) {
 	if name == "int" {
 		return I32, true

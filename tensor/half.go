@@ -2,7 +2,7 @@ package tensor
 
 import "math"
 
-// F16ToFloat32 widens an IEEE binary16, exactly.
+// F16ToFloat32 converts an IEEE binary16 to float32, exactly.
 func F16ToFloat32(h uint16) float32 {
 	sign := uint32(h>>15) << 31
 	exp := uint32(h>>10) & 0x1f
@@ -24,7 +24,7 @@ func F16FromFloat64(v float64) uint16 {
 	switch {
 	case v != v:
 		return sign | 0x7e00
-	case a >= 65520: // half-way past the largest finite value
+	case a >= 65520: // half-way between the largest finite value and the next one
 		return sign | 0x7c00
 	case a < 0x1p-14: // subnormal: units of 2⁻²⁴
 		return sign | uint16(math.RoundToEven(a*0x1p24))
@@ -37,7 +37,7 @@ func F16FromFloat64(v float64) uint16 {
 	return sign | uint16(exp+14)<<10 | (uint16(man) & 0x3ff)
 }
 
-// BF16ToFloat32 widens a bfloat16, exactly.
+// BF16ToFloat32 converts a bfloat16 to float32, exactly.
 func BF16ToFloat32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
 // BF16FromFloat64 rounds to the nearest bfloat16, ties to even, in one rounding.
@@ -47,7 +47,8 @@ func BF16FromFloat64(v float64) uint16 {
 	}
 	f := float32(v)
 	if d := float64(f) - v; d != 0 && !math.IsInf(float64(f), 0) && math.Float32bits(f)&0xffff == 0x8000 {
-		// float32 rounding landed on a tie of the coarser grid: undo its direction.
+		// Rounding to float32 gave a tie between two bfloat16: undo the direction in
+		// which it rounded.
 		if (d > 0) == (v > 0) {
 			f = math.Float32frombits(math.Float32bits(f) - 1)
 		} else {

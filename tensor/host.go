@@ -8,15 +8,15 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Host is a tensor in host memory: little-endian elements laid out as Desc
-// says. Element access converts to and from float64; it is made for references
-// and tests, not for speed.
+// Host is a tensor in host memory. Its elements are little-endian and lie as Desc says.
+// Access to elements converts to and from float64. It is made for references and tests,
+// not for speed.
 type Host struct {
 	Desc
-	Data []byte // at least Desc.Bytes()
+	Data []byte // the elements, at least Desc.Bytes() bytes
 }
 
-// NewHost returns a zero-filled tensor; one of no elements where d is not valid.
+// NewHost returns a zero-filled tensor. If d is not valid, the tensor has no elements.
 func NewHost(d Desc) *Host {
 	if d.Check() != nil {
 		return &Host{Desc: Contiguous(d.DType, 0)}
@@ -24,13 +24,13 @@ func NewHost(d Desc) *Host {
 	return &Host{Desc: d, Data: make([]byte, d.Bytes())}
 }
 
-// whole reports whether the tensor has all its elements.
-func (h *Host) whole() bool {
+// complete reports whether Data has all elements of the tensor.
+func (h *Host) complete() bool {
 	return h != nil && h.Check() == nil && int64(len(h.Data)) >= h.Bytes()
 }
 
 // FromFloats returns a contiguous tensor of the values, converted to d.
-// The number of values must be that of the shape.
+// Errors: ErrInvalidArgument, also if the shape does not have as many elements as values.
 func FromFloats(d DType, shape []int, values []float64) (*Host, error) {
 	desc := Contiguous(d, shape...)
 	if err := desc.Check(); err != nil {
@@ -46,8 +46,8 @@ func FromFloats(d DType, shape []int, values []float64) (*Host, error) {
 	return h, nil
 }
 
-// At returns the element at the index, one number a dimension; NaN where there
-// is none.
+// At returns the element at the index, which has one number for each dimension. It
+// returns NaN if there is no such element.
 func (h *Host) At(index ...int) float64 {
 	if i, ok := h.offset(index); ok {
 		return h.get(i)
@@ -55,23 +55,23 @@ func (h *Host) At(index ...int) float64 {
 	return math.NaN()
 }
 
-// Set stores v, rounded to the element type (integers saturate). Where there is
-// no element at the index it changes nothing.
+// Set stores v at the index, rounded to the element type. Integers saturate. Set changes
+// nothing if there is no such element.
 func (h *Host) Set(v float64, index ...int) {
 	if i, ok := h.offset(index); ok {
 		h.set(i, v)
 	}
 }
 
-// Floats returns all elements in row-major order of the shape; nil where Data is
+// Floats returns all elements in row-major order of the shape. It returns nil if Data is
 // too short for them.
 func (h *Host) Floats() []float64 {
-	if !h.whole() {
+	if !h.complete() {
 		return nil
 	}
 	if h.IsContiguous() {
 		out := make([]float64, h.Elems())
-		switch h.DType { // the common ones without a choice for each element
+		switch h.DType { // common types avoid the switch for each element
 		case F32:
 			for i, b := 0, h.Data; i < len(out); i, b = i+1, b[4:] {
 				out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
@@ -92,10 +92,10 @@ func (h *Host) Floats() []float64 {
 	return out
 }
 
-// SetFloats stores values in row-major order of the shape, as many as there are
-// of both; none where Data is too short for the elements.
+// SetFloats stores values in row-major order of the shape. It stores no more values than
+// the tensor has elements, and none if Data is too short for the elements.
 func (h *Host) SetFloats(values []float64) {
-	if !h.whole() {
+	if !h.complete() {
 		return
 	}
 	values = values[:min(len(values), h.Elems())]
@@ -120,9 +120,9 @@ func (h *Host) SetFloats(values []float64) {
 	})
 }
 
-// Each calls f for every index in row-major order, with the element's offset
-// from the tensor's start. The index slice is reused between calls. Of an invalid
-// Desc there are none.
+// Each calls f for every index in row-major order. offset is the place of the element in
+// elements from the start of the tensor. The calls share the index slice. If the Desc
+// is invalid, there are no calls.
 func (h *Host) Each(f func(index []int, offset int)) {
 	if h == nil || f == nil || h.Check() != nil || h.Elems() == 0 {
 		return
@@ -148,7 +148,7 @@ func (h *Host) Each(f func(index []int, offset int)) {
 	}
 }
 
-// offset is where the element at the index lies, if there is one.
+// offset is the place of the element at the index, if there is one.
 func (h *Host) offset(index []int) (int, bool) {
 	if h == nil || len(index) != len(h.Shape) || h.Strides != nil && len(h.Strides) != len(index) {
 		return 0, false
@@ -226,7 +226,7 @@ func (h *Host) set(i int, v float64) {
 	}
 }
 
-// saturate rounds to the nearest integer, ties to even, within [lo, hi]; NaN is 0.
+// saturate rounds v to the nearest integer within [lo, hi], ties to even. NaN gives 0.
 func saturate(v, lo, hi float64) float64 {
 	if v != v {
 		return 0

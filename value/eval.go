@@ -15,7 +15,7 @@ import (
 // scalarOp is a scalar operation of one or two operands.
 type scalarOp struct {
 	arity int
-	eval  func(a, b Value) (Value, error) // b is to be ignored if arity is 1
+	eval  func(a, b Value) (Value, error) // it ignores b if arity is 1
 }
 
 var scalarOps = map[string]scalarOp{
@@ -46,23 +46,25 @@ var scalarOps = map[string]scalarOp{
 	"ge": {2, ordered(func(c int) bool { return c >= 0 })},
 }
 
-// Ops returns the names Eval knows, sorted.
+// Ops returns the names of the operations that Eval knows, sorted.
 func Ops() []string { return slices.Sorted(maps.Keys(scalarOps)) }
 
 // Eval computes a scalar operation on the host:
 //
-//	add sub mul    integers give an integer, anything with a float a float;
-//	               add also joins strings
-//	div            always a float
-//	mod            integers: sign of the dividend; floats like math.Mod
-//	pow            integer to an integer ≥ 0 gives an integer, else a float
-//	sqrt sin cos tan log exp   a float; log is natural
-//	floor ceil round           an integer; round goes away from zero at halves
-//	abs            keeps the type
-//	eq ne          any values, structurally; numbers by value, so 1 equals 1.0
-//	lt le gt ge    numbers by value, or strings by bytes
+//	add sub mul    two integers give an integer; with a float the result is a float;
+//	               add also joins two strings
+//	div            the result is always a float
+//	mod            two integers: the result has the sign of the dividend;
+//	               floats: like math.Mod
+//	pow            an integer to an integer ≥ 0 gives an integer, else a float
+//	sqrt sin cos tan log exp   the result is a float; log is the natural logarithm
+//	floor ceil round           the result is an integer; round rounds halves away
+//	               from zero
+//	abs            the result has the type of the operand
+//	eq ne          any two values, element by element; numbers by value, so 1 equals 1.0
+//	lt le gt ge    two numbers by value, or two strings by bytes
 //
-// Comparisons of an integer with a float lose nothing, however large they are.
+// A comparison of an integer with a float is exact, however large they are.
 //
 // Errors: ErrInvalidArgument (no such operation, wrong number of operands, an
 // integer result that does not fit in 64 bits), ErrType, ErrDivisionByZero,
@@ -104,8 +106,8 @@ func (v Value) float() float64 {
 	return math.Float64frombits(v.bits)
 }
 
-// arithmetic makes an operation from its integer form, which reports whether
-// the result fits, and its float form.
+// arithmetic makes an operation from its form for integers and its form for floats. The
+// form for integers reports whether the result fits in 64 bits.
 func arithmetic(ints func(a, b int64) (int64, bool), floats func(a, b float64) float64) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {
@@ -147,7 +149,7 @@ func mulInt(a, b int64) (int64, bool) {
 	return signed(lo, (a < 0) != (b < 0))
 }
 
-// magnitude is |i|, which for MinInt64 is no int64.
+// magnitude is |i|. For MinInt64 it does not fit in an int64.
 func magnitude(i int64) uint64 {
 	if i < 0 {
 		return -uint64(i)
@@ -155,7 +157,7 @@ func magnitude(i int64) uint64 {
 	return uint64(i)
 }
 
-// signed gives a magnitude its sign and reports whether that is an int64.
+// signed gives a magnitude its sign, and reports whether the result fits in an int64.
 func signed(m uint64, negative bool) (int64, bool) {
 	if negative {
 		return int64(-m), m <= 1<<63
@@ -163,8 +165,8 @@ func signed(m uint64, negative bool) (int64, bool) {
 	return int64(m), m <= math.MaxInt64
 }
 
-// divide makes an operation that has no result for a zero divisor. ints may be
-// nil: then the result is a float always.
+// divide makes an operation that has no result for a zero divisor. If ints is nil, the
+// result is always a float.
 func divide(ints func(a, b int64) int64, floats func(a, b float64) float64) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {
@@ -193,7 +195,8 @@ func pow(a, b Value) (Value, error) {
 	return Integer(r), nil
 }
 
-// powInt is base to the exp ≥ 0 by squaring: at most 64 rounds.
+// powInt is base to the power exp ≥ 0, by squaring in at most 64 rounds. It reports
+// whether the result fits in an int64.
 func powInt(base, exp int64) (int64, bool) {
 	negative := base < 0 && exp&1 == 1
 	result, square := uint64(1), magnitude(base)
@@ -208,8 +211,8 @@ func powInt(base, exp int64) (int64, bool) {
 		if exp >>= 1; exp == 0 {
 			return signed(result, negative)
 		}
-		// A bit of exp is left, so this square goes into the result, and one
-		// that does not fit means that the result does not.
+		// A bit of exp is left, so the result is a multiple of this square. If the
+		// square does not fit, neither does the result.
 		hi, lo := bits.Mul64(square, square)
 		if hi != 0 {
 			return 0, false
@@ -228,7 +231,7 @@ func real(f func(float64) float64) func(a, _ Value) (Value, error) {
 	}
 }
 
-// integral makes an operation from floats to integers; integers pass through.
+// integral makes an operation from floats to integers. It returns an integer unchanged.
 func integral(f func(float64) float64) func(a, _ Value) (Value, error) {
 	return func(a, _ Value) (Value, error) {
 		switch {
@@ -259,8 +262,8 @@ func abs(a, _ Value) (Value, error) {
 	return Integer(r), nil
 }
 
-// compareNumbers is −1, 0 or 1 as a is less than, equal to or greater than b,
-// without rounding either.
+// compareNumbers is −1 if a is less than b, 0 if they are equal, and 1 if a is greater.
+// It rounds neither of them.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.isInt() && b.isInt():
@@ -287,9 +290,9 @@ func compareMixed(i int64, f float64) int {
 	return cmp.Compare(0, frac)
 }
 
-// Equal reports whether the values are the same: arrays and objects element by
-// element, numbers by value whatever their type, anything else only within its
-// type.
+// Equal reports whether two values are equal. Numbers are compared by value, whatever
+// their types. Arrays and objects are compared element by element. All other values are
+// equal only if they have the same type.
 func (v Value) Equal(w Value) bool {
 	if v.isNumber() && w.isNumber() {
 		return compareNumbers(v, w) == 0
@@ -298,7 +301,8 @@ func (v Value) Equal(w Value) bool {
 		slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list, Value.Equal)
 }
 
-// ordered makes a comparison from what it makes of a three-way one.
+// ordered makes a comparison. holds reports the result of the comparison for −1, 0 or 1,
+// as compareNumbers returns them.
 func ordered(holds func(int) bool) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {

@@ -41,14 +41,13 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// Value is a scalar or a tree of them: what operations take as parameters and
-// scalar operations compute with. It is immutable; the zero Value is null.
+// Value is a scalar or a tree of scalars. It does not change. The zero Value is null.
 type Value struct {
 	typ  Type
-	bits uint64   // boolean, integer, float, handle
-	text string   // string
-	keys []string // object: sorted, keys[i] has list[i]
-	list []Value  // array, object
+	bits uint64   // the value of a boolean, an integer, a float or a handle
+	text string   // the value of a string
+	keys []string // the keys of an object, in ascending order; list[i] is the field keys[i]
+	list []Value  // the elements of an array, or the fields of an object
 }
 
 // Null is the null value.
@@ -66,7 +65,8 @@ func Boolean(b bool) Value {
 // Integer returns an integer.
 func Integer(i int64) Value { return Value{typ: IntegerType, bits: uint64(i)} }
 
-// Float returns a float; −0 becomes +0. NaN and infinities are ErrFloatSpecial.
+// Float returns a float. −0 becomes +0.
+// Errors: ErrFloatSpecial for NaN and infinities.
 func Float(f float64) (Value, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return Null, fmt.Errorf("value: float: %w (got %v)", errs.ErrFloatSpecial, f)
@@ -108,8 +108,8 @@ func (v Value) AsBool() (bool, error) {
 	return v.bits != 0 && v.typ == BooleanType, v.want(BooleanType)
 }
 
-// AsInt returns the value of an integer, or ErrType. A float is not an integer
-// even where it has no fraction.
+// AsInt returns the value of an integer, or ErrType. A float without a fraction is not an
+// integer.
 func (v Value) AsInt() (int64, error) {
 	if err := v.want(IntegerType); err != nil {
 		return 0, err
@@ -117,7 +117,7 @@ func (v Value) AsInt() (int64, error) {
 	return int64(v.bits), nil
 }
 
-// AsFloat returns the value of a float, or of an integer rounded to float64.
+// AsFloat returns the value of a float, or the value of an integer rounded to float64.
 // Any other type is ErrType.
 func (v Value) AsFloat() (float64, error) {
 	switch v.typ {
@@ -140,8 +140,8 @@ func (v Value) AsHandle() (handles.Handle, error) {
 	return handles.Handle(v.bits), nil
 }
 
-// Len is the number of elements of an array or fields of an object, and 0 for
-// any other type.
+// Len is the number of elements of an array or of fields of an object. It is 0 for any
+// other type.
 func (v Value) Len() int { return len(v.list) }
 
 // Elements returns a copy of the elements of an array, or ErrType.
@@ -165,8 +165,8 @@ func (v Value) Field(key string) (field Value, ok bool) {
 	return v.list[i], true
 }
 
-// String formats v as JSON would, floats always with a point or an exponent,
-// handles as slot and generation.
+// String formats v like JSON. Floats always have a point or an exponent. Handles are
+// formatted as slot and generation.
 func (v Value) String() string {
 	var b strings.Builder
 	v.format(&b)

@@ -1,20 +1,18 @@
-// Package chrome writes what a device and its caller do, and when, in the trace
-// event format of Chrome: a file that chrome://tracing and https://ui.perfetto.dev
-// open.
+// Package chrome writes a trace of what a device and its caller do. The file has the
+// trace event format of Chrome, which chrome://tracing and https://ui.perfetto.dev open.
 //
 // # What is in the file
 //
-// Each device is a process of the trace. Its thread "queue" shows the commands as
-// the device ran them, by the device's own clock: every launch inside the
-// operation it belongs to, every operation inside the batch it was submitted with.
-// Its threads "submissions" show the batches as the host saw them, from the
-// hand-over to the driver until they were done.
+// Each device is a process of the trace. Its thread "queue" shows the commands as the
+// device ran them, by the device's own clock. Every launch is inside its operation, and
+// every operation is inside its batch. Its threads "submissions" show the batches as the
+// host saw them, from the hand-over to the driver until they were done.
 //
-// The process "host" has threads "operations", the calls as the caller made them,
-// with an arrow from each to its launches; "transfers", the writes and reads, with
-// what they waited for; "compiler"; and "program", what else the caller says it
-// does. What overlaps in time, being done by several goroutines, is spread over
-// threads of the same name with a number.
+// The process "host" has four kinds of threads. "operations" shows the calls of the
+// caller, with an arrow from each call to its launches. "transfers" shows the writes and
+// reads, with what they waited for. "compiler" shows compilations. "program" shows what
+// else the caller reports. If several goroutines do things at the same time, they are
+// spread over threads of the same name with a number.
 //
 // Times are microseconds since New, to three decimals.
 package chrome
@@ -42,13 +40,13 @@ type Trace struct {
 
 	mu      sync.Mutex
 	w       *bufio.Writer
-	err     error // the first one of writing
+	err     error // the first error of writing
 	events  int
 	closed  bool
 	devices int
 	tracks  map[trackKey]*track
-	calls   map[uint64]call // by tag, until their launches have been seen
-	tag     uint64          // the last one given away
+	calls   map[uint64]call // the calls by tag, until their launches have been seen
+	tag     uint64          // the last tag that Begin returned
 }
 
 // call is an operation that the caller has begun.
@@ -58,8 +56,8 @@ type call struct {
 	begin time.Duration
 }
 
-// New begins a trace that is written to w as it goes on. now is its clock, which
-// must not go backwards; nil is the time since New.
+// New begins a trace and writes it to w as it goes on. now is its clock, which must not
+// go backwards. If now is nil, the clock is the time since New.
 func New(w io.Writer, now func() time.Duration) *Trace {
 	if now == nil {
 		start := time.Now()
@@ -71,9 +69,9 @@ func New(w io.Writer, now func() time.Duration) *Trace {
 	return t
 }
 
-// Device adds what dev does from now on. Close the device before the trace, so
-// that the last of its work is in it.
-// Errors: those of gpu.StartTrace: ErrUnsupported where dev is no gpu.Timer.
+// Device adds what dev does from now on. Close the device before the trace, so that the
+// trace has all of its work.
+// Errors: those of gpu.StartTrace, such as ErrUnsupported if dev is no gpu.Timer.
 func (t *Trace) Device(dev gpu.Device) error {
 	t.mu.Lock()
 	t.devices++
@@ -89,9 +87,9 @@ func (t *Trace) Device(dev gpu.Device) error {
 	return nil
 }
 
-// Begin puts a call of the operation name on the host's thread "operations", from
-// now until end is called; args, which may be nil, are shown with it, and so is
-// the error that end is given. Dispatches with the tag are shown as part of it.
+// Begin adds a call of the operation name to the host's thread "operations", from now
+// until end is called. The trace shows args, which may be nil, and the error that end is
+// given. Dispatches with the tag are shown as part of the call.
 func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func(err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,13 +102,13 @@ func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func
 		defer t.mu.Unlock()
 		done(err)
 		if err != nil {
-			delete(t.calls, tag) // there are no launches to come
+			delete(t.calls, tag) // no launches of it will follow
 		}
 	}
 }
 
-// Span puts something else that the caller does on the host's thread "program",
-// from now until end is called.
+// Span adds something else that the caller does to the host's thread "program", from now
+// until end is called.
 func (t *Trace) Span(name string, args map[string]string) (end func(err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +120,8 @@ func (t *Trace) Span(name string, args map[string]string) (end func(err error)) 
 	}
 }
 
-// open begins a span of the host, which done writes. The caller of both holds mu.
+// open begins a span of the host. done ends it and writes it. The caller of open and of
+// done holds mu.
 func (t *Trace) open(k kind, name, cat string, args map[string]string) (c call, done func(err error)) {
 	begin := t.now()
 	tr, lane := t.lane(host, k, begin)
@@ -142,15 +141,14 @@ func (t *Trace) open(k kind, name, cat string, args map[string]string) (c call, 
 	}
 }
 
-// Close writes the end of the file; it does not close w. What is reported later
-// is dropped.
-// Errors: the first one of writing to w.
+// Close writes the end of the file. It does not close w. Later reports are dropped.
+// Errors: the first error of writing to w.
 func (t *Trace) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
 		t.closed = true
-		t.w.WriteString("\n],\"displayTimeUnit\":\"ms\"}\n") // its error is that of Flush
+		t.w.WriteString("\n],\"displayTimeUnit\":\"ms\"}\n") // Flush returns its error too
 		t.fail(t.w.Flush())
 	}
 	return t.err
@@ -162,7 +160,7 @@ func (t *Trace) fail(err error) {
 	}
 }
 
-// event is a line of the file. The caller of what writes one holds mu.
+// event is a line of the file. The caller of a function that writes one holds mu.
 type event struct {
 	Name  string  `json:"name"`
 	Cat   string  `json:"cat,omitempty"`
@@ -176,7 +174,7 @@ type event struct {
 	Args  any     `json:"args,omitempty"`
 }
 
-// micros is a time as the format has it.
+// micros is a time in the form of the file format.
 type micros time.Duration
 
 // MarshalJSON writes microseconds with three decimals.
@@ -195,13 +193,13 @@ func (t *Trace) write(e event) {
 			sep = "\n"
 		}
 		t.events++
-		t.w.WriteString(sep) // its error is that of the next Write
+		t.w.WriteString(sep) // the next Write returns its error too
 		_, err = t.w.Write(line)
 	}
 	t.fail(err)
 }
 
-// complete writes a span of time; args may be a map without entries.
+// complete writes a span of time. args may be empty.
 func (t *Trace) complete(pid, tid int, name, cat string, begin, end time.Duration, args map[string]any) {
 	dur := micros(max(end-begin, 0))
 	e := event{Name: name, Cat: cat, Phase: "X", PID: pid, TID: tid, TS: micros(begin), Dur: &dur}
@@ -211,15 +209,15 @@ func (t *Trace) complete(pid, tid int, name, cat string, begin, end time.Duratio
 	t.write(e)
 }
 
-// arrow writes an arrow from a call to where its launches begin. It starts a
-// nanosecond into the call, whose own event may come later in the file: readers
-// sort by time.
+// arrow writes an arrow from a call to the begin of its launches. It starts a nanosecond
+// after the call begins. The event of the call may come later in the file, because
+// readers sort by time.
 func (t *Trace) arrow(tag uint64, c call, pid, tid int, at time.Duration) {
 	t.write(event{Name: "launches", Cat: "flow", Phase: "s", PID: host, TID: c.tid, TS: micros(c.begin + 1), ID: tag})
 	t.write(event{Name: "launches", Cat: "flow", Phase: "f", Bind: "e", PID: pid, TID: tid, TS: micros(at), ID: tag})
 }
 
-// process names a process and puts it where its number says.
+// process names a process and sorts it by its number.
 func (t *Trace) process(pid int, name string) {
 	t.write(event{Name: "process_name", Phase: "M", PID: pid, Args: map[string]any{"name": name}})
 	t.write(event{Name: "process_sort_index", Phase: "M", PID: pid, Args: map[string]any{"sort_index": pid}})

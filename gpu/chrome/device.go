@@ -11,10 +11,10 @@ type device struct {
 	trace *Trace
 	pid   int
 	batch []gpu.Span // commands whose submission has not been reported yet
-	last  uint64     // tag of the last command of the batch before
+	last  uint64     // the tag of the last command of the batch before
 }
 
-// span takes a report of the device.
+// span receives a report of the device.
 func (d *device) span(s gpu.Span) {
 	t := d.trace
 	t.mu.Lock()
@@ -49,7 +49,7 @@ func (d *device) commands(name string) {
 		for n < len(all) && all[n].Tag == tag {
 			n++
 		}
-		if tag != d.last { // a list too long for one batch goes on in the next
+		if tag != d.last { // a list that is too long for one batch goes on in the next
 			delete(t.calls, d.last)
 		}
 		d.last = tag

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// kind is what a track shows: its name, and the number of its first thread.
+// kind is a kind of track. It has the name, and the number of the first thread.
 type kind struct {
 	name  string
 	first int
@@ -26,21 +26,21 @@ type trackKey struct {
 	kind kind
 }
 
-// track is the threads that show things of one kind. Those of one thread must lie
-// apart or inside one another, so there are as many as things at once.
+// track is the threads that show spans of one kind. The spans of one thread must not
+// overlap, so a track has as many threads as there are spans at the same time.
 type track struct {
 	trackKey
-	ends []time.Duration // of the last thing in each thread
+	ends []time.Duration // the end of the last span of each thread
 }
 
-// tid is the thread's number.
+// tid is the number of the thread that shows a lane.
 func (tr *track) tid(lane int) int { return tr.kind.first + lane }
 
-// busy keeps a thread until ends says when it was free again.
+// busy reserves a thread until its end is known.
 func (tr *track) busy(lane int) { tr.ends[lane] = math.MaxInt64 }
 
-// lane finds the first thread of a track that is free from begin on, and names
-// it if it is new. The caller holds mu, and sets its end.
+// lane returns the first thread of a track that is free from begin on. It names a new
+// thread. The caller holds mu, and sets the end of the thread.
 func (t *Trace) lane(pid int, k kind, begin time.Duration) (*track, int) {
 	tr := t.tracks[trackKey{pid, k}]
 	if tr == nil {
@@ -63,7 +63,7 @@ func (t *Trace) lane(pid int, k kind, begin time.Duration) (*track, int) {
 	return tr, i
 }
 
-// put writes a span on the first free thread of a track.
+// put writes a span to the first free thread of a track.
 func (t *Trace) put(pid int, k kind, name, cat string, begin, end time.Duration, args map[string]any) {
 	tr, lane := t.lane(pid, k, begin)
 	tr.ends[lane] = end

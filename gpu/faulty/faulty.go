@@ -1,5 +1,5 @@
-// Package faulty wraps a gpu.Device and makes chosen calls fail, so that tests
-// see what their subject does about it.
+// Package faulty wraps a gpu.Device and makes chosen calls fail, so that tests can check
+// how errors are handled.
 package faulty
 
 import (
@@ -15,8 +15,8 @@ import (
 // Call is a method of gpu.Device that can fail.
 type Call int
 
-// The calls in the order gpu.Device declares them, and Any for all of them
-// counted together.
+// The calls in the order in which gpu.Device declares them. Any counts all of them
+// together.
 const (
 	Any Call = iota
 	Alloc
@@ -26,7 +26,7 @@ const (
 	Submit
 	Sync
 	Close
-	calls // how many there are
+	calls // the number of calls
 )
 
 var names = [calls]string{"any", "alloc", "free", "write", "read", "submit", "sync", "close"}
@@ -51,39 +51,38 @@ type Device struct {
 
 type fault struct {
 	call Call
-	at   int // of count[call]
+	at   int // the value of count[call] at which it fails
 	err  error
 }
 
-// New wraps inner; until Fail is called it only counts. Close closes inner.
+// New wraps inner. Until Fail is called it only counts. Close closes inner.
 func New(inner gpu.Device) *Device { return &Device{inner: inner} }
 
-// Fail makes the n-th call from now on return err, which the inner device
-// never sees; n = 1 is the next one. If err matches gpu.ErrDeviceLost every
-// later call but Close returns ErrDeviceLost too. A failing Close still closes
-// the inner device.
+// Fail makes the n-th call c from now on return err. n = 1 is the next call. The inner
+// device does not see the call that fails, but a Close that fails still closes it. If
+// err matches gpu.ErrDeviceLost, every later call except Close returns ErrDeviceLost too.
 func (d *Device) Fail(c Call, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = append(d.faults, fault{c, d.count[c] + n, err})
 }
 
-// Calls is how often a method was called, failures included.
+// Calls is the number of calls of a method, failed ones included.
 func (d *Device) Calls(c Call) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count[c]
 }
 
-// Pending is how many failures asked for have not happened yet. A test that
-// ends with some has not tested what it meant to.
+// Pending is the number of planned failures that have not happened yet. A test should
+// end with none, or it has not tested what it was written for.
 func (d *Device) Pending() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.faults)
 }
 
-// enter counts a call and returns the error it must fail with, or nil.
+// enter counts a call. It returns the error with which the call must fail, or nil.
 func (d *Device) enter(c Call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +110,7 @@ func (d *Device) enter(c Call) error {
 // Info never fails and is not counted.
 func (d *Device) Info() *gpu.Info { return d.inner.Info() }
 
-// Alloc is the inner device's unless it is to fail.
+// Alloc is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	if err := d.enter(Alloc); err != nil {
 		return 0, err
@@ -119,7 +118,7 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	return d.inner.Alloc(size)
 }
 
-// Free is the inner device's unless it is to fail.
+// Free is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Free(h gpu.Handle) error {
 	if err := d.enter(Free); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (d *Device) Free(h gpu.Handle) error {
 	return d.inner.Free(h)
 }
 
-// Write is the inner device's unless it is to fail.
+// Write is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
 	if err := d.enter(Write); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	return d.inner.Write(ctx, h, offset, data)
 }
 
-// Read is the inner device's unless it is to fail.
+// Read is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
 	if err := d.enter(Read); err != nil {
 		return err
@@ -143,7 +142,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return d.inner.Read(ctx, h, offset, dst)
 }
 
-// Submit is the inner device's unless it is to fail.
+// Submit is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	if err := d.enter(Submit); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	return d.inner.Submit(list)
 }
 
-// Sync is the inner device's unless it is to fail.
+// Sync is that of the inner device, unless Fail has planned a failure.
 func (d *Device) Sync(ctx context.Context) error {
 	if err := d.enter(Sync); err != nil {
 		return err
@@ -159,12 +158,12 @@ func (d *Device) Sync(ctx context.Context) error {
 	return d.inner.Sync(ctx)
 }
 
-// StartTrace is the inner device's; it never fails by request and is not counted.
+// StartTrace is that of the inner device. It is not counted and Fail does not affect it.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
 
-// Close closes the inner device, also when it is to fail.
+// Close closes the inner device, also if Fail has planned a failure.
 func (d *Device) Close() error {
 	return errors.Join(d.enter(Close), d.inner.Close())
 }

@@ -50,7 +50,7 @@ func testInfo(e *env) {
 
 var awkward = []int64{0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097, 1<<16 + 1, 1<<20 + 3}
 
-// Buffers are zero at first, also where memory is used again.
+// Buffers are zero at first, also if their memory was used before.
 func testAllocZero(e *env) {
 	for round := range 3 {
 		var hs []gpu.Handle
@@ -69,7 +69,7 @@ func testAllocZero(e *env) {
 	}
 }
 
-// A write still under way to a freed buffer does not land in the next one.
+// A write to a freed buffer that is still under way does not reach the next buffer.
 func testAllocZeroPending(e *env) {
 	n := e.reach(1 << 16)
 	for round := range 20 {
@@ -97,7 +97,7 @@ func testAllocErrors(e *env) {
 	e.free(e.alloc(16))
 }
 
-// Any byte range can be written and read, and its neighbours stay.
+// Any byte range can be written and read, and the bytes beside it stay as they are.
 func testRanges(e *env) {
 	const size = 300
 	h := e.alloc(size)
@@ -182,8 +182,8 @@ func testLargeTransfer(e *env) {
 	}
 }
 
-// Handles that are stale, of another device, zero or invented are refused
-// everywhere, and no data is touched.
+// Every call refuses a handle that is stale, zero, invented or of another device, and
+// no data changes.
 func testInvalidHandles(e *env) {
 	other := e.another()
 	foreign, err := other.Alloc(64)
@@ -234,7 +234,7 @@ func testFreePending(e *env) {
 	}
 }
 
-// Alloc and Free of far more memory than there is, a part at a time.
+// Alloc and Free of far more memory than the device has, a part at a time.
 func testMemoryReturned(e *env) {
 	info := e.dev.Info()
 	size := min(64<<20, info.Limits.MaxBuffer)
@@ -256,7 +256,7 @@ func testMemoryReturned(e *env) {
 		e.free(h)
 	}
 	e.ok(e.dev.Sync(e.ctx))
-	for range 20000 { // handles and small blocks come back too
+	for range 20000 { // handles and small blocks are used again too
 		e.free(e.alloc(256))
 	}
 	ctx, cancel := context.WithCancel(e.ctx)

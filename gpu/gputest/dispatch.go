@@ -62,8 +62,8 @@ func testOrder(e *env) {
 	e.same("part written after a dispatch", e.readWords(x, n), want)
 }
 
-// A thousand dispatches over four buffers, in lists of any length, with every
-// kind of dependence, against the same on the host.
+// A thousand dispatches over four buffers, in lists of any length and with every kind
+// of dependence, are compared with the same computation on the host.
 func testRandomChain(e *env) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := e.reach(300)
@@ -135,7 +135,7 @@ func testBindingRanges(e *env) {
 		}
 	}
 	e.same("ranges", e.readWords(dst, n), want)
-	// Size 0 is all that is left.
+	// Size 0 means the rest of the buffer.
 	d := e.affine(src, dst, step, 1, 0)
 	d.Bindings[0].Offset = int64(4 * 3 * step)
 	e.ok(e.dev.Submit([]gpu.Dispatch{d}))
@@ -186,7 +186,7 @@ func testPush(e *env) {
 		}}))
 		e.same("push constants", e.readWords(h, 32), want)
 	}
-	// More than the shader declares is legal, and what is left over is ignored.
+	// More bindings and parameters than the shader declares are legal and ignored.
 	x := e.words(5)
 	d := e.affine(x, x, 1, 2, 1)
 	d.Params = append(d.Params, 0xFF, 0xFF, 0xFF, 0xFF)
@@ -225,7 +225,7 @@ func testShared(e *env) {
 	e.same("reversed", e.readWords(h, len(in)), in)
 }
 
-// testSubgroups holds a device to Features.FullSubgroups.
+// testSubgroups checks that a device keeps the promise of Features.FullSubgroups.
 func testSubgroups(e *env) {
 	const groups = 5
 	in := pattern(128*groups, 2)
@@ -353,7 +353,7 @@ func testKeepsNothing(e *env) {
 	e.same("decoy", e.readWords(decoy, n), make([]uint32, n))
 }
 
-// Each limit is refused, whatever the driver would make of it.
+// A dispatch that exceeds a limit is refused, whatever the driver would do with it.
 func testLimits(e *env) {
 	l := e.dev.Info().Limits
 	x := e.words(1, 2, 3, 4)
@@ -432,7 +432,7 @@ func testLimits(e *env) {
 	e.same("still at work", e.readWords(x, 4), []uint32{2, 4, 6, 8})
 }
 
-// SPIR-V from anywhere runs through DispatchCompute, and what is not SPIR-V does not.
+// DispatchCompute runs SPIR-V of any origin, and refuses what is not SPIR-V.
 func testDispatchCompute(e *env) {
 	code := e.module(affineName).Code
 	x, y := e.words(1, 2, 3), e.alloc(12)

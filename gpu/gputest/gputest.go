@@ -3,8 +3,8 @@
 //
 //	func TestDevice(t *testing.T) { gputest.Run(t, open) }
 //
-// Its shaders are shaders/test/gputest_*.comp. Kernels are the same in Go, so
-// that the suite runs on a null device too.
+// Its shaders are shaders/test/gputest_*.comp. Kernels has the same in Go, so that the
+// suite runs on a null device too.
 package gputest
 
 import (
@@ -32,12 +32,12 @@ const (
 	texelName    = "test/gputest_texel.u32"
 )
 
-// patience bounds every wait of the suite: a device that needs longer hangs.
+// patience bounds every wait of the suite. A device that needs longer hangs.
 const patience = 2 * time.Minute
 
-// Run runs the suite, each part as a subtest. open returns a new device, which
-// Run closes; it may skip the test where there is no device. It is called
-// several times, and devices it returned earlier may still be open then.
+// Run runs the suite, each part as a subtest. open returns a new device, which Run
+// closes. It may skip the test if there is no device. Run calls open several times, and
+// earlier devices may still be open then.
 func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 	for _, c := range []struct {
 		name string
@@ -177,7 +177,7 @@ func (e *env) free(hs ...gpu.Handle) {
 	}
 }
 
-// same reports the first difference between what a buffer holds and should.
+// same reports the first difference between the words of a buffer and those wanted.
 func (e *env) same(what string, got, want []uint32) {
 	e.Helper()
 	if len(got) != len(want) {
@@ -203,13 +203,13 @@ func (e *env) affine(src, dst gpu.Handle, n int, scale, shift uint32) gpu.Dispat
 	}
 }
 
-// groups covers n invocations in one dimension; the suite keeps n small enough.
+// groups is the workgroups of local invocations that cover n invocations in x.
 func (e *env) groups(n, local int) [3]uint32 {
 	return [3]uint32{uint32((n + local - 1) / local), 1, 1}
 }
 
-// reach is how many elements affine can cover in one dispatch on this device,
-// at most n.
+// reach is the number of elements that one dispatch of affine can cover on this device,
+// but at most n.
 func (e *env) reach(n int) int {
 	l := &e.dev.Info().Limits
 	return int(min(int64(n), int64(l.MaxGroups[0])*64, l.MaxBinding/4, l.MaxBuffer/4))

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
-// Kernels are the suite's shaders in Go, for a null device to run. As a shader
-// with robust access does, they read zeros past the end and write nothing there.
+// Kernels are the suite's shaders in Go, for a null device. They read zeros past the end
+// of a buffer and write nothing there, like a shader with robust access.
 func Kernels() (map[string]null.Kernel, error) {
 	ks := map[string]null.Kernel{
 		addName: func(d gpu.Dispatch, bufs [][]byte) error {
@@ -109,8 +109,8 @@ func affine(d gpu.Dispatch, bufs [][]byte) error {
 	return nil
 }
 
-// invocations is how many invocations pass the shader's test against its first
-// parameter, a count.
+// invocations is the number of invocations that are less than the first parameter, a
+// count. The others return at once.
 func invocations(d gpu.Dispatch, local uint64) int {
 	return int(min(d.Count()*local, uint64(load(d.Params, 0))))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// A context that is done refuses every call that takes one, and changes nothing.
+// Every call that takes a context refuses one that is done, and changes nothing.
 func testCancelled(e *env) {
 	cancelled, cancel := context.WithCancel(e.ctx)
 	cancel()
@@ -29,7 +29,7 @@ func testCancelled(e *env) {
 	e.same("untouched", e.readWords(h, 2), []uint32{1, 2})
 }
 
-// A wait that is cancelled returns early, and the work and the device go on.
+// A wait that is cancelled returns early. The work goes on, and so does the device.
 func testCancelledDuring(e *env) {
 	n := e.reach(1 << 16)
 	h := e.words(pattern(n, 1)...)
@@ -54,7 +54,7 @@ func testCancelledDuring(e *env) {
 	e.same("after all", e.readWords(h, n), want)
 }
 
-// Goroutines that share nothing but the device do not disturb one another.
+// Goroutines that share only the device do not disturb one another.
 func testConcurrent(e *env) {
 	m := e.module(affineName)
 	err := parallel(8, func(g int) error {
@@ -149,7 +149,7 @@ func testClose(e *env) {
 	e.wants("sync", e.dev.Sync(e.ctx), gpu.ErrClosed)
 }
 
-// Close under other goroutines' feet: their calls work or say ErrClosed.
+// Close while other goroutines use the device: their calls work or return ErrClosed.
 func testCloseWhileBusy(e *env) {
 	for range 5 {
 		dev := e.another()

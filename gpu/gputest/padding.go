@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// lengths runs the kernel that tells the lengths and sums of its arrays over a and b.
+// lengths runs the kernel that computes the lengths and the sums of its arrays, over the
+// ranges a and b.
 func (e *env) lengths(a, b gpu.Binding, value uint32) []uint32 {
 	e.Helper()
 	found := e.alloc(16)
@@ -21,8 +22,8 @@ func (e *env) lengths(a, b gpu.Binding, value uint32) []uint32 {
 	return e.readWords(found, 4)
 }
 
-// The length of an array without a length is that of the elements there are, one
-// that is cut short included.
+// An array without a length has as many elements as its range. One that the end of the
+// range cuts short counts too.
 func testArrayLength(e *env) {
 	for _, size := range []int64{1, 3, 4, 5, 8, 12, 15, 16, 17, 20, 28, 31, 32, 36, 255, 256, 1000} {
 		data := bytes.Repeat([]byte{1}, int(size))
@@ -43,16 +44,16 @@ func testArrayLength(e *env) {
 	e.same("ranges", []uint32{got[0], got[2]}, []uint32{5, 2})
 	got = e.lengths(gpu.Binding{Buffer: h, Offset: align}, gpu.Binding{Buffer: h, Offset: align}, 0)
 	e.same("from an offset on", []uint32{got[0], got[2]}, []uint32{9, 3})
-	// Of nothing there is at most one element: WebGPU has room for one always.
+	// An empty range has at most one element. WebGPU always has room for one.
 	none := e.alloc(0)
 	if got := e.lengths(gpu.Binding{Buffer: none}, gpu.Binding{Buffer: none}, 0); got[0] > 1 || got[1] != 0 || got[2] > 1 || got[3] != 0 {
 		e.Errorf("an empty buffer: got lengths and sums %d (want lengths of at most 1, sums of 0)", got)
 	}
 }
 
-// Padding checks that what a shader leaves past the end of a buffer is gone after a
-// Write that reaches the end. It is no part of Run: the memory there must be the
-// device's own, and not a guard zone.
+// Padding checks that a Write that reaches the end of a buffer clears what a shader has
+// written past the end. It is not part of Run, because the memory there must be the
+// device's own and not a guard zone.
 func Padding(t *testing.T, open func(testing.TB) gpu.Device) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -78,9 +79,9 @@ func Padding(t *testing.T, open func(testing.TB) gpu.Device) {
 	}
 }
 
-// An index past the end of a range reads zero and writes nothing on CPU drivers, whose
-// robust access goes by the range. Vulkan lets others reach whatever lies in the same
-// memory, so nothing is asked of them.
+// On CPU drivers an index past the end of a range reads zero and writes nothing, because
+// their robust access uses the range. Vulkan lets other drivers reach whatever lies in
+// the same memory, so they are not checked.
 func testPastRange(e *env) {
 	if e.dev.Info().Kind != gpu.CPU {
 		e.Skip("only CPU drivers promise where an index past the end of a range leads")

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// log keeps what a device reports, and the clock it reports by.
+// log keeps the spans that a device reports, and has the clock of their times.
 type log struct {
 	start time.Time
 	mu    sync.Mutex
@@ -23,8 +23,8 @@ func (l *log) sink(s gpu.Span) {
 	l.spans = append(l.spans, s)
 }
 
-// take returns the spans so far and forgets them.
-func (l *log) take() []gpu.Span {
+// drain returns the spans so far and forgets them.
+func (l *log) drain() []gpu.Span {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	spans := l.spans
@@ -44,12 +44,13 @@ func (e *env) traced() *log {
 	return l
 }
 
-// timely checks what holds of every trace whose clock says now.
+// timely checks what must be true of the spans of every trace. now is the time of the
+// clock after the last span.
 func (e *env) timely(spans []gpu.Span, now time.Duration) {
 	e.Helper()
 	last := time.Duration(0)
-	begun := map[uint64]time.Duration{} // of the first command of a batch
-	ended := map[uint64]time.Duration{} // of its last
+	begun := map[uint64]time.Duration{} // the begin of the first command of a batch
+	ended := map[uint64]time.Duration{} // the end of the last command of a batch
 	for i, s := range spans {
 		if s.Begin < 0 || s.End < s.Begin || s.End > now {
 			e.Errorf("span %d: %+v at %v", i, s, now)
@@ -86,9 +87,9 @@ func pick(spans []gpu.Span, kind gpu.SpanKind) []gpu.Span {
 	return found
 }
 
-// What a device that is a gpu.Timer reports is what it was given to do, in that
-// order and at possible times; and nothing before it is asked or after it is told
-// to stop.
+// A device that is a gpu.Timer reports the work that it was given, in that order and at
+// possible times. It reports nothing before it is asked to, and nothing after the trace
+// was ended.
 func testTrace(e *env) {
 	h := e.words(pattern(64, 1)...)
 	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
@@ -96,7 +97,7 @@ func testTrace(e *env) {
 	e.wants("no clock", wrong, gpu.ErrInvalidArgument)
 	l := e.traced()
 	e.ok(e.dev.Sync(e.ctx))
-	l.take()
+	l.drain()
 
 	const rounds = 3
 	for i := range rounds {
@@ -110,7 +111,7 @@ func testTrace(e *env) {
 		e.ok(e.dev.Sync(e.ctx))
 	}
 	e.read(h, 256)
-	spans := l.take()
+	spans := l.drain()
 	e.timely(spans, l.now())
 	if e.dev.Info().Features.Timestamps {
 		launches := pick(spans, gpu.Launch)
@@ -140,7 +141,7 @@ func testTrace(e *env) {
 	e.ok(gpu.StartTrace(e.dev, nil, nil))
 	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
 	e.ok(e.dev.Sync(e.ctx))
-	if spans := l.take(); len(spans) > 0 {
+	if spans := l.drain(); len(spans) > 0 {
 		e.Errorf("reported after the end: %+v", spans)
 	}
 }
@@ -161,7 +162,7 @@ func testTraceConcurrent(e *env) {
 	e.ok(err)
 	timed := e.dev.Info().Features.Timestamps
 	e.ok(e.dev.Close())
-	spans := l.take()
+	spans := l.drain()
 	e.timely(spans, l.now())
 	seen := map[uint64]int{}
 	next := make([]uint64, workers)

@@ -1,6 +1,6 @@
-// Package guard wraps a gpu.Device to distrust what runs on it. New puts guard
-// zones around every buffer and reports writes into them; Restrict gives a
-// device smaller limits, so that plans for lesser devices can be tried on it.
+// Package guard wraps a gpu.Device and finds mistakes of what runs on it. New puts
+// guard zones around every buffer and reports writes into them. Restrict gives a
+// device smaller limits, so that plans for lesser devices can be tested on it.
 package guard
 
 import (
@@ -21,46 +21,46 @@ import (
 // names the buffer, the bytes, and the dispatches since the last check.
 var ErrViolated = errors.New("guard zone violated")
 
-// pattern fills guard zones. As floats of any width it is an unlikely number,
-// and its bytes differ, so that a zone copied askew shows.
+// pattern fills guard zones. It is an unlikely number as a float of any width. Its
+// bytes differ, so that a zone that was copied to a wrong offset is found.
 var pattern = []byte{0xC5, 0x3A, 0xD7, 0x5C, 0xA9, 0x35, 0xE2, 0x96}
 
 const (
-	minZone = 1024 // bytes on either side of a buffer
-	// atOnce is the size up to which a buffer is read with both its zones: a call
-	// costs more than the bytes.
+	minZone = 1024 // the least bytes of a guard zone
+	// atOnce is the size in bytes up to which a buffer is read in one call with both its
+	// zones. A second call would cost more than the bytes.
 	atOnce = 64 << 10
-	// maxLabels bounds what is remembered of the dispatches since a check.
+	// maxLabels is how many dispatches since a check are remembered by name.
 	maxLabels = 16
 )
 
-// Device is a gpu.Device whose buffers lie between guard zones in the buffers
-// of another device. Read checks the zones of the buffer read, Free those of
-// the buffer freed (which is freed all the same), Sync and Close those of every
-// buffer; a zone that was written to is an error of that call, once.
+// Device is a gpu.Device whose buffers lie between guard zones in the buffers of
+// another device. Read checks the zones of the buffer that it reads. Free checks those
+// of the buffer that it frees, and frees it whatever it finds. Sync and Close check the
+// zones of every buffer. A zone that was written to is an error of that call, once.
 type Device struct {
 	inner gpu.Device
 	info  gpu.Info
 	zone  int64
 	align int64
 
-	// mu is held for reading while a call uses buffers, and for writing while
-	// one is freed or zones are looked at.
+	// mu is held for reading while a call uses buffers. It is held for writing while a
+	// buffer is freed or zones are checked.
 	mu      sync.RWMutex
 	buffers map[gpu.Handle]*buffer
 
 	labels struct {
 		sync.Mutex
-		since []string // of dispatches since the last check of all zones
-		more  int      // that were not kept
+		since []string // the labels of the dispatches since the last check of all zones
+		more  int      // the number of dispatches beyond maxLabels
 	}
 }
 
 type buffer struct {
 	size   int64
-	total  int64 // of the inner buffer
+	total  int64 // the bytes of the inner buffer
 	mu     sync.Mutex
-	texels bool // bound as a storage texel buffer, whose last texel may be written whole
+	texels bool // it was bound as a storage texel buffer, so all of its last texel may be written
 }
 
 // New wraps inner. Close closes inner too.
@@ -73,7 +73,7 @@ func New(inner gpu.Device) *Device {
 	return d
 }
 
-// Info is the inner device's with MaxBuffer less what the zones take.
+// Info is that of the inner device, but MaxBuffer is less by the size of the zones.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
 // Alloc makes a zero-filled buffer between guard zones.
@@ -87,8 +87,8 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 		return 0, err
 	}
 	for _, z := range d.zones(b) {
-		// The padding is zero as it is, and a write from the middle of a word is dear
-		// on some devices.
+		// The padding is zero already, and a write from the middle of a word is slow on
+		// some devices.
 		z.from, z.zeros = z.from+z.zeros, 0
 		if err := d.restore(h, z); err != nil {
 			return 0, errors.Join(err, d.inner.Free(h))
@@ -100,14 +100,14 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	return h, nil
 }
 
-// zone is a range of an inner buffer that nobody may write, but for zeros into its
-// first bytes.
+// zone is the range of bytes from..to-1 of an inner buffer. Nobody may write there,
+// except zeros into the first zeros bytes.
 type zone struct{ from, to, zeros int64 }
 
-// zones are the two guard zones of b. The second begins with the buffer's
-// padding: the rest of the last word that holds a byte of it, or of the last texel
-// where it was bound as a storage texel buffer. Shaders write words and texels, so
-// the padding may be written, but with nothing other than zeros.
+// zones are the two guard zones of b. The second begins with the padding of the
+// buffer. The padding is the rest of the last word that holds a byte of the buffer. If
+// the buffer was bound as a storage texel buffer, it is the rest of the last texel.
+// Shaders write words and texels, so they may write zeros into the padding.
 func (d *Device) zones(b *buffer) [2]zone {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,21 +118,21 @@ func (d *Device) zones(b *buffer) [2]zone {
 	return [2]zone{{from: 0, to: d.zone}, {from: d.zone + b.size, to: b.total, zeros: (b.size+unit-1)/unit*unit - b.size}}
 }
 
-// fill returns what the zone holds while nobody has written to it.
+// fill returns the bytes of a zone that nobody has written to.
 func (z zone) fill() []byte {
 	p := make([]byte, z.to-z.from)
 	for i := range min(len(p), len(pattern)) {
 		p[i] = pattern[(z.from+int64(i))%int64(len(pattern))]
 	}
-	for n := len(pattern); n < len(p); n *= 2 { // whole periods, twice as many each time
+	for n := len(pattern); n < len(p); n *= 2 { // each round doubles the number of patterns
 		copy(p[n:], p[:n])
 	}
 	clear(p[:z.zeros])
 	return p
 }
 
-// padding reports whether byte i of the zone may hold v because it is padding:
-// zero, or what was there before a texel was written whole.
+// padding reports whether byte i of the zone may hold v because it is padding. It may
+// hold zero, or what was there before all of a texel was written.
 func (z zone) padding(i int, v byte) bool {
 	return int64(i) < z.zeros && (v == 0 || v == pattern[(z.from+int64(i))%int64(len(pattern))])
 }
@@ -141,8 +141,8 @@ func (d *Device) restore(h gpu.Handle, z zone) error {
 	return d.inner.Write(context.Background(), h, z.from, z.fill())
 }
 
-// find returns the buffer of h; the caller holds mu. Of handles it does not
-// know the inner device says what is wrong with them, or that it is closed.
+// find returns the buffer of h. The caller holds mu. For an unknown handle it returns
+// the error of the inner device, which says what is wrong or that it is closed.
 func (d *Device) find(h gpu.Handle) (*buffer, error) {
 	if b := d.buffers[h]; b != nil {
 		return b, nil
@@ -153,8 +153,7 @@ func (d *Device) find(h gpu.Handle) (*buffer, error) {
 	return nil, fmt.Errorf("guard: %w: %v was not allocated here", gpu.ErrInvalidHandle, h)
 }
 
-// Free checks the buffer's zones and frees it, in that order and whatever the
-// check finds.
+// Free checks the buffer's zones, and then frees the buffer whatever the check finds.
 func (d *Device) Free(h gpu.Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,8 +208,8 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return d.check(ctx, h, b)
 }
 
-// Poison fills the buffer with bytes 0xFF: NaN in every float type, −1 in every
-// integer. What a kernel should have written and did not then shows.
+// Poison fills the buffer with bytes 0xFF, which are NaN in every float type and −1 in
+// every signed integer type. So a test sees what a kernel forgot to write.
 func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -228,7 +227,7 @@ func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
 	return nil
 }
 
-// Submit checks the dispatches against the sizes without zones, moves their
+// Submit checks the dispatches by the sizes of the buffers without zones. It moves their
 // ranges behind the first zone and submits them to the inner device.
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	d.mu.RLock()
@@ -236,7 +235,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	for i := range list {
 		if err := list[i].Check(&d.info, d.size); err != nil {
 			if closed := d.inner.Submit(nil); closed != nil {
-				return closed // a closed or lost device says so rather
+				return closed // that the device is closed or lost matters more
 			}
 			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
 		}
@@ -268,8 +267,8 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	return nil
 }
 
-// move turns the range of binding slot, which is known to be good, into the
-// same range of the inner buffer.
+// move turns the range of binding slot into the same range of the inner buffer. The range
+// has passed the checks.
 func (d *Device) move(m *gpu.Binding, mod *spv.Module, slot uint32) {
 	b := d.buffers[m.Buffer]
 	var span int64
@@ -278,7 +277,7 @@ func (d *Device) move(m *gpu.Binding, mod *spv.Module, slot uint32) {
 		if decl.Slot != slot {
 			continue
 		}
-		// As on a device: the last unit may reach into the zone, to be read.
+		// As on every device, a shader may read the rest of the last unit, here in the zone.
 		span = max(span, m.Span(decl, b.size))
 		if decl.Kind == spv.StorageTexel {
 			b.mu.Lock()
@@ -311,7 +310,7 @@ func (d *Device) Sync(ctx context.Context) error {
 	return d.checkAll(ctx)
 }
 
-// StartTrace is the inner device's; it reports the traffic of the guard zones too.
+// StartTrace is that of the inner device. It reports the traffic of the guard zones too.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
@@ -346,7 +345,7 @@ func (d *Device) checkAll(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// check reads the zones of a buffer, and puts right what it reports.
+// check reads the zones of a buffer. It restores the zones that it reports.
 func (d *Device) check(ctx context.Context, h gpu.Handle, b *buffer) error {
 	if b.total <= atOnce {
 		all := make([]byte, b.total)
@@ -366,14 +365,13 @@ func (d *Device) check(ctx context.Context, h gpu.Handle, b *buffer) error {
 	return d.compare(h, b, zones, got)
 }
 
-// judge is check for a buffer that has been read whole.
+// judge is check for a buffer whose bytes and zones have been read.
 func (d *Device) judge(h gpu.Handle, b *buffer, all []byte) error {
 	zones := d.zones(b)
 	return d.compare(h, b, zones, [2][]byte{all[zones[0].from:zones[0].to], all[zones[1].from:zones[1].to]})
 }
 
-// compare reports zones that do not hold what they were filled with, and restores
-// them.
+// compare reports zones that do not hold what they were filled with, and restores them.
 func (d *Device) compare(h gpu.Handle, b *buffer, zones [2]zone, found [2][]byte) error {
 	var all []error
 	for i, z := range zones {

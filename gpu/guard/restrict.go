@@ -17,10 +17,10 @@ type restricted struct {
 	sizes map[gpu.Handle]int64
 }
 
-// Restrict returns dev with the limits given, each no better than dev's own,
-// and enforced. All of limits counts, a zero meaning what it means in
-// gpu.Limits; begin with dev.Info().Limits and lower what is to be tried.
-// Closing it closes dev.
+// Restrict returns dev with the given limits, and enforces them. No limit becomes better
+// than dev's own. Every field of limits counts, and a zero means what it means in
+// gpu.Limits. So begin with dev.Info().Limits and lower what the test is about.
+// Closing the result closes dev.
 func Restrict(dev gpu.Device, limits gpu.Limits) gpu.Device {
 	r := &restricted{Device: dev, info: *dev.Info(), sizes: map[gpu.Handle]int64{}}
 	have := r.info.Limits
@@ -82,7 +82,7 @@ func (r *restricted) Submit(list []gpu.Dispatch) error {
 	for i := range list {
 		if err := list[i].Check(&r.info, r.size); err != nil {
 			if closed := r.Device.Submit(nil); closed != nil {
-				return closed // a closed or lost device says so rather
+				return closed // that the device is closed or lost matters more
 			}
 			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
 		}
@@ -97,7 +97,7 @@ func (r *restricted) size(h gpu.Handle) (int64, error) {
 	return 0, fmt.Errorf("guard: %w: %v", gpu.ErrInvalidHandle, h)
 }
 
-// StartTrace is the device's.
+// StartTrace is that of the inner device.
 func (r *restricted) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(r.Device, now, sink)
 }

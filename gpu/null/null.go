@@ -1,10 +1,10 @@
-// Package null is a gpu.Device without hardware, for tests and for looking at
-// plans. Its buffers hold bytes and every check of a real device is made.
+// Package null is a gpu.Device without hardware, for tests and for inspecting plans.
+// Its buffers hold bytes, and it makes every check of a real device.
 //
-// A device made by New runs Go functions in place of shaders, by module name,
-// and refuses a module it has no function for: it never reports success for
-// work it did not do. A device made by NewRecorder only writes down what it is
-// asked to run: buffers then hold what was written to them and nothing computed.
+// A device made by New runs Go functions in place of shaders, by module name. It
+// refuses a module for which it has no function, so it never reports success for work
+// that it did not do. A device made by NewRecorder only records what it is asked to
+// run. Its buffers hold what was written to them, and nothing is computed.
 package null
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// Kernel does in Go what a shader would do. bufs[i] is the bytes that binding i
-// of d covers (nil where nothing is bound); two of them may share memory. It
-// is called once for the whole grid, must not call the device, and keeps
-// nothing. Its error comes out of the next Read or Sync.
+// Kernel does in Go what a shader would do. bufs[i] has the bytes of binding i of d, or
+// is nil if nothing is bound. Two of them may share memory. A Kernel is called once for
+// all workgroups. It must not call the device and must not keep its arguments. The next
+// Read or Sync returns its error.
 type Kernel func(d gpu.Dispatch, bufs [][]byte) error
 
 // Device is a gpu.Device without hardware. Make one with New or NewRecorder.
 type Device struct {
-	// Kernels are what the device can run, by gpu.Label of the module (its
-	// name; for foreign SPIR-V a part of its hash). Set it before the
-	// first Submit.
+	// Kernels are what the device can run, by gpu.Label of the module. That is the
+	// name of the module, or a part of its hash for foreign SPIR-V. Set Kernels
+	// before the first Submit.
 	Kernels map[string]Kernel
 
 	info      gpu.Info
@@ -43,15 +43,15 @@ type Device struct {
 	table    *handles.Table[*buffer]
 	used     int64
 	closed   bool
-	failed   error // of work already run, for the next Read or Sync
+	failed   error // the error of work that has run, for the next Read or Sync
 	recorded []gpu.Dispatch
 	now      func() time.Duration
-	sink     func(gpu.Span) // of StartTrace; nil if there is none
-	batches  uint64         // submissions traced
+	sink     func(gpu.Span) // the sink of StartTrace; nil if nothing is traced
+	batches  uint64         // the number of submissions traced
 }
 
-// buffer has no data until something is written, so that plans over very large
-// buffers can be looked at.
+// buffer has no data until something is written, so that a test can inspect plans over
+// very large buffers.
 type buffer struct {
 	size int64
 	data []byte
@@ -64,7 +64,7 @@ func (b *buffer) bytes() []byte {
 	return b.data
 }
 
-// New returns a device that runs Kernels and looks like info, or like
+// New returns a device that runs Kernels. It describes itself by info, or by
 // DefaultInfo if info is nil.
 func New(info *gpu.Info) *Device {
 	d := &Device{table: handles.New[*buffer](nil), info: DefaultInfo()}
@@ -74,15 +74,15 @@ func New(info *gpu.Info) *Device {
 	return d
 }
 
-// NewRecorder returns a device that records what is submitted. It runs those
-// modules it has Kernels for and computes nothing for all others.
+// NewRecorder returns a device that records what is submitted. It runs the modules for
+// which it has Kernels, and computes nothing for all others.
 func NewRecorder(info *gpu.Info) *Device {
 	d := New(info)
 	d.recording = true
 	return d
 }
 
-// DefaultInfo describes a middling discrete GPU with every feature.
+// DefaultInfo describes a discrete GPU of medium size that has every feature.
 func DefaultInfo() gpu.Info {
 	return gpu.Info{
 		Backend: "null", Name: "Null device", Driver: "none", Kind: gpu.Other, Memory: 8 << 30,
@@ -99,9 +99,9 @@ func DefaultInfo() gpu.Info {
 	}
 }
 
-// Module returns a module for Kernels to stand in for: a name, bindings in
-// ascending order of slot, a local size of 64 and SPIR-V of no instructions.
-// Only a null device can run it.
+// Module returns a module that a Kernel can replace. It has the name, the bindings in
+// ascending order of slot, a local size of 64 and SPIR-V without instructions. Only a
+// null device can run it.
 func Module(name string, paramBytes uint32, bindings ...spv.Binding) *spv.Module {
 	code := make([]byte, 0, 20)
 	for _, w := range []uint32{0x07230203, 0x00010000, 0, 1, 0} {
@@ -116,7 +116,7 @@ func Module(name string, paramBytes uint32, bindings ...spv.Binding) *spv.Module
 // Info describes the device.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
-// open returns ErrClosed after Close; the caller holds mu.
+// open returns ErrClosed after Close. The caller holds mu.
 func (d *Device) open(op string) error {
 	if d.closed {
 		return fmt.Errorf("null: %s: %w", op, gpu.ErrClosed)
@@ -124,7 +124,7 @@ func (d *Device) open(op string) error {
 	return nil
 }
 
-// Alloc makes a zero-filled buffer. It takes memory only once it is written to.
+// Alloc makes a zero-filled buffer. The buffer needs no memory until it is written to.
 func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,7 +156,7 @@ func (d *Device) Free(h gpu.Handle) error {
 	return d.table.Free(h)
 }
 
-// find returns the buffer of h on an open device; the caller holds mu.
+// find returns the buffer of h on an open device. The caller holds mu.
 func (d *Device) find(op string, h gpu.Handle) (*buffer, error) {
 	if err := d.open(op); err != nil {
 		return nil, err
@@ -219,9 +219,8 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return nil
 }
 
-// Submit checks and records the dispatches, and runs their Kernels before it
-// returns. Besides the errors of any device it returns ErrUnsupported for a
-// module without a Kernel, unless the device is a recorder.
+// Submit checks and records the dispatches, and runs their Kernels before it returns.
+// Unless the device is a recorder, a module without a Kernel is ErrUnsupported.
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -257,10 +256,10 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	return nil
 }
 
-// StartTrace reports what the device does from now on, as gpu.Timer has it.
-// Every list submitted is a submission. The clock is read at the beginning and
-// at the end of everything reported and at no other time, so that a clock that
-// counts its readings makes the same spans each time.
+// StartTrace reports what the device does from now on, as gpu.Timer promises. Every
+// submitted list is a submission. The device reads the clock at the beginning and at the
+// end of each Span and at no other time. So a clock that counts its readings gives the
+// same Spans each time.
 // Errors: ErrClosed.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	d.mu.Lock()
@@ -272,7 +271,7 @@ func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error
 	return nil
 }
 
-// time begins a span; the function it returns reports it. The caller holds mu.
+// time begins a span. The function that it returns reports the span. The caller holds mu.
 func (d *Device) time() func(gpu.Span) {
 	if d.sink == nil {
 		return func(gpu.Span) {}

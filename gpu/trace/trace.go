@@ -1,6 +1,6 @@
-// Package trace wraps a gpu.Device and writes down every call as a line of
-// text. The lines do not depend on the device, the run or the machine, so they
-// can be compared with a golden file:
+// Package trace wraps a gpu.Device and writes every call as a line of text. The lines do
+// not depend on the device, the run or the machine, so a test can compare them with a
+// golden file:
 //
 //	b1 = alloc 64
 //	write b1 0+64 crc 758d6336
@@ -10,8 +10,8 @@
 //	sync
 //	close
 //
-// Buffers are numbered as they are allocated. A call that failed ends in
-// "!" and the sentinel its error matches.
+// Buffers are numbered in the order of their allocation. The line of a call that failed
+// ends in "!" and the sentinel that the error matches.
 package trace
 
 import (
@@ -30,14 +30,14 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// Device is a gpu.Device that writes down its calls. Those of one goroutine
-// come in the order they were made, those of several as they finish.
+// Device is a gpu.Device that writes its calls. The calls of one goroutine are written in
+// the order in which they were made. Those of several are written as they end.
 type Device struct {
 	inner gpu.Device
 
 	mu    sync.Mutex
 	w     io.Writer
-	err   error // of w, kept for Close
+	err   error // the first error of w, for Close
 	names map[gpu.Handle]int
 	next  int
 }
@@ -47,7 +47,7 @@ func New(inner gpu.Device, w io.Writer) *Device {
 	return &Device{inner: inner, w: w, names: map[gpu.Handle]int{}}
 }
 
-// Info is the inner device's; it is not written down.
+// Info is that of the inner device. It is not written.
 func (d *Device) Info() *gpu.Info { return d.inner.Info() }
 
 // Alloc writes "b1 = alloc 64".
@@ -74,8 +74,8 @@ func (d *Device) Free(h gpu.Handle) error {
 	return err
 }
 
-// Write writes "write b1 offset+length crc checksum", the checksum being the
-// IEEE CRC-32 of the data.
+// Write writes "write b1 offset+length crc checksum". The checksum is the IEEE CRC-32
+// of the data.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
 	err := d.inner.Write(ctx, h, offset, data)
 	d.mu.Lock()
@@ -84,8 +84,8 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	return err
 }
 
-// Read writes "read b1 offset+length". What was read is not written down: it
-// may differ between devices by rounding.
+// Read writes "read b1 offset+length". The bytes are not written, because devices round
+// differently.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
 	err := d.inner.Read(ctx, h, offset, dst)
 	d.mu.Lock()
@@ -94,8 +94,8 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return err
 }
 
-// Submit writes "submit" and the dispatch; the further dispatches of a list
-// follow on lines of their own, indented and without the word.
+// Submit writes "submit" and the first dispatch. Each further dispatch of the list has a
+// line of its own, which is indented and has no "submit".
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	err := d.inner.Submit(list)
 	d.mu.Lock()
@@ -122,12 +122,12 @@ func (d *Device) Sync(ctx context.Context) error {
 	return err
 }
 
-// StartTrace is the inner device's; it is not written down.
+// StartTrace is that of the inner device. It is not written.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
 
-// Close writes "close". Its error includes the first one of writing.
+// Close writes "close". Its error includes the first error of writing.
 func (d *Device) Close() error {
 	err := d.inner.Close()
 	d.mu.Lock()
@@ -136,7 +136,7 @@ func (d *Device) Close() error {
 	return errors.Join(err, d.err)
 }
 
-// line writes one call; the caller holds mu.
+// line writes one call. The caller holds mu.
 func (d *Device) line(err error, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	if err != nil {
@@ -147,7 +147,7 @@ func (d *Device) line(err error, format string, args ...any) {
 	}
 }
 
-// name is how the trace calls a buffer; the caller holds mu.
+// name is the name of a buffer in the trace. The caller holds mu.
 func (d *Device) name(h gpu.Handle) string {
 	if n := d.names[h]; n != 0 {
 		return fmt.Sprintf("b%d", n)
@@ -179,8 +179,8 @@ func (d *Device) dispatch(b *strings.Builder, x *gpu.Dispatch) {
 	}
 }
 
-// params writes the members the shader declares by name, and bytes that belong
-// to none of them in hexadecimal.
+// params writes the members that the shader declares by name. Bytes that belong to no
+// member are written in hexadecimal.
 func params(b *strings.Builder, x *gpu.Dispatch) {
 	at := uint32(0)
 	if x.Module != nil {
@@ -210,8 +210,8 @@ func value(m spv.Member, p []byte) string {
 	return fmt.Sprintf("%x", p)
 }
 
-// sentinel is the text of what err matches: error texts name handles and
-// devices, which no golden file could hold.
+// sentinel is the text of the sentinel that err matches. The text of err itself names
+// handles and devices, which differ between runs.
 func sentinel(err error) string {
 	for _, s := range []error{
 		gpu.ErrNoDevice, gpu.ErrUnsupported, gpu.ErrInvalidArgument, gpu.ErrInvalidHandle, gpu.ErrOutOfMemory, gpu.ErrLimit,

@@ -1,6 +1,6 @@
-// Package errs holds the sentinel errors every Lathe package shares, so that
-// packages below the front door can return them without importing it.
-// Programs use the same values under the names lathe.ErrNoDevice and so on.
+// Package errs has the sentinel errors that all packages of Lathe share. So packages
+// that the root package imports can return them too. Programs use the same values under
+// the names lathe.ErrNoDevice and so on.
 //
 // Errors are wrapped with %w and read "pkg: op: what (got X, want Y)".
 package errs
@@ -19,15 +19,16 @@ var (
 	ErrInvalidArgument = errors.New("invalid argument")
 	// ErrInvalidHandle: the handle is unknown, freed, or of another device.
 	ErrInvalidHandle = errors.New("invalid handle")
-	// ErrOutOfMemory: the device refused an allocation; it stays usable.
+	// ErrOutOfMemory: the device refused an allocation. The device stays usable.
 	ErrOutOfMemory = errors.New("out of device memory")
-	// ErrLimit: a device limit that splitting the work cannot avoid; see LimitError.
+	// ErrLimit: the call exceeds a limit of the device, and splitting the work does not
+	// help; see LimitError.
 	ErrLimit = errors.New("device limit exceeded")
-	// ErrInvalidShader: SPIR-V refused before it reached the driver.
+	// ErrInvalidShader: the SPIR-V is invalid, and did not reach the driver.
 	ErrInvalidShader = errors.New("invalid shader")
 	// ErrABIMismatch: shaders and Go declarations disagree.
 	ErrABIMismatch = errors.New("ABI mismatch")
-	// ErrDeviceLost: the device is gone; every later call says so at once.
+	// ErrDeviceLost: the device is gone. Every later call returns this error at once.
 	ErrDeviceLost = errors.New("device lost")
 	// ErrNotInitialized: the object has not been initialised.
 	ErrNotInitialized = errors.New("not initialized")
@@ -41,11 +42,11 @@ var (
 	ErrType = errors.New("wrong type")
 )
 
-// LimitError reports which device limit was exceeded, in that limit's own unit.
-// It matches ErrLimit.
+// LimitError says which limit of the device a call exceeds. It matches ErrLimit. Want and
+// Have are in the unit of the limit.
 type LimitError struct {
-	Name string // the limit, e.g. "MaxBinding"
-	Want int64  // what the call needed
+	Name string // the name of the limit, such as "MaxBinding"
+	Want int64  // what the call needs
 	Have int64  // what the device offers
 }
 

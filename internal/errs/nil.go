@@ -19,7 +19,7 @@ func Nil(v any) bool {
 	return false
 }
 
-// Context is ctx.Err(), and ErrInvalidArgument where there is no context.
+// Context returns ctx.Err(), or ErrInvalidArgument if ctx is nil.
 func Context(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: a nil context (want context.Background() at least)", ErrInvalidArgument)

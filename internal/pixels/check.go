@@ -7,8 +7,8 @@ import (
 	"reflect"
 )
 
-// Check reports what is wrong with an image: there is none, or it is one of those
-// that are read and written in place and its Pix or Stride are too small for its Rect.
+// Check returns an error if m is nil, or if its Pix or its Stride is too small for its
+// Rect. It checks Pix and Stride of the types that are read and written in place.
 func Check(m image.Image) error {
 	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return errors.New("no image")
@@ -22,7 +22,7 @@ func Check(m image.Image) error {
 	return nil
 }
 
-// check is Check for four bytes a pixel.
+// check is Check for images of four bytes a pixel.
 func check(pix []byte, stride int, r image.Rectangle) error {
 	if r.Dx() < 0 || r.Dy() < 0 {
 		return fmt.Errorf("an image of the size %v", r.Size())

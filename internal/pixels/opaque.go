@@ -5,9 +5,9 @@ import (
 	"image"
 )
 
-// Opaque reports whether every pixel of m is known to be opaque. It looks at the
-// pixels of the types that decoders make, and takes no time where the type has no
-// alpha; of a type it does not know it reports false. Check must have passed m.
+// Opaque reports whether every pixel of m is known to be opaque. It reads the pixels of
+// the types that decoders make, unless the type has no alpha. For a type that it does not
+// know it returns false. m must have passed Check.
 func Opaque(m image.Image) bool {
 	switch m := m.(type) {
 	case *image.YCbCr, *image.Gray, *image.Gray16, *image.CMYK:
@@ -22,8 +22,8 @@ func Opaque(m image.Image) bool {
 	return false
 }
 
-// opaque looks at rows of RGBA bytes, 32 bytes at a time: a picture is looked at in
-// less time than it takes to copy.
+// opaque reads rows of RGBA bytes, 32 bytes at a time. That is faster than a copy of the
+// picture.
 func opaque(pix []byte, stride int, r image.Rectangle) bool {
 	const alpha = 0xFF000000FF000000
 	n := 4 * r.Dx()

@@ -1,5 +1,5 @@
-// Package pixels turns any image.Image into rows of non-premultiplied RGBA
-// bytes, with fast ways for the types that Go's decoders make.
+// Package pixels converts any image.Image to rows of non-premultiplied RGBA bytes. It is
+// fast for the types that Go's decoders make.
 package pixels
 
 import (
@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// Parallel runs work on up to workers goroutines, which take turns drawing the
-// numbers 0 to n−1 from next. A panic of a worker is raised again in the
-// caller, where one bad file can be told from the rest.
+// Parallel runs work on up to workers goroutines. Together they get each of the numbers 0
+// to n−1 once, from next. If a worker panics, Parallel panics in the goroutine of its
+// caller, which knows the file that is to blame.
 func Parallel(n, workers int, work func(next func() (int, bool))) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -55,8 +55,8 @@ func Parallel(n, workers int, work func(next func() (int, bool))) {
 	}
 }
 
-// Rows returns a function that writes row y of src, counted from its top,
-// as non-premultiplied RGBA bytes. It is safe for concurrent use.
+// Rows returns a function that writes row y of src as non-premultiplied RGBA bytes. Row 0
+// is at the top. The function is safe for concurrent use.
 func Rows(src image.Image) func(dst []byte, y int) {
 	b := src.Bounds()
 	w := b.Dx()
@@ -156,7 +156,7 @@ func unpremultiply(dst, src []byte) {
 	}
 }
 
-// rgba64Row does the same for 16-bit samples.
+// rgba64Row divides the colours of a row of 16-bit samples by their alpha.
 func rgba64Row(dst, src []byte) {
 	for i := 0; i+3 < len(dst); i += 4 {
 		s := src[2*i : 2*i+8 : 2*i+8]
@@ -173,9 +173,9 @@ func rgba64Row(dst, src []byte) {
 	}
 }
 
-// ycbcrRow writes row y of a JPEG-style picture: the same fixed-point formula
-// and rounding as image/color, with the colour part worked out once for the
-// pixels that share it.
+// ycbcrRow writes row y of a YCbCr picture. Its fixed-point formula and its rounding are
+// those of image/color. Pixels that share a colour sample share that part of the
+// computation.
 func ycbcrRow(dst []byte, m *image.YCbCr, y int) {
 	b := m.Rect
 	w := b.Dx()
@@ -192,10 +192,10 @@ func ycbcrRow(dst []byte, m *image.YCbCr, y int) {
 	}
 	co := m.COffset(b.Min.X, b.Min.Y+y)
 	cbs, crs := m.Cb[co:], m.Cr[co:]
-	phase := b.Min.X & (1<<shift - 1) // pixels of the first group that lie left of the picture
+	phase := b.Min.X & (1<<shift - 1) // how many pixels of the first group lie left of the picture
 	x := 0
 	if shift == 1 && phase == 0 {
-		// What cameras write: two pixels share a colour.
+		// Two pixels share a colour, as in most pictures of cameras.
 		for c := range w / 2 {
 			red, green, blue := chroma(cbs[c], crs[c])
 			l := luma[2*c : 2*c+2 : 2*c+2]
@@ -215,11 +215,11 @@ func ycbcrRow(dst []byte, m *image.YCbCr, y int) {
 	}
 }
 
-// chroma is what a colour sample adds to each channel, times 2¹⁶.
+// chroma is what a colour sample adds to each channel, multiplied by 2¹⁶.
 func chroma(cb, cr byte) (red, green, blue int32) {
 	u, v := int32(cb)-128, int32(cr)-128
 	return 91881 * v, -22554*u - 46802*v, 116130 * u
 }
 
-// clampShift is v>>16 limited to 0..255.
+// clampShift is v>>16, limited to 0..255.
 func clampShift(v int32) byte { return byte(min(max(v, 0), 0xffffff) >> 16) }
