@@ -3,33 +3,27 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReduceMin picks the least element along dimensions. There is none of no
-// elements: that is ErrInvalidArgument.
+// ReduceMin picks the least element along dimensions. No elements have no least: that
+// is ErrInvalidArgument.
 type ReduceMin struct {
-	Dims     []int `attr:"dims" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
 }
 
 // Spec returns the declaration.
 func (ReduceMin) Spec() *spec.Op { return reduceMinOp }
 
-var reduceMinOp = newReduction(reduction{
-	name:   "reduce_min",
-	doc:    "The least element along dimensions. NaN wins. No elements have none: they are refused.",
-	call:   func(dims []int, keep bool) spec.Call { return ReduceMin{dims, keep} },
-	dims:   func(c spec.Call) ([]int, bool) { return c.(ReduceMin).Dims, c.(ReduceMin).KeepDims },
-	folder: folder{name: "reduce/reduce_max", reals: 1, sign: -1}, dtypes: floats, from: math.Inf(1),
-	f:   minNaN,
-	low: -4, high: 4, tolerance: exactReduction,
+var reduceMinOp = reduction.Define(reduction.Reduction[ReduceMin]{
+	Name: "reduce_min", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMin"},
+	Doc:        "The least element along dimensions. NaN wins. No elements have none: they are refused.",
+	Call:       func(dims []int, keep bool) ReduceMin { return ReduceMin{dims, keep} },
+	Attributes: func(a ReduceMin) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+	DTypes:     planner.Floats, Sign: -1,
+	From: math.Inf(1), F: func(a, b float64) float64 { return -maxNaN(-a, -b) },
+	Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
 })
-
-// minNaN is the smaller of two, and NaN if one of them is.
-func minNaN(a, b float64) float64 {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return math.NaN()
-	}
-	return math.Min(a, b)
-}

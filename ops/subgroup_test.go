@@ -35,7 +35,7 @@ func TestSubgroups(t *testing.T) {
 		target := exec.TargetOf(&info)
 		in := tensor.Desc{DType: tensor.F32, Shape: []int{100, 1000}}
 		for _, call := range []spec.Call{ops.Softmax{Dim: 1}, ops.ReduceSum{Dims: []int{1}}} {
-			if k := planned(t, &target, call, in)[0].Kernel; strings.HasSuffix(k, ".subgroup") != c.want {
+			if k := planned(t, &target, call, in)[0].Name(); strings.HasSuffix(k, ".subgroup") != c.want {
 				t.Errorf("%s: %s by %s (want subgroups: %t)", call.Spec().Name, c.name, k, c.want)
 			}
 		}

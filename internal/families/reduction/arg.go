@@ -1,0 +1,151 @@
+package reduction
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Arg is the search for the index of an extreme element along a dimension, with
+// attributes A.
+type Arg[A spec.Call] struct {
+	Name, Doc string
+	ONNX      []string
+	// Call returns the attributes for a dimension, and Dim the dimension of attributes.
+	Call func(dim int) A
+	Dim  func(A) int
+	// Sign multiplies elements: the largest of them after that is searched for.
+	Sign float32
+}
+
+const (
+	argStat  = "reduce/arg_max_stat"
+	argIndex = "reduce/arg_max"
+)
+
+// indexParams is the push-constant block of reduce/arg_max.comp.
+type indexParams struct{ Count, Words uint32 }
+
+// DefineArg declares the search for an index.
+func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
+	f := Reducer{Shader: argStat, Values: 1, Indexed: true, Sign: r.Sign}
+	view := func(a A, d tensor.Desc) (planner.AxisView, error) {
+		k, err := planner.Axis(r.Dim(a), len(d.Shape))
+		if err != nil {
+			return planner.AxisView{}, err
+		}
+		return planner.ViewAxis(d.Shape, k), nil
+	}
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: r.Name, Group: "reduce", Doc: r.Doc,
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: planner.Floats}},
+		Out:      []spec.Arg{{Name: "out", Doc: "I32, the shape of in without the dimension"}},
+		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
+		Kernels:  append(f.Kernels(planner.Floats...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
+		Defaults: r.Call(-1),
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			k, err := planner.Axis(r.Dim(a), len(in[0].Shape))
+			if err != nil {
+				return nil, err
+			}
+			set := make([]bool, len(in[0].Shape))
+			set[k] = true
+			out := tensor.Contiguous(tensor.I32, reducedShape(in[0].Shape, set, false)...)
+			if in[0].Shape[k] == 0 && out.Elems() > 0 {
+				return nil, noIdentity(in[0])
+			}
+			return []tensor.Desc{out}, nil
+		},
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if err := planner.CheckTarget(t, in[0]); err != nil {
+				return nil, err
+			}
+			plan := &spec.Plan{}
+			if out[0].Elems() == 0 {
+				return plan, nil
+			}
+			v, err := view(a, in[0])
+			if err != nil {
+				return nil, err
+			}
+			if v.N > math.MaxInt32 {
+				return nil, &errs.LimitError{Name: "index", Want: int64(v.N), Have: math.MaxInt32}
+			}
+			found, err := Add(plan, t, f, in[0].DType, v, spec.Ref{}, spec.In(0))
+			if err != nil {
+				return nil, err
+			}
+			bytes := f.AccumulatorBytes(in[0].DType)
+			return plan, AddPerRow(plan, t, argIndex, tensor.I32, out[0].Elems(), func(count int) any {
+				return indexParams{uint32(count), uint32(bytes / 4)}
+			}, spec.Ref{}, RowOperand{found, bytes}, RowOperand{spec.Out(0), 4})
+		},
+		Strategies: Strategies[A],
+		SizeClass: func(a A, in []tensor.Desc) []int {
+			v, err := view(a, in[0])
+			if err != nil {
+				return nil
+			}
+			return v.Sizes()
+		},
+		Reference: func(a A, in, out []*tensor.Host) {
+			v, _ := view(a, in[0].Desc)
+			x, sign, results := in[0].Floats(), float64(r.Sign), []float64{}
+			EachColumn(v, func(at func(int) int) {
+				best := 0
+				for r := range v.N {
+					a, b := x[at(best)]*sign, x[at(r)]*sign
+					if b > a || b != b && a == a {
+						best = r
+					}
+				}
+				results = append(results, float64(best))
+			})
+			out[0].SetFloats(results)
+		},
+		Tolerance: func(A, tensor.DType, []tensor.Desc) spec.Tolerance {
+			return spec.Tolerance{Why: "an index is right or wrong"}
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			return spec.Cost{Flops: int64(in[0].Elems()), Bytes: in[0].Bytes()}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: planner.Floats,
+			Calls:  []A{r.Call(-1), r.Call(1), r.Call(0)},
+			Dims:   AxisDims, Sizes: AxisSizes,
+			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
+				if slices.Contains(dims, 0) {
+					return nil
+				}
+				return []tensor.Desc{tensor.Contiguous(d, dims...)}
+			},
+			Bench: planner.BenchCases(r.Call(-1), 1),
+			Low:   -4, High: 4, Specials: true,
+			Invalid: []A{r.Call(3), r.Call(-4)},
+			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
+		},
+	}))
+}
+
+// EachColumn calls f for every column of v, with where its r-th element is. It is for
+// references.
+func EachColumn(v planner.AxisView, f func(at func(r int) int)) {
+	for o := range v.Outer {
+		for i := range v.Inner {
+			f(func(r int) int { return (o*v.N+r)*v.Inner + i })
+		}
+	}
+}
+
+// AxisDims are the free dimensions of cases along one dimension.
+var AxisDims = []spec.Dim{{Name: "outer"}, {Name: "n", Tiles: []int{16}}, {Name: "inner", Tiles: []int{4, 8}}}
+
+// AxisSizes are shapes with long dimensions: each of the three in turn.
+var AxisSizes = [][]int{
+	{1, 1, 65535}, {1, 1, 65536}, {2, 1, 100000}, {1, 1, 1000000}, {1, 65535, 2}, {1, 65536, 4}, {2, 100000, 3},
+	{65535, 1, 2}, {65536, 2, 2}, {100000, 1, 3}, {600, 1, 1024}, {600, 1, 1000}, {1000, 3, 67}, {3, 5, 100000},
+}

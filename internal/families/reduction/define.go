@@ -1,0 +1,141 @@
+package reduction
+
+import (
+	"path"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Reduction is a reduction along any dimensions, with attributes A.
+type Reduction[A spec.Call] struct {
+	Name, Doc string
+	ONNX      []string
+	// Call returns the attributes for dimensions, and Attributes what they say. No
+	// dimensions mean all of them. With keep, reduced dimensions stay, with size 1.
+	Call       func(dims []int, keep bool) A
+	Attributes func(A) (dims []int, keep bool)
+	// Shader is the kernels' name, "group/name", without dtype and variant. They keep
+	// one value, which Sign multiplies before and after.
+	Shader string
+	Sign   float32
+	// Mean says that the results are divided by how many elements became one.
+	Mean bool
+	// Sum says that the reference adds: it then keeps what rounding leaves out.
+	Sum    bool
+	DTypes []tensor.DType
+	// Empty says that the reduction of no elements at all has a result, which is From.
+	Empty bool
+	// From is what the reference begins with, and F combines it with each element.
+	From float64
+	F    func(a, b float64) float64
+	// Low and High bound the inputs that are tried. If Spread is set, inputs are within
+	// Spread/n of 1 besides, where n elements become one.
+	Low, High, Spread float64
+	// Tolerance is the tolerance for n elements by chains of h.
+	Tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
+}
+
+// Define declares a reduction.
+func Define[A spec.Call](r Reduction[A]) *spec.Op {
+	f := Reducer{Shader: r.Shader, Values: 1, Sign: r.Sign, Mean: r.Mean}
+	call := func(dims ...int) A { return r.Call(dims, false) }
+	keep := func(dims ...int) A { return r.Call(dims, true) }
+	// set is the dimensions that a call reduces.
+	set := func(a A, shape []int) ([]bool, error) {
+		dims, _ := r.Attributes(a)
+		return dimensions(dims, len(shape))
+	}
+	d := spec.Definition[A]{
+		Name: r.Name, Group: path.Dir(r.Shader), Doc: r.Doc,
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
+		Out:      []spec.Arg{{Name: "out", Doc: "of the same dtype, without the reduced dimensions, or with 1 in their place"}},
+		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
+		Kernels:  f.Kernels(r.DTypes...),
+		Defaults: r.Call(nil, false),
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			reduced, err := set(a, in[0].Shape)
+			if err != nil {
+				return nil, err
+			}
+			_, keep := r.Attributes(a)
+			out := tensor.Contiguous(in[0].DType, reducedShape(in[0].Shape, reduced, keep)...)
+			if !r.Empty && in[0].Elems() == 0 && out.Elems() > 0 {
+				return nil, noIdentity(in[0])
+			}
+			return []tensor.Desc{out}, nil
+		},
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if err := planner.CheckTarget(t, in[0]); err != nil {
+				return nil, err
+			}
+			reduced, err := set(a, in[0].Shape)
+			if err != nil {
+				return nil, err
+			}
+			return f.plan(t, in[0], out[0], reduced)
+		},
+		Strategies: Strategies[A],
+		SizeClass: func(a A, in []tensor.Desc) []int {
+			s, err := set(a, in[0].Shape)
+			if err != nil {
+				return nil
+			}
+			sizes, reduced := runs(in[0].Shape, s)
+			first := 0 // whether the first run is reduced; the others alternate
+			if len(reduced) > 0 && reduced[0] {
+				first = 1
+			}
+			return append([]int{first}, sizes...)
+		},
+		Reference: func(a A, in, out []*tensor.Host) {
+			if s, err := set(a, in[0].Shape); err == nil {
+				r.reference(in[0], out[0], s)
+			}
+		},
+		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			s, err := set(a, in[0].Shape)
+			if err != nil {
+				s = make([]bool, len(in[0].Shape))
+			}
+			return r.Tolerance(d, length(in[0].Shape, s), chainOf(in[0].Shape, s))
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			return spec.Cost{Flops: int64(in[0].Elems()), Bytes: in[0].Bytes()}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: r.DTypes,
+			Calls:  []A{call(), call(1), keep(-1), call(2, 0)},
+			Dims:   []spec.Dim{{Name: "outer"}, {Name: "n", Tiles: []int{16}}, {Name: "inner", Tiles: []int{4, 8}}},
+			Sizes: [][]int{
+				{1, 65535, 1}, {1, 65536, 1}, {2, 100000, 1}, {1, 1000000, 1}, {2, 65535, 2}, {1, 65536, 4}, {2, 100000, 3}, {1, 1000000, 3},
+				{100000, 2, 1}, {3, 5, 100000}, {2, 3, 150001}, {1, 5, 300000},
+			},
+			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
+				if !r.Empty && slices.Contains(dims, 0) {
+					return nil
+				}
+				return []tensor.Desc{tensor.Contiguous(d, dims...)}
+			},
+			Bench: planner.AllBenchCases(planner.BenchCases(call(1), 1), planner.BenchCases(call(0), 1), planner.BenchCases(call(), 1)),
+			Low:   r.Low, High: r.High, Specials: true,
+			Invalid: []A{call(3), keep(-4), call(1, -2)},
+		},
+	}
+	if slices.ContainsFunc(r.DTypes, func(d tensor.DType) bool { return d.Size() == 2 }) {
+		d.Kernels = append(d.Kernels, NarrowKernels()...)
+	}
+	if r.Spread > 0 {
+		d.Cases.Range = func(a A, _ int, in []tensor.Desc) (low, high float64) {
+			s, err := set(a, in[0].Shape)
+			if err != nil {
+				return r.Low, r.High
+			}
+			w := r.Spread / float64(max(length(in[0].Shape, s), 1))
+			return max(1-w, r.Low), min(1+w, r.High)
+		}
+	}
+	return spec.Register(spec.Define(d))
+}

@@ -1,0 +1,219 @@
+package reduction
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// dimensions checks dimensions to reduce, and returns which of rank they are: all of
+// them, if none are given.
+// Errors: ErrInvalidArgument.
+func dimensions(dims []int, rank int) ([]bool, error) {
+	set := make([]bool, rank)
+	for i := range set {
+		set[i] = len(dims) == 0
+	}
+	for _, d := range dims {
+		k := d
+		if k < 0 {
+			k += rank
+		}
+		if k < 0 || k >= rank {
+			return nil, planner.Invalid("dimension %d (want %d to %d)", d, -rank, rank-1)
+		}
+		if set[k] {
+			return nil, planner.Invalid("dimension %d is named twice in %v", k, dims)
+		}
+		set[k] = true
+	}
+	return set, nil
+}
+
+func noIdentity(in tensor.Desc) error {
+	return planner.Invalid("zero-size reduction of %v has no identity", in)
+}
+
+// reducedShape is the shape left when the dimensions in set are reduced.
+func reducedShape(shape []int, set []bool, keep bool) []int {
+	out := []int{}
+	for i, n := range shape {
+		switch {
+		case !set[i]:
+			out = append(out, n)
+		case keep:
+			out = append(out, 1)
+		}
+	}
+	return out
+}
+
+// length is how many elements become one.
+func length(shape []int, set []bool) int {
+	n := 1
+	for i, reduced := range set {
+		if reduced {
+			n *= shape[i]
+		}
+	}
+	return n
+}
+
+// runs merges neighbouring dimensions that are reduced alike, and drops those of
+// size 1. It returns the sizes, and which of them are reduced.
+func runs(shape []int, set []bool) (sizes []int, reduced []bool) {
+	for i, n := range shape {
+		last := len(sizes) - 1
+		switch {
+		case n == 1:
+		case last >= 0 && reduced[last] == set[i]:
+			sizes[last] *= n
+		default:
+			sizes, reduced = append(sizes, n), append(reduced, set[i])
+		}
+	}
+	return sizes, reduced
+}
+
+// chainOf is the longest chain of a reduction: of all its passes.
+func chainOf(shape []int, set []bool) float64 {
+	h := 0.0
+	sizes, reduced := runs(shape, set)
+	for i, n := range sizes {
+		if reduced[i] {
+			h += Chain(n)
+		}
+	}
+	return h
+}
+
+// plan reduces one run of dimensions after the other, the longest first. What lies
+// between two passes is in the type of the arithmetic, so that the result is rounded
+// once.
+// Errors: *LimitError.
+func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
+	plan := &spec.Plan{}
+	if out.Elems() == 0 {
+		return plan, nil
+	}
+	sizes, reduced := runs(in.Shape, set)
+	passes, n := 0, 1
+	for i, yes := range reduced {
+		if yes {
+			passes++
+			n *= sizes[i]
+		}
+	}
+	if passes == 0 { // one pass over nothing turns elements into results
+		sizes, reduced, passes = append(sizes, 1), append(reduced, true), 1
+	}
+	mean := f.Mean
+	from, d, wide := spec.In(0), in.DType, planner.Accumulator(in.DType)
+	for ; passes > 0; passes-- {
+		k := -1
+		for i, yes := range reduced {
+			if yes && (k < 0 || sizes[i] > sizes[k]) {
+				k = i
+			}
+		}
+		to := spec.Ref{}
+		f.Mean = mean && passes == 1 // the last pass divides
+		if passes == 1 {
+			f.Divisor = n
+			if wide == in.DType {
+				to = spec.Out(0)
+			}
+		}
+		var err error
+		if from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from); err != nil {
+			return nil, err
+		}
+		d = wide
+		sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
+		if k > 0 && k < len(sizes) && reduced[k-1] == reduced[k] { // neighbours now
+			sizes[k-1] *= sizes[k]
+			sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
+		}
+	}
+	if d != in.DType {
+		return plan, AddNarrow(plan, t, out.Elems(), from, spec.Out(0), in.DType)
+	}
+	return plan, nil
+}
+
+// reference computes a reduction in float64. Integers wrap as they do in Go.
+func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
+	v := make([]float64, out.Elems())
+	whole := make([]int64, len(v))
+	for i := range v {
+		v[i] = r.From
+	}
+	lost := make([]float64, len(v)) // what rounding left out of a sum
+	strides := make([]int, len(set))
+	stride := 1
+	for i := len(set) - 1; i >= 0; i-- {
+		if !set[i] {
+			strides[i] = stride
+			stride *= in.Shape[i]
+		}
+	}
+	src, k := in.Floats(), 0
+	in.Each(func(index []int, _ int) {
+		at := 0
+		for i, x := range index {
+			at += x * strides[i]
+		}
+		before := v[at]
+		v[at] = r.F(before, src[k])
+		if r.Sum {
+			lost[at] += rounding(before, src[k], v[at])
+		}
+		whole[at] += int64(src[k])
+		k++
+	})
+	n := 1
+	if len(v) > 0 {
+		n = len(src) / len(v)
+	}
+	for i := range v {
+		if !math.IsInf(v[i], 0) {
+			v[i] += lost[i]
+		}
+		switch {
+		case r.Mean:
+			v[i] /= float64(n)
+		case in.DType == tensor.I32:
+			v[i] = float64(int32(whole[i]))
+		case in.DType == tensor.I64:
+			v[i] = float64(whole[i])
+		}
+	}
+	out.SetFloats(v)
+}
+
+// rounding is what sum lacks of a + b.
+func rounding(a, b, sum float64) float64 {
+	if math.Abs(a) < math.Abs(b) {
+		a, b = b, a
+	}
+	return a - sum + b
+}
+
+// Sum adds f(0) to f(n-1) to double the precision, for references: a plain sum in float64
+// is less exact than what it is to check. Algorithm: Neumaier, 1974.
+func Sum(n int, f func(i int) float64) float64 {
+	sum, lost := 0.0, 0.0
+	for i := range n {
+		x := f(i)
+		next := sum + x
+		lost += rounding(sum, x, next)
+		sum = next
+	}
+	if math.IsInf(sum, 0) || math.IsNaN(lost) {
+		return sum
+	}
+	return sum + lost
+}

@@ -1,0 +1,273 @@
+package reduction
+
+import (
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+const (
+	busyLanes = 4096 // invocations that keep a device busy
+	mergeMost = 64   // accumulators that one invocation merges
+	mergeFew  = 32   // of more accumulators than that, those that it merges at a time
+)
+
+// job is a reducer at work on inputs of dtype d.
+type job struct {
+	Reducer
+	t    *spec.Target
+	plan *spec.Plan
+	d    tensor.DType
+	in   []spec.Ref
+	// wide says that few rows of the inner dimension fit a binding. N is then reduced
+	// row by row, on top of the accumulators of the rows before.
+	wide bool
+}
+
+// Add appends to a plan the steps that reduce the inputs, contiguous tensors
+// [Outer, N, Inner] of dtype d, along N. The accumulators [Outer, Inner] end in out, or
+// in scratch memory if out is the zero Ref. Add returns where.
+// Errors: *LimitError.
+func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.AxisView, out spec.Ref, in ...spec.Ref) (spec.Ref, error) {
+	if f.Sign == 0 {
+		f.Sign = 1
+	}
+	if !f.Mean {
+		f.Divisor = 1
+	}
+	w := job{Reducer: f, t: t, plan: plan, d: d, in: in}
+	bytes := f.AccumulatorBytes(d)
+	w.wide = v.Inner > 1 && 4*v.Inner > w.room(max(d.Size(), bytes))
+	if v.Outer*v.Inner == 0 {
+		return planner.AddScratch(plan, 0), nil
+	}
+	c := w.chunking(v)
+	to := out
+	if c.chunks > 1 || out.Kind == spec.RefNone {
+		to = planner.AddScratch(plan, int64(v.Outer)*int64(c.chunks)*int64(v.Inner)*int64(bytes))
+	}
+	var err error
+	if v.N == 0 { // nothing to read: the identity
+		err = w.merge(planner.AxisView{Outer: v.Outer, N: 0, Inner: v.Inner}, 1, true, planner.AddScratch(plan, 0), to)
+	} else {
+		err = w.first(v, c, to)
+	}
+	if err != nil {
+		return spec.Ref{}, err
+	}
+	for m := c.chunks; m > 1; {
+		group := mergeFew
+		if m <= mergeMost {
+			group = m
+		}
+		group = min(group, w.room(bytes)/v.Inner) // a binding holds a group
+		next := planner.CeilDiv(m, group)
+		from := to
+		if to = out; next > 1 || out.Kind == spec.RefNone {
+			to = planner.AddScratch(plan, int64(v.Outer)*int64(next)*int64(v.Inner)*int64(bytes))
+		}
+		if err := w.merge(planner.AxisView{Outer: v.Outer, N: m, Inner: v.Inner}, group, next == 1, from, to); err != nil {
+			return spec.Ref{}, err
+		}
+		m = next
+	}
+	return to, nil
+}
+
+// chunking says how N is divided among invocations.
+type chunking struct {
+	chunks int // of each outer index
+	steps  int // of the loop of an invocation, in each chunk
+	lanes  int // invocations that share a chunk
+	elems  int // elements along N in each chunk
+}
+
+func (w *job) room(size int) int { return Room(w.t, w.d, size) }
+
+func (w *job) pack() int { return planner.Pack / w.d.Size() }
+
+func (w *job) chunking(v planner.AxisView) chunking {
+	pack := w.pack()
+	c := chunking{lanes: 1}
+	if v.Inner > 1 {
+		if w.wide {
+			return chunking{chunks: 1, steps: 1, lanes: 1, elems: 4}
+		}
+		blocks := planner.CeilDiv(max(v.N, 1), 4)
+		columns := v.Outer * planner.CeilDiv(v.Inner, pack)
+		c.chunks = max(planner.CeilDiv(blocks, 128), min(busyLanes/max(columns, 1), planner.CeilDiv(blocks, 4)), 1)
+		c.steps = planner.CeilDiv(blocks, c.chunks)
+		c.steps = min(c.steps, w.room(w.d.Size())/v.Inner/4) // a binding holds a chunk
+		c.elems = 4 * c.steps
+		c.chunks = max(planner.CeilDiv(v.N, c.elems), 1)
+		return c
+	}
+	unroll, texels := Unroll(w.d), UsesTexels(w.t, w.d)
+	packs := max(planner.CeilDiv(v.N, pack), 1)
+	if v.N%pack != 0 && v.Outer > 1 {
+		packs = (v.N+pack-2)/pack + 1
+	}
+	if !texels {
+		for c.lanes < planner.SmallGroup && c.lanes*unroll < packs {
+			c.lanes *= 2
+		}
+	}
+	blocks := planner.CeilDiv(packs, unroll*c.lanes)
+	if texels {
+		c.steps = min(max(blocks*v.Outer/busyLanes, 8), 128, blocks)
+	} else {
+		c.steps = min(16, blocks)
+	}
+	c.chunks = planner.CeilDiv(blocks, c.steps)
+	c.steps = planner.CeilDiv(blocks, c.chunks)
+	c.elems = c.steps * unroll * c.lanes * pack
+	c.chunks = planner.CeilDiv(packs*pack, c.elems)
+	return c
+}
+
+// first appends the steps that read the inputs.
+func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
+	size, bytes := w.d.Size(), w.AccumulatorBytes(w.d)
+	name, perGroup := w.Shader+"."+w.d.String(), planner.SmallGroup
+	switch {
+	case v.Inner == 1:
+		name, perGroup = name+".rows", planner.SmallGroup/c.lanes
+	case v.Inner%w.pack() == 0:
+		name += ".cols"
+	default:
+		name += ".odd"
+	}
+	if UsesTexels(w.t, w.d) {
+		name, perGroup = name+".texel", planner.TexelGroup
+	} else if v.Inner == 1 {
+		name += SubgroupSuffix(w.t)
+	}
+	room := planner.ChunkRoom{Elems: w.room(size), Accumulators: w.room(bytes), PerBlock: c.chunks * v.Inner, Unit: c.elems, ByRow: w.wide}
+	if v.Inner == 1 {
+		room.Pack = w.pack()
+	}
+	return planner.Chunks(v, room, func(x planner.Chunk) error {
+		chunks, chunk := c.chunks, 0
+		if x.N < v.N && !w.wide {
+			chunk = planner.CeilDiv(x.Row, c.elems) // rows may begin within a pack
+			if chunks -= chunk; x.Row+x.N < v.N {
+				chunks = planner.CeilDiv(x.Start%max(room.Pack, 1)+x.N, c.elems)
+			}
+		}
+		bind, base := planner.Window(w.t, spec.Ref{}, size, int64(x.Start), int64(x.Elems()))
+		made, outBase := planner.WordWindow(w.t, out, bytes, (x.Block*c.chunks+chunk)*v.Inner+x.Column, x.Outer*chunks*x.Inner)
+		p := Params{
+			Outer: uint32(x.Outer), N: uint32(x.N), Inner: uint32(x.Inner), Base: base, Last: uint32(bind.Size/planner.Pack - 1),
+			Chunks: uint32(chunks), Chunk: uint32(c.steps), Lanes: uint32(c.lanes), OutBase: outBase, First: uint32(x.Row),
+			Sign: w.Sign,
+		}
+		if w.wide && x.Row > 0 {
+			p.Carry = 1
+		}
+		w.finish(&p, c.chunks == 1 && (!w.wide || x.Row+x.N == v.N))
+		units := x.Outer * chunks
+		if v.Inner > 1 {
+			units *= planner.CeilDiv(x.Inner, w.pack())
+		}
+		step := spec.Step{Module: spirv.Kernel(name), Params: p}
+		for _, in := range w.in {
+			bind.Buf = in
+			step.Bind = append(step.Bind, bind)
+		}
+		step.Bind = append(step.Bind, made)
+		return w.add(step, units, perGroup)
+	})
+}
+
+// finish sets what only a last step does.
+func (w *job) finish(p *Params, last bool) {
+	p.OutSign, p.Divisor = 1, 1
+	if last {
+		p.OutSign, p.Divisor = w.Sign, uint32(w.Divisor)
+	}
+}
+
+func (w *job) add(step spec.Step, units, perGroup int) (err error) {
+	step.Groups, err = planner.Grid(w.t, int64(planner.CeilDiv(units, perGroup)))
+	w.plan.Steps = append(w.plan.Steps, step)
+	return err
+}
+
+// merge appends the steps that merge the N accumulators of each outer and inner index
+// in groups.
+func (w *job) merge(v planner.AxisView, group int, last bool, from, to spec.Ref) error {
+	bytes, next := w.AccumulatorBytes(w.d), max(planner.CeilDiv(v.N, group), 1)
+	room := planner.ChunkRoom{Elems: w.room(bytes), Accumulators: w.room(bytes), PerBlock: next * v.Inner, Unit: group}
+	one := v
+	one.N = max(v.N, 1)
+	return planner.Chunks(one, room, func(x planner.Chunk) error {
+		made := planner.CeilDiv(x.N, group)
+		bind, base := planner.WordWindow(w.t, from, bytes, x.Start, x.Elems())
+		if v.N == 0 {
+			bind, base, x.N = spec.Bind{Buf: from}, 0, 0
+		}
+		out, outBase := planner.WordWindow(w.t, to, bytes, (x.Block*next+x.Row/group)*v.Inner+x.Column, x.Outer*made*x.Inner)
+		p := Params{
+			Outer: uint32(x.Outer), N: uint32(x.N), Inner: uint32(x.Inner), Base: base,
+			Chunks: uint32(made), Chunk: uint32(group), OutBase: outBase, Sign: w.Sign,
+		}
+		w.finish(&p, last)
+		name := w.Shader + "." + planner.Accumulator(w.d).String() + ".merge"
+		return w.add(spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{bind, out}}, x.Outer*made*x.Inner, planner.SmallGroup)
+	})
+}
+
+// RowOperand is an operand of Size bytes a row.
+type RowOperand struct {
+	Ref  spec.Ref
+	Size int
+}
+
+// AddPerRow appends the launches of a kernel over rows, of which each invocation takes
+// as many as a pack has elements of d, in parts that fit bindings. The kernel is
+// shader.d. It binds the operands, and status after them unless that is the zero Ref.
+// Errors: *LimitError.
+func AddPerRow(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, rows int, params func(count int) any, status spec.Ref, operands ...RowOperand) error {
+	align := int(planner.WindowAlign(t))
+	widest := 1
+	for _, o := range operands {
+		widest = max(widest, o.Size)
+	}
+	most := int(min(t.MaxBinding/int64(widest), 1<<24)) / align * align
+	for first := 0; first < rows; first += most {
+		count := min(most, rows-first)
+		step := spec.Step{Module: spirv.Kernel(shader + "." + d.String()), Params: params(count)}
+		for _, o := range operands {
+			bind, _ := planner.Window(t, o.Ref, o.Size, int64(first), int64(count))
+			step.Bind = append(step.Bind, bind)
+		}
+		if status.Kind != spec.RefNone {
+			step.Bind = append(step.Bind, spec.Bind{Buf: status})
+		}
+		var err error
+		if step.Groups, err = planner.Grid(t, int64(planner.CeilDiv(planner.CeilDiv(count, planner.Pack/d.Size()), planner.SmallGroup))); err != nil {
+			return err
+		}
+		plan.Steps = append(plan.Steps, step)
+	}
+	return nil
+}
+
+// narrowParams is the push-constant block of reduce/reduce_narrow.comp.
+type narrowParams struct{ Count uint32 }
+
+const narrowShader = "reduce/reduce_narrow"
+
+// NarrowKernels lists the kernels of AddNarrow.
+func NarrowKernels() []spec.Kernel {
+	return planner.DTypeVariants(narrowShader, narrowParams{}, []tensor.DType{tensor.F16, tensor.BF16}, nil)
+}
+
+// AddNarrow appends the rounding of n F32 elements to out, of a dtype of 16 bits.
+// Errors: *LimitError.
+func AddNarrow(plan *spec.Plan, t *spec.Target, n int, from, out spec.Ref, d tensor.DType) error {
+	k := planner.FlatKernel{Name: narrowShader + "." + d.String(), Local: planner.SmallGroup, Packs: 2}
+	k.Params = func(_, count int) any { return narrowParams{uint32(count)} }
+	return planner.AddFlat(plan, t, k, n, planner.Flat(from, tensor.F32), planner.Flat(out, d))
+}
