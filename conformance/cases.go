@@ -18,6 +18,7 @@ type mode struct {
 	in, out layout
 	inPlace bool // outputs that may be are the tensors of their inputs
 	only    int  // in place: just the output only-1, if above 0
+	over    int  // with only: the output is input over's tensor
 	alias   bool // equal inputs are one tensor
 	// optional modes may be answered with ErrUnsupported, which is counted and
 	// shown; in the other ones only a whole dtype may be unsupported.
@@ -120,24 +121,34 @@ func (s *suite) agree(a, b *lane, p *prepared) {
 	s.add(b, p.job, "agrees", o)
 }
 
-// placements are the modes of the job. Where several outputs may be in place,
-// they are tried together and each alone.
+// placements are the modes of the job. Where several outputs may be in place, they are
+// tried together and each alone. Where an output may be one of several inputs, each is
+// tried.
 func (p *prepared) placements() []mode {
 	var list []mode
 	for _, m := range p.modes {
 		if list = append(list, m); !m.inPlace {
 			continue
 		}
-		var may []int
+		places := make([][]int, len(p.want))
+		outputs := 0
 		for i := range p.want {
-			if p.overwritten(i) >= 0 {
-				may = append(may, i)
+			if places[i] = p.overwritable(i); len(places[i]) > 0 {
+				outputs++
 			}
 		}
-		for _, i := range may {
-			if len(may) > 1 {
+		for i, inputs := range places {
+			for n, k := range inputs {
 				one := m
-				one.name, one.only = m.name+"-"+p.op.Out[i].Name, i+1
+				one.only, one.over = i+1, k
+				switch {
+				case n > 0:
+					one.name = fmt.Sprintf("%s-%s-over-%s", m.name, p.op.Out[i].Name, p.op.In[min(k, len(p.op.In)-1)].Name)
+				case outputs > 1:
+					one.name = m.name + "-" + p.op.Out[i].Name
+				default:
+					continue // that is m
+				}
 				list = append(list, one)
 			}
 		}
@@ -145,14 +156,15 @@ func (p *prepared) placements() []mode {
 	return list
 }
 
-// overwritten is the input whose tensor output i may be in this case, or -1.
-func (p *prepared) overwritten(i int) int {
+// overwritable lists the inputs whose tensor output i may be in this case.
+func (p *prepared) overwritable(i int) []int {
+	var list []int
 	for k, h := range p.in {
 		if p.op.MayOverwrite(i, k) && sameDesc(h.Desc, p.want[i].Desc) {
-			return k
+			list = append(list, k)
 		}
 	}
-	return -1
+	return list
 }
 
 // target is the input that output i is in this mode, or -1.
@@ -160,7 +172,13 @@ func (m mode) target(p *prepared, i int) int {
 	if !m.inPlace || m.only > 0 && m.only-1 != i {
 		return -1
 	}
-	return p.overwritten(i)
+	if m.only > 0 {
+		return m.over
+	}
+	if inputs := p.overwritable(i); len(inputs) > 0 {
+		return inputs[0]
+	}
+	return -1
 }
 
 // applies reports whether the mode differs from the plain one for these operands.

@@ -241,17 +241,20 @@ func newPair() *spec.Op {
 // one is made before. The suite must see who claims too much.
 func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 	for name, c := range map[string]struct {
-		inPlace     []int
-		want, cases string
+		sum, twice []int // what they claim to overwrite
+		cases      string
 	}{
-		"nothing wrong":      {inPlace: []int{0}},
-		"all at once":        {inPlace: []int{0, 1}, want: "", cases: "/in-place/"},
-		"the second alone":   {inPlace: []int{0, 1}, want: "", cases: "/in-place-twice/"},
+		"nothing wrong":      {sum: []int{0}},
+		"either input":       {sum: []int{0, 1}},
+		"all at once":        {sum: []int{0}, twice: []int{1}, cases: "/in-place/"},
+		"the second alone":   {sum: []int{0}, twice: []int{1}, cases: "/in-place-twice/"},
+		"its second input":   {twice: []int{0, 1}, cases: "/in-place-twice-over-b/"},
 		"no claim, no cases": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := newPair()
-			op.InPlace = c.inPlace
+			op.InPlace = nil
+			op.Out[0].InPlace, op.Out[1].InPlace = c.sum, c.twice
 			d := null.New(nil)
 			d.Kernels = map[string]null.Kernel{addKernel: add}
 			rep, err := Run(t.Context(), d, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
@@ -264,7 +267,7 @@ func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 			}
 			wantCaught(t, rep, "got", c.cases)
 			for _, r := range rep.Failures() {
-				if !strings.Contains(r.Case, "in-place/") && !strings.Contains(r.Case, "in-place-twice/") {
+				if !strings.Contains(r.Case, "in-place/") && !strings.Contains(r.Case, "in-place-twice") {
 					t.Errorf("failed where it is right: %s: %s", r.Case, r.Message)
 				}
 			}

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +11,9 @@ type Add struct{}
 // Spec returns the declaration.
 func (Add) Spec() *spec.Op { return addOp }
 
-var addOp = newBinary(pairwise{
-	name: "add", call: Add{}, dtypes: arithmetic,
-	doc:  "Sums, with broadcasting. Integers wrap.",
-	f:    func(a, b float64) float64 { return a + b },
-	ulps: 1, why: "one rounding, in whichever direction the device rounds", low: -100, high: 100,
+var addOp = elementwise.DefineBinary[Add](elementwise.Binary{
+	Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
+	Doc:  "Sums, with broadcasting. Integers wrap.",
+	F:    func(a, b float64) float64 { return a + b },
+	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,9 +13,9 @@ type Ceil struct{}
 // Spec returns the declaration.
 func (Ceil) Spec() *spec.Op { return ceilOp }
 
-var ceilOp = newUnary(unary{
-	name: "ceil", shader: "math/ceil", call: Ceil{},
-	doc: "The least integer not below each element.",
-	f:   math.Ceil,
-	why: "it rounds nothing", low: -100, high: 100, flops: 1,
+var ceilOp = elementwise.DefineUnary[Ceil](elementwise.Unary{
+	Name: "ceil", Shader: "math/ceil", ONNX: []string{"Ceil"},
+	Doc: "The least integer not below each element.",
+	F:   math.Ceil,
+	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
 })

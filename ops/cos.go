@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,11 +14,11 @@ type Cos struct{}
 // Spec returns the declaration.
 func (Cos) Spec() *spec.Op { return cosOp }
 
-var cosOp = newUnary(unary{
-	name: "cos", shader: "math/cos", call: Cos{},
-	doc:  "The cosine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
-	f:    math.Cos,
-	ulps: 4,
-	abs:  1,
-	why:  "the argument is reduced exactly, and a polynomial rounded", low: -100, high: 100, flops: 20,
+var cosOp = elementwise.DefineUnary[Cos](elementwise.Unary{
+	Name: "cos", Shader: "math/cos", ONNX: []string{"Cos"},
+	Doc:  "The cosine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
+	F:    math.Cos,
+	Ulps: 4,
+	Abs:  1,
+	Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
 })

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +12,9 @@ type Div struct{}
 // Spec returns the declaration.
 func (Div) Spec() *spec.Op { return divOp }
 
-var divOp = newBinary(pairwise{
-	name: "div", call: Div{}, dtypes: floats,
-	doc:  "Quotients in / b, with broadcasting.",
-	f:    func(a, b float64) float64 { return a / b },
-	ulps: 3, why: "devices divide to 2.5 units of the last place", low: -100, high: 100,
+var divOp = elementwise.DefineBinary[Div](elementwise.Binary{
+	Name: "div", Shader: "math/div", DTypes: planner.Floats, ONNX: []string{"Div"},
+	Doc:  "Quotients in / b, with broadcasting.",
+	F:    func(a, b float64) float64 { return a / b },
+	Ulps: 3, Why: "devices divide to 2.5 units of the last place", Low: -100, High: 100,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,11 +13,11 @@ type Erf struct{}
 // Spec returns the declaration.
 func (Erf) Spec() *spec.Op { return erfOp }
 
-var erfOp = newUnary(unary{
-	name: "erf", shader: "math/erf", call: Erf{},
-	doc:  "The error function of each element.",
-	f:    math.Erf,
-	ulps: 8,
-	abs:  1,
-	why:  "a polynomial, and an exponential beyond 1, are rounded", low: -4, high: 4, flops: 20,
+var erfOp = elementwise.DefineUnary[Erf](elementwise.Unary{
+	Name: "erf", Shader: "math/erf", ONNX: []string{"Erf"},
+	Doc:  "The error function of each element.",
+	F:    math.Erf,
+	Ulps: 8,
+	Abs:  1,
+	Why:  "a polynomial, and an exponential beyond 1, are rounded", Low: -4, High: 4, Flops: 20,
 })

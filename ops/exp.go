@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,12 +13,12 @@ type Exp struct{}
 // Spec returns the declaration.
 func (Exp) Spec() *spec.Op { return expOp }
 
-var expOp = newUnary(unary{
-	name: "exp", shader: "math/exp", call: Exp{},
-	doc:  "The exponential of each element.",
-	f:    exponential,
-	ulps: 4,
-	why:  "the remainder of the reduction, a polynomial of degree 7 (14 in f64) and a product are rounded", low: -20, high: 20, flops: 12,
+var expOp = elementwise.DefineUnary[Exp](elementwise.Unary{
+	Name: "exp", Shader: "math/exp", ONNX: []string{"Exp"},
+	Doc:  "The exponential of each element.",
+	F:    exponential,
+	Ulps: 4,
+	Why:  "the remainder of the reduction, a polynomial of degree 7 (14 in f64) and a product are rounded", Low: -20, High: 20, Flops: 12,
 })
 
 // exponential is eˣ. Go's own overflows too early on some processors, from 709.4

@@ -1,9 +1,10 @@
 package ops
 
 import (
-	"encoding/binary"
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -19,8 +20,6 @@ type Fill struct {
 
 // Spec returns the declaration.
 func (Fill) Spec() *spec.Op { return fillOp }
-
-type fillParams struct{ Count, X, Y, Z, W uint32 }
 
 // holds reports whether an element of d can be v, rounded if d rounds.
 func holds(d tensor.DType, v float64) bool {
@@ -45,79 +44,54 @@ func holds(d tensor.DType, v float64) bool {
 	return v == math.Trunc(v) && v >= least && v <= most
 }
 
-var fillOp = spec.Register(&spec.Op{
+var fillOp = spec.Register(spec.Define(spec.Definition[Fill]{
 	Name: "fill", Group: "move", Doc: "Makes a tensor whose elements are all one value.",
 	Out:      []spec.Arg{{Name: "out", Doc: "the tensor, of the attributes' dtype and shape"}},
+	Traits:   spec.Traits{Class: spec.Elementwise},
 	Defaults: Fill{DType: tensor.F32},
-	Kernels: []spec.Kernel{
-		{Name: "move/fill.u8", Params: fillParams{}},
-		{Name: "move/fill.u8.texel", Params: fillParams{}},
-	},
-	Shape: func(call spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
-		c := call.(Fill)
-		if len(in) > 0 {
-			return nil, invalid("fill", "inputs (got %d, want none)", len(in))
-		}
+	Kernels:  elementwise.FillKernels(),
+	Shape: func(c Fill, _ []tensor.Desc) ([]tensor.Desc, error) {
 		out := tensor.Contiguous(c.DType, c.Shape...)
 		if err := out.Check(); err != nil {
 			return nil, err
 		}
 		if !holds(c.DType, c.Value) {
-			return nil, invalid("fill", "value (got %v, want one that %v can hold)", c.Value, c.DType)
+			return nil, planner.Invalid("value (got %v, want one that %v can hold)", c.Value, c.DType)
 		}
 		return []tensor.Desc{out}, nil
 	},
-	Plan: func(call spec.Call, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
-		if !out[0].IsContiguous() {
-			return nil, unsupported("fill", "an output with strides")
-		}
-		d := out[0].DType
-		var v [16]float64
-		for i := range v {
-			v[i] = call.(Fill).Value
-		}
-		pack, err := tensor.FromFloats(d, []int{16 / d.Size()}, v[:16/d.Size()])
-		if err != nil {
-			return nil, err
-		}
-		var w [4]uint32
-		for i := range w {
-			w[i] = binary.LittleEndian.Uint32(pack.Data[4*i:])
-		}
-		k := flatVariant(t, "move/fill", tensor.U8)
-		k.params = func(_, count int) any { return fillParams{uint32(count), w[0], w[1], w[2], w[3]} }
-		return planFlat(t, k, out[0].Elems()*d.Size(), flatOperand{spec.Out(0), tensor.U8})
+	Plan: func(c Fill, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
+		return elementwise.PlanFill(c.Value, t, out[0])
 	},
-	Reference: func(call spec.Call, _, out []*tensor.Host) {
-		out[0].Each(func(index []int, _ int) { out[0].Set(call.(Fill).Value, index...) })
+	Reference: func(c Fill, _, out []*tensor.Host) {
+		out[0].Each(func(index []int, _ int) { out[0].Set(c.Value, index...) })
 	},
-	Tolerance: func(spec.Call, tensor.DType, []tensor.Desc) spec.Tolerance {
+	Tolerance: func(Fill, tensor.DType, []tensor.Desc) spec.Tolerance {
 		return spec.Tolerance{Why: "the value is rounded on the host"}
 	},
-	Cost: func(call spec.Call, _ []tensor.Desc) spec.Cost {
-		c := call.(Fill)
+	Cost: func(c Fill, _ []tensor.Desc) spec.Cost {
 		return spec.Cost{Bytes: int64(tensor.Contiguous(c.DType, c.Shape...).Elems() * c.DType.Size())}
 	},
-	Cases: spec.Cases{
+	Cases: spec.CasesOf[Fill]{
 		DTypes: tensor.DTypes(),
-		Calls: []spec.Call{
-			Fill{DType: tensor.F32}, Fill{1.5, tensor.F32, []int{7, 11}}, Fill{math.NaN(), tensor.F32, []int{3}}, Fill{math.Inf(-1), tensor.F16, []int{5, 5}},
-			Fill{0.1, tensor.F16, []int{1029}}, Fill{-0.1, tensor.BF16, []int{33, 3}}, Fill{0.1, tensor.F64, []int{255}},
-			Fill{-2, tensor.I32, []int{4099}}, Fill{-0x1p62, tensor.I64, []int{9, 2}}, Fill{1, tensor.Bool, []int{67}},
-			Fill{255, tensor.U8, []int{1}}, Fill{-128, tensor.I8, []int{16383}}, Fill{math.MaxUint32, tensor.U32, nil},
-			Fill{2, tensor.F32, []int{0, 4}},
+		Calls: []Fill{
+			{DType: tensor.F32}, {1.5, tensor.F32, []int{7, 11}}, {math.NaN(), tensor.F32, []int{3}}, {math.Inf(-1), tensor.F16, []int{5, 5}},
+			{0.1, tensor.F16, []int{1029}}, {-0.1, tensor.BF16, []int{33, 3}}, {0.1, tensor.F64, []int{255}},
+			{-2, tensor.I32, []int{4099}}, {-0x1p62, tensor.I64, []int{9, 2}}, {1, tensor.Bool, []int{67}},
+			{255, tensor.U8, []int{1}}, {-128, tensor.I8, []int{16383}}, {math.MaxUint32, tensor.U32, nil},
+			{2, tensor.F32, []int{0, 4}},
 		},
-		Inputs: func(tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
+		Inputs: func(Fill, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
 		Bench: func(d tensor.DType) []spec.BenchCase {
-			var ws []spec.BenchCase
-			for _, s := range benchShapes {
-				ws = append(ws, spec.BenchCase{Call: Fill{1, d, s}})
+			var cases []spec.BenchCase
+			for _, s := range planner.BenchShapes {
+				cases = append(cases, spec.BenchCase{Call: Fill{1, d, s}})
 			}
-			return ws
+			return cases
 		},
-		Invalid: []spec.Call{
-			Fill{256, tensor.U8, []int{2}}, Fill{0.5, tensor.I32, []int{2}}, Fill{math.NaN(), tensor.I64, []int{2}}, Fill{2, tensor.Bool, []int{2}},
-			Fill{0x1p63, tensor.I64, []int{2}}, Fill{1e6, tensor.F16, []int{2}}, Fill{1, tensor.F32, []int{-1}}, Fill{1, tensor.Invalid, []int{2}},
+		Invalid: []Fill{
+			{256, tensor.U8, []int{2}}, {0.5, tensor.I32, []int{2}}, {math.NaN(), tensor.I64, []int{2}}, {2, tensor.Bool, []int{2}},
+			{0x1p63, tensor.I64, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},
 		},
 	},
-})
+}))

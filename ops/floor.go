@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,9 +13,9 @@ type Floor struct{}
 // Spec returns the declaration.
 func (Floor) Spec() *spec.Op { return floorOp }
 
-var floorOp = newUnary(unary{
-	name: "floor", shader: "math/floor", call: Floor{},
-	doc: "The largest integer not above each element.",
-	f:   math.Floor,
-	why: "it rounds nothing", low: -100, high: 100, flops: 1,
+var floorOp = elementwise.DefineUnary[Floor](elementwise.Unary{
+	Name: "floor", Shader: "math/floor", ONNX: []string{"Floor"},
+	Doc: "The largest integer not above each element.",
+	F:   math.Floor,
+	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,18 +14,18 @@ type GELU struct{}
 // Spec returns the declaration.
 func (GELU) Spec() *spec.Op { return geluOp }
 
-var geluOp = newUnary(unary{
-	name: "gelu", shader: "nn/gelu", call: GELU{},
-	source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
-	doc:    "The Gaussian error linear unit of each element in its tanh form, x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))); 0 of −Inf, the limit.",
-	f: func(x float64) float64 {
+var geluOp = elementwise.DefineUnary[GELU](elementwise.Unary{
+	Name: "gelu", Shader: "nn/gelu", Gradient: "gelu_grad",
+	Source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
+	Doc:    "The Gaussian error linear unit of each element in its tanh form, x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))); 0 of −Inf, the limit.",
+	F: func(x float64) float64 {
 		if math.IsInf(x, -1) {
 			return 0
 		}
 		u := math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)
 		return x / (1 + math.Exp(-2*u))
 	},
-	ulps: 8,
-	abs:  6,
-	why:  "a cubic, whose error the exponential multiplies by its size, a quotient and a product are rounded", low: -8, high: 8, flops: 22,
+	Ulps: 8,
+	Abs:  6,
+	Why:  "a cubic, whose error the exponential multiplies by its size, a quotient and a product are rounded", Low: -8, High: 8, Flops: 22,
 })

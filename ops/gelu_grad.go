@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,11 +14,11 @@ type GELUGrad struct{}
 // Spec returns the declaration.
 func (GELUGrad) Spec() *spec.Op { return geluGradOp }
 
-var geluGradOp = newSlope(slope{
-	name: "gelu_grad", shader: "nn/gelu_grad", call: GELUGrad{},
-	doc:    "The gradient of gelu: dy times the derivative of gelu's tanh form at x.",
-	source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
-	f: func(x, dy float64) float64 {
+var geluGradOp = elementwise.DefineGradient[GELUGrad](elementwise.Gradient{
+	Name: "gelu_grad", Shader: "nn/gelu_grad",
+	Doc:    "The gradient of gelu: dy times the derivative of gelu's tanh form at x.",
+	Source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
+	F: func(x, dy float64) float64 {
 		if math.Abs(x) > 30 { // the derivative is 0 or 1, also at infinities
 			if x > 0 {
 				return dy
@@ -30,5 +31,5 @@ var geluGradOp = newSlope(slope{
 		return dy * (0.5*(1+t) + 0.5*x*(1-t*t)*du)
 	},
 	// Results of up to 7 in magnitude, and an exponential of a cubic.
-	ulps: 8, abs: 60, why: "an exponential, whose error grows with the cubic in it, and two products of it are summed and multiplied by dy of up to 6", flops: 30,
+	Ulps: 8, Abs: 60, Why: "an exponential, whose error grows with the cubic in it, and two products of it are summed and multiplied by dy of up to 6", Flops: 30,
 })

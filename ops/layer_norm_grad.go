@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -217,19 +218,8 @@ func (g normGrad) whole(states, hat spec.Ref) (grad spec.Ref, err error) {
 		return spec.Ref{}, err
 	}
 	rows := tensor.Contiguous(g.d, g.v.outer, g.v.n)
-	product, err := planBinary("layer_norm_grad", "math/mul", g.t, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.n)}, rows)
-	if err != nil {
-		return spec.Ref{}, err
-	}
 	grad = scratch(g.plan, rows.Bytes())
-	refs := map[spec.Ref]spec.Ref{spec.In(0): spec.In(2), spec.In(1): spec.In(1), spec.Out(0): grad}
-	for _, s := range product.Steps {
-		for i := range s.Bind {
-			s.Bind[i].Buf = refs[s.Bind[i].Buf]
-		}
-	}
-	g.plan.Steps = append(g.plan.Steps, product.Steps...)
-	return grad, nil
+	return grad, elementwise.AddBinary(g.plan, g.t, "math/mul", []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.n)}, rows, [3]spec.Ref{spec.In(2), spec.In(1), grad})
 }
 
 // wider appends the steps that make x̂, dy and dy·gamma in the type of the

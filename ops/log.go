@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,13 +13,13 @@ type Log struct{}
 // Spec returns the declaration.
 func (Log) Spec() *spec.Op { return logOp }
 
-var logOp = newUnary(unary{
-	name: "log", shader: "math/log", call: Log{},
-	doc:  "The natural logarithm of each element.",
-	f:    naturalLog,
-	ulps: 4,
-	abs:  1,
-	why:  "a quotient, a polynomial and the sum with a multiple of ln 2 are rounded", low: 0.001, high: 100, flops: 14,
+var logOp = elementwise.DefineUnary[Log](elementwise.Unary{
+	Name: "log", Shader: "math/log", ONNX: []string{"Log"},
+	Doc:  "The natural logarithm of each element.",
+	F:    naturalLog,
+	Ulps: 4,
+	Abs:  1,
+	Why:  "a quotient, a polynomial and the sum with a multiple of ln 2 are rounded", Low: 0.001, High: 100, Flops: 14,
 })
 
 // naturalLog is math.Log, which on some processors takes the exponent of a

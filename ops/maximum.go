@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +12,9 @@ type Maximum struct{}
 // Spec returns the declaration.
 func (Maximum) Spec() *spec.Op { return maximumOp }
 
-var maximumOp = newBinary(pairwise{
-	name: "maximum", call: Maximum{}, dtypes: floats,
-	doc:  "The larger of two elements, with broadcasting; NaN if either is NaN.",
-	f:    larger,
-	ulps: 0, why: "it rounds nothing", low: -100, high: 100,
+var maximumOp = elementwise.DefineBinary[Maximum](elementwise.Binary{
+	Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
+	Doc: "The larger of two elements, with broadcasting; NaN if either is NaN.",
+	F:   elementwise.Larger,
+	Why: "it rounds nothing", Low: -100, High: 100,
 })

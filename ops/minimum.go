@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +12,9 @@ type Minimum struct{}
 // Spec returns the declaration.
 func (Minimum) Spec() *spec.Op { return minimumOp }
 
-var minimumOp = newBinary(pairwise{
-	name: "minimum", call: Minimum{}, dtypes: floats,
-	doc:  "The smaller of two elements, with broadcasting; NaN if either is NaN.",
-	f:    func(a, b float64) float64 { return -larger(-a, -b) },
-	ulps: 0, why: "it rounds nothing", low: -100, high: 100,
+var minimumOp = elementwise.DefineBinary[Minimum](elementwise.Binary{
+	Name: "minimum", Shader: "math/minimum", DTypes: planner.Floats,
+	Doc: "The smaller of two elements, with broadcasting; NaN if either is NaN.",
+	F:   func(a, b float64) float64 { return -elementwise.Larger(-a, -b) },
+	Why: "it rounds nothing", Low: -100, High: 100,
 })

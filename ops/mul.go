@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +12,9 @@ type Mul struct{}
 // Spec returns the declaration.
 func (Mul) Spec() *spec.Op { return mulOp }
 
-var mulOp = newBinary(pairwise{
-	name: "mul", call: Mul{}, dtypes: floats,
-	doc:  "Products of elements, with broadcasting.",
-	f:    func(a, b float64) float64 { return a * b },
-	ulps: 1, why: "one rounding, in whichever direction the device rounds", low: -100, high: 100,
+var mulOp = elementwise.DefineBinary[Mul](elementwise.Binary{
+	Name: "mul", Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},
+	Doc:  "Products of elements, with broadcasting.",
+	F:    func(a, b float64) float64 { return a * b },
+	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

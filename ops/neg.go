@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +11,9 @@ type Neg struct{}
 // Spec returns the declaration.
 func (Neg) Spec() *spec.Op { return negOp }
 
-var negOp = newUnary(unary{
-	name: "neg", shader: "math/neg", call: Neg{},
-	doc: "The negative of each element.",
-	f:   func(x float64) float64 { return -x },
-	why: "it rounds nothing", low: -4, high: 4, flops: 1,
+var negOp = elementwise.DefineUnary[Neg](elementwise.Unary{
+	Name: "neg", Shader: "math/neg", ONNX: []string{"Neg"},
+	Doc: "The negative of each element.",
+	F:   func(x float64) float64 { return -x },
+	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
 })

@@ -3,6 +3,8 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,11 +14,11 @@ type Pow struct{}
 // Spec returns the declaration.
 func (Pow) Spec() *spec.Op { return powOp }
 
-var powOp = newBinary(pairwise{
-	name: "pow", call: Pow{}, dtypes: floats,
-	doc:  "Powers in^b, with broadcasting.",
-	f:    power,
-	ulps: 4, why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", low: -6, high: 6, flops: 40,
+var powOp = elementwise.DefineBinary[Pow](elementwise.Binary{
+	Name: "pow", Shader: "math/pow", DTypes: planner.Floats, ONNX: []string{"Pow"},
+	Doc:  "Powers in^b, with broadcasting.",
+	F:    power,
+	Ulps: 4, Why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", Low: -6, High: 6, Flops: 40,
 })
 
 // power is math.Pow, which loses digits of bases far from 1 to the rounding of

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,10 +11,10 @@ type Reciprocal struct{}
 // Spec returns the declaration.
 func (Reciprocal) Spec() *spec.Op { return reciprocalOp }
 
-var reciprocalOp = newUnary(unary{
-	name: "reciprocal", shader: "math/reciprocal", call: Reciprocal{},
-	doc:  "One over each element; an infinity of 0.",
-	f:    func(x float64) float64 { return 1 / x },
-	ulps: 3,
-	why:  "devices round a division to 2.5 units", low: -4, high: 4, flops: 1,
+var reciprocalOp = elementwise.DefineUnary[Reciprocal](elementwise.Unary{
+	Name: "reciprocal", Shader: "math/reciprocal", ONNX: []string{"Reciprocal"},
+	Doc:  "One over each element; an infinity of 0.",
+	F:    func(x float64) float64 { return 1 / x },
+	Ulps: 3,
+	Why:  "devices round a division to 2.5 units", Low: -4, High: 4, Flops: 1,
 })

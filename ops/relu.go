@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,14 +13,14 @@ type ReLU struct{}
 // Spec returns the declaration.
 func (ReLU) Spec() *spec.Op { return reluOp }
 
-var reluOp = newUnary(unary{
-	name: "relu", shader: "nn/relu", call: ReLU{},
-	doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
-	f: func(x float64) float64 {
+var reluOp = elementwise.DefineUnary[ReLU](elementwise.Unary{
+	Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},
+	Doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
+	F: func(x float64) float64 {
 		if x > 0 || math.IsNaN(x) {
 			return x
 		}
 		return 0
 	},
-	why: "it rounds nothing", low: -4, high: 4,
+	Why: "it rounds nothing", Low: -4, High: 4,
 })

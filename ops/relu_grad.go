@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type ReLUGrad struct{}
 // Spec returns the declaration.
 func (ReLUGrad) Spec() *spec.Op { return reluGradOp }
 
-var reluGradOp = newSlope(slope{
-	name: "relu_grad", shader: "nn/relu_grad", call: ReLUGrad{},
-	doc: "The gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.",
-	f: func(x, dy float64) float64 {
+var reluGradOp = elementwise.DefineGradient[ReLUGrad](elementwise.Gradient{
+	Name: "relu_grad", Shader: "nn/relu_grad",
+	Doc: "The gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.",
+	F: func(x, dy float64) float64 {
 		switch {
 		case math.IsNaN(x):
 			return x
@@ -24,5 +25,5 @@ var reluGradOp = newSlope(slope{
 		}
 		return 0
 	},
-	why: "it rounds nothing", flops: 1,
+	Why: "it rounds nothing", Flops: 1,
 })

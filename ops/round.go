@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,9 +14,9 @@ type Round struct{}
 // Spec returns the declaration.
 func (Round) Spec() *spec.Op { return roundOp }
 
-var roundOp = newUnary(unary{
-	name: "round", shader: "math/round", call: Round{},
-	doc: "The integer nearest to each element; of two, the even one.",
-	f:   math.RoundToEven,
-	why: "it rounds to integers, exactly", low: -100, high: 100, flops: 1,
+var roundOp = elementwise.DefineUnary[Round](elementwise.Unary{
+	Name: "round", Shader: "math/round", ONNX: []string{"Round"},
+	Doc: "The integer nearest to each element; of two, the even one.",
+	F:   math.RoundToEven,
+	Why: "it rounds to integers, exactly", Low: -100, High: 100, Flops: 1,
 })

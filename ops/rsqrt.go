@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type Rsqrt struct{}
 // Spec returns the declaration.
 func (Rsqrt) Spec() *spec.Op { return rsqrtOp }
 
-var rsqrtOp = newUnary(unary{
-	name: "rsqrt", shader: "math/rsqrt", call: Rsqrt{},
-	doc:  "The reciprocal of the square root of each element.",
-	f:    func(x float64) float64 { return 1 / math.Sqrt(x) },
-	ulps: 8,
-	why:  "a root and a division, which devices round to 3 units each", low: 0.001, high: 100, flops: 2,
+var rsqrtOp = elementwise.DefineUnary[Rsqrt](elementwise.Unary{
+	Name: "rsqrt", Shader: "math/rsqrt",
+	Doc:  "The reciprocal of the square root of each element.",
+	F:    func(x float64) float64 { return 1 / math.Sqrt(x) },
+	Ulps: 8,
+	Why:  "a root and a division, which devices round to 3 units each", Low: 0.001, High: 100, Flops: 2,
 })

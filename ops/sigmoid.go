@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type Sigmoid struct{}
 // Spec returns the declaration.
 func (Sigmoid) Spec() *spec.Op { return sigmoidOp }
 
-var sigmoidOp = newUnary(unary{
-	name: "sigmoid", shader: "nn/sigmoid", call: Sigmoid{},
-	doc:  "The logistic function 1/(1 + e^−x) of each element.",
-	f:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-	ulps: 8,
-	why:  "an exponential, a sum and a quotient are rounded", low: -20, high: 20, flops: 16,
+var sigmoidOp = elementwise.DefineUnary[Sigmoid](elementwise.Unary{
+	Name: "sigmoid", Shader: "nn/sigmoid", ONNX: []string{"Sigmoid"},
+	Doc:  "The logistic function 1/(1 + e^−x) of each element.",
+	F:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+	Ulps: 8,
+	Why:  "an exponential, a sum and a quotient are rounded", Low: -20, High: 20, Flops: 16,
 })

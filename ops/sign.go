@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,10 +11,10 @@ type Sign struct{}
 // Spec returns the declaration.
 func (Sign) Spec() *spec.Op { return signOp }
 
-var signOp = newUnary(unary{
-	name: "sign", shader: "math/sign", call: Sign{},
-	doc: "−1, 0 or 1 as each element is below, at or above 0; NaN of NaN.",
-	f: func(x float64) float64 {
+var signOp = elementwise.DefineUnary[Sign](elementwise.Unary{
+	Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
+	Doc: "−1, 0 or 1 as each element is below, at or above 0; NaN of NaN.",
+	F: func(x float64) float64 {
 		switch {
 		case x > 0:
 			return 1
@@ -22,5 +23,5 @@ var signOp = newUnary(unary{
 		}
 		return x
 	},
-	why: "it rounds nothing", low: -4, high: 4, flops: 1,
+	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
 })

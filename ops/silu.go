@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,17 +13,17 @@ type SiLU struct{}
 // Spec returns the declaration.
 func (SiLU) Spec() *spec.Op { return siluOp }
 
-var siluOp = newUnary(unary{
-	name: "silu", shader: "nn/silu", call: SiLU{},
-	aliases: []string{"swish"},
-	source:  "Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017",
-	doc:     "x·sigmoid(x) of each element; 0 of −Inf, the limit.",
-	f: func(x float64) float64 {
+var siluOp = elementwise.DefineUnary[SiLU](elementwise.Unary{
+	Name: "silu", Shader: "nn/silu",
+	Aliases: []string{"swish"},
+	Source:  "Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017",
+	Doc:     "x·sigmoid(x) of each element; 0 of −Inf, the limit.",
+	F: func(x float64) float64 {
 		if math.IsInf(x, -1) {
 			return 0
 		}
 		return x / (1 + math.Exp(-x))
 	},
-	ulps: 8,
-	why:  "an exponential, a sum, a quotient and a product are rounded", low: -20, high: 20, flops: 17,
+	Ulps: 8,
+	Why:  "an exponential, a sum, a quotient and a product are rounded", Low: -20, High: 20, Flops: 17,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,11 +14,11 @@ type Sin struct{}
 // Spec returns the declaration.
 func (Sin) Spec() *spec.Op { return sinOp }
 
-var sinOp = newUnary(unary{
-	name: "sin", shader: "math/sin", call: Sin{},
-	doc:  "The sine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
-	f:    math.Sin,
-	ulps: 4,
-	abs:  1,
-	why:  "the argument is reduced exactly, and a polynomial rounded", low: -100, high: 100, flops: 20,
+var sinOp = elementwise.DefineUnary[Sin](elementwise.Unary{
+	Name: "sin", Shader: "math/sin", ONNX: []string{"Sin"},
+	Doc:  "The sine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
+	F:    math.Sin,
+	Ulps: 4,
+	Abs:  1,
+	Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type Softplus struct{}
 // Spec returns the declaration.
 func (Softplus) Spec() *spec.Op { return softplusOp }
 
-var softplusOp = newUnary(unary{
-	name: "softplus", shader: "nn/softplus", call: Softplus{},
-	doc:  "ln(1 + e^x) of each element; it overflows nowhere.",
-	f:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
-	ulps: 8,
-	why:  "an exponential, a logarithm and a sum are rounded", low: -20, high: 20, flops: 30,
+var softplusOp = elementwise.DefineUnary[Softplus](elementwise.Unary{
+	Name: "softplus", Shader: "nn/softplus", ONNX: []string{"Softplus"},
+	Doc:  "ln(1 + e^x) of each element; it overflows nowhere.",
+	F:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+	Ulps: 8,
+	Why:  "an exponential, a logarithm and a sum are rounded", Low: -20, High: 20, Flops: 30,
 })

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type Sqrt struct{}
 // Spec returns the declaration.
 func (Sqrt) Spec() *spec.Op { return sqrtOp }
 
-var sqrtOp = newUnary(unary{
-	name: "sqrt", shader: "math/sqrt", call: Sqrt{},
-	doc:  "The square root of each element; NaN of what is below 0.",
-	f:    math.Sqrt,
-	ulps: 2,
-	why:  "the root is rounded, and the division in its correction may be 2.5 units off", low: 0, high: 100, flops: 4,
+var sqrtOp = elementwise.DefineUnary[Sqrt](elementwise.Unary{
+	Name: "sqrt", Shader: "math/sqrt", ONNX: []string{"Sqrt"},
+	Doc:  "The square root of each element; NaN of what is below 0.",
+	F:    math.Sqrt,
+	Ulps: 2,
+	Why:  "the root is rounded, and the division in its correction may be 2.5 units off", Low: 0, High: 100, Flops: 4,
 })

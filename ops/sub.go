@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -10,9 +11,9 @@ type Sub struct{}
 // Spec returns the declaration.
 func (Sub) Spec() *spec.Op { return subOp }
 
-var subOp = newBinary(pairwise{
-	name: "sub", call: Sub{}, dtypes: arithmetic,
-	doc:  "Differences in - b, with broadcasting. Integers wrap.",
-	f:    func(a, b float64) float64 { return a - b },
-	ulps: 1, why: "one rounding, in whichever direction the device rounds", low: -100, high: 100,
+var subOp = elementwise.DefineBinary[Sub](elementwise.Binary{
+	Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
+	Doc:  "Differences in - b, with broadcasting. Integers wrap.",
+	F:    func(a, b float64) float64 { return a - b },
+	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

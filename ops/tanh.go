@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,10 +13,10 @@ type Tanh struct{}
 // Spec returns the declaration.
 func (Tanh) Spec() *spec.Op { return tanhOp }
 
-var tanhOp = newUnary(unary{
-	name: "tanh", shader: "math/tanh", call: Tanh{},
-	doc:  "The hyperbolic tangent of each element.",
-	f:    math.Tanh,
-	ulps: 8,
-	why:  "an exponential less 1, a sum and a quotient are rounded", low: -10, high: 10, flops: 16,
+var tanhOp = elementwise.DefineUnary[Tanh](elementwise.Unary{
+	Name: "tanh", Shader: "math/tanh", ONNX: []string{"Tanh"},
+	Doc:  "The hyperbolic tangent of each element.",
+	F:    math.Tanh,
+	Ulps: 8,
+	Why:  "an exponential less 1, a sum and a quotient are rounded", Low: -10, High: 10, Flops: 16,
 })

@@ -40,7 +40,7 @@ type Unary struct {
 func DefineUnary[A spec.Call](u Unary) *spec.Op {
 	var call A
 	return spec.Register(spec.Define(spec.Definition[A]{
-		Name: u.Name, Aliases: u.Aliases, Group: path.Dir(u.Shader), Doc: u.Doc, Source: u.Source,
+		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: planner.Floats}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
@@ -71,10 +71,13 @@ func DefineUnary[A spec.Call](u Unary) *spec.Op {
 	}))
 }
 
+// groupOf is the group of a shader's name, the folder that it lies in.
+func groupOf(shader string) string { return path.Dir(shader) }
+
 // hasTexels reports whether the kernels of a dtype have a variant for texel buffers.
 func hasTexels(d tensor.DType) bool { return d != tensor.F64 }
 
-// planFlat plans a kernel of lib/unary.glsl or lib/unary_grad.glsl over the inputs.
+// planFlat plans a kernel of lib/unary.glsl or lib/unary_gradient.glsl over the inputs.
 // Errors: ErrUnsupported, *LimitError.
 func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*spec.Plan, error) {
 	if err := planner.CheckTarget(t, in...); err != nil {

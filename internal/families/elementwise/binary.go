@@ -1,0 +1,129 @@
+package elementwise
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Arithmetic are the dtypes of sums and differences.
+var Arithmetic = append(slices.Clone(planner.Floats), tensor.I32, tensor.I64)
+
+// Binary is a function of two elements.
+type Binary struct {
+	Name, Doc, Source string
+	Aliases           []string
+	// Shader is the kernels' name without the dtype, "group/name".
+	Shader string
+	// DTypes are the element types. They are among Arithmetic.
+	DTypes []tensor.DType
+	F      func(a, b float64) float64
+	// Ulps is how far the device's result in its arithmetic may be from F, in units of
+	// the last place. It is for dtypes of floating point; integers are exact.
+	Ulps float64
+	// Why says where Ulps comes from.
+	Why string
+	// Low and High bound the inputs that are tried.
+	Low, High float64
+	// Flops is the arithmetic of an element. 0 means 1.
+	Flops int64
+	ONNX  []string
+}
+
+// DefineBinary declares a function of two elements, whose attributes are an A. Its
+// inputs are broadcast together by NumPy's rule, and may have strides. Its result may be
+// the very tensor of either input that has the result's shape.
+func DefineBinary[A spec.Call](b Binary) *spec.Op {
+	var call A
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: b.Name, Aliases: b.Aliases, Group: groupOf(b.Shader), Doc: b.Doc, Source: b.Source,
+		In: []spec.Arg{
+			{Name: "in", Doc: "a tensor of any shape", DTypes: b.DTypes, Strides: spec.AnyStrides},
+			{Name: "b", Doc: "a tensor of the same dtype whose shape can be broadcast together with that of in", DTypes: b.DTypes, Strides: spec.AnyStrides},
+		},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape both are broadcast to", InPlace: []int{0, 1}}},
+		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
+		Defaults: call,
+		Kernels:  binaryKernels(b.Shader, b.DTypes),
+		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if in[0].DType != in[1].DType {
+				return nil, planner.Invalid("b (got %v, want the dtype of in, %v)", in[1], in[0])
+			}
+			shape, ok := planner.BroadcastShape(in[0].Shape, in[1].Shape)
+			if !ok {
+				return nil, planner.Invalid("shapes %v and %v cannot be broadcast together", in[0].Shape, in[1].Shape)
+			}
+			return []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}, nil
+		},
+		Plan: func(_ A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			plan := &spec.Plan{}
+			return plan, AddBinary(plan, t, b.Shader, in, out[0], BinaryRefs)
+		},
+		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
+		Scalar: func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
+		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			if !slices.Contains(planner.Floats, d) {
+				return spec.Tolerance{Why: b.Why}
+			}
+			return planner.ElementTolerance(d, b.Ulps, 0, b.Why)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			shape, _ := planner.BroadcastShape(in[0].Shape, in[1].Shape)
+			n := int64(tensor.Contiguous(in[0].DType, shape...).Elems())
+			return spec.Cost{Flops: n * max(b.Flops, 1), Bytes: (n + int64(in[0].Elems()) + int64(in[1].Elems())) * int64(in[0].DType.Size())}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: b.DTypes, Calls: []A{call},
+			Dims: []spec.Dim{
+				{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}},
+				{Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5, 6, 7}},
+			},
+			Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
+			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return binaryInputs(d, dims) },
+			Bench: planner.AllBenchCases(planner.BenchCases(call, 2), planner.BenchCasesOf(call, func(d tensor.DType, rows, columns int) []tensor.Desc {
+				return binaryInputs(d, []int{rows, columns, 1}) // a row to every row
+			})),
+			Low: b.Low, High: b.High, Specials: true,
+			Refused: [][]tensor.Desc{
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 0)},
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F16, 3, 4)},
+				{tensor.Contiguous(tensor.U8, 3), tensor.Contiguous(tensor.U8, 3)},
+			},
+		},
+	}))
+}
+
+// binaryKernels names the kernels of lib/binary.glsl for the dtypes.
+func binaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
+	var ks []spec.Kernel
+	for _, d := range dtypes {
+		name := shader + "." + d.String()
+		ks = append(ks, spec.Kernel{Name: name, Params: repeatParams{}}, spec.Kernel{Name: name + ".strided", Params: binaryStridedParams{}})
+		if d.Size() < 8 {
+			ks = append(ks, spec.Kernel{Name: name + ".texel", Params: repeatParams{}}, spec.Kernel{Name: name + ".repeat.texel", Params: repeatParams{}})
+		}
+	}
+	return ks
+}
+
+// binaryInputs are the ways in which two shapes can meet.
+func binaryInputs(d tensor.DType, dims []int) []tensor.Desc {
+	r, c := dims[0], dims[1]
+	shapes := [][2][]int{
+		{{r, c}, {r, c}}, {{r, c}, {c}}, {{r, c}, {r, 1}}, {{r, c}, {}},
+		{{c}, {r, c}}, {{r, 1}, {c}}, {{2, r, c}, {r, 1}}, {{r, 1, 2, c}, {3, 1, 1}},
+	}[dims[2]]
+	return []tensor.Desc{tensor.Contiguous(d, shapes[0]...), tensor.Contiguous(d, shapes[1]...)}
+}
+
+// Larger is the larger of two numbers, or NaN. math.Max prefers infinity to NaN.
+func Larger(a, b float64) float64 {
+	if a > b || math.IsNaN(a) {
+		return a
+	}
+	return b
+}

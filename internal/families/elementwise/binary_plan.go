@@ -1,0 +1,212 @@
+package elementwise
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// repeatParams is the push-constant block of lib/binary.glsl.
+type repeatParams struct {
+	Count, First       uint32
+	ADiv, AMod, ASplat uint32
+	BDiv, BMod, BSplat uint32
+	AStep, ARest       uint32
+	BStep, BRest       uint32
+}
+
+// binaryStridedParams is that of lib/binary_strided.glsl.
+type binaryStridedParams struct {
+	N, A, B            [planner.MaxRank]uint32
+	Rank, Count        uint32
+	ABase, BBase, Base uint32
+}
+
+// BinaryRefs are the operands of a call with two inputs and an output.
+var BinaryRefs = [3]spec.Ref{spec.In(0), spec.In(1), spec.Out(0)}
+
+// AddBinary appends to a plan the launches of a function of two elements, whose kernels
+// are those of shader. The inputs may have any strides, and out is contiguous. refs are
+// what the inputs and out refer to: BinaryRefs, or parts of a larger plan.
+// Errors: ErrUnsupported, ErrStrides, *LimitError.
+func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc, out tensor.Desc, refs [3]spec.Ref) error {
+	d, n := out.DType, out.Elems()
+	if err := planner.CheckTarget(t, out); err != nil || n == 0 {
+		return err
+	}
+	dims, operands := planner.Collapse(out.Shape, []planner.Operand{
+		{Ref: refs[0], DType: d, Strides: planner.BroadcastStrides(in[0], out.Shape)},
+		{Ref: refs[1], DType: d, Strides: planner.BroadcastStrides(in[1], out.Shape)},
+		{Ref: refs[2], DType: d, Strides: planner.BroadcastStrides(out, out.Shape)},
+	})
+	k := planner.FlatVariant(t, shader, d)
+	flat, repeats := n < 1<<31, [2]repeat{}
+	for i := range repeats {
+		r, ok := repeatOf(dims, operands[i].Strides, planner.Pack/d.Size())
+		repeats[i] = r
+		flat = flat && ok && (r.div == 0 || r.bytes(d) < planner.MaxSpan(t, k.Texel))
+	}
+	if !flat {
+		if len(dims) > planner.MaxRank {
+			const why = "%v and %v (at most %d dimensions that differ)"
+			if in[0].IsContiguous() && in[1].IsContiguous() {
+				return planner.Unsupported(why, in[0], in[1], planner.MaxRank)
+			}
+			return planner.Strides(why, in[0], in[1], planner.MaxRank)
+		}
+		return addBinaryStrided(plan, shader, t, dims, operands)
+	}
+	x, y := repeats[0], repeats[1]
+	if k.Texel && (x.div != 0 || y.div != 0) {
+		k.Name = shader + "." + d.String() + ".repeat.texel"
+	}
+	k.Params = func(first, count int) any {
+		p := repeatParams{
+			Count: uint32(count), First: uint32(first * d.Size() / planner.Pack),
+			ADiv: uint32(x.div), AMod: uint32(x.mod), ASplat: x.splat, BDiv: uint32(y.div), BMod: uint32(y.mod), BSplat: y.splat,
+		}
+		p.AStep, p.ARest = x.walk()
+		p.BStep, p.BRest = y.walk()
+		return p
+	}
+	first := len(plan.Steps)
+	if err := planner.AddFlat(plan, t, k, n, planner.Flat(refs[0], d), planner.Flat(refs[1], d), planner.Flat(refs[2], d)); err != nil {
+		return err
+	}
+	for _, s := range plan.Steps[first:] {
+		for i, r := range repeats {
+			if r.div != 0 { // each launch reads all of it
+				s.Bind[i].Offset, s.Bind[i].Size = 0, r.bytes(d)
+			}
+		}
+	}
+	return nil
+}
+
+// repeat says how an operand smaller than the output comes again and again, in the
+// terms of lib/binary.glsl. div is 0 where it lies as the output does.
+type repeat struct {
+	div, mod int
+	splat    uint32
+	// elems is the number of its elements.
+	elems int
+}
+
+// bytes is the size of the operand in whole packs.
+func (r repeat) bytes(d tensor.DType) int64 {
+	return int64(planner.CeilDiv(r.elems*d.Size(), planner.Pack) * planner.Pack)
+}
+
+// walk is how the number of an operand's pack goes on by a workgroup of a texel
+// kernel, and the rest of its first division.
+func (r repeat) walk() (step, rest uint32) {
+	if r.div == 0 {
+		return 0, 0
+	}
+	return uint32(planner.TexelGroup / r.div % r.mod), uint32(planner.TexelGroup % r.div)
+}
+
+// repeatOf reports whether an operand lies as the output does, or repeats in a way that
+// the flat kernels know: contiguous elements, each repeated for whole packs, or rows of
+// whole packs, and all of it any number of times.
+func repeatOf(dims, strides []int, pack int) (repeat, bool) {
+	hi := len(dims)
+	inner := 1
+	for hi > 0 && (strides[hi-1] == 0 || dims[hi-1] == 1) {
+		hi--
+		inner *= dims[hi]
+	}
+	lo, own := hi, 1
+	for lo > 0 && strides[lo-1] == own {
+		lo--
+		own *= dims[lo]
+	}
+	for _, s := range strides[:lo] {
+		if s != 0 {
+			return repeat{}, false
+		}
+	}
+	switch {
+	case own == 1: // a scalar
+		return repeat{div: 1 << 31, mod: 1, elems: 1, splat: 1}, true
+	case inner == 1 && lo == 0:
+		return repeat{}, true
+	case inner == 1:
+		return repeat{div: 1, mod: own / pack, elems: own}, own%pack == 0
+	}
+	return repeat{div: inner / pack, mod: own, elems: own, splat: 1}, inner%pack == 0
+}
+
+// addBinaryStrided appends launches of the strided kernels, each over a region of the
+// index space that is contiguous in the output.
+// Errors: ErrStrides where there would be a great many.
+func addBinaryStrided(plan *spec.Plan, shader string, t *spec.Target, dims []int, operands []planner.Operand) error {
+	const most = 256
+	d := operands[0].DType
+	pack, room := planner.Pack/d.Size(), min(t.MaxBinding, planner.MaxWindow)-planner.WindowAlign(t)
+	all := planner.RegionOf(dims)
+	// A transposed operand that is larger than bindings is better copied.
+	far := false
+	for _, o := range operands[:2] {
+		far = far || o.Extent(all) > 1 && !isBroadcast(dims, o.Strides)
+	}
+	first, pending := len(plan.Steps), []planner.Region{all}
+	for len(pending) > 0 {
+		r := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		fits, count := true, 1
+		for _, o := range operands {
+			fits = fits && o.Extent(r)*int64(d.Size()) <= room
+		}
+		for _, n := range r.N {
+			count *= n
+		}
+		var binds [3]spec.Bind
+		var bases [3]uint32
+		groups, err := [3]uint32{}, error(nil)
+		if fits {
+			for i, o := range operands {
+				binds[i], bases[i] = o.Window(t, r)
+			}
+			groups, err = planner.Grid(t, int64(planner.CeilDiv(planner.CeilDiv(int(bases[2])+count, pack), planner.SmallGroup)))
+		}
+		if !fits || err != nil {
+			at := slices.IndexFunc(r.N, func(n int) bool { return n > 1 })
+			if at < 0 {
+				return err
+			}
+			low, high := r.Halve(at, (r.N[at]+1)/2)
+			pending = append(pending, high, low)
+			continue
+		}
+		p := binaryStridedParams{Rank: uint32(len(dims)), Count: uint32(count), ABase: bases[0], BBase: bases[1], Base: bases[2]}
+		for i := range r.N {
+			e := len(r.N) - 1 - i
+			p.N[i], p.A[i], p.B[i] = uint32(r.N[e]), uint32(operands[0].Strides[e]), uint32(operands[1].Strides[e])
+		}
+		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(shader + "." + d.String() + ".strided"), Params: p, Bind: binds[:], Groups: groups})
+		if far && len(plan.Steps)-first > most {
+			return planner.Strides("of operands so large")
+		}
+	}
+	return nil
+}
+
+// isBroadcast reports whether strides are those of a contiguous tensor that is
+// broadcast to dims.
+func isBroadcast(dims, strides []int) bool {
+	own := 1
+	for d := len(dims) - 1; d >= 0; d-- {
+		if strides[d] == 0 {
+			continue
+		}
+		if strides[d] != own {
+			return false
+		}
+		own *= dims[d]
+	}
+	return true
+}

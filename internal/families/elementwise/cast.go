@@ -1,0 +1,88 @@
+package elementwise
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/movement"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// castParams is the push-constant block of move/cast.comp.
+type castParams struct{ Count, IsSigned uint32 }
+
+// castTypes are how kernels of cast.comp name what they read and write. The sign of
+// integers of 8 and 32 bits is a parameter.
+var castTypes = map[tensor.DType]string{
+	tensor.F32: "f32", tensor.F16: "f16", tensor.BF16: "bf16", tensor.F64: "f64", tensor.I64: "i64",
+	tensor.I32: "u32", tensor.U32: "u32", tensor.I8: "u8", tensor.U8: "u8", tensor.Bool: "u8",
+}
+
+// castKernel is the kernel that casts, or "" where elements keep their bits.
+func castKernel(from, to tensor.DType) string {
+	src, dst := castTypes[from], castTypes[to]
+	switch {
+	case from == to || from == tensor.Bool && dst == "u8":
+		return ""
+	case to == tensor.Bool:
+		dst = "bool"
+	case isFloat(from) && to == tensor.I32:
+		dst = "i32"
+	case src == dst:
+		return ""
+	}
+	return "move/cast." + src + "." + dst
+}
+
+// castTexels reports whether the kernel has a texel variant: floating-point numbers of
+// 16 bits and of 32.
+func castTexels(from, to tensor.DType) bool {
+	return isFloat(from) && isFloat(to) && from.Size()+to.Size() == 6
+}
+
+func isFloat(d tensor.DType) bool { return slices.Contains(planner.Floats, d) }
+
+// CastKernels names the kernels that PlanCast launches.
+func CastKernels() []spec.Kernel {
+	var ks []spec.Kernel
+	for _, from := range tensor.DTypes() {
+		for _, to := range tensor.DTypes() {
+			k := spec.Kernel{Name: castKernel(from, to), Params: castParams{}}
+			if k.Name != "" && !slices.Contains(ks, k) {
+				ks = append(ks, k)
+				if castTexels(from, to) {
+					ks = append(ks, spec.Kernel{Name: k.Name + ".texel", Params: castParams{}})
+				}
+			}
+		}
+	}
+	return ks
+}
+
+// PlanCast plans the conversion of the elements of the input to the dtype of the output.
+// Both are contiguous and of one shape.
+// Errors: ErrUnsupported, *LimitError.
+func PlanCast(t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+	from, to, plan := in.DType, out.DType, &spec.Plan{}
+	if from != to {
+		if err := planner.CheckTarget(t, in, out); err != nil {
+			return nil, err
+		}
+	}
+	name := castKernel(from, to)
+	if name == "" {
+		return plan, movement.AddFlatCopy(plan, t, out.Bytes(), spec.In(0), 0, spec.Out(0), 0)
+	}
+	// An invocation takes four elements, whatever packs they make.
+	k := planner.FlatKernel{Name: name, Local: planner.SmallGroup * max(from.Size(), to.Size()) / 4, Packs: 1}
+	if castTexels(from, to) && planner.UsesTexels(t, planner.TexelGroup) { // it takes eight
+		k = planner.FlatKernel{Name: name + ".texel", Texel: true, Local: planner.TexelGroup, Packs: 2}
+	}
+	isSigned := uint32(0)
+	if from == tensor.I8 || from == tensor.I32 || isFloat(from) && to == tensor.I8 {
+		isSigned = 1
+	}
+	k.Params = func(_, count int) any { return castParams{uint32(count), isSigned} }
+	return plan, planner.AddFlat(plan, t, k, in.Elems(), planner.Flat(spec.In(0), from), planner.Flat(spec.Out(0), to))
+}

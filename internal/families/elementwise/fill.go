@@ -1,0 +1,41 @@
+package elementwise
+
+import (
+	"encoding/binary"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+const fillShader = "move/fill"
+
+// fillParams is the push-constant block of move/fill.comp: bytes to write, and a pack
+// of the value.
+type fillParams struct{ Count, X, Y, Z, W uint32 }
+
+// FillKernels names the kernels that PlanFill launches.
+func FillKernels() []spec.Kernel {
+	return planner.DTypeVariants(fillShader, fillParams{}, []tensor.DType{tensor.U8}, hasTexels)
+}
+
+// PlanFill plans that all elements of the output, which is contiguous, become value.
+// Errors: ErrInvalidArgument for a dtype without values, *LimitError.
+func PlanFill(value float64, t *spec.Target, out tensor.Desc) (*spec.Plan, error) {
+	d := out.DType
+	values := make([]float64, planner.Pack/d.Size())
+	for i := range values {
+		values[i] = value
+	}
+	pack, err := tensor.FromFloats(d, []int{len(values)}, values)
+	if err != nil {
+		return nil, err
+	}
+	var w [4]uint32
+	for i := range w {
+		w[i] = binary.LittleEndian.Uint32(pack.Data[4*i:])
+	}
+	plan, k := &spec.Plan{}, planner.FlatVariant(t, fillShader, tensor.U8)
+	k.Params = func(_, count int) any { return fillParams{uint32(count), w[0], w[1], w[2], w[3]} }
+	return plan, planner.AddFlat(plan, t, k, out.Elems()*d.Size(), planner.Flat(spec.Out(0), tensor.U8))
+}

@@ -1,0 +1,71 @@
+package elementwise
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Gradient is the gradient of a function of one element.
+type Gradient struct {
+	Name, Doc, Source string
+	// Shader is the kernels' name without the dtype, "group/name".
+	Shader string
+	// F is dx for an element x and the gradient dy of its result.
+	F func(x, dy float64) float64
+	// Ulps and Abs are how far the device's result in its arithmetic may be from F, as
+	// those of Unary.
+	Ulps, Abs float64
+	// Why says where Ulps and Abs come from.
+	Why string
+	// Flops is the arithmetic of an element.
+	Flops int64
+}
+
+// DefineGradient declares the gradient of a function of one element. Its attributes are
+// an A. dx may be the very tensor of x.
+func DefineGradient[A spec.Call](g Gradient) *spec.Op {
+	var call A
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: g.Name, Group: groupOf(g.Shader), Doc: g.Doc, Source: g.Source,
+		In: []spec.Arg{
+			{Name: "x", Doc: "what the function was applied to, of any shape", DTypes: planner.Floats},
+			{Name: "dy", Doc: "the gradient of its result, of x's dtype and shape", DTypes: planner.Floats},
+		},
+		Out:      []spec.Arg{{Name: "dx", Doc: "the gradient of x, of the same dtype and shape", InPlace: []int{0, 1}}},
+		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true},
+		Defaults: call,
+		Kernels:  planner.DTypeVariants(g.Shader, flatParams{}, planner.Floats, hasTexels),
+		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if in[1].DType != in[0].DType || !slices.Equal(in[1].Shape, in[0].Shape) {
+				return nil, planner.Invalid("dy (got %v, want x's %v)", in[1], in[0])
+			}
+			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
+		},
+		Plan: func(_ A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			return planFlat(g.Shader, t, in, spec.Out(0))
+		},
+		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
+		Scalar: func(_ A, x []float64) float64 { return g.F(x[0], x[1]) },
+		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			return planner.ElementTolerance(d, g.Ulps, g.Abs, g.Why)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			n := int64(in[0].Elems())
+			return spec.Cost{Flops: n * g.Flops, Bytes: 3 * n * int64(in[0].DType.Size())}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: planner.Floats, Calls: []A{call},
+			Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
+			Inputs: planner.SameInputs[A](2),
+			Bench:  planner.BenchCases(call, 2),
+			Low:    -6, High: 6, Specials: true,
+			Refused: [][]tensor.Desc{
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F16, 3, 4)},
+			},
+		},
+	}))
+}
