@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -17,7 +17,7 @@ import (
 // where that is not 0.
 func lengths(t *testing.T, dev *lathe.Device, words, fours *lathe.Tensor, value uint32) ([]uint32, error) {
 	t.Helper()
-	m := must(spirv.Module("test/gputest_length.u32"))(t)
+	m := must(extra.Module("test/gputest_length.u32"))(t)
 	found := must(lathe.FromSlice(dev, make([]uint32, 4)))(t)
 	push := binary.LittleEndian.AppendUint32(nil, value)
 	if err := dev.DispatchCompute(context.Background(), m.Code, []*lathe.Tensor{words, fours, found}, push, [3]uint32{1, 1, 1}); err != nil {

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
@@ -45,6 +47,9 @@ type TableKernel struct {
 	Hash      [sha256.Size]byte // of the SPIR-V
 }
 
+// heading is the first line of the canonical text.
+const heading = "lathe abi text 1"
+
 // NewTableKernel describes the kernel m as its SPIR-V declares it.
 func NewTableKernel(m *spv.Module) TableKernel {
 	if m == nil {
@@ -58,7 +63,7 @@ func NewTableKernel(m *spv.Module) TableKernel {
 // for people and not part of it.
 func (t Table) Text() string {
 	var b strings.Builder
-	b.WriteString("lathe abi text 1\n")
+	b.WriteString(heading + "\n")
 	for _, d := range sorted(t.DTypes, func(x, y TableDType) int { return cmp.Compare(x.Code, y.Code) }) {
 		fmt.Fprintf(&b, "dtype %s code %d size %d\n", d.Name, d.Code, d.Size)
 	}
@@ -92,6 +97,104 @@ func (t Table) Text() string {
 
 func sorted[T any](list []T, less func(a, b T) int) []T {
 	return slices.SortedFunc(slices.Values(list), less)
+}
+
+// Parse reads the text that Text writes. The names of bindings are not in it, nor the
+// sizes of params, so a kernel it returns has neither.
+// Errors: the first line that is not of such a text.
+func Parse(text string) (Table, error) {
+	var t Table
+	first, rest, _ := strings.Cut(text, "\n")
+	if first != heading {
+		return t, fmt.Errorf("abi: parse: the first line is %q (want %q)", first, heading)
+	}
+	n := 1
+	for line := range strings.Lines(rest) {
+		n++
+		line = strings.TrimSuffix(line, "\n")
+		if !t.line(line) {
+			return Table{}, fmt.Errorf("abi: parse: line %d: %q is no line of the canonical text", n, line)
+		}
+	}
+	return t, nil
+}
+
+// line adds what one line says to the table.
+func (t *Table) line(line string) bool {
+	inner, indented := strings.CutPrefix(line, "\t")
+	word, rest, _ := strings.Cut(inner, " ")
+	f := strings.Split(rest, " ")
+	switch {
+	case !indented && word == "dtype" && len(f) == 5 && f[1] == "code" && f[3] == "size":
+		code, bad := strconv.ParseUint(f[2], 10, 8)
+		size, worse := strconv.Atoi(f[4])
+		t.DTypes = append(t.DTypes, TableDType{Name: f[0], Code: uint8(code), Size: size})
+		return bad == nil && worse == nil
+	case !indented && word == "op" && len(f) == 1:
+		t.Ops = append(t.Ops, TableOp{Name: f[0]})
+		return true
+	case !indented && word == "kernel" && len(f) == 1:
+		t.Kernels = append(t.Kernels, TableKernel{Name: f[0]})
+		return true
+	case indented && len(t.Kernels) > 0:
+		return t.Kernels[len(t.Kernels)-1].line(word, f)
+	case indented && len(t.Ops) > 0 && len(f) == 1:
+		op := &t.Ops[len(t.Ops)-1]
+		switch word {
+		case "in":
+			op.In = append(op.In, f[0])
+		case "out":
+			op.Out = append(op.Out, f[0])
+		case "kernel":
+			op.Kernels = append(op.Kernels, f[0])
+		default:
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// line adds what a line of a kernel says.
+func (k *TableKernel) line(word string, f []string) bool {
+	number := func(s string) (uint32, bool) {
+		v, err := strconv.ParseUint(s, 10, 32)
+		return uint32(v), err == nil
+	}
+	var ok bool
+	switch {
+	case word == "binding" && len(f) == 4:
+		b := spv.Binding{Type: f[3]}
+		var known, named bool
+		b.Slot, ok = number(f[0])
+		b.Kind, known = spv.ParseKind(f[1])
+		b.Access, named = spv.ParseAccess(f[2])
+		k.Bindings = append(k.Bindings, b)
+		return ok && known && named
+	case word == "param" && len(f) == 4 && f[2] == "at":
+		p := spv.Member{Name: f[0], Type: f[1]}
+		p.Offset, ok = number(f[3])
+		k.Params = append(k.Params, p)
+		return ok
+	case word == "spec" && len(f) == 5 && f[3] == "default":
+		c := spv.SpecConst{Name: f[1], Type: f[2]}
+		c.ID, ok = number(f[0])
+		var err error
+		c.Default, err = strconv.ParseUint(f[4], 0, 64)
+		k.Specs = append(k.Specs, c)
+		return ok && err == nil
+	case word == "local" && len(f) == 3:
+		for i := range f {
+			if k.LocalSize[i], ok = number(f[i]); !ok {
+				return false
+			}
+		}
+		return true
+	case word == "spirv" && len(f) == 1 && len(f[0]) == 2*len(k.Hash):
+		_, err := hex.Decode(k.Hash[:], []byte(f[0]))
+		return err == nil
+	}
+	return false
 }
 
 // Fingerprint is the 64-bit ABI fingerprint of a canonical text: the first

@@ -3,7 +3,10 @@ package abi
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,5 +149,52 @@ func TestFingerprintStays(t *testing.T) {
 	x.Text()
 	if x.Ops[0].Name != first {
 		t.Error("Text changed the order of its table")
+	}
+}
+
+// Parse gives what Text wrote, but for the names of bindings and the sizes of params.
+func TestParse(t *testing.T) {
+	want := sample()
+	for i := range want.Kernels {
+		for k := range want.Kernels[i].Bindings {
+			want.Kernels[i].Bindings[k].Name = ""
+		}
+		for k := range want.Kernels[i].Params {
+			want.Kernels[i].Params[k].Size = 0
+		}
+	}
+	got, err := Parse(want.Text())
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, d)
+	}
+	text, err := os.ReadFile("../spirv/abi.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, whole, _ := strings.Cut(string(text), "\n")
+	got, err = Parse(whole)
+	if err != nil || got.Text() != whole {
+		t.Errorf("the text of all operations is not the same after it is parsed: %v", err)
+	}
+}
+
+// A line that Text does not write is refused and named.
+func TestParseRefuses(t *testing.T) {
+	if _, err := Parse("lathe abi text 2\n"); err == nil || !strings.Contains(err.Error(), "first line") {
+		t.Errorf("another version: %v", err)
+	}
+	good := sample().Text()
+	for _, line := range []string{
+		"", "x", "dtype f32 code 1", "dtype f32 code 256 size 4", "dtype f32 code 1 size x", "op a b", "kernel a b",
+		"\tinout a", "\tbinding 0 storage-buffer read", "\tbinding x storage-buffer read f32", "\tbinding 0 buffer read f32", "\tbinding 0 storage-buffer none f32",
+		"\tparam n u32 at", "\tparam n u32 at x", "\tparam n u32 on 4", "\tspec 0 TILE u32 default", "\tspec x TILE u32 default 0x10", "\tspec 0 TILE u32 default y",
+		"\tlocal 1 2", "\tlocal 1 2 x", "\tspirv 00", "\tspirv " + strings.Repeat("x", 64), "\tother",
+	} {
+		if _, err := Parse(good + line + "\n"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", line)) {
+			t.Errorf("%q: error %v, want one with the line", line, err)
+		}
+	}
+	if _, err := Parse("lathe abi text 1\n\tin a\n"); err == nil {
+		t.Error("an argument of no operation: no error")
 	}
 }

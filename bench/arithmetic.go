@@ -8,7 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -53,7 +53,7 @@ func fmaKernels(info *gpu.Info) []*fmaKernel {
 		// with 0, 1, 2 and 3, and products, four of which add 1, 2, 3 and 4.
 		const subgroups, chains, steps, begin, four = 4, 4, 256, 0 + 1 + 2 + 3, 1 + 2 + 3 + 4
 		name := fmt.Sprintf("test/roofline_matrix.f16.m%d.s%d", m, f.SubgroupSize)
-		if slices.Contains(spirv.Names(), name) {
+		if slices.Contains(extra.Names(), name) {
 			ks = append(ks, &fmaKernel{name: name, what: matrices, groups: groups / 4, floats: int(subgroups * m * m),
 				params: [2]float32{1, 1 / float32(m)}, want: chains*steps/4*four + begin, flops: 2 * float64(m*m*m) * chains * steps * subgroups})
 		}
@@ -63,7 +63,7 @@ func fmaKernels(info *gpu.Info) []*fmaKernel {
 
 // prepareArithmetic makes k ready to run, and checks what it computes.
 func (b *bench) prepareArithmetic(k *fmaKernel) error {
-	m, err := spirv.Module(k.name)
+	m, err := extra.Module(k.name)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // Ceilings are what a device does at most, all of it measured: nothing comes
@@ -71,7 +71,7 @@ func copyKernels(info *gpu.Info) []copyKernel {
 
 // plan is the launches that copy n bytes, a multiple of 16.
 func (k copyKernel) plan(info *gpu.Info, dst, src gpu.Handle, n int64) ([]gpu.Dispatch, error) {
-	m, err := spirv.Module(k.name)
+	m, err := extra.Module(k.name)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (b *bench) measureTransfers(c *Ceilings) error {
 // measureLaunch times dispatches that add 64 numbers to 64 others.
 func (b *bench) measureLaunch(c *Ceilings) error {
 	const numbers, count = 64, 1000
-	m, err := spirv.Module("demo/saxpy.f32")
+	m, err := extra.Module("demo/saxpy.f32")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
+	_ "github.com/lathe-gpu/lathe/spirv/extra" // the kernel that the victim stands in for
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

@@ -90,8 +90,7 @@ func (r *Runner) ready() error {
 func Verify() error { return verify() }
 
 var verify = sync.OnceValue(func() error {
-	spirv.Preload()
-	return spec.VerifyABI(spirv.Names(), spirv.Module, spirv.Fingerprint())
+	return spec.VerifyABI(spirv.Names(), spirv.Declared, spirv.Fingerprint())
 })
 
 // TargetOf is what plans are made for on a device.

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // variants are n modules that differ in one word only.
 func variants(t *testing.T, n int) [][]byte {
 	t.Helper()
-	m, err := spirv.Module("test/gputest_add.f32")
+	m, err := extra.Module("test/gputest_add.f32")
 	if err != nil {
 		t.Fatal(err)
 	}

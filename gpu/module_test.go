@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // A program that imports no package but gpu parses a module, names its type and
 // chooses an entry point.
 func TestParseModule(t *testing.T) {
-	have, err := spirv.Module("test/gputest_add.f32")
+	have, err := extra.Module("test/gputest_add.f32")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
-
-	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // block is a basic block of a function.
@@ -77,11 +75,7 @@ func search(all map[uint32]*block, head, before uint32, limit int) int {
 // ever, to compile it. docs/shaders.md says how to write without.
 func TestLoopsHaveFewBranches(t *testing.T) {
 	const limit = 200_000 // about 0.01 s; some twenty ternaries in a row take a million
-	for _, n := range spirv.Names() {
-		m, err := spirv.Module(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for n, m := range every(t) {
 		all := blocks(m.Code)
 		for head, b := range all {
 			for _, before := range b.in {

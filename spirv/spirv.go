@@ -1,106 +1,177 @@
-// Package spirv holds the compiled kernels: one SPIR-V module a kernel, made
-// from shaders/ by tools/genspirv and embedded, so that no user needs a shader
-// compiler. Nothing in this folder but its Go files is written by hand.
+// Package spirv holds the compiled kernels of the operations: one SPIR-V module a
+// kernel, made from shaders/ by tools/genspirv and embedded, so that no user needs a
+// shader compiler. Nothing in this folder but its Go files is written by hand.
+//
+// What is embedded are packed files, one for each shader file, and the ABI text. A
+// kernel is unpacked when it is first used. The kernels that belong to no operation are
+// in package extra and not in a user's program.
 package spirv
 
 import (
 	"embed"
 	"fmt"
-	"runtime"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/pack"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-//go:embed abi.txt spirv.sum */*.spv
-var files embed.FS
+//go:embed abi.txt */*.pack
+var embedded embed.FS
 
-// entry is a kernel that is parsed when it is first asked for.
-type entry struct {
-	once   sync.Once
-	path   string
-	module *spv.Module
-	err    error
+// bundle is a set of kernels: the ABI text, which lists and describes them, and the
+// packed files.
+type bundle struct {
+	text    string // ABI text with the fingerprint in its first line
+	kernels map[string]*kernel
+	names   []string // of kernels, sorted
 }
 
-// index finds the kernels among the embedded files.
-var index = sync.OnceValue(func() map[string]*entry {
-	m := map[string]*entry{}
-	groups, _ := files.ReadDir(".")
-	for _, g := range groups {
-		if !g.IsDir() {
-			continue
-		}
-		kernels, _ := files.ReadDir(g.Name())
-		for _, k := range kernels {
-			if name, ok := strings.CutSuffix(k.Name(), ".spv"); ok {
-				m[g.Name()+"/"+name] = &entry{path: g.Name() + "/" + k.Name()}
-			}
-		}
-	}
-	return m
-})
-
-// Module returns the kernel of a name such as "image/gaussian_h.u8". It is
-// reflected once, at the first call; every caller shares it. It was validated
-// when it was built, and its hash is part of the ABI fingerprint.
-// Errors: ErrInvalidArgument for an unknown name.
-func Module(name string) (*spv.Module, error) {
-	e := index()[name]
-	if e == nil {
-		return nil, fmt.Errorf("spirv: module: %w: no kernel is named %q", errs.ErrInvalidArgument, name)
-	}
-	e.load(name)
-	return e.module, e.err
+// kernel is unpacked when it is first asked for.
+type kernel struct {
+	declared spv.Module
+	from     *shader
+	once     sync.Once
+	module   *spv.Module
+	err      error
 }
 
-func (e *entry) load(name string) {
-	e.once.Do(func() {
+// shader is a packed file: the kernels that one shader file was compiled to.
+type shader struct {
+	files fs.FS
+	path  string
+	once  sync.Once
+	code  map[string][]byte // by kernel
+	err   error
+}
+
+var own = sync.OnceValue(func() *bundle { return open(embedded) })
+
+// open reads the index of a bundle. An ABI text that cannot be read has no kernels.
+func open(files fs.FS) *bundle {
+	b := &bundle{kernels: map[string]*kernel{}}
+	text, err := fs.ReadFile(files, "abi.txt")
+	if err != nil {
+		return b
+	}
+	b.text = string(text)
+	_, rest, _ := strings.Cut(b.text, "\n")
+	t, err := abi.Parse(rest)
+	if err != nil {
+		return b
+	}
+	shaders := map[string]*shader{}
+	for i := range t.Kernels {
+		k := &t.Kernels[i]
+		path, _, _ := strings.Cut(k.Name, ".")
+		from := shaders[path]
+		if from == nil {
+			from = &shader{files: files, path: path + ".pack"}
+			shaders[path] = from
+		}
+		b.kernels[k.Name] = &kernel{from: from, declared: spv.Module{
+			Name: k.Name, Hash: k.Hash, Bindings: k.Bindings, Params: k.Params, Specs: k.Specs, LocalSize: k.LocalSize,
+		}}
+		b.names = append(b.names, k.Name)
+	}
+	slices.Sort(b.names)
+	return b
+}
+
+func (b *bundle) find(op, name string) (*kernel, error) {
+	k := b.kernels[name]
+	if k == nil {
+		return nil, fmt.Errorf("spirv: %s: %w: no kernel is named %q", op, errs.ErrInvalidArgument, name)
+	}
+	return k, nil
+}
+
+func (b *bundle) load(name string) (*spv.Module, error) {
+	k, err := b.find("module", name)
+	if err != nil {
+		return nil, err
+	}
+	k.once.Do(func() {
 		var code []byte
-		if code, e.err = files.ReadFile(e.path); e.err == nil {
-			e.module, e.err = spv.Reflect(name, code)
+		if code, k.err = k.from.find(name); k.err == nil {
+			k.module, k.err = spv.Reflect(name, code)
+		}
+		if k.err == nil && k.module.Hash != k.declared.Hash {
+			k.module, k.err = nil, fmt.Errorf("spirv: module: %w: kernel %q is not the one of the ABI text; install a matching release", errs.ErrABIMismatch, name)
 		}
 	})
+	return k.module, k.err
 }
 
-// Preload reads all kernels at once, on all processors. Opening a device needs
-// them all, for the fingerprint.
-func Preload() {
-	names := make(chan string)
-	var readers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		readers.Go(func() {
-			for n := range names {
-				index()[n].load(n)
-			}
-		})
+// find unpacks the file when it is first asked for one of its kernels.
+func (s *shader) find(name string) ([]byte, error) {
+	s.once.Do(func() {
+		data, err := fs.ReadFile(s.files, s.path)
+		if err != nil {
+			s.err = err
+			return
+		}
+		list, err := pack.Decode(data)
+		if err != nil {
+			s.err = err
+			return
+		}
+		s.code = make(map[string][]byte, len(list))
+		for _, m := range list {
+			s.code[m.Name] = m.Code
+		}
+	})
+	if s.err != nil {
+		return nil, fmt.Errorf("spirv: module: %w: %s: %w", errs.ErrABIMismatch, s.path, s.err)
 	}
-	for n := range index() {
-		names <- n
+	code := s.code[name]
+	if code == nil {
+		return nil, fmt.Errorf("spirv: module: %w: %s has no kernel %q; install a matching release", errs.ErrABIMismatch, s.path, name)
 	}
-	close(names)
-	readers.Wait()
+	return code, nil
+}
+
+// Module returns the kernel of a name such as "image/gaussian_blur.u8.first". It is
+// unpacked and reflected once, at the first call; every caller shares it. The kernels of
+// one shader file are unpacked together and stay in memory. A kernel was validated when
+// it was built, and its hash is part of the ABI text.
+// Errors: ErrInvalidArgument for an unknown name, ErrABIMismatch for a kernel that is
+// not the one of the ABI text.
+func Module(name string) (*spv.Module, error) {
+	m, err := own().load(name)
+	if m == nil {
+		if other := pack.More(name); other != nil {
+			return other, nil
+		}
+	}
+	return m, err
+}
+
+// Declared returns what the ABI text says of a kernel, without its code: name, hash,
+// kinds, accesses and types of bindings, names, types and offsets of params, constants,
+// local size. It costs nothing, and no device can run it.
+// Errors: ErrInvalidArgument for an unknown name.
+func Declared(name string) (*spv.Module, error) {
+	k, err := own().find("declared", name)
+	if err != nil {
+		return nil, err
+	}
+	return &k.declared, nil
 }
 
 // Names returns the names of all kernels, sorted. The caller may keep it.
-func Names() []string {
-	names := make([]string, 0, len(index()))
-	for n := range index() {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Clone(own().names) }
 
 // Fingerprint is the ABI fingerprint that was computed when the kernels were
 // built; 0 if the bundle has none.
 func Fingerprint() uint64 {
-	text := ABIText()
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(own().text, "\n")
 	v, err := strconv.ParseUint(strings.TrimPrefix(line, "fingerprint "), 16, 64)
 	if err != nil {
 		return 0
@@ -110,20 +181,4 @@ func Fingerprint() uint64 {
 
 // ABIText is the canonical ABI text the kernels were built for, with its
 // fingerprint in the first line.
-func ABIText() string {
-	b, err := files.ReadFile("abi.txt")
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-// Sums is spirv.sum: the tools and flags the kernels were made with, and the
-// hashes of each kernel and of its sources.
-func Sums() string {
-	b, err := files.ReadFile("spirv.sum")
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
+func ABIText() string { return own().text }

@@ -3,6 +3,7 @@ package spirv_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,23 +13,78 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
-func TestNamesAndModules(t *testing.T) {
-	names := spirv.Names()
-	if len(names) == 0 || !slices.IsSorted(names) {
-		t.Fatalf("names %q: want some, sorted", names)
+// every is all kernels by name: those of the operations and those of none.
+func every(t testing.TB) map[string]*spv.Module {
+	t.Helper()
+	all := map[string]*spv.Module{}
+	for _, set := range []struct {
+		names  []string
+		module func(string) (*spv.Module, error)
+	}{{spirv.Names(), spirv.Module}, {extra.Names(), extra.Module}} {
+		for _, n := range set.names {
+			m, err := set.module(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[n] != nil {
+				t.Errorf("%s is a kernel of spirv and of extra", n)
+			}
+			all[n] = m
+		}
 	}
-	for _, n := range names {
+	return all
+}
+
+// A user's program embeds no kernel that belongs to no operation.
+func TestOnlyOperations(t *testing.T) {
+	for _, n := range spirv.Names() {
+		if strings.HasPrefix(n, "test/") || strings.HasPrefix(n, "demo/") {
+			t.Errorf("%s belongs into package extra", n)
+		}
+	}
+	if m, err := extra.Module("nn/none.f32"); m != nil || !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("unknown: %v, %v", m, err)
+	}
+}
+
+// Declared says of a kernel what its module says, as far as the ABI text has it.
+func TestDeclared(t *testing.T) {
+	for _, n := range spirv.Names() {
 		m, err := spirv.Module(n)
 		if err != nil {
-			t.Errorf("%s: %v", n, err)
-			continue
+			t.Fatal(err)
 		}
+		d, err := spirv.Declared(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, want := abi.Table{Kernels: []abi.TableKernel{abi.NewTableKernel(d)}}, abi.Table{Kernels: []abi.TableKernel{abi.NewTableKernel(m)}}
+		if have.Text() != want.Text() {
+			t.Errorf("declared\n%swant\n%s", have.Text(), want.Text())
+		}
+	}
+	if m, err := spirv.Declared("nn/none.f32"); m != nil || !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("unknown: %v, %v", m, err)
+	}
+}
+
+func TestNamesAndModules(t *testing.T) {
+	sums, err := os.ReadFile("spirv.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := spirv.Names()
+	if len(names) == 0 || !slices.IsSorted(names) || !slices.IsSorted(extra.Names()) || len(extra.Names()) == 0 {
+		t.Fatalf("names %q and %q: want some, sorted", names, extra.Names())
+	}
+	for n, m := range every(t) {
 		if m.Name != n {
 			t.Errorf("%s: Module.Name is %q", n, m.Name)
 		}
-		if line := fmt.Sprintf("\n%s spv:%x ", n, m.Hash); !strings.Contains(spirv.Sums(), line) {
+		if line := fmt.Sprintf("\n%s spv:%x ", n, m.Hash); !strings.Contains(string(sums), line) {
 			t.Errorf("%s: spirv.sum does not have its hash", n)
 		}
 		if m.ParamSize > 128 {

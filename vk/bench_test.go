@@ -10,7 +10,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 func kernel(t testing.TB, name string) *spv.Module {
 	t.Helper()
-	m, err := spirv.Module(name)
+	m, err := extra.Module(name)
 	if err != nil {
 		t.Fatal(err)
 	}

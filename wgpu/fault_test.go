@@ -19,11 +19,12 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 func kernel(t testing.TB, name string) *spv.Module {
 	t.Helper()
-	m, err := spirv.Module(name)
+	m, err := extra.Module(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,10 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := kernel(t, "move/cast.f64.f32")
+	m, err := spirv.Module("move/cast.f64.f32")
+	if err != nil {
+		t.Fatal(err)
+	}
 	err = d.Submit([]gpu.Dispatch{{Module: m, Bindings: []gpu.Binding{{Buffer: h}, {Buffer: h}}, Params: make([]byte, m.ParamSize), Groups: [3]uint32{1, 1, 1}}})
 	if !errors.Is(err, gpu.ErrUnsupported) || !strings.Contains(err.Error(), m.Name) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want ErrUnsupported that names the kernel, in one line", err)

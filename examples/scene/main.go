@@ -20,7 +20,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -86,7 +86,7 @@ func run(ctx context.Context, out string, w, h int) error {
 
 // render paints the scene with one invocation a pixel.
 func render(ctx context.Context, dev *lathe.Device, w, h int) (*image.NRGBA, error) {
-	kernel, err := spirv.Module("demo/scene.u8")
+	kernel, err := extra.Module("demo/scene.u8")
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // Names of the suite's kernels.
@@ -132,7 +132,7 @@ func (e *env) wants(what string, err, want error) {
 
 func (e *env) module(name string) *spv.Module {
 	e.Helper()
-	m, err := spirv.Module(name)
+	m, err := extra.Module(name)
 	e.ok(err)
 	return m
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // Kernels are the suite's shaders in Go, for a null device. They read zeros past the end
@@ -91,7 +91,7 @@ func Kernels() (map[string]null.Kernel, error) {
 		},
 	}
 	// The same bytes given to DispatchCompute arrive without a name.
-	m, err := spirv.Module(affineName)
+	m, err := extra.Module(affineName)
 	if err != nil {
 		return nil, err
 	}

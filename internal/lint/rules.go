@@ -31,10 +31,12 @@ var layers = []layer{
 	{"value", "handles internal/errs", "a Value is computed with on the host; what a handle stands for belongs to the package that has the table"},
 	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
 	{"abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
-	{"spirv", "internal/spv internal/errs", "spirv hands out compiled kernels and knows neither operations nor devices"},
+	{"internal/pack", "internal/spv", "a packed file holds modules by name, whatever they compute"},
+	{"spirv", "abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
+	{"spirv/extra", "internal/errs internal/pack internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
-	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
+	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
 	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
@@ -52,14 +54,14 @@ var layers = []layer{
 	{"", "exec gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/session", "exec exec/tune gpu gpu/chrome handles internal/drivers internal/errs spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
-	{"bench", "exec gpu internal/errs spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
+	{"bench", "exec gpu internal/errs spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageops ops spec spirv spirv/extra tensor value", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
-	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // What Guard mends of one import of the set GLSL.std.450, it mends of all.
@@ -33,11 +32,8 @@ func TestLinesChangeNothing(t *testing.T) {
 		opString, opLine, opEntryPoint, opExecutionMode, opFunction, opLoopMerge, opSelectionMerge, opNoLine = 7, 8, 15, 16, 54, 246, 247, 317
 	)
 	rng := rand.New(rand.NewPCG(3, 1))
-	for _, name := range spirv.Names() {
-		k, err := spirv.Module(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, k := range kernels(t) {
+		name := k.Name
 		if len(k.Code) > 12<<10 {
 			continue
 		}

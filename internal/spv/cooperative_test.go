@@ -14,7 +14,7 @@ import (
 // matrixKernels are the committed kernels with cooperative matrices.
 func matrixKernels(t *testing.T) map[string]*Module {
 	t.Helper()
-	files, err := filepath.Glob("../../spirv/*/*.spv")
+	files, err := committedFiles()
 	if err != nil {
 		t.Fatal(err)
 	}

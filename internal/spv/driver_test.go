@@ -12,7 +12,6 @@ import (
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -42,13 +41,10 @@ func TestDriverSurvives(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
 	w := launch.New(t, launch.Drivers(t)[0])
 	rng := rand.New(rand.NewPCG(42, 1))
-	names := spirv.Names()
+	all := kernels(t)
 	endless := 0
 	for ran := 0; ran < n; {
-		m, err := spirv.Module(names[rng.IntN(len(names))])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := all[rng.IntN(len(all))]
 		what, code := spv.Mutate(rng, m.Code)
 		mutant, err := spv.Parse("", code)
 		if err != nil || len(code) > 20<<10 {

@@ -2,6 +2,8 @@ package spv_test
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,18 +11,36 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 )
+
+// kernels are all that shaders/ was compiled to, in the order of their names.
+func kernels(t testing.TB) []*spv.Module {
+	t.Helper()
+	var all []*spv.Module
+	for _, set := range []struct {
+		names  []string
+		module func(string) (*spv.Module, error)
+	}{{spirv.Names(), spirv.Module}, {extra.Names(), extra.Module}} {
+		for _, name := range set.names {
+			m, err := set.module(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *spv.Module) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
 
 // TestReflectIsParse wants the same of both for every kernel there is.
 func TestReflectIsParse(t *testing.T) {
-	for i, name := range spirv.Names() {
+	for i, m := range kernels(t) {
 		if !testlevel.Sampled(i, 8) {
 			continue
 		}
-		m, err := spirv.Module(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := m.Name
 		want, err := spv.Parse(name, m.Code)
 		if err != nil {
 			t.Errorf("an embedded kernel does not validate: %v", err)
@@ -46,12 +66,9 @@ func TestReflectIsParse(t *testing.T) {
 // TestReflectSurvives gives it modules it was not made for.
 func TestReflectSurvives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	names := spirv.Names()
+	all := kernels(t)
 	for range 3000 {
-		m, err := spirv.Module(names[rng.IntN(len(names))])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := all[rng.IntN(len(all))]
 		what, code := spv.Mutate(rng, m.Code)
 		if got, err := spv.Reflect("mutant", code); (got == nil) == (err == nil) {
 			t.Fatalf("%s: module %v, error %v", what, got, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -205,7 +204,7 @@ func TestLowerTexels(t *testing.T) {
 
 // TestLowerKernels lowers every kernel there is.
 func TestLowerKernels(t *testing.T) {
-	files, err := filepath.Glob("../../spirv/*/*.spv")
+	files, err := committedFiles()
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d kernels, %v", len(files), err)
 	}

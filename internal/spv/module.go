@@ -39,6 +39,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
+// ParseKind is the kind of a name that String gives, and whether there is one.
+func ParseKind(name string) (Kind, bool) {
+	for k := StorageBuffer; k <= UniformBuffer; k++ {
+		if k.String() == name {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
 // Access says what a shader may do to a binding, from its NonWritable and
 // NonReadable decorations.
 type Access uint8
@@ -61,6 +71,16 @@ func (a Access) String() string {
 		return "read-write"
 	}
 	return fmt.Sprintf("access(%d)", uint8(a))
+}
+
+// ParseAccess is the access of a name that String gives, and whether there is one.
+func ParseAccess(name string) (Access, bool) {
+	for a := ReadOnly; a <= ReadWrite; a++ {
+		if a.String() == name {
+			return a, true
+		}
+	}
+	return 0, false
 }
 
 // Binding is one resource. Descriptor sets are numbered on: the resources of the

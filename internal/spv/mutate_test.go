@@ -3,6 +3,7 @@ package spv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -101,10 +102,17 @@ func mutate(rng *rand.Rand, code []byte) mutant {
 	return mutant{what, out}
 }
 
+// committedFiles are the modules that shaders/ was compiled to.
+func committedFiles() ([]string, error) {
+	files, err := filepath.Glob("../../spirv/*/*.spv")
+	more, worse := filepath.Glob("../../spirv/extra/*/*.spv")
+	return append(files, more...), errors.Join(err, worse)
+}
+
 // committed returns the modules of the shader bundle.
 func committed(t testing.TB) map[string][]byte {
 	t.Helper()
-	files, err := filepath.Glob("../../spirv/*/*.spv")
+	files, err := committedFiles()
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no modules in ../spirv (%v)", err)
 	}

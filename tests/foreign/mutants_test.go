@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/tests/foreign/mutate"
@@ -124,13 +125,16 @@ func (c *mutants) trial(t *testing.T, name string, code []byte, i int) *trial {
 // and what abi accepts is launched on every driver.
 func TestMutants(t *testing.T) {
 	s := chosen(t, 120, 40*time.Second)
-	names := spirv.Names()
+	names := slices.Sorted(slices.Values(append(spirv.Names(), extra.Names()...)))
 	if len(names) == 0 {
 		t.Fatal("no kernels")
 	}
 	c := &mutants{seen: map[[32]byte]bool{}}
 	code := func(name string) []byte {
 		m, err := spirv.Module(name)
+		if err != nil {
+			m, err = extra.Module(name)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,10 +61,10 @@ var functions = map[string]map[string]any{
 		"Describe": gpu.Describe, "DispatchCompute": gpu.DispatchCompute, "DispatchRanges": gpu.DispatchRanges, "Label": gpu.Label, "OnlyCPU": gpu.OnlyCPU, "Rank": gpu.Rank, "Selector": gpu.Selector, "ModuleEntries": gpu.ModuleEntries, "ModuleEntry": gpu.ModuleEntry, "ParseModule": gpu.ParseModule, "RoundUp": gpu.RoundUp,
 		"StartTrace": gpu.StartTrace,
 	},
-	"abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel},
+	"abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel, "Parse": abi.Parse},
 	"internal/spv": {
 		"Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
-		"Parse": spv.Parse, "Reflect": spv.Reflect,
+		"Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Reflect": spv.Reflect,
 	},
 	"batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
 	"spec": {

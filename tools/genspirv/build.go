@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -22,8 +21,18 @@ type generator struct {
 	out  io.Writer
 }
 
+// spv is where the module of a kernel lies.
 func (g *generator) spv(name string) string {
-	return filepath.Join(g.root, "spirv", filepath.FromSlash(name)+".spv")
+	return filepath.Join(g.root, filepath.FromSlash(spvPath(name)))
+}
+
+// spvPath is the same in the repository. The kernels of no operation lie in a folder of
+// their own, so that only programs that want them embed them.
+func spvPath(name string) string {
+	if freeStanding(name) {
+		return "spirv/extra/" + name + ".spv"
+	}
+	return "spirv/" + name + ".spv"
 }
 
 // sums reads spirv.sum; a missing file is empty sums.
@@ -108,6 +117,9 @@ func (g *generator) build(ctx context.Context, only []string) error {
 	if err != nil {
 		return err
 	}
+	if err := g.writePacks(list); err != nil {
+		return err
+	}
 	fmt.Fprintf(g.out, "genspirv: %d kernels, %d compiled, %d written, %d orphans removed\n", len(list), len(stale), written, removed)
 	return g.writeABI(list)
 }
@@ -151,40 +163,42 @@ func (g *generator) intact(name string, s sum) bool {
 	return err == nil && sha256.Sum256(b) == s.spv
 }
 
-// modules lists the names of the .spv files there are.
-func (g *generator) modules() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(g.root, "spirv", "*", "*.spv"))
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, f := range files {
-		rel, err := filepath.Rel(filepath.Join(g.root, "spirv"), f)
+// files lists the paths of the files of a kind that there are in spirv/, such as
+// "spirv/image/sharpen.u8.spv".
+func (g *generator) files(ext string) ([]string, error) {
+	var list []string
+	for _, pattern := range []string{"spirv/*/*" + ext, "spirv/extra/*/*" + ext} {
+		found, err := fs.Glob(os.DirFS(g.root), pattern)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("genspirv: %w", err)
 		}
-		names = append(names, strings.TrimSuffix(filepath.ToSlash(rel), ".spv"))
+		list = append(list, found...)
 	}
-	return names, nil
+	return list, nil
+}
+
+// orphans lists the modules that no shader declares.
+func (g *generator) orphans(list []kernel) ([]string, error) {
+	declared := map[string]bool{}
+	for _, k := range list {
+		declared[spvPath(k.name)] = true
+	}
+	files, err := g.files(".spv")
+	return slices.DeleteFunc(files, func(f string) bool { return declared[f] }), err
 }
 
 // removeOrphans deletes the modules no shader declares.
 func (g *generator) removeOrphans(list []kernel) (int, error) {
-	names, err := g.modules()
+	files, err := g.orphans(list)
 	if err != nil {
 		return 0, err
 	}
-	n := 0
-	for _, name := range names {
-		if slices.ContainsFunc(list, func(k kernel) bool { return k.name == name }) {
-			continue
+	for i, f := range files {
+		if err := os.Remove(filepath.Join(g.root, f)); err != nil {
+			return i, fmt.Errorf("genspirv: %w", err)
 		}
-		if err := os.Remove(g.spv(name)); err != nil {
-			return n, fmt.Errorf("genspirv: %w", err)
-		}
-		n++
 	}
-	return n, nil
+	return len(files), nil
 }
 
 // writeFile replaces the file in one step, and only if its content changes.

@@ -57,9 +57,9 @@ func (g *generator) check(ctx context.Context) error {
 		code, err := os.ReadFile(g.spv(k.name))
 		switch {
 		case err != nil:
-			report("kernel %s: spirv/%s.spv is missing; %s", k.name, k.name, advice)
+			report("kernel %s: %s is missing; %s", k.name, spvPath(k.name), advice)
 		case ok && sha256.Sum256(code) != was.spv:
-			report("kernel %s: spirv/%s.spv is not the module spirv.sum records; %s", k.name, k.name, advice)
+			report("kernel %s: %s is not the module spirv.sum records; %s", k.name, spvPath(k.name), advice)
 		}
 	}
 	for name := range s.kernels {
@@ -67,18 +67,20 @@ func (g *generator) check(ctx context.Context) error {
 			report("spirv.sum has the kernel %s, which no shader declares; %s", name, advice)
 		}
 	}
-	names, err := g.modules()
+	orphans, err := g.orphans(list)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if !declared[name] {
-			report("spirv/%s.spv is an orphan: no shader declares it; %s", name, advice)
-		}
+	for _, f := range orphans {
+		report("%s is an orphan: no shader declares it; %s", f, advice)
 	}
 	slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if len(found) == 0 {
-		found = append(found, claims(list, spec.All())...)
+		stale, err := g.stalePacks(list)
+		if err != nil {
+			return err
+		}
+		found = append(append(found, stale...), claims(list, spec.All())...)
 	}
 	if len(found) == 0 {
 		found = append(found, g.checkABI())
@@ -108,7 +110,7 @@ func (g *generator) recompile(ctx context.Context, list []kernel, pinned tools) 
 		}
 		old, err := os.ReadFile(g.spv(k.name))
 		if err != nil || !bytes.Equal(code, old) {
-			return fmt.Errorf("genspirv: check: kernel %s: spirv/%s.spv is not what %s compiles to; %s", k.name, k.name, k.source, advice)
+			return fmt.Errorf("genspirv: check: kernel %s: %s is not what %s compiles to; %s", k.name, spvPath(k.name), k.source, advice)
 		}
 		return nil
 	})
@@ -129,7 +131,7 @@ func claims(list []kernel, ops []*spec.Op) []error {
 	}
 	var found []error
 	for _, k := range list {
-		if len(by[k.name]) == 0 && !freeStanding(k) {
+		if len(by[k.name]) == 0 && !freeStanding(k.name) {
 			found = append(found, fmt.Errorf("genspirv: check: no operation claims the kernel %s (%s); add it to the Kernels of its op or delete the shader", k.name, k.source))
 		}
 		delete(by, k.name)
@@ -143,8 +145,8 @@ func claims(list []kernel, ops []*spec.Op) []error {
 
 // freeStanding reports whether a kernel may belong to no operation: those of the
 // demo and of the device suite are launched by their own programs.
-func freeStanding(k kernel) bool {
-	return strings.HasPrefix(k.name, "demo/") || strings.HasPrefix(k.name, "test/")
+func freeStanding(name string) bool {
+	return strings.HasPrefix(name, "demo/") || strings.HasPrefix(name, "test/")
 }
 
 // module reads a committed module.
@@ -158,12 +160,10 @@ func (g *generator) module(name string) (*spv.Module, error) {
 
 // abiText is the content of abi.txt: the fingerprint and the text.
 func (g *generator) abiText() (string, error) {
-	names, err := g.modules()
-	if err != nil {
-		return "", err
-	}
+	var names []string
 	for _, op := range spec.All() {
 		for _, k := range op.Kernels {
+			names = append(names, k.Name)
 			m, err := g.module(k.Name)
 			if err != nil {
 				return "", err

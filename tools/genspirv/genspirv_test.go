@@ -260,11 +260,11 @@ func TestBuild(t *testing.T) {
 	g, out := repo(t, map[string]string{
 		"shaders/test/inc.comp": shader, "shaders/lib/io.glsl": library,
 		"shaders/test/other.comp": strings.Replace(shader, "T(1)", "T(2)", 1),
-		"spirv/old/gone.f32.spv":  "orphan", "spirv/test/inc.u32.spv": "not a module",
+		"spirv/old/gone.f32.spv":  "orphan", "spirv/extra/test/inc.u32.spv": "not a module",
 	})
 	compileAll(t, g)
-	names, err := g.modules()
-	want := []string{"test/inc.f32.fast", "test/inc.u32", "test/other.f32.fast", "test/other.u32"}
+	names, err := g.files(".spv")
+	want := []string{"spirv/extra/test/inc.f32.fast.spv", "spirv/extra/test/inc.u32.spv", "spirv/extra/test/other.f32.fast.spv", "spirv/extra/test/other.u32.spv"}
 	if err != nil || !slices.Equal(names, want) {
 		t.Fatalf("modules %q, error %v; want %q", names, err, want)
 	}
@@ -294,7 +294,7 @@ func TestBuild(t *testing.T) {
 	}
 	write("shaders/test/inc.comp", shader+"// a comment\n")
 	step("a comment", "2 compiled, 0 written")
-	write("spirv/test/inc.u32.spv", "damaged")
+	write("spirv/extra/test/inc.u32.spv", "damaged")
 	step("a damaged module", "1 compiled, 1 written")
 	write("shaders/lib/io.glsl", strings.Replace(library, "b[i] = v", "b[i] = v + v", 1))
 	step("one shader of two", "2 compiled, 2 written", "shaders/test/other.comp")
@@ -303,7 +303,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("a shader deleted", "2 kernels, 0 compiled, 0 written, 2 orphans removed")
-	if temp, _ := filepath.Glob(filepath.Join(g.root, "spirv", "*", ".genspirv-*")); len(temp) > 0 {
+	if temp, _ := filepath.Glob(filepath.Join(g.root, "spirv", "extra", "*", ".genspirv-*")); len(temp) > 0 {
 		t.Errorf("temporary files left: %q", temp)
 	}
 }
@@ -321,7 +321,7 @@ func TestBuildErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "shaders/test/inc.comp") {
 			t.Errorf("%s: error %v, want one naming the file and %q", c.name, err, c.want)
 		}
-		if names, _ := g.modules(); len(names) > 0 {
+		if names, _ := g.files(".spv"); len(names) > 0 {
 			t.Errorf("%s: wrote %q", c.name, names)
 		}
 	}
@@ -372,6 +372,11 @@ func TestCheckFinds(t *testing.T) {
 		{"module missing", func(t *testing.T, root string) { remove(t, root, "spirv/image/sharpen.u8.spv") }, "spirv/image/sharpen.u8.spv is missing"},
 		{"shader missing", func(t *testing.T, root string) { remove(t, root, "shaders/image/sharpen.comp") }, "is an orphan"},
 		{"orphan", func(t *testing.T, root string) { appendTo(t, root, "spirv/image/extra.spv", "x") }, "spirv/image/extra.spv is an orphan"},
+		{"packed file of another shader", func(t *testing.T, root string) {
+			copyOver(t, root, "spirv/image/sharpen.pack", "spirv/image/pointwise.pack")
+		}, "spirv/image/sharpen.pack does not hold the modules of its shader"},
+		{"packed file missing", func(t *testing.T, root string) { remove(t, root, "spirv/image/sharpen.pack") }, "spirv/image/sharpen.pack does not hold the modules of its shader"},
+		{"packed orphan", func(t *testing.T, root string) { appendTo(t, root, "spirv/image/extra.pack", "x") }, "spirv/image/extra.pack is an orphan"},
 		{"sums missing", func(t *testing.T, root string) { remove(t, root, "spirv/spirv.sum") }, "is not in spirv.sum"},
 		{"sums broken", func(t *testing.T, root string) { appendTo(t, root, "spirv/spirv.sum", "x\n") }, "not a line of sums"},
 		{"abi text changed", func(t *testing.T, root string) { appendTo(t, root, "spirv/abi.txt", "x\n") }, "spirv/abi.txt is not what"},
@@ -411,6 +416,17 @@ func appendTo(t *testing.T, root, name, text string) {
 func remove(t *testing.T, root, name string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(root, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyOver(t *testing.T, root, to, from string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, from))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, to), data, 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
 )
@@ -66,7 +66,7 @@ func dispatchChild(way, count string) error {
 		return fmt.Errorf("bad count %q", count)
 	}
 	ctx := context.Background()
-	m, err := spirv.Module("demo/saxpy.f32")
+	m, err := extra.Module("demo/saxpy.f32")
 	if err != nil {
 		return err
 	}

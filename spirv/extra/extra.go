@@ -1,0 +1,73 @@
+// Package extra holds the compiled kernels that belong to no operation: those of the
+// device suite and of the ceilings (test/), and those of demonstrations (demo/). They are
+// made as those of package spirv are. A program embeds them only if it imports this
+// package.
+package extra
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/pack"
+	"github.com/lathe-gpu/lathe/internal/spv"
+)
+
+//go:embed */*.spv
+var files embed.FS
+
+// modules are all kernels by name.
+var modules = sync.OnceValues(func() (map[string]*spv.Module, error) {
+	all := map[string]*spv.Module{}
+	groups, err := files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		list, err := files.ReadDir(g.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			code, err := files.ReadFile(g.Name() + "/" + f.Name())
+			if err != nil {
+				return nil, err
+			}
+			name := g.Name() + "/" + strings.TrimSuffix(f.Name(), ".spv")
+			if all[name], err = spv.Reflect(name, code); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+})
+
+func init() { pack.SetMore(Module) }
+
+// Module returns the kernel of a name such as "demo/saxpy.f32". Every caller shares it.
+// Errors: ErrInvalidArgument for an unknown name.
+func Module(name string) (*spv.Module, error) {
+	all, err := modules()
+	if err != nil {
+		return nil, fmt.Errorf("extra: module: %w", err)
+	}
+	m := all[name]
+	if m == nil {
+		return nil, fmt.Errorf("extra: module: %w: no kernel is named %q", errs.ErrInvalidArgument, name)
+	}
+	return m, nil
+}
+
+// Names returns the names of all kernels, sorted.
+func Names() []string {
+	all, _ := modules()
+	names := make([]string, 0, len(all))
+	for n := range all {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
