@@ -386,11 +386,24 @@ func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, 
 			if b.Offset < 0 || size <= 0 || b.Offset > end-size {
 				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Name(), j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
 			}
-			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size}
+			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size, Discard: b.Buf.Kind == spec.RefScratch || overwritten(plan, b.Buf, in, out)}
 		}
 		list[i] = gpu.Dispatch{Module: m, Bindings: bindings, Params: params, Groups: s.Groups}
 	}
 	return list, nil
+}
+
+// overwritten reports whether a plan writes all of an operand and reads nothing of what it
+// holds. A plan does that of an output whose elements lie without gaps and that is no input
+// as well, unless the device checks inputs: then the steps that write may do nothing.
+func overwritten(plan *spec.Plan, ref spec.Ref, in, out []Operand) bool {
+	if ref.Kind != spec.RefOut || len(plan.Checks) > 0 {
+		return false
+	}
+	o := &out[ref.Index]
+	same := func(x Operand) bool { return x.Buffer == o.Buffer }
+	return o.Desc.IsContiguous() && !slices.ContainsFunc(in, same) && slices.IndexFunc(out, same) == ref.Index &&
+		!slices.ContainsFunc(out[ref.Index+1:], same)
 }
 
 // whole is the range of an operand, from the last place on where a buffer can be

@@ -138,6 +138,11 @@ type Binding struct {
 	Buffer Handle
 	Offset int64 // in bytes, a multiple of Limits.OffsetAlign, or of TexelAlign for a texel buffer
 	Size   int64 // in bytes; 0 means up to the buffer's end, in whole elements: see Span
+	// Discard is a promise for a list of dispatches. Nothing in the list reads what the
+	// range held before, and the list writes every byte of the range that anyone reads
+	// later. A Device need not fill such a range of a new buffer with zeros. If the promise
+	// is broken, the range may show bytes of buffers that were freed.
+	Discard bool
 }
 
 // Kind is the class of hardware, best first.

@@ -44,6 +44,7 @@ type batch struct {
 	work   uint64                  // invocations, saturating
 	pins   []gpu.Handle            // buffers kept until the batch is done
 	log    logbook
+	unset  []unsetRange // what the batch writes of buffers for the first time, until it is sent
 
 	seq     uint64
 	failed  bool // was not submitted
@@ -97,7 +98,7 @@ func (d *Device) recording() (waited bool, err error) {
 	b := d.spare[len(d.spare)-1]
 	d.spare = d.spare[:len(d.spare)-1]
 	d.next++
-	*b = batch{c: b.c, cmds: b.cmds[:0], sets: b.sets[:0], binds: b.binds[:0], params: b.params[:0], pins: b.pins[:0], seq: d.next}
+	*b = batch{c: b.c, cmds: b.cmds[:0], sets: b.sets[:0], binds: b.binds[:0], params: b.params[:0], pins: b.pins[:0], unset: b.unset[:0], seq: d.next}
 	b.log = logbook{trace: d.trace, spans: b.log.spans[:0], ticks: b.log.ticks}
 	d.rec = b
 	return waited, nil
@@ -127,7 +128,9 @@ func (d *Device) flush() {
 	if err != nil {
 		b.failed = true
 		d.life.Note(err)
+		b.restore()
 	}
+	clear(b.unset)
 	d.inflight = append(d.inflight, b)
 }
 

@@ -17,7 +17,9 @@ type buffer struct {
 	block *block
 	off   int64
 
-	dirty  bool // still holds what was there before: counts as zero
+	// unset is the range, within the buffer, that nothing has written since Alloc. It
+	// counts as zero, whatever the memory holds. See unset.go.
+	unset  span
 	doomed bool // freed, waiting for work
 
 	read, written uint64 // last batch that reads and that writes it
@@ -43,7 +45,7 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 		return b, nil
 	}
 	b.room = (size + d.pool.align - 1) &^ (d.pool.align - 1)
-	b.dirty = true
+	b.unset = span{0, b.room}
 	var err error
 	b.block, b.off, err = d.pool.alloc(b.room)
 	return b, err

@@ -122,11 +122,8 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 		return err
 	}
 	u := []use{{handle: h, buf: b, span: span{offset, size}, write: up}}
-	if b.dirty && up {
-		if size < b.room { // zero what the copy leaves
-			d.fill(u[0], 0)
-		}
-		b.dirty = false
+	if up {
+		d.fill(&u[0], span{offset, size}, 0)
 	}
 	barrier := d.touch(&u[0])
 	cmd := C.lvk_cmd{kind: C.LVK_COPY, barrier: d.mark(barrier, u), size: C.uint64_t(size)}

@@ -24,6 +24,8 @@ type use struct {
 	buf    *buffer
 	span   span // within the buffer
 	write  bool
+	// discard says that what the span holds does not matter: gpu.Binding.Discard.
+	discard bool
 }
 
 // Submit runs the dispatches one after the other, as gpu.Device has it. It
@@ -84,6 +86,9 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 	defer d.order.Unlock()
 	if err := d.resolve(s, s.Pipes, list); err != nil {
 		return err
+	}
+	for i := range s.Uses { // the list may end half-way, and then not all is written
+		s.Uses[i].discard = false
 	}
 	held := make([]gpu.Handle, 0, len(s.Uses))
 	for i := range s.Uses {
@@ -160,6 +165,9 @@ func (d *Device) commit(pipes []*pipeline, list []gpu.Dispatch, uses []use) erro
 	}
 	for i := range list {
 		if n := len(pipes[i].slots); list[i].Count() > 0 {
+			for j := range uses[:n] {
+				d.fill(&uses[j], discarded(uses[j:]), list[i].Tag)
+			}
 			d.record(&list[i], pipes[i], uses[:n])
 			uses = uses[n:]
 		}
@@ -193,7 +201,7 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 			if err != nil {
 				return fmt.Errorf("vk: %s: binding %d: %w", gpu.Label(list[i].Module), t.number, err)
 			}
-			u := use{handle: bind.Buffer, buf: b, span: span{bind.Offset, bind.Span(t.decl, b.size)}, write: t.write}
+			u := use{handle: bind.Buffer, buf: b, span: span{bind.Offset, bind.Span(t.decl, b.size)}, write: t.write, discard: bind.Discard && t.write}
 			if t.texel() { // whole texels only
 				u.span.size &^= gpu.Unit - 1
 			}
@@ -211,9 +219,9 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 	return nil
 }
 
-// settle waits for a host copy that is in the way of the uses, or clears a
-// buffer that has never been written. It reports whether there was any, which
-// means that it released the lock.
+// settle waits for a host copy that is in the way of the uses, or clears what nothing
+// has written of a buffer. It reports whether there was any, which means that it released
+// the lock.
 func (d *Device) settle(uses []use) bool {
 	for i := range uses {
 		u := &uses[i]
@@ -221,22 +229,11 @@ func (d *Device) settle(uses []use) bool {
 			d.life.Changed.Wait()
 			return true
 		}
-		if u.buf.dirty && d.pool.kind.mapped {
-			d.clear(u.buf)
+		if u.buf.unset.size > 0 && d.pool.kind.mapped && d.clearFor(uses[i:]) {
 			return true
 		}
 	}
 	return false
-}
-
-// clear zeroes a mapped buffer that nothing has used yet.
-func (d *Device) clear(b *buffer) {
-	b.hostWrites = true
-	d.life.Unlock()
-	device.Clear(b.block.data[b.off : b.off+b.room])
-	d.life.Lock()
-	b.hostWrites, b.dirty = false, false
-	d.life.Changed.Broadcast()
 }
 
 // makeViews makes the texel views that the list needs, so that recording it
@@ -302,9 +299,6 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	b := d.rec
 	barrier := false
 	for i := range uses {
-		if uses[i].buf.dirty {
-			d.fill(uses[i], x.Tag)
-		}
 		barrier = d.touch(&uses[i]) || barrier
 	}
 	cmd := C.lvk_cmd{kind: C.LVK_DISPATCH, barrier: d.mark(barrier, uses), a: p.c.pipeline, b: p.c.layout,
@@ -349,16 +343,4 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 		b.need[i] += n
 	}
 	return C.uint32_t(len(b.sets) - 1)
-}
-
-// fill appends a command that zeroes a buffer the host cannot reach, on behalf of
-// a dispatch with the tag or of none.
-func (d *Device) fill(u use, tag uint64) {
-	b := u.buf
-	b.dirty = false
-	w := []use{{handle: u.handle, buf: b, span: span{0, b.room}, write: true}}
-	barrier := d.touch(&w[0])
-	d.rec.cmds = append(d.rec.cmds, C.lvk_cmd{kind: C.LVK_FILL, barrier: d.mark(barrier, w), a: C.lvk_handle(b.block.id()),
-		dst: C.uint64_t(b.off), size: C.uint64_t(b.room)})
-	d.rec.log.move(gpu.Fill, b.room, tag)
 }

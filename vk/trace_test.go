@@ -52,7 +52,7 @@ func TestTraceStaging(t *testing.T) {
 			got = append(got, fmt.Sprint(s.Kind, " ", s.Name, s.Bytes))
 		}
 	}
-	want := []string{"fill 4096", "copy 8", "launch " + affineKernel + "0", "copy 8"}
+	want := []string{"fill 4088", "copy 8", "launch " + affineKernel + "0", "copy 8"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("commands: got %q, want %q", got, want)
 	}

@@ -48,17 +48,15 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		return d.life.Lost()
 	}
 	d.life.Unlock()
-	if b.dirty {
-		all := b.block.data[b.off : b.off+b.room]
-		device.Clear(all[:offset])
-		device.Clear(all[offset+int64(len(data)):])
+	for _, s := range b.unset.without(span{offset, int64(len(data))}) {
+		b.clear(s)
 	}
 	device.Copy(b.data()[offset:], data)
 	if end := offset + int64(len(data)); end == b.size {
 		device.Clear(b.block.data[b.off+end : b.off+min(gpu.RoundUp(end), b.room)]) // the padding
 	}
 	d.life.Lock()
-	b.dirty = false
+	b.unset = span{}
 	return nil
 }
 
@@ -93,19 +91,23 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := d.takeError(); err != nil {
 		return err
 	}
-	switch {
-	case len(dst) == 0:
-		return nil
-	case b.dirty:
-		d.life.Unlock()
-		device.Clear(dst)
-		d.life.Lock()
-		return nil
-	case !d.pool.kind.cached:
-		return d.download(ctx, h, b, offset, dst)
+	unset := b.unset.common(span{offset, int64(len(dst))})
+	rest := span{offset, int64(len(dst))}.without(unset)
+	if !d.pool.kind.cached {
+		for _, s := range rest {
+			if err := d.download(ctx, h, b, s.off, dst[s.off-offset:s.end()-offset]); err != nil {
+				return err
+			}
+		}
+		rest = nil
 	}
 	d.life.Unlock()
-	device.Copy(dst, b.data()[offset:])
+	if unset.size > 0 {
+		device.Clear(dst[unset.off-offset : unset.end()-offset])
+	}
+	for _, s := range rest {
+		device.Copy(dst[s.off-offset:s.end()-offset], b.data()[s.off:])
+	}
 	d.life.Lock()
 	return nil
 }

@@ -1,0 +1,75 @@
+package exec_test
+
+import (
+	"testing"
+
+	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/null"
+	_ "github.com/lathe-gpu/lathe/imageops" // the shaders are those of all operations
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// TestDiscard looks at the launches of calls: what a plan overwrites need not be zeroed
+// before, and everything else must be.
+func TestDiscard(t *testing.T) {
+	dev := null.NewRecorder(nil)
+	run, err := exec.New(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	operand := func(d tensor.Desc) exec.Operand {
+		h, err := dev.Alloc(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return exec.Operand{Buffer: h, Desc: d}
+	}
+	f32 := func(shape ...int) exec.Operand { return operand(tensor.Contiguous(tensor.F32, shape...)) }
+	x, gaps := f32(8, 16), f32(8, 16)
+	gaps.Desc.Strides = []int{32, 1}
+	for _, c := range []struct {
+		name    string
+		call    spec.Call
+		out, in []exec.Operand
+		discard bool // of all that is written of the outputs
+	}{
+		{"a new output", ops.Exp{}, []exec.Operand{f32(8, 16)}, []exec.Operand{x}, true},
+		{"outputs and scratch", ops.LayerNormGrad{Eps: 1e-5}, []exec.Operand{f32(600, 70), f32(70), f32(70)}, []exec.Operand{f32(600, 70), f32(70), f32(600, 70)}, true},
+		{"in place", ops.Exp{}, []exec.Operand{x}, []exec.Operand{x}, false},
+		{"gaps between elements", ops.Exp{}, []exec.Operand{gaps}, []exec.Operand{x}, false},
+		{"indices that may be wrong", ops.Embedding{}, []exec.Operand{f32(3, 16)}, []exec.Operand{operand(tensor.Contiguous(tensor.I32, 3)), x}, false},
+	} {
+		dev.Forget()
+		if err := run.Run(t.Context(), c.call, c.out, c.in); err != nil {
+			t.Fatal(err)
+		}
+		isOut, isIn := map[gpu.Handle]bool{}, map[gpu.Handle]bool{}
+		for _, o := range c.out {
+			isOut[o.Buffer] = true
+		}
+		for _, o := range c.in {
+			isIn[o.Buffer] = true
+		}
+		outputs := 0
+		for _, d := range dev.Recorded() {
+			for _, b := range d.Bindings {
+				want := c.discard && !isIn[b.Buffer] // an output, or scratch
+				if isOut[b.Buffer] {
+					outputs++
+				} else if !isIn[b.Buffer] && !c.discard {
+					continue // scratch, or the status words of a check
+				}
+				if b.Discard != want {
+					t.Errorf("%s: binding %+v: discard is %v, want %v", c.name, b, b.Discard, want)
+				}
+			}
+		}
+		if outputs == 0 {
+			t.Errorf("%s: no launch binds an output", c.name)
+		}
+	}
+}
