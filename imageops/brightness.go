@@ -1,17 +1,10 @@
 package imageops
 
 import (
-	"math"
-
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
-
-// maxFactor bounds numeric attributes, far outside of what makes a picture,
-// so that no intermediate value overflows.
-const maxFactor = 1e6
-
-var nan, inf = math.NaN(), math.Inf(1)
 
 // Brightness multiplies each colour by Factor and clamps it to 0..1.
 type Brightness struct {
@@ -21,20 +14,21 @@ type Brightness struct {
 // Spec returns the declaration.
 func (Brightness) Spec() *spec.Op { return brightnessOp }
 
-func (c Brightness) stage() stage { return stage{clamp: true, scale: c.Factor} }
-
-var brightnessOp = newPointwise(spec.Op{
+var brightnessOp = picture.DefinePointwise(picture.Pointwise[Brightness]{
 	Name:     "brightness",
 	Doc:      "Multiplies each colour by a factor and clamps it to 0..1.",
 	Defaults: Brightness{Factor: 1.2},
-	Cases:    cases([]spec.Call{Brightness{1.2}, Brightness{0.3}, Brightness{spec.Given(0.0)}, Brightness{-1}, Brightness{100}}, Brightness{}, Brightness{nan}, Brightness{-inf}),
-},
-	func(c Brightness) error { return finite("brightness", "factor", c.Factor, maxFactor) }, 3,
-	func(c Brightness, d tensor.DType) spec.Tolerance {
-		return level(2e-7, "factor and product rounded to f32")(d)
-	},
-	func(c Brightness, px []float64) {
+	Check:    func(c Brightness) error { return picture.Finite("factor", c.Factor) },
+	Stage:    func(c Brightness) picture.Stage { return picture.Stage{Clamp: true, Scale: c.Factor} },
+	Pixel: func(c Brightness, px []float64) {
 		for i, v := range px {
-			px[i] = clamp01(v * c.Factor)
+			px[i] = picture.Clamp01(v * c.Factor)
 		}
-	})
+	},
+	Tolerance: func(_ Brightness, d tensor.DType) spec.Tolerance {
+		return picture.Level(d, 2e-7, "factor and product rounded to f32")
+	},
+	Flops:   3,
+	Calls:   []Brightness{{1.2}, {0.3}, {spec.Given(0.0)}, {-1}, {100}},
+	Invalid: []Brightness{{}, {nan}, {-inf}},
+})

@@ -3,6 +3,7 @@ package imageops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -16,22 +17,23 @@ type Contrast struct {
 // Spec returns the declaration.
 func (Contrast) Spec() *spec.Op { return contrastOp }
 
-func (c Contrast) stage() stage {
-	return stage{clamp: true, scale: c.Factor, offset: 0.5 - 0.5*c.Factor}
-}
-
-var contrastOp = newPointwise(spec.Op{
+var contrastOp = picture.DefinePointwise(picture.Pointwise[Contrast]{
 	Name:     "contrast",
 	Doc:      "Stretches each colour about the middle, to (v − ½)·factor + ½ clamped to 0..1.",
 	Defaults: Contrast{Factor: 1.2},
-	Cases:    cases([]spec.Call{Contrast{1.2}, Contrast{0.5}, Contrast{spec.Given(0.0)}, Contrast{-1}, Contrast{30}}, Contrast{}, Contrast{nan}, Contrast{inf}),
-},
-	func(c Contrast) error { return finite("contrast", "factor", c.Factor, maxFactor) }, 4,
-	func(c Contrast, d tensor.DType) spec.Tolerance {
-		return level(2e-7*max(1, math.Abs(c.Factor)), "factor, offset and result rounded to f32")(d)
+	Check:    func(c Contrast) error { return picture.Finite("factor", c.Factor) },
+	Stage: func(c Contrast) picture.Stage {
+		return picture.Stage{Clamp: true, Scale: c.Factor, Offset: 0.5 - 0.5*c.Factor}
 	},
-	func(c Contrast, px []float64) {
+	Pixel: func(c Contrast, px []float64) {
 		for i, v := range px {
-			px[i] = clamp01((v-0.5)*c.Factor + 0.5)
+			px[i] = picture.Clamp01((v-0.5)*c.Factor + 0.5)
 		}
-	})
+	},
+	Tolerance: func(c Contrast, d tensor.DType) spec.Tolerance {
+		return picture.Level(d, 2e-7*max(1, math.Abs(c.Factor)), "factor, offset and result rounded to f32")
+	},
+	Flops:   4,
+	Calls:   []Contrast{{1.2}, {0.5}, {spec.Given(0.0)}, {-1}, {30}},
+	Invalid: []Contrast{{}, {nan}, {inf}},
+})

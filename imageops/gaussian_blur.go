@@ -1,10 +1,8 @@
 package imageops
 
 import (
-	"fmt"
-	"math"
-
-	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/picture"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -28,128 +26,42 @@ type GaussianBlur struct {
 // Spec returns the declaration.
 func (GaussianBlur) Spec() *spec.Op { return gaussianBlurOp }
 
-func (c GaussianBlur) halo() int { return c.radius() }
+func (c GaussianBlur) blur() picture.Blur { return picture.Blur{Sigma: c.Sigma, Weigh: !c.IgnoreAlpha} }
 
-func (c GaussianBlur) radius() int { return int(math.Ceil(3 * c.Sigma)) }
-
-var gaussianBlurOp = spec.Register(&spec.Op{
+var gaussianBlurOp = picture.Define(picture.Filter[GaussianBlur]{
 	Name:     "gaussian_blur",
 	Aliases:  []string{"blur"},
-	Group:    "image",
 	Doc:      "Blurs with a Gaussian of a given standard deviation. Alpha is blurred too and colours weigh by it; where it becomes 0, so do they.",
-	In:       imageIn,
-	Out:      imageOut,
 	Defaults: GaussianBlur{Sigma: 2},
-	Kernels: []spec.Kernel{
-		{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}},
-		{Name: "image/gaussian_blur.u8.first", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.u8.second", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.u8.first.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.u8.second.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.u8.first.short.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.u8.second.short.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.f32.first", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.f32.second", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.f32.first.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur.f32.second.texel", Params: gaussianBlurParams{}},
-		{Name: "image/gaussian_blur_alpha.u8.first", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.u8.second", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.u8.first.texel", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.u8.second.texel", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.f32.first", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.f32.second", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.f32.first.texel", Params: gaussianBlurAlphaParams{}},
-		{Name: "image/gaussian_blur_alpha.f32.second.texel", Params: gaussianBlurAlphaParams{}},
-	},
-	Shape: sameImage("gaussian_blur", func(c spec.Call) error {
-		if s := c.(GaussianBlur).Sigma; !(s > 0 && s <= MaxSigma) {
-			return fmt.Errorf("imageops: gaussian_blur: %w: sigma (got %v, want above 0 and up to %d)", errs.ErrInvalidArgument, s+0, MaxSigma) // + 0: a zero that is Given has a sign
+	Kernels:  picture.BlurKernels(),
+	Check: func(c GaussianBlur) error {
+		if s := c.Sigma; !(s > 0 && s <= MaxSigma) {
+			return planner.Invalid("sigma (got %v, want above 0 and up to %d)", s+0, MaxSigma) // + 0: a zero that is Given has a sign
 		}
 		return nil
-	}),
-	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-		return planBlur(t, in[0], out[0], c.(GaussianBlur))
 	},
-	Strategies: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
-		return blurWays(t, in[0], out[0], c.(GaussianBlur))
+	Plan: func(c GaussianBlur, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+		return picture.PlanBlur(t, in, out, c.blur())
 	},
-	SizeClass: func(c spec.Call, in []tensor.Desc) []int {
-		return []int{in[0].Shape[0], in[0].Shape[1], c.(GaussianBlur).radius()}
+	Strategies: func(c GaussianBlur, t *spec.Target, in, out tensor.Desc) []string {
+		return picture.BlurStrategies(t, in, out, c.blur())
 	},
-	Reference: func(c spec.Call, in, out []*tensor.Host) {
-		a := c.(GaussianBlur)
-		blurReference(in[0], out[0], a.Sigma, !a.IgnoreAlpha && in[0].Shape[2] == 4)
+	SizeClass: func(c GaussianBlur, in tensor.Desc) []int {
+		return []int{in.Shape[0], in.Shape[1], c.blur().Radius()}
 	},
-	Tolerance: func(_ spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+	Halo:      func(c GaussianBlur) int { return c.blur().Radius() },
+	ForOpaque: func(c GaussianBlur) GaussianBlur { c.IgnoreAlpha = true; return c },
+	Reference: func(c GaussianBlur, in, out *tensor.Host) { picture.BlurReference(c.blur(), in, out) },
+	Tolerance: func(_ GaussianBlur, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		if d == tensor.U8 {
 			return spec.Tolerance{Abs: 1, Why: "10 and 11 bits a component between the passes, then rounding"}
 		}
 		return spec.Tolerance{Abs: 4e-6, Why: "weights and sums of up to 1537 terms in f32"}
 	},
-	Cost: func(c spec.Call, in []tensor.Desc) spec.Cost {
-		return cost(int64(2*3*2*(2*c.(GaussianBlur).radius()+1)))(c, in)
+	Flops: func(c GaussianBlur) int64 { return int64(2 * 3 * 2 * (2*c.blur().Radius() + 1)) },
+	Calls: []GaussianBlur{{Sigma: 2}, {Sigma: 2, IgnoreAlpha: true}, {Sigma: 0.2}, {Sigma: 3}, {Sigma: 17.5}, {Sigma: 256}},
+	Invalid: []GaussianBlur{
+		{}, {Sigma: spec.Given(0.0)}, {Sigma: -1}, {Sigma: nan}, {Sigma: inf}, {Sigma: 256.5},
 	},
-	Cases: func() spec.Cases {
-		c := cases([]spec.Call{GaussianBlur{Sigma: 2}, GaussianBlur{Sigma: 2, IgnoreAlpha: true}, GaussianBlur{Sigma: 0.2},
-			GaussianBlur{Sigma: 3}, GaussianBlur{Sigma: 17.5}, GaussianBlur{Sigma: 256}},
-			GaussianBlur{}, GaussianBlur{Sigma: spec.Given(0.0)}, GaussianBlur{Sigma: -1}, GaussianBlur{Sigma: nan}, GaussianBlur{Sigma: inf}, GaussianBlur{Sigma: 256.5})
-		c.Bench = benchCases(GaussianBlur{Sigma: 3}) // what others are compared at
-		return c
-	}(),
+	Bench: &GaussianBlur{Sigma: 3}, // what others are compared at
 })
-
-// blurReference blurs along rows, then along columns, in float64. Colours are
-// weighed by alpha, or by 1 each.
-func blurReference(in, out *tensor.Host, sigma float64, weigh bool) {
-	h, w, channels := in.Shape[0], in.Shape[1], in.Shape[2]
-	r := int(math.Ceil(3 * sigma))
-	weights := make([]float64, 2*r+1)
-	sum := 0.0
-	for i := range weights {
-		weights[i] = math.Exp(-float64((i-r)*(i-r)) / (2 * sigma * sigma))
-		sum += weights[i]
-	}
-	blurred := func(value func(y, x int) float64) []float64 {
-		row, plane := make([]float64, h*w), make([]float64, h*w)
-		for y := range h {
-			for x := range w {
-				for i, k := range weights {
-					row[y*w+x] += k / sum * value(y, clampInt(x+i-r, w))
-				}
-			}
-		}
-		for y := range h {
-			for x := range w {
-				for i, k := range weights {
-					plane[y*w+x] += k / sum * row[clampInt(y+i-r, h)*w+x]
-				}
-			}
-		}
-		return plane
-	}
-	alpha := func(y, x int) float64 { return 1 }
-	if weigh {
-		alpha = func(y, x int) float64 { return in.At(y, x, 3) / full(in.DType) }
-	}
-	under := blurred(alpha)
-	for c := range channels {
-		var plane []float64
-		if c < 3 {
-			plane = blurred(func(y, x int) float64 { return alpha(y, x) * in.At(y, x, c) / full(in.DType) })
-		}
-		for y := range h {
-			for x := range w {
-				switch a := under[y*w+x]; {
-				case c == 3 && weigh:
-					store(out, a, y, x, c)
-				case c == 3:
-					out.Set(in.At(y, x, c), y, x, c)
-				case hidden(in.DType, a):
-					out.Set(0, y, x, c)
-				default:
-					store(out, plane[y*w+x]/a, y, x, c)
-				}
-			}
-		}
-	}
-}

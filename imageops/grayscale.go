@@ -1,6 +1,7 @@
 package imageops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -12,22 +13,21 @@ type Grayscale struct{}
 // Spec returns the declaration.
 func (Grayscale) Spec() *spec.Op { return grayscaleOp }
 
-func (Grayscale) stage() stage { return stage{luma: true, scale: 1} }
-
-var grayscaleOp = newPointwise(spec.Op{
-	Name:     "grayscale",
-	Aliases:  []string{"gray", "grey"},
-	Doc:      "Turns colours into their luma, .299·R + .587·G + .114·B.",
-	Source:   "ITU-R BT.601",
-	Defaults: Grayscale{},
-	Cases:    cases([]spec.Call{Grayscale{}}),
-}, nil, 5,
-	func(_ Grayscale, d tensor.DType) spec.Tolerance {
-		return level(3e-7, "three products and two sums rounded to f32")(d)
-	},
-	func(_ Grayscale, px []float64) {
-		l := lumaOf(px)
+var grayscaleOp = picture.DefinePointwise(picture.Pointwise[Grayscale]{
+	Name:    "grayscale",
+	Aliases: []string{"gray", "grey"},
+	Doc:     "Turns colours into their luma, .299·R + .587·G + .114·B.",
+	Source:  "ITU-R BT.601",
+	Stage:   func(Grayscale) picture.Stage { return picture.Stage{Luma: true, Scale: 1} },
+	Pixel: func(_ Grayscale, px []float64) {
+		l := picture.Luma(px)
 		for i := range px {
 			px[i] = l
 		}
-	})
+	},
+	Tolerance: func(_ Grayscale, d tensor.DType) spec.Tolerance {
+		return picture.Level(d, 3e-7, "three products and two sums rounded to f32")
+	},
+	Flops: 5,
+	Calls: []Grayscale{{}},
+})

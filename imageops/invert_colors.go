@@ -1,6 +1,7 @@
 package imageops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -11,23 +12,22 @@ type InvertColors struct{}
 // Spec returns the declaration.
 func (InvertColors) Spec() *spec.Op { return invertColorsOp }
 
-func (InvertColors) stage() stage { return stage{scale: -1, offset: 1} }
-
-var invertColorsOp = newPointwise(spec.Op{
-	Name:     "invert_colors",
-	Aliases:  []string{"invert", "negative"},
-	Doc:      "Makes each colour 1 − v, as in a photographic negative.",
-	Defaults: InvertColors{},
-	Cases:    cases([]spec.Call{InvertColors{}}),
-}, nil, 1,
-	func(_ InvertColors, d tensor.DType) spec.Tolerance {
+var invertColorsOp = picture.DefinePointwise(picture.Pointwise[InvertColors]{
+	Name:    "invert_colors",
+	Aliases: []string{"invert", "negative"},
+	Doc:     "Makes each colour 1 − v, as in a photographic negative.",
+	Stage:   func(InvertColors) picture.Stage { return picture.Stage{Scale: -1, Offset: 1} },
+	Pixel: func(_ InvertColors, px []float64) {
+		for i, v := range px {
+			px[i] = 1 - v
+		}
+	},
+	Tolerance: func(_ InvertColors, d tensor.DType) spec.Tolerance {
 		if d == tensor.U8 {
 			return spec.Tolerance{Why: "exact"}
 		}
 		return spec.Tolerance{Abs: 6e-8, Why: "one rounding to f32"}
 	},
-	func(_ InvertColors, px []float64) {
-		for i, v := range px {
-			px[i] = 1 - v
-		}
-	})
+	Flops: 1,
+	Calls: []InvertColors{{}},
+})

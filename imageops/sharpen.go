@@ -3,6 +3,7 @@ package imageops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -19,40 +20,31 @@ type Sharpen struct {
 // Spec returns the declaration.
 func (Sharpen) Spec() *spec.Op { return sharpenOp }
 
-func (Sharpen) halo() int { return 1 }
-
-var sharpenOp = spec.Register(&spec.Op{
-	Name:     "sharpen",
-	Group:    "image",
-	Doc:      "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too and colours weigh by it; where it becomes 0, so do they.",
-	In:       imageIn,
-	Out:      imageOut,
-	Defaults: Sharpen{},
-	Kernels:  append(stencilKernels("sharpen", stencilParams{}), spec.Kernel{Name: clearFlags}),
-	Shape:    sameImage("sharpen", nil),
-	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-		return planStencil(t, "sharpen", in[0], out[0], c.(Sharpen).IgnoreAlpha, func(p stencilParams) any { return p })
+var sharpenOp = picture.DefineStencil(picture.Stencil[Sharpen]{
+	Name:        "sharpen",
+	Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too and colours weigh by it; where it becomes 0, so do they.",
+	IgnoreAlpha: func(c Sharpen) bool { return c.IgnoreAlpha },
+	ForOpaque:   func(c Sharpen) Sharpen { c.IgnoreAlpha = true; return c },
+	Reference: func(c Sharpen, in, out *tensor.Host) {
+		sharpenReference(in, out, !c.IgnoreAlpha && in.Shape[2] == 4)
 	},
-	Reference: func(c spec.Call, in, out []*tensor.Host) {
-		sharpenReference(in[0], out[0], !c.(Sharpen).IgnoreAlpha && in[0].Shape[2] == 4)
-	},
-	Tolerance: func(c spec.Call, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+	Tolerance: func(c Sharpen, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		switch {
 		case d == tensor.U8:
 			return spec.Tolerance{Why: "sums of whole numbers are exact"}
-		case !c.(Sharpen).IgnoreAlpha && len(in) == 1 && in[0].Shape[2] == 4:
+		case !c.IgnoreAlpha && len(in) == 1 && in[0].Shape[2] == 4:
 			return spec.Tolerance{Abs: 1e-5, Flips: 0.002, Why: "as without alpha, divided by one; where that is near 0, the hidden colour may be any"}
 		}
 		return spec.Tolerance{Abs: 2e-6, Why: "five roundings to f32 of values up to 5"}
 	},
-	Cost:  cost(3 * 6),
-	Cases: cases([]spec.Call{Sharpen{}, Sharpen{IgnoreAlpha: true}}),
+	Flops: 3 * 6,
+	Calls: []Sharpen{{}, {IgnoreAlpha: true}},
 })
 
 // sharpenReference sums values times alpha, or times 1, in the scale of the dtype,
 // where sums of u8 are whole numbers and their halves exact.
 func sharpenReference(in, out *tensor.Host, weigh bool) {
-	h, w, channels, whole := in.Shape[0], in.Shape[1], in.Shape[2], full(in.DType)
+	h, w, channels, whole := in.Shape[0], in.Shape[1], in.Shape[2], picture.Full(in.DType)
 	kernel := []struct {
 		dy, dx int
 		k      float64
@@ -61,7 +53,7 @@ func sharpenReference(in, out *tensor.Host, weigh bool) {
 		for x := range w {
 			sums, alpha := make([]float64, channels), 0.0
 			for _, t := range kernel {
-				j, i, weight := clampInt(y+t.dy, h), clampInt(x+t.dx, w), 1.0
+				j, i, weight := picture.ClampIndex(y+t.dy, h), picture.ClampIndex(x+t.dx, w), 1.0
 				if weigh {
 					weight = in.At(j, i, 3)
 				}
@@ -84,7 +76,7 @@ func sharpenReference(in, out *tensor.Host, weigh bool) {
 					out.Set(min(max(math.Floor(sums[c]/alpha+0.5), 0), 255), y, x, c)
 					continue
 				}
-				store(out, clamp01(v), y, x, c)
+				picture.Store(out, picture.Clamp01(v), y, x, c)
 			}
 		}
 	}

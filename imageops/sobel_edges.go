@@ -1,10 +1,10 @@
 package imageops
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/picture"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -24,53 +24,43 @@ type SobelEdges struct {
 // Spec returns the declaration.
 func (SobelEdges) Spec() *spec.Op { return sobelEdgesOp }
 
-func (SobelEdges) halo() int { return 1 }
-
 type sobelParams struct {
-	stencilParams
+	picture.StencilParams
 	Magnitude uint32
 	Threshold float32
 }
 
-var sobelEdgesOp = spec.Register(&spec.Op{
+var sobelEdgesOp = picture.DefineStencil(picture.Stencil[SobelEdges]{
 	Name:     "sobel_edges",
 	Aliases:  []string{"sobel", "edges"},
-	Group:    "image",
 	Doc:      "Finds edges: the gradient of the luma times alpha by Sobel's kernels, above a threshold or itself.",
 	Source:   "I. Sobel and G. Feldman, A 3×3 isotropic gradient operator for image processing, 1968",
-	In:       imageIn,
-	Out:      imageOut,
 	Defaults: SobelEdges{Threshold: 0.4},
-	Kernels:  stencilKernels("sobel_edges", sobelParams{}),
-	Shape: sameImage("sobel_edges", func(c spec.Call) error {
-		a := c.(SobelEdges)
+	Check: func(a SobelEdges) error {
 		if !a.Magnitude && math.Float64bits(a.Threshold) == 0 {
-			return fmt.Errorf("imageops: sobel_edges: %w: threshold is zero, as if left out (spec.WithDefaults sets its default, 0.4; spec.Given(0) is a zero that is meant)", errs.ErrInvalidArgument)
+			return planner.Invalid("threshold is zero, as if left out (spec.WithDefaults sets its default, 0.4; spec.Given(0) is a zero that is meant)")
 		}
-		return finite("sobel_edges", "threshold", a.Threshold, maxFactor)
-	}),
-	Plan: func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-		a := c.(SobelEdges)
-		scale := full(in[0].DType)
-		return planStencil(t, "sobel_edges", in[0], out[0], a.IgnoreAlpha, func(p stencilParams) any {
-			s := sobelParams{stencilParams: p, Threshold: float32(a.Threshold * scale)}
-			if a.Magnitude {
-				s.Magnitude = 1
-			}
-			return s
-		})
+		return picture.Finite("threshold", a.Threshold)
 	},
-	Reference: func(call spec.Call, in, out []*tensor.Host) {
-		a, src := call.(SobelEdges), in[0]
+	Params: func(a SobelEdges, p picture.StencilParams, full float64) any {
+		s := sobelParams{StencilParams: p, Threshold: float32(a.Threshold * full)}
+		if a.Magnitude {
+			s.Magnitude = 1
+		}
+		return s
+	},
+	IgnoreAlpha: func(a SobelEdges) bool { return a.IgnoreAlpha },
+	ForOpaque:   func(a SobelEdges) SobelEdges { a.IgnoreAlpha = true; return a },
+	Reference: func(a SobelEdges, src, out *tensor.Host) {
 		h, w, colours := src.Shape[0], src.Shape[1], min(src.Shape[2], 3)
 		px := make([]float64, colours)
 		at := func(y, x int) float64 {
 			for c := range px {
-				px[c] = src.At(clampInt(y, h), clampInt(x, w), c) / full(src.DType)
+				px[c] = src.At(picture.ClampIndex(y, h), picture.ClampIndex(x, w), c) / picture.Full(src.DType)
 			}
-			luma := lumaOf(px)
+			luma := picture.Luma(px)
 			if src.Shape[2] == 4 && !a.IgnoreAlpha {
-				luma *= src.At(clampInt(y, h), clampInt(x, w), 3) / full(src.DType)
+				luma *= src.At(picture.ClampIndex(y, h), picture.ClampIndex(x, w), 3) / picture.Full(src.DType)
 			}
 			return luma
 		}
@@ -96,23 +86,24 @@ var sobelEdgesOp = spec.Register(&spec.Op{
 					v = min(v, 1)
 				}
 				for c := range colours {
-					store(out[0], v, y, x, c)
+					picture.Store(out, v, y, x, c)
 				}
 				if src.Shape[2] == 4 {
-					store(out[0], 1, y, x, 3)
+					picture.Store(out, 1, y, x, 3)
 				}
 			}
 		}
 	},
-	Tolerance: func(c spec.Call, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+	Tolerance: func(a SobelEdges, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		switch {
-		case !c.(SobelEdges).Magnitude:
+		case !a.Magnitude:
 			return spec.Tolerance{Flips: 0.002, Why: "a gradient within f32 rounding of the threshold may fall on either side"}
 		case d == tensor.U8:
 			return spec.Tolerance{Abs: 1, Why: "a result within rounding of a half may become either level"}
 		}
 		return spec.Tolerance{Abs: 8e-6, Why: "sums of eight lumas and a square root in f32"}
 	},
-	Cost:  cost(3*5 + 18),
-	Cases: cases([]spec.Call{SobelEdges{Threshold: 0.4}, SobelEdges{Magnitude: true}, SobelEdges{Threshold: 1.5}, SobelEdges{Magnitude: true, IgnoreAlpha: true}}, SobelEdges{}, SobelEdges{Threshold: nan}),
+	Flops:   3*5 + 18,
+	Calls:   []SobelEdges{{Threshold: 0.4}, {Magnitude: true}, {Threshold: 1.5}, {Magnitude: true, IgnoreAlpha: true}},
+	Invalid: []SobelEdges{{}, {Threshold: nan}},
 })

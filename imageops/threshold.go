@@ -1,6 +1,7 @@
 package imageops
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -13,26 +14,27 @@ type Threshold struct {
 // Spec returns the declaration.
 func (Threshold) Spec() *spec.Op { return thresholdOp }
 
-func (c Threshold) stage() stage { return stage{step: true, threshold: c.Value} }
-
-var thresholdOp = newPointwise(spec.Op{
+var thresholdOp = picture.DefinePointwise(picture.Pointwise[Threshold]{
 	Name:     "threshold",
 	Doc:      "Makes each colour full where it is at least a value, and zero elsewhere.",
 	Defaults: Threshold{Value: 0.5},
-	Cases:    cases([]spec.Call{Threshold{0.5}, Threshold{spec.Given(0.0)}, Threshold{0.2}, Threshold{0.9}, Threshold{2}, Threshold{-1}}, Threshold{}, Threshold{nan}, Threshold{inf}),
-},
-	func(c Threshold) error { return finite("threshold", "value", c.Value, maxFactor) }, 3,
-	func(_ Threshold, d tensor.DType) spec.Tolerance {
-		if d == tensor.U8 {
-			return spec.Tolerance{Why: "a comparison of exact numbers"}
-		}
-		return spec.Tolerance{Flips: 1e-6, Why: "the threshold is rounded to f32"}
-	},
-	func(c Threshold, px []float64) {
+	Check:    func(c Threshold) error { return picture.Finite("value", c.Value) },
+	Stage:    func(c Threshold) picture.Stage { return picture.Stage{Step: true, Threshold: c.Value} },
+	Pixel: func(c Threshold, px []float64) {
 		for i, v := range px {
 			px[i] = 0
 			if v >= c.Value {
 				px[i] = 1
 			}
 		}
-	})
+	},
+	Tolerance: func(_ Threshold, d tensor.DType) spec.Tolerance {
+		if d == tensor.U8 {
+			return spec.Tolerance{Why: "a comparison of exact numbers"}
+		}
+		return spec.Tolerance{Flips: 1e-6, Why: "the threshold is rounded to f32"}
+	},
+	Flops:   3,
+	Calls:   []Threshold{{0.5}, {spec.Given(0.0)}, {0.2}, {0.9}, {2}, {-1}},
+	Invalid: []Threshold{{}, {nan}, {inf}},
+})

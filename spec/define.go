@@ -57,6 +57,10 @@ type Definition[A Call] struct {
 	// Halo is how many pixels around a pixel its result depends on: strips of a picture
 	// must overlap by that many rows. Nil means 0.
 	Halo func(a A) int
+	// ForOpaque returns a call that makes of an opaque 8-bit picture what a makes of it,
+	// to the bit, with fewer kernels; a itself will do. The result is opaque too. Nil
+	// means that an opaque picture may become transparent.
+	ForOpaque func(a A) A
 	// Scalar is the function of an elementwise operation, in float64: of an element of
 	// each input.
 	Scalar func(a A, x []float64) float64
@@ -188,6 +192,15 @@ func Define[A Call](d Definition[A]) *Op {
 				return d.Halo(a)
 			}
 			return 0
+		}
+	}
+	if d.ForOpaque != nil {
+		op.ForOpaque = func(c Call) (Call, bool) {
+			a, err := attrs(c)
+			if err != nil {
+				return c, false
+			}
+			return d.ForOpaque(a), true
 		}
 	}
 	return op

@@ -93,6 +93,10 @@ type Op struct {
 	Cost func(c Call, in []tensor.Desc) Cost
 	// Halo is how many pixels around a pixel its result depends on. Nil means 0.
 	Halo func(c Call) int
+	// ForOpaque returns a call that makes of an opaque 8-bit picture what c makes of it,
+	// to the bit, with fewer kernels; its result is opaque too. It reports false for
+	// what is no call. Nil means that an opaque picture may become transparent.
+	ForOpaque func(c Call) (Call, bool)
 	// Scalar is the function of an elementwise operation in float64: of an element of
 	// each input. Nil means that the operation is none of one function.
 	Scalar func(c Call, x []float64) float64

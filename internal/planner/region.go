@@ -62,12 +62,24 @@ func (o Operand) Window(t *spec.Target, r Region) (bind spec.Bind, base uint32) 
 }
 
 // Window binds count elements of size bytes from element first on. base is the element
-// that they begin with, counted from the bound offset. It is the one place where
-// offsets are aligned.
+// that they begin with, counted from the bound offset.
 func Window(t *spec.Target, ref spec.Ref, size int, first, count int64) (bind spec.Bind, base uint32) {
 	from, to := first*int64(size), (first+count)*int64(size)
-	offset := from / WindowAlign(t) * WindowAlign(t)
+	offset := WindowOffset(t, from, 1)
 	return spec.Bind{Buf: ref, Offset: offset, Size: (to - offset + Pack - 1) &^ (Pack - 1)}, uint32((from - offset) / int64(size))
+}
+
+// WindowOffset is where to bind what begins with byte from: the last offset before it
+// that devices can bind and that is a multiple of unit bytes. It is the one place where
+// offsets are aligned.
+func WindowOffset(t *spec.Target, from, unit int64) int64 {
+	align := WindowAlign(t)
+	a, b := align, unit
+	for b != 0 {
+		a, b = b, a%b
+	}
+	align *= unit / a // the least common multiple
+	return from / align * align
 }
 
 // WordWindow is Window with base in words of 4 bytes, for elements of whole words.

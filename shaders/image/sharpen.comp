@@ -4,15 +4,6 @@
 //
 // The .alpha variants are those that weigh. They come after the others and do nothing
 // unless those have met a pixel that is not opaque: there the results are the same.
-//
-//lathe:variant u8 U8 ROWS=4
-//lathe:variant u8.texel U8 TEXEL ROWS=4
-//lathe:variant f32 F32 ROWS=4
-//lathe:variant f32.texel F32 TEXEL ROWS=4
-//lathe:variant u8.alpha U8 ALPHA ROWS=4
-//lathe:variant u8.alpha.texel U8 TEXEL ALPHA ROWS=4
-//lathe:variant f32.alpha F32 ALPHA ROWS=4
-//lathe:variant f32.alpha.texel F32 TEXEL ALPHA ROWS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

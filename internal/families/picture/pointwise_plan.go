@@ -1,9 +1,10 @@
-package imageops
+package picture
 
 import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // reflow is the row length that contiguous images are cut into, in pixels: a
 // power of two, so that neither very long nor very many rows meet a limit.
-func reflow(t *spec.Target, p picture) int {
+func reflow(t *spec.Target, p layout) int {
 	n := 1 << 14
 	for n > 256 && int64(n)*p.pixelBytes() > room(t, t.TexelBuffers) {
 		n /= 2
@@ -24,9 +25,10 @@ func reflow(t *spec.Target, p picture) int {
 	return n
 }
 
-// planPointwise runs stages over an image. No stages copy it.
-func planPointwise(t *spec.Target, in, out tensor.Desc, stages []stage) (*spec.Plan, error) {
-	src, dst, err := pictures("pointwise", in, out)
+// PlanStages runs stages over a picture. No stages copy it.
+// Errors: ErrStrides, *LimitError.
+func PlanStages(t *spec.Target, in, out tensor.Desc, stages []Stage) (*spec.Plan, error) {
+	src, dst, err := layouts(in, out)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +48,13 @@ func planPointwise(t *spec.Target, in, out tensor.Desc, stages []stage) (*spec.P
 }
 
 // pointwiseSteps runs at most maxStages stages from one image to another.
-func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst picture, stages []stage) ([]spec.Step, error) {
+func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst layout, stages []Stage) ([]spec.Step, error) {
 	if src.w == 0 || src.h == 0 {
 		return nil, nil
 	}
 	var steps []spec.Step
 	// part plans columns [left, right) of all rows with one kind of kernel.
-	part := func(src, dst picture, skip, left, right int, texel bool) error {
+	part := func(src, dst layout, skip, left, right int, texel bool) error {
 		if left >= right || src.h <= skip {
 			return nil
 		}
@@ -82,7 +84,7 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 				p.SrcBase = s.base + uint32(top)*p.SrcPitch + uint32(left/pack+a)
 				p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack+a)
 				step := spec.Step{
-					Kernel: variant("pointwise", src.dtype, "", texel), Params: p, Bind: []spec.Bind{s.bind, d.bind},
+					Module: kernel("pointwise", src.dtype, "", texel), Params: p, Bind: []spec.Bind{s.bind, d.bind},
 					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
 				}
 				if texel && src.dtype == tensor.U8 {
@@ -94,7 +96,7 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 		})
 	}
 	// all plans whole rows: the texel kernel as far as it goes, then the rest.
-	all := func(src, dst picture, skip int) error {
+	all := func(src, dst layout, skip int) error {
 		whole := 0
 		if texelFits(t, 256, src, dst) && rowsFit(t, 0, src) && rowsFit(t, 0, dst) {
 			whole = src.w / packOf(src.dtype, true) * packOf(src.dtype, true)
@@ -110,26 +112,26 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src picture, to spec.Ref, dst
 	// Contiguous images are one long row, cut to a handy length; what is left
 	// of it is a last, shorter row.
 	n, row := src.h*src.w, reflow(t, src)
-	long := func(p picture) picture { p.h, p.w, p.pitch = n/row, row, row; return p }
+	long := func(p layout) layout { p.h, p.w, p.pitch = n/row, row, row; return p }
 	if err := all(long(src), long(dst), 0); err != nil || n%row == 0 {
 		return steps, err
 	}
-	last := func(p picture) picture { p.h, p.w, p.pitch = n/row+1, n%row, row; return p }
+	last := func(p layout) layout { p.h, p.w, p.pitch = n/row+1, n%row, row; return p }
 	return steps, all(last(src), last(dst), n/row)
 }
 
 // single makes a step of image/pointwise one of a leaner kernel, if there is one
 // that can run the stages: image/pointwise_byte, on bytes.
-func single(step *spec.Step, chain pointwiseParams, stages []stage) {
+func single(step *spec.Step, chain pointwiseParams, stages []Stage) {
 	p := pointwiseByteParams{Columns: chain.Columns, SrcBase: chain.SrcBase, SrcPitch: chain.SrcPitch, DstBase: chain.DstBase, DstPitch: chain.DstPitch}
 	name := ""
 	switch s := chain.Stage[0]; {
 	case len(stages) == 0:
 		name = ".invert" // of no bits: a copy
 	case len(stages) > 1:
-	case stages[0] == (InvertColors{}).stage():
+	case stages[0] == Stage{Scale: -1, Offset: 1}:
 		name, p.Invert = ".invert", 0xffffff
-	case stages[0] == (Grayscale{}).stage():
+	case stages[0] == Stage{Luma: true, Scale: 1}:
 		name = ".luma"
 	case s.Flags&^flagClamp == flagStep:
 		name = ".step"
@@ -138,7 +140,7 @@ func single(step *spec.Step, chain pointwiseParams, stages []stage) {
 		name, p.Scale, p.Offset = ".affine", s.Scale, s.Offset
 	}
 	if name != "" {
-		step.Kernel, step.Params = "image/pointwise_byte"+name, p
+		step.Module, step.Params = spirv.Kernel("image/pointwise_byte"+name), p
 	}
 }
 
@@ -156,23 +158,23 @@ func stepBits(level float32) (low, either uint32) {
 }
 
 // encodeStages puts stages into the scale of the dtype.
-func encodeStages(d tensor.DType, stages []stage) (out [maxStages]pointwiseStage) {
+func encodeStages(d tensor.DType, stages []Stage) (out [maxStages]pointwiseStage) {
 	full, half := 1.0, 0.0
 	if d == tensor.U8 {
 		full, half = 255, 0.5 // the kernels round down
 	}
 	for i, s := range stages {
 		e := &out[i]
-		if s.luma {
+		if s.Luma {
 			e.Flags |= flagLuma
 		}
-		if s.step {
+		if s.Step {
 			e.Flags |= flagStep
 		}
-		if s.clamp {
+		if s.Clamp {
 			e.Flags |= flagClamp
 		}
-		e.Scale, e.Offset, e.Threshold = float32(s.scale), float32(s.offset*full+half), float32(s.threshold*full)
+		e.Scale, e.Offset, e.Threshold = float32(s.Scale), float32(s.Offset*full+half), float32(s.Threshold*full)
 	}
 	return out
 }

@@ -1,14 +1,17 @@
-package imageops
+package picture
 
 import (
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // texelFits reports whether the texel variants can work on images: they need
 // rows that begin on a texel.
-func texelFits(t *spec.Target, local int, images ...picture) bool {
+func texelFits(t *spec.Target, local int, images ...layout) bool {
 	if !t.CPU || !t.TexelBuffers || int(t.MaxInvocations) < local {
 		return false
 	}
@@ -20,9 +23,14 @@ func texelFits(t *spec.Target, local int, images ...picture) bool {
 	return true
 }
 
-// variant names the kernel of group image for a dtype, for instance
+// kernel is the module that kernelName names.
+func kernel(op string, d tensor.DType, phase string, texel bool) *spv.Module {
+	return spirv.Kernel(kernelName(op, d, phase, texel))
+}
+
+// kernelName names the kernel of group image for a dtype, for instance
 // ("sharpen", u8, "", true) → "image/sharpen.u8.texel".
-func variant(op string, d tensor.DType, phase string, texel bool) string {
+func kernelName(op string, d tensor.DType, phase string, texel bool) string {
 	name := "image/" + op + "." + d.String() + phase
 	if texel {
 		name += ".texel"
@@ -48,27 +56,19 @@ type window struct {
 }
 
 // rowWindow binds rows [top, bottom) of p, which lies in ref.
-func rowWindow(t *spec.Target, ref spec.Ref, p picture, top, bottom, pack int) window {
-	unit := windowAlign(t)
-	if p.c == 3 {
-		unit *= 3 // whole pixels of 12 bytes
-	}
+func rowWindow(t *spec.Target, ref spec.Ref, p layout, top, bottom, pack int) window {
 	start := int64(top) * p.rowBytes()
 	end := int64(bottom-1)*p.rowBytes() + int64(p.w)*p.pixelBytes()
-	offset := start / unit * unit
+	offset := planner.WindowOffset(t, start, p.pixelBytes())
 	return window{
 		bind: spec.Bind{Buf: ref, Offset: offset, Size: end - offset},
 		base: uint32(-offset / (p.pixelBytes() * int64(pack))),
 	}
 }
 
-// windowAlign is what every bound offset is a multiple of: enough for both
-// kinds of buffer and for whole texels.
-func windowAlign(t *spec.Target) int64 { return max(t.OffsetAlign, t.TexelAlign, 16) }
-
 // bandRows is the most rows of p that a binding can hold beside halo rows above
 // and below, at most most. It fails if not even one fits.
-func bandRows(t *spec.Target, texel bool, p picture, halo, most int) (int, error) {
+func bandRows(t *spec.Target, texel bool, p layout, halo, most int) (int, error) {
 	room := room(t, texel)
 	rows := room/p.rowBytes() - 2*int64(halo)
 	if int64(p.h) <= room/p.rowBytes() {
@@ -82,18 +82,14 @@ func bandRows(t *spec.Target, texel bool, p picture, halo, most int) (int, error
 
 // rowsFit reports whether a texel binding holds a row of the image with so many above
 // and below: they may be smaller than those of the other kernels.
-func rowsFit(t *spec.Target, halo int, p picture) bool {
+func rowsFit(t *spec.Target, halo int, p layout) bool {
 	_, err := bandRows(t, true, p, halo, 1)
 	return err == nil
 }
 
 // room is how many bytes of rows a window may span, whatever it is aligned to.
 func room(t *spec.Target, texel bool) int64 {
-	most := t.MaxBinding
-	if texel {
-		most = min(most, t.MaxTexels*16)
-	}
-	return most - 3*windowAlign(t)
+	return planner.MaxSpan(t, texel) - 3*planner.WindowAlign(t)
 }
 
 // spans calls f for consecutive parts [from, to) of [0, n), each at most size.
@@ -106,7 +102,7 @@ func spans(n, size int, f func(from, to int) error) error {
 	return nil
 }
 
-func groups(n, per int) uint32 { return uint32((n + per - 1) / per) }
+func groups(n, per int) uint32 { return uint32(planner.CeilDiv(n, per)) }
 
 // Filters weigh colours by alpha in kernels that run after those for opaque images,
 // and do nothing unless these have set the first of a few flags: only the device

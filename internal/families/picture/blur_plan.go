@@ -1,8 +1,12 @@
-package imageops
+package picture
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -42,6 +46,24 @@ type gaussianBlurAlphaParams struct {
 	Stride uint32
 }
 
+// BlurKernels are the kernels that plans of a blur launch.
+func BlurKernels() []spec.Kernel {
+	list := []spec.Kernel{{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}}}
+	for _, d := range dtypes {
+		for _, pass := range []string{".first", ".second"} {
+			for _, texel := range []bool{false, true} {
+				list = append(list,
+					spec.Kernel{Name: kernelName("gaussian_blur", d, pass, texel), Params: gaussianBlurParams{}},
+					spec.Kernel{Name: kernelName("gaussian_blur_alpha", d, pass, texel), Params: gaussianBlurAlphaParams{}})
+			}
+			if d == tensor.U8 {
+				list = append(list, spec.Kernel{Name: kernelName("gaussian_blur", d, pass+".short", true), Params: gaussianBlurParams{}})
+			}
+		}
+	}
+	return list
+}
+
 // The ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
 const (
 	blurRows    = 8
@@ -56,7 +78,7 @@ const blurBand = 8 << 20
 // wideBytes is the size of a pixel between the passes where colours weigh by alpha.
 const wideBytes = 16
 
-// The ways of a blur, for spec.Target.Strategy.
+// The strategies of a blur, for spec.Target.Strategy.
 const (
 	byShort = "short" // all lines that an invocation needs at once, where they are few
 	byLoop  = "loop"  // some lines at a time
@@ -71,7 +93,7 @@ const (
 // have met a pixel that is not opaque: only the device knows.
 type blurPlan struct {
 	t        *spec.Target
-	src, dst picture
+	src, dst layout
 	texel    bool
 	weigh    bool // by alpha
 	short    bool
@@ -94,8 +116,21 @@ const (
 	scratchMore // weights of the second time, where they are not the same
 )
 
-func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Plan, error) {
-	src, dst, err := pictures("gaussian_blur", in, out)
+// Blur is what PlanBlur needs to know of a blur.
+type Blur struct {
+	// Sigma is the standard deviation in pixels.
+	Sigma float64
+	// Weigh says that colours weigh by alpha.
+	Weigh bool
+}
+
+// Radius is how many pixels to either side a result depends on, ⌈3σ⌉.
+func (b Blur) Radius() int { return int(math.Ceil(3 * b.Sigma)) }
+
+// PlanBlur plans a Gaussian blur.
+// Errors: ErrStrides, *LimitError.
+func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error) {
+	src, dst, err := layouts(in, out)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +142,7 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 		return nil, err
 	}
 	scratch := []int64{scratchWeights: b.weights(call), scratchFlags: flagBytes}
-	again := src.c == 4 && !call.IgnoreAlpha
+	again := src.c == 4 && call.Weigh
 	weighed := b
 	if again {
 		weighed.weigh = true
@@ -135,13 +170,13 @@ func planBlur(t *spec.Target, in, out tensor.Desc, call GaussianBlur) (*spec.Pla
 }
 
 // choose decides on the kernels and on the size of bands.
-func (b *blurPlan) choose(call GaussianBlur) (err error) {
+func (b *blurPlan) choose(call Blur) (err error) {
 	b.texel = texelFits(b.t, 64, b.src, b.dst)
-	b.way(call, b.texel)
+	b.chooseKernels(call, b.texel)
 	b.band, err = b.bandHeight()
 	if err != nil && b.texel {
 		b.texel = false // texel bindings may be the smaller ones
-		b.way(call, false)
+		b.chooseKernels(call, false)
 		b.band, err = b.bandHeight()
 	}
 	return err
@@ -170,9 +205,10 @@ func (b *blurPlan) midBytes() int64 {
 	return b.src.pixelBytes()
 }
 
-// blurWays names the ways of a call, first the one that the plan takes unasked.
-func blurWays(t *spec.Target, in, out tensor.Desc, call GaussianBlur) []string {
-	src, dst, err := pictures("gaussian_blur", in, out)
+// BlurStrategies lists the strategies of a call. The first is the one that the plan takes
+// unasked.
+func BlurStrategies(t *spec.Target, in, out tensor.Desc, call Blur) []string {
+	src, dst, err := layouts(in, out)
 	if err != nil || src.w*src.h == 0 || !shortFits(src, call, texelFits(t, 64, src, dst)) {
 		return nil
 	}
@@ -180,28 +216,28 @@ func blurWays(t *spec.Target, in, out tensor.Desc, call GaussianBlur) []string {
 }
 
 // shortFits reports whether the short kernels can blur src.
-func shortFits(src picture, call GaussianBlur, texel bool) bool {
-	return texel && src.dtype == tensor.U8 && src.w%4 == 0 && call.radius() <= shortRadius
+func shortFits(src layout, call Blur, texel bool) bool {
+	return texel && src.dtype == tensor.U8 && src.w%4 == 0 && call.Radius() <= shortRadius
 }
 
-// way decides between the short kernels and those with a loop.
-func (b *blurPlan) way(call GaussianBlur, texel bool) {
+// chooseKernels decides between the short kernels and those with a loop.
+func (b *blurPlan) chooseKernels(call Blur, texel bool) {
 	b.short = !b.weigh && b.t.Strategy != byLoop && shortFits(b.src, call, texel)
-	b.radius, b.deep = call.radius(), blurRows
+	b.radius, b.deep = call.Radius(), blurRows
 	if b.short { // with weights of zero for what is beyond the radius
 		b.radius, b.deep = shortRadius, shortRows
 	}
 }
 
 // weights plans the kernel that computes the weights, and returns their bytes.
-func (b *blurPlan) weights(call GaussianBlur) int64 {
+func (b *blurPlan) weights(call Blur) int64 {
 	n, lead := 4*b.loopSteps()+blurTaps+blurRows, blurRows-1 // what the last step may look at
 	if b.short {
-		n, lead = (2*shortRadius+4)/4*4, shortRadius-call.radius()
+		n, lead = (2*shortRadius+4)/4*4, shortRadius-call.Radius()
 	}
 	b.steps = append(b.steps, spec.Step{
-		Kernel: "image/gaussian_weights.f32",
-		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.radius()), Falloff: float32(1 / (2 * call.Sigma * call.Sigma))},
+		Module: spirv.Kernel("image/gaussian_weights.f32"),
+		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.Radius()), Falloff: float32(1 / (2 * call.Sigma * call.Sigma))},
 		Bind:   []spec.Bind{{Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 		Groups: [3]uint32{groups(n, 64), 1, 1},
 	})
@@ -273,7 +309,7 @@ func (b *blurPlan) first(top, bottom, near, far int) error {
 	if width == 0 {
 		return &errs.LimitError{Name: "MaxBinding", Want: 4 * int64(to-from) * b.src.pixelBytes(), Have: room}
 	}
-	stripe := picture{dtype: b.src.dtype, h: to - from, w: width, c: b.src.c, pitch: width}
+	stripe := layout{dtype: b.src.dtype, h: to - from, w: width, c: b.src.c, pitch: width}
 	b.stripe = max(b.stripe, stripe.rowBytes()*int64(stripe.h))
 	return spans(far-near, width, func(left, right int) error {
 		left, right = near+left, near+right
@@ -290,7 +326,7 @@ func (b *blurPlan) first(top, bottom, near, far int) error {
 // firstOf plans rows [top, bottom) of columns [left, right) to strips of columns
 // [near, far). The source holds rows [from, to) of the image; it is the image, or
 // its row 0 is the image's row `from` and its column 0 the image's column `left`.
-func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, left, right, near, far int) {
+func (b *blurPlan) firstOf(ref spec.Ref, src layout, top, bottom, from, to, left, right, near, far int) {
 	row, column := from, left // of the image, at the source's own row and column 0
 	if ref == spec.In(0) {
 		row, column = 0, 0
@@ -305,7 +341,7 @@ func (b *blurPlan) firstOf(ref spec.Ref, src picture, top, bottom, from, to, lef
 		p.DstPitch = uint32((far - near) * b.deep / b.midPack(pack))
 		p.DstBase = uint32((left - near) * b.deep / b.midPack(pack))
 		step := spec.Step{
-			Kernel: b.kernel(".first", texel),
+			Module: b.kernel(".first", texel),
 			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
 		}
@@ -331,7 +367,7 @@ func (b *blurPlan) second(top, bottom, left, right, near, far int) {
 		p.DstPitch = uint32(max(1, b.dst.pitch/pack))
 		p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack)
 		step := spec.Step{
-			Kernel: b.kernel(".second", texel),
+			Module: b.kernel(".second", texel),
 			Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
 		}
@@ -382,8 +418,8 @@ func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel
 	part(whole, right, false)
 }
 
-// kernel names the kernel of a pass.
-func (b *blurPlan) kernel(pass string, texel bool) string {
+// kernel is the kernel of a pass.
+func (b *blurPlan) kernel(pass string, texel bool) *spv.Module {
 	if b.short {
 		pass += ".short"
 	}
@@ -391,7 +427,7 @@ func (b *blurPlan) kernel(pass string, texel bool) string {
 	if b.weigh {
 		op = "gaussian_blur_alpha"
 	}
-	return variant(op, b.src.dtype, pass, texel)
+	return kernel(op, b.src.dtype, pass, texel)
 }
 
 func (b *blurPlan) params() blurParams {
@@ -400,7 +436,7 @@ func (b *blurPlan) params() blurParams {
 
 // copyColumns plans a copy of rows [from, to) and columns [left, right) of an
 // image to the top left corner of dst.
-func copyColumns(t *spec.Target, src picture, from, to, left, right int, ref spec.Ref, dst picture) ([]spec.Step, error) {
+func copyColumns(t *spec.Target, src layout, from, to, left, right int, ref spec.Ref, dst layout) ([]spec.Step, error) {
 	rows, err := bandRows(t, false, src, 0, int(t.MaxGroups[1]))
 	if err != nil {
 		return nil, err
@@ -411,7 +447,7 @@ func copyColumns(t *spec.Target, src picture, from, to, left, right int, ref spe
 		d := rowWindow(t, ref, dst, top, bottom, 1)
 		return spans(right-left, int(t.MaxGroups[0])*64, func(i, j int) error {
 			steps = append(steps, spec.Step{
-				Kernel: variant("pointwise", src.dtype, "", false),
+				Module: kernel("pointwise", src.dtype, "", false),
 				Params: pointwiseParams{
 					Columns:  uint32(j - i),
 					SrcPitch: uint32(src.pitch), SrcBase: s.base + uint32((from+top)*src.pitch+left+i),

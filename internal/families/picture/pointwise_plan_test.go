@@ -1,4 +1,4 @@
-package imageops
+package picture
 
 import "testing"
 

@@ -1,0 +1,200 @@
+// Package picture declares the operations on pictures: filters, which compute each pixel
+// from the pixels around it, and pointwise operations, which compute it from itself. A
+// picture is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with C = 4.
+package picture
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// MaxFactor bounds numeric attributes. It is far outside of what makes a picture, and no
+// intermediate value overflows.
+const MaxFactor = 1e6
+
+var dtypes = []tensor.DType{tensor.U8, tensor.F32}
+
+// Filter is an operation that makes a picture of a picture of the same dtype and shape.
+type Filter[A spec.Call] struct {
+	Name, Doc, Source string
+	Aliases           []string
+	Internal          bool
+	Defaults          A
+	Kernels           []spec.Kernel
+	// InPlace says that the result may be the very tensor of the source.
+	InPlace bool
+	// Check approves the attributes. Nil approves all.
+	// Errors: ErrInvalidArgument.
+	Check func(a A) error
+	// Plan, Strategies and SizeClass are those of spec.Definition.
+	Plan       func(a A, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error)
+	Strategies func(a A, t *spec.Target, in, out tensor.Desc) []string
+	SizeClass  func(a A, in tensor.Desc) []int
+	// Halo is how many pixels around a pixel its result depends on. Nil means 0.
+	Halo func(a A) int
+	// ForOpaque is that of spec.Definition.
+	ForOpaque func(a A) A
+	// Reference computes the result in float64.
+	Reference func(a A, in, out *tensor.Host)
+	// Tolerance is that of spec.Definition.
+	Tolerance func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance
+	// Flops is the arithmetic of a pixel.
+	Flops func(a A) int64
+	// Calls are attributes to try, the defaults first. Invalid must be refused.
+	Calls, Invalid []A
+	// Bench is the call that benches measure. Nil means the first of Calls.
+	Bench *A
+}
+
+// Define declares an operation on pictures, whose attributes are an A.
+func Define[A spec.Call](f Filter[A]) *spec.Op {
+	out := spec.Arg{Name: "out", Doc: "the result, of the same dtype and shape", Strides: spec.Rows}
+	if f.InPlace {
+		out.InPlace = []int{0}
+	}
+	d := spec.Definition[A]{
+		Name: f.Name, Aliases: f.Aliases, Group: "image", Doc: f.Doc, Source: f.Source, Internal: f.Internal,
+		In:       []spec.Arg{{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]", DTypes: dtypes, Strides: spec.Rows}},
+		Out:      []spec.Arg{out},
+		Traits:   spec.Traits{Class: spec.Filter},
+		Defaults: f.Defaults, Kernels: f.Kernels,
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if f.Check != nil {
+				if err := f.Check(a); err != nil {
+					return nil, err
+				}
+			}
+			// Strides are for the plan to see: the executor packs what it cannot take.
+			p, err := layoutOf(tensor.Contiguous(in[0].DType, in[0].Shape...))
+			if err != nil {
+				return nil, err
+			}
+			return []tensor.Desc{tensor.Contiguous(p.dtype, p.h, p.w, p.c)}, nil
+		},
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			return f.Plan(a, t, in[0], out[0])
+		},
+		Halo: f.Halo, ForOpaque: f.ForOpaque,
+		Reference: func(a A, in, out []*tensor.Host) { f.Reference(a, in[0], out[0]) },
+		Tolerance: f.Tolerance,
+		Cost: func(a A, in []tensor.Desc) spec.Cost {
+			n := int64(in[0].Elems()) / int64(max(1, in[0].Shape[2]))
+			return spec.Cost{Flops: f.Flops(a) * n, Bytes: 2 * int64(in[0].Elems()) * int64(in[0].DType.Size())}
+		},
+		Cases: cases(f),
+	}
+	if f.Strategies != nil {
+		d.Strategies = func(a A, t *spec.Target, in, out []tensor.Desc) []string {
+			return f.Strategies(a, t, in[0], out[0])
+		}
+	}
+	if f.SizeClass != nil {
+		d.SizeClass = func(a A, in []tensor.Desc) []int { return f.SizeClass(a, in[0]) }
+	}
+	return spec.Register(spec.Define(d))
+}
+
+// cases are what every operation on pictures is tried on, and measured at: pictures of
+// 0.3, 2 and 24 megapixels.
+func cases[A spec.Call](f Filter[A]) spec.CasesOf[A] {
+	bench := f.Calls[0]
+	if f.Bench != nil {
+		bench = *f.Bench
+	}
+	return spec.CasesOf[A]{
+		DTypes: dtypes,
+		Calls:  f.Calls,
+		Dims: []spec.Dim{
+			{Name: "H", Tiles: []int{8}},
+			{Name: "W", Tiles: []int{4, 256}},
+			{Name: "C", Only: []int{4, 3, 1}},
+		},
+		Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
+			if d == tensor.U8 && dims[2] != 4 {
+				return nil
+			}
+			return []tensor.Desc{tensor.Contiguous(d, dims...)}
+		},
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var list []spec.BenchCase
+			for _, s := range [][]int{{480, 640, 4}, {1080, 1920, 4}, {4000, 6000, 4}} {
+				list = append(list, spec.BenchCase{Call: bench, In: []tensor.Desc{tensor.Contiguous(d, s...)}, Opaque: true})
+			}
+			return list
+		},
+		Low: 0, High: 1,
+		Invalid: f.Invalid,
+	}
+}
+
+// Finite checks an attribute that must be a number within ±MaxFactor.
+// Errors: ErrInvalidArgument.
+func Finite(name string, v float64) error {
+	if !(math.Abs(v) <= MaxFactor) { // NaN too
+		return planner.Invalid("%s (got %v, want a number within ±%g)", name, v, MaxFactor)
+	}
+	return nil
+}
+
+// layout is how a picture lies in memory.
+type layout struct {
+	dtype   tensor.DType
+	h, w, c int
+	pitch   int // pixels from row to row
+}
+
+// pixelBytes is the size of a pixel.
+func (p layout) pixelBytes() int64 { return int64(p.c) * int64(p.dtype.Size()) }
+
+// rowBytes is the distance from row to row.
+func (p layout) rowBytes() int64 { return int64(p.pitch) * p.pixelBytes() }
+
+// contiguous reports whether the rows follow each other without gaps.
+func (p layout) contiguous() bool { return p.pitch == p.w || p.h <= 1 }
+
+// layoutOf is how a tensor lies that is a picture.
+// Errors: ErrInvalidArgument for what is none, and ErrStrides.
+func layoutOf(d tensor.Desc) (layout, error) {
+	if err := d.Check(); err != nil {
+		return layout{}, err
+	}
+	if len(d.Shape) != 3 {
+		return layout{}, planner.Invalid("rank (got %v, want [H,W,C])", d)
+	}
+	p := layout{dtype: d.DType, h: d.Shape[0], w: d.Shape[1], c: d.Shape[2]}
+	switch {
+	case d.DType == tensor.U8 && p.c == 4, d.DType == tensor.F32 && (p.c == 1 || p.c == 3 || p.c == 4):
+	default:
+		return layout{}, planner.Invalid("image (got %v, want f32 with 1, 3 or 4 channels, or u8 with 4)", d)
+	}
+	if p.h > math.MaxInt32 || p.w > math.MaxInt32 {
+		return layout{}, planner.Invalid("image %v is larger than 2³¹ pixels a side", d)
+	}
+	if !spec.Rows.Takes(d) {
+		return layout{}, planner.Strides("%v (pixels must follow each other, and rows be whole pixels apart)", d.Strides)
+	}
+	if p.pitch = p.w; p.h > 1 {
+		p.pitch = d.ElementStrides()[0] / p.c
+	}
+	return p, nil
+}
+
+// layouts is how the source and the result of an operation lie.
+func layouts(in, out tensor.Desc) (src, dst layout, err error) {
+	if src, err = layoutOf(in); err == nil {
+		dst, err = layoutOf(out)
+	}
+	return src, dst, err
+}
+
+// Level is the tolerance of operations that round to a level of u8. f32 is the absolute
+// error in f32, and why says where it comes from.
+func Level(d tensor.DType, f32 float64, why string) spec.Tolerance {
+	if d == tensor.U8 {
+		return spec.Tolerance{Abs: 1, Why: "a result within rounding of a half may become either level"}
+	}
+	return spec.Tolerance{Abs: f32, Why: why}
+}
