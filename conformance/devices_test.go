@@ -107,15 +107,6 @@ func TestDevices(t *testing.T) {
 		if !rep.OK() {
 			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
 		}
-		if file := os.Getenv("LATHE_REPORT"); file != "" {
-			data, err := rep.JSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
 		// Contiguous operands at the device's alignment are no corner case:
 		// what is declared for f32 and u8 must run on every device.
 		for _, r := range rep.Rows {

@@ -14,7 +14,6 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
 )
@@ -213,11 +212,7 @@ func BenchmarkCopy(b *testing.B) {
 		{"pixels-to-planes-u8", strided(tensor.U8, []int{3, 1 << 22}, []int{1, 3}), tensor.Contiguous(tensor.U8, 3, 1<<22)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			var opts []exec.Option
-			if os.Getenv("LATHE_PROFILE") == "gpu" {
-				opts = append(opts, exec.WithTarget(func(t *spec.Target) { t.CPU = false }))
-			}
-			r := runner(b, dev, opts...)
+			r := runner(b, dev)
 			src, dst := load(b, dev, make([]byte, c.in.Bytes())), load(b, dev, make([]byte, c.out.Bytes()))
 			defer dev.Free(src)
 			defer dev.Free(dst)

@@ -11,8 +11,7 @@ import (
 )
 
 // A module that a failure has saved, tried alone: LATHE_FUZZ_FILE is the path
-// of its .spv, LATHE_FUZZ_JOB that of the .job with its buffers, if it is not
-// beside it. It fails on a crash or a hang, for tools that make modules smaller.
+// of its .spv, and the .job with its buffers lies beside it. It fails on a crash or a hang, for tools that make modules smaller.
 func TestFile(t *testing.T) {
 	path := os.Getenv("LATHE_FUZZ_FILE")
 	if path == "" {
@@ -22,11 +21,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobPath := os.Getenv("LATHE_FUZZ_JOB")
-	if jobPath == "" {
-		jobPath = strings.TrimSuffix(path, ".spv") + ".job"
-	}
-	data, err := os.ReadFile(jobPath)
+	data, err := os.ReadFile(strings.TrimSuffix(path, ".spv") + ".job")
 	if err != nil {
 		t.Fatal(err)
 	}
