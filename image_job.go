@@ -98,8 +98,8 @@ func (j *imageJob) run(ctx context.Context) error {
 	return nil
 }
 
-// strip makes rows [top, bottom) of the result from those rows of the source
-// and halo rows around them.
+// strip computes rows [top, bottom) of the result. It sends these rows of the source and
+// the halo rows around them.
 func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 	from, to := max(top-j.halo, 0), min(bottom+j.halo, j.h)
 	n := 1
@@ -126,8 +126,8 @@ func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 }
 
 // chain runs the calls on the picture in src and returns the buffer of the result. That
-// is dst, or if dst is 0 any of spare. spare are the buffers that may be overwritten;
-// there must be two of them, or one where all calls work in place.
+// buffer is dst, or one of spare if dst is 0. The buffers of spare may be overwritten.
+// Two of them are enough, and one if all calls work in place.
 func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Handle, spare []gpu.Handle) (gpu.Handle, error) {
 	cur := src
 	for i, c := range j.calls {
@@ -147,7 +147,7 @@ func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Han
 	return cur, nil
 }
 
-// read is sourceRows; an image that panics is an error.
+// read is sourceRows, and returns an error if the image panics.
 func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -157,15 +157,15 @@ func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
 	return j.sourceRows(from, to, bottom), nil
 }
 
-// sourceRows returns rows [from, to) of the source at the device's pitch, and
-// remembers those above `bottom` that the next strip needs once more.
+// sourceRows returns rows [from, to) of the source at the pitch of the device. It keeps the
+// rows above bottom that the next strip needs again.
 func (j *imageJob) sourceRows(from, to, bottom int) []byte {
 	row := 4 * j.pitch
 	if j.direct != nil {
 		m := j.direct
 		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+from)
-		whole := bottom == j.h && len(j.behind) == 0 // no strip has been written yet
-		if whole || j.halo == 0 || !sameMemory(m.Pix, j.dst.Pix) {
+		single := bottom == j.h && len(j.behind) == 0 // no strip has been written yet
+		if single || j.halo == 0 || !sameMemory(m.Pix, j.dst.Pix) {
 			return m.Pix[o : o+(to-from-1)*row+4*j.w]
 		}
 	}
@@ -198,8 +198,7 @@ func (j *imageJob) fill(up []byte, from, to int) {
 	})
 }
 
-// result reads rows [top, bottom) of the result, which begin at row `at` of the
-// buffer.
+// result reads rows [top, bottom) of the result. They begin at row at of the buffer.
 func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int) error {
 	row, n := 4*j.pitch, bottom-top
 	m := j.dst

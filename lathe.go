@@ -1,6 +1,5 @@
-// Package lathe runs compute shaders from Go, on any GPU and on none: through
-// Vulkan or WebGPU on whatever device there is, be it a CPU driver such as
-// lavapipe.
+// Package lathe runs compute shaders from Go through Vulkan or WebGPU. It takes a GPU if
+// the machine has one, and a CPU driver such as lavapipe if it has none.
 //
 //	dev, err := lathe.Open(ctx)
 //	if err != nil {
@@ -9,28 +8,28 @@
 //	defer dev.Close()
 //	out, err := dev.Apply(ctx, img, imageops.GaussianBlur{Sigma: 3})
 //
-// Apply and ApplyTo put Go's images through the operations of package imageops.
+// Apply and ApplyTo run the operations of package imageops on Go's images.
 //
 // # Tensors
 //
-// Tensors are data that stays on the device. FromSlice makes one of a Go slice,
-// ToSlice reads one; a method of Device computes a new tensor from others:
+// A tensor is data that stays on the device. FromSlice makes a tensor of a Go slice, and
+// ToSlice reads one. A method of Device computes a new tensor from others:
 //
 //	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
 //	b, err := dev.MatMul(a, a)
 //	p, err := dev.Softmax(b, -1)
 //	rows, err := lathe.ToSlice[float32](ctx, dev, p)
 //
-// Such methods return as soon as the work is submitted; reading waits for it.
-// Wrong shapes and dtypes are errors at once. What only the device can see, an
-// index out of range, is an error of the next read or Sync.
+// Such a method returns as soon as the work is submitted. Reading waits for it. A wrong
+// shape or dtype is an error of the method. Only the device can see some mistakes, such
+// as an index out of range. They are errors of the next read or Sync.
 //
-// Methods of Tensor, such as Transpose and Narrow, are views: they cost nothing
-// and share the elements. Tensors that nobody can reach are given back by
-// themselves; Device.Free does it at once.
+// Methods of Tensor, such as Transpose and Narrow, make views. A view costs nothing and
+// shares the elements. The garbage collector gives back tensors that nothing refers to.
+// Device.Free gives a tensor back at once.
 //
-// An operation is also a struct of its attributes, in package ops or imageops,
-// for Device.Call and Device.Run; these take operations of your own too.
+// Every operation is also a struct of its attributes, in package ops or imageops.
+// Device.Call and Device.Run take these structs, and operations of your own.
 // DispatchCompute runs any compute shader.
 package lathe
 
@@ -58,98 +57,104 @@ type Device struct {
 
 type options struct {
 	session session.Options
-	strip   int64
-	trace   io.Writer
+	strip   int64     // bytes, 0 for the default
+	trace   io.Writer // nil without WithTrace
 }
 
 // Option changes how Open opens a device.
 type Option func(*options)
 
-// WithDevice selects a device: its index as Devices lists them, a part of its
-// name in any case, or its UUID. Without it the environment variable
-// LATHE_DEVICE selects, and without that the best device is taken: discrete,
-// integrated, virtual, and a CPU driver only where there is nothing else.
+// WithDevice selects a device by its index in the list of Devices, by a part of its name
+// in any case, or by its UUID. Without this option the environment variable LATHE_DEVICE
+// selects. If that is empty too, Open takes the best device: discrete GPUs come before
+// integrated and virtual ones, and a CPU driver is taken if there is nothing else.
 func WithDevice(selector string) Option {
 	return func(o *options) { o.session.Drivers.Device = selector }
 }
 
-// WithBackend selects the way to the device: "vk" for Vulkan, "wgpu" for WebGPU,
-// "auto" for the better one. Without it the environment variable LATHE_BACKEND
-// selects. The choice is automatic where neither does: hardware by Vulkan, then
-// hardware by WebGPU, then a CPU driver. With a backend named, devices are
-// counted within it.
+// WithBackend selects the backend: "vk" for Vulkan, "wgpu" for WebGPU, or "auto" for the
+// better one. Without this option the environment variable LATHE_BACKEND selects, and if
+// that is empty too, the choice is "auto". Then hardware by Vulkan comes first, hardware
+// by WebGPU next, and a CPU driver last. If a backend is named, the index of WithDevice
+// counts the devices of that backend only.
 func WithBackend(name string) Option { return func(o *options) { o.session.Drivers.Backend = name } }
 
 // WithValidation turns on Vulkan's validation layer. What it finds becomes an
 // error of a later call. Open fails with ErrUnsupported if it is not installed.
 func WithValidation() Option { return func(o *options) { o.session.Drivers.Validation = true } }
 
-// WithCacheDir keeps compiled pipelines, and the choices of WithTuneMode, in a
-// folder of your choice, instead of lathe/pipelines and lathe in the user's cache
-// folder. Empty means the latter.
+// WithCacheDir sets the folder for compiled pipelines and for the tuning database. The
+// defaults are the folders lathe/pipelines and lathe in the user's cache folder. An empty
+// name means the defaults.
 func WithCacheDir(dir string) Option { return func(o *options) { o.session.Drivers.CacheDir = dir } }
 
-// WithoutCache keeps compiled pipelines, and choices, in memory only.
+// WithoutCache keeps compiled pipelines and the tuning database in memory only.
 func WithoutCache() Option { return func(o *options) { o.session.Drivers.NoCache = true } }
 
-// WithTuneMode says how a device comes to the best of the ways in which some
-// operations can be carried out. "cached": by choices remembered on this machine
-// or given WithTuning, and by rules of thumb where there is none. "full": likewise,
-// but what is not known yet is measured, when a call is the first of its kind, for
-// a few tenths of a second, and remembered. "off": by rules of thumb. Without this
-// option the environment variable LATHE_TUNE says, and without that it is "cached".
+// WithTuneMode says how a device finds the best strategy for operations that have
+// several. There are three modes:
 //
-// The ways may differ in rounding: results of a device are the same from run to
-// run as long as its choices are. Open fails with ErrInvalidArgument for any
-// other mode.
+//   - "cached" follows the tuning database and the choices of WithTuning. For a call that
+//     is in neither it follows rules of thumb.
+//   - "full" also measures a call that is the first of its kind, for some tenths of a
+//     second, and remembers the best strategy in the tuning database.
+//   - "off" follows rules of thumb only.
+//
+// Without this option the environment variable LATHE_TUNE gives the mode. If that is
+// empty too, the mode is "cached". Open fails with ErrInvalidArgument for any other mode.
+//
+// Strategies may round differently. The results of a device are the same from run to run
+// as long as its choices are the same.
 func WithTuneMode(mode string) Option { return func(o *options) { o.session.Tune = mode } }
 
-// WithTuning brings choices along, as "lathe tune -o FILE" writes them. Those made
-// on a device of the same name count, with the same operations and kernels; what
-// was measured on this machine counts more. Open fails with ErrInvalidArgument if
-// they cannot be read.
+// WithTuning gives the device choices that "lathe tune -o FILE" has written. Choices count
+// if they were made on a device of the same name, with the same operations and kernels.
+// What was measured on this machine comes before them. Open fails with
+// ErrInvalidArgument if they cannot be read.
 func WithTuning(choices []byte) Option {
 	return func(o *options) { o.session.Tuned = append(o.session.Tuned, choices) }
 }
 
-// WithCloseTimeout sets how long Close waits for work in progress, which a shader
-// without end keeps it from for ever: 0 means the default, 10 seconds, less than 0
-// no bound. After that Close returns an error that wraps context.DeadlineExceeded
-// and says what it left behind: the driver's device, its memory and its threads, until
-// the work or the process ends. A device of WithGPU has its own bound.
+// WithCloseTimeout sets how long Close waits for work in progress. A shader without end
+// would keep it waiting for ever. 0 means the default of 10 seconds, and less than 0 means
+// no bound. After that time Close returns an error that wraps context.DeadlineExceeded.
+// The error says what Close left behind: the driver's device, its memory and its threads.
+// They remain until the work or the process ends. A device of WithGPU has its own bound.
 func WithCloseTimeout(d time.Duration) Option {
 	return func(o *options) { o.session.Drivers.CloseTimeout = d }
 }
 
-// WithWarnings sends messages meant for the user, such as that only a CPU
-// driver was found, to f instead of standard error.
+// WithWarnings sends messages for the user to f instead of standard error. Such a message
+// says, for example, that only a CPU driver was found.
 func WithWarnings(f func(string)) Option { return func(o *options) { o.session.Drivers.Warn = f } }
 
-// WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device
-// at a time; larger images go in strips. The default is 256 MiB, or less where
-// the device has little memory.
+// WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.
+// Larger images go in strips. The default is 256 MiB, or less if the device has little
+// memory.
 func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes } }
 
-// WithGPU makes Open use a gpu.Device that the caller has opened, such as one
-// of its own making or one wrapped by gpu/guard. Device.Close closes it.
+// WithGPU makes Open use a device that the caller has opened, such as one of its own or
+// one that gpu/guard wraps. Device.Close closes it.
 func WithGPU(dev gpu.Device) Option { return func(o *options) { o.session.Device = dev } }
 
-// WithTrace writes down what the device does and when, as a trace in Chrome's
-// format, which chrome://tracing and https://ui.perfetto.dev open: the operations
-// called, the launches that each led to, copies, compilations, submissions, and what
-// Device.Span adds; package
-// gpu/chrome says how they are shown. It is written to w as the device works and
-// whole once Close has returned, whose error includes that of writing; w is not
-// closed. If Open fails, what was written is a whole trace too.
+// WithTrace writes to w what the device does and when, as a trace in Chrome's format.
+// chrome://tracing and https://ui.perfetto.dev open such traces. A trace shows the
+// operations that were called, the launches of each, copies, compilations, submissions,
+// and what Device.Span adds. Package gpu/chrome says how they are shown.
 //
-// Tracing costs a little of every launch. Open fails with ErrUnsupported if the
-// device cannot tell when it does what, as those of the backend wgpu.
+// The trace is written as the device works. It is complete once Close has returned, and
+// the error of Close includes errors of writing. Close does not close w. If Open fails,
+// the trace is complete too.
+//
+// Tracing adds a little time to every launch. Open fails with ErrUnsupported if the device
+// cannot tell when it does what. Devices of the backend wgpu cannot.
 func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
 
-// Open opens a device.
-// Errors: ErrNoDevice (no driver, or none that the selector names; the text
-// says what was looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument
-// (an option or environment variable), ctx.Err().
+// Open opens a device. It decides by what the drivers list, opens the device that it
+// takes, and tries the next best one if that device cannot be opened.
+// Errors: ErrNoDevice (no driver, or no device that the selector names; the text says what
+// Open looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument (an option or an
+// environment variable), ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	o := options{session: session.Options{Surface: "lathe"}}
 	o.session.Drivers.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
@@ -177,9 +182,9 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	return &Device{session: s, strip: stripSize(o.strip, s.Info())}, nil
 }
 
-// Devices lists the devices there are, in the order WithDevice counts them:
-// those of Vulkan, then those of WebGPU, so that a device may be in it twice. If
-// LATHE_BACKEND names a backend, only those of that backend are there.
+// Devices lists the devices in the order in which WithDevice counts them: those of Vulkan,
+// then those of WebGPU. A piece of hardware may be in the list twice. If LATHE_BACKEND
+// names a backend, the list has the devices of that backend only.
 // Errors: ErrNoDevice, ErrInvalidArgument (LATHE_BACKEND), ctx.Err().
 func Devices(ctx context.Context) ([]gpu.Info, error) {
 	if err := errs.Context(ctx); err != nil {

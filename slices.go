@@ -10,9 +10,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Element is a Go type that elements of a tensor can be: of dtype F32, F64,
-// I32, I64, U32, I8, U8 and Bool. F16 and BF16 have no Go type; FromFloats and
-// ToFloats convert those.
+// Element is a Go type of tensor elements. The types stand for the dtypes F32, F64, I32,
+// I64, U32, I8, U8 and Bool. F16 and BF16 have no Go type: FromFloats and ToFloats convert
+// them.
 type Element interface {
 	float32 | float64 | int32 | int64 | uint32 | int8 | uint8 | bool
 }
@@ -58,9 +58,9 @@ func swap(b []byte, size int) {
 	}
 }
 
-// FromSlice makes a tensor of the elements of a slice, row-major, with the
-// dtype of T. Without a shape it is a vector. The slice is free to change when
-// FromSlice returns.
+// FromSlice makes a tensor of the elements of a slice, in row-major order, with the dtype
+// of T. Without a shape the tensor is a vector. The slice may change when FromSlice has
+// returned.
 // Errors: ErrInvalidArgument (shape and length differ), ErrOutOfMemory, *LimitError.
 func FromSlice[T Element](dev *Device, data []T, shape ...int) (*Tensor, error) {
 	bytes := raw(data)
@@ -72,9 +72,9 @@ func FromSlice[T Element](dev *Device, data []T, shape ...int) (*Tensor, error) 
 	return dev.fromBytes(dtypeOf[T](), bytes, shape)
 }
 
-// FromFloats makes a tensor of any dtype of numbers: they are rounded to
-// the nearest value of a floating dtype, ties to even, and integers saturate.
-// Without a shape it is a vector.
+// FromFloats makes a tensor of any dtype. It rounds the numbers to the nearest value of a
+// floating dtype, ties to even. Numbers out of the range of an integer dtype become its
+// nearest integer. Without a shape the tensor is a vector.
 // Errors: as FromSlice, and ErrInvalidArgument for an unknown dtype.
 func FromFloats[T float32 | float64](dev *Device, dtype tensor.DType, data []T, shape ...int) (*Tensor, error) {
 	if !dtype.Valid() {
@@ -112,8 +112,8 @@ func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tenso
 	return t, nil
 }
 
-// ToSlice waits for a tensor and returns its elements, row-major. T must be the
-// Go type of its dtype.
+// ToSlice waits for a tensor and returns its elements in row-major order. T must be the Go
+// type of its dtype.
 // Errors: ErrType (T is another type), and as Device.Read.
 func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
 	if t != nil && t.desc.DType != dtypeOf[T]() {
@@ -144,8 +144,8 @@ func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error
 	return out, nil
 }
 
-// ToFloats waits for a tensor of any dtype and returns its elements, row-major,
-// as float32 or float64.
+// ToFloats waits for a tensor of any dtype and returns its elements in row-major order as
+// float32 or float64.
 // Errors: as Device.Read.
 func ToFloats[T float32 | float64](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
 	h, err := dev.host(ctx, t)
@@ -159,7 +159,7 @@ func ToFloats[T float32 | float64](ctx context.Context, dev *Device, t *Tensor) 
 	return out, nil
 }
 
-// host reads a tensor as it lies.
+// host reads a tensor with its strides.
 func (d *Device) host(ctx context.Context, t *Tensor) (*tensor.Host, error) {
 	data, err := d.Read(ctx, t)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Tensor is a tensor in the memory of one Device, or a view of one. Its memory
-// is given back when nothing refers to the tensor or a view of it any more, by
-// Device.Free, or with the device.
+// Tensor is a tensor in the memory of one Device, or a view of one. Device.Free gives its
+// memory back, and so does the garbage collector when nothing refers to the tensor or a
+// view of it. Device.Close gives back the memory of all tensors.
 type Tensor struct {
 	buf    *session.Buffer
 	offset int64 // bytes
@@ -42,10 +42,10 @@ func (t *Tensor) String() string {
 	return t.desc.String()
 }
 
-// Handle is the buffer that the tensor lies in, for use with Device.GPU; a view
-// begins Offset bytes into it. As with os.File.Fd, the handle does not keep the
-// tensor: call runtime.KeepAlive(t) after the last use of it, or the buffer may
-// be given back before.
+// Handle is the buffer that the tensor lies in, for use with Device.GPU. A view begins
+// Offset bytes into it. Like os.File.Fd, the handle does not keep the tensor alive: call
+// runtime.KeepAlive(t) after the last use of the handle, or the buffer may be given back
+// before.
 func (t *Tensor) Handle() gpu.Handle {
 	if t == nil || t.buf == nil {
 		return 0 // a Tensor that no Device made
@@ -126,12 +126,12 @@ func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
 	return d.session.Read(ctx, t.sessionTensor())
 }
 
-// Run computes out from in on the device, without waiting for the result. An
-// output may be the same tensor as an input where the operation works in place,
-// and overlaps nothing otherwise.
+// Run computes out from in on the device. It does not wait for the result. An output may
+// be the same tensor as an input if the operation works in place. Any other overlap is an
+// error.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrUnsupported, *LimitError,
-// ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the
-// device can see is an error of the next Read or Sync.
+// ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the device can
+// see is an error of the next Read or Sync.
 func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error {
 	if err := d.ready("run"); err != nil {
 		return err

@@ -37,11 +37,11 @@ func (t *Tensor) invalid(op, format string, args ...any) error {
 	return fmt.Errorf("lathe: %s of %v: %w: %s", op, t, errs.ErrInvalidArgument, fmt.Sprintf(format, args...))
 }
 
-// Reshape is a view with another shape and the same elements in the same
-// order. One dimension may be -1: it is then whatever is left. Without
-// dimensions it makes a scalar of a tensor of one element.
-// Errors: ErrInvalidArgument: another number of elements, or a view whose
-// elements do not lie one after the other; reshape Device.Copy of it.
+// Reshape is a view with another shape and the same elements in the same order. One
+// dimension may be -1. It then follows from the number of elements. Without dimensions
+// Reshape makes a scalar of a tensor of one element.
+// Errors: ErrInvalidArgument for another number of elements, and for a view whose elements
+// do not lie one after the other. Reshape a Device.Copy of such a view.
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	if err := t.made("reshape"); err != nil {
 		return nil, err

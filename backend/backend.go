@@ -1,8 +1,7 @@
-// Package backend offers operations by handle: the caller names tensors by
-// numbers, allocates every result itself, and a stale, foreign or zero number
-// is ErrInvalidHandle, never other data. It is the surface for interpreters,
-// bindings and other programs that keep no Go pointers; Go programs use the
-// root package, which has the same operations.
+// Package backend offers operations by handle. The caller names tensors by numbers. A
+// stale, foreign or zero number is ErrInvalidHandle, never other data. The package is the
+// surface for interpreters, bindings and other programs that keep no Go pointers. Go
+// programs use the root package, which has the same operations.
 //
 //	b, err := backend.Open(ctx, "auto")
 //	x, err := b.AllocTensor([]int{2, 3}, tensor.F32)
@@ -11,11 +10,16 @@
 //	err = b.Softmax(x, y, -1)
 //	bytes, err = b.ReadTensor(ctx, y)
 //
-// Operations check handles, shapes, dtypes and parameters before anything
-// runs, and return once the work is submitted. ReadTensor and Sync wait for it,
-// and return the errors only the device could see, such as an index out of
-// range. An output may not overlap an input, except where an operation is said
-// to work in place. The outputs of a failed call are unchanged.
+// A method such as Softmax writes to a tensor that the caller has allocated. Call takes an
+// operation by its name and makes the outputs:
+//
+//	out, err := b.Call("softmax dim=-1", nil, x)
+//
+// Operations check handles, shapes, dtypes and attributes before anything runs. They return
+// once the work is submitted. ReadTensor and Sync wait for it, and return the errors that
+// only the device can see, such as an index out of range. An output may not overlap an
+// input, unless the operation is said to work in place. A call that fails leaves its
+// outputs unchanged.
 //
 // Backends are chosen by name; see Register and Open.
 package backend
@@ -157,9 +161,9 @@ type NeuralOps interface {
 	AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error
 }
 
-// ImageOps is the image operations, on f32 [H,W,C] with C 1, 3 or 4, or u8
-// [H,W,4]. Parameters are integers or floats; any other Value is ErrType.
-// Besides that errors are as for TensorOps.
+// ImageOps is the image operations. They take f32 [H,W,C] with 1, 3 or 4 for C, or u8
+// [H,W,4]. Attributes are integers or floats, and any other Value is ErrType. The other
+// errors are those of TensorOps.
 type ImageOps interface {
 	// GaussianBlur with a standard deviation in pixels.
 	GaussianBlur(in, out TensorHandle, sigma value.Value) error

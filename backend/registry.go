@@ -41,11 +41,10 @@ func init() {
 	}
 }
 
-// Register makes a backend known by name; of several that would do, Open takes
-// the one of the highest priority (vk has 100, wgpu 50). A backend must report the
-// ABIFingerprint of this program, or Open refuses it. One that has a method
-// Info() *gpu.Info is taken for hardware unless that says CPU; one without is
-// taken for hardware. Register panics if the name is taken: that is a mistake
+// Register makes a backend known by name. Of several that would do, Open takes the one of
+// the highest priority. vk has 100 and wgpu 50. A backend must report the ABIFingerprint of
+// this program, or Open refuses it. A backend counts as hardware, unless it has a method
+// Info() *gpu.Info that says CPU. Register panics if the name is taken: that is a mistake
 // of the program's text.
 func Register(name string, priority int, open func(context.Context) (Backend, error)) {
 	if name == "" || name == Auto || open == nil || slices.Contains(Names(), name) {
@@ -76,11 +75,11 @@ func backends() []registered {
 	return slices.Clone(registry.list)
 }
 
-// Open opens a backend by name. "auto" takes the first one that has hardware, and one
-// that runs on a processor only where there is no other. It decides by the devices that
-// the backends list, and opens the one it takes; a backend of Register lists none, so it
-// is opened to see what it runs on, and closed again if another one is taken. An empty
-// name means what LATHE_BACKEND says, or "auto".
+// Open opens a backend by name. "auto" takes the first one that has hardware. If none has,
+// it takes the first one. It decides by the devices that the backends list, and opens only
+// the one it takes. A backend of Register lists no devices. So Open opens it to see what it
+// runs on, and closes it if it takes another. An empty name means the name in
+// LATHE_BACKEND, or "auto" if there is none.
 //
 // Errors: ErrNoDevice (with what each backend said), ErrInvalidArgument (no such
 // name), ErrABIMismatch, and those of the backend.
@@ -89,8 +88,8 @@ func Open(ctx context.Context, name string) (Backend, error) {
 	return b, err
 }
 
-// OpenExplained is Open, and says in a line for each backend looked at why it
-// was taken or not.
+// OpenExplained is Open. It also returns a line for each backend that it looked at, which
+// says why the backend was taken or not.
 func OpenExplained(ctx context.Context, name string) (b Backend, why []string, err error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, nil, fmt.Errorf("backend: open: %w", err)

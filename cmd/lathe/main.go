@@ -59,7 +59,7 @@ type cli struct {
 	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to mend it."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
 	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to what the device can do."`
-	Tune     tuneCmd     `cmd:"" help:"Measure which way of each operation is best on this device, and remember it."`
+	Tune     tuneCmd     `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`
 	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

@@ -25,20 +25,20 @@ type tuneCmd struct {
 
 // Help is the long help.
 func (tuneCmd) Help() string {
-	return `Some operations can be carried out in several ways; which is best depends on the device and on the sizes. This measures them at everyday sizes and remembers the best, beside the compiled pipelines, for every program on this machine. What was remembered before is measured again.
+	return `Some operations have several strategies. Which one is best depends on the device and on the sizes. This command measures them at everyday sizes and remembers the best for every program on this machine. It measures again what was remembered before.
 
-The environment variable LATHE_TUNE says what programs do with it: off ignores it, cached (the default) uses it, full also measures what a program meets that is not known yet.`
+The environment variable LATHE_TUNE says what programs do with it: off ignores it, cached (the default) uses it, and full also measures calls that are not known yet.`
 }
 
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
 	Call     string    `json:"call"`
 	Strategy string    `json:"variant"`
-	Gain     float64   `json:"gain"` // time of the way taken unasked, over that of variant
-	Ways     []wayJSON `json:"ways"`
+	Gain     float64   `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
+	Ways     []timeJSON `json:"ways"`
 }
 
-type wayJSON struct {
+type timeJSON struct {
 	Strategy string  `json:"variant"`
 	Seconds  float64 `json:"seconds"`
 }
@@ -55,7 +55,7 @@ func (c *tuneCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	works, err := c.benchCases(ops)
+	cases, err := c.benchCases(ops)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *tuneCmd) Run(a *app) error {
 		return err
 	}
 	defer ses.Close()
-	found, err := measureAll(a, ses, works)
+	found, err := measureAll(a, ses, cases)
 	if err != nil {
 		return err
 	}
@@ -85,15 +85,15 @@ func (c *tuneCmd) Run(a *app) error {
 	fmt.Fprintln(w, "CALL\tBEST\tGAIN\tTIMES")
 	for _, f := range found {
 		var times []string
-		for _, way := range f.Ways {
-			times = append(times, fmt.Sprintf("%s %v", way.Strategy, time.Duration(way.Seconds*1e9).Round(100*time.Nanosecond)))
+		for _, timing := range f.Ways {
+			times = append(times, fmt.Sprintf("%s %v", timing.Strategy, time.Duration(timing.Seconds*1e9).Round(100*time.Nanosecond)))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", f.Call, f.Strategy, f.Gain, strings.Join(times, ", "))
 	}
 	return w.Flush()
 }
 
-// works are the calls to measure: those of the bench, of all dtypes.
+// benchCases are the calls to measure: those of the bench, of all dtypes.
 func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 	var only []tensor.DType
 	for _, s := range c.DType {
@@ -107,33 +107,33 @@ func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 	if !named {
 		ops = spec.All()
 	}
-	var works []spec.BenchCase
+	var cases []spec.BenchCase
 	for _, op := range ops {
 		if op.Strategies == nil || op.Cases.Bench == nil {
 			if named {
-				return nil, usage("%s can be carried out in one way only", op.Name)
+				return nil, usage("%s has one strategy only", op.Name)
 			}
 			continue
 		}
 		for _, d := range op.Cases.DTypes {
 			if only == nil || slices.Contains(only, d) {
-				works = append(works, op.Cases.Bench(d)...)
+				cases = append(cases, op.Cases.Bench(d)...)
 			}
 		}
 	}
-	if len(works) == 0 {
+	if len(cases) == 0 {
 		return nil, usage("none of these operations takes %s", names(only))
 	}
-	return works, nil
+	return cases, nil
 }
 
-// measureAll measures works on a device, each class once.
-func measureAll(a *app, ses *session.Session, works []spec.BenchCase) (found []tuneJSON, err error) {
-	step, stop := progressBar(len(works))
+// measureAll measures bench cases on a device, each class once.
+func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []tuneJSON, err error) {
+	step, stop := progressBar(len(cases))
 	defer stop()
 	seen := map[string]bool{}
 	found = []tuneJSON{}
-	for _, w := range works {
+	for _, w := range cases {
 		key := string(spec.AppendClass([]byte(w.Call.Spec().Name+" "), w.Call, w.In))
 		if !seen[key] {
 			seen[key] = true
@@ -144,8 +144,8 @@ func measureAll(a *app, ses *session.Session, works []spec.BenchCase) (found []t
 				return nil, err
 			case t != nil:
 				row := tuneJSON{Call: t.Call, Strategy: t.Strategy, Gain: t.Gain()}
-				for _, way := range t.Ways {
-					row.Ways = append(row.Ways, wayJSON{way.Strategy, way.Time.Seconds()})
+				for _, timing := range t.Ways {
+					row.Ways = append(row.Ways, timeJSON{timing.Strategy, timing.Time.Seconds()})
 				}
 				found = append(found, row)
 			}
