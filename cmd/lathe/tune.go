@@ -32,9 +32,9 @@ The environment variable LATHE_TUNE says what programs do with it: off ignores i
 
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
-	Call     string    `json:"call"`
-	Strategy string    `json:"variant"`
-	Gain     float64   `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
+	Call     string     `json:"call"`
+	Strategy string     `json:"variant"`
+	Gain     float64    `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
 	Ways     []timeJSON `json:"ways"`
 }
 
