@@ -14,8 +14,8 @@ import (
 	"unicode"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/batch"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

@@ -57,7 +57,7 @@ func TestPlanted(t *testing.T) {
 		{"operation imports backend", "imageops/a.go", own("vk"), "never see gpu"},
 		{"tensor imports device", "tensor/a.go", own("gpu"), "without any device"},
 		{"library imports command", "exec/a.go", own("cmd/lathe"), "exec must not import cmd/lathe"},
-		{"library imports front door", "batch/a.go", own(""), "batch must not import the root package"},
+		{"library imports front door", "internal/batch/a.go", own(""), "batch must not import the root package"},
 		{"front door imports backend", "a.go", own("vk"), "the root package must not import"},
 		{"front door chooses one", "a.go", own("internal/drivers"), ""},
 		{"front door imports suite", "a.go", own("conformance"), "the root package must not import"},
@@ -70,7 +70,7 @@ func TestPlanted(t *testing.T) {
 		{"wrapper folder", "gpu/fresh/a.go", own("gpu"), ""},
 		{"library in its place", "vk/a.go", imp("github.com/vulkan-go/vulkan"), ""},
 		{"library out of place", "exec/a.go", imp("github.com/vulkan-go/vulkan"), "Vulkan stays behind gpu.Device"},
-		{"part of a library", "batch/a.go", imp("golang.org/x/image/tiff"), ""},
+		{"part of a library", "internal/batch/a.go", imp("golang.org/x/image/tiff"), ""},
 		{"new library", "exec/a.go", imp("example.com/x"), "a new dependency needs a reason"},
 		{"standard library", "exec/a.go", imp("net/http"), ""},
 

@@ -56,7 +56,7 @@ var layers = []layer{
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"bench", "exec gpu internal/errs spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
-	{"batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
+	{"internal/batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
@@ -80,11 +80,11 @@ var libraries = []library{
 	{"github.com/alecthomas/kong", "cmd/...", "only a command has a command line"},
 	{"github.com/vbauerster/mpb/v8", "cmd/...", "only a command draws on a terminal"},
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},
-	{"github.com/bmatcuk/doublestar/v4", "batch cmd/...", "globs are the batch engine's"},
-	{"github.com/bep/imagemeta", "batch cmd/...", "reading EXIF is the batch engine's"},
-	{"golang.org/x/image", "batch internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
-	{"golang.org/x/sync", "batch cmd/... exec vk", "semaphores and groups of goroutines"},
-	{"golang.org/x/sys", "cmd/... vk batch", "the system below"},
+	{"github.com/bmatcuk/doublestar/v4", "internal/batch cmd/...", "globs are the batch engine's"},
+	{"github.com/bep/imagemeta", "internal/batch cmd/...", "reading EXIF is the batch engine's"},
+	{"golang.org/x/image", "internal/batch internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
+	{"golang.org/x/sync", "internal/batch cmd/... exec vk", "semaphores and groups of goroutines"},
+	{"golang.org/x/sys", "cmd/... vk internal/batch", "the system below"},
 }
 
 // Size budgets in lines. A file that outgrows its budget usually holds two

@@ -21,12 +21,12 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/backend"
-	"github.com/lathe-gpu/lathe/batch"
 	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
@@ -66,7 +66,7 @@ var functions = map[string]map[string]any{
 		"Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
 		"Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Reflect": spv.Reflect,
 	},
-	"batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
+	"internal/batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
 	"spec": {
 		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,

@@ -22,7 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/batch"
+	"github.com/lathe-gpu/lathe/internal/batch"
 )
 
 // pipeline is a run of `lathe image` over all photographs.
