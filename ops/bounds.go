@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -38,23 +39,8 @@ func dotChain(k int) float64 {
 
 const dotChainText = "h = min(k, 4096) + ⌈k/4096⌉ + 12"
 
-// foldChain is the longest chain of a fold of n elements by lib/fold.glsl: an
-// invocation takes 128 blocks of 4 or 16 elements in turn, a block is a tree of at most
-// 4 levels, 64 invocations one of 6; chunks are merged by 32, and at last by up to 64.
-// Where fewer than four rows of what lies behind the dimension fit a binding, which
-// takes tensors of gigabytes, it is n/4 + 3.
-func foldChain(n int) float64 {
-	levels := math.Ceil(math.Log(float64(max(n, 1))) / math.Log(mergeFew))
-	return math.Min(float64(n), 128+4+6+1+mergeFew+mergeFew*levels)
-}
-
-const foldChainText = "min(n, 171 + 32·⌈log₃₂ n⌉)"
-
-// rowChain is the longest chain of a fold of n elements where the kernels for whole
-// rows may do it too: up to 512 blocks in turn.
-func rowChain(n int) float64 { return math.Min(float64(n), 512+4+6+2) }
-
-const rowChainText = "h = min(n, 524)"
+// storeEpsilon is planner.StoreEpsilon.
+func storeEpsilon(d tensor.DType) float64 { return planner.StoreEpsilon(d) }
 
 // dotTolerance is that of a sum of k products of factors of such a size, made in
 // f32 (f64 for f64) and rounded to d.

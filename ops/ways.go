@@ -14,9 +14,6 @@ const (
 	byTexels  = "texels"
 	byStorage = "storage"
 
-	byRows   = "rows"   // a launch for a whole row, states and all
-	byStages = "stages" // states first, results after
-
 	byPanel  = "panel"  // 8 by 64 of C a workgroup
 	byWide   = "wide"   // 16 by 128
 	byTall   = "tall"   // 32 by 64
@@ -40,50 +37,6 @@ func texelWays(t *spec.Target, d tensor.DType) []string {
 		return texelsFirst
 	}
 	return storageFirst
-}
-
-// byFirst declares that choice for an operation: the dtype of the first input
-// decides.
-func byFirst(_ spec.Call, t *spec.Target, in, _ []tensor.Desc) []string {
-	if in[0].Elems() == 0 {
-		return nil
-	}
-	return texelWays(t, in[0].DType)
-}
-
-// byFold is byFirst for operations that fold: those of integers read storage
-// buffers only.
-func byFold(c spec.Call, t *spec.Target, in, out []tensor.Desc) []string {
-	if !foldTexels(in[0].DType) {
-		return nil
-	}
-	return byFirst(c, t, in, out)
-}
-
-// byElements is the class of operations to which shapes do not matter.
-func byElements(_ spec.Call, in []tensor.Desc) []int {
-	n := make([]int, len(in))
-	for i, d := range in {
-		n[i] = d.Elems()
-	}
-	return n
-}
-
-// rowWays are the ways of an operation that folds the rows of v, and has kernels
-// that do it in one launch, for which rowsFused takes longest.
-func rowWays(t *spec.Target, d tensor.DType, v normal, longest int) []string {
-	ways := texelWays(t, d)
-	if v.outer*v.n*v.inner == 0 {
-		return nil
-	}
-	other := *t
-	if other.Strategy = byRows; !rowsFused(&other, d, v, longest) {
-		return ways
-	}
-	if other.Strategy = ""; rowsFused(&other, d, v, longest) {
-		return append([]string{byRows, byStages}, ways[min(len(ways), 1):]...)
-	}
-	return append([]string{byStages, byRows}, ways[min(len(ways), 1):]...)
 }
 
 // gemmWays are the ways to make a product, first the one that g was made for.

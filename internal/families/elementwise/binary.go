@@ -47,7 +47,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape both are broadcast to", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
 		Defaults: call,
-		Kernels:  binaryKernels(b.Shader, b.DTypes),
+		Kernels:  BinaryKernels(b.Shader, b.DTypes),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if in[0].DType != in[1].DType {
 				return nil, planner.Invalid("b (got %v, want the dtype of in, %v)", in[1], in[0])
@@ -97,8 +97,8 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 	}))
 }
 
-// binaryKernels names the kernels of lib/binary.glsl for the dtypes.
-func binaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
+// BinaryKernels lists the kernels that AddBinary launches for dtypes.
+func BinaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
 	var ks []spec.Kernel
 	for _, d := range dtypes {
 		name := shader + "." + d.String()

@@ -1,0 +1,149 @@
+// Package axiswise declares the operations that compute rows along an axis, where each
+// element may depend on all elements of its row: softmax, normalisations, cross entropy
+// and their gradients.
+//
+// A reducer makes accumulators of each row first. Then a row map computes the elements
+// from them. For many short rows there are kernels that do both in one launch.
+package axiswise
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// AxisOp is an operation along one dimension, from tensors of one shape to another of
+// the same shape, with attributes A.
+type AxisOp[A spec.Call] struct {
+	Name, Doc, Source string
+	Gradient          string
+	ONNX              []string
+	// In are the inputs, all of one dtype and shape.
+	In []spec.Arg
+	// Call returns the attributes for a dimension, and Dim the dimension of attributes.
+	Call    func(dim int) A
+	Dim     func(A) int
+	Kernels []spec.Kernel
+	// Longest is the longest row that one invocation takes, if there are kernels for
+	// whole rows, as UsesRows has it.
+	Longest int
+	// Plan appends the steps for inputs of d to a plan.
+	Plan func(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error
+	// Reference may work in its inputs.
+	Reference func(v planner.AxisView, in [][]float64) []float64
+	// Tolerance is the tolerance for rows of n elements.
+	Tolerance func(d tensor.DType, n int) spec.Tolerance
+	// Low and High bound the inputs that are tried.
+	Low, High float64
+	// Flops is the arithmetic of an element.
+	Flops int64
+}
+
+// Define declares an operation along a dimension. Its result may be the very tensor of
+// its first input.
+func Define[A spec.Call](a AxisOp[A]) *spec.Op {
+	// view is the rows of a call that Shape takes.
+	view := func(c A, d tensor.Desc) planner.AxisView {
+		k, err := planner.Axis(a.Dim(c), len(d.Shape))
+		if err != nil {
+			return planner.AxisView{}
+		}
+		return planner.ViewAxis(d.Shape, k)
+	}
+	args := slices.Clone(a.In)
+	for i := range args {
+		args[i].DTypes = planner.Floats
+	}
+	strategies := reduction.Strategies[A]
+	if a.Longest > 0 {
+		strategies = func(c A, t *spec.Target, in, _ []tensor.Desc) []string {
+			return rowStrategies(t, in[0].DType, view(c, in[0]), a.Longest)
+		}
+	}
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: a.Name, Group: "nn", Doc: a.Doc, Source: a.Source,
+		In:       args,
+		Out:      []spec.Arg{{Name: "out", Doc: "of the same dtype and shape", InPlace: []int{0}}},
+		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: a.Gradient, ONNX: a.ONNX},
+		Defaults: a.Call(-1), Kernels: a.Kernels,
+		Shape: func(c A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if _, err := planner.Axis(a.Dim(c), len(in[0].Shape)); err != nil {
+				return nil, err
+			}
+			for i, d := range in {
+				if err := alike(args[i].Name, d, args[0].Name, in[0]); err != nil {
+					return nil, err
+				}
+			}
+			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
+		},
+		Plan: func(c A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			plan := &spec.Plan{}
+			if err := planner.CheckTarget(t, in...); err != nil {
+				return nil, err
+			}
+			if in[0].Elems() == 0 {
+				return plan, nil
+			}
+			return plan, a.Plan(plan, t, in[0].DType, view(c, in[0]))
+		},
+		Strategies: strategies,
+		SizeClass:  func(c A, in []tensor.Desc) []int { return view(c, in[0]).Sizes() },
+		Reference: func(c A, in, out []*tensor.Host) {
+			var v [][]float64
+			for _, h := range in {
+				v = append(v, h.Floats())
+			}
+			out[0].SetFloats(a.Reference(view(c, in[0].Desc), v))
+		},
+		Tolerance: func(c A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			return a.Tolerance(d, view(c, in[0]).N)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			return spec.Cost{Flops: a.Flops * int64(in[0].Elems()), Bytes: int64(len(in)+1) * in[0].Bytes()}
+		},
+		Cases: spec.CasesOf[A]{
+			DTypes: planner.Floats,
+			Calls:  []A{a.Call(-1), a.Call(1), a.Call(0)},
+			Dims:   reduction.AxisDims, Sizes: reduction.AxisSizes,
+			Inputs: planner.SameInputs[A](len(a.In)),
+			Bench:  planner.BenchCases(a.Call(-1), len(a.In)),
+			Low:    a.Low, High: a.High, Specials: true,
+			Invalid: []A{a.Call(3), a.Call(-4)},
+			Refused: refusedInputs(len(a.In)),
+		},
+	}))
+}
+
+// refusedInputs are a scalar, and inputs of different shapes or dtypes where there are
+// two.
+func refusedInputs(n int) [][]tensor.Desc {
+	f := tensor.Contiguous
+	if n == 1 {
+		return [][]tensor.Desc{{f(tensor.F32)}, {f(tensor.I32, 3)}}
+	}
+	return [][]tensor.Desc{
+		{f(tensor.F32), f(tensor.F32)}, {f(tensor.F32, 2, 3), f(tensor.F32, 3, 2)}, {f(tensor.F32, 2, 3), f(tensor.F32, 1, 2, 3)},
+		{f(tensor.F32, 2, 3), f(tensor.F16, 2, 3)},
+	}
+}
+
+// alike reports an input that has not the dtype and shape of the first.
+func alike(name string, d tensor.Desc, firstName string, first tensor.Desc) error {
+	if d.DType != first.DType || !slices.Equal(d.Shape, first.Shape) {
+		return planner.Invalid("input %s is %v (want %v as %s)", name, d, first, firstName)
+	}
+	return nil
+}
+
+// lastDim sees a shape from its last dimension.
+func lastDim(shape []int) planner.AxisView { return planner.ViewAxis(shape, len(shape)-1) }
+
+// fromDim sees a shape as rows of everything from dimension k on.
+func fromDim(shape []int, k int) planner.AxisView {
+	v := planner.ViewAxis(shape, k)
+	return planner.AxisView{Outer: v.Outer, N: v.N * v.Inner, Inner: 1}
+}

@@ -1,0 +1,240 @@
+package axiswise
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Norm is a normalisation of rows with weights and offsets, with attributes A. Its
+// kernels are those of lib/norm.glsl.
+type Norm[A spec.Call] struct {
+	Name, Doc, Source string
+	Gradient          string
+	ONNX              []string
+	// In are the input, the weights and the offsets. Kernels know all three. The
+	// weights and offsets may be left out, and an operation may have less.
+	In []spec.Arg
+	// Defaults are the default attributes.
+	Defaults A
+	// Eps is what the attributes add to the variance or the mean square.
+	Eps func(A) float64
+	// Axis is the first of the dimensions that are normalised together.
+	Axis func(A) int
+	// Shader is the kernels' name, "group/name". Those of Shader+"_stat" keep Values
+	// values of a row.
+	Shader string
+	Values int
+	// Longest is the longest row that one invocation takes: beyond it, the roundings of
+	// so many sums in turn add up.
+	Longest int
+	// Row normalises a row in float64: eps is as of Eps.
+	Row func(row []float64, eps float64)
+	// Tolerance is the tolerance for rows of n elements.
+	Tolerance func(a A, d tensor.DType, n int) spec.Tolerance
+	// Flops is the arithmetic of an element.
+	Flops int64
+	// Cases are completed by Define: dtypes, dimensions, sizes, benchmarks and values
+	// from -2 to 2 are those of all normalisations.
+	Cases spec.CasesOf[A]
+}
+
+// normParams is the push-constant block of lib/norm_rows.glsl.
+type normParams struct {
+	Outer, N, Inner, Base, Last, Chunks, Chunk, Lanes, OutBase, First, Carry, Divisor uint32
+	Sign, OutSign, Eps, EpsLow                                                        float32
+}
+
+func statReducer(shader string, values int) reduction.Reducer {
+	return reduction.Reducer{Shader: shader + "_stat", Values: values, RowsOnly: true}
+}
+
+// DefineNorm declares a normalisation. Its result may be the very tensor of its input.
+func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
+	reducer := statReducer(o.Shader, o.Values)
+	// view is the normalised rows of a call that Shape takes.
+	view := func(a A, in tensor.Desc) planner.AxisView {
+		k, err := planner.Axis(o.Axis(a), len(in.Shape))
+		if err != nil {
+			return planner.AxisView{}
+		}
+		return fromDim(in.Shape, k)
+	}
+	args := slices.Clone(o.In)
+	for i := range args {
+		args[i].DTypes = planner.Floats
+	}
+	cases := o.Cases
+	cases.DTypes, cases.Low, cases.High, cases.Specials = planner.Floats, -2, 2, true
+	cases.Bench = planner.BenchCasesOf(o.Defaults, func(d tensor.DType, rows, columns int) []tensor.Desc {
+		weights := tensor.Contiguous(d, columns)
+		return []tensor.Desc{tensor.Contiguous(d, rows, columns), weights, weights}[:len(args)]
+	})
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: o.Name, Group: "nn", Doc: o.Doc, Source: o.Source,
+		In:       args,
+		Out:      []spec.Arg{{Name: "out", Doc: "of the dtype and shape of in", InPlace: []int{0}}},
+		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
+		Defaults: o.Defaults,
+		Kernels:  slices.Concat(reducer.Kernels(planner.Floats...), mapKernels(o.Shader+"_apply", planner.Floats...), rowKernels(o.Shader, normParams{}), affineKernels()),
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if err := checkEps(o.Eps(a)); err != nil {
+				return nil, err
+			}
+			k, err := planner.Axis(o.Axis(a), len(in[0].Shape))
+			if err != nil {
+				return nil, err
+			}
+			if err := checkAffine(args, in, 1, k); err != nil {
+				return nil, err
+			}
+			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
+		},
+		Plan: func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			if err := planner.CheckTarget(t, in...); err != nil {
+				return nil, err
+			}
+			plan := &spec.Plan{}
+			if in[0].Elems() == 0 {
+				return plan, nil
+			}
+			return plan, o.plan(plan, t, reducer, o.Eps(a), in, view(a, in[0]))
+		},
+		Strategies: func(a A, t *spec.Target, in, _ []tensor.Desc) []string {
+			return rowStrategies(t, in[0].DType, view(a, in[0]), o.Longest)
+		},
+		SizeClass: func(a A, in []tensor.Desc) []int { return view(a, in[0]).Sizes() },
+		Reference: func(a A, in, out []*tensor.Host) {
+			x, v := in[0].Floats(), view(a, in[0].Desc)
+			gamma, beta := columnsOf(in, 1, v.N, 1), columnsOf(in, 2, v.N, 0)
+			for k := range min(v.Outer, len(x)) {
+				row := x[k*v.N : (k+1)*v.N]
+				o.Row(row, o.Eps(a))
+				for i := range row {
+					row[i] = row[i]*gamma[i] + beta[i]
+				}
+			}
+			out[0].SetFloats(x)
+		},
+		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			return o.Tolerance(a, d, view(a, in[0]).N)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			cost := spec.Cost{Flops: o.Flops * int64(in[0].Elems()), Bytes: in[0].Bytes()}
+			for _, d := range in {
+				cost.Bytes += d.Bytes()
+			}
+			return cost
+		},
+		Cases: cases,
+	}))
+}
+
+// plan appends the steps that normalise the rows of v, of the first input, with the
+// weights and offsets that the others are.
+// Errors: *LimitError.
+func (o Norm[A]) plan(plan *spec.Plan, t *spec.Target, reducer reduction.Reducer, eps float64, in []tensor.Desc, v planner.AxisView) error {
+	d, wide := in[0].DType, planner.Accumulator(in[0].DType)
+	gamma, beta := spec.Ref{}, spec.Ref{}
+	columns := d
+	if len(in) > 1 {
+		gamma, columns = spec.In(1), in[1].DType
+	}
+	if len(in) > 2 {
+		beta = spec.In(2)
+	}
+	affine, err := addAffine(plan, t, columns, wide, v.N, gamma, beta)
+	if err != nil {
+		return err
+	}
+	if usesRows(t, d, v, o.Longest) {
+		high, low := split(eps)
+		return addRows(plan, t, o.Shader, d, v, func(p reduction.Params) any {
+			return normParams{Outer: p.Outer, N: p.N, Inner: 1, Base: p.Base, Last: p.Last, Chunks: 1, Chunk: p.Chunk, Lanes: p.Lanes,
+				Divisor: 1, Sign: 1, OutSign: 1, Eps: high, EpsLow: low}
+		}, []spec.Ref{spec.In(0)}, []spec.Bind{{Buf: affine}}, spec.Out(0))
+	}
+	accumulators, err := reduction.Add(plan, t, reducer, d, v, spec.Ref{}, spec.In(0))
+	if err != nil {
+		return err
+	}
+	a := rowMap{shader: o.Shader + "_apply", reducer: reducer, affine: affine, pair: 2 * wide.Size(), total: v.N, eps: eps}
+	return a.add(plan, t, d, v, accumulators, spec.Out(0), spec.In(0))
+}
+
+const affineShader = "nn/layer_norm_affine"
+
+// affineParams is the push-constant block of layer_norm_affine.comp.
+type affineParams struct{ Count, Weights, Offsets uint32 }
+
+// affineKernels lists the kernels of addAffine.
+func affineKernels() []spec.Kernel {
+	return planner.DTypeVariants(affineShader, affineParams{}, planner.Floats, nil)
+}
+
+// addAffine appends the interleaving of n weights and offsets of dtype d, either of
+// which may be missing (the zero Ref), and returns where the pairs of dtype wide are.
+// Errors: *LimitError.
+func addAffine(plan *spec.Plan, t *spec.Target, d, wide tensor.DType, n int, gamma, beta spec.Ref) (spec.Ref, error) {
+	pair := 2 * wide.Size()
+	out, p := planner.AddScratch(plan, int64(n*pair)), affineParams{Weights: 1, Offsets: 1}
+	nothing := planner.AddScratch(plan, 0)
+	most := int(min(t.MaxBinding/int64(pair), 1<<24)/planner.WindowAlign(t)) * int(planner.WindowAlign(t))
+	for first := 0; first < n; first += most {
+		count := min(most, n-first)
+		p.Count = uint32(count)
+		g, _ := planner.Window(t, gamma, d.Size(), int64(first), int64(count))
+		b, _ := planner.Window(t, beta, d.Size(), int64(first), int64(count))
+		if gamma.Kind == spec.RefNone {
+			g, p.Weights = spec.Bind{Buf: nothing}, 0
+		}
+		if beta.Kind == spec.RefNone {
+			b, p.Offsets = spec.Bind{Buf: nothing}, 0
+		}
+		made, _ := planner.Window(t, out, pair, int64(first), int64(count))
+		groups, err := planner.Grid(t, int64(planner.CeilDiv(planner.CeilDiv(count, planner.Pack/d.Size()), planner.SmallGroup)))
+		if err != nil {
+			return spec.Ref{}, err
+		}
+		plan.Steps = append(plan.Steps, spec.Step{
+			Module: spirv.Kernel(affineShader + "." + d.String()), Params: p, Bind: []spec.Bind{g, b, made}, Groups: groups,
+		})
+	}
+	return out, nil
+}
+
+// checkEps reports an eps that is negative or not finite.
+func checkEps(eps float64) error {
+	if !(eps >= 0) || math.IsInf(eps, 0) {
+		return planner.Invalid("eps %v (want a finite number of at least 0)", eps)
+	}
+	return nil
+}
+
+// checkAffine checks the inputs from the k-th on, which belong to the elements of the
+// first from dimension axis on.
+func checkAffine(args []spec.Arg, in []tensor.Desc, k, axis int) error {
+	own, d := in[0].Shape[axis:], in[0].DType
+	for i := k; i < len(in); i++ {
+		if !slices.Equal(in[i].Shape, own) {
+			return planner.Invalid("input %s is %v (want %v)", args[i].Name, in[i], own)
+		}
+		if wide := planner.Accumulator(d); in[i].DType != in[k].DType || in[i].DType != d && in[i].DType != wide {
+			return planner.Invalid("input %s is %v (want %v, or all of %v)", args[i].Name, in[i], d, wide)
+		}
+	}
+	return nil
+}
+
+// columnsOf is the i-th input, or n times value if it was left out.
+func columnsOf(in []*tensor.Host, i, n int, value float64) []float64 {
+	if i < len(in) {
+		return in[i].Floats()
+	}
+	return slices.Repeat([]float64{value}, n)
+}

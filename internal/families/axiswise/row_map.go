@@ -1,0 +1,96 @@
+package axiswise
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// mapParams is the push-constant block of lib/apply.glsl.
+type mapParams struct {
+	Count, N, Inner, Base, Last, States, First, Total uint32
+	Eps, EpsLow                                       float32
+}
+
+// rowMap is a kernel of lib/apply.glsl. It computes elements from inputs and from the
+// accumulators of their columns.
+type rowMap struct {
+	shader  string            // "group/name", without dtype
+	reducer reduction.Reducer // that made the accumulators
+	affine  spec.Ref          // the weights and offsets, if pair is not 0
+	pair    int               // bytes of a weight and an offset
+	total   int               // how many elements an accumulator was made of
+	eps     float64
+	status  spec.Ref // of the device check that the kernel waits for, if not the zero Ref
+}
+
+// mapKernels lists the kernels of a row map for dtypes.
+func mapKernels(shader string, dtypes ...tensor.DType) []spec.Kernel {
+	ks := planner.DTypeVariants(shader, mapParams{}, dtypes, reduction.HasTexels)
+	for _, d := range dtypes {
+		if reduction.HasTexels(d) {
+			ks = append(ks, spec.Kernel{Name: shader + "." + d.String() + ".rows.texel", Params: mapParams{}})
+		}
+	}
+	return ks
+}
+
+// add appends to a plan the steps that map the inputs, contiguous tensors
+// [Outer, N, Inner] of dtype d, with the accumulators of their columns.
+// Errors: *LimitError.
+func (a rowMap) add(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView, accumulators, out spec.Ref, in ...spec.Ref) error {
+	texel := reduction.UsesTexels(t, d)
+	base := a.shader + "." + d.String()
+	name, perGroup := base, planner.SmallGroup
+	if texel {
+		name, perGroup = base+".texel", planner.TexelGroup*4
+	}
+	bytes := a.reducer.AccumulatorBytes(d)
+	room := planner.ChunkRoom{
+		Elems: reduction.Room(t, d, max(d.Size(), a.pair)), Accumulators: reduction.Room(t, d, bytes), PerBlock: v.Inner, Unit: 1, Shared: true,
+	}
+	low, rest := split(a.eps)
+	return planner.Chunks(v, room, func(x planner.Chunk) error {
+		bind, first := planner.Window(t, spec.Ref{}, d.Size(), int64(x.Start), int64(x.Elems()))
+		from, word := planner.WordWindow(t, accumulators, bytes, x.Block*v.Inner+x.Column, x.Outer*x.Inner)
+		p := mapParams{
+			Count: uint32(x.Elems()), N: uint32(x.N), Inner: uint32(x.Inner), Base: first, Last: uint32(bind.Size/planner.Pack - 1),
+			States: word, First: uint32(x.Row), Total: uint32(a.total), Eps: low, EpsLow: rest,
+		}
+		step := spec.Step{}
+		for _, i := range in {
+			bind.Buf = i
+			step.Bind = append(step.Bind, bind)
+		}
+		if a.pair > 0 {
+			pairs, first := planner.Window(t, a.affine, a.pair, int64(x.Row), int64(x.N))
+			p.First = first
+			step.Bind = append(step.Bind, pairs)
+		}
+		bind.Buf = out
+		step.Bind = append(step.Bind, from, bind)
+		if a.status.Kind != spec.RefNone {
+			step.Bind = append(step.Bind, spec.Bind{Buf: a.status})
+		}
+		step.Params = p
+		pack, kernel := planner.Pack/d.Size(), name
+		groups := planner.CeilDiv(planner.CeilDiv(int(first)%pack+x.Elems(), pack), perGroup)
+		if texel && v.Inner == 1 && int(first)%pack == 0 && x.N%pack == 0 {
+			kernel = base + ".rows.texel"
+			groups = planner.CeilDiv(x.Outer*planner.CeilDiv(x.N/pack, 4), planner.TexelGroup)
+		}
+		step.Module = spirv.Kernel(kernel)
+		var err error
+		step.Groups, err = planner.Grid(t, int64(groups))
+		plan.Steps = append(plan.Steps, step)
+		return err
+	})
+}
+
+// split is a number as two of 32 bits whose sum it is, for kernels of f64.
+func split(x float64) (high, low float32) {
+	high = float32(x)
+	return high, float32(x - float64(high))
+}
