@@ -9,7 +9,7 @@ import "C"
 
 import "github.com/lathe-gpu/lathe/internal/spv"
 
-// offered says which feature stands for an ability.
+// offered has the feature of Vulkan that stands for each ability.
 var offered = map[spv.Ability]struct{ structure, member int }{
 	spv.SharedZero:      {C.LVK_ZERO_SHARED, 0},
 	spv.SubgroupFlow:    {C.LVK_SUBGROUP_FLOW, 0},
@@ -38,14 +38,14 @@ var offered = map[spv.Ability]struct{ structure, member int }{
 	spv.Assumptions:     {C.LVK_ASSUME, 0},
 }
 
-// floatModes are the abilities that the properties of float controls tell, in the
-// order that Vulkan has them in after the two independences.
+// floatModes are the abilities that the properties of float controls report. They are in
+// the order of Vulkan's structure, after its two independences.
 var floatModes = [15]spv.Ability{
 	spv.Special16, spv.Special32, spv.Special64, spv.Preserve16, spv.Preserve32, spv.Preserve64, spv.Flush16, spv.Flush32, spv.Flush64,
 	spv.Nearest16, spv.Nearest32, spv.Nearest64, spv.Truncate16, spv.Truncate32, spv.Truncate64,
 }
 
-// abilities are those the device has, all of which are enabled.
+// abilities are the abilities of the device. Lathe enables all of them.
 func (p *physical) abilities() (a spv.Ability) {
 	q := &p.query
 	for ability, at := range offered {

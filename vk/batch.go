@@ -18,38 +18,38 @@ import (
 )
 
 const (
-	batchCount = 8 // batches there are, recorded, running and waiting to run
+	batchCount = 8 // the number of batches: recorded, running and waiting to run
 
-	// A batch goes to the device in any case once it has so much in it; systems
-	// take a GPU away from work that keeps it for seconds.
+	// A batch that has this much in it goes to the device in any case, because systems
+	// reset a GPU that works on one submission for seconds.
 	batchFull       = 1024 // dispatches
 	fullInvocations = 1 << 28
 
-	// A batch goes to the device early, at the end of the Submit that made it
-	// worth the cost of a submission, while fewer than eager batches run.
+	// A batch that has this much in it is worth the cost of a submission. It goes to the
+	// device at the end of the Submit, while fewer than eager batches run.
 	worthDispatches  = 64
 	worthInvocations = 1 << 16
 	eager            = 2
 )
 
-// batch is a command buffer with what it is recorded from: plain arrays, which
-// go to C in one call.
+// batch is a command buffer with the commands that are recorded into it. They are plain
+// arrays, which go to C in one call.
 type batch struct {
 	c      *C.lvk_batch
 	cmds   []C.lvk_cmd
 	sets   []C.lvk_set
 	binds  []C.lvk_bind
 	params []byte
-	need   [C.LVK_TYPES]C.uint32_t // descriptors by type
-	work   uint64                  // invocations, saturating
-	pins   []gpu.Handle            // buffers kept until the batch is done
+	need   [C.LVK_TYPES]C.uint32_t // the number of descriptors of each type
+	work   uint64                  // the number of invocations
+	pins   []gpu.Handle            // the buffers that are pinned until the batch is done
 	log    logbook
 	unset  []unsetRange // what the batch writes of buffers for the first time, until it is sent
 
 	seq     uint64
-	failed  bool // was not submitted
-	retired bool // done; back among the spares once waiters is 0
-	waiters int  // goroutines in a fence wait
+	failed  bool // the batch could not be submitted
+	retired bool // the batch is done, and becomes a spare when waiters is 0
+	waiters int  // the number of goroutines that wait for its fence
 }
 
 func (d *Device) newBatch() (*batch, error) {
@@ -75,8 +75,8 @@ func (d *Device) destroyBatch(b *batch) {
 	objects.batches.Add(-1)
 }
 
-// recording makes sure that there is a batch to record into. waited reports
-// that it had to release the lock meanwhile.
+// recording makes sure that there is a batch to record into. waited reports that it
+// released the lock in between.
 func (d *Device) recording() (waited bool, err error) {
 	if d.rec != nil {
 		return false, nil
@@ -86,7 +86,7 @@ func (d *Device) recording() (waited bool, err error) {
 	}
 	for len(d.spare) == 0 {
 		waited = true
-		if len(d.inflight) == 0 { // finished, but another goroutine still looks at its fence
+		if len(d.inflight) == 0 { // finished, but another goroutine still uses its fence
 			d.life.Changed.Wait()
 		} else if err := d.wait(context.Background(), d.inflight[0].seq); err != nil {
 			return true, err
@@ -104,8 +104,8 @@ func (d *Device) recording() (waited bool, err error) {
 	return waited, nil
 }
 
-// flush sends the recorded batch to the device. What fails then is an error of
-// the work, which a later Sync or Read returns.
+// flush submits the recorded batch to the device. If that fails, the error is one of the
+// work, and a later Sync or Read returns it.
 func (d *Device) flush() {
 	b := d.rec
 	if b == nil {
@@ -115,7 +115,7 @@ func (d *Device) flush() {
 	d.epoch++ // a batch ends with a barrier
 	err := d.launch(b)
 	if errors.Is(err, gpu.ErrOutOfMemory) {
-		// Room may come from work that is under way and from idle blocks.
+		// The end of running work and idle blocks may give memory back.
 		for _, f := range d.inflight {
 			if !f.failed {
 				C.lvk_batch_wait(d.fn, f.c, 1<<63)
@@ -167,7 +167,7 @@ func (d *Device) launch(b *batch) error {
 	return check("vkQueueSubmit", r)
 }
 
-// poll retires the batches that are done, without waiting.
+// poll retires the batches that are done. It does not wait.
 func (d *Device) poll() {
 	for len(d.inflight) > 0 {
 		b := d.inflight[0]
@@ -187,8 +187,8 @@ func (d *Device) poll() {
 	}
 }
 
-// fenceFailed notes that a fence could not be waited for, and reports whether
-// to take its batch for done: on a lost device nothing will ever signal it.
+// fenceFailed handles the failure r of a wait for a fence. It reports whether the batch
+// counts as done. That is so on a lost device, where nothing will signal the fence.
 func (d *Device) fenceFailed(r result) (done bool) {
 	err := check("vkWaitForFences", r)
 	if !errors.Is(err, gpu.ErrDeviceLost) {
@@ -198,7 +198,7 @@ func (d *Device) fenceFailed(r result) (done bool) {
 	return true
 }
 
-// retire takes the oldest batch in flight, which is done, out of it.
+// retire removes the oldest batch from inflight. The batch is done.
 func (d *Device) retire() {
 	b := d.inflight[0]
 	d.inflight = append(d.inflight[:0], d.inflight[1:]...)
@@ -211,7 +211,7 @@ func (d *Device) retire() {
 	}
 	b.pins = b.pins[:0]
 	d.report(b)
-	d.sparePut(b)
+	d.makeSpare(b)
 }
 
 func (d *Device) unpin(hs []gpu.Handle) {
@@ -220,8 +220,8 @@ func (d *Device) unpin(hs []gpu.Handle) {
 	}
 }
 
-// sparePut makes a retired batch available once nobody waits for its fence.
-func (d *Device) sparePut(b *batch) {
+// makeSpare makes a retired batch available again, unless a goroutine waits for its fence.
+func (d *Device) makeSpare(b *batch) {
 	if b.waiters == 0 && b.retired {
 		b.retired = false
 		d.spare = append(d.spare, b)
@@ -229,12 +229,12 @@ func (d *Device) sparePut(b *batch) {
 	}
 }
 
-// wait returns when batch seq and all before it are done, flushing it if it is
-// still being recorded. The caller holds the lock, which is released meanwhile.
+// wait returns when batch seq and all before it are done. It flushes the batch that is
+// being recorded if need be. The caller holds the lock, which wait releases in between.
 func (d *Device) wait(ctx context.Context, seq uint64) error {
 	slice := uint64(time.Second)
 	if ctx.Done() != nil {
-		slice = uint64(2 * time.Millisecond) // how late a cancellation may be noticed
+		slice = uint64(2 * time.Millisecond) // a cancellation is noticed at most this late
 	}
 	if d.done < seq && d.rec != nil && d.rec.seq <= seq {
 		d.flush()
@@ -266,11 +266,11 @@ func (d *Device) wait(ctx context.Context, seq uint64) error {
 				d.retire()
 			}
 		case r < 0:
-			d.sparePut(b)
+			d.makeSpare(b)
 			return check("vkWaitForFences", r)
 		}
 		if b.retired {
-			d.sparePut(b)
+			d.makeSpare(b)
 		}
 	}
 	return nil

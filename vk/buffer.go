@@ -12,33 +12,33 @@ import (
 
 // buffer is a range of a block. Size 0 has no block.
 type buffer struct {
-	size  int64 // as asked for
-	room  int64 // bytes of the range, a multiple of the pool's alignment
+	size  int64 // the bytes that Alloc was asked for
+	room  int64 // the bytes of the range, a multiple of the pool's alignment
 	block *block
 	off   int64
 
 	// unset is the range, within the buffer, that nothing has written since Alloc. It
 	// counts as zero, whatever the memory holds. See unset.go.
 	unset  span
-	doomed bool // freed, waiting for work
+	doomed bool // it was freed while work that uses it is pending
 
-	read, written uint64 // last batch that reads and that writes it
-	pinned        uint64 // last batch that holds a pin
-	hostReads     int    // host copies under way
+	read, written uint64 // the numbers of the last batches that read it and that write it
+	pinned        uint64 // the number of the last batch that pins it
+	hostReads     int    // the number of copies by the host that are under way
 	hostWrites    bool
 	marks         marks
 	views         []view
 
-	host *imported // not nil if the block is memory of the caller
+	host *imported // the memory of the caller that it stands for, or nil
 }
 
-// Bytes is the size as Alloc was asked for it.
+// Bytes is the size in bytes that Alloc was asked for.
 func (b *buffer) Bytes() int64 { return b.size }
 
-// data is the buffer as the host sees it, if its memory is mapped.
+// data is the memory of the buffer, if the host can map it.
 func (b *buffer) data() []byte { return b.block.data[b.off : b.off+b.size : b.off+b.room] }
 
-// newBuffer cuts a buffer from the pool. The caller holds the lock.
+// newBuffer allocates a buffer from the pool. The caller holds the lock.
 func (d *Device) newBuffer(size int64) (*buffer, error) {
 	b := &buffer{size: size}
 	if size == 0 {
@@ -72,7 +72,7 @@ func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 	}
 	b, err := d.newBuffer(size)
 	for try := 0; err != nil && errors.Is(err, gpu.ErrOutOfMemory) && try < 2; try++ {
-		if try == 0 { // memory that is only waiting for work to end
+		if try == 0 { // work that ends may give memory back
 			if err := d.wait(context.Background(), d.next); err != nil {
 				return 0, err
 			}
@@ -113,8 +113,8 @@ func (d *Device) Free(h gpu.Handle) (err error) {
 	return d.table.Free(h)
 }
 
-// release gives back a freed buffer that nothing uses any more. The table calls
-// it, always from a call made with the lock held.
+// release releases the memory of a freed buffer that nothing uses any more. The table
+// calls it, always from a call that is made with the lock held.
 func (d *Device) release(b *buffer) {
 	if b.doomed {
 		d.doomed -= b.room

@@ -21,17 +21,17 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// A cache file is cacheMagic, the key, the SHA-256 of the driver's data, and
-// the data. Everything else is no cache file and gets replaced. Drivers trust
-// their data, so what does not match its checksum never reaches one.
+// A cache file has cacheMagic, the key, the SHA-256 of the driver's data, and the data.
+// Any other file is replaced. Drivers trust their data, so data that does not match its
+// checksum never reaches a driver.
 const (
 	cacheMagic = "lathepc1"
 	cacheMost  = 64 << 20 // bytes of a file that are read
 	cacheHead  = len(cacheMagic) + 2*sha256.Size
 )
 
-// diskCache is the folder of compiled pipelines; no folder means no cache. No
-// failure of it is an error: the cost is a compilation.
+// diskCache is the folder of compiled pipelines. Without a folder there is no cache. A
+// failure of the cache is not an error: it costs only a compilation.
 type diskCache struct{ dir string }
 
 func openCache(opts Options) diskCache {
@@ -48,8 +48,8 @@ func openCache(opts Options) diskCache {
 	return diskCache{filepath.Join(base, "lathe", "pipelines")}
 }
 
-// cacheEntry is the driver's cache for one pipeline, and where it is kept. The
-// zero entry is no cache, as Vulkan has it too.
+// cacheEntry is the driver's cache for one pipeline, and the file in which it is kept.
+// The zero entry means no cache, as a zero handle does in Vulkan.
 type cacheEntry struct {
 	handle C.lvk_handle
 	path   string
@@ -57,7 +57,7 @@ type cacheEntry struct {
 	loaded bool // the entry began with data
 }
 
-// load makes the cache entry of a module, with what was kept of it.
+// load makes the cache entry of a module, with the data of its file if there is one.
 func (c *diskCache) load(d *Device, m *spv.Module) cacheEntry {
 	if c.dir == "" {
 		return cacheEntry{}
@@ -109,8 +109,8 @@ func readCache(path string, key [sha256.Size]byte) []byte {
 	return data
 }
 
-// writeCache stores data, in one step as others see it: processes may share
-// the folder.
+// writeCache stores data. Other processes may share the folder, and see either the old
+// file or all of the new one.
 func writeCache(path string, key [sha256.Size]byte, data []byte) {
 	dir := filepath.Dir(path)
 	if os.MkdirAll(dir, 0o755) != nil {
@@ -133,9 +133,9 @@ func writeCache(path string, key [sha256.Size]byte, data []byte) {
 	}
 }
 
-// save keeps what the driver put into the entry, unless it began with data: the
-// key holds all that could make data stale, and some drivers only add to it
-// (SwiftShader 32 bytes each time).
+// save stores what the driver put into the entry, unless the entry began with data. Such
+// data is never stale, because the key has all that it depends on. And some drivers add
+// to it without end (SwiftShader 32 bytes each time).
 func (e *cacheEntry) save(d *Device) {
 	if e.handle == 0 || e.loaded {
 		return

@@ -33,16 +33,16 @@ type Device struct {
 	inst *instance
 	phys physical
 	dev  vulkan.Device
-	fn   *C.lvk_device // in C memory, as all that C keeps pointers in
+	fn   *C.lvk_device // the driver's functions; in C memory, because C keeps pointers in it
 	warn func(string)
 
 	table device.Buffers[*buffer]
-	size  func(gpu.Handle) (int64, error) // bytes of a live buffer, for Dispatch.CheckLaunch
+	size  func(gpu.Handle) (int64, error) // the bytes of a live buffer, for Dispatch.CheckLaunch
 
 	pipes device.Compiled[plain, *pipeline] // by the code of their modules
 	cache diskCache                         // what the driver compiled in earlier runs
 
-	// order makes a Submit that spans batches one step for other Submits.
+	// order keeps other Submits out while one Submit fills several batches.
 	order sync.Mutex
 
 	// life's lock guards all below, every buffer, and the queue. life.Changed is
@@ -51,27 +51,27 @@ type Device struct {
 
 	pool    pool
 	staging stagingRing
-	dummy   *buffer // bound in place of empty ranges
+	dummy   *buffer // the buffer that is bound in place of empty ranges
 
-	rec      *batch       // being recorded, nil if none
-	inflight []*batch     // submitted, oldest first
-	spare    []*batch     // ready for recording
-	batches  []*batch     // all
-	next     uint64       // number of the last batch begun
-	done     uint64       // number of the last batch finished
-	epoch    uint64       // see hazard.go
-	orphans  []gpu.Handle // pins of work that a lost device may or may not have done
-	doomed   int64        // bytes of buffers freed while work that uses them is pending
-	trace    *tracing     // not nil while a sink wants to know; see trace.go
+	rec      *batch       // the batch that is being recorded, or nil
+	inflight []*batch     // the batches that are submitted, oldest first
+	spare    []*batch     // the batches that are ready for recording
+	batches  []*batch     // all batches
+	next     uint64       // the number of the last batch begun
+	done     uint64       // the number of the last batch finished
+	epoch    uint64       // the time between two barriers; see hazard.go
+	orphans  []gpu.Handle // the pins of batches that were under way when the device was lost
+	doomed   int64        // the bytes of buffers that were freed while pending work uses them
+	trace    *tracing     // what is traced, or nil; see trace.go
 
 	scratch device.Scratches[*pipeline, use]
 }
 
-// Open opens the device that opts select. ctx bounds nothing but the start:
-// the driver's own calls cannot be interrupted.
+// Open opens the device that opts select. Open checks ctx at its start only, because
+// calls of the driver cannot be interrupted.
 //
 // Errors: ErrNoDevice, saying what was looked for and how to get a device;
-// ErrUnsupported where validation is asked for and the layer is missing;
+// ErrUnsupported if Options.Validation is set and the layer is missing;
 // ErrOutOfMemory; ctx.Err().
 func Open(ctx context.Context, opts Options) (*Device, error) {
 	e, err := Enumerate(ctx, opts)
@@ -152,11 +152,11 @@ func (d *Device) create() error {
 // Info describes the device. It never changes and costs nothing.
 func (d *Device) Info() *gpu.Info { return &d.phys.info }
 
-// takeError returns, once, what went wrong in the work submitted so far, and what the
-// validation layer has said since.
+// takeError returns the first error of the work submitted so far, and what the
+// validation layer has reported. It returns each of them once.
 func (d *Device) takeError() error {
 	err := d.life.TakeError()
-	if said := d.inst.messages.take(); said != nil {
+	if said := d.inst.messages.drain(); said != nil {
 		err = errors.Join(err, said)
 	}
 	return err
@@ -177,12 +177,11 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	return d.takeError()
 }
 
-// Close waits for submitted work and gives back everything, as far as that ends
-// within Options.CloseTimeout: else it returns an error that wraps
-// context.DeadlineExceeded and says what is left behind. That is given back if
-// the work ends after all. Closing twice is harmless. Close returns an error of
-// the work that no Sync or Read has returned, and with validation whatever the
-// layer has to say, objects left included.
+// Close waits for submitted work and releases everything. If the work does not end within
+// Options.CloseTimeout, Close returns an error that wraps context.DeadlineExceeded and
+// says what is left behind. The rest is released when the work ends. Closing twice is
+// harmless. Close returns an error of the work that no Sync or Read has returned. With
+// validation it also returns what the layer reports, such as objects that are left.
 func (d *Device) Close() error {
 	return d.life.Close(d.shut, func() string {
 		buffers, bytes := d.table.Total()
@@ -200,17 +199,17 @@ func (d *Device) shut() error {
 
 	d.destroy()
 	d.inst.release()
-	return errors.Join(err, d.inst.messages.take())
+	return errors.Join(err, d.inst.messages.drain())
 }
 
-// destroy gives back all that create made, as far as it came.
+// destroy releases all that create has made, also if create failed half-way.
 func (d *Device) destroy() {
 	if d.dev == nil {
 		return
 	}
 	d.life.Lock()
 	defer d.life.Unlock()
-	vulkan.DeviceWaitIdle(d.dev) // a lost device, or one that could not be waited for, may still be at work
+	vulkan.DeviceWaitIdle(d.dev) // work may still run, if the device was lost or a wait failed
 	for len(d.inflight) > 0 {
 		d.retire()
 	}

@@ -39,21 +39,21 @@ func noDevice(unusable []string) error {
 	return fmt.Errorf("vk: %w: %s%s", gpu.ErrNoDevice, why, lookedFor())
 }
 
-// Enumeration is the Vulkan devices of a machine, of which Open opens one. It keeps
+// Enumeration has the Vulkan devices of a machine. Its Open opens one of them. It keeps
 // the driver loaded until it is closed, so that opening a device does not load it again.
 // Make one with Enumerate.
 type Enumeration struct {
 	inst     *instance
-	opts     Options // with a Warn
+	opts     Options // Warn is not nil
 	infos    []gpu.Info
 	phys     []physical
 	unusable []string
 }
 
 // Enumerate finds the devices that can be used, in the loader's order. opts are those
-// of Open; opts.Device is not looked at.
+// of Open, but opts.Device is ignored.
 // Errors: ErrNoDevice, saying what was looked for and how to get a device;
-// ErrUnsupported where validation is asked for and the layer is missing; ctx.Err().
+// ErrUnsupported if opts.Validation is set and the layer is missing; ctx.Err().
 func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	e, err := enumerate(ctx, opts)
 	if err == nil && len(e.infos) == 0 {
@@ -63,7 +63,7 @@ func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	return e, err
 }
 
-// enumerate is Enumerate, and finding no device is no error.
+// enumerate is Enumerate, but it returns no error if there is no device.
 func enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, err
@@ -89,8 +89,9 @@ func (e *Enumeration) Infos() []gpu.Info {
 	return slices.Clone(e.infos)
 }
 
-// Open opens device i of Infos. With validation an Enumeration opens one device: the
-// messages of the layer are that device's. ctx bounds nothing but the start.
+// Open opens device i of Infos. With validation an Enumeration opens only one device,
+// because the messages of the layer belong to that device. Open checks ctx at its start
+// only.
 // Errors: ErrInvalidArgument (no such device), ErrClosed, ErrUnsupported,
 // ErrOutOfMemory, ctx.Err().
 func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
@@ -105,7 +106,7 @@ func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
 	}
 	d, err := open(e.inst, e.phys[i], e.opts)
 	if err != nil {
-		return nil, errors.Join(err, e.inst.messages.take())
+		return nil, errors.Join(err, e.inst.messages.drain())
 	}
 	if e.opts.Validation {
 		e.inst = nil
@@ -115,7 +116,7 @@ func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
 	return d, nil
 }
 
-// Close lets go of the driver, which open devices keep. Closing twice is harmless.
+// Close releases the driver. Open devices keep it loaded. Closing twice is harmless.
 func (e *Enumeration) Close() {
 	if e != nil && e.inst != nil {
 		e.inst.release()

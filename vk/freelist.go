@@ -7,11 +7,10 @@ type span struct{ off, size int64 }
 
 func (s span) end() int64 { return s.off + s.size }
 
-// freelist is the free part of a block: spans in ascending order, never
-// touching each other.
+// freelist has the free part of a block: spans in ascending order that do not touch.
 type freelist struct {
 	spans []span
-	free  int64 // bytes, all spans together
+	free  int64 // the bytes of all spans
 }
 
 // fit returns the size of the smallest span that holds size bytes, or -1.
@@ -28,9 +27,9 @@ func (f *freelist) fit(size int64) int64 {
 	return best
 }
 
-// take cuts size bytes off the smallest span that holds them. It returns the
-// offset, or -1 if none does.
-func (f *freelist) take(size int64) int64 {
+// allocate takes size bytes from the smallest span that has as many. It returns their
+// offset, or -1 if no span has.
+func (f *freelist) allocate(size int64) int64 {
 	want := f.fit(size)
 	if want < 0 {
 		return -1
@@ -46,8 +45,8 @@ func (f *freelist) take(size int64) int64 {
 	return off
 }
 
-// give returns a span, merging it with its neighbours.
-func (f *freelist) give(s span) {
+// release makes a span free again, and merges it with the free spans beside it.
+func (f *freelist) release(s span) {
 	f.free += s.size
 	i, _ := slices.BinarySearchFunc(f.spans, s.off, func(e span, off int64) int {
 		if e.off < off {

@@ -10,14 +10,14 @@ func TestFreelist(t *testing.T) {
 	const size = 4096
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var f freelist
-	f.give(span{0, size})
+	f.release(span{0, size})
 	used := make([]bool, size)
 	var held []span
 	for step := range 20000 {
 		if rnd.IntN(2) == 0 {
 			n := int64(rnd.IntN(300) + 1)
 			smallest := f.fit(n)
-			off := f.take(n)
+			off := f.allocate(n)
 			if (off < 0) != (smallest < 0) {
 				t.Fatalf("step %d: fit says %d, take %d", step, smallest, off)
 			}
@@ -39,7 +39,7 @@ func TestFreelist(t *testing.T) {
 			for j := s.off; j < s.end(); j++ {
 				used[j] = false
 			}
-			f.give(s)
+			f.release(s)
 		}
 		// The list is what is not in use, in order and merged.
 		at, free := int64(0), int64(0)
@@ -64,7 +64,7 @@ func TestFreelist(t *testing.T) {
 		}
 	}
 	for _, s := range held {
-		f.give(s)
+		f.release(s)
 	}
 	if len(f.spans) != 1 || f.spans[0] != (span{0, size}) {
 		t.Errorf("all given back: got %v, want one span of %d", f.spans, size)
@@ -74,12 +74,12 @@ func TestFreelist(t *testing.T) {
 func TestFreelistBestFit(t *testing.T) {
 	var f freelist
 	for _, s := range []span{{0, 100}, {200, 40}, {300, 60}} {
-		f.give(s)
+		f.release(s)
 	}
-	if off := f.take(50); off != 300 {
+	if off := f.allocate(50); off != 300 {
 		t.Errorf("50 bytes: got offset %d, want 300, the smallest hole that holds them", off)
 	}
-	if off := f.take(101); off != -1 {
+	if off := f.allocate(101); off != -1 {
 		t.Errorf("101 bytes: got offset %d, want none", off)
 	}
 }

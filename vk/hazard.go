@@ -1,18 +1,18 @@
 package vk
 
-// Hazards. Between two barriers the device may run dispatches in any order or
-// at once, so each remembers, per buffer, which ranges were read and written
-// since the last barrier. A new access that meets an earlier one, where at
-// least one of the two writes, needs a barrier first.
+// Hazards. Between two barriers the device may run dispatches in any order or at the
+// same time. So every buffer remembers which of its ranges were read and written since
+// the last barrier. A new access needs a barrier if its range overlaps an earlier one and
+// at least one of the two accesses writes.
 //
-// The time between two barriers is an epoch. Marks of an older epoch count for
-// nothing, so a barrier is nothing but the next epoch number.
+// The time between two barriers is an epoch. Marks of an older epoch are ignored, so a
+// barrier only increases the number of the epoch.
 
-// maxMarks bounds the ranges remembered of a buffer; past it they are merged
-// into one, which may cost a barrier that was not needed.
+// maxMarks is how many ranges a buffer remembers. More of them are merged into one, which
+// may cost a barrier that was not needed.
 const maxMarks = 64
 
-// marks is what was done to a buffer in the current epoch.
+// marks are the accesses to a buffer in the current epoch.
 type marks struct {
 	epoch         uint64
 	reads, writes []span

@@ -15,17 +15,16 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// imported is memory of the host that a buffer stands on.
+// imported is memory of the host that a buffer was made of.
 type imported struct {
 	vk  C.lvk_import
 	pin runtime.Pinner
 }
 
-// Import makes a buffer of data itself, without a copy: see gpu.Importer. CPU
-// drivers with VK_EXT_external_memory_host can do it, for memory that begins on
-// a page, as every large Go slice does.
-// Errors: ErrUnsupported where this device or this memory will not do,
-// ErrOutOfMemory.
+// Import makes a buffer of data itself, without a copy: see gpu.Importer. CPU drivers
+// with VK_EXT_external_memory_host can do it, for memory that begins on a page. Every
+// large Go slice does.
+// Errors: ErrUnsupported if the device cannot import this memory; ErrOutOfMemory.
 func (d *Device) Import(data []byte) (h gpu.Handle, err error) {
 	if err := d.life.Begin(); err != nil {
 		return 0, err
@@ -45,8 +44,8 @@ func (d *Device) Import(data []byte) (h gpu.Handle, err error) {
 	}
 	m := &imported{}
 	m.pin.Pin(&data[0])
-	// Up to the end of the last page: the system maps memory by whole pages, so
-	// what lies behind data is there, and no binding reaches it.
+	// The import ends with the last page. The system maps memory by pages, so the bytes
+	// after data exist, and no binding reaches them.
 	size := (uint64(len(data)) + align - 1) / align * align
 	err = call("vkAllocateMemory", func() C.int32_t {
 		return C.lvk_import_host(d.fn, unsafe.Pointer(&data[0]), C.uint64_t(size), C.uint32_t(bufferUsage), &m.vk)
@@ -67,10 +66,10 @@ func (d *Device) Import(data []byte) (h gpu.Handle, err error) {
 	return h, nil
 }
 
-// pageBytes is the least a page of memory has, on every system.
+// pageBytes is the least size of a page of memory on any system.
 const pageBytes = 4096
 
-// freeImported undoes Import once nothing uses the buffer.
+// freeImported undoes Import. Nothing uses the buffer any more.
 func (d *Device) freeImported(m *imported) {
 	C.lvk_import_free(d.fn, &m.vk)
 	objects.buffers.Add(-1)

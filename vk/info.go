@@ -18,18 +18,18 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// physical is a physical device and all that is known of it.
+// physical is a physical device and what Lathe knows of it.
 type physical struct {
 	handle       vulkan.PhysicalDevice
 	info         gpu.Info
 	query        C.lvk_physical
-	version      uint32 // API version of the device
-	driver       uint32 // version of its driver, in the driver's own format
+	version      uint32 // the API version of the device
+	driver       uint32 // the version of its driver, in the driver's own format
 	cacheID      uuid.UUID
-	family       uint32 // queue family for compute
-	minAlign     int64  // of a buffer range, for any use
-	uniformAlign int64  // of a uniform binding's offset
-	tick         ticks  // of timestamps
+	family       uint32 // the queue family for compute
+	minAlign     int64  // the alignment in bytes of a buffer range, for any use
+	uniformAlign int64  // the alignment in bytes of the offset of a uniform buffer
+	tick         ticks  // how timestamps count
 	unusable     string // why the device cannot be used, or empty
 }
 
@@ -59,7 +59,7 @@ func (in *instance) physicals() ([]physical, error) {
 	return out, nil
 }
 
-// load fills in everything but the handle.
+// load fills in everything except the handle.
 func (p *physical) load(in *instance) error {
 	var props vulkan.PhysicalDeviceProperties
 	vulkan.GetPhysicalDeviceProperties(p.handle, &props)
@@ -134,8 +134,8 @@ func (p *physical) limits(l *vulkan.PhysicalDeviceLimits, texels bool) {
 	}
 }
 
-// driverLavapipe is VK_DRIVER_ID_MESA_LLVMPIPE. It ends every invocation after
-// 65 535 loop iterations without a word.
+// driverLavapipe is VK_DRIVER_ID_MESA_LLVMPIPE. The driver silently ends every invocation
+// after 65 535 loop iterations.
 const driverLavapipe = 13
 
 // What gpu.Features.Subgroups promises.
@@ -208,8 +208,8 @@ func (p *physical) memory() ([]vulkan.MemoryType, []vulkan.MemoryHeap) {
 	return types, heaps
 }
 
-// findQueue picks the queue family: one that computes, if possible without
-// graphics, so that a desktop does not stall behind our work.
+// findQueue picks a queue family that computes. It prefers one without graphics, so that
+// a desktop does not wait for our work.
 func (p *physical) findQueue() error {
 	var n uint32
 	vulkan.GetPhysicalDeviceQueueFamilyProperties(p.handle, &n, nil)

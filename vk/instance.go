@@ -35,11 +35,11 @@ var loader struct {
 	gipa    unsafe.Pointer // vkGetInstanceProcAddr, nil until found
 	path    string
 	version uint32
-	ready   bool // the binding has the instance functions
+	ready   bool // the Go binding has the functions of an instance
 }
 
-// openLoader finds the Vulkan library. It tries again each time it is called
-// without success, so that installing one needs no restart.
+// openLoader finds the Vulkan library. After a failure the next call tries again, so a
+// program need not be restarted after the library is installed.
 func openLoader() (unsafe.Pointer, error) {
 	loader.Lock()
 	defer loader.Unlock()
@@ -69,16 +69,16 @@ func openLoader() (unsafe.Pointer, error) {
 	return nil, fmt.Errorf("vk: %w: no Vulkan loader: %s%s", gpu.ErrNoDevice, strings.Join(why, "; "), lookedFor())
 }
 
-// instance is a VkInstance. Devices without validation share one; a device
-// with validation has its own, so that its messages are its own too.
+// instance is a VkInstance. Devices without validation share one. A device with
+// validation has its own, so that it gets only its own messages.
 type instance struct {
 	gipa   unsafe.Pointer
 	handle vulkan.Instance
-	refs   int // of the shared instance, under shared's lock
+	refs   int // the number of users of the shared instance; guarded by shared
 
 	// With validation only.
 	messages  *messages
-	info      unsafe.Pointer // messenger create-info, in use until the instance is gone
+	info      unsafe.Pointer // the create-info of the messenger, in use as long as the instance
 	messenger C.lvk_handle
 }
 
@@ -87,7 +87,7 @@ var shared struct {
 	inst *instance
 }
 
-// acquire returns an instance, to be given back with release.
+// acquire returns an instance. The caller must call its release.
 func acquire(validation bool, warn func(string)) (*instance, error) {
 	gipa, err := openLoader()
 	if err != nil {
@@ -133,8 +133,8 @@ func newInstance(gipa unsafe.Pointer, m *messages) (*instance, error) {
 	})
 	if err != nil {
 		in.destroy()
-		// Whatever the reason given (a broken manifest is "out of host memory"),
-		// without an instance there is no device.
+		// Without an instance there is no device, whatever the loader gives as the reason.
+		// For a broken manifest it says "out of host memory".
 		return nil, fmt.Errorf("vk: %w: %w%s", gpu.ErrNoDevice, err, lookedFor())
 	}
 	in.handle = handle
@@ -175,9 +175,9 @@ func (in *instance) wantValidation(layer *C.char) error {
 	return nil
 }
 
-// loadBinding hands the binding its instance functions. The loader's functions
-// are the same for every instance, so once is enough, and later would be a data
-// race with calls under way.
+// loadBinding gives the Go binding the functions of an instance. They are the same for
+// every instance of the loader, so once is enough. A second time would be a data race
+// with calls under way.
 func (in *instance) loadBinding() error {
 	loader.Lock()
 	defer loader.Unlock()
@@ -198,7 +198,7 @@ func (in *instance) retain() {
 	in.refs++
 }
 
-// release gives the instance back; the last one to do so destroys it.
+// release undoes acquire or retain. The last release destroys the instance.
 func (in *instance) release() {
 	if in.messages != nil {
 		in.destroy()

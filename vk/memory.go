@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	blockSize = 64 << 20  // of the first blocks
-	maxBlock  = 512 << 20 // blocks grow up to this
-	idleBytes = 256 << 20 // of empty blocks that are kept
+	blockSize = 64 << 20  // the bytes of the first blocks
+	maxBlock  = 512 << 20 // the bytes up to which new blocks grow
+	idleBytes = 256 << 20 // the bytes of empty blocks that are kept
 
 	memLocal    = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyDeviceLocalBit)
 	memVisible  = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostVisibleBit)
@@ -28,18 +28,18 @@ const (
 	memCached   = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostCachedBit)
 )
 
-// bufferUsage is all that a range may be used for: transfer both ways, texel
-// buffers and buffers both uniform and storage.
+// bufferUsage has all uses of a range: source and destination of copies, uniform and
+// storage buffer, and both kinds of texel buffer.
 const bufferUsage = vulkan.BufferUsageFlags(vulkan.BufferUsageTransferSrcBit | vulkan.BufferUsageTransferDstBit |
 	vulkan.BufferUsageUniformTexelBufferBit | vulkan.BufferUsageStorageTexelBufferBit |
 	vulkan.BufferUsageUniformBufferBit | vulkan.BufferUsageStorageBufferBit)
 
-// memoryKind is a memory type and what its flags mean to us.
+// memoryKind is a memory type of the device and the meaning of its flags.
 type memoryKind struct {
 	index    uint32
 	heapSize int64
-	mapped   bool // the host can write it
-	cached   bool // the host reads it at full speed
+	mapped   bool // the host can map it
+	cached   bool // the host can read it at full speed
 	cpu      bool // it is ordinary memory of this process
 }
 
@@ -48,7 +48,7 @@ type block struct {
 	memory vulkan.DeviceMemory
 	buffer vulkan.Buffer
 	size   int64
-	data   []byte // all of it, if mapped
+	data   []byte // the memory of the block, if it is mapped
 	list   freelist
 }
 
@@ -57,8 +57,8 @@ func (b *block) empty() bool { return b.list.free == b.size }
 // id is the buffer's handle as C sees it.
 func (b *block) id() uint64 { return handleBits(b.buffer) }
 
-// handleBits is the value of a non-dispatchable handle of the binding: a
-// pointer on 64-bit platforms, an integer elsewhere, 64 bits wide in the ABI.
+// handleBits is the value of a non-dispatchable handle. In the Go binding it is a pointer
+// on 64-bit platforms and an integer elsewhere. In the ABI it has 64 bits.
 func handleBits[H any](h H) uint64 {
 	if unsafe.Sizeof(h) == 4 {
 		return uint64(*(*uint32)(unsafe.Pointer(&h)))
@@ -66,17 +66,19 @@ func handleBits[H any](h H) uint64 {
 	return *(*uint64)(unsafe.Pointer(&h))
 }
 
-// pool hands out ranges of blocks of one memory kind. Its caller holds the
-// device's lock.
+// pool allocates ranges from blocks of one memory kind. The caller of its methods holds
+// the lock of the device.
 type pool struct {
 	dev    vulkan.Device
 	kind   memoryKind
 	align  int64
 	blocks []*block
-	total  int64 // bytes of all blocks
+	total  int64 // the bytes of all blocks
 }
 
-// alloc returns a range of size bytes, a multiple of align, or ErrOutOfMemory.
+// alloc returns a range of size bytes as its block and the offset in it. size must be a
+// multiple of align.
+// Errors: ErrOutOfMemory.
 func (p *pool) alloc(size int64) (*block, int64, error) {
 	var best *block
 	fit := int64(-1)
@@ -86,17 +88,18 @@ func (p *pool) alloc(size int64) (*block, int64, error) {
 		}
 	}
 	if best != nil {
-		return best, best.list.take(size), nil
+		return best, best.list.allocate(size), nil
 	}
 	b, err := p.grow(size)
 	if err != nil {
 		return nil, 0, err
 	}
-	return b, b.list.take(size), nil
+	return b, b.list.allocate(size), nil
 }
 
-// grow adds a block that holds size bytes. Blocks grow with what is in use, so
-// that their number stays small; a large buffer gets a block of its own size.
+// grow adds a block that has room for size bytes. The more memory is in use, the larger
+// is a new block, so that the number of blocks stays small. A large buffer gets a block
+// of its own size.
 func (p *pool) grow(size int64) (*block, error) {
 	want := int64(blockSize)
 	for want < maxBlock && want < p.total/2 {
@@ -124,17 +127,17 @@ func (p *pool) grow(size int64) (*block, error) {
 	}
 }
 
-// free returns a range. Blocks that become empty go back to the driver once
-// more than idleBytes of them lie idle.
+// free makes a range free again. Empty blocks go back to the driver when they have more
+// than idleBytes together.
 func (p *pool) free(b *block, s span) {
-	b.list.give(s)
+	b.list.release(s)
 	if b.empty() {
 		p.trim(idleBytes)
 	}
 }
 
-// trim destroys empty blocks, the largest first, until no more than keep bytes
-// of them are left. It reports whether it destroyed any.
+// trim destroys empty blocks, the largest first, until they have no more than keep bytes
+// together. It reports whether it destroyed any.
 func (p *pool) trim(keep int64) bool {
 	trimmed := false
 	for {
@@ -218,11 +221,11 @@ func newBlock(dev vulkan.Device, kind memoryKind, size int64) (*block, error) {
 		b.destroy(dev)
 		return nil, err
 	}
-	b.list.give(span{0, size})
+	b.list.release(span{0, size})
 	return b, nil
 }
 
-// destroy frees the block; memory that is freed is unmapped with it.
+// destroy frees the block, which also unmaps it.
 func (b *block) destroy(dev vulkan.Device) {
 	destroyBuffer(dev, b.buffer)
 	vulkan.FreeMemory(dev, b.memory, nil)
@@ -230,11 +233,11 @@ func (b *block) destroy(dev vulkan.Device) {
 	b.data = nil
 }
 
-// memoryKinds picks the memory for buffers and for staging. Buffers go to
-// device-local memory; if the host can map all of it (integrated GPUs, CPU
-// drivers, resizable BAR), the mapped kind. Staging is host memory, cached if
-// there is such a kind. forceStaging takes the mapping of buffers away, for
-// tests of the staging path on devices that would not use it.
+// memoryKinds picks the memory for buffers and for staging. Buffers use device-local
+// memory. If the host can map all of it (integrated GPUs, CPU drivers, resizable BAR), it
+// is the mapped kind. Staging uses host memory, which is cached if the device has such a
+// kind. forceStaging makes buffers unmapped, so that tests can use the staging path on
+// devices that need none.
 func (p *physical) memoryKinds(dev vulkan.Device, forceStaging bool) (buffers, staging memoryKind, err error) {
 	probe, err := newBuffer(dev, 1<<16)
 	if err != nil {
@@ -252,7 +255,7 @@ func (p *physical) memoryKinds(dev vulkan.Device, forceStaging bool) (buffers, s
 		best, at := 0, -1
 		for i, t := range types {
 			if usable>>i&1 == 0 || t.PropertyFlags&^(memLocal|memVisible|memCoherent|memCached) != 0 {
-				continue // protected, lazily allocated and vendors' kinds need features we do not ask for
+				continue // kinds with other flags need features that Lathe does not enable
 			}
 			if r := rate(t.PropertyFlags, int64(heaps[t.HeapIndex].Size)); r > best {
 				best, at = r, i

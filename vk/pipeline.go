@@ -19,16 +19,16 @@ import (
 type pipeline struct {
 	c      C.lvk_pipeline
 	slots  []slot
-	per    [C.LVK_TYPES]C.uint32_t // descriptors of a set, by type
+	per    [C.LVK_TYPES]C.uint32_t // the number of descriptors of each type in a set
 	texels bool
-	lanes  uint64 // invocations of a workgroup
+	lanes  uint64 // the invocations of a workgroup
 }
 
 // slot is a binding of a pipeline.
 type slot struct {
 	number uint32
-	typ    uint32 // C.LVK_STORAGE and so on
-	format uint32 // of a texel view
+	typ    uint32 // the descriptor type, such as C.LVK_STORAGE
+	format uint32 // the format of the texel view
 	write  bool   // the shader may write it
 	decl   *spv.Binding
 }
@@ -119,8 +119,8 @@ func sourceOf(m *spv.Module) ([]byte, error) {
 	return spv.Cooperative(m)
 }
 
-// subgroup is the size to cut workgroups of m by, as Features.FullSubgroups
-// promises; 0 leaves it to the driver.
+// subgroup is the size of the full subgroups that Features.FullSubgroups promises for m.
+// It is 0 if the driver may choose.
 func (d *Device) subgroup(m *spv.Module) C.uint32_t {
 	size := d.phys.info.Features.SubgroupSize
 	if !m.Subgroups() || !d.phys.info.Features.FullSubgroups || m.LocalSize[0]%size != 0 {
@@ -152,7 +152,7 @@ func (p *pipeline) layout(m *spv.Module) {
 	}
 }
 
-// dropModule destroys the shader module, which a pipeline does not need.
+// dropModule destroys the shader module. The pipeline no longer needs it.
 func (p *pipeline) dropModule(fn *C.lvk_device) {
 	C.lvk_shader_module_destroy(fn, &p.c)
 	objects.modules.Add(-1)

@@ -57,7 +57,7 @@ var results = map[result]struct {
 
 // check turns the result of the named Vulkan call into an error.
 func check(name string, r result) error {
-	if r >= 0 { // incomplete and the like are no failures
+	if r >= 0 { // results such as VK_INCOMPLETE are no failures
 		return nil
 	}
 	if e, ok := results[r]; ok {
@@ -66,13 +66,13 @@ func check(name string, r result) error {
 	return fmt.Errorf("vk: %s: %w: the driver returned %d", name, gpu.ErrUnsupported, r)
 }
 
-// fault, when set, is asked before every Vulkan call that returns a result; a
-// result below zero is taken for the call's own and the call is not made.
-// Tests set it to fail the N-th call.
+// fault makes Vulkan calls fail, for tests. A function stored in it is asked before every
+// call that returns a result. If it returns less than zero, that is the result and the
+// call is not made.
 var fault device.Faults[result]
 
-// call makes a Vulkan call and checks its result. It is for calls made seldom;
-// the hot path uses fault.Result, which needs no closure.
+// call makes a Vulkan call and checks its result. It is for rare calls. Frequent ones use
+// fault.Result, which needs no closure.
 func call[R ~int32](name string, f func() R) error {
 	if r := fault.Result(name); r < 0 {
 		return check(name, r)
@@ -80,8 +80,8 @@ func call[R ~int32](name string, f func() R) error {
 	return check(name, result(f()))
 }
 
-// objects counts the Vulkan objects that exist, by type. A test that opens,
-// works and closes sees it at zero again, whatever failed in between.
+// objects counts the Vulkan objects that exist, by type. After a device is closed all
+// counts must be zero, whatever failed before.
 var objects struct {
 	instances, devices, memories, buffers, batches, views, modules, layouts, pipelines, caches, queries, messengers atomic.Int64
 }

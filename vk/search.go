@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// loaderNames are the libraries to try, in order.
+// loaderNames are the names of the Vulkan library, in the order in which to try them.
 func loaderNames() []string {
 	switch runtime.GOOS {
 	case "windows":
@@ -22,7 +22,7 @@ func loaderNames() []string {
 	return []string{"libvulkan.so.1", "libvulkan.so"} // the second is only in development packages
 }
 
-// loaderEnv are the variables by which a user steers the loader.
+// loaderEnv are the environment variables that control the loader.
 var loaderEnv = []string{
 	"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES",
 	"VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE",
@@ -41,8 +41,8 @@ func environment() map[string]string {
 	return env
 }
 
-// searchDrivers lists the folders the loader looks for driver manifests in,
-// and the manifests it will find, as the loader's documentation has it.
+// searchDrivers lists the folders in which the loader looks for driver manifests, and the
+// manifests in them. It follows the loader's documentation.
 func searchDrivers() (folders, files []string) {
 	for _, k := range []string{"VK_DRIVER_FILES", "VK_ICD_FILENAMES"} {
 		if v := os.Getenv(k); v != "" {
@@ -101,7 +101,7 @@ func manifests(path string) []string {
 	return found
 }
 
-// lookedFor says, for an error, what was searched and how to get a device.
+// lookedFor is the part of an error that says what was searched and how to get a device.
 func lookedFor() string {
 	var b strings.Builder
 	folders, files := searchDrivers()

@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	chunkSize  = 8 << 20 // bytes of host memory a copy goes through
-	chunkCount = 6       // such pieces there are at most
+	chunkSize  = 8 << 20 // the bytes of a chunk
+	chunkCount = 6       // the most chunks there are
 )
 
-// stagingRing is host memory through which copies go to and from buffers the
-// host cannot reach, or not at full speed. It is guarded by the device's lock.
+// stagingRing is host memory for copies to and from buffers that the host cannot map, or
+// cannot read at full speed. The lock of the device guards it.
 type stagingRing struct {
 	kind   memoryKind
 	chunks []*chunk
 }
 
-// chunk is a piece of staging memory, filled from the front and empty again
-// when the device and the host are both done with all of it.
+// chunk is a part of staging memory. Copies fill it from the front. It is empty again
+// when the device and the host have finished all copies.
 type chunk struct {
 	block *block
 	used  int64
-	seq   uint64 // last batch that copies from or to it
-	users int    // host copies under way
+	seq   uint64 // the number of the last batch that copies from or to it
+	users int    // the number of copies by the host that are under way
 }
 
 func (c *chunk) idle(done uint64) bool { return c.users == 0 && c.seq <= done }
@@ -48,7 +48,7 @@ func (r *stagingRing) destroy(dev vulkan.Device) {
 	r.chunks = nil
 }
 
-// trim gives idle chunks back to the driver.
+// trim destroys idle chunks.
 func (r *stagingRing) trim(d *Device) {
 	r.chunks = slices.DeleteFunc(r.chunks, func(c *chunk) bool {
 		if !c.idle(d.done) {
@@ -59,11 +59,11 @@ func (r *stagingRing) trim(d *Device) {
 	})
 }
 
-// stage finds room for up to n bytes of staging memory and returns where it is
-// and how much. It may release the lock, and waits for the device when all is
-// in use; with try it returns no chunk instead. The chunk has a user more, which
-// the caller takes away. A caller that already has one must try, or callers
-// with one chunk each would wait for each other's.
+// stage reserves up to n bytes of staging memory. It returns their chunk, their offset in
+// it and their number. If all chunks are in use it waits for the device, and releases the
+// lock meanwhile. With try it returns no chunk instead of waiting. The caller counts as a
+// user of the chunk until it calls drop. A caller that already has a chunk must set try,
+// or two callers would wait for each other.
 func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, size int64, err error) {
 	r := &d.staging
 	for {
@@ -75,7 +75,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 			if room := chunkSize - c.used; room >= min(n, chunkSize/4) {
 				free = c
 				if c.used > 0 {
-					break // rather fill one up than begin another
+					break // a chunk in use comes before an empty one
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 			return nil, 0, 0, nil
 		case d.done < d.next:
 			err = d.wait(ctx, d.done+1)
-		default: // only host copies are under way
+		default: // only copies by the host are under way
 			err = d.life.Wait(ctx)
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (d *Device) stage(ctx context.Context, n int64, try bool) (c *chunk, off, s
 	}
 }
 
-// drop takes a user off a chunk.
+// drop ends the use of a chunk that stage has begun.
 func (d *Device) drop(c *chunk) {
 	c.users--
 	d.life.Changed.Broadcast()
@@ -140,10 +140,9 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 	return nil
 }
 
-// upload is Write by way of staging memory. Once it has begun it is not
-// cancelled, so that a cancelled Write has written nothing.
-//
-// Where the data reaches the end of the buffer, zeros follow it into the padding.
+// upload is Write by way of staging memory. After its first copy it ignores ctx, so that
+// a cancelled Write has written nothing. If the data reaches the end of the buffer, upload
+// also clears the padding.
 func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int64, data []byte) error {
 	rest := int64(len(data))
 	if offset+rest == b.size {
@@ -173,17 +172,17 @@ func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int
 	return nil
 }
 
-// piece is a part of a download that the device is copying.
-type piece struct {
+// part is a part of a download that the device is copying.
+type part struct {
 	chunk *chunk
 	off   int64
 	dst   []byte
 }
 
-// download is Read by way of staging memory: the device copies one piece while
-// the host copies the one before.
+// download is Read by way of staging memory. The device copies one part while the host
+// copies the one before.
 func (d *Device) download(ctx context.Context, h gpu.Handle, b *buffer, offset int64, dst []byte) (err error) {
-	var queue [2]piece
+	var queue [2]part
 	n := 0
 	defer func() {
 		for _, p := range queue[:n] {
@@ -199,7 +198,7 @@ func (d *Device) download(ctx context.Context, h gpu.Handle, b *buffer, offset i
 			if c == nil {
 				break
 			}
-			queue[n] = piece{c, off, dst[:size]}
+			queue[n] = part{c, off, dst[:size]}
 			n++
 			if err := d.copyCommand(h, b, offset, c, off, size, false); err != nil {
 				return err

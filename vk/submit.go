@@ -18,20 +18,19 @@ import (
 // scratch is what one Submit works in.
 type scratch = device.Scratch[*pipeline, use]
 
-// use is one binding of one dispatch, resolved.
+// use is one binding of one dispatch, with its buffer.
 type use struct {
 	handle gpu.Handle
 	buf    *buffer
-	span   span // within the buffer
+	span   span // the range in the buffer
 	write  bool
 	// discard says that what the span holds does not matter: gpu.Binding.Discard.
 	discard bool
 }
 
-// Submit runs the dispatches one after the other, as gpu.Device has it. It
-// compiles modules that it meets for the first time. A list of more than 1024
-// dispatches goes to the device in parts: should memory run out in between,
-// the parts before have run.
+// Submit runs the dispatches one after the other, as gpu.Device promises. It compiles
+// modules that are new to it. A list of more than 1024 dispatches goes to the device in
+// parts. If memory runs out in between, the earlier parts have run.
 // Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 // *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
 func (d *Device) Submit(list []gpu.Dispatch) (err error) {
@@ -50,8 +49,8 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 	return d.appendLong(s, list)
 }
 
-// check holds every dispatch to what the device can do and leaves their
-// pipelines in s. Nothing has reached the driver yet but compilations.
+// check checks every dispatch and puts its pipeline into s. It calls the driver only to
+// compile.
 func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
 	for i := range list {
 		p, err := d.pipeline(list[i].Module)
@@ -76,9 +75,8 @@ func (d *Device) check(s *scratch, list []gpu.Dispatch) error {
 	return nil
 }
 
-// appendLong records a list too long for one batch, a part at a time. It keeps
-// other Submits out, and the buffers alive, meanwhile, so that the list still
-// takes effect as one.
+// appendLong records a list that is too long for one batch, a part at a time. Meanwhile
+// it keeps other Submits out and pins the buffers, so that the list takes effect as one.
 func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 	d.life.Unlock()
 	d.order.Lock()
@@ -93,12 +91,12 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 	held := make([]gpu.Handle, 0, len(s.Uses))
 	for i := range s.Uses {
 		if h := s.Uses[i].handle; h != 0 {
-			if _, err := d.table.Pin(h); err == nil { // it is live: resolve has just seen it
+			if _, err := d.table.Pin(h); err == nil { // it is live, because resolve found it
 				held = append(held, h)
 			}
 		}
 	}
-	// The last batch of the list, or whichever is last now, lets go of them.
+	// The last batch unpins them when it is done.
 	defer func() {
 		switch n := len(d.inflight); {
 		case d.rec != nil:
@@ -131,8 +129,8 @@ func (d *Device) appendLong(s *scratch, list []gpu.Dispatch) error {
 	return nil
 }
 
-// append records dispatches into the current batch. All that may fail, or
-// release the lock, comes before the first one is recorded.
+// append records dispatches into the current batch. Everything that may fail or release
+// the lock comes before the first one is recorded.
 func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) error {
 	for again := true; again; {
 		err := d.resolve(s, pipes, list)
@@ -146,8 +144,8 @@ func (d *Device) append(s *scratch, pipes []*pipeline, list []gpu.Dispatch) erro
 	return d.commit(pipes, list, s.Uses)
 }
 
-// prepare makes sure that the uses can be recorded now. again reports that it
-// released the lock meanwhile, so that all it found must be looked at again.
+// prepare makes sure that the uses can be recorded now. again reports that it released
+// the lock, so that the caller must check everything again.
 func (d *Device) prepare(uses []use) (again bool, err error) {
 	if d.life.Lost() != nil {
 		return false, d.life.Lost()
@@ -158,7 +156,8 @@ func (d *Device) prepare(uses []use) (again bool, err error) {
 	return d.recording()
 }
 
-// commit records dispatches that are prepared, and flushes if that is due.
+// commit records prepared dispatches. It flushes the batch if that is full or worth a
+// submission.
 func (d *Device) commit(pipes []*pipeline, list []gpu.Dispatch, uses []use) error {
 	if err := d.makeViews(pipes, list, uses); err != nil {
 		return err
@@ -208,8 +207,8 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 			if u.span.size == 0 {
 				u.buf, u.handle, u.span = d.dummy, 0, span{0, gpu.Unit}
 				if t.typ == C.LVK_STORAGE {
-					// Vulkan wants a range of one byte at least; no element fits into it, so the
-					// shader sees an array of none.
+					// Vulkan wants a range of at least one byte. No element fits into it, so the
+					// shader sees an empty array.
 					u.span.size = 1
 				}
 			}
@@ -263,7 +262,7 @@ func (d *Device) touch(u *use) (barrier bool) {
 		return false
 	}
 	if b.pinned != seq {
-		// It cannot fail but for a buffer freed during appendLong, which holds it.
+		// It fails only for a buffer that was freed during appendLong, which pins it.
 		if _, err := d.table.Pin(u.handle); err == nil {
 			d.rec.pins = append(d.rec.pins, u.handle)
 		}
@@ -277,8 +276,8 @@ func (d *Device) touch(u *use) (barrier bool) {
 	return b.marks.conflicts(d.epoch, u.span, u.write)
 }
 
-// mark starts a new epoch if barrier is set, then marks the uses. It returns
-// barrier as C has it.
+// mark starts a new epoch if barrier is set, and then marks the uses. It returns barrier
+// as a number for C.
 func (d *Device) mark(barrier bool, uses []use) C.uint32_t {
 	if barrier {
 		d.epoch++
@@ -303,7 +302,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	}
 	cmd := C.lvk_cmd{kind: C.LVK_DISPATCH, barrier: d.mark(barrier, uses), a: p.c.pipeline, b: p.c.layout,
 		groups: [3]C.uint32_t{C.uint32_t(x.Groups[0]), C.uint32_t(x.Groups[1]), C.uint32_t(x.Groups[2])}}
-	if n := (x.Module.ParamSize + 3) &^ 3; n > 0 { // Params has as much, being whole words
+	if n := (x.Module.ParamSize + 3) &^ 3; n > 0 { // Params has as many bytes
 		cmd.param, cmd.paramSize = C.uint32_t(len(b.params)), C.uint32_t(n)
 		b.params = append(b.params, x.Params[:n]...)
 	}
@@ -317,8 +316,8 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	b.work += min(x.Count(), 1<<32) * p.lanes
 }
 
-// set returns the index of a descriptor set for the uses: the last one made,
-// if it fits, else a new one.
+// set returns the index of a descriptor set for the uses. It is the last one if that has
+// the same uses, or else a new one.
 func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 	b := d.rec
 	first := len(b.binds)
@@ -327,7 +326,7 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 		bind := C.lvk_bind{slot: C.uint32_t(t.number), _type: C.uint32_t(t.typ), buffer: C.lvk_handle(u.buf.block.id()),
 			offset: C.uint64_t(u.buf.off + u.span.off), _range: C.uint64_t(u.span.size)}
 		if t.texel() {
-			bind.view, _ = d.viewOf(u.buf, u.span, t.format, b.seq) // there since makeViews
+			bind.view, _ = d.viewOf(u.buf, u.span, t.format, b.seq) // makeViews has made it
 		}
 		b.binds = append(b.binds, bind)
 	}

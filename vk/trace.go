@@ -16,10 +16,10 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// ticks is how a queue's timestamps count.
+// ticks describes the timestamps of a queue.
 type ticks struct {
-	mask   uint64  // bits that count; 0 where there are no timestamps
-	length float64 // nanoseconds of one
+	mask   uint64  // the bits that count; 0 if there are no timestamps
+	length float64 // the nanoseconds of one tick
 }
 
 // between is the time from one tick to a later one.
@@ -27,25 +27,26 @@ func (t ticks) between(from, to uint64) time.Duration {
 	return time.Duration(math.Round(float64((to-from)&t.mask) * t.length))
 }
 
-// tracing is what StartTrace asked for, and what is known of the device's clock.
-// It is guarded by the device's lock.
+// tracing is a trace that StartTrace began, and what is known of the device's clock. The
+// lock of the device guards it.
 //
-// The two clocks are not read at one moment anywhere, but no batch begins before
-// it was submitted nor ends after it was seen to be done. Each batch holds the
-// device's clock to that: it is moved later, or earlier, by what it breaks the
-// rule, and soon stands where the quickest start of a batch had it.
+// Nothing reads the clock of the host and that of the device at the same moment. But a
+// batch does not begin before it was submitted, and does not end after it was seen to be
+// done. If a batch breaks this rule, the device's clock is moved until it does not. So
+// the clock soon fits the batch that started most quickly.
 type tracing struct {
 	now  func() time.Duration
 	sink func(gpu.Span)
 	tick ticks
 
-	known bool          // of what follows
-	base  uint64        // a tick
-	at    time.Duration // when it was
-	last  time.Duration // end of the last command reported
+	known bool          // base and at are valid
+	base  uint64        // a tick of the device
+	at    time.Duration // the time of the host at that tick
+	last  time.Duration // the end of the last command reported
 }
 
-// place finds out when a batch was at its first tick.
+// place finds the time of the host at the first tick of a batch. submitted and seen are
+// the times when the batch was submitted and when it was seen to be done.
 func (t *tracing) place(first, last uint64, submitted, seen time.Duration) {
 	at := submitted
 	if t.known {
@@ -55,21 +56,21 @@ func (t *tracing) place(first, last uint64, submitted, seen time.Duration) {
 	t.known, t.base, t.at = true, first, max(at, submitted)
 }
 
-// time is when the tick was, which is one of the batch placed last. Moving the
-// clock must not make commands overlap that did not.
+// time is the time of the host at a tick of the batch that was placed last. Commands must
+// not overlap because the clock was moved, so it is never before the last time.
 func (t *tracing) time(tick uint64) time.Duration {
 	t.last = max(t.last, t.at+t.tick.between(t.base, tick))
 	return t.last
 }
 
-// host reports what the host has timed since begin.
+// host reports a Span that the host has timed since begin.
 func (t *tracing) host(kind gpu.SpanKind, name string, bytes int64, begin time.Duration) {
 	t.sink(gpu.Span{Kind: kind, Name: name, Bytes: bytes, Begin: begin, End: max(begin, t.now())})
 }
 
-// logbook is what is known of a batch's commands while it is traced.
+// logbook has the commands of a batch that is traced.
 type logbook struct {
-	trace     *tracing // nil if it is not
+	trace     *tracing // the trace, or nil if the batch is not traced
 	spans     []gpu.Span
 	submitted time.Duration
 	ticks     []C.uint64_t
@@ -86,14 +87,14 @@ func (l *logbook) move(kind gpu.SpanKind, bytes int64, tag uint64) {
 	}
 }
 
-// StartTrace reports what the device does from now on, as gpu.Timer has it.
+// StartTrace reports what the device does from now on, as gpu.Timer promises.
 // Errors: ErrDeviceLost, ErrClosed.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err error) {
 	if err := d.life.Begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
-	d.flush() // a batch is traced as a whole or not at all
+	d.flush() // either all of a batch is traced or nothing
 	d.trace = nil
 	if sink != nil {
 		d.trace = &tracing{now: now, sink: sink, tick: d.phys.tick}
@@ -101,7 +102,7 @@ func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err 
 	return nil
 }
 
-// reserveTimes makes room for the times of a batch, if it is to have any.
+// reserveTimes reserves room for the times of a batch, if the batch is timed.
 func (d *Device) reserveTimes(b *batch) (timed C.int, err error) {
 	if b.log.trace == nil || !d.phys.info.Features.Timestamps {
 		return 0, nil
@@ -117,7 +118,7 @@ func (d *Device) reserveTimes(b *batch) (timed C.int, err error) {
 	return 1, check("vkCreateQueryPool", r)
 }
 
-// report tells the sink of a batch that is done.
+// report reports a batch that is done to the sink.
 func (d *Device) report(b *batch) {
 	l := &b.log
 	t := l.trace
@@ -141,8 +142,8 @@ func (d *Device) report(b *batch) {
 	t.sink(all)
 }
 
-// readTimes gets the ticks of a batch that is done. It reports false where there
-// are none; that they could not be read is an error of the work.
+// readTimes reads the ticks of a batch that is done. It returns false if there are none.
+// If they cannot be read, that is an error of the work.
 func (d *Device) readTimes(b *batch) bool {
 	if !d.phys.info.Features.Timestamps {
 		return false
@@ -162,8 +163,8 @@ func (d *Device) readTimes(b *batch) bool {
 	return r == success
 }
 
-// timeCompile begins the compilation of m, and returns what ends it. The caller
-// does not hold the lock.
+// timeCompile times the compilation of m until the function that it returns is called.
+// The caller does not hold the lock.
 func (d *Device) timeCompile(m *spv.Module) (done func()) {
 	d.life.Lock()
 	defer d.life.Unlock()

@@ -9,11 +9,11 @@ import (
 	"github.com/lathe-gpu/lathe/internal/device"
 )
 
-// Write copies data into the buffer from offset on. It has taken its copy when
-// it returns. It waits for submitted work that uses the buffer if the host
-// shares the device's memory; otherwise the copy is queued behind that work.
-// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
-// ctx.Err(); nothing is written then.
+// Write copies data into the buffer from offset on. The caller may change data as soon as
+// Write has returned. If the host can map the buffer, Write waits for submitted work that
+// uses it. Otherwise the copy is queued behind that work.
+// Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory, ctx.Err(). After
+// an error nothing is written.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
 	if err := d.life.Begin(); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// errValidation is the kind of error a validation message becomes.
+// errValidation is what the error of a validation message wraps.
 var errValidation = errors.New("validation")
 
-// messages collects what the validation layer says of one instance.
+// messages collects what the validation layer reports about one instance.
 type messages struct {
 	id   uintptr
 	warn func(string)
@@ -24,7 +24,8 @@ type messages struct {
 	errs []error
 }
 
-// listeners finds the messages of an id: C keeps numbers, not Go pointers.
+// listeners has the messages by a number. C keeps the number, because it must not keep a
+// Go pointer.
 var listeners struct {
 	sync.Mutex
 	next uintptr
@@ -49,8 +50,8 @@ func (m *messages) close() {
 	delete(listeners.m, m.id)
 }
 
-// take returns the errors reported since the last call, joined, or nil.
-func (m *messages) take() error {
+// drain returns the errors reported since the last call, joined, or nil.
+func (m *messages) drain() error {
 	if m == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (m *messages) take() error {
 	return err
 }
 
-// maxMessages bounds what is kept between two calls of take.
+// maxMessages is how many messages are kept between two calls of drain.
 const maxMessages = 100
 
 func (m *messages) add(severity uint32, name, text string) {

@@ -7,7 +7,7 @@ package vk
 */
 import "C"
 
-// maxViews bounds the texel views kept of one buffer.
+// maxViews is how many texel views of one buffer are kept.
 const maxViews = 32
 
 // The formats of texel views: RGBA32 as UINT, SINT, SFLOAT.
@@ -33,7 +33,7 @@ type view struct {
 	span   span
 	format uint32
 	handle C.lvk_handle
-	used   uint64 // last batch that uses it
+	used   uint64 // the number of the last batch that uses it
 }
 
 // viewOf returns a texel view of a range of b, for use in batch seq.
@@ -53,7 +53,7 @@ func (d *Device) viewOf(b *buffer, s span, format uint32, seq uint64) (C.lvk_han
 	}
 	objects.views.Add(1)
 	if len(b.views) >= maxViews {
-		// Replace the one unused for longest, if the device is done with it.
+		// Replace the view that was not used for longest, if the device is done with it.
 		old := &b.views[0]
 		for i := range b.views {
 			if b.views[i].used < old.used {

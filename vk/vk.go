@@ -1,29 +1,26 @@
 // Package vk is gpu.Device over Vulkan 1.1 or later.
 //
-// The Vulkan loader is opened at run time, so a program that imports this
-// package starts, and says what is missing, on a machine without Vulkan. Built
-// with the tag novk, or without cgo, the package has no Vulkan in it and Open
-// says so.
+// The package opens the Vulkan loader at run time. So a program that imports it starts on
+// a machine without Vulkan too, and Open says what is missing. If the program is built
+// with the tag novk, or without cgo, the package has no Vulkan in it, and Open says so.
 //
 // # Memory
 //
-// Buffers are ranges of large blocks, 64 MiB at first. A block that has become
-// empty is kept for reuse as long as no more than 256 MiB lie idle, because
-// the first touch of fresh pages costs more than a copy. The total of all
-// blocks stays within the size of the heap they come from, as the driver
-// reports it, whether or not the driver enforces that: beyond it Alloc returns
-// ErrOutOfMemory. A single buffer past Limits.MaxBuffer is a *gpu.LimitError.
+// Buffers are ranges of large blocks, of 64 MiB at first. Empty blocks of up to 256 MiB
+// together are kept for reuse, because the first access to new pages costs more than a
+// copy. All blocks together stay within the size of their heap, as the driver reports it.
+// Beyond that Alloc returns ErrOutOfMemory, whether or not the driver would. A single
+// buffer larger than Limits.MaxBuffer is a *gpu.LimitError.
 //
-// Memory that the host can map is written and read in place, the rest by way of
-// staging memory; the environment variable LATHE_VK_STAGING=1 makes all of it
-// take the second way, which is for tests.
+// Memory that the host can map is written and read in place. Other memory is copied by
+// way of staging memory. The environment variable LATHE_VK_STAGING=1 makes all copies use
+// staging memory. It is for tests.
 //
 // # Batches
 //
-// Submit records into a batch, which goes to the device when it is worth a
-// submission, when a Read, Sync or Close needs it, or when it is full. Barriers
-// are recorded only between dispatches that touch the same bytes of a buffer
-// and write at least once.
+// Submit records into a batch. The batch goes to the device when it is worth a
+// submission, when a Read, Sync or Close needs it, or when it is full. There is a barrier
+// only between dispatches that use the same bytes of a buffer, if one of them writes.
 package vk
 
 import (
@@ -32,7 +29,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// Options are what Open may be told. The zero value is the usual choice.
+// Options are the options of Open. The zero value is the usual choice.
 type Options struct {
 	// Device selects a device as gpu.Choose does: index, part of the name, or
 	// UUID. Empty means the environment variable LATHE_DEVICE, else the best.
@@ -45,25 +42,26 @@ type Options struct {
 	CacheDir string
 	// NoCache keeps pipelines in memory only.
 	NoCache bool
-	// CloseTimeout is how long Close waits for work, which a shader without end
-	// keeps it from for ever; 0 means gpu.DefaultCloseTimeout, less than 0 no bound.
+	// CloseTimeout is how long Close waits for work. Without a bound it would wait for
+	// ever for a shader that does not end. 0 means gpu.DefaultCloseTimeout, less than
+	// 0 means no bound.
 	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
-	// was found; nil writes them to standard error. It must not call the device.
+	// was found. It must not call the device. nil writes them to standard error.
 	Warn func(string)
 }
 
 // Report is what Probe found out about Vulkan on this machine.
 type Report struct {
-	Built           bool              // false where the program was built without Vulkan
-	LoaderPath      string            // library that was opened, "" if none
+	Built           bool              // whether the program was built with Vulkan
+	LoaderPath      string            // the library that was opened, or ""
 	LoaderError     string            // why each library could not be opened
-	InstanceVersion string            // of the loader, such as "1.3.239"
-	ICDFolders      []string          // folders searched for drivers
-	ICDFiles        []string          // driver manifests found
-	Env             map[string]string // environment variables in force that steer the loader
-	Layers          []string          // layers the loader knows
-	Devices         []gpu.Info        // usable devices, as List gives them
-	Unusable        []string          // devices that cannot be used, with the reason
-	Error           error             // what List would return; nil if there is a device
+	InstanceVersion string            // the version of the loader, such as "1.3.239"
+	ICDFolders      []string          // the folders that were searched for drivers
+	ICDFiles        []string          // the driver manifests that were found
+	Env             map[string]string // the environment variables that are set and control the loader
+	Layers          []string          // the layers that the loader knows
+	Devices         []gpu.Info        // the usable devices, as List returns them
+	Unusable        []string          // the devices that cannot be used, with the reason
+	Error           error             // the error of List; nil if there is a device
 }
