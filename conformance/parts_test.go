@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -181,7 +181,7 @@ func TestCheckKernelsCatches(t *testing.T) {
 		return &spec.Op{Name: "saxpy", Kernels: []spec.Kernel{{Name: kernelName, Params: params}}}
 	}
 	names := []string{kernelName}
-	module := spec.Modules(spirv.Module)
+	module := spec.Modules(extra.Module)
 	if err := CheckKernels([]*spec.Op{saxpy(kernelParams{})}, names, module); err != nil {
 		t.Errorf("right kernels: %v", err)
 	}

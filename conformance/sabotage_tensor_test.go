@@ -48,7 +48,7 @@ func newLookup() *spec.Op {
 			return &spec.Plan{}, nil
 		}
 		return &spec.Plan{
-			Steps: []spec.Step{{Kernel: addKernel, Params: countParams{uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
+			Steps: []spec.Step{{Module: free(addKernel), Params: countParams{uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
 				Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Status(0)}, {Buf: spec.Out(0)}}}},
 			Checks: []spec.DeviceCheck{{Error: func(w [4]uint32) error {
 				return fmt.Errorf("lookup: %w: index %d is out of range", errs.ErrInvalidArgument, ^w[0])
@@ -207,7 +207,7 @@ func newPair() *spec.Op {
 		p := &spec.Plan{}
 		for _, s := range [][]spec.Bind{{{Buf: spec.In(0)}, {Buf: spec.In(0)}, {Buf: spec.Out(1)}}, {{Buf: spec.In(0)}, {Buf: spec.In(1)}, {Buf: spec.Out(0)}}} {
 			if n := in[0].Elems(); n > 0 {
-				p.Steps = append(p.Steps, spec.Step{Kernel: addKernel, Params: countParams{uint32(n)}, Groups: [3]uint32{1, 1, 1}, Bind: s})
+				p.Steps = append(p.Steps, spec.Step{Module: free(addKernel), Params: countParams{uint32(n)}, Groups: [3]uint32{1, 1, 1}, Bind: s})
 			}
 		}
 		return p, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
-	_ "github.com/lathe-gpu/lathe/spirv/extra" // the kernel that the victim stands in for
+	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -23,6 +23,15 @@ import (
 
 // The kernel stands in for this shader, for its bindings and parameters.
 const kernelName = "demo/saxpy.f32"
+
+// free is the module of a kernel that belongs to no operation.
+func free(name string) *gpu.Module {
+	m, err := extra.Module(name)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
 
 type kernelParams struct {
 	N uint32
@@ -69,7 +78,7 @@ func newVictim() *spec.Op {
 			p.A = 1
 		}
 		return &spec.Plan{Steps: []spec.Step{{
-			Kernel: kernelName, Params: p, Groups: [3]uint32{1, 1, 1},
+			Module: free(kernelName), Params: p, Groups: [3]uint32{1, 1, 1},
 			Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
 		}}}, nil
 	}
@@ -274,7 +283,7 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 			op: func(op *spec.Op) {
 				op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 					return &spec.Plan{Steps: []spec.Step{{
-						Kernel: kernelName, Params: kernelParams{N: uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
+						Module: free(kernelName), Params: kernelParams{N: uint32(in[0].Elems())}, Groups: [3]uint32{1, 1, 1},
 						Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
 					}}}, nil
 				}

@@ -143,15 +143,7 @@ func (s *shader) find(name string) ([]byte, error) {
 // it was built, and its hash is part of the ABI text.
 // Errors: ErrInvalidArgument for an unknown name, ErrABIMismatch for a kernel that is
 // not the one of the ABI text.
-func Module(name string) (*spv.Module, error) {
-	m, err := own().load(name)
-	if m == nil {
-		if other := pack.More(name); other != nil {
-			return other, nil
-		}
-	}
-	return m, err
-}
+func Module(name string) (*spv.Module, error) { return own().load(name) }
 
 // Declared returns what the ABI text says of a kernel, without its code: name, hash,
 // kinds, accesses and types of bindings, names, types and offsets of params, constants,

@@ -31,9 +31,9 @@ var layers = []layer{
 	{"value", "handles internal/errs", "a Value is computed with on the host; what a handle stands for belongs to the package that has the table"},
 	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
 	{"abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
-	{"internal/pack", "internal/spv", "a packed file holds modules by name, whatever they compute"},
+	{"internal/pack", "", "a packed file holds modules by name, whatever they compute"},
 	{"spirv", "abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
-	{"spirv/extra", "internal/errs internal/pack internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
+	{"spirv/extra", "internal/errs internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},

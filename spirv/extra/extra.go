@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/internal/pack"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -44,8 +43,6 @@ var modules = sync.OnceValues(func() (map[string]*spv.Module, error) {
 	}
 	return all, nil
 })
-
-func init() { pack.SetMore(Module) }
 
 // Module returns the kernel of a name such as "demo/saxpy.f32". Every caller shares it.
 // Errors: ErrInvalidArgument for an unknown name.
