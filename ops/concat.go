@@ -80,7 +80,7 @@ var concatOp = movement.Define(movement.Movement[Concat]{
 			{tensor.Contiguous(tensor.F32, 2, 3, 4), tensor.Contiguous(tensor.F32, 2, 4, 5)},
 			{tensor.Contiguous(tensor.F32, 2, 3, 4), tensor.Contiguous(tensor.F16, 2, 3, 4)},
 		},
-		Dims: []spec.Dim{{Name: "tensors", Only: []int{2, 1, 11}}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
+		Dims:  []spec.Dim{{Name: "tensors", Only: []int{2, 1, 11}}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
 		Sizes: [][]int{{1001, 1, 3}},
 		Inputs: func(_ Concat, d tensor.DType, dims []int) []tensor.Desc {
 			if dims[0] > 100 && d != tensor.F32 && d != tensor.U8 {

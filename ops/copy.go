@@ -27,7 +27,7 @@ func (Copy) PlanFrom(t *spec.Target, in, out tensor.Desc, src, dst int) (*spec.P
 		return nil, fmt.Errorf("ops: copy: %w", err)
 	}
 	if t == nil || in.DType != out.DType || !slices.Equal(in.Shape, out.Shape) || src < 0 || dst < 0 {
-		return nil, invalid("copy", "from %v at %d to %v at %d (want tensors of one shape and dtype, and a target)", in, src, out, dst)
+		return nil, fmt.Errorf("ops: copy: %w", planner.Invalid("from %v at %d to %v at %d (want tensors of one shape and dtype, and a target)", in, src, out, dst))
 	}
 	from, to := planner.OperandOf(spec.In(0), in), planner.OperandOf(spec.Out(0), out)
 	from.Base, to.Base = src, dst

@@ -1,9 +1,11 @@
-package ops
+package gemm
 
 import (
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -25,13 +27,13 @@ type attentionParams struct {
 type mergeParams struct{ Rows, Wide, Part, Parts, First, Last, Before, After uint32 }
 
 var attentionKernels = slices.Concat(
-	dtypeVariants("nn/attention_softmax", attentionParams{}, floats, func(d tensor.DType) bool { return d == tensor.F32 }),
+	planner.DTypeVariants("nn/attention_softmax", attentionParams{}, planner.Floats, func(d tensor.DType) bool { return d == tensor.F32 }),
 	[]spec.Kernel{
 		{Name: "nn/attention_softmax.f32.masked.texel", Params: attentionParams{}},
 		{Name: "nn/attention_softmax.f16.masked.texel", Params: attentionParams{}},
 		{Name: "nn/attention_softmax.bf16.masked.texel", Params: attentionParams{}},
 	},
-	dtypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
+	planner.DTypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
 )
 
 // attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile: scores and weights
@@ -41,10 +43,10 @@ type attention struct {
 	plan  *spec.Plan
 	scale float64
 	// Steps are along the batch dimensions, queries and keys; mask may be nil.
-	mask *gemmMatrix
+	mask *planner.Operand
 	// Both have the shape batch, queries, and then keys and d, or dv and keys.
-	scores, values *gemm
-	out            gemmMatrix
+	scores, values *product
+	out            planner.Operand
 	// A tile has keys in parts blocks, of block keys each.
 	parts, block int
 	// Temporary buffers: scores, their exponentials, products and statistics.
@@ -55,28 +57,28 @@ type attention struct {
 	whole, direct bool
 }
 
-func (a *attention) size() int { return a.scores.cell().Size() }
+func (a *attention) size() int { return a.scores.accumulator().Size() }
 
 // run plans all tiles.
 func (a *attention) run() error {
 	g := a.values
 	dims := g.shape[:g.dimK()] // batch, queries, dv
 	sq, dv, keys := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
-	span := maxSpan(a.t, a.scores.mode != gemmShared)
-	room := int((min(span, attentionBudget) - windowAlign(a.t)) / int64(a.size()))
+	span := planner.MaxSpan(a.t, a.scores.kind != sharedKind)
+	room := int((min(span, attentionBudget) - planner.WindowAlign(a.t)) / int64(a.size()))
 	rows := 1
 	for _, n := range dims[:g.dimN()] {
 		rows = min(rows*n, 1<<30)
 	}
-	a.parts, a.block = 1, min(ceilDiv(max(keys, 1), 8)*8, attentionBlock)
+	a.parts, a.block = 1, min(planner.CeilDiv(max(keys, 1), 8)*8, attentionBlock)
 	if rows < 16 { // few rows: blocks of keys side by side
-		a.parts = max(min(16, ceilDiv(keys, attentionBlock), int(a.t.MaxGroups[2])), 1)
+		a.parts = max(min(16, planner.CeilDiv(keys, attentionBlock), int(a.t.MaxGroups[2])), 1)
 	}
 	reach := func() int { // keys of a tile that can be bound
 		// Packed values are four columns at least, and must not be cut along the keys: a
 		// part of them would meet the weights of another.
-		most := min(room, int(min(span, gemmBudget)/int64(4*a.size())))
-		for _, o := range []int{a.scores.b.steps[g.dimM()+1], g.b.steps[g.dimK()]} {
+		most := min(room, int(min(span, packBudget)/int64(4*a.size())))
+		for _, o := range []int{a.scores.b.Strides[g.dimM()+1], g.b.Strides[g.dimK()]} {
 			most = min(most, (room-dv)/max(o, 1))
 		}
 		return most
@@ -89,46 +91,46 @@ func (a *attention) run() error {
 	if dv*(1+a.parts) <= room/8 {
 		a.cols = dv
 	}
-	wide := ceilDiv(a.cols, 4) * 4
+	wide := planner.CeilDiv(a.cols, 4) * 4
 	most := min(room/(a.parts*a.block), room/(1+a.parts)/wide, room/(2*(a.parts+2)))
 	if a.cols < dv {
-		window := int((span - windowAlign(a.t)) / int64(a.out.dtype.Size()))
+		window := int((span - planner.WindowAlign(a.t)) / int64(a.out.DType.Size()))
 		most = min(most, (window-a.cols)/dv+1)
 	}
 	most = max(most, 1)
 	matrices, height := 1, min(sq, most)
 	// What the mask has for a tile must fit a binding too.
-	left := int((span-windowAlign(a.t))/int64(a.out.dtype.Size())) - a.parts*a.block
-	if a.mask != nil && a.mask.steps[g.dimM()] > 0 {
-		height = min(height, left/a.mask.steps[g.dimM()]+1)
-		left -= (height - 1) * a.mask.steps[g.dimM()]
+	left := int((span-planner.WindowAlign(a.t))/int64(a.out.DType.Size())) - a.parts*a.block
+	if a.mask != nil && a.mask.Strides[g.dimM()] > 0 {
+		height = min(height, left/a.mask.Strides[g.dimM()]+1)
+		left -= (height - 1) * a.mask.Strides[g.dimM()]
 	}
 	if height == sq && a.parts == 1 && a.cols == dv {
 		matrices = max(min(most/sq, g.size(g.inner())), 1)
-		if a.mask != nil && a.mask.steps[g.inner()] > 0 {
-			matrices = min(matrices, left/a.mask.steps[g.inner()]+1)
+		if a.mask != nil && a.mask.Strides[g.inner()] > 0 {
+			matrices = min(matrices, left/a.mask.Strides[g.inner()]+1)
 		}
 	}
 	a.rows = matrices * height
 	a.whole = a.parts == 1 && keys > 0 && keys <= a.block
 	cell := int64(a.size())
-	a.s = a.scores.scratch(int64(a.rows*a.parts*a.block) * cell)
-	a.e = a.scores.scratch(int64(a.rows*a.parts*a.block) * cell)
+	a.s = planner.AddScratch(a.plan, int64(a.rows*a.parts*a.block)*cell)
+	a.e = planner.AddScratch(a.plan, int64(a.rows*a.parts*a.block)*cell)
 	g.parts = a.parts
-	if a.direct = a.whole && g.takes(a.out, nil); !a.direct {
-		a.o = a.scores.scratch(int64((1+a.parts)*a.rows*wide) * cell)
+	if a.direct = a.whole && g.canWrite(a.out, nil); !a.direct {
+		a.o = planner.AddScratch(a.plan, int64((1+a.parts)*a.rows*wide)*cell)
 	}
-	a.stats = a.scores.scratch(int64(2*(a.parts+2)*a.rows) * cell)
+	a.stats = planner.AddScratch(a.plan, int64(2*(a.parts+2)*a.rows)*cell)
 	step := slices.Clone(dims)
 	for d := range g.outer() + 1 {
 		step[d] = 1
 	}
 	step[g.inner()], step[g.dimM()], step[g.dimN()] = matrices, height, a.cols
-	return tiles(box{make([]int, len(dims)), slices.Clone(dims)}, step, a.tile)
+	return planner.Tiles(planner.RegionOf(dims), step, a.tile)
 }
 
 // tile plans some rows and columns of the result, over all keys.
-func (a *attention) tile(b box) error {
+func (a *attention) tile(b planner.Region) error {
 	g := a.values
 	all := g.size(g.dimK())
 	if all == 0 {
@@ -148,36 +150,36 @@ func (a *attention) tile(b box) error {
 			return err
 		}
 	}
-	at := box{append(slices.Clone(b.from), 0), append(slices.Clone(b.n), all)}
+	at := planner.Region{From: append(slices.Clone(b.From), 0), N: append(slices.Clone(b.N), all)}
 	g.parts = 1
-	return g.finish(at, a.o, 0, ceilDiv(b.n[g.dimN()], 4)*4, a.out, nil)
+	return g.addFinish(at, a.o, 0, planner.CeilDiv(b.N[g.dimN()], 4)*4, a.out, nil)
 }
 
 // weigh plans the scores of a tile, their exponentials and the products of those
 // with the values.
-func (a *attention) weigh(b box, from, keys int) error {
+func (a *attention) weigh(b planner.Region, from, keys int) error {
 	g := a.values
 	m, n := g.dimM(), g.dimN()
-	wide, height := ceilDiv(keys, 4)*4, b.n[m]
+	wide, height := planner.CeilDiv(keys, 4)*4, b.N[m]
 	// The tile as a matrix of rows × keys, or of rows × dv.
-	tileOf := func(ref spec.Ref, at box, wide, base int) gemmMatrix {
-		t := gemmMatrix{strided: strided{ref, a.scores.cell(), make([]int, len(g.shape))}, base: int64(base)}
-		t.steps[g.inner()], t.steps[m] = height*wide, wide
+	tileOf := func(ref spec.Ref, at planner.Region, wide, base int) planner.Operand {
+		t := planner.Operand{Ref: ref, DType: a.scores.accumulator(), Strides: make([]int, len(g.shape)), Base: base}
+		t.Strides[g.inner()], t.Strides[m] = height*wide, wide
 		for _, d := range []int{g.inner(), m} {
-			t.base -= int64(at.from[d]) * int64(t.steps[d])
+			t.Base -= at.From[d] * t.Strides[d]
 		}
 		return t
 	}
-	at := box{append(slices.Clone(b.from), 0), append(slices.Clone(b.n), a.scores.size(g.dimK()))}
-	at.from[n], at.n[n] = from, keys
+	at := planner.Region{From: append(slices.Clone(b.From), 0), N: append(slices.Clone(b.N), a.scores.size(g.dimK()))}
+	at.From[n], at.N[n] = from, keys
 	s := tileOf(a.s, at, wide, 0)
-	s.steps[n] = 1
-	s.base -= int64(from)
-	if err := a.scores.region(at, s, nil, false); err != nil {
+	s.Strides[n] = 1
+	s.Base -= from
+	if err := a.scores.addRegion(at, s, nil, false); err != nil {
 		return err
 	}
 
-	rows := b.n[g.inner()] * height
+	rows := b.N[g.inner()] * height
 	p := attentionParams{
 		Rows: uint32(rows), Height: uint32(height), Keys: uint32(keys), Wide: uint32(wide / 4),
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
@@ -186,55 +188,53 @@ func (a *attention) weigh(b box, from, keys int) error {
 	if a.whole {
 		p.Whole = 1
 	}
-	step := spec.Step{Kernel: "nn/attention_softmax." + a.scores.a.dtype.String(), Bind: []spec.Bind{{Buf: a.s}, {Buf: a.s}, {Buf: a.e}, {Buf: a.stats}}}
-	local := smallGroup
+	kernel := "nn/attention_softmax." + a.scores.a.DType.String()
+	step := spec.Step{Bind: []spec.Bind{{Buf: a.s}, {Buf: a.s}, {Buf: a.e}, {Buf: a.stats}}}
+	local := planner.SmallGroup
 	switch {
-	case a.scores.mode == gemmShared:
+	case a.scores.kind == sharedKind:
 	case a.mask != nil:
-		step.Kernel, local = step.Kernel+".masked.texel", 8
+		kernel, local = kernel+".masked.texel", 8
 	default:
-		step.Kernel, local = "nn/attention_softmax.f32.texel", 8
-	}
-	emit := func(p attentionParams) (err error) {
-		step.Params = p
-		step.Groups, err = grid(a.t, ceilDiv(int64(p.Rows)*int64(a.parts), int64(local)))
-		a.plan.Steps = append(a.plan.Steps, step)
-		return err
+		kernel, local = "nn/attention_softmax.f32.texel", 8
 	}
 	if a.mask != nil {
-		at := box{slices.Clone(at.from), slices.Clone(at.n)}
-		at.n[g.dimK()] = 1
+		at := at.Clone()
+		at.N[g.dimK()] = 1
 		p.Masked = 1
-		p.MaskMatrix, p.MaskRow, p.MaskCol = uint32(a.mask.steps[g.inner()]), uint32(a.mask.steps[m]), uint32(a.mask.steps[n])
-		step.Bind[1], p.MaskBase = a.mask.bound(a.t, at)
+		p.MaskMatrix, p.MaskRow, p.MaskCol = uint32(a.mask.Strides[g.inner()]), uint32(a.mask.Strides[m]), uint32(a.mask.Strides[n])
+		step.Bind[1], p.MaskBase = a.mask.Window(a.t, at)
 	}
-	if err := emit(p); err != nil {
+	step.Module, step.Params = spirv.Kernel(kernel), p
+	var err error
+	if step.Groups, err = planner.Grid(a.t, planner.CeilDiv(int64(rows)*int64(a.parts), int64(local))); err != nil {
 		return err
 	}
+	a.plan.Steps = append(a.plan.Steps, step)
 
-	at = box{append(slices.Clone(b.from), from), append(slices.Clone(b.n), keys)}
-	columns := ceilDiv(b.n[n], 4) * 4
+	at = planner.Region{From: append(slices.Clone(b.From), from), N: append(slices.Clone(b.N), keys)}
+	columns := planner.CeilDiv(b.N[n], 4) * 4
 	g.a = tileOf(a.e, at, wide, 0)
-	g.a.steps[g.dimK()] = 1
-	g.a.base -= int64(from)
+	g.a.Strides[g.dimK()] = 1
+	g.a.Base -= from
 	g.parts, g.part, g.run = a.parts, rows*columns, a.block
 	if a.direct {
-		return g.region(at, a.out, nil, false)
+		return g.addRegion(at, a.out, nil, false)
 	}
 	before := rows * columns // what was made of the keys before
 	if a.whole {
 		before = 0
 	}
 	o := tileOf(a.o, at, columns, before)
-	o.steps[n] = 1
-	o.base -= int64(at.from[n])
-	return g.region(at, o, nil, false)
+	o.Strides[n] = 1
+	o.Base -= at.From[n]
+	return g.addRegion(at, o, nil, false)
 }
 
 // merge plans the sum of the parts of a tile and of what was there before.
-func (a *attention) merge(b box, round, parts int, last bool) error {
+func (a *attention) merge(b planner.Region, round, parts int, last bool) error {
 	g := a.values
-	rows, wide := b.n[g.inner()]*b.n[g.dimM()], ceilDiv(b.n[g.dimN()], 4)
+	rows, wide := b.N[g.inner()]*b.N[g.dimM()], planner.CeilDiv(b.N[g.dimN()], 4)
 	p := mergeParams{
 		Rows: uint32(rows), Wide: uint32(wide), Part: uint32(rows * wide), Parts: uint32(parts),
 		Before: uint32(2 * rows * (a.parts + round%2)), After: uint32(2 * rows * (a.parts + 1 - round%2)),
@@ -245,9 +245,9 @@ func (a *attention) merge(b box, round, parts int, last bool) error {
 	if last {
 		p.Last = 1
 	}
-	groups, err := grid(a.t, ceilDiv(int64(rows)*int64(wide), smallGroup))
+	groups, err := planner.Grid(a.t, planner.CeilDiv(int64(rows)*int64(wide), planner.SmallGroup))
 	a.plan.Steps = append(a.plan.Steps, spec.Step{
-		Kernel: "nn/attention_merge." + g.cell().String(), Bind: []spec.Bind{{Buf: a.o}, {Buf: a.stats}}, Params: p, Groups: groups,
+		Module: spirv.Kernel("nn/attention_merge." + g.accumulator().String()), Bind: []spec.Bind{{Buf: a.o}, {Buf: a.stats}}, Params: p, Groups: groups,
 	})
 	return err
 }

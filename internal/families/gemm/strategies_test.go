@@ -1,4 +1,4 @@
-package ops
+package gemm
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestGemmWays plans products by each of their ways, and wants the kernels that
-// the way is named after.
-func TestGemmWays(t *testing.T) {
+// TestStrategies plans products by each of their strategies, and wants the kernels that
+// the strategy is named after.
+func TestStrategies(t *testing.T) {
 	target := spec.Target{
 		CPU: true, MaxBinding: 1 << 30, MaxTexels: 1 << 26, OffsetAlign: 16, TexelAlign: 16, TexelBuffers: true,
 		MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024,
@@ -24,18 +24,15 @@ func TestGemmWays(t *testing.T) {
 	for _, s := range [][3]int{{512, 512, 512}, {512, 64, 512}, {64, 64, 8192}, {16, 128, 64}, {9, 33, 16}, {1, 64, 64}, {1, 4096, 512}, {512, 4, 512}} {
 		a, b := tensor.Contiguous(tensor.F32, s[0], s[2]), tensor.Contiguous(tensor.F32, s[2], s[1])
 		out := tensor.Contiguous(tensor.F32, s[0], s[1])
-		by := func(way string) *product {
+		by := func(strategy string) *product {
 			own := target
-			own.Strategy = way
-			p, err := newProduct(MatMul{}, &own, &spec.Plan{}, []tensor.Desc{a, b}, out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			own.Strategy = strategy
+			p, _, _ := transposes{}.product(&own, &spec.Plan{}, []tensor.Desc{a, b}, out)
 			return p
 		}
-		for i, way := range gemmWays(by("").gemm) {
-			p, what := by(way), fmt.Sprintf("%v by %s", s, way)
-			if way == byWhole {
+		for i, strategy := range by("").strategies() {
+			p, what := by(strategy), fmt.Sprintf("%v by %s", s, strategy)
+			if strategy == byWhole {
 				if p.parts != 1 {
 					t.Errorf("%s: %d parts of k (want 1)", what, p.parts)
 				}
@@ -43,18 +40,18 @@ func TestGemmWays(t *testing.T) {
 			}
 			got := p.tile().kernel
 			seen[got] = true
-			if p.way() != way || !slices.Contains(kernels[way], got) {
-				t.Errorf("%s: %s, which is the way %s (want one of %s)", what, got, p.way(), kernels[way])
+			if p.strategy() != strategy || !slices.Contains(kernels[strategy], got) {
+				t.Errorf("%s: %s, which is the strategy %s (want one of %s)", what, got, p.strategy(), kernels[strategy])
 			}
-			if own := by("").tile().kernel; i == 0 && !slices.Contains(kernels[way], own) {
-				t.Errorf("%v: %s is not the first way, %s", s, own, way)
+			if own := by("").tile().kernel; i == 0 && !slices.Contains(kernels[strategy], own) {
+				t.Errorf("%v: %s is not the first strategy, %s", s, own, strategy)
 			}
 		}
 	}
-	for way, all := range kernels {
+	for strategy, all := range kernels {
 		for _, k := range all {
 			if !seen[k] {
-				t.Errorf("%s: %s was not tried", way, k)
+				t.Errorf("%s: %s was not tried", strategy, k)
 			}
 		}
 	}
@@ -84,25 +81,49 @@ func TestNarrowOperands(t *testing.T) {
 		in := []tensor.Desc{tensor.Contiguous(tensor.F16, c.m, c.k), tensor.Contiguous(tensor.F16, c.k, c.n)}
 		out := tensor.Contiguous(tensor.F16, c.m, c.n)
 		plan := &spec.Plan{}
-		p, err := newProduct(MatMul{}, target, plan, in, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, to, _ := transposes{}.product(target, plan, in, out)
 		if got := p.tile().kernel; got != c.kernel {
 			t.Errorf("[%d,%d,%d]: %s (want %s)", c.m, c.n, c.k, got, c.kernel)
 		}
-		if err := p.into(p.out, nil); err != nil {
+		if err := p.addTo(to, nil); err != nil {
 			t.Fatal(err)
 		}
 		packed := int64(0)
 		for _, s := range plan.Steps {
-			if q, ok := s.Params.(gemmPackParams); ok {
+			if q, ok := s.Params.(packParams); ok {
 				packed += int64(q.Count) * 4
 			}
 		}
 		whole := packed >= int64(c.k)*int64(max(c.m, c.n))
 		if whole != (c.reads == tensor.F32) {
 			t.Errorf("[%d,%d,%d]: %d elements are packed", c.m, c.n, c.k, packed)
+		}
+	}
+}
+
+// TestShortBindings plans products whose rows are longer than bindings of a few hundred
+// elements: the result is made of chunks of rows, none of which is empty.
+func TestShortBindings(t *testing.T) {
+	for _, size := range []int64{1 << 10, 2 << 10, 4 << 10} {
+		for _, shape := range [][3]int{{65, 3, 16}, {100, 8, 7}, {63, 13, 8}, {9, 300, 64}} {
+			for _, strategy := range []string{"", byPanel, byTall, byDot, byShared} {
+				target := &spec.Target{
+					CPU: true, MaxBinding: size, MaxTexels: size / 16, OffsetAlign: 32, TexelAlign: 32, TexelBuffers: true,
+					MaxGroups: [3]uint32{50, 50, 50}, MaxInvocations: 128, MaxSharedBytes: 4096, Strategy: strategy,
+				}
+				in := []tensor.Desc{tensor.Contiguous(tensor.BF16, shape[0], shape[2]), tensor.Contiguous(tensor.BF16, shape[2], shape[1])}
+				out := tensor.Contiguous(tensor.BF16, shape[0], shape[1])
+				plan := &spec.Plan{}
+				g, to, _ := transposes{}.product(target, plan, in, out)
+				if err := g.addTo(to, nil); err != nil {
+					t.Errorf("%v by %q in bindings of %d bytes: %v", shape, strategy, size, err)
+				}
+				for i, s := range plan.Steps {
+					if slices.Contains(s.Groups[:], 0) {
+						t.Errorf("%v by %q in bindings of %d bytes: step %d, %s, has no workgroups", shape, strategy, size, i, s.Name())
+					}
+				}
+			}
 		}
 	}
 }

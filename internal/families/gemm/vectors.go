@@ -1,19 +1,22 @@
-package ops
+package gemm
 
-import "github.com/lathe-gpu/lathe/tensor"
+import (
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/tensor"
+)
 
 // What kernels of CPU drivers read where it lies, and products by a vector.
 
-// byRow reports whether panels are of one row.
-func (g *gemm) byRow() bool {
+// usesRows reports whether panels are of one row.
+func (g *product) usesRows() bool {
 	return g.t.Strategy == byRow || g.size(g.dimM()) <= 4 && g.t.Strategy != byWide && g.t.Strategy != byPanel
 }
 
-// long reports whether panels of one row are long ones, which read memory in runs of
+// usesLong reports whether panels of one row are long ones, which read memory in runs of
 // 2 KiB: where enough of them are left for all processors, slices of k counted.
-func (g *gemm) long() bool {
+func (g *product) usesLong() bool {
 	n := g.size(g.dimN())
-	groups := ceilDiv(n, 512)
+	groups := planner.CeilDiv(n, 512)
 	if groups*512 > n+n/4 { // too much of a last one would be for nothing
 		return false
 	}
@@ -26,7 +29,7 @@ func (g *gemm) long() bool {
 
 // slices is how many parts of k long panels take one after the other: of 256 rows of B,
 // so that a processor that walks along them has their pages at hand.
-func (g *gemm) slices() int {
+func (g *product) slices() int {
 	for _, d := range g.shape[:g.dimM()] {
 		if d > 1 {
 			return 1
@@ -38,48 +41,48 @@ func (g *gemm) slices() int {
 // narrow is the dtype of the operand that the kernels for vectors read where it lies, of
 // 16 bits or 32: to turn a matrix into f32 first would cost more than its product by a
 // vector.
-func (g *gemm) narrow() tensor.DType {
+func (g *product) narrow() tensor.DType {
 	x, y := g.sides()
 	s := x
 	switch {
-	case g.mode == gemmPanel && g.byRow():
+	case g.kind == panelKind && g.usesRows():
 		s = y
-	case g.mode != gemmDot:
+	case g.kind != dotKind:
 		return tensor.F32
 	}
-	if g.reads = s.dtype; g.lies(s) {
-		return s.dtype
+	if g.reads = s.DType; g.isReadable(s) {
+		return s.DType
 	}
 	return tensor.F32
 }
 
-// whole reports whether every step of a CPU kernel's operand is one of whole
-// texels but that along dim, which is 1.
-func (o gemmMatrix) whole(dim int) bool {
-	texel := perTexel(o.dtype)
-	for d, s := range o.steps {
+// inTexels reports whether every stride of an operand of a CPU kernel is one of whole
+// texels, except that along dim, which is 1.
+func inTexels(o planner.Operand, dim int) bool {
+	texel := perTexel(o.DType)
+	for d, s := range o.Strides {
 		if d == dim && s != 1 || d != dim && s%texel != 0 {
 			return false
 		}
 	}
-	return o.base%int64(texel) == 0
+	return o.Base%texel == 0
 }
 
 // perTexel is how many elements a texel of 16 bytes holds.
 func perTexel(d tensor.DType) int { return 16 / d.Size() }
 
-// lies reports whether a CPU kernel can read the side where it lies: in f32, or in
+// isReadable reports whether a CPU kernel can read the side where it lies: in f32, or in
 // g.reads the one that kernels take so.
-func (g *gemm) lies(s side) bool {
-	k, along, texel := g.size(g.dimK()), s.dim, perTexel(s.dtype)
-	if s.alone {
+func (g *product) isReadable(s side) bool {
+	k, along, texel := g.size(g.dimK()), s.dim, perTexel(s.DType)
+	if s.alongK {
 		along = g.dimK()
 	}
-	if s.dtype != tensor.F32 {
+	if s.DType != tensor.F32 {
 		first := s.slot == 0 != g.swapped()
-		if s.dtype != g.reads || first != (g.mode == gemmDot) || g.size(along)%texel != 0 {
+		if s.DType != g.reads || first != (g.kind == dotKind) || g.size(along)%texel != 0 {
 			return false
 		}
 	}
-	return s.whole(along) && (k%4 == 0 || g.filled && s.slot == 0)
+	return inTexels(s.Operand, along) && (k%4 == 0 || g.filled && s.slot == 0)
 }

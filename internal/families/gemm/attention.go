@@ -1,0 +1,280 @@
+package gemm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Attention is scaled dot-product attention in bounded memory.
+type Attention[A spec.Call] struct {
+	Name, Doc, Source string
+	ONNX              []string
+	Defaults          A
+	// Scale returns what multiplies the scores.
+	Scale func(a A) float64
+	// Calls are the attributes to try besides Defaults, and Invalid those to refuse.
+	Calls, Invalid []A
+}
+
+// DefineAttention declares attention. The inputs q, k and v may have any strides.
+func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
+	matrix := func(name, doc string) spec.Arg {
+		return spec.Arg{Name: name, Doc: doc, DTypes: planner.Floats, Strides: spec.AnyStrides}
+	}
+	return spec.Register(spec.Define(spec.Definition[A]{
+		Name: m.Name, Group: "nn", Doc: m.Doc, Source: m.Source,
+		In: []spec.Arg{
+			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the dimensions before are broadcast to q's"), matrix("v", "[..., skv,dv], likewise"),
+			{Name: "mask", Doc: "added to the scores, broadcast to [..., sq,skv]", Optional: true, DTypes: planner.Floats},
+		},
+		Out:      []spec.Arg{{Name: "out", Doc: "[..., sq,dv]"}},
+		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: m.ONNX},
+		Defaults: m.Defaults,
+		Kernels:  attentionKernels,
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if s := m.Scale(a); math.IsNaN(s) || math.IsInf(s, 0) || math.Abs(s) > math.MaxFloat32 {
+				return nil, planner.Invalid("scale (got %v, want a finite number of f32)", s)
+			}
+			out, err := attentionShape(in)
+			return []tensor.Desc{out}, err
+		},
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if err := planner.CheckTarget(t, in[0]); err != nil {
+				return nil, err
+			}
+			plan := &spec.Plan{}
+			if out[0].Elems() == 0 {
+				return plan, nil
+			}
+			return plan, newAttention(m.Scale(a), t, plan, in, out[0]).run()
+		},
+		Strategies: func(_ A, t *spec.Target, in, out []tensor.Desc) []string { return attentionStrategies(t, in, out) },
+		SizeClass: func(_ A, in []tensor.Desc) []int {
+			matrices, sq, skv, d, dv := attentionSizes(in)
+			return []int{matrices, sq, skv, d, dv}
+		},
+		Reference: func(a A, in, out []*tensor.Host) { attentionReference(m.Scale(a), in, out) },
+		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			return attentionTolerance(m.Scale(a), d, in)
+		},
+		Cost: func(_ A, in []tensor.Desc) spec.Cost {
+			matrices, sq, skv, d, dv := attentionSizes(in)
+			rows := int64(matrices) * int64(sq)
+			bytes := rows * int64(dv) * int64(in[0].DType.Size())
+			for _, d := range in {
+				bytes += d.Bytes()
+			}
+			return spec.Cost{Flops: 2 * rows * int64(skv) * int64(d+dv), Bytes: bytes}
+		},
+		Cases: attentionCases(m),
+	}))
+}
+
+// attentionSizes are how many matrices of queries there are, and their sizes.
+func attentionSizes(in []tensor.Desc) (matrices, sq, skv, d, dv int) {
+	q, k, v := in[0].Shape, in[1].Shape, in[2].Shape
+	matrices = 1
+	for _, n := range q[:len(q)-2] {
+		matrices *= n
+	}
+	return matrices, q[len(q)-2], k[len(k)-2], q[len(q)-1], v[len(v)-1]
+}
+
+// attentionShape checks the inputs and returns the result.
+func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
+	q, k, v := in[0], in[1], in[2]
+	for _, d := range in {
+		if d.DType != q.DType {
+			return tensor.Desc{}, planner.Invalid("dtypes differ: %v", in)
+		}
+	}
+	if len(q.Shape) < 2 || len(k.Shape) < 2 || len(v.Shape) < 2 {
+		return tensor.Desc{}, planner.Invalid("q %v, k %v, v %v (want two dimensions or more of each)", q, k, v)
+	}
+	last := func(d tensor.Desc, n int) int { return d.Shape[len(d.Shape)-n] }
+	if last(q, 1) != last(k, 1) || last(k, 2) != last(v, 2) {
+		return tensor.Desc{}, planner.Invalid("q %v, k %v, v %v (want [..., sq,d], [..., skv,d], [..., skv,dv])", q, k, v)
+	}
+	lead := q.Shape[:len(q.Shape)-2]
+	fits := func(own, shape []int) bool {
+		all, ok := planner.BroadcastShape(shape, own)
+		return ok && len(own) <= len(shape) && slices.Equal(all, shape)
+	}
+	if !fits(k.Shape[:len(k.Shape)-2], lead) || !fits(v.Shape[:len(v.Shape)-2], lead) {
+		return tensor.Desc{}, planner.Invalid("k %v, v %v: the first dimensions cannot be broadcast to those of q %v", k, v, q)
+	}
+	scores := append(slices.Clone(lead), last(q, 2), last(k, 2))
+	if len(in) > 3 && !fits(in[3].Shape, scores) {
+		return tensor.Desc{}, planner.Invalid("mask %v cannot be broadcast to %v", in[3], scores)
+	}
+	return tensor.Contiguous(q.DType, append(slices.Clone(lead), last(q, 2), last(v, 1))...), nil
+}
+
+// newAttention sees a call, whose result is not empty, as two products.
+func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) *attention {
+	q, k, v := in[0], in[1], in[2]
+	r := len(q.Shape)
+	lead := q.Shape[:r-2]
+	sq, d, skv, dv := q.Shape[r-2], q.Shape[r-1], k.Shape[len(k.Shape)-2], v.Shape[len(v.Shape)-1]
+	// The strides along the batch of each operand, and along its own two dimensions.
+	var operands []planner.Operand
+	var own [][2]int
+	for i, x := range []tensor.Desc{q, k, v, out} {
+		ref := spec.In(i)
+		if i == 3 {
+			ref = spec.Out(0)
+		}
+		along, row, column := matrixStrides(x, lead, false)
+		operands = append(operands, planner.Operand{Ref: ref, DType: x.DType, Strides: along})
+		own = append(own, [2]int{row, column})
+	}
+	if len(in) > 3 {
+		strides := planner.BroadcastStrides(in[3], append(slices.Clone(lead), sq, skv))
+		operands = append(operands, planner.Operand{Ref: spec.In(3), DType: in[3].DType, Strides: strides[:r-2]})
+		own = append(own, [2]int{strides[r-2], strides[r-1]})
+	}
+	batch, operands := planner.Collapse(lead, operands)
+	for len(batch) < 2 {
+		batch = append([]int{1}, batch...)
+		for i := range operands {
+			operands[i].Strides = append([]int{0}, operands[i].Strides...)
+		}
+	}
+	// matrix is an operand with strides along the batch, rows, columns and k.
+	matrix := func(i, row, column, k int) planner.Operand {
+		o := operands[i]
+		o.Strides = append(slices.Clone(o.Strides), row, column, k)
+		return o
+	}
+	a := &attention{t: t, plan: plan, scale: scale, out: matrix(3, own[3][0], own[3][1], 0)}
+	if len(in) > 3 {
+		m := matrix(4, own[4][0], own[4][1], 0)
+		a.mask = &m
+	}
+	a.scores = newProduct(t, plan, append(slices.Clone(batch), sq, skv, d), matrix(0, own[0][0], 0, own[0][1]), matrix(1, 0, own[1][0], own[1][1]))
+	a.values = newProduct(t, plan, append(slices.Clone(batch), sq, dv, skv), matrix(0, 0, 0, 0), matrix(2, 0, own[2][1], own[2][0]))
+	if a.scores.kind == sharedKind || a.values.kind == sharedKind { // they share temporary buffers
+		a.scores.kind, a.values.kind = sharedKind, sharedKind
+	}
+	a.scores.parts, a.values.parts = 1, 1
+	a.values.filled = true
+	return a
+}
+
+// attentionReference is the spec.Definition.Reference.
+func attentionReference(scale float64, in, out []*tensor.Host) {
+	q, k, v := in[0].Floats(), in[1].Floats(), in[2].Floats()
+	o := out[0].Shape
+	sq, dv, d := o[len(o)-2], o[len(o)-1], in[0].Shape[len(o)-1]
+	skv := in[1].Shape[len(in[1].Shape)-2]
+	lead := o[:len(o)-2]
+	ks, vs := matrixNumbers(in[1].Desc, lead), matrixNumbers(in[2].Desc, lead)
+	var mask []float64
+	var maskAt func(b, i, j int) float64
+	if len(in) > 3 {
+		mask = in[3].Floats()
+		m := tensor.Contiguous(in[3].DType, in[3].Shape...)
+		for len(m.Shape) < 2 {
+			m.Shape = append([]int{1}, m.Shape...)
+		}
+		ms := matrixNumbers(m, lead)
+		h, w := m.Shape[len(m.Shape)-2], m.Shape[len(m.Shape)-1]
+		maskAt = func(b, i, j int) float64 { return mask[(ms[b]*h+min(i, h-1))*w+min(j, w-1)] }
+	}
+	res := make([]float64, out[0].Elems())
+	s := make([]float64, skv)
+	for b := range ks {
+		kb, vb := k[ks[b]*skv*d:], v[vs[b]*skv*dv:]
+		for i := range sq {
+			x, most := q[(b*sq+i)*d:], math.Inf(-1)
+			for j := range s {
+				sum := 0.0
+				for e, y := range kb[j*d : j*d+d] {
+					sum += x[e] * y
+				}
+				if s[j] = sum * scale; mask != nil {
+					s[j] += maskAt(b, i, j)
+				}
+				most = math.Max(most, s[j])
+			}
+			if math.IsInf(most, -1) {
+				continue // all masked
+			}
+			total, to := 0.0, res[(b*sq+i)*dv:(b*sq+i)*dv+dv]
+			for j := range s {
+				w := math.Exp(s[j] - most)
+				total += w
+				for e, y := range vb[j*dv : j*dv+dv] {
+					to[e] += w * y
+				}
+			}
+			for e := range to {
+				to[e] /= total
+			}
+		}
+	}
+	out[0].SetFloats(res)
+}
+
+// attentionTolerance is the spec.Definition.Tolerance.
+func attentionTolerance(scale float64, dt tensor.DType, in []tensor.Desc) spec.Tolerance {
+	e := planner.AccumulatorEpsilon(dt)
+	d, skv := float64(in[0].Shape[len(in[0].Shape)-1]), float64(in[1].Shape[len(in[1].Shape)-2])
+	// An error of a score is one of its weight, relative to it: sums of d products,
+	// and of the weighted values.
+	run := math.Min(d, dotRun)
+	score := 4 + (2+math.Sqrt(run*d)/2)*math.Max(math.Abs(scale), 1.0/8) + 2*math.Sqrt(skv)
+	return spec.Tolerance{
+		Abs: e*score + planner.Tiny(dt), Rel: 4*e + planner.StoreEpsilon(dt),
+		Law: "ε·(4 + (2 + ½·√(min(d, 4096)·d))·max(|scale|, ⅛) + 2·√skv) + 4ε of the value, for elements within ±1",
+		Why: "weighted means of values up to 1, whose weights err as the scores do: sums of d products, as those of matmul; and roundings of sums over the keys, at random",
+	}
+}
+
+// attentionCases are the Cases of attention.
+func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
+	return spec.CasesOf[A]{
+		DTypes: planner.Floats, Calls: slices.Concat([]A{m.Defaults}, m.Calls),
+		Dims: []spec.Dim{{Name: "form", Only: []int{1, 2, 3, 4}}, {Name: "sq", Tiles: []int{8}}, {Name: "skv", Tiles: []int{8}}, {Name: "d", Tiles: []int{4}}, {Name: "dv", Tiles: []int{4}}},
+		Sizes: [][]int{
+			{1, 2, 65535, 3, 2}, {1, 65536, 2, 4, 4}, {2, 1, 100000, 2, 3}, {1, 1, 1000000, 1, 1}, {1, 1000000, 1, 1, 1}, {1, 3, 3, 100000, 2},
+			{2, 17, 2500, 8, 9}, {4, 16, 1031, 7, 8}, {3, 64, 64, 64, 64},
+		},
+		Inputs: func(_ A, dt tensor.DType, dims []int) []tensor.Desc {
+			sq, skv, d, dv := dims[1], dims[2], dims[3], dims[4]
+			q, k, v, mask := []int{sq, d}, []int{skv, d}, []int{skv, dv}, []int(nil)
+			switch dims[0] {
+			case 2: // a mask for all heads
+				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 3, skv, d}, []int{2, 3, skv, dv}, []int{sq, skv}
+			case 3: // keys and values shared, a mask for each batch
+				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 1, skv, d}, []int{3, skv, dv}, []int{2, 1, 1, skv}
+			case 4:
+				q, k, v = []int{5, sq, d}, []int{5, skv, d}, []int{5, skv, dv}
+			}
+			ds := []tensor.Desc{tensor.Contiguous(dt, q...), tensor.Contiguous(dt, k...), tensor.Contiguous(dt, v...)}
+			if mask != nil {
+				ds = append(ds, tensor.Contiguous(dt, mask...))
+			}
+			return ds
+		},
+		Bench: func(dt tensor.DType) []spec.BenchCase {
+			var cases []spec.BenchCase
+			for _, s := range [][]int{{2, 64, 64}, {8, 128, 64}, {8, 512, 64}} {
+				x := tensor.Contiguous(dt, s...)
+				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: []tensor.Desc{x, x, x}})
+			}
+			return cases
+		},
+		Low: -1, High: 1, Specials: true,
+		Invalid: m.Invalid,
+		Refused: [][]tensor.Desc{
+			f32([]int{2, 3}, []int{4, 5}, []int{4, 2}), f32([]int{2, 3}, []int{4, 3}, []int{5, 2}), f32([]int{3}, []int{4, 3}, []int{4, 2}),
+			f32([]int{2, 3}, []int{2, 4, 3}, []int{4, 2}), f32([]int{2, 2, 3}, []int{3, 4, 3}, []int{2, 4, 2}),
+			f32([]int{2, 3}, []int{4, 3}, []int{4, 2}, []int{2, 5}), f32([]int{2, 3}, []int{4, 3}, []int{4, 2}, []int{3, 2, 4}),
+		},
+	}
+}

@@ -1,0 +1,355 @@
+package gemm
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// packBudget bounds each temporary buffer of a product, in bytes.
+const packBudget = 16 << 20
+
+// kernelKind is a kind of kernels for products.
+type kernelKind uint8
+
+const (
+	panelKind  kernelKind = iota // for CPU drivers: register tiles over texel buffers
+	dotKind                      // for CPU drivers: one side is at most a few vectors
+	sharedKind                   // tiles in memory that a workgroup shares
+)
+
+// product plans C = A·B or C += A·B over an index space of batch dimensions (two at
+// least), m, n and k. Strides of operands are along these dimensions, 0 where the
+// operand does not vary.
+type product struct {
+	t     *spec.Target
+	plan  *spec.Plan
+	shape []int
+	a, b  planner.Operand
+	kind  kernelKind
+	// parts is the number of parts of k that are made side by side. Their products lie
+	// part elements apart in C. The batch is a single one where there are several.
+	parts, part int
+	// packedAt are the scratch buffers of the packed operands, counted from 1.
+	packedAt [2]int
+	// nothing is a buffer to bind where nothing is read.
+	nothing spec.Ref
+	// run is the length of a part along k. 0 means that k is divided evenly.
+	run int
+	// filled says that the first operand is filled up with zeros along k to whole texels.
+	filled bool
+	// reads is the dtype of the operand that may lie in 16 bits. The other one is F32.
+	reads tensor.DType
+}
+
+// newProduct chooses how to make a product. Shape and strides are along the batch
+// dimensions, m, n and k.
+func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Operand) *product {
+	g := &product{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1, reads: tensor.F32}
+	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
+	switch kb, nb := b.Strides[g.dimK()], b.Strides[g.dimN()]; {
+	case a.DType == tensor.F64 || !planner.HasTexels(t, planner.SmallGroup) || t.Strategy == byShared || t.Strategy == byLarge || t.Strategy == byMatrix:
+		g.kind = sharedKind
+	case t.Strategy == byPanel || t.Strategy == byWide || t.Strategy == byTall || t.Strategy == byRow:
+	case t.Strategy == byDot:
+		g.kind = dotKind
+	case !planner.UsesTexels(t, planner.SmallGroup):
+		g.kind = sharedKind
+	case n <= 8 && m >= n || m <= 8 && kb == 1 && nb != 1 && n > m:
+		g.kind = dotKind
+	}
+	if g.kind != sharedKind {
+		g.a.Strides, g.b.Strides = slices.Clone(a.Strides), slices.Clone(b.Strides)
+		for d, n := range shape[:g.dimK()] {
+			if n == 1 { // nothing is stepped over
+				g.a.Strides[d], g.b.Strides[d] = 0, 0
+			}
+		}
+		g.reads = g.narrow()
+	}
+	if g.kind != sharedKind {
+		// Four columns of an operand must fit a binding to be packed, and the least
+		// chunk of one that is not.
+		x, y := g.sides()
+		for _, s := range []side{x, y} {
+			col := s.dim
+			if s.alongK {
+				col = g.dimK()
+			}
+			reach := int64(min(g.size(col), 4)-1) * int64(s.Strides[col])
+			if !s.pack { // chunks of k are of eight, of columns of eight at most
+				reach = int64(min(k, 8)-1)*int64(s.Strides[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.Strides[s.dim])
+			}
+			if reach >= (planner.MaxSpan(t, true)-planner.WindowAlign(t))/int64(s.DType.Size()) {
+				g.kind = sharedKind
+			}
+		}
+	}
+	groups := int64(planner.CeilDiv(m, g.tile().rows)) * int64(planner.CeilDiv(n, g.tile().cols))
+	if g.swapped() {
+		groups = int64(planner.CeilDiv(n, g.tile().rows)) * int64(planner.CeilDiv(m, g.tile().cols))
+	}
+	for _, d := range shape[:g.dimM()] {
+		groups *= int64(d)
+	}
+	enough, least := int64(16), 1024
+	if g.kind == sharedKind && !t.CPU {
+		enough, least = 512, 256
+	}
+	if groups > 0 && groups < enough && t.Strategy != byWhole {
+		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
+	}
+	if g.kind == panelKind && g.usesRows() && g.usesLong() && t.Strategy != byWhole {
+		g.parts = max(g.parts, min(g.slices(), int(t.MaxGroups[2])))
+	}
+	for g.parts > 1 && !g.partsFit() {
+		g.parts--
+	}
+	return g
+}
+
+// partsFit reports whether bindings hold the least chunk of the operands that are read
+// where they lie: eight indices of k for each part, and of columns eight at most.
+func (g *product) partsFit() bool {
+	if g.kind == sharedKind {
+		return true
+	}
+	x, y := g.sides()
+	for _, s := range []side{x, y} {
+		reach := int64(min(g.size(g.dimK()), 8*g.parts)-1)*int64(s.Strides[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.Strides[s.dim])
+		if !s.pack && reach >= (planner.MaxSpan(g.t, true)-planner.WindowAlign(g.t))/int64(s.DType.Size()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *product) dimM() int        { return len(g.shape) - 3 }
+func (g *product) dimN() int        { return len(g.shape) - 2 }
+func (g *product) dimK() int        { return len(g.shape) - 1 }
+func (g *product) inner() int       { return len(g.shape) - 4 }
+func (g *product) outer() int       { return len(g.shape) - 5 }
+func (g *product) size(dim int) int { return g.shape[dim] }
+
+// swapped reports whether the kernel's rows are C's columns.
+func (g *product) swapped() bool {
+	return g.kind == dotKind && !(g.size(g.dimN()) <= 8 && g.size(g.dimM()) >= g.size(g.dimN()))
+}
+
+// tile is a kernel and the part of C that a workgroup of it makes.
+type tile struct {
+	kernel     string
+	rows, cols int
+}
+
+func (g *product) tile() tile {
+	switch {
+	case g.kind == dotKind && min(g.size(g.dimM()), g.size(g.dimN())) == 1 && max(g.size(g.dimM()), g.size(g.dimN())) > 8:
+		return tile{"blas/matmul_dot." + g.reads.String() + ".one", 64, 1}
+	case g.kind == dotKind:
+		return tile{"blas/matmul_dot." + g.reads.String(), 8, 4}
+	case g.kind == sharedKind:
+		return g.sharedTile()
+	}
+	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
+	switch {
+	case g.t.Strategy == byPanel:
+	case g.usesRows() && g.usesLong():
+		return tile{"blas/matmul_panel." + g.reads.String() + ".long", 1, 512}
+	case g.usesRows():
+		return tile{"blas/matmul_panel." + g.reads.String() + ".row", 1, 64}
+	// The widest tiles take longest to compile.
+	case g.t.Strategy == byWide || g.t.Strategy != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
+		return tile{"blas/matmul_panel.f32.wide", 16, 128}
+	case g.t.Strategy == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
+		return tile{"blas/matmul_panel.f32.tall", 32, 64}
+	}
+	return tile{"blas/matmul_panel.f32", 8, 64}
+}
+
+// sharedTile is tile for the kernels that share memory.
+func (g *product) sharedTile() tile {
+	d := g.a.DType
+	if d == tensor.F64 {
+		return tile{"blas/matmul.f64", 32, 32}
+	}
+	if tile := g.matrixTile(); tile.rows > 0 && g.usesMatrices() {
+		return tile
+	}
+	name := "blas/matmul." + g.b.DType.String()
+	if d != g.b.DType {
+		name += ".wide"
+	}
+	if g.usesLarge() {
+		return tile{name + ".large", 128, 128}
+	}
+	return tile{name, 64, 64}
+}
+
+// matrixTile is the kernel of cooperative matrices for the device, none if there is
+// none: of rows = 0.
+func (g *product) matrixTile() tile {
+	t := g.t
+	if g.a.DType != tensor.F16 || g.b.DType != tensor.F16 {
+		return tile{}
+	}
+	for _, k := range []struct {
+		edge, lanes uint32
+		tile        tile
+	}{
+		{16, 32, tile{"blas/matmul_coop.f16.m16.s32", 128, 128}},
+		{16, 64, tile{"blas/matmul_coop.f16.m16.s64", 128, 128}},
+		{8, 8, tile{"blas/matmul_coop.f16.m8.s8", 32, 32}},
+	} {
+		if t.Matrix == [3]uint32{k.edge, k.edge, k.edge} && t.SubgroupSize == k.lanes && t.MaxInvocations >= 4*k.lanes && t.MaxSharedBytes >= 32<<10 {
+			return k.tile
+		}
+	}
+	return tile{}
+}
+
+// usesMatrices reports whether to take it.
+func (g *product) usesMatrices() bool {
+	switch g.t.Strategy {
+	case byMatrix:
+		return true
+	case byShared, byLarge:
+		return false
+	}
+	return !g.t.CPU && min(g.size(g.dimM()), g.size(g.dimN())) > 16
+}
+
+// hasLarge reports whether workgroups may be as large as the larger tiles want
+// them: 256 invocations and 16 KiB.
+func (g *product) hasLarge() bool {
+	return g.a.DType != tensor.F64 && g.t.MaxInvocations >= 256 && g.t.MaxSharedBytes >= 16<<10
+}
+
+// usesLarge reports whether to take them: where enough of them are left to keep a
+// device busy, since each element loaded is used twice as often.
+func (g *product) usesLarge() bool {
+	if !g.hasLarge() || g.t.Strategy == byShared {
+		return false
+	}
+	groups := int64(planner.CeilDiv(g.size(g.dimM()), 128)) * int64(planner.CeilDiv(g.size(g.dimN()), 128))
+	for _, d := range g.shape[:g.dimM()] {
+		groups *= int64(d)
+	}
+	return g.t.Strategy == byLarge || !g.t.CPU && groups >= 128
+}
+
+// cell is the dtype products are made in.
+func (g *product) accumulator() tensor.DType {
+	if g.a.DType == tensor.F64 {
+		return tensor.F64
+	}
+	return tensor.F32
+}
+
+// canWrite reports whether the kernels can write C, with such a bias or none.
+func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
+	switch {
+	case c.DType != g.accumulator() || g.parts > 1:
+		return false
+	case g.kind == panelKind:
+		return inTexels(c, g.dimN()) && g.size(g.dimN())%4 == 0
+	case g.kind == dotKind:
+		return bias == nil
+	}
+	return true
+}
+
+// addTo plans out = A·B + bias for a contiguous out of any dtype, whose strides are
+// along the batch dimensions, m and n.
+func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
+	all := planner.RegionOf(g.shape)
+	if slices.Contains(g.shape[:g.dimK()], 0) {
+		return nil
+	}
+	if g.canWrite(out, bias) {
+		return g.addRegion(all, out, bias, false)
+	}
+	// By way of a temporary buffer: whole matrices, or whole rows of one, or a
+	// chunk of a row, as many as fit.
+	span := planner.MaxSpan(g.t, g.kind != sharedKind)
+	room := (min(span, packBudget) - planner.WindowAlign(g.t)) / int64(g.accumulator().Size()*g.parts)
+	n, m := g.size(g.dimN()), g.size(g.dimM())
+	wide := planner.CeilDiv(n, 4) * 4
+	rows, cols, matrices := m, n, 1
+	switch {
+	case int64(wide)*min(int64(m), 64) > room:
+		// Chunks of as many rows as the result's window holds, if not too many.
+		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
+		rows = int(min(int64(m), 256, max((reach-room/256)/int64(n), 1), max(room/8, 1)))
+		cols = min(int(room/int64(rows))/8*8, n)
+		wide = planner.CeilDiv(cols, 4) * 4
+	case int64(wide)*int64(m) > room:
+		rows = int(room / int64(wide))
+	case g.parts == 1:
+		matrices = max(int(min(room/(int64(wide)*int64(m)), int64(g.size(g.inner())))), 1)
+	}
+	part := matrices * rows * wide
+	parts := planner.AddScratch(g.plan, int64(part)*int64(g.parts*g.accumulator().Size()))
+	if g.parts > 1 {
+		g.part = rows * wide
+	}
+	step := slices.Clone(g.shape)
+	for d := range g.outer() + 1 {
+		step[d] = 1
+	}
+	step[g.inner()], step[g.dimM()], step[g.dimN()] = matrices, rows, cols
+	return planner.Tiles(all, step, func(b planner.Region) error {
+		c := planner.Operand{Ref: parts, DType: g.accumulator(), Strides: make([]int, len(g.shape))}
+		c.Strides[g.inner()], c.Strides[g.dimM()], c.Strides[g.dimN()] = rows*wide, wide, 1
+		for d, from := range b.From {
+			c.Base -= from * c.Strides[d]
+		}
+		if err := g.addRegion(b, c, nil, false); err != nil {
+			return err
+		}
+		return g.addFinish(b, parts, part, wide, out, bias)
+	})
+}
+
+// addFinish plans the sum of the parts of a region, with the bias, to the output.
+func (g *product) addFinish(b planner.Region, parts spec.Ref, part, wide int, out planner.Operand, bias *planner.Operand) error {
+	count := int64(1)
+	for d := range g.dimK() {
+		count *= int64(b.N[d])
+	}
+	n, m := g.dimN(), g.dimM()
+	runs := int64(1)
+	if b.N[n] < g.size(n) {
+		runs, count = int64(b.N[m]), int64(b.N[n])
+	}
+	size := int64(out.DType.Size())
+	reach := (runs-1)*int64(g.size(n)) + count
+	to, first := planner.Window(g.t, out.Ref, int(size), out.First(b), reach)
+	p := finishParams{
+		Base: first, Count: uint32(count), Runs: uint32(runs), RunStep: uint32(g.size(n)),
+		Packs: uint32(planner.CeilDiv(count*size, 16) + 1),
+		N:     uint32(b.N[n]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
+	}
+	kernel := "blas/matmul_finish." + out.DType.String()
+	s := spec.Step{Bind: []spec.Bind{{Buf: parts}, {Buf: parts}, to}}
+	if bias != nil {
+		p.Bias = 1
+		s.Bind[1], p.BiasBase = bias.Window(g.t, b)
+	}
+	if g.kind != sharedKind {
+		texel := kernel + ".texel"
+		if pack := perTexel(out.DType); g.size(n)%pack == 0 && b.N[n]%pack == 0 && p.Base%uint32(pack) == 0 && p.BiasBase%uint32(pack) == 0 {
+			texel = kernel + ".flat"
+			p.Packs = uint32(count / int64(pack))
+		}
+		kernel = texel
+	}
+	s.Module, s.Params = spirv.Kernel(kernel), p
+	var err error
+	s.Groups, err = planner.Grid(g.t, planner.CeilDiv(runs*int64(p.Packs), planner.SmallGroup))
+	g.plan.Steps = append(g.plan.Steps, s)
+	return err
+}

@@ -1,0 +1,360 @@
+package gemm
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// side is an operand as a kernel reads it: along rows (or columns) of C and
+// along k. It is read where it lies, or packed before.
+type side struct {
+	planner.Operand
+	// dim is the dimension of C that it varies along.
+	dim int
+	// alongK says that k runs along texels. Otherwise dim does.
+	alongK bool
+	// pack says that it is packed before.
+	pack bool
+	// slot is 0 for the first operand of the product and 1 for the second.
+	slot int
+}
+
+// sides returns the first and the second operand of the kernel.
+func (g *product) sides() (x, y side) {
+	x = side{Operand: g.a, dim: g.dimM(), alongK: true, slot: 0}
+	y = side{Operand: g.b, dim: g.dimN(), alongK: g.kind == dotKind, slot: 1}
+	if g.swapped() {
+		x, y = side{Operand: g.b, dim: g.dimN(), alongK: true, slot: 1}, side{Operand: g.a, dim: g.dimM(), alongK: true, slot: 0}
+	}
+	if g.kind != sharedKind {
+		for _, s := range []*side{&x, &y} {
+			s.pack = !g.isReadable(*s)
+		}
+	}
+	return x, y
+}
+
+// packedSize is the size of a packed side in a region: rows by cols elements, in whole
+// texels along a row. k is filled up to whole texels either way.
+func (g *product) packedSize(s side, b planner.Region) (rows, cols int) {
+	k, d := planner.CeilDiv(b.N[g.dimK()], 4)*4, b.N[s.dim]
+	if s.alongK {
+		return d, k
+	}
+	return k, planner.CeilDiv(d, 4) * 4
+}
+
+// packedStrides are the strides of a packed side of a region, and its elements.
+// Dimensions that it does not vary along share one copy.
+func (g *product) packedStrides(s side, b planner.Region) (strides []int, elems int) {
+	strides = make([]int, len(g.shape))
+	rows, cols := g.packedSize(s, b)
+	elems = rows * cols
+	if s.alongK {
+		strides[s.dim], strides[g.dimK()] = cols, 1
+	} else {
+		strides[s.dim], strides[g.dimK()] = 1, cols
+	}
+	for _, d := range []int{g.inner(), g.outer()} {
+		if s.Strides[d] != 0 && b.N[d] > 1 {
+			strides[d] = elems
+			elems *= b.N[d]
+		}
+	}
+	return strides, elems
+}
+
+// addRegion plans a region of C, which the kernels can write, or its parts.
+func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner.Operand, add bool) error {
+	x, y := g.sides()
+	step := slices.Clone(all.N)
+	for d := range g.outer() {
+		step[d] = 1
+	}
+	k := g.dimK()
+	step[k] = max(min(all.N[k], g.parts*dotRun), 1)
+	if err := g.shrink(step, x, y, c); err != nil {
+		return err
+	}
+	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] { // the second chunk's parts would be others than the first one's
+		return &errs.LimitError{Name: "MaxBinding", Want: y.Extent(all) * int64(y.DType.Size()), Have: planner.MaxSpan(g.t, g.kind != sharedKind)}
+	}
+	// Along k in the middle: packed y serves all rows, and C is complete soon.
+	order := func(b planner.Region, dims []int, f func(planner.Region) error) error {
+		part := slices.Clone(b.N)
+		for _, d := range dims {
+			part[d] = step[d]
+		}
+		return planner.Tiles(b, part, f)
+	}
+	var outside []int
+	for d := range g.dimM() {
+		outside = append(outside, d)
+	}
+	return order(all, append(outside, y.dim), func(b planner.Region) error {
+		if b.N[k] == 0 {
+			return order(b, []int{x.dim}, func(b planner.Region) error { return g.addLaunch(b, x, y, c, bias, add) })
+		}
+		return order(b, []int{k}, func(b planner.Region) error {
+			cy, err := g.packSide(y, b)
+			if err != nil {
+				return err
+			}
+			return order(b, []int{x.dim}, func(b planner.Region) error {
+				cx, err := g.packSide(x, b)
+				if err != nil {
+					return err
+				}
+				again := add || b.From[k] > all.From[k]
+				own := bias
+				if again {
+					own = nil // it was added with the first chunk of k
+				}
+				return g.addLaunch(b, cx, cy, c, own, again)
+			})
+		})
+	})
+}
+
+// shrink makes the chunks so small that what each needs of the operands fits
+// bindings and temporary buffers.
+func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
+	span := planner.MaxSpan(g.t, g.kind != sharedKind)
+	room := span - planner.WindowAlign(g.t)
+	b := planner.Region{From: make([]int, len(step)), N: step}
+	k := g.dimK()
+	// halve makes the first dimension that can shrink half as large: in units
+	// that kernels like, and in lesser ones before the next dimension is tried.
+	halve := func(dims ...int) bool {
+		for _, d := range dims {
+			units := []int{1}
+			switch {
+			case d == k && g.kind == sharedKind:
+				units = []int{8 * g.parts, g.parts}
+			case d == k:
+				units = []int{8 * g.parts}
+			case d == g.dimM():
+				units = []int{16, 1}
+			case d == g.dimN() && g.kind == panelKind:
+				units = []int{128, perTexel(g.reads)}
+			case d == g.dimN():
+				units = []int{128, 1}
+			}
+			for _, unit := range units {
+				if half := planner.CeilDiv(planner.CeilDiv(step[d], 2), unit) * unit; half < step[d] {
+					step[d] = half
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for {
+		again := false
+		for _, s := range []side{x, y} {
+			need, have := s.Extent(b)*int64(s.DType.Size()), room
+			if s.pack {
+				_, elems := g.packedStrides(s, b)
+				need, have = int64(elems)*4, min(packBudget, span)
+			}
+			if need <= have || b.N[k] == 0 {
+				continue
+			}
+			var dims []int
+			for _, d := range []int{g.outer(), g.inner()} {
+				if s.Strides[d] != 0 {
+					dims = append(dims, d)
+				}
+			}
+			far := []int{k, s.dim}
+			if s.pack && step[k] <= 1024*g.parts || !s.pack && s.Strides[s.dim] > s.Strides[k] {
+				far = []int{s.dim, k}
+			}
+			if !halve(append(dims, far...)...) {
+				return &errs.LimitError{Name: "MaxBinding", Want: need, Have: have}
+			}
+			again = true
+		}
+		if need := (c.Extent(b) + int64(g.parts-1)*int64(g.part)) * int64(c.DType.Size()); need > room && c.Ref.Kind != spec.RefScratch {
+			if !halve(g.outer(), g.inner(), g.dimM(), g.dimN()) {
+				return &errs.LimitError{Name: "MaxBinding", Want: need, Have: room}
+			}
+			again = true
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+// packSide packs what the kernel needs of a side for a region, if it must be packed.
+func (g *product) packSide(s side, b planner.Region) (side, error) {
+	if !s.pack {
+		return s, nil
+	}
+	strides, elems := g.packedStrides(s, b)
+	if g.packedAt[s.slot] == 0 {
+		g.packedAt[s.slot] = 1 + len(g.plan.Scratch)
+		g.plan.Scratch = append(g.plan.Scratch, 0)
+	}
+	n := g.packedAt[s.slot] - 1
+	g.plan.Scratch[n] = max(g.plan.Scratch[n], int64(elems)*4)
+	to := side{Operand: planner.Operand{Ref: spec.Scratch(n), DType: tensor.F32, Strides: strides}, dim: s.dim, alongK: s.alongK, slot: s.slot}
+	for d, from := range b.From {
+		to.Base -= from * strides[d]
+	}
+	row, col := g.dimK(), s.dim
+	if s.alongK {
+		row, col = col, row
+	}
+	// The source by outer, inner, row and column, in regions that can be bound.
+	dims := []int{g.outer(), g.inner(), row, col}
+	src, all := planner.Operand{Ref: s.Ref, DType: s.DType, Base: s.Base}, planner.Region{}
+	var dst [4]int
+	for i, d := range dims {
+		src.Strides = append(src.Strides, s.Strides[d])
+		all.From, all.N = append(all.From, b.From[d]), append(all.N, b.N[d])
+		dst[i] = strides[d]
+		if i < 2 && strides[d] == 0 { // one copy
+			all.N[i] = 1
+		}
+	}
+	for d := range g.outer() {
+		src.Base += b.From[d] * s.Strides[d]
+	}
+	rows, _ := g.packedSize(s, b)
+	origin := slices.Clone(all.From)
+	err := planner.Split(g.t, planner.MaxSpan(g.t, true), all, []planner.Operand{src}, 4, func(q planner.Region) error {
+		p := packParams{
+			Rows: uint32(q.N[2]), Cols: uint32(q.N[3]), Wide: uint32(planner.CeilDiv(q.N[3], 4)),
+			SrcOuter: uint32(src.Strides[0]), SrcInner: uint32(src.Strides[1]), SrcRow: uint32(src.Strides[2]), SrcCol: uint32(src.Strides[3]),
+			DstOuter: uint32(dst[0] / 4), DstInner: uint32(dst[1] / 4), DstRow: uint32(dst[2] / 4), Inner: uint32(q.N[1]),
+		}
+		last := origin[2]+all.N[2] == q.From[2]+q.N[2]
+		write := q.N[2]
+		if last { // and the zeros below
+			write = rows - (q.From[2] - origin[2])
+		}
+		p.Count = uint32(write) * p.Wide
+		at := 0
+		for i := range dst {
+			at += (q.From[i] - origin[i]) * dst[i]
+		}
+		p.DstBase = uint32(at / 4)
+		kernel := "blas/matmul_pack." + s.DType.String()
+		if s.DType != tensor.F32 && write == q.N[2] && inTexels(src, 3) && q.N[3]%perTexel(s.DType) == 0 {
+			kernel += ".flat"
+		}
+		var from spec.Bind
+		from, p.SrcBase = src.Window(g.t, q)
+		groups := planner.CeilDiv(p.Count, 256)
+		gx := min(groups, g.t.MaxGroups[0])
+		z := uint32(q.N[0] * q.N[1])
+		for p.Z = 0; p.Z < z; p.Z += g.t.MaxGroups[2] {
+			g.plan.Steps = append(g.plan.Steps, spec.Step{
+				Module: spirv.Kernel(kernel), Params: p,
+				Bind:   []spec.Bind{from, {Buf: to.Ref, Size: int64(elems) * 4}},
+				Groups: [3]uint32{gx, planner.CeilDiv(groups, gx), min(z-p.Z, g.t.MaxGroups[2])},
+			})
+		}
+		return nil
+	})
+	return to, err
+}
+
+// addLaunch plans the kernel for a region whose operands can be bound.
+func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias *planner.Operand, add bool) error {
+	tile := g.tile()
+	k, inner, outer := g.dimK(), g.inner(), g.outer()
+	// Elements of what the kernel reads or writes at once: of the operands, along n, of C.
+	ux, uy, un, uc := 1, 1, 1, 1
+	if g.kind != sharedKind {
+		ux, uy = perTexel(x.DType), perTexel(y.DType)
+	}
+	if g.kind == panelKind {
+		un, uc = perTexel(g.reads), 4
+	}
+	in := func(v, unit int) uint32 { return uint32(planner.CeilDiv(v, unit)) }
+	p := productParams{
+		M: uint32(b.N[x.dim]), N: in(b.N[y.dim], un), K: in(b.N[k], ux), KAll: in(b.N[k], ux),
+		ARow: in(x.Strides[x.dim], ux), ACol: uint32(x.Strides[k]), AInner: in(x.Strides[inner], ux), AOuter: in(x.Strides[outer], ux),
+		BRow: in(y.Strides[k], uy), BCol: in(y.Strides[y.dim], uy), BInner: in(y.Strides[inner], uy), BOuter: in(y.Strides[outer], uy),
+		CRow: in(c.Strides[x.dim], uc), CCol: uint32(c.Strides[y.dim]), CInner: in(c.Strides[inner], uc), COuter: in(c.Strides[outer], uc),
+		Inner: uint32(b.N[inner]),
+	}
+	z := b.N[inner] * b.N[outer]
+	if g.parts > 1 {
+		part := planner.CeilDiv(planner.CeilDiv(b.N[k], g.parts), 8) * 8
+		if g.run > 0 {
+			part = g.run
+		}
+		p.K, p.KStep, p.Inner = in(part, ux), in(part, ux), uint32(g.parts)
+		p.AInner, p.BInner, p.CInner = in(part*x.Strides[k], ux), in(part*y.Strides[k], uy), in(g.part, uc)
+		z = g.parts
+	}
+	kernel := tile.kernel
+	if add {
+		p.Accumulate = 1
+		if g.kind == panelKind {
+			kernel += ".add"
+		}
+	}
+	var bx, by, bb, bc spec.Bind
+	var a0, b0, c0, bias0 uint32
+	if b.N[k] == 0 {
+		if g.nothing.Kind == spec.RefNone {
+			g.nothing = planner.AddScratch(g.plan, 16) // to bind: nothing is read
+		}
+		bx, by = spec.Bind{Buf: g.nothing}, spec.Bind{Buf: g.nothing}
+	} else {
+		bx, a0 = x.Window(g.t, b)
+		by, b0 = y.Window(g.t, b)
+	}
+	bc, c0 = c.Window(g.t, b)
+	if g.parts > 1 { // the other parts lie after the first one
+		c0 += uint32(bc.Offset / int64(c.DType.Size()))
+		bc = spec.Bind{Buf: c.Ref}
+	}
+	bb = bx
+	if bias != nil {
+		p.Bias = 1
+		bb, bias0 = bias.Window(g.t, b)
+	}
+	a0, b0, c0, bias0 = a0/uint32(ux), b0/uint32(uy), c0/uint32(uc), bias0/uint32(uc)
+	cols := uint32(tile.cols / un)
+	rowGroups, colGroups := planner.CeilDiv(p.M, uint32(tile.rows)), planner.CeilDiv(p.N, cols)
+	rowDim, colDim := 1, 0
+	if g.kind == dotKind {
+		rowDim, colDim = 0, 1
+	}
+	most := g.t.MaxGroups
+	bStep := uint32(1)
+	if g.kind != panelKind {
+		bStep = p.BCol
+	}
+	cStep := uint32(un / uc)
+	if g.kind != panelKind {
+		cStep = p.CCol
+	}
+	for r := uint32(0); r < rowGroups; r += most[rowDim] {
+		for q := uint32(0); q < colGroups; q += most[colDim] {
+			for w := 0; w < z; w += int(most[2]) {
+				s := p
+				r0, q0 := r*uint32(tile.rows), q*cols
+				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
+				s.ABase, s.BBase = a0+r0*p.ARow, b0+q0*bStep
+				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0*uint32(un/uc)
+				step := spec.Step{Module: spirv.Kernel(kernel), Params: s, Bind: []spec.Bind{bx, by, bb, bc}}
+				step.Groups[rowDim], step.Groups[colDim] = min(rowGroups-r, most[rowDim]), min(colGroups-q, most[colDim])
+				step.Groups[2] = uint32(min(z-w, int(most[2])))
+				g.plan.Steps = append(g.plan.Steps, step)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package indexing
+
+import (
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+const lookupKernel = "move/embedding"
+
+// lookupParams is the push-constant block of move/embedding.comp.
+type lookupParams struct {
+	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase uint32
+}
+
+// LookupKernels are the kernels of PlanLookup, besides CheckKernels.
+func LookupKernels() []spec.Kernel {
+	var ks []spec.Kernel
+	for _, v := range []string{"u8", "u16", "u32", "u32.texel", "u128", "u128.texel"} {
+		ks = append(ks, spec.Kernel{Name: lookupKernel + "." + v, Params: lookupParams{}})
+	}
+	return ks
+}
+
+// PlanLookup plans output 0 as the rows of a table, input 1, whose numbers input 0 has.
+// All are contiguous, and the table has two dimensions. It checks the numbers, and then
+// copies rows for each region of the output from each part of the table.
+// Errors: *LimitError.
+func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
+	plan := &spec.Plan{}
+	index, rows := in[0].DType, in[0].Elems()
+	table, columns := in[1].Shape[0], in[1].Shape[1]
+	if rows == 0 {
+		return plan, nil
+	}
+	status, err := AddCheck(plan, t, spec.In(0), index, rows, table)
+	if err != nil {
+		return nil, err
+	}
+	// Units are as large as they tile a row. pitch of them make one.
+	bytes, unit := columns*in[1].DType.Size(), planner.Pack
+	for unit > 1 && (bytes%unit != 0 || unit == 8) {
+		unit /= 2
+	}
+	pitch := bytes / unit
+	local, each := planner.SmallGroup, 1
+	kernel := fmt.Sprintf("%s.u%d", lookupKernel, 8*unit)
+	texel := unit >= 4 && planner.UsesTexels(t, planner.TexelGroup)
+	if texel {
+		kernel, local, each = kernel+".texel", planner.TexelGroup, 4
+	}
+	// Places are counted in bytes here.
+	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
+	numbers := planner.Operand{Ref: spec.In(0), DType: tensor.U8, Strides: []int{index.Size(), 0}}
+	from := planner.Operand{Ref: spec.In(1), DType: tensor.U8, Strides: []int{bytes, unit}}
+	to := planner.Operand{Ref: spec.Out(0), DType: tensor.U8, Strides: []int{bytes, unit}}
+	oneRow := planner.Operand{Ref: from.Ref, DType: tensor.U8, Strides: []int{0, unit}}
+	room := span - planner.WindowAlign(t) - planner.Pack
+	return plan, planner.Split(t, span-planner.Pack, planner.RegionOf([]int{rows, pitch}), []planner.Operand{numbers, to, oneRow}, 1, func(r planner.Region) error {
+		run := r.N[1]
+		most := max(1, 1+(int(room)-run*unit)/bytes) // rows of the table at a time
+		indices, indexBase := numbers.Window(t, r)
+		dst, dstBase := to.Window(t, r)
+		packs := planner.CeilDiv(run, each)
+		total := int64(r.N[0]) * int64(packs)
+		if per := 4 / unit; per > 1 {
+			// All rows as one: the last dimension is split only where one row is left.
+			packs = planner.CeilDiv(int(dstBase)%4/unit+r.N[0]*run, per)
+			total = int64(packs)
+		}
+		groups, err := planner.Grid(t, planner.CeilDiv(total, int64(local)))
+		if err != nil {
+			return err
+		}
+		for first := 0; first < table; first += most {
+			count := min(most, table-first)
+			src, srcBase := from.Window(t, planner.Region{From: []int{first, r.From[1]}, N: []int{count, run}})
+			plan.Steps = append(plan.Steps, spec.Step{
+				Module: spirv.Kernel(kernel), Groups: groups, Bind: []spec.Bind{indices, src, dst, {Buf: status}},
+				Params: lookupParams{
+					Rows: uint32(r.N[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
+					IndexBase: indexBase / 4, IndexWords: uint32(index.Size() / 4), First: uint32(first), Count: uint32(count),
+					TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit),
+				},
+			})
+		}
+		return nil
+	})
+}
