@@ -5,16 +5,10 @@
 // (nothing is written if the fault words say so), and defines apply. ROWS is for
 // inner = 1 and rows of whole packs: then a state serves a whole invocation.
 //
-//lathe:variant f32 F32
-//lathe:variant f32.texel F32 TEXEL
-//lathe:variant f32.rows.texel F32 TEXEL ROWS
-//lathe:variant f16 F16
-//lathe:variant f16.texel F16 TEXEL
-//lathe:variant f16.rows.texel F16 TEXEL ROWS
-//lathe:variant bf16 BF16
-//lathe:variant bf16.texel BF16 TEXEL
-//lathe:variant bf16.rows.texel BF16 TEXEL ROWS
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant *
+//lathe:variant {f32,f16,bf16}.texel TEXEL
+//lathe:variant {f32,f16,bf16}.rows.texel TEXEL ROWS
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"

@@ -1,17 +1,10 @@
 // Norms of rows that begin with packs, in one launch. The including file says
 // REALS.
 //
-//lathe:variant f32 F32 ROWS NO_MAIN
-//lathe:variant f32.texel F32 ROWS NO_MAIN TEXEL
-//lathe:variant f32.subgroup F32 ROWS NO_MAIN SUBGROUP
-//lathe:variant f16 F16 ROWS NO_MAIN
-//lathe:variant f16.texel F16 ROWS NO_MAIN TEXEL
-//lathe:variant f16.subgroup F16 ROWS NO_MAIN SUBGROUP
-//lathe:variant bf16 BF16 ROWS NO_MAIN
-//lathe:variant bf16.texel BF16 ROWS NO_MAIN TEXEL
-//lathe:variant bf16.subgroup BF16 ROWS NO_MAIN SUBGROUP
-//lathe:variant f64 F64 ROWS NO_MAIN
-//lathe:variant f64.subgroup F64 ROWS NO_MAIN SUBGROUP
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant * ROWS NO_MAIN
+//lathe:variant {f32,f16,bf16}.texel ROWS NO_MAIN TEXEL
+//lathe:variant *.subgroup ROWS NO_MAIN SUBGROUP
 
 #define EPSILON
 #include "lib/norm_stat.glsl"

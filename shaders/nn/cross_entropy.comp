@@ -1,10 +1,7 @@
 // The losses of rows: ln Σ e^(x − m) + (m − x of the target), neither of which is
 // negative.
 //
-//lathe:variant f32 F32
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 2

@@ -1,10 +1,7 @@
 // What the gradient of cross entropy needs of each row: the gradient of its loss
 // and its target class, as a state with an index.
 //
-//lathe:variant f32 F32
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 1

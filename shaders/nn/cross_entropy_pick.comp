@@ -1,10 +1,7 @@
 // Each row's logit of its target class, in the type of the arithmetic. Targets
 // out of range are passed over: they are reported elsewhere.
 //
-//lathe:variant f32 F32
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 1

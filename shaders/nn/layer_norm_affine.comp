@@ -1,10 +1,7 @@
 // Interleaves the weights and offsets of layer norm, 1 and 0 where there are
 // none, in the type of the arithmetic.
 //
-//lathe:variant f32 F32
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 1

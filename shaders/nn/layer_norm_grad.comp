@@ -1,10 +1,7 @@
 // The gradient of layer norm's input, of x̂ and of g = dy·gamma in the type of the
 // arithmetic: (g − mean g − x̂·mean(x̂·g))/√(variance + eps).
 //
-//lathe:variant f32 F32
-//lathe:variant f32.texel F32 TEXEL
-//lathe:variant f32.rows.texel F32 TEXEL ROWS
-//lathe:variant f64 F64
+//lathe:dtypes f32 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

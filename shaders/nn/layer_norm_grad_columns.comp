@@ -1,7 +1,6 @@
 // Parts the sums of x̂·dy and of dy of each column into two tensors.
 //
-//lathe:variant f32 F32
-//lathe:variant f64 F64
+//lathe:dtypes f32 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 2

@@ -1,8 +1,7 @@
 // What the last step of layer norm's gradient needs of each row: 1/√(variance +
 // eps), in place of how many there were, and the means of x̂·g and of g.
 //
-//lathe:variant f32 F32
-//lathe:variant f64 F64
+//lathe:dtypes f32 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 4

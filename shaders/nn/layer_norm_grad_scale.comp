@@ -1,10 +1,7 @@
 // The gradient of what layer norm made before gamma and beta: dy·gamma, in the
 // type of the arithmetic; the weights come as pairs of lib/affine.glsl.
 //
-//lathe:variant f32 F32
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define REALS 1

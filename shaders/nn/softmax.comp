@@ -1,16 +1,9 @@
 // Softmax of rows that begin with packs, in one launch.
 //
-//lathe:variant f32 F32 ROWS NO_MAIN
-//lathe:variant f32.texel F32 ROWS NO_MAIN TEXEL
-//lathe:variant f32.subgroup F32 ROWS NO_MAIN SUBGROUP
-//lathe:variant f16 F16 ROWS NO_MAIN
-//lathe:variant f16.texel F16 ROWS NO_MAIN TEXEL
-//lathe:variant f16.subgroup F16 ROWS NO_MAIN SUBGROUP
-//lathe:variant bf16 BF16 ROWS NO_MAIN
-//lathe:variant bf16.texel BF16 ROWS NO_MAIN TEXEL
-//lathe:variant bf16.subgroup BF16 ROWS NO_MAIN SUBGROUP
-//lathe:variant f64 F64 ROWS NO_MAIN
-//lathe:variant f64.subgroup F64 ROWS NO_MAIN SUBGROUP
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant * ROWS NO_MAIN
+//lathe:variant {f32,f16,bf16}.texel ROWS NO_MAIN TEXEL
+//lathe:variant *.subgroup ROWS NO_MAIN SUBGROUP
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,7 +1,6 @@
 // Rounds f32 results to a dtype of 16 bits.
 //
-//lathe:variant f16 F16
-//lathe:variant bf16 BF16
+//lathe:dtypes f16 bf16
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/dtype.glsl"
