@@ -132,7 +132,7 @@ func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrUnsupported, *LimitError,
 // ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the device can
 // see is an error of the next Read or Sync.
-func (d *Device) Run(ctx context.Context, c spec.Call, out, in []*Tensor) error {
+func (d *Device) Run(ctx context.Context, c spec.Call, in, out []*Tensor) error {
 	if err := d.ready("run"); err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("Transpose wrote %v into its argument", order)
 	}
 	wide := must(row.Expand(3, 4))(t)
-	if err := dev.Run(t.Context(), ops.ReLU{}, []*lathe.Tensor{wide}, []*lathe.Tensor{x}); !errors.Is(err, lathe.ErrInvalidArgument) {
+	if err := dev.Run(t.Context(), ops.ReLU{}, []*lathe.Tensor{x}, []*lathe.Tensor{wide}); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("an expanded output: got %v, want ErrInvalidArgument", err)
 	}
 	turned := must(x.Transpose())(t)

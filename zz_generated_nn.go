@@ -22,7 +22,7 @@ import (
 //
 // It changes param, m and v in place.
 func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
-	return d.Run(context.Background(), c, []*Tensor{param, m, v}, []*Tensor{param, grad, m, v})
+	return d.Run(context.Background(), c, []*Tensor{param, grad, m, v}, []*Tensor{param, m, v})
 }
 
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.

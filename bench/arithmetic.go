@@ -119,15 +119,11 @@ func (b *bench) measureArithmetic(c *Ceilings) error {
 func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 	fma := b.report.Ceilings.fma
 	if k := fma[matrices]; k != nil {
-		plan, err := b.run.Plan(p.c, p.out, p.in)
+		call, err := b.run.Compile(p.c, b.places(p.in), b.places(p.out))
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range plan.Steps {
-			m, err := exec.Kernel(s)
-			if err != nil {
-				return nil, err
-			}
+		for _, m := range call.Modules() {
 			if m.Matrices() {
 				return k, nil
 			}
@@ -147,4 +143,13 @@ func (c *Ceilings) close() error {
 		}
 	}
 	return nil
+}
+
+// places is where operands lie.
+func (b *bench) places(operands []exec.Operand) []exec.Place {
+	var places []exec.Place
+	for _, o := range operands {
+		places = append(places, b.run.PlaceOf(o))
+	}
+	return places
 }

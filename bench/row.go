@@ -75,7 +75,7 @@ func (b *bench) times(p *call) func(times int) func() error {
 	return func(times int) func() error {
 		return func() error {
 			for range times {
-				if err := b.run.Run(b.ctx, p.c, p.out, p.in); err != nil {
+				if err := b.run.Run(b.ctx, p.c, p.in, p.out); err != nil {
 					return err
 				}
 			}

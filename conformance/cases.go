@@ -357,7 +357,7 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 	for i, b := range out {
 		outputs[i] = b.operand()
 	}
-	if err := l.x.Run(s.ctx, p.call, outputs, inputs); err != nil {
+	if err := l.x.Run(s.ctx, p.call, inputs, outputs); err != nil {
 		return nil, err
 	}
 	for i, b := range out {

@@ -93,7 +93,7 @@ func (s *suite) placed(l *lane, p *prepared, lay layout) (*placed, error) {
 // start runs the call. The device may be the first to see a fault, or not.
 func (c *placed) start(s *suite, l *lane) error {
 	ops := operands(c.blocks)
-	return l.x.Run(s.ctx, c.call, ops[len(c.in):], ops[:len(c.in)])
+	return l.x.Run(s.ctx, c.call, ops[:len(c.in)], ops[len(c.in):])
 }
 
 // check compares the outputs with what they should be: the reference's, or

@@ -93,7 +93,7 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Run(ctx, r.op.Defaults, out, in); err != nil {
+	if err := x.Run(ctx, r.op.Defaults, in, out); err != nil {
 		return nil, err
 	}
 	for _, o := range out {

@@ -35,7 +35,7 @@ func filtered(t *testing.T, dev gpu.Device, run *exec.Runner, call spec.Call, in
 	if err := dev.Write(t.Context(), src.Buffer, 0, in.Data); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Run(t.Context(), call, []exec.Operand{dst}, []exec.Operand{src}); err != nil {
+	if err := run.Run(t.Context(), call, []exec.Operand{src}, []exec.Operand{dst}); err != nil {
 		t.Fatalf("%s of %v: %v", spec.FormatCall(call), in.Desc, err)
 	}
 	out := tensor.NewHost(in.Desc)

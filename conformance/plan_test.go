@@ -191,7 +191,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	err = x.Run(t.Context(), call, outputs, inputs)
+	err = x.Run(t.Context(), call, inputs, outputs)
 	took := time.Since(begin)
 	launches := dev.Recorded()
 	for _, d := range out {

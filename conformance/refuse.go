@@ -44,7 +44,7 @@ func (s *suite) refusals(l *lane, j *job) {
 	if err != nil {
 		s.add(l, p.job, "refuse", fail(err))
 	}
-	_, err = l.x.Plan(p.call, operands(blocks[len(p.in):len(p.in)+len(p.want)]), operands(blocks[:len(p.in)]))
+	_, err = l.x.Plan(p.call, operands(blocks[:len(p.in)]), operands(blocks[len(p.in):len(p.in)+len(p.want)]))
 	lacks := errors.Is(err, gpu.ErrUnsupported) // the dtype: what is wrong besides need not be seen
 	for _, r := range list {
 		o := pass()
@@ -169,7 +169,7 @@ func (s *suite) refuse(l *lane, r refusal) (err error) {
 			err = fmt.Errorf("panicked: %v", v)
 		}
 	}()
-	got := l.x.Run(s.ctx, r.call, r.out, r.in)
+	got := l.x.Run(s.ctx, r.call, r.in, r.out)
 	switch {
 	case got == nil:
 		return fmt.Errorf("was accepted, want %v", r.want)

@@ -279,7 +279,7 @@ func (l *long) run(t *testing.T, x *exec.Runner, dev gpu.Device, in []*tensor.Ho
 		}
 		all = append(all, exec.Operand{Buffer: b, Desc: h.Desc})
 	}
-	if err := x.Run(t.Context(), l.call, all[len(in):], all[:len(in)]); err != nil {
+	if err := x.Run(t.Context(), l.call, all[:len(in)], all[len(in):]); err != nil {
 		return nil, err
 	}
 	for i, h := range hosts {

@@ -54,7 +54,7 @@ func TestElementaryFunctions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range functions {
-			if err := run.Run(t.Context(), f.call, []exec.Operand{out}, []exec.Operand{in}); err != nil {
+			if err := run.Run(t.Context(), f.call, []exec.Operand{in}, []exec.Operand{out}); err != nil {
 				t.Fatal(err)
 			}
 			got := make([]byte, len(data))
@@ -151,7 +151,7 @@ func TestPowers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := run.Run(t.Context(), ops.Pow{}, []exec.Operand{out}, []exec.Operand{x, y}); err != nil {
+		if err := run.Run(t.Context(), ops.Pow{}, []exec.Operand{x, y}, []exec.Operand{out}); err != nil {
 			t.Fatal(err)
 		}
 		got := make([]byte, desc.Bytes())

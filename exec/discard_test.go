@@ -44,7 +44,7 @@ func TestDiscard(t *testing.T) {
 		{"indices that may be wrong", ops.Embedding{}, []exec.Operand{f32(3, 16)}, []exec.Operand{operand(tensor.Contiguous(tensor.I32, 3)), x}, false},
 	} {
 		dev.Forget()
-		if err := run.Run(t.Context(), c.call, c.out, c.in); err != nil {
+		if err := run.Run(t.Context(), c.call, c.in, c.out); err != nil {
 			t.Fatal(err)
 		}
 		isOut, isIn := map[gpu.Handle]bool{}, map[gpu.Handle]bool{}

@@ -18,6 +18,7 @@ func BenchmarkEager(b *testing.B) {
 		call   spec.Call
 		shapes [][]int
 	}{
+		{"abs", ops.Abs{}, [][]int{{1024}}},
 		{"add", ops.Add{}, [][]int{{1024}, {1024}}},
 		{"softmax", ops.Softmax{Dim: -1}, [][]int{{8, 128}}},
 		{"matmul", ops.MatMul{}, [][]int{{64, 64}, {64, 64}}},
@@ -51,7 +52,7 @@ func BenchmarkEager(b *testing.B) {
 			out := []Operand{{Buffer: h, Desc: want[0]}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := run.Run(context.Background(), c.call, out, in); err != nil {
+				if err := run.Run(context.Background(), c.call, in, out); err != nil {
 					b.Fatal(err)
 				}
 			}

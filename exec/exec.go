@@ -8,22 +8,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Operand is a tensor in a device buffer: it begins Offset bytes into the
-// buffer, a multiple of its element size. Where that is no multiple of the
-// device's Limits.OffsetAlign and TexelAlign, operations work on a copy.
+// Operand is a tensor in a device buffer.
 type Operand struct {
 	Buffer gpu.Handle
+	// Offset is where the tensor begins, in bytes from the start of the buffer. It is a
+	// multiple of the element size. Where it is no multiple of the device's
+	// Limits.OffsetAlign and TexelAlign, operations work on a copy.
 	Offset int64
 	Desc   tensor.Desc
 }
@@ -33,9 +32,11 @@ type Runner struct {
 	dev     gpu.Device
 	target  spec.Target
 	align   int64
-	scratch pool
-	faults  faults
+	scratch scratch
+	status  statusWords
 	tuner   tuner
+	cache   cache
+	spare   sync.Pool                                                       // of *launch: memory of bound calls that are submitted
 	trace   func(name string, args map[string]string) (uint64, func(error)) // nil without WithTrace
 }
 
@@ -66,7 +67,8 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	info := dev.Info()
 	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
 	r.scratch.dev = dev
-	r.faults.dev, r.faults.stride = dev, r.align
+	r.status.dev, r.status.stride = dev, r.align
+	r.spare.New = func() any { return new(launch) }
 	for _, o := range opts {
 		if o != nil {
 			o(r)
@@ -85,8 +87,8 @@ func (r *Runner) ready() error {
 
 // Verify reports ErrABIMismatch if the embedded shaders are not those the
 // operations were declared for. It compares the fingerprints once, for neither
-// side changes while a program runs; New calls it. Who has a driver to load
-// meanwhile may call it before, on another goroutine.
+// side changes while a program runs. New calls it. A caller that loads a driver at the
+// same time may call Verify earlier, on another goroutine.
 func Verify() error { return verify() }
 
 var verify = sync.OnceValue(func() error {
@@ -141,7 +143,7 @@ func (r *Runner) Close() error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	return errors.Join(r.faults.close(), r.scratch.drop(0))
+	return errors.Join(r.status.close(), r.scratch.trim(0))
 }
 
 // Sync waits until all work is done and returns its first error, be it the
@@ -154,7 +156,7 @@ func (r *Runner) Sync(ctx context.Context) error {
 	if err := r.dev.Sync(ctx); err != nil {
 		return err
 	}
-	return r.faults.collect(ctx)
+	return r.status.collect(ctx)
 }
 
 // Read is the device's Read, and fails as Sync does if a call was wrong.
@@ -162,7 +164,7 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return err
 	}
-	if err := r.faults.collect(ctx); err != nil {
+	if err := r.status.collect(ctx); err != nil {
 		return err
 	}
 	return r.dev.Read(ctx, h, offset, dst)
@@ -173,61 +175,107 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 // works in place and both are the same tensor. Operands may have any strides,
 // but no two elements of an output the same place: where an operation cannot
 // work with them, they are copied.
+//
+// The same call for operands at the same places is planned once: see Compile.
 // Errors: ErrInvalidArgument (attributes, shapes, dtypes, overlap, alignment),
 // ErrInvalidHandle, ErrUnsupported, *LimitError, ErrOutOfMemory, ctx.Err().
 // After an error nothing has been run. What only the device can see is an error
 // of the next Sync or Read, and leaves the outputs as they were.
-func (r *Runner) Run(ctx context.Context, call spec.Call, out, in []Operand) error {
+func (r *Runner) Run(ctx context.Context, call spec.Call, in, out []Operand) error {
 	if err := r.ready(); err != nil {
 		return err
 	}
 	if r.trace != nil {
-		return r.traced(ctx, call, out, in)
+		return r.traced(ctx, call, in, out)
 	}
-	return r.launch(ctx, call, out, in, 0)
+	return r.run(ctx, call, in, out, 0)
 }
 
-// launch is Run; the dispatches get the tag.
-func (r *Runner) launch(ctx context.Context, call spec.Call, out, in []Operand, tag uint64) error {
+// run is Run; the dispatches get the tag.
+func (r *Runner) run(ctx context.Context, call spec.Call, in, out []Operand, tag uint64) error {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	call, err := spec.Resolve(call)
+	l := r.spare.Get().(*launch)
+	defer r.spare.Put(l)
+	c, err := r.compiled(ctx, l, call, in, out)
 	if err != nil {
 		return err
 	}
-	plan, err := r.checked(call, out, in, r.choose(ctx))
-	if err != nil {
+	if err := checkOverlap(call, in, out); err != nil {
 		return err
 	}
-	scratch, err := r.scratch.take(plan.Scratch)
-	if err != nil {
-		return fmt.Errorf("exec: %s: scratch memory: %w", call.Spec().Name, err)
-	}
-	// The device runs later work on these buffers after this.
-	defer r.scratch.give(scratch)
-	words, slots, err := r.faults.takeAll(ctx, len(plan.Checks))
-	if err != nil {
-		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
-	}
-	list, err := r.bind(plan, out, in, scratch, words)
-	if err == nil {
-		for i := range list {
-			list[i].Tag = tag
-		}
-		err = r.dev.Submit(list)
-	}
-	for i, slot := range slots {
-		r.faults.submitted(slot, plan.Checks[i].Error, err == nil)
-	}
-	if err != nil {
-		return fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
+	if err := r.submit(ctx, l, c, in, out, tag); err != nil {
+		return fmt.Errorf("exec: %s: %w", c.name, err)
 	}
 	return nil
 }
 
-// Plan checks a call and returns its launches, without running them.
-func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
+// compiled finds a call in the cache, or compiles it.
+func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, out []Operand) (*Compiled, error) {
+	var ok bool
+	if l.key, ok = appendKey(l.key[:0], call, in, out, r.align); ok {
+		if c := r.cache.find(l.key, r.tuner.db.Version()); c != nil && checkOffsets(in) && checkOffsets(out) {
+			return c, nil
+		}
+	}
+	call, err := spec.Resolve(call)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range [][]Operand{out, in} {
+		if !checkOffsets(list) {
+			return nil, fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
+		}
+	}
+	c, err := r.compile(call, r.places(in), r.places(out), r.choose(ctx))
+	if err != nil {
+		return nil, err
+	}
+	// Choosing may have added to the database, and what is known there now is in c.
+	if ok {
+		r.cache.keep(l.key, r.tuner.db.Version(), c)
+	}
+	return c, nil
+}
+
+// submit binds a call to operands, and to scratch memory and status words of the
+// Runner, and runs it.
+func (r *Runner) submit(ctx context.Context, l *launch, c *Compiled, in, out []Operand, tag uint64) (err error) {
+	if l.scratch, err = r.scratch.borrow(l.scratch[:0], c.Scratch); err != nil {
+		return fmt.Errorf("scratch memory: %w", err)
+	}
+	// The device runs later work on these buffers after this.
+	defer func() { r.scratch.release(l.scratch) }()
+	if l.status, l.slots, err = r.status.borrow(ctx, l.status[:0], l.slots[:0], len(c.Checks)); err != nil {
+		return err
+	}
+	err = r.dev.Submit(c.bind(l, in, out, l.scratch, l.status, tag))
+	for i, slot := range l.slots {
+		r.status.submitted(slot, c.Checks[i].Error, err == nil)
+	}
+	return err
+}
+
+// places is where operands lie.
+func (r *Runner) places(operands []Operand) []Place {
+	places := make([]Place, len(operands))
+	for i, o := range operands {
+		places[i] = placeOf(o, r.align)
+	}
+	return places
+}
+
+// PlaceOf is where an operand lies on the Runner's device.
+func (r *Runner) PlaceOf(o Operand) Place {
+	if r.ready() != nil {
+		return Place{Desc: o.Desc}
+	}
+	return placeOf(o, r.align)
+}
+
+// Plan checks a call on operands and returns its steps, without running them.
+func (r *Runner) Plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	if err := r.ready(); err != nil {
 		return nil, err
 	}
@@ -235,201 +283,61 @@ func (r *Runner) Plan(call spec.Call, out, in []Operand) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.checked(call, out, in, r.recall)
-}
-
-// checked is Plan for a resolved call, by the way that choose finds.
-func (r *Runner) checked(call spec.Call, out, in []Operand, choose chooser) (*spec.Plan, error) {
-	op := call.Spec()
-	want, err := op.Shape(call, descs(in))
-	if err != nil {
+	for _, list := range [][]Operand{out, in} {
+		if !checkOffsets(list) {
+			return nil, fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
+		}
+	}
+	if err := r.checkPlaces(call, r.places(in), r.places(out)); err != nil {
 		return nil, err
 	}
-	if len(out) != len(want) {
-		return nil, fmt.Errorf("exec: %s: %w: outputs (got %d, want %d)", op.Name, errs.ErrInvalidArgument, len(out), len(want))
-	}
-	for i, o := range out {
-		if err := o.Desc.Check(); err != nil {
-			return nil, fmt.Errorf("exec: %s: output %s: %w", op.Name, outputName(op, i), err)
-		}
-		if o.Desc.DType != want[i].DType || !sameShape(o.Desc.Shape, want[i].Shape) {
-			return nil, fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc, want[i])
-		}
-	}
-	for i, o := range out {
-		if onItself(o.Desc) {
-			return nil, fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc.Strides, o.Desc)
-		}
-	}
-	if err := r.checkPlaces(op, out, in); err != nil {
+	if err := checkOverlap(call, in, out); err != nil {
 		return nil, err
 	}
-	plan, err := r.plan(call, in, out, choose)
+	plan, err := r.plan(call, r.places(in), r.places(out), r.remembered)
 	if err != nil {
-		return nil, fmt.Errorf("exec: %s: %w", op.Name, err)
+		return nil, fmt.Errorf("exec: %w", err)
 	}
 	return plan, nil
 }
 
-// outputName is what errors call an output.
-func outputName(op *spec.Op, i int) string {
-	if i < len(op.Out) {
-		return op.Out[i].Name
-	}
-	return fmt.Sprint(i)
-}
-
-// checkPlaces reports operands that are misaligned or overlap.
-func (r *Runner) checkPlaces(op *spec.Op, out, in []Operand) error {
-	for _, o := range append(append([]Operand(nil), out...), in...) {
-		if size := max(int64(o.Desc.DType.Size()), 1); o.Offset < 0 || o.Offset%size != 0 {
-			return fmt.Errorf("exec: %s: %w: tensor offset (got %d, want a multiple of %d)", op.Name, errs.ErrInvalidArgument, o.Offset, size)
-		}
-	}
-	for i, o := range out {
-		for j, other := range append(append([]Operand(nil), in...), out[:i]...) {
-			if !overlap(o, other) {
-				continue
-			}
-			if j < len(in) && op.MayOverwrite(i, j) && sameTensor(o, other) {
-				continue
-			}
-			return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, outputName(op, i))
-		}
-	}
-	return nil
-}
-
-func overlap(a, b Operand) bool {
-	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
-}
-
-// onItself reports whether elements of a tensor lie in one place, as those of a
-// broadcast do. Strides are in order when each is more than what the smaller
-// ones reach; others are taken to overlap.
-func onItself(d tensor.Desc) bool {
-	if d.IsContiguous() || d.Elems() == 0 {
-		return false
-	}
-	steps := d.ElementStrides()
-	order := make([]int, 0, len(steps))
-	for i, n := range d.Shape {
-		if n > 1 {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
-	reach := 0
-	for _, i := range order {
-		if steps[i] <= reach {
-			return true
-		}
-		reach += (d.Shape[i] - 1) * steps[i]
-	}
-	return false
-}
-
-func sameTensor(a, b Operand) bool {
-	return a.Offset == b.Offset && sameShape(a.Desc.ElementStrides(), b.Desc.ElementStrides())
-}
-
-func sameShape(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
+// checkOffsets reports whether all operands begin at an element.
+func checkOffsets(operands []Operand) bool {
+	for i := range operands {
+		if o := &operands[i]; o.Offset < 0 || o.Offset%int64(max(o.Desc.DType.Size(), 1)) != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func descs(ops []Operand) []tensor.Desc {
-	d := make([]tensor.Desc, len(ops))
-	for i, o := range ops {
-		d[i] = o.Desc
-	}
-	return d
-}
-
-// bind turns the steps of a plan into dispatches.
-func (r *Runner) bind(plan *spec.Plan, out, in []Operand, scratch []gpu.Handle, words []gpu.Binding) ([]gpu.Dispatch, error) {
-	list := make([]gpu.Dispatch, len(plan.Steps))
-	for i, s := range plan.Steps {
-		m, err := Kernel(s)
-		if err != nil {
-			return nil, err
-		}
-		params, err := spec.Encode(s.Params)
-		if err != nil {
-			return nil, err
-		}
-		bindings := make([]gpu.Binding, len(s.Bind))
-		for j, b := range s.Bind {
-			var whole gpu.Binding
-			switch n := b.Buf.Index; b.Buf.Kind {
-			case spec.RefIn:
-				whole = r.whole(in[n])
-			case spec.RefOut:
-				whole = r.whole(out[n])
-			case spec.RefScratch:
-				whole = gpu.Binding{Buffer: scratch[n], Size: plan.Scratch[n]}
-			default:
-				whole = words[n]
+// checkOverlap reports an output that overlaps an operand which it may not overwrite.
+func checkOverlap(call spec.Call, in, out []Operand) error {
+	for i := range out {
+		o := &out[i]
+		for j := range in {
+			if overlap(o, &in[j]) && !(call.Spec().MayOverwrite(i, j) && sameTensor(o, &in[j])) {
+				return overlapError(call, i)
 			}
-			end := gpu.RoundUp(whole.Size)
-			size := b.Size
-			if size == 0 {
-				size = end - b.Offset
+		}
+		for j := range i {
+			if overlap(o, &out[j]) {
+				return overlapError(call, i)
 			}
-			if b.Offset < 0 || size <= 0 || b.Offset > end-size {
-				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, s.Name(), j, errs.ErrInvalidArgument, b.Offset, size, whole.Size)
-			}
-			bindings[j] = gpu.Binding{Buffer: whole.Buffer, Offset: whole.Offset + b.Offset, Size: size, Discard: b.Buf.Kind == spec.RefScratch || overwritten(plan, b.Buf, in, out)}
-		}
-		list[i] = gpu.Dispatch{Module: m, Bindings: bindings, Params: params, Groups: s.Groups}
-	}
-	return list, nil
-}
-
-// overwritten reports whether a plan writes all of an operand and reads nothing of what it
-// holds. A plan does that of an output whose elements lie without gaps and that is no input
-// as well, unless the device checks inputs: then the steps that write may do nothing.
-func overwritten(plan *spec.Plan, ref spec.Ref, in, out []Operand) bool {
-	if ref.Kind != spec.RefOut || len(plan.Checks) > 0 {
-		return false
-	}
-	o := &out[ref.Index]
-	same := func(x Operand) bool { return x.Buffer == o.Buffer }
-	return o.Desc.IsContiguous() && !slices.ContainsFunc(in, same) && slices.IndexFunc(out, same) == ref.Index &&
-		!slices.ContainsFunc(out[ref.Index+1:], same)
-}
-
-// whole is the range of an operand, from the last place on where a buffer can be
-// bound: plans know how far it is from there.
-func (r *Runner) whole(o Operand) gpu.Binding {
-	before := o.Offset % r.align
-	return gpu.Binding{Buffer: o.Buffer, Offset: o.Offset - before, Size: before + o.Desc.Bytes()}
-}
-
-var checked sync.Map // *spv.Module → true, once its params struct was compared
-
-// Kernel finds the shader of a step, and compares its parameters with the Go
-// struct the first time.
-func Kernel(s spec.Step) (*spv.Module, error) {
-	m := s.Module
-	if m == nil {
-		var err error
-		if m, err = spirv.Module(s.Kernel); err != nil {
-			return nil, err
 		}
 	}
-	if _, ok := checked.Load(m); !ok {
-		if err := spec.CheckParams(m, s.Params); err != nil {
-			return nil, err
-		}
-		checked.Store(m, true)
-	}
-	return m, nil
+	return nil
+}
+
+func overlapError(call spec.Call, i int) error {
+	op := call.Spec()
+	return fmt.Errorf("exec: %s: %w: output %s overlaps another operand", op.Name, errs.ErrInvalidArgument, outputName(op, i))
+}
+
+func overlap(a, b *Operand) bool {
+	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
+}
+
+func sameTensor(a, b *Operand) bool {
+	return a.Offset == b.Offset && equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
 }

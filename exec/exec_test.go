@@ -69,7 +69,7 @@ func TestRunRefuses(t *testing.T) {
 		"beyond the buffer": {imageops.Sharpen{}, []Operand{moved(b, 1<<20)}, []Operand{a}, gpu.ErrInvalidArgument},
 		"attribute":         {imageops.GaussianBlur{Sigma: -1}, []Operand{b}, []Operand{a}, gpu.ErrInvalidArgument},
 	} {
-		if err := r.Run(context.Background(), c.call, c.out, c.in); !errors.Is(err, c.want) {
+		if err := r.Run(context.Background(), c.call, c.in, c.out); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := r.Run(ctx, imageops.Sharpen{}, []Operand{b}, []Operand{a}); !errors.Is(err, context.Canceled) {
+	if err := r.Run(ctx, imageops.Sharpen{}, []Operand{a}, []Operand{b}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestPlaces(t *testing.T) {
 	second := a
 	second.Offset = 256
 	for name, out := range map[string]Operand{"behind the input": second, "in place": a} {
-		if err := r.Run(context.Background(), imageops.InvertColors{}, []Operand{out}, []Operand{a}); err != nil {
+		if err := r.Run(context.Background(), imageops.InvertColors{}, []Operand{a}, []Operand{out}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestEmpty(t *testing.T) {
 	for _, call := range []spec.Call{imageops.GaussianBlur{Sigma: 3}, imageops.Sharpen{}, imageops.InvertColors{}} {
 		for _, size := range [][2]int{{0, 0}, {0, 7}, {7, 0}} {
 			o, i := picture(t, dev, size[0], size[1]), picture(t, dev, size[0], size[1])
-			if err := r.Run(context.Background(), call, []Operand{o}, []Operand{i}); err != nil {
+			if err := r.Run(context.Background(), call, []Operand{i}, []Operand{o}); err != nil {
 				t.Errorf("%T of %v: %v", call, size, err)
 			}
 		}
@@ -123,7 +123,7 @@ func TestEmpty(t *testing.T) {
 func TestTarget(t *testing.T) {
 	r, dev := recorder(t, WithTarget(func(t *spec.Target) { t.CPU, t.TexelBuffers, t.MaxTexels, t.MaxInvocations = true, true, 1<<20, 256 }))
 	o, i := picture(t, dev, 8, 8), picture(t, dev, 8, 8)
-	plan, err := r.Plan(imageops.InvertColors{}, []Operand{o}, []Operand{i})
+	plan, err := r.Plan(imageops.InvertColors{}, []Operand{i}, []Operand{o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,38 +132,38 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestPool lends the same buffers again, keeps no more than it may, and gives
+// TestScratch lends the same buffers again, keeps no more than it may, and gives
 // all back at the end.
-func TestPool(t *testing.T) {
+func TestScratch(t *testing.T) {
 	dev := null.NewRecorder(nil)
-	p := pool{dev: dev}
-	first, err := p.take([]int64{1000, 0, 5000})
+	p := scratch{dev: dev}
+	first, err := p.borrow(nil, []int64{1000, 0, 5000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first[0] == 0 || first[1] != 0 || first[2] == 0 || first[0] == first[2] {
 		t.Fatalf("took %v", first)
 	}
-	p.give(first)
-	again, err := p.take([]int64{5100, 900})
+	p.release(first)
+	again, err := p.borrow(nil, []int64{5100, 900})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again[0] != first[2] || again[1] != first[0] {
 		t.Errorf("took %v, want %v and %v again", again, first[2], first[0])
 	}
-	p.give(again)
+	p.release(again)
 	for range 5 {
-		big, err := p.take([]int64{maxIdle / 2, maxIdle/2 + 1<<20})
+		big, err := p.borrow(nil, []int64{maxIdle / 2, maxIdle/2 + 1<<20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.give(big)
+		p.release(big)
 		if p.held > maxIdle {
 			t.Fatalf("%d bytes idle, at most %d", p.held, maxIdle)
 		}
 	}
-	if err := p.drop(0); err != nil {
+	if err := p.trim(0); err != nil {
 		t.Fatal(err)
 	}
 	if p.held != 0 || len(p.idle) != 0 || len(p.out) != 0 {

@@ -19,7 +19,7 @@ func WithTrace(begin func(name string, args map[string]string) (tag uint64, end 
 }
 
 // traced is Run with a trace.
-func (r *Runner) traced(ctx context.Context, call spec.Call, out, in []Operand) error {
+func (r *Runner) traced(ctx context.Context, call spec.Call, in, out []Operand) error {
 	name, args := "no operation", map[string]string{"in": describe(in), "out": describe(out)}
 	if good, err := spec.Resolve(call); err == nil {
 		name, args["call"] = good.Spec().Name, spec.FormatCall(good)
@@ -28,7 +28,7 @@ func (r *Runner) traced(ctx context.Context, call spec.Call, out, in []Operand) 
 		}
 	}
 	tag, end := r.trace(name, args)
-	err := r.launch(ctx, call, out, in, tag)
+	err := r.run(ctx, call, in, out, tag)
 	end(err)
 	return err
 }

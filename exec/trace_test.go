@@ -26,13 +26,13 @@ func TestTrace(t *testing.T) {
 	r, dev := recorder(t, WithTrace(begin))
 	a, b := picture(t, dev, 8, 16), picture(t, dev, 8, 16)
 	ctx := context.Background()
-	if err := r.Run(ctx, imageops.GaussianBlur{Sigma: 2}, []Operand{b}, []Operand{a}); err != nil {
+	if err := r.Run(ctx, imageops.GaussianBlur{Sigma: 2}, []Operand{a}, []Operand{b}); err != nil {
 		t.Fatal(err)
 	}
-	wrong := r.Run(ctx, imageops.Sharpen{}, nil, []Operand{a})
+	wrong := r.Run(ctx, imageops.Sharpen{}, []Operand{a}, nil)
 	none := r.Run(ctx, nil, nil, nil)
 	list := dev.Recorded()
-	if err := r.Run(ctx, chain[0], []Operand{b}, []Operand{a}); err != nil {
+	if err := r.Run(ctx, chain[0], []Operand{a}, []Operand{b}); err != nil {
 		t.Fatal(err)
 	}
 	if wrong == nil || none == nil {

@@ -31,13 +31,14 @@ const (
 	tuneMargin   = 1.05 // by which another way must be faster than the plan's own
 )
 
-// WithTuning lets plans follow the choices in book, which is for the device of
-// the Runner. In the mode tune.Full, Run measures what it has no choice for.
-func WithTuning(book *tune.Book) Option { return func(r *Runner) { r.tuner.book = book } }
+// WithTuning lets plans follow the choices in a database, which is for the device of
+// the Runner. In the mode tune.Full, Run measures calls that the database has no choice
+// for.
+func WithTuning(db *tune.Database) Option { return func(r *Runner) { r.tuner.db = db } }
 
 // tuner measures which way of a plan is best.
 type tuner struct {
-	book *tune.Book
+	db *tune.Database
 
 	mu   sync.Mutex      // one measurement at a time
 	left map[string]bool // calls that are left to their plans
@@ -51,7 +52,7 @@ type tuner struct {
 type Tuned struct {
 	Call     string // operation and class
 	Strategy string // the best, or the plan's own
-	Ways     []Timing
+	Timings  []Timing
 }
 
 // Timing is the time of one way to carry out a call, the best seen. It is 0 where
@@ -66,9 +67,9 @@ func (t *Tuned) Gain() float64 {
 	if t == nil {
 		return 1
 	}
-	for _, w := range t.Ways {
+	for _, w := range t.Timings {
 		if w.Strategy == t.Strategy {
-			return float64(t.Ways[0].Time) / float64(w.Time)
+			return float64(t.Timings[0].Time) / float64(w.Time)
 		}
 	}
 	return 1
@@ -77,23 +78,23 @@ func (t *Tuned) Gain() float64 {
 // chooser finds the way to carry out a call, "" for the plan's own.
 type chooser func(call spec.Call, in, out []tensor.Desc) (string, error)
 
-// recall is the chooser that measures nothing.
-func (r *Runner) recall(call spec.Call, in, _ []tensor.Desc) (string, error) {
-	if r.tuner.book.Idle() || call.Spec().Strategies == nil || r.target.Strategy != "" {
+// remembered is the chooser that measures nothing.
+func (r *Runner) remembered(call spec.Call, in, _ []tensor.Desc) (string, error) {
+	if r.tuner.db.Idle() || call.Spec().Strategies == nil || r.target.Strategy != "" {
 		return "", nil
 	}
 	var room [128]byte
-	return r.tuner.book.Find(callKey(room[:0], call, in)), nil
+	return r.tuner.db.Find(callKey(room[:0], call, in)), nil
 }
 
 // choose returns the chooser for a call that is about to run.
 func (r *Runner) choose(ctx context.Context) chooser {
-	if r.tuner.book.Mode() != tune.Full {
-		return r.recall
+	if r.tuner.db.Mode() != tune.Full {
+		return r.remembered
 	}
 	return func(call spec.Call, in, out []tensor.Desc) (string, error) {
-		if way, _ := r.recall(call, in, out); way != "" || call.Spec().Strategies == nil || r.target.Strategy != "" {
-			return way, nil
+		if strategy, _ := r.remembered(call, in, out); strategy != "" || call.Spec().Strategies == nil || r.target.Strategy != "" {
+			return strategy, nil
 		}
 		t, err := r.measure(ctx, call, in, out, false)
 		if t == nil {
@@ -109,30 +110,35 @@ func callKey(b []byte, call spec.Call, in []tensor.Desc) []byte {
 	return spec.AppendClass(b, call, in)
 }
 
-// planned is the plan of a call by the way that is best; where that way does not
+// planned is the plan of a call by the strategy that is best; where that strategy does not
 // suit the very call, by the plan's own.
-func (r *Runner) planned(call spec.Call, in, out []tensor.Desc, choose chooser) (*spec.Plan, error) {
+func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec.Plan, error) {
 	op := call.Spec()
-	way, err := choose(call, in, out)
-	if err != nil {
-		return nil, fmt.Errorf("tuning: %w", err)
+	plan := func(t *spec.Target) (*spec.Plan, error) {
+		if op.PlanAt != nil {
+			return op.PlanAt(call, t, in, out)
+		}
+		return op.Plan(call, t, descs(in), descs(out))
 	}
-	if way != "" {
-		t := r.target
-		if slices.Contains(op.Strategies(call, &t, in, out), way) {
-			t.Strategy = way
-			if plan, err := op.Plan(call, &t, in, out); err == nil {
-				return plan, nil
+	if op.Strategies != nil {
+		strategy, err := choose(call, descs(in), descs(out))
+		if err != nil {
+			return nil, fmt.Errorf("tuning: %w", err)
+		}
+		if t := r.target; strategy != "" && slices.Contains(op.Strategies(call, &t, descs(in), descs(out)), strategy) {
+			t.Strategy = strategy
+			if p, err := plan(&t); err == nil {
+				return p, nil
 			}
 		}
 	}
-	plan, err := op.Plan(call, &r.target, in, out)
+	p, err := plan(&r.target)
 	if err != nil && r.target.Strategy != "" { // it is advice there too
 		t := r.target
 		t.Strategy = ""
-		return op.Plan(call, &t, in, out)
+		return plan(&t)
 	}
-	return plan, err
+	return p, err
 }
 
 // Tune measures the ways to carry out a call on contiguous inputs, in memory of
@@ -144,7 +150,7 @@ func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*T
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return nil, err
 	}
-	if r.tuner.book == nil {
+	if r.tuner.db == nil {
 		return nil, fmt.Errorf("exec: tune: %w: the Runner has no choices to add to", errs.ErrInvalidArgument)
 	}
 	call, err := spec.Resolve(call)
@@ -163,10 +169,10 @@ func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*T
 	return t, nil
 }
 
-// trial is a way to carry out a call, at work.
-type trial struct {
+// candidate is a strategy for a call that is being measured.
+type candidate struct {
 	Timing
-	plan *spec.Plan
+	call *Compiled
 	list []gpu.Dispatch
 	runs int  // of a sample
 	out  bool // too slow to be sampled again
@@ -181,18 +187,18 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 	defer t.mu.Unlock()
 	key := string(callKey(nil, call, in))
 	if !again {
-		if way := t.book.Find([]byte(key)); way != "" { // another goroutine's
-			return &Tuned{Call: key, Strategy: way}, nil
+		if strategy := t.db.Find([]byte(key)); strategy != "" { // another goroutine's
+			return &Tuned{Call: key, Strategy: strategy}, nil
 		}
 		if t.left[key] {
 			return nil, nil
 		}
 	}
-	trials := r.trials(call, in, out)
-	if trials == nil {
+	list := r.candidates(call, in, out)
+	if list == nil {
 		return nil, nil // the plan itself says what is wrong, if anything
 	}
-	res, err := r.contest(ctx, key, trials, in, out)
+	res, err := r.benchmark(ctx, key, list, in, out)
 	if err != nil || res == nil {
 		if t.left == nil {
 			t.left = map[string]bool{}
@@ -200,43 +206,59 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 		t.left[key] = ctx.Err() == nil
 		return nil, err
 	}
-	t.book.Remember(key, res.Strategy, res.Gain())
+	t.db.Remember(key, res.Strategy, res.Gain())
 	return res, nil
 }
 
-// trials are the plans of the ways that differ, the plan's own first; nil if it
+// candidates are the strategies whose plans differ, the plan's own first; nil if it
 // cannot be planned.
-func (r *Runner) trials(call spec.Call, in, out []tensor.Desc) []*trial {
-	var list []*trial
+func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate {
+	var list []*candidate
+	var plans []*spec.Plan
 	op := call.Spec()
-	for i, way := range op.Strategies(call, &r.target, in, out) {
+	ins, outs := aligned(in), aligned(out)
+	for i, strategy := range op.Strategies(call, &r.target, in, out) {
 		t := r.target
-		t.Strategy = way
+		t.Strategy = strategy
 		plan, err := op.Plan(call, &t, in, out)
 		if err != nil && i == 0 || err == nil && len(plan.Steps) == 0 {
 			return nil
 		}
-		same := func(o *trial) bool {
-			return reflect.DeepEqual(o.plan.Steps, plan.Steps) && slices.Equal(o.plan.Scratch, plan.Scratch)
+		same := func(o *spec.Plan) bool {
+			return reflect.DeepEqual(o.Steps, plan.Steps) && slices.Equal(o.Scratch, plan.Scratch)
 		}
-		if err == nil && !slices.ContainsFunc(list, same) {
-			list = append(list, &trial{Timing: Timing{Strategy: way}, plan: plan})
+		if err != nil || slices.ContainsFunc(plans, same) {
+			continue
 		}
+		c, err := r.lower(op.Name, plan, ins, outs)
+		if err != nil {
+			return nil // a run of the call says what is wrong
+		}
+		plans, list = append(plans, plan), append(list, &candidate{Timing: Timing{Strategy: strategy}, call: c})
 	}
 	return list
 }
 
-// contest runs the trials on buffers of its own, full of zeros. It returns nil
+// aligned is the places of tensors at the start of buffers.
+func aligned(ds []tensor.Desc) []Place {
+	places := make([]Place, len(ds))
+	for i, d := range ds {
+		places[i].Desc = d
+	}
+	return places
+}
+
+// benchmark runs the candidates on buffers of its own, full of zeros. It returns nil
 // where there are not two, or they would take too much memory or time.
-func (r *Runner) contest(ctx context.Context, key string, trials []*trial, in, out []tensor.Desc) (res *Tuned, err error) {
+func (r *Runner) benchmark(ctx context.Context, key string, list []*candidate, in, out []tensor.Desc) (res *Tuned, err error) {
 	need := int64(0)
 	for _, d := range append(slices.Clone(in), out...) {
 		need += d.Bytes()
 	}
 	most := int64(0)
-	for _, t := range trials {
+	for _, c := range list {
 		own := int64(0)
-		for _, n := range t.plan.Scratch {
+		for _, n := range c.call.Scratch {
 			own += n
 		}
 		most = max(most, own)
@@ -245,7 +267,7 @@ func (r *Runner) contest(ctx context.Context, key string, trials []*trial, in, o
 	if all := r.dev.Info().Memory; all > 0 {
 		limit = min(limit, all/4)
 	}
-	if len(trials) < 2 || need+most > limit {
+	if len(list) < 2 || need+most > limit {
 		return nil, nil
 	}
 	var bufs []gpu.Handle
@@ -266,32 +288,31 @@ func (r *Runner) contest(ctx context.Context, key string, trials []*trial, in, o
 		}
 		return list, nil
 	}
-	words := tensor.Contiguous(tensor.U8, faultBytes)
 	inputs, err := alloc(in)
 	outputs, errOut := alloc(out)
-	fault, errWords := alloc([]tensor.Desc{words})
+	words, errWords := alloc([]tensor.Desc{tensor.Contiguous(tensor.U8, StatusBytes)})
 	if err = errors.Join(err, errOut, errWords); err != nil {
 		return nil, shortage(err)
 	}
-	for _, t := range trials {
-		scratch, err := r.scratch.take(t.plan.Scratch)
+	status := gpu.Binding{Buffer: words[0].Buffer, Size: StatusBytes}
+	for _, c := range list {
+		scratch, err := r.scratch.borrow(nil, c.call.Scratch)
 		if err != nil {
 			return nil, shortage(err)
 		}
-		defer r.scratch.give(scratch)
-		t.list, err = r.bind(t.plan, outputs, inputs, scratch, slices.Repeat([]gpu.Binding{{Buffer: fault[0].Buffer, Size: faultBytes}}, len(t.plan.Checks)))
-		if err != nil {
+		defer r.scratch.release(scratch)
+		if c.list, err = c.call.Bind(inputs, outputs, scratch, slices.Repeat([]gpu.Binding{status}, len(c.call.Checks))); err != nil {
 			return nil, err
 		}
 	}
-	ok, err := r.rounds(ctx, trials, outputs[0].Buffer)
+	ok, err := r.rounds(ctx, list, outputs[0].Buffer)
 	if err != nil || !ok {
 		return nil, shortage(err)
 	}
-	res = &Tuned{Call: key, Strategy: trials[0].Strategy}
-	best := float64(trials[0].Time) / tuneMargin
-	for _, t := range trials {
-		res.Ways = append(res.Ways, t.Timing)
+	res = &Tuned{Call: key, Strategy: list[0].Strategy}
+	best := float64(list[0].Time) / tuneMargin
+	for _, t := range list {
+		res.Timings = append(res.Timings, t.Timing)
 		if v := float64(t.Time); v < best {
 			best, res.Strategy = v, t.Strategy
 		}
@@ -307,16 +328,16 @@ func shortage(err error) error {
 	return err
 }
 
-// rounds finds the time of each trial, the least of samples taken in turns: what
+// rounds finds the time of each candidate, the least of samples taken in turns: what
 // else the machine does only ever adds to it. It reports false if the first one,
 // the plan's own way, takes too long.
-func (r *Runner) rounds(ctx context.Context, trials []*trial, wrote gpu.Handle) (bool, error) {
+func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle) (bool, error) {
 	sample := r.tuner.sample
 	if sample == nil {
 		sample = r.sample
 	}
 	var best time.Duration
-	note := func(t *trial, v time.Duration) {
+	note := func(t *candidate, v time.Duration) {
 		v = max(v, 1)
 		if t.Time == 0 || v < t.Time {
 			t.Time = v
@@ -325,7 +346,7 @@ func (r *Runner) rounds(ctx context.Context, trials []*trial, wrote gpu.Handle) 
 			best = v
 		}
 	}
-	for i, t := range trials { // the first run compiles, and warms up
+	for i, t := range list { // the first run compiles, and warms up
 		if _, err := sample(ctx, t.list, 1, wrote); err != nil {
 			return false, err
 		}
@@ -338,10 +359,10 @@ func (r *Runner) rounds(ctx context.Context, trials []*trial, wrote gpu.Handle) 
 		}
 		note(t, v)
 	}
-	for _, t := range trials { // a run by itself is mostly the way to the device and back
+	for _, t := range list { // a run by itself is mostly the way to the device and back
 		t.runs = int(min(max(tuneSample/t.Time, 1), tuneRuns))
 	}
-	spent, turns := time.Duration(0), slices.Clone(trials)
+	spent, turns := time.Duration(0), slices.Clone(list)
 	for round := 1; round <= tuneRounds && (round <= tuneLeast || spent < tuneTime); round++ {
 		slices.Reverse(turns) // whoever comes after whom should not matter
 		for _, t := range turns {
@@ -357,7 +378,7 @@ func (r *Runner) rounds(ctx context.Context, trials []*trial, wrote gpu.Handle) 
 		}
 		// One sample may be slow by chance, and without the plan's own way there
 		// is nothing to compare with.
-		for i, t := range trials {
+		for i, t := range list {
 			t.out = t.out || t.Time > tuneHopeless*best && i > 0 || round >= tuneLeast && float64(t.Time) > tuneSlow*float64(best)
 		}
 	}

@@ -30,7 +30,7 @@ func cpuInfo() gpu.Info {
 type tuned struct {
 	*Runner
 	dev     *null.Device
-	book    *tune.Book
+	book    *tune.Database
 	samples int
 }
 
@@ -71,7 +71,7 @@ func (x *tuned) kernels(t *testing.T, n int) string {
 	t.Helper()
 	before := len(x.dev.Recorded())
 	o, i := x.vector(t, n), x.vector(t, n)
-	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{o}, []Operand{i}); err != nil {
+	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{i}, []Operand{o}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -187,7 +187,7 @@ func TestTuneFails(t *testing.T) {
 	broken := errors.New("broken")
 	x.tuner.sample = func(context.Context, []gpu.Dispatch, int, gpu.Handle) (time.Duration, error) { return 0, broken }
 	o, i := x.vector(t, 100), x.vector(t, 100)
-	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{o}, []Operand{i}); !errors.Is(err, broken) || len(x.dev.Recorded()) != 0 {
+	if err := x.Run(t.Context(), ops.ReLU{}, []Operand{i}, []Operand{o}); !errors.Is(err, broken) || len(x.dev.Recorded()) != 0 {
 		t.Errorf("%v after %d launches", err, len(x.dev.Recorded()))
 	}
 	if got := x.kernels(t, 100); got != texelReLU {
@@ -214,7 +214,7 @@ func TestChoiceOfThePast(t *testing.T) {
 		}
 		in = append(in, Operand{Buffer: b, Desc: d})
 	}
-	plan, err := gpuLike.Plan(ops.MatMul{}, in[2:], in[:2])
+	plan, err := gpuLike.Plan(ops.MatMul{}, in[:2], in[2:])
 	if err != nil || plan.Steps[0].Name() != "blas/matmul.f64" {
 		t.Errorf("%+v, %v", plan, err)
 	}
@@ -227,7 +227,7 @@ func TestTuneOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if err := x.Run(context.Background(), ops.ReLU{}, []Operand{o}, []Operand{i}); err != nil {
+			if err := x.Run(context.Background(), ops.ReLU{}, []Operand{i}, []Operand{o}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -250,7 +250,7 @@ func TestTuneCall(t *testing.T) {
 	for range 2 {
 		n := x.samples
 		got, err := x.Tune(t.Context(), ops.ReLU{}, in)
-		if err != nil || got == nil || got.Strategy != "storage" || len(got.Ways) != 2 || got.Gain() < 50 || x.samples == n {
+		if err != nil || got == nil || got.Strategy != "storage" || len(got.Timings) != 2 || got.Gain() < 50 || x.samples == n {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}

@@ -31,7 +31,7 @@ func TestRowsBehindAlignedWindows(t *testing.T) {
 			r := runner(t, dev)
 			a, b := load(t, dev, in.Data), load(t, dev, make([]byte, len(in.Data)))
 			out := tensor.NewHost(in.Desc)
-			err := r.Run(t.Context(), ops.RMSNorm{Dim: -1, Eps: 1e-5}, []exec.Operand{{Buffer: b, Desc: out.Desc}}, []exec.Operand{{Buffer: a, Desc: in.Desc}})
+			err := r.Run(t.Context(), ops.RMSNorm{Dim: -1, Eps: 1e-5}, []exec.Operand{{Buffer: a, Desc: in.Desc}}, []exec.Operand{{Buffer: b, Desc: out.Desc}})
 			if err == nil {
 				err = r.Read(t.Context(), b, 0, out.Data)
 			}

@@ -60,7 +60,7 @@ func TestIntegersWrap(t *testing.T) {
 				}
 				got := make([]byte, outs[0].Bytes())
 				to := load(t, base, got)
-				if err := r.Run(t.Context(), c, []exec.Operand{{Buffer: to, Desc: outs[0]}}, in); err != nil {
+				if err := r.Run(t.Context(), c, in, []exec.Operand{{Buffer: to, Desc: outs[0]}}); err != nil {
 					t.Fatal(err)
 				}
 				if err := r.Read(t.Context(), to, 0, got); err != nil {

@@ -23,7 +23,7 @@ func TestConcatOfManyInputs(t *testing.T) {
 		in = append(in, exec.Operand{Buffer: load(t, dev, data), Desc: tensor.Contiguous(tensor.U8, each)})
 	}
 	out := exec.Operand{Buffer: load(t, dev, make([]byte, inputs*each)), Desc: tensor.Contiguous(tensor.U8, inputs*each)}
-	if err := r.Run(t.Context(), ops.Concat{}, []exec.Operand{out}, in); err != nil {
+	if err := r.Run(t.Context(), ops.Concat{}, in, []exec.Operand{out}); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, inputs*each)

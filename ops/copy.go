@@ -1,10 +1,6 @@
 package ops
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -17,23 +13,6 @@ type Copy struct{}
 
 // Spec returns the declaration.
 func (Copy) Spec() *spec.Op { return copyOp }
-
-// PlanFrom plans a copy that begins src elements into the input and dst elements
-// into the output.
-// Errors: ErrInvalidArgument: no target, tensors that are not alike, or a beginning
-// before the first element.
-func (Copy) PlanFrom(t *spec.Target, in, out tensor.Desc, src, dst int) (*spec.Plan, error) {
-	if err := cmp.Or(in.Check(), out.Check()); err != nil {
-		return nil, fmt.Errorf("ops: copy: %w", err)
-	}
-	if t == nil || in.DType != out.DType || !slices.Equal(in.Shape, out.Shape) || src < 0 || dst < 0 {
-		return nil, fmt.Errorf("ops: copy: %w", planner.Invalid("from %v at %d to %v at %d (want tensors of one shape and dtype, and a target)", in, src, out, dst))
-	}
-	from, to := planner.OperandOf(spec.In(0), in), planner.OperandOf(spec.Out(0), out)
-	from.Base, to.Base = src, dst
-	plan := &spec.Plan{}
-	return plan, movement.AddCopy(plan, t, out.DType, out.Shape, from, to)
-}
 
 var copyOp = movement.Define(movement.Movement[Copy]{
 	Name: "copy", Kernels: movement.CopyKernels(), ONNX: []string{"Identity"},

@@ -144,7 +144,7 @@ func copyOnce(t *testing.T, r *exec.Runner, dev gpu.Device, rng *rand.Rand, in, 
 	a, b := load(t, dev, src.Data), load(t, dev, was)
 	defer dev.Free(a)
 	defer dev.Free(b)
-	err := r.Run(ctx, ops.Copy{}, []exec.Operand{{Buffer: b, Desc: out}}, []exec.Operand{{Buffer: a, Desc: in}})
+	err := r.Run(ctx, ops.Copy{}, []exec.Operand{{Buffer: a, Desc: in}}, []exec.Operand{{Buffer: b, Desc: out}})
 	if err != nil {
 		t.Fatalf("%v to %v: %v", in, out, err)
 	}
@@ -217,7 +217,7 @@ func BenchmarkCopy(b *testing.B) {
 			defer dev.Free(src)
 			defer dev.Free(dst)
 			run := func() {
-				if err := r.Run(b.Context(), ops.Copy{}, []exec.Operand{{Buffer: dst, Desc: c.out}}, []exec.Operand{{Buffer: src, Desc: c.in}}); err != nil {
+				if err := r.Run(b.Context(), ops.Copy{}, []exec.Operand{{Buffer: src, Desc: c.in}}, []exec.Operand{{Buffer: dst, Desc: c.out}}); err != nil {
 					b.Fatal(err)
 				}
 				if err := r.Sync(b.Context()); err != nil {

@@ -69,7 +69,7 @@ func lookUp(t *testing.T, r *exec.Runner, dev gpu.Device, indices *tensor.Host, 
 	n := indices.Shape[0]
 	a, b, c := load(t, dev, indices.Data), load(t, dev, make([]byte, rows)), load(t, dev, make([]byte, n))
 	in := []exec.Operand{{Buffer: a, Desc: indices.Desc}, {Buffer: b, Desc: tensor.Contiguous(tensor.U8, rows, 1)}}
-	err := r.Run(t.Context(), ops.Embedding{}, []exec.Operand{{Buffer: c, Desc: tensor.Contiguous(tensor.U8, n, 1)}}, in)
+	err := r.Run(t.Context(), ops.Embedding{}, in, []exec.Operand{{Buffer: c, Desc: tensor.Contiguous(tensor.U8, n, 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,9 @@ type Definition[A Call] struct {
 	// the plan's device checks.
 	// Errors: ErrUnsupported (a dtype that the target lacks), ErrStrides, *LimitError.
 	Plan func(a A, t *Target, in, out []tensor.Desc) (*Plan, error)
+	// PlanAt, if set, takes the place of Plan. It can work with operands that begin
+	// where the device cannot bind them, which are copied before and after otherwise.
+	PlanAt func(a A, t *Target, in, out []Place) (*Plan, error)
 	// Strategies lists the names that Target.Strategy may have for a call. The first is
 	// the one that Plan chooses unasked. Fewer than two mean that there is no choice.
 	// The results of all of them keep Tolerance, and differ in nothing but rounding.
@@ -113,7 +116,22 @@ func Define[A Call](d Definition[A]) *Op {
 			return out, nil
 		}
 	}
-	if d.Plan != nil {
+	if d.PlanAt != nil {
+		op.PlanAt = func(c Call, t *Target, in, out []Place) (*Plan, error) {
+			a, err := attrs(c)
+			if err != nil {
+				return nil, err
+			}
+			if t == nil {
+				return nil, named(fmt.Errorf("%w: no target to plan for", errs.ErrInvalidArgument))
+			}
+			p, err := d.PlanAt(a, t, in, out)
+			return p, named(err)
+		}
+		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
+			return op.PlanAt(c, t, placesOf(in), placesOf(out))
+		}
+	} else if d.Plan != nil {
 		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
 			a, err := attrs(c)
 			if err != nil {
@@ -204,6 +222,15 @@ func Define[A Call](d Definition[A]) *Op {
 		}
 	}
 	return op
+}
+
+// placesOf is where tensors lie that begin where the device can bind them.
+func placesOf(ds []tensor.Desc) []Place {
+	places := make([]Place, len(ds))
+	for i, d := range ds {
+		places[i].Desc = d
+	}
+	return places
 }
 
 // lastID counts the operations declared.

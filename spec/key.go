@@ -82,6 +82,10 @@ func appendKey(b []byte, v reflect.Value) ([]byte, bool) {
 		}
 		return appendKey(append(b, 1), v.Elem())
 	case reflect.Interface:
+		if v.IsNil() {
+			return append(b, 0), true
+		}
+		b = append(b, 1)
 		c, ok := v.Interface().(Call)
 		if !ok {
 			return b, false

@@ -74,6 +74,9 @@ type Op struct {
 	Shape func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
 	// Plan turns a checked call into launches for a target.
 	Plan func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
+	// PlanAt, if set, is Plan for operands that begin anywhere. Operands of other
+	// operations are copied to where the device can bind them.
+	PlanAt func(c Call, t *Target, in, out []Place) (*Plan, error)
 	// Strategies, if set, names the ways in which Plan can carry out a call on a
 	// target, for Target.Strategy. The first is the one that Plan takes unasked;
 	// fewer than two mean that there is no choice. The results of all of them

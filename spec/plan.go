@@ -175,11 +175,11 @@ func (s Step) Name() string {
 	return s.Kernel
 }
 
-// StridedCopier is the Call of an operation that copies a tensor of any strides to one
-// of any others. It may be told where the tensors begin.
-type StridedCopier interface {
-	Call
-	// PlanFrom plans a copy that begins src elements into the input and dst
-	// elements into the output.
-	PlanFrom(t *Target, in, out tensor.Desc, src, dst int) (*Plan, error)
+// Place says where an operand lies, as far as a plan depends on it: no buffer is in it.
+type Place struct {
+	Desc tensor.Desc
+	// Misalignment is how many bytes the tensor begins after the last offset before it
+	// that the device can bind. It is a multiple of the element size. Offsets in a
+	// Bind count from that offset.
+	Misalignment int64
 }

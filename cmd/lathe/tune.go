@@ -144,7 +144,7 @@ func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []t
 				return nil, err
 			case t != nil:
 				row := tuneJSON{Call: t.Call, Strategy: t.Strategy, Gain: t.Gain()}
-				for _, timing := range t.Ways {
+				for _, timing := range t.Timings {
 					row.Ways = append(row.Ways, timeJSON{timing.Strategy, timing.Time.Seconds()})
 				}
 				found = append(found, row)

@@ -151,8 +151,8 @@ func Path(cacheDir string) string {
 	return filepath.Join(cacheDir, fileName)
 }
 
-// Book holds the choices for one device. It may be used by many goroutines.
-type Book struct {
+// Database holds the choices for one device. It may be used by many goroutines.
+type Database struct {
 	mode   Mode
 	device Device
 	path   string
@@ -160,7 +160,8 @@ type Book struct {
 	mu      sync.RWMutex
 	choices map[string]Choice // by call
 	count   atomic.Int64
-	mend    bool // the file has lines that cannot be read
+	version atomic.Uint64 // one more for each change
+	mend    bool          // the file has lines that cannot be read
 }
 
 // Open returns the choices for a device. Those in the file of path, none if it is
@@ -169,8 +170,8 @@ type Book struct {
 // of the name with these kernels, and best of the same driver. What is wrong
 // with the file is no error: the cost is that plans decide for themselves.
 // Errors: ErrInvalidArgument for shipped choices that cannot be read.
-func Open(mode Mode, device Device, path string, shipped ...[]byte) (*Book, error) {
-	b := &Book{mode: mode, device: device, path: path, choices: map[string]Choice{}}
+func Open(mode Mode, device Device, path string, shipped ...[]byte) (*Database, error) {
+	b := &Database{mode: mode, device: device, path: path, choices: map[string]Choice{}}
 	for _, data := range shipped {
 		list, bad := Parse(data)
 		if bad > 0 {
@@ -201,7 +202,7 @@ func Open(mode Mode, device Device, path string, shipped ...[]byte) (*Book, erro
 const sameDevice = 3
 
 // fits is how well a choice fits the device, 0 if not at all.
-func (b *Book) fits(c Choice) int {
+func (b *Database) fits(c Choice) int {
 	switch {
 	case c.Backend != b.device.Backend || c.Name != b.device.Name || c.ABI != b.device.ABI:
 		return 0
@@ -213,8 +214,8 @@ func (b *Book) fits(c Choice) int {
 	return sameDevice
 }
 
-// Mode is what Open was told. A nil Book is Off.
-func (b *Book) Mode() Mode {
+// Mode is what Open was told. A nil Database is Off.
+func (b *Database) Mode() Mode {
 	if b == nil {
 		return Off
 	}
@@ -222,17 +223,25 @@ func (b *Book) Mode() Mode {
 }
 
 // Idle reports whether there is nothing to look up, which costs nothing.
-func (b *Book) Idle() bool { return b == nil || b.count.Load() == 0 }
+func (b *Database) Idle() bool { return b == nil || b.count.Load() == 0 }
 
-// Find returns the variant chosen for a call, or "".
-func (b *Book) Find(call []byte) string {
+// Version changes whenever Find may return something else. That of a nil Database is 0.
+func (b *Database) Version() uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.version.Load()
+}
+
+// Find returns the strategy chosen for a call, or "".
+func (b *Database) Find(call []byte) string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.choices[string(call)].Strategy
 }
 
 // Choices lists the choices for the device in order of calls.
-func (b *Book) Choices() []Choice {
+func (b *Database) Choices() []Choice {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	var list []Choice
@@ -244,11 +253,12 @@ func (b *Book) Choices() []Choice {
 }
 
 // Remember adds a choice, to the file as well.
-func (b *Book) Remember(call, variant string, gain float64) {
+func (b *Database) Remember(call, variant string, gain float64) {
 	c := Choice{Version: version, Device: b.device, Call: call, Strategy: variant, Gain: gain}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.choices[call] = c
+	b.version.Add(1)
 	if b.mode != Off {
 		b.count.Store(int64(len(b.choices)))
 	}
@@ -257,7 +267,7 @@ func (b *Book) Remember(call, variant string, gain float64) {
 
 // save appends a line to the file. A failure is none of the caller's: the cost is
 // a measurement by some later process.
-func (b *Book) save(c Choice) {
+func (b *Database) save(c Choice) {
 	if b.path == "" || os.MkdirAll(filepath.Dir(b.path), 0o755) != nil {
 		return
 	}

@@ -22,7 +22,7 @@ func testDevice() Device {
 	return DeviceOf(&info, 0xabc)
 }
 
-func open(t *testing.T, mode Mode, d Device, path string, shipped ...[]byte) *Book {
+func open(t *testing.T, mode Mode, d Device, path string, shipped ...[]byte) *Database {
 	t.Helper()
 	b, err := Open(mode, d, path, shipped...)
 	if err != nil {
@@ -65,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 	b.Remember("add f32 32", "texels", 1)
 	b.Remember("add f32 16", "storage", 2)
 	next := open(t, Cached, testDevice(), path)
-	for _, b := range []*Book{b, next} {
+	for _, b := range []*Database{b, next} {
 		if b.Idle() || b.Find([]byte("add f32 16")) != "storage" || b.Find([]byte("add f32 32")) != "texels" || b.Find([]byte("add f32 64")) != "" {
 			t.Errorf("%+v", b.Choices())
 		}
@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 	if off := open(t, Off, testDevice(), path); !off.Idle() || off.Mode() != Off {
 		t.Error("off looks choices up")
 	}
-	var none *Book
+	var none *Database
 	if !none.Idle() || none.Mode() != Off {
 		t.Error("no book is not off")
 	}

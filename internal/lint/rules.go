@@ -49,7 +49,7 @@ var layers = []layer{
 	{"imageops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"ops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
-	{"exec", "exec/tune gpu handles internal/errs internal/families/movement internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
+	{"exec", "exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "exec gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/session", "exec exec/tune gpu gpu/chrome handles internal/drivers internal/errs spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},

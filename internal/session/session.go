@@ -43,7 +43,7 @@ type Session struct {
 	surface string
 	gpu     gpu.Device
 	run     *exec.Runner
-	tuning  *tune.Book
+	tuning  *tune.Database
 	trace   *chrome.Trace
 	memory  memory
 
@@ -123,7 +123,7 @@ func (s *Session) GPU() gpu.Device { return s.gpu }
 func (s *Session) Info() *gpu.Info { return s.gpu.Info() }
 
 // Tuning is the tuning database of the device.
-func (s *Session) Tuning() *tune.Book { return s.tuning }
+func (s *Session) Tuning() *tune.Database { return s.tuning }
 
 // Trace is the trace of Options, or nil.
 func (s *Session) Trace() *chrome.Trace { return s.trace }

@@ -124,7 +124,7 @@ func (s *Session) operands(ts []Tensor) ([]exec.Operand, error) {
 
 // RunOn is Run on buffers of the device that are of no Tensor, such as those of Borrow.
 func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand) error {
-	return s.run.Run(ctx, c, out, in)
+	return s.run.Run(ctx, c, in, out)
 }
 
 // Borrow lends n buffers of at least size bytes each until release is called. Their

@@ -75,7 +75,7 @@ var functions = map[string]map[string]any{
 		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],
 	},
 	"exec": {
-		"Kernel": exec.Kernel, "New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
+		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
 		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
 	},
 	"handles":  {"New": handles.New[int]},

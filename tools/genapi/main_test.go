@@ -61,7 +61,7 @@ func TestRules(t *testing.T) {
 				"genapi.Window{Scale: spec.Given(scale), To: to, Padding: padBy}, in, b)", "//   - padBy: elements on each side", "genapi.Window also has circle."},
 			[]string{"Window(in, b, out TensorHandle, scale float64, to tensor.DType, padBy ...int) error"}},
 		{"in place", &spec.Op{Name: "plain", In: []spec.Arg{{Name: "weight"}, x}, Out: []spec.Arg{{Name: "weight"}}, InPlace: []int{0}, Defaults: Plain{}},
-			[]string{"Plain(weight, in *Tensor) error", "d.Run(context.Background(), genapi.Plain{}, []*Tensor{weight}, []*Tensor{weight, in})", "It changes weight in place."},
+			[]string{"Plain(weight, in *Tensor) error", "d.Run(context.Background(), genapi.Plain{}, []*Tensor{weight, in}, []*Tensor{weight})", "It changes weight in place."},
 			[]string{"Plain(weight, in TensorHandle) error", "d.update(genapi.Plain{}, list{weight, in}, list{weight})"}},
 		{"two outputs", &spec.Op{Name: "plain", In: []spec.Arg{x}, Out: []spec.Arg{{Name: "low"}, {Name: "high"}}, Defaults: Plain{}},
 			[]string{"Plain(in *Tensor) (low, high *Tensor, err error)", "return res[0], res[1], nil"},

@@ -286,7 +286,7 @@ func rootMethod(b *bytes.Buffer, o *operation) {
 	head := fmt.Sprintf("func (d *Device) %s(%s)", o.method, strings.Join(merge(params), ", "))
 	switch {
 	case o.inPlace():
-		fmt.Fprintf(b, "%s error {\n\treturn d.Run(context.Background(), %s, []*Tensor{%s}, []*Tensor{%s})\n}\n\n", head, call, strings.Join(names(o.Out), ", "), strings.Join(names(o.In), ", "))
+		fmt.Fprintf(b, "%s error {\n\treturn d.Run(context.Background(), %s, []*Tensor{%s}, []*Tensor{%s})\n}\n\n", head, call, strings.Join(names(o.In), ", "), strings.Join(names(o.Out), ", "))
 	case len(o.Out) == 1:
 		fmt.Fprintf(b, "%s (*Tensor, error) {\n\treturn d.callSingle(%s%s)\n}\n\n", head, call, args)
 	default:

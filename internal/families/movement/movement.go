@@ -39,7 +39,8 @@ type Copy struct {
 	Src, Dst planner.Operand
 }
 
-// Define declares an operation that moves elements. All operands may have any strides.
+// Define declares an operation that moves elements. All operands may have any strides,
+// and begin anywhere.
 func Define[A spec.Call](m Movement[A]) *spec.Op {
 	m.In.Strides = spec.AnyStrides
 	shape := func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
@@ -68,10 +69,16 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 		Defaults: m.Defaults,
 		Kernels:  m.Kernels,
 		Shape:    shape,
-		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-			plan := &spec.Plan{}
-			for _, c := range m.Copies(a, in, out[0]) {
-				if err := AddCopy(plan, t, out[0].DType, c.Shape, c.Src, c.Dst); err != nil {
+		PlanAt: func(a A, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
+			plan, d := &spec.Plan{}, out[0].Desc.DType
+			descs := make([]tensor.Desc, len(in))
+			for i, p := range in {
+				descs[i] = p.Desc
+			}
+			for _, c := range m.Copies(a, descs, out[0].Desc) {
+				c.Src.Base += int(in[c.Src.Ref.Index].Misalignment) / d.Size()
+				c.Dst.Base += int(out[0].Misalignment) / d.Size()
+				if err := AddCopy(plan, t, d, c.Shape, c.Src, c.Dst); err != nil {
 					return nil, err
 				}
 			}

@@ -153,7 +153,7 @@ func dispatchChild(way, count string) error {
 	}
 	var call imageops.InvertColors
 	outs, ins := []*lathe.Tensor{out}, []*lathe.Tensor{in}
-	if _, err := count10(n, 1, func() error { return dev.Run(ctx, call, outs, ins) }, sync); err != nil {
+	if _, err := count10(n, 1, func() error { return dev.Run(ctx, call, ins, outs) }, sync); err != nil {
 		return err
 	}
 	got, err := dev.Read(ctx, out)

@@ -102,7 +102,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 		return func(times int) func() error {
 			return func() error {
 				for range times {
-					if err := b.dev.Run(b.ctx, ops.MatMul{TransB: mc.transB}, []*lathe.Tensor{out}, ins); err != nil {
+					if err := b.dev.Run(b.ctx, ops.MatMul{TransB: mc.transB}, ins, []*lathe.Tensor{out}); err != nil {
 						return err
 					}
 				}

@@ -9,13 +9,13 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// faultSlots is how many calls may wait to be asked whether they failed. One
-// more waits for those before it to end.
-const faultSlots = 256
+// statusSlots is how many checks may be under way. One more waits until those before it have
+// ended.
+const statusSlots = 256
 
-// faults lends the words that plans with a Fault report in, and asks them once
-// the work is done.
-type faults struct {
+// statusWords lends the words in which the device checks of plans report, and reads them
+// once the work is done.
+type statusWords struct {
 	dev    gpu.Device
 	stride int64 // bytes from one slot to the next
 
@@ -28,55 +28,56 @@ type faults struct {
 
 // waiting is a call that has been submitted and may have failed.
 type waiting struct {
-	slot  int
-	fault func([4]uint32) error
+	slot   int
+	report func([4]uint32) error
 }
 
-const faultBytes = 16
+// StatusBytes is the size of the status words of a device check.
+const StatusBytes = 16
 
-// takeAll lends so many times four words, which are zero.
-func (f *faults) takeAll(ctx context.Context, n int) (words []gpu.Binding, slots []int, err error) {
+// borrow lends four words, which are zero, for each of n checks: it appends where they
+// are, and their slots.
+func (f *statusWords) borrow(ctx context.Context, words []gpu.Binding, slots []int, n int) ([]gpu.Binding, []int, error) {
 	for range n {
-		w, slot, err := f.take(ctx)
+		w, slot, err := f.borrowOne(ctx)
 		if err != nil {
 			for _, s := range slots {
 				f.submitted(s, nil, false)
 			}
-			return nil, nil, err
+			return words[:0], slots[:0], err
 		}
 		words, slots = append(words, w), append(slots, slot)
 	}
 	return words, slots, nil
 }
 
-// take lends four words, which are zero.
-func (f *faults) take(ctx context.Context) (gpu.Binding, int, error) {
+func (f *statusWords) borrowOne(ctx context.Context) (gpu.Binding, int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.free) == 0 {
-		if err := f.more(ctx); err != nil {
+		if err := f.refill(ctx); err != nil {
 			return gpu.Binding{}, -1, err
 		}
 	}
 	slot := f.free[len(f.free)-1]
 	f.free = f.free[:len(f.free)-1]
-	return gpu.Binding{Buffer: f.buf, Offset: int64(slot) * f.stride, Size: faultBytes}, slot, nil
+	return gpu.Binding{Buffer: f.buf, Offset: int64(slot) * f.stride, Size: StatusBytes}, slot, nil
 }
 
-// more finds free slots: all of them at first, those that wait later.
-func (f *faults) more(ctx context.Context) error {
+// refill finds free slots: all of them at first, those that wait later.
+func (f *statusWords) refill(ctx context.Context) error {
 	if f.buf == 0 {
-		buf, err := f.dev.Alloc(faultSlots * f.stride)
+		buf, err := f.dev.Alloc(statusSlots * f.stride)
 		if err != nil {
 			return err
 		}
 		f.buf = buf
-		for slot := range faultSlots {
-			f.free = append(f.free, faultSlots-1-slot)
+		for slot := range statusSlots {
+			f.free = append(f.free, statusSlots-1-slot)
 		}
 		return nil
 	}
-	if err := f.ask(ctx); err != nil {
+	if err := f.poll(ctx); err != nil {
 		return err
 	}
 	if len(f.free) == 0 {
@@ -86,11 +87,11 @@ func (f *faults) more(ctx context.Context) error {
 }
 
 // submitted says what became of the work that uses a slot.
-func (f *faults) submitted(slot int, fault func([4]uint32) error, ok bool) {
+func (f *statusWords) submitted(slot int, report func([4]uint32) error, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ok {
-		f.wait = append(f.wait, waiting{slot, fault})
+		f.wait = append(f.wait, waiting{slot, report})
 	} else {
 		f.free = append(f.free, slot)
 	}
@@ -98,10 +99,10 @@ func (f *faults) submitted(slot int, fault func([4]uint32) error, ok bool) {
 
 // collect waits for the calls submitted so far and returns the errors of those
 // that failed, each once.
-func (f *faults) collect(ctx context.Context) error {
+func (f *statusWords) collect(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.ask(ctx); err != nil {
+	if err := f.poll(ctx); err != nil {
 		return err
 	}
 	err := errors.Join(f.errs...)
@@ -109,8 +110,8 @@ func (f *faults) collect(ctx context.Context) error {
 	return err
 }
 
-// ask waits for the calls that wait and moves their errors to errs.
-func (f *faults) ask(ctx context.Context) error {
+// poll waits for the calls that wait and moves their errors to errs.
+func (f *statusWords) poll(ctx context.Context) error {
 	if len(f.wait) == 0 {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (f *faults) ask(ctx context.Context) error {
 	for _, w := range f.wait {
 		last = max(last, w.slot)
 	}
-	data := make([]byte, int64(last)*f.stride+faultBytes)
+	data := make([]byte, int64(last)*f.stride+StatusBytes)
 	if err := f.dev.Read(ctx, f.buf, 0, data); err != nil {
 		return err
 	}
@@ -129,13 +130,13 @@ func (f *faults) ask(ctx context.Context) error {
 			words[k] = binary.LittleEndian.Uint32(data[at+int64(4*k):])
 		}
 		if words != [4]uint32{} {
-			if err := f.dev.Write(ctx, f.buf, at, make([]byte, faultBytes)); err != nil {
+			if err := f.dev.Write(ctx, f.buf, at, make([]byte, StatusBytes)); err != nil {
 				f.wait = f.wait[i:]
 				return err
 			}
 		}
 		if words[0] != 0 {
-			f.errs = append(f.errs, w.fault(words))
+			f.errs = append(f.errs, w.report(words))
 		}
 		f.free = append(f.free, w.slot)
 	}
@@ -143,7 +144,7 @@ func (f *faults) ask(ctx context.Context) error {
 	return nil
 }
 
-func (f *faults) close() error {
+func (f *statusWords) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.buf == 0 {

@@ -160,7 +160,7 @@ func TestViews(t *testing.T) {
 						for _, v := range views {
 							places = append(places, v.Operand)
 						}
-						err := r.Run(t.Context(), call, places[len(in):], places[:len(in)])
+						err := r.Run(t.Context(), call, places[:len(in)], places[len(in):])
 						if errors.Is(err, gpu.ErrUnsupported) {
 							t.Skip(err)
 						}
@@ -196,7 +196,7 @@ func TestViewsOfFaults(t *testing.T) {
 			out.Data[i] = byte(i + 1)
 		}
 		a, b, c := put(t, dev, indices, 1, true), put(t, dev, weight, 3, true), put(t, dev, out, 5, true)
-		if err := r.Run(t.Context(), ops.Embedding{}, []exec.Operand{c.Operand}, []exec.Operand{a.Operand, b.Operand}); err != nil {
+		if err := r.Run(t.Context(), ops.Embedding{}, []exec.Operand{a.Operand, b.Operand}, []exec.Operand{c.Operand}); err != nil {
 			t.Fatal(err)
 		}
 		const want = "index 8 at position 2 (want 0 to 7)"

@@ -14,11 +14,11 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/null"
 )
 
-// newFaults is words on a device without kernels: tests write them themselves.
-func newFaults(t *testing.T) (*faults, *faulty.Device) {
+// newStatusWords is words on a device without kernels: tests write them themselves.
+func newStatusWords(t *testing.T) (*statusWords, *faulty.Device) {
 	t.Helper()
 	dev := faulty.New(null.New(nil))
-	f := &faults{dev: dev, stride: 64}
+	f := &statusWords{dev: dev, stride: 64}
 	t.Cleanup(func() {
 		if err := errors.Join(f.close(), f.close(), dev.Close()); err != nil {
 			t.Error(err)
@@ -28,12 +28,12 @@ func newFaults(t *testing.T) (*faults, *faulty.Device) {
 }
 
 // call stands for a call that is wrong if word is not 0.
-func (f *faults) call(ctx context.Context, name string, word uint32) error {
-	b, slot, err := f.take(ctx)
+func (f *statusWords) call(ctx context.Context, name string, word uint32) error {
+	b, slot, err := f.borrowOne(ctx)
 	if err != nil {
 		return err
 	}
-	was := make([]byte, faultBytes)
+	was := make([]byte, StatusBytes)
 	if err := f.dev.Read(ctx, b.Buffer, b.Offset, was); err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (f *faults) call(ctx context.Context, name string, word uint32) error {
 	return nil
 }
 
-func TestFaultsAreReportedOnceInOrder(t *testing.T) {
-	f, _ := newFaults(t)
+func TestStatusWordsAreReportedOnceInOrder(t *testing.T) {
+	f, _ := newStatusWords(t)
 	ctx := t.Context()
 	for range 2 {
 		for i, word := range []uint32{0, 3, 0, 0, 9, 0} {
@@ -70,13 +70,13 @@ func TestFaultsAreReportedOnceInOrder(t *testing.T) {
 }
 
 // More calls than there are words ask those before them, and lose no error.
-func TestFaultsRunOut(t *testing.T) {
-	f, _ := newFaults(t)
+func TestStatusWordsRunOut(t *testing.T) {
+	f, _ := newStatusWords(t)
 	ctx := t.Context()
-	const n = 3*faultSlots + 5
+	const n = 3*statusSlots + 5
 	for i := range n {
 		word := uint32(0)
-		if i == 2 || i == faultSlots || i == n-1 {
+		if i == 2 || i == statusSlots || i == n-1 {
 			word = 1
 		}
 		if err := f.call(ctx, fmt.Sprint("call ", i), word); err != nil {
@@ -88,14 +88,14 @@ func TestFaultsRunOut(t *testing.T) {
 	}
 	// Calls that have words and are not submitted yet keep theirs.
 	var slots []int
-	for range faultSlots {
-		_, slot, err := f.take(ctx)
+	for range statusSlots {
+		_, slot, err := f.borrowOne(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		slots = append(slots, slot)
 	}
-	if _, _, err := f.take(ctx); err == nil {
+	if _, _, err := f.borrowOne(ctx); err == nil {
 		t.Error("one more was lent words than there are")
 	}
 	for _, slot := range slots {
@@ -107,13 +107,13 @@ func TestFaultsRunOut(t *testing.T) {
 }
 
 // A device that fails while it is asked delays errors and loses none.
-func TestFaultsOfTheDevice(t *testing.T) {
+func TestStatusWordsOfTheDevice(t *testing.T) {
 	ctx, boom := t.Context(), errors.New("boom")
 	for _, c := range []struct {
 		call faulty.Call
 		n    int
 	}{{faulty.Read, 1}, {faulty.Write, 1}, {faulty.Write, 2}, {faulty.Write, 3}} {
-		f, dev := newFaults(t)
+		f, dev := newStatusWords(t)
 		for i, word := range []uint32{1, 0, 2} {
 			if err := f.call(ctx, fmt.Sprint("call ", i), word); err != nil {
 				t.Fatal(err)
@@ -126,11 +126,11 @@ func TestFaultsOfTheDevice(t *testing.T) {
 		if err := f.collect(ctx); err == nil || err.Error() != "call 0 1 7\ncall 2 2 7" {
 			t.Errorf("%v %d: afterwards got %v", c.call, c.n, err)
 		}
-		if err := f.collect(ctx); err != nil || len(f.free) != faultSlots {
-			t.Errorf("%v %d: in the end got %v, %d of %d words free", c.call, c.n, err, len(f.free), faultSlots)
+		if err := f.collect(ctx); err != nil || len(f.free) != statusSlots {
+			t.Errorf("%v %d: in the end got %v, %d of %d words free", c.call, c.n, err, len(f.free), statusSlots)
 		}
 	}
-	f, dev := newFaults(t)
+	f, dev := newStatusWords(t)
 	dev.Fail(faulty.Alloc, 1, gpu.ErrOutOfMemory)
 	if err := f.call(ctx, "call", 0); !errors.Is(err, gpu.ErrOutOfMemory) {
 		t.Errorf("got %v", err)
@@ -151,8 +151,8 @@ func TestFaultsOfTheDevice(t *testing.T) {
 	}
 }
 
-func TestFaultsConcurrently(t *testing.T) {
-	f, _ := newFaults(t)
+func TestStatusWordsConcurrently(t *testing.T) {
+	f, _ := newStatusWords(t)
 	ctx := t.Context()
 	var mu sync.Mutex
 	found := 0

@@ -10,13 +10,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// maxIdle is how many bytes of scratch memory a pool keeps while no call uses
+// maxIdle is how many bytes of scratch memory a Runner keeps while no call uses
 // them.
 const maxIdle = 256 << 20
 
-// pool lends buffers whose contents do not matter. Sizes are rounded up to a
+// scratch lends buffers whose contents do not matter. Sizes are rounded up to a
 // quarter of a power of two, so that calls of like size find each other's.
-type pool struct {
+type scratch struct {
 	dev gpu.Device
 
 	mu   sync.Mutex
@@ -40,28 +40,29 @@ func roundUp(n int64) int64 {
 	return (n + quarter - 1) / quarter * quarter
 }
 
-// take returns a buffer for each size; size 0 gets none.
-func (p *pool) take(sizes []int64) ([]gpu.Handle, error) {
-	hs := make([]gpu.Handle, len(sizes))
-	for i, n := range sizes {
-		if n == 0 {
-			continue
-		}
-		h, err := p.one(roundUp(n))
-		if errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit) {
-			p.drop(0) // what lies idle in other sizes may be what is missing
-			h, err = p.one(n)
+// borrow appends a buffer for each size to hs; size 0 gets the zero handle.
+func (p *scratch) borrow(hs []gpu.Handle, sizes []int64) ([]gpu.Handle, error) {
+	for _, n := range sizes {
+		var h gpu.Handle
+		var err error
+		if n > 0 {
+			h, err = p.allocate(roundUp(n))
+			if errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit) {
+				p.trim(0) // what lies idle in other sizes may be what is missing
+				h, err = p.allocate(n)
+			}
 		}
 		if err != nil {
-			p.give(hs[:i])
-			return nil, err
+			p.release(hs)
+			return hs[:0], err
 		}
-		hs[i] = h
+		hs = append(hs, h)
 	}
 	return hs, nil
 }
 
-func (p *pool) one(size int64) (gpu.Handle, error) {
+// allocate takes an idle buffer of the size, or a new one.
+func (p *scratch) allocate(size int64) (gpu.Handle, error) {
 	p.mu.Lock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if l := p.idle[i]; l.size == size {
@@ -82,15 +83,15 @@ func (p *pool) one(size int64) (gpu.Handle, error) {
 	return h, err
 }
 
-func (p *pool) lend(l lent) {
+func (p *scratch) lend(l lent) {
 	if p.out == nil {
 		p.out = map[gpu.Handle]int64{}
 	}
 	p.out[l.h] = l.size
 }
 
-// give takes buffers back, work on which may still be pending.
-func (p *pool) give(hs []gpu.Handle) {
+// release takes buffers back, work on which may still be pending.
+func (p *scratch) release(hs []gpu.Handle) {
 	p.mu.Lock()
 	for _, h := range hs {
 		if h == 0 {
@@ -102,11 +103,11 @@ func (p *pool) give(hs []gpu.Handle) {
 		p.held += size
 	}
 	p.mu.Unlock()
-	p.drop(maxIdle)
+	p.trim(maxIdle)
 }
 
-// drop frees the buffers idle longest until at most keep bytes are.
-func (p *pool) drop(keep int64) error {
+// trim frees the buffers idle longest until at most keep bytes are.
+func (p *scratch) trim(keep int64) error {
 	p.mu.Lock()
 	var free []lent
 	for p.held > keep {
@@ -136,9 +137,9 @@ func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), e
 	for i := range sizes {
 		sizes[i] = max(size, 1)
 	}
-	if bufs, err = r.scratch.take(sizes); err != nil {
+	if bufs, err = r.scratch.borrow(nil, sizes); err != nil {
 		return nil, nil, err
 	}
 	mine := append([]gpu.Handle(nil), bufs...)
-	return bufs, func() { r.scratch.give(mine) }, nil
+	return bufs, func() { r.scratch.release(mine) }, nil
 }

@@ -1,0 +1,423 @@
+package exec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Place says where an operand lies: its Misalignment is that of Runner.PlaceOf.
+type Place = spec.Place
+
+// Compiled is a call that is planned for operands at certain places. It holds no
+// buffer, never changes, and may be bound many times by many goroutines.
+type Compiled struct {
+	// Scratch lists the sizes in bytes of the temporary buffers that Bind needs. Their
+	// contents do not matter.
+	Scratch []int64
+	// Checks are the checks that the device makes of the inputs. Bind needs four status
+	// words for each, which are zero.
+	Checks []spec.DeviceCheck
+
+	name     string
+	in, out  []Place
+	steps    []boundStep
+	bindings int // of all steps
+	align    int64
+}
+
+// boundStep is a step but for its buffers.
+type boundStep struct {
+	module *spv.Module
+	params []byte
+	groups [3]uint32
+	bind   []slot
+}
+
+// slot is a range of an operand: what a step binds, but for its buffer.
+type slot struct {
+	ref          spec.Ref
+	offset, size int64
+}
+
+// Compile plans a call for operands at such places and makes ready all that does not
+// depend on buffers. It measures nothing: a strategy is one that is remembered already,
+// or the plan's own.
+// Errors: ErrInvalidArgument (attributes, shapes, dtypes, strides of an output),
+// ErrUnsupported, *LimitError, ErrABIMismatch.
+func (r *Runner) Compile(call spec.Call, in, out []Place) (*Compiled, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
+	call, err := spec.Resolve(call)
+	if err != nil {
+		return nil, err
+	}
+	return r.compile(call, in, out, r.remembered)
+}
+
+// compile is Compile for a resolved call, by the strategy that choose finds.
+func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Compiled, error) {
+	if err := r.checkPlaces(call, in, out); err != nil {
+		return nil, err
+	}
+	plan, err := r.plan(call, in, out, choose)
+	if err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
+	c, err := r.lower(call.Spec().Name, plan, in, out)
+	if err != nil {
+		return nil, fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
+	}
+	return c, nil
+}
+
+// checkPlaces reports outputs that are not what the operation makes, and places where
+// no tensor can lie.
+func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
+	op := call.Spec()
+	want, err := op.Shape(call, descs(in))
+	if err != nil {
+		return err
+	}
+	if len(out) != len(want) {
+		return fmt.Errorf("exec: %s: %w: outputs (got %d, want %d)", op.Name, errs.ErrInvalidArgument, len(out), len(want))
+	}
+	for i, o := range out {
+		if err := o.Desc.Check(); err != nil {
+			return fmt.Errorf("exec: %s: output %s: %w", op.Name, outputName(op, i), err)
+		}
+		if o.Desc.DType != want[i].DType || !equal(o.Desc.Shape, want[i].Shape) {
+			return fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc, want[i])
+		}
+	}
+	for i, o := range out {
+		if overlapsItself(o.Desc) {
+			return fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc.Strides, o.Desc)
+		}
+	}
+	for _, places := range [][]Place{out, in} {
+		for _, p := range places {
+			if size := max(int64(p.Desc.DType.Size()), 1); p.Misalignment < 0 || p.Misalignment >= r.align || p.Misalignment%size != 0 {
+				return fmt.Errorf("exec: %s: %w: misalignment (got %d, want a multiple of %d below %d)", op.Name, errs.ErrInvalidArgument, p.Misalignment, size, r.align)
+			}
+		}
+	}
+	return nil
+}
+
+// outputName is what errors call an output.
+func outputName(op *spec.Op, i int) string {
+	if i < len(op.Out) {
+		return op.Out[i].Name
+	}
+	return fmt.Sprint(i)
+}
+
+// lower makes a plan ready to be bound: parameters become bytes, and scratch buffers
+// that are not needed at the same time become one.
+func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled, error) {
+	c := &Compiled{name: name, Checks: plan.Checks, in: clonePlaces(in), out: clonePlaces(out), align: r.align}
+	share, sizes := shareScratch(plan)
+	c.Scratch = sizes
+	for i, s := range plan.Steps {
+		m, err := kernel(s)
+		if err != nil {
+			return nil, err
+		}
+		params, err := spec.Encode(s.Params)
+		if err != nil {
+			return nil, fmt.Errorf("step %d, %s: %w", i, m.Name, err)
+		}
+		step := boundStep{module: m, params: params, groups: s.Groups, bind: make([]slot, len(s.Bind))}
+		for j, b := range s.Bind {
+			have, err := c.bytes(plan, b.Buf)
+			if err != nil {
+				return nil, fmt.Errorf("step %d, %s: binding %d: %w", i, m.Name, j, err)
+			}
+			end, size := gpu.RoundUp(have), b.Size
+			if size == 0 {
+				size = end - b.Offset
+			}
+			if b.Offset < 0 || size <= 0 || b.Offset > end-size {
+				return nil, fmt.Errorf("step %d, %s: binding %d: %w: range %d+%d of %d bytes", i, m.Name, j, errs.ErrInvalidArgument, b.Offset, size, have)
+			}
+			ref := b.Buf
+			if ref.Kind == spec.RefScratch {
+				ref.Index = share[ref.Index]
+			}
+			step.bind[j] = slot{ref, b.Offset, size}
+		}
+		c.steps, c.bindings = append(c.steps, step), c.bindings+len(s.Bind)
+	}
+	return c, nil
+}
+
+// bytes is the size of what a ref refers to.
+func (c *Compiled) bytes(plan *spec.Plan, ref spec.Ref) (int64, error) {
+	n := ref.Index
+	switch {
+	case n < 0:
+	case ref.Kind == spec.RefIn && n < len(c.in):
+		return c.in[n].Misalignment + c.in[n].Desc.Bytes(), nil
+	case ref.Kind == spec.RefOut && n < len(c.out):
+		return c.out[n].Misalignment + c.out[n].Desc.Bytes(), nil
+	case ref.Kind == spec.RefScratch && n < len(plan.Scratch):
+		return plan.Scratch[n], nil
+	case ref.Kind == spec.RefStatus && n < len(plan.Checks):
+		return StatusBytes, nil
+	}
+	return 0, fmt.Errorf("%w: the plan has no such operand (%+v)", errs.ErrInvalidArgument, ref)
+}
+
+// shareScratch gives scratch buffers of a plan that no step needs at the same time one
+// buffer: it returns which of the sizes each has. Buffers of the same size are taken
+// first, so that later calls find them.
+func shareScratch(plan *spec.Plan) (share []int, sizes []int64) {
+	share = make([]int, len(plan.Scratch))
+	var free []int // the last step that needs each of sizes
+	for i, l := range plan.Lifetimes() {
+		share[i] = -1
+		if l.Last < 0 {
+			share[i] = 0 // no step binds it
+			continue
+		}
+		best := -1
+		for k := range sizes {
+			if free[k] < l.First && (best < 0 || distance(sizes[k], plan.Scratch[i]) < distance(sizes[best], plan.Scratch[i])) {
+				best = k
+			}
+		}
+		if best < 0 {
+			best = len(sizes)
+			sizes, free = append(sizes, 0), append(free, -1)
+		}
+		sizes[best], free[best], share[i] = max(sizes[best], plan.Scratch[i]), l.Last, best
+	}
+	return share, sizes
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
+// overlapsItself reports whether elements of a tensor lie in one place, as those of a
+// broadcast do. Strides are in order when each is more than what the smaller
+// ones reach; others are taken to overlap.
+func overlapsItself(d tensor.Desc) bool {
+	if d.IsContiguous() || d.Elems() == 0 {
+		return false
+	}
+	return !nested(d.Shape, d.ElementStrides())
+}
+
+func clonePlaces(places []Place) []Place {
+	out := make([]Place, len(places))
+	for i, p := range places {
+		p.Desc.Shape, p.Desc.Strides = clone(p.Desc.Shape), clone(p.Desc.Strides)
+		out[i] = p
+	}
+	return out
+}
+
+// clone is slices.Clone that keeps a slice of no elements apart from nil.
+func clone(s []int) []int {
+	if s == nil {
+		return nil
+	}
+	return append(make([]int, 0, len(s)), s...)
+}
+
+func descs(places []Place) []tensor.Desc {
+	d := make([]tensor.Desc, len(places))
+	for i, p := range places {
+		d[i] = p.Desc
+	}
+	return d
+}
+
+var compared sync.Map // *spv.Module → true, once its params struct was compared
+
+// kernel finds the shader of a step, and compares its parameters with the Go
+// struct the first time.
+func kernel(s spec.Step) (*spv.Module, error) {
+	m := s.Module
+	if m == nil {
+		var err error
+		if m, err = spirv.Module(s.Kernel); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.Code) == 0 {
+		return nil, fmt.Errorf("%w: kernel %q has no code", errs.ErrInvalidShader, m.Name)
+	}
+	if _, ok := compared.Load(m); !ok {
+		if err := spec.CheckParams(m, s.Params); err != nil {
+			return nil, err
+		}
+		compared.Store(m, true)
+	}
+	return m, nil
+}
+
+// Modules lists the shaders that the call launches, each once.
+func (c *Compiled) Modules() []*spv.Module {
+	if c == nil {
+		return nil
+	}
+	seen := map[*spv.Module]bool{}
+	var list []*spv.Module
+	for _, s := range c.steps {
+		if !seen[s.module] {
+			seen[s.module] = true
+			list = append(list, s.module)
+		}
+	}
+	return list
+}
+
+// Bind makes the launches of the call on operands, which lie at the places that it was
+// compiled for, with scratch buffers of the sizes of Scratch and status words of
+// StatusBytes for each of Checks. The caller owns all of these; they must be its own
+// until the device has run the launches.
+// Errors: ErrInvalidArgument for operands elsewhere, or another number of buffers.
+func (c *Compiled) Bind(in, out []Operand, scratch []gpu.Handle, status []gpu.Binding) ([]gpu.Dispatch, error) {
+	if c == nil {
+		return nil, fmt.Errorf("exec: bind: %w: a Compiled that Compile did not make", errs.ErrNotInitialized)
+	}
+	for k, list := range [][]Operand{in, out} {
+		places := [][]Place{c.in, c.out}[k]
+		if len(list) != len(places) {
+			return nil, fmt.Errorf("exec: bind: %s: %w: %d operands (want %d)", c.name, errs.ErrInvalidArgument, len(list), len(places))
+		}
+		for i, o := range list {
+			if p := placeOf(o, c.align); !samePlace(p, places[i]) {
+				return nil, fmt.Errorf("exec: bind: %s: %w: operand %d is %v, %d bytes off (compiled for %v, %d)", c.name, errs.ErrInvalidArgument, i, p.Desc, p.Misalignment, places[i].Desc, places[i].Misalignment)
+			}
+		}
+	}
+	if len(scratch) != len(c.Scratch) || len(status) != len(c.Checks) {
+		return nil, fmt.Errorf("exec: bind: %s: %w: %d scratch buffers and %d status words (want %d and %d)", c.name, errs.ErrInvalidArgument, len(scratch), len(status), len(c.Scratch), len(c.Checks))
+	}
+	return c.bind(&launch{}, in, out, scratch, status, 0), nil
+}
+
+// launch is the memory that a call needs on its way to the device. It may be used again.
+type launch struct {
+	key      []byte
+	list     []gpu.Dispatch
+	bindings []gpu.Binding
+	scratch  []gpu.Handle
+	status   []gpu.Binding
+	slots    []int
+}
+
+// bind fills l. The dispatches get the tag.
+func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, status []gpu.Binding, tag uint64) []gpu.Dispatch {
+	if cap(l.bindings) < c.bindings {
+		l.bindings = make([]gpu.Binding, 0, c.bindings)
+	}
+	if cap(l.list) < len(c.steps) {
+		l.list = make([]gpu.Dispatch, 0, len(c.steps))
+	}
+	list, all := l.list[:0], l.bindings[:0]
+	for i := range c.steps {
+		s := &c.steps[i]
+		first := len(all)
+		for _, b := range s.bind {
+			var to gpu.Binding
+			discard := false
+			switch n := b.ref.Index; b.ref.Kind {
+			case spec.RefIn:
+				to.Buffer, to.Offset = in[n].Buffer, in[n].Offset-in[n].Offset%c.align
+			case spec.RefOut:
+				to.Buffer, to.Offset = out[n].Buffer, out[n].Offset-out[n].Offset%c.align
+				discard = c.overwrites(n, in, out)
+			case spec.RefScratch:
+				to.Buffer, discard = scratch[n], true
+			default:
+				to = status[n]
+			}
+			all = append(all, gpu.Binding{Buffer: to.Buffer, Offset: to.Offset + b.offset, Size: b.size, Discard: discard})
+		}
+		list = append(list, gpu.Dispatch{Module: s.module, Bindings: all[first:len(all):len(all)], Params: s.params, Groups: s.groups, Tag: tag})
+	}
+	l.list, l.bindings = list, all
+	return list
+}
+
+// overwrites reports whether the call writes all of output n and reads nothing of what it
+// held. A plan does that of an output whose elements lie without gaps and whose buffer no
+// other operand is in, unless the device checks inputs: then the steps that write may do
+// nothing.
+func (c *Compiled) overwrites(n int, in, out []Operand) bool {
+	if len(c.Checks) > 0 || !out[n].Desc.IsContiguous() {
+		return false
+	}
+	for i := range in {
+		if in[i].Buffer == out[n].Buffer {
+			return false
+		}
+	}
+	for i := range out {
+		if i != n && out[i].Buffer == out[n].Buffer {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOf is where an operand lies on a device that binds at multiples of align.
+func placeOf(o Operand, align int64) Place {
+	return Place{Desc: o.Desc, Misalignment: o.Offset % align}
+}
+
+func samePlace(a, b Place) bool {
+	return a.Misalignment == b.Misalignment && a.Desc.DType == b.Desc.DType && equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
+}
+
+// sameStrides compares the strides of tensors of one shape, without memory of its own
+// where both are the usual ones.
+func sameStrides(a, b tensor.Desc) bool {
+	if a.Strides == nil && b.Strides == nil {
+		return true
+	}
+	return equal(a.ElementStrides(), b.ElementStrides())
+}
+
+func equal(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// nested reports whether each stride is more than what the smaller ones reach.
+func nested(shape, strides []int) bool {
+	order := make([]int, 0, len(shape))
+	for i, n := range shape {
+		if n > 1 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(strides[a], strides[b]) })
+	reach := 0
+	for _, i := range order {
+		if strides[i] <= reach {
+			return false
+		}
+		reach += (shape[i] - 1) * strides[i]
+	}
+	return true
+}

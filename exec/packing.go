@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// plan asks the operation for its plan. Operands that it cannot work with where they
+// lie, because of their strides or because the device cannot bind a buffer there, are
+// planned for in scratch memory, with copies before and after.
+func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Plan, error) {
+	op := call.Spec()
+	p := packing{r: r, all: slices.Concat(in, out), inputs: len(in)}
+	p.pack = make([]bool, len(p.all))
+	for i, o := range p.all {
+		takes := op.TakesInput(i, o.Desc)
+		if i >= len(in) {
+			takes = op.TakesOutput(i-len(in), o.Desc)
+		}
+		misaligned := o.Misalignment != 0 && op.PlanAt == nil
+		p.pack[i] = (misaligned || !takes) && o.Desc.Elems() > 0
+	}
+	plan, err := p.plan(call, choose)
+	// A view may reach further than a binding spans where its elements do not.
+	refused := errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit) || !op.Typed() && errors.Is(err, errs.ErrUnsupported)
+	if refused && p.packStrided() {
+		return p.plan(call, choose)
+	}
+	return plan, err
+}
+
+// packing is a call of which some operands are packed: copied to contiguous scratch
+// memory before the operation, or from there after it.
+type packing struct {
+	r      *Runner
+	all    []Place // inputs, then outputs
+	inputs int
+	pack   []bool // of all, those that are packed
+}
+
+// packStrided packs all operands with strides too. It reports whether that changes
+// anything.
+func (p *packing) packStrided() bool {
+	changed := false
+	for i, o := range p.all {
+		if !p.pack[i] && !o.Desc.IsContiguous() {
+			p.pack[i], changed = true, true
+		}
+	}
+	return changed
+}
+
+// plan is the plan of the call with the copies.
+func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
+	places := slices.Clone(p.all)
+	for i, o := range p.all {
+		if p.pack[i] {
+			places[i] = Place{Desc: tensor.Contiguous(o.Desc.DType, o.Desc.Shape...)}
+		}
+	}
+	inner, err := p.r.planned(call, places[:p.inputs], places[p.inputs:], choose)
+	if err != nil || !slices.Contains(p.pack, true) {
+		return inner, err
+	}
+	whole := &spec.Plan{Scratch: slices.Clone(inner.Scratch), Checks: inner.Checks}
+	packed := map[spec.Ref]spec.Ref{} // operands of the call to scratch
+	after := &spec.Plan{}
+	for i, o := range p.all {
+		if !p.pack[i] {
+			continue
+		}
+		ref := spec.In(i)
+		if i >= p.inputs {
+			ref = spec.Out(i - p.inputs)
+		}
+		there := planner.OperandOf(ref, o.Desc)
+		there.Base = int(o.Misalignment) / max(o.Desc.DType.Size(), 1)
+		here := planner.OperandOf(planner.AddScratch(whole, places[i].Desc.Bytes()), places[i].Desc)
+		packed[ref] = here.Ref
+		// An operation whose check finds something wrong leaves its outputs as they
+		// were, and the copy back must find that there.
+		if i < p.inputs || len(inner.Checks) > 0 {
+			err = cmp.Or(err, movement.AddCopy(whole, &p.r.target, o.Desc.DType, o.Desc.Shape, there, here))
+		}
+		if i >= p.inputs {
+			err = cmp.Or(err, movement.AddCopy(after, &p.r.target, o.Desc.DType, o.Desc.Shape, here, there))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: strides %v: %w", call.Spec().Name, o.Desc.Strides, err)
+		}
+	}
+	if len(after.Scratch) > 0 {
+		return nil, fmt.Errorf("%s: %w: a copy that needs scratch memory", call.Spec().Name, errs.ErrUnsupported)
+	}
+	for _, s := range inner.Steps {
+		s.Bind = slices.Clone(s.Bind)
+		for j, b := range s.Bind {
+			if ref, ok := packed[b.Buf]; ok {
+				s.Bind[j].Buf = ref
+			}
+		}
+		whole.Steps = append(whole.Steps, s)
+	}
+	whole.Steps = append(whole.Steps, after.Steps...)
+	return whole, nil
+}
