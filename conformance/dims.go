@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"errors"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -295,82 +294,4 @@ func bigger(op *spec.Op, d tensor.DType, dims []spec.Dim, values [][]int) []int 
 		}
 	}
 	return nil
-}
-
-// pairs returns combinations that contain every pair of values of every two
-// dimensions, in an order that spreads the values: greedily, each row takes
-// the uncovered pair first in a shuffled list and fills in what covers most.
-func pairs(values [][]int) [][]int {
-	if len(values) == 0 {
-		return [][]int{{}}
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	if len(values) == 1 {
-		var out [][]int
-		for _, i := range rng.Perm(len(values[0])) {
-			out = append(out, []int{values[0][i]})
-		}
-		return out
-	}
-	type pair struct{ a, i, b, j int }
-	var pending []pair
-	open := map[pair]bool{}
-	for a := range values {
-		for b := a + 1; b < len(values); b++ {
-			for i := range values[a] {
-				for j := range values[b] {
-					pending = append(pending, pair{a, i, b, j})
-					open[pair{a, i, b, j}] = true
-				}
-			}
-		}
-	}
-	rng.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
-	var out [][]int
-	for _, p := range pending {
-		if !open[p] {
-			continue
-		}
-		row := make([]int, len(values))
-		for k := range row {
-			row[k] = -1
-		}
-		row[p.a], row[p.b] = p.i, p.j
-		for k := range row {
-			if row[k] >= 0 {
-				continue
-			}
-			best, bestNew := rng.IntN(len(values[k])), -1
-			for _, i := range rng.Perm(len(values[k])) {
-				fresh := 0
-				for o, j := range row {
-					if j < 0 || o == k {
-						continue
-					}
-					q := pair{k, i, o, j}
-					if o < k {
-						q = pair{o, j, k, i}
-					}
-					if open[q] {
-						fresh++
-					}
-				}
-				if fresh > bestNew {
-					best, bestNew = i, fresh
-				}
-			}
-			row[k] = best
-		}
-		for a := range row {
-			for b := a + 1; b < len(row); b++ {
-				delete(open, pair{a, row[a], b, row[b]})
-			}
-		}
-		v := make([]int, len(row))
-		for k, i := range row {
-			v[k] = values[k][i]
-		}
-		out = append(out, v)
-	}
-	return out
 }
