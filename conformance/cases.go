@@ -23,6 +23,7 @@ type mode struct {
 	// optional modes may be answered with ErrUnsupported, which is counted and
 	// shown; in the other ones only a whole dtype may be unsupported.
 	optional bool
+	image    string // that the mode is for, "" for any
 }
 
 var (
@@ -60,13 +61,25 @@ func (s *suite) cases(l *lane, p *prepared) {
 		s.add(l, p.job, "prepare", fail(p.err))
 		return
 	}
+	planned := l
+	if p.strategy != "" {
+		var err error
+		if planned, err = l.by(p.strategy); err != nil {
+			s.add(l, p.job, "by-"+p.strategy, fail(err))
+			return
+		}
+	}
 	var base [][]byte // the plain result
 	for _, m := range p.placements() {
 		if !m.applies(p) {
 			continue
 		}
-		o, got := s.one(l, p, m, base)
-		s.add(l, p.job, m.name, o)
+		o, got := s.one(planned, p, m, base)
+		name := m.name
+		if p.strategy != "" {
+			name += "-by-" + p.strategy
+		}
+		s.add(l, p.job, name, o)
 		if o.status == Pass && l.first == nil {
 			l.first = got
 		}
@@ -92,7 +105,7 @@ func (s *suite) cases(l *lane, p *prepared) {
 // the default call and dtype, and else some.
 func (s *suite) others(l *lane, p *prepared) {
 	everyday := p.dtype == p.op.Cases.DTypes[0] && callName(p.call) == callName(p.op.Cases.Calls[0])
-	if s.opts.Once || p.op.Strategies == nil || !p.some && (l != s.lanes[0] || !everyday) {
+	if s.opts.Once || s.opts.Pairs || p.op.Strategies == nil || !p.some && (l != s.lanes[0] || !everyday) {
 		return
 	}
 	target := l.x.Target()
@@ -158,9 +171,14 @@ func (p *prepared) placements() []mode {
 
 // overwritable lists the inputs whose tensor output i may be in this case.
 func (p *prepared) overwritable(i int) []int {
+	return overwritable(p.op, i, descsOf(p.in), p.want[i].Desc)
+}
+
+// overwritable lists the inputs of a call whose tensor output i may be.
+func overwritable(op *spec.Op, i int, in []tensor.Desc, out tensor.Desc) []int {
 	var list []int
-	for k, h := range p.in {
-		if p.op.MayOverwrite(i, k) && sameDesc(h.Desc, p.want[i].Desc) {
+	for k, d := range in {
+		if op.MayOverwrite(i, k) && sameDesc(d, out) {
 			list = append(list, k)
 		}
 	}
@@ -201,14 +219,35 @@ func (m mode) applies(p *prepared) bool {
 	return changes(m.in, p.in) || changes(m.out, p.want)
 }
 
-// changes reports whether the layout makes a difference to any of the operands.
-func changes(lay layout, hs []*tensor.Host) bool {
-	for _, h := range hs {
-		if _, ok := lay.strided(h.Desc); ok {
-			return true
+// suits reports whether the mode differs from the plain one for operands of a call,
+// as applies does of a prepared one.
+func (m mode) suits(op *spec.Op, call spec.Call, in, out []tensor.Desc) bool {
+	if m.inPlace {
+		any := false
+		for i, d := range out {
+			any = any || len(overwritable(op, i, in, d)) > 0
+		}
+		if !any {
+			return false
 		}
 	}
-	return false
+	if m.alias && !slices.ContainsFunc(aliases(op, call, in), func(same bool) bool { return same }) {
+		return false
+	}
+	if m.in.plain() && m.out.plain() {
+		return true
+	}
+	return m.in.changes(in) || m.out.changes(out)
+}
+
+// changes reports whether the layout makes a difference to any of the operands.
+func changes(lay layout, hs []*tensor.Host) bool { return lay.changes(descsOf(hs)) }
+
+func (lay layout) changes(ds []tensor.Desc) bool {
+	return slices.ContainsFunc(ds, func(d tensor.Desc) bool {
+		_, ok := lay.strided(d)
+		return ok || lay.shift > 0 && d.Elems() > 0
+	})
 }
 
 // one runs a case and checks its outputs against the reference, and against
@@ -220,7 +259,12 @@ func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]b
 	}
 	got, err := s.launch(l, p, m, poison1)
 	if err != nil {
-		return refused(err, m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())), nil
+		optional := m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())
+		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) { // the dtype, if it is so in the plain mode
+			_, plain := s.launch(l, p, allModes[0], poison1)
+			optional = errors.Is(plain, gpu.ErrUnsupported)
+		}
+		return refused(err, optional), nil
 	}
 	o := pass()
 	for i, w := range want {

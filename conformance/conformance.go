@@ -39,13 +39,18 @@ type Options struct {
 	// Quick tries few sizes and only the device's own plans: seconds, not
 	// minutes, for a check of one machine.
 	Quick bool
-	// Seed makes the random inputs; 0 means DefaultSeed.
+	// Pairs chooses among the cases, so that any two choices occur together in some
+	// case: call, element type, Variant, how operands lie, strategy, sizes. Without it
+	// each is tried with all others. With Quick it chooses fewer and smaller ones, and
+	// yet in all Variants.
+	Pairs bool
+	// Seed makes the random inputs and choices; 0 means DefaultSeed.
 	Seed uint64
 	// Once runs each case once in each Variant, for its result only: operands are
 	// placed in one way, plans are the device's own choice, and no call is wrong.
 	Once bool
 	// Variants are the ways to plan; nil means Variants of the device (only
-	// the first of them when Quick).
+	// the first of them when Quick and not Pairs).
 	Variants []Variant
 	// Sample, if above 1, is of how many cases of an operation and element type one
 	// runs in each of the variants that are Distinct.
@@ -81,7 +86,7 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	variants := opts.Variants
 	if variants == nil {
 		variants = Variants(dev.Info())
-		if opts.Quick {
+		if opts.Quick && !opts.Pairs {
 			variants = variants[:1]
 		}
 	}
@@ -113,6 +118,7 @@ type lane struct {
 	traced []exec.Option           // of Options.Trace
 	ways   map[string]*exec.Runner // that take one of the ways of spec.Op.Strategies
 	align  int64                   // satisfies storage and texel bindings
+	small  bool                    // its bindings are shorter than what cut bytes take
 	rows   []Row                   // of the job at work
 	first  [][]byte                // outputs of the first mode of that job that passed
 	met    sampled                 // of a Distinct variant
@@ -140,7 +146,7 @@ func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
 		return nil, err
 	}
 	lim := dev.Info().Limits
-	return &lane{Variant: v, dev: dev, x: x, traced: traced, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16)}, nil
+	return &lane{Variant: v, dev: dev, x: x, traced: traced, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16), small: lim.MaxBinding < cut && !v.Distinct}, nil
 }
 
 // by is the lane with plans that take one of the ways of spec.Op.Strategies.
@@ -183,7 +189,10 @@ type job struct {
 	modes []mode
 	own   bool // only in the first lane
 	some  bool // one of a few of its operation that stand for all
-	last  bool // of its operation and dtype: the refusals follow
+	// strategy is one of spec.Op.Strategies to plan by, "" for the plan's own choice.
+	strategy string
+	lanes    []int // places of those it runs in, nil for all that it is for
+	last     bool  // of its operation and dtype: the refusals follow
 }
 
 // inputs are the descs of the job's inputs.
@@ -247,8 +256,11 @@ func (s *suite) jobs() []job {
 	// show that each works.
 	every := s.opts.Quick && s.report.Backend != "wgpu"
 	for _, op := range s.opts.Ops {
+		if s.opts.Pairs {
+			js = append(js, withoutCases(op, s.chosen(op))...)
+			continue
+		}
 		first := len(js)
-		tried := make([]bool, len(op.Cases.Calls))
 		for di, d := range op.Cases.DTypes {
 			for ci, c := range op.Cases.Calls {
 				for _, k := range combine(op, c, d, level(s.opts.Quick, ci, di)) {
@@ -257,20 +269,30 @@ func (s *suite) jobs() []job {
 					}
 					some := every || (len(js)-first)%8 == 0
 					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, shape: k.shape, image: k.image, modes: k.modes, own: k.own, some: some})
-					tried[ci] = true
 				}
 			}
 			if len(js) > 0 && js[len(js)-1].op == op && js[len(js)-1].dtype == d {
 				js[len(js)-1].last = true
 			}
 		}
-		for ci, ok := range tried {
-			if !ok {
-				js = append(js, job{op: op, dtype: op.Cases.DTypes[0], call: op.Cases.Calls[ci], image: "none"})
-			}
-		}
+		js = append(js[:first:first], withoutCases(op, js[first:])...)
 	}
 	return partOf(js, s.opts.Part, s.opts.Parts)
+}
+
+// withoutCases appends a job to those of an operation for each call that none of them
+// tries: it reports that.
+func withoutCases(op *spec.Op, js []job) []job {
+	tried := map[string]bool{}
+	for i := range js {
+		tried[callName(js[i].call)] = true
+	}
+	for _, c := range op.Cases.Calls {
+		if !tried[callName(c)] {
+			js = append(js, job{op: op, dtype: op.Cases.DTypes[0], call: c, image: "none"})
+		}
+	}
+	return js
 }
 
 // partOf takes every parts-th job, so that a part has some of every operation.

@@ -86,7 +86,7 @@ func TestDevices(t *testing.T) {
 	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
-		opts := conformance.Options{Expect: expectations(t), Quick: !testlevel.IsFull(), Sample: 6}
+		opts := conformance.Options{Expect: expectations(t), Quick: !testlevel.IsFull(), Pairs: !testlevel.IsSoak(), Sample: 6}
 		if testlevel.IsSoak() {
 			opts.Sample = 1
 		}

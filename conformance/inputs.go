@@ -74,13 +74,21 @@ func (s *suite) prepare(j *job) (p *prepared) {
 	return p
 }
 
-// interchangeable reports whether input i may be the tensor of input 0: their
-// shapes, dtypes and ranges are the same.
+// interchangeable reports whether input i may be the tensor of input 0.
 func (p *prepared) interchangeable(i int) bool {
-	descs := descsOf(p.in)
-	low0, high0, _ := bounds(p.op, p.call, 0, descs)
-	low, high, _ := bounds(p.op, p.call, i, descs)
-	return sameDesc(descs[i], descs[0]) && low == low0 && high == high0
+	return aliases(p.op, p.call, descsOf(p.in))[i]
+}
+
+// aliases reports for each input but the first whether it may be the tensor of the
+// first: their shapes, dtypes and ranges are the same.
+func aliases(op *spec.Op, call spec.Call, in []tensor.Desc) []bool {
+	same := make([]bool, len(in))
+	for i := 1; i < len(in); i++ {
+		low0, high0, _ := bounds(op, call, 0, in)
+		low, high, _ := bounds(op, call, i, in)
+		same[i] = sameDesc(in[i], in[0]) && low == low0 && high == high0
+	}
+	return same
 }
 
 // bounds are the least and the largest value of input i; given says that the

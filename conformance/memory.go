@@ -28,10 +28,16 @@ type layout struct {
 	// repeated gives a dimension the stride 0: of those longer than 1, the
 	// first one for 1, the last one for -1.
 	repeated int
+	// shift is how many elements the operand begins past a place where a buffer can be
+	// bound.
+	shift int
 }
 
-// plain reports whether the layout leaves every operand contiguous.
-func (lay layout) plain() bool { return lay.pad == 0 && !lay.transposed && lay.repeated == 0 }
+// plain reports whether the layout leaves every operand contiguous, and where a buffer
+// can be bound.
+func (lay layout) plain() bool {
+	return lay.shift == 0 && lay.pad == 0 && !lay.transposed && lay.repeated == 0
+}
 
 // along is the dimension that the layout repeats, or -1.
 func (lay layout) along(shape []int) int {
@@ -106,7 +112,7 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 	span := b.desc.Bytes()
 	size := span
 	if lay.guards {
-		b.off = (guardBytes + l.align - 1) / l.align * l.align
+		b.off = (guardBytes+l.align-1)/l.align*l.align + int64(lay.shift*d.DType.Size())
 		size = b.off + span + guardBytes
 	}
 	b.bytes = make([]byte, size)

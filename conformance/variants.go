@@ -111,9 +111,16 @@ type sampled struct {
 	seen int
 }
 
-// lanesFor lists those that a job is for.
+// lanesFor lists those that a job is for: those it names, or else all, of Distinct
+// ones only where they change its plan.
 func (s *suite) lanesFor(j *job) []*lane {
 	var list []*lane
+	for _, i := range j.lanes {
+		list = append(list, s.lanes[i])
+	}
+	if j.lanes != nil {
+		return list
+	}
 	for i, l := range s.lanes {
 		if l.Distinct && i > 0 {
 			if !s.changes(l, j) {
