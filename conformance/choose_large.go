@@ -7,11 +7,14 @@ const (
 	// of a dimension does; a prime number.
 	past = 65537
 	// cut is more bytes than a binding has under tiny limits.
-	cut = 3 << 19
+	cut = 9 << 17
 )
 
+// widest is the side of a picture that works under any limits.
+const widest = 16384
+
 // longest are sizes to try until an operand has more than cut bytes.
-var longest = []int{7, 31, 97, 257, 521, 1031, 2053, 4099, 16411, past, 99_991, 200_003, 400_009, 800_011, 1_600_033}
+var longest = []int{7, 31, 97, 257, 521, 1031, 2053, 4099, 16411, past, 99_991, 150_001, 300_007, 600_011, 1_200_007}
 
 // large is a case of many elements.
 type large struct {
@@ -27,29 +30,7 @@ type large struct {
 // all of them meet every call, element type and lane.
 func (c *chooser) long() {
 	if c.opts.Quick {
-		other := 0
-		if n := len(c.op.Cases.DTypes); n > 1 {
-			other = 1 + c.rng.IntN(n-1)
-		}
-		for i, k := range c.largeOf(0, 0) {
-			switch {
-			case k.whole:
-			case k.cut:
-				for j := range c.lanes {
-					if c.lanes[j].small {
-						c.add(0, 0, combo{dims: k.dims, image: "random", modes: fewModes[1:]}, "", j)
-					}
-				}
-			default:
-				c.add(0, []int{0, other}[i%2], combo{dims: k.dims, image: "random", modes: fewModes[1:]}, "", 0)
-			}
-		}
-		for _, k := range c.largeOf(0, other) {
-			if small := slices.IndexFunc(c.lanes, func(l *lane) bool { return l.small }); k.cut && other > 0 && small >= 0 {
-				c.add(0, other, combo{dims: k.dims, image: "random", modes: fewModes[1:]}, "", small)
-				break
-			}
-		}
+		c.fewLong()
 		return
 	}
 	kinds := 0
@@ -79,11 +60,50 @@ func (c *chooser) long() {
 	}
 }
 
+// fewLong is long at the quick level.
+func (c *chooser) fewLong() {
+	var small, distinct []int
+	for i, l := range c.lanes {
+		switch {
+		case l.small:
+			small = append(small, i)
+		case l.Distinct && i > 0:
+			distinct = append(distinct, i)
+		}
+	}
+	other := 0
+	if n := len(c.op.Cases.DTypes); n > 1 {
+		other = 1 + c.rng.IntN(n-1)
+	}
+	for n, dtype := range []int{0, other} {
+		if n > 0 && other == 0 {
+			break
+		}
+		turn := c.rng.IntN(len(c.lanes))
+		for i, k := range c.largeOf(0, dtype) {
+			add := func(lanes ...int) {
+				if len(lanes) > 0 {
+					c.add(0, dtype, combo{dims: k.dims, image: "random", modes: fewModes[1:]}, "", lanes[(turn+i)%len(lanes)])
+				}
+			}
+			if !k.cut && n == 0 {
+				add(0)
+			}
+			if k.cut {
+				add(small...)
+			}
+			if k.cut && n == 0 {
+				add(distinct...)
+			}
+		}
+	}
+}
+
 // largeOf lists the large cases of a call and element type that it can afford.
 func (c *chooser) largeOf(call, dtype int) (list []large) {
-	flops, elems := int64(1<<27), int64(1<<19)
+	flops, elems, others := int64(1<<26), int64(1<<19), []int{1}
 	if !c.opts.Quick {
-		flops, elems = 1<<28, 1<<21
+		flops, elems, others = 1<<28, 1<<21, []int{5, 1}
 	}
 	add := func(k large, flops, elems int64) bool {
 		ok := c.fits(call, dtype, k.dims, elems, flops)
@@ -101,10 +121,15 @@ func (c *chooser) largeOf(call, dtype int) (list []large) {
 			v[i] = n
 			return v
 		}
-		_ = add(large{dims: with(3, past)}, flops, elems) || add(large{dims: with(1, past)}, flops, elems)
-		for _, others := range []int{5, 1} {
-			n := slices.IndexFunc(longest, func(n int) bool { return c.bytes(call, dtype, with(others, n)) > cut })
-			if n >= 0 && add(large{dims: with(others, longest[n]), cut: true}, flops, 4*elems) {
+		if c.opts.Quick || !add(large{dims: with(3, past)}, flops, elems) {
+			add(large{dims: with(1, past)}, flops/4, elems)
+		}
+		for _, o := range others {
+			n := slices.IndexFunc(longest, func(n int) bool { return c.bytes(call, dtype, with(o, n)) > cut })
+			if n < 0 || c.op.Group == "image" && d.Name == "W" && longest[n] > widest {
+				continue // a binding has to hold a few rows of a picture
+			}
+			if add(large{dims: with(o, longest[n]), cut: true}, flops, 4*elems) {
 				break
 			}
 		}

@@ -86,15 +86,16 @@ func TestDevices(t *testing.T) {
 	var reports []*conformance.Report
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
-		opts := conformance.Options{Expect: expectations(t), Quick: !testlevel.IsFull(), Pairs: !testlevel.IsSoak(), Sample: 6}
-		if testlevel.IsSoak() {
-			opts.Sample = 1
+		full := testlevel.IsFull()
+		opts := conformance.Options{Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
+		if dev.Info().Backend == "wgpu" && !testlevel.IsSoak() {
+			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())[:1]
+			if full {
+				opts.Variants = conformance.Variants(dev.Info())[:2]
+			}
 		}
-		if dev.Info().Backend == "wgpu" && !opts.Quick && !testlevel.IsSoak() {
-			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())[:2]
-		}
-		if raceDetector && opts.Quick {
-			opts.Once, opts.Variants = true, conformance.Variants(dev.Info())[:2]
+		if raceDetector && !full {
+			opts.Once, opts.Pairs, opts.Variants = true, false, conformance.Variants(dev.Info())[:2]
 		}
 		rep, err := conformance.Run(t.Context(), dev, opts)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestOps(t *testing.T) {
 		t.Run(op.Name, func(t *testing.T) { conformance.CheckPlans(t, op) })
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: !testlevel.IsFull()})
+		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: !testlevel.IsFull(), Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,14 +73,23 @@ func newVictim() *spec.Op {
 		if n == 0 {
 			return &spec.Plan{}, nil
 		}
-		p := kernelParams{N: uint32(n)}
+		p := kernelParams{}
 		if in[0].DType == tensor.U8 {
 			p.A = 1
 		}
-		return &spec.Plan{Steps: []spec.Step{{
-			Module: free(kernelName), Params: p, Groups: [3]uint32{1, 1, 1},
-			Bind: []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
-		}}}, nil
+		plan, size := &spec.Plan{}, in[0].DType.Size()
+		chunk := int(t.MaxBinding/256*256) / size // elements that a binding holds
+		for first := 0; first < n; first += chunk {
+			p.N = uint32(min(chunk, n-first))
+			b := spec.Bind{Offset: int64(first * size)}
+			if first+chunk < n {
+				b.Size = int64(chunk * size)
+			}
+			x, y := b, b
+			x.Buf, y.Buf = spec.In(0), spec.Out(0)
+			plan.Steps = append(plan.Steps, spec.Step{Module: free(kernelName), Params: p, Groups: [3]uint32{1, 1, 1}, Bind: []spec.Bind{x, y}})
+		}
+		return plan, nil
 	}
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		v := in[0].Floats()
@@ -163,6 +172,19 @@ func poke(d *null.Device, b gpu.Binding, fromEnd bool, by int64) {
 		one[0] ^= 0x10
 		d.Write(context.Background(), b.Buffer, at, one)
 	}
+}
+
+// atQuickLevels runs a test by the options of `lathe verify` and by those of `make
+// test`, these with several seeds: what is planted has to be caught by all.
+func atQuickLevels(t *testing.T, name string, f func(t *testing.T, opts Options)) {
+	t.Run(name, func(t *testing.T) {
+		t.Run("verify", func(t *testing.T) { f(t, Options{Quick: true, noCopies: true}) })
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprintf("pairs, seed %d", seed+1), func(t *testing.T) {
+				f(t, Options{Quick: true, Pairs: true, Seed: seed + 1, noCopies: true})
+			})
+		}
+	})
 }
 
 func TestHarnessCatchesSabotage(t *testing.T) {
@@ -297,7 +319,7 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 				op.Reference = func(spec.Call, []*tensor.Host, []*tensor.Host) { panic("no reference") }
 			}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		atQuickLevels(t, c.name, func(t *testing.T, opts Options) {
 			runs = 0
 			op := newVictim()
 			if c.op != nil {
@@ -313,7 +335,8 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 			if after == nil {
 				after = func(*null.Device, gpu.Dispatch) {}
 			}
-			rep, err := Run(t.Context(), meddler{d, after}, Options{Ops: []*spec.Op{op}, Quick: true, noCopies: true})
+			opts.Ops = []*spec.Op{op}
+			rep, err := Run(t.Context(), meddler{d, after}, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -82,7 +83,8 @@ func Sampled(i, every int) bool {
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	s := seed()
-	t.Logf("the same choices again: %s=%v %s=%d go test -count 1 -run '^%s$'", Env, Of(), SeedEnv, s, t.Name())
+	name, _, _ := strings.Cut(t.Name(), "/")
+	t.Logf("the same choices again: %s=%v %s=%d go test -count 1 -run '^%s$'", Env, Of(), SeedEnv, s, name)
 	return s
 }
 
