@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"errors"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -174,8 +176,27 @@ func (c *chooser) exists(row []int) bool {
 	if !m.suits(c.op, c.op.Cases.Calls[row[factorCall]], in, out) {
 		return false
 	}
+	if c.opts.noCopies && !c.plans(row, m, in, out) {
+		return false
+	}
 	name := c.strategies[row[factorStrategy]]
 	return name == "" || slices.Contains(c.strategiesOf(c.lanes[row[factorLane]], row[factorCall], in, out), name)
+}
+
+// plans reports whether the operation has a plan of its own for operands placed so:
+// nothing copies them for it.
+func (c *chooser) plans(row []int, m mode, in, out []tensor.Desc) bool {
+	target := c.lanes[row[factorLane]].x.Target()
+	lie := func(ds []tensor.Desc, lay layout) []tensor.Desc {
+		ds = slices.Clone(ds)
+		for i, d := range ds {
+			ds[i], _ = lay.strided(d)
+		}
+		return ds
+	}
+	defer func() { _ = recover() }() // for the case to report
+	_, err := c.op.Plan(c.op.Cases.Calls[row[factorCall]], &target, lie(in, m.in), lie(out, m.out))
+	return m.in.shift == 0 && m.out.shift == 0 && !errors.Is(err, errs.ErrUnsupported)
 }
 
 // everyday is the number of lanes that are for small cases too: those that are Distinct
@@ -194,6 +215,7 @@ func (c *chooser) small() {
 	cover := covering{
 		levels: []int{len(c.op.Cases.Calls), len(c.op.Cases.DTypes), c.everyday(), len(c.modes), len(c.strategies)},
 		ok:     c.exists,
+		hides:  func(a, i int) bool { return a >= factorDims && c.values[a-factorDims][i] == 0 },
 	}
 	for _, v := range c.values {
 		cover.levels = append(cover.levels, len(v))
@@ -240,7 +262,7 @@ func (c *chooser) rest() {
 // element type: in the first lane and, in turn, in the others.
 func (c *chooser) corners() {
 	elems, flops := c.most()
-	for i, v := range corners(c.op.Cases.Dims, c.values) {
+	for i, v := range append(corners(c.op.Cases.Dims, c.values), at(c.op.Cases.Dims, c.values, 0)) {
 		if !c.fits(0, 0, v, elems, flops) {
 			continue
 		}

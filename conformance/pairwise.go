@@ -16,6 +16,25 @@ type covering struct {
 	want func(a, b int) bool
 	// ok reports whether there is such a row; nil: any is.
 	ok func(row []int) bool
+	// hides reports whether level i of factor a keeps what the others do from being
+	// seen, as a size of 0 does; nil: none does. A row with such a level counts for the
+	// pairs with one only.
+	hides func(a, i int) bool
+}
+
+// hidden reports whether a level of the pair hides the rest of a row.
+func (c *covering) hidden(p pairOf) bool {
+	return c.hides != nil && (c.hides(p.a, p.i) || c.hides(p.b, p.j))
+}
+
+// clear reports whether no level of a row hides the rest.
+func (c *covering) clear(row []int) bool {
+	for a, i := range row {
+		if c.hides != nil && c.hides(a, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // triesEach is how many ways to fill a row up are tried for two levels before they
@@ -50,9 +69,12 @@ func (c *covering) rows(rng *rand.Rand, first ...[]int) (rows [][]int, impossibl
 	rng.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
 	take := func(row []int) {
 		rows = append(rows, row)
+		clear := c.clear(row)
 		for a := range row {
 			for b := a; b < len(row); b++ {
-				delete(open, pairOf{a, row[a], b, row[b]})
+				if p := (pairOf{a, row[a], b, row[b]}); clear || c.hidden(p) {
+					delete(open, p)
+				}
 			}
 		}
 	}
@@ -86,7 +108,7 @@ func (c *covering) with(p pairOf, open map[pairOf]bool, rows [][]int, rng *rand.
 		default:
 			row = c.fill(p, open, rng)
 		}
-		if c.ok == nil || c.ok(row) {
+		if (c.hidden(p) || c.clear(row)) && (c.ok == nil || c.ok(row)) {
 			return row
 		}
 	}
@@ -107,6 +129,9 @@ func (c *covering) fill(p pairOf, open map[pairOf]bool, rng *rand.Rand) []int {
 		}
 		best, most := 0, -1
 		for _, i := range rng.Perm(c.levels[k]) {
+			if c.hides != nil && c.hides(k, i) {
+				continue
+			}
 			fresh := 0
 			for o, j := range row {
 				if j >= 0 && (o < k && open[pairOf{o, j, k, i}] || o > k && open[pairOf{k, i, o, j}]) {

@@ -72,3 +72,24 @@ func TestCoveringRepeats(t *testing.T) {
 		t.Errorf("a sample of 9 has %d rows", len(got))
 	}
 }
+
+// A level that hides the others shows its own pairs only: those of the others occur in
+// rows without it.
+func TestCoveringHides(t *testing.T) {
+	c := covering{levels: []int{4, 5, 6}, hides: func(a, i int) bool { return a > 0 && i == 0 }}
+	for seed := range uint64(5) {
+		rows, _ := c.rows(rand.New(rand.NewPCG(seed, 1)))
+		var seen [][]int
+		for _, r := range rows {
+			if r[1] > 0 && r[2] > 0 {
+				seen = append(seen, r)
+			}
+		}
+		if got, want := len(occur(seen)), 4*4+4*5+4*5; got != want {
+			t.Errorf("seed %d: %d pairs occur without a level that hides them, want %d", seed, got, want)
+		}
+		if got, want := len(occur(rows)), 4*5+4*6+5*6; got < want-1 { // two that hide need not meet
+			t.Errorf("seed %d: %d pairs occur, want %d", seed, got, want)
+		}
+	}
+}

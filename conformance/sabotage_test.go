@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -175,11 +176,15 @@ func poke(d *null.Device, b gpu.Binding, fromEnd bool, by int64) {
 }
 
 // atQuickLevels runs a test by the options of `lathe verify` and by those of `make
-// test`, these with several seeds: what is planted has to be caught by all.
+// test`: what is planted has to be caught by both.
 func atQuickLevels(t *testing.T, name string, f func(t *testing.T, opts Options)) {
 	t.Run(name, func(t *testing.T) {
 		t.Run("verify", func(t *testing.T) { f(t, Options{Quick: true, noCopies: true}) })
-		for seed := range uint64(3) {
+		seeds := uint64(1)
+		if testlevel.IsFull() {
+			seeds = 3
+		}
+		for seed := range seeds {
 			t.Run(fmt.Sprintf("pairs, seed %d", seed+1), func(t *testing.T) {
 				f(t, Options{Quick: true, Pairs: true, Seed: seed + 1, noCopies: true})
 			})
@@ -344,7 +349,7 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 				if !rep.OK() {
 					t.Fatalf("a right operation failed:\n%s", rep)
 				}
-				if rep.Count(Pass) < 50 || rep.Count(Unsupported) == 0 {
+				if rep.Count(Pass) < 50 || !opts.Pairs && rep.Count(Unsupported) == 0 {
 					t.Fatalf("%d cases passed, %d unsupported (strides), expected more:\n%s", rep.Count(Pass), rep.Count(Unsupported), rep)
 				}
 				return
