@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,12 +73,12 @@ func expectations(t *testing.T) *conformance.Expectations {
 	return e
 }
 
-// TestDevices is the suite: every operation, every case, every way to plan. By
-// WebGPU it runs the quick level's cases, with the device's own limits and with
-// WebGPU's least, and everything at the soak level: the kernels are those that
-// Vulkan has run already. Of what larger alignments change it runs a sample, and all
-// at the soak level. For the race detector two ways to plan run side by side at
-// the quick level, each case once.
+// TestDevices is the suite: every operation and element type on every device. It
+// chooses cases by pairs, with larger and more of them at the full level, and tries all
+// of them in every variant at the soak level. By WebGPU it runs the quick level's
+// cases, below the soak level: the kernels are those that Vulkan has run already.
+// These run with the device's own limits, and at the full level also with WebGPU's
+// least. For the race detector two variants run side by side, each case once.
 func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
@@ -119,16 +120,26 @@ func TestDevices(t *testing.T) {
 	})
 	if file := os.Getenv("LATHE_TABLE"); file != "" {
 		slices.SortStableFunc(reports, func(a, b *conformance.Report) int { return strings.Compare(a.Backend, b.Backend) })
-		if err := os.WriteFile(file, []byte(conformance.Table(reports)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(conformance.Table(reports, when())), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// when says of what day and commit the run is, for the page.
+func when() string {
+	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	return fmt.Sprintf("made on %s at commit %s, level %v", time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)), testlevel.Of())
 }
 
 // TestBackendsAgree runs every case by both backends where they reach the same
 // hardware: each must pass, and their results must agree. What else there is to try
 // of a case, TestDevices does.
 func TestBackendsAgree(t *testing.T) {
+	testlevel.Need(t, testlevel.Full)
 	if os.Getenv("LATHE_VALIDATION") == "1" {
 		t.Skip("the layer watches one backend")
 	}

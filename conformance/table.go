@@ -9,12 +9,13 @@ import (
 // Table is a page in Markdown: a row for each operation, a column for each
 // report, with how many cases passed and, where any did not, what became of
 // them and why.
-func Table(reports []*Report) string {
+func Table(reports []*Report, when string) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by a run of the conformance suite (`make conformance`). Do not edit. -->\n\n# Conformance\n\n" +
 		"Every operation, element type and case, on the devices of one machine: how many cases passed,\n" +
 		"and what was unsupported (refused with `ErrUnsupported`) or failed as `conformance/expect.txt` expects.\n" +
-		"`lathe verify` makes the same comparison on yours.\n\n")
+		"`lathe verify` makes the same comparison on yours.\n\n" +
+		"This page is a measurement, and not checked against the sources: " + when + ".\n\n")
 	for i, r := range reports {
 		level := ""
 		if r.Quick {

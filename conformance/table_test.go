@@ -16,8 +16,9 @@ func TestTable(t *testing.T) {
 			row("relu", "f32", conformance.Pass, ""), row("relu", "f32", conformance.Pass, ""), row("add", "f32", conformance.Expected, "off by | one")}},
 		{Backend: "wgpu", Device: "A", Driver: "y", Rows: []conformance.Row{
 			row("relu", "f64", conformance.Unsupported, "exec: relu: unsupported: f64: none here"), row("relu", "f64", conformance.Unsupported, "exec: relu: unsupported: f64: none here")}},
-	})
+	}, "made on 2026-11-22 at commit abc")
 	for _, want := range []string{
+		"This page is a measurement, and not checked against the sources: made on 2026-11-22 at commit abc.\n",
 		"1. vk: A (x): 3 cases, 2 passed, 0 unsupported, 1 expected to fail, 0 failed.",
 		"| operation | 1. vk | 2. wgpu |\n|---|---|---|\n",
 		"| add | 0 pass; 1 expected: off by \\| one (f32) | not run |\n",
