@@ -20,6 +20,7 @@ var longest = []int{7, 31, 97, 257, 521, 1031, 2053, 4099, 16411, past, 99_991, 
 type large struct {
 	dims  []int
 	cut   bool // its place is in lanes with small limits
+	wide  bool // a picture too wide for small limits
 	whole bool // all sides are long, and it costs accordingly
 }
 
@@ -51,6 +52,9 @@ func (c *chooser) long() {
 			return false
 		}
 		l := c.lanes[row[2]]
+		if list[row[3]].wide && (l.small || l.Distinct && row[2] > 0) {
+			return false // a binding has to hold a few rows of a picture
+		}
 		return !l.Distinct || row[2] == 0 || c.changes(l, &job{op: c.op, call: c.op.Cases.Calls[row[0]], dtype: c.op.Cases.DTypes[row[1]], dims: list[row[3]].dims, image: "random"})
 	}}
 	rows, _ := cover.rows(c.rng)
@@ -121,13 +125,14 @@ func (c *chooser) largeOf(call, dtype int) (list []large) {
 			v[i] = n
 			return v
 		}
-		if c.opts.Quick || !add(large{dims: with(3, past)}, flops, elems) {
-			add(large{dims: with(1, past)}, flops/4, elems)
+		wide := c.op.Group == "image" && d.Name == "W"
+		if c.opts.Quick || !add(large{dims: with(3, past), wide: wide}, flops, elems) {
+			add(large{dims: with(1, past), wide: wide}, flops/4, elems)
 		}
 		for _, o := range others {
 			n := slices.IndexFunc(longest, func(n int) bool { return c.bytes(call, dtype, with(o, n)) > cut })
-			if n < 0 || c.op.Group == "image" && d.Name == "W" && longest[n] > widest {
-				continue // a binding has to hold a few rows of a picture
+			if n < 0 || wide && longest[n] > widest {
+				continue
 			}
 			if add(large{dims: with(o, longest[n]), cut: true}, flops, 4*elems) {
 				break
