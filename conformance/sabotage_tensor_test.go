@@ -184,8 +184,8 @@ func (c pair) Spec() *spec.Op { return c.op }
 func newPair() *spec.Op {
 	op := &spec.Op{
 		Name: "pair", Group: "demo", In: []spec.Arg{{Name: "a"}, {Name: "b"}, {Name: "unused", Optional: true}},
-		Out:     []spec.Arg{{Name: "sum"}, {Name: "twice"}},
-		Kernels: []spec.Kernel{{Name: addKernel, Params: countParams{}}}, InPlace: []int{0},
+		Out:     []spec.Arg{{Name: "sum", InPlace: []int{0}}, {Name: "twice"}},
+		Kernels: []spec.Kernel{{Name: addKernel, Params: countParams{}}},
 	}
 	op.Defaults = pair{op}
 	op.Shape = func(_ spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
@@ -253,7 +253,6 @@ func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := newPair()
-			op.InPlace = nil
 			op.Out[0].InPlace, op.Out[1].InPlace = c.sum, c.twice
 			d := null.New(nil)
 			d.Kernels = map[string]null.Kernel{addKernel: add}

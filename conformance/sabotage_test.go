@@ -49,8 +49,8 @@ func (v victim) Spec() *spec.Op { return v.op }
 
 func newVictim() *spec.Op {
 	op := &spec.Op{
-		Name: "victim", Group: "demo", InPlace: []int{0},
-		In: []spec.Arg{{Name: "x"}}, Out: []spec.Arg{{Name: "y"}},
+		Name: "victim", Group: "demo",
+		In: []spec.Arg{{Name: "x"}}, Out: []spec.Arg{{Name: "y", InPlace: []int{0}}},
 		Kernels: []spec.Kernel{{Name: kernelName, Params: kernelParams{}}},
 	}
 	op.Defaults = victim{op: op}

@@ -10,7 +10,6 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -248,14 +247,8 @@ var compared sync.Map // *spv.Module → true, once its params struct was compar
 // struct the first time.
 func kernel(s spec.Step) (*spv.Module, error) {
 	m := s.Module
-	if m == nil {
-		var err error
-		if m, err = spirv.Module(s.Kernel); err != nil {
-			return nil, err
-		}
-	}
-	if len(m.Code) == 0 {
-		return nil, fmt.Errorf("%w: kernel %q has no code", errs.ErrInvalidShader, m.Name)
+	if m == nil || len(m.Code) == 0 {
+		return nil, fmt.Errorf("%w: no kernel %q", errs.ErrInvalidShader, s.Name())
 	}
 	if _, ok := compared.Load(m); !ok {
 		if err := spec.CheckParams(m, s.Params); err != nil {

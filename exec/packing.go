@@ -30,7 +30,7 @@ func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Pl
 	}
 	plan, err := p.plan(call, choose)
 	// A view may reach further than a binding spans where its elements do not.
-	refused := errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit) || !op.Typed() && errors.Is(err, errs.ErrUnsupported)
+	refused := errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit)
 	if refused && p.packStrided() {
 		return p.plan(call, choose)
 	}

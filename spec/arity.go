@@ -49,7 +49,7 @@ func (op *Op) MayOverwrite(out, in int) bool {
 	if op == nil || out < 0 {
 		return false
 	}
-	return out < len(op.InPlace) && op.InPlace[out] == in || out < len(op.Out) && slices.Contains(op.Out[out].InPlace, in)
+	return out < len(op.Out) && slices.Contains(op.Out[out].InPlace, in)
 }
 
 // Typical returns inputs of everyday size, for what is said of an operation in
@@ -80,31 +80,24 @@ func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
 
 // TakesInput reports whether plans can work with the strides of a tensor as input i.
 func (op *Op) TakesInput(i int, d tensor.Desc) bool {
-	return op == nil || !op.typed || op.input(i).Strides.Takes(d)
+	return op == nil || op.input(i).Strides.Takes(d)
 }
 
 // TakesOutput reports whether plans can work with the strides of a tensor as output i.
 func (op *Op) TakesOutput(i int, d tensor.Desc) bool {
-	return op == nil || !op.typed || i < 0 || i >= len(op.Out) || op.Out[i].Strides.Takes(d)
+	return op == nil || i < 0 || i >= len(op.Out) || op.Out[i].Strides.Takes(d)
 }
-
-// Typed reports whether Define made the operation.
-func (op *Op) Typed() bool { return op != nil && op.typed }
 
 // Overwritable lists the inputs whose very tensor output out may be.
 func (op *Op) Overwritable(out int) []int {
 	var list []int
-	for i := range op.countedInputs() {
+	if op == nil {
+		return nil
+	}
+	for i := range op.In {
 		if op.MayOverwrite(out, i) {
 			list = append(list, i)
 		}
 	}
 	return list
-}
-
-func (op *Op) countedInputs() int {
-	if op == nil {
-		return 0
-	}
-	return len(op.In)
 }

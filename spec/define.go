@@ -79,9 +79,8 @@ func Define[A Call](d Definition[A]) *Op {
 	op := &Op{
 		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
 		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
-		Defaults: d.Defaults, typed: true, Cases: d.Cases.erase(d.Defaults),
+		Defaults: d.Defaults, Cases: d.Cases.erase(d.Defaults),
 	}
-	op.fields = mustBeSet(structOf(op.Defaults).Type())
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())
 	prefix := d.Name

@@ -48,7 +48,8 @@ type Kernel struct {
 	Params any
 }
 
-// Op is a declared operation. Define makes it.
+// Op is a declared operation, for any Call. Define makes it; its functions take calls of
+// the type of Defaults and pointers to such.
 type Op struct {
 	Name    string   // snake case, such as "gaussian_blur"
 	Aliases []string // other names that the command line accepts
@@ -63,8 +64,6 @@ type Op struct {
 	// Kernels are the kernels of package spirv that plans launch. The ABI fingerprint
 	// covers the operations that have some.
 	Kernels []Kernel
-	// InPlace is what Arg.InPlace of the outputs says, in an older form: -1 is none.
-	InPlace []int
 	// Internal says that Lathe makes calls of it itself, and that it is not
 	// offered by name.
 	Internal bool
@@ -105,10 +104,8 @@ type Op struct {
 	Scalar func(c Call, x []float64) float64
 	Cases  Cases
 
-	typed  bool       // declared by Define
-	id     uint64     // of its own, even if another operation has the same name
-	fields []int      // attributes whose zero is refused, unless it is the default
-	key    *keyLayout // how calls become keys
+	id  uint64     // of its own, even if another operation has the same name
+	key *keyLayout // how calls become keys; nil if Define did not make the operation
 }
 
 // Tolerance bounds |got − want| ≤ Abs + Rel·|want| for inputs as those of Cases.

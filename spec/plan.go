@@ -79,10 +79,9 @@ type DeviceCheck struct {
 
 // Step is one launch.
 type Step struct {
-	// Kernel is the shader. Those of Lathe come from package spirv, and those of a
-	// program of its own from gpu.ParseModule.
+	// Module is the shader. Lathe's own come from package spirv, those of a program of its
+	// own from gpu.ParseModule.
 	Module *spv.Module
-	Kernel string // the name of a kernel of package spirv, where Module is nil
 	// Bind is what the step binds: Bind[i] at the i-th binding of the module.
 	Bind []Bind
 	// Params is the kernel's params struct, as Encode takes it. Nil means none.
@@ -169,10 +168,10 @@ var ErrStrides = fmt.Errorf("%w strides", errs.ErrUnsupported)
 
 // Name is the name of the step's kernel.
 func (s Step) Name() string {
-	if s.Module != nil {
-		return s.Module.Name
+	if s.Module == nil {
+		return ""
 	}
-	return s.Kernel
+	return s.Module.Name
 }
 
 // Place says where an operand lies, as far as a plan depends on it: no buffer is in it.

@@ -31,9 +31,6 @@ func Register(op *Op) *Op {
 		}
 		registry.byName[n] = op
 	}
-	if !op.typed {
-		op.guard()
-	}
 	return op
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
-	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // attrTag is the tag of an attribute. Attributes are declared by the fields of a Call, in tags:
@@ -75,9 +74,8 @@ func WithDefaults[C Call](c C) C {
 	return v.Interface().(C)
 }
 
-// Resolve returns the call as its operation's functions take it: of the type of
-// Op.Defaults, where c may be a pointer to one. Whoever is handed a call resolves
-// it before anything else; those of a registered operation resolve it themselves.
+// Resolve returns a call in the type of its operation's Defaults: c may be of that type
+// or point to it.
 // Errors: ErrInvalidArgument: there is no call, it is a nil pointer or of another
 // type than its operation's calls, its operation has no Shape or no Plan, or an
 // attribute is zero whose default is not (see WithDefaults and Given).
@@ -141,10 +139,7 @@ func (op *Op) resolve(c Call) (Call, error) {
 // checkSet refuses a call of the operation's type with a zero attribute whose default
 // is not zero.
 func (op *Op) checkSet(c Call) error {
-	fields := op.fields
-	if !op.typed {
-		fields = mustBeSet(structOf(op.Defaults).Type())
-	}
+	fields := mustBeSet(structOf(op.Defaults).Type())
 	if len(fields) == 0 {
 		return nil
 	}
@@ -192,78 +187,4 @@ func unset(f reflect.Value) bool {
 		return math.Float64bits(f.Float()) == 0
 	}
 	return f.IsZero()
-}
-
-// guard makes the functions of an operation take any call of it, pointers too, and
-// refuse what Resolve refuses. Those without an error take a call that Shape
-// refuses as one without tolerance, cost, class or choice.
-func (op *Op) guard() {
-	if f := op.Shape; f != nil {
-		op.Shape = func(c Call, in []tensor.Desc) ([]tensor.Desc, error) {
-			c, err := op.taken(c)
-			if err != nil {
-				return nil, err
-			}
-			return f(c, in)
-		}
-	}
-	if f := op.Plan; f != nil {
-		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
-			c, err := op.taken(c)
-			if err != nil {
-				return nil, err
-			}
-			if t == nil {
-				return nil, fmt.Errorf("spec: %s: %w: no target to plan for", op.Name, errs.ErrInvalidArgument)
-			}
-			return f(c, t, in, out)
-		}
-	}
-	if f := op.Strategies; f != nil {
-		op.Strategies = func(c Call, t *Target, in, out []tensor.Desc) []string {
-			if c, err := op.taken(c); err == nil {
-				return f(c, t, in, out)
-			}
-			return nil
-		}
-	}
-	if f := op.SizeClass; f != nil {
-		op.SizeClass = func(c Call, in []tensor.Desc) []int {
-			if c, err := op.taken(c); err == nil {
-				return f(c, in)
-			}
-			return nil
-		}
-	}
-	if f := op.Reference; f != nil {
-		op.Reference = func(c Call, in, out []*tensor.Host) {
-			if c, err := op.taken(c); err == nil {
-				f(c, in, out)
-			}
-		}
-	}
-	if f := op.Tolerance; f != nil {
-		op.Tolerance = func(c Call, d tensor.DType, in []tensor.Desc) Tolerance {
-			if c, err := op.taken(c); err == nil {
-				return f(c, d, in)
-			}
-			return Tolerance{}
-		}
-	}
-	if f := op.Cost; f != nil {
-		op.Cost = func(c Call, in []tensor.Desc) Cost {
-			if c, err := op.taken(c); err == nil {
-				return f(c, in)
-			}
-			return Cost{}
-		}
-	}
-}
-
-// taken is resolve for anything.
-func (op *Op) taken(c Call) (Call, error) {
-	if _, err := opOf(c); err != nil {
-		return nil, err
-	}
-	return op.resolve(c)
 }

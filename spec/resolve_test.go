@@ -39,26 +39,25 @@ func (l loose) Spec() *Op { return l.op }
 var tunedOp, heldOp *Op
 
 func init() {
-	// The functions assert the type, as most do.
-	tunedOp = Register(&Op{
+	tunedOp = Register(Define(Definition[tuned]{
 		Name: "test_tuned", Defaults: tuned{Gain: 2, Half: 0.5, Dim: -1, Level: 0.4},
-		Shape: func(c Call, in []tensor.Desc) ([]tensor.Desc, error) {
-			return []tensor.Desc{tensor.Contiguous(tensor.F32, int(c.(tuned).Gain))}, nil
+		Shape: func(a tuned, in []tensor.Desc) ([]tensor.Desc, error) {
+			return []tensor.Desc{tensor.Contiguous(tensor.F32, int(a.Gain))}, nil
 		},
-		Plan: func(c Call, _ *Target, _, _ []tensor.Desc) (*Plan, error) {
-			return &Plan{Scratch: []int64{int64(c.(tuned).Gain)}}, nil
+		Plan: func(a tuned, _ *Target, _, _ []tensor.Desc) (*Plan, error) {
+			return &Plan{Scratch: []int64{int64(a.Gain)}}, nil
 		},
-		Strategies: func(c Call, _ *Target, _, _ []tensor.Desc) []string { _ = c.(tuned); return []string{"a"} },
-		SizeClass:  func(c Call, _ []tensor.Desc) []int { return []int{c.(tuned).Dim} },
-		Reference:  func(c Call, _, _ []*tensor.Host) { _ = c.(tuned) },
-		Tolerance:  func(c Call, _ tensor.DType, _ []tensor.Desc) Tolerance { return Tolerance{Abs: c.(tuned).Gain} },
-		Cost:       func(c Call, _ []tensor.Desc) Cost { return Cost{Flops: int64(c.(tuned).Gain)} },
-	})
-	heldOp = Register(&Op{
+		Strategies: func(tuned, *Target, []tensor.Desc, []tensor.Desc) []string { return []string{"a"} },
+		SizeClass:  func(a tuned, _ []tensor.Desc) []int { return []int{a.Dim} },
+		Reference:  func(tuned, []*tensor.Host, []*tensor.Host) {},
+		Tolerance:  func(a tuned, _ tensor.DType, _ []tensor.Desc) Tolerance { return Tolerance{Abs: a.Gain} },
+		Cost:       func(a tuned, _ []tensor.Desc) Cost { return Cost{Flops: int64(a.Gain)} },
+	}))
+	heldOp = Register(Define(Definition[*held]{
 		Name: "test_held", Defaults: &held{Gain: 2},
-		Shape: func(c Call, _ []tensor.Desc) ([]tensor.Desc, error) { _ = c.(*held); return nil, nil },
-		Plan:  func(c Call, _ *Target, _, _ []tensor.Desc) (*Plan, error) { _ = c.(*held); return nil, nil },
-	})
+		Shape: func(*held, []tensor.Desc) ([]tensor.Desc, error) { return nil, nil },
+		Plan:  func(*held, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return nil, nil },
+	}))
 }
 
 func TestResolve(t *testing.T) {

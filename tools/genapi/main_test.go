@@ -60,7 +60,7 @@ func TestRules(t *testing.T) {
 			[]string{"Window(in, b *Tensor, scale float64, to tensor.DType, padBy ...int) (*Tensor, error)",
 				"genapi.Window{Scale: spec.Given(scale), To: to, Padding: padBy}, in, b)", "//   - padBy: elements on each side", "genapi.Window also has circle."},
 			[]string{"Window(in, b, out TensorHandle, scale float64, to tensor.DType, padBy ...int) error"}},
-		{"in place", &spec.Op{Name: "plain", In: []spec.Arg{{Name: "weight"}, x}, Out: []spec.Arg{{Name: "weight"}}, InPlace: []int{0}, Defaults: Plain{}},
+		{"in place", &spec.Op{Name: "plain", In: []spec.Arg{{Name: "weight"}, x}, Out: []spec.Arg{{Name: "weight", InPlace: []int{0}}}, Defaults: Plain{}},
 			[]string{"Plain(weight, in *Tensor) error", "d.Run(context.Background(), genapi.Plain{}, []*Tensor{weight, in}, []*Tensor{weight})", "It changes weight in place."},
 			[]string{"Plain(weight, in TensorHandle) error", "d.update(genapi.Plain{}, list{weight, in}, list{weight})"}},
 		{"two outputs", &spec.Op{Name: "plain", In: []spec.Arg{x}, Out: []spec.Arg{{Name: "low"}, {Name: "high"}}, Defaults: Plain{}},
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 	in := spec.Arg{Name: "in"}
 	for name, op := range map[string]*spec.Op{
 		"one name for two":   {In: []spec.Arg{in, in}, Out: []spec.Arg{{Name: "out"}}},
-		"half in place":      {In: []spec.Arg{in}, Out: []spec.Arg{in, {Name: "out"}}, InPlace: []int{0}},
+		"half in place":      {In: []spec.Arg{in}, Out: []spec.Arg{{Name: "in", InPlace: []int{0}}, {Name: "out"}}},
 		"not to be in place": {In: []spec.Arg{in}, Out: []spec.Arg{in}},
 	} {
 		op.Name, op.Group, op.Defaults = "plain", "math", Plain{}

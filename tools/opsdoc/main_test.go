@@ -38,9 +38,9 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 // The words of a section, for an operation with all there is to say.
 func TestSection(t *testing.T) {
 	op := &spec.Op{
-		Name: "both", Group: "demo", Doc: "Does both. And more.", Aliases: []string{"b"}, InPlace: []int{-1, 1},
+		Name: "both", Group: "demo", Doc: "Does both. And more.", Aliases: []string{"b"},
 		In:      []spec.Arg{{Name: "x", Doc: "a tensor"}, {Name: "mask", Doc: "added", Optional: true}, {Name: "rest", Doc: "others", Variadic: true}},
-		Out:     []spec.Arg{{Name: "y", Doc: "first"}, {Name: "z", Doc: "second"}},
+		Out:     []spec.Arg{{Name: "y", Doc: "first"}, {Name: "z", Doc: "second", InPlace: []int{1}}},
 		Kernels: []spec.Kernel{{Name: "demo/both.f32"}, {Name: "demo/both.f32.texel"}, {Name: "demo/last.f32"}},
 	}
 	page := string(render([]*spec.Op{op}))
