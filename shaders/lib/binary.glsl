@@ -1,11 +1,17 @@
 // A function of two elements, mapped over contiguous operands. The including
-// file defines apply and says the variants.
+// file defines apply, and says the dtypes if they are not those below.
 //
 // REPEAT: an operand smaller than the output comes again and again. What pack i
 // of the output takes is number i / div % mod of its packs or, with splat, of its
 // elements. div = 0 says that the operand lies as the output does.
 // HEAVY: apply is long, and repeated by loops.
 // STRIDED: see lib/binary_strided.glsl.
+//
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant *
+//lathe:variant *.strided STRIDED
+//lathe:variant {f32,f16,bf16,i32}.texel TEXEL
+//lathe:variant {f32,f16,bf16,i32}.repeat.texel TEXEL REPEAT
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"

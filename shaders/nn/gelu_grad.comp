@@ -1,7 +1,7 @@
 // The gradient of GELU in its tanh form.
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "lib/slope.glsl"
+#include "lib/unary_gradient.glsl"
 #include "lib/gelu.glsl"
 
-REAL slope(REAL x, REAL d) { return d * geluSlope(x); }
+REAL gradient(REAL x, REAL d) { return d * geluSlope(x); }
