@@ -367,8 +367,10 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 	}
 }
 
-// flattened spoils an operation's plan: it takes all operands for contiguous.
+// flattened spoils an operation: it claims to work with any strides, and its plan takes all
+// operands for contiguous.
 func flattened(op *spec.Op) {
+	op.In[0].Strides, op.Out[0].Strides = spec.AnyStrides, spec.AnyStrides
 	plan := op.Plan
 	op.Plan = func(c spec.Call, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		flat := []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}
