@@ -68,7 +68,7 @@ func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor,
 	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
 }
 
-// Slice: takes a box out of a tensor, every element of it or one in so many.
+// Slice: takes a region out of a tensor, every element of it or one in so many.
 //
 //   - in: a tensor of any dtype and of at least one dimension
 //   - start: the first index along each dimension; negative ones count from the end

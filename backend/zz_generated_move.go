@@ -68,7 +68,7 @@ func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape
 	return d.compute(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape}, list{}, list{out})
 }
 
-// Slice: takes a box out of a tensor, every element of it or one in so many.
+// Slice: takes a region out of a tensor, every element of it or one in so many.
 //
 //   - in: a tensor of any dtype and of at least one dimension
 //   - out: the elements taken, of the shape that the attribute size says

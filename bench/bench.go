@@ -82,7 +82,7 @@ func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 		b.report.Beside = o.Beside.Info().Name + " by " + o.Beside.Info().Backend
 	}
 	start := time.Now()
-	err = b.all()
+	err = b.measureAll()
 	b.report.Seconds = time.Since(start).Seconds()
 	err = cmp.Or(err, b.report.Ceilings.close())
 	if b.beside != nil {
@@ -97,8 +97,8 @@ type job struct {
 	dtype tensor.DType
 }
 
-// Works are the calls that a bench with these options measures.
-func (o *Options) Works() []spec.BenchCase {
+// BenchCases are the calls that a bench with these options measures.
+func (o *Options) BenchCases() []spec.BenchCase {
 	var ws []spec.BenchCase
 	for _, j := range o.jobs() {
 		ws = append(ws, j.work)
@@ -140,7 +140,7 @@ func (o *Options) jobs() []job {
 	return jobs
 }
 
-func (b *bench) all() error {
+func (b *bench) measureAll() error {
 	jobs := b.opts.jobs()
 	if len(jobs) == 0 {
 		return fmt.Errorf("bench: %w: no operation has a call to measure with these options", errs.ErrInvalidArgument)

@@ -60,7 +60,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // Every operation offered has calls to measure, of growing size and legal.
-func TestWorks(t *testing.T) {
+func TestBenchCases(t *testing.T) {
 	for _, op := range spec.All() {
 		if !op.Offered() {
 			continue
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(o.Works()); len(r.Rows) != want || want < 8 || len(told) != want+1 {
+	if want := len(o.BenchCases()); len(r.Rows) != want || want < 8 || len(told) != want+1 {
 		t.Fatalf("%d rows, told %d times; want %d calls", len(r.Rows), len(told), want)
 	}
 	for _, x := range r.Rows {

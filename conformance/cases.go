@@ -64,7 +64,7 @@ func (s *suite) cases(l *lane, p *prepared) {
 	planned := l
 	if p.strategy != "" {
 		var err error
-		if planned, err = l.by(p.strategy); err != nil {
+		if planned, err = l.withStrategy(p.strategy); err != nil {
 			s.add(l, p.job, "by-"+p.strategy, fail(err))
 			return
 		}
@@ -74,7 +74,7 @@ func (s *suite) cases(l *lane, p *prepared) {
 		if !m.applies(p) {
 			continue
 		}
-		o, got := s.one(planned, p, m, base)
+		o, got := s.runCase(planned, p, m, base)
 		name := m.name
 		if p.strategy != "" {
 			name += "-by-" + p.strategy
@@ -100,7 +100,7 @@ func (s *suite) cases(l *lane, p *prepared) {
 	}
 }
 
-// others runs the job in the ways of spec.Op.Strategies that its plan does not take
+// others runs the job with the strategies of spec.Op.Strategies that its plan does not choose
 // by itself, so that a tuner may choose any of them: in the first lane all jobs of
 // the default call and dtype, and else some.
 func (s *suite) others(l *lane, p *prepared) {
@@ -109,15 +109,15 @@ func (s *suite) others(l *lane, p *prepared) {
 		return
 	}
 	target := l.x.Target()
-	ways := p.op.Strategies(p.call, &target, descsOf(p.in), descsOf(p.want))
-	for _, way := range ways[min(1, len(ways)):] {
-		w, err := l.by(way)
+	strategies := p.op.Strategies(p.call, &target, descsOf(p.in), descsOf(p.want))
+	for _, strategy := range strategies[min(1, len(strategies)):] {
+		w, err := l.withStrategy(strategy)
 		if err != nil {
-			s.add(l, p.job, "by-"+way, fail(err))
+			s.add(l, p.job, "by-"+strategy, fail(err))
 			return
 		}
-		o, _ := s.one(w, p, allModes[0], nil)
-		s.add(l, p.job, "by-"+way, o)
+		o, _ := s.runCase(w, p, allModes[0], nil)
+		s.add(l, p.job, "by-"+strategy, o)
 		if s.ctx.Err() != nil {
 			return
 		}
@@ -250,9 +250,9 @@ func (lay layout) changes(ds []tensor.Desc) bool {
 	})
 }
 
-// one runs a case and checks its outputs against the reference, and against
+// runCase runs a case and checks its outputs against the reference, and against
 // base where the result must be the same bit for bit.
-func (s *suite) one(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]byte) {
+func (s *suite) runCase(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]byte) {
 	want := p.want
 	if m.alias {
 		want = p.aliased

@@ -113,16 +113,16 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 // lane is a device seen through one Variant.
 type lane struct {
 	Variant
-	dev    gpu.Device
-	x      *exec.Runner
-	traced []exec.Option           // of Options.Trace
-	ways   map[string]*exec.Runner // that take one of the ways of spec.Op.Strategies
-	align  int64                   // satisfies storage and texel bindings
-	small  bool                    // its bindings are shorter than what cut bytes take
-	rows   []Row                   // of the job at work
-	first  [][]byte                // outputs of the first mode of that job that passed
-	met    sampled                 // of a Distinct variant
-	lost   error
+	dev        gpu.Device
+	x          *exec.Runner
+	traced     []exec.Option           // of Options.Trace
+	strategies map[string]*exec.Runner // runners that plan with a strategy of spec.Op.Strategies, by its name
+	align      int64                   // satisfies storage and texel bindings
+	small      bool                    // its bindings are shorter than what cut bytes take
+	rows       []Row                   // of the job at work
+	first      [][]byte                // outputs of the first mode of that job that passed
+	met        sampled                 // of a Distinct variant
+	lost       error
 }
 
 func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
@@ -146,25 +146,25 @@ func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
 		return nil, err
 	}
 	lim := dev.Info().Limits
-	return &lane{Variant: v, dev: dev, x: x, traced: traced, ways: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16), small: lim.MaxBinding < cut && !v.Distinct}, nil
+	return &lane{Variant: v, dev: dev, x: x, traced: traced, strategies: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16), small: lim.MaxBinding < cut && !v.Distinct}, nil
 }
 
-// by is the lane with plans that take one of the ways of spec.Op.Strategies.
-func (l *lane) by(way string) (*lane, error) {
+// withStrategy is the lane with plans that take the named strategy, one of spec.Op.Strategies.
+func (l *lane) withStrategy(strategy string) (*lane, error) {
 	own := *l
-	if own.x = l.ways[way]; own.x != nil {
+	if own.x = l.strategies[strategy]; own.x != nil {
 		return &own, nil
 	}
 	target := l.x.Target()
-	target.Strategy = way
+	target.Strategy = strategy
 	x, err := exec.New(l.dev, append([]exec.Option{exec.WithTarget(func(t *spec.Target) { *t = target })}, l.traced...)...)
-	l.ways[way], own.x = x, x
+	l.strategies[strategy], own.x = x, x
 	return &own, err
 }
 
 func (l *lane) close() error {
 	err := l.x.Close()
-	for _, x := range l.ways {
+	for _, x := range l.strategies {
 		err = errors.Join(err, x.Close())
 	}
 	return err
@@ -343,7 +343,7 @@ func (s *suite) run() error {
 		}
 		select {
 		case p := <-f:
-			s.all(p)
+			s.runJob(p)
 		case <-ctx.Done():
 		}
 		if jobs[i].heavy() && len(room) > 0 {
@@ -362,8 +362,8 @@ func (s *suite) run() error {
 	return nil
 }
 
-// all runs a job in every lane, and reports the cases lane by lane.
-func (s *suite) all(p *prepared) {
+// runJob runs a job in every lane, and reports the cases lane by lane.
+func (s *suite) runJob(p *prepared) {
 	lanes := s.lanesFor(p.job)
 	start := time.Now()
 	var wg sync.WaitGroup

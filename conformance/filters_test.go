@@ -17,8 +17,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// ways are the targets that between them plan for every kernel of the filters.
-var ways = []struct {
+// plannings are the targets that together plan for every kernel of the filters.
+var plannings = []struct {
 	name string
 	set  func(*spec.Target)
 }{
@@ -45,10 +45,10 @@ func filtered(t *testing.T, dev gpu.Device, run *exec.Runner, call spec.Call, in
 	return out
 }
 
-// eachWay calls f for every way to plan on every device.
-func eachWay(t *testing.T, f func(t *testing.T, dev gpu.Device, run *exec.Runner)) {
+// eachPlanning calls f for every planning on every device.
+func eachPlanning(t *testing.T, f func(t *testing.T, dev gpu.Device, run *exec.Runner)) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		for _, w := range ways {
+		for _, w := range plannings {
 			t.Run(w.name, func(t *testing.T) {
 				run, err := exec.New(dev, exec.WithTarget(w.set))
 				if err != nil {
@@ -68,7 +68,7 @@ func TestGreyRemainsGrey(t *testing.T) {
 	for _, sigma := range []float64{0.3, 1, 3, 3.4, 31} {
 		calls = append(calls, imageops.GaussianBlur{Sigma: sigma})
 	}
-	eachWay(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
 		rng := rand.New(rand.NewPCG(3, 5))
 		for _, w := range []int{1, 61, 132} {
 			in := tensor.NewHost(tensor.Contiguous(tensor.U8, 45, w, 4))
@@ -127,7 +127,7 @@ func TestHiddenColoursShowNowhere(t *testing.T) {
 			return hidden
 		}
 	}
-	eachWay(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
 		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
 			for _, w := range []int{61, 64} {
 				red := picture(d, 33, w, cutout([4]float64{255, 0, 0, 0}))
@@ -165,7 +165,7 @@ func TestHiddenColoursShowNowhere(t *testing.T) {
 // ignored; and so do in u8 those parts of a picture that are far from what is not
 // opaque, on which strips of a large picture rely.
 func TestOpaqueIsTheSameByAlpha(t *testing.T) {
-	eachWay(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
 		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
 			const h, w = 90, 132
 			noise := func(hole bool) *tensor.Host {

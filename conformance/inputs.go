@@ -168,7 +168,7 @@ func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rn
 
 // repeat makes row-major values repeat along the dimension of the layout.
 func repeat(values []float64, shape []int, lay layout) {
-	k := lay.along(shape)
+	k := lay.repeatedDim(shape)
 	if lay.repeated == 0 || k < 0 {
 		return
 	}

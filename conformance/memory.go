@@ -39,8 +39,8 @@ func (lay layout) plain() bool {
 	return lay.shift == 0 && lay.pad == 0 && !lay.transposed && lay.repeated == 0
 }
 
-// along is the dimension that the layout repeats, or -1.
-func (lay layout) along(shape []int) int {
+// repeatedDim is the dimension that the layout repeats, or -1.
+func (lay layout) repeatedDim(shape []int) int {
 	for i := range shape {
 		k := i
 		if lay.repeated < 0 {
@@ -66,7 +66,7 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 		d.Strides = steps
 		return d, !d.IsContiguous()
 	}
-	if k := lay.along(d.Shape); lay.repeated != 0 && k >= 0 && d.Elems() > 0 {
+	if k := lay.repeatedDim(d.Shape); lay.repeated != 0 && k >= 0 && d.Elems() > 0 {
 		one := slices.Clone(d.Shape)
 		one[k] = 1
 		d.Strides = slices.Clone(tensor.Contiguous(d.DType, one...).ElementStrides())

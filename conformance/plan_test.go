@@ -182,8 +182,8 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	inputs, outputs := place(in, inView), place(out, outView)
 	target := exec.TargetOf(dev.Info())
 	if op.Strategies != nil {
-		if ways := op.Strategies(call, &target, in, out); len(ways) > 0 {
-			target.Strategy = rapid.SampledFrom(ways).Draw(t, "way")
+		if strategies := op.Strategies(call, &target, in, out); len(strategies) > 0 {
+			target.Strategy = rapid.SampledFrom(strategies).Draw(t, "strategy")
 		}
 	}
 	x, err := exec.New(dev, exec.WithTarget(func(t *spec.Target) { *t = target }))

@@ -16,7 +16,7 @@ import (
 
 // lookup is an operation with indices: out = 2·index for indices from 0 to 9,
 // others a fault that only the device sees. Its kernel stands in for one with
-// two inputs and an output; the second one is the fault words.
+// two inputs and an output; the second one is the status words.
 type lookup struct{ op *spec.Op }
 
 func (c lookup) Spec() *spec.Op { return c.op }

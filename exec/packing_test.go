@@ -50,9 +50,9 @@ func (v *view) host(buffer []byte) *tensor.Host {
 	return &tensor.Host{Desc: v.Desc, Data: buffer[v.Offset:]}
 }
 
-// put places the elements of h, which are contiguous, skew elements past the
+// put places the elements of h, which are contiguous, misalignment elements past the
 // beginning of a buffer, its dimensions turned and its rows padded if padded.
-func put(t *testing.T, dev gpu.Device, h *tensor.Host, skew int, padded bool) *view {
+func put(t *testing.T, dev gpu.Device, h *tensor.Host, misalignment int, padded bool) *view {
 	t.Helper()
 	v := &view{}
 	v.Desc = h.Desc
@@ -65,7 +65,7 @@ func put(t *testing.T, dev gpu.Device, h *tensor.Host, skew int, padded bool) *v
 		}
 	}
 	size := h.DType.Size()
-	v.Offset = int64(skew * size)
+	v.Offset = int64(misalignment * size)
 	v.buffer = make([]byte, v.Offset+v.Desc.Bytes()+37)
 	for i := range v.buffer {
 		v.buffer[i] = byte(i*31 + 7)
@@ -147,15 +147,15 @@ func TestViews(t *testing.T) {
 					hosts = append(hosts, h)
 				}
 				var plain [][]byte
-				for _, skew := range []int{0, 1, 5} {
+				for _, misalignment := range []int{0, 1, 5} {
 					for _, padded := range []bool{false, true} {
 						var views []*view
 						var places []exec.Operand
 						for _, h := range hosts {
-							views = append(views, put(t, dev, h, skew, padded))
+							views = append(views, put(t, dev, h, misalignment, padded))
 						}
 						for _, w := range want {
-							views = append(views, put(t, dev, tensor.NewHost(w), skew, padded))
+							views = append(views, put(t, dev, tensor.NewHost(w), misalignment, padded))
 						}
 						for _, v := range views {
 							places = append(places, v.Operand)
@@ -165,14 +165,14 @@ func TestViews(t *testing.T) {
 							t.Skip(err)
 						}
 						if err != nil {
-							t.Fatalf("%d elements in, padded %v: %v", skew, padded, err)
+							t.Fatalf("%d elements in, padded %v: %v", misalignment, padded, err)
 						}
 						for i, v := range views {
 							got := v.elements(t, r)
 							if len(plain) < len(views) {
 								plain = append(plain, got)
-							} else if (skew > 0 || i < len(in)) && !bytes.Equal(got, plain[i]) {
-								t.Errorf("%d elements in, padded %v: operand %d has other bytes than contiguous", skew, padded, i)
+							} else if (misalignment > 0 || i < len(in)) && !bytes.Equal(got, plain[i]) {
+								t.Errorf("%d elements in, padded %v: operand %d has other bytes than contiguous", misalignment, padded, i)
 							}
 						}
 					}

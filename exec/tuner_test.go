@@ -30,18 +30,18 @@ func cpuInfo() gpu.Info {
 type tuned struct {
 	*Runner
 	dev     *null.Device
-	book    *tune.Database
+	db      *tune.Database
 	samples int
 }
 
 func newTuned(t *testing.T, mode tune.Mode, path string, info gpu.Info, times map[string]time.Duration) *tuned {
 	t.Helper()
-	book, err := tune.Open(mode, tune.DeviceOf(&info, 1), path)
+	db, err := tune.Open(mode, tune.DeviceOf(&info, 1), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &tuned{dev: null.NewRecorder(&info), book: book}
-	if x.Runner, err = New(x.dev, WithTuning(book)); err != nil {
+	x := &tuned{dev: null.NewRecorder(&info), db: db}
+	if x.Runner, err = New(x.dev, WithTuning(db)); err != nil {
 		t.Fatal(err)
 	}
 	x.tuner.sample = func(_ context.Context, list []gpu.Dispatch, runs int, _ gpu.Handle) (time.Duration, error) {
@@ -115,7 +115,7 @@ func TestTuneModes(t *testing.T) {
 	if x.kernels(t, 100_000); x.samples == n {
 		t.Error("full: another class was not measured")
 	}
-	if c := x.book.Choices(); len(c) != 2 || c[1].Strategy != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
+	if c := x.db.Choices(); len(c) != 2 || c[1].Strategy != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
 		t.Errorf("choices: %+v", c)
 	}
 	if used := len(x.scratch.out); used != 0 {
@@ -137,7 +137,7 @@ func TestTuneModes(t *testing.T) {
 	}
 }
 
-// TestTuneMargin keeps the plan's own way where another is hardly faster.
+// TestTuneMargin keeps the plan's own strategy where another is hardly faster.
 func TestTuneMargin(t *testing.T) {
 	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{".texel": 103 * time.Microsecond, "relu.f32": 100 * time.Microsecond})
 	x.tuner.sample = func(_ context.Context, list []gpu.Dispatch, runs int, _ gpu.Handle) (time.Duration, error) {
@@ -149,7 +149,7 @@ func TestTuneMargin(t *testing.T) {
 	if got := x.kernels(t, 1000); got != texelReLU {
 		t.Errorf("%s launched for 3 %%", got)
 	}
-	if c := x.book.Choices(); len(c) != 1 || c[0].Strategy != "texels" || c[0].Gain != 1 {
+	if c := x.db.Choices(); len(c) != 1 || c[0].Strategy != "texels" || c[0].Gain != 1 {
 		t.Errorf("choices: %+v", c)
 	}
 }
@@ -161,8 +161,8 @@ func TestTuneBounds(t *testing.T) {
 	if got := x.kernels(t, 1000); got != texelReLU || x.samples != 2 {
 		t.Errorf("too slow: %s launched after %d samples", got, x.samples)
 	}
-	if x.kernels(t, 1000); x.samples != 2 || len(x.book.Choices()) != 0 {
-		t.Errorf("too slow, again: %d samples, choices %v", x.samples, x.book.Choices())
+	if x.kernels(t, 1000); x.samples != 2 || len(x.db.Choices()) != 0 {
+		t.Errorf("too slow, again: %d samples, choices %v", x.samples, x.db.Choices())
 	}
 	info := cpuInfo()
 	info.Memory = 20 << 10
@@ -199,13 +199,13 @@ func TestTuneFails(t *testing.T) {
 func TestChoiceOfThePast(t *testing.T) {
 	x := newTuned(t, tune.Cached, "", cpuInfo(), nil)
 	d := []tensor.Desc{tensor.Contiguous(tensor.F32, 1000)}
-	x.book.Remember(string(callKey(nil, ops.ReLU{}, d)), "by hand", 2)
+	x.db.Remember(string(callKey(nil, ops.ReLU{}, d)), "by hand", 2)
 	if got := x.kernels(t, 1000); got != texelReLU {
 		t.Errorf("%s launched", got)
 	}
 	gpuLike := newTuned(t, tune.Cached, "", null.DefaultInfo(), nil)
 	m := []tensor.Desc{tensor.Contiguous(tensor.F64, 64, 64), tensor.Contiguous(tensor.F64, 64, 64)}
-	gpuLike.book.Remember(string(callKey(nil, ops.MatMul{}, m)), "panel", 2) // there is none of f64
+	gpuLike.db.Remember(string(callKey(nil, ops.MatMul{}, m)), "panel", 2) // there is none of f64
 	var in []Operand
 	for _, d := range append(m, m[0]) {
 		b, err := gpuLike.dev.Alloc(d.Bytes())
@@ -288,17 +288,17 @@ func TestEveryVariantPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, way := range op.Strategies(call, &target, in, out) {
+			for i, strategy := range op.Strategies(call, &target, in, out) {
 				by := target
-				by.Strategy = way
+				by.Strategy = strategy
 				plan, err := op.Plan(call, &by, in, out)
 				if err != nil {
-					t.Errorf("%s by %s: %v", op.Name, way, err)
+					t.Errorf("%s by %s: %v", op.Name, strategy, err)
 					continue
 				}
 				same := kernelsOf(plan) == kernelsOf(own)
 				if i == 0 && !same {
-					t.Errorf("%s by %s: the plan takes %s unasked, this one %s", op.Name, way, kernelsOf(own), kernelsOf(plan))
+					t.Errorf("%s by %s: the plan takes %s unasked, this one %s", op.Name, strategy, kernelsOf(own), kernelsOf(plan))
 				}
 				if !same {
 					several++

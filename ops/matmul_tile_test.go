@@ -16,12 +16,12 @@ func TestGPUTiles(t *testing.T) {
 	small, big := [3]int{100, 100, 100}, [3]int{4096, 4096, 512}
 	keep := func(*gpu.Info) {}
 	for _, c := range []struct {
-		name   string
-		d      tensor.DType
-		shape  [3]int // m, n, k
-		way    string
-		change func(*gpu.Info)
-		want   string
+		name     string
+		d        tensor.DType
+		shape    [3]int // m, n, k
+		strategy string
+		change   func(*gpu.Info)
+		want     string
 	}{
 		{"large tiles", tensor.F32, big, "", keep, "blas/matmul.f32.large"},
 		{"too few of them", tensor.F32, small, "", keep, "blas/matmul.f32"},
@@ -42,7 +42,7 @@ func TestGPUTiles(t *testing.T) {
 		info.Kind = gpu.Discrete
 		c.change(&info)
 		target := exec.TargetOf(&info)
-		target.Strategy = c.way
+		target.Strategy = c.strategy
 		a, b := tensor.Contiguous(c.d, c.shape[0], c.shape[2]), tensor.Contiguous(c.d, c.shape[2], c.shape[1])
 		got := ""
 		for _, s := range planned(t, &target, ops.MatMul{}, a, b) {

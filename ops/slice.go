@@ -60,7 +60,7 @@ func (c Slice) view(in tensor.Desc) planner.Operand {
 
 var sliceOp = movement.Define(movement.Movement[Slice]{
 	Name: "slice", ONNX: []string{"Slice"},
-	Doc:      "Takes a box out of a tensor, every element of it or one in so many.",
+	Doc:      "Takes a region out of a tensor, every element of it or one in so many.",
 	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
 	Out:      "the elements taken, of the shape that the attribute size says",
 	Defaults: Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},

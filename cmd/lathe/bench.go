@@ -49,7 +49,7 @@ func (c *benchCmd) Run(a *app) error {
 		}
 		opts.DTypes = append(opts.DTypes, d)
 	}
-	if len(opts.Works()) == 0 {
+	if len(opts.BenchCases()) == 0 {
 		return usage("none of these operations takes %s", names(opts.DTypes))
 	}
 	// What cannot be read or written is better known before minutes of work.

@@ -32,10 +32,10 @@ The environment variable LATHE_TUNE says what programs do with it: off ignores i
 
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
-	Call     string     `json:"call"`
-	Strategy string     `json:"variant"`
-	Gain     float64    `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
-	Ways     []timeJSON `json:"ways"`
+	Call       string     `json:"call"`
+	Strategy   string     `json:"variant"`
+	Gain       float64    `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
+	Strategies []timeJSON `json:"ways"`
 }
 
 type timeJSON struct {
@@ -85,7 +85,7 @@ func (c *tuneCmd) Run(a *app) error {
 	fmt.Fprintln(w, "CALL\tBEST\tGAIN\tTIMES")
 	for _, f := range found {
 		var times []string
-		for _, timing := range f.Ways {
+		for _, timing := range f.Strategies {
 			times = append(times, fmt.Sprintf("%s %v", timing.Strategy, time.Duration(timing.Seconds*1e9).Round(100*time.Nanosecond)))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", f.Call, f.Strategy, f.Gain, strings.Join(times, ", "))
@@ -145,7 +145,7 @@ func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []t
 			case t != nil:
 				row := tuneJSON{Call: t.Call, Strategy: t.Strategy, Gain: t.Gain()}
 				for _, timing := range t.Timings {
-					row.Ways = append(row.Ways, timeJSON{timing.Strategy, timing.Time.Seconds()})
+					row.Strategies = append(row.Strategies, timeJSON{timing.Strategy, timing.Time.Seconds()})
 				}
 				found = append(found, row)
 			}

@@ -89,8 +89,8 @@ func TestFloat64Gradients(t *testing.T) {
 		for i := 0; i < len(q.g); i += 1 + len(q.g)/7 {
 			const h = 1e-5
 			up, down := r.clone(), r.clone()
-			up.all()[p].v[i] += h
-			down.all()[p].v[i] -= h
+			up.params()[p].v[i] += h
+			down.params()[p].v[i] -= h
 			slope := (up.train(d, digits) - down.train(d, digits)) / (2 * h)
 			if math.Abs(slope-q.g[i]) > 1e-7+1e-6*math.Abs(slope) {
 				t.Errorf("parameter %d, element %d: gradient %g, slope %g", p, i, q.g[i], slope)

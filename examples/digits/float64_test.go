@@ -27,13 +27,13 @@ func newRun64(w weights) *run64 {
 	return &run64{w1: p(w[0]), b1: p(w[1]), gamma: p(w[2]), beta: p(w[3]), w2: p(w[4]), b2: p(w[5])}
 }
 
-func (r *run64) all() []*param64 {
+func (r *run64) params() []*param64 {
 	return []*param64{&r.w1, &r.b1, &r.gamma, &r.beta, &r.w2, &r.b2}
 }
 
 func (r *run64) clone() *run64 {
 	c := *r
-	for _, p := range c.all() {
+	for _, p := range c.params() {
 		*p = param64{slices.Clone(p.v), slices.Clone(p.g), slices.Clone(p.m), slices.Clone(p.s)}
 	}
 	return &c
@@ -90,7 +90,7 @@ func (r *run64) forward(image []uint8) row64 {
 
 // train makes one step on a batch and returns the mean loss before it.
 func (r *run64) train(d dataset, batch []int) float64 {
-	for _, p := range r.all() {
+	for _, p := range r.params() {
 		clear(p.g)
 	}
 	loss := 0.0
@@ -135,7 +135,7 @@ func (r *run64) train(d dataset, batch []int) float64 {
 		}
 	}
 	r.step++
-	for _, p := range r.all() {
+	for _, p := range r.params() {
 		for i, g := range p.g {
 			p.m[i] = beta1*p.m[i] + (1-beta1)*g
 			p.s[i] = beta2*p.s[i] + (1-beta2)*g*g

@@ -90,10 +90,10 @@ func newNetwork(dev *lathe.Device, w weights, train, test dataset) (*network, er
 // forward takes digits through the network.
 func (n *network) forward(c *chain, d pictures) (r result) {
 	w1, b1, gamma, beta, w2, b2 := n.param[0], n.param[1], n.param[2], n.param[3], n.param[4], n.param[5]
-	r.hidden = c.one(ops.MatMulBias{}, d.images, w1, b1)
-	r.active = c.one(ops.GELU{}, r.hidden)
-	r.normal = c.one(ops.LayerNorm{Eps: epsNorm}, r.active, gamma, beta)
-	logits := c.one(ops.MatMulBias{}, r.normal, w2, b2)
+	r.hidden = c.result(ops.MatMulBias{}, d.images, w1, b1)
+	r.active = c.result(ops.GELU{}, r.hidden)
+	r.normal = c.result(ops.LayerNorm{Eps: epsNorm}, r.active, gamma, beta)
+	logits := c.result(ops.MatMulBias{}, r.normal, w2, b2)
 	out := c.call(2, ops.CrossEntropy{}, logits, d.labels)
 	r.loss, r.probs = out[0], out[1]
 	return r
@@ -107,25 +107,25 @@ func (n *network) learn(digits []int) error {
 	for i, digit := range digits {
 		rows[i], labels[i] = int32(digit), n.labels[digit]
 	}
-	d := pictures{c.one(ops.Embedding{}, u.ints(rows), n.images), u.ints(labels)}
+	d := pictures{c.result(ops.Embedding{}, u.ints(rows), n.images), u.ints(labels)}
 	if u.err != nil {
 		return u.err
 	}
 	r := n.forward(c, d)
-	n.lossSum = c.one(ops.ReduceSum{}, r.loss)
+	n.lossSum = c.result(ops.ReduceSum{}, r.loss)
 
 	// Backwards: the gradient of what went into each layer, from that of what
 	// came out of it. A bias was added to every row, so its gradient is a sum.
 	gamma, w2 := n.param[2], n.param[4]
-	dlogits := c.one(ops.CrossEntropyGrad{}, r.probs, d.labels, n.dloss)
-	dw2 := c.one(ops.MatMul{TransA: true}, r.normal, dlogits)
-	db2 := c.one(ops.ReduceSum{Dims: []int{0}}, dlogits)
-	dnormal := c.one(ops.MatMul{TransB: true}, dlogits, w2)
+	dlogits := c.result(ops.CrossEntropyGrad{}, r.probs, d.labels, n.dloss)
+	dw2 := c.result(ops.MatMul{TransA: true}, r.normal, dlogits)
+	db2 := c.result(ops.ReduceSum{Dims: []int{0}}, dlogits)
+	dnormal := c.result(ops.MatMul{TransB: true}, dlogits, w2)
 	norm := c.call(3, ops.LayerNormGrad{Eps: epsNorm}, r.active, gamma, dnormal)
 	dactive, dgamma, dbeta := norm[0], norm[1], norm[2]
-	dhidden := c.one(ops.GELUGrad{}, r.hidden, dactive)
-	dw1 := c.one(ops.MatMul{TransA: true}, d.images, dhidden)
-	db1 := c.one(ops.ReduceSum{Dims: []int{0}}, dhidden)
+	dhidden := c.result(ops.GELUGrad{}, r.hidden, dactive)
+	dw1 := c.result(ops.MatMul{TransA: true}, d.images, dhidden)
+	db1 := c.result(ops.ReduceSum{Dims: []int{0}}, dhidden)
 
 	n.step++
 	adam := ops.AdamUpdate{LR: rate, Beta1: beta1, Beta2: beta2, Eps: epsAdam, Step: n.step}
@@ -179,7 +179,7 @@ func (c *chain) call(results int, op spec.Call, in ...*lathe.Tensor) []*lathe.Te
 	return make([]*lathe.Tensor, results)
 }
 
-func (c *chain) one(op spec.Call, in ...*lathe.Tensor) *lathe.Tensor { return c.call(1, op, in...)[0] }
+func (c *chain) result(op spec.Call, in ...*lathe.Tensor) *lathe.Tensor { return c.call(1, op, in...)[0] }
 
 // upload makes tensors of slices until one fails.
 type upload struct {

@@ -59,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", fileName)
 	b := open(t, Full, testDevice(), path)
 	if !b.Idle() || b.Find([]byte("add f32 16")) != "" {
-		t.Error("a new book knows something")
+		t.Error("a new database knows something")
 	}
 	b.Remember("add f32 16", "texels", 1.5)
 	b.Remember("add f32 32", "texels", 1)
@@ -85,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	var none *Database
 	if !none.Idle() || none.Mode() != Off {
-		t.Error("no book is not off")
+		t.Error("no database is not off")
 	}
 }
 
@@ -201,12 +201,12 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestConcurrent has several books write the same file at once.
+// TestConcurrent has several databases write the same file at once.
 func TestConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), fileName)
-	const books, each = 8, 50
+	const databases, each = 8, 50
 	var wg sync.WaitGroup
-	for i := range books {
+	for i := range databases {
 		b := open(t, Full, testDevice(), path)
 		wg.Go(func() {
 			for k := range each {
@@ -216,8 +216,8 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if b := open(t, Cached, testDevice(), path); len(b.Choices()) != books*each || b.mend {
-		t.Errorf("%d choices of %d, bad lines: %v", len(b.Choices()), books*each, b.mend)
+	if b := open(t, Cached, testDevice(), path); len(b.Choices()) != databases*each || b.mend {
+		t.Errorf("%d choices of %d, bad lines: %v", len(b.Choices()), databases*each, b.mend)
 	}
 }
 

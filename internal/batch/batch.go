@@ -180,7 +180,7 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 				if i >= len(jobs) {
 					return
 				}
-				f := r.one(&jobs[i])
+				f := r.runJob(&jobs[i])
 				rep.Files[i] = f
 				if o.OnDone != nil {
 					done.Lock()
@@ -245,8 +245,8 @@ type runner struct {
 	inputs  map[string]string // resolved path of every input → as the user named it
 }
 
-// one carries out one job.
-func (r *runner) one(j *Job) File {
+// runJob carries out one job.
+func (r *runner) runJob(j *Job) File {
 	f := File{Input: j.Input, Status: OK}
 	err := j.Err
 	if err == nil {
@@ -299,13 +299,13 @@ func (r *runner) process(j *Job, f *File) error {
 		return err
 	}
 	defer r.memory.Release(cost)
-	r.budget.take(need, 4*int64(h.width)*int64(h.height))
+	r.budget.reserve(need, 4*int64(h.width)*int64(h.height))
 
 	start = time.Now()
 	m := r.budget.pool.get(h.size())
 	defer func() {
 		r.budget.pool.put(m)
-		r.budget.give(need, int64(cap(m.Pix)))
+		r.budget.release(need, int64(cap(m.Pix)))
 	}()
 	end := r.Stage("decode", j.Input)
 	err = src.decode(m, h, r.Workers)

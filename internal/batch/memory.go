@@ -38,10 +38,10 @@ func (b *budget) check(h *header, need int64) error {
 // mebibytes words a number of bytes, rounded up.
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 
-// take counts need bytes for a picture, pix of them for its pixels, which may lie
+// reserve counts need bytes for a picture, pix of them for its pixels, which may lie
 // in the pool already. Buffers kept there and what the last pictures left behind
 // make room for it if they have to.
-func (b *budget) take(need, pix int64) {
+func (b *budget) reserve(need, pix int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held += need
@@ -52,8 +52,8 @@ func (b *budget) take(need, pix int64) {
 	}
 }
 
-// give counts them back. Of them, kept bytes stay in the pool.
-func (b *budget) give(need, kept int64) {
+// release counts them back. Of them, kept bytes stay in the pool.
+func (b *budget) release(need, kept int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held -= need

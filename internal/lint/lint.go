@@ -109,6 +109,7 @@ func (l *linter) file(name string) error {
 		l.words(name, text)
 	}
 	l.merges(name, text)
+	l.phrases(name, text)
 	l.machinePaths(name, text, test)
 	if ext == ".go" {
 		return l.goFile(name, text, test)
@@ -178,6 +179,7 @@ func (l *linter) goFile(name string, text []byte, test bool) error {
 	if dir == "." {
 		dir = ""
 	}
+	l.vocabulary(dir, f)
 	if test {
 		return nil
 	}

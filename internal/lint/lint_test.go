@@ -112,6 +112,22 @@ func TestPlanted(t *testing.T) {
 		{"comparison with an alias", "exec/a.go", doc + "func f(s string) bool { return s == \"blur\" }\n", "a choice by the operation name"},
 		{"switch by other words", "exec/a.go", doc + "func f(s string) {\n\tswitch s {\n\tcase \"jpeg\":\n\t}\n}\n", ""},
 		{"where it is declared", "imageops/a.go", doc + "func f(s string) bool { return s == \"blur\" }\n", ""},
+		{"old name of a type", "internal/families/reduction/a.go", doc + "type folder struct{}\n", "say reducer or accumulator"},
+		{"a folder of files", "internal/batch/a.go", doc + "type folder struct{}\n", ""},
+		{"old name of a field", "spec/a.go", doc + "type t struct{ along int }\n", "say axis op"},
+		{"old name of a variable", "exec/a.go", doc + "var skew int\n", "say misalignment"},
+		{"old name of a local", "exec/tune/a.go", doc + "func f() {\n\tfor _, contest := range []int{} {\n\t\t_ = contest\n\t}\n}\n", "say candidate or benchmark"},
+		{"old name in a test", "ops/a_test.go", doc + "func f() { way := 1; _ = way }\n", "say strategy"},
+		{"old name in capitals", "exec/a.go", doc + "// Mover is.\ntype Mover int\n", "say strided copier"},
+		{"old name used once more", "exec/a.go", doc + "func f() { g(skew) }\n", ""},
+		{"old name as a part", "spec/a.go", doc + "var normalized, wayward int\n", ""},
+		{"vague method", "vk/a.go", doc + "type t int\nfunc (t) take() {}\n", "method take says nothing"},
+		{"function of that name", "vk/a.go", doc + "func take() {}\n", ""},
+		{"old phrase", "docs/a.md", "the fault " + "words\n", "say status words"},
+		{"old phrase in a shader", "shaders/a/b.comp", "// Fault " + "words.\n", "say status words"},
+		{"old phrase in history", "CHANGELOG.md", "the fault " + "words\n", ""},
+		{"old phrase in a decision", "docs/adr/a.md", "the tuning " + "book\n", ""},
+		{"ordinary words", "docs/a.md", "in some ways; half the work; a piece of text; a normal number\n", ""},
 		{"passed over", ".git/a.go", "package p\n", ""},
 		{"binary", "docs/a", "\xff\xfe/ho" + "me/x", ""},
 	} {
@@ -157,6 +173,16 @@ func TestRulesAreAlive(t *testing.T) {
 		}
 		if r.why == "" {
 			t.Errorf("the row for %s gives no reason", r.path)
+		}
+	}
+	for _, w := range oldWords {
+		if w.say == "" {
+			t.Errorf("the words %s have no other", w.names)
+		}
+		for _, dir := range strings.Fields(w.in) {
+			if _, err := os.Stat(path.Join("../..", strings.TrimSuffix(dir, "/..."))); err != nil {
+				t.Errorf("oldWords has a row for %s: %v", dir, err)
+			}
 		}
 	}
 	for name := range oversize {

@@ -141,7 +141,7 @@ func (s *shader) walk(in *inst, i int, pattern string, w []uint32) error {
 			if len(w) == 0 {
 				return invalid("%v is too short", in)
 			}
-			n, err := s.one(in, i, p, w)
+			n, err := s.checkOperand(in, i, p, w)
 			if err != nil {
 				return err
 			}
@@ -154,8 +154,8 @@ func (s *shader) walk(in *inst, i int, pattern string, w []uint32) error {
 	return nil
 }
 
-// one checks one operand of the kind p at the start of w and returns its words.
-func (s *shader) one(in *inst, i int, p byte, w []uint32) (int, error) {
+// checkOperand checks one operand of the kind p at the start of w and returns its words.
+func (s *shader) checkOperand(in *inst, i int, p byte, w []uint32) (int, error) {
 	switch p {
 	case 'l':
 		return 1, nil

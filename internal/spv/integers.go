@@ -120,8 +120,8 @@ func (n *integers) op(code []byte, op opcode, typ uint32, operands ...uint32) ([
 	return appendInst(code, op, append([]uint32{typ, id}, operands...)...), id
 }
 
-// give appends the result of an instruction, which is the value id of such integers.
-func (n *integers) give(code []byte, in *inst, id uint32, signed bool) []byte {
+// appendResult appends the result of an instruction, which is the value id of such integers.
+func (n *integers) appendResult(code []byte, in *inst, id uint32, signed bool) []byte {
 	op := opBitcast
 	if n.s.types[in.typ].scalar().signed == signed {
 		op = opCopyObject
@@ -150,7 +150,7 @@ func (n *integers) remainder(code []byte, in *inst) []byte {
 		code, sum = n.op(code, opIAdd, num, r, b)
 		code, r = n.op(code, opSelect, num, some, sum, r)
 	}
-	return n.give(code, in, r, true)
+	return n.appendResult(code, in, r, true)
 }
 
 // null is zero of a type.

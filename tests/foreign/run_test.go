@@ -145,7 +145,7 @@ func try(t *testing.T, bound time.Duration, next func(give func(trial) bool)) []
 					w.Close()
 					before = before[:0]
 				}
-				if !c.one(t, w, x, before) {
+				if !c.launchTrial(t, w, x, before) {
 					before = before[:0]
 					continue
 				}
@@ -173,8 +173,8 @@ func try(t *testing.T, bound time.Duration, next func(give func(trial) bool)) []
 	return tallies
 }
 
-// one launches a trial, and reports whether its process lives.
-func (c *tally) one(t *testing.T, w *launch.Worker, x trial, before []trial) (alive bool) {
+// launchTrial launches a trial, and reports whether its process lives.
+func (c *tally) launchTrial(t *testing.T, w *launch.Worker, x trial, before []trial) (alive bool) {
 	start := time.Now()
 	r, err := w.Run(context.Background(), x.job, hangLimit)
 	if took := time.Since(start); took > c.longest {

@@ -128,8 +128,8 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 		if i == 3 {
 			ref = spec.Out(0)
 		}
-		along, row, column := matrixStrides(x, lead, false)
-		operands = append(operands, planner.Operand{Ref: ref, DType: x.DType, Strides: along})
+		batchStrides, row, column := matrixStrides(x, lead, false)
+		operands = append(operands, planner.Operand{Ref: ref, DType: x.DType, Strides: batchStrides})
 		own = append(own, [2]int{row, column})
 	}
 	if len(in) > 3 {

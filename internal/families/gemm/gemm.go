@@ -194,7 +194,7 @@ func (x transposes) product(t *spec.Target, plan *spec.Plan, in []tensor.Desc, o
 // matrixStrides are the strides of an operand [..., rows,columns] along a batch that its
 // first dimensions are broadcast to, and along its rows and columns. These change places
 // if it is transposed.
-func matrixStrides(d tensor.Desc, batch []int, transposed bool) (along []int, row, column int) {
+func matrixStrides(d tensor.Desc, batch []int, transposed bool) (batchStrides []int, row, column int) {
 	own := d.ElementStrides()
 	last := len(own) - 2
 	lead := tensor.Desc{DType: d.DType, Shape: d.Shape[:last], Strides: own[:last]}

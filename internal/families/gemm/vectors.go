@@ -74,15 +74,15 @@ func perTexel(d tensor.DType) int { return 16 / d.Size() }
 // isReadable reports whether a CPU kernel can read the side where it lies: in f32, or in
 // g.reads the one that kernels take so.
 func (g *product) isReadable(s side) bool {
-	k, along, texel := g.size(g.dimK()), s.dim, perTexel(s.DType)
+	k, inner, texel := g.size(g.dimK()), s.dim, perTexel(s.DType)
 	if s.alongK {
-		along = g.dimK()
+		inner = g.dimK()
 	}
 	if s.DType != tensor.F32 {
 		first := s.slot == 0 != g.swapped()
-		if s.DType != g.reads || first != (g.kind == dotKind) || g.size(along)%texel != 0 {
+		if s.DType != g.reads || first != (g.kind == dotKind) || g.size(inner)%texel != 0 {
 			return false
 		}
 	}
-	return inTexels(s.Operand, along) && (k%4 == 0 || g.filled && s.slot == 0)
+	return inTexels(s.Operand, inner) && (k%4 == 0 || g.filled && s.slot == 0)
 }

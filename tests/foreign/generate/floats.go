@@ -18,7 +18,7 @@ func (g *gen) real() {
 			keep(g.emit([]uint32{129, 131}[g.rng.IntN(2)], t, x.id, y.id), m, s, x, y)
 		}
 	case 2, 3: // FMul, VectorTimesScalar
-		if t.n > 1 && g.one(2) {
+		if t.n > 1 && g.oneIn(2) {
 			y := g.pick(k.of(1))
 			if m, s := x.m+y.m, x.s+y.s; exact(k, m, s) {
 				keep(g.emit(142, t, x.id, y.id), m, s, x, y)
@@ -45,7 +45,7 @@ func (g *gen) real() {
 			}
 		}
 	case 5: // FNegate, FAbs
-		if g.one(2) {
+		if g.oneIn(2) {
 			keep(g.emit(127, t, x.id), x.m, x.s, x)
 		} else {
 			keep(g.glslOp(4, t, x.id), x.m, x.s, x)
@@ -71,7 +71,7 @@ func (g *gen) real() {
 		}
 	case 8: // Fma, FMix by a half
 		y, z := g.pick(t), g.pick(t)
-		if g.one(2) {
+		if g.oneIn(2) {
 			if m, s := max(x.m+y.m, z.m)+1, max(x.s+y.s, z.s); exact(k, m, s) && exact(k, x.m+y.m, x.s+y.s) {
 				keep(g.glslOp(50, t, x.id, y.id, z.id), m, s, x, y, z)
 			}
@@ -99,7 +99,7 @@ func (g *gen) floatInts(x value) {
 	case 0: // ConvertFToS
 		to := g.anyInt().signed()
 		x = g.within(x, min(int(to.width)-2, x.m), x.s)
-		if g.Mixed && g.one(2) {
+		if g.Mixed && g.oneIn(2) {
 			to = to.unsigned()
 		}
 		g.from(g.emit(110, to.of(t.n), x.id), x)
@@ -112,7 +112,7 @@ func (g *gen) floatInts(x value) {
 	case 2: // ConvertSToF, ConvertUToF
 		k := g.anyInt()
 		y := g.mask(g.pick(k.of(t.n)), 127)
-		if k.class == 'i' || g.Mixed && g.one(2) {
+		if k.class == 'i' || g.Mixed && g.oneIn(2) {
 			z := g.emit(130, y.t, y.id, g.splat(y.t, g.bits(k, 60))) // −60 … 67
 			z.uni = y.uni
 			v := g.emit(111, t, z.id)

@@ -56,7 +56,7 @@ func (g *gen) branch() {
 	c := g.pick(boolean.of(1))
 	yes, no, merge := g.id(), g.id(), g.id()
 	types := []typ{g.anyType(), g.anyType()}
-	both := g.one(2)
+	both := g.oneIn(2)
 	target := no
 	if !both {
 		target = merge
@@ -157,7 +157,7 @@ func (g *gen) loop() {
 	was := g.uniform
 	exits := []edge{{[]value{{id: a, t: acc}}, test}}
 	var nexts []edge
-	breaks := g.one(2)
+	breaks := g.oneIn(2)
 	g.uniform = was && !breaks
 	g.scoped(func() {
 		g.add(value{id: i, t: k.of(1), uni: g.uniform})
@@ -167,7 +167,7 @@ func (g *gen) loop() {
 			cond, v := g.pick(boolean.of(1)), g.pick(acc)
 			after := g.id()
 			put(&g.body, opSelectionMerge, after, 0)
-			if g.one(2) {
+			if g.oneIn(2) {
 				put(&g.body, opBranchIf, cond.id, merge, after)
 				exits = append(exits, edge{[]value{v}, g.block})
 			} else {
@@ -200,7 +200,7 @@ func (g *gen) choice() {
 	x := g.mask(g.pick(k.of(1)), 7)
 	n := 1 + g.rng.IntN(4)
 	merge, other := g.id(), g.id()
-	if g.one(3) {
+	if g.oneIn(3) {
 		other = merge
 	}
 	labels := make([]uint32, n)
@@ -218,7 +218,7 @@ func (g *gen) choice() {
 		g.label(l)
 		g.scoped(g.some)
 		to := merge
-		if i+1 < n && g.one(4) {
+		if i+1 < n && g.oneIn(4) {
 			to = labels[i+1]
 		}
 		put(&g.body, opBranch, to)

@@ -126,12 +126,12 @@ func New(seed uint64, o Options) *Module {
 	g.ints, g.floats = []kind{i32, u32}, []kind{f32}
 	if o.Wide {
 		for _, w := range []uint32{8, 16, 64} {
-			if g.one(2) {
+			if g.oneIn(2) {
 				g.ints = append(g.ints, kind{'i', w}, kind{'u', w})
 			}
 		}
 		for _, w := range []uint32{16, 64} {
-			if g.one(2) {
+			if g.oneIn(2) {
 				g.floats = append(g.floats, kind{'f', w})
 			}
 		}
@@ -147,8 +147,8 @@ func New(seed uint64, o Options) *Module {
 	return g.launch(code)
 }
 
-// one is true once in n times.
-func (g *gen) one(n int) bool { return g.rng.IntN(n) == 0 }
+// oneIn is true once in n times.
+func (g *gen) oneIn(n int) bool { return g.rng.IntN(n) == 0 }
 
 func (g *gen) invocations() uint32 {
 	return g.local[0] * g.local[1] * g.local[2] * g.groups[0] * g.groups[1] * g.groups[2]
@@ -157,14 +157,14 @@ func (g *gen) invocations() uint32 {
 // resources declares what the module shares with the outside.
 func (g *gen) resources() {
 	word, float := g.typ(u32.of(1)), g.typ(f32.of(1))
-	g.in = g.buffer(slotIn, word, 4, g.one(2))
+	g.in = g.buffer(slotIn, word, 4, g.oneIn(2))
 	g.out = g.buffer(slotOut, word, 4, false)
 	g.outF = g.buffer(slotFloat, float, 4, false)
 	g.outN = g.buffer(slotNear, float, 4, false)
 	if g.Atomics {
 		g.atom = g.buffer(slotAtom, word, 4, false)
 	}
-	if g.Wide && g.one(2) {
+	if g.Wide && g.oneIn(2) {
 		g.wideKind = []kind{{'u', 16}, {'i', 16}, {'u', 8}, {'i', 8}, {'u', 64}, {'i', 64}}[g.rng.IntN(6)]
 		switch g.wideKind.width {
 		case 8:
@@ -251,7 +251,7 @@ func (g *gen) place() {
 	}
 	g.add(g.lane)
 	g.add(g.index)
-	if g.one(2) {
+	if g.oneIn(2) {
 		g.add(load(27, u32.of(3)))
 		g.add(load(28, u32.of(3)))
 		n := load(24, u32.of(3))
@@ -298,7 +298,7 @@ func (g *gen) helper() {
 	h.result = g.anyType()
 	for g.left > 0 {
 		g.statement()
-		if g.depth == 0 && g.one(8) {
+		if g.depth == 0 && g.oneIn(8) {
 			g.earlyReturn(&h)
 		}
 	}

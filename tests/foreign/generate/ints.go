@@ -6,20 +6,20 @@ func (g *gen) integer() {
 	t := k.of(g.lanes())
 	// operand is of t, or with Mixed of the other signedness.
 	operand := func() value {
-		if g.Mixed && g.one(2) {
+		if g.Mixed && g.oneIn(2) {
 			return g.pick(kind{"ui"[g.rng.IntN(2)], k.width}.of(t.n))
 		}
 		return g.pick(t)
 	}
 	// as is an operand of a signedness that the instruction is about.
 	as := func(class byte) value {
-		if g.Mixed && g.one(2) {
+		if g.Mixed && g.oneIn(2) {
 			return operand()
 		}
 		return g.resign(g.pick(t), kind{class, k.width})
 	}
 	result := func(class byte) typ {
-		if g.Mixed && g.one(2) {
+		if g.Mixed && g.oneIn(2) {
 			return t
 		}
 		return kind{class, k.width}.of(t.n)
@@ -32,7 +32,7 @@ func (g *gen) integer() {
 		x, y := operand(), operand()
 		g.from(g.emit(197+uint32(g.rng.IntN(3)), t, x.id, y.id), x, y)
 	case 4: // Not, SNegate
-		if g.one(2) {
+		if g.oneIn(2) {
 			x := operand()
 			g.from(g.emit(200, t, x.id), x)
 		} else {
@@ -45,7 +45,7 @@ func (g *gen) integer() {
 		g.from(g.emit([]uint32{134, 137}[g.rng.IntN(2)], x.t, x.id, d.id), x, y)
 	case 6: // SDiv
 		x, y := as('i'), as('i')
-		if g.one(2) { // a positive divisor
+		if g.oneIn(2) { // a positive divisor
 			d := g.mask(y, 1<<(k.width-1)-1)
 			d = g.emit(opOr, d.t, d.id, g.splat(d.t, g.bits(d.t.kind, 1)))
 			g.from(g.emit(135, result('i'), x.id, d.id), x, y)
@@ -58,7 +58,7 @@ func (g *gen) integer() {
 		x, y := g.mask(as('i'), 1<<(k.width-1)-1), g.mask(as('i'), 1<<(k.width-1)-1)
 		d := g.emit(opOr, y.t, y.id, g.splat(y.t, g.bits(y.t.kind, 1)))
 		op := uint32(138)
-		if g.SMod && g.one(2) {
+		if g.SMod && g.oneIn(2) {
 			op = 139
 		}
 		g.from(g.emit(op, result('i'), x.id, d.id), x, y)
@@ -136,7 +136,7 @@ func (g *gen) bitOps() {
 }
 
 func (g *gen) minima(t typ, as func(byte) value, result func(byte) typ) {
-	signed := g.one(2)
+	signed := g.oneIn(2)
 	class, at := byte('u'), uint32(0)
 	if signed {
 		class, at = 'i', 1
@@ -167,7 +167,7 @@ func (g *gen) widen(t typ) {
 		g.from(g.emit(opBitcast, kind{"ui"[g.rng.IntN(2)], t.width}.of(t.n), x.id), x)
 		return
 	}
-	if g.one(2) { // UConvert
+	if g.oneIn(2) { // UConvert
 		if !g.Mixed {
 			x = g.resign(x, t.kind.unsigned())
 		}

@@ -8,7 +8,7 @@ var atomics = []uint32{234, 235, 236, 237, 238, 239, 240, 241, 242, 232, 233, 23
 func (g *gen) local1() {
 	k := [][]kind{g.ints, g.ints, g.floats}[g.rng.IntN(3)]
 	v := variable{id: g.id(), class: classFunction, t: k[g.rng.IntN(len(k))].of(g.lanes())}
-	if g.one(2) {
+	if g.oneIn(2) {
 		v.n = 1 << (1 + g.rng.IntN(3))
 	}
 	put(&g.locals, opVariable, g.pointer(classFunction, g.pointee(v)), v.id, classFunction)
@@ -75,7 +75,7 @@ func (g *gen) access() {
 		return
 	}
 	v := g.vars[g.rng.IntN(len(g.vars))]
-	if g.one(2) {
+	if g.oneIn(2) {
 		x := g.within(g.pick(v.t), v.m, v.s)
 		put(&g.body, opStore, g.element(v), x.id)
 		return
@@ -88,14 +88,14 @@ func (g *gen) access() {
 // outside reads from outside.
 func (g *gen) outside() {
 	switch {
-	case g.wide != 0 && g.one(2) && g.inMain:
+	case g.wide != 0 && g.oneIn(2) && g.inMain:
 		g.wideAccess()
-	case g.texel != 0 && g.one(2):
+	case g.texel != 0 && g.oneIn(2):
 		img := g.once(25, 0, g.typ(u32.of(1)), 5, 0, 0, 0, 1, 0)
 		at := g.mask(g.pick(i32.of(1)), inWords/4-1)
 		loaded := g.raw(opLoad, img, g.texel)
 		g.from(g.emit(95, u32.of(4), loaded, at.id), at)
-	case g.one(4): // a push constant that is signed
+	case g.oneIn(4): // a push constant that is signed
 		i := uint32(g.rng.IntN(pushWords/2))*2 + 1
 		p := g.raw(opAccessChain, g.pointer(classPush, g.typ(i32.of(1))), g.push, g.word(i))
 		g.from(g.emit(opLoad, i32.of(1), p))
@@ -113,7 +113,7 @@ func (g *gen) wideAccess() {
 		return
 	}
 	p := g.raw(opAccessChain, g.pointer(classStorage, g.typ(t)), g.wide, g.word(0), i.id)
-	if g.one(2) {
+	if g.oneIn(2) {
 		x := g.pick(t)
 		put(&g.body, opStore, p, x.id)
 		return
@@ -152,7 +152,7 @@ func (g *gen) exchange() {
 	put(&g.body, opStore, g.raw(opAccessChain, ptr, shared, g.lane.id), x.id)
 	g.barrier()
 	other := g.emit(opIAdd, u32.of(1), g.lane.id, g.word(g.rng.Uint32N(n)))
-	if g.one(2) {
+	if g.oneIn(2) {
 		other = g.emit(198, u32.of(1), g.lane.id, g.word(g.rng.Uint32N(n)))
 	}
 	other = g.mask(other, uint64(n-1))

@@ -40,7 +40,7 @@ func (g *gen) anyInt() kind   { return g.ints[g.rng.IntN(len(g.ints))] }
 func (g *gen) anyFloat() kind { return g.floats[g.rng.IntN(len(g.floats))] }
 
 func (g *gen) lanes() uint32 {
-	if g.one(2) {
+	if g.oneIn(2) {
 		return 1
 	}
 	return 2 + uint32(g.rng.IntN(3))
@@ -66,13 +66,13 @@ func (g *gen) pick(t typ) value {
 		}
 	}
 	switch {
-	case len(fit) > 0 && !g.one(6):
+	case len(fit) > 0 && !g.oneIn(6):
 		k := fit[g.rng.IntN(len(fit))]
-		if g.one(2) { // a late one, so that chains grow long
+		if g.oneIn(2) { // a late one, so that chains grow long
 			k = fit[len(fit)-1-g.rng.IntN(min(3, len(fit)))]
 		}
 		return g.scope[k]
-	case t.n > 1 && !g.one(3):
+	case t.n > 1 && !g.oneIn(3):
 		parts := make([]value, t.n)
 		ids := make([]uint32, t.n)
 		for i := range parts {
@@ -84,7 +84,7 @@ func (g *gen) pick(t typ) value {
 			v.m, v.s = max(v.m, p.m), max(v.s, p.s)
 		}
 		return g.from(v, parts...)
-	case t.n == 1 && len(fit) == 0 && !g.one(4):
+	case t.n == 1 && len(fit) == 0 && !g.oneIn(4):
 		if v, ok := g.made(t.kind); ok {
 			return v
 		}
@@ -130,13 +130,13 @@ func (g *gen) made(k kind) (value, bool) {
 
 // input32 reads a word from outside: of the input buffer or a push constant.
 func (g *gen) input32() value {
-	if g.one(4) {
+	if g.oneIn(4) {
 		i := uint32(g.rng.IntN(pushWords/2)) * 2 // the even ones are u32
 		p := g.raw(opAccessChain, g.pointer(classPush, g.typ(u32.of(1))), g.push, g.word(i))
 		return g.from(g.emit(opLoad, u32.of(1), p))
 	}
 	at := value{id: g.word(g.rng.Uint32N(inWords)), uni: true}
-	if len(g.scope) > 0 && !g.one(3) {
+	if len(g.scope) > 0 && !g.oneIn(3) {
 		for range 6 {
 			if x := g.scope[g.rng.IntN(len(g.scope))]; x.t == u32.of(1) {
 				at = g.emit(opAnd, u32.of(1), x.id, g.word(inWords-1))
@@ -162,7 +162,7 @@ func (g *gen) constant(t typ) value {
 		}
 		return g.bits(t.kind, uint64(int64(int32(g.someWord())))<<(g.rng.IntN(2)*int(t.width)/8))
 	}
-	if t.class == 'u' && t.width == 32 && t.n == 1 && len(g.spec) > 0 && g.one(3) {
+	if t.class == 'u' && t.width == 32 && t.n == 1 && len(g.spec) > 0 && g.oneIn(3) {
 		v.id = g.spec[g.rng.IntN(len(g.spec))]
 		return v
 	}

@@ -96,7 +96,7 @@ func TestStatusBytes(t *testing.T) {
 // Every target is that of a call the bench makes, and says when it is missed.
 func TestTargets(t *testing.T) {
 	keys := map[string]bool{}
-	for _, w := range new(measure.Options).Works() {
+	for _, w := range new(measure.Options).BenchCases() {
 		keys[measure.Key(w)] = true
 	}
 	for key := range targets {
