@@ -29,7 +29,7 @@ var oldWords = []oldWord{
 	{"works", "bench cases", "spec bench " + families},
 	{"mover movers", "strided copier", ""},
 	{"faultword faultwords", "status words", ""},
-	{"fault faults", "device check", families},
+	{"fault faults", "device check", "internal/planner"},
 	{"skew skews skewed", "misalignment", ""},
 	{"book books tuningbook", "database", ""},
 	{"trial trials contest contests", "candidate or benchmark", "exec exec/tune spec"},

@@ -2,7 +2,7 @@
 // [outer, inner], as lib/fold.glsl made them. Whole packs of memory belong to one
 // invocation, wherever rows begin. The including file says REALS and INPUTS,
 // may say AFFINE (a weight and an offset for each index along n) and GUARDED
-// (nothing is written if the fault words say so), and defines apply. ROWS is for
+// (nothing is written if the status words say so), and defines apply. ROWS is for
 // inner = 1 and rows of whole packs: then a state serves a whole invocation.
 //
 //lathe:dtypes f32 f16 bf16 f64

@@ -1,6 +1,6 @@
 // Looks for indices that are not below a limit. The first stage leaves in each of
 // count invocations' own word of a scratch buffer the first such position that it
-// met, from the top. VALUE folds these into fault word 0, and adds what is at that
+// met, from the top. VALUE folds these into status word 0, and adds what is at that
 // position, the low word and the high one.
 //
 //lathe:variant i32 I32
