@@ -16,8 +16,9 @@ var unclaimed = []string{"test/", "demo/"}
 
 // CheckKernels checks what operations and shaders say of each other: every
 // kernel an operation claims exists, its push-constant block is the params
-// struct, no kernel is claimed twice by one operation or with two structs, and
-// every kernel is claimed. It needs no device, and returns all that is wrong.
+// struct, no kernel is claimed twice by one operation or with two structs, every
+// operation claims some, and every kernel is claimed. It needs no device, and returns
+// all that is wrong.
 func CheckKernels(ops []*spec.Op, names []string, module spec.Modules) error {
 	var wrong []error
 	bad := func(format string, args ...any) {
@@ -26,6 +27,9 @@ func CheckKernels(ops []*spec.Op, names []string, module spec.Modules) error {
 	claims := map[string][]string{}
 	params := map[string]any{}
 	for _, op := range ops {
+		if len(op.Kernels) == 0 {
+			bad("operation %s claims no kernel, so the ABI fingerprint leaves it out; name those that it launches", op.Name)
+		}
 		for _, k := range op.Kernels {
 			if slices.Contains(claims[k.Name], op.Name) {
 				bad("operation %s claims kernel %q twice", op.Name, k.Name)

@@ -193,6 +193,7 @@ func TestCheckKernelsCatches(t *testing.T) {
 		"params":    {[]*spec.Op{saxpy(wrongParams{})}, names, "has B"},
 		"no params": {[]*spec.Op{saxpy(nil)}, names, ""},
 		"missing":   {[]*spec.Op{{Name: "x", Kernels: []spec.Kernel{{Name: "image/nothing.f32"}}}}, nil, "image/nothing.f32"},
+		"no kernel": {[]*spec.Op{saxpy(kernelParams{}), {Name: "x"}}, names, "operation x claims no kernel"},
 		"unclaimed": {nil, []string{"image/orphan.f32"}, "image/orphan.f32"},
 		"twice":     {[]*spec.Op{{Name: "x", Kernels: []spec.Kernel{{Name: kernelName, Params: kernelParams{}}, {Name: kernelName, Params: kernelParams{}}}}}, names, "twice"},
 		"two structs": {[]*spec.Op{saxpy(kernelParams{}), {Name: "x", Kernels: []spec.Kernel{{Name: kernelName, Params: struct {

@@ -15,7 +15,7 @@ type Copy struct{}
 func (Copy) Spec() *spec.Op { return copyOp }
 
 var copyOp = movement.Define(movement.Movement[Copy]{
-	Name: "copy", Kernels: movement.CopyKernels(), ONNX: []string{"Identity"},
+	Name: "copy", ONNX: []string{"Identity"},
 	Doc:   "Copies a tensor from any strides to any strides, bit by bit.",
 	In:    spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
 	Out:   "the copy, of the same dtype and shape",

@@ -18,7 +18,7 @@ type MatMul struct {
 func (MatMul) Spec() *spec.Op { return matmulOp }
 
 var matmulOp = gemm.DefineMatMul(gemm.MatMul[MatMul]{
-	Name: "matmul", Kernels: gemm.Kernels(), ONNX: []string{"MatMul"},
+	Name: "matmul", ONNX: []string{"MatMul"},
 	Doc:        "The matrix product of the last two dimensions, over a broadcast batch.",
 	Transposed: func(c MatMul) (ta, tb bool) { return c.TransA, c.TransB },
 	Calls:      []MatMul{{TransB: true}, {TransA: true}, {TransA: true, TransB: true}},

@@ -61,8 +61,9 @@ type Op struct {
 	// Defaults is a Call with the default attributes, and with examples of those that
 	// have no default. All calls of the operation are of its type.
 	Defaults Call
-	// Kernels are the kernels of package spirv that plans launch. The ABI fingerprint
-	// covers the operations that have some.
+	// Kernels are the kernels of package spirv that plans of Lathe's own operations
+	// launch, each with at least one. The ABI fingerprint covers these operations. An
+	// operation of a program's own has none: its steps carry modules of gpu.ParseModule.
 	Kernels []Kernel
 	// Internal says that Lathe makes calls of it itself, and that it is not
 	// offered by name.

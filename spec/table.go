@@ -15,9 +15,10 @@ type Modules = func(name string) (*spv.Module, error)
 // Table describes the operations and the kernels of a shader bundle for the
 // ABI fingerprint. Push-constant layouts are those of the Go params structs, so
 // that the fingerprint of a running program speaks for its own declarations;
-// kernels that no operation claims are described as their shaders are.
-// Errors: those of module, and ErrInvalidArgument for a params struct that
-// cannot be push constants.
+// kernels that no operation claims are described as their shaders are. Operations
+// without Kernels are a program's own and no part of the table.
+// Errors: those of module, which say that an operation of a program's own has no
+// Kernels, and ErrInvalidArgument for a params struct that cannot be push constants.
 func Table(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
 	return table(ops, kernels, module, func(k Kernel, _ *spv.Module) ([]spv.Member, error) { return Layout(k.Params) })
 }
@@ -41,6 +42,9 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 		if op == nil {
 			return abi.Table{}, noCall("no operation to describe")
 		}
+		if len(op.Kernels) == 0 {
+			continue
+		}
 		row := abi.TableOp{Name: op.Name}
 		for _, a := range op.In {
 			row.In = append(row.In, a.Name)
@@ -51,7 +55,7 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 		for _, k := range op.Kernels {
 			m, err := module(k.Name)
 			if err != nil {
-				return abi.Table{}, fmt.Errorf("spec: operation %s: %w", op.Name, err)
+				return abi.Table{}, fmt.Errorf("spec: operation %s: Kernels: %w; leave Kernels empty in an operation of your own and give its steps modules of gpu.ParseModule, or run \"make shaders\" for one of Lathe", op.Name, err)
 			}
 			entry := abi.NewTableKernel(m)
 			if entry.Params, err = params(k, m); err != nil {
@@ -78,9 +82,9 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 	return t, nil
 }
 
-// VerifyABI compares the fingerprint of all registered operations and of the
-// kernels of a bundle, computed now from the Go declarations, with the one
-// that was built into the bundle. Programs that open a device call it first.
+// VerifyABI compares the fingerprint of Lathe's operations, which are the registered
+// ones with Kernels, and of the kernels of a bundle, computed now from the Go
+// declarations, with the one that was built into the bundle. Programs that open a device call it first.
 // Errors: ErrABIMismatch with both fingerprints and what to do.
 func VerifyABI(kernels []string, module Modules, built uint64) error {
 	t, err := Table(All(), kernels, module)
@@ -88,7 +92,7 @@ func VerifyABI(kernels []string, module Modules, built uint64) error {
 		return err
 	}
 	if have := abi.Fingerprint(t.Text()); have != built {
-		return fmt.Errorf("spec: %w: the Go declarations give %016x, the shader bundle was built for %016x; run \"make shaders\" and rebuild, or install a matching release", errs.ErrABIMismatch, have, built)
+		return fmt.Errorf("spec: %w: the Go declarations give %016x, the shader bundle was built for %016x; run \"make shaders\" and rebuild, or install a matching release; an operation of your own must have no Kernels", errs.ErrABIMismatch, have, built)
 	}
 	return nil
 }

@@ -141,13 +141,17 @@ func TestTablesAgree(t *testing.T) {
 	if ab != ba {
 		t.Error("the order of registration changes the fingerprint")
 	}
+	// An operation of a program's own has no Kernels and is no part of Lathe's ABI.
+	if ab != built {
+		t.Errorf("an operation without Kernels changes the fingerprint from %016x to %016x", built, ab)
+	}
 }
 
 func TestTableErrors(t *testing.T) {
 	op := addOp()
 	op.Kernels[0].Name = "nn/none.f32"
-	if _, err := Table([]*Op{op}, nil, find(modules())); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "operation add") {
-		t.Errorf("missing kernel: error %v, want one naming the operation", err)
+	if _, err := Table([]*Op{op}, nil, find(modules())); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "operation add") || !strings.Contains(err.Error(), "leave Kernels empty") {
+		t.Errorf("missing kernel: error %v, want one naming the operation and what to do", err)
 	}
 	op = addOp()
 	op.Kernels[0].Params = struct{ N int }{}

@@ -167,19 +167,7 @@ func section(b *bytes.Buffer, op *spec.Op) {
 	if op.Tolerance != nil && op.Defaults != nil {
 		tolerances(b, op)
 	}
-	if len(op.Kernels) == 0 {
-		b.WriteString("- " + noKernels(op.Group) + "\n")
-		return
-	}
 	fmt.Fprintf(b, "- kernels: %s\n", kernels(op.Kernels))
-}
-
-// noKernels is where an operation without kernels of its own runs.
-func noKernels(group string) string {
-	if group == "image" {
-		return "runs as a stage of [pointwise](#pointwise)"
-	}
-	return "runs on the kernels of other operations"
 }
 
 // tolerances writes how far results may be from the reference, element types

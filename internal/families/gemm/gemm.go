@@ -14,8 +14,6 @@ import (
 type MatMul[A spec.Call] struct {
 	Name, Doc string
 	ONNX      []string
-	// Kernels are those that are this operation's own.
-	Kernels []spec.Kernel
 	// Bias says that a third input is added to each row.
 	Bias     bool
 	Defaults A
@@ -24,9 +22,6 @@ type MatMul[A spec.Call] struct {
 	// Calls are the attributes to try besides Defaults.
 	Calls []A
 }
-
-// Kernels are the kernels of matrix products.
-func Kernels() []spec.Kernel { return kernels }
 
 // DefineMatMul declares a matrix product. The inputs a and b may have any strides.
 func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
@@ -48,7 +43,7 @@ func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., m,n]"}},
 		Traits:   spec.Traits{Class: spec.MatrixProduct, Epilogue: true, ONNX: m.ONNX},
 		Defaults: m.Defaults,
-		Kernels:  m.Kernels,
+		Kernels:  kernels,
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			out, err := view(a).shape(in)
 			return []tensor.Desc{out}, err

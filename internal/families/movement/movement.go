@@ -14,10 +14,8 @@ import (
 type Movement[A spec.Call] struct {
 	Name, Doc string
 	ONNX      []string
-	// Kernels are those that are this operation's own.
-	Kernels  []spec.Kernel
-	Defaults A
-	In       spec.Arg
+	Defaults  A
+	In        spec.Arg
 	// Out says what the output is.
 	Out string
 	// Shape checks the attributes and returns the output's shape. The inputs have one
@@ -67,7 +65,7 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: m.Out, Strides: spec.AnyStrides}},
 		Traits:   spec.Traits{Class: spec.Movement, ONNX: m.ONNX},
 		Defaults: m.Defaults,
-		Kernels:  m.Kernels,
+		Kernels:  CopyKernels(),
 		Shape:    shape,
 		PlanAt: func(a A, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
 			plan, d := &spec.Plan{}, out[0].Desc.DType
