@@ -1,9 +1,9 @@
 //go:build !novk
 
-// The part of the Vulkan ABI that vk calls itself, declared by hand: the Go
-// binding carries 1.1.88 headers, leaks or allocates on every call that takes
-// a structure, and frees some arrays from a finalizer while they are in use.
-// Numbers are from the Vulkan registry.
+// The part of the Vulkan ABI that package vk calls itself. It is declared by hand for
+// three reasons: the Go binding has headers of version 1.1.88, it leaks or allocates on
+// every call that takes a structure, and it frees some arrays in a finalizer while they
+// are in use. All numbers are those of the Vulkan registry.
 #ifndef LATHE_VK_ABI_H
 #define LATHE_VK_ABI_H
 

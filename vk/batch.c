@@ -104,7 +104,7 @@ static uint32_t grow(uint32_t have, uint32_t need) {
 	return n;
 }
 
-// resize makes *p an array of n elements, or leaves it as it was.
+// resize makes *p an array of n elements. If there is no memory, *p stays as it was.
 static int resize(void *p, size_t n, size_t size) {
 	void *q = realloc(*(void **)p, n * size);
 	if (!q) return 0;
@@ -226,7 +226,7 @@ int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint3
 		}
 		if (timed) d->cmdWriteTimestamp(b->cmd, STAGE_BOTTOM, b->queryPool, i + 1);
 	}
-	// The end of a batch orders it before the next one and before the host.
+	// This barrier makes the results visible to the next batch and to the host.
 	const lvk_memory_barrier end = {.sType = 46, .src = WRITES, .dst = ALL | READ_HOST | WRITE_HOST};
 	d->cmdPipelineBarrier(b->cmd, WORK, WORK | STAGE_HOST, 0, 1, &end, 0, NULL, 0, NULL);
 	return d->endCommandBuffer(b->cmd);

@@ -1,16 +1,16 @@
 //go:build !novk
 
-// Everything that happens once a dispatch or once a batch: plain arrays in, one
-// call across the language border a batch.
+// The functions that run once for each batch. They take plain arrays, so that Go calls
+// C once for a batch and not once for a dispatch.
 #ifndef LATHE_VK_BATCH_H
 #define LATHE_VK_BATCH_H
 
 #include "abi.h"
 
-// Descriptor types, in the registry's numbers less 4.
+// Descriptor types. Each is the number of the Vulkan registry minus 4.
 enum { LVK_UNIFORM_TEXEL = 0, LVK_STORAGE_TEXEL = 1, LVK_UNIFORM = 2, LVK_STORAGE = 3, LVK_TYPES = 4 };
 
-// A logical device with the functions the hot path needs.
+// A logical device and the functions that batches need.
 typedef struct lvk_device {
 	void *device, *queue;
 	int32_t (LVK_CALL *createCommandPool)(void *, const lvk_command_pool_info *, const void *, lvk_handle *);
@@ -64,14 +64,15 @@ typedef struct lvk_device {
 	int32_t (LVK_CALL *getHostPointerProperties)(void *, uint32_t, const void *, void *); // NULL where not supported
 } lvk_device;
 
-// lvk_device_init loads the functions. It returns the name of a missing one, or NULL.
+// lvk_device_init loads the functions. It returns the name of a function that is
+// missing, or NULL.
 const char *lvk_device_init(lvk_device *d, void *device, void *queue, void *getDeviceProcAddr);
 
 // A binding of a descriptor set.
 typedef struct {
-	uint32_t slot, type; // type as in the enum above
-	lvk_handle buffer, view;
-	uint64_t offset, range;
+	uint32_t slot, type;     // number of the binding; descriptor type of the enum above
+	lvk_handle buffer, view; // the buffer, or for texel types the view
+	uint64_t offset, range;  // bytes
 } lvk_bind;
 
 enum { LVK_DISPATCH = 0, LVK_COPY = 1, LVK_FILL = 2 };
@@ -79,27 +80,27 @@ enum { LVK_DISPATCH = 0, LVK_COPY = 1, LVK_FILL = 2 };
 // One recorded command.
 typedef struct {
 	uint32_t kind;
-	uint32_t barrier;  // 1: everything before it is done and seen first
+	uint32_t barrier;  // 1 if all earlier commands must end before this one begins
 	lvk_handle a, b;   // dispatch: pipeline, layout; copy: source, destination; fill: destination
 	uint32_t set;      // dispatch: index of its descriptor set
-	uint32_t hasSet;   // dispatch: whether the pipeline has any binding
-	uint32_t param, paramSize; // dispatch: push constants in params
-	uint32_t groups[3];
+	uint32_t hasSet;   // dispatch: 1 if the pipeline has a binding
+	uint32_t param, paramSize; // dispatch: first byte and number of bytes of its push constants in params
+	uint32_t groups[3]; // dispatch: number of workgroups in x, y and z
 	uint32_t pad;
-	uint64_t src, dst, size; // copy: offsets; fill: dst and size
+	uint64_t src, dst, size; // bytes; copy: the two offsets and the size; fill: dst and size
 } lvk_cmd;
 
-// A descriptor set to make: count bindings from first on.
+// A descriptor set to make. It has count bindings, from index first on.
 typedef struct { lvk_handle layout; uint32_t first, count; } lvk_set;
 
-// What a batch owns on the device, and C-side scratch that grows as needed.
+// The objects of Vulkan that a batch owns, and memory of the host that grows as needed.
 typedef struct {
 	void *cmd;
 	lvk_handle commandPool, fence, descriptorPool;
-	lvk_handle queryPool; // 0 until a batch was to be timed
-	uint32_t capQueries;
-	uint32_t capSets, cap[LVK_TYPES]; // of descriptorPool
-	uint32_t scratchSets, scratchBinds;
+	lvk_handle queryPool; // 0 until a batch is to be timed
+	uint32_t capQueries;  // number of queries that queryPool holds
+	uint32_t capSets, cap[LVK_TYPES];   // number of sets that descriptorPool holds, and of descriptors by type
+	uint32_t scratchSets, scratchBinds; // number of elements in the arrays below
 	lvk_handle *layouts, *sets;
 	lvk_write *writes;
 	lvk_buffer_range *ranges;
@@ -107,21 +108,23 @@ typedef struct {
 
 int32_t lvk_batch_init(lvk_device *d, lvk_batch *b, uint32_t family);
 void lvk_batch_destroy(lvk_device *d, lvk_batch *b);
-// lvk_batch_reserve makes the batch's descriptor pool and scratch hold so many.
-// The batch must not be in use by the device.
+// lvk_batch_reserve makes room in the batch for this many descriptor sets, descriptors
+// of each type, and bindings. The device must not be using the batch.
 int32_t lvk_batch_reserve(lvk_device *d, lvk_batch *b, uint32_t sets, const uint32_t *need, uint32_t binds);
-// lvk_batch_reserve_times makes the batch's query pool hold the times of so many
-// commands. The batch must not be in use by the device.
+// lvk_batch_reserve_times makes room in the batch for the times of count commands. The
+// device must not be using the batch.
 int32_t lvk_batch_reserve_times(lvk_device *d, lvk_batch *b, uint32_t count);
-// lvk_batch_record writes the command buffer. If it is to be timed it keeps the
-// time before the first command and after each, for lvk_batch_times.
+// lvk_batch_record writes the command buffer. If timed is not 0, the device takes the
+// time before the first command and after each command, for lvk_batch_times.
 int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint32_t count,
 	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed);
-// lvk_batch_times reads the count + 1 times of a batch that is done, in ticks.
+// lvk_batch_times reads the count + 1 times of a batch that is done. They are in ticks of
+// the device.
 int32_t lvk_batch_times(lvk_device *d, lvk_batch *b, uint32_t count, uint64_t *ticks);
-// lvk_batch_submit starts it; its fence is signalled at the end.
+// lvk_batch_submit starts the batch. The device signals its fence when the batch ends.
 int32_t lvk_batch_submit(lvk_device *d, lvk_batch *b);
-// lvk_batch_wait waits up to ns nanoseconds; LVK_TIMEOUT if it is not done by then.
+// lvk_batch_wait waits up to ns nanoseconds. It returns LVK_TIMEOUT if the batch is not
+// done by then.
 int32_t lvk_batch_wait(lvk_device *d, lvk_batch *b, uint64_t ns);
 
 int32_t lvk_view(lvk_device *d, lvk_handle buffer, uint32_t format, uint64_t offset, uint64_t range, lvk_handle *view);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 int32_t lvk_shader_module(lvk_device *d, const void *code, size_t size, lvk_pipeline *p) {
-	uint32_t *words = malloc(size); // Go slices of bytes need not be aligned
+	uint32_t *words = malloc(size); // a copy, because bytes of a Go slice may not be aligned
 	if (!words) return LVK_OUT_OF_HOST_MEMORY;
 	memcpy(words, code, size);
 	lvk_shader_info info = {.sType = 16, .size = size, .code = words};

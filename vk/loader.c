@@ -26,7 +26,7 @@ void *lvk_open(const char *name, char *err, size_t errSize) {
 #include <sys/mman.h>
 
 void *lvk_open(const char *name, char *err, size_t errSize) {
-	// Never closed: drivers leave threads and handlers behind.
+	// The library is never closed, because drivers leave threads and handlers behind.
 	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	void *p = lib ? dlsym(lib, "vkGetInstanceProcAddr") : NULL;
 	if (!p) {
@@ -41,7 +41,7 @@ void lvk_large_pages(void *p, size_t size) {
 #if defined(MADV_HUGEPAGE)
 	const uintptr_t page = 2u << 20;
 	uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + size) & ~(page - 1);
-	if (from < to) madvise((void *)from, to - from, MADV_HUGEPAGE); // a wish, so no result
+	if (from < to) madvise((void *)from, to - from, MADV_HUGEPAGE); // only a hint, so its result does not matter
 #else
 	(void)p, (void)size;
 #endif

@@ -24,8 +24,8 @@ typedef struct { lvk_head h; uint32_t id; char name[256], info[256]; uint8_t con
 typedef struct { lvk_head h; uint64_t align; } hostMemory; // 1000178002
 typedef struct { lvk_head h; uint32_t v[17]; } floatControls; // 1000197000
 
-// The structures of features: the version that has each without its extension, and
-// which members, from the lowest bit on, there is a use for.
+// The structures of features. Each has the version of Vulkan that includes it without
+// its extension, and a mask of the members that Lathe uses, from the lowest bit on.
 static const struct { uint32_t sType, core, members; const char *extension; } structures[LVK_STRUCTURES] = {
 	[LVK_STORAGE16] = {1000083000, V11, 7, NULL}, // storage and uniform buffers, push constants
 	[LVK_STORAGE8] = {1000177000, V12, 7, "VK_KHR_8bit_storage"}, // likewise
@@ -129,7 +129,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 		for (int k = 0; k < LVK_MEMBERS; k++)
 			p->features[i][k] = structures[i].members >> k & 1 ? s[i].f[k] : 0;
 	uint32_t *mm = p->features[LVK_MEMORY_MODEL];
-	mm[0] = mm[1] = mm[0] && mm[1]; // atomics need the second once the first is on
+	mm[0] = mm[1] = mm[0] && mm[1]; // if the first is on, atomics need the second too
 	if (p->features[LVK_COOPERATIVE][0] && p->features[LVK_FLOAT16_INT8][0] && mm[0]) {
 		r = matrixOf(gipa, instance, physical, p->matrix);
 		if (r < LVK_SUCCESS) return r;
@@ -163,7 +163,7 @@ int32_t lvk_physical_query(void *gipa, void *instance, void *physical, uint32_t 
 	uint32_t *sc = p->features[LVK_SIZE_CONTROL];
 	p->subgroupControl = sc[0] && sc[1] && sg.size && sr.least <= sg.size && sg.size <= sr.most && (sr.stages & 0x20);
 	p->subgroupMost = sr.perGroup;
-	if (!p->subgroupControl) sc[0] = sc[1] = 0; // what is of no use stays off
+	if (!p->subgroupControl) sc[0] = sc[1] = 0; // features that are not used stay off
 	if (!p->matrix[0]) p->features[LVK_COOPERATIVE][0] = 0;
 	p->maxAllocation = m3.allocation;
 	p->driverID = dr.id;
@@ -186,7 +186,7 @@ int lvk_texel_formats(void *gipa, void *instance, void *physical) {
 	return 1;
 }
 
-// A device create-info with all it points to, in one piece.
+// A device create-info together with all structures that it points to.
 typedef struct {
 	lvk_device_info info;
 	lvk_queue_info queue;
@@ -210,7 +210,7 @@ void *lvk_device_create_info(const lvk_physical *p, uint32_t version, uint32_t f
 	for (int i = 0; i < LVK_STRUCTURES; i++) {
 		uint32_t any = 0;
 		for (int k = 0; k < LVK_MEMBERS; k++) any |= p->features[i][k];
-		// The second of these two extensions needs the first, features of it or not.
+		// The second extension needs the first one, even if no feature of that is on.
 		if (i == LVK_ATOMIC_FLOAT && p->features[LVK_ATOMIC_FLOAT2][3] + p->features[LVK_ATOMIC_FLOAT2][4] +
 			p->features[LVK_ATOMIC_FLOAT2][8] + p->features[LVK_ATOMIC_FLOAT2][9]) any = 1;
 		if (!any) continue;

@@ -16,25 +16,26 @@ import (
 	"github.com/lathe-gpu/lathe/internal/device"
 )
 
-// buffer is a buffer of WebGPU. Size 0 has none.
+// buffer is a buffer of WebGPU. A buffer of size 0 has no memory and no handle.
 type buffer struct {
-	size   int64 // as asked for
-	room   int64 // bytes there are, whole units and spare
-	handle unsafe.Pointer
-	used   uint64 // last batch that uses it
-	wrote  uint64 // the batch before which its last queued write takes effect
-	reads  int    // Reads of several parts under way
+	size   int64          // bytes that the caller of Alloc asked for
+	room   int64          // bytes that the library has allocated: whole units, and spare
+	handle unsafe.Pointer // the library's object, nil for size 0
+	used   uint64         // number of the last batch that uses the buffer
+	wrote  uint64         // number of the batch that runs after the last queued write
+	reads  int            // how many Reads of several parts are reading the buffer
 }
 
-// Bytes is the size as Alloc was asked for it.
+// Bytes is the size that the caller of Alloc asked for.
 func (b *buffer) Bytes() int64 { return b.size }
 
-// spare is what a buffer has past its last unit. WebGPU wants a binding to have
-// room for one element of the shader's array, and some are structs larger than a
-// unit.
+// spare is the number of bytes that a buffer has after its last unit. WebGPU requires
+// that a binding has room for one element of the shader's array, and an element may be
+// a struct that is larger than a unit.
 const spare = 48
 
-// newBuffer makes a buffer; WebGPU's are zero at first. The caller holds the lock.
+// newBuffer makes a buffer. WebGPU fills new buffers with zeros. The caller holds the
+// lock.
 func (d *Device) newBuffer(size int64) (*buffer, error) {
 	b := &buffer{size: size, room: gpu.RoundUp(size) + spare}
 	if size == 0 {
@@ -50,8 +51,8 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 	return b, nil
 }
 
-// release drops a buffer; the library keeps it until pending work is done. The
-// caller holds mu.
+// release drops a buffer. The library keeps its memory until pending work is done. The
+// caller holds the lock.
 func (d *Device) release(b *buffer) {
 	if b.handle == nil {
 		return
@@ -94,7 +95,7 @@ func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 		}
 	}
 	b, err := d.newBuffer(size)
-	if errors.Is(err, gpu.ErrOutOfMemory) { // memory that is only waiting for work to end
+	if errors.Is(err, gpu.ErrOutOfMemory) { // freed memory may be free only after pending work
 		seq, _ := d.flush()
 		if err := d.wait(context.Background(), seq); err != nil {
 			return 0, err

@@ -22,40 +22,41 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Built reports whether this build has WebGPU in it.
+// Built reports whether this program was built with WebGPU.
 const Built = true
 
 // Device is a gpu.Device over WebGPU. Make one with Open.
 type Device struct {
 	info       gpu.Info
-	align      int64         // of a uniform binding's offset
-	c          *C.lwg_device // in C memory, as all that C keeps pointers in
+	align      int64         // the offset of a uniform binding is a multiple of this many bytes
+	c          *C.lwg_device // in C memory, because C keeps pointers in it
 	table      device.Buffers[*buffer]
-	size       func(gpu.Handle) (int64, error)      // bytes of a live buffer, for Dispatch.CheckLaunch
-	pipes      device.Compiled[aliasing, *pipeline] // by the code of their modules
-	patch      pipeline                             // see patch.go
+	size       func(gpu.Handle) (int64, error)      // returns the bytes of a live buffer, for Dispatch.CheckLaunch
+	pipes      device.Compiled[aliasing, *pipeline] // the pipelines, by the code of their modules
+	patch      pipeline                             // the shader of patch.go, once it is compiled
 	patchOnce  sync.Mutex
-	paramAlign int64 // of parameters
+	paramAlign int64 // parameters begin at a multiple of this many bytes
 
-	// order makes a Submit that spans batches one step for other Submits.
+	// order is held by a Submit that needs several batches, so that no other Submit
+	// comes between them.
 	order sync.Mutex
 
-	// life's lock guards all below, every buffer, and the calls that make objects: the
-	// library's errors come without a word of which call they belong to. life.Changed is
-	// signalled when a submission or an operation ends.
+	// life's lock guards all fields below, every buffer, and the calls that make objects.
+	// Those calls need it because the library does not say which call an error belongs
+	// to. life.Changed is signalled when a submission or an operation ends.
 	life device.Life
 
-	rec      batch     // being recorded
-	inflight []*flight // submitted, oldest first
-	spare    []*flight
-	done     uint64            // number of the last batch finished
+	rec      batch             // the batch that is being recorded
+	inflight []*flight         // submissions that are not finished, oldest first
+	spare    []*flight         // finished submissions, to be used again
+	done     uint64            // number of the last batch that is finished
 	polling  bool              // a goroutine waits for the oldest flight
-	flushAt  int               // flushCount, but for tests
+	flushAt  int               // commands of a full batch: flushCount, or less in tests
 	queued   int64             // bytes written since the last submission
-	room     int               // bytes of parameters the library has memory for
+	room     int               // bytes of parameters that the library has memory for
 	doomed   int64             // bytes of freed buffers that pending work still uses
-	dummy    [useKinds]*buffer // bound in place of empty ranges, by use
-	staging  []*staging
+	dummy    [useKinds]*buffer // buffers that are bound in place of empty ranges, by use
+	staging  []*staging        // buffers that reads go through
 
 	scratch device.Scratches[*pipeline, use]
 }
@@ -63,12 +64,12 @@ type Device struct {
 // objects counts what lives in the native library, for tests.
 var objects struct{ devices, buffers, pipelines, flights atomic.Int64 }
 
-// fault makes calls of the library fail, for tests: given a call's name, it
-// returns the error the call is to have.
+// fault makes calls of the library fail, for tests. It takes the name of a call and
+// returns the error that the call shall have.
 var fault device.Faults[error]
 
-// Open opens the adapter that opts select. ctx bounds nothing but the start:
-// the library's own calls cannot be interrupted.
+// Open opens the adapter that opts select. It looks at ctx only before it starts,
+// because the library's own calls cannot be interrupted.
 //
 // Errors: ErrNoDevice, saying what was looked for and how to get a device;
 // ErrOutOfMemory; ErrInvalidArgument (LATHE_WGPU_API); ctx.Err().
@@ -121,8 +122,8 @@ func open(a *adapter, opts Options) (*Device, error) {
 // Info describes the device. It never changes and costs nothing.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
-// libraryError returns the error the library reported since the last call, if any, as
-// that of the call what. The caller holds the lock.
+// libraryError returns the error that the library has reported since the last call, or
+// nil. The error names the call what. The caller holds the lock.
 func (d *Device) libraryError(what string) error {
 	if err := fault.Result(what); err != nil {
 		return err
@@ -140,16 +141,16 @@ func (d *Device) libraryError(what string) error {
 	}
 	why := explain(C.GoString(text))
 	is := gpu.ErrUnsupported
-	// Memory that the driver refuses is a validation error by its kind, and what
-	// it is by its text.
+	// If the driver refuses memory, the library reports a validation error. Only the
+	// text of that error says that it is about memory.
 	if kind == C.LWG_ERROR_OUT_OF_MEMORY || strings.Contains(why, "Not enough memory left") {
 		is = gpu.ErrOutOfMemory
 	}
 	return fmt.Errorf("wgpu: %s: %w: %s", what, is, why)
 }
 
-// checkLost asks the library whether the device is lost, and takes note if so. The
-// caller holds the lock.
+// checkLost asks the library whether the device is lost, and records it. The caller
+// holds the lock.
 func (d *Device) checkLost() error {
 	if err := d.life.Lost(); err != nil {
 		return err
@@ -165,8 +166,8 @@ func (d *Device) checkLost() error {
 	return d.life.Lost()
 }
 
-// takeError returns, once, what went wrong in the work submitted so far, or what the
-// library has reported besides. The caller holds the lock.
+// takeError returns the first error of the work submitted so far, or else an error that
+// the library has reported. It returns each error once. The caller holds the lock.
 func (d *Device) takeError() error {
 	if err := d.life.TakeError(); err != nil {
 		return err
@@ -183,8 +184,8 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.life.End(&err)
-	// First for what is under way: a submission behind it might block, and that
-	// no context could end.
+	// Wait first for the work that was submitted before. A submission now might block
+	// behind it, and no context can end that.
 	if err := d.wait(ctx, d.rec.seq); err != nil {
 		return err
 	}
@@ -200,14 +201,14 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	return failed
 }
 
-// isDummy reports whether b is bound in place of empty ranges.
+// isDummy reports whether b is one of the buffers that stand in for empty ranges.
 func (d *Device) isDummy(b *buffer) bool { return slices.Contains(d.dummy[:], b) }
 
-// Close waits for submitted work and gives back everything, as far as that ends
-// within Options.CloseTimeout: else it returns an error that wraps
-// context.DeadlineExceeded and says what is left behind. That is given back if
-// the work ends after all. Closing twice is harmless. Close returns an error of
-// the work that no Sync or Read has returned.
+// Close waits for submitted work and releases everything. It waits no longer than
+// Options.CloseTimeout. After that it returns an error that wraps
+// context.DeadlineExceeded and says what is left; the rest is released when the work
+// ends. Close also returns an error of the work that no Sync or Read has returned.
+// Closing twice is harmless.
 func (d *Device) Close() error {
 	return d.life.Close(d.shut, func() string {
 		buffers, bytes := d.table.Total()
@@ -215,12 +216,12 @@ func (d *Device) Close() error {
 	})
 }
 
-// shut is Close without a bound.
+// shut does what Close does, without a time limit.
 func (d *Device) shut() error {
 	d.life.Lock()
 	defer d.life.Unlock()
 	d.life.StopOperations()
-	seq, _ := d.flush() // Failed has the errors of the work
+	seq, _ := d.flush() // the errors of the work are in Failed
 	_ = d.wait(context.Background(), seq)
 	for d.polling {
 		d.life.Changed.Wait()
@@ -231,7 +232,7 @@ func (d *Device) shut() error {
 	return err
 }
 
-// destroy gives back all that open and use have made. The caller holds the lock.
+// destroy releases all objects of the device. The caller holds the lock.
 func (d *Device) destroy() {
 	d.pipes.Drain((*pipeline).destroy)
 	d.patch.destroy()
@@ -252,7 +253,7 @@ func (d *Device) destroy() {
 	d.inflight, d.spare, d.staging = nil, nil, nil
 }
 
-// upset makes the library report an error that belongs to no call, for tests.
+// upset makes the library report an error that belongs to no call. It is for tests.
 func (d *Device) upset() {
 	C.lwg_buffer_release(C.lwg_buffer(d.c, 16, C.LWG_USAGE_MAP_READ|C.LWG_USAGE_STORAGE))
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// paramBytes is what a shader's parameters may take: as many push constants as
-// Vulkan drivers commonly have.
+// paramBytes is the largest size of a shader's parameters in bytes. Most Vulkan drivers
+// have as many bytes of push constants.
 const paramBytes = 256
 
 var apiNames = map[C.uint32_t]string{4: "Direct3D 12", 5: "Metal", 6: "Vulkan", 7: "OpenGL", 8: "OpenGL ES"}
 
 var kinds = map[C.uint32_t]gpu.Kind{0: gpu.Discrete, 1: gpu.Integrated, 2: gpu.CPU}
 
-// load fills in everything but the handle. It reports whether the adapter can
-// compute at all.
+// load fills in all fields except the handle. It reports whether the adapter can run
+// compute shaders.
 func (a *adapter) load() bool {
 	var in C.wg_adapter_info
 	C.wgpuAdapterGetInfo(a.handle, &in)
@@ -70,27 +70,27 @@ func (a *adapter) load() bool {
 			MaxUniform:     clamp(uint64(l.maxUniformBinding)) &^ 15,
 		},
 	}
-	// spv.Lower makes texel buffers of storage buffers.
+	// spv.Lower turns texel buffers into storage buffers.
 	lim := &a.info.Limits
 	lim.MaxTexels, lim.TexelAlign, lim.MaxTexelBuffers = lim.MaxBinding/16, lim.OffsetAlign, lim.MaxBindings
 	lim.BoundCompiling(kind)
 	if kind == gpu.CPU {
 		lim.MaxTotalGroups = gpu.CPUTotalGroups
 	}
-	// What an invocation has of its own is zeroed word by word, and the time that takes to
-	// compile grows with its square: 3 s at 16 KiB whatever the driver, 8 s at 2 KiB on
-	// llvmpipe.
+	// The library zeroes the private memory of an invocation word by word. The time to
+	// compile that grows with the square of its size: 3 s at 16 KiB on any driver, and
+	// 8 s at 2 KiB on llvmpipe.
 	lim.MaxPrivateBytes = 16 << 10
 	if strings.Contains(name, "llvmpipe") {
 		lim.MaxPrivateBytes = 2 << 10
-		// It ends every invocation after so many loop iterations without a word.
+		// llvmpipe ends an invocation after this many loop iterations, without an error.
 		a.info.Limits.MaxIterations = 65535
 	}
 	return l.maxInvocations > 0 && l.maxStorageBuffers > 0
 }
 
-// software reports whether a name is of a driver that runs on the CPU; the
-// library takes some of them for what they are not.
+// software reports whether a name belongs to a driver that runs on the CPU. The library
+// takes some of these drivers for GPUs.
 func software(name string) bool {
 	for _, s := range []string{"llvmpipe", "SwiftShader", "Microsoft Basic Render"} {
 		if strings.Contains(name, s) {
@@ -100,7 +100,7 @@ func software(name string) bool {
 	return false
 }
 
-// identity stands in for the device's UUID, which WebGPU does not tell.
+// identity stands in for the UUID of the device, because WebGPU does not give it.
 func identity(api, name string, vendor, device uint32) uuid.UUID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%x/%x", api, name, vendor, device))
 	return uuid.UUID(sum[:16])

@@ -28,7 +28,7 @@ import (
 var shared struct {
 	sync.Mutex
 	inst unsafe.Pointer
-	apis C.uint32_t // what inst was made for
+	apis C.uint32_t // the APIs that inst was made for, as bits
 	refs int
 }
 
@@ -40,8 +40,8 @@ var logLevels = map[string]wgpu.LogLevel{
 // The APIs that APIEnv names.
 var apis = map[string]C.uint32_t{"vulkan": C.LWG_VULKAN, "metal": C.LWG_METAL, "dx12": C.LWG_DX12, "gl": C.LWG_GL}
 
-// wanted are the sets of APIs to try, one after the other. OpenGL comes last
-// and alone: on Linux its libraries write to standard error as they look for a
+// wanted returns the sets of APIs to try, one after the other. OpenGL comes last and
+// alone, because on Linux its libraries write to standard error while they look for a
 // display.
 func wanted() ([]C.uint32_t, error) {
 	text := strings.TrimSpace(os.Getenv(APIEnv))
@@ -64,7 +64,7 @@ type adapter struct {
 	handle unsafe.Pointer
 	info   gpu.Info
 	limits C.wg_limits
-	align  int64 // of a uniform binding's offset
+	align  int64 // the offset of a uniform binding is a multiple of this many bytes
 }
 
 func (a *adapter) release() {
@@ -74,8 +74,8 @@ func (a *adapter) release() {
 	}
 }
 
-// acquire returns the adapters of this machine, and a hold on the instance that
-// leave must give back. The caller releases the adapters.
+// acquire returns the adapters of this machine and counts one more user of the
+// instance, which ends with leave. The caller releases the adapters.
 func acquire() ([]adapter, error) {
 	level, ok := logLevels[strings.ToLower(strings.TrimSpace(os.Getenv(LogEnv)))]
 	if !ok {
@@ -90,8 +90,8 @@ func acquire() ([]adapter, error) {
 	wgpu.SetLogLevel(level)
 	for _, set := range sets {
 		if shared.refs > 0 && shared.apis != set {
-			// Devices are open, and a second instance of the library beside
-			// theirs would cost more than it brings.
+			// Other devices are open. A second instance of the library would cost
+			// more than it is worth.
 			continue
 		}
 		if found := enumerate(set); len(found) > 0 {
@@ -130,7 +130,7 @@ func enumerate(set C.uint32_t) []adapter {
 	return out
 }
 
-// leave gives back a hold on the instance; the last one releases it.
+// leave ends one use of the instance. The last one releases the instance.
 func leave() {
 	shared.Lock()
 	defer shared.Unlock()
@@ -150,16 +150,16 @@ func lookedFor() string {
 	return "; looked for Vulkan and OpenGL: install a driver, or the CPU driver lavapipe (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
 }
 
-// Enumeration is the adapters of a machine, of which Open opens one. Make one with
-// Enumerate.
+// Enumeration is a list of the adapters of a machine. Open opens one of them. Make an
+// Enumeration with Enumerate.
 type Enumeration struct {
 	opts     Options
 	adapters []adapter
 	closed   bool
 }
 
-// Enumerate finds the adapters there are. opts are those of Open; opts.Device is not
-// looked at.
+// Enumerate finds the adapters of this machine. opts are the Options of Open; it does
+// not use opts.Device.
 // Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
 // (LATHE_WGPU_API); ctx.Err().
 func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
@@ -185,7 +185,7 @@ func (e *Enumeration) Infos() []gpu.Info {
 	return infos
 }
 
-// Open opens adapter i of Infos. ctx bounds nothing but the start.
+// Open opens adapter i of Infos. It looks at ctx only before it starts.
 // Errors: ErrInvalidArgument (no such adapter), ErrClosed, ErrNoDevice (the adapter
 // gives no device), ErrOutOfMemory, ctx.Err().
 func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
@@ -204,11 +204,11 @@ func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
 	}
 	shared.Lock()
 	defer shared.Unlock()
-	shared.refs++ // the device gives it back
+	shared.refs++ // until the device is closed
 	return d, nil
 }
 
-// Close lets go of the adapters and of the library. Closing twice is harmless.
+// Close releases the adapters and the library. Closing twice is harmless.
 func (e *Enumeration) Close() {
 	if e == nil || e.closed {
 		return
@@ -220,7 +220,7 @@ func (e *Enumeration) Close() {
 	leave()
 }
 
-// List describes the adapters there are, in the order Open numbers them.
+// List describes the adapters of this machine, in the order in which Open numbers them.
 // Errors: ErrNoDevice, saying what was looked for; ErrInvalidArgument
 // (LATHE_WGPU_API); ctx.Err().
 func List(ctx context.Context) ([]gpu.Info, error) {
@@ -232,7 +232,7 @@ func List(ctx context.Context) ([]gpu.Info, error) {
 	return e.Infos(), nil
 }
 
-// Probe reports what there is, for people who look for a fault.
+// Probe reports what WebGPU finds on this machine, for people who look for a mistake.
 func Probe(ctx context.Context) Report {
 	r := Report{Built: true, Version: version(), Env: map[string]string{}}
 	for _, k := range []string{gpu.SelectorEnv, APIEnv, LogEnv} {
@@ -244,8 +244,8 @@ func Probe(ctx context.Context) Report {
 	return r
 }
 
-// version is that of the binding, which brings the native library; the library
-// itself says 0.
+// version is the version of the Go binding, which brings the native library. The
+// library itself gives its version as 0.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {

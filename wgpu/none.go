@@ -12,16 +12,16 @@ import (
 
 var errBuilt = device.NotBuilt("wgpu", "WebGPU", "nowgpu")
 
-// Built reports whether this build has WebGPU in it.
+// Built reports whether this program was built with WebGPU.
 const Built = false
 
-// Device is a WebGPU device; there are none in this build.
+// Device is a WebGPU device. This build has none.
 type Device struct{ gpu.Device }
 
 // Prepare returns ErrNoDevice: this build has no WebGPU in it.
 func (*Device) Prepare(*spv.Module) error { return errBuilt }
 
-// Enumeration is the adapters of a machine; there are none in this build.
+// Enumeration is a list of the adapters of a machine. In this build it is empty.
 type Enumeration struct{}
 
 // Enumerate returns ErrNoDevice: this build has no WebGPU in it.

@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// patchSource replaces some bits of a word: WebGPU copies whole words only, and
-// Write takes any range of bytes.
+// patchSource replaces some bits of a word. WebGPU copies whole words only, but Write
+// takes any range of bytes.
 const patchSource = `
 struct Params { index: u32, mask: u32, bits: u32 }
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
@@ -41,7 +41,7 @@ func (d *Device) patchBytes(h gpu.Handle, b *buffer, offset int64, data []byte) 
 	for i, x := range data {
 		mask[offset%4+int64(i)], bits[offset%4+int64(i)] = 0xFF, x
 	}
-	const span = 256 // a range begins at a multiple of the alignment, which is at most this
+	const span = 256 // bytes; a range begins at a multiple of the alignment, which is never larger
 	base := offset &^ (span - 1)
 	var params []byte
 	for _, w := range []uint32{uint32(offset-base) / 4, binary.LittleEndian.Uint32(mask[:]), binary.LittleEndian.Uint32(bits[:])} {

@@ -21,21 +21,21 @@ import (
 type pipeline struct {
 	c       C.lwg_pipeline
 	slots   []slot
-	params  C.uint32_t // LWG_PARAMS_…
-	aliased bool       // all of its storage buffers are read-write
-	lanes   uint64     // invocations of a workgroup
+	params  C.uint32_t // how parameters reach the shader: LWG_PARAMS_…
+	aliased bool       // whether all of its storage buffers are read-write
+	lanes   uint64     // number of invocations in a workgroup
 }
 
 // slot is a binding of a pipeline.
 type slot struct {
 	number  uint32
 	uniform bool
-	write   bool   // the shader may write it
-	least   uint32 // bytes the shader's block has
+	write   bool   // whether the shader may write the buffer
+	least   uint32 // size of the shader's block in bytes: the smallest range that may be bound
 	decl    *spv.Binding
 }
 
-// The ways to use a buffer that exclude one another.
+// The uses of a buffer. One dispatch can make only one of these uses of a buffer.
 const (
 	useRead = iota
 	useWrite
@@ -53,9 +53,9 @@ func (s *slot) use() int {
 	return useRead
 }
 
-// aliasing is the variant of a pipeline. WebGPU takes a buffer that one dispatch both
-// reads and writes only if all of its bindings are read-write. A module that is used
-// so has a second pipeline, which is aliased.
+// aliasing is the variant of a pipeline. If one dispatch reads and writes the same
+// buffer, WebGPU requires that all bindings of that buffer are read-write. A module that
+// is used in this manner has a second, aliased pipeline.
 type aliasing bool
 
 // Prepare compiles a module without running it, so that its first dispatch
@@ -72,8 +72,8 @@ func (d *Device) Prepare(m *spv.Module) (err error) {
 	})
 }
 
-// pipeline returns the pipeline of a module that the device can run. It compiles the
-// module the first time. The caller is an operation and does not hold the lock.
+// pipeline returns the pipeline of a module, and compiles the module the first time. The
+// caller has begun an operation of the device and does not hold the lock.
 func (d *Device) pipeline(m *spv.Module, aliased aliasing) (*pipeline, error) {
 	return d.pipes.Get(&d.info, m, aliased, func() (*pipeline, error) {
 		p := &pipeline{aliased: bool(aliased), lanes: uint64(m.LocalSize[0]) * uint64(m.LocalSize[1]) * uint64(m.LocalSize[2])}
@@ -84,7 +84,7 @@ func (d *Device) pipeline(m *spv.Module, aliased aliasing) (*pipeline, error) {
 	})
 }
 
-// compile fills in p. What it has made is destroyed if it fails.
+// compile fills in p. If it fails, it destroys what it has made.
 func (d *Device) compile(p *pipeline, m *spv.Module) error {
 	storage := 0
 	for i := range m.Bindings {
@@ -122,8 +122,8 @@ func (d *Device) compile(p *pipeline, m *spv.Module) error {
 	return d.build(p, gpu.Label(m), l.Code, len(l.Code)/4)
 }
 
-// build makes the pipeline of a source: SPIR-V of so many words, or WGSL with
-// words 0 and a zero byte at the end.
+// build makes the pipeline of a source. The source is SPIR-V with the given number of
+// words, or WGSL with words 0 and a zero byte at the end.
 func (d *Device) build(p *pipeline, name string, code []byte, words int) error {
 	slots := make([]C.lwg_slot, len(p.slots)+1)
 	for i, s := range p.slots {
@@ -158,8 +158,8 @@ func (p *pipeline) destroy() {
 	C.lwg_pipeline_destroy(&p.c)
 }
 
-// explain makes one line of the library's text, which is a tree of causes in
-// several, and leaves out the lines that only draw it.
+// explain turns the library's text into one line. That text is a tree of causes, with
+// several lines; explain leaves out the lines that only draw the tree.
 func explain(text string) string {
 	var parts []string
 	for line := range strings.Lines(text) {

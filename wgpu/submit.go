@@ -18,31 +18,36 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// A batch goes to the device once it holds this much: flushCount commands before
-// the next list, or flushWork invocations if the device has nothing else to do.
+// These bounds say when a batch goes to the device.
 const (
-	flushCount  = 256
-	flushWork   = 1 << 18
-	maxInflight = 4 // submissions under way; none on CPU drivers, which make the next one wait
+	// flushCount is a number of commands. A batch with as many is submitted before the
+	// next list is recorded.
+	flushCount = 256
+	// flushWork is a number of invocations. A batch with as many is submitted if the
+	// device has nothing else to do.
+	flushWork = 1 << 18
+	// maxInflight is how many submissions may be unfinished. On CPU drivers it is not
+	// used: there a submission waits for the one before it.
+	maxInflight = 4
 )
 
-// batch is what is recorded and not yet submitted.
+// batch is the work that is recorded and not yet submitted.
 type batch struct {
-	seq    uint64
-	cmds   []C.lwg_cmd
-	sets   []C.lwg_set
-	binds  []C.lwg_bind
-	params []byte
-	pins   []gpu.Handle
-	work   uint64
-	doomed int64 // bytes of freed buffers that end with it
+	seq    uint64       // number of the batch, counted from 1
+	cmds   []C.lwg_cmd  // commands, in order
+	sets   []C.lwg_set  // bind groups of the commands
+	binds  []C.lwg_bind // bindings of the bind groups
+	params []byte       // parameters of the commands, each aligned
+	pins   []gpu.Handle // buffers that must not be released before the submission
+	work   uint64       // number of invocations of all commands
+	doomed int64        // bytes of freed buffers that are released with the batch
 }
 
-// flight is a submission under way.
+// flight is a submission that may not be finished.
 type flight struct {
 	c      *C.lwg_flight
-	seq    uint64
-	doomed int64 // bytes of buffers that end with it
+	seq    uint64 // number of its batch
+	doomed int64  // bytes of freed buffers that are released with the batch
 }
 
 func (f *flight) destroy() {
@@ -50,7 +55,7 @@ func (f *flight) destroy() {
 	objects.flights.Add(-1)
 }
 
-// scratch is what one Submit works in.
+// scratch is the memory of the host that one Submit needs.
 type scratch = device.Scratch[*pipeline, use]
 
 // use is a binding of a dispatch.
@@ -83,7 +88,7 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 		if err := d.makeRoom(context.Background()); err != nil {
 			return err
 		}
-		d.flush() // an error of it is not of this list
+		d.flush() // its error does not belong to this list
 	}
 	for {
 		for i := range list {
@@ -95,7 +100,7 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 			return err
 		}
 		if !d.beingRead(s) {
-			break // and mu is held from here to the end: no one frees a buffer
+			break // the lock is held from here to the end, so that nobody frees a buffer
 		}
 		d.life.Changed.Wait()
 		s.Uses = s.Uses[:0]
@@ -135,8 +140,8 @@ func (d *Device) compileAll(s *scratch, list []gpu.Dispatch) error {
 	return nil
 }
 
-// aliases reports whether a buffer is bound both to be written and to be only
-// read.
+// aliases reports whether a buffer has a binding that may write it and another one that
+// only reads it.
 func (p *pipeline) aliases(binds []gpu.Binding) bool {
 	for i, w := range p.slots {
 		if !w.write || int(w.number) >= len(binds) {
@@ -151,7 +156,7 @@ func (p *pipeline) aliases(binds []gpu.Binding) bool {
 	return false
 }
 
-// gather finds the buffers of the list, and checks what WebGPU asks besides.
+// gather finds the buffers of the list, and checks what only WebGPU requires.
 func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 	for i := range list {
 		p := s.Pipes[i]
@@ -190,8 +195,8 @@ func (d *Device) gather(s *scratch, list []gpu.Dispatch) error {
 	return nil
 }
 
-// conflict refuses a buffer that is bound as a uniform buffer and, in the same
-// dispatch, as one that its pipeline may write.
+// conflict returns an error if a dispatch binds a buffer as a uniform buffer and also as
+// a buffer that its pipeline may write.
 func (p *pipeline) conflict(m *spv.Module, uses []use) error {
 	for i, u := range p.slots {
 		for j, w := range p.slots {
@@ -204,8 +209,8 @@ func (p *pipeline) conflict(m *spv.Module, uses []use) error {
 	return nil
 }
 
-// beingRead reports whether the list would write a buffer in the middle of a
-// Read of several parts.
+// beingRead reports whether the list would write a buffer while a Read copies it in
+// several parts.
 func (d *Device) beingRead(s *scratch) bool {
 	for i := range s.Uses {
 		if s.Uses[i].write && s.Uses[i].buf.reads > 0 {
@@ -222,7 +227,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 		if u := uses[i].buf; u.used != b.seq && !d.isDummy(u) {
 			u.used = b.seq
 			h := x.Bindings[p.slots[i].number].Buffer
-			if _, err := d.table.Pin(h); err == nil { // live since gather
+			if _, err := d.table.Pin(h); err == nil { // gather has found the buffer alive
 				b.pins = append(b.pins, h)
 			}
 		}
@@ -239,7 +244,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 	b.work += min(x.Count(), 1<<32) * p.lanes
 }
 
-// param appends parameters and returns where they begin.
+// param appends parameters and returns the byte at which they begin.
 func (d *Device) param(params []byte) C.uint32_t {
 	b := &d.rec
 	at := (int64(len(b.params)) + d.paramAlign - 1) &^ (d.paramAlign - 1)
@@ -250,8 +255,8 @@ func (d *Device) param(params []byte) C.uint32_t {
 	return C.uint32_t(at)
 }
 
-// set returns the index of a bind group for the uses: the last one made, if it
-// fits, else a new one.
+// set returns the index of a bind group for the uses. It takes the last one if that has
+// the same bindings, and else makes a new one.
 func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 	b := &d.rec
 	first := len(b.binds)
@@ -269,9 +274,9 @@ func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
 	return C.uint32_t(len(b.sets) - 1)
 }
 
-// flush submits what is recorded and written, and returns the number of the
-// last batch there is, and what went wrong with it, which is also kept for the
-// next Sync or Read. The caller holds the lock throughout.
+// flush submits the recorded commands and the queued writes. It returns the number of
+// the last batch and the error of its submission. The next Sync or Read returns that
+// error too. The caller holds the lock.
 func (d *Device) flush() (uint64, error) {
 	b := &d.rec
 	if len(b.cmds) == 0 && d.queued == 0 {
@@ -301,8 +306,9 @@ func (d *Device) flushOwn() (uint64, error) {
 	return seq, err
 }
 
-// makeRoom waits until a submission does not have to: drivers that run on the
-// CPU hold it up, and with it all who want mu, until the one before is done.
+// makeRoom waits until a submission will not block. On drivers that run on the CPU a
+// submission blocks until the one before it is done, and everyone who needs the lock
+// would wait too.
 func (d *Device) makeRoom(ctx context.Context) error {
 	most := maxInflight
 	if d.info.Kind == gpu.CPU {
@@ -364,7 +370,7 @@ func (d *Device) takeFlight() *flight {
 	return &flight{c: C.lwg_flight_new()}
 }
 
-// retire takes note of all flights that are done. The caller holds the lock.
+// retire removes the flights that are done from the list. The caller holds the lock.
 func (d *Device) retire() {
 	n := 0
 	for n < len(d.inflight) && C.lwg_wait(d.c, d.inflight[n].c, 0) != 0 {
@@ -379,8 +385,8 @@ func (d *Device) retire() {
 	d.life.Changed.Broadcast()
 }
 
-// wait waits until batch seq is done, the device is lost, or ctx ends. The
-// caller holds mu, and is without it meanwhile.
+// wait waits until batch seq is done, the device is lost, or ctx ends. The caller holds
+// the lock. wait releases it while it waits, and holds it again when it returns.
 func (d *Device) wait(ctx context.Context, seq uint64) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -390,13 +396,13 @@ func (d *Device) wait(ctx context.Context, seq uint64) error {
 			return nil
 		}
 		if d.checkLost() != nil {
-			return nil // what was under way is in failed
+			return nil // the error is kept as the failure of the work
 		}
 		if !d.polling {
 			d.polling = true
 			if ctx.Done() == nil {
 				d.poll()
-			} else { // the library's wait cannot be interrupted
+			} else { // a goroutine waits, because the library's wait cannot be interrupted
 				go func() {
 					d.life.Lock()
 					defer d.life.Unlock()

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// queuedBytes is how much may be written before it is submitted: the library
-	// holds a copy until then.
+	// queuedBytes is how many bytes may be written before they are submitted. The
+	// library holds a copy of them until then.
 	queuedBytes = 32 << 20
-	// stagingBytes is the most a read copies at once, and stagingKept what may
-	// lie idle for the next one.
+	// stagingBytes is the most bytes that a read copies at once. stagingKept is how many
+	// bytes of unused staging buffers are kept for later reads.
 	stagingBytes = 32 << 20
 	stagingKept  = 64 << 20
 )
 
-// Write copies data into the buffer from offset on. It has taken its copy when
-// it returns; the copy is queued behind the work submitted so far.
+// Write copies data into the buffer from offset on. The caller may change data as soon
+// as Write returns. The write takes effect after the work submitted so far.
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
-// ctx.Err(); nothing is written then.
+// ctx.Err(). After an error nothing is written.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
 	if err := d.life.Begin(); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 			return err
 		}
 	}
-	// What is queued runs before what is recorded, and a Read in parts is not to
-	// see it half-way.
+	// A queued write runs before recorded commands, and a Read in several parts must not
+	// see half of it.
 	for b.used == d.rec.seq || b.reads > 0 {
 		if b.reads > 0 {
 			if err := d.life.Wait(ctx); err != nil {
@@ -61,10 +61,10 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 			return err
 		}
 		if b.used == d.rec.seq {
-			d.flush() // its error is of earlier work
+			d.flush() // its error belongs to earlier work
 		}
 	}
-	last := offset+int64(len(data)) == b.size // zeros follow into the padding
+	last := offset+int64(len(data)) == b.size // then zeros fill the rest of the last word
 	if n := int(min(int64(len(data)), -offset&3)); n > 0 {
 		first := data[:n:n]
 		if offset, data = offset+int64(n), data[n:]; last && len(data) == 0 {
@@ -100,7 +100,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	return nil
 }
 
-// queue hands whole words to the library.
+// queue gives whole words to the library.
 func (d *Device) queue(b *buffer, offset int64, data []byte) error {
 	C.lwg_write(d.c, b.handle, C.uint64_t(offset), unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
 	d.queued += int64(len(data))
@@ -108,12 +108,12 @@ func (d *Device) queue(b *buffer, offset int64, data []byte) error {
 	return d.libraryError("write")
 }
 
-// staging is a buffer the host can map to read.
+// staging is a buffer that the host can map and read.
 type staging struct {
 	handle unsafe.Pointer
-	size   int64
-	used   uint64 // last batch that copies to it
-	busy   bool
+	size   int64  // bytes
+	used   uint64 // number of the last batch that copies into it
+	busy   bool   // whether a read uses it now
 }
 
 func (s *staging) destroy() {
@@ -145,7 +145,7 @@ func (d *Device) putStaging(s *staging) {
 	d.trimStaging()
 }
 
-// trimStaging drops the oldest idle ones beyond stagingKept.
+// trimStaging releases the oldest unused staging buffers beyond stagingKept bytes.
 func (d *Device) trimStaging() {
 	idle := int64(0)
 	for i := len(d.staging) - 1; i >= 0; i-- {
@@ -192,10 +192,10 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return d.takeError()
 }
 
-// readPart reads what fits a staging buffer.
+// readPart reads a part that fits into one staging buffer.
 func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []byte) error {
-	// First for what is under way: a submission behind it might block, and a copy
-	// that nobody waits for would be wasted.
+	// Wait first for the work that was submitted before. A submission now might block
+	// behind it, and a copy that nobody waits for would be wasted.
 	if err := d.wait(ctx, d.rec.seq); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (d *Device) readPart(ctx context.Context, b *buffer, offset int64, dst []by
 	}
 	defer d.putStaging(s)
 	s.used = d.rec.seq
-	b.used = d.rec.seq // a write after this one must not come before the copy
+	b.used = d.rec.seq // a later write must not take effect before this copy
 	d.rec.cmds = append(d.rec.cmds, C.lwg_cmd{kind: C.LWG_COPY, a: b.handle, b: s.handle, src: C.uint64_t(from), size: C.uint64_t(n)})
 	seq, err := d.flushOwn()
 	if err != nil {

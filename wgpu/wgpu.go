@@ -1,30 +1,29 @@
-// Package wgpu is gpu.Device over WebGPU: by wgpu-native, which stands on
-// Vulkan, Metal, Direct3D 12 or OpenGL. It runs the same SPIR-V as package vk,
-// rewritten by spv.Lower.
+// Package wgpu is a gpu.Device over WebGPU. It uses wgpu-native, which runs on Vulkan,
+// Metal, Direct3D 12 or OpenGL. It runs the same SPIR-V as package vk, rewritten by
+// spv.Lower.
 //
-// The native library is linked into the program and adds some 40 MB to it. Built
-// with the tag nowgpu, or without cgo, the package has no WebGPU in it and Open
-// says so.
+// The native library is linked into the program and adds some 40 MB to it. If the
+// program is built with the tag nowgpu, or without cgo, the package contains no WebGPU,
+// and Open returns an error that says so.
 //
 // # What WebGPU lacks
 //
-// Texel buffers, which therefore become storage buffers; and numbers of 8, 16 or
-// 64 bits in shaders, f64, subgroups, and with this version of the library atomics
-// in SPIR-V (WGSL has them). A kernel that needs one of these is refused with ErrUnsupported,
-// and so is SPIR-V with a construct that the library cannot read; the text
-// names it.
+// WebGPU has no texel buffers; they become storage buffers. Shaders have no subgroups, no
+// f64, and no numbers of 8, 16 or 64 bits. This version of the library reads no atomics
+// from SPIR-V, although WGSL has them. A kernel that needs one of these is refused with
+// ErrUnsupported. So is SPIR-V with a construct that the library cannot read; the text
+// of the error names the construct.
 //
 // # Memory
 //
-// Each buffer is a buffer of WebGPU. WebGPU does not say how much memory there
-// is, so Info.Memory is 0. Writes are queued; reads copy by way of a mapped
-// buffer.
+// Each buffer is a buffer of WebGPU. WebGPU does not say how much memory the device has,
+// so Info.Memory is 0. Writes are queued. Reads copy to a buffer that the host can map.
 //
 // # Batches
 //
-// Submit records into a batch, which goes to the device when it is worth a
-// submission, when a Read, Sync or Close needs it, or when it is full. The
-// library orders dispatches that touch the same buffer.
+// Submit records into a batch. The batch goes to the device when it is large enough, or
+// when a Read, Sync or Close needs its results. The library orders dispatches that use
+// the same buffer.
 package wgpu
 
 import (
@@ -33,23 +32,23 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// LogEnv is the environment variable that lets the native library write to
-// standard error: error, warn, info, debug or trace. Without it nothing is
-// written.
+// LogEnv names an environment variable. It lets the native library write messages to
+// standard error, from this level on: error, warn, info, debug or trace. If it is not
+// set, the library writes nothing.
 const LogEnv = "LATHE_WGPU_LOG"
 
-// APIEnv is the environment variable that restricts the graphics APIs that
-// adapters are looked for on: vulkan, metal, dx12, gl, separated by commas.
-// Without it all but gl are tried, and gl where those have no adapter.
+// APIEnv names an environment variable. It lists the graphics APIs on which to look for
+// adapters: vulkan, metal, dx12, gl, separated by commas. If it is not set, gl is tried
+// only where the others have no adapter.
 const APIEnv = "LATHE_WGPU_API"
 
-// Options are what Open may be told. The zero value is the usual choice.
+// Options are the settings of Open. The zero value is the usual choice.
 type Options struct {
 	// Device selects an adapter as gpu.Choose does: index, part of the name.
 	// Empty means the environment variable LATHE_DEVICE, else the best.
 	Device string
-	// CloseTimeout is how long Close waits for work, which a shader without end
-	// keeps it from for ever; 0 means gpu.DefaultCloseTimeout, less than 0 no bound.
+	// CloseTimeout is how long Close waits for submitted work, which may never end. 0
+	// means gpu.DefaultCloseTimeout. Below 0 there is no bound.
 	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
 	// was found; nil writes them to standard error. It must not call the device.
@@ -58,9 +57,9 @@ type Options struct {
 
 // Report is what Probe found out about WebGPU on this machine.
 type Report struct {
-	Built   bool              // false where the program was built without WebGPU
-	Version string            // of the binding that brings the native library, such as "v0.23.0"
-	Env     map[string]string // environment variables in force
-	Devices []gpu.Info        // adapters, as List gives them
-	Error   error             // what List would return; nil if there is an adapter
+	Built   bool              // whether the program was built with WebGPU
+	Version string            // version of the Go binding that brings the native library, such as "v0.23.0"
+	Env     map[string]string // the environment variables that are set and have an effect
+	Devices []gpu.Info        // the adapters, as List returns them
+	Error   error             // the error that List would return, nil if there is an adapter
 }
