@@ -10,51 +10,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
-// added are the operations, each of two files by their paths.
-var added = map[string]map[string]string{
-	"cube": {
-		"shaders/math/cube.comp": `// The third power.
-#version 450
-#extension GL_GOOGLE_include_directive : require
-#include "lib/unary.glsl"
+// added are the operations. The files of each are in testdata, in a folder of its name,
+// and go to the same paths in the tree.
+var added = []string{"cube", "reduce_magnitude", "box"}
 
-REAL apply(REAL x) { return x * x * x; }
-`,
-		"ops/cube.go": `package ops
-
-import (
-	"github.com/lathe-gpu/lathe/internal/families/elementwise"
-	"github.com/lathe-gpu/lathe/spec"
-)
-
-// Cube is the third power of each element.
-type Cube struct{}
-
-// Spec returns the declaration.
-func (Cube) Spec() *spec.Op { return cubeOp }
-
-var cubeOp = elementwise.DefineUnary[Cube](elementwise.Unary{
-	Name: "cube", Shader: "math/cube",
-	Doc:  "The third power of each element.",
-	F:    func(x float64) float64 { return x * x * x },
-	Ulps: 2,
-	Why:  "two products are rounded", Low: -4, High: 4, Flops: 2,
-})
-`,
-	},
-}
-
-// TestTwoFiles adds operations to a copy of the tree. The tool that compiles shaders and
-// the command must find them with no further change, and lathe verify must compute them
-// and find them right.
+// TestTwoFiles adds a function of one element, a reduction and a filter of three by three
+// pixels to a copy of the tree, each by two files. The tools must find them with no
+// further change. Lathe verify must compute them and find them right, and a program must
+// be able to call the methods that are generated.
 func TestTwoFiles(t *testing.T) {
 	if !testlevel.IsFull() {
-		t.Skip("it builds a copy of the tree, which takes a minute; LATHE_TEST=full runs it")
+		t.Skip("it builds much of the tree anew; LATHE_TEST=full runs it")
 	}
 	for _, tool := range []string{"glslc", "spirv-opt"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -65,57 +37,83 @@ func TestTwoFiles(t *testing.T) {
 		}
 	}
 	root := t.TempDir()
-	if err := copyTree(root, filepath.Join("..", "..")); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for name, files := range added {
+	copyTree(t, root, filepath.Join("..", ".."))
+	var shaders []string
+	for _, name := range added {
+		files := copyTree(t, root, filepath.Join("testdata", name))
 		if len(files) != 2 {
-			t.Errorf("%s is %d files", name, len(files))
+			t.Errorf("%s is %d files, not two: %v", name, len(files), files)
 		}
-		names = append(names, name)
-		for path, text := range files {
-			if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
+		for _, f := range files {
+			if strings.HasSuffix(f, ".comp") {
+				shaders = append(shaders, filepath.ToSlash(f))
 			}
 		}
 	}
-	slices.Sort(names)
-	run := func(args ...string) []byte {
+	copyTree(t, filepath.Join(root, "cmd", "newop"), filepath.Join("testdata", "program"))
+	runWith := func(env []string, args ...string) []byte {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		var stdout, stderr bytes.Buffer
-		cmd.Dir, cmd.Stdout, cmd.Stderr = root, &stdout, &stderr
+		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, root, &stdout, &stderr
 		if err := cmd.Run(); err != nil {
-			t.Fatalf("go %v: %v\n%s%s", args, err, &stdout, &stderr)
+			t.Fatalf("%v: %v\n%s%s", args, err, &stdout, &stderr)
 		}
 		return stdout.Bytes()
 	}
-	// With trimpath the directory is no part of what Go's build cache goes by.
-	run("run", "-trimpath", "-tags", "nowgpu", "./tools/genspirv")
-	for _, name := range names {
-		text := run("run", "-trimpath", "-tags", "nowgpu", "./cmd/lathe", "verify", "--no-cache", "--backend", "vk", "--op", name, "--json")
-		var report struct {
-			Rows []struct{ Op, Status string }
+	run := func(args ...string) []byte {
+		t.Helper()
+		return runWith(nil, args...)
+	}
+	// build builds commands. With trimpath the directory is no part of what Go's build
+	// cache goes by. Bin is not in the copy, so it is free.
+	build := func(commands ...string) {
+		t.Helper()
+		run(append([]string{"go", "build", "-trimpath", "-tags", "nowgpu", "-o", "bin/"}, commands...)...)
+	}
+	bin := func(name string) string { return filepath.Join(root, "bin", name) }
+	build("./tools/genspirv", "./tools/genapi", "./tools/opsdoc")
+	run(append([]string{bin("genspirv")}, shaders...)...)
+	run(bin("genapi"))
+	run(bin("opsdoc"))
+	// Each kernel must be claimed by an operation. Where it finds no compiler, this check
+	// does not compile everything again.
+	runWith([]string{"PATH="}, bin("genspirv"), "-check")
+
+	build("./cmd/lathe", "./cmd/newop")
+	args := []string{bin("lathe"), "verify", "--no-cache", "--backend", "vk", "--json"}
+	for _, name := range added {
+		args = append(args, "--op", name)
+	}
+	text := run(args...)
+	var report struct {
+		Rows []struct{ Op, Status string }
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	passed := map[string]int{}
+	for _, r := range report.Rows {
+		if r.Status == "pass" {
+			passed[r.Op]++
 		}
-		if err := json.Unmarshal(text, &report); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, text)
+	}
+	for _, name := range added {
+		if passed[name] < 10 {
+			t.Errorf("%s: %d cases passed\n%s", name, passed[name], text)
 		}
-		passed := 0
-		for _, r := range report.Rows {
-			if r.Op == name && r.Status == "pass" {
-				passed++
-			}
-		}
-		if passed < 10 {
-			t.Errorf("%s: %d cases passed\n%s", name, passed, text)
-		}
+	}
+	if got, want := string(run(bin("newop"))), "[1 -27 8] [27]\n"; got != want {
+		t.Errorf("the program that calls the generated methods prints %q, want %q", got, want)
 	}
 }
 
-// copyTree copies the files of the module, without those of version control.
-func copyTree(to, from string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+// copyTree copies the files below a folder, without those of version control and what the
+// Makefile builds, and returns their paths in it.
+func copyTree(t *testing.T, to, from string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -136,6 +134,11 @@ func copyTree(to, from string) error {
 		if err != nil {
 			return err
 		}
+		files = append(files, name)
 		return os.WriteFile(target, data, 0o666)
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
