@@ -5,17 +5,12 @@
 // may have any strides; what lies outside of them counts as zeros. The result is in
 // the arithmetic's type, and with WIDE_A so is A.
 //
-//lathe:variant f32 F32 SIDE=8 EDGE=8
-//lathe:variant f16 F16 SIDE=8 EDGE=8
-//lathe:variant bf16 BF16 SIDE=8 EDGE=8
-//lathe:variant f16.wide F16 SIDE=8 EDGE=8 WIDE_A
-//lathe:variant bf16.wide BF16 SIDE=8 EDGE=8 WIDE_A
+//lathe:dtypes f32 f16 bf16
+//lathe:variant * SIDE=8 EDGE=8
+//lathe:variant {f16,bf16}.wide SIDE=8 EDGE=8 WIDE_A
+//lathe:variant *.large SIDE=8 EDGE=16
+//lathe:variant {f16,bf16}.wide.large SIDE=8 EDGE=16 WIDE_A
 //lathe:variant f64 F64 SIDE=4 EDGE=8
-//lathe:variant f32.large F32 SIDE=8 EDGE=16
-//lathe:variant f16.large F16 SIDE=8 EDGE=16
-//lathe:variant bf16.large BF16 SIDE=8 EDGE=16
-//lathe:variant f16.wide.large F16 SIDE=8 EDGE=16 WIDE_A
-//lathe:variant bf16.wide.large BF16 SIDE=8 EDGE=16 WIDE_A
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

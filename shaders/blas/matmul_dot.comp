@@ -3,12 +3,9 @@
 // invocation makes ROWS rows of C, WAYS columns at a time; the vectors are the same for
 // all invocations of a workgroup, and a texel of them serves all rows.
 //
-//lathe:variant f32 F32 TEXEL ROWS=1 WAYS=4
-//lathe:variant f16 F16 TEXEL ROWS=1 WAYS=4
-//lathe:variant bf16 BF16 TEXEL ROWS=1 WAYS=4
-//lathe:variant f32.one F32 TEXEL ROWS=8 WAYS=1
-//lathe:variant f16.one F16 TEXEL ROWS=8 WAYS=1
-//lathe:variant bf16.one BF16 TEXEL ROWS=8 WAYS=1
+//lathe:dtypes f32 f16 bf16
+//lathe:variant * TEXEL ROWS=1 WAYS=4
+//lathe:variant *.one TEXEL ROWS=8 WAYS=1
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -3,16 +3,10 @@
 // of a run: whole rows of the result follow each other without gaps and are one
 // run, pieces of rows are one each. The rows of the parts have whole texels.
 //
-//lathe:variant f32 F32
-//lathe:variant f32.texel F32 TEXEL
-//lathe:variant f16 F16
-//lathe:variant f16.texel F16 TEXEL
-//lathe:variant bf16 BF16
-//lathe:variant bf16.texel BF16 TEXEL
-//lathe:variant f32.flat F32 TEXEL FLAT
-//lathe:variant f16.flat F16 TEXEL FLAT
-//lathe:variant bf16.flat BF16 TEXEL FLAT
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant *
+//lathe:variant {f32,f16,bf16}.texel TEXEL
+//lathe:variant {f32,f16,bf16}.flat TEXEL FLAT
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

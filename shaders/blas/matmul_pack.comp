@@ -2,11 +2,9 @@
 // with zeros to the right and below: what the products of CPU drivers read. FLAT is
 // for rows of whole packs, of which none are filled up.
 //
-//lathe:variant f32 F32 TEXEL
-//lathe:variant f16 F16 TEXEL
-//lathe:variant bf16 BF16 TEXEL
-//lathe:variant f16.flat F16 TEXEL FLAT
-//lathe:variant bf16.flat BF16 TEXEL FLAT
+//lathe:dtypes f32 f16 bf16
+//lathe:variant * TEXEL
+//lathe:variant {f16,bf16}.flat TEXEL FLAT
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

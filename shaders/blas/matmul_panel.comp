@@ -7,24 +7,21 @@
 // ADD is C += A·B: kernels of their own, because drivers that run both sides of a
 // branch would load C and store it twice in all.
 //
-//lathe:variant f32.row F32 TEXEL ROWS=1 COLS=2
-//lathe:variant f32.row.add F32 TEXEL ROWS=1 COLS=2 ADD
-//lathe:variant f16.row F16 TEXEL ROWS=1 COLS=1
-//lathe:variant f16.row.add F16 TEXEL ROWS=1 COLS=1 ADD
-//lathe:variant bf16.row BF16 TEXEL ROWS=1 COLS=1
-//lathe:variant bf16.row.add BF16 TEXEL ROWS=1 COLS=1 ADD
-//lathe:variant f32.long F32 TEXEL ROWS=1 COLS=16
-//lathe:variant f32.long.add F32 TEXEL ROWS=1 COLS=16 ADD
-//lathe:variant f16.long F16 TEXEL ROWS=1 COLS=8
-//lathe:variant f16.long.add F16 TEXEL ROWS=1 COLS=8 ADD
-//lathe:variant bf16.long BF16 TEXEL ROWS=1 COLS=8
-//lathe:variant bf16.long.add BF16 TEXEL ROWS=1 COLS=8 ADD
-//lathe:variant f32 F32 TEXEL ROWS=8 COLS=2
-//lathe:variant f32.add F32 TEXEL ROWS=8 COLS=2 ADD
-//lathe:variant f32.tall F32 TEXEL ROWS=32 COLS=2
-//lathe:variant f32.tall.add F32 TEXEL ROWS=32 COLS=2 ADD
-//lathe:variant f32.wide F32 TEXEL ROWS=16 COLS=4
-//lathe:variant f32.wide.add F32 TEXEL ROWS=16 COLS=4 ADD
+//lathe:dtypes f32 f16 bf16
+//lathe:variant {f32}.row TEXEL ROWS=1 COLS=2
+//lathe:variant {f32}.row.add TEXEL ROWS=1 COLS=2 ADD
+//lathe:variant {f16,bf16}.row TEXEL ROWS=1 COLS=1
+//lathe:variant {f16,bf16}.row.add TEXEL ROWS=1 COLS=1 ADD
+//lathe:variant {f32}.long TEXEL ROWS=1 COLS=16
+//lathe:variant {f32}.long.add TEXEL ROWS=1 COLS=16 ADD
+//lathe:variant {f16,bf16}.long TEXEL ROWS=1 COLS=8
+//lathe:variant {f16,bf16}.long.add TEXEL ROWS=1 COLS=8 ADD
+//lathe:variant {f32} TEXEL ROWS=8 COLS=2
+//lathe:variant {f32}.add TEXEL ROWS=8 COLS=2 ADD
+//lathe:variant {f32}.tall TEXEL ROWS=32 COLS=2
+//lathe:variant {f32}.tall.add TEXEL ROWS=32 COLS=2 ADD
+//lathe:variant {f32}.wide TEXEL ROWS=16 COLS=4
+//lathe:variant {f32}.wide.add TEXEL ROWS=16 COLS=4 ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

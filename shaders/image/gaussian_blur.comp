@@ -11,16 +11,13 @@
 // takes the alpha from the image itself: where that is not opaque, and is to weigh,
 // the kernels of gaussian_blur_alpha then write the image once more.
 //
-//lathe:variant u8.first U8 DST_MID ROWS=8 TAPS=4
-//lathe:variant u8.second U8 SRC_MID ROWS=8 TAPS=4
-//lathe:variant u8.first.texel U8 TEXEL DST_MID ROWS=8 TAPS=4
-//lathe:variant u8.second.texel U8 TEXEL SRC_MID ROWS=8 TAPS=4
-//lathe:variant u8.first.short.texel U8 TEXEL DST_MID ROWS=4 RADIUS=9
-//lathe:variant u8.second.short.texel U8 TEXEL SRC_MID ROWS=4 RADIUS=9
-//lathe:variant f32.first F32 DST_MID ROWS=8 TAPS=4
-//lathe:variant f32.second F32 SRC_MID ROWS=8 TAPS=4
-//lathe:variant f32.first.texel F32 TEXEL DST_MID ROWS=8 TAPS=4
-//lathe:variant f32.second.texel F32 TEXEL SRC_MID ROWS=8 TAPS=4
+//lathe:dtypes u8 f32
+//lathe:variant *.first DST_MID ROWS=8 TAPS=4
+//lathe:variant *.second SRC_MID ROWS=8 TAPS=4
+//lathe:variant *.first.texel TEXEL DST_MID ROWS=8 TAPS=4
+//lathe:variant *.second.texel TEXEL SRC_MID ROWS=8 TAPS=4
+//lathe:variant {u8}.first.short.texel TEXEL DST_MID ROWS=4 RADIUS=9
+//lathe:variant {u8}.second.short.texel TEXEL SRC_MID ROWS=4 RADIUS=9
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

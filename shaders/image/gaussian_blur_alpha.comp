@@ -8,14 +8,11 @@
 // that it is made of is opaque: away from what is transparent a picture is blurred
 // to the same bits as if it were opaque.
 //
-//lathe:variant u8.first U8 DST_WIDE ROWS=8 TAPS=4
-//lathe:variant u8.second U8 SRC_WIDE ROWS=8 TAPS=4
-//lathe:variant u8.first.texel U8 TEXEL DST_WIDE ROWS=8 TAPS=4
-//lathe:variant u8.second.texel U8 TEXEL SRC_WIDE ROWS=8 TAPS=4
-//lathe:variant f32.first F32 DST_WIDE ROWS=8 TAPS=4
-//lathe:variant f32.second F32 SRC_WIDE ROWS=8 TAPS=4
-//lathe:variant f32.first.texel F32 TEXEL DST_WIDE ROWS=8 TAPS=4
-//lathe:variant f32.second.texel F32 TEXEL SRC_WIDE ROWS=8 TAPS=4
+//lathe:dtypes u8 f32
+//lathe:variant *.first DST_WIDE ROWS=8 TAPS=4
+//lathe:variant *.second SRC_WIDE ROWS=8 TAPS=4
+//lathe:variant *.first.texel TEXEL DST_WIDE ROWS=8 TAPS=4
+//lathe:variant *.second.texel TEXEL SRC_WIDE ROWS=8 TAPS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -4,10 +4,9 @@
 // on a CPU driver each parameter is loaded lane by lane, which costs as much as
 // the arithmetic of a pack.
 //
-//lathe:variant u8 U8
-//lathe:variant u8.texel U8 TEXEL WG=256 PACKS=4
-//lathe:variant f32 F32
-//lathe:variant f32.texel F32 TEXEL WG=256 PACKS=4
+//lathe:dtypes u8 f32
+//lathe:variant *
+//lathe:variant *.texel TEXEL WG=256 PACKS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

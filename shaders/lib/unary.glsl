@@ -1,13 +1,9 @@
 // A map over contiguous elements. The including file defines apply; it has the
 // variants below unless it declares its own.
 //
-//lathe:variant f32 F32
-//lathe:variant f32.texel F32 TEXEL
-//lathe:variant f16 F16
-//lathe:variant f16.texel F16 TEXEL
-//lathe:variant bf16 BF16
-//lathe:variant bf16.texel BF16 TEXEL
-//lathe:variant f64 F64
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant *
+//lathe:variant {f32,f16,bf16}.texel TEXEL
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"

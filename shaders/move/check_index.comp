@@ -3,12 +3,10 @@
 // met, from the top. VALUE folds these into status word 0, and adds what is at that
 // position, the low word and the high one.
 //
-//lathe:variant i32 I32
-//lathe:variant i32.texel I32 TEXEL
-//lathe:variant i32.value I32 VALUE
-//lathe:variant i64 I64
-//lathe:variant i64.texel I64 TEXEL
-//lathe:variant i64.value I64 VALUE
+//lathe:dtypes i32 i64
+//lathe:variant *
+//lathe:variant *.texel TEXEL
+//lathe:variant *.value VALUE
 
 #version 450
 #extension GL_GOOGLE_include_directive : require

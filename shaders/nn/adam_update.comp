@@ -4,17 +4,10 @@
 // SEPARATE variants read and write different bindings, which may be the same
 // memory. A device may have but four buffers a kernel: the others work in place.
 //
-//lathe:variant f32 F32
-//lathe:variant f32.separate F32 SEPARATE
-//lathe:variant f32.texel F32 SEPARATE TEXEL
-//lathe:variant f16 F16
-//lathe:variant f16.separate F16 SEPARATE
-//lathe:variant f16.texel F16 SEPARATE TEXEL
-//lathe:variant bf16 BF16
-//lathe:variant bf16.separate BF16 SEPARATE
-//lathe:variant bf16.texel BF16 SEPARATE TEXEL
-//lathe:variant f64 F64
-//lathe:variant f64.separate F64 SEPARATE
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant *
+//lathe:variant *.separate SEPARATE
+//lathe:variant {f32,f16,bf16}.texel SEPARATE TEXEL
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/dtype.glsl"

@@ -3,8 +3,7 @@
 // the exponentials. A row without any, all its keys masked, is zeros. An
 // invocation makes four elements of a row.
 //
-//lathe:variant f32 F32
-//lathe:variant f64 F64
+//lathe:dtypes f32 f64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

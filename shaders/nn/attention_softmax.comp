@@ -7,14 +7,10 @@
 // Without a mask elements need not be read, so that one texel kernel does for all
 // dtypes; a branch would not do, for CPU drivers run both sides of it.
 //
-//lathe:variant f32 F32 MASKED
-//lathe:variant f32.texel F32 TEXEL
-//lathe:variant f32.masked.texel F32 TEXEL MASKED
-//lathe:variant f16 F16 MASKED
-//lathe:variant f16.masked.texel F16 TEXEL MASKED
-//lathe:variant bf16 BF16 MASKED
-//lathe:variant bf16.masked.texel BF16 TEXEL MASKED
-//lathe:variant f64 F64 MASKED
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant * MASKED
+//lathe:variant {f32}.texel TEXEL
+//lathe:variant {f32,f16,bf16}.masked.texel TEXEL MASKED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
