@@ -30,7 +30,7 @@ type fmaKernel struct {
 // matrices is Rate.DType of products of cooperative matrices.
 const matrices = "f16 matrices"
 
-// fmaKernels are those that a device can run.
+// fmaKernels returns the kernels that a device can run.
 func fmaKernels(info *gpu.Info) []*fmaKernel {
 	f := info.Features
 	groups := 256
@@ -135,7 +135,7 @@ func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 	return fma[tensor.F32.String()], nil
 }
 
-// close frees what the ceilings hold.
+// close frees the memory of the device that the ceilings use.
 func (c *Ceilings) close() error {
 	for _, k := range c.fma {
 		if err := k.free(); err != nil {
@@ -145,7 +145,7 @@ func (c *Ceilings) close() error {
 	return nil
 }
 
-// places is where operands lie.
+// places says where the operands of a call lie.
 func (b *bench) places(operands []exec.Operand) []exec.Place {
 	var places []exec.Place
 	for _, o := range operands {

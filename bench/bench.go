@@ -22,23 +22,23 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	Ops    []*spec.Op     // nil for every operation that is offered by name
-	DTypes []tensor.DType // nil for the one each operation is most used with
+	Ops    []*spec.Op     // the operations to measure; nil means all that are offered by name
+	DTypes []tensor.DType // the element types to measure; nil means the most usual one of each operation
 	// Keep, if set, says which calls to measure.
 	Keep  func(spec.BenchCase) bool
 	Quick bool // fewer repeats: a first look
 	// Plan says how calls are planned, for instance by exec.WithTuning.
 	Plan []exec.Option
-	// Beside, if set, is another device that makes the same calls in turns, such as
-	// the same hardware by another backend.
+	// Beside, if set, is another device, such as the same hardware by another backend.
+	// It makes the same calls in turns with the first one.
 	Beside gpu.Device
 	Seed   uint64
-	// Progress is told what comes next.
+	// Progress, if set, is called with the name of what is measured next.
 	Progress func(done, total int, what string)
 }
 
-// budget is what the measurements of one row may take, and each what one of them
-// should take at least.
+// budget is the time for all measurements of one row. each is the least time that one
+// measurement should take.
 func (o *Options) budget() time.Duration {
 	if o.Quick {
 		return 200 * time.Millisecond
@@ -91,17 +91,17 @@ func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 	return b.report, cmp.Or(err, run.Close())
 }
 
-// job is a call in a dtype.
+// job is a call with inputs of a dtype.
 type job struct {
-	work  spec.BenchCase
-	dtype tensor.DType
+	benchCase spec.BenchCase
+	dtype     tensor.DType
 }
 
 // BenchCases are the calls that a bench with these options measures.
 func (o *Options) BenchCases() []spec.BenchCase {
 	var ws []spec.BenchCase
 	for _, j := range o.jobs() {
-		ws = append(ws, j.work)
+		ws = append(ws, j.benchCase)
 	}
 	return ws
 }
@@ -154,13 +154,13 @@ func (b *bench) measureAll() error {
 		return err
 	}
 	for i, j := range jobs {
-		tell(i+1, len(jobs)+1, spec.FormatBrief(j.work.Call))
+		tell(i+1, len(jobs)+1, spec.FormatBrief(j.benchCase.Call))
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
 		row, err := b.measure(j)
 		if err != nil {
-			return fmt.Errorf("bench: %s of %v: %w", spec.FormatBrief(j.work.Call), j.work.In, err)
+			return fmt.Errorf("bench: %s of %v: %w", spec.FormatBrief(j.benchCase.Call), j.benchCase.In, err)
 		}
 		b.report.Rows = append(b.report.Rows, row)
 	}

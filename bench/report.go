@@ -73,11 +73,11 @@ type Row struct {
 	Copy     Timing  `json:"copy"`
 	HostCopy Timing  `json:"host_copy"`
 	Peak     float64 `json:"peak_gflop_per_s"`
-	// Roofline is the time that the ceilings need, over the time it took: 1
-	// means the operation takes no longer than the dearer of its bytes and its
-	// arithmetic. It exceeds 1 where reading is cheaper than writing.
+	// Roofline is the time of the ceilings divided by the time of the call. The time of
+	// the ceilings is the longer of two: that of copying its bytes, and that of its
+	// arithmetic. Roofline exceeds 1 where reading is cheaper than writing.
 	Roofline float64 `json:"roofline"`
-	// Bound is what the roofline is there: "memory" or "arithmetic".
+	// Bound is the ceiling that needs the longer time: "memory" or "arithmetic".
 	Bound string `json:"bound"`
 	// Memcpy is the rate of bytes over that of the host's copy.
 	Memcpy float64 `json:"memcpy"`
@@ -86,10 +86,10 @@ type Row struct {
 }
 
 func newRow(j job) Row {
-	return Row{Op: j.work.Call.Spec().Name, Call: spec.FormatBrief(j.work.Call), In: inputs(j.work.In), DType: j.dtype.String()}
+	return Row{Op: j.benchCase.Call.Spec().Name, Call: spec.FormatBrief(j.benchCase.Call), In: inputs(j.benchCase.In), DType: j.dtype.String()}
 }
 
-// Key is that of the Row that a Work makes.
+// Key is the Key of the Row that a bench case makes.
 func Key(w spec.BenchCase) string {
 	return (&Row{Call: spec.FormatBrief(w.Call), In: inputs(w.In)}).Key()
 }
@@ -145,7 +145,7 @@ func Parse(data []byte) (*Report, error) {
 	return r, nil
 }
 
-// heading says what was measured where.
+// heading says which device was measured, and on which machine.
 func (r *Report) heading() string {
 	quick := ""
 	if r.Quick {

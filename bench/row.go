@@ -22,8 +22,8 @@ type call struct {
 	free    func() error
 }
 
-// prepare makes the tensors of a call, of random values that its declaration
-// allows. Outputs that may be inputs are.
+// prepare makes the tensors of a call, with random values that its declaration allows.
+// Outputs that may overwrite an input do so.
 func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 	op := w.Call.Spec()
 	outs, err := op.Shape(w.Call, w.In)
@@ -70,7 +70,8 @@ func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 	return p, nil
 }
 
-// times returns what makes the call that often and waits.
+// times returns a function that, given a number, returns one that makes the call that
+// number of times and waits.
 func (b *bench) times(p *call) func(times int) func() error {
 	return func(times int) func() error {
 		return func() error {
@@ -84,8 +85,8 @@ func (b *bench) times(p *call) func(times int) func() error {
 	}
 }
 
-// check reads an output and reports one of nothing but zeros, so that nothing
-// fast is measured that does nothing.
+// check reads an output and returns an error if it has nothing but zeros. So the bench
+// does not measure a call that computes nothing.
 func (b *bench) check(p *call) error {
 	for i, o := range p.out {
 		data := make([]byte, o.Desc.Bytes())
@@ -102,7 +103,7 @@ func (b *bench) check(p *call) error {
 // measure times a call in turns with the ceilings and the peers.
 func (b *bench) measure(j job) (Row, error) {
 	row := newRow(j)
-	p, err := b.prepare(j.work)
+	p, err := b.prepare(j.benchCase)
 	if err != nil {
 		return row, err
 	}
@@ -160,7 +161,7 @@ func (b *bench) other(j job) (p *call, times int, err error) {
 	if b.beside == nil {
 		return nil, 0, nil
 	}
-	if p, err = b.beside.prepare(j.work); err != nil {
+	if p, err = b.beside.prepare(j.benchCase); err != nil {
 		return nil, 0, err
 	}
 	times, err = Repeats(b.beside.times(p), b.opts.each())

@@ -44,7 +44,7 @@ func (op *Op) countInputs(n int) error {
 	return nil
 }
 
-// MayOverwrite reports whether output out may be the very tensor of input in.
+// MayOverwrite reports whether output out may be the same tensor as input in.
 func (op *Op) MayOverwrite(out, in int) bool {
 	if op == nil || out < 0 {
 		return false
@@ -52,8 +52,8 @@ func (op *Op) MayOverwrite(out, in int) bool {
 	return out < len(op.Out) && slices.Contains(op.Out[out].InPlace, in)
 }
 
-// Typical returns inputs of everyday size, for what is said of an operation in
-// general: 64 in each free dimension.
+// Typical returns inputs with 64 in each free dimension. Pages that describe an operation
+// in general use them.
 func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
 	if c == nil || c.Inputs == nil {
 		return nil
@@ -67,7 +67,7 @@ func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
 	return c.Inputs(d, dims)
 }
 
-// InputsFor is Inputs or InputsOf, whichever the call wants.
+// InputsFor calls InputsOf if it is set, and else Inputs.
 func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
 	if c == nil || c.InputsOf == nil && c.Inputs == nil {
 		return nil
@@ -88,7 +88,7 @@ func (op *Op) TakesOutput(i int, d tensor.Desc) bool {
 	return op == nil || i < 0 || i >= len(op.Out) || op.Out[i].Strides.Takes(d)
 }
 
-// Overwritable lists the inputs whose very tensor output out may be.
+// Overwritable lists the inputs that output out may overwrite.
 func (op *Op) Overwritable(out int) []int {
 	var list []int
 	if op == nil {

@@ -7,19 +7,19 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// AppendClass appends to b the name of the class of a call, for which one way of
-// Op.Strategies is best: the dtypes of the inputs, with "/s" where they have
-// strides, and the numbers of Op.SizeClass, as "f32 f32 512 512 4096". A number
-// stands for those down to half of it; "~" follows where it is no multiple of 4,
-// which is the length of a vector. Of what is no call with a Class, or has
-// inputs that Shape refuses, it may append nothing.
+// AppendClass appends to b the name of the class of a call. One of Op.Strategies is best
+// for all calls of a class. The name has the dtypes of the inputs, with "/s" where an
+// input has strides, and the numbers of Op.SizeClass, as in "f32 f32 512 512 4096". A
+// number stands for all numbers from more than half of it up to itself. "~" follows a
+// number that is no multiple of 4, which is the length of a vector. For a call without
+// SizeClass, or with inputs that Shape refuses, it may append nothing.
 func AppendClass(b []byte, c Call, in []tensor.Desc) (class []byte) {
 	op, err := opOf(c)
 	if err != nil || op.SizeClass == nil {
 		return b
 	}
-	// A Class may count on inputs that Shape takes. Asking Shape would take
-	// longer than the class does, before every launch.
+	// SizeClass may assume inputs that Shape accepts. Calling Shape here would take
+	// longer than the class itself, before every launch.
 	begin := b
 	defer func() {
 		if recover() != nil {

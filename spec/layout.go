@@ -18,7 +18,7 @@ import (
 // device offers for push constants.
 const MaxParams = 128
 
-// layout is a params struct type taken apart.
+// layout is the list of the numbers in a params struct type.
 type layout struct {
 	members []spv.Member
 	paths   []string // the members as Go spells them, for error texts
@@ -27,8 +27,8 @@ type layout struct {
 	err     error
 }
 
-// scalar is one 4-byte number of the struct and the way to it: a field or
-// element index for each step down.
+// scalar is one 4-byte number of the struct. Its path is a field index or an element
+// index for each level.
 type scalar struct {
 	steps []int
 	kind  reflect.Kind
@@ -118,7 +118,7 @@ func (l *layout) member(m spv.Member, path string) error {
 // numbers names the kinds of number a params struct may hold.
 var numbers = map[reflect.Kind]string{reflect.Uint32: "u32", reflect.Int32: "i32", reflect.Float32: "f32"}
 
-// lower is the shader's name for a Go field: the same but for the first letter.
+// lower is the shader's name for a Go field: its first letter is in lower case.
 func lower(name string) string {
 	r, n := utf8.DecodeRuneInString(name)
 	return string(unicode.ToLower(r)) + name[n:]

@@ -59,7 +59,7 @@ func (op *Op) Written() bool {
 	return true
 }
 
-// Offered reports whether people may ask for the operation by name.
+// Offered reports whether users may name the operation, such as on the command line.
 func (op *Op) Offered() bool { return op != nil && op.Written() && !op.Internal }
 
 // in reports whether the operation is of one of the groups, or there are none.
@@ -257,7 +257,7 @@ func attrType(t reflect.Type) string {
 	return "integer"
 }
 
-// noValue is how nil is written.
+// noValue is the text for nil.
 const noValue = "none"
 
 func setAttr(f reflect.Value, text string) error {

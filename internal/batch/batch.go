@@ -1,14 +1,14 @@
-// Package batch puts many pictures through image operations: it finds them,
-// reads them, has a device compute and writes the results, with several
-// pictures under way at once so that reading, computing and writing overlap.
+// Package batch applies image operations to many pictures. It finds and reads the
+// pictures, lets a device compute, and writes the results. It works on several pictures
+// at once, so that reading, computing and writing overlap.
 //
 // Pictures are read as JPEG, PNG, TIFF, BMP, GIF and WebP (their first frame),
 // turned upright as their EXIF orientation says, rounded to 8 bits a channel,
 // and written as JPEG, PNG or TIFF. Nothing else is carried over: no EXIF or
 // XMP data, no colour profile; values are processed as they are stored.
 //
-// One bad picture never stops the others, an output appears whole or not at
-// all, and nothing is written outside the output folder.
+// A bad picture does not stop the others. An output is written completely or not at all.
+// Nothing is written outside the output folder.
 package batch
 
 import (
@@ -49,19 +49,19 @@ const (
 
 // Options are the settings of Run. The zero value is ready to use.
 type Options struct {
-	Folder    string   // output folder, made if need be; "" = the current one
-	Quality   int      // of JPEG, 1 to 100; 0 = 90
+	Folder    string   // the output folder, created if it does not exist; "" means the current one
+	Quality   int      // quality of JPEG files, 1 to 100; 0 means DefaultQuality
 	Existing  Existing // what to do with outputs that exist
-	MaxPixels int64    // larger pictures are refused unread; 0 = DefaultMaxPixels
-	Workers   int      // pictures under way at once; 0 = one more than processors
-	Computes  int      // of those, how many may be in the Processor at once; 0 = 1
-	// Memory bounds the bytes that reading, holding and writing pictures take at
-	// once, however many there are. A picture that needs more by itself is
-	// refused from its header, with the figure. 0 = DefaultMemory, and a picture
-	// that needs more than that goes alone.
+	MaxPixels int64    // pictures with more pixels are refused before they are decoded; 0 means DefaultMaxPixels
+	Workers   int      // how many pictures are processed at once; 0 means one more than processors
+	Computes  int      // how many of these may be in the Processor at once; 0 means 1
+	// Memory is the most bytes that reading, holding and writing all pictures take at
+	// once. A picture that needs more by itself is refused after its header is read,
+	// and the error names the number of bytes. 0 means DefaultMemory, and then a picture
+	// that needs more is processed alone.
 	Memory int64
-	// Computing is how much of Memory the Processor takes, however many pictures
-	// there are; 0 = it has memory of its own.
+	// Computing is how many bytes of Memory the Processor takes for all pictures
+	// together. 0 means that it has memory of its own.
 	Computing int64
 	// OnDone, if set, is called after each picture, never twice at a time.
 	OnDone func(File)
@@ -79,7 +79,7 @@ const (
 	DefaultQuality = 90
 )
 
-// Status is how a picture fared.
+// Status is the outcome of a picture.
 type Status string
 
 // The statuses of a picture.
@@ -95,9 +95,9 @@ type File struct {
 	Input, Output string // Output is empty if there was none to write
 	Status        Status
 	Err           error // why it failed, nil unless Status is Failed or Interrupted
-	Width, Height int   // of the output, pixels; 0 if it did not come that far
-	InBytes       int64 // of the input file
-	OutBytes      int64 // of the output file
+	Width, Height int   // size of the output in pixels; 0 if its input was not read
+	InBytes       int64 // size of the input file in bytes
+	OutBytes      int64 // size of the output file in bytes
 	// Wall-clock times of the three stages, waiting excluded.
 	Decode, Compute, Encode time.Duration
 }
@@ -131,14 +131,14 @@ func (r *Report) Rate() float64 {
 	return float64(r.Pixels) / 1e6 / r.Elapsed.Seconds()
 }
 
-// Run carries out the jobs and reports on each; a picture that fails is in the
-// report and stops nothing. With no calls pictures are only turned upright and
-// converted, and proc may be nil.
+// Run does the jobs and reports on each. A picture that fails is in the report and does
+// not stop the others. Without calls, pictures are only turned upright and converted, and
+// proc may be nil.
 //
-// Once ctx is done it finishes nothing more, removes what is half written and
-// returns the report with the rest Interrupted.
-// Errors: ErrInvalidArgument (options), and what keeps the output folder from
-// being made or opened; the report is nil then.
+// When ctx is done, Run finishes no further picture and removes unfinished outputs. The
+// report says Interrupted for the pictures that are left.
+// Errors: ErrInvalidArgument (options), and the error of creating or opening the output
+// folder. After an error the report is nil.
 func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o Options) (*Report, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("batch: run: %w", errs.Context(ctx))
@@ -238,8 +238,8 @@ type runner struct {
 	proc    Processor
 	calls   []spec.Call
 	root    *os.Root
-	memory  *semaphore.Weighted // bytes of pixels
-	room    int64               // of them there are
+	memory  *semaphore.Weighted // counts bytes of pixels
+	room    int64               // the most bytes that memory hands out
 	budget  *budget
 	compute *semaphore.Weighted
 	inputs  map[string]string // resolved path of every input → as the user named it
@@ -275,7 +275,7 @@ func (r *runner) process(j *Job, f *File) error {
 	}
 	defer src.Close()
 	f.InBytes = src.size
-	// Asked before the work, and again before the rename.
+	// This is checked before the work, and again before the rename.
 	if err := r.clobbers(j, src); err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (r *runner) process(j *Job, f *File) error {
 	if err := r.budget.check(h, need); err != nil {
 		return err
 	}
-	need -= r.Computing // which is taken already
+	need -= r.Computing // these bytes are reserved already
 	cost := min(need, r.room)
 	if err := r.memory.Acquire(r.ctx, cost); err != nil {
 		return err
@@ -337,7 +337,8 @@ func (r *runner) process(j *Job, f *File) error {
 	return err
 }
 
-// clobbers reports an output that is one of the inputs, under whatever name.
+// clobbers returns an error if the output is the same file as one of the inputs, also
+// under another name.
 func (r *runner) clobbers(j *Job, src *source) error {
 	info, err := r.root.Stat(j.Output)
 	if err != nil {

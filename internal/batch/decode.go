@@ -14,15 +14,15 @@ import (
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
 
-// errFormat is what a file that is no picture gives.
+// errFormat is the error of a file that is not a picture.
 var errFormat = errors.New("not a picture in a format Lathe reads (JPEG, PNG, TIFF, BMP, GIF, WebP)")
 
-// header is what a picture's first bytes tell.
+// header is what the first bytes of a picture say about it.
 type header struct {
 	format        string // as image.DecodeConfig names it
 	width, height int    // as stored
 	turn          orientation
-	cost          int64 // bytes decoding and converting will hold at once, about
+	cost          int64 // about how many bytes decoding and converting hold at once
 	// read decodes the picture into dst, which has the size it has upright.
 	read func(dst *image.NRGBA, workers int) error
 }
@@ -45,7 +45,7 @@ type source struct {
 
 // openSource opens a regular file.
 func openSource(ctx context.Context, name string) (*source, error) {
-	// Looked at before it is opened: opening a pipe would wait for a writer.
+	// The kind of file is checked first, because opening a pipe would wait for a writer.
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, bare(err)
@@ -171,7 +171,7 @@ func Read(ctx context.Context, name string, maxPixels int64) (*image.NRGBA, erro
 	return m, nil
 }
 
-// damaged words a decoder's error.
+// damaged makes a text for users of a decoder's error.
 func damaged(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

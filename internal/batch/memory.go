@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// errTooLarge is what a picture gives that the limit of memory cannot hold.
+// errTooLarge is the error of a picture that needs more memory than the limit.
 var errTooLarge = errors.New("picture too large")
 
-// budget shares out the memory for pixels.
+// budget divides the memory for pixels among the pictures.
 type budget struct {
 	limit int64
 	room  int64 // of it, for pictures
@@ -25,8 +25,7 @@ type budget struct {
 	garbage int64 // of those done, at most, since it was collected
 }
 
-// check refuses a picture that needs more than there is, before a byte of that
-// is taken.
+// check refuses a picture that needs more than there is, before it takes any memory.
 func (b *budget) check(h *header, need int64) error {
 	if !b.hard || need <= b.limit {
 		return nil
@@ -35,12 +34,12 @@ func (b *budget) check(h *header, need int64) error {
 		errTooLarge, h.width, h.height, mebibytes(need), mebibytes(b.limit))
 }
 
-// mebibytes words a number of bytes, rounded up.
+// mebibytes writes a number of bytes in MiB, rounded up.
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 
-// reserve counts need bytes for a picture, pix of them for its pixels, which may lie
-// in the pool already. Buffers kept there and what the last pictures left behind
-// make room for it if they have to.
+// reserve counts need bytes for a picture. Of these, pix bytes are for its pixels, for
+// which the pool may have a buffer already. If there is too little room, reserve drops
+// buffers of the pool and collects the garbage of earlier pictures.
 func (b *budget) reserve(need, pix int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +51,7 @@ func (b *budget) reserve(need, pix int64) {
 	}
 }
 
-// release counts them back. Of them, kept bytes stay in the pool.
+// release ends a reservation of need bytes. Of these, kept bytes stay in the pool.
 func (b *budget) release(need, kept int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
