@@ -42,13 +42,24 @@ func newImageJob(d *Device, dst *image.NRGBA, src image.Image, calls []spec.Call
 	if j.halo > 0 && pixels.Opaque(src) {
 		j.calls = imageops.ForOpaque(j.calls)
 	}
-	// Kernels for CPU drivers take rows that begin on a texel of four pixels.
-	j.pitch = (j.w + 3) &^ 3
-	if j.halo == 0 {
-		j.pitch = j.w // pointwise operations do not care about rows
+	// Kernels of filters for CPU drivers want rows that begin on a texel of four pixels.
+	// Pointwise operations do not care, and an operation that takes contiguous pictures
+	// only would have its operands copied.
+	if j.pitch = (j.w + 3) &^ 3; j.halo == 0 || !j.takes(j.desc(2)) {
+		j.pitch = j.w
 	}
 	j.source(src)
 	return j
+}
+
+// takes reports whether all calls work with pictures of the strides of desc.
+func (j *imageJob) takes(desc tensor.Desc) bool {
+	for _, c := range j.calls {
+		if op := c.Spec(); !op.TakesInput(0, desc) || !op.TakesOutput(0, desc) {
+			return false
+		}
+	}
+	return true
 }
 
 // desc describes h rows of the picture on the device.
@@ -103,8 +114,8 @@ func (j *imageJob) run(ctx context.Context) error {
 func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 	from, to := max(top-j.halo, 0), min(bottom+j.halo, j.h)
 	n := 1
-	if j.halo > 0 {
-		n = 2 // operations with a halo do not work in place
+	if !j.inPlace() {
+		n = 2
 	}
 	bufs, release, err := j.dev.session.Borrow(n, 4*int64(j.pitch)*int64(to-from))
 	if err != nil {

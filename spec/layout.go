@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -177,7 +178,8 @@ func Layout(params any) ([]spv.Member, error) {
 }
 
 // CheckParams reports ErrABIMismatch, naming the field, if the params struct
-// is not the push-constant block of m.
+// is not the push-constant block of m. Names count unless a compiler has removed them
+// from m, as glslc -O does.
 func CheckParams(m *spv.Module, params any) error {
 	l := &layout{}
 	if params != nil {
@@ -200,9 +202,18 @@ func CheckParams(m *spv.Module, params any) error {
 			s := m.Params[i]
 			shaderSays = fmt.Sprintf("%s %s at %d", s.Name, s.Type, s.Offset)
 		}
-		if i >= len(members) || i >= len(m.Params) || members[i] != m.Params[i] {
+		if i >= len(members) || i >= len(m.Params) || !sameMember(members[i], m.Params[i]) {
 			return fmt.Errorf("spec: %w: %s: params field %d: Go has %s, shader has %s", errs.ErrABIMismatch, m.Name, i, goSays, shaderSays)
 		}
 	}
 	return nil
+}
+
+// sameMember compares a member of a Go struct with one of a shader, which may have lost
+// its name: what is left of "stage[2].scale" is "[2].".
+func sameMember(goSays, shaderSays spv.Member) bool {
+	if !strings.ContainsFunc(shaderSays.Name, unicode.IsLetter) {
+		shaderSays.Name = goSays.Name
+	}
+	return goSays == shaderSays
 }

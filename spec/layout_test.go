@@ -105,6 +105,17 @@ func TestCheckParams(t *testing.T) {
 	if err := spec.CheckParams(m, blur{}); err != nil {
 		t.Errorf("equal: %v", err)
 	}
+	// An optimiser may have removed the names.
+	stripped := &spv.Module{Name: "image/blur.u8", Params: []spv.Member{{Type: "u32", Offset: 0, Size: 4}, {Type: "u32", Offset: 4, Size: 4}}}
+	if err := spec.CheckParams(stripped, blur{}); err != nil {
+		t.Errorf("without names: %v", err)
+	}
+	if err := spec.CheckParams(stripped, struct {
+		N      uint32
+		Radius float32
+	}{}); !errors.Is(err, errs.ErrABIMismatch) {
+		t.Errorf("without names, another type: %v, want ErrABIMismatch", err)
+	}
 	if err := spec.CheckParams(&spv.Module{}, nil); err != nil {
 		t.Errorf("none: %v", err)
 	}
