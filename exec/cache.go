@@ -7,14 +7,14 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// What the cache of compiled calls holds at most.
+// The limits of the cache of compiled calls.
 const (
 	maxCompiled = 1024    // calls
 	maxSteps    = 1 << 16 // steps of all of them
 	maxKeyBytes = 512     // of a key; calls of longer ones are compiled each time
 )
 
-// cache finds compiled calls by what they were compiled for.
+// cache keeps compiled calls, by the bytes of their attributes and places.
 type cache struct {
 	mu      sync.RWMutex
 	calls   map[string]*Compiled

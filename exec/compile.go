@@ -33,7 +33,7 @@ type Compiled struct {
 	align    int64
 }
 
-// boundStep is a step but for its buffers.
+// boundStep is a step without its buffers.
 type boundStep struct {
 	module *spv.Module
 	params []byte
@@ -41,7 +41,7 @@ type boundStep struct {
 	bind   []slot
 }
 
-// slot is a range of an operand: what a step binds, but for its buffer.
+// slot is a range of an operand that a step binds, without its buffer.
 type slot struct {
 	ref          spec.Ref
 	offset, size int64
@@ -79,8 +79,8 @@ func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Comp
 	return c, nil
 }
 
-// checkPlaces reports outputs that are not what the operation makes, and places where
-// no tensor can lie.
+// checkPlaces returns an error if the outputs are not those that the operation makes, or
+// if no tensor can lie at one of the places.
 func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
 	op := call.Spec()
 	want, err := op.Shape(call, descs(in))
@@ -206,9 +206,9 @@ func shareScratch(plan *spec.Plan) (share []int, sizes []int64) {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// overlapsItself reports whether elements of a tensor lie in one place, as those of a
-// broadcast do. Strides are in order when each is more than what the smaller
-// ones reach; others are taken to overlap.
+// overlapsItself reports whether two elements of a tensor may lie at the same address, as
+// in a broadcast. They do not if each stride is larger than the distance that the smaller
+// strides reach together. In all other cases it reports true.
 func overlapsItself(d tensor.Desc) bool {
 	if d.IsContiguous() || d.Elems() == 0 {
 		return false
@@ -345,10 +345,10 @@ func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, stat
 	return list
 }
 
-// overwrites reports whether the call writes all of output n and reads nothing of what it
-// held. A plan does that of an output whose elements lie without gaps and whose buffer no
-// other operand is in, unless the device checks inputs: then the steps that write may do
-// nothing.
+// overwrites reports whether the call writes all of output n and does not read its old
+// contents. That is so if the elements of the output lie without gaps, and no other operand
+// lies in its buffer. It is not so if the device checks inputs, because then the steps
+// that write may do nothing.
 func (c *Compiled) overwrites(n int, in, out []Operand) bool {
 	if len(c.Checks) > 0 || !out[n].Desc.IsContiguous() {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// statusSlots is how many checks may be under way. One more waits until those before it have
-// ended.
+// statusSlots is how many device checks may be unfinished at once. A further check waits
+// until earlier ones have ended.
 const statusSlots = 256
 
 // statusWords lends the words in which the device checks of plans report, and reads them

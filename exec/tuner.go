@@ -55,14 +55,14 @@ type Tuned struct {
 	Timings  []Timing
 }
 
-// Timing is the time of one way to carry out a call, the best seen. It is 0 where
-// the launches are those of a way before it.
+// Timing is the time of one strategy for a call: the least of its measurements. It is 0
+// if an earlier strategy has the same launches.
 type Timing struct {
 	Strategy string
 	Time     time.Duration
 }
 
-// Gain is the time of the plan's own way over that of the best.
+// Gain is the time of the plan's own strategy divided by that of the best one.
 func (t *Tuned) Gain() float64 {
 	if t == nil {
 		return 1
@@ -141,10 +141,10 @@ func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec
 	return p, err
 }
 
-// Tune measures the ways to carry out a call on contiguous inputs, in memory of
-// its own, and remembers which is best, whatever was remembered before. It
-// returns nil where there is nothing to choose between: there is one way only, or
-// the call needs too much memory or time.
+// Tune measures the strategies for a call on contiguous inputs, in memory of its own. It
+// remembers the best one in place of an earlier choice. It returns nil if there is
+// nothing to choose: there is only one strategy, or the call needs too much memory or
+// time.
 // Errors: ErrInvalidArgument without WithTuning; as Run.
 func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*Tuned, error) {
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
@@ -178,9 +178,9 @@ type candidate struct {
 	out  bool // too slow to be sampled again
 }
 
-// measure times the ways of a call in turns and remembers the best, unless it is
-// known already and again is false. Errors of the device that came before are
-// found here, and returned: nobody else would see them.
+// measure times the strategies of a call in turns and remembers the best one. If a choice
+// is known already and again is false, it does nothing. It returns errors of earlier work
+// of the device too, because nobody else would see them.
 func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.Desc, again bool) (*Tuned, error) {
 	t := &r.tuner
 	t.mu.Lock()
@@ -328,9 +328,9 @@ func shortage(err error) error {
 	return err
 }
 
-// rounds finds the time of each candidate, the least of samples taken in turns: what
-// else the machine does only ever adds to it. It reports false if the first one,
-// the plan's own way, takes too long.
+// rounds finds the time of each candidate. Samples are taken in turns, and the least one
+// counts, because other work of the machine can only make a sample longer. It reports
+// false if the first candidate, the plan's own strategy, takes too long.
 func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle) (bool, error) {
 	sample := r.tuner.sample
 	if sample == nil {

@@ -1,6 +1,6 @@
-// Package tune remembers which way of an operation's plan is best on a device:
-// the choices that package exec measures, the file they are kept in beside the
-// pipeline cache, and those that a program brings along.
+// Package tune remembers which strategy of an operation is best on a device. It has the
+// choices that package exec measures, the file beside the pipeline cache that keeps them,
+// and the choices that a program brings along.
 //
 // The file has a line of JSON for each choice. Writers only ever append a line,
 // in one write, so that processes that share the file keep each other's choices;
@@ -64,7 +64,7 @@ func ParseMode(text string) (Mode, error) {
 	return Cached, fmt.Errorf("tune: mode: %w: got %q%s, want off, cached or full", errs.ErrInvalidArgument, text, from)
 }
 
-// Device is what a choice was measured on.
+// Device names the device on which a choice was measured.
 type Device struct {
 	Backend string `json:"backend"`
 	Name    string `json:"device"`
@@ -78,22 +78,23 @@ func DeviceOf(info *gpu.Info, abi uint64) Device {
 	return Device{Backend: info.Backend, Name: info.Name, UUID: info.UUID.String(), Driver: info.Driver, ABI: fmt.Sprintf("%016x", abi)}
 }
 
-// version is that of the lines of a file.
+// version is the version of the format of a line.
 const version = 1
 
-// Choice is the best way for a class of calls on a device: a line of a file.
+// Choice is the best strategy for a class of calls on a device. A file has one on each
+// line.
 type Choice struct {
 	Version int `json:"v"` // written and checked by this package
 	Device
 	Call     string `json:"call"`    // operation and class, as "matmul f32 f32 0 1 512 512 512"
 	Strategy string `json:"variant"` // one of spec.Op.Strategies
-	// Gain is the time of the way that the plan takes unasked over that of
-	// Variant: 1 where they are the same.
+	// Gain is the time of the plan's own strategy divided by that of Strategy. It is 1
+	// if they are the same.
 	Gain float64 `json:"gain"`
 }
 
 // Parse reads the lines of a file, and reports how many it could not read. Lines
-// of another version are none of its business, and are skipped.
+// of another version are skipped, and are not counted.
 func Parse(data []byte) (list []Choice, bad int) {
 	for line := range bytes.Lines(data) {
 		var c Choice
@@ -137,9 +138,9 @@ const fileName = "tuning.jsonl"
 // most is how large a file grows, in bytes.
 const most = 1 << 20
 
-// Path is where choices are kept: in the folder cacheDir, or, if that is empty,
-// in that of Lathe in the user's cache folder, beside the compiled pipelines.
-// It is empty if there is no such folder.
+// Path is the file in which choices are kept. It lies in the folder cacheDir. If cacheDir
+// is empty, it lies in Lathe's folder below the user's cache folder, beside the compiled
+// pipelines. Path returns "" if the user has no cache folder.
 func Path(cacheDir string) string {
 	if cacheDir == "" {
 		base, err := os.UserCacheDir()
@@ -164,11 +165,12 @@ type Database struct {
 	mend    bool          // the file has lines that cannot be read
 }
 
-// Open returns the choices for a device. Those in the file of path, none if it is
-// empty, count if they were made on this very device, with this driver and these
-// kernels; where there is none, those of shipped count, which are of any device
-// of the name with these kernels, and best of the same driver. What is wrong
-// with the file is no error: the cost is that plans decide for themselves.
+// Open returns the choices for a device. It reads the file of path, unless path is empty.
+// A choice from the file is valid if it was measured on the same device, with the same
+// driver and kernels. For a call without such a choice, a choice from shipped is used. It
+// is valid if it was measured on a device of the same name with the same kernels; one
+// with the same driver is preferred. A bad line in the file is not an error: plans then
+// decide by themselves.
 // Errors: ErrInvalidArgument for shipped choices that cannot be read.
 func Open(mode Mode, device Device, path string, shipped ...[]byte) (*Database, error) {
 	b := &Database{mode: mode, device: device, path: path, choices: map[string]Choice{}}
@@ -225,7 +227,8 @@ func (b *Database) Mode() Mode {
 // Idle reports whether there is nothing to look up, which costs nothing.
 func (b *Database) Idle() bool { return b == nil || b.count.Load() == 0 }
 
-// Version changes whenever Find may return something else. That of a nil Database is 0.
+// Version is a number that changes whenever Find may return another result. It is 0 for a
+// nil Database.
 func (b *Database) Version() uint64 {
 	if b == nil {
 		return 0
@@ -265,8 +268,8 @@ func (b *Database) Remember(call, variant string, gain float64) {
 	b.save(c)
 }
 
-// save appends a line to the file. A failure is none of the caller's: the cost is
-// a measurement by some later process.
+// save appends a line to the file. It returns no error: if it fails, a later process
+// measures again.
 func (b *Database) save(c Choice) {
 	if b.path == "" || os.MkdirAll(filepath.Dir(b.path), 0o755) != nil {
 		return
@@ -302,8 +305,8 @@ func readFile(path string) (list []Choice, bad bool) {
 	return list, wrong > 0 || len(data) > 0 && data[len(data)-1] != '\n'
 }
 
-// rewrite puts a file in order, in one step as others see it: the last line on
-// each call, of those the newest that fill half of what a file may hold.
+// rewrite replaces a file in one step. It keeps the last line for each call, and of these
+// lines the newest, up to half the largest size of a file.
 func rewrite(path string) {
 	list, _ := readFile(path)
 	type key struct {
@@ -340,8 +343,7 @@ func rewrite(path string) {
 	}
 }
 
-// Stored lists all choices of a file, of whatever device; a line repeated for a
-// call on one device counts once.
+// Stored lists all choices of a file, for all devices. Equal lines count once.
 func Stored(path string) []Choice {
 	list, _ := readFile(path)
 	last := map[Choice]int{}
