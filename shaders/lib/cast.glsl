@@ -5,7 +5,7 @@
 
 struct Quad { uvec4 low, high; };
 
-#if defined(FROM_W8)
+#if defined(FROM_U8)
 #define FOUR_IN uint
 #elif defined(FROM_F16) || defined(FROM_BF16)
 #define FOUR_IN uvec2
@@ -36,7 +36,7 @@ struct Quad { uvec4 low, high; };
 #define STORE_SOME(i, r, n) { dst[i].x = r.x; if (n > 1u) dst[i].y = r.y; if (n > 2u) dst[i].z = r.z; }
 #endif
 
-#if defined(FROM_W8) || defined(FROM_W32) || defined(FROM_I64)
+#if defined(FROM_U8) || defined(FROM_U32) || defined(FROM_I64)
 #define FROM_INT
 #endif
 #if defined(TO_F32) || defined(TO_F16) || defined(TO_BF16)
@@ -50,7 +50,7 @@ void words(FOUR_IN r, bool isSigned, out uvec4 low, out uvec4 high) {
 	low = uvec4(r.low.xz, r.high.xz);
 	high = uvec4(r.low.yw, r.high.yw);
 #else
-#if defined(FROM_W8)
+#if defined(FROM_U8)
 	low = uvec4(r, r >> 8, r >> 16, r >> 24) & 0xffu;
 	low = isSigned ? (low ^ 0x80u) - 0x80u : low;
 #else

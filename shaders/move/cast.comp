@@ -1,65 +1,22 @@
 // Elements of one type turned to another, four an invocation. FROM_ and TO_ name
-// the types; W8 and W32 stand for integers of that size, signed if the
-// parameters say so, and what the result is narrowed to wraps. TEXEL variants take
+// the types; FROM_U8, FROM_U32, TO_W8 and TO_W32 stand for integers of that size, signed if
+// the parameters say so, and what the result is narrowed to wraps. TEXEL variants take
 // as many elements as make whole packs on both sides.
 //
-//lathe:variant f32.f16 FROM_F32 TO_F16
+//lathe:dtypes f32 f16 bf16 f64 u8 u32 i64
+//lathe:variant {f16,bf16,f64,u8,u32,i64}.f32 FROM_* TO_F32
+//lathe:variant {f32,bf16,f64,u8,u32,i64}.f16 FROM_* TO_F16
+//lathe:variant {f32,f16,f64,u8,u32,i64}.bf16 FROM_* TO_BF16
+//lathe:variant {f32,f16,bf16,u8,u32,i64}.f64 FROM_* TO_F64
+//lathe:variant {f32,f16,bf16,f64}.i32 FROM_* TO_I32
+//lathe:variant {f32,f16,bf16,f64}.u32 FROM_* TO_U32
+//lathe:variant {u8,i64}.u32 FROM_* TO_W32
+//lathe:variant {f32,f16,bf16,f64,u8,u32}.i64 FROM_* TO_I64
+//lathe:variant {f32,f16,bf16,f64,u32,i64}.u8 FROM_* TO_W8
+//lathe:variant *.bool FROM_* TO_BOOL
+//lathe:variant {f16,bf16}.f32.texel FROM_* TO_F32 TEXEL
 //lathe:variant f32.f16.texel FROM_F32 TO_F16 TEXEL
-//lathe:variant f32.bf16 FROM_F32 TO_BF16
 //lathe:variant f32.bf16.texel FROM_F32 TO_BF16 TEXEL
-//lathe:variant f32.f64 FROM_F32 TO_F64
-//lathe:variant f32.i32 FROM_F32 TO_I32
-//lathe:variant f32.u32 FROM_F32 TO_U32
-//lathe:variant f32.i64 FROM_F32 TO_I64
-//lathe:variant f32.u8 FROM_F32 TO_W8
-//lathe:variant f32.bool FROM_F32 TO_BOOL
-//lathe:variant f16.f32 FROM_F16 TO_F32
-//lathe:variant f16.f32.texel FROM_F16 TO_F32 TEXEL
-//lathe:variant f16.bf16 FROM_F16 TO_BF16
-//lathe:variant f16.f64 FROM_F16 TO_F64
-//lathe:variant f16.i32 FROM_F16 TO_I32
-//lathe:variant f16.u32 FROM_F16 TO_U32
-//lathe:variant f16.i64 FROM_F16 TO_I64
-//lathe:variant f16.u8 FROM_F16 TO_W8
-//lathe:variant f16.bool FROM_F16 TO_BOOL
-//lathe:variant bf16.f32 FROM_BF16 TO_F32
-//lathe:variant bf16.f32.texel FROM_BF16 TO_F32 TEXEL
-//lathe:variant bf16.f16 FROM_BF16 TO_F16
-//lathe:variant bf16.f64 FROM_BF16 TO_F64
-//lathe:variant bf16.i32 FROM_BF16 TO_I32
-//lathe:variant bf16.u32 FROM_BF16 TO_U32
-//lathe:variant bf16.i64 FROM_BF16 TO_I64
-//lathe:variant bf16.u8 FROM_BF16 TO_W8
-//lathe:variant bf16.bool FROM_BF16 TO_BOOL
-//lathe:variant f64.f32 FROM_F64 TO_F32
-//lathe:variant f64.f16 FROM_F64 TO_F16
-//lathe:variant f64.bf16 FROM_F64 TO_BF16
-//lathe:variant f64.i32 FROM_F64 TO_I32
-//lathe:variant f64.u32 FROM_F64 TO_U32
-//lathe:variant f64.i64 FROM_F64 TO_I64
-//lathe:variant f64.u8 FROM_F64 TO_W8
-//lathe:variant f64.bool FROM_F64 TO_BOOL
-//lathe:variant u8.f32 FROM_W8 TO_F32
-//lathe:variant u8.f16 FROM_W8 TO_F16
-//lathe:variant u8.bf16 FROM_W8 TO_BF16
-//lathe:variant u8.f64 FROM_W8 TO_F64
-//lathe:variant u8.u32 FROM_W8 TO_W32
-//lathe:variant u8.i64 FROM_W8 TO_I64
-//lathe:variant u8.bool FROM_W8 TO_BOOL
-//lathe:variant u32.f32 FROM_W32 TO_F32
-//lathe:variant u32.f16 FROM_W32 TO_F16
-//lathe:variant u32.bf16 FROM_W32 TO_BF16
-//lathe:variant u32.f64 FROM_W32 TO_F64
-//lathe:variant u32.i64 FROM_W32 TO_I64
-//lathe:variant u32.u8 FROM_W32 TO_W8
-//lathe:variant u32.bool FROM_W32 TO_BOOL
-//lathe:variant i64.f32 FROM_I64 TO_F32
-//lathe:variant i64.f16 FROM_I64 TO_F16
-//lathe:variant i64.bf16 FROM_I64 TO_BF16
-//lathe:variant i64.f64 FROM_I64 TO_F64
-//lathe:variant i64.u32 FROM_I64 TO_W32
-//lathe:variant i64.u8 FROM_I64 TO_W8
-//lathe:variant i64.bool FROM_I64 TO_BOOL
 
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -81,7 +38,7 @@ layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
 	uint count;    // elements
-	uint isSigned; // integers of type W8 and W32
+	uint isSigned; // integers of 8 and of 32 bits
 } p;
 
 #if defined(TEXEL)

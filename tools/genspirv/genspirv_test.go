@@ -87,6 +87,8 @@ func TestVariants(t *testing.T) {
 		"//lathe:dtypes F32\n":                        "dtype \"F32\"",
 		"//lathe:variant *.rows ROWS\n":               "no \"//lathe:dtypes\" line",
 		"//lathe:dtypes f32\n//lathe:variant u8 U8\n": "no meaning",
+		"//lathe:variant u8 FROM_*\n":                 "of one dtype",
+		"//lathe:variant {u8} A*=1\n":                 "define",
 	} {
 		if _, err := variants("", "shaders/test/bad.comp", text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shaders/test/bad.comp:") {
 			t.Errorf("%q: error %v, want one with the line and %q", text, err, want)
@@ -113,6 +115,8 @@ func TestGrids(t *testing.T) {
 			map[string]string{"shaders/lib/none.glsl": "", "shaders/lib/io.glsl": family, "shaders/lib/other.glsl": "//lathe:variant u8 U8\n"},
 			[]string{".f16.rows F16 ROWS", ".f32.merge F32 MERGE SIDE=4", ".f32.rows F32 ROWS", ".f64 F64"}},
 		{"dtypes alone", "//lathe:dtypes f32 bf16\n", nil, []string{".bf16 BF16", ".f32 F32"}},
+		{"a pattern", "//lathe:dtypes f32 f16\n//lathe:variant {f16}.f32 FROM_* TO_F32\n//lathe:variant *.u8 FROM_* TO_U8\n", nil,
+			[]string{".f16.f32 FROM_F16 TO_F32", ".f16.u8 FROM_F16 TO_U8", ".f32.u8 FROM_F32 TO_U8"}},
 		{"braces alone", "//lathe:variant {f32,u8}.texel TEXEL\n", nil, []string{".f32.texel F32 TEXEL", ".u8.texel U8 TEXEL"}},
 	} {
 		files := map[string]string{"shaders/test/k.comp": c.text}

@@ -23,7 +23,7 @@ var (
 	suffixForm  = regexp.MustCompile(`^(\*|\{[a-z0-9]+(,[a-z0-9]+)*\}|[a-z0-9_]+)(\.[a-z0-9_]+)*$`)
 	dtypeForm   = regexp.MustCompile(`^[a-z0-9]+$`)
 	baseForm    = regexp.MustCompile(`^[a-z0-9_]+$`)
-	defineForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=\S+)?$`)
+	defineForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\s*]+)?$`)
 )
 
 // kernels lists what the shader files declare, by name.
@@ -108,7 +108,7 @@ func parseGrid(file, text string) (grid, error) {
 		}
 		for _, d := range words[2:] {
 			if !defineForm.MatchString(d) {
-				return g, fmt.Errorf("genspirv: %s:%d: define %q (want NAME or NAME=VALUE)", file, i+1, d)
+				return g, fmt.Errorf("genspirv: %s:%d: define %q (want NAME, NAME=VALUE or NAME*)", file, i+1, d)
 			}
 		}
 		g.rows = append(g.rows, row{file, i + 1, words[1], words[2:]})
@@ -167,18 +167,39 @@ func variants(root, source, text string) ([]kernel, error) {
 				}
 			}
 		default:
+			if slices.ContainsFunc(r.defines, isPattern) {
+				return nil, fmt.Errorf("genspirv: %s:%d: variant %s is of one dtype: write its macros out", r.file, r.line, r.suffix)
+			}
 			list = append(list, kernel{name + "." + r.suffix, source, r.defines})
 			continue
 		}
 		used = true
 		for _, d := range dtypes {
-			list = append(list, kernel{name + "." + d + rest, source, append([]string{strings.ToUpper(d)}, r.defines...)})
+			list = append(list, kernel{name + "." + d + rest, source, macros(r.defines, strings.ToUpper(d))})
 		}
 	}
 	if !used {
 		return nil, fmt.Errorf("genspirv: %s: the dtypes %v have no meaning, because each variant names its own", source, g.dtypes)
 	}
 	return list, nil
+}
+
+// isPattern reports whether a macro ends in the name of the dtype, as FROM_*.
+func isPattern(define string) bool { return strings.HasSuffix(define, "*") }
+
+// macros are the macros of a variant for a dtype, given in capitals. The dtype is a macro
+// by itself, unless a pattern says where it goes.
+func macros(defines []string, dtype string) []string {
+	list := slices.Clone(defines)
+	for i, d := range list {
+		if isPattern(d) {
+			list[i] = strings.TrimSuffix(d, "*") + dtype
+		}
+	}
+	if slices.ContainsFunc(defines, isPattern) {
+		return list
+	}
+	return append([]string{dtype}, list...)
 }
 
 // familyGrid is the grid of the first file that a shader includes, and that declares
