@@ -142,7 +142,7 @@ func (c *chooser) findStrategies() {
 	}
 }
 
-// strategiesOf are those that the plan does not take by itself.
+// strategiesOf returns the strategies that the plan does not choose by itself.
 func (c *chooser) strategiesOf(l *lane, call int, in, out []tensor.Desc) []string {
 	target := l.x.Target()
 	names := c.op.Strategies(c.op.Cases.Calls[call], &target, in, out)

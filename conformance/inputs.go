@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// images are the inputs besides random ones.
+// images are the inputs that are not random.
 var images = []string{"low", "high", "middle", "gradient", "impulse", "checker"}
 
 // prepared is a job with its inputs and the reference's outputs.

@@ -153,7 +153,7 @@ func (c *imageCmd) Run(a *app) error {
 	return c.report(a, rep, info, calls)
 }
 
-// programMemory is what the program itself takes, at most.
+// programMemory is the most bytes that the program itself takes.
 const programMemory = 64 << 20
 
 // checkCall finds wrong attributes before any picture is read.

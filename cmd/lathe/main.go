@@ -100,7 +100,7 @@ func usage(format string, args ...any) error {
 	return coded{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// exitCode is the code for what a command returned.
+// exitCode is the exit code for the error that a command returned.
 func exitCode(err error) int {
 	var c coded
 	switch {

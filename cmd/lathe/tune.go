@@ -155,7 +155,7 @@ func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []t
 	return found, nil
 }
 
-// showChoices prints what is remembered.
+// showChoices prints the choices that are remembered.
 func showChoices(a *app, path string) error {
 	list := tune.Stored(path)
 	if a.cli.JSON {

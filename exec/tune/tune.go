@@ -343,7 +343,8 @@ func rewrite(path string) {
 	}
 }
 
-// Stored lists all choices of a file, for all devices. Equal lines count once.
+// Stored lists all choices of a file, for all devices. If a file has several lines for a
+// call on one device, Stored returns the last of them.
 func Stored(path string) []Choice {
 	list, _ := readFile(path)
 	last := map[Choice]int{}
