@@ -23,6 +23,7 @@ type Attr struct {
 	Type    string
 	Default string // as ParseCall reads it; "" where the attribute must be given
 	Doc     string // meaning, unit, range
+	ONNX    string // the attribute's name in the operators of Traits.ONNX; may be empty
 }
 
 // Attrs lists the attributes of the operation in the order they are declared.
@@ -34,7 +35,7 @@ func (op *Op) Attrs() []Attr {
 	var list []Attr
 	for _, i := range attrFields(v.Type()) {
 		f := v.Type().Field(i)
-		a := Attr{Name: tagOf(f).name, Doc: f.Tag.Get("doc"), Type: attrType(f.Type)}
+		a := Attr{Name: tagOf(f).name, Doc: f.Tag.Get("doc"), Type: attrType(f.Type), ONNX: f.Tag.Get("onnx")}
 		if !tagOf(f).required {
 			a.Default = formatAttr(v.Field(i))
 		}

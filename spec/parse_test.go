@@ -161,7 +161,7 @@ func TestFormatCallRoundTrip(t *testing.T) {
 
 func TestAttrs(t *testing.T) {
 	got := mixOp.Attrs()
-	if len(got) != 6 || got[0] != (Attr{"gain", "number", "1", "factor"}) || got[5] != (Attr{"label", "text", `"a b"`, ""}) {
+	if len(got) != 6 || got[0] != (Attr{Name: "gain", Type: "number", Default: "1", Doc: "factor"}) || got[5] != (Attr{Name: "label", Type: "text", Default: `"a b"`}) {
 		t.Errorf("got %+v", got)
 	}
 	if fusionOp.Written() || !mixOp.Written() || !softOp.Written() || !bareOp.Written() {

@@ -107,7 +107,7 @@ func TestCacheConcurrent(t *testing.T) {
 		for _, name := range []string{affineKernel, addKernel, affineKernel, addKernel} {
 			m := kernel(t, name)
 			wg.Go(func() {
-				if err := d.Prepare(m); err != nil {
+				if err := d.CompileModule(m); err != nil {
 					t.Error(err)
 				}
 			})

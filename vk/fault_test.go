@@ -174,7 +174,7 @@ func TestSubmitFails(t *testing.T) {
 	d := openTest(t, Options{})
 	m := kernel(t, affineKernel)
 	x, y := alloc(t, d, 1), alloc(t, d, 9)
-	if err := d.Prepare(m); err != nil {
+	if err := d.CompileModule(m); err != nil {
 		t.Fatal(err)
 	}
 	f := func(name string) result {
@@ -216,7 +216,7 @@ func TestDeviceLost(t *testing.T) {
 	_, allocErr := d.Alloc(4)
 	for name, err := range map[string]error{
 		"alloc": allocErr, "free": d.Free(x), "write": d.Write(ctx, x, 0, buf), "read": d.Read(ctx, x, 0, buf),
-		"submit": d.Submit(dispatches(affine(m, x, y, 1, 1, 1))), "sync": d.Sync(ctx), "prepare": d.Prepare(m),
+		"submit": d.Submit(dispatches(affine(m, x, y, 1, 1, 1))), "sync": d.Sync(ctx), "compile": d.CompileModule(m),
 	} {
 		if !errors.Is(err, gpu.ErrDeviceLost) {
 			t.Errorf("%s: got %v, want ErrDeviceLost", name, err)

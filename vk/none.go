@@ -18,8 +18,8 @@ const Built = false
 // Device is a Vulkan device; there are none in this build.
 type Device struct{ gpu.Device }
 
-// Prepare returns ErrNoDevice: this build has no Vulkan in it.
-func (*Device) Prepare(*spv.Module) error { return errBuilt }
+// CompileModule returns ErrNoDevice: this build has no Vulkan in it.
+func (*Device) CompileModule(*spv.Module) error { return errBuilt }
 
 // Enumeration is the Vulkan devices of a machine; there are none in this build.
 type Enumeration struct{}

@@ -38,11 +38,11 @@ func (s *slot) texel() bool { return s.typ == C.LVK_UNIFORM_TEXEL || s.typ == C.
 // plain is the only variant of a pipeline that there is over Vulkan.
 type plain struct{}
 
-// Prepare compiles a module without running it, so that its first dispatch
+// CompileModule compiles a module without running it, so that its first dispatch
 // need not. A driver may still put work off to that first dispatch: lavapipe
 // does.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *spv.Module) (err error) {
+func (d *Device) CompileModule(m *spv.Module) (err error) {
 	if err := d.life.Begin(); err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ const Built = false
 // Device is a WebGPU device. This build has none.
 type Device struct{ gpu.Device }
 
-// Prepare returns ErrNoDevice: this build has no WebGPU in it.
-func (*Device) Prepare(*spv.Module) error { return errBuilt }
+// CompileModule returns ErrNoDevice: this build has no WebGPU in it.
+func (*Device) CompileModule(*spv.Module) error { return errBuilt }
 
 // Enumeration is a list of the adapters of a machine. In this build it is empty.
 type Enumeration struct{}

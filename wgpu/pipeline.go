@@ -58,10 +58,10 @@ func (s *slot) use() int {
 // is used in this manner has a second, aliased pipeline.
 type aliasing bool
 
-// Prepare compiles a module without running it, so that its first dispatch
+// CompileModule compiles a module without running it, so that its first dispatch
 // need not. A driver may still put work off to that first dispatch.
 // Errors: those of Submit that concern the module alone.
-func (d *Device) Prepare(m *spv.Module) (err error) {
+func (d *Device) CompileModule(m *spv.Module) (err error) {
 	if err := d.life.Begin(); err != nil {
 		return err
 	}
