@@ -42,6 +42,7 @@ type attrJSON struct {
 	Type    string `json:"type"`
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
+	ONNX    string `json:"onnx,omitempty"`
 }
 
 // Run does it.
