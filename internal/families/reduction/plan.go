@@ -162,8 +162,12 @@ func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
 			Chunks: uint32(chunks), Chunk: uint32(c.steps), Lanes: uint32(c.lanes), OutBase: outBase, First: uint32(x.Row),
 			Sign: w.Sign,
 		}
-		if w.wide && x.Row > 0 {
-			p.Carry = 1
+		if w.wide {
+			// A chunk is a row, or a whole block where that fits a binding after all.
+			p.Chunk = uint32(planner.CeilDiv(x.N, 4))
+			if x.Row > 0 {
+				p.Carry = 1
+			}
 		}
 		w.finish(&p, c.chunks == 1 && (!w.wide || x.Row+x.N == v.N))
 		units := x.Outer * chunks
