@@ -85,7 +85,7 @@ func TestFloat64Gradients(t *testing.T) {
 	r.train(d, digits) // away from where gamma is 1 and beta 0
 	exact := r.clone()
 	exact.train(d, digits)
-	for p, q := range exact.all() {
+	for p, q := range exact.params() {
 		for i := 0; i < len(q.g); i += 1 + len(q.g)/7 {
 			const h = 1e-5
 			up, down := r.clone(), r.clone()

@@ -179,7 +179,9 @@ func (c *chain) call(results int, op spec.Call, in ...*lathe.Tensor) []*lathe.Te
 	return make([]*lathe.Tensor, results)
 }
 
-func (c *chain) result(op spec.Call, in ...*lathe.Tensor) *lathe.Tensor { return c.call(1, op, in...)[0] }
+func (c *chain) result(op spec.Call, in ...*lathe.Tensor) *lathe.Tensor {
+	return c.call(1, op, in...)[0]
+}
 
 // upload makes tensors of slices until one fails.
 type upload struct {
