@@ -2,10 +2,12 @@ package planner
 
 import "github.com/lathe-gpu/lathe/tensor"
 
-// AxisView is a contiguous tensor seen as [Outer, N, Inner], with an operation along N.
+// AxisView is a contiguous tensor seen as [Outer, N, Inner], for an operation along N.
+// Each size is a number of elements.
 type AxisView struct{ Outer, N, Inner int }
 
-// ViewAxis sees a shape so, from its dimension dim.
+// ViewAxis returns the view of a contiguous tensor of that shape whose N is dimension
+// dim. dim counts from 0, as Axis returns it.
 func ViewAxis(shape []int, dim int) AxisView {
 	v := AxisView{1, shape[dim], 1}
 	for i, n := range shape {
@@ -19,11 +21,11 @@ func ViewAxis(shape []int, dim int) AxisView {
 	return v
 }
 
-// Sizes lists what v is made of.
+// Sizes returns Outer, N and Inner in this order.
 func (v AxisView) Sizes() []int { return []int{v.Outer, v.N, v.Inner} }
 
-// Axis checks a dimension of a tensor of a rank, where negative dimensions count from
-// the end, and returns it counted from 0.
+// Axis checks dimension dim of a tensor with rank dimensions. A negative dim counts from
+// the end. The result counts from 0.
 // Errors: ErrInvalidArgument.
 func Axis(dim, rank int) (int, error) {
 	k := dim
@@ -36,39 +38,43 @@ func Axis(dim, rank int) (int, error) {
 	return k, nil
 }
 
-// Chunk is a part of an axis view whose elements lie together: whole blocks
-// [N, Inner], or rows of one block, or columns of one row.
+// Chunk is a part of an axis view whose elements lie together in memory. It consists of
+// whole blocks [N, Inner], or of rows of one block, or of columns of one row.
 type Chunk struct {
-	Block, Row, Column int // where it begins
-	Outer, N, Inner    int // its size
-	Start              int // its first element
+	// Block, Row and Column are the outer, axis and inner index of its first element.
+	Block, Row, Column int
+	// Outer, N and Inner are its size.
+	Outer, N, Inner int
+	// Start is the position of its first element in the tensor, counted in elements.
+	Start int
 }
 
-// Elems is the number of elements.
+// Elems returns the number of elements in the chunk.
 func (c Chunk) Elems() int { return c.Outer * c.N * c.Inner }
 
-// ChunkRoom is how large a chunk may be.
+// ChunkRoom bounds the chunks that Chunks makes.
 type ChunkRoom struct {
-	// Elems is the most elements.
+	// Elems is the largest number of elements in a chunk.
 	Elems int
-	// Accumulators is the most accumulators of what belongs to the columns of each
-	// block, or to each unit of its rows.
+	// Accumulators is the largest number of accumulators that a chunk may write.
 	Accumulators int
-	// PerBlock is the number of accumulators of a block.
+	// PerBlock is the number of accumulators that a whole block [N, Inner] writes.
 	PerBlock int
-	// Unit is the number of rows that stay together.
+	// Unit is the number of rows that share one row of Inner accumulators. A chunk holds
+	// whole units, except the last one of a block.
 	Unit int
-	// Shared says that all rows of a block have the same accumulators.
+	// Shared says that all rows of a block share the same accumulators, whatever Unit is.
 	Shared bool
-	// Pack is the elements of a pack, where Inner is 1: chunks begin with a pack,
-	// except the first one of a row. 0 means that it does not matter.
+	// Pack is the number of elements in a pack. It is set only where Inner is 1. Chunks
+	// then begin at the start of a pack, except the first chunk of a block. With 0, a
+	// chunk may begin anywhere.
 	Pack int
-	// ByRow says that no chunk has several rows of a block, except whole blocks.
+	// ByRow says that a chunk is either a number of whole blocks or a part of one row.
 	ByRow bool
 }
 
-// Chunks calls f with chunks that tile v, in order.
-// Errors: those of f.
+// Chunks splits v into chunks that fit r, and calls f with each of them in the order of
+// memory. It stops at the first error of f and returns it.
 func Chunks(v AxisView, r ChunkRoom, f func(Chunk) error) error {
 	block := v.N * v.Inner
 	if block == 0 || v.Outer == 0 {
@@ -111,8 +117,8 @@ func Chunks(v AxisView, r ChunkRoom, f func(Chunk) error) error {
 	return nil
 }
 
-// Accumulator is the dtype in which elements of d are computed: F32 for those of 16
-// bits, and d itself for others.
+// Accumulator returns the dtype in which kernels compute with elements of d. It is F32
+// for dtypes of 16 bits, and d itself for all others.
 func Accumulator(d tensor.DType) tensor.DType {
 	if d.Size() == 2 {
 		return tensor.F32

@@ -5,11 +5,12 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// BenchShapes are the matrices that benches give to most operations: 64 KiB, 2 MiB
-// and 16 MiB of f32.
+// BenchShapes are the shapes of the matrices that most operations are measured on. In F32
+// they take 64 KiB, 2 MiB and 16 MiB.
 var BenchShapes = [][]int{{64, 256}, {512, 1024}, {4096, 1024}}
 
-// BenchCases is Cases.Bench for calls with that many inputs of such a shape.
+// BenchCases returns a function for spec.CasesOf.Bench. It has one case for each of
+// BenchShapes, which gives call c that many contiguous inputs of the shape.
 func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 	return BenchCasesOf(c, func(d tensor.DType, rows, columns int) []tensor.Desc {
 		var in []tensor.Desc
@@ -20,7 +21,8 @@ func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 	})
 }
 
-// BenchCasesOf is Cases.Bench for inputs made of the rows and columns of BenchShapes.
+// BenchCasesOf returns a function for spec.CasesOf.Bench. It has one case for each of
+// BenchShapes, with the inputs that the function inputs makes of the rows and columns.
 func BenchCasesOf(c spec.Call, inputs func(d tensor.DType, rows, columns int) []tensor.Desc) func(tensor.DType) []spec.BenchCase {
 	return func(d tensor.DType) []spec.BenchCase {
 		var cases []spec.BenchCase
@@ -31,7 +33,7 @@ func BenchCasesOf(c spec.Call, inputs func(d tensor.DType, rows, columns int) []
 	}
 }
 
-// AllBenchCases joins several Cases.Bench.
+// AllBenchCases joins several functions for spec.CasesOf.Bench into one.
 func AllBenchCases(list ...func(tensor.DType) []spec.BenchCase) func(tensor.DType) []spec.BenchCase {
 	return func(d tensor.DType) []spec.BenchCase {
 		var cases []spec.BenchCase
@@ -42,8 +44,8 @@ func AllBenchCases(list ...func(tensor.DType) []spec.BenchCase) func(tensor.DTyp
 	}
 }
 
-// SameInputs is CasesOf.Inputs for n contiguous inputs whose shape is that of the free
-// dimensions.
+// SameInputs returns a function for spec.CasesOf.Inputs. It makes n contiguous inputs of
+// dtype d, whose shape is the list of the free dimensions.
 func SameInputs[A spec.Call](n int) func(_ A, d tensor.DType, dims []int) []tensor.Desc {
 	return func(_ A, d tensor.DType, dims []int) []tensor.Desc {
 		in := make([]tensor.Desc, n)

@@ -8,23 +8,26 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// FlatKernel is a kernel that walks contiguous operands of equal length side by
-// side, a pack of 16 bytes of the widest at a time.
+// FlatKernel describes a kernel that walks contiguous operands of equal length in
+// parallel. A pack is the 16 bytes that it loads at once from the operand with the widest
+// elements.
 type FlatKernel struct {
 	// Name is the kernel's name in package spirv.
 	Name string
-	// Texel says that it reads texel buffers.
+	// Texel says that the kernel reads texel buffers.
 	Texel bool
-	// Local is the number of invocations of a workgroup.
+	// Local is the number of invocations in a workgroup.
 	Local int
-	// Packs is the number of packs that an invocation takes.
+	// Packs is the number of packs that each invocation handles.
 	Packs int
-	// Params makes the params struct for count elements from element first on.
+	// Params returns the params struct of a launch over count elements that begin at
+	// element first.
 	Params func(first, count int) any
 }
 
-// FlatVariant chooses between the kernels base.dtype and base.dtype.texel, which
-// lib/unary.glsl and its like make.
+// FlatVariant returns the kernel base.dtype.texel where t plans texel kernels and d has
+// one, and else base.dtype. Shaders that include lib/unary.glsl, or a file built like it,
+// have both.
 func FlatVariant(t *spec.Target, base string, d tensor.DType) FlatKernel {
 	k := FlatKernel{Name: base + "." + d.String(), Local: SmallGroup, Packs: 1}
 	if d.Size() < 8 && UsesTexels(t, TexelGroup) {
@@ -33,19 +36,20 @@ func FlatVariant(t *spec.Target, base string, d tensor.DType) FlatKernel {
 	return k
 }
 
-// Flat is a contiguous operand of a FlatKernel.
+// Flat returns a contiguous operand of a FlatKernel. It begins at the first element of
+// ref.
 func Flat(ref spec.Ref, d tensor.DType) Operand { return Operand{Ref: ref, DType: d} }
 
-// AddFlat appends the launches of k over n elements of the operands to a plan, in parts
-// that fit bindings and grids.
+// AddFlat appends to a plan the launches of k over n elements of the operands. It splits
+// them into parts that fit the target's bindings and grids.
 // Errors: *LimitError.
 func AddFlat(plan *spec.Plan, t *spec.Target, k FlatKernel, n int, operands ...Operand) error {
 	widest := 1
 	for _, o := range operands {
 		widest = max(widest, o.DType.Size())
 	}
-	// Parts begin where every operand is aligned: at a multiple of align
-	// elements, whatever their size.
+	// Each part begins at a multiple of align elements. Its offset in bytes is then
+	// aligned for every operand, whatever the size of its elements.
 	align := WindowAlign(t)
 	most := MaxSpan(t, k.Texel) / int64(widest)
 	perGroup := int64(k.Local*k.Packs) * Pack / int64(widest)
@@ -70,8 +74,9 @@ func AddFlat(plan *spec.Plan, t *spec.Target, k FlatKernel, n int, operands ...O
 	return nil
 }
 
-// DTypeVariants names the kernels of a base name for dtypes: each as "f32", and
-// as "f32.texel" if texel says so of it. Nil texel means none.
+// DTypeVariants lists the kernels of a base name for dtypes. Each dtype has the kernel
+// base.dtype, and base.dtype.texel too if texel returns true for it. If texel is nil,
+// there are no texel kernels.
 func DTypeVariants(base string, params any, dtypes []tensor.DType, texel func(tensor.DType) bool) []spec.Kernel {
 	var ks []spec.Kernel
 	for _, d := range dtypes {
@@ -83,8 +88,9 @@ func DTypeVariants(base string, params any, dtypes []tensor.DType, texel func(te
 	return ks
 }
 
-// TexelStrategies lists the strategies of an operation on elements of d that has texel
-// kernels and storage kernels, and no other choice.
+// TexelStrategies lists the strategies of an operation that only chooses between texel
+// kernels and storage kernels. The one that is expected to be faster comes first. d is
+// the dtype that decides whether texel kernels exist.
 func TexelStrategies(t *spec.Target, d tensor.DType) []string {
 	switch {
 	case d.Size() >= 8 || !HasTexels(t, TexelGroup):
@@ -95,8 +101,8 @@ func TexelStrategies(t *spec.Target, d tensor.DType) []string {
 	return []string{ByStorage, ByTexels}
 }
 
-// FlatStrategies is TexelStrategies for spec.Definition: the dtype of the first input
-// decides.
+// FlatStrategies is TexelStrategies in the form that spec.Definition needs. The dtype of
+// the first input decides.
 func FlatStrategies[A spec.Call](_ A, t *spec.Target, in, _ []tensor.Desc) []string {
 	if in[0].Elems() == 0 {
 		return nil
@@ -104,8 +110,8 @@ func FlatStrategies[A spec.Call](_ A, t *spec.Target, in, _ []tensor.Desc) []str
 	return TexelStrategies(t, in[0].DType)
 }
 
-// ElementCounts is the spec.Definition.SizeClass of operations to which shapes do not
-// matter.
+// ElementCounts is a spec.Definition.SizeClass for operations whose speed depends on the
+// number of elements of each input, and not on their shapes.
 func ElementCounts[A spec.Call](_ A, in []tensor.Desc) []int {
 	n := make([]int, len(in))
 	for i, d := range in {

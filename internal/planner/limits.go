@@ -1,7 +1,7 @@
-// Package planner is the kit that the plans of all operations are made of: how large
-// bindings and grids may be, parts of tensors that fit them, the ranges to bind for a
-// part, broadcasting, and what tolerances of sums are made of. It knows operations
-// only as families that use it.
+// Package planner is the kit that the plans of all operations are built from. It computes
+// how large bindings and grids may be, splits tensors into parts that fit them, finds the
+// range to bind for a part, broadcasts shapes, and has the building blocks of tolerances.
+// It knows no operation. The packages in internal/families use it.
 package planner
 
 import (
@@ -12,47 +12,50 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// The sizes of workgroups.
+// Sizes of workgroups, in invocations.
 const (
-	// SmallGroup is what every device has.
+	// SmallGroup is a size that every device allows.
 	SmallGroup = 64
-	// TexelGroup is for kernels that read texel buffers. They are for CPU drivers, to
-	// which each workgroup is a cost.
+	// TexelGroup is the size for kernels that read texel buffers. These kernels are meant
+	// for CPU drivers, where each workgroup costs time, so there are few large ones.
 	TexelGroup = 256
 )
 
-// Strategies that many families offer, for spec.Target.Strategy: which kind of buffer
-// kernels read.
+// Values of spec.Target.Strategy that many families offer. They say whether kernels read
+// texel buffers or storage buffers.
 const (
 	ByTexels  = "texels"
 	ByStorage = "storage"
 )
 
-// Pack is the bytes that a kernel loads at once.
+// Pack is the number of bytes that a kernel loads at once.
 const Pack = 16
 
-// MaxRank is the most dimensions that a kernel walks with strides.
+// MaxRank is the largest number of dimensions that a kernel can walk with strides.
 const MaxRank = 8
 
-// MaxWindow is the most bytes that kernels which count elements in 31 bits may bind.
+// MaxWindow is the largest binding, in bytes, of a kernel that counts elements in 31
+// bits.
 const MaxWindow = 1 << 30
 
-// Invalid is an ErrInvalidArgument, for the Shape of an operation.
+// Invalid returns an ErrInvalidArgument for the Shape function of an operation.
 func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errs.ErrInvalidArgument, fmt.Sprintf(format, args...))
 }
 
-// Unsupported is an ErrUnsupported, for the Shape or Plan of an operation.
+// Unsupported returns an ErrUnsupported for the Shape or Plan function of an operation.
 func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errs.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// Strides is a spec.ErrStrides that says which strides.
+// Strides returns a spec.ErrStrides for the Plan function of an operation. The text says
+// which strides it cannot work with.
 func Strides(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", spec.ErrStrides, fmt.Sprintf(format, args...))
 }
 
-// CheckTarget reports ErrUnsupported for a dtype that the device cannot compute with.
+// CheckTarget returns ErrUnsupported if the device cannot compute with the dtype of one
+// of ds.
 func CheckTarget(t *spec.Target, ds ...tensor.Desc) error {
 	for _, d := range ds {
 		if d.DType == tensor.F64 && !t.F64 {
@@ -62,8 +65,9 @@ func CheckTarget(t *spec.Target, ds ...tensor.Desc) error {
 	return nil
 }
 
-// UsesTexels reports whether to plan kernels that read texel buffers, in workgroups of
-// local invocations.
+// UsesTexels reports whether to plan kernels that read texel buffers, with workgroups of
+// local invocations. The strategy of t decides. Without one, CPU drivers get such
+// kernels.
 func UsesTexels(t *spec.Target, local int) bool {
 	if !HasTexels(t, local) {
 		return false
@@ -77,16 +81,18 @@ func UsesTexels(t *spec.Target, local int) bool {
 	return t.CPU
 }
 
-// HasTexels reports whether such kernels can be planned.
+// HasTexels reports whether the device can run kernels that read texel buffers, with
+// workgroups of local invocations.
 func HasTexels(t *spec.Target, local int) bool {
 	return t.TexelBuffers && int(t.MaxInvocations) >= local
 }
 
-// WindowAlign is what the offset of every binding is a multiple of, in bytes: enough
-// for both kinds of buffer and for whole packs.
+// WindowAlign returns the alignment of all binding offsets, in bytes. It is large enough
+// for storage buffers, for texel buffers and for whole packs.
 func WindowAlign(t *spec.Target) int64 { return max(t.OffsetAlign, t.TexelAlign, Pack) }
 
-// MaxSpan is how many bytes a binding may span.
+// MaxSpan returns the largest size of a binding in bytes. texel says that it is a texel
+// buffer.
 func MaxSpan(t *spec.Target, texel bool) int64 {
 	if texel {
 		return min(t.MaxBinding, t.MaxTexels*16)
@@ -94,8 +100,9 @@ func MaxSpan(t *spec.Target, texel bool) int64 {
 	return t.MaxBinding
 }
 
-// Grid arranges n workgroups in three dimensions. Kernels find their number by
-// flatGroup. The grid may have a few groups more than n.
+// Grid returns the numbers of workgroups in three dimensions whose product is at least n.
+// It may exceed n by a few groups. Kernels compute their index in the grid with
+// flatGroup, and ignore what is past n.
 // Errors: *LimitError.
 func Grid(t *spec.Target, n int64) ([3]uint32, error) {
 	g := [3]uint32{1, 1, 1}
@@ -105,7 +112,8 @@ func Grid(t *spec.Target, n int64) ([3]uint32, error) {
 			g[i] = uint32(rest)
 			return g, nil
 		}
-		// The least number of layers, then as few groups in each as do.
+		// Choose the smallest number of layers first, and then the smallest layers that
+		// hold all groups.
 		most := int64(t.MaxGroups[i])
 		layers := (rest + most - 1) / most
 		g[i] = uint32((rest + layers - 1) / layers)
@@ -114,11 +122,12 @@ func Grid(t *spec.Target, n int64) ([3]uint32, error) {
 	return g, &errs.LimitError{Name: "MaxGroups", Want: n, Have: int64(t.MaxGroups[0]) * int64(t.MaxGroups[1]) * int64(t.MaxGroups[2])}
 }
 
-// CeilDiv is n/d, rounded up.
+// CeilDiv returns n/d, rounded up.
 func CeilDiv[T int | int64 | uint32](n, d T) T { return (n + d - 1) / d }
 
-// AddScratch adds a scratch buffer of so many bytes to a plan, rounded up to whole packs
-// and at least one, so that it can always be bound.
+// AddScratch adds a scratch buffer to a plan and returns a reference to it. The size is
+// rounded up to whole packs. It is at least one pack, so that the buffer can always be
+// bound.
 func AddScratch(plan *spec.Plan, bytes int64) spec.Ref {
 	plan.Scratch = append(plan.Scratch, max((bytes+Pack-1)&^(Pack-1), Pack))
 	return spec.Scratch(len(plan.Scratch) - 1)

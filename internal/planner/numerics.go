@@ -5,11 +5,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Floats are the element types of arithmetic. The first is the one that every device
-// has.
+// Floats are the dtypes of floating-point arithmetic. Every device has the first one.
 var Floats = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64}
 
-// Epsilon is the distance from 1 to the next number of a dtype.
+// Epsilon returns the distance from 1 to the next larger number of a floating-point
+// dtype.
 func Epsilon(d tensor.DType) float64 {
 	switch d {
 	case tensor.F64:
@@ -22,7 +22,8 @@ func Epsilon(d tensor.DType) float64 {
 	return 0x1p-23
 }
 
-// AccumulatorEpsilon is Epsilon of the arithmetic done for a dtype.
+// AccumulatorEpsilon returns the Epsilon of the dtype in which kernels compute with
+// elements of d.
 func AccumulatorEpsilon(d tensor.DType) float64 {
 	if d == tensor.F64 {
 		return 0x1p-52
@@ -30,8 +31,8 @@ func AccumulatorEpsilon(d tensor.DType) float64 {
 	return 0x1p-23
 }
 
-// StoreEpsilon is what the rounding to a dtype of 16 bits adds to a relative error, and
-// 0 for others.
+// StoreEpsilon returns the relative error that rounding a result to d adds. It is 0
+// unless d has 16 bits.
 func StoreEpsilon(d tensor.DType) float64 {
 	if d.Size() == 2 {
 		return Epsilon(d)
@@ -39,8 +40,8 @@ func StoreEpsilon(d tensor.DType) float64 {
 	return 0
 }
 
-// Tiny is a bound on what is lost where results fall below the least normal
-// number of a dtype, which devices may flush to zero.
+// Tiny bounds the absolute error of results that are smaller than the least normal number
+// of a dtype. Devices may flush such results to zero.
 func Tiny(d tensor.DType) float64 {
 	switch d {
 	case tensor.F64:
@@ -51,16 +52,18 @@ func Tiny(d tensor.DType) float64 {
 	return 0x1p-126
 }
 
-// ElementTolerance is the tolerance of a function of single elements whose result in
-// its arithmetic is off by at most ulps units of the last place and by abs units that
-// do not shrink with the result.
+// ElementTolerance returns the tolerance of an elementwise function. Its result, before
+// it is rounded to d, has an error of at most ulps units in the last place, and in
+// addition abs units in the last place of 1. why says where these numbers come from.
 func ElementTolerance(d tensor.DType, ulps, abs float64, why string) spec.Tolerance {
 	tol := spec.Tolerance{Abs: abs * AccumulatorEpsilon(d), Rel: ulps * AccumulatorEpsilon(d), Why: why}
 	if ulps > 0 || abs > 0 {
 		tol.Abs += Tiny(d)
 	}
 	if ulps > 0 {
-		tol.Rel += StoreEpsilon(d) // the second rounding may fall to the other side
+		// The value from the reference is rounded to d too, and may be rounded to the other
+		// neighbour.
+		tol.Rel += StoreEpsilon(d)
 	}
 	return tol
 }

@@ -8,36 +8,45 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Operand is a tensor as a kernel walks it, over an index space that the operands of
-// the kernel share.
+// Operand is a tensor as a kernel walks it. All operands of a kernel share one index
+// space.
 type Operand struct {
-	Ref   spec.Ref
+	// Ref names the buffer.
+	Ref spec.Ref
+	// DType is the type of the elements.
 	DType tensor.DType
-	// Strides is the distance from one index to the next along each dimension of the
-	// index space, in elements. It is 0 along dimensions that the operand is broadcast
-	// over. Operands of flat kernels, which walk elements in order, have none.
+	// Strides is the distance from one index to the next in each dimension of the index
+	// space, in elements. It is 0 in dimensions over which the operand is broadcast.
+	// Operands of flat kernels, which walk elements in the order of memory, have no
+	// Strides.
 	Strides []int
-	// Base is the element at index 0 of all dimensions, counted from the operand's
-	// first one. It may be negative where only later indices are used.
+	// Base is the position of the element at index 0 of all dimensions, in elements from
+	// the start of the operand. It may be negative if only later indices are used.
 	Base int
 }
 
-// OperandOf is the whole of a tensor.
+// OperandOf returns the operand that covers all elements of d. Its index space is
+// d.Shape.
 func OperandOf(ref spec.Ref, d tensor.Desc) Operand {
 	return Operand{Ref: ref, DType: d.DType, Strides: d.ElementStrides()}
 }
 
-// Region is a part of an index space: N[d] indices from From[d] on in dimension d.
-type Region struct{ From, N []int }
+// Region is a part of an index space.
+type Region struct {
+	// From is the first index in each dimension.
+	From []int
+	// N is the number of indices in each dimension.
+	N []int
+}
 
-// RegionOf is the whole of an index space.
+// RegionOf returns the region that covers an index space of that shape.
 func RegionOf(shape []int) Region { return Region{make([]int, len(shape)), slices.Clone(shape)} }
 
-// Clone is a copy that can be changed.
+// Clone returns a copy that shares no memory with r.
 func (r Region) Clone() Region { return Region{slices.Clone(r.From), slices.Clone(r.N)} }
 
-// Extent is how many elements lie from the first to the last one that the operand has
-// in the region.
+// Extent returns the number of elements from the first to the last element of the operand
+// in the region, both included. Elements between them that belong to no index count too.
 func (o Operand) Extent(r Region) int64 {
 	last := int64(0)
 	for i, n := range r.N {
@@ -46,7 +55,8 @@ func (o Operand) Extent(r Region) int64 {
 	return last + 1
 }
 
-// First is the element of the operand that the region begins with.
+// First returns the position of the operand's element at the first index of the region,
+// in elements from the start of the operand.
 func (o Operand) First(r Region) int64 {
 	first := int64(o.Base)
 	for i, from := range r.From {
@@ -55,41 +65,41 @@ func (o Operand) First(r Region) int64 {
 	return first
 }
 
-// Window binds what the operand has in the region. base is the element that the region
-// begins with, counted from the bound offset.
+// Window returns a binding for the operand's elements in the region. base is the position
+// of the region's first element, in elements from the offset of the binding.
 func (o Operand) Window(t *spec.Target, r Region) (bind spec.Bind, base uint32) {
 	return Window(t, o.Ref, o.DType.Size(), o.First(r), o.Extent(r))
 }
 
-// Window binds count elements of size bytes from element first on. base is the element
-// that they begin with, counted from the bound offset.
+// Window returns a binding for count elements of size bytes each, from element first on.
+// base is the position of the first of them, in elements from the offset of the binding.
 func Window(t *spec.Target, ref spec.Ref, size int, first, count int64) (bind spec.Bind, base uint32) {
 	from, to := first*int64(size), (first+count)*int64(size)
 	offset := WindowOffset(t, from, 1)
 	return spec.Bind{Buf: ref, Offset: offset, Size: (to - offset + Pack - 1) &^ (Pack - 1)}, uint32((from - offset) / int64(size))
 }
 
-// WindowOffset is where to bind what begins with byte from: the last offset before it
-// that devices can bind and that is a multiple of unit bytes. It is the one place where
-// offsets are aligned.
+// WindowOffset returns the last offset that is not after byte from, that devices can
+// bind, and that is a multiple of unit bytes. All offsets of plans are aligned here.
 func WindowOffset(t *spec.Target, from, unit int64) int64 {
 	align := WindowAlign(t)
 	a, b := align, unit
 	for b != 0 {
 		a, b = b, a%b
 	}
-	align *= unit / a // the least common multiple
+	align *= unit / a // align is now the least common multiple of both.
 	return from / align * align
 }
 
-// WordWindow is Window with base in words of 4 bytes, for elements of whole words.
+// WordWindow is Window for elements that consist of whole words of 4 bytes. base counts
+// words.
 func WordWindow(t *spec.Target, ref spec.Ref, size, first, count int) (bind spec.Bind, base uint32) {
 	return Window(t, ref, 4, int64(first*size/4), int64(count*size/4))
 }
 
-// BroadcastStrides returns the strides of d as seen from shape, which it can be
-// broadcast to by NumPy's rule: dimensions are matched from the last one on, and
-// those of size 1 repeat.
+// BroadcastStrides returns the element strides of d in the index space shape. d must be
+// broadcastable to shape by the rule of NumPy: dimensions are matched from the last one
+// on, and a dimension of size 1 repeats, with stride 0.
 func BroadcastStrides(d tensor.Desc, shape []int) []int {
 	strides := make([]int, len(shape))
 	own, skip := d.ElementStrides(), len(shape)-len(d.Shape)
@@ -101,7 +111,8 @@ func BroadcastStrides(d tensor.Desc, shape []int) []int {
 	return strides
 }
 
-// BroadcastShape is the shape that two are broadcast to by NumPy's rule, or false.
+// BroadcastShape returns the shape to which a and b are broadcast by the rule of NumPy.
+// It returns false if they cannot be broadcast together.
 func BroadcastShape(a, b []int) ([]int, bool) {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -118,9 +129,9 @@ func BroadcastShape(a, b []int) ([]int, bool) {
 	return shape, true
 }
 
-// Collapse merges neighbouring dimensions that every operand walks through as
-// one, and drops those of size 1. Operands keep their order; a scalar becomes
-// one dimension of size 1.
+// Collapse merges neighbouring dimensions that every operand can walk as one dimension,
+// and drops dimensions of size 1. The operands keep their order. If no dimension is left,
+// the result has one dimension of size 1.
 func Collapse(shape []int, operands []Operand) ([]int, []Operand) {
 	var dims []int
 	out := slices.Clone(operands)
@@ -158,10 +169,11 @@ func Collapse(shape []int, operands []Operand) ([]int, []Operand) {
 	return dims, out
 }
 
-// Split calls f with regions that tile r, in order, so small that what each operand
-// needs for one fits a binding of at most span bytes. multiple, if above 1, keeps the
-// splits of the last dimension at multiples of it.
-// Errors: those of f, and *LimitError where no region is small enough.
+// Split splits r into regions and calls f with each of them, in the order of the indices.
+// The regions are so small that the elements of each operand fit a binding of at most
+// span bytes. If multiple is more than 1, the last dimension is split only at multiples
+// of it, counted from r. An empty region has no parts.
+// Errors: those of f, and *LimitError if even one index does not fit.
 func Split(t *spec.Target, span int64, r Region, operands []Operand, multiple int, f func(Region) error) error {
 	if slices.Contains(r.N, 0) {
 		return nil
@@ -170,13 +182,14 @@ func Split(t *spec.Target, span int64, r Region, operands []Operand, multiple in
 }
 
 func split(t *spec.Target, span int64, r Region, operands []Operand, multiple int, f func(Region) error) error {
-	room := span&^(Pack-1) - WindowAlign(t) // the window may have to begin that much earlier
+	// A window may have to begin up to an alignment before its first element.
+	room := span&^(Pack-1) - WindowAlign(t)
 	for _, o := range operands {
 		size := int64(o.DType.Size())
 		if o.Extent(r)*size <= room {
 			continue
 		}
-		// Halve the dimension that takes this operand furthest.
+		// Halve the dimension that makes this operand's range longest.
 		d, far := -1, int64(0)
 		for i, n := range r.N {
 			unit := 1
@@ -203,7 +216,8 @@ func split(t *spec.Target, span int64, r Region, operands []Operand, multiple in
 	return f(r)
 }
 
-// Halve splits the region in two along dimension d: the first n indices, and the rest.
+// Halve splits the region in dimension d. low has the first n indices, and high has the
+// rest.
 func (r Region) Halve(d, n int) (low, high Region) {
 	low, high = r.Clone(), r.Clone()
 	low.N[d] = n
@@ -212,7 +226,9 @@ func (r Region) Halve(d, n int) (low, high Region) {
 	return low, high
 }
 
-// Tiles calls f with regions of at most step indices that tile r, in order.
+// Tiles splits r into regions of at most step[d] indices in each dimension d, and calls f
+// with each of them in the order of the indices. It stops at the first error of f and
+// returns it.
 func Tiles(r Region, step []int, f func(Region) error) error {
 	at := slices.Clone(r.From)
 	for {
