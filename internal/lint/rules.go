@@ -54,7 +54,7 @@ var layers = []layer{
 	{"", "exec gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/session", "exec exec/tune gpu gpu/chrome handles internal/drivers internal/errs spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
-	{"bench", "exec gpu internal/errs spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
+	{"internal/bench", "exec gpu internal/errs spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 

@@ -26,7 +26,7 @@ var oldWords = []oldWord{
 	{"piece pieces", "chunk", families},
 	{"normal normview normalview", "axis view", families},
 	{"way ways eachway", "strategy", families + " exec exec/tune conformance cmd/..."},
-	{"works", "bench cases", "spec bench " + families},
+	{"works", "bench cases", "spec internal/bench " + families},
 	{"mover movers", "strided copier", ""},
 	{"faultword faultwords", "status words", ""},
 	{"fault faults", "device check", "internal/planner"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	measure "github.com/lathe-gpu/lathe/bench"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
-	measure "github.com/lathe-gpu/lathe/bench"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 )
 
 // bench is what the sections share.

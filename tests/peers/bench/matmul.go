@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/lathe-gpu/lathe"
-	measure "github.com/lathe-gpu/lathe/bench"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )

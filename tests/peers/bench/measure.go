@@ -1,6 +1,6 @@
 package main
 
-import measure "github.com/lathe-gpu/lathe/bench"
+import measure "github.com/lathe-gpu/lathe/internal/bench"
 
 // ratio is how many times as long as a the sample b takes.
 func ratio(b, a measure.Sample) float64 { return float64(b.Median()) / float64(a.Median()) }

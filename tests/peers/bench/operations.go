@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/gpu"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/spec"
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/disintegration/gift"
 	"github.com/disintegration/imaging"
 
-	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/imageops"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/disintegration/imaging"
 
-	measure "github.com/lathe-gpu/lathe/bench"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
-	measure "github.com/lathe-gpu/lathe/bench"
 	"github.com/lathe-gpu/lathe/imageops"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
