@@ -21,10 +21,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -62,7 +62,10 @@ type Options struct {
 	Expect *Expectations
 	// Progress, if not nil, is called after each group of cases.
 	Progress func(done, total int, op string)
-	// Trace, if not nil, is told of every call, as exec.WithTrace has it.
+	// Trace, if not nil, is told of every call: the operation's name, and as args "call",
+	// "in" and "out" the call and its operands. Run calls end when the work is submitted, with
+	// nil or the error. The launches of the call carry the tag. Several goroutines may call
+	// Trace at once.
 	Trace func(name string, args map[string]string) (tag uint64, end func(error))
 
 	// noCopies says that the device cannot copy operands with strides, as one

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/conformance"
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/exec"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )

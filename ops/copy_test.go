@@ -10,9 +10,9 @@ import (
 
 	_ "github.com/lathe-gpu/lathe" // registers every operation
 	"github.com/lathe-gpu/lathe/conformance"
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"

@@ -7,9 +7,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/session"
 )
 

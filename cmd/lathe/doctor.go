@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"

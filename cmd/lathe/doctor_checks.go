@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/exec/tune"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/exec/tune"
 )
 
 // fits reports whether selector means one of the devices.

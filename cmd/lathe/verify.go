@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/conformance"
-	"github.com/lathe-gpu/lathe/exec/tune"
+	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/spec"
 )
 

@@ -48,14 +48,14 @@ var layers = []layer{
 	{"internal/families/...", "internal/errs internal/families/... internal/planner internal/spv spec spirv tensor", "families of operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"imageops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"ops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
-	{"exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
-	{"exec", "exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
+	{"internal/exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
+	{"internal/exec", "internal/exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "exec gpu gpu/chrome handles imageops internal/drivers internal/errs internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"internal/session", "exec exec/tune gpu gpu/chrome handles internal/drivers internal/errs spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
+	{"", "gpu gpu/chrome handles imageops internal/drivers internal/errs internal/exec internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"internal/session", "gpu gpu/chrome handles internal/drivers internal/errs internal/exec internal/exec/tune spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
-	{"internal/bench", "exec gpu internal/errs spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
-	{"conformance", "exec gpu gpu/guard gpu/null internal/errs spec tensor", "the suite checks any operation of the table on any device: it names neither"},
+	{"internal/bench", "gpu internal/errs internal/exec spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
+	{"conformance", "gpu gpu/guard gpu/null internal/errs internal/exec spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
@@ -83,7 +83,7 @@ var libraries = []library{
 	{"github.com/bmatcuk/doublestar/v4", "internal/batch cmd/...", "globs are the batch engine's"},
 	{"github.com/bep/imagemeta", "internal/batch cmd/...", "reading EXIF is the batch engine's"},
 	{"golang.org/x/image", "internal/batch internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
-	{"golang.org/x/sync", "internal/batch cmd/... exec vk", "semaphores and groups of goroutines"},
+	{"golang.org/x/sync", "internal/batch cmd/... internal/exec vk", "semaphores and groups of goroutines"},
 	{"golang.org/x/sys", "cmd/... vk internal/batch", "the system below"},
 }
 

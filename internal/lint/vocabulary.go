@@ -25,14 +25,14 @@ var oldWords = []oldWord{
 	{"box boxes cutbox cutboxes", "region, or split for the verb", families},
 	{"piece pieces", "chunk", families},
 	{"normal normview normalview", "axis view", families},
-	{"way ways eachway", "strategy", families + " exec exec/tune conformance cmd/..."},
+	{"way ways eachway", "strategy", families + " internal/exec internal/exec/tune conformance cmd/..."},
 	{"works", "bench cases", "spec internal/bench " + families},
 	{"mover movers", "strided copier", ""},
 	{"faultword faultwords", "status words", ""},
 	{"fault faults", "device check", "internal/planner"},
 	{"skew skews skewed", "misalignment", ""},
 	{"book books tuningbook", "database", ""},
-	{"trial trials contest contests", "candidate or benchmark", "exec exec/tune spec"},
+	{"trial trials contest contests", "candidate or benchmark", "internal/exec internal/exec/tune spec"},
 }
 
 // families are the folders that declare and plan operations.

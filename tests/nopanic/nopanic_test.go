@@ -21,12 +21,12 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/backend"
-	"github.com/lathe-gpu/lathe/exec"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/batch"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
@@ -74,7 +74,7 @@ var functions = map[string]map[string]any{
 		"ParseOp": spec.ParseOp, "Resolve": spec.Resolve, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,
 		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],
 	},
-	"exec": {
+	"internal/exec": {
 		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
 		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
 	},
@@ -247,7 +247,7 @@ func TestFunctions(t *testing.T) {
 	for dir, list := range functions {
 		for name, fn := range list {
 			f := reflect.ValueOf(fn)
-			if name == "Open" || name == "OpenExplained" || name == "Devices" || name == "WithTrace" && dir == "exec" {
+			if name == "Open" || name == "OpenExplained" || name == "Devices" || name == "WithTrace" && dir == "internal/exec" {
 				// Opening a device for each try takes too long.
 				if _, p := call(f, zeros(f.Type())); p != nil {
 					t.Errorf("%s.%s of nothing: %v", dir, name, p)
