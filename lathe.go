@@ -42,10 +42,10 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/chrome"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/gpu/chrome"
 	"github.com/lathe-gpu/lathe/internal/session"
 )
 
@@ -140,7 +140,7 @@ func WithGPU(dev gpu.Device) Option { return func(o *options) { o.session.Device
 // WithTrace writes to w what the device does and when, as a trace in Chrome's format.
 // chrome://tracing and https://ui.perfetto.dev open such traces. A trace shows the
 // operations that were called, the launches of each, copies, compilations, submissions,
-// and what Device.Span adds. Package gpu/chrome says how they are shown.
+// and what Device.Span adds. The page docs/tracing.md says how they are shown.
 //
 // The trace is written as the device works. It is complete once Close has returned, and
 // the error of Close includes errors of writing. Close does not close w. If Open fails,

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/lathe-gpu/lathe/gpu/chrome"
+	"github.com/lathe-gpu/lathe/internal/gpu/chrome"
 )
 
 // traceFile is the file of --trace. A nil one is not asked for.

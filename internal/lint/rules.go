@@ -38,6 +38,7 @@ var layers = []layer{
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
+	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
 	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
@@ -51,8 +52,8 @@ var layers = []layer{
 	{"internal/exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
 	{"internal/exec", "internal/exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "gpu gpu/chrome handles imageops internal/drivers internal/errs internal/exec internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"internal/session", "gpu gpu/chrome handles internal/drivers internal/errs internal/exec internal/exec/tune spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
+	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"internal/bench", "gpu internal/errs internal/exec spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "gpu gpu/guard gpu/null internal/errs internal/exec spec tensor", "the suite checks any operation of the table on any device: it names neither"},
@@ -76,7 +77,7 @@ type library struct {
 var libraries = []library{
 	{"github.com/vulkan-go/vulkan", "vk", "Vulkan stays behind gpu.Device"},
 	{"github.com/cogentcore/webgpu", "wgpu", "WebGPU stays behind gpu.Device"},
-	{"github.com/google/uuid", "gpu/... handles vk wgpu", "identity of devices and tables"},
+	{"github.com/google/uuid", "gpu/... handles internal/gpu/... vk wgpu", "identity of devices and tables"},
 	{"github.com/alecthomas/kong", "cmd/...", "only a command has a command line"},
 	{"github.com/vbauerster/mpb/v8", "cmd/...", "only a command draws on a terminal"},
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},

@@ -12,11 +12,11 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/chrome"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
+	"github.com/lathe-gpu/lathe/internal/gpu/chrome"
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
