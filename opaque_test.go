@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/spec"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )

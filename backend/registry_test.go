@@ -9,9 +9,9 @@ import (
 
 	"github.com/lathe-gpu/lathe/backend"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
 // other is a backend of someone else's.

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/null"
 	_ "github.com/lathe-gpu/lathe/imageops" // registers operations
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise

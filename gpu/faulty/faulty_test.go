@@ -7,7 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/faulty"
-	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
 var (

@@ -3,8 +3,7 @@
 //
 //	func TestDevice(t *testing.T) { gputest.Run(t, open) }
 //
-// Its shaders are shaders/test/gputest_*.comp. Kernels has the same in Go, so that the
-// suite runs on a null device too.
+// Its shaders are shaders/test/gputest_*.comp.
 package gputest
 
 import (

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/null"
 	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"

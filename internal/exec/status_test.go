@@ -11,7 +11,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/faulty"
-	"github.com/lathe-gpu/lathe/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
 // newStatusWords is words on a device without kernels: tests write them themselves.

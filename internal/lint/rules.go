@@ -36,7 +36,7 @@ var layers = []layer{
 	{"spirv/extra", "internal/errs internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
-	{"gpu/gputest", "gpu gpu/null handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
+	{"gpu/gputest", "gpu handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
@@ -56,7 +56,7 @@ var layers = []layer{
 	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"internal/bench", "gpu internal/errs internal/exec spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
-	{"conformance", "gpu gpu/guard gpu/null internal/errs internal/exec spec tensor", "the suite checks any operation of the table on any device: it names neither"},
+	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
