@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
 	"github.com/lathe-gpu/lathe/gpu/guard"
-	"github.com/lathe-gpu/lathe/gpu/trace"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/gpu/trace"
 )
 
 // open returns a null device that runs the suite's kernels in Go.

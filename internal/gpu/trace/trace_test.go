@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/trace"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/gpu/trace"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
