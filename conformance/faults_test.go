@@ -9,8 +9,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/faulty"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
 	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/gpu/trace"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/faulty"
+	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
