@@ -6,7 +6,6 @@ import (
 	"errors"
 	"image"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,28 +16,18 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// open returns a device that the test closes, or skips where there is none.
+// open opens a device for a test.
 func open(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	t.Helper()
 	dev, err := lathe.Open(context.Background(), append([]lathe.Option{quiet, lathe.WithoutCache()}, opts...)...)
-	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skip("no Vulkan device: ", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return dev
+	return testkit.Device(t, dev, err)
 }
 
 func noise(w, h int) *image.NRGBA {
@@ -268,9 +257,7 @@ func TestSharedMemory(t *testing.T) {
 
 // TestDispatchAllocates launches again and again and wants no garbage.
 func TestDispatchAllocates(t *testing.T) {
-	if raced {
-		t.Skip("the race detector allocates")
-	}
+	testkit.NoRace(t, "allocates")
 	ctx := context.Background()
 	dev := open(t)
 	x, err := dev.NewTensor(tensor.Contiguous(tensor.U8, 1, 64, 4))

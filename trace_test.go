@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 // spans counts the complete events of a trace by category and name.
@@ -38,18 +37,11 @@ func spans(t *testing.T, data []byte) map[string]int {
 
 // TestTrace wants operations and launches of several goroutines in the trace.
 func TestTrace(t *testing.T) {
-	if !slices.Contains(drivers.Built(), "vk") {
-		t.Skip("built without Vulkan, which alone tells times")
-	}
+	testkit.Built(t, drivers.Built(), "vk") // which alone tells times
 	ctx := context.Background()
 	var file bytes.Buffer
 	dev, err := lathe.Open(ctx, quiet, lathe.WithoutCache(), lathe.WithBackend("vk"), lathe.WithTrace(&file))
-	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skip("no Vulkan device: ", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Opened(t, err)
 	const workers = 4
 	var wg sync.WaitGroup
 	for range workers {
@@ -143,13 +135,11 @@ func TestUntracedSpan(t *testing.T) {
 
 // TestTraceWebGPU wants to hear which backend cannot.
 func TestTraceWebGPU(t *testing.T) {
-	if !slices.Contains(drivers.Built(), "wgpu") {
-		t.Skip("built without WebGPU")
-	}
+	testkit.Built(t, drivers.Built(), "wgpu")
 	var file bytes.Buffer
 	dev, err := lathe.Open(context.Background(), quiet, lathe.WithBackend("wgpu"), lathe.WithTrace(&file))
-	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skip(err)
+	if errors.Is(err, lathe.ErrNoDevice) {
+		testkit.Opened(t, err)
 	}
 	if err == nil {
 		dev.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -22,23 +23,12 @@ import (
 	"github.com/lathe-gpu/lathe/value"
 )
 
-// open opens a backend on any device, or skips the test: the one that
-// LATHE_BACKEND names, or the first of this build.
+// open opens a backend on any device for a test: the backend that LATHE_BACKEND names, or
+// the first of this build.
 func open(t *testing.T) backend.Backend {
 	t.Helper()
 	b, err := backend.Open(t.Context(), cmp.Or(append([]string{os.Getenv(backend.Env)}, drivers.Built()...)...))
-	if errors.Is(err, errs.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") == "" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return testkit.Device(t, b, err)
 }
 
 type handle = backend.TensorHandle

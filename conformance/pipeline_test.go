@@ -3,22 +3,20 @@ package conformance_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -28,18 +26,7 @@ func front(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	t.Helper()
 	opts = append([]lathe.Option{lathe.WithoutCache(), lathe.WithWarnings(func(string) {})}, opts...)
 	dev, err := lathe.Open(context.Background(), opts...)
-	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skipf("no device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return dev
+	return testkit.Device(t, dev, err)
 }
 
 // noise is a picture of random pixels, alpha included.

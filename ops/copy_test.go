@@ -3,9 +3,7 @@ package ops_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	_ "github.com/lathe-gpu/lathe" // registers every operation
@@ -13,42 +11,23 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
 )
 
-// device opens the first Vulkan device. Without one the test is skipped, or
-// fails if LATHE_REQUIRE_DEVICE=1.
+// device opens the first Vulkan device for a test.
 func device(t testing.TB) gpu.Device {
 	t.Helper()
 	dev, err := vk.Open(context.Background(), vk.Options{NoCache: true, Warn: func(string) {}})
-	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skipf("no Vulkan device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return dev
+	return testkit.Device(t, dev, err)
 }
 
 func runner(t testing.TB, dev gpu.Device, opts ...exec.Option) *exec.Runner {
 	t.Helper()
 	r, err := exec.New(dev, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	return testkit.Device(t, r, err)
 }
 
 // lay gives a shape strides: its dimensions in a random order in memory, with

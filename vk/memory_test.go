@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/device"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 func dispatches(d ...gpu.Dispatch) []gpu.Dispatch { return d }
@@ -25,9 +26,7 @@ func TestOutOfMemory(t *testing.T) {
 	if _, err := d.Alloc(-1); !errors.Is(err, gpu.ErrInvalidArgument) {
 		t.Errorf("size -1: got %v", err)
 	}
-	if d.Info().Memory > 8<<30 {
-		t.Skip("too much memory to fill")
-	}
+	testkit.Ability(t, d.Info().Memory <= 8<<30, d.Info().Name, "at most 8 GiB of memory, to be filled")
 	// Nothing is written: on a CPU driver the pages are never touched.
 	var held []gpu.Handle
 	size := min(l.MaxBuffer, 256<<20)
@@ -65,9 +64,7 @@ func TestOutOfMemory(t *testing.T) {
 // TestBlocksReturned wants idle memory bounded, and reused within the bound.
 func TestBlocksReturned(t *testing.T) {
 	d := openTest(t, Options{})
-	if d.Info().Memory < 1<<30 {
-		t.Skip("too little memory")
-	}
+	testkit.Ability(t, d.Info().Memory >= 1<<30, d.Info().Name, "1 GiB of memory")
 	var held []gpu.Handle
 	for range 12 {
 		h, err := d.Alloc(60 << 20)
@@ -99,9 +96,7 @@ func TestBlocksReturned(t *testing.T) {
 // stay bounded all the same.
 func TestRunAhead(t *testing.T) {
 	d := openTest(t, Options{})
-	if d.Info().Memory < 1<<30 {
-		t.Skip("too little memory")
-	}
+	testkit.Ability(t, d.Info().Memory >= 1<<30, d.Info().Name, "1 GiB of memory")
 	m := kernel(t, affineKernel)
 	y := alloc(t, d, make([]uint32, 64)...)
 	for i := range 200 {
@@ -130,9 +125,7 @@ func TestRunAhead(t *testing.T) {
 // TestViewsBounded binds many ranges of one buffer as texels.
 func TestViewsBounded(t *testing.T) {
 	d := openTest(t, Options{})
-	if d.Info().Limits.MaxTexelBuffers == 0 {
-		t.Skip("no texel buffers")
-	}
+	testkit.Ability(t, d.Info().Limits.MaxTexelBuffers > 0, d.Info().Name, "texel buffers")
 	m := kernel(t, texelKernel)
 	align := d.Info().Limits.TexelAlign
 	const ranges = 5 * maxViews
@@ -216,9 +209,7 @@ func TestBarriers(t *testing.T) {
 // uses to leave that work alone, and those of one that is used to flush it.
 func TestUnrelatedCopies(t *testing.T) {
 	d := openTest(t, Options{})
-	if !d.pool.kind.cached {
-		t.Skip("copies are work of the device here")
-	}
+	testkit.Ability(t, d.pool.kind.cached, d.Info().Name, "memory that the host copies to and from")
 	ctx := context.Background()
 	m := kernel(t, affineKernel)
 	x, y, z := alloc(t, d, 1), alloc(t, d, 2), alloc(t, d, 3)

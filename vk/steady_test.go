@@ -6,28 +6,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
-
-// rss is the resident memory of the process in bytes, or 0 where unknown.
-func rss() int64 {
-	data, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(string(bytes.Fields(data)[1]), 10, 64)
-	return pages * int64(os.Getpagesize())
-}
 
 // steadyList is a list with a chain, separate dispatches, texel views and
 // parameters: what a program submits again and again.
@@ -45,9 +31,7 @@ func steadyList(t testing.TB, d *Device) []gpu.Dispatch {
 // TestNoAllocation wants no Go allocation of a Submit in steady state, and none
 // of Write and Read of small ranges.
 func TestNoAllocation(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
+	testkit.NoRace(t, "allocates")
 	d := openTest(t, Options{})
 	list := steadyList(t, d)
 	ctx := context.Background()
@@ -79,13 +63,8 @@ func TestNoAllocation(t *testing.T) {
 // 200 000 at the full level, a million at the soak level.
 func TestFlatMemory(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
-	if raceEnabled {
-		t.Skip("the race detector takes memory of its own")
-	}
+	testkit.NoRace(t, "takes memory of its own")
 	d := openTest(t, Options{})
-	if rss() == 0 {
-		t.Skip("resident memory is not known on " + runtime.GOOS)
-	}
 	total := 200_000
 	if testlevel.IsSoak() {
 		total = 1_000_000
@@ -102,34 +81,12 @@ func TestFlatMemory(t *testing.T) {
 		}
 	}
 	run(total / 10) // fill every batch and pool
-	flat(t, 5, total/5, 4, func() { run(total / 5) })
-}
-
-// flat calls work some rounds of n units each, and fails the test if resident
-// memory grows by more than most bytes a unit. A leak grows in every round;
-// what the C library and the kernel do with their pages does not.
-func flat(t *testing.T, rounds, n, most int, work func()) {
-	t.Helper()
-	var grown []int64
-	for range rounds {
-		debug.FreeOSMemory()
-		before := rss()
-		work()
-		debug.FreeOSMemory()
-		grown = append(grown, rss()-before)
-	}
-	t.Logf("resident memory: %d MiB; change in each round of %d: %d bytes", rss()>>20, n, grown)
-	if least := slices.Min(grown); least > int64(n*most) {
-		t.Errorf("resident memory grew by %d bytes or more in every round of %d", least, n)
-	}
+	testkit.Flat(t, 5, total/5, 4, 0, func() { run(total / 5) })
 }
 
 // TestFlatAllocFree does the same to Alloc, Write, Submit, Read and Free.
 func TestFlatAllocFree(t *testing.T) {
 	d := openTest(t, Options{})
-	if rss() == 0 {
-		t.Skip("resident memory is not known on " + runtime.GOOS)
-	}
 	m := kernel(t, affineKernel)
 	buf := make([]byte, 4)
 	turn := func() {
@@ -147,8 +104,8 @@ func TestFlatAllocFree(t *testing.T) {
 	for range 1000 {
 		turn()
 	}
-	if !raceEnabled {
-		flat(t, 4, 1000, 64, func() {
+	if !testkit.Race {
+		testkit.Flat(t, 4, 1000, 64, 0, func() {
 			for range 1000 {
 				turn()
 			}
@@ -167,7 +124,7 @@ func TestStress(t *testing.T) {
 	shared := alloc(t, d, 100, 200, 300, 400)
 	ctx := context.Background()
 	turns := 150
-	if raceEnabled {
+	if testkit.Race {
 		turns = 40
 	}
 	var wg sync.WaitGroup

@@ -5,13 +5,13 @@ package vk
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -48,10 +48,7 @@ func openValidated(t testing.TB, warn func(string)) *Device {
 		if !strings.Contains(err.Error(), "vulkan-validationlayers") {
 			t.Fatalf("the error does not name the package to install: %v", err)
 		}
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.NoTool(t, "needs the validation layer: %v", err)
 	}
 	if err != nil {
 		openTest(t, Options{}) // skips or fails where there is no device at all

@@ -4,15 +4,14 @@ package vk
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
-// openTest opens a device for a test and closes it at the end. Without any
-// device the test is skipped, or fails if LATHE_REQUIRE_DEVICE=1.
+// openTest opens a device for a test. What it warns of is logged.
 func openTest(t testing.TB, opts Options) *Device {
 	t.Helper()
 	if opts.Warn == nil {
@@ -22,18 +21,7 @@ func openTest(t testing.TB, opts Options) *Device {
 		opts.NoCache = true
 	}
 	d, err := Open(context.Background(), opts)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return d
+	return testkit.Device(t, d, err)
 }
 
 func TestDevice(t *testing.T) {

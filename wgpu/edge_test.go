@@ -7,15 +7,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -213,26 +211,7 @@ void main() { b[0] += a.x; }`)
 // compile makes a module of GLSL, with glslc.
 func compile(t *testing.T, source string) *spv.Module {
 	t.Helper()
-	glslc, err := exec.LookPath("glslc")
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "a.comp"), filepath.Join(dir, "a.spv")
-	if err := os.WriteFile(in, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := exec.Command(glslc, "--target-env=vulkan1.1", "-O", in, "-o", out).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	code, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := spv.Parse("a", code)
+	m, err := spv.Parse("a", testkit.GLSL(t, source, "--target-env=vulkan1.1", "-O"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/spirv/extra"
@@ -278,9 +279,7 @@ func TestRefused(t *testing.T) {
 // be taken for done early.
 func TestLongWork(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
-	if raceEnabled {
-		t.Skip("the race detector slows what is to take seven seconds")
-	}
+	testkit.NoRace(t, "slows what is to take seven seconds")
 	d := openTest(t, Options{})
 	d.flushAt = 1 << 20
 	ctx, m := context.Background(), kernel(t, affineKernel)

@@ -2,31 +2,21 @@ package wgpu
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/gputest"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
+// openTest opens a device for a test. What it warns of is logged.
 func openTest(t testing.TB, opts Options) *Device {
 	t.Helper()
 	if opts.Warn == nil {
 		opts.Warn = func(s string) { t.Log(s) }
 	}
 	d, err := Open(context.Background(), opts)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return d
+	return testkit.Device(t, d, err)
 }
 
 func TestDevice(t *testing.T) {

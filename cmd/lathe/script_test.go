@@ -28,6 +28,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 // hasDevice reports whether there is a device; where LATHE_REQUIRE_DEVICE is
 // set there has to be one, and the tests that need it fail.
 func hasDevice() bool {
-	if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
+	if testkit.DeviceRequired() {
 		return true
 	}
 	infos, err := drivers.List(context.Background(), "")

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -24,13 +23,7 @@ func TestTraining(t *testing.T) {
 	testlevel.Need(t, testlevel.Full) // trains for some seconds
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, lathe.WithWarnings(func(string) {}))
-	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	testkit.Device(t, dev, err)
 	const steps, seed = 400, 1
 	train, test, w := write(trained, 2*seed), write(tested, 2*seed+1), newWeights(seed)
 	net, err := newNetwork(dev, w, train, test)

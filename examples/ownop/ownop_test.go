@@ -7,7 +7,6 @@ import (
 	"errors"
 	"image"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -61,18 +61,7 @@ func onBackends(t *testing.T, f func(t *testing.T, open func(...lathe.Option) *l
 				t.Helper()
 				opts = append(opts, lathe.WithBackend(name), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
 				dev, err := lathe.Open(t.Context(), opts...)
-				if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-					t.Skip("no device: ", err)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() {
-					if err := dev.Close(); err != nil {
-						t.Error(err)
-					}
-				})
-				return dev
+				return testkit.Device(t, dev, err)
 			})
 		})
 	}
@@ -267,17 +256,10 @@ func TestChain(t *testing.T) {
 // TestNoCopies wants the filter, which takes contiguous pictures only, to be handed such,
 // whatever the width. Otherwise its operands would be copied.
 func TestNoCopies(t *testing.T) {
-	if !slices.Contains(drivers.Built(), "vk") {
-		t.Skip("only Vulkan traces")
-	}
+	testkit.Built(t, drivers.Built(), "vk") // which alone traces
 	var trace bytes.Buffer
 	dev, err := lathe.Open(t.Context(), lathe.WithBackend("vk"), lathe.WithTrace(&trace), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
-	if errors.Is(err, lathe.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skip("no device: ", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Opened(t, err)
 	_, err = dev.Apply(t.Context(), image.NewNRGBA(image.Rect(0, 0, 61, 40)), BoxBlur{Radius: 2})
 	if err = errors.Join(err, dev.Close()); err != nil {
 		t.Fatal(err)

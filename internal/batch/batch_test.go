@@ -23,6 +23,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -248,9 +249,7 @@ func TestBadFilesStopNothing(t *testing.T) {
 		"in/.hidden.jpg":  []byte("left alone"),
 	})
 	for _, link := range [][2]string{{"loop.jpg", "in/loop.jpg"}, {"nowhere", "in/dangling.jpg"}, {".", "in/dir.jpg"}} {
-		if err := os.Symlink(link[0], link[1]); err != nil {
-			t.Skip("no symbolic links here:", err)
-		}
+		testkit.System(t, "symbolic links", os.Symlink(link[0], link[1]))
 	}
 	rep := run(t, t.Context(), &negative{}, []string{"in", "missing.jpg", "in/notes.txt"}, FindOptions{}, Naming{}, Options{Folder: "out"})
 	got := lines(rep)
@@ -288,12 +287,8 @@ func TestBadFilesStopNothing(t *testing.T) {
 func TestNeverOntoAnInput(t *testing.T) {
 	j := encoded(scene(8, 8), ".jpg")
 	tree(t, map[string][]byte{"a.jpg": j, "b.png": encoded(scene(8, 8), ".png"), "b.jpg": j, "s/c.jpg": j})
-	if err := os.Link("s/c.jpg", "c.jpg"); err != nil {
-		t.Skip("no hard links here:", err)
-	}
-	if err := os.Symlink("b.jpg", "link.jpg"); err != nil {
-		t.Skip("no symbolic links here:", err)
-	}
+	testkit.System(t, "hard links", os.Link("s/c.jpg", "c.jpg"))
+	testkit.System(t, "symbolic links", os.Symlink("b.jpg", "link.jpg"))
 	for _, c := range []struct{ inputs, want string }{
 		{"a.jpg", "the input itself"},
 		{"b.png link.jpg", "the input link.jpg"},
@@ -357,9 +352,7 @@ func TestOutputFolder(t *testing.T) {
 	if err := os.Mkdir("out2", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("../elsewhere", "out2/sub"); err != nil {
-		t.Skip("no symbolic links here:", err)
-	}
+	testkit.System(t, "symbolic links", os.Symlink("../elsewhere", "out2/sub"))
 	rep = must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out2"}))
 	if rep.Files[0].Status != OK || rep.Files[1].Status != Failed {
 		t.Errorf("a link out of the folder:\n%s", lines(rep))
@@ -371,13 +364,11 @@ func TestOutputFolder(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no /dev/full here")
-	}
-	f := must(os.OpenFile("/dev/full", os.O_WRONLY, 0))
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	testkit.System(t, "/dev/full", err)
 	defer f.Close()
 	c := &counter{ctx: t.Context(), w: f}
-	err := writing(encode(c, scene(64, 64), PNG, 0))
+	err = writing(encode(c, scene(64, 64), PNG, 0))
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -95,12 +96,9 @@ func TestPeak(t *testing.T) {
 		return
 	}
 	testlevel.Need(t, testlevel.Full) // starts a process for each kind of picture
-	if runtime.GOOS != "linux" {
-		t.Skip("reads /proc")
-	}
-	if raced {
-		t.Skip("the race detector takes memory of its own; the test runs without it")
-	}
+	_, err := os.Stat("/proc/self/status")
+	testkit.System(t, "/proc, which tells the peak of the memory", err)
+	testkit.NoRace(t, "takes memory of its own")
 	const w, h = 2400, 1600
 	photo := testimg.Photo(w, h, 1)
 	gray := image.NewGray(photo.Rect)

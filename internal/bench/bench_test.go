@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -105,18 +105,7 @@ func TestBenchCases(t *testing.T) {
 func open(t *testing.T) gpu.Device {
 	t.Helper()
 	dev, err := drivers.Open(t.Context(), drivers.Options{Warn: func(string) {}})
-	if errors.Is(err, errs.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") == "" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return dev
+	return testkit.Device(t, dev, err)
 }
 
 // few keeps the smallest calls of some operations.

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -314,13 +315,7 @@ func TestKinds(t *testing.T) {
 // TestAgainstGraphicsMagick has another program read the kinds it knows. It is
 // the generator of these files that is on trial here, as much as the decoder.
 func TestAgainstGraphicsMagick(t *testing.T) {
-	gm, err := exec.LookPath("gm")
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal("gm is missing: install the package graphicsmagick")
-		}
-		t.Skip("gm (package graphicsmagick) is not installed")
-	}
+	gm := testkit.Tool(t, "gm")
 	dir := t.TempDir()
 	known := 0
 	for i, k := range kinds {

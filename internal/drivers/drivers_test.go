@@ -3,12 +3,12 @@ package drivers
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 func info(backend, name string, kind gpu.Kind, vendor uint32) gpu.Info {
@@ -55,12 +55,10 @@ func TestOpen(t *testing.T) {
 	t.Setenv(gpu.SelectorEnv, "")
 	quiet := func(string) {}
 	infos, err := List(ctx, Auto)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" && len(Built()) > 0 {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+	if len(Built()) == 0 {
+		testkit.Built(t, nil, "vk")
 	}
+	testkit.Opened(t, err)
 	for i := range infos {
 		for _, o := range []Options{{Device: infos[i].UUID.String()}, {Device: string(rune('0' + i))}, {Backend: infos[i].Backend, Device: infos[i].Name}} {
 			o.Warn, o.NoCache = quiet, true

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -297,9 +298,7 @@ func TestShareScratch(t *testing.T) {
 
 // A call that is compiled takes no memory of the host on its way to the device.
 func TestCachedRunAllocates(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes sync.Pool drop memory at random")
-	}
+	testkit.NoRace(t, "makes sync.Pool drop memory at random")
 	dev := quiet{null.New(nil)}
 	r, err := New(dev)
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	_ "github.com/lathe-gpu/lathe" // registers every operation
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
@@ -22,22 +22,9 @@ import (
 func open(t *testing.T) (gpu.Device, *exec.Runner) {
 	t.Helper()
 	dev, err := vk.Open(t.Context(), vk.Options{NoCache: true, Warn: func(string) {}})
-	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skipf("no Vulkan device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Device(t, dev, err)
 	r, err := exec.New(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(r.Close(), dev.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return dev, r
+	return dev, testkit.Device(t, r, err)
 }
 
 // view is an operand within a buffer of which all bytes are known.

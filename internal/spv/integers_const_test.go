@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"
 )
@@ -261,14 +261,7 @@ func eachDevice(t *testing.T, run func(t *testing.T, dev gpu.Device)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dev, err := open()
-			if err != nil {
-				if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" {
-					t.Fatal(err)
-				}
-				t.Skipf("no device: %v", err)
-			}
-			defer dev.Close()
-			run(t, dev)
+			run(t, testkit.Device(t, dev, err))
 		})
 	}
 }

@@ -1,19 +1,18 @@
 package spv
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 // Literals narrower than a word are extended as their type says, in constants and
 // in the cases of a switch; spirv-val, where it is installed, says the same.
 func TestNarrowLiterals(t *testing.T) {
-	tool, _ := exec.LookPath("spirv-val")
+	val := testkit.ToolIfAny(t, "spirv-val")
 	for _, c := range []struct {
 		typ  string
 		word uint32
@@ -38,10 +37,8 @@ func TestNarrowLiterals(t *testing.T) {
 			if (err == nil) != c.ok || err != nil && !errors.Is(err, errs.ErrInvalidShader) {
 				t.Errorf("%s %#x of %s: got %v, want ok %v", what, c.word, c.typ, err, c.ok)
 			}
-			if tool != "" {
-				cmd := exec.Command(tool, "--target-env", "vulkan1.1", "-")
-				cmd.Stdin = bytes.NewReader(code)
-				if out, verr := cmd.CombinedOutput(); (verr == nil) != (err == nil) {
+			if val != "" {
+				if out, verr := testkit.Validate(t, val, "vulkan1.1", code); (verr == nil) != (err == nil) {
 					t.Errorf("%s %#x of %s: we say %v, spirv-val %v: %s", what, c.word, c.typ, err, verr, out)
 				}
 			}

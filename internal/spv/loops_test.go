@@ -1,23 +1,14 @@
 package spv
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // What is proven of the loops that compilers make, optimised and not.
 func TestIterations(t *testing.T) {
-	glslc, err := exec.LookPath("glslc")
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("no glslc: the shaders are compiled here")
-	}
 	const u = Unbounded
 	for i, c := range []struct {
 		body     string
@@ -42,26 +33,13 @@ func TestIterations(t *testing.T) {
 		{"while (true) d[0] += 1;", u, u},
 		{"for (int i = 0; i < 10; i++) while (d[i] == 0) d[0] += 1;", u, u},
 	} {
-		dir := t.TempDir()
-		src := filepath.Join(dir, "a.comp")
 		text := "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) buffer B { int d[]; };\n" +
 			"int f(int x) { int s = 0; for (int k = 0; k < 4; k++) s += d[x + k]; return s; }\nvoid main() {\n" + c.body + "\n}\n"
-		if err := os.WriteFile(src, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
 		for k, opt := range []string{"-O0", "-O"} {
 			if !testlevel.Sampled(i+k, 2) { // a process each
 				continue
 			}
-			out := filepath.Join(dir, "a.spv")
-			if msg, err := exec.Command(glslc, opt, "-o", out, src).CombinedOutput(); err != nil {
-				t.Fatalf("%s: %s", c.body, msg)
-			}
-			code, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := Parse("", code)
+			m, err := Parse("", testkit.GLSL(t, text, opt))
 			if err != nil {
 				t.Fatalf("%s: %v", c.body, err)
 			}

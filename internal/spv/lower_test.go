@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -247,23 +247,9 @@ func TestLowerKernels(t *testing.T) {
 // validate has spirv-val look at the code, if there is one.
 func validate(t *testing.T, name string, code []byte) {
 	t.Helper()
-	if out, err := spirvVal(t, code); err != nil {
-		t.Errorf("%s: %v: %s", name, err, out)
-	}
-}
-
-// spirvVal is what spirv-val says of the code: nothing, where there is none and none
-// is required.
-func spirvVal(t *testing.T, code []byte) (out []byte, err error) {
-	t.Helper()
-	if _, err := exec.LookPath("spirv-val"); err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
+	if val := testkit.ToolIfAny(t, "spirv-val"); val != "" {
+		if out, err := testkit.Validate(t, val, "vulkan1.1", code); err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
 		}
-		t.Log("spirv-val is not installed; only the structure was checked")
-		return nil, nil
 	}
-	val := exec.Command("spirv-val", "--target-env", "vulkan1.1", "-")
-	val.Stdin = bytes.NewReader(code)
-	return val.CombinedOutput()
 }

@@ -1,7 +1,6 @@
 package spv
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -132,8 +132,7 @@ func committed(t testing.TB) map[string][]byte {
 func compiled(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	if _, err := exec.LookPath("glslc"); err != nil {
-		t.Log("glslc is not installed: shaders in testdata are left out")
+	if testkit.ToolIfAny(t, "glslc") == "" {
 		return all
 	}
 	files, err := filepath.Glob("testdata/*.comp")
@@ -206,12 +205,7 @@ func TestMutants(t *testing.T) {
 	if testlevel.IsFull() {
 		n = 600
 	}
-	if _, err := exec.LookPath("spirv-val"); err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("spirv-val is not installed (Debian, Ubuntu: apt-get install spirv-tools); TestParseRefuses still ran")
-	}
+	val := testkit.Tool(t, "spirv-val") // TestParseRefuses runs without it
 	all := committed(t)
 	maps.Copy(all, compiled(t))
 	names := slices.Sorted(maps.Keys(all))
@@ -233,13 +227,11 @@ func TestMutants(t *testing.T) {
 				if m.code[5] > 3 {
 					env = "vulkan1.3"
 				}
-				val := exec.Command("spirv-val", "--target-env", env, "-")
-				val.Stdin = bytes.NewReader(m.code)
-				out, verr := val.CombinedOutput()
+				out, verr := testkit.Validate(t, val, env, m.code)
 				switch {
 				case verr != nil && err == nil:
 					missed.Add(1)
-					t.Logf("accepted %s\n\tspirv-val: %s", m.what, bytes.TrimSpace(out))
+					t.Logf("accepted %s\n\tspirv-val: %s", m.what, strings.TrimSpace(out))
 					fallthrough
 				case verr != nil:
 					refused.Add(1)

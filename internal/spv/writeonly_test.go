@@ -4,14 +4,12 @@ package spv_test
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 // writeOnly is what compilers make of a buffer that is only written, for SPIR-V 1.0:
@@ -87,9 +85,9 @@ func TestWriteOnly(t *testing.T) {
 		"block":              spv.Assemble(t, block.Replace(writeOnly)),
 		"variable of blocks": spv.Assemble(t, block.Replace(variable.Replace(writeOnly))),
 	}
-	for _, target := range []string{"vulkan1.0", "vulkan1.3"} {
-		if code := compile(t, target, writeOnlySource); code != nil {
-			modules[target] = code
+	if testkit.ToolIfAny(t, "glslc") != "" {
+		for _, target := range []string{"vulkan1.0", "vulkan1.3"} {
+			modules[target] = testkit.GLSL(t, writeOnlySource, "--target-env="+target)
 		}
 	}
 	eachDevice(t, func(t *testing.T, dev gpu.Device) {
@@ -127,28 +125,4 @@ func TestWriteOnly(t *testing.T) {
 			})
 		}
 	})
-}
-
-// compile is what glslc makes of a shader, nil where there is no glslc and none is
-// required.
-func compile(t *testing.T, target, source string) []byte {
-	t.Helper()
-	if _, err := exec.LookPath("glslc"); err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Log("glslc is not installed: what it makes is not tried")
-		return nil
-	}
-	out := filepath.Join(t.TempDir(), "out.spv")
-	cmd := exec.CommandContext(t.Context(), "glslc", "--target-env="+target, "-fshader-stage=compute", "-o", out, "-")
-	cmd.Stdin = strings.NewReader(source)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	code, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return code
 }

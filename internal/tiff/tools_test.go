@@ -14,22 +14,9 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
-
-// tool returns the path of a program of libtiff, and skips the test where it is
-// not installed; in CI it is.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	p, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatalf("%s is missing: install the package libtiff-tools", name)
-		}
-		t.Skipf("%s (package libtiff-tools) is not installed", name)
-	}
-	return p
-}
 
 // photo is a photograph as samples of 8 bits.
 func photo(w, h, n int) *drawn {
@@ -46,7 +33,7 @@ func photo(w, h, n int) *drawn {
 // TestRewritten has libtiff write our pictures in its ways; what is read must
 // stay the same.
 func TestRewritten(t *testing.T) {
-	tiffcp := tool(t, "tiffcp")
+	tiffcp := testkit.Tool(t, "tiffcp")
 	dir := t.TempDir()
 	white, black := kind{photometric: whiteIsZero, bits: 1}, kind{photometric: blackIsZero, bits: 1}
 	grey, colour := kind{photometric: blackIsZero, bits: 8}, kind{photometric: rgb, bits: 8}
@@ -121,7 +108,7 @@ func TestRewritten(t *testing.T) {
 // TestAgainstLibtiff has libtiff read our pictures: the generator is on trial
 // here, as much as the decoder.
 func TestAgainstLibtiff(t *testing.T) {
-	tiff2rgba := tool(t, "tiff2rgba")
+	tiff2rgba := testkit.Tool(t, "tiff2rgba")
 	dir := t.TempDir()
 	known := 0
 	for i, k := range kinds() {
@@ -161,11 +148,7 @@ func TestAgainstLibtiff(t *testing.T) {
 // same with the photometric interpretation turned round: x/image has that
 // change nothing.
 func TestFax(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/image").Output()
-	if err != nil {
-		t.Skipf("no module cache to read test pictures from: %v", err)
-	}
-	dir := filepath.Join(strings.TrimSpace(string(out)), "testdata")
+	dir := testkit.Samples(t)
 	b, err := os.ReadFile(filepath.Join(dir, "bw-gopher.png"))
 	if err != nil {
 		t.Fatal(err)

@@ -19,21 +19,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
-
-// tool returns the path of a program of the Debian package, and skips the test
-// where it is not installed; in CI it is.
-func tool(t *testing.T, name, pkg string) string {
-	t.Helper()
-	p, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatalf("%s is missing: install the package %s", name, pkg)
-		}
-		t.Skipf("%s (package %s) is not installed", name, pkg)
-	}
-	return p
-}
 
 func decode(t *testing.T, data []byte) *image.NRGBA {
 	t.Helper()
@@ -87,7 +74,7 @@ func readPNG(t *testing.T, name string) *image.NRGBA {
 // TestAgainstLibwebp encodes with cwebp in many ways; the bytes must be those of
 // dwebp: the same bit stream, the same upsampling, the same rounding.
 func TestAgainstLibwebp(t *testing.T) {
-	cwebp, dwebp := tool(t, "cwebp", "webp"), tool(t, "dwebp", "webp")
+	cwebp, dwebp := testkit.Tool(t, "cwebp"), testkit.Tool(t, "dwebp")
 	dir := t.TempDir()
 	for i, c := range []struct {
 		w, h  int
@@ -199,20 +186,10 @@ func TestColours(t *testing.T) {
 // one is a lossless WebP of one pixel.
 var one = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
 
-// samples is where golang.org/x/image keeps its test pictures.
-func samples(t *testing.T) string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/image").Output()
-	if err != nil {
-		t.Skipf("no module cache to read test pictures from: %v", err)
-	}
-	return filepath.Join(strings.TrimSpace(string(out)), "testdata")
-}
-
 // TestDamage reads files cut off and changed at random: whatever comes of it is
 // rows or an error, never a panic, and no more memory than the header said.
 func TestDamage(t *testing.T) {
-	lossy := read(t, filepath.Join(samples(t), "blue-purple-pink.lossy.webp"))
+	lossy := read(t, filepath.Join(testkit.Samples(t), "blue-purple-pink.lossy.webp"))
 	stream := lossy[20:]
 	w, h, err := (&Header{data: chunk{0, int64(len(stream))}}).streamSize(bytes.NewReader(stream))
 	if err != nil {
@@ -225,7 +202,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal("the alpha channel is lost")
 	}
 	r := rand.New(rand.NewPCG(3, 3))
-	for _, data := range [][]byte{lossy, whole, read(t, filepath.Join(samples(t), "gopher-doc.2bpp.lossless.webp")), one} {
+	for _, data := range [][]byte{lossy, whole, read(t, filepath.Join(testkit.Samples(t), "gopher-doc.2bpp.lossless.webp")), one} {
 		for i := range 300 {
 			bad := bytes.Clone(data)
 			if i%3 == 0 {
@@ -259,7 +236,7 @@ func TestDamage(t *testing.T) {
 // and holds them against what they were made of: no channel may be lighter or
 // darker on average, as all were while video's range was taken for JPEG's.
 func TestPhotographs(t *testing.T) {
-	dir := samples(t)
+	dir := testkit.Samples(t)
 	for lossy, original := range map[string]string{
 		"video-001.lossy.webp":                            "video-001.png",
 		"blue-purple-pink.lossy.webp":                     "blue-purple-pink.png",

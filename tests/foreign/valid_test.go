@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -49,39 +49,15 @@ func bytesOf(words []uint32) []byte {
 	return b
 }
 
-// tool is the path of a program that makes or checks modules.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	return path
-}
-
 // module makes the case's module and has spirv-val say that it is valid.
-func (v *valid) module(t *testing.T) []byte {
+func (v *valid) module(t *testing.T) (code []byte) {
 	t.Helper()
-	args := append([]string{tool(t, "glslc"), "-fshader-stage=compute"}, v.flags...)
 	if strings.HasPrefix(strings.TrimSpace(v.source), "OpCapability") {
-		args = append([]string{tool(t, "spirv-as")}, v.flags...)
-	} else if len(v.flags) == 0 {
-		args = append(args, "--target-env=vulkan1.1")
+		code = testkit.Assembly(t, v.source, v.flags...)
+	} else {
+		code = testkit.GLSL(t, v.source, v.flags...)
 	}
-	cmd := exec.Command(args[0], append(args[1:], "-o", "-", "-")...)
-	cmd.Stdin = strings.NewReader(v.source)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	code, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v: %s", args[0], err, stderr.String())
-	}
-	val := exec.Command(tool(t, "spirv-val"), "--target-env", cmp.Or(v.env, "vulkan1.1"), "-")
-	val.Stdin = bytes.NewReader(code)
-	if out, err := val.CombinedOutput(); err != nil {
+	if out, err := testkit.Validate(t, testkit.Tool(t, "spirv-val"), cmp.Or(v.env, "vulkan1.1"), code); err != nil {
 		t.Fatalf("the case is not valid: %s", out)
 	}
 	return code
@@ -94,7 +70,7 @@ func TestValid(t *testing.T) {
 	list := launch.Drivers(t)
 	if _, err := os.Stat("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"); err == nil && list[0].Name == "lavapipe" {
 		list = append(slices.Clone(list), launch.Driver{Name: "lavapipe validated", Env: append(slices.Clone(list[0].Env), launch.Validation+"=1")})
-	} else if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
+	} else if testkit.ToolsRequired() {
 		t.Error("no validation layer: ", err)
 	}
 	var workers []*launch.Worker

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -25,17 +26,9 @@ var added = []string{"cube", "reduce_magnitude", "box"}
 // further change. Lathe verify must compute them and find them right, and a program must
 // be able to call the methods that are generated.
 func TestTwoFiles(t *testing.T) {
-	if !testlevel.IsFull() {
-		t.Skip("it builds much of the tree anew; LATHE_TEST=full runs it")
-	}
-	for _, tool := range []string{"glslc", "spirv-opt"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
-	}
+	testlevel.Need(t, testlevel.Full) // builds much of the tree anew
+	testkit.Tool(t, "glslc")
+	testkit.Tool(t, "spirv-opt")
 	root := t.TempDir()
 	copyTree(t, root, filepath.Join("..", ".."))
 	var shaders []string

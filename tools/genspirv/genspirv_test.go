@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -56,12 +56,7 @@ func repo(t *testing.T, files map[string]string) (*generator, *bytes.Buffer) {
 func needCompiler(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"glslc", "spirv-opt", "spirv-val"} {
-		if _, err := exec.LookPath(name); err != nil {
-			if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-				t.Fatalf("%s is not installed", name)
-			}
-			t.Skipf("%s is not installed", name)
-		}
+		testkit.Tool(t, name)
 	}
 }
 

@@ -2,12 +2,11 @@ package generate_test
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tests/foreign/generate"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
@@ -29,13 +28,7 @@ func TestModules(t *testing.T) {
 	if testlevel.IsFull() {
 		n = 120
 	}
-	val, err := exec.LookPath("spirv-val")
-	if err != nil {
-		if os.Getenv("LATHE_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Log("spirv-val is not installed (Debian, Ubuntu: apt-get install spirv-tools); Parse and the interpreter alone judge")
-	}
+	val := testkit.ToolIfAny(t, "spirv-val") // without it Parse and the interpreter alone judge
 	size, steps, outputs := 0, 0, 0
 	for seed := range n {
 		o := ways[seed%len(ways)]
@@ -45,9 +38,7 @@ func TestModules(t *testing.T) {
 			t.Fatalf("seed %d gives two modules", seed)
 		}
 		if val != "" && seed%4 == 0 {
-			cmd := exec.Command(val, "--target-env", "vulkan1.1", "-")
-			cmd.Stdin = bytes.NewReader(m.Code)
-			if out, err := cmd.CombinedOutput(); err != nil {
+			if out, err := testkit.Validate(t, val, "vulkan1.1", m.Code); err != nil {
 				t.Errorf("seed %d %+v: spirv-val: %s", seed, o, out)
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 // name is that of the function in Serve's map.
@@ -150,11 +151,8 @@ func Drivers(t testing.TB) []Driver {
 	for _, why := range missing {
 		t.Log(why)
 	}
-	if len(present) == 0 || os.Getenv("LATHE_REQUIRE_DEVICE") != "" && required {
-		if os.Getenv("LATHE_REQUIRE_DEVICE") != "" {
-			t.Fatal("a driver is missing")
-		}
-		t.Skip("no driver to try shaders on")
+	if len(present) == 0 || required && testkit.DeviceRequired() {
+		testkit.NoDevice(t, "needs lavapipe and WebGPU to try shaders on; tools/setup/vulkan.sh installs lavapipe: %s", strings.Join(missing, "; "))
 	}
 	return present
 }

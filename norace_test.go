@@ -1,5 +1,0 @@
-//go:build !race
-
-package lathe_test
-
-const raced = false

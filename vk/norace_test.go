@@ -1,5 +1,0 @@
-//go:build !race && !novk && cgo
-
-package vk
-
-const raceEnabled = false

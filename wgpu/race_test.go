@@ -1,5 +1,0 @@
-//go:build race
-
-package wgpu
-
-const raceEnabled = true
