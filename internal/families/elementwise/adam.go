@@ -11,14 +11,21 @@ import (
 
 const adamShader = "nn/adam_update"
 
-// Adam is the attributes of a step of the optimiser Adam, as ops.AdamUpdate says.
+// Adam holds the attributes of one step of the optimiser Adam. ops.AdamUpdate documents
+// the formula.
 type Adam struct {
-	LR, Beta1, Beta2, Eps float64
-	Step                  int
+	// LR is the learning rate.
+	LR float64
+	// Beta1 and Beta2 are the decay rates of the first and the second moment.
+	Beta1, Beta2 float64
+	// Eps is added to the root of the second moment.
+	Eps float64
+	// Step is the number of this step. The first one is 1.
+	Step int
 }
 
-// adamParams is the push-constant block of nn/adam_update.comp. Pairs are numbers as the
-// sum of two floats.
+// adamParams is the push-constant block of nn/adam_update.comp. Each [2]float32 is a
+// number as pair returns it. Count is the number of elements.
 type adamParams struct {
 	Count        uint32
 	Rate, Root   [2]float32
@@ -27,7 +34,8 @@ type adamParams struct {
 	Rest1, Rest2 [2]float32
 }
 
-// pair is a number as the sum of two floats.
+// pair returns two floats whose sum is x. Kernels for F64 get numbers in this form,
+// because a push constant has 32 bits.
 func pair(x float64) [2]float32 {
 	high := float32(x)
 	if math.IsInf(float64(high), 0) {
@@ -56,9 +64,9 @@ func AdamKernels() []spec.Kernel {
 	return ks
 }
 
-// PlanAdam plans a step of the optimiser. The inputs are the parameters, their gradient
-// and both moments, the outputs are the new parameters and moments. All are of the dtype
-// and shape of x, and contiguous.
+// PlanAdam plans a step of the optimiser. The inputs are the parameters, their gradient,
+// and the first and second moment. The outputs are the new parameters and the new
+// moments. All are contiguous, with the dtype and shape of x.
 // Errors: ErrUnsupported, *LimitError.
 func PlanAdam(a Adam, t *spec.Target, x tensor.Desc) (*spec.Plan, error) {
 	if err := planner.CheckTarget(t, x); err != nil {
@@ -77,8 +85,8 @@ func PlanAdam(a Adam, t *spec.Target, x tensor.Desc) (*spec.Plan, error) {
 		k.Name += ".separate"
 		operands = append(operands, sources...)
 	default:
-		// The kernel binds four buffers and works in place. The inputs are copied to
-		// the outputs before, even where both are one tensor.
+		// The kernel binds four buffers and works in place. So the inputs are copied to the
+		// outputs first, even if both are the same tensor.
 		for i, s := range sources {
 			if err := movement.AddFlatCopy(plan, t, x.Bytes(), s.Ref, 0, operands[1+i].Ref, 0); err != nil {
 				return nil, err

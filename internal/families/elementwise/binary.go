@@ -9,33 +9,37 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Arithmetic are the dtypes of sums and differences.
+// Arithmetic are the dtypes that can be added and subtracted.
 var Arithmetic = append(slices.Clone(planner.Floats), tensor.I32, tensor.I64)
 
-// Binary is a function of two elements.
+// Binary describes a function of two elements.
 type Binary struct {
+	// Name, Doc, Source and Aliases are those of spec.Definition.
 	Name, Doc, Source string
 	Aliases           []string
-	// Shader is the kernels' name without the dtype, "group/name".
+	// Shader is the name of the kernels without the dtype, "group/name".
 	Shader string
-	// DTypes are the element types. They are among Arithmetic.
+	// DTypes are the dtypes of the elements. All of them are in Arithmetic.
 	DTypes []tensor.DType
-	F      func(a, b float64) float64
-	// Ulps is how far the device's result in its arithmetic may be from F, in units of
-	// the last place. It is for dtypes of floating point; integers are exact.
+	// F is the function, computed in float64.
+	F func(a, b float64) float64
+	// Ulps is the largest error of the device's result before it is rounded to the dtype,
+	// in units in the last place. It counts for floating-point dtypes only. Integers are
+	// exact.
 	Ulps float64
 	// Why says where Ulps comes from.
 	Why string
-	// Low and High bound the inputs that are tried.
+	// Low and High bound the random inputs that are tried.
 	Low, High float64
-	// Flops is the arithmetic of an element. 0 means 1.
+	// Flops is the number of arithmetic operations for an element. 0 means 1.
 	Flops int64
-	ONNX  []string
+	// ONNX lists the ONNX operators that do the same.
+	ONNX []string
 }
 
-// DefineBinary declares a function of two elements, whose attributes are an A. Its
-// inputs are broadcast together by NumPy's rule, and may have strides. Its result may be
-// the very tensor of either input that has the result's shape.
+// DefineBinary declares a function of two elements, with attributes of type A. The inputs
+// are broadcast together by the rule of NumPy, and may have any strides. The result may
+// overwrite any input that has its shape.
 func DefineBinary[A spec.Call](b Binary) *spec.Op {
 	var call A
 	return spec.Register(spec.Define(spec.Definition[A]{
@@ -84,7 +88,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
 			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return binaryInputs(d, dims) },
 			Bench: planner.AllBenchCases(planner.BenchCases(call, 2), planner.BenchCasesOf(call, func(d tensor.DType, rows, columns int) []tensor.Desc {
-				return binaryInputs(d, []int{rows, columns, 1}) // a row to every row
+				return binaryInputs(d, []int{rows, columns, 1}) // The second operand is one row, added to every row.
 			})),
 			Low: b.Low, High: b.High, Specials: true,
 			Refused: [][]tensor.Desc{
@@ -110,7 +114,8 @@ func BinaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
 	return ks
 }
 
-// binaryInputs are the ways in which two shapes can meet.
+// binaryInputs returns one of the pairs of shapes that can be broadcast together. dims
+// are the rows, the columns and the number of the pair.
 func binaryInputs(d tensor.DType, dims []int) []tensor.Desc {
 	r, c := dims[0], dims[1]
 	shapes := [][2][]int{
@@ -120,7 +125,8 @@ func binaryInputs(d tensor.DType, dims []int) []tensor.Desc {
 	return []tensor.Desc{tensor.Contiguous(d, shapes[0]...), tensor.Contiguous(d, shapes[1]...)}
 }
 
-// Larger is the larger of two numbers, or NaN. math.Max prefers infinity to NaN.
+// Larger returns the larger of two numbers, or NaN if one of them is NaN. math.Max would
+// return infinity for infinity and NaN.
 func Larger(a, b float64) float64 {
 	if a > b || math.IsNaN(a) {
 		return a

@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// repeatParams is the push-constant block of lib/binary.glsl.
+// repeatParams is the push-constant block of lib/binary.glsl. The fields of each operand
+// are those of repeat, and what its method walk returns.
 type repeatParams struct {
 	Count, First       uint32
 	ADiv, AMod, ASplat uint32
@@ -18,19 +19,20 @@ type repeatParams struct {
 	BStep, BRest       uint32
 }
 
-// binaryStridedParams is that of lib/binary_strided.glsl.
+// binaryStridedParams is the push-constant block of lib/binary_strided.glsl.
 type binaryStridedParams struct {
 	N, A, B            [planner.MaxRank]uint32
 	Rank, Count        uint32
 	ABase, BBase, Base uint32
 }
 
-// BinaryRefs are the operands of a call with two inputs and an output.
+// BinaryRefs refers to the inputs and the output of a call with two inputs and one
+// output.
 var BinaryRefs = [3]spec.Ref{spec.In(0), spec.In(1), spec.Out(0)}
 
-// AddBinary appends to a plan the launches of a function of two elements, whose kernels
-// are those of shader. The inputs may have any strides, and out is contiguous. refs are
-// what the inputs and out refer to: BinaryRefs, or parts of a larger plan.
+// AddBinary appends to a plan the launches of a function of two elements. shader names
+// its kernels. The inputs may have any strides, and out is contiguous. refs says where
+// both inputs and out are: BinaryRefs, or other places in a larger plan.
 // Errors: ErrUnsupported, ErrStrides, *LimitError.
 func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc, out tensor.Desc, refs [3]spec.Ref) error {
 	d, n := out.DType, out.Elems()
@@ -78,7 +80,7 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 	}
 	for _, s := range plan.Steps[first:] {
 		for i, r := range repeats {
-			if r.div != 0 { // each launch reads all of it
+			if r.div != 0 { // Each launch reads the whole operand.
 				s.Bind[i].Offset, s.Bind[i].Size = 0, r.bytes(d)
 			}
 		}
@@ -86,22 +88,25 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 	return nil
 }
 
-// repeat says how an operand smaller than the output comes again and again, in the
-// terms of lib/binary.glsl. div is 0 where it lies as the output does.
+// repeat says how a flat kernel finds the elements of an operand that is smaller than the
+// output. Pack number i of the output needs pack number i / div % mod of the operand or,
+// if splat is 1, element i / div % mod for all of its elements. div is 0 if the operand
+// has the shape of the output. lib/binary.glsl uses the same terms.
 type repeat struct {
 	div, mod int
 	splat    uint32
-	// elems is the number of its elements.
+	// elems is the number of elements of the operand.
 	elems int
 }
 
-// bytes is the size of the operand in whole packs.
+// bytes returns the size of the operand in bytes, rounded up to whole packs.
 func (r repeat) bytes(d tensor.DType) int64 {
 	return int64(planner.CeilDiv(r.elems*d.Size(), planner.Pack) * planner.Pack)
 }
 
-// walk is how the number of an operand's pack goes on by a workgroup of a texel
-// kernel, and the rest of its first division.
+// walk returns what a texel kernel needs to find the next packs without a division. The
+// kernel advances by TexelGroup packs at a time. step is how far i / div then advances,
+// modulo mod, and rest is the remainder of TexelGroup / div.
 func (r repeat) walk() (step, rest uint32) {
 	if r.div == 0 {
 		return 0, 0
@@ -109,9 +114,9 @@ func (r repeat) walk() (step, rest uint32) {
 	return uint32(planner.TexelGroup / r.div % r.mod), uint32(planner.TexelGroup % r.div)
 }
 
-// repeatOf reports whether an operand lies as the output does, or repeats in a way that
-// the flat kernels know: contiguous elements, each repeated for whole packs, or rows of
-// whole packs, and all of it any number of times.
+// repeatOf reports whether a flat kernel can read an operand, and how. It can if the
+// operand has the shape of the output, is a scalar, repeats each element over whole
+// packs, or consists of rows of whole packs that repeat.
 func repeatOf(dims, strides []int, pack int) (repeat, bool) {
 	hi := len(dims)
 	inner := 1
@@ -140,15 +145,16 @@ func repeatOf(dims, strides []int, pack int) (repeat, bool) {
 	return repeat{div: inner / pack, mod: own, elems: own, splat: 1}, inner%pack == 0
 }
 
-// addBinaryStrided appends launches of the strided kernels, each over a region of the
+// addBinaryStrided appends launches of the strided kernels. Each covers a region of the
 // index space that is contiguous in the output.
-// Errors: ErrStrides where there would be a great many.
+// Errors: ErrStrides where too many launches would be needed.
 func addBinaryStrided(plan *spec.Plan, shader string, t *spec.Target, dims []int, operands []planner.Operand) error {
 	const most = 256
 	d := operands[0].DType
 	pack, room := planner.Pack/d.Size(), min(t.MaxBinding, planner.MaxWindow)-planner.WindowAlign(t)
 	all := planner.RegionOf(dims)
-	// A transposed operand that is larger than bindings is better copied.
+	// A transposed operand that is larger than a binding needs so many launches that a
+	// copy is faster.
 	far := false
 	for _, o := range operands[:2] {
 		far = far || o.Extent(all) > 1 && !isBroadcast(dims, o.Strides)
@@ -195,8 +201,8 @@ func addBinaryStrided(plan *spec.Plan, shader string, t *spec.Target, dims []int
 	return nil
 }
 
-// isBroadcast reports whether strides are those of a contiguous tensor that is
-// broadcast to dims.
+// isBroadcast reports whether strides are those of a contiguous tensor that is broadcast
+// to dims.
 func isBroadcast(dims, strides []int) bool {
 	own := 1
 	for d := len(dims) - 1; d >= 0; d-- {

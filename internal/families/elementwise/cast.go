@@ -9,17 +9,19 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// castParams is the push-constant block of move/cast.comp.
+// castParams is the push-constant block of move/cast.comp. Count is the number of
+// elements. IsSigned is 1 if integers of 8 or 32 bits have a sign.
 type castParams struct{ Count, IsSigned uint32 }
 
-// castTypes are how kernels of cast.comp name what they read and write. The sign of
-// integers of 8 and 32 bits is a parameter.
+// castTypes says how the kernels of cast.comp name each dtype. Integers of 8 and 32 bits
+// have one name with and without a sign, since the sign is a parameter.
 var castTypes = map[tensor.DType]string{
 	tensor.F32: "f32", tensor.F16: "f16", tensor.BF16: "bf16", tensor.F64: "f64", tensor.I64: "i64",
 	tensor.I32: "u32", tensor.U32: "u32", tensor.I8: "u8", tensor.U8: "u8", tensor.Bool: "u8",
 }
 
-// castKernel is the kernel that casts, or "" where elements keep their bits.
+// castKernel returns the name of the kernel that casts, or "" if the elements keep their
+// bits.
 func castKernel(from, to tensor.DType) string {
 	src, dst := castTypes[from], castTypes[to]
 	switch {
@@ -35,8 +37,8 @@ func castKernel(from, to tensor.DType) string {
 	return "move/cast." + src + "." + dst
 }
 
-// castTexels reports whether the kernel has a texel variant: floating-point numbers of
-// 16 bits and of 32.
+// castTexels reports whether the kernel has a texel variant. It has one between
+// floating-point numbers of 16 bits and of 32 bits.
 func castTexels(from, to tensor.DType) bool {
 	return isFloat(from) && isFloat(to) && from.Size()+to.Size() == 6
 }
@@ -60,8 +62,8 @@ func CastKernels() []spec.Kernel {
 	return ks
 }
 
-// PlanCast plans the conversion of the elements of the input to the dtype of the output.
-// Both are contiguous and of one shape.
+// PlanCast plans the conversion of the input's elements to the dtype of the output. Both
+// are contiguous and have the same shape.
 // Errors: ErrUnsupported, *LimitError.
 func PlanCast(t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
 	from, to, plan := in.DType, out.DType, &spec.Plan{}
@@ -74,9 +76,9 @@ func PlanCast(t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
 	if name == "" {
 		return plan, movement.AddFlatCopy(plan, t, out.Bytes(), spec.In(0), 0, spec.Out(0), 0)
 	}
-	// An invocation takes four elements, whatever packs they make.
+	// An invocation handles four elements, whatever the sizes of their packs.
 	k := planner.FlatKernel{Name: name, Local: planner.SmallGroup * max(from.Size(), to.Size()) / 4, Packs: 1}
-	if castTexels(from, to) && planner.UsesTexels(t, planner.TexelGroup) { // it takes eight
+	if castTexels(from, to) && planner.UsesTexels(t, planner.TexelGroup) { // An invocation handles eight elements.
 		k = planner.FlatKernel{Name: name + ".texel", Texel: true, Local: planner.TexelGroup, Packs: 2}
 	}
 	isSigned := uint32(0)

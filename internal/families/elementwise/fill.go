@@ -10,8 +10,8 @@ import (
 
 const fillShader = "move/fill"
 
-// fillParams is the push-constant block of move/fill.comp: bytes to write, and a pack
-// of the value.
+// fillParams is the push-constant block of move/fill.comp. Count is the number of bytes
+// to write. X, Y, Z and W are 16 bytes of repeated values.
 type fillParams struct{ Count, X, Y, Z, W uint32 }
 
 // FillKernels names the kernels that PlanFill launches.
@@ -19,8 +19,9 @@ func FillKernels() []spec.Kernel {
 	return planner.DTypeVariants(fillShader, fillParams{}, []tensor.DType{tensor.U8}, hasTexels)
 }
 
-// PlanFill plans that all elements of the output, which is contiguous, become value.
-// Errors: ErrInvalidArgument for a dtype without values, *LimitError.
+// PlanFill plans that every element of the output becomes value. The output is
+// contiguous.
+// Errors: ErrInvalidArgument for a dtype that cannot hold numbers, *LimitError.
 func PlanFill(value float64, t *spec.Target, out tensor.Desc) (*spec.Plan, error) {
 	d := out.DType
 	values := make([]float64, planner.Pack/d.Size())

@@ -8,24 +8,24 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Gradient is the gradient of a function of one element.
+// Gradient describes the gradient of a function of one element.
 type Gradient struct {
+	// Name, Doc and Source are those of spec.Definition.
 	Name, Doc, Source string
-	// Shader is the kernels' name without the dtype, "group/name".
+	// Shader is the name of the kernels without the dtype, "group/name".
 	Shader string
-	// F is dx for an element x and the gradient dy of its result.
+	// F returns dx in float64, for an element x and the gradient dy of its result.
 	F func(x, dy float64) float64
-	// Ulps and Abs are how far the device's result in its arithmetic may be from F, as
-	// those of Unary.
+	// Ulps and Abs bound the error of the device's result, as they do in Unary.
 	Ulps, Abs float64
 	// Why says where Ulps and Abs come from.
 	Why string
-	// Flops is the arithmetic of an element.
+	// Flops is the number of arithmetic operations for an element.
 	Flops int64
 }
 
-// DefineGradient declares the gradient of a function of one element. Its attributes are
-// an A. dx may be the very tensor of x.
+// DefineGradient declares the gradient of a function of one element, with attributes of
+// type A. The result dx may overwrite x or dy.
 func DefineGradient[A spec.Call](g Gradient) *spec.Op {
 	var call A
 	return spec.Register(spec.Define(spec.Definition[A]{

@@ -1,6 +1,7 @@
 // Package elementwise declares the operations that compute each element of the output
-// from the elements at the same place of the inputs: functions of one element, their
-// gradients, and functions of two elements that are broadcast together.
+// from the elements at the same index of the inputs. They are functions of one element,
+// the gradients of such functions, and functions of two elements that are broadcast
+// together.
 package elementwise
 
 import (
@@ -11,32 +12,37 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// flatParams is the push-constant block of lib/unary.glsl.
+// flatParams is the push-constant block of lib/unary.glsl. Count is the number of
+// elements.
 type flatParams struct{ Count uint32 }
 
-// Unary is a function of one element.
+// Unary describes a function of one element.
 type Unary struct {
+	// Name, Doc, Source and Aliases are those of spec.Definition.
 	Name, Doc, Source string
 	Aliases           []string
-	// Shader is the kernels' name without the dtype, "group/name".
+	// Shader is the name of the kernels without the dtype, "group/name".
 	Shader string
-	F      func(float64) float64
-	// Ulps is how far the device's result in its arithmetic may be from F, in units of
-	// the last place. Abs is an error in units of the last place of 1, which does not
-	// shrink with F.
+	// F is the function, computed in float64.
+	F func(float64) float64
+	// Ulps is the largest error of the device's result before it is rounded to the dtype,
+	// in units in the last place. Abs is an additional absolute error, in units in the
+	// last place of 1. It does not shrink with the result.
 	Ulps, Abs float64
 	// Why says where Ulps and Abs come from.
 	Why string
-	// Low and High bound the inputs that are tried.
+	// Low and High bound the random inputs that are tried.
 	Low, High float64
-	// Flops is the arithmetic of an element. 0 means 1.
-	Flops    int64
+	// Flops is the number of arithmetic operations for an element. 0 means 1.
+	Flops int64
+	// Gradient is the name of the operation that computes the gradient, or "".
 	Gradient string
-	ONNX     []string
+	// ONNX lists the ONNX operators that do the same.
+	ONNX []string
 }
 
-// DefineUnary declares a function of one element, whose attributes are an A. Its result
-// may be the very tensor of its input.
+// DefineUnary declares a function of one element, with attributes of type A. The result
+// may overwrite the input.
 func DefineUnary[A spec.Call](u Unary) *spec.Op {
 	var call A
 	return spec.Register(spec.Define(spec.Definition[A]{
@@ -71,13 +77,14 @@ func DefineUnary[A spec.Call](u Unary) *spec.Op {
 	}))
 }
 
-// groupOf is the group of a shader's name, the folder that it lies in.
+// groupOf returns the group of a shader, which is the folder in its name.
 func groupOf(shader string) string { return path.Dir(shader) }
 
 // hasTexels reports whether the kernels of a dtype have a variant for texel buffers.
 func hasTexels(d tensor.DType) bool { return d != tensor.F64 }
 
-// planFlat plans a kernel of lib/unary.glsl or lib/unary_gradient.glsl over the inputs.
+// planFlat plans the launches of a kernel of lib/unary.glsl or lib/unary_gradient.glsl.
+// All inputs are contiguous and have one dtype and one shape.
 // Errors: ErrUnsupported, *LimitError.
 func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*spec.Plan, error) {
 	if err := planner.CheckTarget(t, in...); err != nil {

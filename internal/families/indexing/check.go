@@ -1,5 +1,5 @@
-// Package indexing is for the operations that read places which a tensor of indices
-// says. It holds the device check that all indices are in range.
+// Package indexing plans operations that read the elements whose indices another tensor
+// holds. It has the device check that all indices are in range.
 package indexing
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// DTypes are the element types of indices.
+// DTypes are the dtypes that indices may have.
 var DTypes = []tensor.DType{tensor.I32, tensor.I64}
 
 const checkKernel = "move/check_index"
@@ -21,11 +21,12 @@ const checkKernel = "move/check_index"
 // checkParams is the push-constant block of move/check_index.comp.
 type checkParams struct{ Count, First, Limit, Words uint32 }
 
-// maxCheckWords is the most invocations that look at indices: enough to keep a device
-// busy, few enough for one workgroup to go over what they found, and to fit any grid.
+// maxCheckWords is the largest number of invocations that check indices. It is large
+// enough to keep a device busy. It is small enough for one workgroup to read what they
+// found, and for any grid.
 const maxCheckWords = 4096
 
-// CheckKernels returns the kernels of AddCheck.
+// CheckKernels lists the kernels that AddCheck launches.
 func CheckKernels() []spec.Kernel {
 	var ks []spec.Kernel
 	for _, d := range DTypes {
@@ -36,10 +37,11 @@ func CheckKernels() []spec.Kernel {
 	return ks
 }
 
-// AddCheck appends to a plan the launches that look whether count indices, contiguous
-// and of one of DTypes, are all from 0 to limit-1, and the device check that names the
-// first which is not. It returns the check's status words: kernels after it bind them
-// to read, and do nothing unless word 0 is 0.
+// AddCheck appends to a plan the launches that check count indices. The indices are
+// contiguous, and d is one of DTypes. Each must be in 0 to limit-1. AddCheck also appends
+// the device check whose error names the first index that is not. It returns the status
+// words of the check. Later kernels bind them for reading, and do nothing unless word 0
+// is 0.
 // Errors: *LimitError.
 func AddCheck(plan *spec.Plan, t *spec.Target, indices spec.Ref, d tensor.DType, count, limit int) (spec.Ref, error) {
 	status := spec.Status(len(plan.Checks))
@@ -47,14 +49,14 @@ func AddCheck(plan *spec.Plan, t *spec.Target, indices spec.Ref, d tensor.DType,
 		at, value := math.MaxUint32-words[0], int64(uint64(words[2])<<32|uint64(words[1]))
 		return fmt.Errorf("%w: index %d at position %d (want 0 to %d)", errs.ErrInvalidArgument, value, at, limit-1)
 	}})
-	if int64(count) >= math.MaxUint32 { // positions are words
+	if int64(count) >= math.MaxUint32 { // Positions are stored in words of 32 bits.
 		return status, &errs.LimitError{Name: "indices", Want: int64(count), Have: math.MaxUint32 - 1}
 	}
-	found := planner.AddScratch(plan, 4*maxCheckWords) // a word of each invocation
+	found := planner.AddScratch(plan, 4*maxCheckWords) // Each invocation writes one word.
 	pack := planner.Pack / d.Size()
 	words := func(count int) uint32 { return uint32(min(planner.CeilDiv(count, pack), maxCheckWords)) }
-	// Both stages of a part come before those of the next. The number of workgroups does
-	// not depend on how many elements there are.
+	// Both stages of a part come before the stages of the next part. The number of
+	// workgroups is bounded, whatever the number of elements.
 	k := planner.FlatVariant(t, checkKernel, d)
 	local := uint32(k.Local)
 	k.Local, k.Packs = math.MaxInt32/planner.Pack, 1

@@ -16,7 +16,7 @@ type lookupParams struct {
 	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase uint32
 }
 
-// LookupKernels are the kernels of PlanLookup, besides CheckKernels.
+// LookupKernels lists the kernels of PlanLookup without those of CheckKernels.
 func LookupKernels() []spec.Kernel {
 	var ks []spec.Kernel
 	for _, v := range []string{"u8", "u16", "u32", "u32.texel", "u128", "u128.texel"} {
@@ -25,9 +25,10 @@ func LookupKernels() []spec.Kernel {
 	return ks
 }
 
-// PlanLookup plans output 0 as the rows of a table, input 1, whose numbers input 0 has.
-// All are contiguous, and the table has two dimensions. It checks the numbers, and then
-// copies rows for each region of the output from each part of the table.
+// PlanLookup plans a lookup of rows in a table. Input 0 holds row numbers, input 1 is the
+// table [rows, columns], and output 0 gets one row of the table for each number. All of
+// them are contiguous. The plan checks the numbers first. Then it copies the rows, for
+// each region of the output from each part of the table.
 // Errors: *LimitError.
 func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	plan := &spec.Plan{}
@@ -40,7 +41,7 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Units are as large as they tile a row. pitch of them make one.
+	// A row consists of pitch units. A unit is as large as possible: 16, 4, 2 or 1 bytes.
 	bytes, unit := columns*in[1].DType.Size(), planner.Pack
 	for unit > 1 && (bytes%unit != 0 || unit == 8) {
 		unit /= 2
@@ -52,7 +53,7 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	if texel {
 		kernel, local, each = kernel+".texel", planner.TexelGroup, 4
 	}
-	// Places are counted in bytes here.
+	// All positions are counted in bytes here.
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
 	numbers := planner.Operand{Ref: spec.In(0), DType: tensor.U8, Strides: []int{index.Size(), 0}}
 	from := planner.Operand{Ref: spec.In(1), DType: tensor.U8, Strides: []int{bytes, unit}}
@@ -61,13 +62,14 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	room := span - planner.WindowAlign(t) - planner.Pack
 	return plan, planner.Split(t, span-planner.Pack, planner.RegionOf([]int{rows, pitch}), []planner.Operand{numbers, to, oneRow}, 1, func(r planner.Region) error {
 		run := r.N[1]
-		most := max(1, 1+(int(room)-run*unit)/bytes) // rows of the table at a time
+		most := max(1, 1+(int(room)-run*unit)/bytes) // This is the number of table rows for each launch.
 		indices, indexBase := numbers.Window(t, r)
 		dst, dstBase := to.Window(t, r)
 		packs := planner.CeilDiv(run, each)
 		total := int64(r.N[0]) * int64(packs)
 		if per := 4 / unit; per > 1 {
-			// All rows as one: the last dimension is split only where one row is left.
+			// All rows can be copied as one. Split only divides the last dimension where a
+			// single row is left.
 			packs = planner.CeilDiv(int(dstBase)%4/unit+r.N[0]*run, per)
 			total = int64(packs)
 		}

@@ -10,28 +10,33 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Names of the kernels, without the size of what they move.
+// Names of the kernels, without the size of the elements that they move.
 const (
 	copyFlat    = "move/copy"
 	copyStrided = "move/copy_strided"
 	copyTile    = "move/copy_tile"
 )
 
+// flatCopyParams is the push-constant block of copy.comp. Count is the number of bytes.
 type flatCopyParams struct{ Count uint32 }
 
+// stridedCopyParams is the push-constant block of copy_strided.comp. Dimension 0 is the
+// innermost one.
 type stridedCopyParams struct {
 	N, Src, Dst                    [planner.MaxRank]uint32
 	Rank, Inner, Run, Packs, Total uint32
 	SrcBase, DstBase               uint32
 }
 
+// tileCopyParams is the push-constant block of copy_tile.comp. Dimension 0 is the
+// innermost one.
 type tileCopyParams struct {
 	N, Src, Dst               [planner.MaxRank]uint32
 	Rank, Down, Across, Total uint32
 	SrcBase, DstBase          uint32
 }
 
-// CopyKernels are the kernels that AddCopy launches.
+// CopyKernels lists the kernels that AddCopy launches.
 func CopyKernels() []spec.Kernel {
 	flat := planner.DTypeVariants(copyFlat, flatCopyParams{}, []tensor.DType{tensor.U8}, func(tensor.DType) bool { return true })
 	return append(flat, []spec.Kernel{
@@ -50,11 +55,12 @@ func CopyKernels() []spec.Kernel {
 	}...)
 }
 
-// AddCopy appends to a plan the launches that copy a shape of elements of d from src to
-// dst. Base of an operand is the element that it begins with; its DType does not matter.
-// The elements of dst must not overlap one another. Elements are moved as bits.
-// Errors: spec.ErrStrides for more than 8 dimensions that cannot be taken together, and
-// for rows of dst that interleave; *LimitError.
+// AddCopy appends to a plan the launches that copy elements of d from src to dst. shape
+// is the index space of both. Base of an operand is the position of its first element;
+// its DType is ignored. The elements of dst must not overlap one another. Bits are copied
+// unchanged.
+// Errors: spec.ErrStrides for more than 8 dimensions that cannot be merged, and for rows
+// of dst that interleave; *LimitError.
 func AddCopy(plan *spec.Plan, t *spec.Target, d tensor.DType, shape []int, src, dst planner.Operand) error {
 	if slices.Contains(shape, 0) {
 		return nil
@@ -73,8 +79,8 @@ func AddCopy(plan *spec.Plan, t *spec.Target, d tensor.DType, shape []int, src, 
 	return m.addStrided(plan, t)
 }
 
-// AddFlatCopy appends to a plan the launches that copy so many bytes, from byte from of
-// src to byte to of dst. Both offsets are multiples of planner.WindowAlign.
+// AddFlatCopy appends to a plan the launches that copy bytes, from offset from in src to
+// offset to in dst. Both offsets are multiples of planner.WindowAlign.
 // Errors: *LimitError.
 func AddFlatCopy(plan *spec.Plan, t *spec.Target, bytes int64, src spec.Ref, from int64, dst spec.Ref, to int64) error {
 	first := len(plan.Steps)
@@ -90,18 +96,21 @@ func AddFlatCopy(plan *spec.Plan, t *spec.Target, bytes int64, src spec.Ref, fro
 	return nil
 }
 
-// move is a copy in the form that suits the kernels: words where it can be words, as
-// few dimensions as possible, ordered by their strides in the output.
+// move is a copy in the form that the kernels need. Its elements are as large as
+// possible, up to words of 4 bytes. It has as few dimensions as possible, in the order of
+// their strides in the output.
 type move struct {
-	n []int // the size of each dimension, outermost first
-	// The DType of both is U8, F16 or U32. Only its size counts.
+	// n is the size of each dimension, outermost first.
+	n []int
+	// src and dst are the operands. The DType of both is U8, F16 or U32, and only its size
+	// matters.
 	src, dst planner.Operand
 }
 
 func newMove(d tensor.DType, shape []int, src, dst planner.Operand) *move {
 	m := &move{n: shape, src: src, dst: dst}
 	m.src.Strides, m.dst.Strides = slices.Clone(src.Strides), slices.Clone(dst.Strides)
-	switch d.Size() {
+	switch d.Size() { // Elements of 8 bytes are moved as pairs of words.
 	case 8: // pairs of words
 		m.scale(2)
 		m.setDType(tensor.U32)
@@ -119,12 +128,13 @@ func newMove(d tensor.DType, shape []int, src, dst planner.Operand) *move {
 	return m
 }
 
-// setDType sets the type of the elements that are moved.
+// setDType sets the dtype of the elements that are moved.
 func (m *move) setDType(d tensor.DType) { m.src.DType, m.dst.DType = d, d }
 
-// size is the bytes of an element that is moved.
+// size returns the size in bytes of an element that is moved.
 func (m *move) size() int { return m.dst.DType.Size() }
 
+// scale multiplies all strides and bases by a factor.
 func (m *move) scale(by int) {
 	m.src.Base *= by
 	m.dst.Base *= by
@@ -134,8 +144,8 @@ func (m *move) scale(by int) {
 	}
 }
 
-// sort orders the dimensions by their stride in the output, largest first, and
-// merges those that are one.
+// sort orders the dimensions by their stride in the output, largest first. It merges
+// dimensions that can be walked as one.
 func (m *move) sort() {
 	order := make([]int, len(m.n))
 	for i := range order {
@@ -156,7 +166,8 @@ func (m *move) sort() {
 	m.n, m.src, m.dst = shape, both[0], both[1]
 }
 
-// widen moves larger elements where neighbours always move together.
+// widen merges pairs of elements into larger ones, while both elements of each pair
+// always move together.
 func (m *move) widen() {
 	for m.size() < 4 {
 		last := len(m.n) - 1
@@ -182,13 +193,14 @@ func (m *move) widen() {
 	}
 }
 
+// addStrided appends the launches of the move, for regions that fit bindings.
 func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 	texel := planner.UsesTexels(t, planner.TexelGroup)
-	launch, multiple := m.strided, 1
+	launch, multiple := m.stridedStep, 1
 	if m.packs() {
 		multiple = 4
-	} else if m.turn(t) {
-		launch = m.tile
+	} else if m.arrangeForTiles(t) {
+		launch = m.tileStep
 	}
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
 	return planner.Split(t, span, planner.RegionOf(m.n), []planner.Operand{m.src, m.dst}, multiple, func(r planner.Region) error {
@@ -203,7 +215,7 @@ func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 	})
 }
 
-// part is the move of a region alone, with dimension d taken in steps of by.
+// part returns the move of region r alone. In dimension d it takes every by-th index.
 func (m *move) part(r planner.Region, d, by int) *move {
 	p := &move{n: r.N, src: m.src, dst: m.dst}
 	for i, from := range r.From {
@@ -217,13 +229,12 @@ func (m *move) part(r planner.Region, d, by int) *move {
 	return p
 }
 
-// addApart appends the launches of a move that fits bindings, of elements
-// smaller than words, so that no two rows of a launch share a word: where the
-// indices of a dimension lead so close together, even and odd ones have a launch
-// each. Two of a kind are a word apart then: at least two gaps and an element lie
-// between them, or what has gaps itself.
-// Errors: spec.ErrStrides if an index of one dimension leads to between the
-// elements that another dimension leads to.
+// addApart appends the launches of a move that fits bindings and whose elements are
+// smaller than words. No two rows of one launch may write to the same word. Where the
+// indices of a dimension lie too close together for that, even and odd indices get a
+// launch each. Two rows of a launch are then at least a word apart, because two gaps and
+// an element lie between them, or a row that itself has gaps.
+// Errors: spec.ErrStrides if the elements of two rows interleave.
 func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
 	per, reach, row := 4/m.size(), 1, true
 	for d := len(m.n) - 1; d >= 0 && m.n[d] > 1; d-- {
@@ -244,15 +255,16 @@ func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
 		}
 		reach += (m.n[d] - 1) * m.dst.Strides[d]
 	}
-	step, err := m.strided(t, planner.RegionOf(m.n), texel)
+	step, err := m.stridedStep(t, planner.RegionOf(m.n), texel)
 	plan.Steps = append(plan.Steps, step)
 	return err
 }
 
-// turn reports whether tiles suit: words that are neighbours in the output and
-// in the input along two different dimensions, of which the latter then comes
-// second to last.
-func (m *move) turn(t *spec.Target) bool {
+// arrangeForTiles reports whether the tile kernel suits the move. It does if words that
+// are neighbours in the output and words that are neighbours in the input lie along
+// different dimensions. The method then moves the input's dimension to the second to last
+// place.
+func (m *move) arrangeForTiles(t *spec.Target) bool {
 	const least = 4
 	last := len(m.n) - 1
 	if m.size() != 4 || m.n[last] < least || m.dst.Strides[last] != 1 || m.src.Strides[last] < 2 || t.MaxSharedBytes < 32*33*4 {
@@ -270,8 +282,8 @@ func (m *move) turn(t *spec.Target) bool {
 	return true
 }
 
-// tile is the launch of copy_tile.comp for a region.
-func (m *move) tile(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
+// tileStep returns the launch of copy_tile.comp for a region.
+func (m *move) tileStep(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
 	in, srcBase := m.src.Window(t, r)
 	out, dstBase := m.dst.Window(t, r)
 	p := tileCopyParams{Rank: uint32(len(r.N)), SrcBase: srcBase, DstBase: dstBase}
@@ -303,7 +315,7 @@ func (m *move) tile(t *spec.Target, r planner.Region, texel bool) (spec.Step, er
 	return spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{in, out}, Groups: groups}, err
 }
 
-// packs reports whether rows lie in whole packs on both sides.
+// packs reports whether all rows consist of whole aligned packs in both operands.
 func (m *move) packs() bool {
 	last := len(m.n) - 1
 	whole := m.size() == 4 && m.n[last]%4 == 0 && m.src.Strides[last] == 1 && m.dst.Strides[last] == 1 && m.src.Base%4 == 0 && m.dst.Base%4 == 0
@@ -313,8 +325,8 @@ func (m *move) packs() bool {
 	return whole
 }
 
-// strided is the launch of copy_strided.comp for a region.
-func (m *move) strided(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
+// stridedStep returns the launch of copy_strided.comp for a region.
+func (m *move) stridedStep(t *spec.Target, r planner.Region, texel bool) (spec.Step, error) {
 	in, srcBase := m.src.Window(t, r)
 	out, dstBase := m.dst.Window(t, r)
 	p := stridedCopyParams{Rank: uint32(len(r.N)), SrcBase: srcBase, DstBase: dstBase}
@@ -334,13 +346,13 @@ func (m *move) strided(t *spec.Target, r planner.Region, texel bool) (spec.Step,
 			p.Dst[i] /= 4
 		}
 	}
-	// A row takes in dimensions as long as the output goes on without a gap.
+	// A row includes more dimensions as long as the output continues without a gap.
 	p.Run = 1
 	for p.Inner < p.Rank && p.Dst[p.Inner] == p.Run {
 		p.Run *= p.N[p.Inner]
 		p.Inner++
 	}
-	// Where in a word it begins may differ from row to row.
+	// A row may begin at any element of a word, and not every row at the same one.
 	rows, begins, same := int64(1), dstBase%per, true
 	for d := p.Inner; d < p.Rank; d++ {
 		rows *= int64(p.N[d])

@@ -1,5 +1,5 @@
-// Package movement declares the operations that move elements and compute nothing:
-// their plans are copies between strides. AddCopy is that copy, for any plan.
+// Package movement declares the operations that move elements and compute nothing. Their
+// plans are copies between operands with strides. Other plans use AddCopy too.
 package movement
 
 import (
@@ -10,35 +10,39 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Movement is an operation that moves elements of any dtype.
+// Movement describes an operation that moves elements of any dtype, with attributes of
+// type A.
 type Movement[A spec.Call] struct {
+	// Name, Doc, ONNX and Defaults are those of spec.Definition and spec.Traits.
 	Name, Doc string
 	ONNX      []string
 	Defaults  A
-	In        spec.Arg
-	// Out says what the output is.
+	// In is the input. A variadic input stands for several.
+	In spec.Arg
+	// Out documents the output.
 	Out string
-	// Shape checks the attributes and returns the output's shape. The inputs have one
-	// dtype.
+	// Shape checks the attributes and returns the shape of the output. All inputs have
+	// the same dtype.
 	Shape func(a A, in []tensor.Desc) ([]int, error)
-	// Copies lists the copies that a call consists of. Shape has checked it.
+	// Copies lists the copies that make up a call. Shape has checked the call before.
 	Copies func(a A, in []tensor.Desc, out tensor.Desc) []Copy
-	// Origin returns the input, and the index there, of the element that belongs at an
-	// index of the output. It may change the index. The reference is made of it.
+	// Origin returns which element belongs at an index of the output: the number of the
+	// input, and the index there. It may change the slice index. The reference uses it.
 	Origin func(a A, in []*tensor.Host, index []int) (int, []int)
-	// Cases are those of the operation. The family adds what they leave out: element
-	// types, values, the default call and benches of it.
+	// Cases are the cases of the operation. Define adds the element types, the values, the
+	// default call, and benchmarks of that call if there are none.
 	Cases spec.CasesOf[A]
 }
 
-// Copy is a copy of a shape of elements from Src to Dst, as AddCopy takes it.
+// Copy is a copy of elements from Src to Dst. Shape is the index space of both, as in
+// AddCopy.
 type Copy struct {
 	Shape    []int
 	Src, Dst planner.Operand
 }
 
-// Define declares an operation that moves elements. All operands may have any strides,
-// and begin anywhere.
+// Define declares an operation that moves elements. Its inputs and its output may have
+// any strides and begin at any element.
 func Define[A spec.Call](m Movement[A]) *spec.Op {
 	m.In.Strides = spec.AnyStrides
 	shape := func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

@@ -10,15 +10,17 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Arg is the search for the index of an extreme element along a dimension, with
-// attributes A.
+// Arg describes the search for the index of the largest or least element along a
+// dimension, with attributes of type A.
 type Arg[A spec.Call] struct {
+	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc string
 	ONNX      []string
-	// Call returns the attributes for a dimension, and Dim the dimension of attributes.
+	// Call returns the attributes that name a dimension. Dim returns the dimension that
+	// attributes name.
 	Call func(dim int) A
 	Dim  func(A) int
-	// Sign multiplies elements: the largest of them after that is searched for.
+	// Sign multiplies the elements. The operation then finds the largest product.
 	Sign float32
 }
 
@@ -27,10 +29,12 @@ const (
 	argIndex = "reduce/arg_max"
 )
 
-// indexParams is the push-constant block of reduce/arg_max.comp.
+// indexParams is the push-constant block of reduce/arg_max.comp. Count is the number of
+// results, and Words the size of an accumulator in words of 4 bytes.
 type indexParams struct{ Count, Words uint32 }
 
-// DefineArg declares the search for an index.
+// DefineArg declares the search for an index. The first of several equal elements counts,
+// and NaN is larger than any number.
 func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 	f := Reducer{Shader: argStat, Values: 1, Indexed: true, Sign: r.Sign}
 	view := func(a A, d tensor.Desc) (planner.AxisView, error) {
@@ -131,8 +135,8 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 	}))
 }
 
-// EachColumn calls f for every column of v, with where its r-th element is. It is for
-// references.
+// EachColumn calls f for every column of v. at returns the position of the column's r-th
+// element, counted in elements. References use it.
 func EachColumn(v planner.AxisView, f func(at func(r int) int)) {
 	for o := range v.Outer {
 		for i := range v.Inner {
@@ -141,10 +145,10 @@ func EachColumn(v planner.AxisView, f func(at func(r int) int)) {
 	}
 }
 
-// AxisDims are the free dimensions of cases along one dimension.
+// AxisDims are the free dimensions in the cases of operations along one dimension.
 var AxisDims = []spec.Dim{{Name: "outer"}, {Name: "n", Tiles: []int{16}}, {Name: "inner", Tiles: []int{4, 8}}}
 
-// AxisSizes are shapes with long dimensions: each of the three in turn.
+// AxisSizes are sizes for AxisDims in which one of the three dimensions is long.
 var AxisSizes = [][]int{
 	{1, 1, 65535}, {1, 1, 65536}, {2, 1, 100000}, {1, 1, 1000000}, {1, 65535, 2}, {1, 65536, 4}, {2, 100000, 3},
 	{65535, 1, 2}, {65536, 2, 2}, {100000, 1, 3}, {600, 1, 1024}, {600, 1, 1000}, {1000, 3, 67}, {3, 5, 100000},

@@ -9,32 +9,37 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Reduction is a reduction along any dimensions, with attributes A.
+// Reduction describes a reduction along any dimensions, with attributes of type A.
 type Reduction[A spec.Call] struct {
+	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc string
 	ONNX      []string
-	// Call returns the attributes for dimensions, and Attributes what they say. No
-	// dimensions mean all of them. With keep, reduced dimensions stay, with size 1.
+	// Call returns the attributes for a list of dimensions. Attributes returns the list
+	// that attributes hold. An empty list means all dimensions. With keep, the result has
+	// size 1 in each reduced dimension, and without it these dimensions are dropped.
 	Call       func(dims []int, keep bool) A
 	Attributes func(A) (dims []int, keep bool)
-	// Shader is the kernels' name, "group/name", without dtype and variant. They keep
-	// one value, which Sign multiplies before and after.
+	// Shader is the name of the kernels, "group/name", without dtype and variant. Their
+	// accumulators hold one value.
 	Shader string
-	Sign   float32
-	// Mean says that the results are divided by how many elements became one.
+	// Sign multiplies the elements before they are reduced and the results afterwards.
+	Sign float32
+	// Mean says that each result is divided by the number of elements it was made of.
 	Mean bool
-	// Sum says that the reference adds: it then keeps what rounding leaves out.
-	Sum    bool
+	// Sum says that the reference is a sum. It then corrects its own rounding errors.
+	Sum bool
+	// DTypes are the dtypes of the elements.
 	DTypes []tensor.DType
-	// Empty says that the reduction of no elements at all has a result, which is From.
+	// Empty says that a reduction of no elements has a result. It is From.
 	Empty bool
-	// From is what the reference begins with, and F combines it with each element.
+	// From is the value with which the reference begins. F combines it with each element.
 	From float64
 	F    func(a, b float64) float64
-	// Low and High bound the inputs that are tried. If Spread is set, inputs are within
-	// Spread/n of 1 besides, where n elements become one.
+	// Low and High bound the random inputs that are tried. If Spread is set, the inputs
+	// are also within Spread/n of 1, where n elements are reduced to one.
 	Low, High, Spread float64
-	// Tolerance is the tolerance for n elements by chains of h.
+	// Tolerance returns the tolerance of a result of n elements whose longest chain is h.
+	// internal/planner explains chains.
 	Tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
 }
 
@@ -43,7 +48,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 	f := Reducer{Shader: r.Shader, Values: 1, Sign: r.Sign, Mean: r.Mean}
 	call := func(dims ...int) A { return r.Call(dims, false) }
 	keep := func(dims ...int) A { return r.Call(dims, true) }
-	// set is the dimensions that a call reduces.
+	// set says for each dimension of shape whether a call reduces it.
 	set := func(a A, shape []int) ([]bool, error) {
 		dims, _ := r.Attributes(a)
 		return dimensions(dims, len(shape))
@@ -84,7 +89,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 				return nil
 			}
 			sizes, reduced := runs(in[0].Shape, s)
-			first := 0 // whether the first run is reduced; the others alternate
+			first := 0 // This is 1 if the first run is reduced. The other runs alternate.
 			if len(reduced) > 0 && reduced[0] {
 				first = 1
 			}

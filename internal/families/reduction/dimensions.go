@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// dimensions checks dimensions to reduce, and returns which of rank they are: all of
-// them, if none are given.
+// dimensions checks a list of dimensions to reduce. It returns for each of the rank
+// dimensions whether it is reduced. An empty list means all dimensions.
 // Errors: ErrInvalidArgument.
 func dimensions(dims []int, rank int) ([]bool, error) {
 	set := make([]bool, rank)
@@ -33,11 +33,13 @@ func dimensions(dims []int, rank int) ([]bool, error) {
 	return set, nil
 }
 
+// noIdentity returns the error for a reduction that has no elements and no result.
 func noIdentity(in tensor.Desc) error {
 	return planner.Invalid("zero-size reduction of %v has no identity", in)
 }
 
-// reducedShape is the shape left when the dimensions in set are reduced.
+// reducedShape returns the shape that is left when the dimensions in set are reduced.
+// With keep, they stay, with size 1.
 func reducedShape(shape []int, set []bool, keep bool) []int {
 	out := []int{}
 	for i, n := range shape {
@@ -51,7 +53,7 @@ func reducedShape(shape []int, set []bool, keep bool) []int {
 	return out
 }
 
-// length is how many elements become one.
+// length returns the number of elements that are reduced to one.
 func length(shape []int, set []bool) int {
 	n := 1
 	for i, reduced := range set {
@@ -62,8 +64,8 @@ func length(shape []int, set []bool) int {
 	return n
 }
 
-// runs merges neighbouring dimensions that are reduced alike, and drops those of
-// size 1. It returns the sizes, and which of them are reduced.
+// runs merges neighbouring dimensions that are all reduced or all kept, and drops those
+// of size 1. It returns the sizes, and for each of them whether it is reduced.
 func runs(shape []int, set []bool) (sizes []int, reduced []bool) {
 	for i, n := range shape {
 		last := len(sizes) - 1
@@ -78,7 +80,7 @@ func runs(shape []int, set []bool) (sizes []int, reduced []bool) {
 	return sizes, reduced
 }
 
-// chainOf is the longest chain of a reduction: of all its passes.
+// chainOf returns the longest chain of a reduction, added up over all its passes.
 func chainOf(shape []int, set []bool) float64 {
 	h := 0.0
 	sizes, reduced := runs(shape, set)
@@ -90,9 +92,9 @@ func chainOf(shape []int, set []bool) float64 {
 	return h
 }
 
-// plan reduces one run of dimensions after the other, the longest first. What lies
-// between two passes is in the type of the arithmetic, so that the result is rounded
-// once.
+// plan appends one pass for each run of reduced dimensions, the longest first. The values
+// between two passes have the dtype of the accumulators, so that the result is rounded to
+// its dtype only once.
 // Errors: *LimitError.
 func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
 	plan := &spec.Plan{}
@@ -107,7 +109,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pl
 			n *= sizes[i]
 		}
 	}
-	if passes == 0 { // one pass over nothing turns elements into results
+	if passes == 0 { // Without a dimension to reduce, one pass over size 1 turns elements into results.
 		sizes, reduced, passes = append(sizes, 1), append(reduced, true), 1
 	}
 	mean := f.Mean
@@ -120,7 +122,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pl
 			}
 		}
 		to := spec.Ref{}
-		f.Mean = mean && passes == 1 // the last pass divides
+		f.Mean = mean && passes == 1 // Only the last pass divides.
 		if passes == 1 {
 			f.Divisor = n
 			if wide == in.DType {
@@ -133,7 +135,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pl
 		}
 		d = wide
 		sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
-		if k > 0 && k < len(sizes) && reduced[k-1] == reduced[k] { // neighbours now
+		if k > 0 && k < len(sizes) && reduced[k-1] == reduced[k] { // The two runs are neighbours now.
 			sizes[k-1] *= sizes[k]
 			sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
 		}
@@ -144,14 +146,14 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pl
 	return plan, nil
 }
 
-// reference computes a reduction in float64. Integers wrap as they do in Go.
+// reference computes a reduction in float64. Integers wrap around as they do in Go.
 func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 	v := make([]float64, out.Elems())
 	whole := make([]int64, len(v))
 	for i := range v {
 		v[i] = r.From
 	}
-	lost := make([]float64, len(v)) // what rounding left out of a sum
+	lost := make([]float64, len(v)) // This is what rounding has removed from each sum.
 	strides := make([]int, len(set))
 	stride := 1
 	for i := len(set) - 1; i >= 0; i-- {
@@ -194,7 +196,7 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 	out.SetFloats(v)
 }
 
-// rounding is what sum lacks of a + b.
+// rounding returns the exact difference between a + b and the rounded value sum.
 func rounding(a, b, sum float64) float64 {
 	if math.Abs(a) < math.Abs(b) {
 		a, b = b, a
@@ -202,8 +204,9 @@ func rounding(a, b, sum float64) float64 {
 	return a - sum + b
 }
 
-// Sum adds f(0) to f(n-1) to double the precision, for references: a plain sum in float64
-// is less exact than what it is to check. Algorithm: Neumaier, 1974.
+// Sum adds f(0) to f(n-1) with twice the precision of float64. References use it, because
+// a plain sum in float64 is less exact than some results that it has to check. The
+// algorithm is that of Neumaier (1974).
 func Sum(n int, f func(i int) float64) float64 {
 	sum, lost := 0.0, 0.0
 	for i := range n {

@@ -8,26 +8,31 @@ import (
 )
 
 const (
-	busyLanes = 4096 // invocations that keep a device busy
-	mergeMost = 64   // accumulators that one invocation merges
-	mergeFew  = 32   // of more accumulators than that, those that it merges at a time
+	// busyInvocations is the number of invocations that keep a device busy.
+	busyInvocations = 4096
+	// mergeMost is the largest number of accumulators that one invocation merges in one
+	// go. If there are more, it merges mergeFew of them at a time.
+	mergeMost = 64
+	mergeFew  = 32
 )
 
-// job is a reducer at work on inputs of dtype d.
-type job struct {
+// builder appends the steps of one reduction to a plan.
+type builder struct {
 	Reducer
 	t    *spec.Target
 	plan *spec.Plan
-	d    tensor.DType
-	in   []spec.Ref
-	// wide says that few rows of the inner dimension fit a binding. N is then reduced
-	// row by row, on top of the accumulators of the rows before.
+	// d is the dtype of the inputs.
+	d  tensor.DType
+	in []spec.Ref
+	// wide says that a binding holds fewer than four rows of Inner elements. Then there is
+	// one launch for each row, which continues from the accumulators of the row before.
 	wide bool
 }
 
-// Add appends to a plan the steps that reduce the inputs, contiguous tensors
-// [Outer, N, Inner] of dtype d, along N. The accumulators [Outer, Inner] end in out, or
-// in scratch memory if out is the zero Ref. Add returns where.
+// Add appends to a plan the steps that reduce the inputs along N. The inputs are
+// contiguous tensors [Outer, N, Inner] of dtype d. The accumulators are a tensor [Outer,
+// Inner]. They go to out, or to scratch memory if out is the zero Ref. Add returns where
+// they are.
 // Errors: *LimitError.
 func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.AxisView, out spec.Ref, in ...spec.Ref) (spec.Ref, error) {
 	if f.Sign == 0 {
@@ -36,7 +41,7 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 	if !f.Mean {
 		f.Divisor = 1
 	}
-	w := job{Reducer: f, t: t, plan: plan, d: d, in: in}
+	w := builder{Reducer: f, t: t, plan: plan, d: d, in: in}
 	bytes := f.AccumulatorBytes(d)
 	w.wide = v.Inner > 1 && 4*v.Inner > w.room(max(d.Size(), bytes))
 	if v.Outer*v.Inner == 0 {
@@ -48,10 +53,10 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 		to = planner.AddScratch(plan, int64(v.Outer)*int64(c.chunks)*int64(v.Inner)*int64(bytes))
 	}
 	var err error
-	if v.N == 0 { // nothing to read: the identity
-		err = w.merge(planner.AxisView{Outer: v.Outer, N: 0, Inner: v.Inner}, 1, true, planner.AddScratch(plan, 0), to)
+	if v.N == 0 { // There is nothing to read. The result is the first accumulator.
+		err = w.addMerge(planner.AxisView{Outer: v.Outer, N: 0, Inner: v.Inner}, 1, true, planner.AddScratch(plan, 0), to)
 	} else {
-		err = w.first(v, c, to)
+		err = w.addFirst(v, c, to)
 	}
 	if err != nil {
 		return spec.Ref{}, err
@@ -61,13 +66,13 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 		if m <= mergeMost {
 			group = m
 		}
-		group = min(group, w.room(bytes)/v.Inner) // a binding holds a group
+		group = min(group, w.room(bytes)/v.Inner) // The accumulators of a group have to fit a binding.
 		next := planner.CeilDiv(m, group)
 		from := to
 		if to = out; next > 1 || out.Kind == spec.RefNone {
 			to = planner.AddScratch(plan, int64(v.Outer)*int64(next)*int64(v.Inner)*int64(bytes))
 		}
-		if err := w.merge(planner.AxisView{Outer: v.Outer, N: m, Inner: v.Inner}, group, next == 1, from, to); err != nil {
+		if err := w.addMerge(planner.AxisView{Outer: v.Outer, N: m, Inner: v.Inner}, group, next == 1, from, to); err != nil {
 			return spec.Ref{}, err
 		}
 		m = next
@@ -75,30 +80,37 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 	return to, nil
 }
 
-// chunking says how N is divided among invocations.
+// chunking says how the elements along N are divided among invocations.
 type chunking struct {
-	chunks int // of each outer index
-	steps  int // of the loop of an invocation, in each chunk
-	lanes  int // invocations that share a chunk
-	elems  int // elements along N in each chunk
+	// chunks is the number of chunks for each outer index.
+	chunks int
+	// steps is the number of loop iterations in which an invocation reads a chunk.
+	steps int
+	// sharers is the number of invocations that share a chunk.
+	sharers int
+	// elems is the number of elements along N in each chunk.
+	elems int
 }
 
-func (w *job) room(size int) int { return Room(w.t, w.d, size) }
+// room returns how many elements of size bytes fit a binding.
+func (w *builder) room(size int) int { return Room(w.t, w.d, size) }
 
-func (w *job) pack() int { return planner.Pack / w.d.Size() }
+// pack returns the number of elements in a pack.
+func (w *builder) pack() int { return planner.Pack / w.d.Size() }
 
-func (w *job) chunking(v planner.AxisView) chunking {
+// chunking divides N so that the device is busy and no chain is longer than Chain says.
+func (w *builder) chunking(v planner.AxisView) chunking {
 	pack := w.pack()
-	c := chunking{lanes: 1}
+	c := chunking{sharers: 1}
 	if v.Inner > 1 {
 		if w.wide {
-			return chunking{chunks: 1, steps: 1, lanes: 1, elems: 4}
+			return chunking{chunks: 1, steps: 1, sharers: 1, elems: 4}
 		}
 		blocks := planner.CeilDiv(max(v.N, 1), 4)
 		columns := v.Outer * planner.CeilDiv(v.Inner, pack)
-		c.chunks = max(planner.CeilDiv(blocks, 128), min(busyLanes/max(columns, 1), planner.CeilDiv(blocks, 4)), 1)
+		c.chunks = max(planner.CeilDiv(blocks, 128), min(busyInvocations/max(columns, 1), planner.CeilDiv(blocks, 4)), 1)
 		c.steps = planner.CeilDiv(blocks, c.chunks)
-		c.steps = min(c.steps, w.room(w.d.Size())/v.Inner/4) // a binding holds a chunk
+		c.steps = min(c.steps, w.room(w.d.Size())/v.Inner/4) // A chunk has to fit a binding.
 		c.elems = 4 * c.steps
 		c.chunks = max(planner.CeilDiv(v.N, c.elems), 1)
 		return c
@@ -109,30 +121,31 @@ func (w *job) chunking(v planner.AxisView) chunking {
 		packs = (v.N+pack-2)/pack + 1
 	}
 	if !texels {
-		for c.lanes < planner.SmallGroup && c.lanes*unroll < packs {
-			c.lanes *= 2
+		for c.sharers < planner.SmallGroup && c.sharers*unroll < packs {
+			c.sharers *= 2
 		}
 	}
-	blocks := planner.CeilDiv(packs, unroll*c.lanes)
+	blocks := planner.CeilDiv(packs, unroll*c.sharers)
 	if texels {
-		c.steps = min(max(blocks*v.Outer/busyLanes, 8), 128, blocks)
+		c.steps = min(max(blocks*v.Outer/busyInvocations, 8), 128, blocks)
 	} else {
 		c.steps = min(16, blocks)
 	}
 	c.chunks = planner.CeilDiv(blocks, c.steps)
 	c.steps = planner.CeilDiv(blocks, c.chunks)
-	c.elems = c.steps * unroll * c.lanes * pack
+	c.elems = c.steps * unroll * c.sharers * pack
 	c.chunks = planner.CeilDiv(packs*pack, c.elems)
 	return c
 }
 
-// first appends the steps that read the inputs.
-func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
+// addFirst appends the steps that read the inputs and write the first accumulators to
+// out.
+func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 	size, bytes := w.d.Size(), w.AccumulatorBytes(w.d)
 	name, perGroup := w.Shader+"."+w.d.String(), planner.SmallGroup
 	switch {
 	case v.Inner == 1:
-		name, perGroup = name+".rows", planner.SmallGroup/c.lanes
+		name, perGroup = name+".rows", planner.SmallGroup/c.sharers
 	case v.Inner%w.pack() == 0:
 		name += ".cols"
 	default:
@@ -150,7 +163,7 @@ func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
 	return planner.Chunks(v, room, func(x planner.Chunk) error {
 		chunks, chunk := c.chunks, 0
 		if x.N < v.N && !w.wide {
-			chunk = planner.CeilDiv(x.Row, c.elems) // rows may begin within a pack
+			chunk = planner.CeilDiv(x.Row, c.elems) // Rows may begin inside a pack.
 			if chunks -= chunk; x.Row+x.N < v.N {
 				chunks = planner.CeilDiv(x.Start%max(room.Pack, 1)+x.N, c.elems)
 			}
@@ -159,17 +172,17 @@ func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
 		made, outBase := planner.WordWindow(w.t, out, bytes, (x.Block*c.chunks+chunk)*v.Inner+x.Column, x.Outer*chunks*x.Inner)
 		p := Params{
 			Outer: uint32(x.Outer), N: uint32(x.N), Inner: uint32(x.Inner), Base: base, Last: uint32(bind.Size/planner.Pack - 1),
-			Chunks: uint32(chunks), Chunk: uint32(c.steps), Lanes: uint32(c.lanes), OutBase: outBase, First: uint32(x.Row),
+			Chunks: uint32(chunks), Chunk: uint32(c.steps), Lanes: uint32(c.sharers), OutBase: outBase, First: uint32(x.Row),
 			Sign: w.Sign,
 		}
 		if w.wide {
-			// A chunk is a row, or a whole block where that fits a binding after all.
+			// A chunk is one row, or a whole block if that fits a binding.
 			p.Chunk = uint32(planner.CeilDiv(x.N, 4))
 			if x.Row > 0 {
 				p.Carry = 1
 			}
 		}
-		w.finish(&p, c.chunks == 1 && (!w.wide || x.Row+x.N == v.N))
+		w.setFinal(&p, c.chunks == 1 && (!w.wide || x.Row+x.N == v.N))
 		units := x.Outer * chunks
 		if v.Inner > 1 {
 			units *= planner.CeilDiv(x.Inner, w.pack())
@@ -180,27 +193,30 @@ func (w *job) first(v planner.AxisView, c chunking, out spec.Ref) error {
 			step.Bind = append(step.Bind, bind)
 		}
 		step.Bind = append(step.Bind, made)
-		return w.add(step, units, perGroup)
+		return w.addStep(step, units, perGroup)
 	})
 }
 
-// finish sets what only a last step does.
-func (w *job) finish(p *Params, last bool) {
+// setFinal sets the parameters by which only the last step differs: the sign of the
+// result and the divisor of a mean.
+func (w *builder) setFinal(p *Params, last bool) {
 	p.OutSign, p.Divisor = 1, 1
 	if last {
 		p.OutSign, p.Divisor = w.Sign, uint32(w.Divisor)
 	}
 }
 
-func (w *job) add(step spec.Step, units, perGroup int) (err error) {
+// addStep appends a step with enough workgroups for units, of which a workgroup handles
+// perGroup.
+func (w *builder) addStep(step spec.Step, units, perGroup int) (err error) {
 	step.Groups, err = planner.Grid(w.t, int64(planner.CeilDiv(units, perGroup)))
 	w.plan.Steps = append(w.plan.Steps, step)
 	return err
 }
 
-// merge appends the steps that merge the N accumulators of each outer and inner index
-// in groups.
-func (w *job) merge(v planner.AxisView, group int, last bool, from, to spec.Ref) error {
+// addMerge appends the steps that merge accumulators [Outer, N, Inner] along N, in
+// groups.
+func (w *builder) addMerge(v planner.AxisView, group int, last bool, from, to spec.Ref) error {
 	bytes, next := w.AccumulatorBytes(w.d), max(planner.CeilDiv(v.N, group), 1)
 	room := planner.ChunkRoom{Elems: w.room(bytes), Accumulators: w.room(bytes), PerBlock: next * v.Inner, Unit: group}
 	one := v
@@ -216,21 +232,22 @@ func (w *job) merge(v planner.AxisView, group int, last bool, from, to spec.Ref)
 			Outer: uint32(x.Outer), N: uint32(x.N), Inner: uint32(x.Inner), Base: base,
 			Chunks: uint32(made), Chunk: uint32(group), OutBase: outBase, Sign: w.Sign,
 		}
-		w.finish(&p, last)
+		w.setFinal(&p, last)
 		name := w.Shader + "." + planner.Accumulator(w.d).String() + ".merge"
-		return w.add(spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{bind, out}}, x.Outer*made*x.Inner, planner.SmallGroup)
+		return w.addStep(spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{bind, out}}, x.Outer*made*x.Inner, planner.SmallGroup)
 	})
 }
 
-// RowOperand is an operand of Size bytes a row.
+// RowOperand is an operand of AddPerRow. Size is the number of bytes for each row.
 type RowOperand struct {
 	Ref  spec.Ref
 	Size int
 }
 
-// AddPerRow appends the launches of a kernel over rows, of which each invocation takes
-// as many as a pack has elements of d, in parts that fit bindings. The kernel is
-// shader.d. It binds the operands, and status after them unless that is the zero Ref.
+// AddPerRow appends the launches of a kernel that handles rows, in parts that fit
+// bindings. Each invocation handles as many rows as a pack has elements of d. The kernel
+// is shader.d. It binds the operands, and after them status, unless that is the zero Ref.
+// params returns the parameters for a number of rows.
 // Errors: *LimitError.
 func AddPerRow(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, rows int, params func(count int) any, status spec.Ref, operands ...RowOperand) error {
 	align := int(planner.WindowAlign(t))
@@ -258,17 +275,19 @@ func AddPerRow(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, r
 	return nil
 }
 
-// narrowParams is the push-constant block of reduce/reduce_narrow.comp.
+// narrowParams is the push-constant block of reduce/reduce_narrow.comp. Count is the
+// number of elements.
 type narrowParams struct{ Count uint32 }
 
 const narrowShader = "reduce/reduce_narrow"
 
-// NarrowKernels lists the kernels of AddNarrow.
+// NarrowKernels lists the kernels that AddNarrow launches.
 func NarrowKernels() []spec.Kernel {
 	return planner.DTypeVariants(narrowShader, narrowParams{}, []tensor.DType{tensor.F16, tensor.BF16}, nil)
 }
 
-// AddNarrow appends the rounding of n F32 elements to out, of a dtype of 16 bits.
+// AddNarrow appends the launches that round n F32 elements of from to out. d, the dtype
+// of out, has 16 bits.
 // Errors: *LimitError.
 func AddNarrow(plan *spec.Plan, t *spec.Target, n int, from, out spec.Ref, d tensor.DType) error {
 	k := planner.FlatKernel{Name: narrowShader + "." + d.String(), Local: planner.SmallGroup, Packs: 2}

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// TestChunksCoverRows plans reductions of columns for random sizes and limits, and wants
-// the loops of each launch to reach every row that it is given.
+// TestChunksCoverRows plans reductions of columns for random sizes and limits. The loops
+// of each launch must reach every row that the launch is given.
 func TestChunksCoverRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := &spec.Target{

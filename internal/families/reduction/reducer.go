@@ -1,11 +1,11 @@
-// Package reduction plans the combination of many elements into one: sums, maxima, and
-// whatever else a shader makes of lib/fold.glsl. It declares the operations that reduce
-// a tensor along dimensions. Operations along an axis, such as softmax, use its reducers
-// for their statistics.
+// Package reduction plans operations that combine many elements into one, such as sums
+// and maxima. Their shaders include lib/fold.glsl. The package declares the operations
+// that reduce a tensor along dimensions. Operations along an axis, such as softmax, use
+// its reducers for the statistics of their rows.
 //
-// A reducer keeps running values, its accumulator. Invocations reduce chunks of the
-// elements to an accumulator each. Later launches merge the accumulators until one is
-// left.
+// A reducer keeps running values in an accumulator. The elements are divided into chunks,
+// and each chunk is reduced to one accumulator. Later launches merge the accumulators
+// until one is left.
 package reduction
 
 import (
@@ -14,31 +14,32 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Params is the push-constant block of lib/fold.glsl.
+// Params is the push-constant block of lib/fold.glsl, which explains each field.
 type Params struct {
 	Outer, N, Inner, Base, Last, Chunks, Chunk, Lanes, OutBase, First, Carry, Divisor uint32
 	Sign, OutSign                                                                     float32
 }
 
-// Reducer is the kernels of a shader that includes lib/fold.glsl, and how to launch
-// them.
+// Reducer describes the kernels of a shader that includes lib/fold.glsl.
 type Reducer struct {
-	// Shader is the kernels' name, "group/name", without dtype and variant.
+	// Shader is the name of the kernels, "group/name", without dtype and variant.
 	Shader string
-	// Values is the number of values of an accumulator, as REALS in the shader.
+	// Values is the number of values in an accumulator. The shader calls it REALS.
 	Values int
-	// Indexed says that an accumulator holds an index too.
+	// Indexed says that an accumulator also holds an index.
 	Indexed bool
-	// RowsOnly says that there are kernels for rows only, which are views with Inner 1.
+	// RowsOnly says that the shader only has kernels for rows, which are views with Inner
+	// 1.
 	RowsOnly bool
-	// Sign multiplies elements before they are reduced, and results after. 0 means 1.
+	// Sign multiplies the elements before they are reduced and the results afterwards. 0
+	// means 1.
 	Sign float32
-	// Mean says that results are divided by Divisor, which may be 0.
+	// Mean says that results are divided by Divisor. Without it, Divisor is ignored.
 	Mean    bool
 	Divisor int
 }
 
-// Kernels lists the kernels for dtypes.
+// Kernels lists the kernels of the reducer for dtypes.
 func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 	var ks []spec.Kernel
 	for _, d := range dtypes {
@@ -61,7 +62,7 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 	return ks
 }
 
-// AccumulatorBytes is the size of an accumulator for elements of d.
+// AccumulatorBytes returns the size in bytes of an accumulator for elements of d.
 func (f Reducer) AccumulatorBytes(d tensor.DType) int {
 	b := f.Values * planner.Accumulator(d).Size()
 	if f.Indexed {
@@ -70,7 +71,7 @@ func (f Reducer) AccumulatorBytes(d tensor.DType) int {
 	return b
 }
 
-// HasTexels reports whether reducers of the dtype have texel kernels.
+// HasTexels reports whether reducers have texel kernels for elements of d.
 func HasTexels(d tensor.DType) bool { return d == tensor.F32 || d.Size() == 2 }
 
 // UsesTexels reports whether to launch the texel kernels for elements of d.
@@ -78,8 +79,8 @@ func UsesTexels(t *spec.Target, d tensor.DType) bool {
 	return HasTexels(d) && planner.UsesTexels(t, planner.TexelGroup)
 }
 
-// Strategies is planner.FlatStrategies for operations that reduce: the kernels for
-// integers read storage buffers only.
+// Strategies is planner.FlatStrategies for operations that reduce. They have no choice
+// for integers, whose kernels only read storage buffers.
 func Strategies[A spec.Call](a A, t *spec.Target, in, out []tensor.Desc) []string {
 	if !HasTexels(in[0].DType) {
 		return nil
@@ -87,9 +88,10 @@ func Strategies[A spec.Call](a A, t *spec.Target, in, out []tensor.Desc) []strin
 	return planner.FlatStrategies(a, t, in, out)
 }
 
-// SubgroupSuffix is the suffix of kernels whose invocations share rows: they do so by
-// way of subgroups where the target has whole ones, and by way of workgroup memory
-// elsewhere. Shuffles are for GPUs. CPU drivers make loops of them.
+// SubgroupSuffix returns the suffix of kernels in which several invocations share a row.
+// On a GPU with subgroups that divide a workgroup, they exchange values by subgroup
+// operations, and elsewhere through workgroup memory. CPU drivers turn subgroup
+// operations into loops.
 func SubgroupSuffix(t *spec.Target) string {
 	if !t.CPU && t.SubgroupSize > 0 && t.SubgroupSize <= planner.SmallGroup {
 		return ".subgroup"
@@ -97,13 +99,13 @@ func SubgroupSuffix(t *spec.Target) string {
 	return ""
 }
 
-// Room is how many elements of so many bytes a binding of the kernels for d surely
-// holds, wherever they begin.
+// Room returns how many elements of size bytes fit a binding of the kernels for d, at
+// whatever element the range begins.
 func Room(t *spec.Target, d tensor.DType, size int) int {
 	return int(min((planner.MaxSpan(t, UsesTexels(t, d))-planner.WindowAlign(t)-planner.Pack)/int64(size), 1<<30))
 }
 
-// Unroll is how many packs of a row an invocation loads at once.
+// Unroll returns how many packs of a row an invocation loads at once.
 func Unroll(d tensor.DType) int {
 	if d.Size() == 2 {
 		return 2

@@ -8,27 +8,29 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Chain is the longest chain of a reduction of n elements, as internal/planner explains
-// chains: an invocation takes 128 blocks of 4 or 16 elements in turn, a block is a tree of
-// at most 4 levels, 64 invocations are one of 6; accumulators are merged by 32, and at
-// last by up to 64. Where fewer than four rows of what lies behind the dimension fit a
-// binding, which takes tensors of gigabytes, it is n/4 + 3.
+// Chain bounds the longest chain of a reduction of n elements. internal/planner explains
+// chains. An invocation adds 128 blocks of 4 or 16 elements one after the other. A block
+// is added as a tree of at most 4 levels, and the sums of 64 invocations as a tree of 6
+// levels. Accumulators are merged 32 at a time, and the last up to 64 at once. The bound
+// is n/4 + 3 where a binding holds fewer than four rows of Inner elements. That takes
+// tensors of gigabytes.
 func Chain(n int) float64 {
 	levels := math.Ceil(math.Log(float64(max(n, 1))) / math.Log(mergeFew))
 	return math.Min(float64(n), 128+4+6+1+mergeFew+mergeFew*levels)
 }
 
-// ChainText is Chain in words.
+// ChainText is the formula of Chain as a text for documentation.
 const ChainText = "min(n, 171 + 32·⌈log₃₂ n⌉)"
 
 const passesText = "h the sum of " + ChainText + " over the dimensions reduced, neighbours taken together"
 
-// ExactTolerance is the tolerance of a choice among elements.
+// ExactTolerance is the tolerance of operations that return one of the elements.
 func ExactTolerance(tensor.DType, int, float64) spec.Tolerance {
 	return spec.Tolerance{Why: "the result is one of the elements"}
 }
 
-// SumTolerance bounds the error of a sum of n values of at most 1, by chains of h.
+// SumTolerance bounds the error of a sum of n values of at most 1. h is the longest
+// chain.
 func SumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
 	if d == tensor.I32 || d == tensor.I64 {
 		return spec.Tolerance{Why: "integers add exactly"}
@@ -38,17 +40,18 @@ func SumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
 		Abs: e*(4+float64(n)/4) + planner.Tiny(d), Rel: e*(4+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
 		Law: "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, " + passesText,
 		Any: planner.Rounded(h+1, e), AnyLaw: "((1 + ε)^(h+1) − 1)·Σ|x|",
-		Why: "elements are added up in blocks and these in turn, so that each is rounded at most h times; sorted values of either sign make partial sums of up to n/4 before they cancel, and what is at random adds up as roots do",
+		Why: "elements are added in blocks, and the sums of the blocks are added again, so that each element is rounded at most h times; sorted values of both signs make partial sums of up to n/4 before they cancel; random rounding errors grow with the square root of their number",
 	}
 }
 
-// MeanTolerance bounds the error of a mean of n values of at most 1, by chains of h.
+// MeanTolerance bounds the error of a mean of n values of at most 1. h is the longest
+// chain.
 func MeanTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
 	tol := SumTolerance(d, n, h+3)
 	tol.Abs = tol.Abs/float64(max(n, 1)) + planner.Tiny(d)
 	tol.Law = "ε·(4/n + 1/4) + ε·(4 + √(h/3 + 1)) of the value, " + passesText
 	tol.AnyLaw = "((1 + ε)^(h+4) − 1)·Σ|x|/n"
-	tol.Why += "; the quotient may be 2.5 units off"
+	tol.Why += "; the quotient may be off by 2.5 units in the last place"
 	return tol
 }
 
@@ -59,6 +62,6 @@ func ProductTolerance(d tensor.DType, n int, _ float64) spec.Tolerance {
 		Abs: planner.Tiny(d), Rel: planner.Rounded(h, e/2) + planner.StoreEpsilon(d), Any: planner.Rounded(h, e),
 		Law:    "((1 + ε/2)^(n+2) − 1) of the value where a device rounds to the nearest",
 		AnyLaw: "((1 + ε)^(n+2) − 1) of the value",
-		Why:    "n − 1 products round once each, in whatever order, and with factors near 1 always the same way",
+		Why:    "each of the n − 1 products is rounded once, and with factors near 1 all roundings may go in the same direction",
 	}
 }
