@@ -2,8 +2,9 @@
 // element may depend on all elements of its row: softmax, normalisations, cross entropy
 // and their gradients.
 //
-// A reducer makes accumulators of each row first. Then a row map computes the elements
-// from them. For many short rows there are kernels that do both in one launch.
+// A plan has two stages. A reducer makes an accumulator of each row. Then a row map
+// computes each element of the row from the accumulator. For many short rows there are
+// kernels that do both in one launch.
 package axiswise
 
 import (
@@ -15,37 +16,40 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// AxisOp is an operation along one dimension, from tensors of one shape to another of
-// the same shape, with attributes A.
+// AxisOp describes an operation along one dimension, with attributes of type A. All its
+// inputs and its output have the same dtype and shape.
 type AxisOp[A spec.Call] struct {
+	// Name, Doc, Source, Gradient and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
 	Gradient          string
 	ONNX              []string
-	// In are the inputs, all of one dtype and shape.
+	// In are the inputs.
 	In []spec.Arg
-	// Call returns the attributes for a dimension, and Dim the dimension of attributes.
-	Call    func(dim int) A
-	Dim     func(A) int
+	// Call returns the attributes that name a dimension. Dim returns the dimension that
+	// attributes name.
+	Call func(dim int) A
+	Dim  func(A) int
+	// Kernels lists the kernels that Plan launches.
 	Kernels []spec.Kernel
-	// Longest is the longest row that one invocation takes, if there are kernels for
-	// whole rows, as UsesRows has it.
+	// Longest is the longest row, in elements, that one invocation may reduce in a kernel
+	// for whole rows. usesRows needs it. 0 means that there are no such kernels.
 	Longest int
-	// Plan appends the steps for inputs of d to a plan.
+	// Plan appends the steps for inputs of dtype d to a plan.
 	Plan func(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error
-	// Reference may work in its inputs.
+	// Reference computes the result in float64. It may overwrite its inputs.
 	Reference func(v planner.AxisView, in [][]float64) []float64
-	// Tolerance is the tolerance for rows of n elements.
+	// Tolerance returns the tolerance for rows of n elements.
 	Tolerance func(d tensor.DType, n int) spec.Tolerance
-	// Low and High bound the inputs that are tried.
+	// Low and High bound the random inputs that are tried.
 	Low, High float64
-	// Flops is the arithmetic of an element.
+	// Flops is the number of arithmetic operations for an element.
 	Flops int64
 }
 
-// Define declares an operation along a dimension. Its result may be the very tensor of
-// its first input.
+// Define declares an operation along a dimension. Its result may overwrite the first
+// input.
 func Define[A spec.Call](a AxisOp[A]) *spec.Op {
-	// view is the rows of a call that Shape takes.
+	// view returns the axis view of a call that Shape has accepted.
 	view := func(c A, d tensor.Desc) planner.AxisView {
 		k, err := planner.Axis(a.Dim(c), len(d.Shape))
 		if err != nil {
@@ -74,7 +78,7 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 				return nil, err
 			}
 			for i, d := range in {
-				if err := alike(args[i].Name, d, args[0].Name, in[0]); err != nil {
+				if err := checkSame(args[i].Name, d, args[0].Name, in[0]); err != nil {
 					return nil, err
 				}
 			}
@@ -118,8 +122,8 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 	}))
 }
 
-// refusedInputs are a scalar, and inputs of different shapes or dtypes where there are
-// two.
+// refusedInputs returns lists of n inputs that Shape must refuse: a scalar, and two
+// inputs whose shapes or dtypes differ.
 func refusedInputs(n int) [][]tensor.Desc {
 	f := tensor.Contiguous
 	if n == 1 {
@@ -131,18 +135,18 @@ func refusedInputs(n int) [][]tensor.Desc {
 	}
 }
 
-// alike reports an input that has not the dtype and shape of the first.
-func alike(name string, d tensor.Desc, firstName string, first tensor.Desc) error {
+// checkSame returns an error unless input d has the dtype and shape of input first.
+func checkSame(name string, d tensor.Desc, firstName string, first tensor.Desc) error {
 	if d.DType != first.DType || !slices.Equal(d.Shape, first.Shape) {
 		return planner.Invalid("input %s is %v (want %v as %s)", name, d, first, firstName)
 	}
 	return nil
 }
 
-// lastDim sees a shape from its last dimension.
+// lastDim returns the axis view of a shape along its last dimension.
 func lastDim(shape []int) planner.AxisView { return planner.ViewAxis(shape, len(shape)-1) }
 
-// fromDim sees a shape as rows of everything from dimension k on.
+// fromDim returns the view in which a row holds all dimensions from k on.
 func fromDim(shape []int, k int) planner.AxisView {
 	v := planner.ViewAxis(shape, k)
 	return planner.AxisView{Outer: v.Outer, N: v.N * v.Inner, Inner: 1}

@@ -10,26 +10,34 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Classified is an operation on rows of classes, [..., C], with a target class for each
-// row as its second input, and with attributes A. A target out of range is an error that
-// the device finds.
+// Classified describes an operation on rows of classes, with attributes of type A. Input
+// 0 is a tensor [..., C] of classes. Input 1, a tensor [...] of integers, holds the target
+// class of each row. The device reports an error for a target that is not in 0 to C-1.
 type Classified[A spec.Call] struct {
+	// Name, Doc, Gradient and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Gradient string
 	ONNX                []string
-	// In are the classes, the targets, and what else there is of each row, of the dtype
-	// of the classes.
+	// In are the classes, the targets, and then inputs with one value for each row, in the
+	// dtype of the classes. Out are the outputs.
 	In, Out []spec.Arg
-	// Shape returns what the outputs are.
-	Shape   func(in []tensor.Desc) []tensor.Desc
+	// Shape returns the descriptions of the outputs.
+	Shape func(in []tensor.Desc) []tensor.Desc
+	// Kernels lists the kernels that Plan launches.
 	Kernels []spec.Kernel
 	// Plan appends the steps after the check of the targets to a plan. Steps that write
-	// outputs wait for status. There are rows, and each has classes.
-	Plan      func(plan *spec.Plan, t *spec.Target, in []tensor.Desc, v planner.AxisView, status spec.Ref) error
+	// outputs bind status and do nothing if the check has failed. There is at least one
+	// row, and at least one class.
+	Plan func(plan *spec.Plan, t *spec.Target, in []tensor.Desc, v planner.AxisView, status spec.Ref) error
+	// Reference computes the outputs in float64.
 	Reference func(v planner.AxisView, in, out []*tensor.Host)
+	// Tolerance returns the tolerance for rows of n classes.
 	Tolerance func(d tensor.DType, n int) spec.Tolerance
-	Cost      func(v planner.AxisView, in []tensor.Desc) spec.Cost
-	// Range bounds the values of inputs for rows of n classes, of all but the targets.
-	Range   func(i, n int) (low, high float64)
+	// Cost is that of spec.Definition.
+	Cost func(v planner.AxisView, in []tensor.Desc) spec.Cost
+	// Range returns the bounds of the random values of input i, for rows of n classes. It
+	// is not called for the targets.
+	Range func(i, n int) (low, high float64)
+	// Refused lists inputs that Shape must refuse.
 	Refused [][]tensor.Desc
 }
 
@@ -41,7 +49,7 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 		args[i].DTypes = planner.Floats
 	}
 	args[1].DTypes = indexing.DTypes
-	more := len(args) - 2 // inputs of each row
+	perRow := len(args) - 2 // inputs with one value for each row
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In: args, Out: o.Out,
@@ -89,10 +97,10 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 			DTypes: planner.Floats, Calls: []A{call},
 			Dims:   []spec.Dim{{Name: "rows"}, {Name: "classes", Tiles: []int{16}}, {Name: "bits", Only: []int{32, 64}}},
 			Sizes:  [][]int{{2, 65535, 32}, {2, 65536, 64}, {3, 100000, 32}, {1, 1000000, 64}, {65535, 3, 32}, {65536, 2, 32}, {100000, 5, 64}},
-			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return classifiedInputs(d, dims, more) },
+			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return classifiedInputs(d, dims, perRow) },
 			Bench: planner.BenchCasesOf(call, func(d tensor.DType, rows, columns int) []tensor.Desc {
 				in := []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(tensor.I32, rows)}
-				return append(in, slices.Repeat([]tensor.Desc{tensor.Contiguous(d, rows)}, more)...)
+				return append(in, slices.Repeat([]tensor.Desc{tensor.Contiguous(d, rows)}, perRow)...)
 			}),
 			Range: func(_ A, i int, in []tensor.Desc) (low, high float64) {
 				n := in[0].Shape[len(in[0].Shape)-1]
@@ -102,14 +110,14 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 				return o.Range(i, n)
 			},
 			Specials: true, Refused: o.Refused,
-			Faults: func(d tensor.DType) [][]*tensor.Host { return classifiedFaults(d, more) },
+			Faults: func(d tensor.DType) [][]*tensor.Host { return classifiedFaults(d, perRow) },
 		},
 	}))
 }
 
-// classifiedInputs are classes [rows, n] and targets [rows], of rank 3 and 2 where rows
-// are even, and more tensors of each row.
-func classifiedInputs(d tensor.DType, dims []int, more int) []tensor.Desc {
+// classifiedInputs returns classes [rows, n], targets [rows], and further tensors [rows].
+// If the number of rows is even, rows are two dimensions.
+func classifiedInputs(d tensor.DType, dims []int, perRow int) []tensor.Desc {
 	if dims[1] == 0 && dims[0] > 0 {
 		return nil
 	}
@@ -121,14 +129,14 @@ func classifiedInputs(d tensor.DType, dims []int, more int) []tensor.Desc {
 		rows = []int{2, dims[0] / 2}
 	}
 	in := []tensor.Desc{tensor.Contiguous(d, append(slices.Clone(rows), dims[1])...), tensor.Contiguous(index, rows...)}
-	for range more {
+	for range perRow {
 		in = append(in, tensor.Contiguous(d, rows...))
 	}
 	return in
 }
 
-// classifiedFaults are inputs of 5 rows with a target out of range.
-func classifiedFaults(d tensor.DType, more int) [][]*tensor.Host {
+// classifiedFaults returns inputs with 5 rows of which one has a target out of range.
+func classifiedFaults(d tensor.DType, perRow int) [][]*tensor.Host {
 	const rows, n = 5, 7
 	var sets [][]*tensor.Host
 	for _, bad := range []struct {
@@ -138,7 +146,7 @@ func classifiedFaults(d tensor.DType, more int) [][]*tensor.Host {
 		targets := tensor.NewHost(tensor.Contiguous(bad.d, rows))
 		targets.SetFloats([]float64{0, n - 1, 2, bad.value, 1})
 		set := []*tensor.Host{tensor.NewHost(tensor.Contiguous(d, rows, n)), targets}
-		for range more {
+		for range perRow {
 			set = append(set, tensor.NewHost(tensor.Contiguous(d, rows)))
 		}
 		sets = append(sets, set)

@@ -18,14 +18,15 @@ const (
 	gradRowsShader = "nn/cross_entropy_grad_rows"
 )
 
-// The push-constant blocks of these shaders.
+// These are the push-constant blocks of the shaders above.
 type (
 	pickParams     struct{ Rows, N, Base, First, Words, Target, Picked uint32 }
 	lossParams     struct{ Count uint32 }
 	gradRowsParams struct{ Count, Words uint32 }
 )
 
-// CrossEntropy fills in what cross entropy needs beyond o.
+// CrossEntropy completes o with the kernels, shapes, plan, reference, tolerance and cost
+// of cross entropy.
 func CrossEntropy[A spec.Call](o Classified[A]) Classified[A] {
 	o.Kernels = softmaxReducer.Kernels(planner.Floats...)
 	for _, ks := range [][]spec.Kernel{
@@ -44,7 +45,7 @@ func CrossEntropy[A spec.Call](o Classified[A]) Classified[A] {
 		tol := expTolerance(d, n, 16)
 		tol.Abs += 2 * planner.AccumulatorEpsilon(d)
 		tol.Law, tol.Any, tol.AnyLaw = "2ε + "+tol.Law, 0, ""
-		tol.Why = "a sum near 1 rounds before its logarithm is taken; else as softmax: " + tol.Why
+		tol.Why = "a sum near 1 is rounded before its logarithm is taken; all else is as for softmax: " + tol.Why
 		return tol
 	}
 	o.Cost = func(v planner.AxisView, in []tensor.Desc) spec.Cost {
@@ -53,6 +54,7 @@ func CrossEntropy[A spec.Call](o Classified[A]) Classified[A] {
 	return o
 }
 
+// planCrossEntropy is the Classified.Plan of cross entropy.
 func planCrossEntropy(plan *spec.Plan, t *spec.Target, in []tensor.Desc, v planner.AxisView, status spec.Ref) error {
 	d := in[0].DType
 	accumulators, err := reduction.Add(plan, t, softmaxReducer, d, v, spec.Ref{}, spec.In(0))
@@ -72,8 +74,8 @@ func planCrossEntropy(plan *spec.Plan, t *spec.Target, in []tensor.Desc, v plann
 		reduction.RowOperand{Ref: accumulators, Size: 2 * size}, reduction.RowOperand{Ref: picked, Size: size}, reduction.RowOperand{Ref: spec.Out(0), Size: d.Size()})
 }
 
-// addPick appends the steps that find the element of each row's target, and returns
-// where they are, in the type of the arithmetic.
+// addPick appends the steps that read the element of each row's target. It returns the
+// buffer of these elements, in the dtype of the accumulators.
 // Errors: *LimitError.
 func addPick(plan *spec.Plan, t *spec.Target, d, targets tensor.DType, v planner.AxisView) (spec.Ref, error) {
 	size := planner.Accumulator(d).Size()
@@ -92,6 +94,7 @@ func addPick(plan *spec.Plan, t *spec.Target, d, targets tensor.DType, v planner
 	})
 }
 
+// referenceCrossEntropy is the Classified.Reference of cross entropy.
 func referenceCrossEntropy(v planner.AxisView, in, out []*tensor.Host) {
 	x, targets := in[0].Floats(), in[1].Floats()
 	loss := make([]float64, v.Outer)
@@ -102,7 +105,8 @@ func referenceCrossEntropy(v planner.AxisView, in, out []*tensor.Host) {
 			m = math.Max(m, a)
 		}
 		picked := row[int(targets[o])]
-		// ln Σ as ln(1 + the rest), which is exact near 0.
+		// The logarithm of the sum is computed as ln(1 + rest), which is exact if the rest
+		// is near 0.
 		rest, skipped := reduction.Sum(v.N, func(i int) float64 { return math.Exp(row[i] - m) })-1, math.IsInf(m, -1)
 		loss[o] = math.Log1p(rest) + (m - picked)
 		for i := range row {
@@ -116,14 +120,16 @@ func referenceCrossEntropy(v planner.AxisView, in, out []*tensor.Host) {
 	out[1].SetFloats(x)
 }
 
-// CrossEntropyGradient fills in what the gradient of cross entropy needs beyond o.
+// CrossEntropyGradient completes o with the kernels, plan, reference, tolerance and cost
+// of the gradient of cross entropy.
 func CrossEntropyGradient[A spec.Call](o Classified[A]) Classified[A] {
 	o.Kernels = append(mapKernels(lossGradShader, planner.Floats...), planner.DTypeVariants(gradRowsShader, gradRowsParams{}, planner.Floats, nil)...)
 	o.Shape = func(in []tensor.Desc) []tensor.Desc {
 		return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}
 	}
 	o.Plan = func(plan *spec.Plan, t *spec.Target, in []tensor.Desc, v planner.AxisView, status spec.Ref) error {
-		// A row's gradient and target are kept as an accumulator with an index is.
+		// The gradient and the target of a row are stored like an accumulator with an
+		// index.
 		d, rows := in[0].DType, reduction.Reducer{Values: 1, Indexed: true}
 		size, words := rows.AccumulatorBytes(d), uint32(in[1].DType.Size()/4)
 		made := planner.AddScratch(plan, int64(v.Outer*size))
@@ -145,7 +151,7 @@ func CrossEntropyGradient[A spec.Call](o Classified[A]) Classified[A] {
 		out[0].SetFloats(p)
 	}
 	o.Tolerance = func(d tensor.DType, _ int) spec.Tolerance {
-		return spec.Tolerance{Abs: planner.Tiny(d), Rel: 2*planner.AccumulatorEpsilon(d) + planner.StoreEpsilon(d), Why: "a difference and a product, each rounded once"}
+		return spec.Tolerance{Abs: planner.Tiny(d), Rel: 2*planner.AccumulatorEpsilon(d) + planner.StoreEpsilon(d), Why: "a difference and a product, each of them rounded once"}
 	}
 	o.Cost = func(_ planner.AxisView, in []tensor.Desc) spec.Cost {
 		return spec.Cost{Flops: 2 * int64(in[0].Elems()), Bytes: 2*in[0].Bytes() + in[1].Bytes() + in[2].Bytes()}

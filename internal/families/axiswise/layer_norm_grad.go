@@ -20,7 +20,7 @@ const (
 	mulShader         = "math/mul"
 )
 
-// The push-constant blocks of these shaders.
+// These are the push-constant blocks of the shaders above.
 type (
 	hatParams struct {
 		Count, N, Base, States, Made, Total uint32
@@ -34,10 +34,10 @@ type (
 	columnsParams struct{ Count uint32 }
 )
 
-// wideFloats are the dtypes of arithmetic.
+// wideFloats are the dtypes of accumulators.
 var wideFloats = []tensor.DType{tensor.F32, tensor.F64}
 
-// LayerNormGradientKernels lists the kernels of LayerNormGradient.
+// LayerNormGradientKernels lists the kernels that LayerNormGradient launches.
 func LayerNormGradientKernels() []spec.Kernel {
 	var all []spec.Kernel
 	for _, ks := range [][]spec.Kernel{
@@ -54,8 +54,9 @@ func LayerNormGradientKernels() []spec.Kernel {
 	return all
 }
 
-// LayerNormGradientShape checks the inputs of the gradient of layer norm, which args
-// names: input, gamma and the gradient of the result. It returns what the gradients are.
+// LayerNormGradientShape checks the inputs of the gradient of layer norm: the input,
+// gamma, and the gradient of the result. args names them. It returns the shapes of the
+// gradients of input, gamma and beta.
 // Errors: ErrInvalidArgument.
 func LayerNormGradientShape(args []spec.Arg, eps float64, in []tensor.Desc) ([]tensor.Desc, error) {
 	if err := checkEps(eps); err != nil {
@@ -65,7 +66,7 @@ func LayerNormGradientShape(args []spec.Arg, eps float64, in []tensor.Desc) ([]t
 	if err != nil {
 		return nil, err
 	}
-	if err := alike(args[2].Name, in[2], args[0].Name, in[0]); err != nil {
+	if err := checkSame(args[2].Name, in[2], args[0].Name, in[0]); err != nil {
 		return nil, err
 	}
 	if err := checkAffine(args, in[:2], 1, last); err != nil {
@@ -75,7 +76,8 @@ func LayerNormGradientShape(args []spec.Arg, eps float64, in []tensor.Desc) ([]t
 	return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...), columns, columns}, nil
 }
 
-// LayerNormGradient plans the gradient of layer norm.
+// LayerNormGradient plans the gradients of layer norm, for inputs that
+// LayerNormGradientShape has accepted.
 // Errors: ErrUnsupported, *LimitError.
 func LayerNormGradient(t *spec.Target, eps float64, in []tensor.Desc) (*spec.Plan, error) {
 	if err := planner.CheckTarget(t, in...); err != nil {
@@ -84,27 +86,30 @@ func LayerNormGradient(t *spec.Target, eps float64, in []tensor.Desc) (*spec.Pla
 	g := normGrad{
 		t: t, plan: &spec.Plan{}, eps: eps, d: in[0].DType, wide: planner.Accumulator(in[0].DType), columns: in[1].DType, v: lastDim(in[0].Shape),
 	}
-	return g.plan, g.add()
+	return g.plan, g.addSteps()
 }
 
-// normGrad plans one gradient. Its rows are those of v.
+// normGrad appends the steps of one gradient of layer norm to a plan. In formulas, x̂ is
+// the input minus its mean, divided by its standard deviation.
 type normGrad struct {
 	t    *spec.Target
 	plan *spec.Plan
 	eps  float64
-	// d is the dtype of the rows, wide that of the arithmetic, and columns that of the
-	// weights.
+	// d is the dtype of the rows, wide that of their accumulators, and columns that of
+	// gamma.
 	d, wide, columns tensor.DType
-	v                planner.AxisView
+	// v is the view of the input along its last dimension.
+	v planner.AxisView
 }
 
-func (g normGrad) add() error {
+// addSteps appends all steps.
+func (g normGrad) addSteps() error {
 	if g.v.N == 0 {
 		return nil
 	}
 	bytes := int64(g.v.Outer * g.v.N * g.wide.Size())
-	if g.v.Outer == 0 { // sums over no rows
-		return g.sums(planner.AddScratch(g.plan, 0), planner.AddScratch(g.plan, 0))
+	if g.v.Outer == 0 { // The gradients of gamma and beta are sums over no rows.
+		return g.addColumnSums(planner.AddScratch(g.plan, 0), planner.AddScratch(g.plan, 0))
 	}
 	moments, err := reduction.Add(g.plan, g.t, momentsReducer, g.d, g.v, spec.Ref{}, spec.In(0))
 	if err != nil {
@@ -112,14 +117,14 @@ func (g normGrad) add() error {
 	}
 	hat, dy, grad := planner.AddScratch(g.plan, bytes), spec.In(2), spec.Ref{}
 	if g.wide == g.d && g.v.N%(planner.Pack/g.wide.Size()) == 0 {
-		grad, err = g.packs(moments, hat)
+		grad, err = g.addPacked(moments, hat)
 	} else {
-		dy, grad, err = g.wider(moments, hat)
+		dy, grad, err = g.addConverted(moments, hat)
 	}
 	if err != nil {
 		return err
 	}
-	if err := g.sums(hat, dy); err != nil {
+	if err := g.addColumnSums(hat, dy); err != nil {
 		return err
 	}
 	sums, err := reduction.Add(g.plan, g.t, dotReducer, g.wide, g.v, spec.Ref{}, hat, grad)
@@ -143,9 +148,10 @@ func (g normGrad) add() error {
 	return reduction.AddNarrow(g.plan, g.t, g.v.Outer*g.v.N, dx, spec.Out(0), g.d)
 }
 
-// packs appends the steps that make x̂ and dy·gamma of rows of whole packs in the dtype
-// of the arithmetic: layer norm without weights, and a product.
-func (g normGrad) packs(moments, hat spec.Ref) (grad spec.Ref, err error) {
+// addPacked appends the steps that compute x̂ and dy·gamma. It is for rows of whole packs
+// whose dtype is that of the accumulators. These steps are a layer norm without weights,
+// and a product.
+func (g normGrad) addPacked(moments, hat spec.Ref) (grad spec.Ref, err error) {
 	ones, err := addAffine(g.plan, g.t, g.columns, g.d, g.v.N, spec.Ref{}, spec.Ref{})
 	if err != nil {
 		return spec.Ref{}, err
@@ -159,8 +165,9 @@ func (g normGrad) packs(moments, hat spec.Ref) (grad spec.Ref, err error) {
 	return grad, elementwise.AddBinary(g.plan, g.t, mulShader, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.N)}, rows, [3]spec.Ref{spec.In(2), spec.In(1), grad})
 }
 
-// wider appends the steps that make x̂, dy and dy·gamma in the type of the arithmetic.
-func (g normGrad) wider(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
+// addConverted appends the steps that compute x̂, dy and dy·gamma in the dtype of the
+// accumulators.
+func (g normGrad) addConverted(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	bytes := int64(g.v.Outer * g.v.N * g.wide.Size())
 	pairs, err := addAffine(g.plan, g.t, g.columns, g.wide, g.v.N, spec.In(1), spec.Ref{})
 	if err != nil {
@@ -168,7 +175,7 @@ func (g normGrad) wider(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	}
 	high, low := split(g.eps)
 	size, pair := momentsReducer.AccumulatorBytes(g.d), 2*g.wide.Size()
-	err = g.widen(normHatShader, spec.In(0), hat, size, func(x planner.Chunk, base, made uint32) (spec.Bind, any) {
+	err = g.addConversion(normHatShader, spec.In(0), hat, size, func(x planner.Chunk, base, made uint32) (spec.Bind, any) {
 		bind, word := planner.WordWindow(g.t, moments, size, x.Block, x.Outer)
 		return bind, hatParams{uint32(x.Elems()), uint32(x.N), base, word, made, uint32(g.v.N), high, low}
 	})
@@ -177,7 +184,7 @@ func (g normGrad) wider(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	}
 	scaled := func(plain uint32) (spec.Ref, error) {
 		to := planner.AddScratch(g.plan, bytes)
-		return to, g.widen(normScaleShader, spec.In(2), to, pair, func(x planner.Chunk, base, made uint32) (spec.Bind, any) {
+		return to, g.addConversion(normScaleShader, spec.In(2), to, pair, func(x planner.Chunk, base, made uint32) (spec.Bind, any) {
 			bind, word := planner.WordWindow(g.t, pairs, pair, x.Row, x.N)
 			return bind, scaleParams{uint32(x.Elems()), uint32(x.N), base, word, made, plain}
 		})
@@ -192,8 +199,8 @@ func (g normGrad) wider(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	return dy, grad, err
 }
 
-// sums appends the gradients of gamma and beta.
-func (g normGrad) sums(hat, dy spec.Ref) error {
+// addColumnSums appends the steps that compute the gradients of gamma and beta.
+func (g normGrad) addColumnSums(hat, dy spec.Ref) error {
 	size, n := g.wide.Size(), g.v.N
 	sums, err := reduction.Add(g.plan, g.t, dotReducer, g.wide, planner.AxisView{Outer: 1, N: g.v.Outer, Inner: n}, spec.Ref{}, hat, dy)
 	if err != nil {
@@ -211,15 +218,16 @@ func (g normGrad) sums(hat, dy spec.Ref) error {
 	return err
 }
 
-// widen appends the launches of a kernel from elements of a tensor to the type of the
-// arithmetic. They bind something in between, of side bytes for each row or column.
-func (g normGrad) widen(shader string, from, to spec.Ref, side int, with func(x planner.Chunk, base, made uint32) (spec.Bind, any)) error {
+// addConversion appends the launches of a kernel that reads the elements of from and
+// writes to in the dtype of the accumulators. The kernel also binds a buffer that has
+// side bytes for each row or column. extra returns its binding and the parameters.
+func (g normGrad) addConversion(shader string, from, to spec.Ref, side int, extra func(x planner.Chunk, base, made uint32) (spec.Bind, any)) error {
 	size := g.wide.Size()
 	room := int(min((g.t.MaxBinding-planner.WindowAlign(g.t)-planner.Pack)/int64(max(size, side)), 1<<30))
 	return planner.Chunks(g.v, planner.ChunkRoom{Elems: room, Accumulators: room, PerBlock: 1, Unit: 1, Shared: true}, func(x planner.Chunk) error {
 		src, base := planner.Window(g.t, from, g.d.Size(), int64(x.Start), int64(x.Elems()))
 		made, word := planner.WordWindow(g.t, to, size, x.Start, x.Elems())
-		between, params := with(x, base, word)
+		between, params := extra(x, base, word)
 		groups, err := planner.Grid(g.t, int64(planner.CeilDiv(planner.CeilDiv(int(base)+x.Elems(), planner.Pack/g.d.Size()), planner.SmallGroup)))
 		g.plan.Steps = append(g.plan.Steps, spec.Step{
 			Module: spirv.Kernel(shader + "." + g.d.String()), Params: params, Bind: []spec.Bind{src, between, made}, Groups: groups,
@@ -228,7 +236,7 @@ func (g normGrad) widen(shader string, from, to spec.Ref, side int, with func(x 
 	})
 }
 
-// LayerNormGradientReference computes the gradient in float64.
+// LayerNormGradientReference computes the gradients in float64.
 func LayerNormGradientReference(eps float64, in, out []*tensor.Host) {
 	x, gamma, dy, v := in[0].Floats(), in[1].Floats(), in[2].Floats(), lastDim(in[0].Shape)
 	dgamma, dbeta := make([]float64, v.N), make([]float64, v.N)
@@ -254,13 +262,13 @@ func LayerNormGradientReference(eps float64, in, out []*tensor.Host) {
 	out[2].SetFloats(dbeta)
 }
 
-// LayerNormGradientTolerance is the tolerance for inputs of a shape.
+// LayerNormGradientTolerance returns the tolerance for inputs of a shape.
 func LayerNormGradientTolerance(eps float64, d tensor.DType, shape []int) spec.Tolerance {
 	v, e := lastDim(shape), planner.AccumulatorEpsilon(d)
 	rows, h := float64(max(v.Outer, 1)), rowChain(v.N)
 	return spec.Tolerance{
 		Abs: e*(64+3*math.Sqrt(h)+32*math.Sqrt(rows)+rows+4/math.Sqrt(eps)) + planner.Tiny(d), Rel: e*(32+math.Sqrt(reduction.Chain(v.Outer)/3)) + planner.StoreEpsilon(d),
 		Law: "ε·(64 + 3·√h + 32·√r + r + 4/√eps) + ε·(32 + √(g/3)) of the value, for r rows of n elements, " + rowChainText + ", g = " + reduction.ChainText + " of r",
-		Why: "products of a few units cancel within rows, where elements are equal before a division by √eps, and round as the means of layer norm do; sums over rows are rounded at most g times, at their largest",
+		Why: "products of a few units cancel within rows whose elements are equal, before a division by √eps, and are rounded as the means of layer norm are; each term of a sum over rows is rounded at most g times, at its largest",
 	}
 }

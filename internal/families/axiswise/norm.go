@@ -11,36 +11,37 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Norm is a normalisation of rows with weights and offsets, with attributes A. Its
-// kernels are those of lib/norm.glsl.
+// Norm describes a normalisation of rows with weights and offsets, with attributes of
+// type A. Its kernels include lib/norm.glsl.
 type Norm[A spec.Call] struct {
+	// Name, Doc, Source, Gradient and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
 	Gradient          string
 	ONNX              []string
-	// In are the input, the weights and the offsets. Kernels know all three. The
-	// weights and offsets may be left out, and an operation may have less.
+	// In are the input, the weights (gamma) and the offsets (beta). An operation may have
+	// only the first one or two, and a call may leave out optional ones.
 	In []spec.Arg
 	// Defaults are the default attributes.
 	Defaults A
-	// Eps is what the attributes add to the variance or the mean square.
+	// Eps returns the number that is added to the variance or to the mean square.
 	Eps func(A) float64
-	// Axis is the first of the dimensions that are normalised together.
+	// Axis returns the first of the dimensions that are normalised together.
 	Axis func(A) int
-	// Shader is the kernels' name, "group/name". Those of Shader+"_stat" keep Values
-	// values of a row.
+	// Shader is the name of the kernels, "group/name". The reducer is Shader+"_stat". It
+	// has accumulators of Values values.
 	Shader string
 	Values int
-	// Longest is the longest row that one invocation takes: beyond it, the roundings of
-	// so many sums in turn add up.
+	// Longest is the longest row, in elements, that one invocation may reduce. In longer
+	// rows, too many rounding errors add up.
 	Longest int
-	// Row normalises a row in float64: eps is as of Eps.
+	// Row normalises a row in float64. eps is the result of Eps.
 	Row func(row []float64, eps float64)
-	// Tolerance is the tolerance for rows of n elements.
+	// Tolerance returns the tolerance for rows of n elements.
 	Tolerance func(a A, d tensor.DType, n int) spec.Tolerance
-	// Flops is the arithmetic of an element.
+	// Flops is the number of arithmetic operations for an element.
 	Flops int64
-	// Cases are completed by Define: dtypes, dimensions, sizes, benchmarks and values
-	// from -2 to 2 are those of all normalisations.
+	// Cases are the cases of the operation. DefineNorm adds dtypes, benchmarks, and values
+	// from -2 to 2.
 	Cases spec.CasesOf[A]
 }
 
@@ -50,14 +51,15 @@ type normParams struct {
 	Sign, OutSign, Eps, EpsLow                                                        float32
 }
 
+// statReducer returns the reducer of a shader's statistics.
 func statReducer(shader string, values int) reduction.Reducer {
 	return reduction.Reducer{Shader: shader + "_stat", Values: values, RowsOnly: true}
 }
 
-// DefineNorm declares a normalisation. Its result may be the very tensor of its input.
+// DefineNorm declares a normalisation. Its result may overwrite the input.
 func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 	reducer := statReducer(o.Shader, o.Values)
-	// view is the normalised rows of a call that Shape takes.
+	// view returns the rows of a call that Shape has accepted.
 	view := func(a A, in tensor.Desc) planner.AxisView {
 		k, err := planner.Axis(o.Axis(a), len(in.Shape))
 		if err != nil {
@@ -135,8 +137,8 @@ func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 	}))
 }
 
-// plan appends the steps that normalise the rows of v, of the first input, with the
-// weights and offsets that the others are.
+// plan appends the steps that normalise the rows of v. The first input holds the rows,
+// and the others are weights and offsets.
 // Errors: *LimitError.
 func (o Norm[A]) plan(plan *spec.Plan, t *spec.Target, reducer reduction.Reducer, eps float64, in []tensor.Desc, v planner.AxisView) error {
 	d, wide := in[0].DType, planner.Accumulator(in[0].DType)
@@ -169,16 +171,18 @@ func (o Norm[A]) plan(plan *spec.Plan, t *spec.Target, reducer reduction.Reducer
 
 const affineShader = "nn/layer_norm_affine"
 
-// affineParams is the push-constant block of layer_norm_affine.comp.
+// affineParams is the push-constant block of layer_norm_affine.comp. Count is the number
+// of pairs. Weights and Offsets are 1 if there are weights and offsets.
 type affineParams struct{ Count, Weights, Offsets uint32 }
 
-// affineKernels lists the kernels of addAffine.
+// affineKernels lists the kernels that addAffine launches.
 func affineKernels() []spec.Kernel {
 	return planner.DTypeVariants(affineShader, affineParams{}, planner.Floats, nil)
 }
 
-// addAffine appends the interleaving of n weights and offsets of dtype d, either of
-// which may be missing (the zero Ref), and returns where the pairs of dtype wide are.
+// addAffine appends a launch that stores n weights and offsets alternately, as pairs of
+// dtype wide. Both have dtype d. A missing one is the zero Ref. It returns the buffer of
+// the pairs.
 // Errors: *LimitError.
 func addAffine(plan *spec.Plan, t *spec.Target, d, wide tensor.DType, n int, gamma, beta spec.Ref) (spec.Ref, error) {
 	pair := 2 * wide.Size()
@@ -208,7 +212,7 @@ func addAffine(plan *spec.Plan, t *spec.Target, d, wide tensor.DType, n int, gam
 	return out, nil
 }
 
-// checkEps reports an eps that is negative or not finite.
+// checkEps returns an error if eps is negative or not finite.
 func checkEps(eps float64) error {
 	if !(eps >= 0) || math.IsInf(eps, 0) {
 		return planner.Invalid("eps %v (want a finite number of at least 0)", eps)

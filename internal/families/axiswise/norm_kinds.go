@@ -11,10 +11,10 @@ import (
 
 const layerNorm = "nn/layer_norm"
 
-// momentsReducer finds the mean and the squared deviations of rows.
+// momentsReducer computes the mean and the sum of squared deviations of rows.
 var momentsReducer = statReducer(layerNorm, 4)
 
-// LayerNorm fills in what layer norm needs beyond o: kernels, reference, tolerance.
+// LayerNorm completes o with the kernels, reference and tolerance of layer norm.
 func LayerNorm[A spec.Call](o Norm[A]) Norm[A] {
 	o.Shader, o.Values, o.Longest, o.Flops = layerNorm, momentsReducer.Values, 16384, 8
 	o.Row = func(row []float64, eps float64) {
@@ -28,14 +28,15 @@ func LayerNorm[A spec.Call](o Norm[A]) Norm[A] {
 		return spec.Tolerance{
 			Abs: e*(32+3*math.Sqrt(h)) + planner.Tiny(d), Rel: 16*e + planner.StoreEpsilon(d),
 			Law: "ε·(32 + 3·√h) + 16ε of the value, " + rowChainText + ", where elements are within a few standard deviations and weights up to 2",
-			Why: "deviations are relative to an element, so that only their sums round: the mean of them, a few standard deviations at most, moves at most h times and rounds each time",
+			Why: "deviations are relative to one element, so that only their sums are rounded; the mean of them, at most a few standard deviations, changes at most h times and is rounded each time",
 		}
 	}
 	return o
 }
 
-// center takes the first element from all, because float64 alone is not enough to check
-// f64, and returns mean and population variance of the differences.
+// center subtracts the first element from all elements, and returns the mean and the
+// population variance of the differences. Without that, float64 would not be exact enough
+// to check F64.
 func center(row []float64) (mean, variance float64) {
 	origin := row[0]
 	for i := range row {
@@ -47,7 +48,7 @@ func center(row []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// RMSNorm fills in what RMS norm needs beyond o: kernels, reference, tolerance.
+// RMSNorm completes o with the kernels, reference and tolerance of RMS norm.
 func RMSNorm[A spec.Call](o Norm[A]) Norm[A] {
 	o.Shader, o.Values, o.Longest, o.Flops = "nn/rms_norm", 1, 4096, 4
 	o.Row = func(row []float64, eps float64) {

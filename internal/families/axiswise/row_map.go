@@ -14,16 +14,24 @@ type mapParams struct {
 	Eps, EpsLow                                       float32
 }
 
-// rowMap is a kernel of lib/apply.glsl. It computes elements from inputs and from the
-// accumulators of their columns.
+// rowMap describes a kernel that includes lib/apply.glsl. It computes each element from
+// the inputs and from the accumulator of its row.
 type rowMap struct {
-	shader  string            // "group/name", without dtype
-	reducer reduction.Reducer // that made the accumulators
-	affine  spec.Ref          // the weights and offsets, if pair is not 0
-	pair    int               // bytes of a weight and an offset
-	total   int               // how many elements an accumulator was made of
-	eps     float64
-	status  spec.Ref // of the device check that the kernel waits for, if not the zero Ref
+	// shader is the name of the kernel, "group/name", without the dtype.
+	shader string
+	// reducer made the accumulators.
+	reducer reduction.Reducer
+	// affine holds pairs of a weight and an offset. pair is the size of a pair in bytes, or
+	// 0 if there are none.
+	affine spec.Ref
+	pair   int
+	// total is the number of elements that were reduced to one accumulator.
+	total int
+	// eps is added to the variance or to the mean square.
+	eps float64
+	// status holds the status words of the device check that the kernel depends on. The
+	// zero Ref means that there is no check.
+	status spec.Ref
 }
 
 // mapKernels lists the kernels of a row map for dtypes.
@@ -37,8 +45,8 @@ func mapKernels(shader string, dtypes ...tensor.DType) []spec.Kernel {
 	return ks
 }
 
-// add appends to a plan the steps that map the inputs, contiguous tensors
-// [Outer, N, Inner] of dtype d, with the accumulators of their columns.
+// add appends to a plan the steps that map the inputs to out. The inputs are contiguous
+// tensors [Outer, N, Inner] of dtype d, and there are accumulators [Outer, Inner].
 // Errors: *LimitError.
 func (a rowMap) add(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView, accumulators, out spec.Ref, in ...spec.Ref) error {
 	texel := reduction.UsesTexels(t, d)
@@ -89,7 +97,8 @@ func (a rowMap) add(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.A
 	})
 }
 
-// split is a number as two of 32 bits whose sum it is, for kernels of f64.
+// split returns two floats whose sum is x. Kernels for F64 get numbers in this form,
+// because a push constant has 32 bits.
 func split(x float64) (high, low float32) {
 	high = float32(x)
 	return high, float32(x - float64(high))

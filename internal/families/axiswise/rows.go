@@ -10,20 +10,20 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// The strategies of operations along rows, for spec.Target.Strategy.
+// Strategies of operations along rows, for spec.Target.Strategy.
 const (
-	byRows   = "rows"   // one launch for whole rows
-	byStages = "stages" // accumulators first, results after
+	byRows   = "rows"   // one launch reduces and maps whole rows
+	byStages = "stages" // accumulators come first, results after them
 )
 
-// enoughRows is from how many rows on one invocation a row is faster than accumulators
-// of many: measured on lavapipe, where it is two to nine times so.
+// enoughRows is the number of rows from which it is faster that one invocation handles a
+// row than that several invocations share it. Measured on lavapipe, it is two to nine
+// times as fast.
 const enoughRows = 8
 
-// usesRows reports whether rows of v are short enough, and enough of them, for a kernel
-// that reduces a row and goes over it again in the same launch. Where one invocation
-// reduces a row, longest is how many elements it adds up within the operation's
-// tolerance.
+// usesRows reports whether one launch can reduce each row of v and map its elements. The
+// rows must be short enough, and there must be enough of them. longest is the longest row
+// that one invocation may reduce within the operation's tolerance.
 func usesRows(t *spec.Target, d tensor.DType, v planner.AxisView, longest int) bool {
 	pack := planner.Pack / d.Size()
 	room := planner.WindowAlign(t) + planner.Pack
@@ -39,8 +39,8 @@ func usesRows(t *spec.Target, d tensor.DType, v planner.AxisView, longest int) b
 	return v.N <= longest && (v.Outer >= enoughRows || t.Strategy == byRows) && int64(v.N*planner.Pack)+room <= planner.MaxSpan(t, true)
 }
 
-// rowStrategies lists the strategies of an operation that reduces the rows of v, and has
-// kernels that do it in one launch, for which usesRows takes longest.
+// rowStrategies lists the strategies of an operation that reduces the rows of v and has
+// kernels for whole rows. longest is as in usesRows.
 func rowStrategies(t *spec.Target, d tensor.DType, v planner.AxisView, longest int) []string {
 	strategies := planner.TexelStrategies(t, d)
 	if v.Outer*v.N*v.Inner == 0 {
@@ -65,8 +65,8 @@ func rowKernels(shader string, params any) []spec.Kernel {
 	return ks
 }
 
-// addRows appends the launches of a kernel over whole rows. It binds in, then what is in
-// side, then out.
+// addRows appends the launches of a kernel over whole rows. It binds the buffers of in,
+// then those of side, and then out.
 // Errors: *LimitError.
 func addRows(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, v planner.AxisView, params func(reduction.Params) any, in []spec.Ref, side []spec.Bind, out spec.Ref) error {
 	pack, unroll, lanes, perGroup := planner.Pack/d.Size(), reduction.Unroll(d), 1, planner.TexelGroup
@@ -101,8 +101,9 @@ func addRows(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, v p
 	})
 }
 
-// rowChain is the longest chain of a reduction of n elements where the kernels for whole
-// rows may do it too: up to 512 blocks in turn.
+// rowChain bounds the longest chain of a reduction of n elements if kernels for whole
+// rows may compute it. They add up to 512 blocks one after the other. internal/planner
+// explains chains.
 func rowChain(n int) float64 { return math.Min(float64(n), 512+4+6+2) }
 
 const rowChainText = "h = min(n, 524)"

@@ -9,19 +9,18 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// softmaxLongest is the longest row that one invocation takes: beyond it, the roundings
-// of so many sums in turn add up.
+// softmaxLongest is the longest row, in elements, that one invocation may reduce. In
+// longer rows, too many rounding errors add up.
 const softmaxLongest = 4096
 
 var (
-	// softmaxReducer finds the largest element and the sum of exponentials.
+	// softmaxReducer computes the largest element and the sum of exponentials.
 	softmaxReducer = reduction.Reducer{Shader: "nn/softmax_stat", Values: 2}
-	// dotReducer sums a·b and b.
+	// dotReducer computes the sum of a·b and the sum of b.
 	dotReducer = reduction.Reducer{Shader: "nn/softmax_grad_stat", Values: 2}
 )
 
-// Softmax fills in what softmax needs beyond a: its kernels, plan, reference and
-// tolerance.
+// Softmax completes a with the kernels, plan, reference and tolerance of softmax.
 func Softmax[A spec.Call](a AxisOp[A]) AxisOp[A] {
 	a.Kernels = append(append(softmaxReducer.Kernels(planner.Floats...), mapKernels("nn/softmax_apply", planner.Floats...)...),
 		rowKernels("nn/softmax", reduction.Params{})...)
@@ -30,6 +29,7 @@ func Softmax[A spec.Call](a AxisOp[A]) AxisOp[A] {
 	return a
 }
 
+// planSoftmax is the AxisOp.Plan of softmax.
 func planSoftmax(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error {
 	if usesRows(t, d, v, softmaxLongest) {
 		return addRows(plan, t, "nn/softmax", d, v, func(p reduction.Params) any { return p }, []spec.Ref{spec.In(0)}, nil, spec.Out(0))
@@ -41,6 +41,7 @@ func planSoftmax(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.Axis
 	return rowMap{shader: "nn/softmax_apply", reducer: softmaxReducer}.add(plan, t, d, v, accumulators, spec.Out(0), spec.In(0))
 }
 
+// referenceSoftmax is the AxisOp.Reference of softmax.
 func referenceSoftmax(v planner.AxisView, in [][]float64) []float64 {
 	x := in[0]
 	reduction.EachColumn(v, func(at func(int) int) {
@@ -65,21 +66,23 @@ func referenceSoftmax(v planner.AxisView, in [][]float64) []float64 {
 	return x
 }
 
-// expTolerance bounds the error of powers of e over their sum, of n elements that differ
-// by up to spread. A power is right to two units, and its exponent lacks as much of
-// itself as it was rounded by. On the way through a chain of h a term is brought to h
-// greater maxima, by powers whose exponents come to the spread together.
+// expTolerance bounds the error of exponentials divided by their sum, for n elements that
+// differ by up to spread. An exponential has an error of two units in the last place. Its
+// exponent was rounded, which changes the exponential by the exponent times ε. In a chain
+// of length h, a term is scaled up to h times when a larger maximum is found. The
+// exponents of these factors add up to at most spread.
 func expTolerance(d tensor.DType, n int, spread float64) spec.Tolerance {
 	e, h := planner.AccumulatorEpsilon(d), rowChain(n)
 	return spec.Tolerance{
 		Abs: planner.Tiny(d), Rel: e*(8+spread+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
 		Law: "ε·(8 + s + √(h/3)) of the value where elements differ by up to s, " + rowChainText,
 		Any: planner.Rounded(12+2*spread+4*h, e), AnyLaw: "((1 + ε)^(12+2s+4h) − 1) of the value",
-		Why: "a difference rounds before it is an exponent, the power is right to two units, and the sum is of positive terms, each rounded at most h times and scaled as often",
+		Why: "a difference is rounded before its exponential is taken, the exponential is off by at most two units in the last place, and the terms of the sum are positive, each rounded and scaled at most h times",
 	}
 }
 
-// SoftmaxGradient fills in what the gradient of softmax needs beyond a.
+// SoftmaxGradient completes a with the kernels, plan, reference and tolerance of the
+// gradient of softmax.
 func SoftmaxGradient[A spec.Call](a AxisOp[A]) AxisOp[A] {
 	a.Kernels = append(dotReducer.Kernels(planner.Floats...), mapKernels("nn/softmax_grad", planner.Floats...)...)
 	a.Plan = func(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error {
@@ -106,7 +109,7 @@ func SoftmaxGradient[A spec.Call](a AxisOp[A]) AxisOp[A] {
 			Abs: e*(4+float64(n)/4) + planner.Tiny(d), Rel: e*(4+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
 			Law: "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, h = " + reduction.ChainText,
 			Any: planner.Rounded(h+4, e), AnyLaw: "((1 + ε)^(h+4) − 1)·|y|·(|dy| + Σ|y·dy|)",
-			Why: "products are added up in blocks and these in turn, so that each is rounded at most h times; products up to 1 make partial sums of up to n/4 before they cancel",
+			Why: "products are added in blocks, and the sums of the blocks are added again, so that each product is rounded at most h times; products of up to 1 make partial sums of up to n/4 before they cancel",
 		}
 	}
 	return a

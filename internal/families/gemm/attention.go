@@ -9,18 +9,22 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Attention is scaled dot-product attention in bounded memory.
+// Attention describes scaled dot-product attention that needs a bounded amount of scratch
+// memory. Its attributes have type A. The inputs are q [..., sq,d], k [..., skv,d],
+// v [..., skv,dv] and an optional mask. The result is [..., sq,dv].
 type Attention[A spec.Call] struct {
+	// Name, Doc, Source, ONNX and Defaults are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
 	ONNX              []string
 	Defaults          A
-	// Scale returns what multiplies the scores.
+	// Scale returns the factor by which the scores are multiplied.
 	Scale func(a A) float64
-	// Calls are the attributes to try besides Defaults, and Invalid those to refuse.
+	// Calls are attributes to try besides Defaults. Invalid are attributes that must be
+	// refused.
 	Calls, Invalid []A
 }
 
-// DefineAttention declares attention. The inputs q, k and v may have any strides.
+// DefineAttention declares attention. q, k and v may have any strides.
 func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 	matrix := func(name, doc string) spec.Arg {
 		return spec.Arg{Name: name, Doc: doc, DTypes: planner.Floats, Strides: spec.AnyStrides}
@@ -50,7 +54,7 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 			if out[0].Elems() == 0 {
 				return plan, nil
 			}
-			return plan, newAttention(m.Scale(a), t, plan, in, out[0]).run()
+			return plan, newAttention(m.Scale(a), t, plan, in, out[0]).addTiles()
 		},
 		Strategies: func(_ A, t *spec.Target, in, out []tensor.Desc) []string { return attentionStrategies(t, in, out) },
 		SizeClass: func(_ A, in []tensor.Desc) []int {
@@ -74,7 +78,8 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 	}))
 }
 
-// attentionSizes are how many matrices of queries there are, and their sizes.
+// attentionSizes returns the number of matrices in the batch of q, and the sizes sq, skv,
+// d and dv.
 func attentionSizes(in []tensor.Desc) (matrices, sq, skv, d, dv int) {
 	q, k, v := in[0].Shape, in[1].Shape, in[2].Shape
 	matrices = 1
@@ -84,7 +89,7 @@ func attentionSizes(in []tensor.Desc) (matrices, sq, skv, d, dv int) {
 	return matrices, q[len(q)-2], k[len(k)-2], q[len(q)-1], v[len(v)-1]
 }
 
-// attentionShape checks the inputs and returns the result.
+// attentionShape checks the inputs and returns the description of the result.
 func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
 	q, k, v := in[0], in[1], in[2]
 	for _, d := range in {
@@ -114,13 +119,15 @@ func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
 	return tensor.Contiguous(q.DType, append(slices.Clone(lead), last(q, 2), last(v, 1))...), nil
 }
 
-// newAttention sees a call, whose result is not empty, as two products.
+// newAttention describes a call as two products. The result of the call must not be
+// empty.
 func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) *attention {
 	q, k, v := in[0], in[1], in[2]
 	r := len(q.Shape)
 	lead := q.Shape[:r-2]
 	sq, d, skv, dv := q.Shape[r-2], q.Shape[r-1], k.Shape[len(k.Shape)-2], v.Shape[len(v.Shape)-1]
-	// The strides along the batch of each operand, and along its own two dimensions.
+	// operands have strides along the batch. own has the strides along the two dimensions
+	// of each matrix.
 	var operands []planner.Operand
 	var own [][2]int
 	for i, x := range []tensor.Desc{q, k, v, out} {
@@ -144,7 +151,7 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 			operands[i].Strides = append([]int{0}, operands[i].Strides...)
 		}
 	}
-	// matrix is an operand with strides along the batch, rows, columns and k.
+	// matrix returns an operand with strides along the batch, rows, columns and k.
 	matrix := func(i, row, column, k int) planner.Operand {
 		o := operands[i]
 		o.Strides = append(slices.Clone(o.Strides), row, column, k)
@@ -157,7 +164,7 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 	}
 	a.scores = newProduct(t, plan, append(slices.Clone(batch), sq, skv, d), matrix(0, own[0][0], 0, own[0][1]), matrix(1, 0, own[1][0], own[1][1]))
 	a.values = newProduct(t, plan, append(slices.Clone(batch), sq, dv, skv), matrix(0, 0, 0, 0), matrix(2, 0, own[2][1], own[2][0]))
-	if a.scores.kind == sharedKind || a.values.kind == sharedKind { // they share temporary buffers
+	if a.scores.kind == sharedKind || a.values.kind == sharedKind { // The products share temporary buffers.
 		a.scores.kind, a.values.kind = sharedKind, sharedKind
 	}
 	a.scores.parts, a.values.parts = 1, 1
@@ -165,7 +172,7 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 	return a
 }
 
-// attentionReference is the spec.Definition.Reference.
+// attentionReference is the spec.Definition.Reference of attention.
 func attentionReference(scale float64, in, out []*tensor.Host) {
 	q, k, v := in[0].Floats(), in[1].Floats(), in[2].Floats()
 	o := out[0].Shape
@@ -202,7 +209,7 @@ func attentionReference(scale float64, in, out []*tensor.Host) {
 				most = math.Max(most, s[j])
 			}
 			if math.IsInf(most, -1) {
-				continue // all masked
+				continue // All keys are masked.
 			}
 			total, to := 0.0, res[(b*sq+i)*dv:(b*sq+i)*dv+dv]
 			for j := range s {
@@ -220,22 +227,22 @@ func attentionReference(scale float64, in, out []*tensor.Host) {
 	out[0].SetFloats(res)
 }
 
-// attentionTolerance is the spec.Definition.Tolerance.
+// attentionTolerance is the spec.Definition.Tolerance of attention.
 func attentionTolerance(scale float64, dt tensor.DType, in []tensor.Desc) spec.Tolerance {
 	e := planner.AccumulatorEpsilon(dt)
 	d, skv := float64(in[0].Shape[len(in[0].Shape)-1]), float64(in[1].Shape[len(in[1].Shape)-2])
-	// An error of a score is one of its weight, relative to it: sums of d products,
-	// and of the weighted values.
+	// An error of a score becomes a relative error of its weight. The scores are sums of d
+	// products. The results are sums of weighted values.
 	run := math.Min(d, dotRun)
 	score := 4 + (2+math.Sqrt(run*d)/2)*math.Max(math.Abs(scale), 1.0/8) + 2*math.Sqrt(skv)
 	return spec.Tolerance{
 		Abs: e*score + planner.Tiny(dt), Rel: 4*e + planner.StoreEpsilon(dt),
 		Law: "ε·(4 + (2 + ½·√(min(d, 4096)·d))·max(|scale|, ⅛) + 2·√skv) + 4ε of the value, for elements within ±1",
-		Why: "weighted means of values up to 1, whose weights err as the scores do: sums of d products, as those of matmul; and roundings of sums over the keys, at random",
+		Why: "results are weighted means of values up to 1, whose weights have the relative errors of the scores; scores are sums of d products, as in matmul; rounding errors of sums over the keys are random",
 	}
 }
 
-// attentionCases are the Cases of attention.
+// attentionCases returns the Cases of attention.
 func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 	return spec.CasesOf[A]{
 		DTypes: planner.Floats, Calls: slices.Concat([]A{m.Defaults}, m.Calls),
@@ -248,9 +255,9 @@ func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 			sq, skv, d, dv := dims[1], dims[2], dims[3], dims[4]
 			q, k, v, mask := []int{sq, d}, []int{skv, d}, []int{skv, dv}, []int(nil)
 			switch dims[0] {
-			case 2: // a mask for all heads
+			case 2: // all heads have the same mask
 				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 3, skv, d}, []int{2, 3, skv, dv}, []int{sq, skv}
-			case 3: // keys and values shared, a mask for each batch
+			case 3: // heads share keys and values, and each batch has its own mask
 				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 1, skv, d}, []int{3, skv, dv}, []int{2, 1, 1, skv}
 			case 4:
 				q, k, v = []int{5, sq, d}, []int{5, skv, d}, []int{5, skv, dv}

@@ -12,18 +12,19 @@ import (
 const (
 	// attentionBudget bounds each temporary buffer of attention, in bytes.
 	attentionBudget = 8 << 20
-	// attentionBlock is how many keys a row's exponentials are made of at a time.
+	// attentionBlock is the largest number of keys in a block, for which one invocation
+	// computes the exponentials of a row.
 	attentionBlock = 1024
 )
 
-// attentionParams is the push-constant block of attention_softmax.
+// attentionParams is the push-constant block of attention_softmax.comp.
 type attentionParams struct {
 	Rows, Height, Keys, Wide, Block, Blocks               uint32
 	Scale, ScaleLow                                       float32
 	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
 }
 
-// mergeParams is the push-constant block of attention_merge.
+// mergeParams is the push-constant block of attention_merge.comp.
 type mergeParams struct{ Rows, Wide, Part, Parts, First, Last, Before, After uint32 }
 
 var attentionKernels = slices.Concat(
@@ -36,48 +37,55 @@ var attentionKernels = slices.Concat(
 	planner.DTypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
 )
 
-// attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile: scores and weights
-// of some rows and keys are in temporary buffers of bounded size.
+// attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile. A tile is a region of the
+// result. The scores and weights of a tile, for some of the keys, are in temporary
+// buffers of bounded size.
 type attention struct {
 	t     *spec.Target
 	plan  *spec.Plan
 	scale float64
-	// Steps are along the batch dimensions, queries and keys; mask may be nil.
+	// mask has strides along the batch dimensions, queries and keys. It may be nil.
 	mask *planner.Operand
-	// Both have the shape batch, queries, and then keys and d, or dv and keys.
+	// scores is the product Q·Kᵀ, of shape [batch..., queries, keys, d]. values is the
+	// product of the weights with V, of shape [batch..., queries, dv, keys].
 	scores, values *product
 	out            planner.Operand
-	// A tile has keys in parts blocks, of block keys each.
+	// In one round, a tile handles parts blocks of block keys each.
 	parts, block int
-	// Temporary buffers: scores, their exponentials, products and statistics.
+	// These are temporary buffers: s for scores, e for their exponentials, o for products,
+	// and stats for the largest score and the sum of exponentials of each row.
 	s, e, o, stats spec.Ref
-	rows, cols     int // of a tile, all matrices together, and columns of V
-	// whole says that a block is all keys, so that there is nothing to merge, and
-	// direct that the product with the values is the result then.
-	whole, direct bool
+	// rows is the number of rows of a tile, of all its matrices together. cols is the
+	// number of its columns.
+	rows, cols int
+	// oneBlock says that a block holds all keys, so that there is nothing to merge. direct
+	// says that the product with the values is then written to the result.
+	oneBlock, direct bool
 }
 
-func (a *attention) size() int { return a.scores.accumulator().Size() }
+// elementBytes returns the size of an element in the temporary buffers.
+func (a *attention) elementBytes() int { return a.scores.accumulator().Size() }
 
-// run plans all tiles.
-func (a *attention) run() error {
+// addTiles chooses the size of the tiles and appends the steps of all of them.
+func (a *attention) addTiles() error {
 	g := a.values
-	dims := g.shape[:g.dimK()] // batch, queries, dv
+	dims := g.shape[:g.dimK()] // These are the batch dimensions, queries and dv.
 	sq, dv, keys := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	span := planner.MaxSpan(a.t, a.scores.kind != sharedKind)
-	room := int((min(span, attentionBudget) - planner.WindowAlign(a.t)) / int64(a.size()))
+	room := int((min(span, attentionBudget) - planner.WindowAlign(a.t)) / int64(a.elementBytes()))
 	rows := 1
 	for _, n := range dims[:g.dimN()] {
 		rows = min(rows*n, 1<<30)
 	}
 	a.parts, a.block = 1, min(planner.CeilDiv(max(keys, 1), 8)*8, attentionBlock)
-	if rows < 16 { // few rows: blocks of keys side by side
+	if rows < 16 { // There are few rows. So several blocks of keys are computed at the same time.
 		a.parts = max(min(16, planner.CeilDiv(keys, attentionBlock), int(a.t.MaxGroups[2])), 1)
 	}
-	reach := func() int { // keys of a tile that can be bound
-		// Packed values are four columns at least, and must not be cut along the keys: a
-		// part of them would meet the weights of another.
-		most := min(room, int(min(span, packBudget)/int64(4*a.size())))
+	// reach returns the largest number of keys that a tile can bind.
+	reach := func() int {
+		// At least four columns of V are packed. They must not be split along the keys,
+		// because a part of them would meet weights of other keys.
+		most := min(room, int(min(span, packBudget)/int64(4*a.elementBytes())))
 		for _, o := range []int{a.scores.b.Strides[g.dimM()+1], g.b.Strides[g.dimK()]} {
 			most = min(most, (room-dv)/max(o, 1))
 		}
@@ -86,7 +94,8 @@ func (a *attention) run() error {
 	for a.parts > 1 && a.parts*a.block > reach() {
 		a.parts--
 	}
-	// Rows of scores, of products, and of the result's window.
+	// The number of rows is limited by the scores, by the products, and by the binding of
+	// the result.
 	a.cols = min(dv, max(room/(1+a.parts)/16/8*8, 8))
 	if dv*(1+a.parts) <= room/8 {
 		a.cols = dv
@@ -99,7 +108,7 @@ func (a *attention) run() error {
 	}
 	most = max(most, 1)
 	matrices, height := 1, min(sq, most)
-	// What the mask has for a tile must fit a binding too.
+	// The part of the mask that belongs to a tile has to fit a binding too.
 	left := int((span-planner.WindowAlign(a.t))/int64(a.out.DType.Size())) - a.parts*a.block
 	if a.mask != nil && a.mask.Strides[g.dimM()] > 0 {
 		height = min(height, left/a.mask.Strides[g.dimM()]+1)
@@ -112,12 +121,12 @@ func (a *attention) run() error {
 		}
 	}
 	a.rows = matrices * height
-	a.whole = a.parts == 1 && keys > 0 && keys <= a.block
-	cell := int64(a.size())
+	a.oneBlock = a.parts == 1 && keys > 0 && keys <= a.block
+	cell := int64(a.elementBytes())
 	a.s = planner.AddScratch(a.plan, int64(a.rows*a.parts*a.block)*cell)
 	a.e = planner.AddScratch(a.plan, int64(a.rows*a.parts*a.block)*cell)
 	g.parts = a.parts
-	if a.direct = a.whole && g.canWrite(a.out, nil); !a.direct {
+	if a.direct = a.oneBlock && g.canWrite(a.out, nil); !a.direct {
 		a.o = planner.AddScratch(a.plan, int64((1+a.parts)*a.rows*wide)*cell)
 	}
 	a.stats = planner.AddScratch(a.plan, int64(2*(a.parts+2)*a.rows)*cell)
@@ -126,27 +135,27 @@ func (a *attention) run() error {
 		step[d] = 1
 	}
 	step[g.inner()], step[g.dimM()], step[g.dimN()] = matrices, height, a.cols
-	return planner.Tiles(planner.RegionOf(dims), step, a.tile)
+	return planner.Tiles(planner.RegionOf(dims), step, a.addTile)
 }
 
-// tile plans some rows and columns of the result, over all keys.
-func (a *attention) tile(b planner.Region) error {
+// addTile appends the steps of one tile, over all keys.
+func (a *attention) addTile(b planner.Region) error {
 	g := a.values
 	all := g.size(g.dimK())
 	if all == 0 {
-		if err := a.merge(b, 0, 0, true); err != nil {
+		if err := a.addMerge(b, 0, 0, true); err != nil {
 			return err
 		}
 	}
 	for from, round := 0, 0; from < all; round++ {
 		keys := min(all-from, a.parts*a.block)
-		if err := a.weigh(b, from, keys); err != nil || a.direct {
+		if err := a.addWeighted(b, from, keys); err != nil || a.direct {
 			return err
 		}
-		if from += keys; a.whole {
+		if from += keys; a.oneBlock {
 			break
 		}
-		if err := a.merge(b, round, a.parts, from == all); err != nil {
+		if err := a.addMerge(b, round, a.parts, from == all); err != nil {
 			return err
 		}
 	}
@@ -155,13 +164,13 @@ func (a *attention) tile(b planner.Region) error {
 	return g.addFinish(at, a.o, 0, planner.CeilDiv(b.N[g.dimN()], 4)*4, a.out, nil)
 }
 
-// weigh plans the scores of a tile, their exponentials and the products of those
-// with the values.
-func (a *attention) weigh(b planner.Region, from, keys int) error {
+// addWeighted appends the scores of a tile for keys from to from+keys-1, their
+// exponentials, and the products of these with the values.
+func (a *attention) addWeighted(b planner.Region, from, keys int) error {
 	g := a.values
 	m, n := g.dimM(), g.dimN()
 	wide, height := planner.CeilDiv(keys, 4)*4, b.N[m]
-	// The tile as a matrix of rows × keys, or of rows × dv.
+	// tileOf returns ref as a matrix of rows × keys, or of rows × dv.
 	tileOf := func(ref spec.Ref, at planner.Region, wide, base int) planner.Operand {
 		t := planner.Operand{Ref: ref, DType: a.scores.accumulator(), Strides: make([]int, len(g.shape)), Base: base}
 		t.Strides[g.inner()], t.Strides[m] = height*wide, wide
@@ -185,7 +194,7 @@ func (a *attention) weigh(b planner.Region, from, keys int) error {
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
 	}
 	p.ScaleLow = float32(a.scale - float64(p.Scale))
-	if a.whole {
+	if a.oneBlock {
 		p.Whole = 1
 	}
 	kernel := "nn/attention_softmax." + a.scores.a.DType.String()
@@ -221,8 +230,8 @@ func (a *attention) weigh(b planner.Region, from, keys int) error {
 	if a.direct {
 		return g.addRegion(at, a.out, nil, false)
 	}
-	before := rows * columns // what was made of the keys before
-	if a.whole {
+	before := rows * columns // The products for earlier keys come first.
+	if a.oneBlock {          // There are no earlier keys.
 		before = 0
 	}
 	o := tileOf(a.o, at, columns, before)
@@ -231,8 +240,9 @@ func (a *attention) weigh(b planner.Region, from, keys int) error {
 	return g.addRegion(at, o, nil, false)
 }
 
-// merge plans the sum of the parts of a tile and of what was there before.
-func (a *attention) merge(b planner.Region, round, parts int, last bool) error {
+// addMerge appends the launch that adds the parts of a tile to what earlier rounds have
+// computed.
+func (a *attention) addMerge(b planner.Region, round, parts int, last bool) error {
 	g := a.values
 	rows, wide := b.N[g.inner()]*b.N[g.dimM()], planner.CeilDiv(b.N[g.dimN()], 4)
 	p := mergeParams{

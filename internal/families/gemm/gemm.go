@@ -1,5 +1,5 @@
-// Package gemm declares the operations that are products of matrices, or are made of
-// such products, as attention is.
+// Package gemm declares the operations that are products of matrices, or that consist of
+// such products, as attention does.
 package gemm
 
 import (
@@ -10,16 +10,19 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// MatMul is a matrix product of the last two dimensions over a broadcast batch.
+// MatMul describes a matrix product of the last two dimensions over a broadcast batch.
+// Its attributes have type A.
 type MatMul[A spec.Call] struct {
+	// Name, Doc, ONNX and Defaults are those of spec.Definition and spec.Traits.
 	Name, Doc string
 	ONNX      []string
-	// Bias says that a third input is added to each row.
+	// Bias says that a third input [n] is added to each row.
 	Bias     bool
 	Defaults A
-	// Transposed returns whether a is [..., k,m], and whether b is [..., n,k].
+	// Transposed returns whether the first input is [..., k,m] instead of [..., m,k], and
+	// whether the second one is [..., n,k] instead of [..., k,n].
 	Transposed func(a A) (ta, tb bool)
-	// Calls are the attributes to try besides Defaults.
+	// Calls are attributes to try besides Defaults.
 	Calls []A
 }
 
@@ -91,7 +94,7 @@ func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 // transposes says which operands of a product are transposed.
 type transposes struct{ a, b bool }
 
-// sizes are m, n and k of inputs with two dimensions or more.
+// sizes returns m, n and k. All inputs have two dimensions or more.
 func (x transposes) sizes(in []tensor.Desc) (m, n, k int) {
 	a, b := in[0].Shape[len(in[0].Shape)-2:], in[1].Shape[len(in[1].Shape)-2:]
 	m, k, n = a[0], a[1], b[1]
@@ -104,7 +107,7 @@ func (x transposes) sizes(in []tensor.Desc) (m, n, k int) {
 	return m, n, k
 }
 
-// shape checks the inputs and returns the result.
+// shape checks the inputs and returns the description of the result.
 func (x transposes) shape(in []tensor.Desc) (tensor.Desc, error) {
 	a, b := in[0], in[1]
 	var none tensor.Desc
@@ -132,8 +135,8 @@ func (x transposes) shape(in []tensor.Desc) (tensor.Desc, error) {
 	return tensor.Contiguous(a.DType, append(batch, m, n)...), nil
 }
 
-// sizeClass is the spec.Definition.SizeClass: the transposes, the matrices of the batch,
-// m, n and k.
+// sizeClass is the spec.Definition.SizeClass. It returns the transposes, the number of
+// matrices in the batch, m, n and k.
 func (x transposes) sizeClass(in []tensor.Desc) []int {
 	m, n, k := x.sizes(in)
 	out, err := x.shape(in)
@@ -149,11 +152,11 @@ func (x transposes) sizeClass(in []tensor.Desc) []int {
 	return []int{turned, out.Elems() / (m * n), m, n, k}
 }
 
-// product sees a call, whose result is not empty, as a product. It also returns where
-// the result goes and the bias, which is nil where there is none.
+// product describes a call as a product. The result of the call must not be empty. to is
+// the operand of the result. bias is nil if there is no bias.
 func (x transposes) product(t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) (g *product, to planner.Operand, bias *planner.Operand) {
 	m, n, k := x.sizes(in)
-	rows := out.Shape[:len(out.Shape)-1] // the batch and m
+	rows := out.Shape[:len(out.Shape)-1] // These are the batch dimensions and m.
 	batch := rows[:len(rows)-1]
 	as, am, ak := matrixStrides(in[0], batch, x.a)
 	bs, bk, bn := matrixStrides(in[1], batch, x.b)
@@ -176,7 +179,7 @@ func (x transposes) product(t *spec.Target, plan *spec.Plan, in []tensor.Desc, o
 		}
 	}
 	shape = append(shape, n, k)
-	for i, own := range [][2]int{{0, ak}, {bn, bk}, {1, 0}} { // along n and k
+	for i, own := range [][2]int{{0, ak}, {bn, bk}, {1, 0}} { // These are the strides along n and k.
 		operands[i].Strides = append(operands[i].Strides, own[0], own[1])
 	}
 	if len(in) > 2 {
@@ -186,9 +189,9 @@ func (x transposes) product(t *spec.Target, plan *spec.Plan, in []tensor.Desc, o
 	return newProduct(t, plan, shape, operands[0], operands[1]), operands[2], bias
 }
 
-// matrixStrides are the strides of an operand [..., rows,columns] along a batch that its
-// first dimensions are broadcast to, and along its rows and columns. These change places
-// if it is transposed.
+// matrixStrides returns the strides of an operand [..., rows,columns]: along the batch,
+// to which its first dimensions are broadcast, and along rows and columns. If the operand
+// is transposed, rows and columns change places.
 func matrixStrides(d tensor.Desc, batch []int, transposed bool) (batchStrides []int, row, column int) {
 	own := d.ElementStrides()
 	last := len(own) - 2
@@ -200,7 +203,7 @@ func matrixStrides(d tensor.Desc, batch []int, transposed bool) (batchStrides []
 	return planner.BroadcastStrides(lead, batch), row, column
 }
 
-// reference is the spec.Definition.Reference.
+// reference is the spec.Definition.Reference of a product.
 func (x transposes) reference(in, out []*tensor.Host) {
 	m, n, k := x.sizes([]tensor.Desc{in[0].Desc, in[1].Desc})
 	a, b := in[0].Floats(), in[1].Floats()
@@ -241,7 +244,7 @@ func (x transposes) reference(in, out []*tensor.Host) {
 	out[0].SetFloats(res)
 }
 
-// matrixNumbers says which matrix of d each index of the batch shape means.
+// matrixNumbers returns the number of the matrix in d for each index of the batch shape.
 func matrixNumbers(d tensor.Desc, shape []int) []int {
 	lead := tensor.Contiguous(d.DType, d.Shape[:len(d.Shape)-2]...)
 	numbers := []int{0}
@@ -261,7 +264,7 @@ func matrixNumbers(d tensor.Desc, shape []int) []int {
 	return numbers
 }
 
-// matmulCases are the Cases of a matrix product.
+// matmulCases returns the Cases of a matrix product.
 func matmulCases[A spec.Call](m MatMul[A], view func(A) transposes) spec.CasesOf[A] {
 	inputs := func(a A, d tensor.DType, dims []int) []tensor.Desc {
 		m, n, k, bias := dims[1], dims[2], dims[3], m.Bias
@@ -274,11 +277,11 @@ func matmulCases[A spec.Call](m MatMul[A], view func(A) transposes) spec.CasesOf
 		}
 		var la, lb []int
 		switch dims[0] {
-		case 2: // b is one matrix for all
+		case 2: // b is one matrix for the whole batch
 			la = []int{3}
 		case 3:
 			la, lb = []int{5}, []int{5}
-		case 4: // broadcast both ways
+		case 4: // both operands are broadcast
 			la, lb = []int{3, 1}, []int{2}
 		case 5:
 			la, lb = []int{1, 2, 1, 2}, []int{2, 1, 3, 2}
@@ -324,7 +327,7 @@ func matmulCases[A spec.Call](m MatMul[A], view func(A) transposes) spec.CasesOf
 	}
 }
 
-// f32 are contiguous tensors of the shapes.
+// f32 returns contiguous F32 tensors of the shapes.
 func f32(shapes ...[]int) []tensor.Desc {
 	var ds []tensor.Desc
 	for _, s := range shapes {

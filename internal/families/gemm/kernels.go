@@ -27,7 +27,7 @@ type packParams struct {
 // finishParams is the push-constant block of matmul_finish.comp.
 type finishParams struct{ Base, Count, Runs, RunStep, Packs, N, Row, Parts, Part, Bias, BiasBase uint32 }
 
-// kernels are those of products.
+// kernels lists the kernels of products.
 var kernels = slices.Concat(
 	kernelsOf("blas/matmul_panel", productParams{},
 		"f32", "f32.add", "f32.row", "f32.row.add", "f16.row", "f16.row.add", "bf16.row", "bf16.row.add",
@@ -42,7 +42,7 @@ var kernels = slices.Concat(
 	kernelsOf("blas/matmul_finish", finishParams{}, "f32.flat", "f16.flat", "bf16.flat"),
 )
 
-// kernelsOf names the variants of a kernel.
+// kernelsOf lists the variants of a kernel.
 func kernelsOf(base string, params any, variants ...string) []spec.Kernel {
 	var ks []spec.Kernel
 	for _, v := range variants {

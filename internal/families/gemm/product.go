@@ -9,44 +9,52 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// packBudget bounds each temporary buffer of a product, in bytes.
+// packBudget is the largest size of each temporary buffer of a product, in bytes.
 const packBudget = 16 << 20
 
-// kernelKind is a kind of kernels for products.
+// kernelKind is the kind of the kernels that compute a product.
 type kernelKind uint8
 
 const (
-	panelKind  kernelKind = iota // for CPU drivers: register tiles over texel buffers
-	dotKind                      // for CPU drivers: one side is at most a few vectors
-	sharedKind                   // tiles in memory that a workgroup shares
+	// panelKind kernels are for CPU drivers. Each invocation computes a tile in registers,
+	// and reads texel buffers.
+	panelKind kernelKind = iota
+	// dotKind kernels are for CPU drivers too. One side of the result is at most a few
+	// vectors wide.
+	dotKind
+	// sharedKind kernels read tiles into memory that a workgroup shares.
+	sharedKind
 )
 
-// product plans C = A·B or C += A·B over an index space of batch dimensions (two at
-// least), m, n and k. Strides of operands are along these dimensions, 0 where the
+// product plans C = A·B or C += A·B. The index space consists of two or more batch
+// dimensions, m, n and k. Operands have a stride for each of them, which is 0 where the
 // operand does not vary.
 type product struct {
-	t     *spec.Target
-	plan  *spec.Plan
+	t    *spec.Target
+	plan *spec.Plan
+	// shape is the size of each dimension of the index space.
 	shape []int
 	a, b  planner.Operand
 	kind  kernelKind
-	// parts is the number of parts of k that are made side by side. Their products lie
-	// part elements apart in C. The batch is a single one where there are several.
+	// parts is the number of parts of k that are computed at the same time. Their results
+	// are part elements apart in C. If it is more than 1, a region has one matrix.
 	parts, part int
-	// packedAt are the scratch buffers of the packed operands, counted from 1.
+	// packedAt are the indices of the scratch buffers for packed operands, counted from 1.
+	// 0 means that there is no buffer yet.
 	packedAt [2]int
-	// nothing is a buffer to bind where nothing is read.
-	nothing spec.Ref
+	// unread is a buffer to bind where a kernel reads nothing.
+	unread spec.Ref
 	// run is the length of a part along k. 0 means that k is divided evenly.
 	run int
-	// filled says that the first operand is filled up with zeros along k to whole texels.
+	// filled says that the first operand is filled with zeros along k up to whole texels.
 	filled bool
-	// reads is the dtype of the operand that may lie in 16 bits. The other one is F32.
+	// reads is the dtype of the operand that a kernel may read in 16 bits. The other
+	// operand is F32.
 	reads tensor.DType
 }
 
-// newProduct chooses how to make a product. Shape and strides are along the batch
-// dimensions, m, n and k.
+// newProduct chooses the kernels for a product. The shape consists of the batch
+// dimensions, m, n and k, and so do the strides of a and b.
 func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Operand) *product {
 	g := &product{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1, reads: tensor.F32}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
@@ -64,15 +72,15 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 	if g.kind != sharedKind {
 		g.a.Strides, g.b.Strides = slices.Clone(a.Strides), slices.Clone(b.Strides)
 		for d, n := range shape[:g.dimK()] {
-			if n == 1 { // nothing is stepped over
+			if n == 1 { // The stride of a dimension of size 1 does not matter.
 				g.a.Strides[d], g.b.Strides[d] = 0, 0
 			}
 		}
-		g.reads = g.narrow()
+		g.reads = g.directDType()
 	}
 	if g.kind != sharedKind {
-		// Four columns of an operand must fit a binding to be packed, and the least
-		// chunk of one that is not.
+		// Four columns of an operand must fit a binding if it is packed. If it is not
+		// packed, the smallest chunk must fit.
 		x, y := g.sides()
 		for _, s := range []side{x, y} {
 			col := s.dim
@@ -80,7 +88,7 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 				col = g.dimK()
 			}
 			reach := int64(min(g.size(col), 4)-1) * int64(s.Strides[col])
-			if !s.pack { // chunks of k are of eight, of columns of eight at most
+			if !s.pack { // A chunk has at most eight indices of k, and at most eight columns.
 				reach = int64(min(k, 8)-1)*int64(s.Strides[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.Strides[s.dim])
 			}
 			if reach >= (planner.MaxSpan(t, true)-planner.WindowAlign(t))/int64(s.DType.Size()) {
@@ -103,7 +111,7 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 		g.parts = max(min(int(enough/groups), k/least, int(t.MaxGroups[2])), 1)
 	}
 	if g.kind == panelKind && g.usesRows() && g.usesLong() && t.Strategy != byWhole {
-		g.parts = max(g.parts, min(g.slices(), int(t.MaxGroups[2])))
+		g.parts = max(g.parts, min(g.longSlices(), int(t.MaxGroups[2])))
 	}
 	for g.parts > 1 && !g.partsFit() {
 		g.parts--
@@ -111,8 +119,8 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 	return g
 }
 
-// partsFit reports whether bindings hold the least chunk of the operands that are read
-// where they lie: eight indices of k for each part, and of columns eight at most.
+// partsFit reports whether bindings hold the smallest chunk of each operand that is not
+// packed: eight indices of k for each part, and at most eight columns.
 func (g *product) partsFit() bool {
 	if g.kind == sharedKind {
 		return true
@@ -127,6 +135,9 @@ func (g *product) partsFit() bool {
 	return true
 }
 
+// These are the dimensions of the index space. inner and outer are the last two batch
+// dimensions.
+
 func (g *product) dimM() int        { return len(g.shape) - 3 }
 func (g *product) dimN() int        { return len(g.shape) - 2 }
 func (g *product) dimK() int        { return len(g.shape) - 1 }
@@ -134,17 +145,20 @@ func (g *product) inner() int       { return len(g.shape) - 4 }
 func (g *product) outer() int       { return len(g.shape) - 5 }
 func (g *product) size(dim int) int { return g.shape[dim] }
 
-// swapped reports whether the kernel's rows are C's columns.
+// swapped reports whether the rows of the kernel are the columns of C.
 func (g *product) swapped() bool {
 	return g.kind == dotKind && !(g.size(g.dimN()) <= 8 && g.size(g.dimM()) >= g.size(g.dimN()))
 }
 
-// tile is a kernel and the part of C that a workgroup of it makes.
+// tile is a kernel, and the size of the part of C that one workgroup of it computes.
 type tile struct {
-	kernel     string
+	// kernel is the name of the kernel.
+	kernel string
+	// rows and cols are the size in elements. rows is 0 if there is no kernel.
 	rows, cols int
 }
 
+// tile returns the kernel that suits the product, the device and the strategy.
 func (g *product) tile() tile {
 	switch {
 	case g.kind == dotKind && min(g.size(g.dimM()), g.size(g.dimN())) == 1 && max(g.size(g.dimM()), g.size(g.dimN())) > 8:
@@ -161,7 +175,7 @@ func (g *product) tile() tile {
 		return tile{"blas/matmul_panel." + g.reads.String() + ".long", 1, 512}
 	case g.usesRows():
 		return tile{"blas/matmul_panel." + g.reads.String() + ".row", 1, 64}
-	// The widest tiles take longest to compile.
+	// The largest tiles are slow to compile. They are for large products.
 	case g.t.Strategy == byWide || g.t.Strategy != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return tile{"blas/matmul_panel.f32.wide", 16, 128}
 	case g.t.Strategy == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
@@ -170,7 +184,7 @@ func (g *product) tile() tile {
 	return tile{"blas/matmul_panel.f32", 8, 64}
 }
 
-// sharedTile is tile for the kernels that share memory.
+// sharedTile is tile for sharedKind.
 func (g *product) sharedTile() tile {
 	d := g.a.DType
 	if d == tensor.F64 {
@@ -189,29 +203,29 @@ func (g *product) sharedTile() tile {
 	return tile{name, 64, 64}
 }
 
-// matrixTile is the kernel of cooperative matrices for the device, none if there is
-// none: of rows = 0.
+// matrixTile returns the kernel for the device's cooperative matrices. Its rows are 0 if
+// there is none.
 func (g *product) matrixTile() tile {
 	t := g.t
 	if g.a.DType != tensor.F16 || g.b.DType != tensor.F16 {
 		return tile{}
 	}
 	for _, k := range []struct {
-		edge, lanes uint32
-		tile        tile
+		edge, subgroup uint32
+		tile           tile
 	}{
 		{16, 32, tile{"blas/matmul_coop.f16.m16.s32", 128, 128}},
 		{16, 64, tile{"blas/matmul_coop.f16.m16.s64", 128, 128}},
 		{8, 8, tile{"blas/matmul_coop.f16.m8.s8", 32, 32}},
 	} {
-		if t.Matrix == [3]uint32{k.edge, k.edge, k.edge} && t.SubgroupSize == k.lanes && t.MaxInvocations >= 4*k.lanes && t.MaxSharedBytes >= 32<<10 {
+		if t.Matrix == [3]uint32{k.edge, k.edge, k.edge} && t.SubgroupSize == k.subgroup && t.MaxInvocations >= 4*k.subgroup && t.MaxSharedBytes >= 32<<10 {
 			return k.tile
 		}
 	}
 	return tile{}
 }
 
-// usesMatrices reports whether to take it.
+// usesMatrices reports whether to use the kernel of matrixTile, if there is one.
 func (g *product) usesMatrices() bool {
 	switch g.t.Strategy {
 	case byMatrix:
@@ -222,14 +236,14 @@ func (g *product) usesMatrices() bool {
 	return !g.t.CPU && min(g.size(g.dimM()), g.size(g.dimN())) > 16
 }
 
-// hasLarge reports whether workgroups may be as large as the larger tiles want
-// them: 256 invocations and 16 KiB.
+// hasLarge reports whether the device allows the workgroups of the larger tiles. They
+// have 256 invocations and 16 KiB of shared memory.
 func (g *product) hasLarge() bool {
 	return g.a.DType != tensor.F64 && g.t.MaxInvocations >= 256 && g.t.MaxSharedBytes >= 16<<10
 }
 
-// usesLarge reports whether to take them: where enough of them are left to keep a
-// device busy, since each element loaded is used twice as often.
+// usesLarge reports whether to use the larger tiles. They use each loaded element twice
+// as often, but there must be enough of them to keep a device busy.
 func (g *product) usesLarge() bool {
 	if !g.hasLarge() || g.t.Strategy == byShared {
 		return false
@@ -241,7 +255,7 @@ func (g *product) usesLarge() bool {
 	return g.t.Strategy == byLarge || !g.t.CPU && groups >= 128
 }
 
-// cell is the dtype products are made in.
+// accumulator returns the dtype in which products are computed.
 func (g *product) accumulator() tensor.DType {
 	if g.a.DType == tensor.F64 {
 		return tensor.F64
@@ -249,7 +263,7 @@ func (g *product) accumulator() tensor.DType {
 	return tensor.F32
 }
 
-// canWrite reports whether the kernels can write C, with such a bias or none.
+// canWrite reports whether the kernels can write to c and add the bias, which may be nil.
 func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
 	switch {
 	case c.DType != g.accumulator() || g.parts > 1:
@@ -262,8 +276,8 @@ func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
 	return true
 }
 
-// addTo plans out = A·B + bias for a contiguous out of any dtype, whose strides are
-// along the batch dimensions, m and n.
+// addTo appends the steps for out = A·B + bias. out is contiguous and may have any dtype.
+// Its strides are along the batch dimensions, m and n.
 func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
 	all := planner.RegionOf(g.shape)
 	if slices.Contains(g.shape[:g.dimK()], 0) {
@@ -272,8 +286,8 @@ func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
 	if g.canWrite(out, bias) {
 		return g.addRegion(all, out, bias, false)
 	}
-	// By way of a temporary buffer: whole matrices, or whole rows of one, or a
-	// chunk of a row, as many as fit.
+	// The product goes to a temporary buffer first. The buffer holds whole matrices, or
+	// whole rows of one matrix, or chunks of rows, as many as fit.
 	span := planner.MaxSpan(g.t, g.kind != sharedKind)
 	room := (min(span, packBudget) - planner.WindowAlign(g.t)) / int64(g.accumulator().Size()*g.parts)
 	n, m := g.size(g.dimN()), g.size(g.dimM())
@@ -281,7 +295,7 @@ func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
 	rows, cols, matrices := m, n, 1
 	switch {
 	case int64(wide)*min(int64(m), 64) > room:
-		// Chunks of as many rows as the result's window holds, if not too many.
+		// A chunk has as many rows as a binding of the result holds, but not too many.
 		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
 		rows = int(min(int64(m), 256, max((reach-room/256)/int64(n), 1), max(room/8, 1)))
 		cols = min(int(room/int64(rows))/8*8, n)
@@ -314,7 +328,8 @@ func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
 	})
 }
 
-// addFinish plans the sum of the parts of a region, with the bias, to the output.
+// addFinish appends the launch that adds the parts of a region and the bias, and writes
+// to the output.
 func (g *product) addFinish(b planner.Region, parts spec.Ref, part, wide int, out planner.Operand, bias *planner.Operand) error {
 	count := int64(1)
 	for d := range g.dimK() {

@@ -10,21 +10,22 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// side is an operand as a kernel reads it: along rows (or columns) of C and
-// along k. It is read where it lies, or packed before.
+// side is an operand as a kernel reads it. It varies along k and along the rows or the
+// columns of C. The kernel reads it in place, or a packed copy of it.
 type side struct {
 	planner.Operand
-	// dim is the dimension of C that it varies along.
+	// dim is the dimension of C along which the operand varies.
 	dim int
-	// alongK says that k runs along texels. Otherwise dim does.
+	// alongK says that neighbours in a texel are neighbours along k. Otherwise they are
+	// neighbours along dim.
 	alongK bool
-	// pack says that it is packed before.
+	// pack says that the kernel reads a packed copy.
 	pack bool
 	// slot is 0 for the first operand of the product and 1 for the second.
 	slot int
 }
 
-// sides returns the first and the second operand of the kernel.
+// sides returns the first and the second operand of the kernel, which may be swapped.
 func (g *product) sides() (x, y side) {
 	x = side{Operand: g.a, dim: g.dimM(), alongK: true, slot: 0}
 	y = side{Operand: g.b, dim: g.dimN(), alongK: g.kind == dotKind, slot: 1}
@@ -39,8 +40,9 @@ func (g *product) sides() (x, y side) {
 	return x, y
 }
 
-// packedSize is the size of a packed side in a region: rows by cols elements, in whole
-// texels along a row. k is filled up to whole texels either way.
+// packedSize returns the size of the packed copy of a side in region b: rows by cols
+// elements. Rows consist of whole texels. k is filled up to whole texels in both
+// directions.
 func (g *product) packedSize(s side, b planner.Region) (rows, cols int) {
 	k, d := planner.CeilDiv(b.N[g.dimK()], 4)*4, b.N[s.dim]
 	if s.alongK {
@@ -49,8 +51,8 @@ func (g *product) packedSize(s side, b planner.Region) (rows, cols int) {
 	return k, planner.CeilDiv(d, 4) * 4
 }
 
-// packedStrides are the strides of a packed side of a region, and its elements.
-// Dimensions that it does not vary along share one copy.
+// packedStrides returns the strides of the packed copy of a side in region b, and its
+// number of elements. Batch dimensions along which the side does not vary share one copy.
 func (g *product) packedStrides(s side, b planner.Region) (strides []int, elems int) {
 	strides = make([]int, len(g.shape))
 	rows, cols := g.packedSize(s, b)
@@ -69,7 +71,8 @@ func (g *product) packedStrides(s side, b planner.Region) (strides []int, elems 
 	return strides, elems
 }
 
-// addRegion plans a region of C, which the kernels can write, or its parts.
+// addRegion appends the steps for a region of C, or for its parts. The kernels can write
+// to c. If add is true, they add to it.
 func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner.Operand, add bool) error {
 	x, y := g.sides()
 	step := slices.Clone(all.N)
@@ -81,10 +84,11 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 	if err := g.shrink(step, x, y, c); err != nil {
 		return err
 	}
-	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] { // the second chunk's parts would be others than the first one's
+	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] { // The parts of the second chunk would not be those of the first one.
 		return &errs.LimitError{Name: "MaxBinding", Want: y.Extent(all) * int64(y.DType.Size()), Have: planner.MaxSpan(g.t, g.kind != sharedKind)}
 	}
-	// Along k in the middle: packed y serves all rows, and C is complete soon.
+	// The loop over k is the middle one. So a packed y serves all rows, and each part of C
+	// is complete soon.
 	order := func(b planner.Region, dims []int, f func(planner.Region) error) error {
 		part := slices.Clone(b.N)
 		for _, d := range dims {
@@ -113,7 +117,7 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 				again := add || b.From[k] > all.From[k]
 				own := bias
 				if again {
-					own = nil // it was added with the first chunk of k
+					own = nil // The bias was added with the first chunk of k.
 				}
 				return g.addLaunch(b, cx, cy, c, own, again)
 			})
@@ -121,15 +125,16 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 	})
 }
 
-// shrink makes the chunks so small that what each needs of the operands fits
-// bindings and temporary buffers.
+// shrink reduces the chunk sizes in step until the elements that a chunk needs of each
+// operand fit bindings and temporary buffers.
 func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 	span := planner.MaxSpan(g.t, g.kind != sharedKind)
 	room := span - planner.WindowAlign(g.t)
 	b := planner.Region{From: make([]int, len(step)), N: step}
 	k := g.dimK()
-	// halve makes the first dimension that can shrink half as large: in units
-	// that kernels like, and in lesser ones before the next dimension is tried.
+	// halve halves the first of dims that can shrink. The size stays a multiple of the
+	// units that suit the kernels, and then of smaller units, before the next dimension is
+	// tried.
 	halve := func(dims ...int) bool {
 		for _, d := range dims {
 			units := []int{1}
@@ -192,7 +197,8 @@ func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 	}
 }
 
-// packSide packs what the kernel needs of a side for a region, if it must be packed.
+// packSide appends the steps that pack the elements of a side for region b, if the side
+// must be packed. It returns the side that the kernel then reads.
 func (g *product) packSide(s side, b planner.Region) (side, error) {
 	if !s.pack {
 		return s, nil
@@ -212,7 +218,8 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 	if s.alongK {
 		row, col = col, row
 	}
-	// The source by outer, inner, row and column, in regions that can be bound.
+	// The source has the dimensions outer, inner, row and column. It is split into regions
+	// that can be bound.
 	dims := []int{g.outer(), g.inner(), row, col}
 	src, all := planner.Operand{Ref: s.Ref, DType: s.DType, Base: s.Base}, planner.Region{}
 	var dst [4]int
@@ -220,7 +227,7 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		src.Strides = append(src.Strides, s.Strides[d])
 		all.From, all.N = append(all.From, b.From[d]), append(all.N, b.N[d])
 		dst[i] = strides[d]
-		if i < 2 && strides[d] == 0 { // one copy
+		if i < 2 && strides[d] == 0 { // All indices share one copy.
 			all.N[i] = 1
 		}
 	}
@@ -237,7 +244,7 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		}
 		last := origin[2]+all.N[2] == q.From[2]+q.N[2]
 		write := q.N[2]
-		if last { // and the zeros below
+		if last { // The kernel also writes the zeros after the last row.
 			write = rows - (q.From[2] - origin[2])
 		}
 		p.Count = uint32(write) * p.Wide
@@ -267,11 +274,12 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 	return to, err
 }
 
-// addLaunch plans the kernel for a region whose operands can be bound.
+// addLaunch appends the launches of the kernel for a region whose operands can be bound.
 func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias *planner.Operand, add bool) error {
 	tile := g.tile()
 	k, inner, outer := g.dimK(), g.inner(), g.outer()
-	// Elements of what the kernel reads or writes at once: of the operands, along n, of C.
+	// These are the elements that the kernel accesses at once: in x, in y, along n, and in
+	// C.
 	ux, uy, un, uc := 1, 1, 1, 1
 	if g.kind != sharedKind {
 		ux, uy = perTexel(x.DType), perTexel(y.DType)
@@ -307,16 +315,16 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 	var bx, by, bb, bc spec.Bind
 	var a0, b0, c0, bias0 uint32
 	if b.N[k] == 0 {
-		if g.nothing.Kind == spec.RefNone {
-			g.nothing = planner.AddScratch(g.plan, 16) // to bind: nothing is read
+		if g.unread.Kind == spec.RefNone {
+			g.unread = planner.AddScratch(g.plan, 16)
 		}
-		bx, by = spec.Bind{Buf: g.nothing}, spec.Bind{Buf: g.nothing}
+		bx, by = spec.Bind{Buf: g.unread}, spec.Bind{Buf: g.unread}
 	} else {
 		bx, a0 = x.Window(g.t, b)
 		by, b0 = y.Window(g.t, b)
 	}
 	bc, c0 = c.Window(g.t, b)
-	if g.parts > 1 { // the other parts lie after the first one
+	if g.parts > 1 { // The other parts come after the first one.
 		c0 += uint32(bc.Offset / int64(c.DType.Size()))
 		bc = spec.Bind{Buf: c.Ref}
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// The strategies of products, for spec.Target.Strategy. Most are named after the part of
-// C that a workgroup makes.
+// Strategies of products, for spec.Target.Strategy. Most of them are named after the part
+// of C that one workgroup computes.
 const (
-	byPanel  = "panel"  // 8 by 64 of C
-	byWide   = "wide"   // 16 by 128
-	byTall   = "tall"   // 32 by 64
-	byRow    = "row"    // 1 by 64
+	byPanel  = "panel"  // 8 by 64 elements of C
+	byWide   = "wide"   // 16 by 128 elements
+	byTall   = "tall"   // 32 by 64 elements
+	byRow    = "row"    // 1 by 64 elements
 	byDot    = "dot"    // a few vectors, along k
-	byShared = "shared" // by way of workgroup memory, 64 by 64
-	byLarge  = "large"  // the same, 128 by 128
-	byMatrix = "matrix" // by cooperative matrices
-	byWhole  = "whole"  // without parts of k side by side
+	byShared = "shared" // 64 by 64 elements, with workgroup memory
+	byLarge  = "large"  // 128 by 128 elements, with workgroup memory
+	byMatrix = "matrix" // cooperative matrices
+	byWhole  = "whole"  // k is not divided into parts that are computed at the same time
 )
 
-// strategies lists the strategies of a product. The first is the one that it was made
-// for.
+// strategies lists the strategies of a product. The first one is the strategy that
+// newProduct has chosen.
 func (g *product) strategies() []string {
 	m, n := g.size(g.dimM()), g.size(g.dimN())
 	if slices.Contains(g.shape, 0) {
@@ -42,7 +42,8 @@ func (g *product) strategies() []string {
 	add(byTall, texels && m > 8)
 	add(byRow, texels && m <= 16)
 	add(byDot, texels && min(m, n) <= 64)
-	// To CPU drivers barriers are so dear that there is nothing to measure.
+	// Barriers are so slow on CPU drivers that these strategies need not be measured
+	// there.
 	add(byShared, !g.t.CPU)
 	add(byMatrix, !g.t.CPU && g.matrixTile().rows > 0)
 	add(byLarge, !g.t.CPU && g.hasLarge() && m > 64 && n > 64)
@@ -50,7 +51,7 @@ func (g *product) strategies() []string {
 	return list
 }
 
-// strategy names how g makes the product.
+// strategy returns the name of the strategy that g uses.
 func (g *product) strategy() string {
 	switch tile := g.tile(); {
 	case g.kind == sharedKind && g.matrixTile().rows > 0 && g.usesMatrices():
@@ -71,8 +72,8 @@ func (g *product) strategy() string {
 	return byPanel
 }
 
-// attentionStrategies lists the strategies for both products of attention: the choice of
-// each product, or kernels that suit both.
+// attentionStrategies lists the strategies of attention. One of them leaves the choice to
+// each of the two products. The others name kernels for both.
 func attentionStrategies(t *spec.Target, in, out []tensor.Desc) []string {
 	list := planner.TexelStrategies(t, in[0].DType)
 	_, sq, skv, _, dv := attentionSizes(in)
@@ -82,7 +83,7 @@ func attentionStrategies(t *spec.Target, in, out []tensor.Desc) []string {
 	if !t.CPU {
 		return list
 	}
-	list = []string{planner.ByTexels, byPanel} // to CPU drivers barriers are too dear
+	list = []string{planner.ByTexels, byPanel} // Barriers are too slow on CPU drivers.
 	add := func(name string, suits bool) {
 		if suits {
 			list = append(list, name)

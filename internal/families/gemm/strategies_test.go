@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestStrategies plans products by each of their strategies, and wants the kernels that
-// the strategy is named after.
+// TestStrategies plans products with each of their strategies. The kernels must be those
+// that the strategy is named after.
 func TestStrategies(t *testing.T) {
 	target := spec.Target{
 		CPU: true, MaxBinding: 1 << 30, MaxTexels: 1 << 26, OffsetAlign: 16, TexelAlign: 16, TexelBuffers: true,
@@ -57,8 +57,8 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// TestNarrowOperands plans products by a vector of elements of 16 bits: the matrix is
-// read where it lies, unless its rows are not whole texels.
+// TestNarrowOperands plans products of a vector and a matrix whose elements have 16 bits.
+// The kernel must read the matrix in place, unless its rows are not whole texels.
 func TestNarrowOperands(t *testing.T) {
 	target := &spec.Target{
 		CPU: true, MaxBinding: 1 << 30, MaxTexels: 1 << 26, OffsetAlign: 16, TexelAlign: 16, TexelBuffers: true,
@@ -102,7 +102,7 @@ func TestNarrowOperands(t *testing.T) {
 }
 
 // TestShortBindings plans products whose rows are longer than bindings of a few hundred
-// elements: the result is made of chunks of rows, none of which is empty.
+// elements. The result then consists of chunks of rows. No launch may be empty.
 func TestShortBindings(t *testing.T) {
 	for _, size := range []int64{1 << 10, 2 << 10, 4 << 10} {
 		for _, shape := range [][3]int{{65, 3, 16}, {100, 8, 7}, {63, 13, 8}, {9, 300, 64}} {

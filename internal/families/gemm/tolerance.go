@@ -8,31 +8,33 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// dotRun is how many products a sum takes one after the other in f32. The sums of such
-// runs are added in turn, so that the error of long k stays small.
+// dotRun is the number of products that a sum in F32 adds one after the other. The sums
+// of such runs are added again, so that the error of a product with a large k stays
+// small.
 const dotRun = 4096
 
-// dotChain is the longest chain of a product of k terms: one rounding of the product;
-// runs of dotRun terms, or as many as fit a binding; the sum of the runs, some of them
-// in parts side by side; the lanes of a vector and a bias.
+// dotChain bounds the longest chain of a product with k terms. internal/planner explains
+// chains. It counts the rounding of the product, the additions of a run of dotRun terms,
+// and the additions of the runs. 12 more cover parts of k, the components of a vector,
+// and a bias.
 func dotChain(k int) float64 {
 	return float64(min(k, dotRun) + planner.CeilDiv(k, dotRun) + 12)
 }
 
 const dotChainText = "h = min(k, 4096) + ⌈k/4096⌉ + 12"
 
-// DotTolerance is the tolerance of a sum of k products of factors of such a size, made
-// in f32 (f64 for f64) and rounded to d.
+// DotTolerance is the tolerance of a sum of k products whose factors are at most size.
+// The sum is computed in F32, or in F64 for F64, and rounded to d.
 func DotTolerance(d tensor.DType, k int, size float64) spec.Tolerance {
 	e, n, h := planner.AccumulatorEpsilon(d), float64(k), dotChain(k)
 	run := math.Min(n, dotRun)
 	if d == tensor.F64 {
-		run, h = n, n+12 // the reference is a plain sum itself
+		run, h = n, n+12 // The reference is a plain sum too.
 	}
 	return spec.Tolerance{
 		Abs: size*e*(2+math.Sqrt(run*n)) + planner.Tiny(d), Rel: e*(2+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
-		Law: "ε·(2 + √(r·k)) + ε·(2 + √(h/3)) of the value, r = min(k, 4096), " + dotChainText + "; of f64 r = k and h = k + 12, as the reference is a plain sum itself",
+		Law: "ε·(2 + √(r·k)) + ε·(2 + √(h/3)) of the value, r = min(k, 4096), " + dotChainText + "; for f64, r = k and h = k + 12, because the reference is a plain sum too",
 		Any: planner.Rounded(h, e), AnyLaw: "((1 + ε)^h − 1)·Σ|a·b|",
-		Why: "a product is added up in runs of 4096 and these in turn, so that it is rounded at most h times; what is at random, operands and roundings, adds up as roots do",
+		Why: "products are added in runs of 4096, and the sums of the runs are added again, so that each product is rounded at most h times; random rounding errors grow with the square root of their number",
 	}
 }

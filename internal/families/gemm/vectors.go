@@ -5,31 +5,33 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// What kernels of CPU drivers read where it lies, and products by a vector.
+// This file decides what kernels of CPU drivers read in place, and how they compute
+// products with a vector.
 
-// usesRows reports whether panels are of one row.
+// usesRows reports whether a panel is one row.
 func (g *product) usesRows() bool {
 	return g.t.Strategy == byRow || g.size(g.dimM()) <= 4 && g.t.Strategy != byWide && g.t.Strategy != byPanel
 }
 
-// usesLong reports whether panels of one row are long ones, which read memory in runs of
-// 2 KiB: where enough of them are left for all processors, slices of k counted.
+// usesLong reports whether the panels of one row are long. Long panels read memory in
+// runs of 2 KiB. There must be enough of them for all processors, where each slice of k
+// counts.
 func (g *product) usesLong() bool {
 	n := g.size(g.dimN())
 	groups := planner.CeilDiv(n, 512)
-	if groups*512 > n+n/4 { // too much of a last one would be for nothing
+	if groups*512 > n+n/4 { // The last panel would compute too much that is not needed.
 		return false
 	}
-	groups *= g.slices()
+	groups *= g.longSlices()
 	for _, d := range g.shape[:g.dimN()] {
 		groups *= d
 	}
 	return groups >= 16
 }
 
-// slices is how many parts of k long panels take one after the other: of 256 rows of B,
-// so that a processor that walks along them has their pages at hand.
-func (g *product) slices() int {
+// longSlices returns the number of parts of k that long panels compute. Each has 256 rows
+// of B, so that the memory pages of these rows stay in the caches of the processor.
+func (g *product) longSlices() int {
 	for _, d := range g.shape[:g.dimM()] {
 		if d > 1 {
 			return 1
@@ -38,10 +40,10 @@ func (g *product) slices() int {
 	return max(min(g.size(g.dimK())/256, 64), 1)
 }
 
-// narrow is the dtype of the operand that the kernels for vectors read where it lies, of
-// 16 bits or 32: to turn a matrix into f32 first would cost more than its product by a
-// vector.
-func (g *product) narrow() tensor.DType {
+// directDType returns the dtype, of 16 or 32 bits, of the operand that kernels for
+// vectors read in place. To convert a matrix to F32 first would take longer than its
+// product with a vector.
+func (g *product) directDType() tensor.DType {
 	x, y := g.sides()
 	s := x
 	switch {
@@ -56,8 +58,8 @@ func (g *product) narrow() tensor.DType {
 	return tensor.F32
 }
 
-// inTexels reports whether every stride of an operand of a CPU kernel is one of whole
-// texels, except that along dim, which is 1.
+// inTexels reports whether an operand of a CPU kernel consists of whole texels. The
+// stride along dim must be 1, and all others must be whole texels.
 func inTexels(o planner.Operand, dim int) bool {
 	texel := perTexel(o.DType)
 	for d, s := range o.Strides {
@@ -68,11 +70,11 @@ func inTexels(o planner.Operand, dim int) bool {
 	return o.Base%texel == 0
 }
 
-// perTexel is how many elements a texel of 16 bytes holds.
+// perTexel returns the number of elements in a texel of 16 bytes.
 func perTexel(d tensor.DType) int { return 16 / d.Size() }
 
-// isReadable reports whether a CPU kernel can read the side where it lies: in f32, or in
-// g.reads the one that kernels take so.
+// isReadable reports whether a CPU kernel can read the side in place. The side is F32, or
+// it is the one operand that kernels read in dtype g.reads.
 func (g *product) isReadable(s side) bool {
 	k, inner, texel := g.size(g.dimK()), s.dim, perTexel(s.DType)
 	if s.alongK {

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// gaussianWeightsParams is the push-constant block of gaussian_weights.comp.
 type gaussianWeightsParams struct {
 	Count   uint32
 	Lead    uint32
@@ -17,7 +18,7 @@ type gaussianWeightsParams struct {
 	Falloff float32
 }
 
-// blurParams begins the parameters of the kernels that blur.
+// blurParams is the first part of the push-constant blocks of the kernels that blur.
 type blurParams struct {
 	Columns  uint32
 	Width    uint32
@@ -33,12 +34,14 @@ type blurParams struct {
 	Steps    uint32
 }
 
+// gaussianBlurParams is the push-constant block of gaussian_blur.comp.
 type gaussianBlurParams struct {
 	blurParams
 	AlphaBase  uint32
 	AlphaPitch uint32
 }
 
+// gaussianBlurAlphaParams is the push-constant block of gaussian_blur_alpha.comp.
 type gaussianBlurAlphaParams struct {
 	blurParams
 	Across uint32
@@ -46,7 +49,7 @@ type gaussianBlurAlphaParams struct {
 	Stride uint32
 }
 
-// BlurKernels are the kernels that plans of a blur launch.
+// BlurKernels lists the kernels that PlanBlur launches.
 func BlurKernels() []spec.Kernel {
 	list := []spec.Kernel{{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}}}
 	for _, d := range dtypes {
@@ -64,7 +67,7 @@ func BlurKernels() []spec.Kernel {
 	return list
 }
 
-// The ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
+// These are ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
 const (
 	blurRows    = 8
 	blurTaps    = 4
@@ -72,39 +75,52 @@ const (
 	shortRadius = 9
 )
 
-// blurBand is how many bytes of the source make a band if they can.
+// blurBand is the size of a band of the source in bytes, where that is possible.
 const blurBand = 8 << 20
 
-// wideBytes is the size of a pixel between the passes where colours weigh by alpha.
+// wideBytes is the size of a pixel between the passes if colours are weighted by alpha.
 const wideBytes = 16
 
-// The strategies of a blur, for spec.Target.Strategy.
+// Strategies of a blur, for spec.Target.Strategy.
 const (
-	byShort = "short" // all lines that an invocation needs at once, where they are few
-	byLoop  = "loop"  // some lines at a time
+	byShort = "short" // an invocation reads all lines that it needs at once, because they are few
+	byLoop  = "loop"  // an invocation reads some lines at a time
 )
 
-// blurPlan plans a blur band by band: a band of rows is blurred along columns
-// into strips of an intermediate image, and those along rows into the result. A
-// strip is some whole rows, written column by column.
+// blurPlan plans a blur band by band. A band is a number of rows. The first pass blurs a
+// band along columns and writes strips of an intermediate image. The second pass blurs the
+// strips along rows and writes the result. A strip is stripRows whole rows, stored column
+// by column.
 //
-// That is done as if the image were opaque. If it is not, and alpha is to weigh,
-// all is done once more by kernels for that, which do nothing unless the first ones
-// have met a pixel that is not opaque: only the device knows.
+// These passes treat the image as opaque. If colours are weighted by alpha, other kernels
+// repeat both passes. They do nothing unless the first kernels have met a pixel that is
+// not opaque. Only the device knows that.
 type blurPlan struct {
 	t        *spec.Target
 	src, dst layout
-	texel    bool
-	weigh    bool // by alpha
-	short    bool
-	radius   int
-	deep     int      // rows a strip
-	band     int      // rows to make at a time
-	width    int      // columns to make at a time: all, unless a strip of them does not fit a binding
-	taps     spec.Ref // the weights
-	steps    []spec.Step
-	mid      int64 // bytes of the strips of a band
-	stripe   int64 // bytes of scratch that columns are copied to, if need be
+	// texel says that texel kernels are used.
+	texel bool
+	// weigh says that colours are weighted by alpha.
+	weigh bool
+	// short says that the short kernels are used.
+	short bool
+	// radius is the number of pixels on either side that the kernels read.
+	radius int
+	// stripRows is the number of rows in a strip.
+	stripRows int
+	// band is the number of rows in a band.
+	band int
+	// width is the number of columns that are blurred at a time. These are all columns,
+	// unless a strip of them does not fit a binding.
+	width int
+	// taps holds the weights.
+	taps  spec.Ref
+	steps []spec.Step
+	// mid is the size of the strips of a band in bytes.
+	mid int64
+	// stripe is the size in bytes of the scratch buffer to which columns are copied. It is 0
+	// if they are not copied.
+	stripe int64
 }
 
 // The plan's scratch buffers.
@@ -113,21 +129,21 @@ const (
 	scratchMid
 	scratchStripe
 	scratchFlags
-	scratchMore // weights of the second time, where they are not the same
+	scratchAlphaWeights // weights of the kernels that weigh by alpha, if they differ
 )
 
-// Blur is what PlanBlur needs to know of a blur.
+// Blur holds the attributes of a blur.
 type Blur struct {
 	// Sigma is the standard deviation in pixels.
 	Sigma float64
-	// Weigh says that colours weigh by alpha.
+	// Weigh says that colours are weighted by alpha.
 	Weigh bool
 }
 
-// Radius is how many pixels to either side a result depends on, ⌈3σ⌉.
+// Radius returns the number of pixels on either side that a result depends on, ⌈3σ⌉.
 func (b Blur) Radius() int { return int(math.Ceil(3 * b.Sigma)) }
 
-// PlanBlur plans a Gaussian blur.
+// PlanBlur plans a Gaussian blur of a picture.
 // Errors: ErrStrides, *LimitError.
 func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error) {
 	src, dst, err := layouts(in, out)
@@ -141,7 +157,7 @@ func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error
 	if err := b.choose(call); err != nil {
 		return nil, err
 	}
-	scratch := []int64{scratchWeights: b.weights(call), scratchFlags: flagBytes}
+	scratch := []int64{scratchWeights: b.addWeights(call), scratchFlags: flagBytes}
 	again := src.c == 4 && call.Weigh
 	weighed := b
 	if again {
@@ -150,17 +166,17 @@ func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error
 			return nil, err
 		}
 		if b.short {
-			weighed.taps = spec.Scratch(scratchMore)
-			scratch = append(scratch, weighed.weights(call))
+			weighed.taps = spec.Scratch(scratchAlphaWeights)
+			scratch = append(scratch, weighed.addWeights(call))
 			b.steps = weighed.steps
 		}
 	}
-	if err := b.passes(); err != nil {
+	if err := b.addPasses(); err != nil {
 		return nil, err
 	}
 	if again {
 		weighed.steps, weighed.mid, weighed.stripe = b.steps, b.mid, b.stripe
-		if err := weighed.passes(); err != nil {
+		if err := weighed.addPasses(); err != nil {
 			return nil, err
 		}
 		b = weighed
@@ -169,35 +185,35 @@ func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error
 	return &spec.Plan{Steps: b.steps, Scratch: scratch}, nil
 }
 
-// choose decides on the kernels and on the size of bands.
+// choose chooses the kernels and the size of the bands.
 func (b *blurPlan) choose(call Blur) (err error) {
 	b.texel = texelFits(b.t, 64, b.src, b.dst)
 	b.chooseKernels(call, b.texel)
 	b.band, err = b.bandHeight()
 	if err != nil && b.texel {
-		b.texel = false // texel bindings may be the smaller ones
+		b.texel = false // Texel bindings may be smaller than others.
 		b.chooseKernels(call, false)
 		b.band, err = b.bandHeight()
 	}
 	return err
 }
 
-// passes plans both passes over the image.
-func (b *blurPlan) passes() error {
+// addPasses appends both passes over the image.
+func (b *blurPlan) addPasses() error {
 	return spans(b.src.h, b.band, func(top, bottom int) error {
 		return spans(b.src.w, b.width, func(left, right int) error {
-			near, far := b.reach(left, right)
-			b.mid = max(b.mid, int64(groups(bottom-top, b.deep))*int64(b.deep)*int64(far-near)*b.midBytes())
-			if err := b.first(top, bottom, near, far); err != nil {
+			near, far := b.neededColumns(left, right)
+			b.mid = max(b.mid, int64(groups(bottom-top, b.stripRows))*int64(b.stripRows)*int64(far-near)*b.midBytes())
+			if err := b.addFirst(top, bottom, near, far); err != nil {
 				return err
 			}
-			b.second(top, bottom, left, right, near, far)
+			b.addSecond(top, bottom, left, right, near, far)
 			return nil
 		})
 	})
 }
 
-// midBytes is the size of a pixel between the passes.
+// midBytes returns the size of a pixel between the passes, in bytes.
 func (b *blurPlan) midBytes() int64 {
 	if b.weigh {
 		return wideBytes
@@ -205,8 +221,7 @@ func (b *blurPlan) midBytes() int64 {
 	return b.src.pixelBytes()
 }
 
-// BlurStrategies lists the strategies of a call. The first is the one that the plan takes
-// unasked.
+// BlurStrategies lists the strategies of a call. The first one is used without a choice.
 func BlurStrategies(t *spec.Target, in, out tensor.Desc, call Blur) []string {
 	src, dst, err := layouts(in, out)
 	if err != nil || src.w*src.h == 0 || !shortFits(src, call, texelFits(t, 64, src, dst)) {
@@ -220,18 +235,19 @@ func shortFits(src layout, call Blur, texel bool) bool {
 	return texel && src.dtype == tensor.U8 && src.w%4 == 0 && call.Radius() <= shortRadius
 }
 
-// chooseKernels decides between the short kernels and those with a loop.
+// chooseKernels chooses between the short kernels and those with a loop.
 func (b *blurPlan) chooseKernels(call Blur, texel bool) {
 	b.short = !b.weigh && b.t.Strategy != byLoop && shortFits(b.src, call, texel)
-	b.radius, b.deep = call.Radius(), blurRows
-	if b.short { // with weights of zero for what is beyond the radius
-		b.radius, b.deep = shortRadius, shortRows
+	b.radius, b.stripRows = call.Radius(), blurRows
+	if b.short { // Weights beyond the radius of the call are 0.
+		b.radius, b.stripRows = shortRadius, shortRows
 	}
 }
 
-// weights plans the kernel that computes the weights, and returns their bytes.
-func (b *blurPlan) weights(call Blur) int64 {
-	n, lead := 4*b.loopSteps()+blurTaps+blurRows, blurRows-1 // what the last step may look at
+// addWeights appends the kernel that computes the weights, and returns their size in
+// bytes.
+func (b *blurPlan) addWeights(call Blur) int64 {
+	n, lead := 4*b.loopSteps()+blurTaps+blurRows, blurRows-1 // The last step may read that many weights.
 	if b.short {
 		n, lead = (2*shortRadius+4)/4*4, shortRadius-call.Radius()
 	}
@@ -244,43 +260,44 @@ func (b *blurPlan) weights(call Blur) int64 {
 	return int64(4 * n)
 }
 
-// reach is the columns that the result's columns [left, right) depend on, from
-// the beginning of a pack on, and to the end of one for the short kernels, which
-// there are for packs only.
-func (b *blurPlan) reach(left, right int) (near, far int) {
+// neededColumns returns the columns [near, far) that the columns [left, right) of the
+// result depend on. near is the start of a pack. For the short kernels, which only handle
+// packs, far is the end of one.
+func (b *blurPlan) neededColumns(left, right int) (near, far int) {
 	near, far = max(left-b.radius, 0)/4*4, min(right+b.radius, b.src.w)
 	if b.short {
-		far = (far + 3) / 4 * 4 // at most the width, which is whole packs
+		far = (far + 3) / 4 * 4 // This is at most the width, which is a multiple of a pack.
 	}
 	return near, far
 }
 
+// loopSteps returns the number of loop iterations over the weights.
 func (b *blurPlan) loopSteps() int { return (2*b.radius + blurRows + blurTaps - 1) / blurTaps }
 
-// bandHeight is how many rows to blur at a time: whole strips, where there is
-// room for that.
+// bandHeight returns the number of rows in a band. These are whole strips if there is
+// enough room. It also sets width.
 func (b *blurPlan) bandHeight() (int, error) {
 	limit := room(b.t, b.texel)
-	column := int64(b.deep) * b.midBytes() // of a strip
+	column := int64(b.stripRows) * b.midBytes() // This is the size of one column of a strip.
 	wide := int64(b.src.w)
 	if b.width = b.src.w; wide*column > limit {
 		wide = limit / column
-		b.width = int(wide-2*int64(b.radius)-8) / b.deep * b.deep // and what is left of packs at either end
+		b.width = int(wide-2*int64(b.radius)-8) / b.stripRows * b.stripRows // The 8 pixels are parts of packs at both ends.
 	}
 	if b.width <= 0 {
-		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+8+b.deep) * column, Have: limit}
+		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+8+b.stripRows) * column, Have: limit}
 	}
-	strips := min(max(1, blurBand/(wide*int64(b.deep)*b.src.pixelBytes())), limit/(wide*column), int64(b.t.MaxGroups[1]))
-	rows, err := bandRows(b.t, b.texel, b.dst, 0, int(strips)*b.deep)
+	strips := min(max(1, blurBand/(wide*int64(b.stripRows)*b.src.pixelBytes())), limit/(wide*column), int64(b.t.MaxGroups[1]))
+	rows, err := bandRows(b.t, b.texel, b.dst, 0, int(strips)*b.stripRows)
 	if err == nil {
-		rows, err = bandRows(b.t, b.texel, b.src, 0, rows) // the alpha comes from there
+		rows, err = bandRows(b.t, b.texel, b.src, 0, rows) // The second pass reads alpha from the source.
 	}
 	if err != nil {
 		return 0, err
 	}
-	// The source rows that a band needs should fit a binding, so that it is
-	// blurred at one go; if not, four columns of them must.
-	if with, err := bandRows(b.t, b.texel, b.src, b.radius, rows); err == nil && (with >= b.deep || with == rows) {
+	// The source rows that a band needs should fit a binding, so that one launch blurs the
+	// band. If they do not, at least four columns of them must fit.
+	if with, err := bandRows(b.t, b.texel, b.src, b.radius, rows); err == nil && (with >= b.stripRows || with == rows) {
 		rows = with
 	} else {
 		four := 4 * b.src.pixelBytes()
@@ -288,23 +305,23 @@ func (b *blurPlan) bandHeight() (int, error) {
 			return 0, &errs.LimitError{Name: "MaxBinding", Want: (1 + 2*int64(b.radius)) * four, Have: limit}
 		}
 	}
-	if rows >= b.deep && rows < b.src.h {
-		rows = rows / b.deep * b.deep
+	if rows >= b.stripRows && rows < b.src.h {
+		rows = rows / b.stripRows * b.stripRows
 	}
 	return rows, nil
 }
 
-// first plans rows [top, bottom) and columns [near, far) from the image to the
-// intermediate one.
-func (b *blurPlan) first(top, bottom, near, far int) error {
+// addFirst appends the first pass over rows [top, bottom) and columns [near, far), from
+// the image to the strips.
+func (b *blurPlan) addFirst(top, bottom, near, far int) error {
 	from, to := max(top-b.radius, 0), min(bottom+b.radius, b.src.h)
 	room := room(b.t, b.texel)
 	if int64(to-from)*b.src.rowBytes() <= room {
-		b.firstOf(spec.In(0), b.src, top, bottom, from, to, near, far, near, far)
+		b.addFirstPart(spec.In(0), b.src, top, bottom, from, to, near, far, near, far)
 		return nil
 	}
-	// The rows that the band needs do not fit a binding: copy columns of them
-	// together, as many as fit, and blur those.
+	// The rows that the band needs do not fit a binding. Copy as many columns of them as
+	// fit to scratch memory, and blur the copy.
 	width := int(room / (int64(to-from) * b.src.pixelBytes()) / 4 * 4)
 	if width == 0 {
 		return &errs.LimitError{Name: "MaxBinding", Want: 4 * int64(to-from) * b.src.pixelBytes(), Have: room}
@@ -318,16 +335,17 @@ func (b *blurPlan) first(top, bottom, near, far int) error {
 			return err
 		}
 		b.steps = append(b.steps, steps...)
-		b.firstOf(spec.Scratch(scratchStripe), stripe, top, bottom, from, to, left, right, near, far)
+		b.addFirstPart(spec.Scratch(scratchStripe), stripe, top, bottom, from, to, left, right, near, far)
 		return nil
 	})
 }
 
-// firstOf plans rows [top, bottom) of columns [left, right) to strips of columns
-// [near, far). The source holds rows [from, to) of the image; it is the image, or
-// its row 0 is the image's row `from` and its column 0 the image's column `left`.
-func (b *blurPlan) firstOf(ref spec.Ref, src layout, top, bottom, from, to, left, right, near, far int) {
-	row, column := from, left // of the image, at the source's own row and column 0
+// addFirstPart appends the first pass over rows [top, bottom) and columns [left, right),
+// to strips of columns [near, far). The source holds rows [from, to) of the image. It is
+// the image itself, or a copy whose first pixel is the image's pixel in row `from` and
+// column `left`.
+func (b *blurPlan) addFirstPart(ref spec.Ref, src layout, top, bottom, from, to, left, right, near, far int) {
+	row, column := from, left // These are the row and column of the image that the source begins with.
 	if ref == spec.In(0) {
 		row, column = 0, 0
 	}
@@ -335,18 +353,18 @@ func (b *blurPlan) firstOf(ref spec.Ref, src layout, top, bottom, from, to, left
 		s := rowWindow(b.t, ref, src, from-row, to-row, pack)
 		p := b.params()
 		p.Columns = uint32((right - left) / pack)
-		p.Height, p.Line = uint32(to), uint32(top) // the binding may end at row `to`
+		p.Height, p.Line = uint32(to), uint32(top) // The binding may end at row `to`.
 		p.SrcPitch = uint32(src.pitch / pack)
 		p.SrcBase = s.base + uint32((left-column)/pack) - uint32(row)*p.SrcPitch
-		p.DstPitch = uint32((far - near) * b.deep / b.midPack(pack))
-		p.DstBase = uint32((left - near) * b.deep / b.midPack(pack))
+		p.DstPitch = uint32((far - near) * b.stripRows / b.midPack(pack))
+		p.DstBase = uint32((left - near) * b.stripRows / b.midPack(pack))
 		step := spec.Step{
 			Module: b.kernel(".first", texel),
 			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchMid)}, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
-			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
+			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.stripRows), 1},
 		}
 		if b.weigh {
-			b.tiled(&step, p)
+			b.limitGroups(&step, p)
 		} else {
 			step.Params = gaussianBlurParams{blurParams: p}
 		}
@@ -354,25 +372,25 @@ func (b *blurPlan) firstOf(ref spec.Ref, src layout, top, bottom, from, to, left
 	})
 }
 
-// second plans rows [top, bottom) of columns [left, right) from strips of columns
-// [near, far) to the result.
-func (b *blurPlan) second(top, bottom, left, right, near, far int) {
+// addSecond appends the second pass over rows [top, bottom) and columns [left, right),
+// from strips of columns [near, far) to the result.
+func (b *blurPlan) addSecond(top, bottom, left, right, near, far int) {
 	b.eachPart(left, right, func(left, right, pack int, texel bool) {
 		d := rowWindow(b.t, spec.Out(0), b.dst, top, bottom, pack)
 		p := b.params()
-		p.Columns, p.Width = groups(right-left, b.deep)*uint32(b.deep/b.midPack(pack)), uint32(right-left)
+		p.Columns, p.Width = groups(right-left, b.stripRows)*uint32(b.stripRows/b.midPack(pack)), uint32(right-left)
 		p.Height, p.Line = uint32(far-near), uint32(left-near)
 		p.Rows = uint32(bottom - top)
-		p.SrcPitch = uint32((far - near) * b.deep / b.midPack(pack))
+		p.SrcPitch = uint32((far - near) * b.stripRows / b.midPack(pack))
 		p.DstPitch = uint32(max(1, b.dst.pitch/pack))
 		p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack)
 		step := spec.Step{
 			Module: b.kernel(".second", texel),
 			Bind:   []spec.Bind{{Buf: spec.Scratch(scratchMid)}, d.bind, {Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
-			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.deep), 1},
+			Groups: [3]uint32{groups(int(p.Columns), 64), groups(bottom-top, b.stripRows), 1},
 		}
 		if b.weigh {
-			b.tiled(&step, p)
+			b.limitGroups(&step, p)
 		} else {
 			alpha := rowWindow(b.t, spec.In(0), b.src, top, bottom, pack)
 			pitch := uint32(b.src.pitch / pack)
@@ -383,15 +401,15 @@ func (b *blurPlan) second(top, bottom, left, right, near, far int) {
 	})
 }
 
-// tiled makes few workgroups do the work of a step.
-func (b *blurPlan) tiled(step *spec.Step, p blurParams) {
+// limitGroups makes a step handle its tiles with few workgroups.
+func (b *blurPlan) limitGroups(step *spec.Step, p blurParams) {
 	across, tiles := step.Groups[0], step.Groups[0]*step.Groups[1]
 	step.Groups = [3]uint32{fewGroups(b.t, int(tiles), int(p.Steps)), 1, 1}
 	step.Params = gaussianBlurAlphaParams{p, across, tiles, step.Groups[0]}
 }
 
-// midPack is how many pixels between the passes a kernel with packs of so many
-// handles at a time.
+// midPack returns how many pixels between the passes a kernel handles at a time, if its
+// packs have pack pixels.
 func (b *blurPlan) midPack(pack int) int {
 	if b.weigh {
 		return 1
@@ -399,8 +417,8 @@ func (b *blurPlan) midPack(pack int) int {
 	return pack
 }
 
-// eachPart cuts columns [left, right) into launches of the texel kernels, as far
-// as they go, and of those without texels, whose packs are of one pixel.
+// eachPart splits columns [left, right) into launches. Texel kernels handle whole packs,
+// and kernels without texels handle the rest, with packs of one pixel.
 func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel bool)) {
 	whole := left
 	part := func(from, to int, texel bool) {
@@ -418,7 +436,7 @@ func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel
 	part(whole, right, false)
 }
 
-// kernel is the kernel of a pass.
+// kernel returns the module of a pass.
 func (b *blurPlan) kernel(pass string, texel bool) *spv.Module {
 	if b.short {
 		pass += ".short"
@@ -430,12 +448,13 @@ func (b *blurPlan) kernel(pass string, texel bool) *spv.Module {
 	return kernel(op, b.src.dtype, pass, texel)
 }
 
+// params returns the parameters that both passes share.
 func (b *blurPlan) params() blurParams {
 	return blurParams{Channels: uint32(b.src.c), Radius: uint32(b.radius), Steps: uint32(b.loopSteps())}
 }
 
-// copyColumns plans a copy of rows [from, to) and columns [left, right) of an
-// image to the top left corner of dst.
+// copyColumns returns the steps that copy rows [from, to) and columns [left, right) of an
+// image to dst, starting at its top left corner.
 func copyColumns(t *spec.Target, src layout, from, to, left, right int, ref spec.Ref, dst layout) ([]spec.Step, error) {
 	rows, err := bandRows(t, false, src, 0, int(t.MaxGroups[1]))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// BlurReference blurs along rows, then along columns, in float64. Colours are
-// weighed by alpha, or by 1 each.
+// BlurReference blurs along rows and then along columns, in float64. Colours are weighted
+// by alpha if b.Weigh is set.
 func BlurReference(b Blur, in, out *tensor.Host) {
 	h, w, channels := in.Shape[0], in.Shape[1], in.Shape[2]
 	r, sigma, weigh := int(math.Ceil(3*b.Sigma)), b.Sigma, b.Weigh && in.Shape[2] == 4

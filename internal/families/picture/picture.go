@@ -1,6 +1,6 @@
-// Package picture declares the operations on pictures: filters, which compute each pixel
-// from the pixels around it, and pointwise operations, which compute it from itself. A
-// picture is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with C = 4.
+// Package picture declares the operations on pictures. Filters compute each pixel from
+// the pixels around it. Pointwise operations compute each pixel from itself. A picture is
+// a tensor [H,W,C]: F32 in 0..1 with C = 1, 3 or 4, or U8 with C = 4.
 package picture
 
 import (
@@ -11,29 +11,33 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// MaxFactor bounds numeric attributes. It is far outside of what makes a picture, and no
-// intermediate value overflows.
+// MaxFactor bounds numeric attributes. No useful value is that large, and no intermediate
+// value overflows.
 const MaxFactor = 1e6
 
+// dtypes are the element types of pictures.
 var dtypes = []tensor.DType{tensor.U8, tensor.F32}
 
-// Filter is an operation that makes a picture of a picture of the same dtype and shape.
+// Filter describes an operation whose result is a picture of the same dtype and shape as
+// its input. Its attributes have type A.
 type Filter[A spec.Call] struct {
+	// Name, Doc, Source, Aliases, Internal, Defaults and Kernels are those of
+	// spec.Definition.
 	Name, Doc, Source string
 	Aliases           []string
 	Internal          bool
 	Defaults          A
 	Kernels           []spec.Kernel
-	// InPlace says that the result may be the very tensor of the source.
+	// InPlace says that the result may overwrite the source.
 	InPlace bool
-	// Check approves the attributes. Nil approves all.
+	// Check checks the attributes. Nil means that all are valid.
 	// Errors: ErrInvalidArgument.
 	Check func(a A) error
 	// Plan, Strategies and SizeClass are those of spec.Definition.
 	Plan       func(a A, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error)
 	Strategies func(a A, t *spec.Target, in, out tensor.Desc) []string
 	SizeClass  func(a A, in tensor.Desc) []int
-	// Halo is how many pixels around a pixel its result depends on. Nil means 0.
+	// Halo returns how many pixels in each direction a result depends on. Nil means 0.
 	Halo func(a A) int
 	// ForOpaque is that of spec.Definition.
 	ForOpaque func(a A) A
@@ -41,15 +45,16 @@ type Filter[A spec.Call] struct {
 	Reference func(a A, in, out *tensor.Host)
 	// Tolerance is that of spec.Definition.
 	Tolerance func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance
-	// Flops is the arithmetic of a pixel.
+	// Flops returns the number of arithmetic operations for a pixel.
 	Flops func(a A) int64
-	// Calls are attributes to try, the defaults first. Invalid must be refused.
+	// Calls are attributes to try, the defaults first. Invalid are attributes that must be
+	// refused.
 	Calls, Invalid []A
-	// Bench is the call that benches measure. Nil means the first of Calls.
+	// Bench is the call that benchmarks measure. Nil means the first of Calls.
 	Bench *A
 }
 
-// Define declares an operation on pictures, whose attributes are an A.
+// Define declares an operation on pictures.
 func Define[A spec.Call](f Filter[A]) *spec.Op {
 	out := spec.Arg{Name: "out", Doc: "the result, of the same dtype and shape", Strides: spec.Rows}
 	if f.InPlace {
@@ -67,7 +72,8 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 					return nil, err
 				}
 			}
-			// Strides are for the plan to see: the executor packs what it cannot take.
+			// The shape is checked without the strides. Plan checks the strides, because the
+			// executor packs operands that Plan refuses.
 			p, err := layoutOf(tensor.Contiguous(in[0].DType, in[0].Shape...))
 			if err != nil {
 				return nil, err
@@ -97,7 +103,7 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 	return spec.Register(spec.Define(d))
 }
 
-// cases are what every operation on pictures is tried on, and measured at: pictures of
+// cases returns the Cases of an operation on pictures. The benchmarks have pictures of
 // 0.3, 2 and 24 megapixels.
 func cases[A spec.Call](f Filter[A]) spec.CasesOf[A] {
 	bench := f.Calls[0]
@@ -130,33 +136,35 @@ func cases[A spec.Call](f Filter[A]) spec.CasesOf[A] {
 	}
 }
 
-// Finite checks an attribute that must be a number within ±MaxFactor.
+// Finite checks that an attribute is a number within ±MaxFactor. NaN is not.
 // Errors: ErrInvalidArgument.
 func Finite(name string, v float64) error {
-	if !(math.Abs(v) <= MaxFactor) { // NaN too
+	if !(math.Abs(v) <= MaxFactor) { // The comparison is also false for NaN.
 		return planner.Invalid("%s (got %v, want a number within ±%g)", name, v, MaxFactor)
 	}
 	return nil
 }
 
-// layout is how a picture lies in memory.
+// layout describes how a picture lies in memory.
 type layout struct {
-	dtype   tensor.DType
+	dtype tensor.DType
+	// h, w and c are the height and width in pixels, and the number of channels.
 	h, w, c int
-	pitch   int // pixels from row to row
+	// pitch is the distance from one row to the next, in pixels.
+	pitch int
 }
 
-// pixelBytes is the size of a pixel.
+// pixelBytes returns the size of a pixel in bytes.
 func (p layout) pixelBytes() int64 { return int64(p.c) * int64(p.dtype.Size()) }
 
-// rowBytes is the distance from row to row.
+// rowBytes returns the distance from one row to the next in bytes.
 func (p layout) rowBytes() int64 { return int64(p.pitch) * p.pixelBytes() }
 
-// contiguous reports whether the rows follow each other without gaps.
+// contiguous reports whether rows follow each other without gaps.
 func (p layout) contiguous() bool { return p.pitch == p.w || p.h <= 1 }
 
-// layoutOf is how a tensor lies that is a picture.
-// Errors: ErrInvalidArgument for what is none, and ErrStrides.
+// layoutOf returns the layout of a picture.
+// Errors: ErrInvalidArgument if the tensor is no picture, and ErrStrides.
 func layoutOf(d tensor.Desc) (layout, error) {
 	if err := d.Check(); err != nil {
 		return layout{}, err
@@ -182,7 +190,7 @@ func layoutOf(d tensor.Desc) (layout, error) {
 	return p, nil
 }
 
-// layouts is how the source and the result of an operation lie.
+// layouts returns the layouts of the source and of the result.
 func layouts(in, out tensor.Desc) (src, dst layout, err error) {
 	if src, err = layoutOf(in); err == nil {
 		dst, err = layoutOf(out)
@@ -190,11 +198,11 @@ func layouts(in, out tensor.Desc) (src, dst layout, err error) {
 	return src, dst, err
 }
 
-// Level is the tolerance of operations that round to a level of u8. f32 is the absolute
-// error in f32, and why says where it comes from.
+// Level is the tolerance of operations that round to a level of U8. In F32, f32 is the
+// absolute error, and why says where it comes from.
 func Level(d tensor.DType, f32 float64, why string) spec.Tolerance {
 	if d == tensor.U8 {
-		return spec.Tolerance{Abs: 1, Why: "a result within rounding of a half may become either level"}
+		return spec.Tolerance{Abs: 1, Why: "a result near the middle of two levels may be rounded to either of them"}
 	}
 	return spec.Tolerance{Abs: f32, Why: why}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestPictures refuses what is no image, and strides no kernel can take.
+// TestPictures checks that tensors which are no pictures are refused, and strides that no
+// kernel can work with.
 func TestPictures(t *testing.T) {
 	for _, c := range []struct {
 		d    tensor.Desc

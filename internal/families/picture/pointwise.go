@@ -5,43 +5,50 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// maxStages is how many operations one launch of image/pointwise takes.
+// maxStages is the largest number of stages in one launch of image/pointwise.
 const maxStages = 6
 
-// Stage is the normal form of a pointwise operation, on components in 0..1:
-// v ↦ Scale·v + Offset, of the pixel's luma if Luma is set, clamped to 0..1 if Clamp is
-// set; or, if Step is set, v ≥ Threshold ? 1 : 0. Alpha stays as it is.
+// Stage is the normal form of a pointwise operation on colour components in 0..1. It
+// replaces each component v by Scale·v + Offset. Alpha does not change.
 type Stage struct {
-	Luma, Step, Clamp        bool
+	// Luma says that v is the luma of the pixel instead.
+	Luma bool
+	// Step says that the result is 1 if v is at least Threshold, and 0 otherwise. Scale and
+	// Offset are then ignored.
+	Step bool
+	// Clamp says that the result is clamped to 0..1.
+	Clamp                    bool
 	Scale, Offset, Threshold float64
 }
 
-// Pointwise is an operation that computes each pixel from itself, and that is a single
-// stage.
+// Pointwise describes an operation that computes each pixel from itself, and that is a
+// single stage. Its attributes have type A.
 type Pointwise[A spec.Call] struct {
 	Name, Doc, Source string
 	Aliases           []string
 	Defaults          A
-	// Check approves the attributes. Nil approves all.
+	// Check checks the attributes. Nil means that all are valid.
 	// Errors: ErrInvalidArgument.
 	Check func(a A) error
-	// Stage is the operation's normal form.
+	// Stage returns the normal form of the operation.
 	Stage func(a A) Stage
-	// Pixel computes the new colour in place, given as 1 or 3 components in 0..1.
+	// Pixel computes the new colour of a pixel in place. px has 1 or 3 components in 0..1.
 	Pixel func(a A, px []float64)
-	// Tolerance is how far a result of the dtype may be from Pixel.
+	// Tolerance returns how far a result of the dtype may be from that of Pixel.
 	Tolerance func(a A, d tensor.DType) spec.Tolerance
-	// Flops is the arithmetic of a pixel.
+	// Flops is the number of arithmetic operations for a pixel.
 	Flops int64
-	// Calls are attributes to try, the defaults first. Invalid must be refused.
+	// Calls are attributes to try, the defaults first. Invalid are attributes that must be
+	// refused.
 	Calls, Invalid []A
 }
 
-// stages holds how calls of the pointwise operations become stages. Declarations write
-// it, while packages are initialised.
+// stages says how calls of pointwise operations become stages. DefinePointwise writes it
+// while packages are initialised.
 var stages = map[*spec.Op]func(spec.Call) (Stage, bool){}
 
-// DefinePointwise declares a pointwise operation. A run of such calls can be fused.
+// DefinePointwise declares a pointwise operation. Several such calls can be fused into
+// one.
 func DefinePointwise[A spec.Call](p Pointwise[A]) *spec.Op {
 	op := Define(Filter[A]{
 		Name: p.Name, Aliases: p.Aliases, Doc: p.Doc, Source: p.Source, Defaults: p.Defaults,
@@ -69,7 +76,8 @@ func DefinePointwise[A spec.Call](p Pointwise[A]) *spec.Op {
 	return op
 }
 
-// StageOf is the stage of a resolved call, if its operation is one.
+// StageOf returns the stage of a resolved call, or false if its operation is not
+// pointwise.
 func StageOf(c spec.Call) (Stage, bool) {
 	if f := stages[c.Spec()]; f != nil {
 		return f(c)
@@ -77,7 +85,7 @@ func StageOf(c spec.Call) (Stage, bool) {
 	return Stage{}, false
 }
 
-// PointwiseKernels are the kernels that plans of stages launch.
+// PointwiseKernels lists the kernels that PlanStages launches.
 func PointwiseKernels() []spec.Kernel {
 	var list []spec.Kernel
 	for _, d := range dtypes {
@@ -91,6 +99,7 @@ func PointwiseKernels() []spec.Kernel {
 	return list
 }
 
+// pointwiseStage is a Stage in the push-constant block of pointwise.comp.
 type pointwiseStage struct {
 	Flags     uint32
 	Scale     float32
@@ -98,6 +107,7 @@ type pointwiseStage struct {
 	Threshold float32
 }
 
+// pointwiseParams is the push-constant block of pointwise.comp.
 type pointwiseParams struct {
 	Columns  uint32
 	SrcBase  uint32
@@ -109,6 +119,7 @@ type pointwiseParams struct {
 	Stage    [maxStages]pointwiseStage
 }
 
+// pointwiseByteParams is the push-constant block of pointwise_byte.comp.
 type pointwiseByteParams struct {
 	Columns  uint32
 	SrcBase  uint32

@@ -8,15 +8,16 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Flags of a stage in shaders/image/pointwise.comp.
+// These are the flags of a stage in shaders/image/pointwise.comp.
 const (
 	flagLuma  = 1
 	flagStep  = 2
 	flagClamp = 4
 )
 
-// reflow is the row length that contiguous images are cut into, in pixels: a
-// power of two, so that neither very long nor very many rows meet a limit.
+// reflow returns the length in pixels of the rows into which contiguous images are
+// divided. It is a power of two. Neither the length nor the number of rows then exceeds a
+// limit.
 func reflow(t *spec.Target, p layout) int {
 	n := 1 << 14
 	for n > 256 && int64(n)*p.pixelBytes() > room(t, t.TexelBuffers) {
@@ -25,7 +26,7 @@ func reflow(t *spec.Target, p layout) int {
 	return n
 }
 
-// PlanStages runs stages over a picture. No stages copy it.
+// PlanStages plans stages over a picture. Without stages, it plans a copy.
 // Errors: ErrStrides, *LimitError.
 func PlanStages(t *spec.Target, in, out tensor.Desc, stages []Stage) (*spec.Plan, error) {
 	src, dst, err := layouts(in, out)
@@ -42,18 +43,20 @@ func PlanStages(t *spec.Target, in, out tensor.Desc, stages []Stage) (*spec.Plan
 		}
 		plan.Steps = append(plan.Steps, steps...)
 		stages = stages[n:]
-		from, src = spec.Out(0), dst // what remains works in place
+		from, src = spec.Out(0), dst // The remaining stages work in place.
 	}
 	return plan, nil
 }
 
-// pointwiseSteps runs at most maxStages stages from one image to another.
+// pointwiseSteps returns the steps that apply at most maxStages stages to an image and
+// write to another.
 func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst layout, stages []Stage) ([]spec.Step, error) {
 	if src.w == 0 || src.h == 0 {
 		return nil, nil
 	}
 	var steps []spec.Step
-	// part plans columns [left, right) of all rows with one kind of kernel.
+	// part appends columns [left, right) of all rows from skip on, with one kind of
+	// kernel.
 	part := func(src, dst layout, skip, left, right int, texel bool) error {
 		if left >= right || src.h <= skip {
 			return nil
@@ -88,14 +91,15 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
 				}
 				if texel && src.dtype == tensor.U8 {
-					single(&step, p, stages)
+					useByteKernel(&step, p, stages)
 				}
 				steps = append(steps, step)
 				return nil
 			})
 		})
 	}
-	// all plans whole rows: the texel kernel as far as it goes, then the rest.
+	// all appends whole rows. Texel kernels handle whole packs, and the other kernel
+	// handles the rest.
 	all := func(src, dst layout, skip int) error {
 		whole := 0
 		if texelFits(t, 256, src, dst) && rowsFit(t, 0, src) && rowsFit(t, 0, dst) {
@@ -109,8 +113,8 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 	if !src.contiguous() || !dst.contiguous() {
 		return steps, all(src, dst, 0)
 	}
-	// Contiguous images are one long row, cut to a handy length; what is left
-	// of it is a last, shorter row.
+	// A contiguous image is one long row. It is divided into rows of equal length, and
+	// what is left is a last, shorter row.
 	n, row := src.h*src.w, reflow(t, src)
 	long := func(p layout) layout { p.h, p.w, p.pitch = n/row, row, row; return p }
 	if err := all(long(src), long(dst), 0); err != nil || n%row == 0 {
@@ -120,14 +124,14 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 	return steps, all(last(src), last(dst), n/row)
 }
 
-// single makes a step of image/pointwise one of a leaner kernel, if there is one
-// that can run the stages: image/pointwise_byte, on bytes.
-func single(step *spec.Step, chain pointwiseParams, stages []Stage) {
+// useByteKernel replaces the kernel of a step by image/pointwise_byte, which is faster,
+// if that kernel can apply the stages.
+func useByteKernel(step *spec.Step, chain pointwiseParams, stages []Stage) {
 	p := pointwiseByteParams{Columns: chain.Columns, SrcBase: chain.SrcBase, SrcPitch: chain.SrcPitch, DstBase: chain.DstBase, DstPitch: chain.DstPitch}
 	name := ""
 	switch s := chain.Stage[0]; {
 	case len(stages) == 0:
-		name = ".invert" // of no bits: a copy
+		name = ".invert" // Inverting no bits is a copy.
 	case len(stages) > 1:
 	case stages[0] == Stage{Scale: -1, Offset: 1}:
 		name, p.Invert = ".invert", 0xffffff
@@ -144,8 +148,8 @@ func single(step *spec.Step, chain pointwiseParams, stages []Stage) {
 	}
 }
 
-// stepBits encodes for the kernel that colours become 255 from a level on. No
-// level reaches one above 255.
+// stepBits encodes a level for the kernel: a colour of at least level becomes 255. Levels
+// above 255 are never reached.
 func stepBits(level float32) (low, either uint32) {
 	const each = 0x010101
 	switch least := uint32(math.Ceil(float64(min(max(level, 0), 256)))); {
@@ -157,11 +161,11 @@ func stepBits(level float32) (low, either uint32) {
 	return 0, 0
 }
 
-// encodeStages puts stages into the scale of the dtype.
+// encodeStages converts stages to the scale of the dtype.
 func encodeStages(d tensor.DType, stages []Stage) (out [maxStages]pointwiseStage) {
 	full, half := 1.0, 0.0
 	if d == tensor.U8 {
-		full, half = 255, 0.5 // the kernels round down
+		full, half = 255, 0.5 // The kernels round down.
 	}
 	for i, s := range stages {
 		e := &out[i]

@@ -2,10 +2,10 @@ package picture
 
 import "testing"
 
-// TestStepBits does in Go what image/pointwise_byte.step does with the bits of
-// each colour, at every threshold that parts two levels.
+// TestStepBits repeats in Go what image/pointwise_byte.step does with the bits of each
+// colour, for every threshold that separates two levels.
 func TestStepBits(t *testing.T) {
-	for half := -2; half <= 520; half++ { // thresholds of whole and half levels
+	for half := -2; half <= 520; half++ { // thresholds at levels and between them
 		threshold := float32(half) / 2
 		low, either := stepBits(threshold)
 		for level := range uint32(256) {

@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Full is the value that stands for 1 in an image's dtype.
+// Full returns the value that stands for 1 in pictures of a dtype.
 func Full(d tensor.DType) float64 {
 	if d == tensor.U8 {
 		return 255
@@ -14,7 +14,7 @@ func Full(d tensor.DType) float64 {
 	return 1
 }
 
-// Store sets a component given in 0..1. It rounds halves up in u8.
+// Store sets a component to v, which is in 0..1. For U8, it rounds halves up.
 func Store(out *tensor.Host, v float64, y, x, c int) {
 	if out.DType == tensor.U8 {
 		v = math.Floor(v*255 + 0.5)
@@ -22,13 +22,14 @@ func Store(out *tensor.Host, v float64, y, x, c int) {
 	out.Set(v, y, x, c)
 }
 
-// Hidden reports whether nothing remains of an alpha of 0..1 as it is stored.
+// Hidden reports whether a pixel with that alpha, in 0..1, is fully transparent once it
+// is stored in dtype d.
 func Hidden(d tensor.DType, alpha float64) bool {
 	return alpha <= 0 || d == tensor.U8 && alpha*255 < 0.5
 }
 
-// EachPixel sets every pixel of out to that of in after f has changed its
-// colour, given as 1 or 3 components in 0..1.
+// EachPixel copies every pixel of in to out and lets f change its colour. px has 1 or 3
+// components in 0..1.
 func EachPixel(in, out *tensor.Host, f func(px []float64)) {
 	colours := min(in.Shape[2], 3)
 	px := make([]float64, colours)
@@ -48,7 +49,7 @@ func EachPixel(in, out *tensor.Host, f func(px []float64)) {
 	}
 }
 
-// Luma is the BT.601 luma of 1 or 3 components.
+// Luma returns the BT.601 luma of a pixel with 1 or 3 components.
 func Luma(px []float64) float64 {
 	if len(px) == 1 {
 		return px[0]
@@ -56,9 +57,9 @@ func Luma(px []float64) float64 {
 	return 0.299*px[0] + 0.587*px[1] + 0.114*px[2]
 }
 
-// Clamp01 is the nearest number to v in 0..1.
+// Clamp01 returns the number in 0..1 that is nearest to v.
 func Clamp01(v float64) float64 { return min(max(v, 0), 1) }
 
-// ClampIndex is the nearest to i of n rows or columns: the edge repeats outside of a
-// picture.
+// ClampIndex returns the index in 0..n-1 that is nearest to i. The edge of a picture
+// repeats outside of it.
 func ClampIndex(i, n int) int { return min(max(i, 0), n-1) }

@@ -27,32 +27,34 @@ type StencilParams struct {
 	Stride   uint32
 }
 
-// Stencil is a filter that computes each pixel from the three by three pixels around it.
-// Its kernels are those of shaders/image/NAME.comp over lib/stencil.glsl: u8 and f32, each
-// plain and texel.
+// Stencil describes a filter that computes each pixel from the three by three pixels
+// around it. Its kernels are those of shaders/image/NAME.comp, which includes
+// lib/stencil.glsl: U8 and F32, each with and without texels.
 type Stencil[A spec.Call] struct {
 	Name, Doc, Source string
 	Aliases           []string
 	Defaults          A
-	// Check approves the attributes. Nil approves all.
+	// Check checks the attributes. Nil means that all are valid.
 	// Errors: ErrInvalidArgument.
 	Check func(a A) error
-	// Params makes the kernels' parameters of those that all stencils have. full is the
-	// value that stands for 1. Nil means that there are no others.
+	// Params returns the parameters of the kernels. p holds the parameters that all
+	// stencils share. full is the value that stands for 1. Nil means that there are no
+	// more.
 	Params func(a A, p StencilParams, full float64) any
-	// IgnoreAlpha, if set, reports whether a call filters colours without weighing them
-	// by alpha. The shader then has variants "alpha" that weigh. Nil means that none
-	// does.
+	// IgnoreAlpha reports whether a call filters colours without weighting them by alpha.
+	// If it is set, the shader has variants "alpha" that weight them. Nil means that no
+	// call weights them.
 	IgnoreAlpha func(a A) bool
-	// ForOpaque is that of spec.Definition: the call that ignores alpha.
+	// ForOpaque is that of spec.Definition. It returns the call that ignores alpha.
 	ForOpaque func(a A) A
 	// Reference computes the result in float64.
 	Reference func(a A, in, out *tensor.Host)
 	// Tolerance is that of spec.Definition.
 	Tolerance func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance
-	// Flops is the arithmetic of a pixel.
+	// Flops is the number of arithmetic operations for a pixel.
 	Flops int64
-	// Calls are attributes to try, the defaults first. Invalid must be refused.
+	// Calls are attributes to try, the defaults first. Invalid are attributes that must be
+	// refused.
 	Calls, Invalid []A
 }
 
@@ -80,8 +82,8 @@ func DefineStencil[A spec.Call](s Stencil[A]) *spec.Op {
 	})
 }
 
-// stencilKernels are the kernels of a three by three operation. Params is a value of
-// their parameters.
+// stencilKernels lists the kernels of a stencil. params is a value of the type of their
+// parameters. weighs says that there are kernels that weight by alpha.
 func stencilKernels(op string, params any, weighs bool) []spec.Kernel {
 	var list []spec.Kernel
 	phases := []string{""}
@@ -99,9 +101,9 @@ func stencilKernels(op string, params any, weighs bool) []spec.Kernel {
 	return list
 }
 
-// planStencil runs the three by three kernel op over an image, and where alpha is to
-// weigh the variants for that, which do nothing if the image is opaque; finish adds
-// the kernel's own parameters.
+// planStencil plans the kernel op over an image. If alpha is not ignored, it then plans
+// the kernels that weight by alpha, which do nothing if the image is opaque. finish adds
+// the parameters of op.
 func planStencil(t *spec.Target, op string, in, out tensor.Desc, ignoreAlpha bool, finish func(StencilParams) any) (*spec.Plan, error) {
 	src, dst, err := layouts(in, out)
 	if err != nil {
@@ -114,7 +116,7 @@ func planStencil(t *spec.Target, op string, in, out tensor.Desc, ignoreAlpha boo
 	plan.Scratch = []int64{flagBytes}
 	flags := spec.Bind{Buf: spec.Scratch(0)}
 	phase := ""
-	// part plans columns [left, right), in pixels, with one kind of kernel.
+	// part appends columns [left, right), in pixels, with one kind of kernel.
 	part := func(left, right int, texel bool) error {
 		if left >= right {
 			return nil
@@ -159,8 +161,8 @@ func planStencil(t *spec.Target, op string, in, out tensor.Desc, ignoreAlpha boo
 			pack := packOf(src.dtype, true)
 			whole = src.w / pack * pack
 			if whole < src.w {
-				// The last texel may end beyond the buffer, where it reads as
-				// nothing; so its neighbour is left to the kernel without texels.
+				// The last texel may end beyond the buffer, where it reads as zero. So the
+				// kernel without texels handles the pack before it too.
 				whole = max(0, whole-pack)
 			}
 			if err := part(0, whole, true); err != nil {

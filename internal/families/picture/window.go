@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// texelFits reports whether the texel variants can work on images: they need
-// rows that begin on a texel.
+// texelFits reports whether the texel kernels can work on the images. Their rows must
+// begin at a texel.
 func texelFits(t *spec.Target, local int, images ...layout) bool {
 	if !t.CPU || !t.TexelBuffers || int(t.MaxInvocations) < local {
 		return false
@@ -23,13 +23,13 @@ func texelFits(t *spec.Target, local int, images ...layout) bool {
 	return true
 }
 
-// kernel is the module that kernelName names.
+// kernel returns the module of the kernel that kernelName names.
 func kernel(op string, d tensor.DType, phase string, texel bool) *spv.Module {
 	return spirv.Kernel(kernelName(op, d, phase, texel))
 }
 
-// kernelName names the kernel of group image for a dtype, for instance
-// ("sharpen", u8, "", true) → "image/sharpen.u8.texel".
+// kernelName returns the name of a kernel of group image. For instance, ("sharpen", u8,
+// "", true) gives "image/sharpen.u8.texel".
 func kernelName(op string, d tensor.DType, phase string, texel bool) string {
 	name := "image/" + op + "." + d.String() + phase
 	if texel {
@@ -38,7 +38,7 @@ func kernelName(op string, d tensor.DType, phase string, texel bool) string {
 	return name
 }
 
-// packOf is how many pixels a pack has.
+// packOf returns the number of pixels in a pack.
 func packOf(d tensor.DType, texel bool) int {
 	if d == tensor.U8 && texel {
 		return 4
@@ -46,16 +46,16 @@ func packOf(d tensor.DType, texel bool) int {
 	return 1
 }
 
-// window is a part of a buffer bound to a kernel: rows [top, bottom) of an image.
+// window is the range of a buffer that holds rows [top, bottom) of an image.
 type window struct {
 	bind spec.Bind
-	// base is the index of row 0's first pack counted from the bound offset.
-	// It is negative where the window begins below row 0; shaders compute
-	// modulo 2³², so that base + row·pitch is right all the same.
+	// base is the index of the first pack of row 0, counted from the offset of the
+	// binding. It is negative if the range begins after row 0. Shaders compute modulo 2³²,
+	// so base + row·pitch is still right.
 	base uint32
 }
 
-// rowWindow binds rows [top, bottom) of p, which lies in ref.
+// rowWindow returns the window of rows [top, bottom) of image p, which is in buffer ref.
 func rowWindow(t *spec.Target, ref spec.Ref, p layout, top, bottom, pack int) window {
 	start := int64(top) * p.rowBytes()
 	end := int64(bottom-1)*p.rowBytes() + int64(p.w)*p.pixelBytes()
@@ -66,13 +66,14 @@ func rowWindow(t *spec.Target, ref spec.Ref, p layout, top, bottom, pack int) wi
 	}
 }
 
-// bandRows is the most rows of p that a binding can hold beside halo rows above
-// and below, at most most. It fails if not even one fits.
+// bandRows returns the largest number of rows of p, up to most, that a binding can hold
+// together with halo rows above and below.
+// Errors: *LimitError if not even one row fits.
 func bandRows(t *spec.Target, texel bool, p layout, halo, most int) (int, error) {
 	room := room(t, texel)
 	rows := room/p.rowBytes() - 2*int64(halo)
 	if int64(p.h) <= room/p.rowBytes() {
-		rows = int64(p.h) // it all fits: the halo is inside
+		rows = int64(p.h) // All rows fit, and the halo is among them.
 	}
 	if rows < 1 {
 		return 0, &errs.LimitError{Name: "MaxBinding", Want: (1 + 2*int64(halo)) * p.rowBytes(), Have: room}
@@ -80,19 +81,21 @@ func bandRows(t *spec.Target, texel bool, p layout, halo, most int) (int, error)
 	return int(min(rows, int64(most))), nil
 }
 
-// rowsFit reports whether a texel binding holds a row of the image with so many above
-// and below: they may be smaller than those of the other kernels.
+// rowsFit reports whether a texel binding holds a row of the image with halo rows above
+// and below. Texel bindings may be smaller than others.
 func rowsFit(t *spec.Target, halo int, p layout) bool {
 	_, err := bandRows(t, true, p, halo, 1)
 	return err == nil
 }
 
-// room is how many bytes of rows a window may span, whatever it is aligned to.
+// room returns the number of bytes that the rows of a window may span, wherever it is
+// aligned.
 func room(t *spec.Target, texel bool) int64 {
 	return planner.MaxSpan(t, texel) - 3*planner.WindowAlign(t)
 }
 
-// spans calls f for consecutive parts [from, to) of [0, n), each at most size.
+// spans divides [0, n) into consecutive parts [from, to) of at most size, and calls f
+// with each.
 func spans(n, size int, f func(from, to int) error) error {
 	for from := 0; from < n; from += size {
 		if err := f(from, min(from+size, n)); err != nil {
@@ -102,19 +105,20 @@ func spans(n, size int, f func(from, to int) error) error {
 	return nil
 }
 
+// groups returns the number of workgroups for n items if each handles per of them.
 func groups(n, per int) uint32 { return uint32(planner.CeilDiv(n, per)) }
 
-// Filters weigh colours by alpha in kernels that run after those for opaque images,
-// and do nothing unless these have set the first of a few flags: only the device
-// knows whether an image is opaque.
+// Some filters weight colours by alpha. The kernels for that run after those for opaque
+// images. They do nothing unless the first kernels have set the first of some flags,
+// because only the device knows whether an image is opaque.
 const (
 	flagBytes  = 16
 	clearFlags = "image/clear_flags.u32"
 )
 
-// fewGroups is how many workgroups do the work of so many tiles, with so many steps
-// of a loop each. That work is mostly none: even a group that finds nothing to do
-// costs some microseconds on a CPU driver.
+// fewGroups returns how many workgroups handle tiles tiles, where each tile takes steps
+// loop iterations. Often there is nothing to do, and even a group that finds nothing to
+// do costs some microseconds on a CPU driver.
 func fewGroups(t *spec.Target, tiles, steps int) uint32 {
 	few := 4096
 	if t.CPU {
