@@ -116,39 +116,12 @@ func Define[A Call](d Definition[A]) *Op {
 		}
 	}
 	if d.PlanAt != nil {
-		op.PlanAt = func(c Call, t *Target, in, out []Place) (*Plan, error) {
-			a, err := attrs(c)
-			if err != nil {
-				return nil, err
-			}
-			if t == nil {
-				return nil, named(fmt.Errorf("%w: no target to plan for", errs.ErrInvalidArgument))
-			}
-			p, err := d.PlanAt(a, t, in, out)
-			return p, named(err)
-		}
+		op.PlanAt = planOf(attrs, named, d.PlanAt)
 		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
-			return op.PlanAt(c, t, placesOf(in), placesOf(out))
+			return op.PlanAt(c, t, PlacesOf(in), PlacesOf(out))
 		}
 	} else if d.Plan != nil {
-		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
-			a, err := attrs(c)
-			if err != nil {
-				return nil, err
-			}
-			if t == nil {
-				return nil, named(fmt.Errorf("%w: no target to plan for", errs.ErrInvalidArgument))
-			}
-			p, err := d.Plan(a, t, in, out)
-			if err != nil || p == nil {
-				return nil, named(err)
-			}
-			for i := range p.Checks {
-				unnamed := p.Checks[i].Error
-				p.Checks[i].Error = func(words [4]uint32) error { return named(unnamed(words)) }
-			}
-			return p, nil
-		}
+		op.Plan = planOf(attrs, named, d.Plan)
 	}
 	if d.Strategies != nil {
 		op.Strategies = func(c Call, t *Target, in, out []tensor.Desc) []string {
@@ -223,13 +196,32 @@ func Define[A Call](d Definition[A]) *Op {
 	return op
 }
 
-// placesOf is where tensors lie that begin where the device can bind them.
-func placesOf(ds []tensor.Desc) []Place {
-	places := make([]Place, len(ds))
-	for i, d := range ds {
-		places[i].Desc = d
+// planOf is a plan function of any Call, for operands that are Descs or Places. It adds
+// the operation's name to errors, and to those of device checks. It leaves the plan that
+// it gets as it is: plan may return the same one again.
+func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error, plan func(a A, t *Target, in, out []O) (*Plan, error)) func(c Call, t *Target, in, out []O) (*Plan, error) {
+	return func(c Call, t *Target, in, out []O) (*Plan, error) {
+		a, err := attrs(c)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			return nil, named(fmt.Errorf("%w: no target to plan for", errs.ErrInvalidArgument))
+		}
+		p, err := plan(a, t, in, out)
+		if err != nil {
+			return nil, named(err)
+		}
+		if p == nil || len(p.Checks) == 0 {
+			return p, nil
+		}
+		own := *p
+		own.Checks = slices.Clone(p.Checks)
+		for i, check := range p.Checks {
+			own.Checks[i].Error = func(words [4]uint32) error { return named(check.Error(words)) }
+		}
+		return &own, nil
 	}
-	return places
 }
 
 // lastID counts the operations declared.

@@ -8,29 +8,50 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// named is a call whose plan has device checks.
-type named struct{}
+// checked is a call whose plan has device checks, the same plan each time.
+type checked struct{ op *Op }
 
-func (named) Spec() *Op { return namedOp }
+func (c checked) Spec() *Op { return c.op }
 
-var namedOp = Define(Definition[named]{
-	Name: "test_named",
-	Plan: func(named, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) {
-		found := func([4]uint32) error { return errs.ErrInvalidArgument }
-		return &Plan{Checks: []DeviceCheck{{Error: found}, {Error: found}}}, nil
-	},
-})
-
-// What a device check reports names its operation, as the errors of Plan do.
+// What a device check reports names its operation once, as the errors of Plan and PlanAt
+// do, and however often a plan is asked for.
 func TestDefineNamesDeviceChecks(t *testing.T) {
-	plan, err := namedOp.Plan(named{}, &Target{}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
+	found := func([4]uint32) error { return errs.ErrInvalidArgument }
+	kept := &Plan{Checks: []DeviceCheck{{Error: found}, {Error: found}}}
+	for name, d := range map[string]Definition[checked]{
+		"Plan":   {Plan: func(checked, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return kept, nil }},
+		"PlanAt": {PlanAt: func(checked, *Target, []Place, []Place) (*Plan, error) { return kept, nil }},
+	} {
+		d.Name = "test_checked"
+		op := Define(d)
+		for range 2 {
+			plan, err := op.Plan(checked{op}, &Target{}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, check := range plan.Checks {
+				err, want := check.Error([4]uint32{1}), "spec: test_checked: "+errs.ErrInvalidArgument.Error()
+				if err.Error() != want || !errors.Is(err, errs.ErrInvalidArgument) {
+					t.Errorf("%s: check %d: %q, want %q", name, i, err, want)
+				}
+			}
+		}
 	}
-	for i, check := range plan.Checks {
-		err, want := check.Error([4]uint32{1}), "spec: test_named: "+errs.ErrInvalidArgument.Error()
-		if err.Error() != want || !errors.Is(err, errs.ErrInvalidArgument) {
-			t.Errorf("check %d: %q, want %q", i, err, want)
+}
+
+// Errors of Plan and PlanAt name the operation in the same way.
+func TestDefineNamesPlanErrors(t *testing.T) {
+	for name, d := range map[string]Definition[checked]{
+		"Plan":   {Plan: func(checked, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return nil, ErrStrides }},
+		"PlanAt": {PlanAt: func(checked, *Target, []Place, []Place) (*Plan, error) { return nil, ErrStrides }},
+	} {
+		d.Name = "test_checked"
+		op := Define(d)
+		if plan, err := op.Plan(checked{op}, &Target{}, nil, nil); plan != nil || !errors.Is(err, ErrStrides) || err.Error() != "spec: test_checked: "+ErrStrides.Error() {
+			t.Errorf("%s: plan %v, error %v", name, plan, err)
+		}
+		if plan, err := op.Plan(checked{op}, nil, nil, nil); plan != nil || !errors.Is(err, errs.ErrInvalidArgument) {
+			t.Errorf("%s without a target: plan %v, error %v", name, plan, err)
 		}
 	}
 }

@@ -182,3 +182,12 @@ type Place struct {
 	// Bind count from that offset.
 	Misalignment int64
 }
+
+// PlacesOf is where tensors lie that begin where the device can bind them.
+func PlacesOf(ds []tensor.Desc) []Place {
+	places := make([]Place, len(ds))
+	for i, d := range ds {
+		places[i].Desc = d
+	}
+	return places
+}

@@ -216,7 +216,7 @@ func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate 
 	var list []*candidate
 	var plans []*spec.Plan
 	op := call.Spec()
-	ins, outs := aligned(in), aligned(out)
+	ins, outs := spec.PlacesOf(in), spec.PlacesOf(out)
 	for i, strategy := range op.Strategies(call, &r.target, in, out) {
 		t := r.target
 		t.Strategy = strategy
@@ -237,15 +237,6 @@ func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate 
 		plans, list = append(plans, plan), append(list, &candidate{Timing: Timing{Strategy: strategy}, call: c})
 	}
 	return list
-}
-
-// aligned is the places of tensors at the start of buffers.
-func aligned(ds []tensor.Desc) []Place {
-	places := make([]Place, len(ds))
-	for i, d := range ds {
-		places[i].Desc = d
-	}
-	return places
 }
 
 // benchmark runs the candidates on buffers of its own, full of zeros. It returns nil

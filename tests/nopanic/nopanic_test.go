@@ -70,7 +70,7 @@ var functions = map[string]map[string]any{
 	"spec": {
 		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
-		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
+		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "PlacesOf": spec.PlacesOf, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
 		"ParseOp": spec.ParseOp, "Resolve": spec.Resolve, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,
 		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],
 	},
