@@ -35,7 +35,7 @@ func TestDefaultsInGoAndText(t *testing.T) {
 	for _, op := range spec.All() {
 		t.Run(op.Name, func(t *testing.T) {
 			target := spec.Target{MaxBinding: 1 << 27, OffsetAlign: 16, TexelAlign: 16, MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 256, MaxSharedBytes: 1 << 14, MaxParamBytes: 128, MaxBindings: 8, F16: true, F64: true, I64: true}
-			in := op.Cases.Typical(op.Cases.DTypes[0])
+			in := op.TypicalInputs(op.Cases.DTypes[0])
 			plan := func(c spec.Call) (*spec.Plan, []tensor.Desc) {
 				t.Helper()
 				out, err := op.Shape(c, in)

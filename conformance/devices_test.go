@@ -225,7 +225,7 @@ func TestDeclarations(t *testing.T) {
 			written(t, op)
 		}
 		for _, d := range op.Cases.DTypes {
-			if tol := op.Tolerance(op.Defaults, d, op.Cases.Typical(d)); tol.Why == "" {
+			if tol := op.Tolerance(op.Defaults, d, op.TypicalInputs(d)); tol.Why == "" {
 				t.Errorf("%s %v: tolerance %+v has no reason", op.Name, d, tol)
 			}
 		}

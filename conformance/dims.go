@@ -161,7 +161,7 @@ func ranks(op *spec.Op, c spec.Call, d tensor.DType) []combo {
 		values[i] = awkward(dim)
 	}
 	dims := at(op.Cases.Dims, values, 5)
-	in := op.Cases.Inputs(d, dims)
+	in := op.Cases.InputsFor(op.Defaults, d, dims)
 	if len(in) == 0 || slices.ContainsFunc(in, func(t tensor.Desc) bool { return !slices.Equal(t.Shape, in[0].Shape) }) {
 		return nil
 	}
@@ -288,7 +288,7 @@ func corners(dims []spec.Dim, values [][]int) [][]int {
 func bigger(op *spec.Op, d tensor.DType, dims []spec.Dim, values [][]int) []int {
 	for _, n := range []int{7, 11, 17, 23, 31, 43, 67, 97, 131, 193, 257, 331, 373, 461, 521, 661, 1031, 1459, 2053, 65537, 200003, 400009, 800011, 1600033} {
 		v := at(dims, values, n)
-		in := op.Cases.Inputs(d, v)
+		in := op.Cases.InputsFor(op.Defaults, d, v)
 		if len(in) > 0 && in[0].Bytes() > 3<<19 {
 			return v
 		}

@@ -63,7 +63,7 @@ func TestCombine(t *testing.T) {
 	}
 	big := int64(0)
 	for _, k := range ks {
-		big = max(big, op.Cases.Inputs(tensor.F32, k.dims)[0].Bytes())
+		big = max(big, op.Cases.InputsFor(op.Defaults, tensor.F32, k.dims)[0].Bytes())
 	}
 	if big <= 1<<20 {
 		t.Errorf("the largest case has %d bytes; forced limits of 1 MiB split nothing", big)

@@ -125,7 +125,7 @@ func undeclared(p *prepared) (err error) {
 		if slices.Contains(p.op.Cases.DTypes, d) || len(p.in) == 0 {
 			continue
 		}
-		in := p.op.Cases.Inputs(d, p.dims)
+		in := p.op.Cases.InputsFor(p.op.Defaults, d, p.dims)
 		follows := false // does any input have the dtype of the case?
 		for i, t := range in {
 			follows = follows || i < len(p.in) && t.DType == d && p.in[i].DType == p.dtype

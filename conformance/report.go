@@ -65,7 +65,7 @@ func newReport(info *gpu.Info, opts Options) *Report {
 		spent: map[string]time.Duration{}, flips: map[string]*[2]int{}, limit: map[string]float64{}}
 	for _, op := range opts.Ops {
 		for _, d := range op.Cases.DTypes {
-			r.limit[op.Name+"/"+d.String()] = op.Tolerance(op.Defaults, d, op.Cases.Typical(d)).Flips
+			r.limit[op.Name+"/"+d.String()] = op.Tolerance(op.Defaults, d, op.TypicalInputs(d)).Flips
 		}
 	}
 	return r

@@ -65,7 +65,7 @@ func newLookup() *spec.Op {
 	op.Tolerance = func(spec.Call, tensor.DType, []tensor.Desc) spec.Tolerance { return spec.Tolerance{Why: "exact"} }
 	op.Cases = spec.Cases{
 		DTypes: []tensor.DType{tensor.F32}, Calls: []spec.Call{op.Defaults}, Dims: []spec.Dim{{Name: "n"}}, Sizes: [][]int{{100_000}},
-		Inputs: func(_ tensor.DType, dims []int) []tensor.Desc {
+		Inputs: func(_ spec.Call, _ tensor.DType, dims []int) []tensor.Desc {
 			return []tensor.Desc{tensor.Contiguous(tensor.I32, dims...)}
 		},
 		Range: func(spec.Call, int, []tensor.Desc) (low, high float64) { return 0, 9 },
@@ -226,7 +226,7 @@ func newPair() *spec.Op {
 	op.Cases = spec.Cases{
 		DTypes: []tensor.DType{tensor.F32}, Calls: []spec.Call{op.Defaults},
 		Dims: []spec.Dim{{Name: "n"}, {Name: "inputs", Only: []int{2, 3}}}, Low: -1, High: 1, Specials: true,
-		Inputs: func(d tensor.DType, dims []int) []tensor.Desc {
+		Inputs: func(_ spec.Call, d tensor.DType, dims []int) []tensor.Desc {
 			var in []tensor.Desc
 			for range dims[1] {
 				in = append(in, tensor.Contiguous(d, dims[0]))

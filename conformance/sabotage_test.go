@@ -111,8 +111,10 @@ func newVictim() *spec.Op {
 		DTypes: []tensor.DType{tensor.F32, tensor.U8},
 		Calls:  []spec.Call{op.Defaults},
 		Dims:   []spec.Dim{{Name: "H"}, {Name: "W", Tiles: []int{16}}},
-		Inputs: func(d tensor.DType, dims []int) []tensor.Desc { return []tensor.Desc{tensor.Contiguous(d, dims...)} },
-		Low:    -0.25, High: 1, Specials: true,
+		Inputs: func(_ spec.Call, d tensor.DType, dims []int) []tensor.Desc {
+			return []tensor.Desc{tensor.Contiguous(d, dims...)}
+		},
+		Low: -0.25, High: 1, Specials: true,
 		Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 3)}, {tensor.Contiguous(tensor.I64, 3, 3)}},
 		Invalid: []spec.Call{victim{op: op, Bad: true}},
 	}

@@ -52,30 +52,27 @@ func (op *Op) MayOverwrite(out, in int) bool {
 	return out < len(op.Out) && slices.Contains(op.Out[out].InPlace, in)
 }
 
-// Typical returns inputs with 64 in each free dimension. Pages that describe an operation
-// in general use them.
-func (c *Cases) Typical(d tensor.DType) []tensor.Desc {
-	if c == nil || c.Inputs == nil {
+// TypicalInputs returns inputs of the default call with 64 in each free dimension. Pages
+// that describe an operation in general use them.
+func (op *Op) TypicalInputs(d tensor.DType) []tensor.Desc {
+	if op == nil {
 		return nil
 	}
-	dims := make([]int, len(c.Dims))
-	for i, dim := range c.Dims {
+	dims := make([]int, len(op.Cases.Dims))
+	for i, dim := range op.Cases.Dims {
 		if dims[i] = 64; len(dim.Only) > 0 {
 			dims[i] = dim.Only[0]
 		}
 	}
-	return c.Inputs(d, dims)
+	return op.Cases.InputsFor(op.Defaults, d, dims)
 }
 
-// InputsFor calls InputsOf if it is set, and else Inputs.
-func (c *Cases) InputsFor(call Call, d tensor.DType, dims []int) []tensor.Desc {
-	if c == nil || c.InputsOf == nil && c.Inputs == nil {
+// InputsFor is Inputs for a call, or nil if there are no Inputs.
+func (c *CasesOf[A]) InputsFor(call A, d tensor.DType, dims []int) []tensor.Desc {
+	if c == nil || c.Inputs == nil {
 		return nil
 	}
-	if c.InputsOf != nil {
-		return c.InputsOf(call, d, dims)
-	}
-	return c.Inputs(d, dims)
+	return c.Inputs(call, d, dims)
 }
 
 // TakesInput reports whether plans can work with the strides of a tensor as input i.

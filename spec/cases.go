@@ -4,24 +4,25 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Cases says what a conformance suite should try.
-type Cases struct {
+// Cases is what a conformance suite should try of an operation, whatever the type of its
+// attributes.
+type Cases = CasesOf[Call]
+
+// CasesOf is what a conformance suite should try of an operation with attributes A.
+type CasesOf[A Call] struct {
 	// DTypes are those to try, the one most used first.
 	DTypes []tensor.DType
 	// Calls are attribute settings, the defaults first.
-	Calls []Call
+	Calls []A
 	// Dims are the free dimensions. The suite combines awkward values of each
 	// (0, 1, primes, around every Tile).
 	Dims []Dim
 	// Sizes are further values of Dims to try once each, such as those at which
 	// a kernel's loop would exceed what an invocation may run.
 	Sizes [][]int
-	// Inputs builds the inputs of the default call for values of Dims, or gives nil
-	// where there is no such case.
-	Inputs func(d tensor.DType, dims []int) []tensor.Desc
-	// InputsOf, if set, is Inputs for calls other than the default one, where
-	// attributes change the shapes.
-	InputsOf func(c Call, d tensor.DType, dims []int) []tensor.Desc
+	// Inputs builds the inputs of a call for values of Dims, or gives nil where there
+	// is no such case.
+	Inputs func(a A, d tensor.DType, dims []int) []tensor.Desc
 	// Bench returns calls of everyday use for inputs of the dtype, small ones
 	// first: three sizes at least, of some 64 KiB, 2 MiB and 16 MiB an operand.
 	Bench func(d tensor.DType) []BenchCase
@@ -30,12 +31,12 @@ type Cases struct {
 	Low, High float64
 	// Range, if set, bounds the values of input i instead, both ends included:
 	// indices lie within what they index, second moments are not negative.
-	Range func(c Call, i int, in []tensor.Desc) (low, high float64)
+	Range func(a A, i int, in []tensor.Desc) (low, high float64)
 	// Specials says that NaN and infinities in the inputs must come out as
 	// IEEE 754 has it in Reference. The suite then tries such inputs.
 	Specials bool
 	// Invalid are calls that must be refused with ErrInvalidArgument.
-	Invalid []Call
+	Invalid []A
 	// Refused are inputs that must be refused with ErrInvalidArgument or
 	// ErrUnsupported, for the default call.
 	Refused [][]tensor.Desc
@@ -45,27 +46,8 @@ type Cases struct {
 	Faults func(d tensor.DType) [][]*tensor.Host
 }
 
-// CasesOf is Cases of an operation with attributes A, for Definition. The fields mean
-// the same.
-type CasesOf[A Call] struct {
-	DTypes []tensor.DType
-	Calls  []A
-	Dims   []Dim
-	Sizes  [][]int
-	// Inputs builds the inputs of a call for values of Dims, or gives nil where there
-	// is no such case.
-	Inputs    func(a A, d tensor.DType, dims []int) []tensor.Desc
-	Bench     func(d tensor.DType) []BenchCase
-	Low, High float64
-	Range     func(a A, i int, in []tensor.Desc) (low, high float64)
-	Specials  bool
-	Invalid   []A
-	Refused   [][]tensor.Desc
-	Faults    func(d tensor.DType) [][]*tensor.Host
-}
-
-// erase returns the cases of any Call.
-func (c CasesOf[A]) erase(defaults A) Cases {
+// erase returns the cases of any Call. There are no inputs for calls of another type.
+func (c CasesOf[A]) erase() Cases {
 	e := Cases{
 		DTypes: c.DTypes, Dims: c.Dims, Sizes: c.Sizes, Bench: c.Bench, Low: c.Low, High: c.High,
 		Specials: c.Specials, Refused: c.Refused, Faults: c.Faults,
@@ -78,8 +60,7 @@ func (c CasesOf[A]) erase(defaults A) Cases {
 	}
 	// The suite resolves its calls, so that they are of the type A.
 	if c.Inputs != nil {
-		e.Inputs = func(d tensor.DType, dims []int) []tensor.Desc { return c.Inputs(defaults, d, dims) }
-		e.InputsOf = func(call Call, d tensor.DType, dims []int) []tensor.Desc {
+		e.Inputs = func(call Call, d tensor.DType, dims []int) []tensor.Desc {
 			if a, ok := call.(A); ok {
 				return c.Inputs(a, d, dims)
 			}

@@ -67,7 +67,8 @@ type Definition[A Call] struct {
 	// Scalar is the function of an elementwise operation, in float64: of an element of
 	// each input.
 	Scalar func(a A, x []float64) float64
-	Cases  CasesOf[A]
+	// Cases are what a conformance suite tries.
+	Cases CasesOf[A]
 }
 
 // Define declares an operation. It is not offered by name before Register.
@@ -79,7 +80,7 @@ func Define[A Call](d Definition[A]) *Op {
 	op := &Op{
 		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
 		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
-		Defaults: d.Defaults, Cases: d.Cases.erase(d.Defaults),
+		Defaults: d.Defaults, Cases: d.Cases.erase(),
 	}
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())

@@ -69,41 +69,22 @@ type Op struct {
 	// offered by name.
 	Internal bool
 
-	// Shape checks attributes and inputs, and returns what the outputs are.
-	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).
-	Shape func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
-	// Plan turns a checked call into launches for a target.
-	Plan func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
-	// PlanAt, if set, is Plan for operands that begin anywhere. Operands of other
-	// operations are copied to where the device can bind them.
-	PlanAt func(c Call, t *Target, in, out []Place) (*Plan, error)
-	// Strategies, if set, names the ways in which Plan can carry out a call on a
-	// target, for Target.Strategy. The first is the one that Plan takes unasked;
-	// fewer than two mean that there is no choice. The results of all of them
-	// keep Tolerance, and differ in nothing but rounding.
+	// The functions are those of Definition, which says what each does, for any call of
+	// the operation. A function that the Definition lacks is nil, with two exceptions:
+	// Plan is there if PlanAt is, and Reference if Scalar is.
+	Shape      func(c Call, in []tensor.Desc) ([]tensor.Desc, error)
+	Plan       func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error)
+	PlanAt     func(c Call, t *Target, in, out []Place) (*Plan, error)
 	Strategies func(c Call, t *Target, in, out []tensor.Desc) []string
-	// SizeClass goes with Strategies: the numbers that decide which strategy is best,
-	// such as sizes. Calls whose numbers are alike up to a factor of two, and whose
-	// inputs are of the same dtypes, share the choice.
-	SizeClass func(c Call, in []tensor.Desc) []int
-	// Reference computes the outputs in float64, sharing no code with Plan.
-	// The outputs arrive allocated.
-	Reference func(c Call, in, out []*tensor.Host)
-	// Tolerance is how far an output of the dtype may be from Reference for
-	// such inputs.
-	Tolerance func(c Call, d tensor.DType, in []tensor.Desc) Tolerance
-	// Cost is the useful work of a call, for rooflines.
-	Cost func(c Call, in []tensor.Desc) Cost
-	// Halo is how many pixels around a pixel its result depends on. Nil means 0.
-	Halo func(c Call) int
-	// ForOpaque returns a call that makes of an opaque 8-bit picture what c makes of it,
-	// to the bit, with fewer kernels; its result is opaque too. It reports false for
-	// what is no call. Nil means that an opaque picture may become transparent.
+	SizeClass  func(c Call, in []tensor.Desc) []int
+	Reference  func(c Call, in, out []*tensor.Host)
+	Tolerance  func(c Call, d tensor.DType, in []tensor.Desc) Tolerance
+	Cost       func(c Call, in []tensor.Desc) Cost
+	Halo       func(c Call) int
+	Scalar     func(c Call, x []float64) float64
+	// ForOpaque reports false for what is no call of the operation.
 	ForOpaque func(c Call) (Call, bool)
-	// Scalar is the function of an elementwise operation in float64: of an element of
-	// each input. Nil means that the operation is none of one function.
-	Scalar func(c Call, x []float64) float64
-	Cases  Cases
+	Cases     Cases
 
 	id  uint64     // of its own, even if another operation has the same name
 	key *keyLayout // how calls become keys; nil if Define did not make the operation

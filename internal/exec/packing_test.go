@@ -112,7 +112,7 @@ func TestViews(t *testing.T) {
 				}
 			}
 			call := c.Calls[0]
-			in := c.Inputs(d, dims)
+			in := c.Inputs(op.Defaults, d, dims)
 			want, err := op.Shape(call, in)
 			if in == nil || err != nil {
 				continue // no such case

@@ -279,7 +279,7 @@ func TestEveryVariantPlans(t *testing.T) {
 				continue
 			}
 			call := op.Cases.Calls[0]
-			in := op.Cases.Typical(op.Cases.DTypes[0])
+			in := op.TypicalInputs(op.Cases.DTypes[0])
 			out, err := op.Shape(call, in)
 			if err != nil {
 				t.Fatal(err)

@@ -176,7 +176,7 @@ func tolerances(b *bytes.Buffer, op *spec.Op) {
 	var lines, laws []string
 	types := map[string][]string{}
 	for _, d := range op.Cases.DTypes {
-		in := op.Cases.Typical(d)
+		in := op.TypicalInputs(d)
 		tol := op.Tolerance(op.Defaults, d, in)
 		text := tolerance(tol, in)
 		for _, l := range growth(tol) {
