@@ -193,6 +193,9 @@ func CheckParams(m *spv.Module, params any) error {
 	}
 	members := l.members
 	for i := range max(len(members), len(m.Params)) {
+		if i < len(members) && i < len(m.Params) && sameMember(members[i], m.Params[i]) {
+			continue
+		}
 		goSays, shaderSays := "nothing", "nothing"
 		if i < len(members) {
 			g := members[i]
@@ -202,9 +205,7 @@ func CheckParams(m *spv.Module, params any) error {
 			s := m.Params[i]
 			shaderSays = fmt.Sprintf("%s %s at %d", s.Name, s.Type, s.Offset)
 		}
-		if i >= len(members) || i >= len(m.Params) || !sameMember(members[i], m.Params[i]) {
-			return fmt.Errorf("spec: %w: %s: params field %d: Go has %s, shader has %s", errs.ErrABIMismatch, m.Name, i, goSays, shaderSays)
-		}
+		return fmt.Errorf("spec: %w: %s: params field %d: Go has %s, shader has %s", errs.ErrABIMismatch, m.Name, i, goSays, shaderSays)
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package exec
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
-	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -94,7 +94,7 @@ func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
 		if err := o.Desc.Check(); err != nil {
 			return fmt.Errorf("exec: %s: output %s: %w", op.Name, outputName(op, i), err)
 		}
-		if o.Desc.DType != want[i].DType || !equal(o.Desc.Shape, want[i].Shape) {
+		if o.Desc.DType != want[i].DType || !slices.Equal(o.Desc.Shape, want[i].Shape) {
 			return fmt.Errorf("exec: %s: %w: output %s (got %v, want %v)", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc, want[i])
 		}
 	}
@@ -127,11 +127,12 @@ func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled
 	c := &Compiled{name: name, Checks: plan.Checks, in: clonePlaces(in), out: clonePlaces(out), align: r.align}
 	share, sizes := shareScratch(plan)
 	c.Scratch = sizes
+	checked := map[kernelParams]bool{}
 	for i, s := range plan.Steps {
-		m, err := kernel(s)
-		if err != nil {
+		if err := checkKernel(s, checked); err != nil {
 			return nil, err
 		}
+		m := s.Module
 		params, err := spec.Encode(s.Params)
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s: %w", i, m.Name, err)
@@ -178,16 +179,14 @@ func (c *Compiled) bytes(plan *spec.Plan, ref spec.Ref) (int64, error) {
 }
 
 // shareScratch gives scratch buffers of a plan that no step needs at the same time one
-// buffer: it returns which of the sizes each has. Buffers of the same size are taken
-// first, so that later calls find them.
+// buffer: it returns which of the sizes each has. Of the buffers that are free, the one
+// of the nearest size is taken.
 func shareScratch(plan *spec.Plan) (share []int, sizes []int64) {
 	share = make([]int, len(plan.Scratch))
 	var free []int // the last step that needs each of sizes
 	for i, l := range plan.Lifetimes() {
-		share[i] = -1
 		if l.Last < 0 {
-			share[i] = 0 // no step binds it
-			continue
+			continue // no step binds it
 		}
 		best := -1
 		for k := range sizes {
@@ -219,18 +218,10 @@ func overlapsItself(d tensor.Desc) bool {
 func clonePlaces(places []Place) []Place {
 	out := make([]Place, len(places))
 	for i, p := range places {
-		p.Desc.Shape, p.Desc.Strides = clone(p.Desc.Shape), clone(p.Desc.Strides)
+		p.Desc.Shape, p.Desc.Strides = slices.Clone(p.Desc.Shape), slices.Clone(p.Desc.Strides)
 		out[i] = p
 	}
 	return out
-}
-
-// clone is slices.Clone that keeps a slice of no elements apart from nil.
-func clone(s []int) []int {
-	if s == nil {
-		return nil
-	}
-	return append(make([]int, 0, len(s)), s...)
 }
 
 func descs(places []Place) []tensor.Desc {
@@ -241,22 +232,24 @@ func descs(places []Place) []tensor.Desc {
 	return d
 }
 
-var compared sync.Map // *spv.Module → true, once its params struct was compared
+// kernelParams is a kernel and the type of the params struct that a step has for it.
+type kernelParams struct {
+	module *spv.Module
+	params reflect.Type
+}
 
-// kernel finds the shader of a step, and compares its parameters with the Go
-// struct the first time.
-func kernel(s spec.Step) (*spv.Module, error) {
-	m := s.Module
-	if m == nil || len(m.Code) == 0 {
-		return nil, fmt.Errorf("%w: no kernel %q", errs.ErrInvalidShader, s.Name())
+// checkKernel returns an error if a step has no kernel, or if its params struct is not the
+// kernel's. Pairs in checked are known to be right.
+func checkKernel(s spec.Step, checked map[kernelParams]bool) error {
+	if s.Module == nil || len(s.Module.Code) == 0 {
+		return fmt.Errorf("%w: no kernel %q", errs.ErrInvalidShader, s.Name())
 	}
-	if _, ok := compared.Load(m); !ok {
-		if err := spec.CheckParams(m, s.Params); err != nil {
-			return nil, err
-		}
-		compared.Store(m, true)
+	pair := kernelParams{s.Module, reflect.TypeOf(s.Params)}
+	if checked[pair] {
+		return nil
 	}
-	return m, nil
+	checked[pair] = true
+	return spec.CheckParams(s.Module, s.Params)
 }
 
 // Modules lists the shaders that the call launches, each once.
@@ -372,7 +365,7 @@ func placeOf(o Operand, align int64) Place {
 }
 
 func samePlace(a, b Place) bool {
-	return a.Misalignment == b.Misalignment && a.Desc.DType == b.Desc.DType && equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
+	return a.Misalignment == b.Misalignment && a.Desc.DType == b.Desc.DType && slices.Equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
 }
 
 // sameStrides compares the strides of tensors of one shape, without memory of its own
@@ -381,19 +374,7 @@ func sameStrides(a, b tensor.Desc) bool {
 	if a.Strides == nil && b.Strides == nil {
 		return true
 	}
-	return equal(a.ElementStrides(), b.ElementStrides())
-}
-
-func equal(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(a.ElementStrides(), b.ElementStrides())
 }
 
 // nested reports whether each stride is more than what the smaller ones reach.

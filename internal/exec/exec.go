@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -215,7 +216,7 @@ func (r *Runner) run(ctx context.Context, call spec.Call, in, out []Operand, tag
 func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, out []Operand) (*Compiled, error) {
 	var ok bool
 	if l.key, ok = appendKey(l.key[:0], call, in, out, r.align); ok {
-		if c := r.cache.find(l.key, r.tuner.db.Version()); c != nil && checkOffsets(in) && checkOffsets(out) {
+		if c := r.cache.find(l.key, r.tuner.db.Version()); c != nil && atElements(in) && atElements(out) {
 			return c, nil
 		}
 	}
@@ -223,10 +224,8 @@ func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, ou
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range [][]Operand{out, in} {
-		if !checkOffsets(list) {
-			return nil, fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
-		}
+	if err := checkOffsets(call, in, out); err != nil {
+		return nil, err
 	}
 	c, err := r.compile(call, r.places(in), r.places(out), r.choose(ctx))
 	if err != nil {
@@ -283,10 +282,8 @@ func (r *Runner) Plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range [][]Operand{out, in} {
-		if !checkOffsets(list) {
-			return nil, fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
-		}
+	if err := checkOffsets(call, in, out); err != nil {
+		return nil, err
 	}
 	if err := r.checkPlaces(call, r.places(in), r.places(out)); err != nil {
 		return nil, err
@@ -301,8 +298,16 @@ func (r *Runner) Plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	return plan, nil
 }
 
-// checkOffsets reports whether all operands begin at an element.
-func checkOffsets(operands []Operand) bool {
+// checkOffsets returns an error if an operand does not begin at an element.
+func checkOffsets(call spec.Call, in, out []Operand) error {
+	if atElements(in) && atElements(out) {
+		return nil
+	}
+	return fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
+}
+
+// atElements reports whether all operands begin at an element.
+func atElements(operands []Operand) bool {
 	for i := range operands {
 		if o := &operands[i]; o.Offset < 0 || o.Offset%int64(max(o.Desc.DType.Size(), 1)) != 0 {
 			return false
@@ -339,5 +344,5 @@ func overlap(a, b *Operand) bool {
 }
 
 func sameTensor(a, b *Operand) bool {
-	return a.Offset == b.Offset && equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
+	return a.Offset == b.Offset && slices.Equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
 }
