@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
