@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -24,16 +25,11 @@ import (
 
 // devices runs f on every device of every backend there is, or of the backend
 // that LATHE_BACKEND names, side by side: drivers compile on one processor at a
-// time. Without a device it skips, or fails if LATHE_REQUIRE_DEVICE=1.
+// time.
 func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	t.Helper()
 	infos, err := drivers.List(t.Context(), "")
-	if errors.Is(err, gpu.ErrNoDevice) && os.Getenv("LATHE_REQUIRE_DEVICE") != "1" {
-		t.Skipf("no device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Opened(t, err)
 	validation := os.Getenv("LATHE_VALIDATION") == "1"
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -53,15 +49,7 @@ func open(t *testing.T, index int, validation bool) gpu.Device {
 	dev, err := drivers.Open(t.Context(), drivers.Options{
 		Device: strconv.Itoa(index), NoCache: true, Warn: func(string) {}, Validation: validation,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return dev
+	return testkit.Device(t, dev, err)
 }
 
 func expectations(t *testing.T) *conformance.Expectations {
@@ -141,7 +129,7 @@ func when() string {
 func TestBackendsAgree(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
 	if os.Getenv("LATHE_VALIDATION") == "1" {
-		t.Skip("the layer watches one backend")
+		t.Skip("runs without LATHE_VALIDATION=1: the layer watches one backend")
 	}
 	infos, err := drivers.List(t.Context(), drivers.Auto)
 	if err != nil && !errors.Is(err, gpu.ErrNoDevice) {
@@ -174,10 +162,9 @@ func TestBackendsAgree(t *testing.T) {
 		})
 	}
 	if !tried {
-		if os.Getenv("LATHE_REQUIRE_DEVICE") == "1" && len(drivers.Built()) > 1 {
-			t.Fatal("no device is reached by both backends")
-		}
-		t.Skip("no device is reached by both backends")
+		testkit.Built(t, drivers.Built(), "vk")
+		testkit.Built(t, drivers.Built(), "wgpu")
+		testkit.NoDevice(t, "needs a device that both backends reach; there are %d devices", len(infos))
 	}
 }
 

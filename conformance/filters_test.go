@@ -234,9 +234,9 @@ func TestTransparentTypes(t *testing.T) {
 
 // ImageMagick, where there is one, blurs and sharpens to the same within rounding.
 func TestFiltersAsImageMagick(t *testing.T) {
-	tool, err := osexec.LookPath("convert")
-	if err != nil {
-		t.Skip("ImageMagick's convert is not installed: nothing to compare with")
+	tool := "convert"
+	if v, err := osexec.CommandContext(t.Context(), tool, "-version").Output(); err != nil || !bytes.Contains(v, []byte("ImageMagick")) {
+		t.Skipf("needs ImageMagick's program %s; install the package imagemagick: %v", tool, err)
 	}
 	dev := front(t)
 	src := image.NewNRGBA(image.Rect(0, 0, 64, 48))
@@ -261,7 +261,7 @@ func TestFiltersAsImageMagick(t *testing.T) {
 		cmd.Stdin = bytes.NewReader(src.Pix)
 		want, err := cmd.Output()
 		if err != nil || len(want) != len(src.Pix) {
-			t.Skipf("%s %v: %d bytes, %v", tool, args, len(want), err)
+			t.Fatalf("%s %v: %d bytes, %v", tool, args, len(want), err)
 		}
 		got, err := dev.Apply(t.Context(), src, c.call)
 		if err != nil {

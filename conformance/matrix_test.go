@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -18,9 +19,7 @@ import (
 func TestMatrices(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		target := exec.TargetOf(dev.Info())
-		if target.Matrix[0] == 0 {
-			t.Skipf("%s has no cooperative matrices of f16; make newest-mesa runs this on a CPU driver that has", dev.Info().Name)
-		}
+		testkit.Ability(t, target.Matrix[0] > 0, dev.Info().Name, "cooperative matrices of f16 (make newest-mesa brings a CPU driver that has them)")
 		target.CPU = false
 		call := ops.MatMul{}
 		in := []tensor.Desc{{DType: tensor.F16, Shape: []int{100, 70}}, {DType: tensor.F16, Shape: []int{70, 90}}}

@@ -16,7 +16,7 @@ import (
 func TestOps(t *testing.T) {
 	names := os.Getenv("LATHE_OPS")
 	if names == "" {
-		t.Skip("LATHE_OPS names no operations; TestDevices tries all of them")
+		t.Skip("runs for the operations in LATHE_OPS, as LATHE_OPS=add,softmax; TestDevices runs all of them")
 	}
 	var ops []*spec.Op
 	for _, n := range strings.Split(names, ",") {

@@ -10,8 +10,16 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/spirv"
 )
+
+// canImport skips a test if the device cannot import memory of the host. Every CPU driver
+// can.
+func canImport(t *testing.T, d *Device, err error) {
+	t.Helper()
+	testkit.Ability(t, !errors.Is(err, gpu.ErrUnsupported) || d.Info().Kind == gpu.CPU, d.Info().Name, "import of the host's memory")
+}
 
 // TestImport runs a kernel in memory of the test, with and without the buffer
 // being freed while the work is pending.
@@ -21,9 +29,7 @@ func TestImport(t *testing.T) {
 	const n = 1 << 18
 	words := make([]byte, 4*n)
 	h, err := d.Import(words)
-	if errors.Is(err, gpu.ErrUnsupported) && d.Info().Kind != gpu.CPU {
-		t.Skip("not a CPU driver: ", err)
-	}
+	canImport(t, d, err)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,9 +88,7 @@ func TestImportRefuses(t *testing.T) {
 	before := objects.buffers.Load()
 	for range 100 {
 		h, err := d.Import(words)
-		if errors.Is(err, gpu.ErrUnsupported) {
-			t.Skip("this device cannot import: ", err)
-		}
+		canImport(t, d, err)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -176,7 +176,7 @@ func testAliased(e *env) {
 
 func testPush(e *env) {
 	if have := e.dev.Info().Limits.MaxParamBytes; have < 128 {
-		e.Skipf("the device has %d bytes of push constants", have)
+		e.Skipf("needs a device with 128 bytes of push constants, this one has %d", have)
 	}
 	h := e.alloc(128)
 	for round := range 3 {
@@ -239,7 +239,7 @@ func testSubgroups(e *env) {
 	e.ok(err)
 	size := int(f.SubgroupSize)
 	if !f.FullSubgroups || size == 0 || 64%size != 0 {
-		e.Skipf("the device promises no whole subgroups (size %d)", size)
+		e.Skipf("needs a device that promises whole subgroups, of a size that divides 64; this one has %d", size)
 	}
 	for g := 0; g < len(in); g += 128 {
 		for i := g; i < g+64; i += size {
@@ -269,7 +269,7 @@ func testTexels(e *env) {
 	step := int(max(l.TexelAlign/16, 1)) // texels
 	n := 3 * step
 	if int64(n) > l.MaxTexels {
-		e.Skipf("the device has %d texels to a binding", l.MaxTexels)
+		e.Skipf("needs a device with %d texels to a binding, this one has %d", n, l.MaxTexels)
 	}
 	in := pattern(4*n, 1)
 	flip := func(dst, src []uint32) { // what the kernel does

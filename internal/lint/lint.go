@@ -180,6 +180,7 @@ func (l *linter) goFile(name string, text []byte, test bool) error {
 		dir = ""
 	}
 	l.vocabulary(dir, f)
+	l.skipping(name, f)
 	if test {
 		return nil
 	}

@@ -128,6 +128,13 @@ func TestPlanted(t *testing.T) {
 		{"old phrase in history", "CHANGELOG.md", "the fault " + "words\n", ""},
 		{"old phrase in a decision", "docs/adr/a.md", "the tuning " + "book\n", ""},
 		{"ordinary words", "docs/a.md", "in some ways; half the work; a piece of text; a normal number\n", ""},
+		{"a test that skips itself", "vk/a_test.go", "package p\nimport \"testing\"\nfunc TestA(t *testing.T) { t.Skip(1) }\n", "it may never run"},
+		{"a helper that skips", "vk/a.go", imp("testing") + "func f(t testing.TB) {\n\tif t.Name() != \"\" {\n\t\tt.Skipf(\"no\")\n\t}\n}\n", "it may never run"},
+		{"an example that skips", "vk/a_test.go", "package p\nvar f = func(t tb) { t.SkipNow() }\n", "it may never run"},
+		{"skips for others", "internal/testkit/a.go", imp("testing") + "func f(t testing.TB) { t.Skip(1) }\n", ""},
+		{"skips with a reason", "conformance/one_test.go", "package p\nfunc TestOps(t tb) { t.Skip(1) }\n", ""},
+		{"skips without one beside it", "conformance/one_test.go", "package p\nfunc TestMore(t tb) { t.Skip(1) }\n", "it may never run"},
+		{"skips no test", "internal/drivers/a.go", doc + "func f(s source) { s.Skip(1) }\n", ""},
 		{"passed over", ".git/a.go", "package p\n", ""},
 		{"binary", "docs/a", "\xff\xfe/ho" + "me/x", ""},
 	} {
@@ -183,6 +190,24 @@ func TestRulesAreAlive(t *testing.T) {
 			if _, err := os.Stat(path.Join("../..", strings.TrimSuffix(dir, "/..."))); err != nil {
 				t.Errorf("oldWords has a row for %s: %v", dir, err)
 			}
+		}
+	}
+	for row, why := range skips {
+		if why == "" {
+			t.Errorf("the row for %s gives no reason", row)
+		}
+		file, name, one := strings.Cut(row, " ")
+		if !one {
+			if _, err := os.Stat(path.Join("../..", file)); err != nil {
+				t.Errorf("skips has a row for %s: %v", row, err)
+			}
+			continue
+		}
+		text, err := os.ReadFile(path.Join("../..", file))
+		_, body, found := strings.Cut(string(text), "\nfunc "+name+"(")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		if err != nil || !found || !strings.Contains(body, ".Skip") {
+			t.Errorf("skips has a row for %s, which does not skip (%v): remove it", row, err)
 		}
 	}
 	for name := range oversize {

@@ -15,7 +15,7 @@ import (
 func TestFile(t *testing.T) {
 	path := os.Getenv("LATHE_FUZZ_FILE")
 	if path == "" {
-		t.Skip("LATHE_FUZZ_FILE names no module")
+		t.Skip("runs for the module in LATHE_FUZZ_FILE, a path")
 	}
 	code, err := os.ReadFile(path)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestChunksCoverRows(t *testing.T) {
 		r := Reducer{Shader: "reduce/reduce_max", Values: rapid.IntRange(1, 3).Draw(t, "reals")}
 		if _, err := Add(plan, target, r, d, v, spec.Ref{}, spec.In(0)); err != nil {
 			if errors.Is(err, errs.ErrLimit) {
-				t.Skip("a row exceeds a binding")
+				t.Skip("another case: a row exceeds a binding")
 			}
 			t.Fatal(err)
 		}

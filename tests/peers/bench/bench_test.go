@@ -10,6 +10,7 @@ import (
 
 	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 func TestWriteSectionKeepsTheRest(t *testing.T) {
@@ -82,9 +83,8 @@ func toNRGBA(img image.Image) *image.NRGBA {
 }
 
 func TestStatusBytes(t *testing.T) {
-	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("no /proc here")
-	}
+	_, err := os.Stat("/proc/self/status")
+	testkit.System(t, "/proc", err)
 	if n := statusBytes("/proc/self/status", "VmRSS"); n < 1<<20 || n > 1<<34 {
 		t.Errorf("resident size %d", n)
 	}
