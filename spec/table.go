@@ -3,7 +3,7 @@ package spec
 import (
 	"fmt"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -13,7 +13,7 @@ import (
 type Modules = func(name string) (*spv.Module, error)
 
 // Table describes the operations and the kernels of a shader bundle for the
-// ABI fingerprint. Push-constant layouts are those of the Go params structs, so
+// ABI fingerprint. The method Text of the result writes it as text. Push-constant layouts are those of the Go params structs, so
 // that the fingerprint of a running program speaks for its own declarations;
 // kernels that no operation claims are described as their shaders are. Operations
 // without Kernels are a program's own and no part of the table.

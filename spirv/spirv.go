@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/pack"
 	"github.com/lathe-gpu/lathe/internal/spv"

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/abi"
+	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"

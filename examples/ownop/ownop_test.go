@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/abi"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/spec"

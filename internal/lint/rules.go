@@ -31,9 +31,9 @@ var layers = []layer{
 	{"tensor", "internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
 	{"value", "handles internal/errs", "a Value is computed with on the host; what a handle stands for belongs to the package that has the table"},
 	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
-	{"abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
+	{"internal/abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
 	{"internal/pack", "", "a packed file holds modules by name, whatever they compute"},
-	{"spirv", "abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
+	{"spirv", "internal/abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
 	{"spirv/extra", "internal/errs internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
@@ -45,7 +45,7 @@ var layers = []layer{
 	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
 	{"vk", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 
-	{"spec", "abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
+	{"spec", "internal/abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"internal/planner", "internal/errs internal/spv spec spirv tensor", "the kit of plans knows no operation and no device; put what belongs to one family there"},
 	{"internal/families/...", "internal/errs internal/families/... internal/planner internal/spv spec spirv tensor", "families of operations are data over spec.Target: they never see gpu or vk; let exec bind them"},
 	{"imageops", "internal/errs internal/families/... internal/planner spec spirv tensor", "operations are data over spec.Target: they never see gpu or vk; let exec bind them"},

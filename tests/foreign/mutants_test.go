@@ -122,7 +122,7 @@ func (c *mutants) trial(t *testing.T, name string, code []byte, i int) *trial {
 }
 
 // Whatever a mutant does, it crashes and hangs nothing. Every one is parsed,
-// and what abi accepts is launched on every driver.
+// and what package spv accepts is launched on every driver.
 func TestMutants(t *testing.T) {
 	s := chosen(t, 120, 40*time.Second)
 	names := slices.Sorted(slices.Values(append(spirv.Names(), extra.Names()...)))

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/abi"
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
+	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"

@@ -1,6 +1,6 @@
 // Package interp carries out SPIR-V compute shaders in plain Go, slowly and by
 // the letter of the specification. It is the suite's second opinion on what a
-// module computes, so it shares no code with package abi and none with any driver.
+// module computes, so it shares no code with package spv and none with any driver.
 //
 // Invocations of a workgroup run one after the other from barrier to barrier.
 // What the specification leaves undefined (a division by zero, an index out of

@@ -1,6 +1,6 @@
 // Package mutate changes SPIR-V modules a little, so that many of the results
 // are still valid and none is what a compiler would make. It shares no code and
-// no table with package abi, whose checks it is there to try.
+// no table with package spv, whose checks it is there to try.
 package mutate
 
 import (

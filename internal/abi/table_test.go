@@ -167,7 +167,7 @@ func TestParse(t *testing.T) {
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, d)
 	}
-	text, err := os.ReadFile("../spirv/abi.txt")
+	text, err := os.ReadFile("../../spirv/abi.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
