@@ -7,19 +7,19 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// AppendClass appends to b the name of the class of a call. One of Op.Strategies is best
-// for all calls of a class. The name has the dtypes of the inputs, with "/s" where an
-// input has strides, and the numbers of Op.SizeClass, as in "f32 f32 512 512 4096". A
-// number stands for all numbers from more than half of it up to itself. "~" follows a
-// number that is no multiple of 4, which is the length of a vector. For a call without
-// SizeClass, or with inputs that Shape refuses, it may append nothing.
+// AppendClass appends to b the name of the class of a call. One strategy of Op.Strategies
+// is the best one for all calls of a class. The name consists of the dtypes of the
+// inputs, with "/s" after an input that has strides, and the numbers of Op.SizeClass, as
+// in "f32 f32 512 512 4096". Each number is rounded up to a power of two. "~" follows a
+// number that was no multiple of 4, which is the length of a vector. If the call has no
+// SizeClass, or if Shape refuses the inputs, the class may be empty.
 func AppendClass(b []byte, c Call, in []tensor.Desc) (class []byte) {
 	op, err := opOf(c)
 	if err != nil || op.SizeClass == nil {
 		return b
 	}
-	// SizeClass may assume inputs that Shape accepts. Calling Shape here would take
-	// longer than the class itself, before every launch.
+	// SizeClass may assume inputs that Shape accepts. But a call of Shape before every
+	// launch would take longer than the class itself, so a panic is caught instead.
 	begin := b
 	defer func() {
 		if recover() != nil {

@@ -6,26 +6,28 @@ import (
 	"reflect"
 )
 
-// keyLayout says how the attributes of a type become bytes that differ where the
-// attributes differ.
+// keyLayout says how the attributes of a type are written as bytes, such that different
+// attributes give different bytes.
 type keyLayout struct {
+	// fields are the numbers of the fields that are written.
 	fields []int
-	whole  bool // every field can be written
+	// complete says that every field can be written.
+	complete bool
 }
 
 func newKeyLayout(t reflect.Type) *keyLayout {
-	l := &keyLayout{whole: t.Kind() == reflect.Struct}
-	if !l.whole {
+	l := &keyLayout{complete: t.Kind() == reflect.Struct}
+	if !l.complete {
 		return l
 	}
 	for i := range t.NumField() {
 		l.fields = append(l.fields, i)
-		l.whole = l.whole && keyable(t.Field(i).Type) && (t.Field(i).IsExported() || t.Field(i).Type.Kind() != reflect.Interface)
+		l.complete = l.complete && keyable(t.Field(i).Type) && (t.Field(i).IsExported() || t.Field(i).Type.Kind() != reflect.Interface)
 	}
 	return l
 }
 
-// callType is the type of attributes that are calls themselves.
+// callType is the type of attributes that are calls themselves, as in a chain.
 var callType = reflect.TypeFor[Call]()
 
 func keyable(t reflect.Type) bool {
@@ -42,12 +44,12 @@ func keyable(t reflect.Type) bool {
 	return false
 }
 
-// AppendKey appends bytes to b that are the same for equal calls of an operation, and
-// different for all others. It reports false for a call whose attributes it cannot
-// write, such as structs of structs, and for what is no call.
+// AppendKey appends a key to b. Equal calls of an operation have the same key, and
+// different calls have different keys. It reports false if it cannot write an attribute,
+// such as a struct of structs, and if c is not a valid call.
 func AppendKey(b []byte, c Call) ([]byte, bool) {
 	op, err := opOf(c)
-	if err != nil || op.key == nil || !op.key.whole || structOf(c).Type() != structOf(op.Defaults).Type() {
+	if err != nil || op.key == nil || !op.key.complete || structOf(c).Type() != structOf(op.Defaults).Type() {
 		return b, false
 	}
 	b = binary.LittleEndian.AppendUint64(b, op.id)

@@ -15,21 +15,26 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// MaxParams is the most bytes a params struct may take: what every Vulkan
-// device offers for push constants.
+// MaxParams is the largest size of a params struct in bytes. Every Vulkan device supports
+// that many bytes of push constants.
 const MaxParams = 128
 
-// layout is the list of the numbers in a params struct type.
+// layout lists the numbers in a type of params structs.
 type layout struct {
+	// members are the members of the push-constant block.
 	members []spv.Member
-	paths   []string // the members as Go spells them, for error texts
+	// paths are the names of the members in Go, for error texts.
+	paths []string
+	// scalars are the numbers in the order of their offsets.
 	scalars []scalar
-	size    int
-	err     error
+	// size is the size of the block in bytes.
+	size int
+	// err says why the type cannot be a push-constant block.
+	err error
 }
 
-// scalar is one 4-byte number of the struct. Its path is a field index or an element
-// index for each level.
+// scalar is one number of 4 bytes in the struct. steps is the path to it. Each step is
+// the number of a field or of an array element.
 type scalar struct {
 	steps []int
 	kind  reflect.Kind
@@ -52,12 +57,12 @@ func layoutOf(params any) (*layout, error) {
 	return l, l.err
 }
 
-// add appends what lies at the end of steps: t is the type there, name its
-// path in the shader, path that in Go.
+// add appends the numbers of type t that are found at steps. name is their path in the
+// shader, and path is that in Go.
 func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 	if n := numbers[t.Kind()]; n != "" {
 		l.scalars = append(l.scalars, scalar{steps, t.Kind()})
-		return l.member(spv.Member{Name: name, Type: n, Offset: uint32(l.size), Size: 4}, path)
+		return l.appendMember(spv.Member{Name: name, Type: n, Offset: uint32(l.size), Size: 4}, path)
 	}
 	switch t.Kind() {
 	case reflect.Array:
@@ -79,7 +84,7 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 		if n == "" {
 			return nil
 		}
-		return l.member(spv.Member{Name: name, Type: fmt.Sprintf("%s[%d]", n, t.Len()), Offset: uint32(l.size), Size: uint32(4 * t.Len())}, path)
+		return l.appendMember(spv.Member{Name: name, Type: fmt.Sprintf("%s[%d]", n, t.Len()), Offset: uint32(l.size), Size: uint32(4 * t.Len())}, path)
 	case reflect.Struct:
 		dot := ""
 		if path != "" {
@@ -88,7 +93,7 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			if f.Anonymous && f.Type.Kind() == reflect.Struct {
-				// An embedded struct's fields stand in the block as its own.
+				// The fields of an embedded struct are members of the block itself.
 				if err := l.add(f.Type, append(slices.Clone(steps), i), name, path); err != nil {
 					return err
 				}
@@ -106,8 +111,8 @@ func (l *layout) add(t reflect.Type, steps []int, name, path string) error {
 	return fmt.Errorf("%w: field %s is %v (want uint32, int32, float32, or arrays and structs of them)", errs.ErrInvalidArgument, path, t)
 }
 
-// member appends a member that the size so far is the offset of.
-func (l *layout) member(m spv.Member, path string) error {
+// appendMember appends a member at the end of the block.
+func (l *layout) appendMember(m spv.Member, path string) error {
 	l.members = append(l.members, m)
 	l.paths = append(l.paths, path)
 	if l.size += int(m.Size); l.size > MaxParams {
@@ -116,19 +121,21 @@ func (l *layout) member(m spv.Member, path string) error {
 	return nil
 }
 
-// numbers names the kinds of number a params struct may hold.
+// numbers has the kinds of numbers that a params struct may hold, with their names in a
+// layout.
 var numbers = map[reflect.Kind]string{reflect.Uint32: "u32", reflect.Int32: "i32", reflect.Float32: "f32"}
 
-// lower is the shader's name for a Go field: its first letter is in lower case.
+// lower returns the shader's name for a Go field. Its first letter is in lower case.
 func lower(name string) string {
 	r, n := utf8.DecodeRuneInString(name)
 	return string(unicode.ToLower(r)) + name[n:]
 }
 
-// Encode returns the push-constant bytes of a params struct: its exported
-// 4-byte numbers (uint32, int32, float32, and arrays and structs of them) one
-// after the other, little-endian. Nil params are no bytes.
-// Errors: ErrInvalidArgument for any other field or more than MaxParams bytes.
+// Encode returns the push-constant bytes of a params struct. They are its exported
+// numbers of 4 bytes (uint32, int32, float32, and arrays and structs of them), one after
+// the other, in little-endian order. Nil gives no bytes.
+// Errors: ErrInvalidArgument for fields of other types, and for more than MaxParams
+// bytes.
 func Encode(params any) ([]byte, error) {
 	if params == nil {
 		return nil, nil
@@ -165,10 +172,11 @@ func (l *layout) encode(b []byte, params any) []byte {
 	return b
 }
 
-// Layout returns the push-constant members of a params struct, named as the
-// fields with the first letter lowered: "radius" "u32", "weights" "f32[4]";
-// structs are taken apart, "stage[2].scale". Nil params have none.
-// Errors: as Encode.
+// Layout returns the members of the push-constant block of a params struct. A member is
+// named like its field, with the first letter in lower case: "radius" "u32", "weights"
+// "f32[4]". The members of a struct are listed one by one, as "stage[2].scale". Nil has
+// none.
+// Errors: those of Encode.
 func Layout(params any) ([]spv.Member, error) {
 	if params == nil {
 		return nil, nil
@@ -177,9 +185,9 @@ func Layout(params any) ([]spv.Member, error) {
 	return slices.Clone(l.members), err
 }
 
-// CheckParams reports ErrABIMismatch, naming the field, if the params struct
-// is not the push-constant block of m. Names count unless a compiler has removed them
-// from m, as glslc -O does.
+// CheckParams compares a params struct with the push-constant block of m. Names are
+// compared too, unless a compiler has removed them from m, as glslc -O does.
+// Errors: ErrABIMismatch, which names the field, and those of Encode.
 func CheckParams(m *spv.Module, params any) error {
 	l := &layout{}
 	if params != nil {
@@ -210,8 +218,8 @@ func CheckParams(m *spv.Module, params any) error {
 	return nil
 }
 
-// sameMember compares a member of a Go struct with one of a shader, which may have lost
-// its name: what is left of "stage[2].scale" is "[2].".
+// sameMember compares a member of a Go struct with one of a shader. A compiler may have
+// removed the names from the shader. "[2]." is then left of "stage[2].scale".
 func sameMember(goSays, shaderSays spv.Member) bool {
 	if !strings.ContainsFunc(shaderSays.Name, unicode.IsLetter) {
 		shaderSays.Name = goSays.Name

@@ -17,13 +17,17 @@ import (
 
 // Attr describes an attribute of an operation.
 type Attr struct {
+	// Name is the name of the attribute, as text has it.
 	Name string
 	// Type is "number", "integer", "boolean", "text" or "element type", or
-	// "integers" or "numbers" for lists; " or none" follows where it may be nil.
-	Type    string
-	Default string // as ParseCall reads it; "" where the attribute must be given
-	Doc     string // meaning, unit, range
-	ONNX    string // the attribute's name in the operators of Traits.ONNX; may be empty
+	// "integers" or "numbers" for lists. " or none" follows if it may be nil.
+	Type string
+	// Default is the default as ParseCall reads it. It is empty for required attributes.
+	Default string
+	// Doc says what the attribute means, with unit and range.
+	Doc string
+	// ONNX is the name of the attribute in the operators of Traits.ONNX. It may be empty.
+	ONNX string
 }
 
 // Attrs lists the attributes of the operation in the order they are declared.
@@ -44,9 +48,9 @@ func (op *Op) Attrs() []Attr {
 	return list
 }
 
-// Written reports whether a call of the operation can be written as text: every
-// exported field of its attributes carries an attr tag. One that cannot, such
-// as a fusion of other calls, is not for people to ask for by name.
+// Written reports whether calls of the operation can be written as text. They can if
+// every exported field of the attributes has an attr tag. A call that consists of other
+// calls, for example, cannot be written.
 func (op *Op) Written() bool {
 	if op == nil || op.Defaults == nil {
 		return false
@@ -63,22 +67,23 @@ func (op *Op) Written() bool {
 // Offered reports whether users may name the operation, such as on the command line.
 func (op *Op) Offered() bool { return op != nil && op.Written() && !op.Internal }
 
-// in reports whether the operation is of one of the groups, or there are none.
+// in reports whether the operation belongs to one of the groups. No groups mean all of
+// them.
 func (op *Op) in(groups []string) bool {
 	return len(groups) == 0 || slices.Contains(groups, op.Group)
 }
 
-// ParseCall reads a call as people write it: the name or an alias of an
-// operation, then attributes as name=value in any order, as in
-// "gaussian_blur sigma=3". The name may be left out of the only attribute, or the
-// only one that is not a boolean: "blur 3". Attributes not given have their
-// defaults; those that have none, the required ones, must be given.
+// ParseCall parses a call that a person has written. The text is the name or an alias of
+// an operation, followed by attributes as name=value in any order, as in "gaussian_blur
+// sigma=3". The name of an attribute may be left out if it is the only attribute, or the
+// only one that is not a boolean, as in "blur 3". Attributes that are not given get their
+// defaults. Required attributes have no default and must be given.
 //
-// Numbers are finite decimals, booleans true or false, text a word or a Go
-// string in quotes, lists their members separated by commas, element types
-// their short names; none is what may be nil. Whether a value makes sense is
-// for the operation to say. If groups are given, the operation must be of one.
-// Errors: ErrInvalidArgument, which lists the names there are.
+// Numbers are finite decimals. Booleans are true or false. Text is a word, or a Go string
+// in quotes. The members of a list are separated by commas. Element types have their
+// short names. "none" stands for nil. The operation checks later whether a value makes
+// sense. If groups are given, the operation must belong to one of them.
+// Errors: ErrInvalidArgument, which lists the names that exist.
 func ParseCall(text string, groups ...string) (Call, error) {
 	words, err := splitWords(text)
 	if err != nil {
@@ -91,7 +96,7 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A fresh copy of the defaults, which may be a struct or a pointer to one.
+	// Defaults may be a struct or a pointer to one. This is a copy of the struct.
 	v := reflect.New(structOf(op.Defaults).Type()).Elem()
 	v.Set(structOf(op.Defaults))
 	fields := attrFields(v.Type())
@@ -136,9 +141,9 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	return v.Interface().(Call), nil
 }
 
-// ParseOp finds an operation by the name or alias that people give it, in any
-// case. If groups are given, it must be of one.
-// Errors: ErrInvalidArgument, which lists the names there are.
+// ParseOp returns the operation with a name or alias, in upper or lower case. If groups
+// are given, it must belong to one of them.
+// Errors: ErrInvalidArgument, which lists the names that exist.
 func ParseOp(name string, groups ...string) (*Op, error) {
 	op := Lookup(strings.ToLower(name))
 	switch {
@@ -151,8 +156,8 @@ func ParseOp(name string, groups ...string) (*Op, error) {
 	return op, nil
 }
 
-// ParseCalls reads calls separated by "|", as in "grayscale | blur sigma=3".
-// Errors: as ParseCall.
+// ParseCalls parses calls separated by "|", as in "grayscale | blur sigma=3".
+// Errors: those of ParseCall.
 func ParseCalls(text string, groups ...string) ([]Call, error) {
 	var calls []Call
 	for _, part := range splitPipes(text) {
@@ -165,13 +170,13 @@ func ParseCalls(text string, groups ...string) ([]Call, error) {
 	return calls, nil
 }
 
-// FormatCall is the inverse of ParseCall: the operation's name and every
-// attribute. Of a call that is not Written it gives what there is.
+// FormatCall is the inverse of ParseCall. It returns the operation's name and every
+// attribute. If the call is not Written, it leaves out what cannot be written.
 func FormatCall(c Call) string {
 	return formatCall(c, func(int, reflect.Value) bool { return true })
 }
 
-// FormatBrief is FormatCall without the attributes that are as in Op.Defaults.
+// FormatBrief is FormatCall without the attributes that have their default value.
 func FormatBrief(c Call) string {
 	op, err := opOf(c)
 	if err != nil || op.Defaults == nil || structOf(op.Defaults).Type() != structOf(c).Type() {
@@ -219,7 +224,7 @@ func attrFields(t reflect.Type) []int {
 	return list
 }
 
-// unnamed is the place among fields of the one whose name may be left out, or -1.
+// unnamed returns the index in fields of the attribute whose name may be left out, or -1.
 func unnamed(t reflect.Type, fields []int) int {
 	if len(fields) == 1 {
 		return 0
@@ -237,7 +242,7 @@ func unnamed(t reflect.Type, fields []int) int {
 	return only
 }
 
-// dtypeType is of attributes that are element types.
+// dtypeType is the type of attributes that are element types.
 var dtypeType = reflect.TypeFor[tensor.DType]()
 
 func attrType(t reflect.Type) string {
@@ -258,7 +263,7 @@ func attrType(t reflect.Type) string {
 	return "integer"
 }
 
-// noValue is the text for nil.
+// noValue is the text that stands for nil.
 const noValue = "none"
 
 func setAttr(f reflect.Value, text string) error {
@@ -360,7 +365,7 @@ func formatAttr(f reflect.Value) string {
 		}
 		return cmp.Or(strings.Join(parts, ","), noValue)
 	case reflect.Float32, reflect.Float64:
-		x := f.Float() + 0 // no sign of zero: text has none
+		x := f.Float() + 0 // Adding 0 removes the sign of -0, which text cannot express.
 		return strconv.FormatFloat(x, 'g', -1, f.Type().Bits())
 	case reflect.String:
 		s := f.String()
@@ -443,7 +448,7 @@ func listAttrs(names []string) string {
 	return " (it has: " + strings.Join(names, ", ") + ")"
 }
 
-// didYouMean suggests the nearest name, if one is near.
+// didYouMean suggests the nearest name, if one is similar.
 func didYouMean(name string, names []string) string {
 	name = strings.ToLower(name)
 	best, least := "", max(2, len(name)/3)+1
@@ -458,8 +463,8 @@ func didYouMean(name string, names []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// editDistance counts the single-character insertions, deletions and changes
-// that lead from a to b.
+// editDistance returns how many characters must be inserted, deleted or changed to turn a
+// into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -43,7 +43,7 @@ func (*soft) Spec() *Op { return softOp }
 
 type bare struct{}
 
-// fusion has an attribute that has no text.
+// fusion has an attribute that cannot be written as text.
 type fusion struct{ Calls []Call }
 
 func (fusion) Spec() *Op { return fusionOp }
@@ -190,7 +190,8 @@ func FuzzParseCall(f *testing.F) {
 	})
 }
 
-// Where only some groups are wanted, others are neither found nor suggested.
+// TestParseCallGroups checks that operations of other groups are neither found nor
+// suggested.
 func TestParseCallGroups(t *testing.T) {
 	if c, err := ParseCall("test_wide", "other", "test"); err != nil || c.Spec() != wideOp {
 		t.Errorf("of the group: got %v, %v", c, err)

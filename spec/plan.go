@@ -8,32 +8,32 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Target is what a plan needs to know of the device.
+// Target describes a device as far as plans depend on it.
 type Target struct {
-	// CPU says that the driver runs kernels on a processor, as lavapipe and
-	// SwiftShader do. There loads are expensive, arithmetic is cheap and a barrier is
-	// a switch between coroutines.
+	// CPU says that the driver runs kernels on a processor, as lavapipe and SwiftShader
+	// do. Loads are slow there, arithmetic is fast, and a barrier switches between
+	// coroutines.
 	CPU bool
-	// MaxBinding is the most bytes that a binding may span.
+	// MaxBinding is the largest size of a binding in bytes.
 	MaxBinding int64
-	// MaxTexels is the most texels, of 16 bytes each, that a texel buffer may span.
+	// MaxTexels is the largest number of texels, of 16 bytes each, in a texel buffer.
 	MaxTexels int64
-	// OffsetAlign is what the offset of a storage binding is a multiple of, in bytes.
+	// OffsetAlign is the alignment of the offset of a storage buffer binding, in bytes.
 	OffsetAlign int64
-	// TexelAlign is what the offset of a texel buffer is a multiple of, in bytes.
+	// TexelAlign is the alignment of the offset of a texel buffer binding, in bytes.
 	TexelAlign int64
-	// MaxGroups is the most workgroups of a launch along x, y and z.
+	// MaxGroups is the largest number of workgroups of a launch in x, y and z.
 	MaxGroups [3]uint32
-	// MaxInvocations is the most invocations of a workgroup.
+	// MaxInvocations is the largest number of invocations in a workgroup.
 	MaxInvocations uint32
-	// MaxSharedBytes is the most memory that a workgroup may share, in bytes.
+	// MaxSharedBytes is the largest amount of memory that a workgroup may share, in bytes.
 	MaxSharedBytes uint32
-	// MaxParamBytes is the most bytes of push constants.
+	// MaxParamBytes is the largest size of the push constants in bytes.
 	MaxParamBytes uint32
-	// MaxBindings is the most storage buffers of a launch.
+	// MaxBindings is the largest number of storage buffers in a launch.
 	MaxBindings uint32
-	// MaxIterations is the most loop iterations of an invocation. 0 means that no
-	// limit is known.
+	// MaxIterations is the largest number of loop iterations that an invocation may run. 0
+	// means that no limit is known.
 	MaxIterations uint32
 	// TexelBuffers says that kernels may read tensors as texel buffers.
 	TexelBuffers bool
@@ -43,68 +43,71 @@ type Target struct {
 	F64 bool
 	// I64 says that kernels may compute with 64-bit integers.
 	I64 bool
-	// SubgroupSize is the number of invocations of a subgroup: a power of two of at
-	// least 4. Workgroups of a multiple of it are then split into whole subgroups that
+	// SubgroupSize is the number of invocations in a subgroup. It is a power of two and at
+	// least 4. A workgroup whose size is a multiple of it consists of full subgroups that
 	// can shuffle. 0 means that plans cannot rely on that.
 	SubgroupSize uint32
-	// Matrix is m, n and k of cooperative matrices: a subgroup adds products of f16
-	// matrices to an f32 matrix. Zeros mean that there are none, or that SubgroupSize
-	// is 0.
+	// Matrix is m, n and k of cooperative matrices. A subgroup multiplies F16 matrices and
+	// adds the product to an F32 matrix. Zeros mean that there are none, or that
+	// SubgroupSize is 0.
 	Matrix [3]uint32
-	// Strategy is the strategy to use, one of those that Op.Strategies lists. Plans
-	// choose by themselves where it is empty or does not suit the call.
+	// Strategy is one of the strategies that Op.Strategies lists. If it is empty or does
+	// not suit the call, the plan chooses.
 	Strategy string
 }
 
-// Plan is the launches that carry out a call, in order.
+// Plan lists the launches that carry out a call, in order.
 type Plan struct {
-	// Steps are the launches. Each sees what the ones before it wrote.
+	// Steps are the launches. Each sees what the launches before it wrote.
 	Steps []Step
-	// Scratch lists the sizes of temporary buffers, in bytes. Their contents are
-	// undefined at first. A buffer is needed from the first step that binds it to the
-	// last one, as Lifetimes says.
+	// Scratch lists the sizes of temporary buffers in bytes. Their contents are undefined
+	// at the start. Lifetimes returns the steps during which each is needed.
 	Scratch []int64
-	// Checks are what only the device can check of the inputs, such as that indices
-	// are in range. Check i reports in the words that Status(i) names.
+	// Checks are the checks of the inputs that only the device can make, such as that
+	// indices are in range. Check i reports its findings in the status words that
+	// Status(i) names.
 	Checks []DeviceCheck
 }
 
-// DeviceCheck is a check of inputs that the device makes. Some steps of the plan write
-// what is wrong to the four status words of the check, which are zero at first. The
-// steps after them do nothing if a word is not zero. Error turns words of which the
-// first is not zero into the error of the next Sync or Read.
+// DeviceCheck is a check of inputs that the device makes. It has four status words, which
+// are zero at the start. Some steps of the plan write to them what is wrong. Later steps
+// do nothing if one of the words is not zero.
 type DeviceCheck struct {
+	// Error turns the status words into the error of the next Sync or Read. It is called
+	// only if word 0 is not zero.
 	Error func(words [4]uint32) error
 }
 
 // Step is one launch.
 type Step struct {
-	// Module is the shader. Lathe's own come from package spirv, those of a program of its
-	// own from gpu.ParseModule.
+	// Module is the shader. Lathe's own modules come from package spirv. Modules of a
+	// program come from gpu.ParseModule.
 	Module *spv.Module
-	// Bind is what the step binds: Bind[i] at the i-th binding of the module.
+	// Bind lists what the step binds. Bind[i] belongs to binding i of the module.
 	Bind []Bind
-	// Params is the kernel's params struct, as Encode takes it. Nil means none.
+	// Params is the params struct of the kernel, as Encode accepts it. Nil means that
+	// there is none.
 	Params any
-	// Groups is the number of workgroups along x, y and z.
+	// Groups is the number of workgroups in x, y and z.
 	Groups [3]uint32
 }
 
 // Bind is a range of an operand or of a scratch buffer that a step binds.
 type Bind struct {
+	// Buf says which operand or buffer it is.
 	Buf Ref
-	// Offset is where the range begins, in bytes from the start of the operand. It is
-	// aligned as Target says.
+	// Offset is the start of the range, in bytes from the start of the operand. It is
+	// aligned as Target requires.
 	Offset int64
-	// Size is the length of the range in bytes. It may reach to the next multiple of
-	// 16 past the end of the tensor or scratch buffer. 0 means up to there.
+	// Size is the length of the range in bytes. The range may end at the next multiple of
+	// 16 after the end of the tensor or scratch buffer. 0 means that it does.
 	Size int64
 }
 
 // RefKind says what a Ref refers to.
 type RefKind uint8
 
-// The kinds of a Ref. The zero Ref refers to nothing.
+// These are the kinds of a Ref. The zero Ref refers to nothing.
 const (
 	RefNone RefKind = iota
 	RefIn
@@ -116,29 +119,33 @@ const (
 // Ref refers to an operand of the call, a scratch buffer of the plan or the status
 // words of a device check.
 type Ref struct {
+	// Kind says what the Ref refers to.
 	Kind RefKind
-	// Index counts from 0 among those of the kind.
+	// Index is the number of the operand, buffer or check among those of its kind. It
+	// counts from 0.
 	Index int
 }
 
-// In is input i.
+// In returns a Ref to input i.
 func In(i int) Ref { return Ref{RefIn, i} }
 
-// Out is output i.
+// Out returns a Ref to output i.
 func Out(i int) Ref { return Ref{RefOut, i} }
 
-// Scratch is scratch buffer i.
+// Scratch returns a Ref to scratch buffer i.
 func Scratch(i int) Ref { return Ref{RefScratch, i} }
 
-// Status is the four status words, 16 bytes, of device check i.
+// Status returns a Ref to the four status words, 16 bytes, of device check i.
 func Status(i int) Ref { return Ref{RefStatus, i} }
 
-// Lifetime is the steps of a plan that need a scratch buffer: from First to Last, both
-// included.
-type Lifetime struct{ First, Last int }
+// Lifetime says which steps of a plan need a scratch buffer.
+type Lifetime struct {
+	// First and Last are the numbers of the first and the last step that bind the buffer.
+	First, Last int
+}
 
-// Lifetimes returns how long each scratch buffer lives. A buffer that no step binds
-// has First 0 and Last -1.
+// Lifetimes returns the lifetime of each scratch buffer. If no step binds a buffer, its
+// First is 0 and its Last is -1.
 func (p *Plan) Lifetimes() []Lifetime {
 	if p == nil {
 		return nil
@@ -162,11 +169,11 @@ func (p *Plan) Lifetimes() []Lifetime {
 	return lives
 }
 
-// ErrStrides is what a Plan returns for operands whose strides it cannot work with,
-// although its Arg.Strides allows them. The caller packs such operands and plans again.
+// ErrStrides is returned by a Plan that cannot work with the strides of its operands,
+// although Arg.Strides allows them. The caller then packs such operands and plans again.
 var ErrStrides = fmt.Errorf("%w strides", errs.ErrUnsupported)
 
-// Name is the name of the step's kernel.
+// Name returns the name of the step's kernel, or "" if the step has no module.
 func (s Step) Name() string {
 	if s.Module == nil {
 		return ""
@@ -174,12 +181,13 @@ func (s Step) Name() string {
 	return s.Module.Name
 }
 
-// Place says where an operand lies, as far as a plan depends on it: no buffer is in it.
+// Place describes an operand as far as a plan depends on it. It has no buffer.
 type Place struct {
+	// Desc is the type, shape and strides.
 	Desc tensor.Desc
-	// Misalignment is how many bytes the tensor begins after the last offset before it
-	// that the device can bind. It is a multiple of the element size. Offsets in a
-	// Bind count from that offset.
+	// Misalignment is the distance in bytes from the last offset that the device can bind
+	// to the first byte of the tensor. It is a multiple of the element size. Offsets in a
+	// Bind count from that last offset.
 	Misalignment int64
 }
 

@@ -12,10 +12,9 @@ var registry struct {
 	byName map[string]*Op
 }
 
-// Register adds an operation to the registry and returns it. From then on its
-// functions take calls as Resolve does: pointers to calls too, and no other calls
-// than its own. It panics on a second declaration of a name: that is a mistake of
-// the program's text. Nil is not registered.
+// Register adds an operation to the registry and returns it. Programs can then find it by
+// name. It panics if the name or an alias is taken, because that is a mistake in the
+// source of the program. A nil operation is not registered.
 func Register(op *Op) *Op {
 	if op == nil {
 		return nil
@@ -34,7 +33,7 @@ func Register(op *Op) *Op {
 	return op
 }
 
-// All returns every registered operation by name.
+// All returns every registered operation, sorted by name.
 func All() []*Op {
 	registry.Lock()
 	defer registry.Unlock()
@@ -48,7 +47,7 @@ func All() []*Op {
 	return ops
 }
 
-// Lookup returns the operation of a name or alias, or nil.
+// Lookup returns the operation with a name or alias, or nil if there is none.
 func Lookup(name string) *Op {
 	registry.Lock()
 	defer registry.Unlock()

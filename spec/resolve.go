@@ -11,21 +11,22 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// attrTag is the tag of an attribute. Attributes are declared by the fields of a Call, in tags:
+// attrTag is the tag of an attribute. The fields of a Call declare attributes by tags:
 //
 //	Factor float64 `attr:"factor" doc:"multiplies every colour"`
 //	Dim    int     `attr:"dim,required" doc:"the dimension"`
-//
-// In text, an attribute that is left out has its default, and a required one
-// must not be left out: it has none. A Go program cannot leave out a field: it
-// is zero then. So that a forgotten field is never a wrong result, a zero is
-// refused where the default is another value. WithDefaults sets such fields to
-// their defaults; Given is a zero that is meant. Where zero is a value like any
-// other, the attribute's default is zero, or it is required: then a zero is taken
-// as it is. With the option "zero", as in attr:"threshold,zero", a zero is taken
-// although the default is another, and the operation's Shape judges it.
+
+// In text, an attribute that is left out gets its default. A required attribute has no
+// default, so it must be given. In a Go program, a field that is left out is zero. A
+// forgotten field must never give a wrong result. So a zero is refused if the default is
+// not zero. WithDefaults replaces such zeros by the defaults. Given marks a zero that is
+// meant. A zero is accepted if the default is zero, if the attribute is required, or if
+// the tag has the option "zero", as in attr:"threshold,zero". The operation's Shape then
+// checks it.
 type attrTag struct {
-	name           string // "" where there is no tag
+	// name is the name of the attribute. It is empty if there is no tag.
+	name string
+	// required and zero say that the tag has these options.
 	required, zero bool
 }
 
@@ -38,9 +39,9 @@ func tagOf(f reflect.StructField) attrTag {
 	}
 }
 
-// Given is x as an attribute that is set even if it is zero: it gives zeros the
-// sign that a field left out does not have, as in Brightness{Factor: Given(0)}.
-// Programs that compute an attribute, and may arrive at zero, wrap it in this.
+// Given returns x as an attribute that is set, even if it is zero. It returns -0 for a
+// zero, which a field that is left out never is, as in Brightness{Factor: Given(0)}.
+// Programs that compute an attribute which may be zero should use it.
 func Given[T ~float32 | ~float64](x T) T {
 	if x == 0 {
 		return T(math.Copysign(0, -1))
@@ -48,10 +49,10 @@ func Given[T ~float32 | ~float64](x T) T {
 	return x
 }
 
-// WithDefaults is the call with its zero attributes at their defaults, as text
-// gives them to a call that leaves them out: WithDefaults(AdamUpdate{LR: 0.01,
-// Step: n}) has the usual decays. Required attributes, which have no default,
-// stay as they are. What is no call of an operation is returned as it is.
+// WithDefaults returns the call with defaults in place of zero attributes. Text has the
+// same effect when it leaves attributes out. WithDefaults(AdamUpdate{LR: 0.01, Step: n}),
+// for example, has the usual decay rates. Required attributes have no default and do not
+// change. If c is not a valid call, it is returned unchanged.
 func WithDefaults[C Call](c C) C {
 	op, err := opOf(c)
 	if err != nil || op.Defaults == nil {
@@ -74,11 +75,11 @@ func WithDefaults[C Call](c C) C {
 	return v.Interface().(C)
 }
 
-// Resolve returns a call in the type of its operation's Defaults: c may be of that type
-// or point to it.
-// Errors: ErrInvalidArgument: there is no call, it is a nil pointer or of another
-// type than its operation's calls, its operation has no Shape or no Plan, or an
-// attribute is zero whose default is not (see WithDefaults and Given).
+// Resolve returns a call in the type of its operation's Defaults. c has that type, or is
+// a pointer to it.
+// Errors: ErrInvalidArgument if c is nil, is a nil pointer or has another type than its
+// operation's calls, if its operation has no Shape or no Plan, or if an attribute is zero
+// whose default is not (see WithDefaults and Given).
 func Resolve(c Call) (Call, error) {
 	op, err := opOf(c)
 	if err != nil {
@@ -90,7 +91,7 @@ func Resolve(c Call) (Call, error) {
 	return op.resolve(c)
 }
 
-// opOf is the operation of a call, whatever that may be.
+// opOf returns the operation of a call. It never panics.
 func opOf(c Call) (op *Op, err error) {
 	if c == nil {
 		return nil, noCall("no operation to call")
@@ -98,7 +99,8 @@ func opOf(c Call) (op *Op, err error) {
 	if v := reflect.ValueOf(c); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, noCall(fmt.Sprintf("no operation to call: a nil %T", c))
 	}
-	// A call that embeds a nil one, or one of another program, may have no Spec.
+	// Spec may panic. A call may embed a nil pointer, and another program's Spec may do
+	// anything.
 	defer func() {
 		if r := recover(); r != nil {
 			op, err = nil, noCall(fmt.Sprintf("%T.Spec: %v", c, r))
@@ -114,7 +116,7 @@ func noCall(what string) error {
 	return fmt.Errorf("spec: call: %w: %s", errs.ErrInvalidArgument, what)
 }
 
-// resolve is Resolve for a call of op that is not nil.
+// resolve is Resolve for a call of op, which is not nil.
 func (op *Op) resolve(c Call) (Call, error) {
 	if op.Defaults == nil {
 		return c, nil
@@ -136,8 +138,8 @@ func (op *Op) resolve(c Call) (Call, error) {
 	return c, op.checkSet(c)
 }
 
-// checkSet refuses a call of the operation's type with a zero attribute whose default
-// is not zero.
+// checkSet returns an error if an attribute is zero whose default is not zero. c has the
+// type of the operation's calls.
 func (op *Op) checkSet(c Call) error {
 	fields := mustBeSet(structOf(op.Defaults).Type())
 	if len(fields) == 0 {
@@ -153,7 +155,7 @@ func (op *Op) checkSet(c Call) error {
 	return nil
 }
 
-// givenHint says how to mean zero, where that is possible.
+// givenHint says how to give a zero that is meant, if the type allows it.
 func givenHint(f reflect.Value) string {
 	if isFloat(f) {
 		return "; spec.Given(0) is a zero that is meant"
@@ -163,8 +165,8 @@ func givenHint(f reflect.Value) string {
 
 var settable sync.Map // reflect.Type → []int
 
-// mustBeSet lists the attributes of a type whose zero is refused if their default
-// is another.
+// mustBeSet lists the attributes of a type whose zero is refused if their default is not
+// zero.
 func mustBeSet(t reflect.Type) []int {
 	if list, ok := settable.Load(t); ok {
 		return list.([]int)
@@ -181,7 +183,7 @@ func mustBeSet(t reflect.Type) []int {
 
 func isFloat(f reflect.Value) bool { return f.Kind() == reflect.Float32 || f.Kind() == reflect.Float64 }
 
-// unset reports whether a field is as a literal leaves it that does not name it.
+// unset reports whether a field has the value of a field that was left out.
 func unset(f reflect.Value) bool {
 	if isFloat(f) {
 		return math.Float64bits(f.Float()) == 0

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// tuned is a call as a program of its own declares it.
+// tuned is a call that a program could declare.
 type tuned struct {
 	Gain  float64 `attr:"gain"`
 	Half  float32 `attr:"half"`
@@ -22,14 +22,14 @@ type tuned struct {
 
 func (tuned) Spec() *Op { return tunedOp }
 
-// held is a call that only a pointer is.
+// held is a call only as a pointer.
 type held struct {
 	Gain float64 `attr:"gain"`
 }
 
 func (*held) Spec() *Op { return heldOp }
 
-// wrapped has the Spec of what it embeds, and is not it.
+// wrapped has the Spec of the call that it embeds, but is not a call of that operation.
 type wrapped struct{ Call }
 
 type loose struct{ op *Op }
@@ -157,7 +157,8 @@ func TestWithDefaults(t *testing.T) {
 	}
 }
 
-// What text gives and what a program gives is the same call; a zero in text is meant.
+// TestTextAndRequired checks that text and a program give the same call. A zero in text
+// is meant.
 func TestTextAndRequired(t *testing.T) {
 	if _, err := ParseCall("test_tuned gain=3"); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "dim is missing: it has no default") {
 		t.Errorf("without a required attribute: %v", err)
@@ -197,8 +198,8 @@ func TestParseOp(t *testing.T) {
 	}
 }
 
-// A call that is refused costs its caller nothing but an error, one that is taken
-// no memory: calls are resolved before every launch.
+// TestResolveAllocs checks that resolving a call allocates nothing, because calls are
+// resolved before every launch.
 func TestResolveAllocs(t *testing.T) {
 	var c Call = WithDefaults(tuned{})
 	if n := testing.AllocsPerRun(100, func() { _, _ = Resolve(c) }); n != 0 {

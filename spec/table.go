@@ -9,22 +9,22 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Modules finds a kernel's shader by name.
+// Modules returns the shader with a name, or an error if there is none.
 type Modules = func(name string) (*spv.Module, error)
 
-// Table describes the operations and the kernels of a shader bundle for the
-// ABI fingerprint. The method Text of the result writes it as text. Push-constant layouts are those of the Go params structs, so
-// that the fingerprint of a running program speaks for its own declarations;
-// kernels that no operation claims are described as their shaders are. Operations
-// without Kernels are a program's own and no part of the table.
-// Errors: those of module, which say that an operation of a program's own has no
-// Kernels, and ErrInvalidArgument for a params struct that cannot be push constants.
+// Table describes the operations and the kernels of a shader bundle for the ABI
+// fingerprint. The method Text of the result writes it as text. The push-constant layouts are those of the Go params structs. So the
+// fingerprint of a running program covers its own declarations. Kernels that no operation
+// lists have the layouts of their shaders. Operations without Kernels belong to other
+// programs and are not part of the table.
+// Errors: those of module, which say that a program's own operation must have no Kernels,
+// and ErrInvalidArgument for a params struct that cannot be push constants.
 func Table(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
 	return table(ops, kernels, module, func(k Kernel, _ *spv.Module) ([]spv.Member, error) { return Layout(k.Params) })
 }
 
-// ShaderTable is Table with the push-constant layouts the shaders declare: the
-// build's side of the comparison.
+// ShaderTable is Table with the push-constant layouts that the shaders declare. The build
+// uses it, and Table is compared with it.
 func ShaderTable(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
 	return table(ops, kernels, module, func(_ Kernel, m *spv.Module) ([]spv.Member, error) { return m.Params, nil })
 }
@@ -62,7 +62,7 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 				return abi.Table{}, fmt.Errorf("spec: operation %s: kernel %s: %w", op.Name, k.Name, err)
 			}
 			row.Kernels = append(row.Kernels, k.Name)
-			if !seen[k.Name] { // several operations may launch a kernel
+			if !seen[k.Name] { // Several operations may launch the same kernel.
 				t.Kernels = append(t.Kernels, entry)
 				seen[k.Name] = true
 			}
@@ -82,10 +82,11 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 	return t, nil
 }
 
-// VerifyABI compares the fingerprint of Lathe's operations, which are the registered
-// ones with Kernels, and of the kernels of a bundle, computed now from the Go
-// declarations, with the one that was built into the bundle. Programs that open a device call it first.
-// Errors: ErrABIMismatch with both fingerprints and what to do.
+// VerifyABI compares two fingerprints of Lathe's operations and of the kernels of a
+// bundle. One is computed now from the Go declarations of the registered operations with
+// Kernels. The other, built, was computed when the bundle was built. A program should
+// call it before it opens a device.
+// Errors: ErrABIMismatch, with both fingerprints and what to do.
 func VerifyABI(kernels []string, module Modules, built uint64) error {
 	t, err := Table(All(), kernels, module)
 	if err != nil {

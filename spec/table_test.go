@@ -27,7 +27,8 @@ func addOp() *Op {
 	}
 }
 
-// modules is a bundle of one claimed kernel and one free one.
+// modules returns a bundle with one kernel that an operation lists and one that none
+// lists.
 func modules() map[string]*spv.Module {
 	return map[string]*spv.Module{
 		"nn/add.f32": {
@@ -141,7 +142,7 @@ func TestTablesAgree(t *testing.T) {
 	if ab != ba {
 		t.Error("the order of registration changes the fingerprint")
 	}
-	// An operation of a program's own has no Kernels and is no part of Lathe's ABI.
+	// A program's own operation has no Kernels and is not part of Lathe's ABI.
 	if ab != built {
 		t.Errorf("an operation without Kernels changes the fingerprint from %016x to %016x", built, ab)
 	}

@@ -2,32 +2,32 @@ package spec
 
 import "github.com/lathe-gpu/lathe/tensor"
 
-// Class says what kind of work an operation does.
+// Class says what kind of computation an operation is.
 type Class uint8
 
-// The classes of operations.
+// These are the classes of operations.
 const (
-	// Other is an operation of none of the classes below.
+	// Other is for operations that belong to no other class.
 	Other Class = iota
-	// Elementwise computes each element of the output from the elements at the same
-	// place of the inputs, broadcast together.
+	// Elementwise operations compute each element of the output from the elements at the
+	// same index of the inputs, which are broadcast together.
 	Elementwise
-	// Reduction combines elements along dimensions into one.
+	// Reduction operations combine elements along dimensions into one.
 	Reduction
-	// AxisWise computes rows along one dimension, of which each element may depend on
-	// all elements of the row, as softmax does.
+	// AxisWise operations compute rows along one dimension. Each element may depend on all
+	// elements of its row, as in softmax.
 	AxisWise
-	// MatrixProduct is a product of matrices, or is made of such products.
+	// MatrixProduct operations are products of matrices, or consist of such products.
 	MatrixProduct
-	// Movement copies elements and computes nothing.
+	// Movement operations copy elements and compute nothing.
 	Movement
-	// Indexing reads or writes at places that a tensor of indices says.
+	// Indexing operations read or write elements whose indices another tensor holds.
 	Indexing
-	// Filter computes each pixel of a picture from the pixels around it.
+	// Filter operations compute each pixel of a picture from the pixels around it.
 	Filter
 )
 
-// String is the class in lower case.
+// String returns the class in lower case, such as "axis-wise".
 func (c Class) String() string {
 	names := [...]string{"other", "elementwise", "reduction", "axis-wise", "matrix product", "movement", "indexing", "filter"}
 	if int(c) < len(names) {
@@ -36,22 +36,22 @@ func (c Class) String() string {
 	return names[Other]
 }
 
-// Strides says which strides an operation can work with. Operands of others are packed
-// into contiguous scratch memory before, and copied back after.
+// Strides says which strides an operation can work with. Operands with other strides are
+// packed into contiguous scratch memory before, or copied from there afterwards.
 type Strides uint8
 
-// What an operation can work with.
+// These are the kinds of strides that operations can work with.
 const (
-	// Contiguous operands are row-major without gaps.
+	// Contiguous means row-major without gaps.
 	Contiguous Strides = iota
-	// Rows are pictures [H,W,C] whose pixels follow each other, and whose rows may lie
-	// apart by whole pixels.
+	// Rows means a picture [H,W,C] whose pixels follow each other without gaps. Its rows
+	// may be any whole number of pixels apart.
 	Rows
-	// AnyStrides are strides of any kind. A Plan may still refuse some with ErrStrides.
+	// AnyStrides means any strides. A Plan may still refuse some of them with ErrStrides.
 	AnyStrides
 )
 
-// Takes reports whether a tensor has such strides.
+// Takes reports whether the strides of d are of this kind.
 func (s Strides) Takes(d tensor.Desc) bool {
 	switch {
 	case s == AnyStrides || d.IsContiguous():
@@ -64,21 +64,20 @@ func (s Strides) Takes(d tensor.Desc) bool {
 	return pixels && (h <= 1 || c > 0 && own[0]%c == 0 && own[0] >= w*c)
 }
 
-// Traits are facts about an operation that planners, image chains, the graph compiler
-// and importers read.
+// Traits are facts about an operation. Planners, image chains, the graph compiler and
+// importers read them.
 type Traits struct {
-	// Class is the kind of work that the operation does.
+	// Class is the kind of computation.
 	Class Class
 	// Prologue says that the operation can apply an elementwise function to the
 	// elements of its inputs as it reads them.
 	Prologue bool
-	// Epilogue says that it can apply one to the elements of its output before it
-	// writes them.
+	// Epilogue says that the operation can apply an elementwise function to the elements
+	// of its output before it writes them.
 	Epilogue bool
-	// Gradient is the name of the operation that computes the gradient. It may be
-	// empty.
+	// Gradient is the name of the operation that computes the gradient. It may be empty.
 	Gradient string
-	// ONNX lists the operators of ONNX that the operation implements. The tag
-	// onnx:"name" of an attribute is its name there.
+	// ONNX lists the ONNX operators that the operation implements. The tag onnx:"name" of
+	// an attribute is its name there.
 	ONNX []string
 }
