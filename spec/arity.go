@@ -8,7 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// CheckInputs reports ErrInvalidArgument unless the operation takes n inputs.
+// CheckInputs returns an error unless the operation can have n inputs.
+// Errors: ErrInvalidArgument.
 func (op *Op) CheckInputs(n int) error {
 	if op == nil {
 		return noCall("no operation")
@@ -19,7 +20,7 @@ func (op *Op) CheckInputs(n int) error {
 	return nil
 }
 
-// countInputs is CheckInputs without the operation's name.
+// countInputs is CheckInputs without the name of the operation in the error.
 func (op *Op) countInputs(n int) error {
 	least, most := 0, len(op.In)
 	want := ""
@@ -44,7 +45,8 @@ func (op *Op) countInputs(n int) error {
 	return nil
 }
 
-// MayOverwrite reports whether output out may be the same tensor as input in.
+// MayOverwrite reports whether output out may be the same tensor as input in. Both count
+// from 0.
 func (op *Op) MayOverwrite(out, in int) bool {
 	if op == nil || out < 0 {
 		return false
@@ -67,7 +69,7 @@ func (op *Op) TypicalInputs(d tensor.DType) []tensor.Desc {
 	return op.Cases.InputsFor(op.Defaults, d, dims)
 }
 
-// InputsFor is Inputs for a call, or nil if there are no Inputs.
+// InputsFor returns Inputs for a call, or nil if there is no Inputs function.
 func (c *CasesOf[A]) InputsFor(call A, d tensor.DType, dims []int) []tensor.Desc {
 	if c == nil || c.Inputs == nil {
 		return nil
@@ -75,12 +77,14 @@ func (c *CasesOf[A]) InputsFor(call A, d tensor.DType, dims []int) []tensor.Desc
 	return c.Inputs(call, d, dims)
 }
 
-// TakesInput reports whether plans can work with the strides of a tensor as input i.
+// TakesInput reports whether the operation's plans can work with the strides of d as
+// input i.
 func (op *Op) TakesInput(i int, d tensor.Desc) bool {
 	return op == nil || op.input(i).Strides.Takes(d)
 }
 
-// TakesOutput reports whether plans can work with the strides of a tensor as output i.
+// TakesOutput reports whether the operation's plans can work with the strides of d as
+// output i.
 func (op *Op) TakesOutput(i int, d tensor.Desc) bool {
 	return op == nil || i < 0 || i >= len(op.Out) || op.Out[i].Strides.Takes(d)
 }

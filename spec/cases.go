@@ -4,49 +4,54 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Cases is what a conformance suite should try of an operation, whatever the type of its
-// attributes.
+// Cases says what the conformance suite should try with an operation, whatever the type
+// of its attributes.
 type Cases = CasesOf[Call]
 
-// CasesOf is what a conformance suite should try of an operation with attributes A.
+// CasesOf says what the conformance suite should try with an operation whose attributes
+// have type A.
 type CasesOf[A Call] struct {
-	// DTypes are those to try, the one most used first.
+	// DTypes are the element types to try. The one that is used most comes first.
 	DTypes []tensor.DType
-	// Calls are attribute settings, the defaults first.
+	// Calls are the attributes to try. The default attributes come first.
 	Calls []A
-	// Dims are the free dimensions. The suite combines awkward values of each
-	// (0, 1, primes, around every Tile).
+	// Dims are the free dimensions. The suite combines awkward sizes of each: 0, 1,
+	// primes, and sizes around every one of Tiles.
 	Dims []Dim
-	// Sizes are further values of Dims to try once each, such as those at which
-	// a kernel's loop would exceed what an invocation may run.
+	// Sizes are further lists of sizes for Dims. Each is tried once. They are, for
+	// example, sizes at which the loops of a kernel would need more iterations than an
+	// invocation may run.
 	Sizes [][]int
-	// Inputs builds the inputs of a call for values of Dims, or gives nil where there
-	// is no such case.
+	// Inputs returns the inputs of a call for sizes of Dims. It returns nil if there is no
+	// such case.
 	Inputs func(a A, d tensor.DType, dims []int) []tensor.Desc
-	// Bench returns calls of everyday use for inputs of the dtype, small ones
-	// first: three sizes at least, of some 64 KiB, 2 MiB and 16 MiB an operand.
+	// Bench returns calls that programs often make, for inputs of dtype d. The smallest
+	// comes first. There are at least three sizes, of about 64 KiB, 2 MiB and 16 MiB for
+	// each operand.
 	Bench func(d tensor.DType) []BenchCase
-	// Low and High bound the random values of inputs of floating point, and of
-	// integers of 32 and 64 bits.
+	// Low and High bound the random values of inputs, if these are floating-point numbers
+	// or integers of 32 or 64 bits.
 	Low, High float64
-	// Range, if set, bounds the values of input i instead, both ends included:
-	// indices lie within what they index, second moments are not negative.
+	// Range, if set, bounds the random values of input i instead. Both bounds are
+	// included. Indices, for example, must be in range, and second moments must not be
+	// negative.
 	Range func(a A, i int, in []tensor.Desc) (low, high float64)
-	// Specials says that NaN and infinities in the inputs must come out as
-	// IEEE 754 has it in Reference. The suite then tries such inputs.
+	// Specials says that NaN and infinities in the inputs must give the results that IEEE
+	// 754 and Reference give. The suite then tries such inputs.
 	Specials bool
-	// Invalid are calls that must be refused with ErrInvalidArgument.
+	// Invalid are attributes that Shape must refuse with ErrInvalidArgument.
 	Invalid []A
-	// Refused are inputs that must be refused with ErrInvalidArgument or
-	// ErrUnsupported, for the default call.
+	// Refused are inputs of the default call that Shape must refuse with
+	// ErrInvalidArgument or ErrUnsupported.
 	Refused [][]tensor.Desc
-	// Faults are inputs that only the device can refuse (see DeviceCheck), for
-	// the default call: the run must fail with ErrInvalidArgument by the next
-	// Sync, its outputs unchanged.
+	// Faults returns inputs of the default call that only the device can refuse, by a
+	// DeviceCheck. The run must fail with ErrInvalidArgument by the next Sync, and must
+	// not change its outputs.
 	Faults func(d tensor.DType) [][]*tensor.Host
 }
 
-// erase returns the cases of any Call. There are no inputs for calls of another type.
+// erase returns the cases for calls of any type. A call of another type than A has no
+// inputs.
 func (c CasesOf[A]) erase() Cases {
 	e := Cases{
 		DTypes: c.DTypes, Dims: c.Dims, Sizes: c.Sizes, Bench: c.Bench, Low: c.Low, High: c.High,
@@ -58,7 +63,7 @@ func (c CasesOf[A]) erase() Cases {
 	for _, a := range c.Invalid {
 		e.Invalid = append(e.Invalid, a)
 	}
-	// The suite resolves its calls, so that they are of the type A.
+	// The suite resolves its calls before, so they have type A.
 	if c.Inputs != nil {
 		e.Inputs = func(call Call, d tensor.DType, dims []int) []tensor.Desc {
 			if a, ok := call.(A); ok {
@@ -78,20 +83,24 @@ func (c CasesOf[A]) erase() Cases {
 	return e
 }
 
-// BenchCase is a call to measure and the inputs it gets.
+// BenchCase is a call to measure, with its inputs.
 type BenchCase struct {
+	// Call is the call.
 	Call Call
-	In   []tensor.Desc
-	// Opaque says that inputs are pictures whose fourth channel, alpha, is full
-	// everywhere, as that of most pictures is.
+	// In describes the inputs.
+	In []tensor.Desc
+	// Opaque says that the inputs are pictures whose fourth channel, alpha, is 1 for every
+	// pixel. Most pictures are like that.
 	Opaque bool
 }
 
 // Dim is a free dimension of an operation's cases.
 type Dim struct {
+	// Name is the name of the dimension, such as "rows".
 	Name string
-	// Tiles are sizes at which the kernels change behaviour.
+	// Tiles are sizes at which the kernels change their behaviour, such as the size of a
+	// tile.
 	Tiles []int
-	// Only, if set, lists all legal values, and the suite tries no others.
+	// Only, if set, lists all legal sizes. The suite then tries no others.
 	Only []int
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Definition declares an operation whose attributes are an A: the struct that callers
-// write. Its functions are handed an A, whatever form the call had.
+// Definition declares an operation whose attributes have type A. A is the struct that
+// callers write. The functions of a Definition get an A, even if the caller passed a
+// pointer.
 //
-// Fields without a comment are those of Op.
+// Fields without a comment mean the same as those of Op.
 type Definition[A Call] struct {
 	Name, Group, Doc, Source string
 	Aliases                  []string
@@ -22,60 +23,62 @@ type Definition[A Call] struct {
 	Traits
 	Kernels  []Kernel
 	Internal bool
-	// Defaults are the default attributes, and examples of those that have no default.
-	// Attribute fields carry the tags attr:"name" and doc:"meaning, unit, range";
-	// attr:"name,required" is of attributes that have no default. A zero is refused
-	// where the default is another value, unless the tag is attr:"name,zero".
+	// Defaults holds the default attributes, and examples for required attributes. The
+	// fields of A that are attributes have the tags attr:"name" and doc:"meaning, unit,
+	// range". The tag attr:"name,required" means that the attribute has no default. A zero
+	// is refused if the default is not zero, unless the tag is attr:"name,zero".
 	Defaults A
 
-	// Shape checks attributes and inputs, and returns what the outputs are. The number
-	// of inputs is right when it is called, each is a sound tensor, and of one of its
-	// Arg.DTypes. Define adds the names of the package and of the operation to errors.
+	// Shape checks the attributes and the inputs, and returns the descriptions of the
+	// outputs. Before Shape is called, Define has checked the number of inputs, that each
+	// is a valid tensor, and that its dtype is in Arg.DTypes. Define adds the names of the
+	// package and of the operation to errors.
 	// Errors: ErrInvalidArgument, ErrType, ErrUnsupported (a dtype).
 	Shape func(a A, in []tensor.Desc) ([]tensor.Desc, error)
-	// Plan turns a checked call into launches for a target. Operands have strides that
-	// their Arg.Strides allows. Define adds the names to its errors too, and to those of
-	// the plan's device checks.
+	// Plan returns the launches of a call that Shape has accepted. The operands have
+	// strides that their Arg.Strides allows. Define adds the same names to the errors of
+	// Plan and of the plan's device checks.
 	// Errors: ErrUnsupported (a dtype that the target lacks), ErrStrides, *LimitError.
 	Plan func(a A, t *Target, in, out []tensor.Desc) (*Plan, error)
-	// PlanAt, if set, takes the place of Plan. It can work with operands that begin
-	// where the device cannot bind them, which are copied before and after otherwise.
+	// PlanAt, if set, is called instead of Plan. It can work with operands whose first
+	// byte is not at an offset that the device can bind. For other operations, such
+	// operands are copied before and after.
 	PlanAt func(a A, t *Target, in, out []Place) (*Plan, error)
-	// Strategies lists the names that Target.Strategy may have for a call. The first is
-	// the one that Plan chooses unasked. Fewer than two mean that there is no choice.
-	// The results of all of them keep Tolerance, and differ in nothing but rounding.
+	// Strategies lists the values that Target.Strategy may have for a call. Plan uses the
+	// first one if no strategy is set. Fewer than two mean that there is no choice. The
+	// results of all strategies are within Tolerance. They differ by rounding only.
 	Strategies func(a A, t *Target, in, out []tensor.Desc) []string
-	// SizeClass returns the numbers that decide which strategy is best, such as sizes.
-	// Calls whose numbers are alike up to a factor of two, and whose inputs are of the
-	// same dtypes, share the choice.
+	// SizeClass returns the numbers that decide which strategy is best, such as sizes. Two
+	// calls share the choice if their inputs have the same dtypes and if all numbers are
+	// equal after rounding up to a power of two.
 	SizeClass func(a A, in []tensor.Desc) []int
-	// Reference computes the outputs in float64. It shares no code with Plan. The
-	// outputs arrive allocated. Nil means that of Scalar, over broadcast inputs.
+	// Reference computes the outputs in float64. It shares no code with Plan. The outputs
+	// are allocated by the caller. Nil means that Scalar is applied to broadcast inputs.
 	Reference func(a A, in, out []*tensor.Host)
-	// Tolerance is how far an output of the dtype may be from Reference for
-	// such inputs.
+	// Tolerance returns how far the elements of an output of dtype d may be from those of
+	// Reference, for inputs of these shapes.
 	Tolerance func(a A, d tensor.DType, in []tensor.Desc) Tolerance
-	// Cost is the useful work of a call, for rooflines.
+	// Cost returns the arithmetic and the memory traffic that a call needs at least.
 	Cost func(a A, in []tensor.Desc) Cost
-	// Halo is how many pixels around a pixel its result depends on: strips of a picture
-	// must overlap by that many rows. Nil means 0.
+	// Halo returns how many pixels in each direction a result depends on. Strips of a
+	// picture must overlap by that many rows. Nil means 0.
 	Halo func(a A) int
-	// ForOpaque returns a call that makes of an opaque 8-bit picture what a makes of it,
-	// to the bit, with fewer kernels; a itself will do. The result is opaque too. Nil
+	// ForOpaque returns a call with fewer kernels that gives exactly the same result for
+	// opaque 8-bit pictures. It may return a itself. The result must be opaque too. Nil
 	// means that an opaque picture may become transparent.
 	ForOpaque func(a A) A
-	// Scalar is the function of an elementwise operation, in float64: of an element of
-	// each input.
+	// Scalar is the function of an elementwise operation in float64. x holds one element
+	// of each input.
 	Scalar func(a A, x []float64) float64
-	// Cases are what a conformance suite tries.
+	// Cases are what the conformance suite tries.
 	Cases CasesOf[A]
 }
 
-// Define declares an operation. It is not offered by name before Register.
+// Define declares an operation. Programs can find it by name only after Register.
 //
-// The functions of the Op take a call that is an A or points to one. They refuse any
-// other call, and what Resolve refuses, with ErrInvalidArgument; those without an error
-// return nothing then.
+// The functions of the Op accept calls of type A and pointers to such calls. For any
+// other call, and for calls that Resolve refuses, they return ErrInvalidArgument.
+// Functions without an error then return nothing.
 func Define[A Call](d Definition[A]) *Op {
 	op := &Op{
 		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
@@ -197,9 +200,9 @@ func Define[A Call](d Definition[A]) *Op {
 	return op
 }
 
-// planOf is a plan function of any Call, for operands that are Descs or Places. It adds
-// the operation's name to errors, and to those of device checks. It leaves the plan that
-// it gets as it is: plan may return the same one again.
+// planOf returns the plan function for calls of any type. Operands are Descs or Places.
+// It adds the operation's name to errors and to the errors of device checks. It does not
+// change the plan that plan returns, because plan may return the same one again.
 func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error, plan func(a A, t *Target, in, out []O) (*Plan, error)) func(c Call, t *Target, in, out []O) (*Plan, error) {
 	return func(c Call, t *Target, in, out []O) (*Plan, error) {
 		a, err := attrs(c)
@@ -225,10 +228,10 @@ func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error,
 	}
 }
 
-// lastID counts the operations declared.
+// lastID is the number of operations that were declared so far.
 var lastID atomic.Uint64
 
-// attrsOf is a call's attributes, if they are good.
+// attrsOf returns the attributes of a call, or an error if the call is not valid.
 func attrsOf[A Call](op *Op, c Call) (A, error) {
 	if a, ok := c.(A); ok && !isNilPointer(c) {
 		return a, op.checkSet(c)
@@ -241,7 +244,8 @@ func attrsOf[A Call](op *Op, c Call) (A, error) {
 	if err != nil {
 		return none, err
 	}
-	return good.(A), nil // resolve makes it the type of Defaults
+	// resolve returns a call in the type of Defaults, which is A.
+	return good.(A), nil
 }
 
 func isNilPointer(c Call) bool {
@@ -249,7 +253,7 @@ func isNilPointer(c Call) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// checkInputs is the part of a shape rule that all operations share.
+// checkInputs makes the checks of Shape that are the same for all operations.
 func (op *Op) checkInputs(in []tensor.Desc) error {
 	if err := op.countInputs(len(in)); err != nil {
 		return err
@@ -266,7 +270,8 @@ func (op *Op) checkInputs(in []tensor.Desc) error {
 	return nil
 }
 
-// input is the argument of input i.
+// input returns the argument of input i. A variadic argument stands for all inputs from
+// its own on.
 func (op *Op) input(i int) Arg {
 	if len(op.In) == 0 {
 		return Arg{}
@@ -274,8 +279,8 @@ func (op *Op) input(i int) Arg {
 	return op.In[min(i, len(op.In)-1)]
 }
 
-// mapScalar computes an elementwise function of inputs that are broadcast to the shape
-// of out, by NumPy's rule.
+// mapScalar applies an elementwise function to inputs that are broadcast to the shape of
+// out by the rule of NumPy.
 func mapScalar(f func(x []float64) float64, in []*tensor.Host, out *tensor.Host) {
 	values := make([][]float64, len(in))
 	for i, h := range in {

@@ -8,13 +8,14 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// checked is a call whose plan has device checks, the same plan each time.
+// checked is a call whose plan has device checks. Each call gets the same plan.
 type checked struct{ op *Op }
 
 func (c checked) Spec() *Op { return c.op }
 
-// What a device check reports names its operation once, as the errors of Plan and PlanAt
-// do, and however often a plan is asked for.
+// TestDefineNamesDeviceChecks checks that the error of a device check names its operation
+// once, as errors of Plan and PlanAt do. That must be so even if the same plan is
+// returned several times.
 func TestDefineNamesDeviceChecks(t *testing.T) {
 	found := func([4]uint32) error { return errs.ErrInvalidArgument }
 	kept := &Plan{Checks: []DeviceCheck{{Error: found}, {Error: found}}}
@@ -39,7 +40,8 @@ func TestDefineNamesDeviceChecks(t *testing.T) {
 	}
 }
 
-// Errors of Plan and PlanAt name the operation in the same way.
+// TestDefineNamesPlanErrors checks that errors of Plan and PlanAt name the operation in
+// the same way.
 func TestDefineNamesPlanErrors(t *testing.T) {
 	for name, d := range map[string]Definition[checked]{
 		"Plan":   {Plan: func(checked, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return nil, ErrStrides }},
