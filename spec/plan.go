@@ -191,7 +191,7 @@ type Place struct {
 	Misalignment int64
 }
 
-// PlacesOf is where tensors lie that begin where the device can bind them.
+// PlacesOf returns the places of tensors that begin at offsets that the device can bind.
 func PlacesOf(ds []tensor.Desc) []Place {
 	places := make([]Place, len(ds))
 	for i, d := range ds {

@@ -13,10 +13,10 @@ import (
 type Modules = func(name string) (*spv.Module, error)
 
 // Table describes the operations and the kernels of a shader bundle for the ABI
-// fingerprint. The method Text of the result writes it as text. The push-constant layouts are those of the Go params structs. So the
-// fingerprint of a running program covers its own declarations. Kernels that no operation
-// lists have the layouts of their shaders. Operations without Kernels belong to other
-// programs and are not part of the table.
+// fingerprint. The method Text of the result writes it as text. The push-constant layouts
+// are those of the Go params structs. So the fingerprint of a running program covers its
+// own declarations. Kernels that no operation lists have the layouts of their shaders.
+// Operations without Kernels belong to other programs and are not part of the table.
 // Errors: those of module, which say that a program's own operation must have no Kernels,
 // and ErrInvalidArgument for a params struct that cannot be push constants.
 func Table(ops []*Op, kernels []string, module Modules) (abi.Table, error) {
