@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"image"
 	"image/color"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +18,10 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/vk"
@@ -110,9 +104,6 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// corners are the colours of the four quarters of a test picture.
-var corners = [4]color.NRGBA{{220, 30, 30, 255}, {30, 200, 30, 255}, {30, 30, 220, 255}, {240, 240, 240, 255}}
-
 // picture FILE WIDTHxHEIGHT [ORIENTATION] writes a picture of four coloured
 // quarters; with an EXIF orientation, a JPEG stored as that says.
 func picture(ts *testscript.TestScript, neg bool, args []string) {
@@ -128,6 +119,7 @@ func picture(ts *testscript.TestScript, neg bool, args []string) {
 	if o >= 5 {
 		sw, sh = h, w
 	}
+	seen := testimg.Quarters(w, h)
 	m := image.NewNRGBA(image.Rect(0, 0, sw, sh))
 	for y := range sh {
 		for x := range sw {
@@ -149,39 +141,13 @@ func picture(ts *testscript.TestScript, neg bool, args []string) {
 			case 8:
 				vx, vy = y, h-1-x
 			}
-			q := 0
-			if vx >= w/2 {
-				q++
-			}
-			if vy >= h/2 {
-				q += 2
-			}
-			m.SetNRGBA(x, y, corners[q])
+			m.SetNRGBA(x, y, seen.NRGBAAt(vx, vy))
 		}
 	}
-	var b bytes.Buffer
-	switch filepath.Ext(args[0]) {
-	case ".jpg", ".JPG":
-		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: 98})
-	case ".png":
-		err = png.Encode(&b, m)
-	case ".gif":
-		err = gif.Encode(&b, m, nil)
-	case ".bmp":
-		err = bmp.Encode(&b, m)
-	case ".tiff":
-		err = tiff.Encode(&b, m, nil)
-	case ".webp": // lossless, 1×1
-		b.WriteString("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
-	default:
-		ts.Fatalf("no writer for %s", args[0])
-	}
+	data, err := testimg.Encode(m, strings.ToLower(filepath.Ext(args[0])))
 	ts.Check(err)
-	data := b.Bytes()
 	if o != 1 {
-		exif := "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(o)) + "\x00\x00\x00\x00\x00\x00"
-		segment := append([]byte{0xff, 0xe1, 0, byte(len(exif) + 2)}, exif...)
-		data = append(append(append([]byte(nil), data[:2]...), segment...), data[2:]...)
+		data = testimg.WithSegments(data, "Exif\x00\x00"+string(testimg.Exif(uint16(o), binary.BigEndian)))
 	}
 	name := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
@@ -190,13 +156,7 @@ func picture(ts *testscript.TestScript, neg bool, args []string) {
 
 // bomb FILE writes a PNG of a few bytes that says it is 60000×60000.
 func bomb(ts *testscript.TestScript, neg bool, args []string) {
-	var b bytes.Buffer
-	ts.Check(png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
-	data := b.Bytes()
-	binary.BigEndian.PutUint32(data[16:], 60000)
-	binary.BigEndian.PutUint32(data[20:], 60000)
-	binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), testimg.Bomb(60000, 60000), 0o666))
 }
 
 // cut FILE shortens a file to half.
@@ -222,7 +182,7 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		return
 	}
-	for q, want := range corners {
+	for q, want := range testimg.Corners {
 		if args[3] == "inverted" {
 			want.R, want.G, want.B = 255-want.R, 255-want.G, 255-want.B
 		}

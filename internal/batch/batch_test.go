@@ -3,14 +3,11 @@ package batch
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -20,9 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
@@ -67,26 +62,6 @@ func (call) Spec() *spec.Op { return &spec.Op{Name: "negative"} }
 
 var calls = []spec.Call{call{}}
 
-// scene is a small picture with four distinct corners.
-func scene(w, h int) *image.NRGBA {
-	m := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			c := color.NRGBA{220, 30, 30, 255}
-			switch {
-			case x >= w/2 && y < h/2:
-				c = color.NRGBA{30, 200, 30, 255}
-			case x < w/2 && y >= h/2:
-				c = color.NRGBA{30, 30, 220, 255}
-			case x >= w/2:
-				c = color.NRGBA{240, 240, 240, 255}
-			}
-			m.SetNRGBA(x, y, c)
-		}
-	}
-	return m
-}
-
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -95,33 +70,7 @@ func must[T any](v T, err error) T {
 }
 
 // encoded returns the picture in a format.
-func encoded(m image.Image, ext string) []byte {
-	var b bytes.Buffer
-	var err error
-	switch ext {
-	case ".jpg":
-		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: 95})
-	case ".png":
-		err = png.Encode(&b, m)
-	case ".gif":
-		err = gif.Encode(&b, m, nil)
-	case ".bmp":
-		err = bmp.Encode(&b, m)
-	case ".tiff":
-		err = tiff.Encode(&b, m, nil)
-	case ".webp":
-		return tinyWebP
-	default:
-		err = errors.New(ext)
-	}
-	if err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-// tinyWebP is a lossless 1×1 WebP picture.
-var tinyWebP = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+func encoded(m image.Image, ext string) []byte { return must(testimg.Encode(m, ext)) }
 
 // tree writes files below a new folder and makes it the current one.
 func tree(t *testing.T, files map[string][]byte) {
@@ -177,7 +126,7 @@ func noLeftovers(t *testing.T) {
 }
 
 func TestRunEveryFormat(t *testing.T) {
-	m := scene(16, 10)
+	m := testimg.Quarters(16, 10)
 	files := map[string][]byte{}
 	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
 		files["in/a"+ext[1:]+ext] = encoded(m, ext)
@@ -227,17 +176,13 @@ func TestRunEveryFormat(t *testing.T) {
 }
 
 func TestBadFilesStopNothing(t *testing.T) {
-	m := scene(40, 30)
+	m := testimg.Quarters(40, 30)
 	j, p := encoded(m, ".jpg"), encoded(m, ".png")
-	bomb := append([]byte(nil), p...)
-	binary.BigEndian.PutUint32(bomb[16:], 60000)
-	binary.BigEndian.PutUint32(bomb[20:], 60000)
-	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
 	corrupt := append([]byte(nil), p...)
 	corrupt[len(corrupt)-20] ^= 0x55
 	tree(t, map[string][]byte{
 		"in/a.jpg":        j,
-		"in/bomb.png":     bomb,
+		"in/bomb.png":     testimg.Bomb(60000, 60000),
 		"in/corrupt.png":  corrupt,
 		"in/cut.jpg":      j[:len(j)-200],
 		"in/cut.png":      p[:40],
@@ -285,8 +230,8 @@ func TestBadFilesStopNothing(t *testing.T) {
 }
 
 func TestNeverOntoAnInput(t *testing.T) {
-	j := encoded(scene(8, 8), ".jpg")
-	tree(t, map[string][]byte{"a.jpg": j, "b.png": encoded(scene(8, 8), ".png"), "b.jpg": j, "s/c.jpg": j})
+	j := encoded(testimg.Quarters(8, 8), ".jpg")
+	tree(t, map[string][]byte{"a.jpg": j, "b.png": encoded(testimg.Quarters(8, 8), ".png"), "b.jpg": j, "s/c.jpg": j})
 	testkit.System(t, "hard links", os.Link("s/c.jpg", "c.jpg"))
 	testkit.System(t, "symbolic links", os.Symlink("b.jpg", "link.jpg"))
 	for _, c := range []struct{ inputs, want string }{
@@ -307,7 +252,7 @@ func TestNeverOntoAnInput(t *testing.T) {
 }
 
 func TestExisting(t *testing.T) {
-	j := encoded(scene(8, 8), ".jpg")
+	j := encoded(testimg.Quarters(8, 8), ".jpg")
 	tree(t, map[string][]byte{"in/a.jpg": j, "out/a.jpg": []byte("old"), "in/b.jpg": j, "out/b.jpg/x": nil})
 	for _, c := range []struct {
 		e    Existing
@@ -333,7 +278,7 @@ func TestExisting(t *testing.T) {
 }
 
 func TestOutputFolder(t *testing.T) {
-	j := encoded(scene(8, 8), ".jpg")
+	j := encoded(testimg.Quarters(8, 8), ".jpg")
 	tree(t, map[string][]byte{"in/sub/a.jpg": j, "in/b.jpg": j, "file": nil, "out1/sub": nil})
 	found := must(Find(t.Context(), []string{"in"}, FindOptions{Recursive: true}))
 	jobs := must(Plan(found, Naming{}))
@@ -368,7 +313,7 @@ func TestFullDisk(t *testing.T) {
 	testkit.System(t, "/dev/full", err)
 	defer f.Close()
 	c := &counter{ctx: t.Context(), w: f}
-	err = writing(encode(c, scene(64, 64), PNG, 0))
+	err = writing(encode(c, testimg.Quarters(64, 64), PNG, 0))
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v", err)
 	}
@@ -377,7 +322,7 @@ func TestFullDisk(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 12 {
-		files[fmt.Sprintf("in/%02d.jpg", i)] = encoded(scene(64, 64), ".jpg")
+		files[fmt.Sprintf("in/%02d.jpg", i)] = encoded(testimg.Quarters(64, 64), ".jpg")
 	}
 	tree(t, files)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -401,7 +346,7 @@ func TestInterrupted(t *testing.T) {
 func TestComputeErrorsAndLimits(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 8 {
-		files[fmt.Sprintf("in/%02d.png", i)] = encoded(scene(64, 64), ".png")
+		files[fmt.Sprintf("in/%02d.png", i)] = encoded(testimg.Quarters(64, 64), ".png")
 	}
 	tree(t, files)
 	p := &negative{wait: time.Millisecond, err: func(n int64) error {
@@ -500,7 +445,7 @@ func TestPoolReuses(t *testing.T) {
 // TestMemoryIsFlat: twice the pictures do not hold twice the memory.
 func TestMemoryIsFlat(t *testing.T) {
 	testlevel.Need(t, testlevel.Full) // encodes large pictures
-	m := scene(2000, 1500)
+	m := testimg.Quarters(2000, 1500)
 	data := encoded(m, ".jpg")
 	peak := func(n int) uint64 {
 		files := map[string][]byte{}

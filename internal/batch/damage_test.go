@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -43,7 +44,7 @@ func TestDamage(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
-		whole := encoded(scene(16, 10), ext)
+		whole := encoded(testimg.Quarters(16, 10), ext)
 		for n := range min(len(whole), 700) {
 			if !testlevel.Sampled(n, 4) {
 				continue
@@ -66,14 +67,14 @@ func TestDamage(t *testing.T) {
 // TestRead reads every format, and names what is not read.
 func TestRead(t *testing.T) {
 	tree(t, nil)
-	jpg := encoded(scene(16, 10), ".jpg")
+	jpg := encoded(testimg.Quarters(16, 10), ".jpg")
 	twelve := bytes.Clone(jpg)
 	at := bytes.Index(twelve, []byte{0xff, 0xc0})
 	twelve[at+4] = 12
 	arithmetic := bytes.Clone(jpg)
 	arithmetic[at+1] = 0xc9
 	for name, data := range map[string][]byte{
-		"a.jpg": jpg, "a.png": encoded(scene(16, 10), ".png"), "a.bmp": encoded(scene(16, 10), ".bmp"), "a.tiff": encoded(scene(16, 10), ".tiff"), "a.gif": encoded(scene(16, 10), ".gif"),
+		"a.jpg": jpg, "a.png": encoded(testimg.Quarters(16, 10), ".png"), "a.bmp": encoded(testimg.Quarters(16, 10), ".bmp"), "a.tiff": encoded(testimg.Quarters(16, 10), ".tiff"), "a.gif": encoded(testimg.Quarters(16, 10), ".gif"),
 	} {
 		if err := os.WriteFile(name, data, 0o666); err != nil {
 			t.Fatal(err)

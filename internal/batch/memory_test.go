@@ -41,7 +41,7 @@ func pngHeader(w, h uint32, depth, colour, interlaced byte, transparent bool) []
 // TestMemoryRefuses: a small file of a huge picture fails with the figure it
 // would take, before that is taken.
 func TestMemoryRefuses(t *testing.T) {
-	tree(t, map[string][]byte{"a.png": pngHeader(16384, 16384, 8, 0, 0, false), "b.png": encoded(scene(64, 64), ".png")})
+	tree(t, map[string][]byte{"a.png": pngHeader(16384, 16384, 8, 0, 0, false), "b.png": encoded(testimg.Quarters(64, 64), ".png")})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	rep := run(t, t.Context(), &negative{}, []string{"a.png", "b.png"}, FindOptions{}, Naming{}, Options{Folder: "out", Memory: 64 << 20})

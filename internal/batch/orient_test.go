@@ -11,33 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
-
-// exif returns a TIFF structure that holds nothing but the orientation.
-func exif(o int, order binary.ByteOrder) []byte {
-	b := []byte("MM\x00*")
-	if order == binary.LittleEndian {
-		b = []byte("II*\x00")
-	}
-	put := func(v any) { b = must(binary.Append(b, order, v)) }
-	put(uint32(8))
-	put(uint16(1))
-	put([]uint16{0x0112, 3})
-	put(uint32(1))
-	put([]uint16{uint16(o), 0})
-	put(uint32(0))
-	return b
-}
-
-func jpegWith(data []byte, segments ...string) []byte {
-	out := append([]byte(nil), data[:2]...)
-	for _, s := range segments {
-		out = append(out, 0xff, 0xe1, byte((len(s)+2)>>8), byte(len(s)+2))
-		out = append(out, s...)
-	}
-	return append(out, data[2:]...)
-}
 
 func pngWith(data []byte, kind string, body []byte) []byte {
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
@@ -93,7 +69,7 @@ func tiffWith(data []byte, o int) []byte {
 }
 
 func TestOrientation(t *testing.T) {
-	seen := scene(32, 16)
+	seen := testimg.Quarters(32, 16)
 	xmp := "http://ns.adobe.com/xap/1.0/\x00<x:xmpmeta xmlns:x='adobe:ns:meta/'/>"
 	for o := 1; o <= 8; o++ {
 		// Store the scene so that orientation o shows it upright: turn it by
@@ -108,12 +84,12 @@ func TestOrientation(t *testing.T) {
 		toNRGBA(stored, seen, undo, 1)
 
 		j, p := encoded(stored, ".jpg"), encoded(stored, ".png")
-		tag := "Exif\x00\x00" + string(exif(o, binary.BigEndian))
+		tag := "Exif\x00\x00" + string(testimg.Exif(uint16(o), binary.BigEndian))
 		files := map[string][]byte{
-			"in/jpeg.jpg":     jpegWith(j, tag),
-			"in/jpegle.jpg":   jpegWith(j, "Exif\x00\x00"+string(exif(o, binary.LittleEndian))),
-			"in/xmpfirst.jpg": jpegWith(j, xmp, tag),
-			"in/png.png":      pngWith(p, "eXIf", exif(o, binary.BigEndian)),
+			"in/jpeg.jpg":     testimg.WithSegments(j, tag),
+			"in/jpegle.jpg":   testimg.WithSegments(j, "Exif\x00\x00"+string(testimg.Exif(uint16(o), binary.LittleEndian))),
+			"in/xmpfirst.jpg": testimg.WithSegments(j, xmp, tag),
+			"in/png.png":      pngWith(p, "eXIf", testimg.Exif(uint16(o), binary.BigEndian)),
 			"in/tiff.tiff":    tiffWith(encoded(stored, ".tiff"), o),
 		}
 		tree(t, files)
@@ -137,7 +113,7 @@ func TestOrientation(t *testing.T) {
 	}
 	// A 1×1 WebP shows no turning, so its tag is read by itself.
 	for o := 1; o <= 8; o++ {
-		data := webpWith(tinyWebP, exif(o, binary.BigEndian))
+		data := webpWith([]byte(testimg.WebP), testimg.Exif(uint16(o), binary.BigEndian))
 		p := must(webp.ReadHeader(bytes.NewReader(data), int64(len(data))))
 		if got := readOrientation(nil, "webp", p.EXIF); got != orientation(o) {
 			t.Errorf("webp: orientation %d, want %d", got, o)
@@ -146,19 +122,19 @@ func TestOrientation(t *testing.T) {
 }
 
 func TestOrientationNonsense(t *testing.T) {
-	j := encoded(scene(8, 8), ".jpg")
+	j := encoded(testimg.Quarters(8, 8), ".jpg")
 	for name, body := range map[string]string{
-		"zero":      string(exif(0, binary.BigEndian)),
-		"nine":      string(exif(9, binary.LittleEndian)),
-		"huge":      string(exif(65535, binary.LittleEndian)),
-		"cut":       string(exif(6, binary.BigEndian)[:14]),
+		"zero":      string(testimg.Exif(0, binary.BigEndian)),
+		"nine":      string(testimg.Exif(9, binary.LittleEndian)),
+		"huge":      string(testimg.Exif(65535, binary.LittleEndian)),
+		"cut":       string(testimg.Exif(6, binary.BigEndian)[:14]),
 		"empty":     "",
 		"loop":      "II*\x00\x08\x00\x00\x00\x00\x00\x08\x00\x00\x00",
 		"offset":    "II*\x00\xff\xff\xff\xff\x00\x00",
 		"no tiff":   "hello, world, this is no TIFF header",
-		"wrong tag": strings.Replace(string(exif(6, binary.BigEndian)), "\x01\x12", "\x01\x13", 1),
+		"wrong tag": strings.Replace(string(testimg.Exif(6, binary.BigEndian)), "\x01\x12", "\x01\x13", 1),
 	} {
-		data := jpegWith(j, "Exif\x00\x00"+body)
+		data := testimg.WithSegments(j, "Exif\x00\x00"+body)
 		if got := readOrientation(bytes.NewReader(data), "jpeg", scanJPEG(bytes.NewReader(data)).exif); got != upright {
 			t.Errorf("%s: got orientation %d, want 1", name, got)
 		}

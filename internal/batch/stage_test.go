@@ -4,12 +4,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
 // TestStages wants every stage of every picture told, and the error of the one
 // that failed.
 func TestStages(t *testing.T) {
-	p := encoded(scene(40, 30), ".png")
+	p := encoded(testimg.Quarters(40, 30), ".png")
 	corrupt := append([]byte(nil), p...)
 	corrupt[len(corrupt)-20] ^= 0x55
 	tree(t, map[string][]byte{"a.png": p, "b.png": corrupt})

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
@@ -476,18 +477,7 @@ func TestDamage(t *testing.T) {
 	for i, k := range kinds {
 		whole := k.make(9, 7, uint64(i)).file
 		for n := range 120 {
-			bad := bytes.Clone(whole)
-			if n%3 == 0 {
-				bad = bad[:r.IntN(len(bad))]
-			} else {
-				for range 1 + r.IntN(4) {
-					at := r.IntN(len(bad))
-					if n%3 == 1 {
-						at = r.IntN(min(len(bad), 80))
-					}
-					bad[at] = byte(r.Uint32())
-				}
-			}
+			bad := testimg.Damage(r, whole, n, 80)
 			_, _ = decode(bad)
 		}
 	}

@@ -84,7 +84,7 @@ var libraries = []library{
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},
 	{"github.com/bmatcuk/doublestar/v4", "internal/batch cmd/...", "globs are the batch engine's"},
 	{"github.com/bep/imagemeta", "internal/batch cmd/...", "reading EXIF is the batch engine's"},
-	{"golang.org/x/image", "internal/batch internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
+	{"golang.org/x/image", "internal/batch internal/testimg internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
 	{"golang.org/x/sync", "internal/batch cmd/... internal/exec vk", "semaphores and groups of goroutines"},
 	{"golang.org/x/sys", "cmd/... vk internal/batch", "the system below"},
 }

@@ -2,7 +2,7 @@
 // clouds, hills, houses, grass and film grain. They have the smooth areas, hard
 // edges and fine texture of real photographs, so that codecs and filters cost
 // on them what they cost on real ones, and the same seed always gives the same
-// picture.
+// picture. The package also writes small files of every format, whole and damaged.
 package testimg
 
 import (

@@ -184,7 +184,7 @@ func TestColours(t *testing.T) {
 }
 
 // one is a lossless WebP of one pixel.
-var one = []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+var one = []byte(testimg.WebP)
 
 // TestDamage reads files cut off and changed at random: whatever comes of it is
 // rows or an error, never a panic, and no more memory than the header said.
@@ -204,18 +204,7 @@ func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, data := range [][]byte{lossy, whole, read(t, filepath.Join(testkit.Samples(t), "gopher-doc.2bpp.lossless.webp")), one} {
 		for i := range 300 {
-			bad := bytes.Clone(data)
-			if i%3 == 0 {
-				bad = bad[:r.IntN(len(bad))]
-			} else {
-				for range 1 + r.IntN(4) {
-					at := r.IntN(len(bad))
-					if i%3 == 1 {
-						at = r.IntN(min(len(bad), 64))
-					}
-					bad[at] = byte(r.Uint32())
-				}
-			}
+			bad := testimg.Damage(r, data, i, 64)
 			h, err := ReadHeader(bytes.NewReader(bad), int64(len(bad)))
 			if err != nil || h.Width*h.Height > 1<<18 {
 				continue
