@@ -7,23 +7,29 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// The limits of the cache of compiled calls.
+// These are the limits of the cache of compiled calls.
 const (
-	maxCompiled = 1024    // calls
-	maxSteps    = 1 << 16 // steps of all of them
-	maxKeyBytes = 512     // of a key; calls of longer ones are compiled each time
+	// maxCompiled is the largest number of calls.
+	maxCompiled = 1024
+	// maxSteps is the largest number of steps of all calls together.
+	maxSteps = 1 << 16
+	// maxKeyBytes is the largest size of a key. A call with a longer key is compiled each
+	// time.
+	maxKeyBytes = 512
 )
 
-// cache keeps compiled calls, by the bytes of their attributes and places.
+// cache keeps compiled calls. Its keys are the attributes and places of the calls.
 type cache struct {
-	mu      sync.RWMutex
-	calls   map[string]*Compiled
-	steps   int
-	version uint64 // of the tuning database when they were compiled
+	mu    sync.RWMutex
+	calls map[string]*Compiled
+	// steps is the number of steps of all calls.
+	steps int
+	// version is the version of the tuning database for which they were compiled.
+	version uint64
 }
 
-// appendKey appends bytes that are the same for the same call on operands at the same
-// places, and different for all others. It reports false where there are none.
+// appendKey appends the key of a call. Keys are equal only for the same call on operands
+// at the same places. It reports false if the call has no key.
 func appendKey(b []byte, call spec.Call, in, out []Operand, align int64) ([]byte, bool) {
 	b, ok := spec.AppendKey(b, call)
 	if !ok {
@@ -59,8 +65,8 @@ func appendPlaces(b []byte, operands []Operand, align int64) []byte {
 	return b
 }
 
-// find returns the call of a key, or nil. Calls that were compiled for choices that the
-// database has changed since are forgotten.
+// find returns the call of a key, or nil. It does not return calls that were compiled for
+// another version of the tuning database.
 func (c *cache) find(key []byte, version uint64) *Compiled {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -70,7 +76,7 @@ func (c *cache) find(key []byte, version uint64) *Compiled {
 	return c.calls[string(key)]
 }
 
-// keep remembers a compiled call.
+// keep adds a compiled call to the cache.
 func (c *cache) keep(key []byte, version uint64, call *Compiled) {
 	if len(call.steps) > maxSteps/16 {
 		return
@@ -83,7 +89,7 @@ func (c *cache) keep(key []byte, version uint64, call *Compiled) {
 	if c.version != version || c.calls[string(key)] != nil {
 		return
 	}
-	for k, old := range c.calls { // in no order: any of them may have to go
+	for k, old := range c.calls { // The order of a map is random, so this drops any of the calls.
 		if len(c.calls) < maxCompiled && c.steps+len(call.steps) <= maxSteps {
 			break
 		}

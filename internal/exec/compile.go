@@ -13,11 +13,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Place says where an operand lies: its Misalignment is that of Runner.PlaceOf.
+// Place describes where an operand is. Runner.PlaceOf returns its Misalignment.
 type Place = spec.Place
 
-// Compiled is a call that is planned for operands at certain places. It holds no
-// buffer, never changes, and may be bound many times by many goroutines.
+// Compiled is a call that is planned for operands at certain places. It holds no buffer
+// and never changes. Many goroutines may bind it, many times.
 type Compiled struct {
 	// Scratch lists the sizes in bytes of the temporary buffers that Bind needs. Their
 	// contents do not matter.
@@ -26,11 +26,14 @@ type Compiled struct {
 	// words for each, which are zero.
 	Checks []spec.DeviceCheck
 
-	name     string
-	in, out  []Place
-	steps    []boundStep
-	bindings int // of all steps
-	align    int64
+	// name is the name of the operation.
+	name    string
+	in, out []Place
+	steps   []boundStep
+	// bindings is the number of bindings of all steps.
+	bindings int
+	// align is that of the Runner.
+	align int64
 }
 
 // boundStep is a step without its buffers.
@@ -38,18 +41,18 @@ type boundStep struct {
 	module *spv.Module
 	params []byte
 	groups [3]uint32
-	bind   []slot
+	bind   []bindRange
 }
 
-// slot is a range of an operand that a step binds, without its buffer.
-type slot struct {
+// bindRange is a range of an operand that a step binds, without its buffer.
+type bindRange struct {
 	ref          spec.Ref
 	offset, size int64
 }
 
-// Compile plans a call for operands at such places and makes ready all that does not
-// depend on buffers. It measures nothing: a strategy is one that is remembered already,
-// or the plan's own.
+// Compile plans a call for operands at these places, and prepares all that does not
+// depend on buffers. It measures nothing. It uses the strategy of the tuning database if
+// there is one, and otherwise the plan's own.
 // Errors: ErrInvalidArgument (attributes, shapes, dtypes, strides of an output),
 // ErrUnsupported, *LimitError, ErrABIMismatch.
 func (r *Runner) Compile(call spec.Call, in, out []Place) (*Compiled, error) {
@@ -63,7 +66,7 @@ func (r *Runner) Compile(call spec.Call, in, out []Place) (*Compiled, error) {
 	return r.compile(call, in, out, r.remembered)
 }
 
-// compile is Compile for a resolved call, by the strategy that choose finds.
+// compile is Compile for a resolved call. choose returns the strategy.
 func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Compiled, error) {
 	if err := r.checkPlaces(call, in, out); err != nil {
 		return nil, err
@@ -79,8 +82,8 @@ func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Comp
 	return c, nil
 }
 
-// checkPlaces returns an error if the outputs are not those that the operation makes, or
-// if no tensor can lie at one of the places.
+// checkPlaces returns an error unless the outputs are those that the operation makes, and
+// each place is possible on the device.
 func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
 	op := call.Spec()
 	want, err := op.Shape(call, descs(in))
@@ -113,7 +116,7 @@ func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
 	return nil
 }
 
-// outputName is what errors call an output.
+// outputName returns the name of an output for error texts.
 func outputName(op *spec.Op, i int) string {
 	if i < len(op.Out) {
 		return op.Out[i].Name
@@ -121,8 +124,8 @@ func outputName(op *spec.Op, i int) string {
 	return fmt.Sprint(i)
 }
 
-// lower makes a plan ready to be bound: parameters become bytes, and scratch buffers
-// that are not needed at the same time become one.
+// lower prepares a plan for binding. It turns parameters into bytes. Scratch buffers that
+// are not needed at the same time share memory.
 func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled, error) {
 	c := &Compiled{name: name, Checks: plan.Checks, in: clonePlaces(in), out: clonePlaces(out), align: r.align}
 	share, sizes := shareScratch(plan)
@@ -137,7 +140,7 @@ func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s: %w", i, m.Name, err)
 		}
-		step := boundStep{module: m, params: params, groups: s.Groups, bind: make([]slot, len(s.Bind))}
+		step := boundStep{module: m, params: params, groups: s.Groups, bind: make([]bindRange, len(s.Bind))}
 		for j, b := range s.Bind {
 			have, err := c.bytes(plan, b.Buf)
 			if err != nil {
@@ -154,14 +157,14 @@ func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled
 			if ref.Kind == spec.RefScratch {
 				ref.Index = share[ref.Index]
 			}
-			step.bind[j] = slot{ref, b.Offset, size}
+			step.bind[j] = bindRange{ref, b.Offset, size}
 		}
 		c.steps, c.bindings = append(c.steps, step), c.bindings+len(s.Bind)
 	}
 	return c, nil
 }
 
-// bytes is the size of what a ref refers to.
+// bytes returns the size in bytes of what ref refers to, with its misalignment.
 func (c *Compiled) bytes(plan *spec.Plan, ref spec.Ref) (int64, error) {
 	n := ref.Index
 	switch {
@@ -178,15 +181,15 @@ func (c *Compiled) bytes(plan *spec.Plan, ref spec.Ref) (int64, error) {
 	return 0, fmt.Errorf("%w: the plan has no such operand (%+v)", errs.ErrInvalidArgument, ref)
 }
 
-// shareScratch gives scratch buffers of a plan that no step needs at the same time one
-// buffer: it returns which of the sizes each has. Of the buffers that are free, the one
-// of the nearest size is taken.
+// shareScratch lets scratch buffers that no step needs at the same time share one buffer.
+// share says for each scratch buffer which of sizes it uses. A scratch buffer uses the
+// free one whose size is nearest.
 func shareScratch(plan *spec.Plan) (share []int, sizes []int64) {
 	share = make([]int, len(plan.Scratch))
-	var free []int // the last step that needs each of sizes
+	var free []int // free is the last step that needs each of sizes.
 	for i, l := range plan.Lifetimes() {
 		if l.Last < 0 {
-			continue // no step binds it
+			continue // No step binds this buffer.
 		}
 		best := -1
 		for k := range sizes {
@@ -232,14 +235,14 @@ func descs(places []Place) []tensor.Desc {
 	return d
 }
 
-// kernelParams is a kernel and the type of the params struct that a step has for it.
+// kernelParams is a kernel, and the type of the params struct that a step has for it.
 type kernelParams struct {
 	module *spv.Module
 	params reflect.Type
 }
 
-// checkKernel returns an error if a step has no kernel, or if its params struct is not the
-// kernel's. Pairs in checked are known to be right.
+// checkKernel returns an error if a step has no kernel, or if its params struct does not
+// match the kernel. Pairs in checked have been compared before.
 func checkKernel(s spec.Step, checked map[kernelParams]bool) error {
 	if s.Module == nil || len(s.Module.Code) == 0 {
 		return fmt.Errorf("%w: no kernel %q", errs.ErrInvalidShader, s.Name())
@@ -252,7 +255,7 @@ func checkKernel(s spec.Step, checked map[kernelParams]bool) error {
 	return spec.CheckParams(s.Module, s.Params)
 }
 
-// Modules lists the shaders that the call launches, each once.
+// Modules lists the shaders that the call launches. Each is listed once.
 func (c *Compiled) Modules() []*spv.Module {
 	if c == nil {
 		return nil
@@ -268,11 +271,12 @@ func (c *Compiled) Modules() []*spv.Module {
 	return list
 }
 
-// Bind makes the launches of the call on operands, which lie at the places that it was
-// compiled for, with scratch buffers of the sizes of Scratch and status words of
-// StatusBytes for each of Checks. The caller owns all of these; they must be its own
-// until the device has run the launches.
-// Errors: ErrInvalidArgument for operands elsewhere, or another number of buffers.
+// Bind returns the launches of the call on operands. These must be at the places that the
+// call was compiled for. scratch has a buffer of each size in Scratch, and status has
+// StatusBytes of zeros for each of Checks. The caller owns all of them, and must not use
+// them for anything else until the device has run the launches.
+// Errors: ErrInvalidArgument for operands at other places, or for another number of
+// buffers.
 func (c *Compiled) Bind(in, out []Operand, scratch []gpu.Handle, status []gpu.Binding) ([]gpu.Dispatch, error) {
 	if c == nil {
 		return nil, fmt.Errorf("exec: bind: %w: a Compiled that Compile did not make", errs.ErrNotInitialized)
@@ -294,7 +298,7 @@ func (c *Compiled) Bind(in, out []Operand, scratch []gpu.Handle, status []gpu.Bi
 	return c.bind(&launch{}, in, out, scratch, status, 0), nil
 }
 
-// launch is the memory that a call needs on its way to the device. It may be used again.
+// launch holds memory that a call needs until it is submitted. Later calls use it again.
 type launch struct {
 	key      []byte
 	list     []gpu.Dispatch
@@ -304,7 +308,7 @@ type launch struct {
 	slots    []int
 }
 
-// bind fills l. The dispatches get the tag.
+// bind fills l with the launches. They carry the tag.
 func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, status []gpu.Binding, tag uint64) []gpu.Dispatch {
 	if cap(l.bindings) < c.bindings {
 		l.bindings = make([]gpu.Binding, 0, c.bindings)
@@ -359,7 +363,8 @@ func (c *Compiled) overwrites(n int, in, out []Operand) bool {
 	return true
 }
 
-// placeOf is where an operand lies on a device that binds at multiples of align.
+// placeOf returns the place of an operand on a device whose offsets are multiples of
+// align.
 func placeOf(o Operand, align int64) Place {
 	return Place{Desc: o.Desc, Misalignment: o.Offset % align}
 }
@@ -368,8 +373,8 @@ func samePlace(a, b Place) bool {
 	return a.Misalignment == b.Misalignment && a.Desc.DType == b.Desc.DType && slices.Equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
 }
 
-// sameStrides compares the strides of tensors of one shape, without memory of its own
-// where both are the usual ones.
+// sameStrides compares the strides of tensors of one shape. It allocates nothing if both
+// are contiguous.
 func sameStrides(a, b tensor.Desc) bool {
 	if a.Strides == nil && b.Strides == nil {
 		return true
@@ -377,7 +382,8 @@ func sameStrides(a, b tensor.Desc) bool {
 	return slices.Equal(a.ElementStrides(), b.ElementStrides())
 }
 
-// nested reports whether each stride is more than what the smaller ones reach.
+// nested reports whether each stride is larger than the distance that the smaller strides
+// reach together.
 func nested(shape, strides []int) bool {
 	order := make([]int, 0, len(shape))
 	for i, n := range shape {

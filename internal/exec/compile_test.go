@@ -21,7 +21,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// counted is an operation of a program of its own, which counts how often it is planned.
+// counted is an operation that a program could declare. It counts how often it is
+// planned.
 type counted struct {
 	N    int       `attr:"n,zero"`
 	Dims []int     `attr:"dims"`
@@ -58,7 +59,7 @@ func init() {
 	})
 }
 
-// at is a tensor of so many elements, some elements into a buffer.
+// at returns a tensor that begins first elements after the start of a buffer.
 func at(t *testing.T, dev gpu.Device, first int, shape ...int) Operand {
 	t.Helper()
 	d := tensor.Contiguous(tensor.F32, shape...)
@@ -69,8 +70,9 @@ func at(t *testing.T, dev gpu.Device, first int, shape ...int) Operand {
 	return Operand{Buffer: h, Offset: int64(first * 4), Desc: d}
 }
 
-// A call is planned once for operands at the same places, whatever buffers they are in
-// and whatever form the call has; it is planned again for anything else.
+// TestCompiledOnce checks that a call is planned once for operands at the same places, in
+// whatever buffers they are and whatever form the call has. It is planned again for
+// anything else.
 func TestCompiledOnce(t *testing.T) {
 	r, dev := recorder(t)
 	ctx := t.Context()
@@ -107,7 +109,7 @@ func TestCompiledOnce(t *testing.T) {
 		{counted{N: 1}, at(t, dev, 0, 4, 8), at(t, dev, 0, 4, 8), 1},
 		{counted{N: 1}, at(t, dev, 0, 32), at(t, dev, 0, 32), 1},
 		{counted{N: 1}, at(t, dev, 1, 8, 4), b, 1},
-		{counted{N: 1}, at(t, dev, 5, 8, 4), b, 0}, // as far from where a buffer can be bound
+		{counted{N: 1}, at(t, dev, 5, 8, 4), b, 0}, // the same misalignment
 		{counted{N: 1}, a, at(t, dev, 1, 8, 4), 1},
 		{counted{N: 1}, wide, b, 1},
 		{counted{N: 1}, wide, b, 0},
@@ -131,7 +133,8 @@ func TestCompiledOnce(t *testing.T) {
 	}
 }
 
-// What a new choice of strategies makes stale is compiled again.
+// TestCompiledAgain checks that a call is compiled again after a new choice of
+// strategies.
 func TestCompiledAgain(t *testing.T) {
 	db, err := tune.Open(tune.Cached, tune.Device{}, "")
 	if err != nil {
@@ -153,7 +156,7 @@ func TestCompiledAgain(t *testing.T) {
 	}
 }
 
-// The cache stays within its bounds, and serves many goroutines.
+// TestCacheBounds checks that the cache keeps its limits while many goroutines use it.
 func TestCacheBounds(t *testing.T) {
 	r, dev := recorder(t)
 	a, b := at(t, dev, 0, 8), at(t, dev, 0, 8)
@@ -178,7 +181,7 @@ func TestCacheBounds(t *testing.T) {
 	}
 }
 
-// A call bound by its caller is the list that Run submits, on the caller's buffers.
+// TestBind checks that Bind returns the list that Run submits, on the caller's buffers.
 func TestBind(t *testing.T) {
 	r, dev := recorder(t)
 	in, out := []Operand{at(t, dev, 3, 8)}, []Operand{at(t, dev, 0, 8)}
@@ -247,7 +250,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// Scratch buffers share memory only where no step needs two of them at a time.
+// TestShareScratch checks that scratch buffers share memory only if no step needs both.
 func TestShareScratch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan := &spec.Plan{Scratch: rapid.SliceOfN(rapid.Int64Range(16, 1000), 0, 12).Draw(t, "sizes")}
@@ -296,7 +299,8 @@ func TestShareScratch(t *testing.T) {
 	}
 }
 
-// A call that is compiled takes no memory of the host on its way to the device.
+// TestCachedRunAllocates checks that a call in the cache allocates nothing until it is
+// submitted.
 func TestCachedRunAllocates(t *testing.T) {
 	testkit.NoRace(t, "makes sync.Pool drop memory at random")
 	dev := quiet{null.New(nil)}
@@ -312,7 +316,7 @@ func TestCachedRunAllocates(t *testing.T) {
 		if err := r.Run(t.Context(), c, in, out); err != nil {
 			t.Fatal(err)
 		}
-		r.status.wait = r.status.wait[:0] // as a Sync does
+		r.status.wait = r.status.wait[:0] // Sync does the same.
 		r.status.free = append(r.status.free[:0], 5, 6, 7, 8)
 	}
 	run()

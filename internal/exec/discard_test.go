@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestDiscard looks at the launches of calls: what a plan overwrites need not be zeroed
-// before, and everything else must be.
+// TestDiscard looks at the launches of calls. Memory that a plan overwrites need not be
+// zeroed before. All other memory must be.
 func TestDiscard(t *testing.T) {
 	dev := null.NewRecorder(nil)
 	run, err := exec.New(dev)
@@ -35,7 +35,7 @@ func TestDiscard(t *testing.T) {
 		name    string
 		call    spec.Call
 		out, in []exec.Operand
-		discard bool // of all that is written of the outputs
+		discard bool // expected for every range of the outputs that is written
 	}{
 		{"a new output", ops.Exp{}, []exec.Operand{f32(8, 16)}, []exec.Operand{x}, true},
 		{"outputs and scratch", ops.LayerNormGrad{Eps: 1e-5}, []exec.Operand{f32(600, 70), f32(70), f32(70)}, []exec.Operand{f32(600, 70), f32(70), f32(600, 70)}, true},
@@ -57,11 +57,11 @@ func TestDiscard(t *testing.T) {
 		outputs := 0
 		for _, d := range dev.Recorded() {
 			for _, b := range d.Bindings {
-				want := c.discard && !isIn[b.Buffer] // an output, or scratch
+				want := c.discard && !isIn[b.Buffer] // This is an output or scratch memory.
 				if isOut[b.Buffer] {
 					outputs++
 				} else if !isIn[b.Buffer] && !c.discard {
-					continue // scratch, or the status words of a check
+					continue // This is scratch memory or the status words of a check.
 				}
 				if b.Discard != want {
 					t.Errorf("%s: binding %+v: discard is %v, want %v", c.name, b, b.Discard, want)

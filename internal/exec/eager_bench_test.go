@@ -11,7 +11,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// BenchmarkEager measures what a small call costs us: the null device does nothing.
+// BenchmarkEager measures how much time Lathe itself needs for a small call. The device
+// does nothing.
 func BenchmarkEager(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -60,7 +61,7 @@ func BenchmarkEager(b *testing.B) {
 	}
 }
 
-// quiet takes what is submitted and does nothing with it.
+// quiet is a device that ignores what is submitted.
 type quiet struct{ *null.Device }
 
 func (quiet) Submit([]gpu.Dispatch) error { return nil }

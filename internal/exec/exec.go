@@ -1,6 +1,6 @@
-// Package exec runs operations on devices: it plans a call for the device, binds
-// the plan's steps to buffers, lends them scratch memory and submits them. It is
-// the only package that knows both operations (spec) and devices (gpu).
+// Package exec runs operations on devices. It compiles a call for the device, binds the
+// steps to buffers and to scratch memory, and submits them. It is the only package that
+// knows both operations (spec) and devices (gpu).
 package exec
 
 import (
@@ -20,31 +20,36 @@ import (
 
 // Operand is a tensor in a device buffer.
 type Operand struct {
+	// Buffer is the buffer.
 	Buffer gpu.Handle
-	// Offset is where the tensor begins, in bytes from the start of the buffer. It is a
-	// multiple of the element size. Where it is no multiple of the device's
-	// Limits.OffsetAlign and TexelAlign, operations work on a copy.
+	// Offset is the distance in bytes from the start of the buffer to the tensor. It is a
+	// multiple of the element size. If it is not a multiple of the device's
+	// Limits.OffsetAlign and TexelAlign, most operations work on a copy.
 	Offset int64
-	Desc   tensor.Desc
+	// Desc is the type, shape and strides of the tensor.
+	Desc tensor.Desc
 }
 
-// Runner runs operations on one device. It may be used by many goroutines.
+// Runner runs operations on one device. Many goroutines may use it at the same time.
 type Runner struct {
-	dev     gpu.Device
-	target  spec.Target
+	dev    gpu.Device
+	target spec.Target
+	// align is the alignment in bytes of all offsets that the device can bind.
 	align   int64
 	scratch scratch
 	status  statusWords
 	tuner   tuner
 	cache   cache
-	spare   sync.Pool                                                       // of *launch: memory of bound calls that are submitted
-	trace   func(name string, args map[string]string) (uint64, func(error)) // nil without WithTrace
+	// spare holds *launch values that no call uses.
+	spare sync.Pool
+	// trace is the function of WithTrace. It is nil without that option.
+	trace func(name string, args map[string]string) (uint64, func(error))
 }
 
 // Option changes how a Runner plans.
 type Option func(*Runner)
 
-// WithTarget lets f change what operations are planned for, for instance to
+// WithTarget lets f change the target that operations are planned for, for instance to
 // try the GPU kernels on a CPU driver.
 func WithTarget(f func(*spec.Target)) Option {
 	return func(r *Runner) {
@@ -54,10 +59,10 @@ func WithTarget(f func(*spec.Target)) Option {
 	}
 }
 
-// New returns a Runner for a device. The caller closes the device; Close of the
-// Runner gives back its scratch memory before.
-// Errors: ErrABIMismatch if the embedded shaders are not those the operations
-// were declared for.
+// New returns a Runner for a device. The caller must close the Runner, which frees its
+// scratch memory, and then the device.
+// Errors: ErrInvalidArgument without a device; ErrABIMismatch if the operations were
+// declared for other shaders than the embedded ones.
 func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	if errs.Nil(dev) {
 		return nil, fmt.Errorf("exec: new: %w: no device", errs.ErrInvalidArgument)
@@ -78,7 +83,7 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	return r, nil
 }
 
-// ready reports ErrNotInitialized for a Runner that New did not make.
+// ready returns ErrNotInitialized for a Runner that New did not make.
 func (r *Runner) ready() error {
 	if r == nil || r.dev == nil {
 		return fmt.Errorf("exec: %w: a Runner that New did not make", errs.ErrNotInitialized)
@@ -86,17 +91,17 @@ func (r *Runner) ready() error {
 	return nil
 }
 
-// Verify reports ErrABIMismatch if the embedded shaders are not those the
-// operations were declared for. It compares the fingerprints once, for neither
-// side changes while a program runs. New calls it. A caller that loads a driver at the
-// same time may call Verify earlier, on another goroutine.
+// Verify returns ErrABIMismatch if the operations were declared for other shaders than
+// the embedded ones. It compares the fingerprints once, because neither changes while a
+// program runs. New calls it. A caller that loads a driver at the same time may call
+// Verify earlier, on another goroutine.
 func Verify() error { return verify() }
 
 var verify = sync.OnceValue(func() error {
 	return spec.VerifyABI(spirv.Names(), spirv.Declared, spirv.Fingerprint())
 })
 
-// TargetOf is what plans are made for on a device.
+// TargetOf returns the target that operations are planned for on a device.
 func TargetOf(info *gpu.Info) spec.Target {
 	if info == nil {
 		return spec.Target{}
@@ -131,7 +136,7 @@ func TargetOf(info *gpu.Info) spec.Target {
 	}
 }
 
-// Target is what this Runner plans for.
+// Target returns the target that this Runner plans for.
 func (r *Runner) Target() spec.Target {
 	if r == nil {
 		return spec.Target{}
@@ -139,7 +144,7 @@ func (r *Runner) Target() spec.Target {
 	return r.target
 }
 
-// Close gives the scratch memory back. The Runner must not be used afterwards.
+// Close frees the scratch memory. The Runner must not be used afterwards.
 func (r *Runner) Close() error {
 	if err := r.ready(); err != nil {
 		return err
@@ -147,9 +152,9 @@ func (r *Runner) Close() error {
 	return errors.Join(r.status.close(), r.scratch.trim(0))
 }
 
-// Sync waits until all work is done and returns its first error, be it the
-// device's or one that a call could only find there, such as an index out of
-// range. Each such error is returned once, by the next Sync or Read.
+// Sync waits until all work is done and returns the errors of that work. They come from
+// the device, or from a device check, such as an index out of range. Each error of a
+// check is returned once, by the next Sync or Read.
 func (r *Runner) Sync(ctx context.Context) error {
 	if err := r.ready(); err != nil {
 		return err
@@ -160,7 +165,8 @@ func (r *Runner) Sync(ctx context.Context) error {
 	return r.status.collect(ctx)
 }
 
-// Read is the device's Read, and fails as Sync does if a call was wrong.
+// Read waits for the work that writes the buffer and copies len(dst) bytes from offset.
+// It returns the errors of device checks as Sync does.
 func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return err
@@ -171,28 +177,28 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return r.dev.Read(ctx, h, offset, dst)
 }
 
-// Run computes out from in. It returns once the work is submitted; reading an
-// output waits for it. An output may overlap an input only if the operation
-// works in place and both are the same tensor. Operands may have any strides,
-// but no two elements of an output the same place: where an operation cannot
-// work with them, they are copied.
+// Run computes out from in. It returns when the work is submitted. Reading an output
+// waits for the work. An output may overlap an input only if both are the same tensor and
+// the operation allows it (spec.Arg.InPlace). Operands may have any strides, but no two
+// elements of an output may have the same address. If an operation cannot work with the
+// strides of an operand, it works on a copy.
 //
-// The same call for operands at the same places is planned once: see Compile.
+// The same call for operands at the same places is planned once, see Compile.
 // Errors: ErrInvalidArgument (attributes, shapes, dtypes, overlap, alignment),
 // ErrInvalidHandle, ErrUnsupported, *LimitError, ErrOutOfMemory, ctx.Err().
-// After an error nothing has been run. What only the device can see is an error
-// of the next Sync or Read, and leaves the outputs as they were.
+// After an error, nothing has been run. Errors that only the device can find are returned
+// by the next Sync or Read. The outputs are then unchanged.
 func (r *Runner) Run(ctx context.Context, call spec.Call, in, out []Operand) error {
 	if err := r.ready(); err != nil {
 		return err
 	}
 	if r.trace != nil {
-		return r.traced(ctx, call, in, out)
+		return r.runTraced(ctx, call, in, out)
 	}
 	return r.run(ctx, call, in, out, 0)
 }
 
-// run is Run; the dispatches get the tag.
+// run is Run. Its dispatches carry the tag.
 func (r *Runner) run(ctx context.Context, call spec.Call, in, out []Operand, tag uint64) error {
 	if err := errs.Context(ctx); err != nil {
 		return err
@@ -212,7 +218,7 @@ func (r *Runner) run(ctx context.Context, call spec.Call, in, out []Operand, tag
 	return nil
 }
 
-// compiled finds a call in the cache, or compiles it.
+// compiled returns a call from the cache, or compiles it.
 func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, out []Operand) (*Compiled, error) {
 	var ok bool
 	if l.key, ok = appendKey(l.key[:0], call, in, out, r.align); ok {
@@ -227,24 +233,25 @@ func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, ou
 	if err := checkOffsets(call, in, out); err != nil {
 		return nil, err
 	}
-	c, err := r.compile(call, r.places(in), r.places(out), r.choose(ctx))
+	c, err := r.compile(call, r.places(in), r.places(out), r.chooserFor(ctx))
 	if err != nil {
 		return nil, err
 	}
-	// Choosing may have added to the database, and what is known there now is in c.
+	// The choice may have changed the database. c already follows the new version.
 	if ok {
 		r.cache.keep(l.key, r.tuner.db.Version(), c)
 	}
 	return c, nil
 }
 
-// submit binds a call to operands, and to scratch memory and status words of the
-// Runner, and runs it.
+// submit binds a call to operands, and to scratch memory and status words of the Runner,
+// and submits it.
 func (r *Runner) submit(ctx context.Context, l *launch, c *Compiled, in, out []Operand, tag uint64) (err error) {
 	if l.scratch, err = r.scratch.borrow(l.scratch[:0], c.Scratch); err != nil {
 		return fmt.Errorf("scratch memory: %w", err)
 	}
-	// The device runs later work on these buffers after this.
+	// The buffers can be lent again at once, because the device runs later work after
+	// this.
 	defer func() { r.scratch.release(l.scratch) }()
 	if l.status, l.slots, err = r.status.borrow(ctx, l.status[:0], l.slots[:0], len(c.Checks)); err != nil {
 		return err
@@ -256,7 +263,7 @@ func (r *Runner) submit(ctx context.Context, l *launch, c *Compiled, in, out []O
 	return err
 }
 
-// places is where operands lie.
+// places returns the places of operands.
 func (r *Runner) places(operands []Operand) []Place {
 	places := make([]Place, len(operands))
 	for i, o := range operands {
@@ -265,7 +272,7 @@ func (r *Runner) places(operands []Operand) []Place {
 	return places
 }
 
-// PlaceOf is where an operand lies on the Runner's device.
+// PlaceOf returns the place of an operand on the Runner's device.
 func (r *Runner) PlaceOf(o Operand) Place {
 	if r.ready() != nil {
 		return Place{Desc: o.Desc}
@@ -316,7 +323,8 @@ func atElements(operands []Operand) bool {
 	return true
 }
 
-// checkOverlap reports an output that overlaps an operand which it may not overwrite.
+// checkOverlap returns an error if an output overlaps an operand that it may not
+// overwrite.
 func checkOverlap(call spec.Call, in, out []Operand) error {
 	for i := range out {
 		o := &out[i]

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// recorder is a Runner on a device that records what it is given.
+// recorder returns a Runner on a device that records what is submitted.
 func recorder(t *testing.T, opts ...Option) (*Runner, *null.Device) {
 	t.Helper()
 	dev := null.NewRecorder(nil)
@@ -83,7 +83,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// TestPlaces accepts what does not overlap: parts of one buffer, and in place.
+// TestPlaces checks that operands are accepted that do not overlap, and outputs in place.
 func TestPlaces(t *testing.T) {
 	r, dev := recorder(t)
 	a := picture(t, dev, 8, 8)
@@ -103,7 +103,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestEmpty runs nothing on images without pixels.
+// TestEmpty checks that nothing is run on images without pixels.
 func TestEmpty(t *testing.T) {
 	r, dev := recorder(t)
 	for _, call := range []spec.Call{imageops.GaussianBlur{Sigma: 3}, imageops.Sharpen{}, imageops.InvertColors{}} {
@@ -119,7 +119,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestTarget plans for the device, or for what WithTarget makes of it.
+// TestTarget checks that calls are planned for the device, or for the target of
+// WithTarget.
 func TestTarget(t *testing.T) {
 	r, dev := recorder(t, WithTarget(func(t *spec.Target) { t.CPU, t.TexelBuffers, t.MaxTexels, t.MaxInvocations = true, true, 1<<20, 256 }))
 	o, i := picture(t, dev, 8, 8), picture(t, dev, 8, 8)
@@ -132,8 +133,8 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestScratch lends the same buffers again, keeps no more than it may, and gives
-// all back at the end.
+// TestScratch checks that buffers are lent again, that not too many are kept, and that
+// all are freed at the end.
 func TestScratch(t *testing.T) {
 	dev := null.NewRecorder(nil)
 	p := scratch{dev: dev}

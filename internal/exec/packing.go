@@ -13,9 +13,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// plan asks the operation for its plan. Operands that it cannot work with where they
-// lie, because of their strides or because the device cannot bind a buffer there, are
-// planned for in scratch memory, with copies before and after.
+// plan returns the plan of a call. Some operands cannot be used where they are, because
+// of their strides or because the device cannot bind that offset. The plan then has
+// copies of them in scratch memory.
 func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Plan, error) {
 	op := call.Spec()
 	p := packing{r: r, all: slices.Concat(in, out), inputs: len(in)}
@@ -29,7 +29,7 @@ func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Pl
 		p.pack[i] = (misaligned || !takes) && o.Desc.Elems() > 0
 	}
 	plan, err := p.plan(call, choose)
-	// A view may reach further than a binding spans where its elements do not.
+	// A view may extend further than a binding, although its elements would fit.
 	refused := errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit)
 	if refused && p.packStrided() {
 		return p.plan(call, choose)
@@ -37,16 +37,20 @@ func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Pl
 	return plan, err
 }
 
-// packing is a call of which some operands are packed: copied to contiguous scratch
-// memory before the operation, or from there after it.
+// packing is a call of which some operands are packed. A packed input is copied to
+// contiguous scratch memory before the operation. A packed output is copied from there
+// after it.
 type packing struct {
-	r      *Runner
-	all    []Place // inputs, then outputs
+	r *Runner
+	// all are the inputs, followed by the outputs.
+	all []Place
+	// inputs is the number of inputs.
 	inputs int
-	pack   []bool // of all, those that are packed
+	// pack says which of all are packed.
+	pack []bool
 }
 
-// packStrided packs all operands with strides too. It reports whether that changes
+// packStrided also packs all operands with strides. It reports whether that changes
 // anything.
 func (p *packing) packStrided() bool {
 	changed := false
@@ -58,7 +62,7 @@ func (p *packing) packStrided() bool {
 	return changed
 }
 
-// plan is the plan of the call with the copies.
+// plan returns the plan of the call with the copies.
 func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 	places := slices.Clone(p.all)
 	for i, o := range p.all {
@@ -71,7 +75,7 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 		return inner, err
 	}
 	whole := &spec.Plan{Scratch: slices.Clone(inner.Scratch), Checks: inner.Checks}
-	packed := map[spec.Ref]spec.Ref{} // operands of the call to scratch
+	packed := map[spec.Ref]spec.Ref{} // packed maps operands of the call to scratch buffers.
 	after := &spec.Plan{}
 	for i, o := range p.all {
 		if !p.pack[i] {
@@ -85,8 +89,8 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 		there.Base = int(o.Misalignment) / max(o.Desc.DType.Size(), 1)
 		here := planner.OperandOf(planner.AddScratch(whole, places[i].Desc.Bytes()), places[i].Desc)
 		packed[ref] = here.Ref
-		// An operation whose check finds something wrong leaves its outputs as they
-		// were, and the copy back must find that there.
+		// If a check finds an error, the operation does not write its outputs. The copy
+		// back must then copy the old elements.
 		if i < p.inputs || len(inner.Checks) > 0 {
 			err = cmp.Or(err, movement.AddCopy(whole, &p.r.target, o.Desc.DType, o.Desc.Shape, there, here))
 		}

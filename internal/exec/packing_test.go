@@ -27,7 +27,7 @@ func open(t *testing.T) (gpu.Device, *exec.Runner) {
 	return dev, testkit.Device(t, r, err)
 }
 
-// view is an operand within a buffer of which all bytes are known.
+// view is an operand in a buffer. The test knows all bytes of the buffer.
 type view struct {
 	exec.Operand
 	buffer []byte
@@ -37,8 +37,9 @@ func (v *view) host(buffer []byte) *tensor.Host {
 	return &tensor.Host{Desc: v.Desc, Data: buffer[v.Offset:]}
 }
 
-// put places the elements of h, which are contiguous, misalignment elements past the
-// beginning of a buffer, its dimensions turned and its rows padded if padded.
+// put copies the elements of h, which are contiguous, to a new buffer, misalignment
+// elements after its start. If padded is set, the dimensions are reversed and the rows
+// are padded.
 func put(t *testing.T, dev gpu.Device, h *tensor.Host, misalignment int, padded bool) *view {
 	t.Helper()
 	v := &view{}
@@ -73,8 +74,8 @@ func put(t *testing.T, dev gpu.Device, h *tensor.Host, misalignment int, padded 
 	return v
 }
 
-// elements reads the view's elements, after checking that nothing else in its
-// buffer has changed.
+// elements reads the view's elements. It checks that nothing else in the buffer has
+// changed.
 func (v *view) elements(t *testing.T, r *exec.Runner) []byte {
 	t.Helper()
 	got := make([]byte, len(v.buffer))
@@ -95,8 +96,8 @@ func (v *view) elements(t *testing.T, r *exec.Runner) []byte {
 	return out
 }
 
-// TestViews runs every operation on operands that begin anywhere, and with
-// turned dimensions, and compares with contiguous ones.
+// TestViews runs every operation on operands with misalignments, paddings and reversed
+// dimensions, and compares with contiguous operands.
 func TestViews(t *testing.T) {
 	dev, r := open(t)
 	for _, op := range spec.All() {
@@ -115,7 +116,7 @@ func TestViews(t *testing.T) {
 			in := c.Inputs(op.Defaults, d, dims)
 			want, err := op.Shape(call, in)
 			if in == nil || err != nil {
-				continue // no such case
+				continue // There is no such case.
 			}
 			t.Run(op.Name+" "+d.String(), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, 2))
@@ -148,7 +149,7 @@ func TestViews(t *testing.T) {
 							places = append(places, v.Operand)
 						}
 						err := r.Run(t.Context(), call, places[:len(in)], places[len(in):])
-						if errors.Is(err, gpu.ErrUnsupported) && len(plain) == 0 { // by contiguous operands
+						if errors.Is(err, gpu.ErrUnsupported) && len(plain) == 0 { // Contiguous operands failed too.
 							testkit.Ability(t, false, dev.Info().Name, err.Error())
 						}
 						if err != nil {
@@ -169,7 +170,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestViewsOfFaults leaves an output anywhere as it was after a fault.
+// TestViewsOfFaults checks that a misaligned output is unchanged after a failed device
+// check.
 func TestViewsOfFaults(t *testing.T) {
 	dev, r := open(t)
 	indices, err := tensor.FromFloats(tensor.I32, []int{2, 2}, []float64{0, 1, 8, 2})

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// launched is an operation whose plan launches one kernel with each of Params.
+// launched is an operation whose plan launches one kernel once for each of Params.
 type launched struct {
 	op     *spec.Op
 	params []any
@@ -19,8 +19,8 @@ type launched struct {
 
 func (l launched) Spec() *spec.Op { return l.op }
 
-// Each step of a plan must have the params struct of its kernel, also where an earlier
-// step or call launched the same kernel with the right one.
+// TestParamsOfEveryStep checks the params struct of each step, even if an earlier step or
+// call launched the same kernel with the right one.
 func TestParamsOfEveryStep(t *testing.T) {
 	m := null.Module("test/params", 8, spv.Binding{Slot: 0}, spv.Binding{Slot: 1})
 	m.Params = []spv.Member{{Name: "count", Type: "u32", Size: 4}, {Name: "scale", Type: "f32", Offset: 4, Size: 4}}

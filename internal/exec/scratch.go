@@ -10,27 +10,30 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// maxIdle is how many bytes of scratch memory a Runner keeps while no call uses
-// them.
+// maxIdle is how many bytes of scratch memory a Runner keeps while no call uses them.
 const maxIdle = 256 << 20
 
-// scratch lends buffers whose contents do not matter. Sizes are rounded up to a
-// quarter of a power of two, so that calls of like size find each other's.
+// scratch lends buffers whose contents do not matter. Sizes are rounded up to a quarter of
+// a power of two, so that calls of similar sizes can use the same buffers.
 type scratch struct {
 	dev gpu.Device
 
-	mu   sync.Mutex
-	idle []lent // oldest first
-	held int64  // bytes idle
-	out  map[gpu.Handle]int64
+	mu sync.Mutex
+	// idle are the buffers that no call uses, the oldest first.
+	idle []lent
+	// held is the size of all idle buffers in bytes.
+	held int64
+	// out are the sizes of the buffers that are lent.
+	out map[gpu.Handle]int64
 }
 
+// lent is a buffer of size bytes.
 type lent struct {
 	h    gpu.Handle
 	size int64
 }
 
-// roundUp is the size of buffer to take for n bytes.
+// roundUp returns the size of a buffer for n bytes.
 func roundUp(n int64) int64 {
 	const least = 4096
 	if n <= least {
@@ -40,7 +43,7 @@ func roundUp(n int64) int64 {
 	return (n + quarter - 1) / quarter * quarter
 }
 
-// borrow appends a buffer for each size to hs; size 0 gets the zero handle.
+// borrow appends a buffer for each size to hs. A size of 0 gives the zero handle.
 func (p *scratch) borrow(hs []gpu.Handle, sizes []int64) ([]gpu.Handle, error) {
 	for _, n := range sizes {
 		var h gpu.Handle
@@ -48,7 +51,7 @@ func (p *scratch) borrow(hs []gpu.Handle, sizes []int64) ([]gpu.Handle, error) {
 		if n > 0 {
 			h, err = p.allocate(roundUp(n))
 			if errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit) {
-				p.trim(0) // what lies idle in other sizes may be what is missing
+				p.trim(0) // Idle buffers of other sizes may take up the memory.
 				h, err = p.allocate(n)
 			}
 		}
@@ -61,14 +64,14 @@ func (p *scratch) borrow(hs []gpu.Handle, sizes []int64) ([]gpu.Handle, error) {
 	return hs, nil
 }
 
-// allocate takes an idle buffer of the size, or a new one.
+// allocate returns an idle buffer of that size, or a new one.
 func (p *scratch) allocate(size int64) (gpu.Handle, error) {
 	p.mu.Lock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if l := p.idle[i]; l.size == size {
 			p.idle = append(p.idle[:i], p.idle[i+1:]...)
 			p.held -= size
-			p.lend(l)
+			p.markLent(l)
 			p.mu.Unlock()
 			return l.h, nil
 		}
@@ -77,20 +80,21 @@ func (p *scratch) allocate(size int64) (gpu.Handle, error) {
 	h, err := p.dev.Alloc(size)
 	if err == nil {
 		p.mu.Lock()
-		p.lend(lent{h, size})
+		p.markLent(lent{h, size})
 		p.mu.Unlock()
 	}
 	return h, err
 }
 
-func (p *scratch) lend(l lent) {
+// markLent notes that a buffer is lent. The caller holds mu.
+func (p *scratch) markLent(l lent) {
 	if p.out == nil {
 		p.out = map[gpu.Handle]int64{}
 	}
 	p.out[l.h] = l.size
 }
 
-// release takes buffers back, work on which may still be pending.
+// release returns buffers to the idle ones. Work on them may still be pending.
 func (p *scratch) release(hs []gpu.Handle) {
 	p.mu.Lock()
 	for _, h := range hs {
@@ -106,7 +110,8 @@ func (p *scratch) release(hs []gpu.Handle) {
 	p.trim(maxIdle)
 }
 
-// trim frees the buffers idle longest until at most keep bytes are.
+// trim frees the buffers that have been idle longest, until at most keep idle bytes are
+// left.
 func (p *scratch) trim(keep int64) error {
 	p.mu.Lock()
 	var free []lent
@@ -123,8 +128,8 @@ func (p *scratch) trim(keep int64) error {
 	return err
 }
 
-// Borrow lends n buffers of at least size bytes each, whose contents do not
-// matter, until release is called. Work may still be pending on them then.
+// Borrow lends n buffers of at least size bytes each. Their contents do not matter. The
+// caller calls release to return them. Work on them may still be pending then.
 // Errors: ErrOutOfMemory, *LimitError.
 func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
 	if err := r.ready(); err != nil {

@@ -9,24 +9,28 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// statusSlots is how many device checks may be unfinished at once. A further check waits
-// until earlier ones have ended.
+// statusSlots is how many device checks may be unfinished at the same time. A further
+// check waits until earlier ones have ended.
 const statusSlots = 256
 
-// statusWords lends the words in which the device checks of plans report, and reads them
-// once the work is done.
+// statusWords lends the words in which device checks report, and reads them when the work
+// is done.
 type statusWords struct {
-	dev    gpu.Device
-	stride int64 // bytes from one slot to the next
+	dev gpu.Device
+	// stride is the distance from one slot to the next in bytes.
+	stride int64
 
-	mu   sync.Mutex
-	buf  gpu.Handle
+	mu  sync.Mutex
+	buf gpu.Handle
+	// free are the slots that no call uses.
 	free []int
+	// wait are the calls whose words have not been read yet.
 	wait []waiting
-	errs []error // found, and not yet returned
+	// errs are errors that were found and have not been returned yet.
+	errs []error
 }
 
-// waiting is a call that has been submitted and may have failed.
+// waiting is a call that was submitted and whose check may have found an error.
 type waiting struct {
 	slot   int
 	report func([4]uint32) error
@@ -35,8 +39,8 @@ type waiting struct {
 // StatusBytes is the size of the status words of a device check.
 const StatusBytes = 16
 
-// borrow lends four words, which are zero, for each of n checks: it appends where they
-// are, and their slots.
+// borrow lends four words, which are zero, for each of n checks. It appends their
+// bindings and their slots.
 func (f *statusWords) borrow(ctx context.Context, words []gpu.Binding, slots []int, n int) ([]gpu.Binding, []int, error) {
 	for range n {
 		w, slot, err := f.borrowOne(ctx)
@@ -51,6 +55,7 @@ func (f *statusWords) borrow(ctx context.Context, words []gpu.Binding, slots []i
 	return words, slots, nil
 }
 
+// borrowOne lends the words of one slot.
 func (f *statusWords) borrowOne(ctx context.Context) (gpu.Binding, int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,7 +69,8 @@ func (f *statusWords) borrowOne(ctx context.Context) (gpu.Binding, int, error) {
 	return gpu.Binding{Buffer: f.buf, Offset: int64(slot) * f.stride, Size: StatusBytes}, slot, nil
 }
 
-// refill finds free slots: all of them at first, those that wait later.
+// refill fills free. At first it allocates all slots. Later it reads the words of calls
+// that wait.
 func (f *statusWords) refill(ctx context.Context) error {
 	if f.buf == 0 {
 		buf, err := f.dev.Alloc(statusSlots * f.stride)
@@ -86,7 +92,8 @@ func (f *statusWords) refill(ctx context.Context) error {
 	return nil
 }
 
-// submitted says what became of the work that uses a slot.
+// submitted says whether the work that uses a slot was submitted. report turns its words
+// into an error.
 func (f *statusWords) submitted(slot int, report func([4]uint32) error, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,8 +104,8 @@ func (f *statusWords) submitted(slot int, report func([4]uint32) error, ok bool)
 	}
 }
 
-// collect waits for the calls submitted so far and returns the errors of those
-// that failed, each once.
+// collect waits for the calls that were submitted before, and returns the errors that
+// their checks have found. Each error is returned once.
 func (f *statusWords) collect(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +117,7 @@ func (f *statusWords) collect(ctx context.Context) error {
 	return err
 }
 
-// poll waits for the calls that wait and moves their errors to errs.
+// poll waits for the work of the calls in wait, and appends their errors to errs.
 func (f *statusWords) poll(ctx context.Context) error {
 	if len(f.wait) == 0 {
 		return nil
@@ -144,6 +151,7 @@ func (f *statusWords) poll(ctx context.Context) error {
 	return nil
 }
 
+// close frees the words. Errors that were not collected are lost.
 func (f *statusWords) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
-// newStatusWords is words on a device without kernels: tests write them themselves.
+// newStatusWords returns status words on a device without kernels. The tests write the
+// words themselves.
 func newStatusWords(t *testing.T) (*statusWords, *faulty.Device) {
 	t.Helper()
 	dev := faulty.New(null.New(nil))
@@ -27,7 +28,7 @@ func newStatusWords(t *testing.T) (*statusWords, *faulty.Device) {
 	return f, dev
 }
 
-// call stands for a call that is wrong if word is not 0.
+// call acts as a call whose check has failed if word is not 0.
 func (f *statusWords) call(ctx context.Context, name string, word uint32) error {
 	b, slot, err := f.borrowOne(ctx)
 	if err != nil {
@@ -43,7 +44,7 @@ func (f *statusWords) call(ctx context.Context, name string, word uint32) error 
 		}
 	}
 	binary.LittleEndian.PutUint32(was, word)
-	binary.LittleEndian.PutUint32(was[12:], 7) // alone it is no fault
+	binary.LittleEndian.PutUint32(was[12:], 7) // Without word 0 this is no error.
 	if err := f.dev.Write(ctx, b.Buffer, b.Offset, was); err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func TestStatusWordsAreReportedOnceInOrder(t *testing.T) {
 	}
 }
 
-// More calls than there are words ask those before them, and lose no error.
+// TestStatusWordsRunOut checks that calls wait for earlier ones if there are not enough
+// words, and that no error is lost.
 func TestStatusWordsRunOut(t *testing.T) {
 	f, _ := newStatusWords(t)
 	ctx := t.Context()
@@ -86,7 +88,7 @@ func TestStatusWordsRunOut(t *testing.T) {
 	if err := f.collect(ctx); err == nil || strings.Count(err.Error(), "call") != 3 {
 		t.Errorf("got %v, want three errors", err)
 	}
-	// Calls that have words and are not submitted yet keep theirs.
+	// Calls that have words and are not submitted yet keep their words.
 	var slots []int
 	for range statusSlots {
 		_, slot, err := f.borrowOne(ctx)
@@ -106,7 +108,8 @@ func TestStatusWordsRunOut(t *testing.T) {
 	}
 }
 
-// A device that fails while it is asked delays errors and loses none.
+// TestStatusWordsOfTheDevice checks that errors of the device delay errors of checks and
+// lose none.
 func TestStatusWordsOfTheDevice(t *testing.T) {
 	ctx, boom := t.Context(), errors.New("boom")
 	for _, c := range []struct {
@@ -146,7 +149,7 @@ func TestStatusWordsOfTheDevice(t *testing.T) {
 	if err := f.collect(ctx); err == nil || err.Error() != "call 1 7" {
 		t.Errorf("after a cancelled wait: got %v", err)
 	}
-	if err := f.call(ctx, "pending", 1); err != nil { // and then the Runner is closed
+	if err := f.call(ctx, "pending", 1); err != nil { // The Runner is closed while this call is pending.
 		t.Error(err)
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// WithTrace makes the Runner tell begin of every call of Run: the operation's
-// name, and the call with its attributes, the dtypes and the shapes of its
-// operands as args "call" (its String, if it has one), "in" and "out". end is called when the work is
-// submitted, or with the error when it was not. The call's dispatches carry the
-// tag, by which the spans of a gpu.Timer name them. Many goroutines may be in
-// begin and end at once.
+// WithTrace makes the Runner call begin at the start of every Run. name is the
+// operation's name. args are "call", which is the call with its attributes or its String,
+// and "in" and "out", which are the dtypes and shapes of its operands. The Runner calls
+// end when the work is submitted, with the error if there is one. The dispatches of the
+// call carry the tag, by which the spans of a gpu.Timer name them. Many goroutines may
+// call begin and end at the same time.
 func WithTrace(begin func(name string, args map[string]string) (tag uint64, end func(error))) Option {
 	return func(r *Runner) { r.trace = begin }
 }
 
-// traced is Run with a trace.
-func (r *Runner) traced(ctx context.Context, call spec.Call, in, out []Operand) error {
+// runTraced is Run with a trace.
+func (r *Runner) runTraced(ctx context.Context, call spec.Call, in, out []Operand) error {
 	name, args := "no operation", map[string]string{"in": describe(in), "out": describe(out)}
 	if good, err := spec.Resolve(call); err == nil {
 		name, args["call"] = good.Spec().Name, spec.FormatCall(good)

@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// TestTrace wants every Run told, its dispatches tagged, and its error.
+// TestTrace checks that every Run is traced with its error, and that its dispatches are
+// tagged.
 func TestTrace(t *testing.T) {
 	type told struct {
 		name, call, in, out string

@@ -17,52 +17,63 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// What a measurement may take. A call past these bounds is left to its plan.
+// These limits bound a measurement. A call that exceeds one of them is left to its plan.
 const (
-	tuneMemory   = 1 << 30                // bytes of operands and scratch
-	tuneSingle   = 500 * time.Millisecond // of one run the plan's own way
-	tuneSample   = 3 * time.Millisecond   // least length of a sample: shorter ones are made of several runs
-	tuneRuns     = 256                    // most runs of a sample
-	tuneTime     = 300 * time.Millisecond // of all samples, but for the first tuneLeast rounds
-	tuneRounds   = 15
-	tuneLeast    = 4
-	tuneSlow     = 1.5  // times the best: no more samples of such a way after tuneLeast rounds,
-	tuneHopeless = 4    // or after the first one
-	tuneMargin   = 1.05 // by which another way must be faster than the plan's own
+	tuneMemory = 1 << 30                // bytes of operands and scratch
+	tuneSingle = 500 * time.Millisecond // time of one run with the plan's own strategy
+	tuneTime   = 300 * time.Millisecond // time of all samples; the first tuneLeast rounds do not count
+	tuneRounds = 15                     // largest number of rounds
+	tuneLeast  = 4                      // least number of rounds
+
+	// A sample takes at least tuneSample. If a run is shorter, a sample consists of up to
+	// tuneRuns runs.
+	tuneSample = 3 * time.Millisecond
+	tuneRuns   = 256
+
+	// A strategy is not sampled any more if it takes tuneSlow times as long as the best
+	// one after tuneLeast rounds, or tuneHopeless times as long after the first round.
+	tuneSlow     = 1.5
+	tuneHopeless = 4
+	// Another strategy is chosen only if the plan's own takes tuneMargin times as long.
+	tuneMargin = 1.05
 )
 
-// WithTuning lets plans follow the choices in a database, which is for the device of
-// the Runner. In the mode tune.Full, Run measures calls that the database has no choice
-// for.
+// WithTuning makes plans follow the choices in a database, which belongs to the device of
+// the Runner. In the mode tune.Full, Run measures calls for which the database has no
+// choice.
 func WithTuning(db *tune.Database) Option { return func(r *Runner) { r.tuner.db = db } }
 
-// tuner measures which way of a plan is best.
+// tuner measures which strategy of a plan is best.
 type tuner struct {
 	db *tune.Database
 
-	mu   sync.Mutex      // one measurement at a time
-	left map[string]bool // calls that are left to their plans
+	// mu allows one measurement at a time.
+	mu sync.Mutex
+	// left are the calls that are left to their plans.
+	left map[string]bool
 
-	// sample runs a list a number of times and waits for the last one, which
-	// writes the buffer; tests put their own here.
+	// sample runs a list of launches a number of times, and waits for the last launch that
+	// writes the buffer wrote. Tests replace it.
 	sample func(ctx context.Context, list []gpu.Dispatch, runs int, wrote gpu.Handle) (time.Duration, error)
 }
 
-// Tuned is what came out of a measurement.
+// Tuned is the result of a measurement.
 type Tuned struct {
-	Call     string // operation and class
-	Strategy string // the best, or the plan's own
-	Timings  []Timing
+	// Call is the operation and the class of the call.
+	Call string
+	// Strategy is the best strategy. It is the plan's own unless another is clearly faster.
+	Strategy string
+	// Timings are the times of all strategies, the plan's own first.
+	Timings []Timing
 }
 
-// Timing is the time of one strategy for a call: the least of its measurements. It is 0
-// if an earlier strategy has the same launches.
+// Timing is the time of one strategy for a call. It is the least of its measurements.
 type Timing struct {
 	Strategy string
 	Time     time.Duration
 }
 
-// Gain is the time of the plan's own strategy divided by that of the best one.
+// Gain returns the time of the plan's own strategy, divided by that of the best one.
 func (t *Tuned) Gain() float64 {
 	if t == nil {
 		return 1
@@ -75,10 +86,10 @@ func (t *Tuned) Gain() float64 {
 	return 1
 }
 
-// chooser finds the way to carry out a call, "" for the plan's own.
+// chooser returns the strategy for a call, or "" for the plan's own.
 type chooser func(call spec.Call, in, out []tensor.Desc) (string, error)
 
-// remembered is the chooser that measures nothing.
+// remembered is a chooser that measures nothing.
 func (r *Runner) remembered(call spec.Call, in, _ []tensor.Desc) (string, error) {
 	if r.tuner.db.Idle() || call.Spec().Strategies == nil || r.target.Strategy != "" {
 		return "", nil
@@ -87,8 +98,8 @@ func (r *Runner) remembered(call spec.Call, in, _ []tensor.Desc) (string, error)
 	return r.tuner.db.Find(callKey(room[:0], call, in)), nil
 }
 
-// choose returns the chooser for a call that is about to run.
-func (r *Runner) choose(ctx context.Context) chooser {
+// chooserFor returns the chooser for a call that is about to run. It may measure.
+func (r *Runner) chooserFor(ctx context.Context) chooser {
 	if r.tuner.db.Mode() != tune.Full {
 		return r.remembered
 	}
@@ -104,14 +115,14 @@ func (r *Runner) choose(ctx context.Context) chooser {
 	}
 }
 
-// callKey appends the operation and the class of a call.
+// callKey appends the operation and the class of a call to b.
 func callKey(b []byte, call spec.Call, in []tensor.Desc) []byte {
 	b = append(append(b, call.Spec().Name...), ' ')
 	return spec.AppendClass(b, call, in)
 }
 
-// planned is the plan of a call by the strategy that is best; where that strategy does not
-// suit the very call, by the plan's own.
+// planned returns the plan of a call with the strategy that choose returns. If that
+// strategy does not suit this call, the plan chooses.
 func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec.Plan, error) {
 	op := call.Spec()
 	plan := func(t *spec.Target) (*spec.Plan, error) {
@@ -133,7 +144,7 @@ func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec
 		}
 	}
 	p, err := plan(&r.target)
-	if err != nil && r.target.Strategy != "" { // it is advice there too
+	if err != nil && r.target.Strategy != "" { // The strategy of a target need not suit the call either.
 		t := r.target
 		t.Strategy = ""
 		return plan(&t)
@@ -141,11 +152,11 @@ func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec
 	return p, err
 }
 
-// Tune measures the strategies for a call on contiguous inputs, in memory of its own. It
-// remembers the best one in place of an earlier choice. It returns nil if there is
-// nothing to choose: there is only one strategy, or the call needs too much memory or
-// time.
-// Errors: ErrInvalidArgument without WithTuning; as Run.
+// Tune measures the strategies for a call on contiguous inputs, in memory that it
+// allocates. It replaces an earlier choice for the call's class. It returns nil if there
+// is nothing to choose, because there is only one strategy, or because the call needs too
+// much memory or time.
+// Errors: ErrInvalidArgument without WithTuning, and those of Run.
 func (r *Runner) Tune(ctx context.Context, call spec.Call, in []tensor.Desc) (*Tuned, error) {
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return nil, err
@@ -174,20 +185,22 @@ type candidate struct {
 	Timing
 	call *Compiled
 	list []gpu.Dispatch
-	runs int  // of a sample
-	out  bool // too slow to be sampled again
+	// runs is the number of runs in a sample.
+	runs int
+	// out says that the candidate is too slow to be sampled again.
+	out bool
 }
 
-// measure times the strategies of a call in turns and remembers the best one. If a choice
-// is known already and again is false, it does nothing. It returns errors of earlier work
-// of the device too, because nobody else would see them.
+// measure times the strategies of a call in turns, and remembers the best one. If a
+// choice is already known and again is false, it measures nothing. It also returns errors
+// of earlier work of the device, because nobody else would see them.
 func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.Desc, again bool) (*Tuned, error) {
 	t := &r.tuner
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := string(callKey(nil, call, in))
 	if !again {
-		if strategy := t.db.Find([]byte(key)); strategy != "" { // another goroutine's
+		if strategy := t.db.Find([]byte(key)); strategy != "" { // Another goroutine has measured it.
 			return &Tuned{Call: key, Strategy: strategy}, nil
 		}
 		if t.left[key] {
@@ -196,7 +209,7 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 	}
 	list := r.candidates(call, in, out)
 	if list == nil {
-		return nil, nil // the plan itself says what is wrong, if anything
+		return nil, nil // The error comes from the plan later.
 	}
 	res, err := r.benchmark(ctx, key, list, in, out)
 	if err != nil || res == nil {
@@ -210,8 +223,8 @@ func (r *Runner) measure(ctx context.Context, call spec.Call, in, out []tensor.D
 	return res, nil
 }
 
-// candidates are the strategies whose plans differ, the plan's own first; nil if it
-// cannot be planned.
+// candidates returns the strategies whose plans differ, the plan's own first. It returns
+// nil if the call cannot be planned.
 func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate {
 	var list []*candidate
 	var plans []*spec.Plan
@@ -232,15 +245,16 @@ func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate 
 		}
 		c, err := r.lower(op.Name, plan, ins, outs)
 		if err != nil {
-			return nil // a run of the call says what is wrong
+			return nil // A run of the call returns the error.
 		}
 		plans, list = append(plans, plan), append(list, &candidate{Timing: Timing{Strategy: strategy}, call: c})
 	}
 	return list
 }
 
-// benchmark runs the candidates on buffers of its own, full of zeros. It returns nil
-// where there are not two, or they would take too much memory or time.
+// benchmark runs the candidates on buffers that it allocates and that are full of zeros.
+// It returns nil if there are fewer than two, or if they would take too much memory or
+// time.
 func (r *Runner) benchmark(ctx context.Context, key string, list []*candidate, in, out []tensor.Desc) (res *Tuned, err error) {
 	need := int64(0)
 	for _, d := range append(slices.Clone(in), out...) {
@@ -283,22 +297,22 @@ func (r *Runner) benchmark(ctx context.Context, key string, list []*candidate, i
 	outputs, errOut := alloc(out)
 	words, errWords := alloc([]tensor.Desc{tensor.Contiguous(tensor.U8, StatusBytes)})
 	if err = errors.Join(err, errOut, errWords); err != nil {
-		return nil, shortage(err)
+		return nil, ignoreShortage(err)
 	}
 	status := gpu.Binding{Buffer: words[0].Buffer, Size: StatusBytes}
 	for _, c := range list {
 		scratch, err := r.scratch.borrow(nil, c.call.Scratch)
 		if err != nil {
-			return nil, shortage(err)
+			return nil, ignoreShortage(err)
 		}
 		defer r.scratch.release(scratch)
 		if c.list, err = c.call.Bind(inputs, outputs, scratch, slices.Repeat([]gpu.Binding{status}, len(c.call.Checks))); err != nil {
 			return nil, err
 		}
 	}
-	ok, err := r.rounds(ctx, list, outputs[0].Buffer)
+	ok, err := r.sampleInTurns(ctx, list, outputs[0].Buffer)
 	if err != nil || !ok {
-		return nil, shortage(err)
+		return nil, ignoreShortage(err)
 	}
 	res = &Tuned{Call: key, Strategy: list[0].Strategy}
 	best := float64(list[0].Time) / tuneMargin
@@ -311,18 +325,20 @@ func (r *Runner) benchmark(ctx context.Context, key string, list []*candidate, i
 	return res, nil
 }
 
-// shortage drops errors that say that there is no room to measure in.
-func shortage(err error) error {
+// ignoreShortage drops errors which say that there is not enough memory for a
+// measurement.
+func ignoreShortage(err error) error {
 	if errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit) {
 		return nil
 	}
 	return err
 }
 
-// rounds finds the time of each candidate. Samples are taken in turns, and the least one
-// counts, because other work of the machine can only make a sample longer. It reports
-// false if the first candidate, the plan's own strategy, takes too long.
-func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle) (bool, error) {
+// sampleInTurns measures the time of each candidate. It samples them in turns. The least
+// sample of each counts, because other work of the machine can only make a sample longer.
+// It reports false if the first candidate, which is the plan's own strategy, takes too
+// long.
+func (r *Runner) sampleInTurns(ctx context.Context, list []*candidate, wrote gpu.Handle) (bool, error) {
 	sample := r.tuner.sample
 	if sample == nil {
 		sample = r.sample
@@ -337,7 +353,7 @@ func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle
 			best = v
 		}
 	}
-	for i, t := range list { // the first run compiles, and warms up
+	for i, t := range list { // The first run compiles and warms up.
 		if _, err := sample(ctx, t.list, 1, wrote); err != nil {
 			return false, err
 		}
@@ -350,12 +366,12 @@ func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle
 		}
 		note(t, v)
 	}
-	for _, t := range list { // a run by itself is mostly the way to the device and back
+	for _, t := range list { // The time of a single run is mostly the way to the device and back.
 		t.runs = int(min(max(tuneSample/t.Time, 1), tuneRuns))
 	}
 	spent, turns := time.Duration(0), slices.Clone(list)
 	for round := 1; round <= tuneRounds && (round <= tuneLeast || spent < tuneTime); round++ {
-		slices.Reverse(turns) // whoever comes after whom should not matter
+		slices.Reverse(turns) // The order of the candidates should not matter.
 		for _, t := range turns {
 			if t.out {
 				continue
@@ -367,8 +383,8 @@ func (r *Runner) rounds(ctx context.Context, list []*candidate, wrote gpu.Handle
 			spent += v
 			note(t, v/time.Duration(t.runs))
 		}
-		// One sample may be slow by chance, and without the plan's own way there
-		// is nothing to compare with.
+		// One sample may be slow by chance. The plan's own strategy stays, because all
+		// others are compared with it.
 		for i, t := range list {
 			t.out = t.out || t.Time > tuneHopeless*best && i > 0 || round >= tuneLeast && float64(t.Time) > tuneSlow*float64(best)
 		}

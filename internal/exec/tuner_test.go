@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// cpuInfo looks like a CPU driver, whose plans read texels unasked.
+// cpuInfo returns the Info of a CPU driver, on which plans choose texels.
 func cpuInfo() gpu.Info {
 	info := null.DefaultInfo()
 	info.Kind, info.Driver = gpu.CPU, "driver 1.0"
@@ -25,8 +25,8 @@ func cpuInfo() gpu.Info {
 }
 
 // tuned is a Runner with choices in a file, on a device that records. Its clock
-// gives each launch the time of the first part of its kernel's name that times
-// has, times the runs.
+// multiplies the number of runs by the time of each launch. That is the time in times
+// whose key is the first part of the kernel's name.
 type tuned struct {
 	*Runner
 	dev     *null.Device
@@ -66,7 +66,7 @@ func newTuned(t *testing.T, mode tune.Mode, path string, info gpu.Info, times ma
 	return x
 }
 
-// kernels runs a ReLU of n elements and returns what was launched.
+// kernels runs a ReLU of n elements and returns the names of the launched kernels.
 func (x *tuned) kernels(t *testing.T, n int) string {
 	t.Helper()
 	before := len(x.dev.Recorded())
@@ -93,8 +93,8 @@ func (x *tuned) vector(t *testing.T, n int) Operand {
 
 const texelReLU, storageReLU = "nn/relu.f32.texel", "nn/relu.f32"
 
-// TestTuneModes measures in the mode full only, once for a class, and remembers
-// for whoever comes later.
+// TestTuneModes checks that only the mode full measures, that it measures once for a
+// class, and that the choice is remembered in the database.
 func TestTuneModes(t *testing.T) {
 	slow := map[string]time.Duration{".texel": 20 * time.Microsecond}
 	path := filepath.Join(t.TempDir(), "tuning.jsonl")
@@ -109,7 +109,7 @@ func TestTuneModes(t *testing.T) {
 		t.Errorf("full: %s launched after %d samples", got, x.samples)
 	}
 	n := x.samples
-	if got := x.kernels(t, 900); got != storageReLU || x.samples != n { // a neighbour
+	if got := x.kernels(t, 900); got != storageReLU || x.samples != n { // This size has the same class.
 		t.Errorf("full, the second time: %s launched after %d samples more", got, x.samples-n)
 	}
 	if x.kernels(t, 100_000); x.samples == n {
@@ -137,7 +137,7 @@ func TestTuneModes(t *testing.T) {
 	}
 }
 
-// TestTuneMargin keeps the plan's own strategy where another is hardly faster.
+// TestTuneMargin checks that the plan's own strategy stays if another is hardly faster.
 func TestTuneMargin(t *testing.T) {
 	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{".texel": 103 * time.Microsecond, "relu.f32": 100 * time.Microsecond})
 	x.tuner.sample = func(_ context.Context, list []gpu.Dispatch, runs int, _ gpu.Handle) (time.Duration, error) {
@@ -154,8 +154,8 @@ func TestTuneMargin(t *testing.T) {
 	}
 }
 
-// TestTuneBounds leaves a call to its plan where measuring takes too long or too
-// much memory, and asks no second time.
+// TestTuneBounds checks that a call is left to its plan if measuring takes too long or
+// too much memory, and that it is not measured a second time.
 func TestTuneBounds(t *testing.T) {
 	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{"relu": 2 * tuneSingle})
 	if got := x.kernels(t, 1000); got != texelReLU || x.samples != 2 {
@@ -170,7 +170,7 @@ func TestTuneBounds(t *testing.T) {
 	if got := x.kernels(t, 1000); got != texelReLU || x.samples != 0 {
 		t.Errorf("short of memory: %s launched after %d samples", got, x.samples)
 	}
-	// Half of it is in use, so that a quarter is not there to measure in.
+	// Half of the memory is in use, so a quarter is not free for a measurement.
 	info.Memory = 64 << 20
 	x = newTuned(t, tune.Full, "", info, nil)
 	if _, err := x.dev.Alloc(62 << 20); err != nil {
@@ -181,7 +181,7 @@ func TestTuneBounds(t *testing.T) {
 	}
 }
 
-// TestTuneFails returns what the device says, once.
+// TestTuneFails checks that an error of the device is returned once.
 func TestTuneFails(t *testing.T) {
 	x := newTuned(t, tune.Full, "", cpuInfo(), nil)
 	broken := errors.New("broken")
@@ -195,7 +195,8 @@ func TestTuneFails(t *testing.T) {
 	}
 }
 
-// TestChoiceOfThePast falls back where a variant is no more, or does not suit.
+// TestChoiceOfThePast checks that the plan chooses if a remembered strategy does not
+// exist or does not suit.
 func TestChoiceOfThePast(t *testing.T) {
 	x := newTuned(t, tune.Cached, "", cpuInfo(), nil)
 	d := []tensor.Desc{tensor.Contiguous(tensor.F32, 1000)}
@@ -220,7 +221,8 @@ func TestChoiceOfThePast(t *testing.T) {
 	}
 }
 
-// TestTuneOnce measures a class once, however many goroutines meet it at once.
+// TestTuneOnce checks that a class is measured once, even if many goroutines need it at
+// the same time.
 func TestTuneOnce(t *testing.T) {
 	x := newTuned(t, tune.Full, "", cpuInfo(), map[string]time.Duration{".texel": time.Millisecond})
 	o, i := x.vector(t, 1000), x.vector(t, 1000)
@@ -243,7 +245,7 @@ func TestTuneOnce(t *testing.T) {
 	}
 }
 
-// TestTuneCall is what the command calls: it measures again whatever is known.
+// TestTuneCall checks Tune, which measures again whatever is known.
 func TestTuneCall(t *testing.T) {
 	x := newTuned(t, tune.Cached, "", cpuInfo(), map[string]time.Duration{".texel": time.Millisecond})
 	in := []tensor.Desc{tensor.Contiguous(tensor.F32, 64, 64)}
@@ -266,8 +268,8 @@ func TestTuneCall(t *testing.T) {
 	}
 }
 
-// TestEveryVariantPlans plans each declared variant of each operation at everyday
-// sizes, on both kinds of device, and wants the first to be the plan's own.
+// TestEveryVariantPlans plans each declared strategy of each operation at common sizes,
+// on both kinds of device. The first strategy must be the plan's own.
 func TestEveryVariantPlans(t *testing.T) {
 	for _, info := range []gpu.Info{cpuInfo(), null.DefaultInfo()} {
 		target, several := TargetOf(&info), 0
