@@ -1,11 +1,11 @@
 // Matrix product for CPU drivers where one side is at most a few vectors: both
 // operands as texels along k, the first as it lies in memory, the vectors in f32. An
-// invocation makes ROWS rows of C, WAYS columns at a time; the vectors are the same for
+// invocation makes ROWS rows of C, COLUMNS columns at a time; the vectors are the same for
 // all invocations of a workgroup, and a texel of them serves all rows.
 //
 //lathe:dtypes f32 f16 bf16
-//lathe:variant * TEXEL ROWS=1 WAYS=4
-//lathe:variant *.one TEXEL ROWS=8 WAYS=1
+//lathe:variant * TEXEL ROWS=1 COLUMNS=4
+//lathe:variant *.one TEXEL ROWS=8 COLUMNS=1
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -26,17 +26,17 @@ layout(set = 0, binding = 1) uniform samplerBuffer b;
 layout(set = 0, binding = 2) uniform samplerBuffer bias;
 layout(set = 0, binding = 3) buffer C { float c[]; };
 
-vec4 acc[ROWS][WAYS]; // lanes of k apart: short dependency chains, and a smaller error
-int ai[ROWS], bi[WAYS];
+vec4 acc[ROWS][COLUMNS]; // lanes of k apart: short dependency chains, and a smaller error
+int ai[ROWS], bi[COLUMNS];
 
 #define ABSORB(k, count) { \
-	vec4 y[WAYS][count * QUADS]; \
-	[[unroll]] for (uint j = 0; j < WAYS; j++) \
+	vec4 y[COLUMNS][count * QUADS]; \
+	[[unroll]] for (uint j = 0; j < COLUMNS; j++) \
 		[[unroll]] for (int u = 0; u < count * QUADS; u++) y[j][u] = texelFetch(b, bi[j] + (k) * QUADS + u); \
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (int u = 0; u < count; u++) { \
 		uvec4 r = FETCH(a, ai[i] + (k) + u); \
 		[[unroll]] for (uint q = 0; q < QUADS; q++) \
-			[[unroll]] for (uint j = 0; j < WAYS; j++) acc[i][j] = fma(quad(r, q), y[j][u * QUADS + q], acc[i][j]); \
+			[[unroll]] for (uint j = 0; j < COLUMNS; j++) acc[i][j] = fma(quad(r, q), y[j][u * QUADS + q], acc[i][j]); \
 	} \
 }
 
@@ -44,18 +44,18 @@ void main() {
 	uint inner, outer, steps;
 	locate(inner, outer, steps);
 	uint row = gl_WorkGroupID.x * (WG * ROWS) + gl_LocalInvocationID.x, rows = p.m;
-	uint column = gl_WorkGroupID.y * WAYS, columns = p.n;
+	uint column = gl_WorkGroupID.y * COLUMNS, columns = p.n;
 	uint a0 = p.aBase + inner * p.aInner + outer * p.aOuter, b0 = p.bBase + inner * p.bInner + outer * p.bOuter;
 	uint aRow = p.aRow, bCol = p.bCol;
 	[[unroll]] for (uint i = 0; i < ROWS; i++) ai[i] = int(a0 + min(row + WG * i, rows - 1) * aRow);
-	[[unroll]] for (uint j = 0; j < WAYS; j++) bi[j] = int(b0 + min(column + j, columns - 1) * bCol);
-	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < WAYS; j++) acc[i][j] = vec4(0.0);
+	[[unroll]] for (uint j = 0; j < COLUMNS; j++) bi[j] = int(b0 + min(column + j, columns - 1) * bCol);
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++) acc[i][j] = vec4(0.0);
 	int k = 0, n = int(steps);
 	for (; k + AHEAD <= n; k += AHEAD) ABSORB(k, AHEAD)
 	[[dont_unroll]] for (; k < n; k++) ABSORB(k, 1)
 
 	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter, cRow = p.cRow, cCol = p.cCol, accumulate = p.accumulate;
-	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < WAYS; j++) {
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
 		float sum = (acc[i][j].x + acc[i][j].y) + (acc[i][j].z + acc[i][j].w);
 		uint at = ci + (row + WG * i) * cRow + (column + j) * cCol;
 		if (row + WG * i < rows && column + j < columns) {

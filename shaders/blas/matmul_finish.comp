@@ -1,7 +1,7 @@
 // Ends a matrix product that was made in parts or in a wider type: sums the parts
-// in their order, adds the bias, and rounds once. An invocation writes one pack
-// of a run: whole rows of the result follow each other without gaps and are one
-// run, pieces of rows are one each. The rows of the parts have whole texels.
+// in their order, adds the bias, and rounds once. An invocation writes one pack of a run.
+// Whole rows of the result follow each other without gaps and are one run. A part of a row is
+// a run of its own. The rows of the parts have whole texels.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *

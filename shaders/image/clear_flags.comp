@@ -1,5 +1,5 @@
-// Clears the flags by which the kernels of a filter tell those that come after them
-// that an image is not opaque.
+// Clears the flags of a filter. Its first kernels set them if an image is not opaque, and
+// the kernels after them read them.
 //
 //lathe:variant u32
 #version 450

@@ -20,7 +20,7 @@
 layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Params {
-	uint columns;  // work along a strip: packs of the source, or pixels of strips
+	uint columns;  // invocations along a strip: packs of the source, or pixels of strips
 	uint width;    // pixels a row of the result, in the second pass
 	uint height;   // lines there are to read: those beyond repeat the first and the last
 	uint line;     // first line to blur
@@ -32,7 +32,7 @@ layout(push_constant) uniform Params {
 	uint channels;
 	uint radius;   // lines
 	uint steps;    // ⌈(2·radius + ROWS) / TAPS⌉
-	uint across;   // tiles along a strip: each is work for the invocations of a group
+	uint across;   // tiles along a strip; the invocations of a group make one
 	uint tiles;
 	uint stride;   // groups
 } p;
@@ -54,8 +54,8 @@ vec4 taken(RAW v, uint k) {
 }
 #include "lib/gaussian.glsl"
 
-// The part of the whole above which a sum of alphas is of full ones, but for the
-// rounding of weights.
+// A sum of alphas above this part of the largest one is a sum of full alphas. The rest is
+// the rounding of weights.
 const float OPAQUE_SUM = 1.0 - 1.0 / 8192.0;
 
 #if defined(DST_WIDE)
@@ -83,7 +83,8 @@ Pixel pixelOfSum(vec4 s) {
 #endif
 
 void main() {
-	// Few groups make all tiles, so that it costs nothing where there are none to make.
+	// A few groups make all tiles, so the launch costs almost nothing if there are no tiles
+	// to make.
 	uint tiles = flags[0] * p.tiles, across = p.across, columns = p.columns;
 	for (uint tile = gl_WorkGroupID.x; tile < tiles; tile += p.stride) {
 		uint here = tile % across * 64 + gl_LocalInvocationID.x, strip = tile / across;

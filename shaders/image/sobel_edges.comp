@@ -22,7 +22,7 @@ layout(push_constant) uniform Params {
 	uint dstBase;
 	uint dstPitch;
 	uint channels;  // floats a pixel, in f32
-	uint across;    // ALPHA: tiles a row, each work for the invocations of a group
+	uint across;    // ALPHA: tiles of a row; the invocations of a group make one
 	uint tiles;
 	uint stride;    // groups
 	uint magnitude; // 1: the length itself
@@ -52,7 +52,8 @@ void edges(float v[ROWS + 2][PACK + 2], uint x, uint first, uint end) {
 
 #if defined(ALPHA)
 void main() {
-	// Few groups make all tiles, so that it costs nothing where there are none to make.
+	// A few groups make all tiles, so the launch costs almost nothing if there are no tiles
+	// to make.
 	uint tiles = flags[0] * p.tiles, across = p.across, columns = p.columns;
 	for (uint tile = gl_WorkGroupID.x; tile < tiles; tile += p.stride) {
 		uint here = tile % across * 64 + gl_LocalInvocationID.x, first = tile / across * ROWS;

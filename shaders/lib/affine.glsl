@@ -1,10 +1,10 @@
 // Pairs of a weight and an offset for each column, in the type of the arithmetic,
 // bound as the input AFFINE_SLOT.
 
-#define AFFINE_PACKS (PACK * REAL_WORDS / 2) // that hold the pairs of a pack of elements
+#define AFFINE_PACKS (PACK * REAL_WORDS / 2) // packs with the pairs for one pack of elements
 
-// pairOf takes pair j from the packs a pack of elements needs; a single pack
-// holds several in f32.
+// pairOf is pair j of the packs that belong to a pack of elements. In f32 one pack has
+// several pairs.
 #if BITS == 64
 #define PAIR_SCALE(t, j) packDouble2x32(t.xy)
 #define PAIR_SHIFT(t, j) packDouble2x32(t.zw)

@@ -1,9 +1,9 @@
-// Maps the elements of [outer, n, inner] with the states of their columns,
-// [outer, inner], as lib/fold.glsl made them. Whole packs of memory belong to one
-// invocation, wherever rows begin. The including file says REALS and INPUTS,
-// may say AFFINE (a weight and an offset for each index along n) and GUARDED
-// (nothing is written if the status words say so), and defines apply. ROWS is for
-// inner = 1 and rows of whole packs: then a state serves a whole invocation.
+// Maps each element of [outer, n, inner] by a function of the element and of its
+// accumulator. lib/reduce.glsl has made the accumulators, [outer, inner]. An invocation makes
+// whole packs of memory, wherever rows begin. The including file defines REALS, INPUTS and
+// apply. It may define AFFINE, for a weight and an offset at each index along n, and GUARDED:
+// then nothing is written unless the status words are zero. ROWS is for inner = 1 and rows
+// of whole packs. Then an invocation needs only one accumulator.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *
@@ -12,7 +12,7 @@
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 #if defined(TEXEL)
 #define WG 256
@@ -29,9 +29,9 @@ layout(push_constant) uniform Params {
 	uint inner;
 	uint base;  // where the first element lies in the window
 	uint last;  // last pack of the window
-	uint states; // word of the first state
+	uint states; // word of the first accumulator
 	uint first; // index along n of the first row, counted from the affine window if there is one
-	uint total; // elements folded into a state
+	uint total; // elements that an accumulator is made of
 	float eps;    // with epsLow, for f64
 	float epsLow;
 } p;
@@ -45,26 +45,26 @@ INPUT(1, src2);
 #endif
 #if defined(AFFINE)
 INPUT(NEXT, affine);
-#define STATE_SLOT (NEXT + 1)
+#define ACCUMULATOR_SLOT (NEXT + 1)
 #else
-#define STATE_SLOT NEXT
+#define ACCUMULATOR_SLOT NEXT
 #endif
-layout(set = 0, binding = STATE_SLOT) readonly buffer States { uint states[]; };
-OUTPUT(STATE_SLOT + 1, dst);
+layout(set = 0, binding = ACCUMULATOR_SLOT) readonly buffer States { uint states[]; };
+OUTPUT(ACCUMULATOR_SLOT + 1, dst);
 #if defined(GUARDED)
-layout(set = 0, binding = STATE_SLOT + 2) readonly buffer Fault { uint fault[]; };
+layout(set = 0, binding = ACCUMULATOR_SLOT + 2) readonly buffer Fault { uint fault[]; };
 #define CLEAR (fault[0] == 0)
 #else
 #define CLEAR true
 #endif
 
-// apply maps x (and y, of the second input) at index r along n.
-REAL apply(REAL x, REAL y, State s, uint r);
+// apply maps x, and y of the second input, at index r along n.
+REAL apply(REAL x, REAL y, Accumulator s, uint r);
 
 #if defined(ROWS)
 #include "lib/apply_rows.glsl"
 #else
-// storePart writes the elements from..to of a pack.
+// storePart writes the elements from, …, to-1 of a pack.
 void storePart(uint i, uvec4 made, uint from, uint to) {
 	[[unroll]] for (uint w = 0; w < 4; w++) {
 		uint low = max(from * BITS, 32 * w), high = min(to * BITS, 32 * w + 32);
@@ -81,8 +81,8 @@ void storePart(uint i, uvec4 made, uint from, uint to) {
 
 void main() {
 	uint count = p.count, n = p.n, inner = p.inner, base = p.base;
-	// Counted from the pack with the piece's first element, which may lie packs behind
-	// the window's first: only the very first pack then has elements that are others'.
+	// Packs are counted from the one with the first element of the chunk. So only the very
+	// first pack has elements that do not belong to this launch.
 	uint pack = base / PACK + (flatGroup() * WG + gl_LocalInvocationID.x) * PACKS;
 	if (pack * PACK >= base + count || !CLEAR) return;
 	uvec4 raw[PACKS];
@@ -92,10 +92,10 @@ void main() {
 	[[unroll]] for (uint u = 0; u < PACKS; u++) raw2[u] = FETCH(src2, min(pack + u, p.last));
 #endif
 	uint head = pack * PACK < base ? base - pack * PACK : 0;
-	uint e = pack * PACK + head - base; // counted from the piece's first
+	uint e = pack * PACK + head - base; // counted from the first of the chunk
 	uint q = e / inner, i = e - q * inner, o = q / n, r = q - o * n;
-	State s;
-	bool fresh = true; // the next element has another state
+	Accumulator s;
+	bool fresh = true; // the next element has another accumulator
 	[[unroll]] for (uint u = 0; u < PACKS; u++) {
 		REAL v[PACK] = unpack(raw[u]);
 #if INPUTS == 2
@@ -106,7 +106,7 @@ void main() {
 		uint from = head, to = min(PACK, count + base - min((pack + u) * PACK, count + base));
 		[[unroll]] for (uint j = 0; j < PACK; j++) {
 			if (j >= head && j < to) {
-				if (fresh) GET_STATE(s, states, p.states + (o * inner + i) * STATE_WORDS)
+				if (fresh) GET_ACCUMULATOR(s, states, p.states + (o * inner + i) * ACCUMULATOR_WORDS)
 				v[j] = apply(v[j], w[j], s, r);
 				i++;
 				bool wrap = i == inner;

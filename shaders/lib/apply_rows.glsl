@@ -11,8 +11,8 @@ void main() {
 	uvec4 raw2[PACKS];
 	[[unroll]] for (uint u = 0; u < PACKS; u++) raw2[u] = FETCH(src2, min(from + at + u, p.last));
 #endif
-	State s;
-	GET_STATE(s, states, p.states + row * STATE_WORDS)
+	Accumulator s;
+	GET_ACCUMULATOR(s, states, p.states + row * ACCUMULATOR_WORDS)
 	[[unroll]] for (uint u = 0; u < PACKS; u++) {
 		REAL v[PACK] = unpack(raw[u]);
 #if INPUTS == 2

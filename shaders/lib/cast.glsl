@@ -1,7 +1,7 @@
-// Four elements of a type turned to another, as they lie in memory. Integers go
-// by way of two words in two's complement, floating-point numbers of 16 bits by
-// way of float; what is rounded before it is rounded again is rounded to odd,
-// so that the second rounding is right (Boldo and Melquiond 2008).
+// Converts four elements from one type to another, as they lie in memory. Integers are first
+// converted to two words in two's complement. Floating-point numbers of 16 bits are first
+// converted to float. A number that is rounded twice is first rounded to odd, so that the
+// second rounding is right (Boldo and Melquiond 2008).
 
 struct Quad { uvec4 low, high; };
 

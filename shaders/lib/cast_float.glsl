@@ -25,8 +25,8 @@ vec4 narrow(FOUR_IN r) {
 #endif
 }
 
-// integer cuts off a number's fraction: a whole number within 64 bits, in two
-// words. Beyond least and most, which are what a type ends with, it is these.
+// integer rounds a number towards zero. The result is an integer of 64 bits in two words. It
+// is least or most, the ends of the type, if the number lies beyond them.
 uvec2 integer(REAL x, REAL below, uvec2 least, REAL above, uvec2 most) {
 	if (isNaN(x)) return uvec2(0);
 	if (x >= above) return most;

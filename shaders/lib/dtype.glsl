@@ -1,7 +1,7 @@
 // Elements of tensors. Memory is read and written in packs of 16 bytes, uvec4,
-// which hold PACK elements of BITS bits; arithmetic is done in REAL. The variant
-// defines the element type, and TEXEL where inputs are texel buffers: what a CPU
-// driver likes. No kernel asks which type it is compiled for.
+// which hold PACK elements of BITS bits. Arithmetic is done in REAL. The variant
+// defines the element type. It defines TEXEL if inputs are texel buffers, which are faster
+// on CPU drivers. No kernel asks which type it is compiled for.
 //
 //   F32, F64   themselves
 //   F16, BF16  stored as such and computed in f32; storing rounds to nearest even
@@ -81,7 +81,7 @@ uvec4 repack(REAL v[PACK]) { return uvec4(unpackDouble2x32(v[0]), unpackDouble2x
 #define WIDEN floatOfBfloat
 #define NARROW bfloatBits
 #endif
-#if defined(F16) && defined(TEXEL) && defined(FOLDS)
+#if defined(F16) && defined(TEXEL) && defined(REDUCES)
 REAL[PACK] unpack(uvec4 r) {
 	vec4 low = widenHalves(r.xy), high = widenHalves(r.zw);
 	return REAL[PACK](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
@@ -103,8 +103,7 @@ REAL[PACK] unpack(uvec4 r) { return REAL[PACK](r.xy, r.zw); }
 uvec4 repack(REAL v[PACK]) { return uvec4(v[0], v[1]); }
 #endif
 
-// Comparisons with NaN are left to drivers' taste, and so are their isnan, min
-// and max: bits are not.
+// Drivers differ in comparisons with NaN, in isnan, min and max. They do not differ in bits.
 #if defined(F64)
 bool isNaN(double x) { uvec2 b = unpackDouble2x32(x); return (b.y & 0x7fffffffu) > 0x7ff00000u || ((b.y & 0x7fffffffu) == 0x7ff00000u && b.x != 0u); }
 double infinity() { return packDouble2x32(uvec2(0u, 0x7ff00000u)); }

@@ -1,7 +1,7 @@
-// The weighted sums of a Gaussian blur. Include after pixels.glsl, in a kernel that
-// has ROWS, RADIUS or TAPS, and with the latter p.radius and p.steps; a SUM (vec3 or
-// vec4), a function taken, which makes one of pixel k of a pack, and SEE, which is
-// shown every pack of the source once or more. The weights are at binding 2.
+// The weighted sums of a Gaussian blur. Include after pixels.glsl. The kernel defines ROWS,
+// and RADIUS or TAPS; with TAPS it has p.radius and p.steps. It also defines SUM (vec3 or
+// vec4), a function taken, which makes a SUM of pixel k of a pack, and SEE, which gets every
+// pack of the source at least once. The weights are at binding 2.
 
 #if defined(TEXEL)
 layout(set = 0, binding = 2) uniform samplerBuffer weights;
@@ -11,9 +11,9 @@ layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
 #define WEIGHTS(i) weights[i]
 #endif
 
-// sumUp adds to sum the weighted lines of ROWS pixels beginning at line `at`, of
-// those that lie from + i·by for i up to last. Both forms add in the same order, so
-// that which of them is used changes no bit.
+// sumUp adds weighted lines to the sums of ROWS pixels, from line `at` on. Line i lies at
+// from + i·by, and last is the last one. Both forms add in the same order, so their results
+// are the same bit for bit.
 #if defined(RADIUS)
 void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK_IN]) {
 	const uint LINES = ROWS + 2 * RADIUS;

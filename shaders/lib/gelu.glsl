@@ -22,8 +22,8 @@ REAL geluReal(REAL x) {
 	return mix(v, x, isNaN(x));
 }
 
-// geluSlope is the derivative of geluReal.
-REAL geluSlope(REAL x) {
+// geluDerivative is the derivative of geluReal.
+REAL geluDerivative(REAL x) {
 	REAL c = clamp(x, REAL(-40), REAL(40)), z = geluExp(c);
 	REAL q = REAL(1) / (REAL(1) + z), s = mix(z, REAL(1), c >= REAL(0)) * q;
 	// z·q² is s·(1 − s) without the difference.

@@ -1,7 +1,6 @@
-// Parameters of the matrix products C = A·B, C += A·B. Lengths, bases and steps
-// are in what the kernel reads at once: texels or elements. A grid has as z a
-// batch of two levels; the inner one may be parts of k instead, whose products
-// the plan has summed afterwards.
+// The parameters of the matrix products C = A·B and C += A·B. Lengths, bases and steps are in
+// units of one read: texels or elements. The z of a grid counts a batch of two levels. The
+// inner level may count parts of k instead. The plan then sums their products afterwards.
 
 layout(push_constant) uniform Params {
 	uint m;    // rows
@@ -31,7 +30,7 @@ layout(push_constant) uniform Params {
 	uint biasBase;
 } p;
 
-// locate finds the place of the workgroup in the batch and how much of k is its own.
+// locate finds the workgroup's place in the batch and its part of k.
 void locate(out uint inner, out uint outer, out uint k) {
 	uint z = gl_WorkGroupID.z + p.z;
 	outer = z / p.inner;

@@ -1,8 +1,8 @@
-// Elementary functions of REAL. Drivers may be a thousand units of the last place
-// off in theirs, overflow half-way, or lack them (double precision): these are
-// exact to a few units on every device, and treat infinities, NaN and zeros as
-// C99 does. `precise` keeps compilers from cancelling what must not be. Selections
-// are mix, which is no branch (docs/shaders.md).
+// Elementary functions of REAL. Those of drivers may err by a thousand units in the last
+// place, may overflow too early, or may be missing (double precision). These err by a few
+// units on every device. They treat infinities, NaN and zeros as C99 does. `precise` keeps
+// compilers from cancelling terms that must stay. Selections are mix, which is no branch
+// (docs/shaders.md).
 
 #if defined(F64)
 #include "lib/math64.glsl"
@@ -24,8 +24,8 @@ REAL scaled(REAL v, int n) {
 	return v * powerOfTwo(half_) * powerOfTwo(n - half_);
 }
 
-// reduce takes x apart for the exponential: x = r + n·ln 2 with |r| ≤ ½ ln 2. Of
-// what has no exponential it makes what it may.
+// reduce splits x for the exponential: x = r + n·ln 2 with |r| ≤ ½ ln 2. If x has no
+// exponential, the result may be anything.
 REAL reduce(REAL x, out int n) {
 	REAL k = floor(x * LOG2_E + REAL(0.5));
 	n = int(k);

@@ -1,23 +1,23 @@
-// The states of layer norm: the mean relative to d, the sum of squared
-// deviations from it, how many elements there were, and d, an element among them:
-// elements far from zero and close to each other lose nothing that way. Include
-// after lib/fold.glsl. Merging: Chan, Golub and LeVeque, "Updating formulae and a
-// pairwise algorithm for computing sample variances", 1979.
+// The accumulators of layer norm: the mean minus d, the sum of squared deviations from the
+// mean, the number of elements, and d. d is one of the elements. So elements that are far
+// from zero and close to each other lose no digits. Include after lib/reduce.glsl. Merging:
+// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+// variances", 1979.
 
-State identity() { return State(REAL(0), REAL(0), REAL(0), REAL(0)); }
-State finish(State s) { return s; }
+Accumulator identity() { return Accumulator(REAL(0), REAL(0), REAL(0), REAL(0)); }
+Accumulator finish(Accumulator s) { return s; }
 
-// The selections are mix, and nothing returns early: of branches as many as these
-// SwiftShader takes minutes to make machine code.
-State merge(State a, State b) {
+// Selections are mix, and nothing returns early. With so many branches SwiftShader takes
+// minutes to compile.
+Accumulator merge(Accumulator a, Accumulator b) {
 	bool noA = a.c == REAL(0), noB = b.c == REAL(0);
 	REAL count = a.c + b.c, part = b.c / (noA ? REAL(1) : count), delta = (b.d - a.d) + (b.a - a.a);
 	REAL mean = a.a + delta * part, square = a.b + (b.b + delta * delta * a.c * part);
-	return State(noA ? b.a : noB ? a.a : mean, noA ? b.b : noB ? a.b : square, count, noA ? b.d : a.d);
+	return Accumulator(noA ? b.a : noB ? a.a : mean, noA ? b.b : noB ? a.b : square, count, noA ? b.d : a.d);
 }
 
 #if !defined(MERGE)
-void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL origin = s.d, count = REAL(0), sum[4] = REAL[4](REAL(0), REAL(0), REAL(0), REAL(0)), square[4] = sum;
 	uint fresh = s.c == REAL(0) ? n : 0u;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) origin = mix(origin, v[BLOCK - 1 - i], at[BLOCK - 1 - i] < fresh);

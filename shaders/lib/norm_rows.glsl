@@ -16,8 +16,8 @@ OUTPUT(2, dst);
 void main() {
 	uint i = flatGroup() * WG + LOCAL;
 	uint stride = LANES, lane = i & (stride - 1u), row = i / stride;
-	State s = identity();
-	if (row < p.outer) s = foldChunk(row, 0, lane);
+	Accumulator s = identity();
+	if (row < p.outer) s = reduceChunk(row, 0, lane);
 	s = gather(s, lane);
 	if (row >= p.outer) return;
 	REAL scale = scaleOf(s, p.n);

@@ -1,4 +1,4 @@
-// The states of norms of rows: by REALS those of layer norm, 4, or of RMS norm, 1.
+// The accumulators for norms of rows. REALS is 4 for layer norm and 1 for RMS norm.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *.rows ROWS
@@ -7,7 +7,7 @@
 //lathe:variant {f32,f16,bf16}.rows.texel ROWS TEXEL
 
 #define INPUTS 1
-#include "lib/fold.glsl"
+#include "lib/reduce.glsl"
 #if REALS == 4
 #include "lib/moments.glsl"
 #else

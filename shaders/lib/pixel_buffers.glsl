@@ -6,9 +6,8 @@ const uint PACK = 4;
 const uint PACK = 1;
 #endif
 
-// A pack as it is loaded. Kernels that reuse what they load load all of it
-// first and unpack late: on a CPU driver a load is a call, across which every
-// value at work is spilled.
+// A pack as it is loaded. Kernels load all packs first and unpack them late: on a CPU driver
+// a load is a function call, and all live values are spilled to memory around it.
 #if defined(SRC_WIDE) && defined(TEXEL)
 #define RAW vec4
 layout(set = 0, binding = 0) uniform samplerBuffer src;

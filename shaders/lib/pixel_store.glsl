@@ -2,10 +2,9 @@
 
 #if !defined(DST_WIDE)
 #if defined(U8) && defined(TEXEL)
-// storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves
-// what makes v into that scalar loop (half the time of a kernel) unless something
-// it cannot see through comes between: this select, which takes v wherever there
-// is anything to write to.
+// storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves the
+// computation of v into that scalar loop, which takes half the time of a kernel. A select
+// that LLVM cannot simplify prevents it. This one chooses v wherever memory is written.
 void storeTexel(uint i, uvec4 v) {
 	dst[i] = mix(v, uvec4(i), equal(uvec4(i), uvec4(0xffffffffu)));
 }

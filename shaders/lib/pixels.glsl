@@ -15,7 +15,7 @@
 // SRC_WIDE or DST_WIDE that side holds vec4, a pixel each, and PACK is of the other.
 // The including file declares the push constants as `p` first.
 
-// HALF is what makes rounding down on storing rounding to nearest.
+// HALF is added before a store, which rounds down, so that the result is rounded to nearest.
 #if defined(U8)
 const bool BYTES = true;
 const float FULL = 255.0;
@@ -63,8 +63,8 @@ uvec3 midLevels(vec3 x) {
 	return c;
 }
 
-// packPixel rounds down: whoever computes a colour adds HALF to round to nearest.
-// Components must be within range.
+// packPixel rounds down. The caller adds HALF to round to nearest. Components must be within
+// range.
 uint packPixel(Pixel x) {
 #if defined(DST_MID)
 	uvec3 c = midLevels(x.rgb);
@@ -118,7 +118,7 @@ Pixel pixelOf(RAW v, uint k) {
 }
 #endif
 
-// weightOf is a pixel's alpha as a part of the whole.
+// weightOf is a pixel's alpha as a number from 0 to 1.
 float weightOf(Pixel x) {
 #if defined(U8)
 	return mix(float(int(x.alpha >> 24)) / FULL, 1.0, x.alpha == OPAQUE);

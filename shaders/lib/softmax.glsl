@@ -1,23 +1,23 @@
-// The states of softmax: the largest element, and the sum of e to the power of
-// how much each lies below it. Include after lib/fold.glsl. Algorithm: Milakov and
-// Gimelshein, "Online normalizer calculation for softmax", 2018.
+// The accumulators of softmax: the largest element m, and the sum of e^(x − m). Include
+// after lib/reduce.glsl. Algorithm: Milakov and Gimelshein, "Online normalizer calculation
+// for softmax", 2018.
 
 #include "lib/math.glsl"
 
-// below is what exponents are taken relative to: not −∞, which would make NaN of
-// elements of −∞, whose power is 0.
+// below is what is subtracted from exponents. It is never −∞, because −∞ − (−∞) is NaN, and
+// the power of an element of −∞ is 0.
 REAL below(REAL m) { return mix(m, REAL(0), m == -infinity()); }
 
-State identity() { return State(-infinity(), REAL(0)); }
-State finish(State s) { return s; }
+Accumulator identity() { return Accumulator(-infinity(), REAL(0)); }
+Accumulator finish(Accumulator s) { return s; }
 
-State merge(State a, State b) {
+Accumulator merge(Accumulator a, Accumulator b) {
 	REAL m = mix(a.a, b.a, b.a > a.a), r = below(m);
-	return State(m, a.b * expDown(a.a - r) + b.b * expDown(b.a - r));
+	return Accumulator(m, a.b * expDown(a.a - r) + b.b * expDown(b.a - r));
 }
 
 #if !defined(MERGE)
-void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL m = s.a;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
 		v[i] = mix(-infinity(), v[i], at[i] < n);

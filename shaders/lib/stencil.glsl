@@ -39,7 +39,7 @@ Pixel pixelOfCell(CELL v) {
 #endif
 }
 
-// either is b if so, else a: not a branch, of which loops must have few.
+// either is b if so, else a. It is not a branch, because loops must have few branches.
 CELL either(CELL a, CELL b, bool so) {
 #if defined(U8)
 	return mix(a, b, so);

@@ -1,7 +1,7 @@
 // Stores of lib/dtype.glsl.
 
-// CPU drivers run both sides of a branch, and each store is a loop over the lanes:
-// what is left of a pack is written word by word in a loop, which they do leave.
+// CPU drivers run both sides of a branch, and each store is a loop over the lanes. So the
+// rest of a pack is written word by word in a loop, because they do leave a loop early.
 #if BITS >= 32
 #define OUTPUT(slot, name) layout(set = 0, binding = slot) writeonly buffer name##Buffer { uvec4 name[]; }
 #define STORE_WORDS(name, i, r, n) [[dont_unroll]] for (uint w_ = 0; w_ < (n) * (BITS / 32); w_++) name[i][w_] = r[w_];
@@ -20,10 +20,10 @@
 	STORE_WORDS(name, i, all_, n_) \
 }
 
-// MAP(name, count, packOf) is what a kernel over contiguous elements does: it sets
-// the first count elements of name, pack i of which is packOf(i). An invocation of
-// WG makes PACKS packs, and what is left of a last one after the whole ones. EACH
-// is [[unroll]], or [[dont_unroll]] where packOf is long.
+// MAP(name, count, packOf) is the body of a kernel over contiguous elements. It sets the
+// first count elements of name; pack i is packOf(i). Each of the WG invocations makes PACKS
+// packs. Full packs come first, then the rest of the last one. EACH is [[unroll]], or
+// [[dont_unroll]] if packOf is long.
 #define EACH [[unroll]]
 #define MAP(name, count, packOf) { \
 	uint first_ = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x; \

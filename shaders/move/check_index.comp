@@ -1,7 +1,7 @@
-// Looks for indices that are not below a limit. The first stage leaves in each of
-// count invocations' own word of a scratch buffer the first such position that it
-// met, from the top. VALUE folds these into status word 0, and adds what is at that
-// position, the low word and the high one.
+// Looks for indices that are not below a limit. In the first stage each invocation writes a
+// word of a scratch buffer: the first such position that it has found, counted from the top.
+// VALUE reduces these words to status word 0, and adds the index at that position, its low
+// word and its high word.
 //
 //lathe:dtypes i32 i64
 //lathe:variant *

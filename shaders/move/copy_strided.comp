@@ -1,9 +1,9 @@
 // A copy between any strides. Elements of BITS bits are moved as bits; memory is
 // read and written in words of 32, or in packs where an element is one (BITS=128).
 //
-// The output is rows of elements that are neighbours in memory, and each row is
-// cut into whole words of memory. An invocation makes WORDS of them. What a word
-// holds beside the row is left as it is; no two rows of a launch share a word.
+// The output consists of rows of neighbouring elements. Each row is divided into whole
+// words of memory, and an invocation makes WORDS of them. The other bits of a word stay as
+// they are. No two rows of a launch share a word.
 //
 //lathe:variant u8 BITS=8
 //lathe:variant u16 BITS=16

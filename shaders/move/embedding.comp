@@ -1,8 +1,8 @@
 // Rows of a table by their numbers. Elements are moved as bits, in units of
 // BITS bits; memory is read and written in words of 32, or in packs of 16 bytes
 // where a unit is one (BITS=128). An invocation makes UNITS packs, or words, of a
-// row. Units smaller than words lie without a gap in the output, which is cut into
-// whole words: an invocation makes one of them, from as many rows as it has to.
+// row. Units smaller than words lie without gaps in the output, which is divided into whole
+// words. An invocation makes one word, from as many rows as needed.
 //
 //lathe:variant u8 BITS=8
 //lathe:variant u16 BITS=16

@@ -2,7 +2,8 @@
 // made on the host: rate is lr/(1 − β1^t) and root is 1/√(1 − β2^t).
 //
 // SEPARATE variants read and write different bindings, which may be the same
-// memory. A device may have but four buffers a kernel: the others work in place.
+// memory. Some devices have only four buffers for a kernel. For these the other variants
+// overwrite their inputs.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *

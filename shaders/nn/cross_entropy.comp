@@ -7,7 +7,7 @@
 #define REALS 2
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 #include "lib/math.glsl"
 
 layout(local_size_x = 64) in;
@@ -27,9 +27,9 @@ void main() {
 	REAL v[PACK];
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
 		uint row = min(i * PACK + j, p.count - 1);
-		State s;
+		Accumulator s;
 		REAL x;
-		GET_STATE(s, states, row * STATE_WORDS);
+		GET_ACCUMULATOR(s, states, row * ACCUMULATOR_WORDS);
 		GET_REAL(x, picked, row * REAL_WORDS);
 		v[j] = s.b == REAL(0) ? infinity() : logReal(s.b) + (s.a - x); // the target's power is 0 among zeros
 	}

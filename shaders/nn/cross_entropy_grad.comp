@@ -8,6 +8,6 @@
 #define GUARDED
 #include "lib/apply.glsl"
 
-REAL apply(REAL x, REAL y, State s, uint r) {
+REAL apply(REAL x, REAL y, Accumulator s, uint r) {
 	return (x - (p.first + r == s.index ? REAL(1) : REAL(0))) * s.a;
 }

@@ -1,5 +1,5 @@
 // What the gradient of cross entropy needs of each row: the gradient of its loss
-// and its target class, as a state with an index.
+// and its target class, as an accumulator with an index.
 //
 //lathe:dtypes f32 f16 bf16 f64
 #version 450
@@ -8,7 +8,7 @@
 #define INDEXED
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -28,8 +28,8 @@ void main() {
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
 		uint row = i * PACK + j;
 		if (row < p.count) {
-			State s = State(v[j], targets[row * p.words]);
-			PUT_STATE(states, row * STATE_WORDS, s);
+			Accumulator s = Accumulator(v[j], targets[row * p.words]);
+			PUT_ACCUMULATOR(states, row * ACCUMULATOR_WORDS, s);
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// The probabilities of cross entropy: softmax that waits for the targets' check.
+// The probabilities of cross entropy: softmax, unless the check of the targets has failed.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,7 +8,7 @@
 #include "lib/apply.glsl"
 #include "lib/math.glsl"
 
-REAL apply(REAL x, REAL y, State s, uint r) {
+REAL apply(REAL x, REAL y, Accumulator s, uint r) {
 	REAL m = s.a == -infinity() ? REAL(0) : s.a; // a row of −∞ becomes zeros
 	return s.b == REAL(0) ? REAL(0) : expDown(x - m) / s.b;
 }

@@ -4,4 +4,4 @@
 #include "lib/unary_gradient.glsl"
 #include "lib/gelu.glsl"
 
-REAL gradient(REAL x, REAL d) { return d * geluSlope(x); }
+REAL gradient(REAL x, REAL d) { return d * geluDerivative(x); }

@@ -7,7 +7,7 @@
 #define REALS 1
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 layout(local_size_x = 64) in;
 

@@ -9,4 +9,4 @@
 #define INPUTS 2
 #include "lib/apply.glsl"
 
-REAL apply(REAL x, REAL g, State s, uint r) { return (g - s.b - x * s.a) * s.c; }
+REAL apply(REAL x, REAL g, Accumulator s, uint r) { return (g - s.b - x * s.a) * s.c; }

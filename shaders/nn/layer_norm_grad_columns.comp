@@ -1,4 +1,4 @@
-// Parts the sums of x̂·dy and of dy of each column into two tensors.
+// Writes the sums of x̂·dy and of dy of each column to two tensors.
 //
 //lathe:dtypes f32 f64
 #version 450
@@ -6,7 +6,7 @@
 #define REALS 2
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -22,8 +22,8 @@ void main() {
 	uint i = (flatGroup() * 64 + gl_LocalInvocationID.x) * PACK;
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
 		if (i + j < p.count) {
-			State s;
-			GET_STATE(s, sums, (i + j) * STATE_WORDS);
+			Accumulator s;
+			GET_ACCUMULATOR(s, sums, (i + j) * ACCUMULATOR_WORDS);
 			PUT_REAL(gamma, (i + j) * REAL_WORDS, s.a);
 			PUT_REAL(beta, (i + j) * REAL_WORDS, s.b);
 		}

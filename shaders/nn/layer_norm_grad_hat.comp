@@ -7,7 +7,7 @@
 #define REALS 4
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -15,9 +15,9 @@ layout(push_constant) uniform Params {
 	uint count; // elements
 	uint n;     // of a row within the window
 	uint base;  // where the first lies in the window
-	uint states; // word of the first row's state
+	uint states; // word of the first row's accumulator
 	uint made;  // word of the first result
-	uint total; // elements of a whole row
+	uint total; // elements of a row
 	float eps;  // with epsLow, for f64
 	float epsLow;
 } p;
@@ -31,10 +31,10 @@ void main() {
 	if (i * PACK >= p.base + p.count) return;
 	REAL v[PACK] = unpack(src[i]);
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
-		uint e = i * PACK + j - p.base; // wraps before the first
+		uint e = i * PACK + j - p.base; // wraps around before the first
 		if (e < p.count) {
-			State s;
-			GET_STATE(s, states, p.states + e / p.n * STATE_WORDS);
+			Accumulator s;
+			GET_ACCUMULATOR(s, states, p.states + e / p.n * ACCUMULATOR_WORDS);
 			REAL scale = REAL(1) / sqrt(s.b / REAL(p.total) + (REAL(p.eps) + REAL(p.epsLow)));
 			PUT_REAL(made, p.made + e * REAL_WORDS, ((v[j] - s.d) - s.a) * scale);
 		}

@@ -7,7 +7,7 @@
 #define REALS 1
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
-#include "lib/state.glsl"
+#include "lib/accumulator.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -29,7 +29,7 @@ void main() {
 	if (i * PACK >= p.base + p.count) return;
 	REAL v[PACK] = unpack(src[i]);
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
-		uint e = i * PACK + j - p.base; // wraps before the first
+		uint e = i * PACK + j - p.base; // wraps around before the first
 		if (e < p.count) {
 			REAL g = REAL(1);
 			if (p.plain == 0) GET_REAL(g, pairs, p.pairs + e % p.n * 2 * REAL_WORDS);

@@ -9,7 +9,7 @@
 
 #define REALS 2
 #define INPUTS 1
-#include "lib/fold.glsl"
+#include "lib/reduce.glsl"
 #include "lib/softmax.glsl"
 
 OUTPUT(1, dst);
@@ -17,8 +17,8 @@ OUTPUT(1, dst);
 void main() {
 	uint i = flatGroup() * WG + LOCAL;
 	uint stride = LANES, lane = i & (stride - 1u), row = i / stride;
-	State s = identity();
-	if (row < p.outer) s = foldChunk(row, 0, lane);
+	Accumulator s = identity();
+	if (row < p.outer) s = reduceChunk(row, 0, lane);
 	s = gather(s, lane);
 	if (row >= p.outer) return;
 	REAL r = below(s.a), scale = s.b == REAL(0) ? REAL(0) : REAL(1) / s.b; // a row of −∞ becomes zeros

@@ -6,4 +6,4 @@
 #define INPUTS 2
 #include "lib/apply.glsl"
 
-REAL apply(REAL y, REAL dy, State s, uint r) { return y * (dy - s.a); }
+REAL apply(REAL y, REAL dy, Accumulator s, uint r) { return y * (dy - s.a); }

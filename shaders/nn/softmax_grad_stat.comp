@@ -4,14 +4,14 @@
 
 #define REALS 2
 #define INPUTS 2
-#include "lib/fold.glsl"
+#include "lib/reduce.glsl"
 
-State identity() { return State(REAL(0), REAL(0)); }
-State merge(State a, State b) { return State(a.a + b.a, a.b + b.b); }
-State finish(State s) { return s; }
+Accumulator identity() { return Accumulator(REAL(0), REAL(0)); }
+Accumulator merge(Accumulator a, Accumulator b) { return Accumulator(a.a + b.a, a.b + b.b); }
+Accumulator finish(Accumulator s) { return s; }
 
 #if !defined(MERGE)
-void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL both[4] = REAL[4](REAL(0), REAL(0), REAL(0), REAL(0)), b[4] = both;
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
 		bool ok = at[i] < n;

@@ -1,5 +1,5 @@
-// The index of a state of arg_max_stat, as a tensor of I32: four an
-// invocation.
+// The indices of the accumulators of arg_max_stat, as a tensor of I32. An invocation writes
+// four.
 //
 //lathe:variant i32
 #version 450
@@ -11,7 +11,7 @@ layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Params {
 	uint count; // results
-	uint words; // of a state, its index the last
+	uint words; // of an accumulator, its index the last
 } p;
 
 layout(set = 0, binding = 0) readonly buffer States { uint states[]; };

@@ -5,10 +5,10 @@
 
 #define REALS 1
 #define INPUTS 1
-#include "lib/fold.glsl"
-#include "lib/fold_tree.glsl"
+#include "lib/reduce.glsl"
+#include "lib/pairwise.glsl"
 
-// keep is the larger, or NaN if either is: a comparison with it may be anything.
+// keep is the larger one, or NaN if either is NaN: a comparison with NaN may give anything.
 // Selections in loops are mix, as docs/shaders.md explains.
 REAL keep(REAL a, REAL b) {
 	REAL m = mix(a, b, b > a);
@@ -16,11 +16,11 @@ REAL keep(REAL a, REAL b) {
 	return mix(m, a, isNaN(a));
 }
 
-State identity() { return State(-infinity()); }
-State merge(State a, State b) { return State(keep(a.a, b.a)); }
-State finish(State s) { return State(s.a * REAL(p.outSign)); }
+Accumulator identity() { return Accumulator(-infinity()); }
+Accumulator merge(Accumulator a, Accumulator b) { return Accumulator(keep(a.a, b.a)); }
+Accumulator finish(Accumulator s) { return Accumulator(s.a * REAL(p.outSign)); }
 
-void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	REAL sign = REAL(p.sign);
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = mix(-infinity(), v[i] * sign, at[i] < n);
 	PAIRWISE(v, keep)

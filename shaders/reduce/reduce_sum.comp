@@ -7,8 +7,8 @@
 
 #define REALS 1
 #define INPUTS 1
-#include "lib/fold.glsl"
-#include "lib/fold_tree.glsl"
+#include "lib/reduce.glsl"
+#include "lib/pairwise.glsl"
 
 float add(float a, float b) { return a + b; }
 int add(int a, int b) { return a + b; }
@@ -29,11 +29,11 @@ double add(double a, double b) { return a + b; }
 double mean(double x, uint n) { return x / double(n); }
 #endif
 
-State identity() { return State(REAL(0)); }
-State merge(State a, State b) { return State(add(a.a, b.a)); }
-State finish(State s) { return State(mean(s.a, p.divisor)); }
+Accumulator identity() { return Accumulator(REAL(0)); }
+Accumulator merge(Accumulator a, Accumulator b) { return Accumulator(add(a.a, b.a)); }
+Accumulator finish(Accumulator s) { return Accumulator(mean(s.a, p.divisor)); }
 
-void absorb(inout State s, Elem v[BLOCK], uint at[BLOCK], uint n) {
+void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) v[i] = only(v[i], at[i] < n);
 	PAIRWISE(v, add)
 	s.a = add(s.a, v[0]);

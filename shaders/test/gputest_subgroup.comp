@@ -1,5 +1,5 @@
-// Reverses the elements of each subgroup through registers, and says after each
-// 64 of them what the subgroups of the workgroup were: of how many invocations.
+// Reverses the elements of each subgroup through registers. After each 64 elements it writes
+// how many invocations the subgroups of the workgroup had.
 //
 //lathe:variant u32
 #version 450

@@ -1,5 +1,5 @@
 // Package reduction plans operations that combine many elements into one, such as sums
-// and maxima. Their shaders include lib/fold.glsl. The package declares the operations
+// and maxima. Their shaders include lib/reduce.glsl. The package declares the operations
 // that reduce a tensor along dimensions. Operations along an axis, such as softmax, use
 // its reducers for the statistics of their rows.
 //
@@ -14,13 +14,13 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Params is the push-constant block of lib/fold.glsl, which explains each field.
+// Params is the push-constant block of lib/reduce.glsl, which explains each field.
 type Params struct {
 	Outer, N, Inner, Base, Last, Chunks, Chunk, Lanes, OutBase, First, Carry, Divisor uint32
 	Sign, OutSign                                                                     float32
 }
 
-// Reducer describes the kernels of a shader that includes lib/fold.glsl.
+// Reducer describes the kernels of a shader that includes lib/reduce.glsl.
 type Reducer struct {
 	// Shader is the name of the kernels, "group/name", without dtype and variant.
 	Shader string

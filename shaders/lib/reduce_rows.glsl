@@ -1,5 +1,5 @@
-// The rows of lib/fold.glsl. Rows may begin within a pack: elements of the packs
-// at both ends that belong to others are left out by their index.
+// The rows of lib/reduce.glsl. A row may begin within a pack. The packs at both ends then
+// have elements of other rows, which are left out by their index.
 
 #if defined(TEXEL)
 #define LANES 1u
@@ -7,20 +7,20 @@
 #define LANES p.lanes
 #endif
 
-// LOCAL is the number of the invocation in its workgroup. Which subgroup it belongs to is not
-// to be told from gl_LocalInvocationID.
+// LOCAL is the number of the invocation in its workgroup. gl_LocalInvocationID does not say
+// to which subgroup an invocation belongs.
 #if defined(SUBGROUP)
 #define LOCAL (gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID)
 #else
 #define LOCAL gl_LocalInvocationID.x
 #endif
 
-// foldChunk folds what is this invocation's part of chunk c of a row.
-State foldChunk(uint row, uint c, uint lane) {
+// reduceChunk reduces this invocation's part of chunk c of a row.
+Accumulator reduceChunk(uint row, uint c, uint lane) {
 	uint n = p.n, last = p.last, steps = p.chunk, stride = LANES;
 	uint start = p.base + row * n;
 	uint pack = start / PACK + c * steps * (UNROLL * stride) + lane;
-	State s = identity();
+	Accumulator s = identity();
 	for (uint k = 0; k < steps; k++) {
 		uvec4 raw[UNROLL];
 		[[unroll]] for (uint u = 0; u < UNROLL; u++) raw[u] = FETCH(src, min(pack + u * stride, last));
@@ -38,22 +38,22 @@ State foldChunk(uint row, uint c, uint lane) {
 #else
 			[[unroll]] for (uint j = 0; j < PACK; j++) v[u * PACK + j] = e[j];
 #endif
-			uint first = (pack + u * stride) * PACK - start; // wraps before the row
+			uint first = (pack + u * stride) * PACK - start; // wraps around before the row
 			[[unroll]] for (uint j = 0; j < PACK; j++) at[u * PACK + j] = first + j;
 		}
-		absorb(s, v, at, n);
+		accumulate(s, v, at, n);
 		pack += UNROLL * stride;
 	}
 	return s;
 }
 
 #if defined(TEXEL)
-State gather(State s, uint lane) { return s; }
+Accumulator gather(Accumulator s, uint lane) { return s; }
 #elif defined(SUBGROUP)
-shared State tree[WG / 4]; // of each subgroup one, which are of four invocations or more
+shared Accumulator tree[WG / 4]; // one for each subgroup, which has four invocations or more
 
-State across(State s, uint mask) {
-	State t;
+Accumulator across(Accumulator s, uint mask) {
+	Accumulator t;
 	t.a = subgroupShuffleXor(s.a, mask);
 #if REALS > 1
 	t.b = subgroupShuffleXor(s.b, mask);
@@ -68,13 +68,13 @@ State across(State s, uint mask) {
 	return t;
 }
 
-// gather merges the states of the invocations that share a chunk, in an order
-// that is always the same: in registers as far as a subgroup reaches, and those of
-// the subgroups in turn. All of them run it.
-State gather(State s, uint lane) {
+// gather merges the accumulators of the invocations that share a chunk. The order is always
+// the same: first those of a subgroup, in registers, then those of the subgroups one after
+// the other. All invocations must call it.
+Accumulator gather(Accumulator s, uint lane) {
 	uint size = gl_SubgroupSize, most = min(p.lanes, size);
 	for (uint h = 1; h < most; h *= 2) {
-		State t = across(s, h);
+		Accumulator t = across(s, h);
 		if ((lane & h) != 0) s = merge(t, s);
 		else s = merge(s, t);
 	}
@@ -88,11 +88,11 @@ State gather(State s, uint lane) {
 	return s;
 }
 #else
-shared State tree[WG];
+shared Accumulator tree[WG];
 
-// gather merges the states of the invocations that share a chunk, in an order
-// that is always the same.
-State gather(State s, uint lane) {
+// gather merges the accumulators of the invocations that share a chunk. The order is always
+// the same.
+Accumulator gather(Accumulator s, uint lane) {
 	uint l = gl_LocalInvocationID.x;
 	tree[l] = s;
 	barrier();
@@ -111,12 +111,12 @@ void main() {
 	uint i = flatGroup() * WG + LOCAL;
 	uint lane = i & (LANES - 1u), unit = i / LANES;
 	uint c = unit % p.chunks, row = unit / p.chunks;
-	State s = identity();
-	if (row < p.outer) s = foldChunk(row, c, lane);
+	Accumulator s = identity();
+	if (row < p.outer) s = reduceChunk(row, c, lane);
 	s = gather(s, lane);
 	if (row < p.outer && lane == 0) {
 		s = finish(s);
-		PUT_STATE(made, p.outBase + unit * STATE_WORDS, s);
+		PUT_ACCUMULATOR(made, p.outBase + unit * ACCUMULATOR_WORDS, s);
 	}
 }
 #endif

@@ -1,9 +1,9 @@
-// The columns of lib/fold.glsl.
+// The columns of lib/reduce.glsl.
 
 layout(set = 0, binding = OUT_SLOT) buffer Made { uint made[]; };
 
 #if defined(ODD)
-// shiftPack gives the pack that begins r elements into a, and goes on in b.
+// shiftPack is the pack that begins at element r of a and continues in b.
 uvec4 shiftPack(uvec4 a, uvec4 b, uint r) {
 	uint bits = r * BITS;
 	if ((bits & 64) != 0) { a = uvec4(a.zw, b.xy); b = uvec4(b.zw, 0, 0); }
@@ -33,7 +33,7 @@ void main() {
 	if (o >= p.outer) return;
 	uint row = c * steps * UNROLL;
 	uint at0 = p.base + (o * n + row) * inner + x * PACK;
-	State s[PACK];
+	Accumulator s[PACK];
 	[[unroll]] for (uint j = 0; j < PACK; j++) s[j] = identity();
 	for (uint k = 0; k < steps; k++) {
 		uvec4 raw[UNROLL];
@@ -54,21 +54,21 @@ void main() {
 #else
 			[[unroll]] for (uint u = 0; u < UNROLL; u++) v[u] = e[u][j];
 #endif
-			absorb(s[j], v, at, n);
+			accumulate(s[j], v, at, n);
 		}
 		row += UNROLL;
 		at0 += UNROLL * inner;
 	}
-	uint to = p.outBase + (unit * inner + x * PACK) * STATE_WORDS;
+	uint to = p.outBase + (unit * inner + x * PACK) * ACCUMULATOR_WORDS;
 	[[unroll]] for (uint j = 0; j < PACK; j++) {
 		if (x * PACK + j < inner) {
 			if (p.carry != 0) {
-				State before;
-				GET_STATE(before, made, to + j * STATE_WORDS);
+				Accumulator before;
+				GET_ACCUMULATOR(before, made, to + j * ACCUMULATOR_WORDS);
 				s[j] = merge(before, s[j]);
 			}
 			s[j] = finish(s[j]);
-			PUT_STATE(made, to + j * STATE_WORDS, s[j]);
+			PUT_ACCUMULATOR(made, to + j * ACCUMULATOR_WORDS, s[j]);
 		}
 	}
 }

@@ -1,4 +1,6 @@
-// States of folds: REALS values (1, 2 or 4), and an index if INDEXED, as words in memory.
+// The accumulators of reductions: REALS values (1, 2 or 4), and an index if INDEXED.
+// In memory they are words.
+
 
 #if BITS == 64
 #define REAL_WORDS 2
@@ -6,7 +8,10 @@
 #define REAL_WORDS 1
 #endif
 
-struct State {
+// The compiled modules have the name State. Another name would change all of them.
+#define Accumulator State
+
+struct Accumulator {
 	REAL a;
 #if REALS > 1
 	REAL b;
@@ -34,16 +39,17 @@ struct State {
 #endif
 
 #if defined(INDEXED)
-#define STATE_WORDS (REALS * REAL_WORDS + 1)
+#define ACCUMULATOR_WORDS (REALS * REAL_WORDS + 1)
 #define GET_INDEX(s, name, i) s.index = name[i]
 #define PUT_INDEX(name, i, s) name[i] = s.index
 #else
-#define STATE_WORDS (REALS * REAL_WORDS)
+#define ACCUMULATOR_WORDS (REALS * REAL_WORDS)
 #define GET_INDEX(s, name, i)
 #define PUT_INDEX(name, i, s)
 #endif
 
-// GET_STATE reads the state at word i of a buffer of words, PUT_STATE writes it.
+// GET_ACCUMULATOR reads the accumulator at word i of a buffer of words.
+// PUT_ACCUMULATOR writes it.
 #if REALS == 1
 #define GET_REALS(s, name, i) GET_REAL(s.a, name, i)
 #define PUT_REALS(name, i, s) PUT_REAL(name, i, s.a)
@@ -54,5 +60,5 @@ struct State {
 #define GET_REALS(s, name, i) GET_REAL(s.a, name, i); GET_REAL(s.b, name, (i) + REAL_WORDS); GET_REAL(s.c, name, (i) + 2 * REAL_WORDS); GET_REAL(s.d, name, (i) + 3 * REAL_WORDS)
 #define PUT_REALS(name, i, s) PUT_REAL(name, i, s.a); PUT_REAL(name, (i) + REAL_WORDS, s.b); PUT_REAL(name, (i) + 2 * REAL_WORDS, s.c); PUT_REAL(name, (i) + 3 * REAL_WORDS, s.d)
 #endif
-#define GET_STATE(s, name, i) { uint at_ = i; GET_REALS(s, name, at_); GET_INDEX(s, name, at_ + REALS * REAL_WORDS); }
-#define PUT_STATE(name, i, s) { uint at_ = i; PUT_REALS(name, at_, s); PUT_INDEX(name, at_ + REALS * REAL_WORDS, s); }
+#define GET_ACCUMULATOR(s, name, i) { uint at_ = i; GET_REALS(s, name, at_); GET_INDEX(s, name, at_ + REALS * REAL_WORDS); }
+#define PUT_ACCUMULATOR(name, i, s) { uint at_ = i; PUT_REALS(name, at_, s); PUT_INDEX(name, at_ + REALS * REAL_WORDS, s); }

@@ -1,4 +1,4 @@
-// Pairwise sums and their like over a block: halves meet until one is left.
+// PAIRWISE combines the elements of a block in pairs by f. The result is in v[0].
 #define PAIRWISE(v, f) { \
 	if (BLOCK > 16) [[unroll]] for (uint i_ = 0; i_ < 16; i_++) v[i_ % BLOCK] = f(v[i_ % BLOCK], v[(i_ + 16) % BLOCK]); \
 	if (BLOCK > 8) [[unroll]] for (uint i_ = 0; i_ < 8; i_++) v[i_ % BLOCK] = f(v[i_ % BLOCK], v[(i_ + 8) % BLOCK]); \
