@@ -33,15 +33,15 @@ func (b *bench) dispatch() (*table, error) {
 		Title:  fmt.Sprintf("%d dispatches of a small kernel", n),
 		Header: []string{"by", "each", "Go allocations each", "resident at 10 %", "at 50 %", "at 100 %"},
 	}
-	t.note("The kernel adds 64 numbers to 64 others; each way runs in a process of its own, and the sums are checked at the end. " +
-		"Invert is the operation on 4×4 pixels, checked, planned and bound anew each time.")
-	for _, way := range []struct{ key, name string }{
+	t.note("The kernel adds 64 numbers to 64 others; each row runs in a process of its own, and the sums are checked at the end. " +
+		"Invert is the operation on 4×4 pixels, checked and bound in each call.")
+	for _, entry := range []struct{ key, name string }{
 		{"submit", "gpu.Device.Submit, one a call"},
 		{"list", "gpu.Device.Submit, 64 a call"},
 		{"compute", "lathe.Device.DispatchCompute"},
 		{"run", "lathe.Device.Run, invert"},
 	} {
-		u, err := b.measure(nil, self, "child", "dispatch", way.key, strconv.Itoa(n))
+		u, err := b.measure(nil, self, "child", "dispatch", entry.key, strconv.Itoa(n))
 		if err != nil {
 			return nil, err
 		}
@@ -50,10 +50,10 @@ func (b *bench) dispatch() (*table, error) {
 		if _, err := fmt.Sscan(u.output, &each, &allocs, &rss[0], &rss[1], &rss[2]); err != nil {
 			return nil, fmt.Errorf("reading %q: %w", u.output, err)
 		}
-		t.row(way.name, fmt.Sprintf("%.0f ns", each), fmt.Sprintf("%.3f", allocs), mib(rss[0]), mib(rss[1]), mib(rss[2]))
-		t.value(way.key+"/ns", each)
-		t.value(way.key+"/allocs", allocs)
-		t.value(way.key+"/growth_bytes", float64(rss[2]-rss[0]))
+		t.row(entry.name, fmt.Sprintf("%.0f ns", each), fmt.Sprintf("%.3f", allocs), mib(rss[0]), mib(rss[1]), mib(rss[2]))
+		t.value(entry.key+"/ns", each)
+		t.value(entry.key+"/allocs", allocs)
+		t.value(entry.key+"/growth_bytes", float64(rss[2]-rss[0]))
 	}
 	return t, nil
 }

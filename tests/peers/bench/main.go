@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"slices"
@@ -61,6 +62,7 @@ type results struct {
 	CPUs    int      `json:"cpus"`
 	Go      string   `json:"go"`
 	When    string   `json:"when"`
+	Commit  string   `json:"commit"` // of the repository, "unknown" outside of one
 	Quick   bool     `json:"quick"`
 	Seconds float64  `json:"seconds"`
 	Tables  []*table `json:"tables"`
@@ -122,7 +124,7 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 	info := dev.Info()
 	start := time.Now()
 	r := &results{Device: info.Name, Driver: info.Driver, CPU: measure.CPUName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
-		When: start.UTC().Format("2006-01-02"), Quick: b.quick}
+		When: start.UTC().Format("2006-01-02"), Commit: commit(), Quick: b.quick}
 	fmt.Print(r.heading())
 	for _, s := range sections {
 		if !slices.Contains(chosen, s.name) {
@@ -133,7 +135,7 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		t.Section = s.name
-		t.note("Measured on %s with %s%s.", r.When, r.Go, map[bool]string{true: ", in a quick run"}[r.Quick])
+		t.note("Measured on %s at commit %s with %s%s.", r.When, r.Commit, r.Go, map[bool]string{true: ", in a quick run"}[r.Quick])
 		t.writeMarkdown(os.Stdout)
 		r.Tables = append(r.Tables, t)
 	}
@@ -151,6 +153,15 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 		return writeSection(mdFile, r)
 	}
 	return nil
+}
+
+// commit is the commit that is measured.
+func commit() string {
+	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
 }
 
 func (r *results) heading() string {
