@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -29,7 +30,7 @@ func TestRowsBehindAlignedWindows(t *testing.T) {
 			l.OffsetAlign, l.TexelAlign, l.MaxTexels = align, align, 1<<16
 			dev := guard.Restrict(base, l)
 			r := runner(t, dev)
-			a, b := load(t, dev, in.Data), load(t, dev, make([]byte, len(in.Data)))
+			a, b := testgpu.Load(t, dev, in.Data), testgpu.Load(t, dev, make([]byte, len(in.Data)))
 			out := tensor.NewHost(in.Desc)
 			err := r.Run(t.Context(), ops.RMSNorm{Dim: -1, Eps: 1e-5}, []exec.Operand{{Buffer: a, Desc: in.Desc}}, []exec.Operand{{Buffer: b, Desc: out.Desc}})
 			if err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -37,8 +38,8 @@ func TestIntegersWrap(t *testing.T) {
 				return out
 			}
 			in := []exec.Operand{
-				{Buffer: load(t, base, bytes(a)), Desc: tensor.Contiguous(tensor.I64, shape...)},
-				{Buffer: load(t, base, bytes(b)), Desc: tensor.Desc{DType: tensor.I64, Shape: shape}},
+				{Buffer: testgpu.Load(t, base, bytes(a)), Desc: tensor.Contiguous(tensor.I64, shape...)},
+				{Buffer: testgpu.Load(t, base, bytes(b)), Desc: tensor.Desc{DType: tensor.I64, Shape: shape}},
 			}
 			want := [][]int64{nil, nil}
 			for i := range a {
@@ -59,7 +60,7 @@ func TestIntegersWrap(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := make([]byte, outs[0].Bytes())
-				to := load(t, base, got)
+				to := testgpu.Load(t, base, got)
 				if err := r.Run(t.Context(), c, in, []exec.Operand{{Buffer: to, Desc: outs[0]}}); err != nil {
 					t.Fatal(err)
 				}

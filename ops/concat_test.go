@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -20,9 +21,9 @@ func TestConcatOfManyInputs(t *testing.T) {
 	for i := range inputs {
 		data := []byte{byte(i), byte(i >> 8), 0xaa}
 		want = append(want, data...)
-		in = append(in, exec.Operand{Buffer: load(t, dev, data), Desc: tensor.Contiguous(tensor.U8, each)})
+		in = append(in, exec.Operand{Buffer: testgpu.Load(t, dev, data), Desc: tensor.Contiguous(tensor.U8, each)})
 	}
-	out := exec.Operand{Buffer: load(t, dev, make([]byte, inputs*each)), Desc: tensor.Contiguous(tensor.U8, inputs*each)}
+	out := exec.Operand{Buffer: testgpu.Load(t, dev, make([]byte, inputs*each)), Desc: tensor.Contiguous(tensor.U8, inputs*each)}
 	if err := r.Run(t.Context(), ops.Concat{}, in, []exec.Operand{out}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -28,6 +29,28 @@ func runner(t testing.TB, dev gpu.Device, opts ...exec.Option) *exec.Runner {
 	t.Helper()
 	r, err := exec.New(dev, opts...)
 	return testkit.Device(t, r, err)
+}
+
+// onVariants runs f on every variant of the first Vulkan device: with a Runner that plans
+// as the variant says, and under its limits.
+func onVariants(t *testing.T, f func(t *testing.T, dev gpu.Device, r *exec.Runner)) {
+	t.Helper()
+	base := device(t)
+	for _, v := range conformance.Variants(base.Info()) {
+		t.Run(v.Name, func(t *testing.T) {
+			dev := base
+			if v.Limits != nil {
+				l := dev.Info().Limits
+				v.Limits(&l)
+				dev = guard.Restrict(dev, l)
+			}
+			var opts []exec.Option
+			if v.Target != nil {
+				opts = append(opts, exec.WithTarget(v.Target))
+			}
+			f(t, dev, runner(t, dev, opts...))
+		})
+	}
 }
 
 // lay gives a shape strides: its dimensions in a random order in memory, with
@@ -57,54 +80,40 @@ func lay(rng *rand.Rand, d tensor.DType, shape []int, repeats bool) tensor.Desc 
 	return tensor.Desc{DType: d, Shape: shape, Strides: steps}
 }
 
-// TestCopyStrides copies between random strides of every element size, on all
-// ways to plan, and compares all bytes of the output's buffer, gaps included.
+// TestCopyStrides copies between random strides of every element size, on every variant,
+// and compares all bytes of the output's buffer, gaps included.
 func TestCopyStrides(t *testing.T) {
-	base := device(t)
-	for _, v := range conformance.Variants(base.Info()) {
-		t.Run(v.Name, func(t *testing.T) {
-			dev := base
-			if v.Limits != nil {
-				l := dev.Info().Limits
-				v.Limits(&l)
-				dev = guard.Restrict(dev, l)
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for i := range 150 {
+			d := []tensor.DType{tensor.U8, tensor.BF16, tensor.F32, tensor.F64}[i%4]
+			shape := make([]int, rng.IntN(6))
+			most := []int{1, 5000, 70, 17, 8, 5}[len(shape)]
+			for k := range shape {
+				shape[k] = 1 + rng.IntN(most)
 			}
-			var opts []exec.Option
-			if v.Target != nil {
-				opts = append(opts, exec.WithTarget(v.Target))
+			if len(shape) == 2 && i%8 < 4 {
+				shape[0] = 1 + rng.IntN(700)
 			}
-			r := runner(t, dev, opts...)
-			rng := rand.New(rand.NewPCG(1, 2))
-			for i := range 150 {
-				d := []tensor.DType{tensor.U8, tensor.BF16, tensor.F32, tensor.F64}[i%4]
-				shape := make([]int, rng.IntN(6))
-				most := []int{1, 5000, 70, 17, 8, 5}[len(shape)]
-				for k := range shape {
-					shape[k] = 1 + rng.IntN(most)
-				}
-				if len(shape) == 2 && i%8 < 4 {
-					shape[0] = 1 + rng.IntN(700)
-				}
-				copyOnce(t, r, dev, rng, lay(rng, d, shape, true), lay(rng, d, shape, false))
-				if t.Failed() {
-					return
-				}
+			copyOnce(t, r, dev, rng, lay(rng, d, shape, true), lay(rng, d, shape, false))
+			if t.Failed() {
+				return
 			}
-			// Rows so close together that they share words.
-			for i := range 100 {
-				d := []tensor.DType{tensor.U8, tensor.F16}[i%2]
-				shape, steps, next := []int{1 + rng.IntN(5), 1 + rng.IntN(4), 1 + rng.IntN(4), 1 + rng.IntN(40)}, make([]int, 4), 1
-				for _, k := range rng.Perm(4) {
-					steps[k] = next + rng.IntN(3)
-					next = steps[k] * shape[k]
-				}
-				copyOnce(t, r, dev, rng, lay(rng, d, shape, true), tensor.Desc{DType: d, Shape: shape, Strides: steps})
-				if t.Failed() {
-					return
-				}
+		}
+		// Rows so close together that they share words.
+		for i := range 100 {
+			d := []tensor.DType{tensor.U8, tensor.F16}[i%2]
+			shape, steps, next := []int{1 + rng.IntN(5), 1 + rng.IntN(4), 1 + rng.IntN(4), 1 + rng.IntN(40)}, make([]int, 4), 1
+			for _, k := range rng.Perm(4) {
+				steps[k] = next + rng.IntN(3)
+				next = steps[k] * shape[k]
 			}
-		})
-	}
+			copyOnce(t, r, dev, rng, lay(rng, d, shape, true), tensor.Desc{DType: d, Shape: shape, Strides: steps})
+			if t.Failed() {
+				return
+			}
+		}
+	})
 }
 
 func copyOnce(t *testing.T, r *exec.Runner, dev gpu.Device, rng *rand.Rand, in, out tensor.Desc) {
@@ -120,7 +129,7 @@ func copyOnce(t *testing.T, r *exec.Runner, dev gpu.Device, rng *rand.Rand, in, 
 	const behind = 64
 	src := &tensor.Host{Desc: in, Data: random(in.Bytes() + behind)}
 	was := random(out.Bytes() + behind)
-	a, b := load(t, dev, src.Data), load(t, dev, was)
+	a, b := testgpu.Load(t, dev, src.Data), testgpu.Load(t, dev, was)
 	defer dev.Free(a)
 	defer dev.Free(b)
 	err := r.Run(ctx, ops.Copy{}, []exec.Operand{{Buffer: a, Desc: in}}, []exec.Operand{{Buffer: b, Desc: out}})
@@ -146,18 +155,6 @@ func copyOnce(t *testing.T, r *exec.Runner, dev gpu.Device, rng *rand.Rand, in, 
 			return
 		}
 	}
-}
-
-func load(t testing.TB, dev gpu.Device, data []byte) gpu.Handle {
-	t.Helper()
-	h, err := dev.Alloc(int64(len(data)))
-	if err == nil {
-		err = dev.Write(context.Background(), h, 0, data)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 // BenchmarkCopy measures copies of 16 MiB between strides.
@@ -192,7 +189,7 @@ func BenchmarkCopy(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := runner(b, dev)
-			src, dst := load(b, dev, make([]byte, c.in.Bytes())), load(b, dev, make([]byte, c.out.Bytes()))
+			src, dst := testgpu.Load(b, dev, make([]byte, c.in.Bytes())), testgpu.Load(b, dev, make([]byte, c.out.Bytes()))
 			defer dev.Free(src)
 			defer dev.Free(dst)
 			run := func() {

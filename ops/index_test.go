@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -18,56 +17,42 @@ import (
 // each other, in different invocations, and in different parts of an operand that
 // tiny limits split. The error must name the first.
 func TestFirstIndexIsReported(t *testing.T) {
-	base := device(t)
 	const rows = 9
-	for _, v := range conformance.Variants(base.Info()) {
-		t.Run(v.Name, func(t *testing.T) {
-			dev := base
-			if v.Limits != nil {
-				l := dev.Info().Limits
-				v.Limits(&l)
-				dev = guard.Restrict(dev, l)
-			}
-			var opts []exec.Option
-			if v.Target != nil {
-				opts = append(opts, exec.WithTarget(v.Target))
-			}
-			r := runner(t, dev, opts...)
-			for _, c := range []struct {
-				n   int
-				bad []int
-			}{
-				{1, []int{0}}, {5, []int{4, 3}}, {4099, []int{4098}}, {4099, []int{64, 4000, 255}},
-				{70_001, []int{70_000}}, {70_001, []int{66_000, 65_999, 69_000}},
-				{600_000, []int{599_999}}, {600_000, []int{262_144, 500_000}}, {600_000, []int{599_998, 1}}, {600_000, nil},
-			} {
-				for _, d := range []tensor.DType{tensor.I32, tensor.I64} {
-					indices := tensor.NewHost(tensor.Contiguous(d, c.n))
-					values, want := make([]float64, c.n), ""
-					for i := range values {
-						values[i] = float64(i % rows)
-					}
-					first := c.n
-					for _, i := range c.bad {
-						values[i] = float64(-1 - i)
-						first = min(first, i)
-					}
-					indices.SetFloats(values)
-					if first < c.n {
-						want = fmt.Sprintf("index %d at position %d (want 0 to %d)", -1-first, first, rows-1)
-					}
-					lookUp(t, r, dev, indices, rows, want)
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		for _, c := range []struct {
+			n   int
+			bad []int
+		}{
+			{1, []int{0}}, {5, []int{4, 3}}, {4099, []int{4098}}, {4099, []int{64, 4000, 255}},
+			{70_001, []int{70_000}}, {70_001, []int{66_000, 65_999, 69_000}},
+			{600_000, []int{599_999}}, {600_000, []int{262_144, 500_000}}, {600_000, []int{599_998, 1}}, {600_000, nil},
+		} {
+			for _, d := range []tensor.DType{tensor.I32, tensor.I64} {
+				indices := tensor.NewHost(tensor.Contiguous(d, c.n))
+				values, want := make([]float64, c.n), ""
+				for i := range values {
+					values[i] = float64(i % rows)
 				}
+				first := c.n
+				for _, i := range c.bad {
+					values[i] = float64(-1 - i)
+					first = min(first, i)
+				}
+				indices.SetFloats(values)
+				if first < c.n {
+					want = fmt.Sprintf("index %d at position %d (want 0 to %d)", -1-first, first, rows-1)
+				}
+				lookUp(t, r, dev, indices, rows, want)
 			}
-		})
-	}
+		}
+	})
 }
 
 // lookUp looks bytes up in a table of one column, and compares the error.
 func lookUp(t *testing.T, r *exec.Runner, dev gpu.Device, indices *tensor.Host, rows int, want string) {
 	t.Helper()
 	n := indices.Shape[0]
-	a, b, c := load(t, dev, indices.Data), load(t, dev, make([]byte, rows)), load(t, dev, make([]byte, n))
+	a, b, c := testgpu.Load(t, dev, indices.Data), testgpu.Load(t, dev, make([]byte, rows)), testgpu.Load(t, dev, make([]byte, n))
 	in := []exec.Operand{{Buffer: a, Desc: indices.Desc}, {Buffer: b, Desc: tensor.Contiguous(tensor.U8, rows, 1)}}
 	err := r.Run(t.Context(), ops.Embedding{}, in, []exec.Operand{{Buffer: c, Desc: tensor.Contiguous(tensor.U8, n, 1)}})
 	if err != nil {

@@ -4,69 +4,18 @@ package vk
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/spv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
-
-const (
-	affineKernel = "test/gputest_affine.u32" // dst[i] = src[i]·scale + shift for i < count
-	texelKernel  = "test/gputest_texel.u32"  // dst[n-1-i] = src[i] + (i, 0, 0, 0)
-	addKernel    = "test/gputest_add.f32"
-)
-
-func kernel(t testing.TB, name string) *spv.Module {
-	t.Helper()
-	m, err := extra.Module(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func words(v ...uint32) []byte {
-	var b []byte
-	for _, w := range v {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
-}
 
 // alloc makes a buffer that holds the words.
 func alloc(t testing.TB, d *Device, v ...uint32) gpu.Handle {
 	t.Helper()
-	h, err := d.Alloc(int64(4 * len(v)))
-	if err == nil {
-		err = d.Write(context.Background(), h, 0, words(v...))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// affine is a dispatch of the affine kernel over n words.
-func affine(m *spv.Module, src, dst gpu.Handle, n, scale, shift uint32) gpu.Dispatch {
-	return gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: src}, {Buffer: dst}},
-		Params: words(n, scale, shift), Groups: [3]uint32{(n + 63) / 64, 1, 1}}
-}
-
-// read returns the buffer's words.
-func read(t testing.TB, d *Device, h gpu.Handle, n int) []uint32 {
-	t.Helper()
-	b := make([]byte, 4*n)
-	if err := d.Read(context.Background(), h, 0, b); err != nil {
-		t.Fatal(err)
-	}
-	v := make([]uint32, n)
-	for i := range v {
-		v[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
-	return v
+	return testgpu.Load(t, d, testkit.Words(v...))
 }
 
 // BenchmarkDispatch is the cost of one dispatch of one workgroup, the kernel's
@@ -77,7 +26,7 @@ func BenchmarkDispatch(b *testing.B) {
 		for _, chain := range []bool{true, false} {
 			b.Run(fmt.Sprintf("list=%d/chain=%v", size, chain), func(b *testing.B) {
 				d := openTest(b, Options{})
-				m := kernel(b, affineKernel)
+				m := testgpu.Kernel(b, testgpu.AffineKernel)
 				x := alloc(b, d, make([]uint32, 64)...)
 				var list []gpu.Dispatch
 				for range size {
@@ -85,7 +34,7 @@ func BenchmarkDispatch(b *testing.B) {
 					if !chain {
 						y = alloc(b, d, make([]uint32, 64)...)
 					}
-					list = append(list, affine(m, x, y, 64, 1, 1))
+					list = append(list, testgpu.Affine(m, x, y, 64, 1, 1))
 				}
 				if err := d.Submit(list); err != nil {
 					b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -35,10 +36,10 @@ func runAffine(t testing.TB, dir string) {
 	d := openTest(t, Options{CacheDir: dir})
 	defer d.Close()
 	x, y := alloc(t, d, 1, 2, 3), alloc(t, d, 0, 0, 0)
-	if err := d.Submit(dispatches(affine(kernel(t, affineKernel), x, y, 3, 10, 5))); err != nil {
+	if err := d.Submit(dispatches(testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), x, y, 3, 10, 5))); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, d, y, 3); got[0] != 15 || got[1] != 25 || got[2] != 35 {
+	if got := testgpu.Read(t, d, y, 3); got[0] != 15 || got[1] != 25 || got[2] != 35 {
 		t.Fatalf("got %v, want 15 25 35", got)
 	}
 }
@@ -106,8 +107,8 @@ func TestCacheConcurrent(t *testing.T) {
 	e := openTest(t, Options{CacheDir: dir})
 	var wg sync.WaitGroup
 	for _, d := range []*Device{d, e} {
-		for _, name := range []string{affineKernel, addKernel, affineKernel, addKernel} {
-			m := kernel(t, name)
+		for _, name := range []string{testgpu.AffineKernel, testgpu.AddKernel, testgpu.AffineKernel, testgpu.AddKernel} {
+			m := testgpu.Kernel(t, name)
 			wg.Go(func() {
 				if err := d.CompileModule(m); err != nil {
 					t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 )
 
 // TestEnumerate opens devices of an enumeration, which keeps the instance between.
@@ -45,7 +46,7 @@ func TestEnumerate(t *testing.T) {
 		t.Errorf("after Close: got %v, want ErrClosed", err)
 	}
 	a.Close()
-	if got := read(t, b, alloc(t, b, 7), 1); got[0] != 7 { // it outlives the enumeration
+	if got := testgpu.Read(t, b, alloc(t, b, 7), 1); got[0] != 7 { // it outlives the enumeration
 		t.Errorf("got %v", got)
 	}
 	b.Close()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -57,16 +59,16 @@ func work(t testing.TB, d *Device) error {
 		}
 	}()
 	x, y, z, big := handles[0], handles[1], handles[2], handles[3]
-	if err := d.Write(ctx, x, 0, words(1, 2, 3, 4)); err != nil {
+	if err := d.Write(ctx, x, 0, testkit.Words(1, 2, 3, 4)); err != nil {
 		return err
 	}
-	m := kernel(t, affineKernel)
-	list := dispatches(affine(m, x, y, 4, 2, 1), affine(m, y, z, 4, 1, 1), affine(m, big, y, 4, 1, 1))
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
+	list := dispatches(testgpu.Affine(m, x, y, 4, 2, 1), testgpu.Affine(m, y, z, 4, 1, 1), testgpu.Affine(m, big, y, 4, 1, 1))
 	if err := d.Submit(list); err != nil {
 		return err
 	}
 	if d.Info().Limits.MaxTexelBuffers > 0 {
-		err := d.Submit(dispatches(gpu.Dispatch{Module: kernel(t, texelKernel), Params: words(1), Groups: [3]uint32{1, 1, 1},
+		err := d.Submit(dispatches(gpu.Dispatch{Module: testgpu.Kernel(t, testgpu.TexelKernel), Params: testkit.Words(1), Groups: [3]uint32{1, 1, 1},
 			Bindings: []gpu.Binding{{Buffer: z}, {Buffer: x}}}))
 		if err != nil {
 			return err
@@ -79,7 +81,7 @@ func work(t testing.TB, d *Device) error {
 	if err := d.Read(ctx, z, 0, buf); err != nil {
 		return err
 	}
-	if want := words(4, 6, 8, 10); string(buf) != string(want) {
+	if want := testkit.Words(4, 6, 8, 10); string(buf) != string(want) {
 		return fmt.Errorf("read %v, want %v", buf, want)
 	}
 	if err := d.Sync(ctx); err != nil {
@@ -172,7 +174,7 @@ func TestFaults(t *testing.T) {
 // and the device goes on.
 func TestSubmitFails(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	x, y := alloc(t, d, 1), alloc(t, d, 9)
 	if err := d.CompileModule(m); err != nil {
 		t.Fatal(err)
@@ -184,7 +186,7 @@ func TestSubmitFails(t *testing.T) {
 		return success
 	}
 	fault.Store(&f)
-	err := d.Submit(dispatches(affine(m, x, y, 1, 1, 1)))
+	err := d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 1, 1)))
 	if err != nil {
 		t.Errorf("submit: %v", err)
 	}
@@ -195,10 +197,10 @@ func TestSubmitFails(t *testing.T) {
 	if err := d.Sync(context.Background()); err != nil {
 		t.Errorf("sync again: %v", err)
 	}
-	if err := d.Submit(dispatches(affine(m, x, y, 1, 2, 1))); err != nil {
+	if err := d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 2, 1))); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, d, y, 1); got[0] != 3 {
+	if got := testgpu.Read(t, d, y, 1); got[0] != 3 {
 		t.Errorf("after the failure: got %d, want 3", got[0])
 	}
 }
@@ -206,17 +208,17 @@ func TestSubmitFails(t *testing.T) {
 // TestDeviceLost checks that every call on a lost device says so at once.
 func TestDeviceLost(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	x, y := alloc(t, d, 1), alloc(t, d, 2)
 	inject(t, func(int) result { return deviceLost })
-	_ = d.Submit(dispatches(affine(m, x, y, 1, 1, 1)))
+	_ = d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 1, 1)))
 	buf := make([]byte, 4)
 	_ = d.Sync(context.Background())
 	ctx := context.Background()
 	_, allocErr := d.Alloc(4)
 	for name, err := range map[string]error{
 		"alloc": allocErr, "free": d.Free(x), "write": d.Write(ctx, x, 0, buf), "read": d.Read(ctx, x, 0, buf),
-		"submit": d.Submit(dispatches(affine(m, x, y, 1, 1, 1))), "sync": d.Sync(ctx), "compile": d.CompileModule(m),
+		"submit": d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 1, 1))), "sync": d.Sync(ctx), "compile": d.CompileModule(m),
 	} {
 		if !errors.Is(err, gpu.ErrDeviceLost) {
 			t.Errorf("%s: got %v, want ErrDeviceLost", name, err)

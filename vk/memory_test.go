@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/device"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -56,7 +57,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err := d.Free(h); err != nil {
 		t.Fatal(err)
 	}
-	if x := alloc(t, d, 5); read(t, d, x, 1)[0] != 5 {
+	if x := alloc(t, d, 5); testgpu.Read(t, d, x, 1)[0] != 5 {
 		t.Error("the device does not work any more")
 	}
 }
@@ -97,15 +98,15 @@ func TestBlocksReturned(t *testing.T) {
 func TestRunAhead(t *testing.T) {
 	d := openTest(t, Options{})
 	testkit.Ability(t, d.Info().Memory >= 1<<30, d.Info().Name, "1 GiB of memory")
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	y := alloc(t, d, make([]uint32, 64)...)
 	for i := range 200 {
 		x, err := d.Alloc(16 << 20)
 		if err == nil {
-			err = d.Write(context.Background(), x, 0, words(uint32(i)))
+			err = d.Write(context.Background(), x, 0, testkit.Words(uint32(i)))
 		}
 		if err == nil {
-			err = d.Submit(dispatches(affine(m, x, y, 1, 1, 1)))
+			err = d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 1, 1)))
 		}
 		if err == nil {
 			err = d.Free(x)
@@ -117,7 +118,7 @@ func TestRunAhead(t *testing.T) {
 			t.Fatalf("turn %d: %d MiB in use", i, d.pool.total>>20)
 		}
 	}
-	if got := read(t, d, y, 1); got[0] != 200 {
+	if got := testgpu.Read(t, d, y, 1); got[0] != 200 {
 		t.Errorf("got %d, want 200", got[0])
 	}
 }
@@ -126,7 +127,7 @@ func TestRunAhead(t *testing.T) {
 func TestViewsBounded(t *testing.T) {
 	d := openTest(t, Options{})
 	testkit.Ability(t, d.Info().Limits.MaxTexelBuffers > 0, d.Info().Name, "texel buffers")
-	m := kernel(t, texelKernel)
+	m := testgpu.Kernel(t, testgpu.TexelKernel)
 	align := d.Info().Limits.TexelAlign
 	const ranges = 5 * maxViews
 	src, err := d.Alloc(ranges*align + 16)
@@ -135,15 +136,15 @@ func TestViewsBounded(t *testing.T) {
 	}
 	dst := alloc(t, d, 0, 0, 0, 0)
 	for i := range int64(ranges) {
-		if err := d.Write(context.Background(), src, i*align, words(uint32(i)+1)); err != nil {
+		if err := d.Write(context.Background(), src, i*align, testkit.Words(uint32(i)+1)); err != nil {
 			t.Fatal(err)
 		}
-		err := d.Submit(dispatches(gpu.Dispatch{Module: m, Params: words(1), Groups: [3]uint32{1, 1, 1},
+		err := d.Submit(dispatches(gpu.Dispatch{Module: m, Params: testkit.Words(1), Groups: [3]uint32{1, 1, 1},
 			Bindings: []gpu.Binding{{Buffer: src, Offset: i * align, Size: 16}, {Buffer: dst}}}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, d, dst, 1); got[0] != uint32(i)+1 {
+		if got := testgpu.Read(t, d, dst, 1); got[0] != uint32(i)+1 {
 			t.Fatalf("range %d: got %d", i, got[0])
 		}
 		if n := objects.views.Load(); n > maxViews+1 {
@@ -159,17 +160,17 @@ func TestViewsBounded(t *testing.T) {
 // TestBarriers counts the barriers of recorded batches.
 func TestBarriers(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	a, b, c, e := alloc(t, d, 1), alloc(t, d, 2), alloc(t, d, 3), alloc(t, d, 4)
 	align := d.Info().Limits.OffsetAlign
 	wide := alloc(t, d, make([]uint32, align)...)
 	part := func(i int64) gpu.Binding { return gpu.Binding{Buffer: wide, Offset: i * align, Size: align} }
 	ranges := func(from, to int64) gpu.Dispatch {
-		x := affine(m, a, b, 1, 1, 1)
+		x := testgpu.Affine(m, a, b, 1, 1, 1)
 		x.Bindings = []gpu.Binding{part(from), part(to)}
 		return x
 	}
-	on := func(x, y gpu.Handle) gpu.Dispatch { return affine(m, x, y, 1, 1, 1) }
+	on := func(x, y gpu.Handle) gpu.Dispatch { return testgpu.Affine(m, x, y, 1, 1, 1) }
 	for _, tc := range []struct {
 		name string
 		list []gpu.Dispatch
@@ -211,7 +212,7 @@ func TestUnrelatedCopies(t *testing.T) {
 	d := openTest(t, Options{})
 	testkit.Ability(t, d.pool.kind.cached, d.Info().Name, "memory that the host copies to and from")
 	ctx := context.Background()
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	x, y, z := alloc(t, d, 1), alloc(t, d, 2), alloc(t, d, 3)
 	buf := make([]byte, 4)
 	for _, c := range []struct {
@@ -229,7 +230,7 @@ func TestUnrelatedCopies(t *testing.T) {
 		if err := d.Sync(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Submit(dispatches(affine(m, x, y, 1, 1, 1))); err != nil {
+		if err := d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 1, 1))); err != nil {
 			t.Fatal(err)
 		}
 		if d.rec == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 )
 
 // TestNoDriver points the loader at drivers that are not there, or are not
@@ -133,7 +134,7 @@ func TestInstanceShared(t *testing.T) {
 		t.Errorf("a handle of another device: got %v, want ErrInvalidHandle", err)
 	}
 	a.Close()
-	if got := read(t, b, alloc(t, b, 7), 1); got[0] != 7 {
+	if got := testgpu.Read(t, b, alloc(t, b, 7), 1); got[0] != 7 {
 		t.Errorf("after the other device is closed: got %v", got)
 	}
 	b.Close()

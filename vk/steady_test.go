@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
@@ -18,11 +19,11 @@ import (
 // steadyList is a list with a chain, separate dispatches, texel views and
 // parameters: what a program submits again and again.
 func steadyList(t testing.TB, d *Device) []gpu.Dispatch {
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	x, y, z := alloc(t, d, make([]uint32, 64)...), alloc(t, d, make([]uint32, 64)...), alloc(t, d, make([]uint32, 64)...)
-	list := dispatches(affine(m, x, x, 64, 1, 1), affine(m, y, y, 64, 1, 1), affine(m, z, z, 64, 1, 1), affine(m, x, y, 64, 1, 1))
+	list := dispatches(testgpu.Affine(m, x, x, 64, 1, 1), testgpu.Affine(m, y, y, 64, 1, 1), testgpu.Affine(m, z, z, 64, 1, 1), testgpu.Affine(m, x, y, 64, 1, 1))
 	if d.Info().Limits.MaxTexelBuffers > 0 {
-		list = append(list, gpu.Dispatch{Module: kernel(t, texelKernel), Params: words(4), Groups: [3]uint32{1, 1, 1},
+		list = append(list, gpu.Dispatch{Module: testgpu.Kernel(t, testgpu.TexelKernel), Params: testkit.Words(4), Groups: [3]uint32{1, 1, 1},
 			Bindings: []gpu.Binding{{Buffer: y}, {Buffer: z}}})
 	}
 	return list
@@ -87,11 +88,11 @@ func TestFlatMemory(t *testing.T) {
 // TestFlatAllocFree does the same to Alloc, Write, Submit, Read and Free.
 func TestFlatAllocFree(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	buf := make([]byte, 4)
 	turn := func() {
 		x, y := alloc(t, d, 1), alloc(t, d, 2)
-		err := d.Submit(dispatches(affine(m, x, y, 1, 3, 4)))
+		err := d.Submit(dispatches(testgpu.Affine(m, x, y, 1, 3, 4)))
 		if err == nil {
 			err = d.Read(context.Background(), y, 0, buf)
 		}
@@ -120,7 +121,7 @@ func TestFlatAllocFree(t *testing.T) {
 // all reading one that they share. Results must be exact.
 func TestStress(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	shared := alloc(t, d, 100, 200, 300, 400)
 	ctx := context.Background()
 	turns := 150
@@ -131,7 +132,7 @@ func TestStress(t *testing.T) {
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range turns {
-				n := uint32(1 + (i*37+g)%3000)
+				n := 1 + (i*37+g)%3000
 				x, err := d.Alloc(int64(4 * n))
 				if err != nil {
 					t.Error(err)
@@ -143,22 +144,22 @@ func TestStress(t *testing.T) {
 					return
 				}
 				seed := uint32(g*1000 + i)
-				fill := bytes.Repeat(words(seed), int(n))
+				fill := bytes.Repeat(testkit.Words(seed), n)
 				err = d.Write(ctx, x, 0, fill)
 				if err == nil {
-					err = d.Submit(dispatches(affine(m, x, y, n, 2, 1), affine(m, y, y, n, 3, 5), affine(m, shared, x, 1, 1, seed)))
+					err = d.Submit(dispatches(testgpu.Affine(m, x, y, n, 2, 1), testgpu.Affine(m, y, y, n, 3, 5), testgpu.Affine(m, shared, x, 1, 1, seed)))
 				}
 				out := make([]byte, 4*n)
 				if err == nil {
 					err = d.Read(ctx, y, 0, out)
 				}
-				if want := bytes.Repeat(words((2*seed+1)*3+5), int(n)); err == nil && !bytes.Equal(out, want) {
+				if want := bytes.Repeat(testkit.Words((2*seed+1)*3+5), n); err == nil && !bytes.Equal(out, want) {
 					t.Errorf("goroutine %d turn %d: wrong words", g, i)
 				}
 				if err == nil {
 					err = d.Read(ctx, x, 0, out[:4])
 				}
-				if err == nil && !bytes.Equal(out[:4], words(100+seed)) {
+				if err == nil && !bytes.Equal(out[:4], testkit.Words(100+seed)) {
 					t.Errorf("goroutine %d turn %d: shared input: got %v", g, i, out[:4])
 				}
 				for _, h := range []gpu.Handle{x, y} {
@@ -246,16 +247,16 @@ func TestReadCancelledStaging(t *testing.T) {
 // frees their buffers. A list runs as a whole or not at all.
 func TestLongListFree(t *testing.T) {
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	const length = 3*batchFull + 7
 	ran := 0
 	for turn := range 20 {
 		x, sum := alloc(t, d, 0), alloc(t, d, 0)
 		list := make([]gpu.Dispatch, length)
 		for i := range list {
-			list[i] = affine(m, x, x, 1, 1, 1)
+			list[i] = testgpu.Affine(m, x, x, 1, 1, 1)
 		}
-		list[length-1] = affine(m, x, sum, 1, 1, 0)
+		list[length-1] = testgpu.Affine(m, x, sum, 1, 1, 0)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			time.Sleep(time.Duration(turn*turn) * 300 * time.Microsecond)
@@ -275,10 +276,10 @@ func TestLongListFree(t *testing.T) {
 		default:
 			t.Fatal(err)
 		}
-		if got := read(t, d, sum, 1); got[0] != want {
+		if got := testgpu.Read(t, d, sum, 1); got[0] != want {
 			t.Fatalf("turn %d (%v): got %d, want %d", turn, err, got[0], want)
 		}
-		if got := read(t, d, y, 1); got[0] != 12345 {
+		if got := testgpu.Read(t, d, y, 1); got[0] != 12345 {
 			t.Fatalf("turn %d: a new buffer was overwritten with %d", turn, got[0])
 		}
 		d.Free(y)

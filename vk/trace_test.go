@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -35,31 +36,31 @@ func TestTraceStaging(t *testing.T) {
 		withoutTimestamps(t, d)
 	}
 	spans := traceAll(t, d)
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	x, err := d.Alloc(4096)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Write(context.Background(), x, 0, words(1, 2)); err != nil {
+	if err := d.Write(context.Background(), x, 0, testkit.Words(1, 2)); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Submit(dispatches(affine(m, x, x, 2, 1, 1))); err != nil {
+	if err := d.Submit(dispatches(testgpu.Affine(m, x, x, 2, 1, 1))); err != nil {
 		t.Fatal(err)
 	}
-	read(t, d, x, 2)
+	testgpu.Read(t, d, x, 2)
 	var got []string
 	for _, s := range spans() {
 		if s.Kind < gpu.Submission {
 			got = append(got, fmt.Sprint(s.Kind, " ", s.Name, s.Bytes))
 		}
 	}
-	want := []string{"fill 4088", "copy 8", "launch " + affineKernel + "0", "copy 8"}
+	want := []string{"fill 4088", "copy 8", "launch " + testgpu.AffineKernel + "0", "copy 8"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("commands: got %q, want %q", got, want)
 	}
 	compiled := 0
 	for _, s := range spans() {
-		if s.Kind == gpu.Compile && s.Name == affineKernel {
+		if s.Kind == gpu.Compile && s.Name == testgpu.AffineKernel {
 			compiled++
 		}
 	}
@@ -75,7 +76,7 @@ func TestTraceNoTimestamps(t *testing.T) {
 	d.phys.info.Features.Timestamps = false
 	spans := traceAll(t, d)
 	x := alloc(t, d, 1)
-	if err := d.Submit(dispatches(affine(kernel(t, affineKernel), x, x, 1, 1, 1))); err != nil {
+	if err := d.Submit(dispatches(testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), x, x, 1, 1, 1))); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Sync(context.Background()); err != nil {
@@ -105,7 +106,7 @@ func TestTraceFails(t *testing.T) {
 		}
 		spans := traceAll(t, d)
 		x := alloc(t, d, 1)
-		m := kernel(t, affineKernel)
+		m := testgpu.Kernel(t, testgpu.AffineKernel)
 		f := func(call string) result {
 			if call == name {
 				return outOfDeviceMemory
@@ -114,7 +115,7 @@ func TestTraceFails(t *testing.T) {
 		}
 		fault.Store(&f)
 		t.Cleanup(func() { fault.Store(nil) })
-		if err := d.Submit(dispatches(affine(m, x, x, 1, 1, 1))); err != nil {
+		if err := d.Submit(dispatches(testgpu.Affine(m, x, x, 1, 1, 1))); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Sync(context.Background()); !errors.Is(err, gpu.ErrOutOfMemory) {
@@ -122,7 +123,7 @@ func TestTraceFails(t *testing.T) {
 		}
 		fault.Store(nil)
 		before := len(spans())
-		if err := d.Submit(dispatches(affine(m, x, x, 1, 1, 1))); err != nil {
+		if err := d.Submit(dispatches(testgpu.Affine(m, x, x, 1, 1, 1))); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Sync(context.Background()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 )
 
 func TestSpans(t *testing.T) {
@@ -88,7 +89,7 @@ func TestUnset(t *testing.T) {
 			const n = 1 << 16
 			src := alloc(t, d, 1, 2, 3, 4)
 			launch := func(h gpu.Handle, offset, size int64, discard bool) error {
-				x := affine(kernel(t, affineKernel), src, h, 4, 1, 1)
+				x := testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), src, h, 4, 1, 1)
 				x.Bindings[1] = gpu.Binding{Buffer: h, Offset: offset, Size: size, Discard: discard}
 				return d.Submit([]gpu.Dispatch{x})
 			}
@@ -158,7 +159,7 @@ func TestUnsetRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := affine(kernel(t, affineKernel), alloc(t, d, 1, 2, 3, 4), h, 4, 1, 1)
+	x := testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), alloc(t, d, 1, 2, 3, 4), h, 4, 1, 1)
 	x.Bindings[1].Discard = true
 	f := func(name string) result {
 		if name == "vkQueueSubmit" {
@@ -172,7 +173,7 @@ func TestUnsetRestored(t *testing.T) {
 		t.Fatalf("got %v, want ErrOutOfMemory", err)
 	}
 	fault.Store(nil)
-	for i, w := range read(t, d, h, n/4) {
+	for i, w := range testgpu.Read(t, d, h, n/4) {
 		if w != 0 {
 			t.Fatalf("word %d of another buffer was read: %#x", i, w)
 		}
@@ -181,7 +182,7 @@ func TestUnsetRestored(t *testing.T) {
 	if err := d.Submit([]gpu.Dispatch{x}); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, d, h, 4); !slices.Equal(got, []uint32{2, 3, 4, 5}) {
+	if got := testgpu.Read(t, d, h, 4); !slices.Equal(got, []uint32{2, 3, 4, 5}) {
 		t.Errorf("after that: got %v", got)
 	}
 }

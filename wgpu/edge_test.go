@@ -5,7 +5,6 @@ package wgpu
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
@@ -26,24 +26,15 @@ func alloc(t testing.TB, d *Device, size int64) gpu.Handle {
 	return h
 }
 
-func word(t testing.TB, d *Device, h gpu.Handle) uint32 {
-	t.Helper()
-	b := make([]byte, 4)
-	if err := d.Read(context.Background(), h, 0, b); err != nil {
-		t.Fatal(err)
-	}
-	return binary.LittleEndian.Uint32(b)
-}
-
 // Empty buffers, one read and one written, do no harm to the batch they are in.
 func TestEmptyBindings(t *testing.T) {
-	d, m := openTest(t, Options{}), kernel(t, affineKernel)
+	d, m := openTest(t, Options{}), testgpu.Kernel(t, testgpu.AffineKernel)
 	x, none, other := alloc(t, d, 16), alloc(t, d, 0), alloc(t, d, 0)
-	list := []gpu.Dispatch{affine(m, x, x, 4, 1, 5), affine(m, none, other, 0, 1, 1), affine(m, x, none, 0, 1, 1), affine(m, none, none, 0, 1, 1)}
+	list := []gpu.Dispatch{testgpu.Affine(m, x, x, 4, 1, 5), testgpu.Affine(m, none, other, 0, 1, 1), testgpu.Affine(m, x, none, 0, 1, 1), testgpu.Affine(m, none, none, 0, 1, 1)}
 	if err := d.Submit(list); err != nil {
 		t.Fatal(err)
 	}
-	if got := word(t, d, x); got != 5 {
+	if got := testgpu.Read(t, d, x, 1)[0]; got != 5 {
 		t.Errorf("got %d, want 5", got)
 	}
 }
@@ -69,13 +60,13 @@ func TestLargestBuffer(t *testing.T) {
 // Waits that are cancelled end soon, whatever the device is busy with, and leave
 // nothing behind.
 func TestCancelledWaits(t *testing.T) {
-	d, m := openTest(t, Options{}), kernel(t, affineKernel)
+	d, m := openTest(t, Options{}), testgpu.Kernel(t, testgpu.AffineKernel)
 	ctx := context.Background()
 	const n = 64 * 65535
 	big, small := alloc(t, d, 4*n), alloc(t, d, 16)
 	var list []gpu.Dispatch
 	for range 40 {
-		list = append(list, affine(m, big, big, n, 1, 1))
+		list = append(list, testgpu.Affine(m, big, big, n, 1, 1))
 	}
 	for round := range 3 {
 		if err := d.Submit(list); err != nil {
@@ -89,7 +80,7 @@ func TestCancelledWaits(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			if err := d.Submit([]gpu.Dispatch{affine(m, small, small, 1, 1, 1)}); err != nil {
+			if err := d.Submit([]gpu.Dispatch{testgpu.Affine(m, small, small, 1, 1, 1)}); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
@@ -97,7 +88,7 @@ func TestCancelledWaits(t *testing.T) {
 		if err := d.Sync(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if got := word(t, d, small); got != uint32(20*(round+1)) {
+		if got := testgpu.Read(t, d, small, 1)[0]; got != uint32(20*(round+1)) {
 			t.Errorf("round %d: got %d, want %d", round, got, 20*(round+1))
 		}
 	}
@@ -149,7 +140,7 @@ func TestManyWrites(t *testing.T) {
 		t.Errorf("%d submissions under way", n)
 	}
 	const last = 2999
-	if got, want := word(t, d, h), uint32(last&0xFF)<<8|7<<16; got != want {
+	if got, want := testgpu.Read(t, d, h, 1)[0], uint32(last&0xFF)<<8|7<<16; got != want {
 		t.Errorf("got %#x, want %#x", got, want)
 	}
 }
@@ -157,12 +148,12 @@ func TestManyWrites(t *testing.T) {
 // A Read whose own submission fails says so, although another call may be told of
 // the failure first.
 func TestOwnError(t *testing.T) {
-	d, m := openTest(t, Options{}), kernel(t, affineKernel)
+	d, m := openTest(t, Options{}), testgpu.Kernel(t, testgpu.AffineKernel)
 	ctx := context.Background()
 	const n = 64 * 65535
 	big, small := alloc(t, d, 4*n), alloc(t, d, 16)
 	for range 5 {
-		if err := errors.Join(d.Submit([]gpu.Dispatch{affine(m, big, big, n, 1, 1), affine(m, big, big, n, 1, 1)}), d.Write(ctx, small, 0, words(1))); err != nil {
+		if err := errors.Join(d.Submit([]gpu.Dispatch{testgpu.Affine(m, big, big, n, 1, 1), testgpu.Affine(m, big, big, n, 1, 1)}), d.Write(ctx, small, 0, testkit.Words(1))); err != nil {
 			t.Fatal(err)
 		}
 		inject(t, gpu.ErrOutOfMemory, func(int) bool { return true })
@@ -190,7 +181,7 @@ void main() { b[0] += a.x; }`)
 	d := openTest(t, Options{})
 	ctx := context.Background()
 	x, y := alloc(t, d, 1024), alloc(t, d, 16)
-	if err := d.Write(ctx, x, 0, words(3, 0, 0, 0)); err != nil {
+	if err := d.Write(ctx, x, 0, testkit.Words(3, 0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	bind := func(a, b gpu.Binding) []gpu.Dispatch {
@@ -203,7 +194,7 @@ void main() { b[0] += a.x; }`)
 	if !errors.Is(err, gpu.ErrUnsupported) {
 		t.Errorf("got %v, want ErrUnsupported", err)
 	}
-	if got := word(t, d, y); got != 3 {
+	if got := testgpu.Read(t, d, y, 1)[0]; got != 3 {
 		t.Errorf("the dispatch before: got %d, want 3", got)
 	}
 }

@@ -16,37 +16,11 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
-
-func kernel(t testing.TB, name string) *spv.Module {
-	t.Helper()
-	m, err := extra.Module(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func words(w ...uint32) []byte {
-	var b []byte
-	for _, x := range w {
-		b = binary.LittleEndian.AppendUint32(b, x)
-	}
-	return b
-}
-
-// affine is y = scale·x + shift for n words.
-func affine(m *spv.Module, x, y gpu.Handle, n int, scale, shift uint32) gpu.Dispatch {
-	return gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: x}, {Buffer: y}},
-		Params: words(uint32(n), scale, shift), Groups: [3]uint32{uint32(n+63) / 64, 1, 1}}
-}
-
-const affineKernel = "test/gputest_affine.u32"
 
 // work uses every part of a device: whole and partial writes, dispatches in
 // place and not, freeing while pending, and reading.
@@ -60,14 +34,14 @@ func work(t testing.TB, d *Device) error {
 		}
 		hs[i] = h
 	}
-	if err := d.Write(ctx, hs[0], 0, words(1, 2, 3, 4)); err != nil {
+	if err := d.Write(ctx, hs[0], 0, testkit.Words(1, 2, 3, 4)); err != nil {
 		return err
 	}
 	if err := d.Write(ctx, hs[0], 17, []byte{5}); err != nil {
 		return err
 	}
-	m := kernel(t, affineKernel)
-	list := []gpu.Dispatch{affine(m, hs[0], hs[1], 5, 2, 1), affine(m, hs[1], hs[1], 5, 1, 1), affine(m, hs[1], hs[2], 5, 1, 0)}
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
+	list := []gpu.Dispatch{testgpu.Affine(m, hs[0], hs[1], 5, 2, 1), testgpu.Affine(m, hs[1], hs[1], 5, 1, 1), testgpu.Affine(m, hs[1], hs[2], 5, 1, 0)}
 	if err := d.Submit(list); err != nil {
 		return err
 	}
@@ -78,7 +52,7 @@ func work(t testing.TB, d *Device) error {
 	if err := d.Read(ctx, hs[2], 0, buf); err != nil {
 		return err
 	}
-	if want := words(4, 6, 8, 10, 2*5<<8+2); string(buf) != string(want) {
+	if want := testkit.Words(4, 6, 8, 10, 2*5<<8+2); string(buf) != string(want) {
 		return fmt.Errorf("read %v, want %v", buf, want)
 	}
 	return errors.Join(d.Free(hs[2]), d.Sync(ctx))
@@ -160,7 +134,7 @@ func TestLost(t *testing.T) {
 	d := openTest(t, Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	h, err := d.Alloc(1 << 20)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +143,7 @@ func TestLost(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				err := d.Submit([]gpu.Dispatch{affine(m, h, h, 1<<18, 1, 1)})
+				err := d.Submit([]gpu.Dispatch{testgpu.Affine(m, h, h, 1<<18, 1, 1)})
 				if err == nil {
 					err = d.Read(ctx, h, 0, make([]byte, 1<<20))
 				}
@@ -187,7 +161,7 @@ func TestLost(t *testing.T) {
 	d.lose()
 	wg.Wait()
 	_, err = d.Alloc(4)
-	for name, err := range map[string]error{"alloc": err, "free": d.Free(h), "write": d.Write(ctx, h, 0, words(1)),
+	for name, err := range map[string]error{"alloc": err, "free": d.Free(h), "write": d.Write(ctx, h, 0, testkit.Words(1)),
 		"read": d.Read(ctx, h, 0, make([]byte, 4)), "submit": d.Submit(nil), "sync": d.Sync(ctx)} {
 		if !errors.Is(err, gpu.ErrDeviceLost) {
 			t.Errorf("%s: got %v, want ErrDeviceLost", name, err)
@@ -205,7 +179,7 @@ func TestConcurrentReads(t *testing.T) {
 	for _, closing := range []bool{false, true} {
 		d := openTest(t, Options{})
 		ctx := context.Background()
-		m := kernel(t, affineKernel)
+		m := testgpu.Kernel(t, testgpu.AffineKernel)
 		var wg sync.WaitGroup
 		for g := range 16 {
 			h, err := d.Alloc(4096)
@@ -216,7 +190,7 @@ func TestConcurrentReads(t *testing.T) {
 				want := uint32(0)
 				buf := make([]byte, 4096)
 				for i := range 250 {
-					err := d.Submit([]gpu.Dispatch{affine(m, h, h, 1024, 1, uint32(g))})
+					err := d.Submit([]gpu.Dispatch{testgpu.Affine(m, h, h, 1024, 1, uint32(g))})
 					if err == nil {
 						want += uint32(g)
 						if i%7 == 3 {
@@ -282,7 +256,7 @@ func TestLongWork(t *testing.T) {
 	testkit.NoRace(t, "slows what is to take seven seconds")
 	d := openTest(t, Options{})
 	d.flushAt = 1 << 20
-	ctx, m := context.Background(), kernel(t, affineKernel)
+	ctx, m := context.Background(), testgpu.Kernel(t, testgpu.AffineKernel)
 	const n = 64 * 65535
 	var hs [3]gpu.Handle
 	for i := range hs {
@@ -292,7 +266,7 @@ func TestLongWork(t *testing.T) {
 		}
 		hs[i] = h
 	}
-	one := []gpu.Dispatch{affine(m, hs[0], hs[0], n, 1, 1)}
+	one := []gpu.Dispatch{testgpu.Affine(m, hs[0], hs[0], n, 1, 1)}
 	if err := errors.Join(d.Submit(one), d.Sync(ctx)); err != nil { // compiles the kernel
 		t.Fatal(err)
 	}
@@ -305,7 +279,7 @@ func TestLongWork(t *testing.T) {
 	times := int(7*time.Second/max(time.Since(begin), 2*time.Millisecond)) + 1
 	var list []gpu.Dispatch
 	for range times {
-		list = append(list, affine(m, hs[1], hs[1], n, 1, 1))
+		list = append(list, testgpu.Affine(m, hs[1], hs[1], n, 1, 1))
 	}
 	for round := range 3 {
 		if err := d.Submit(list); err != nil {
@@ -319,7 +293,7 @@ func TestLongWork(t *testing.T) {
 			t.Fatalf("round %d: read %d before the work was done, want %d", round, got, len(list)*(round+1))
 		}
 		for range 300 {
-			if err := errors.Join(d.Submit([]gpu.Dispatch{affine(m, hs[2], hs[2], 64, 1, 1)}), d.Sync(ctx)); err != nil {
+			if err := errors.Join(d.Submit([]gpu.Dispatch{testgpu.Affine(m, hs[2], hs[2], 64, 1, 1)}), d.Sync(ctx)); err != nil {
 				t.Fatal(err)
 			}
 		}

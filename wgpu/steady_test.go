@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
@@ -28,7 +29,7 @@ func TestFlatMemory(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
 	testkit.NoRace(t, "takes memory of its own")
 	d := openTest(t, Options{})
-	m := kernel(t, affineKernel)
+	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	var hs [3]gpu.Handle
 	for i := range hs {
 		h, err := d.Alloc(256)
@@ -37,7 +38,7 @@ func TestFlatMemory(t *testing.T) {
 		}
 		hs[i] = h
 	}
-	list := []gpu.Dispatch{affine(m, hs[0], hs[0], 64, 1, 1), affine(m, hs[0], hs[1], 64, 1, 1), affine(m, hs[1], hs[2], 64, 1, 1), affine(m, hs[2], hs[2], 64, 3, 1)}
+	list := []gpu.Dispatch{testgpu.Affine(m, hs[0], hs[0], 64, 1, 1), testgpu.Affine(m, hs[0], hs[1], 64, 1, 1), testgpu.Affine(m, hs[1], hs[2], 64, 1, 1), testgpu.Affine(m, hs[2], hs[2], 64, 3, 1)}
 	run := func(n int) {
 		for ; n > 0; n -= len(list) {
 			if err := d.Submit(list); err != nil {
@@ -80,7 +81,7 @@ func TestNoAllocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []gpu.Dispatch{affine(kernel(t, affineKernel), h, h, 64, 1, 1)}
+	list := []gpu.Dispatch{testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), h, h, 64, 1, 1)}
 	submit := func() {
 		if err := d.Submit(list); err != nil {
 			t.Fatal(err)

@@ -25,6 +25,7 @@ var layers = []layer{
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
+	{"internal/testgpu", "gpu internal/spv internal/testkit spirv/extra", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},

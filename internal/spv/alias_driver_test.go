@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -34,7 +35,7 @@ func TestAliasedBlocksRun(t *testing.T) {
 					for k := range list {
 						want[1+k] = uint32(k) + 1
 					}
-					if got := fmt.Sprint(r.Buffers[slot]); got != fmt.Sprint(words32(want...)) {
+					if got := fmt.Sprint(r.Buffers[slot]); got != fmt.Sprint(testkit.Words(want...)) {
 						t.Errorf("%v: binding %d is %v, want %v", at, slot, got, want)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
 // What Guard mends of one import of the set GLSL.std.450, it mends of all.
@@ -47,14 +48,14 @@ func TestLinesChangeNothing(t *testing.T) {
 			op, n := w&0xffff, int(w>>16)*4
 			if !file && op != opEntryPoint && op != opExecutionMode && (before == opEntryPoint || before == opExecutionMode) {
 				file = true
-				text := words32(3<<16|opString, bound, 'x')
+				text := testkit.Words(3<<16|opString, bound, 'x')
 				plain, lines = append(plain, text...), append(lines, text...)
 			}
 			if file && before != opLoopMerge && before != opSelectionMerge && (op >= opFunction || before >= 19 && before <= 52) {
 				if rng.IntN(2) == 0 {
-					lines = append(lines, words32(1<<16|opNoLine)...)
+					lines = append(lines, testkit.Words(1<<16|opNoLine)...)
 				}
-				lines = append(lines, words32(4<<16|opLine, bound, 7, 1)...)
+				lines = append(lines, testkit.Words(4<<16|opLine, bound, 7, 1)...)
 			}
 			plain, lines = append(plain, k.Code[at:at+n]...), append(lines, k.Code[at:at+n]...)
 			before = op

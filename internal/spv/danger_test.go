@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
@@ -95,14 +96,6 @@ func (d *danger) code(t testing.TB) []byte {
 	return spv.Assemble(t, text)
 }
 
-func words32(v ...uint32) []byte {
-	var b []byte
-	for _, w := range v {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
-}
-
 // brave runs modules on every driver and holds them to what they are to do: no
 // process ends, and no launch takes long.
 func brave(t *testing.T, list []danger, limit time.Duration) {
@@ -112,7 +105,7 @@ func brave(t *testing.T, list []danger, limit time.Duration) {
 			for i := range list {
 				d := &list[i]
 				x := append(append([]uint32(nil), d.x...), make([]uint32, 64)...)
-				j := launch.Job{Code: d.code(t), Push: d.push, Buffers: [][]byte{words32(x...), make([]byte, 4*64)}, Groups: d.groups}
+				j := launch.Job{Code: d.code(t), Push: d.push, Buffers: [][]byte{testkit.Words(x...), make([]byte, 4*64)}, Groups: d.groups}
 				for _, n := range d.more {
 					j.Buffers = append(j.Buffers, make([]byte, n))
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
@@ -135,7 +136,7 @@ func TestBoundOfIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, drv := range launch.Drivers(t) {
-		j := launch.Job{Code: code, Buffers: [][]byte{words32(41, 0, 0, 0), make([]byte, 64)}}
+		j := launch.Job{Code: code, Buffers: [][]byte{testkit.Words(41, 0, 0, 0), make([]byte, 64)}}
 		r, err := launch.New(t, drv).Run(t.Context(), j, 60*time.Second)
 		if err != nil || r.Refused() || r.Buffers[1][0] != 42 {
 			t.Errorf("%s: %v %s %v", drv.Name, err, r.Err, r.Buffers)

@@ -3,7 +3,6 @@
 package spv_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -210,15 +209,6 @@ func TestIntegerAtomics(t *testing.T) {
 	}
 }
 
-// words are numbers as a device has them.
-func words(list []uint32) []byte {
-	b := make([]byte, 0, 4*len(list))
-	for _, v := range list {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	return b
-}
-
 // runWords runs a module of intHead once for every lane and gives its three results.
 func runWords(t *testing.T, dev gpu.Device, m *spv.Module, in []uint32, out, groups int) (got [3][]uint32) {
 	t.Helper()
@@ -233,7 +223,7 @@ func runWords(t *testing.T, dev gpu.Device, m *spv.Module, in []uint32, out, gro
 		return gpu.Binding{Buffer: h, Size: int64(size)}
 	}
 	src := alloc(4 * len(in))
-	if err := dev.Write(ctx, src.Buffer, 0, words(in)); err != nil {
+	if err := dev.Write(ctx, src.Buffer, 0, testkit.Words(in...)); err != nil {
 		t.Fatal(err)
 	}
 	d.Bindings = []gpu.Binding{src, src, src, alloc(4 * out), alloc(4 * out), alloc(4 * out)}
@@ -245,9 +235,7 @@ func runWords(t *testing.T, dev gpu.Device, m *spv.Module, in []uint32, out, gro
 		if err := dev.Read(ctx, d.Bindings[3+k].Buffer, 0, b); err != nil {
 			t.Fatal(err)
 		}
-		for len(b) > 0 {
-			got[k], b = append(got[k], binary.LittleEndian.Uint32(b)), b[4:]
-		}
+		got[k] = testkit.Uint32s(b)
 	}
 	return got
 }

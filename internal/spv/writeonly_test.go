@@ -106,7 +106,7 @@ func TestWriteOnly(t *testing.T) {
 					defer dev.Free(h)
 					d.Bindings = append(d.Bindings, gpu.Binding{Buffer: h, Size: 16})
 				}
-				if err := dev.Write(t.Context(), d.Bindings[0].Buffer, 0, words([]uint32{1, 2, 3, 4})); err != nil {
+				if err := dev.Write(t.Context(), d.Bindings[0].Buffer, 0, testkit.Words(1, 2, 3, 4)); err != nil {
 					t.Fatal(err)
 				}
 				// Once each way, and once where both are one buffer.
@@ -119,7 +119,7 @@ func TestWriteOnly(t *testing.T) {
 				if err := dev.Read(t.Context(), d.Bindings[1].Buffer, 0, got); err != nil {
 					t.Fatal(err)
 				}
-				if want := words([]uint32{3, 4, 5, 6}); !bytes.Equal(got, want) {
+				if want := testkit.Words(3, 4, 5, 6); !bytes.Equal(got, want) {
 					t.Errorf("got %x, want %x", got, want)
 				}
 			})

@@ -41,14 +41,6 @@ func floats(list ...float32) []uint32 {
 	return out
 }
 
-func bytesOf(words []uint32) []byte {
-	var b []byte
-	for _, w := range words {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
-}
-
 // module makes the case's module and has spirv-val say that it is valid.
 func (v *valid) module(t *testing.T) (code []byte) {
 	t.Helper()
@@ -95,9 +87,9 @@ func TestValid(t *testing.T) {
 
 // try runs the case on a driver.
 func (v *valid) try(t *testing.T, d launch.Driver, w *launch.Worker, code []byte) {
-	job := launch.Job{Code: code, Push: bytesOf(v.push)}
+	job := launch.Job{Code: code, Push: testkit.Words(v.push...)}
 	for _, b := range v.buffers {
-		job.Buffers = append(job.Buffers, bytesOf(b))
+		job.Buffers = append(job.Buffers, testkit.Words(b...))
 	}
 	kind, _, _ := strings.Cut(d.Name, " ")
 	want, refused := v.refused[kind], false
@@ -117,7 +109,7 @@ func (v *valid) try(t *testing.T, d launch.Driver, w *launch.Worker, code []byte
 		t.Errorf("%s: ran, want it refused for %s", d.Name, want)
 	}
 	for k, words := range v.want {
-		if got := r.Buffers[k]; len(got) < 4*len(words) || !bytes.Equal(got[:4*len(words)], bytesOf(words)) {
+		if got := r.Buffers[k]; len(got) < 4*len(words) || !bytes.Equal(got[:4*len(words)], testkit.Words(words...)) {
 			var list []uint32
 			for i := 0; i+4 <= len(got); i += 4 {
 				list = append(list, binary.LittleEndian.Uint32(got[i:]))

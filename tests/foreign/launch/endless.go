@@ -1,6 +1,6 @@
 package launch
 
-import "encoding/binary"
+import "github.com/lathe-gpu/lathe/internal/testkit"
 
 // Endless is a module whose invocations add 1 to element 0 of the storage buffer
 // of u32 at binding 0 for as long as element 1 is zero, and nothing changes that.
@@ -31,10 +31,10 @@ func Endless() []byte {
 		stay
 		bound
 	)
-	code := words(0x07230203, 0x10300, 0, bound, 0)
+	code := testkit.Words(0x07230203, 0x10300, 0, bound, 0)
 	inst := func(op uint32, w ...uint32) {
-		code = append(code, words(uint32(len(w)+1)<<16|op)...)
-		code = append(code, words(w...)...)
+		code = append(code, testkit.Words(uint32(len(w)+1)<<16|op)...)
+		code = append(code, testkit.Words(w...)...)
 	}
 	inst(17, 1)                             // OpCapability Shader
 	inst(14, 0, 1)                          // OpMemoryModel
@@ -77,12 +77,4 @@ func Endless() []byte {
 	inst(253)                               // OpReturn
 	inst(56)                                // OpFunctionEnd
 	return code
-}
-
-func words(list ...uint32) []byte {
-	var b []byte
-	for _, w := range list {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
 }
