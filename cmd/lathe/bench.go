@@ -18,19 +18,19 @@ import (
 
 type benchCmd struct {
 	Op      []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
-	DType   []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: the one each operation is most used with."`
-	Quick   bool     `help:"Fewer repeats: a first look, in about a third of the time."`
+	DType   []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: for each operation the type that is used most."`
+	Quick   bool     `help:"Measure fewer times: a first look, in about a third of the time."`
 	Compare string   `placeholder:"OLD.json" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Also write a page with the roofline plot. It needs no network."`
-	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu," default:"" help:"Make the same calls on the same hardware by this backend, in turns."`
+	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu," default:"" help:"Also make the same calls by this backend on the same hardware, in turns."`
 	Seed    uint64   `placeholder:"N" help:"Seed of the random inputs."`
 }
 
 // Help is the long help.
 func (benchCmd) Help() string {
-	return `It first measures what the device can do at most: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with the copy and the multiply-adds that bound it, so that other work on the machine slows all alike. "Of the roofline" is how near an operation comes to them; 1 is as fast as the device can be.
+	return `The bench first measures the limits of the device: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with a copy and with multiply-adds, so that other work on the machine slows all of them alike. "Of the roofline" says how near an operation comes to these limits; 1 is as fast as the device can be.
 
-Calls are carried out as a program would: with what "lathe tune" has found, unless LATHE_TUNE is off.
+Plans are those of a program: they use the choices of "lathe tune", unless LATHE_TUNE is off.
 
 Save a run with --json > old.json, and compare a later one with --compare old.json.`
 }

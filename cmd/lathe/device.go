@@ -80,9 +80,9 @@ type devicesCmd struct{}
 
 // Help is the long help.
 func (devicesCmd) Help() string {
-	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Without either, Lathe takes a discrete GPU before an integrated one, and a CPU driver only when there is nothing else.
+	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Without them Lathe prefers a discrete GPU to an integrated one, and uses a CPU driver only if there is nothing else.
 
-A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU; SAME AS is the index of the same hardware further up. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
+A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU. SAME AS is the index of an earlier row with the same hardware. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
 }
 
 // Run does it.

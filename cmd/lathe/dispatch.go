@@ -17,7 +17,7 @@ import (
 
 type dispatchCmd struct {
 	Shader string   `arg:"" help:"SPIR-V file with a compute shader."`
-	Entry  string   `placeholder:"NAME" help:"Entry point, where the file has several (main)."`
+	Entry  string   `placeholder:"NAME" help:"Entry point, if the file has several (main)."`
 	List   bool     `short:"l" help:"Print the shader's entry points, buffers and push constants, and run nothing."`
 	Groups string   `short:"g" default:"1,1,1" placeholder:"X,Y,Z" help:"Workgroups (${default}); missing ones are 1."`
 	Buf    []string `short:"b" sep:"none" placeholder:"BUF" help:"Buffer of the next binding, from 0 on: a file, TYPE:COUNT for zeros, or TYPE=V,V,... for values."`
@@ -28,7 +28,7 @@ type dispatchCmd struct {
 
 // Help is the long help.
 func (dispatchCmd) Help() string {
-	return `Buffers are those of the shader's bindings in their order, all those of one descriptor set before the next; --list prints which is which. TYPE is f32, f64, f16, bf16, i32, u32, i64, i8, u8 or bool. The shader is validated first: a device never sees a bad one.
+	return `Each --buf is the buffer of the next binding. Bindings are in order: all bindings of one descriptor set come before those of the next set. --list prints them. TYPE is f32, f64, f16, bf16, i32, u32, i64, i8, u8 or bool. The shader is validated first, so a device never sees an invalid one.
 
 Examples:
   lathe dispatch double.spv --buf f32=1,2,3,4 --print 0:f32:4

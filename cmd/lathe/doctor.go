@@ -22,10 +22,10 @@ type doctorCmd struct{}
 
 // Help is the long help.
 func (doctorCmd) Help() string {
-	return `It looks at the Vulkan loader, the drivers, permissions and containers, at WebGPU's adapters and at which backend is taken and why, runs one kernel, and says for each thing that is wrong which command mends it on this system. Exit code 3 means that Lathe cannot work here.`
+	return `The doctor checks the Vulkan loader, the drivers, permissions, containers and WebGPU's adapters. It says which backend is chosen and why, and runs one kernel. For each problem it prints the command that repairs it on this system. Exit code 3 means that Lathe cannot work here.`
 }
 
-// state is how a check came out.
+// state is the result of a check.
 type state string
 
 const (

@@ -198,7 +198,7 @@ func (s *system) checkEnvironment() []check {
 			}
 		}
 		if len(missing) > 0 {
-			list = append(list, check{"environment", bad, fmt.Sprintf("%s names what does not exist: %s", v[0], strings.Join(missing, ", ")),
+			list = append(list, check{"environment", bad, fmt.Sprintf("%s names files that do not exist: %s", v[0], strings.Join(missing, ", ")),
 				fmt.Sprintf("unset %s, or set it to a driver manifest that exists", v[0])})
 		} else {
 			list = append(list, check{Name: "environment", State: good, Detail: fmt.Sprintf("%s limits the drivers to %s", v[0], v[1])})
@@ -264,7 +264,7 @@ func (s *system) manifest(file string) (detail, fix string) {
 		}
 	}
 	if err := json.Unmarshal(data, &m); err != nil || m.ICD.Library == "" {
-		return "it is no driver manifest", "install its package again, or delete it"
+		return "it is not a driver manifest", "install its package again, or delete it"
 	}
 	if m.ICD.Arch != "" && (m.ICD.Arch == "64") != s.is64 {
 		return "", "" // for programs of the other width; the loader passes it by
@@ -332,12 +332,12 @@ func (s *system) checkNodes() []check {
 	if len(nodes) == 0 {
 		switch {
 		case s.container() != "":
-			return []check{{"gpu", odd, "no GPU is passed into this container; CPU drivers work without",
+			return []check{{"gpu", odd, "no GPU is passed into this container; CPU drivers work without one one",
 				"if the host has a GPU, start the container with --device /dev/dri (AMD, Intel) or --gpus all (NVIDIA)"}}
 		case s.wsl():
 			return []check{{"gpu", odd, "WSL shows no GPU (/dev/dxg)", "install the GPU's driver on Windows, then: wsl --update"}}
 		}
-		return []check{{Name: "gpu", State: odd, Detail: "the kernel shows no GPU; CPU drivers work without"}}
+		return []check{{Name: "gpu", State: odd, Detail: "the kernel shows no GPU; CPU drivers work without one"}}
 	}
 	var list []check
 	for _, n := range nodes {
@@ -415,7 +415,7 @@ func (s *system) checkKernel() check {
 	if err != nil {
 		fix := "try another device with --device, or another driver version; lathe verify tells more"
 		if errors.Is(err, gpu.ErrABIMismatch) {
-			fix = "build Lathe again: its shaders and its program are of different versions"
+			fix = "build Lathe again: its shaders and its program have different versions"
 		}
 		if errors.Is(err, gpu.ErrNoDevice) {
 			fix = "unset LATHE_DEVICE, or use an index, name or UUID that lathe devices lists"

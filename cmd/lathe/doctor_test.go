@@ -106,7 +106,7 @@ func TestDoctor(t *testing.T) {
 		{"environment names nothing", func(s *system, _ fstest.MapFS) {
 			broken(s)
 			s.report.Env["VK_DRIVER_FILES"], s.report.ICDFiles = "/nope.json:/usr/share/vulkan/icd.d/lvp_icd.json", nil
-		}, []string{"fail environment: VK_DRIVER_FILES names what does not exist: /nope.json -> unset VK_DRIVER_FILES", "fail drivers: -> unset VK_DRIVER_FILES VK_ICD_FILENAMES"}},
+		}, []string{"fail environment: VK_DRIVER_FILES names files that do not exist: /nope.json -> unset VK_DRIVER_FILES", "fail drivers: -> unset VK_DRIVER_FILES VK_ICD_FILENAMES"}},
 		{"environment shadows", func(s *system, _ fstest.MapFS) {
 			s.report.Env["VK_DRIVER_FILES"] = "/usr/share/vulkan/icd.d/lvp_icd.json"
 			s.report.Env["VK_ICD_FILENAMES"] = "/other.json"
@@ -136,7 +136,7 @@ func TestDoctor(t *testing.T) {
 		{"manifest is rubbish", func(s *system, root fstest.MapFS) {
 			broken(s)
 			root["usr/share/vulkan/icd.d/lvp_icd.json"].Data = []byte("{")
-		}, []string{"fail drivers: lvp_icd.json: it is no driver manifest"}},
+		}, []string{"fail drivers: lvp_icd.json: it is not a driver manifest"}},
 		{"not in the group", func(s *system, _ fstest.MapFS) { broken(s); s.usable = denied }, []string{
 			"fail gpu: /dev/dri/renderD128 cannot be opened: permission denied -> sudo usermod -aG render $USER"}},
 		{"only root may", func(s *system, _ fstest.MapFS) {

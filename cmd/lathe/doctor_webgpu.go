@@ -26,7 +26,7 @@ func (s *system) checkChoice() []check {
 	if s.choose == "" || len(s.devices()) == 0 || s.chooses(s.choose) == nil {
 		return nil
 	}
-	return []check{{"device", bad, fmt.Sprintf("the device asked for, %q, is not among them", s.choose), "unset LATHE_DEVICE, or use an index, name or UUID that lathe devices lists"}}
+	return []check{{"device", bad, fmt.Sprintf("--device or LATHE_DEVICE is %q, and no device fits", s.choose), "unset LATHE_DEVICE, or use an index, name or UUID that lathe devices lists"}}
 }
 
 // checkWebGPU looks at the adapters of WebGPU.
@@ -54,9 +54,9 @@ func (s *system) checkBackend() []check {
 	}
 	if s.backend != drivers.Auto {
 		if len(s.devices()) == 0 {
-			return []check{{"backend", bad, s.backend + " was asked for and has no device", "unset LATHE_BACKEND, or leave --backend out, to let Lathe choose"}}
+			return []check{{"backend", bad, s.backend + ": --backend or LATHE_BACKEND chose it, but it has no device", "unset LATHE_BACKEND, or leave --backend out, to let Lathe choose"}}
 		}
-		return []check{{Name: "backend", State: good, Detail: s.backend + ": it was asked for"}}
+		return []check{{Name: "backend", State: good, Detail: s.backend + ": --backend or LATHE_BACKEND chose it"}}
 	}
 	var built []string
 	var lists [][]gpu.Info

@@ -22,25 +22,25 @@ import (
 
 type imageCmd struct {
 	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"."`
-	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\"; repeat it, or separate with |, for several in a row. \"lathe ops --group image\" lists them."`
+	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
 	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes. Default: out."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
-	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: as the input, png where Lathe does not write that."`
+	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
 	Quality      int      `short:"q" default:"90" help:"JPEG quality, 1 to 100 (${default})."`
-	Suffix       string   `placeholder:"TEXT" help:"Put before the extension of every output."`
+	Suffix       string   `placeholder:"TEXT" help:"Text before the extension of every output."`
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
-	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist: carries on where a run was interrupted."`
-	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures under way at once; 0 is as many as suits the processor, here ${cores} (${default})."`
-	Memory       *int     `placeholder:"MIB" help:"Limit for the memory that pictures take, MiB; one that needs more is refused. Default: 512, and one that needs more goes alone."`
-	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures unread: a small file can claim to be huge (16384 x 16384)."`
+	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist, and so continue an interrupted run."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. 0 chooses by the number of processors, here ${cores} (${default})."`
+	Memory       *int     `placeholder:"MIB" help:"Limit for the memory of all pictures in work, in MiB. A picture that needs more is refused. Default: 512, and a picture that needs more is in work alone."`
+	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge (16384 x 16384)."`
 	Quiet        bool     `help:"Print only errors."`
 }
 
 // Help is the long help.
 func (imageCmd) Help() string {
-	return `Reads JPEG, PNG, TIFF, BMP, GIF and WebP (first frame); writes JPEG, PNG and TIFF. Pictures are turned upright as their EXIF orientation says and rounded to 8 bits. No metadata and no colour profile is kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
+	return `The command reads JPEG, PNG, TIFF, BMP, GIF and WebP (first frame), and writes JPEG, PNG and TIFF. Pictures are turned upright by their EXIF orientation and rounded to 8 bits. Metadata and colour profiles are not kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
 
-Of a folder, files with the extension of a picture are taken, hidden ones left out. A bad picture is reported and the others are done. An output appears whole or not at all, and never replaces an input. Outputs are called as their inputs, with the extension of the format written; where that is another output's name, the old extension stays: photo.gif beside photo.png becomes photo.gif.png.
+In a folder the command takes the files that have the extension of a picture and are not hidden. A bad picture is reported, and the others are done. An output is written completely or not at all, and never replaces an input. An output has the name of its input, with the extension of its format. If another output has that name, the old extension stays too: photo.gif beside photo.png becomes photo.gif.png.
 
 Examples:
   lathe image holiday.jpg --op "blur sigma=3" -o soft.jpg
@@ -68,7 +68,7 @@ func (c *imageCmd) Run(a *app) error {
 		return usage("--quality is %d; it must be from 1 to 100", c.Quality)
 	}
 	if c.Jobs < 0 {
-		return usage("--jobs is %d; it must be above 0, or 0 for as many as suits the processor", c.Jobs)
+		return usage("--jobs is %d; it must be 0 or more; 0 chooses by the number of processors", c.Jobs)
 	}
 	if c.Memory != nil && *c.Memory < 1 || c.MaxPixels < 1 {
 		return usage("--memory and --max-pixels must be above 0")
@@ -169,7 +169,7 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	case "":
 		return "", usage("--out is empty; give a folder or a file name")
 	case "-":
-		return "", usage("--out - would be standard output, and pictures are written to files only: give a file name or a folder (./- is a folder of that name)")
+		return "", usage("--out - means standard output, but pictures are written to files only: give a file name or a folder (./- is a folder of that name)")
 	}
 	ext := extension(c.Out)
 	format, isFormat := batch.ParseFormat(ext)

@@ -24,7 +24,7 @@ type opsCmd struct {
 
 // Help is the long help.
 func (opsCmd) Help() string {
-	return `Operations of the group image go to "lathe image --op"; those on tensors are called from Go, and "lathe verify --op" checks any of them. Attributes are written name=value; where there is only one, its name may be left out: "blur sigma=3", "blur 3".`
+	return `Operations of the group image work with "lathe image --op". Operations on tensors are called from Go. "lathe verify --op" checks any of them. Attributes are written name=value. If an operation has only one, its name may be left out: "blur sigma=3", "blur 3".`
 }
 
 // opJSON is an operation in JSON output.
@@ -119,7 +119,7 @@ type abiCmd struct {
 
 // Help is the long help.
 func (abiCmd) Help() string {
-	return `The text lists every element type, operation and kernel with its bindings and parameters, and the hash of every shader. Its fingerprint is built into the shaders and compared when a device is opened.`
+	return `The text lists every element type, every operation, and every kernel with its bindings, its parameters and the hash of its shader. The fingerprint of the text is kept with the shaders. Lathe compares it when it opens a device.`
 }
 
 // Run does it.

@@ -46,19 +46,19 @@ Exit codes:
 
 // cli is the command line.
 type cli struct {
-	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best there is."`
-	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Way to the device: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers vk where it finds hardware."`
+	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best one."`
+	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Backend: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers hardware to CPU drivers, and then vk to wgpu."`
 	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
-	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines, or what lathe tune finds, on disk."`
-	Trace      string `group:"common" placeholder:"FILE" help:"Write down what the device did and when: a trace that chrome://tracing and ui.perfetto.dev open. Replaces an earlier trace, and no other file."`
+	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines or the choices of lathe tune on disk."`
+	Trace      string `group:"common" placeholder:"FILE" help:"Write a trace of the device's work, for chrome://tracing or ui.perfetto.dev. It replaces an earlier trace, but no other file."`
 	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`
 
-	Image    imageCmd    `cmd:"" help:"Put pictures through operations."`
+	Image    imageCmd    `cmd:"" help:"Apply operations to pictures."`
 	Ops      opsCmd      `cmd:"" help:"List the operations."`
 	Devices  devicesCmd  `cmd:"" help:"List the devices."`
-	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to mend it."`
+	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to repair it."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
-	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to what the device can do."`
+	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to the limits of the device."`
 	Tune     tuneCmd     `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`
 	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`

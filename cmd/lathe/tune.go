@@ -18,28 +18,28 @@ import (
 
 type tuneCmd struct {
 	Op    []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
-	DType []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: all that each operation takes."`
+	DType []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: all types of each operation."`
 	Out   string   `short:"o" placeholder:"FILE" help:"Also write the choices to a file, for lathe.WithTuning."`
-	Show  bool     `help:"Measure nothing: print the choices remembered on this machine, for whatever device."`
+	Show  bool     `help:"Measure nothing. Print the choices that are remembered on this machine, for all devices."`
 }
 
 // Help is the long help.
 func (tuneCmd) Help() string {
-	return `Some operations have several strategies. Which one is best depends on the device and on the sizes. This command measures them at everyday sizes and remembers the best for every program on this machine. It measures again what was remembered before.
+	return `Some operations have several strategies. Which one is best depends on the device and on the sizes. This command measures them at everyday sizes and remembers the best one for every program on this machine. It measures all of them, also those that are remembered already.
 
-The environment variable LATHE_TUNE says what programs do with it: off ignores it, cached (the default) uses it, and full also measures calls that are not known yet.`
+The environment variable LATHE_TUNE says how programs use the choices: off ignores them, cached (the default) uses them, and full also measures calls that have no choice yet.`
 }
 
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
 	Call       string     `json:"call"`
-	Strategy   string     `json:"variant"`
-	Gain       float64    `json:"gain"` // time of the strategy that the plan takes unasked over that of the best
-	Strategies []timeJSON `json:"ways"`
+	Strategy   string     `json:"strategy"`
+	Gain       float64    `json:"gain"` // time of the plan's own strategy divided by that of the best one
+	Strategies []timeJSON `json:"strategies"`
 }
 
 type timeJSON struct {
-	Strategy string  `json:"variant"`
+	Strategy string  `json:"strategy"`
 	Seconds  float64 `json:"seconds"`
 }
 
@@ -47,7 +47,7 @@ type timeJSON struct {
 func (c *tuneCmd) Run(a *app) error {
 	if c.Show {
 		if len(c.Op) > 0 || len(c.DType) > 0 || c.Out != "" {
-			return usage("--show measures nothing, and goes with no other flag of tune")
+			return usage("--show measures nothing, and cannot be combined with other flags of tune")
 		}
 		return showChoices(a, a.tuningFile())
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 type verifyCmd struct {
-	Full bool     `help:"Also under forced tiny limits and with the plans for other devices: minutes instead of seconds."`
+	Full bool     `help:"Also test with very small limits and with the plans for other devices. This takes minutes instead of seconds."`
 	Op   []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
-	Part string   `placeholder:"I/N" help:"Only part I of N parts of about equal length, from 1/N to N/N; each has cases of every operation."`
+	Part string   `placeholder:"I/N" help:"Only part I of N parts of about equal length, from 1/N to N/N. Each part has cases of every operation."`
 	Seed uint64   `placeholder:"N" help:"Seed of the random inputs."`
 }
 
 // Help is the long help.
 func (verifyCmd) Help() string {
-	return `Each operation runs on the device on awkward sizes, with guard zones around its memory, and is compared with a float64 reference. Known trouble of a driver is counted as expected. A failure is a mistake of Lathe's or of the driver: please report the output, with that of "lathe doctor".`
+	return `Each operation runs on the device at awkward sizes, with guard zones around its memory. The results are compared with a float64 reference. A known bug of a driver counts as expected. A failure is a mistake of Lathe or of the driver: please report the output, and that of "lathe doctor".`
 }
 
 // Run does it.

@@ -78,32 +78,41 @@ func DeviceOf(info *gpu.Info, abi uint64) Device {
 	return Device{Backend: info.Backend, Name: info.Name, UUID: info.UUID.String(), Driver: info.Driver, ABI: fmt.Sprintf("%016x", abi)}
 }
 
-// version is the version of the format of a line.
-const version = 1
+// version is the version of the format of a line. In lines of version 1 the strategy has
+// the key "variant". Parse reads them too.
+const version = 2
 
 // Choice is the best strategy for a class of calls on a device. A file has one on each
 // line.
 type Choice struct {
 	Version int `json:"v"` // written and checked by this package
 	Device
-	Call     string `json:"call"`    // operation and class, as "matmul f32 f32 0 1 512 512 512"
-	Strategy string `json:"variant"` // one of spec.Op.Strategies
+	Call     string `json:"call"`     // operation and class, as "matmul f32 f32 0 1 512 512 512"
+	Strategy string `json:"strategy"` // one of spec.Op.Strategies
 	// Gain is the time of the plan's own strategy divided by that of Strategy. It is 1
 	// if they are the same.
 	Gain float64 `json:"gain"`
 }
 
-// Parse reads the lines of a file, and reports how many it could not read. Lines
-// of another version are skipped, and are not counted.
+// Parse reads the lines of a file, and reports how many it could not read. Choices of
+// version 1 are returned as choices of the current version. Lines of a later version are
+// skipped, and are not counted.
 func Parse(data []byte) (list []Choice, bad int) {
 	for line := range bytes.Lines(data) {
-		var c Choice
-		switch err := json.Unmarshal(line, &c); {
+		var c struct {
+			Choice
+			Variant string `json:"variant"`
+		}
+		err := json.Unmarshal(line, &c)
+		if c.Version == 1 {
+			c.Version, c.Strategy = version, c.Variant
+		}
+		switch {
 		case len(bytes.TrimSpace(line)) == 0 || c.Version > version:
 		case err != nil || c.Version == version && (c.Call == "" || c.Strategy == ""):
 			bad++
 		case c.Version == version:
-			list = append(list, c)
+			list = append(list, c.Choice)
 		}
 	}
 	return list, bad
@@ -256,8 +265,8 @@ func (b *Database) Choices() []Choice {
 }
 
 // Remember adds a choice, to the file as well.
-func (b *Database) Remember(call, variant string, gain float64) {
-	c := Choice{Version: version, Device: b.device, Call: call, Strategy: variant, Gain: gain}
+func (b *Database) Remember(call, strategy string, gain float64) {
+	c := Choice{Version: version, Device: b.device, Call: call, Strategy: strategy, Gain: gain}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.choices[call] = c

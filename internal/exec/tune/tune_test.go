@@ -108,13 +108,13 @@ func TestKey(t *testing.T) {
 // TestShipped serves any device of the name, best one of its own driver; what
 // was measured on the device counts more.
 func TestShipped(t *testing.T) {
-	at := func(uuid, driver, abi, variant string) Choice {
+	at := func(uuid, driver, abi, strategy string) Choice {
 		d := testDevice()
 		if d.ABI = abi; uuid != "" {
 			d.UUID = uuid
 		}
 		d.Driver = driver
-		return Choice{Device: d, Call: "add f32 16", Strategy: variant}
+		return Choice{Device: d, Call: "add f32 16", Strategy: strategy}
 	}
 	abi := testDevice().ABI
 	for _, c := range []struct {
@@ -141,6 +141,26 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// TestVersion1 reads the file of an earlier Lathe, whose lines have other keys.
+func TestVersion1(t *testing.T) {
+	d := testDevice()
+	old := fmt.Sprintf(`{"v":1,"backend":%q,"device":%q,"uuid":%q,"driver":%q,"abi":%q,"call":"add f32 16","variant":"texels","gain":2}`+"\n", d.Backend, d.Name, d.UUID, d.Driver, d.ABI)
+	path := filepath.Join(t.TempDir(), fileName)
+	if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, Full, d, path)
+	b.Remember("add f32 32", "storage", 1)
+	for _, b := range []*Database{b, open(t, Cached, d, path), open(t, Cached, d, "", []byte(old), Format([]Choice{{Device: d, Call: "add f32 32", Strategy: "storage"}}))} {
+		if a, s := b.Find([]byte("add f32 16")), b.Find([]byte("add f32 32")); a != "texels" || s != "storage" {
+			t.Errorf("found %q and %q, want texels and storage", a, s)
+		}
+	}
+	if list, bad := Parse([]byte(`{"v":1,"call":"add f32 16","strategy":"texels"}`)); len(list) != 0 || bad != 1 {
+		t.Errorf("a line of version 1 without its key: %v, %d bad", list, bad)
+	}
+}
+
 // TestCorrupt skips what is no choice, keeps the others, and mends the file.
 func TestCorrupt(t *testing.T) {
 	good := string(Format([]Choice{{Device: testDevice(), Call: "add f32 16", Strategy: "texels", Gain: 2}}))
@@ -149,7 +169,7 @@ func TestCorrupt(t *testing.T) {
 		has  bool
 	}{
 		"empty": {"", false}, "junk": {strings.Repeat("\x00junk\n", 1000), false}, "cut": {good[:len(good)-9], false}, "no end": {good[:len(good)-1], true},
-		"junk before": {"junk\n" + good, true}, "junk behind": {good + "{\"v\":1", true}, "nothing in it": {"{\"v\":1}\n" + good, true},
+		"junk before": {"junk\n" + good, true}, "junk behind": {good + "{\"v\":2", true}, "nothing in it": {"{\"v\":2}\n" + good, true},
 		"later version": {"{\"v\":99,\"call\":[]}\n" + good, true}, "other JSON": {"[1]\n3\n" + good, true}, "long": {strings.Repeat("x", 3*most) + "\n" + good, false},
 	} {
 		path := filepath.Join(t.TempDir(), fileName)
