@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"image"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
@@ -30,12 +30,7 @@ func open(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	return testkit.Device(t, dev, err)
 }
 
-func noise(w, h int) *image.NRGBA {
-	m := image.NewNRGBA(image.Rect(0, 0, w, h))
-	r := rand.NewChaCha8([32]byte{1})
-	r.Read(m.Pix)
-	return m
-}
+func noise(w, h int) *image.NRGBA { return testimg.Noise(w, h, 1) }
 
 // TestStrips forces many strips, with and without room for a halo, in place and
 // not, and wants the bits of the whole image.

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -51,11 +52,7 @@ func eachPlanning(t *testing.T, f func(t *testing.T, dev gpu.Device, run *exec.R
 		for _, w := range plannings {
 			t.Run(w.name, func(t *testing.T) {
 				run, err := exec.New(dev, exec.WithTarget(w.set))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer run.Close()
-				f(t, dev, run)
+				f(t, dev, testkit.Device(t, run, err))
 			})
 		}
 	})

@@ -24,7 +24,7 @@ func TestStripsEqualWhole(t *testing.T) {
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 40).Draw(t, "w"), rapid.IntRange(1, 220).Draw(t, "h")
-		src := noise(w, h, rapid.Uint64().Draw(t, "seed"))
+		src := testimg.Noise(w, h, rapid.Uint64().Draw(t, "seed"))
 		chain := calls(t)
 		want, err := whole.Apply(context.Background(), src, chain...)
 		if err != nil {
@@ -66,7 +66,7 @@ func TestStripsOverSource(t *testing.T) {
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	for _, s := range [][2]int{{4, 17}, {5, 17}, {8, 32}, {64, 33}, {4, 100}, {3, 100}} {
 		for _, sigma := range []float64{0.3, 5.2, 40} {
-			src := noise(s[0], s[1], 6)
+			src := testimg.Noise(s[0], s[1], 6)
 			want, err := whole.Apply(t.Context(), src, imageops.GaussianBlur{Sigma: sigma})
 			if err != nil {
 				t.Fatal(err)

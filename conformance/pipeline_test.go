@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -27,16 +26,6 @@ func front(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	opts = append([]lathe.Option{lathe.WithoutCache(), lathe.WithWarnings(func(string) {})}, opts...)
 	dev, err := lathe.Open(context.Background(), opts...)
 	return testkit.Device(t, dev, err)
-}
-
-// noise is a picture of random pixels, alpha included.
-func noise(w, h int, seed uint64) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, w, h))
-	rng := rand.New(rand.NewPCG(seed, 9))
-	for i := range img.Pix {
-		img.Pix[i] = uint8(rng.Uint32())
-	}
-	return img
 }
 
 // oneByOne applies the calls each in a pass of its own.
@@ -86,7 +75,7 @@ func TestChainEqualsOneByOne(t *testing.T) {
 	dev := front(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 70).Draw(t, "w"), rapid.IntRange(1, 70).Draw(t, "h")
-		src := noise(w, h, rapid.Uint64().Draw(t, "seed"))
+		src := testimg.Noise(w, h, rapid.Uint64().Draw(t, "seed"))
 		chain := calls(t)
 		before := bytes.Clone(src.Pix)
 		want := oneByOne(t, dev, src, chain)
@@ -208,7 +197,7 @@ func TestSizes(t *testing.T) {
 		sizes = sizes[:7]
 	}
 	for _, s := range sizes {
-		src := noise(s[0], s[1], uint64(s[0]*7+s[1]))
+		src := testimg.Noise(s[0], s[1], uint64(s[0]*7+s[1]))
 		for _, c := range every() {
 			got, err := dev.Apply(t.Context(), src, c)
 			if err != nil {

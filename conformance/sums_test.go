@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
@@ -55,10 +56,7 @@ func TestLongSums(t *testing.T) {
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		x, err := exec.New(dev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
+		testkit.Device(t, x, err)
 		for i, c := range cases {
 			if !testlevel.Sampled(i, 4) {
 				continue

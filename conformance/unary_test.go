@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -35,10 +36,7 @@ func TestElementaryFunctions(t *testing.T) {
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		run, err := exec.New(dev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer run.Close()
+		testkit.Device(t, run, err)
 		// Every sign, every exponent, and 512 mantissas of each.
 		var bits []uint32
 		for i := range uint32(1 << 18) {
@@ -133,10 +131,7 @@ func TestPowers(t *testing.T) {
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		run, err := exec.New(dev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer run.Close()
+		testkit.Device(t, run, err)
 		desc := tensor.Contiguous(tensor.F32, len(a))
 		x, y, out := alloc(t, dev, desc), alloc(t, dev, desc), alloc(t, dev, desc)
 		for _, in := range []struct {

@@ -164,7 +164,7 @@ func TestRunEveryFormat(t *testing.T) {
 			if strings.Contains(f.Input, "gif") {
 				slack = 45 // the test writes GIF with a general palette
 			}
-			if got.Bounds().Size() != image.Pt(16, 10) || far(c, color.NRGBA{35, 225, 225, 255}) > slack {
+			if got.Bounds().Size() != image.Pt(16, 10) || testimg.Distance(c, color.NRGBA{35, 225, 225, 255}) > slack {
 				t.Errorf("%s: %v, its first corner %v", f.Output, got.Bounds(), c)
 			}
 		}
@@ -399,7 +399,7 @@ func TestTransparency(t *testing.T) {
 		if f == JPEG {
 			want = color.NRGBA{127, 127, 127, 255}
 		}
-		if c := color.NRGBAModel.Convert(got.At(8, 8)).(color.NRGBA); far(c, want) > 1 {
+		if c := color.NRGBAModel.Convert(got.At(8, 8)).(color.NRGBA); testimg.Distance(c, want) > 1 {
 			t.Errorf("%s: got %v, want %v", f, c, want)
 		}
 	}

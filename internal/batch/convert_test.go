@@ -2,25 +2,10 @@ package batch
 
 import (
 	"image"
-	"image/color"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/internal/testimg"
 )
-
-// noise fills bytes with repeatable noise.
-func noise(seed uint64, pix ...[]byte) {
-	r := rand.New(rand.NewPCG(seed, 1))
-	for _, p := range pix {
-		for i := range p {
-			p[i] = byte(r.Uint32())
-		}
-	}
-}
-
-func far(a, b color.NRGBA) int {
-	d := func(x, y uint8) int { return max(int(x)-int(y), int(y)-int(x)) }
-	return max(d(a.R, b.R), d(a.G, b.G), d(a.B, b.B), d(a.A, b.A))
-}
 
 func TestTurn(t *testing.T) {
 	// Where the stored pixel (x, y) of a w×h picture is seen, straight from
@@ -37,7 +22,7 @@ func TestTurn(t *testing.T) {
 	}
 	for _, size := range []image.Point{{1, 1}, {1, 5}, {7, 1}, {33, 65}, {64, 32}, {100, 31}} {
 		m := image.NewNRGBA(image.Rectangle{Max: size})
-		noise(5, m.Pix)
+		testimg.Fill(5, m.Pix)
 		for o, f := range seen {
 			h := header{width: size.X, height: size.Y, turn: o}
 			w, ht := h.size()

@@ -80,7 +80,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := Read(t.Context(), name, 160)
-		if err != nil || m.Rect.Size() != image.Pt(16, 10) || far(m.NRGBAAt(15, 9), color.NRGBA{240, 240, 240, 255}) > 8 {
+		if err != nil || m.Rect.Size() != image.Pt(16, 10) || testimg.Distance(m.NRGBAAt(15, 9), color.NRGBA{240, 240, 240, 255}) > 8 {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 		if _, err := Read(t.Context(), name, 159); err == nil {

@@ -102,7 +102,7 @@ func TestPeak(t *testing.T) {
 	const w, h = 2400, 1600
 	photo := testimg.Photo(w, h, 1)
 	gray := image.NewGray(photo.Rect)
-	noise(3, gray.Pix[:w*h/2])
+	testimg.Fill(3, gray.Pix[:w*h/2])
 	table := image.NewPaletted(photo.Rect, color.Palette{color.Black, color.White})
 	for name, data := range map[string][]byte{
 		"gray.png": encoded(gray, ".png"), "photo.jpg": must(testimg.JPEG(w, h, 1, 90)), "gray.bmp": encoded(gray, ".bmp"),

@@ -105,7 +105,7 @@ func TestOrientation(t *testing.T) {
 			}
 			for _, at := range []image.Point{{4, 4}, {28, 4}, {4, 12}, {28, 12}} {
 				g := color.NRGBAModel.Convert(got.At(at.X, at.Y)).(color.NRGBA)
-				if want := seen.NRGBAAt(at.X, at.Y); far(g, want) > 12 {
+				if want := seen.NRGBAAt(at.X, at.Y); testimg.Distance(g, want) > 12 {
 					t.Errorf("orientation %d, %s: at %v got %v, want %v", o, f.Input, at, g, want)
 				}
 			}

@@ -279,20 +279,6 @@ func decode(data []byte) (*image.NRGBA, error) {
 	})
 }
 
-// differ returns where two pictures differ, or "".
-func differ(got, want *image.NRGBA) string {
-	if got.Rect != want.Rect {
-		return fmt.Sprintf("size %v, want %v", got.Rect, want.Rect)
-	}
-	for i := 0; i < len(got.Pix); i += 4 {
-		if !bytes.Equal(got.Pix[i:i+4], want.Pix[i:i+4]) {
-			n := i / 4
-			return fmt.Sprintf("pixel (%d, %d): %v, want %v", n%want.Rect.Dx(), n/want.Rect.Dx(), got.Pix[i:i+4], want.Pix[i:i+4])
-		}
-	}
-	return ""
-}
-
 // TestKinds reads every kind in sizes with and without padding.
 func TestKinds(t *testing.T) {
 	if len(kinds) < 64 {
@@ -306,7 +292,7 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s %v: %v", k.name, size, err)
 				continue
 			}
-			if d := differ(got, m.want); d != "" {
+			if d := testimg.Differ(got, m.want, 0); d != "" {
 				t.Errorf("%s %v: %s", k.name, size, d)
 			}
 		}
@@ -397,7 +383,7 @@ func TestNoAlpha(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := differ(got, m.want); d != "" {
+	if d := testimg.Differ(got, m.want, 0); d != "" {
 		t.Error(d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	_ "github.com/lathe-gpu/lathe/imageops" // the shaders are those of all operations
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -17,10 +18,7 @@ import (
 func TestDiscard(t *testing.T) {
 	dev := null.NewRecorder(nil)
 	run, err := exec.New(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
+	testkit.Device(t, run, err)
 	operand := func(d tensor.Desc) exec.Operand {
 		h, err := dev.Alloc(1 << 20)
 		if err != nil {

@@ -4,19 +4,10 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"math/rand/v2"
 	"testing"
-)
 
-// noise fills bytes with repeatable noise.
-func noise(seed uint64, pix ...[]byte) {
-	r := rand.New(rand.NewPCG(seed, 1))
-	for _, p := range pix {
-		for i := range p {
-			p[i] = byte(r.Uint32())
-		}
-	}
-}
+	"github.com/lathe-gpu/lathe/internal/testimg"
+)
 
 // samples returns noisy pictures of every type the decoders make, each also as
 // a sub-image that begins at an odd place.
@@ -29,18 +20,18 @@ func samples() map[string]image.Image {
 		image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410,
 	} {
 		m := image.NewYCbCr(r, ratio)
-		noise(1, m.Y, m.Cb, m.Cr)
+		testimg.Fill(1, m.Y, m.Cb, m.Cr)
 		all[ratio.String()] = m
 		all[ratio.String()+" sub"] = m.SubImage(sub)
 		n := image.NewNYCbCrA(r, ratio)
-		noise(2, n.Y, n.Cb, n.Cr, n.A)
+		testimg.Fill(2, n.Y, n.Cb, n.Cr, n.A)
 		all["alpha "+ratio.String()] = n
 		all["alpha "+ratio.String()+" sub"] = n.SubImage(sub)
 	}
 	nrgba, rgba, gray, gray16 := image.NewNRGBA(r), image.NewRGBA(r), image.NewGray(r), image.NewGray16(r)
 	nrgba64, rgba64, cmyk := image.NewNRGBA64(r), image.NewRGBA64(r), image.NewCMYK(r)
 	pal := image.NewPaletted(r, color.Palette{color.White, color.Transparent, color.NRGBA{200, 100, 50, 128}, color.Black})
-	noise(3, nrgba.Pix, gray.Pix, gray16.Pix, nrgba64.Pix, cmyk.Pix, pal.Pix)
+	testimg.Fill(3, nrgba.Pix, gray.Pix, gray16.Pix, nrgba64.Pix, cmyk.Pix, pal.Pix)
 	for i := range pal.Pix {
 		pal.Pix[i] &= 3
 	}
@@ -85,7 +76,7 @@ func TestRowsEveryType(t *testing.T) {
 		b := m.Bounds()
 		for _, workers := range []int{1, 4} {
 			got := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
-			noise(9, got.Pix) // whatever was there must go
+			testimg.Fill(9, got.Pix) // whatever was there must go
 			rows := Rows(m)
 			Parallel(b.Dy(), workers, func(next func() (int, bool)) {
 				for y, ok := next(); ok; y, ok = next() {
@@ -100,7 +91,7 @@ func TestRowsEveryType(t *testing.T) {
 					if w.A == 0 {
 						w, g = color.NRGBA{A: w.A}, color.NRGBA{A: g.A} // colours of nothing do not count
 					}
-					if far(g, w) > slack {
+					if testimg.Distance(g, w) > slack {
 						if bad++; bad < 3 {
 							t.Errorf("%s: pixel (%d, %d): got %v, want %v", name, x, y, g, w)
 						}
@@ -109,11 +100,6 @@ func TestRowsEveryType(t *testing.T) {
 			}
 		}
 	}
-}
-
-func far(a, b color.NRGBA) int {
-	d := func(x, y uint8) int { return max(int(x)-int(y), int(y)-int(x)) }
-	return max(d(a.R, b.R), d(a.G, b.G), d(a.B, b.B), d(a.A, b.A))
 }
 
 func TestNarrowRounds(t *testing.T) {

@@ -123,3 +123,42 @@ func Damage(r *rand.Rand, file []byte, n, head int) []byte {
 	}
 	return bad
 }
+
+// Fill fills pixels with random bytes. The same seed always gives the same bytes.
+func Fill(seed uint64, pix ...[]byte) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, p := range pix {
+		for i := range p {
+			p[i] = byte(r.Uint32())
+		}
+	}
+}
+
+// Noise returns a picture of w by h random pixels, alpha included.
+func Noise(w, h int, seed uint64) *image.NRGBA {
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	Fill(seed, m.Pix)
+	return m
+}
+
+// Distance is how many levels the most different components of two colours are apart.
+func Distance(a, b color.NRGBA) int {
+	d := func(x, y uint8) int { return max(int(x)-int(y), int(y)-int(x)) }
+	return max(d(a.R, b.R), d(a.G, b.G), d(a.B, b.B), d(a.A, b.A))
+}
+
+// Differ says where two pictures first differ by more than tol levels, and how. It returns
+// "" if they are of one size and do not differ.
+func Differ(got, want *image.NRGBA, tol int) string {
+	if got.Rect != want.Rect {
+		return fmt.Sprintf("size %v, want %v", got.Rect, want.Rect)
+	}
+	for y := got.Rect.Min.Y; y < got.Rect.Max.Y; y++ {
+		for x := got.Rect.Min.X; x < got.Rect.Max.X; x++ {
+			if g, w := got.NRGBAAt(x, y), want.NRGBAAt(x, y); Distance(g, w) > tol {
+				return fmt.Sprintf("pixel (%d, %d): %v, want %v", x, y, g, w)
+			}
+		}
+	}
+	return ""
+}

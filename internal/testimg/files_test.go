@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"image"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	_ "golang.org/x/image/webp"
@@ -78,5 +79,26 @@ func TestDamage(t *testing.T) {
 	}
 	if differ < 80 || !bytes.Equal(file, bytes.Repeat([]byte{1, 2, 3}, 100)) {
 		t.Errorf("%d of 90 copies are damaged", differ)
+	}
+}
+
+func TestDiffer(t *testing.T) {
+	a := Noise(5, 4, 1)
+	b := image.NewNRGBA(a.Rect)
+	copy(b.Pix, a.Pix)
+	if d := Differ(a, b, 0); d != "" {
+		t.Errorf("equal pictures: %s", d)
+	}
+	b.Pix[b.PixOffset(3, 2)+3] ^= 8 // alpha, 8 levels
+	for tol, want := range map[int]string{0: "pixel (3, 2)", 7: "pixel (3, 2)", 8: ""} {
+		if d := Differ(a, b, tol); !strings.HasPrefix(d, want) || want == "" && d != "" {
+			t.Errorf("tolerance %d: %q, want %q", tol, d, want)
+		}
+	}
+	if d := Differ(a, Noise(4, 5, 1), 255); !strings.HasPrefix(d, "size") {
+		t.Errorf("pictures of two sizes: %q", d)
+	}
+	if bytes.Equal(Noise(5, 4, 2).Pix, a.Pix) || !bytes.Equal(Noise(5, 4, 1).Pix, a.Pix) {
+		t.Error("a seed makes the noise, and always the same")
 	}
 }

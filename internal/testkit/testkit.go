@@ -30,8 +30,9 @@ func DeviceRequired() bool { return os.Getenv(RequireDevice) == "1" }
 // ToolsRequired reports whether a test without a tool fails.
 func ToolsRequired() bool { return os.Getenv(RequireTools) == "1" }
 
-// Device returns the device that was opened, and closes it at the end of the test. An
-// error of Close fails the test. An error of opening ends it: see Opened.
+// Device returns the device that was opened, or what was opened on one, and closes it at
+// the end of the test. An error of Close fails the test. An error of opening ends it: see
+// Opened.
 //
 //	dev, err := vk.Open(t.Context(), vk.Options{NoCache: true})
 //	return testkit.Device(t, dev, err)

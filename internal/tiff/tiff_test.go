@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
 func decode(data []byte) (*image.NRGBA, error) {
@@ -39,20 +40,6 @@ func decode(data []byte) (*image.NRGBA, error) {
 		}
 	}
 	return m, err
-}
-
-// differ returns where two pictures are more than tol apart, or "".
-func differ(got, want *image.NRGBA, tol int) string {
-	if got.Rect != want.Rect {
-		return fmt.Sprintf("size %v, want %v", got.Rect, want.Rect)
-	}
-	for i := range got.Pix {
-		if d := int(got.Pix[i]) - int(want.Pix[i]); d > tol || -d > tol {
-			n, o := i/4, i&^3
-			return fmt.Sprintf("pixel (%d, %d): %v, want %v", n%want.Rect.Dx(), n/want.Rect.Dx(), got.Pix[o:o+4], want.Pix[o:o+4])
-		}
-	}
-	return ""
 }
 
 // kinds are all colours in all depths, in all layouts and compressions that go
@@ -104,7 +91,7 @@ func TestKinds(t *testing.T) {
 			if k.photometric == cmyk || k.photometric == ycbcr {
 				tol = 1 // rounded twice
 			}
-			if diff := differ(got, k.seen(d), tol); diff != "" {
+			if diff := testimg.Differ(got, k.seen(d), tol); diff != "" {
 				t.Errorf("%+v %v: %s", k, size, diff)
 			}
 		}
@@ -147,7 +134,7 @@ func TestLab(t *testing.T) {
 				}
 				if err != nil {
 					t.Error(err)
-				} else if d := differ(got, want, tol); d != "" {
+				} else if d := testimg.Differ(got, want, tol); d != "" {
 					t.Errorf("L*a*b* %v, %d bits, kind %d: %s", c, bits, p, d)
 				}
 			}
@@ -161,7 +148,7 @@ func TestLevels(t *testing.T) {
 		{529, 5, []uint64{212, 715, 73}}, {532, 5, []uint64{16000, 235000, 128000, 240000, 128000, 240000}}}}
 	got, err := decode(k.file(&drawn{3, 1, 3, []uint32{16, 128, 128, 235, 128, 128, 63, 102, 240}}))
 	want := []byte{0, 0, 0, 255, 255, 255, 255, 255, 255, 1, 0, 255}
-	if err != nil || differ(got, &image.NRGBA{Pix: want, Stride: 12, Rect: image.Rect(0, 0, 3, 1)}, 1) != "" {
+	if err != nil || testimg.Differ(got, &image.NRGBA{Pix: want, Stride: 12, Rect: image.Rect(0, 0, 3, 1)}, 1) != "" {
 		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }
@@ -177,7 +164,7 @@ func TestGuesses(t *testing.T) {
 		got, err := decode(k.file(d))
 		if err != nil {
 			t.Errorf("without tag %d: %v", k.omit, err)
-		} else if diff := differ(got, k.seen(d), 0); diff != "" {
+		} else if diff := testimg.Differ(got, k.seen(d), 0); diff != "" {
 			t.Errorf("without tag %d: %s", k.omit, diff)
 		}
 	}

@@ -74,7 +74,7 @@ func TestRewritten(t *testing.T) {
 			continue
 		}
 		want := c.k.seen(d)
-		if diff := differ(got, want, max(c.tol, c.k.photometric/cmyk)); diff != "" {
+		if diff := testimg.Differ(got, want, max(c.tol, c.k.photometric/cmyk)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		sum := 0 // of what JPEG changes: much in few pixels, where colours are shared
@@ -135,7 +135,7 @@ func TestAgainstLibtiff(t *testing.T) {
 			continue
 		}
 		known++
-		if diff := differ(k.seen(d), theirs, 3); diff != "" {
+		if diff := testimg.Differ(k.seen(d), theirs, 3); diff != "" {
 			t.Errorf("%+v: %s by libtiff", k, diff)
 		}
 	}
@@ -189,7 +189,7 @@ func TestFax(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := differ(got, want, 0); diff != "" {
+			if diff := testimg.Differ(got, want, 0); diff != "" {
 				t.Errorf("%s, turned round %v: %s", name, turned, diff)
 			}
 		}
