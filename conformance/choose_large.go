@@ -1,6 +1,9 @@
 package conformance
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 const (
 	// past is a side at which a count of 16 bits overflows, as that of the workgroups
@@ -24,11 +27,27 @@ type large struct {
 	whole bool // all sides are long, and it costs accordingly
 }
 
+// belongs reports whether a large case can find mistakes in a lane; first says that it is
+// the first one.
+func (k *large) belongs(l *lane, first bool) bool {
+	switch {
+	case k.wide && (l.small || l.Distinct && !first):
+		return false // a binding has to hold a few rows of a picture
+	case k.whole:
+		return true
+	case k.cut:
+		return l.small || l.Distinct && !first // bindings of other lanes hold the operands
+	}
+	return first || !l.Distinct && (!l.Guard || l.Limits != nil) // zones alone change no plan
+}
+
 // long chooses large cases: each free dimension past 65 535 elements, and as long as
 // makes small limits cut the operands. At the quick level that is the default call,
 // the sides by the device's own plans and what is cut under small limits, of the first
-// element type and another one. At the full level there are larger ones as well, and
-// all of them meet every call, element type and lane.
+// element type and another one. At the full level there are larger ones as well, all of
+// them meet every lane, and every call and element type has one. Which call and element
+// type meet which lane is drawn by the seed: a large case costs as much as a hundred
+// small ones, and those have tried these pairs.
 func (c *chooser) long() {
 	if c.opts.Quick {
 		c.fewLong()
@@ -52,11 +71,11 @@ func (c *chooser) long() {
 			return false
 		}
 		l := c.lanes[row[2]]
-		if list[row[3]].wide && (l.small || l.Distinct && row[2] > 0) {
-			return false // a binding has to hold a few rows of a picture
+		if !list[row[3]].belongs(l, row[2] == 0) {
+			return false
 		}
 		return !l.Distinct || row[2] == 0 || c.changes(l, &job{op: c.op, call: c.op.Cases.Calls[row[0]], dtype: c.op.Cases.DTypes[row[1]], dims: list[row[3]].dims, image: "random"})
-	}}
+	}, want: func(a, b int) bool { return a == 2 && b == 3 }}
 	rows, _ := cover.rows(c.rng)
 	for _, row := range rows {
 		k := combo{dims: cases[[2]int{row[0], row[1]}][row[3]].dims, image: "random", modes: fewModes[1:]}
@@ -154,26 +173,51 @@ func (c *chooser) bytes(call, dtype int, dims []int) (most int64) {
 	return most
 }
 
-// named are the sizes that the declaration asks for: at the quick level those that
-// are light, in the first lane.
+// named are the sizes that the declaration asks for. At the quick level those that are
+// light run in the first lane. At the full level all run in every lane by the default
+// call and first element type, and in the first lane by one other call or element type,
+// which the seed draws.
 func (c *chooser) named() {
-	for call := range c.op.Cases.Calls {
-		for dtype := range c.op.Cases.DTypes {
-			if call > 0 && dtype > 0 || c.opts.Quick && call+dtype > 0 {
-				continue
-			}
-			e := level(false, call, dtype)
-			e.call, e.dtype = call, dtype
-			for _, k := range sizes(c.op, c.op.Cases.Calls[call], c.op.Cases.DTypes[dtype], e) {
-				lanes := []int{0}
-				if c.opts.Quick && !c.fits(call, dtype, k.dims, light, 1<<26) {
-					continue
-				}
-				if !c.opts.Quick && !k.own {
-					lanes = nil
-				}
-				c.add(call, dtype, k, "", lanes...)
-			}
+	for _, k := range c.namedOf(0, 0) {
+		switch {
+		case !c.opts.Quick:
+			c.add(0, 0, k, "")
+		case c.fits(0, 0, k.dims, light, 1<<26):
+			c.add(0, 0, k, "", 0)
 		}
 	}
+	if c.opts.Quick {
+		return
+	}
+	type other struct {
+		call, dtype int
+		combo
+	}
+	others := map[string][]other{} // by the sizes
+	var names []string             // of others, in the declaration's order
+	add := func(call, dtype int) {
+		for _, k := range c.namedOf(call, dtype) {
+			name := fmt.Sprint(k.dims)
+			if others[name] == nil {
+				names = append(names, name)
+			}
+			others[name] = append(others[name], other{call, dtype, k})
+		}
+	}
+	for call := 1; call < len(c.op.Cases.Calls); call++ {
+		add(call, 0)
+	}
+	for dtype := 1; dtype < len(c.op.Cases.DTypes); dtype++ {
+		add(0, dtype)
+	}
+	for _, name := range names {
+		o := others[name][c.rng.IntN(len(others[name]))]
+		c.add(o.call, o.dtype, o.combo, "", 0)
+	}
+}
+
+// namedOf are the sizes that the declaration asks for, with what a call and element type
+// can afford of them.
+func (c *chooser) namedOf(call, dtype int) []combo {
+	return sizes(c.op, c.op.Cases.Calls[call], c.op.Cases.DTypes[dtype], level(false, call, dtype))
 }

@@ -3,7 +3,6 @@
 package movement
 
 import (
-	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -88,8 +87,10 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 		},
 		Reference: func(a A, in, out []*tensor.Host) {
 			size := out[0].DType.Size()
+			own := make([]int, len(out[0].Shape)) // Origin may change it
 			out[0].Each(func(index []int, to int) {
-				i, at := m.Origin(a, in, slices.Clone(index))
+				copy(own, index)
+				i, at := m.Origin(a, in, own)
 				from := 0
 				for d, stride := range in[i].ElementStrides() {
 					from += at[d] * stride
