@@ -45,9 +45,9 @@ func (k *large) belongs(l *lane, first bool) bool {
 // makes small limits cut the operands. At the quick level that is the default call,
 // the sides by the device's own plans and what is cut under small limits, of the first
 // element type and another one. At the full level there are larger ones as well, all of
-// them meet every lane, and every call and element type has one. Which call and element
-// type meet which lane is drawn by the seed: a large case costs as much as a hundred
-// small ones, and those have tried these pairs.
+// them meet every lane, one of those that are Distinct, and every call and element type
+// has one. Which call and element type meet which lane is drawn by the seed: a large case
+// costs as much as a hundred small ones, and those have tried these pairs.
 func (c *chooser) long() {
 	if c.opts.Quick {
 		c.fewLong()
@@ -65,6 +65,9 @@ func (c *chooser) long() {
 	if kinds == 0 {
 		return
 	}
+	everyday := c.everyday()
+	distinct := max(1, len(c.lanes)-everyday)
+	turn := c.rng.IntN(distinct)
 	cover := covering{levels: []int{len(c.op.Cases.Calls), len(c.op.Cases.DTypes), len(c.lanes), kinds}, ok: func(row []int) bool {
 		list := cases[[2]int{row[0], row[1]}]
 		if row[3] >= len(list) {
@@ -72,6 +75,9 @@ func (c *chooser) long() {
 		}
 		l := c.lanes[row[2]]
 		if !list[row[3]].belongs(l, row[2] == 0) {
+			return false
+		}
+		if row[2] >= everyday && (row[3]+turn)%distinct != row[2]-everyday {
 			return false
 		}
 		return !l.Distinct || row[2] == 0 || c.changes(l, &job{op: c.op, call: c.op.Cases.Calls[row[0]], dtype: c.op.Cases.DTypes[row[1]], dims: list[row[3]].dims, image: "random"})
@@ -174,16 +180,20 @@ func (c *chooser) bytes(call, dtype int, dims []int) (most int64) {
 }
 
 // named are the sizes that the declaration asks for. At the quick level those that are
-// light run in the first lane. At the full level all run in every lane by the default
-// call and first element type, and in the first lane by one other call or element type,
-// which the seed draws.
+// light run in the first lane. At the full level all run by the default call and first
+// element type, in the first lane and another one, or in every lane if they are light. In
+// the first lane they also run by one other call or element type. The seed draws the lane,
+// the call and the element type.
 func (c *chooser) named() {
 	for _, k := range c.namedOf(0, 0) {
+		isLight := c.fits(0, 0, k.dims, light, 1<<26)
 		switch {
-		case !c.opts.Quick:
-			c.add(0, 0, k, "")
-		case c.fits(0, 0, k.dims, light, 1<<26):
+		case c.opts.Quick && isLight, !c.opts.Quick && len(c.lanes) == 1:
 			c.add(0, 0, k, "", 0)
+		case !c.opts.Quick && isLight:
+			c.add(0, 0, k, "")
+		case !c.opts.Quick:
+			c.add(0, 0, k, "", 0, 1+c.rng.IntN(len(c.lanes)-1))
 		}
 	}
 	if c.opts.Quick {

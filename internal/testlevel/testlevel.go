@@ -8,12 +8,16 @@
 //   - soak: full products instead of pairs, and tests that take many minutes or
 //     gigabytes each. `make soak` sets it.
 //
+// LATHE_TEST_SHARD=i/n runs the i-th of n parts of the operations in tests that go over
+// all of them and take minutes. Without it they run all.
+//
 // LATHE_TEST_SEED makes the choices of cases. A run without it makes the same
 // choices everywhere; CI has another seed for each commit.
 package testlevel
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"strconv"
 	"strings"
@@ -22,8 +26,9 @@ import (
 
 // The environment variables of this package.
 const (
-	Env     = "LATHE_TEST"
-	SeedEnv = "LATHE_TEST_SEED"
+	Env      = "LATHE_TEST"
+	SeedEnv  = "LATHE_TEST_SEED"
+	ShardEnv = "LATHE_TEST_SHARD"
 )
 
 // Level is how much to try.
@@ -86,6 +91,27 @@ func Seed(t testing.TB) uint64 {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	t.Logf("the same choices again: %s=%v %s=%d go test -count 1 -run '^%s$'", Env, Of(), SeedEnv, s, name)
 	return s
+}
+
+// InShard reports whether this run tries the operation of that name. A hash of the name
+// decides, so that an operation stays in its shard when others are added.
+func InShard(op string) bool {
+	i, n := shard()
+	h := fnv.New32a()
+	h.Write([]byte(op))
+	return h.Sum32()%n == i
+}
+
+// shard is the number of the shard, from 0 on, and how many there are.
+func shard() (i, n uint32) {
+	text := os.Getenv(ShardEnv)
+	if text == "" {
+		return 0, 1
+	}
+	if k, err := fmt.Sscanf(text, "%d/%d", &i, &n); k != 2 || err != nil || i < 1 || i > n {
+		panic(fmt.Sprintf("testlevel: %s=%q (want I/N, from 1/N to N/N)", ShardEnv, text))
+	}
+	return i - 1, n
 }
 
 func seed() uint64 {

@@ -72,3 +72,35 @@ func TestSampled(t *testing.T) {
 		t.Errorf("the quick level tries %d and %d of 12 items, item 0 by both seeds: %v, %v; want 3 others by another seed", a, b, first, other)
 	}
 }
+
+// Each operation is in one shard, and without shards in every run.
+func TestInShard(t *testing.T) {
+	names := []string{"add", "sub", "matmul", "softmax", "transpose", "gaussian_blur"}
+	for _, name := range names {
+		t.Setenv(ShardEnv, "")
+		if !InShard(name) {
+			t.Errorf("%s is left out of a run without shards", name)
+		}
+		in := 0
+		for _, shard := range []string{"1/3", "2/3", "3/3"} {
+			t.Setenv(ShardEnv, shard)
+			if InShard(name) {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%s is in %d of three shards, want one", name, in)
+		}
+	}
+	for _, text := range []string{"0/3", "4/3", "2", "x", "1/0"} {
+		t.Setenv(ShardEnv, text)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s=%q passed for a shard", ShardEnv, text)
+				}
+			}()
+			InShard("add")
+		}()
+	}
+}

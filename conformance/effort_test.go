@@ -1,0 +1,70 @@
+package conformance
+
+import (
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// TestEffort bounds what an operation costs the suite, so that it grows with the number
+// of operations and with nothing else. It counts the cases that are chosen and the
+// elements of their operands; on two processors a million elements take a fifth of a
+// second, and a case takes a few milliseconds.
+func TestEffort(t *testing.T) {
+	info := null.DefaultInfo()
+	info.Kind = gpu.CPU
+	dev := null.NewRecorder(&info)
+	defer dev.Close()
+	for _, c := range []struct {
+		name     string
+		quick    bool
+		cases    int     // of one operation, at most
+		elements float64 // of one operation, at most, in millions
+		mean     float64 // elements of an operation on average, in millions, at most
+	}{
+		{"quick", true, 600, 20, 8},
+		{"full", false, 1200, 160, 45},
+	} {
+		if !c.quick && !testlevel.IsFull() {
+			continue
+		}
+		s := &suite{ctx: t.Context(), opts: Options{Pairs: true, Quick: c.quick, Seed: DefaultSeed}, report: newReport(&info, Options{})}
+		for _, v := range Variants(&info) {
+			l, err := newLane(dev, v, s.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.close()
+			s.lanes = append(s.lanes, l)
+		}
+		var total float64
+		for _, op := range spec.All() {
+			jobs := s.chosen(op)
+			var elements float64
+			for i := range jobs {
+				n := 0
+				in := jobs[i].inputs()
+				for _, d := range in {
+					n += d.Elems()
+				}
+				out, _ := shape(op, jobs[i].call, in) // a call that Shape refuses has no outputs
+				for _, d := range out {
+					n += d.Elems()
+				}
+				elements += float64(n*max(1, len(s.lanesFor(&jobs[i])))) / 1e6
+			}
+			total += elements
+			if len(jobs) > c.cases || elements > c.elements {
+				t.Errorf("%s at the %s level: %d cases of %.1f million elements, want at most %d of %.0f", op.Name, c.name, len(jobs), elements, c.cases, c.elements)
+			}
+		}
+		mean := total / float64(len(spec.All()))
+		t.Logf("%s: %.1f million elements for an operation on average", c.name, mean)
+		if mean > c.mean {
+			t.Errorf("%s level: an operation has %.1f million elements on average, want at most %.0f", c.name, mean, c.mean)
+		}
+	}
+}
