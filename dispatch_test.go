@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

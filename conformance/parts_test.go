@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
 // variants are n modules that differ in one word only.

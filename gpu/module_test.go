@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
 // A program that imports no package but gpu parses a module, names its type and

@@ -11,9 +11,9 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // every is all kernels by name: those of the operations and those of none.

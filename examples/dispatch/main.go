@@ -1,7 +1,7 @@
 // Dispatch runs a compute shader of one's own. Any SPIR-V will do, from any
 // compiler; this one computes y = a·x + y (shaders/demo/saxpy.comp):
 //
-//	go run ./examples/dispatch spirv/extra/demo/saxpy.f32.spv
+//	go run ./examples/dispatch internal/extra/demo/saxpy.f32.spv
 package main
 
 import (

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -20,9 +21,15 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
+
+// The build compiles the shader. This is a copy of its module beside the program, which
+// embeds it.
+//
+//go:generate cp ../../internal/extra/demo/scene.u8.spv scene.spv
+//go:embed scene.spv
+var sceneCode []byte
 
 func main() {
 	log.SetFlags(0)
@@ -86,10 +93,6 @@ func run(ctx context.Context, out string, w, h int) error {
 
 // render paints the scene with one invocation a pixel.
 func render(ctx context.Context, dev *lathe.Device, w, h int) (*image.NRGBA, error) {
-	kernel, err := extra.Module("demo/scene.u8")
-	if err != nil {
-		return nil, err
-	}
 	pixels, err := dev.NewTensor(tensor.Contiguous(tensor.U8, h, w, 4))
 	if err != nil {
 		return nil, err
@@ -100,7 +103,7 @@ func render(ctx context.Context, dev *lathe.Device, w, h int) (*image.NRGBA, err
 	push := binary.LittleEndian.AppendUint32(nil, uint32(w))
 	push = binary.LittleEndian.AppendUint32(push, uint32(h))
 	groups := [3]uint32{uint32(w+7) / 8, uint32(h+7) / 8, 1}
-	if err := dev.DispatchCompute(ctx, kernel.Code, []*lathe.Tensor{pixels}, push, groups); err != nil {
+	if err := dev.DispatchCompute(ctx, sceneCode, []*lathe.Tensor{pixels}, push, groups); err != nil {
 		return nil, err
 	}
 	pix, err := dev.Read(ctx, pixels)

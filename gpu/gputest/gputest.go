@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // Names of the suite's kernels.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // Kernels are the suite's shaders in Go, for a null device. They read zeros past the end

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
 // Ceilings are what a device does at most, all of it measured: nothing comes

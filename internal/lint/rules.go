@@ -25,7 +25,7 @@ var layers = []layer{
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
-	{"internal/testgpu", "gpu internal/spv internal/testkit spirv/extra", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
+	{"internal/testgpu", "gpu internal/extra internal/spv internal/testkit", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
@@ -35,10 +35,10 @@ var layers = []layer{
 	{"internal/abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
 	{"internal/pack", "", "a packed file holds modules by name, whatever they compute"},
 	{"spirv", "internal/abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
-	{"spirv/extra", "internal/errs internal/spv", "kernels of no operation, for suites, the bench and examples; a package that a user's program has must not import it"},
+	{"internal/extra", "internal/errs internal/spv", "kernels of no operation, for suites and the bench; a package that a user's program has must not import it"},
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
-	{"gpu/gputest", "gpu handles internal/errs internal/spv spirv/extra", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
+	{"gpu/gputest", "gpu handles internal/errs internal/extra internal/spv", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
 	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
@@ -57,14 +57,14 @@ var layers = []layer{
 	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
-	{"internal/bench", "gpu internal/errs internal/exec spec spirv spirv/extra tensor", "the bench measures any operation of the table on any device: it names neither"},
+	{"internal/bench", "gpu internal/errs internal/exec internal/extra spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/batch", "internal/bmp internal/errs internal/pixels internal/tiff internal/webp spec", "the batch engine is given what turns one picture into another; let the command pass it"},
 
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageops ops spec spirv spirv/extra tensor value", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value", "an example shows what a user's program can do: public packages only"},
 }
 
 // library says which folders may import a module that is not ours.

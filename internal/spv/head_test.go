@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // kernels are all that shaders/ was compiled to, in the order of their names.

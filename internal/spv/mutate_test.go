@@ -105,7 +105,7 @@ func mutate(rng *rand.Rand, code []byte) mutant {
 // committedFiles are the modules that shaders/ was compiled to.
 func committedFiles() ([]string, error) {
 	files, err := filepath.Glob("../../spirv/*/*.spv")
-	more, worse := filepath.Glob("../../spirv/extra/*/*.spv")
+	more, worse := filepath.Glob("../../internal/extra/*/*.spv")
 	return append(files, more...), errors.Join(err, worse)
 }
 

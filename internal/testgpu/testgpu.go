@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 )
 
 // The names of kernels.
@@ -19,7 +19,7 @@ const (
 	AddKernel    = "test/gputest_add.f32"    // dst[i] = a[i] + b[i] for i < count
 )
 
-// Kernel returns a kernel of the package spirv/extra.
+// Kernel returns a kernel of the package internal/extra.
 func Kernel(t testing.TB, name string) *spv.Module {
 	t.Helper()
 	m, err := extra.Module(name)

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/spirv/extra"
 	"github.com/lathe-gpu/lathe/tests/foreign/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/tests/foreign/mutate"

@@ -30,7 +30,7 @@ func (g *generator) spv(name string) string {
 // their own, so that only programs that want them embed them.
 func spvPath(name string) string {
 	if freeStanding(name) {
-		return "spirv/extra/" + name + ".spv"
+		return "internal/extra/" + name + ".spv"
 	}
 	return "spirv/" + name + ".spv"
 }
@@ -163,11 +163,11 @@ func (g *generator) intact(name string, s sum) bool {
 	return err == nil && sha256.Sum256(b) == s.spv
 }
 
-// files lists the paths of the files of a kind that there are in spirv/, such as
+// files lists the paths of the modules or packed files that there are, such as
 // "spirv/image/sharpen.u8.spv".
 func (g *generator) files(ext string) ([]string, error) {
 	var list []string
-	for _, pattern := range []string{"spirv/*/*" + ext, "spirv/extra/*/*" + ext} {
+	for _, pattern := range []string{"spirv/*/*" + ext, "internal/extra/*/*" + ext} {
 		found, err := fs.Glob(os.DirFS(g.root), pattern)
 		if err != nil {
 			return nil, fmt.Errorf("genspirv: %w", err)

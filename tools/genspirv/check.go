@@ -19,7 +19,7 @@ import (
 )
 
 // advice ends every finding of a check.
-const advice = `run "make shaders" and commit spirv/`
+const advice = `run "make shaders" and commit what it writes`
 
 // check proves that what is committed is what the sources give. It needs no
 // compiler; where the very one of spirv.sum is installed it also compiles

@@ -259,11 +259,11 @@ func TestBuild(t *testing.T) {
 	g, out := repo(t, map[string]string{
 		"shaders/test/inc.comp": shader, "shaders/lib/io.glsl": library,
 		"shaders/test/other.comp": strings.Replace(shader, "T(1)", "T(2)", 1),
-		"spirv/old/gone.f32.spv":  "orphan", "spirv/extra/test/inc.u32.spv": "not a module",
+		"spirv/old/gone.f32.spv":  "orphan", "internal/extra/test/inc.u32.spv": "not a module",
 	})
 	compileAll(t, g)
 	names, err := g.files(".spv")
-	want := []string{"spirv/extra/test/inc.f32.fast.spv", "spirv/extra/test/inc.u32.spv", "spirv/extra/test/other.f32.fast.spv", "spirv/extra/test/other.u32.spv"}
+	want := []string{"internal/extra/test/inc.f32.fast.spv", "internal/extra/test/inc.u32.spv", "internal/extra/test/other.f32.fast.spv", "internal/extra/test/other.u32.spv"}
 	if err != nil || !slices.Equal(names, want) {
 		t.Fatalf("modules %q, error %v; want %q", names, err, want)
 	}
@@ -293,7 +293,7 @@ func TestBuild(t *testing.T) {
 	}
 	write("shaders/test/inc.comp", shader+"// a comment\n")
 	step("a comment", "2 compiled, 0 written")
-	write("spirv/extra/test/inc.u32.spv", "damaged")
+	write("internal/extra/test/inc.u32.spv", "damaged")
 	step("a damaged module", "1 compiled, 1 written")
 	write("shaders/lib/io.glsl", strings.Replace(library, "b[i] = v", "b[i] = v + v", 1))
 	step("one shader of two", "2 compiled, 2 written", "shaders/test/other.comp")
@@ -302,7 +302,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("a shader deleted", "2 kernels, 0 compiled, 0 written, 2 orphans removed")
-	if temp, _ := filepath.Glob(filepath.Join(g.root, "spirv", "extra", "*", ".genspirv-*")); len(temp) > 0 {
+	if temp, _ := filepath.Glob(filepath.Join(g.root, "internal", "extra", "*", ".genspirv-*")); len(temp) > 0 {
 		t.Errorf("temporary files left: %q", temp)
 	}
 }
@@ -385,7 +385,7 @@ func TestCheckFinds(t *testing.T) {
 				testlevel.Need(t, testlevel.Full)
 			}
 			root := t.TempDir()
-			for _, dir := range []string{"shaders", "spirv"} {
+			for _, dir := range []string{"shaders", "spirv", "internal/extra"} {
 				if err := os.CopyFS(filepath.Join(root, dir), os.DirFS(filepath.Join("../..", dir))); err != nil {
 					t.Fatal(err)
 				}

@@ -14,7 +14,7 @@ import (
 func TestPacks(t *testing.T) {
 	g, _ := repo(t, map[string]string{
 		"spirv/nn/add.f32.spv": "abcd", "spirv/nn/add.f16.spv": "efghijkl", "spirv/nn/neg.spv": "mnop",
-		"spirv/extra/test/free.u32.spv": "qrst", "spirv/nn/old.pack": "orphan",
+		"internal/extra/test/free.u32.spv": "qrst", "spirv/nn/old.pack": "orphan",
 	})
 	list := []kernel{{name: "nn/add.f32"}, {name: "nn/add.f16"}, {name: "nn/neg"}, {name: "test/free.u32"}}
 	write := func(list []kernel) {

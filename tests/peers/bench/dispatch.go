@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/spirv/extra"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
 )

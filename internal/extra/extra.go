@@ -1,7 +1,7 @@
 // Package extra holds the compiled kernels that belong to no operation: those of the
 // device suite and of the ceilings (test/), and those of demonstrations (demo/). They are
-// made as those of package spirv are. A program embeds them only if it imports this
-// package.
+// made as those of package spirv are. The command embeds them for its bench; a program that
+// uses Lathe does not.
 package extra
 
 import (
