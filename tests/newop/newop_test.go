@@ -19,7 +19,7 @@ import (
 
 // added are the operations. The files of each are in testdata, in a folder of its name,
 // and go to the same paths in the tree.
-var added = []string{"cube", "reduce_magnitude", "box"}
+var added = []string{"cube", "reduce_sum_square", "box"}
 
 // TestTwoFiles adds a function of one element, a reduction and a filter of three by three
 // pixels to a copy of the tree, each by two files. The tools must find them with no
@@ -96,7 +96,7 @@ func TestTwoFiles(t *testing.T) {
 			t.Errorf("%s: %d cases passed\n%s", name, passed[name], text)
 		}
 	}
-	if got, want := string(run(bin("newop"))), "[1 -27 8] [27]\n"; got != want {
+	if got, want := string(run(bin("newop"))), "[1 -27 8] [794]\n"; got != want {
 		t.Errorf("the program that calls the generated methods prints %q, want %q", got, want)
 	}
 }

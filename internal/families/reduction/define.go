@@ -22,11 +22,18 @@ type Reduction[A spec.Call] struct {
 	// Shader is the name of the kernels, "group/name", without dtype and variant. Their
 	// accumulators hold one value.
 	Shader string
+	// Combine is the name of the kernels that combine results of Shader. Dimensions that do
+	// not lie side by side are reduced one after the other, and only the first pass reads
+	// elements. Empty means that Shader combines its own results, as a sum does. A shader
+	// that changes elements, for example a sum of squares, has to name other kernels here,
+	// such as "reduce/reduce_sum". Sign and Mean are for these kernels too.
+	Combine string
 	// Sign multiplies the elements before they are reduced and the results afterwards.
 	Sign float32
 	// Mean says that each result is divided by the number of elements it was made of.
 	Mean bool
-	// Sum says that the reference is a sum. It then corrects its own rounding errors.
+	// Sum says that the reference is a sum of the elements as they are. It then corrects
+	// its own rounding errors, and sums of integers wrap around.
 	Sum bool
 	// DTypes are the dtypes of the elements.
 	DTypes []tensor.DType
@@ -44,7 +51,10 @@ type Reduction[A spec.Call] struct {
 }
 
 // Define declares a reduction.
-func Define[A spec.Call](r Reduction[A]) *spec.Op {
+func Define[A spec.Call](r Reduction[A]) *spec.Op { return spec.Register(declare(r)) }
+
+// declare is Define without spec.Register.
+func declare[A spec.Call](r Reduction[A]) *spec.Op {
 	f := Reducer{Shader: r.Shader, Values: 1, Sign: r.Sign, Mean: r.Mean}
 	call := func(dims ...int) A { return r.Call(dims, false) }
 	keep := func(dims ...int) A { return r.Call(dims, true) }
@@ -58,7 +68,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "of the same dtype, without the reduced dimensions, or with 1 in their place"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
-		Kernels:  f.Kernels(r.DTypes...),
+		Kernels:  append(f.Kernels(r.DTypes...), r.combiningKernels()...),
 		Defaults: r.Call(nil, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			reduced, err := set(a, in[0].Shape)
@@ -80,7 +90,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			return f.plan(t, in[0], out[0], reduced)
+			return f.plan(t, in[0], out[0], reduced, r.Combine)
 		},
 		Strategies: Strategies[A],
 		SizeClass: func(a A, in []tensor.Desc) []int {
@@ -142,5 +152,19 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			return max(1-w, r.Low), min(1+w, r.High)
 		}
 	}
-	return spec.Register(spec.Define(d))
+	return spec.Define(d)
+}
+
+// combiningKernels lists the kernels of Combine. Their elements are accumulators.
+func (r Reduction[A]) combiningKernels() []spec.Kernel {
+	if r.Combine == "" {
+		return nil
+	}
+	var accumulators []tensor.DType
+	for _, d := range r.DTypes {
+		if a := planner.Accumulator(d); !slices.Contains(accumulators, a) {
+			accumulators = append(accumulators, a)
+		}
+	}
+	return Reducer{Shader: r.Combine}.Kernels(accumulators...)
 }

@@ -94,9 +94,10 @@ func chainOf(shape []int, set []bool) float64 {
 
 // plan appends one pass for each run of reduced dimensions, the longest first. The values
 // between two passes have the dtype of the accumulators, so that the result is rounded to
-// its dtype only once.
+// its dtype only once. The passes after the first use the kernels of combine, or those of
+// f if that is empty.
 // Errors: *LimitError.
-func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
+func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, combine string) (*spec.Plan, error) {
 	plan := &spec.Plan{}
 	if out.Elems() == 0 {
 		return plan, nil
@@ -134,6 +135,9 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pl
 			return nil, err
 		}
 		d = wide
+		if combine != "" {
+			f.Shader = combine
+		}
 		sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
 		if k > 0 && k < len(sizes) && reduced[k-1] == reduced[k] { // The two runs are neighbours now.
 			sizes[k-1] *= sizes[k]
@@ -187,9 +191,9 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 		switch {
 		case r.Mean:
 			v[i] /= float64(n)
-		case in.DType == tensor.I32:
+		case r.Sum && in.DType == tensor.I32:
 			v[i] = float64(int32(whole[i]))
-		case in.DType == tensor.I64:
+		case r.Sum && in.DType == tensor.I64:
 			v[i] = float64(whole[i])
 		}
 	}

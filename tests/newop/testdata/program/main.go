@@ -14,7 +14,7 @@ import (
 // Package backend has a method for each operation, those on pictures too.
 var (
 	_ func(d *backend.Device, in, out backend.TensorHandle) error              = (*backend.Device).Cube
-	_ func(d *backend.Device, in, out backend.TensorHandle, dims ...int) error = (*backend.Device).ReduceMagnitude
+	_ func(d *backend.Device, in, out backend.TensorHandle, dims ...int) error = (*backend.Device).ReduceSumSquare
 	_ func(d *backend.Device, in, out backend.TensorHandle) error              = (*backend.Device).Box
 )
 
@@ -24,8 +24,8 @@ func main() {
 	defer dev.Close()
 	x := must(lathe.FromSlice(dev, []float32{1, -3, 2}))
 	cubes := must(dev.Cube(x))
-	largest := must(dev.ReduceMagnitude(cubes))
-	fmt.Println(must(lathe.ToSlice[float32](ctx, dev, cubes)), must(lathe.ToSlice[float32](ctx, dev, largest)))
+	total := must(dev.ReduceSumSquare(cubes))
+	fmt.Println(must(lathe.ToSlice[float32](ctx, dev, cubes)), must(lathe.ToSlice[float32](ctx, dev, total)))
 }
 
 func must[T any](v T, err error) T {
