@@ -28,7 +28,7 @@ layout(push_constant) uniform Params {
 } p;
 
 #include "lib/pixels.glsl"
-#include "lib/stencil.glsl"
+#include "lib/stencil_alpha.glsl"
 
 #if defined(ALPHA)
 #if defined(U8)

@@ -30,7 +30,7 @@ layout(push_constant) uniform Params {
 } p;
 
 #include "lib/pixels.glsl"
-#include "lib/stencil.glsl"
+#include "lib/stencil_alpha.glsl"
 
 // edges makes rows of a pack, those below `end`, from the lumas around them.
 void edges(float v[ROWS + 2][PACK + 2], uint x, uint first, uint end) {

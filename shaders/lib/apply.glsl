@@ -13,15 +13,7 @@
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 #include "lib/accumulator.glsl"
-
-#if defined(TEXEL)
-#define WG 256
-#define PACKS 4
-#else
-#define WG 64
-#define PACKS 1
-#endif
-layout(local_size_x = WG) in;
+#include "lib/packs.glsl"
 
 layout(push_constant) uniform Params {
 	uint count; // elements

@@ -47,14 +47,7 @@ uvec4 applyPack(uvec4 ra, uvec4 rb) {
 #include "lib/binary_strided.glsl"
 #else
 
-#if defined(TEXEL)
-#define WG 256
-#define PACKS 4
-#else
-#define WG 64
-#define PACKS 1
-#endif
-layout(local_size_x = WG) in;
+#include "lib/packs.glsl"
 
 layout(push_constant) uniform Params {
 	uint count; // elements

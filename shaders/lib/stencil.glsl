@@ -1,13 +1,11 @@
 // Three by three neighbourhoods, clamped at the edges of the image. Include
 // after pixels.glsl, in a kernel whose parameters have width, height, row, rows,
 // srcBase and srcPitch; srcBase is the pack of row 0, modulo 2³² where the bound window
-// begins further down.
+// begins further down. Filters that weigh by alpha include lib/stencil_alpha.glsl instead.
 //
 //lathe:dtypes u8 f32
 //lathe:variant * ROWS=4
 //lathe:variant *.texel TEXEL ROWS=4
-//lathe:variant *.alpha ALPHA ROWS=4
-//lathe:variant *.alpha.texel TEXEL ALPHA ROWS=4
 
 // Where alpha weighs, [0] becomes 1 if the image is not opaque.
 #if defined(ALPHA)

@@ -1,25 +1,7 @@
-// The gradient of an elementwise function: dx = dy·f′(x), over contiguous
-// elements. The including file defines gradient; it has the variants below.
-//
-//lathe:dtypes f32 f16 bf16 f64
-//lathe:variant *
-//lathe:variant {f32,f16,bf16}.texel TEXEL
+// The gradient of an elementwise function: dx = dy·f′(x), over contiguous elements.
+// The including file defines gradient.
 
-#include "lib/dtype.glsl"
-#include "lib/grid.glsl"
-
-#if defined(TEXEL)
-#define WG 256
-#define PACKS 4
-#else
-#define WG 64
-#define PACKS 1
-#endif
-layout(local_size_x = WG) in;
-
-layout(push_constant) uniform Params {
-	uint count; // elements
-} p;
+#include "lib/map.glsl"
 
 INPUT(0, x);
 INPUT(1, dy);

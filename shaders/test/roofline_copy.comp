@@ -7,15 +7,7 @@
 #extension GL_EXT_control_flow_attributes : require
 
 #include "lib/grid.glsl"
-
-#if defined(TEXEL)
-#define WG 256
-#define PACKS 4
-#else
-#define WG 64
-#define PACKS 1
-#endif
-layout(local_size_x = WG) in;
+#include "lib/packs.glsl"
 
 layout(push_constant) uniform Params {
 	uint count; // packs of 16 bytes

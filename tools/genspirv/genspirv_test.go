@@ -109,6 +109,8 @@ func TestGrids(t *testing.T) {
 		{"the first of two families", "#include \"lib/none.glsl\"\n#include \"lib/io.glsl\"\n#include \"lib/other.glsl\"\n",
 			map[string]string{"shaders/lib/none.glsl": "", "shaders/lib/io.glsl": family, "shaders/lib/other.glsl": "//lathe:variant u8 U8\n"},
 			[]string{".f16.rows F16 ROWS", ".f32.merge F32 MERGE SIDE=4", ".f32.rows F32 ROWS", ".f64 F64"}},
+		{"of a family's own family", "#include \"lib/io.glsl\"\n",
+			map[string]string{"shaders/lib/io.glsl": "#include \"lib/all.glsl\"\n", "shaders/lib/all.glsl": "//lathe:variant u8 U8\n#include \"lib/io.glsl\"\n"}, []string{".u8 U8"}},
 		{"dtypes alone", "//lathe:dtypes f32 bf16\n", nil, []string{".bf16 BF16", ".f32 F32"}},
 		{"a pattern", "//lathe:dtypes f32 f16\n//lathe:variant {f16}.f32 FROM_* TO_F32\n//lathe:variant *.u8 FROM_* TO_U8\n", nil,
 			[]string{".f16.f32 FROM_F16 TO_F32", ".f16.u8 FROM_F16 TO_U8", ".f32.u8 FROM_F32 TO_U8"}},

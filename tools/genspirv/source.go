@@ -117,8 +117,8 @@ func parseGrid(file, text string) (grid, error) {
 }
 
 // variants returns the kernels of a shader. A shader without variants has those of the
-// first file it includes that declares some: a family of kernels says its grid in one
-// place. The dtypes that the shader declares come before those of that file. A shader
+// first file it includes, however deep, that declares some: a family of kernels says its
+// grid in one place. The dtypes that the shader declares come before those of that file. A shader
 // that declares dtypes, and has no variants from anywhere, has one for each dtype.
 func variants(root, source, text string) ([]kernel, error) {
 	group, base := path.Base(path.Dir(source)), strings.TrimSuffix(path.Base(source), ".comp")
@@ -202,24 +202,36 @@ func macros(defines []string, dtype string) []string {
 	return append([]string{dtype}, list...)
 }
 
-// familyGrid is the grid of the first file that a shader includes, and that declares
-// variants.
+// familyGrid is the grid of the first file that declares variants, of those that a shader
+// includes and those that they include in turn.
 func familyGrid(root, source string) (grid, error) {
 	files, err := sources(root, source)
 	if err != nil {
 		return grid{}, err
 	}
-	for _, m := range includeLine.FindAllStringSubmatch(string(files[source]), -1) {
-		name := path.Join(path.Dir(source), m[1])
-		if files[name] == nil {
-			name = path.Join("shaders", m[1])
+	seen := map[string]bool{}
+	var find func(from string) (grid, error)
+	find = func(from string) (grid, error) {
+		seen[from] = true
+		for _, m := range includeLine.FindAllStringSubmatch(string(files[from]), -1) {
+			name := path.Join(path.Dir(from), m[1])
+			if files[name] == nil {
+				name = path.Join("shaders", m[1])
+			}
+			if seen[name] {
+				continue
+			}
+			g, err := parseGrid(name, string(files[name]))
+			if err == nil && len(g.rows) == 0 {
+				g, err = find(name)
+			}
+			if err != nil || len(g.rows) > 0 {
+				return g, err
+			}
 		}
-		g, err := parseGrid(name, string(files[name]))
-		if err != nil || len(g.rows) > 0 {
-			return g, err
-		}
+		return grid{}, nil
 	}
-	return grid{}, nil
+	return find(source)
 }
 
 // sources returns the shader file and all it includes, however deep, as paths

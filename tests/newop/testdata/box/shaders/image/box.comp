@@ -1,9 +1,5 @@
 // The mean of a pixel and its eight neighbours, each colour by itself; alpha untouched.
 // An invocation makes ROWS rows of a pack.
-//
-//lathe:dtypes u8 f32
-//lathe:variant * ROWS=4
-//lathe:variant *.texel TEXEL ROWS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -4,5 +4,5 @@
 
 #define REALS 1
 #define INPUTS 1
-#include "lib/fold.glsl"
+#include "lib/reduce.glsl"
 #include "lib/squares.glsl"
