@@ -11,8 +11,8 @@ func (d *Device) callSingle(c spec.Call, in ...*Tensor) (*Tensor, error) {
 	return out[0], nil
 }
 
-// given is the inputs up to the last one that is not nil: optional inputs are left
-// out from the last one backwards.
+// given returns the inputs up to the last one that is not nil. So optional inputs at the end
+// may be left out.
 func given(in ...*Tensor) []*Tensor {
 	for len(in) > 0 && in[len(in)-1] == nil {
 		in = in[:len(in)-1]

@@ -2,28 +2,28 @@ package lathe
 
 import "github.com/lathe-gpu/lathe/internal/errs"
 
-// The errors that every part of Lathe returns, wrapped with the facts; test for
-// them with errors.Is.
+// The errors of all parts of Lathe. Returned errors wrap one of them and add the facts. Test
+// with errors.Is.
 var (
 	// ErrNoDevice: no usable adapter. The text says what was looked for and how
 	// to get one.
 	ErrNoDevice = errs.ErrNoDevice
-	// ErrUnsupported: this device lacks an operation, dtype or feature.
+	// ErrUnsupported: this device does not have an operation, dtype or feature.
 	ErrUnsupported = errs.ErrUnsupported
 	// ErrInvalidArgument: wrong rank, shape, dtype, parameter or byte length.
 	ErrInvalidArgument = errs.ErrInvalidArgument
-	// ErrInvalidHandle: unknown, freed, or of another device.
+	// ErrInvalidHandle: a handle that is unknown, freed, or of another device.
 	ErrInvalidHandle = errs.ErrInvalidHandle
 	// ErrOutOfMemory: the device refused an allocation; it stays usable.
 	ErrOutOfMemory = errs.ErrOutOfMemory
-	// ErrLimit: a device limit that splitting the work cannot avoid; errors.As
-	// to *LimitError tells which.
+	// ErrLimit: a limit of the device that splitting the call cannot avoid. errors.As
+	// to *LimitError says which one.
 	ErrLimit = errs.ErrLimit
 	// ErrInvalidShader: SPIR-V refused before it reached the driver.
 	ErrInvalidShader = errs.ErrInvalidShader
-	// ErrABIMismatch: shaders and Go declarations disagree.
+	// ErrABIMismatch: shaders and Go declarations differ.
 	ErrABIMismatch = errs.ErrABIMismatch
-	// ErrDeviceLost: the device is gone; every later call says so at once.
+	// ErrDeviceLost: the device is lost. Every later call returns this error at once.
 	ErrDeviceLost = errs.ErrDeviceLost
 	// ErrNotInitialized: the object has not been initialised.
 	ErrNotInitialized = errs.ErrNotInitialized
@@ -37,5 +37,5 @@ var (
 	ErrType = errs.ErrType
 )
 
-// LimitError reports which device limit was exceeded; it matches ErrLimit.
+// LimitError says which limit of the device was exceeded. It matches ErrLimit.
 type LimitError = errs.LimitError

@@ -42,9 +42,9 @@ func newImageJob(d *Device, dst *image.NRGBA, src image.Image, calls []spec.Call
 	if j.halo > 0 && pixels.Opaque(src) {
 		j.calls = imageops.ForOpaque(j.calls)
 	}
-	// Kernels of filters for CPU drivers want rows that begin on a texel of four pixels.
-	// Pointwise operations do not care, and an operation that takes contiguous pictures
-	// only would have its operands copied.
+	// The filters' kernels for CPU drivers need rows that begin on a texel of four pixels.
+	// Pointwise operations do not need that. For an operation that takes only contiguous
+	// pictures the operands would have to be copied.
 	if j.pitch = (j.w + 3) &^ 3; j.halo == 0 || !j.takes(j.desc(2)) {
 		j.pitch = j.w
 	}

@@ -25,8 +25,8 @@
 // as an index out of range. They are errors of the next read or Sync.
 //
 // Methods of Tensor, such as Transpose and Narrow, make views. A view costs nothing and
-// shares the elements. The garbage collector gives back tensors that nothing refers to.
-// Device.Free gives a tensor back at once.
+// shares the elements. The garbage collector releases tensors that nothing refers to.
+// Device.Free releases a tensor at once.
 //
 // Every operation is also a struct of its attributes, in package ops or imageops.
 // Device.Call and Device.Run take these structs, and operations of your own.
@@ -229,9 +229,9 @@ func (d *Device) GPU() gpu.Device {
 	return d.session.GPU()
 }
 
-// Span writes into the trace something that the program does itself, such as reading a
-// file. It lasts from now until end is called. args and the error that end is given may
-// be nil. Without WithTrace it does nothing.
+// Span writes a span of the program's own work into the trace, such as reading a file. The
+// span lasts from now until end is called. args and the argument of end may be nil. Without
+// WithTrace Span does nothing.
 func (d *Device) Span(name string, args map[string]string) (end func(err error)) {
 	if d.ready("span") != nil || d.session.Trace() == nil {
 		return func(error) {}
@@ -239,7 +239,7 @@ func (d *Device) Span(name string, args map[string]string) (end func(err error))
 	return d.session.Trace().Span(name, args)
 }
 
-// Close waits for work in progress, within the bound of WithCloseTimeout, and gives back
+// Close waits for work in progress, within the bound of WithCloseTimeout, and releases
 // the device with all its tensors. Closing twice is harmless.
 func (d *Device) Close() error {
 	if err := d.ready("close"); err != nil {

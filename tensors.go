@@ -164,15 +164,15 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry point
 // "main", or with a single one of any name. gpu.ModuleEntry chooses among several. bindings[i]
-// is the tensor at binding i. The bindings of a further descriptor set are counted on
-// after the highest of the set before. push is the push constants, groups the number of
+// is the tensor at binding i. The binding numbers of a descriptor set continue
+// after the highest number of the set before. push has the push constants, and groups is the number of
 // workgroups. The shader is checked before the driver sees it, and compiled once.
 //
 // The shader sees the bytes of each tensor as they lie, from its first element to its
 // last. data.length() is 5 for five floats. It is 2 for five bytes that are read as
 // words, and the last word has zeros in it. On WebGPU it is at least 1. A view can be
-// bound where it begins at a multiple of Limits.OffsetAlign bytes. The shader sees whole
-// elements only of a view that ends before its buffer.
+// bound if it begins at a multiple of Limits.OffsetAlign bytes. If a view ends before its
+// buffer does, the shader sees only whole elements of it.
 //
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().

@@ -20,7 +20,7 @@ func (t *Tensor) made(op string) error {
 func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
 	d := tensor.Desc{DType: t.desc.DType, Shape: shape, Strides: strides}
 	for i := len(shape) - 1; i >= 0; i-- {
-		if shape[i] == 1 && strides != nil { // any stride will do: take what is contiguous
+		if shape[i] == 1 && strides != nil { // any stride is right: use the one of contiguous elements
 			d.Strides[i] = 1
 			if i+1 < len(shape) {
 				d.Strides[i] = shape[i+1] * strides[i+1]
@@ -132,7 +132,7 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	steps := slices.Clone(t.desc.ElementStrides())
 	offset := int64(from) * int64(steps[dim]) * int64(t.desc.DType.Size())
 	if slices.Contains(shape, 0) {
-		offset = 0 // nothing is there to begin anywhere
+		offset = 0 // an empty view may begin anywhere
 	}
 	return t.view(offset, shape, steps), nil
 }

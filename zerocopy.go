@@ -68,9 +68,9 @@ func (j *imageJob) inPlace() bool {
 	return true
 }
 
-// finish waits for the work on the memory of the caller, whatever became of it, and lets
-// go of that memory. It takes no context: the caller must not have its memory back
-// before the work has ended, and that is soon.
+// finish waits for the work on the memory of the caller, also after an error, and releases
+// that memory. It takes no context: the caller must not get its memory back before the work
+// has ended. The work is short.
 func (j *imageJob) finish(src, dst gpu.Handle) error {
 	err := j.dev.GPU().Read(context.Background(), dst, 0, nil)
 	if dst != src {

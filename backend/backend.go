@@ -44,8 +44,8 @@ type TensorMeta struct {
 	SizeBytes int64
 }
 
-// Backend is everything a backend does. Its methods may be called from any
-// goroutine. Close gives back the device and all tensors.
+// Backend has all methods of a backend. Any goroutine may call them. Close releases the
+// device and all tensors.
 type Backend interface {
 	Identity
 	Memory
@@ -69,7 +69,7 @@ type Identity interface {
 	ABIFingerprint() uint64
 }
 
-// Memory is the life and the contents of tensors.
+// Memory makes, frees, writes and reads tensors.
 type Memory interface {
 	// AllocTensor makes a zero-filled tensor. No dimensions make a scalar;
 	// dimensions may be 0. Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory.
@@ -89,9 +89,9 @@ type Memory interface {
 
 // Compute runs shaders of any origin, and waits.
 type Compute interface {
-	// DispatchCompute runs a SPIR-V compute shader, its entry point "main" or its
-	// only one: tensor i is the buffer at binding i, further descriptor sets counted
-	// on (see gpu.DispatchCompute), push the push constants. Errors: ErrInvalidShader, ErrInvalidArgument,
+	// DispatchCompute runs a SPIR-V compute shader, with the entry point "main" or its
+	// only one. Tensor i is the buffer at binding i. gpu.DispatchCompute says how the
+	// bindings of several descriptor sets are numbered. push has the push constants. Errors: ErrInvalidShader, ErrInvalidArgument,
 	// ErrInvalidHandle, ErrUnsupported, *LimitError.
 	DispatchCompute(spirv []byte, bindings []TensorHandle, push []byte, groups [3]uint32) error
 	// Sync waits for all work and returns its first error.
@@ -101,15 +101,15 @@ type Compute interface {
 // Operations calls any operation that docs/OPS.md lists by its name.
 type Operations interface {
 	// Call makes the outputs of an operation and computes them from in. The operation is
-	// given by its name, with attributes as text behind it ("softmax dim=-1"), in attrs,
-	// or both. Errors: ErrInvalidArgument for an unknown name, with those that there are,
-	// ErrType for a Value that no attribute can have, and those of TensorOps.
+	// given by its name. Attributes are text after the name ("softmax dim=-1"), or in
+	// attrs, or both. Errors: ErrInvalidArgument for an unknown name, with a list of the
+	// known ones; ErrType for a Value that no attribute can have; and those of TensorOps.
 	Call(name string, attrs Attributes, in ...TensorHandle) ([]TensorHandle, error)
 	// CallInto is Call with outputs that the caller has allocated.
 	CallInto(name string, attrs Attributes, in, out []TensorHandle) error
 }
 
-// TensorOps is the tensor operations. Besides the errors stated, all return
+// TensorOps has the tensor operations. Besides the errors stated, all return
 // ErrInvalidHandle, ErrInvalidArgument (rank, shape, overlap, a parameter),
 // ErrUnsupported (a dtype the operation or the device does not have),
 // *LimitError and ErrOutOfMemory.
@@ -127,8 +127,8 @@ type ArrayOps interface {
 	MatMul(a, b, out TensorHandle) error
 	// MatMulBias is MatMul with bias [n] added to each row.
 	MatMulBias(a, b, bias, out TensorHandle) error
-	// ReduceSum adds up in along *dim, which counts from the end if negative,
-	// or altogether if dim is nil. out has no such dimension, or has it as 1.
+	// ReduceSum adds the elements of in along dimension *dim, which counts from the end if
+	// negative. If dim is nil it adds all elements. In out the dimension is missing or 1.
 	ReduceSum(in, out TensorHandle, dim *int) error
 	// Embedding is out [n,d] = the rows of weight [V,d] that integer indices
 	// [n] name. An index out of range is ErrInvalidArgument of the next
@@ -136,7 +136,7 @@ type ArrayOps interface {
 	Embedding(indices, weight, out TensorHandle) error
 }
 
-// NeuralOps is what neural networks are made and trained with.
+// NeuralOps has the operations that neural networks need, for inference and for training.
 type NeuralOps interface {
 	// LayerNorm normalises the last dimension, multiplies by gamma and adds beta.
 	LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error
@@ -150,7 +150,7 @@ type NeuralOps interface {
 	// ReLU is max(x, 0).
 	ReLU(in, out TensorHandle) error
 	// Attention is softmax(q·kᵀ·scale + mask)·v for q [...,sq,d], k and v
-	// [...,skv,d]. A nil mask is none; a row masked altogether gives zeros.
+	// [...,skv,d]. A nil mask means no mask. A row whose keys are all masked gives zeros.
 	Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error
 	// CrossEntropy writes the loss −ln p of each row of logits [...,C] for
 	// integer targets [...] to lossOut [...], and p to probsOut [...,C]. A
@@ -177,7 +177,7 @@ type ImageOps interface {
 	Threshold(in, out TensorHandle, level value.Value) error
 	// Brightness multiplies by factor.
 	Brightness(in, out TensorHandle, factor value.Value) error
-	// Contrast stretches about the middle by factor.
+	// Contrast stretches colours away from the middle by factor.
 	Contrast(in, out TensorHandle, factor value.Value) error
 	// InvertColors is the negative.
 	InvertColors(in, out TensorHandle) error
@@ -218,8 +218,8 @@ type ScalarFunctions interface {
 	ScalarRound(x value.Value) (value.Value, error) // halves away from zero
 }
 
-// ScalarComparisons compare two values: eq and ne any, the others numbers with
-// numbers and strings with strings.
+// ScalarComparisons compare two values. Eq and Ne take any values. The others compare
+// numbers with numbers and strings with strings.
 type ScalarComparisons interface {
 	ScalarEq(a, b value.Value) (value.Value, error)
 	ScalarNe(a, b value.Value) (value.Value, error)

@@ -14,18 +14,18 @@ import (
 	"github.com/lathe-gpu/lathe/value"
 )
 
-// Attributes are the attributes of an operation by name. Numbers are integers or
-// floats, lists are arrays of them, element types are strings such as "f32", and Null
-// is none.
+// Attributes are the attributes of an operation by name. Numbers are integers or floats.
+// Lists are arrays of numbers. Element types are strings such as "f32". Null means that an
+// attribute has no value.
 type Attributes map[string]value.Value
 
 // Call makes the outputs of an operation and computes them from in. The operation is
 // given by its name or an alias, as docs/OPS.md lists them, and its attributes by attrs,
-// by text behind the name as in "softmax dim=-1", or by both. Attributes that are not
+// by text after the name as in "softmax dim=-1", or by both. Attributes that are not
 // given have their defaults. The caller frees the outputs.
 //
-// Errors: ErrInvalidArgument for an unknown operation or attribute, with the names that
-// there are; ErrType for a Value that no attribute can have; and those of TensorOps.
+// Errors: ErrInvalidArgument for an unknown operation or attribute, with the known
+// names; ErrType for a Value that no attribute can have; and those of TensorOps.
 func (d *Device) Call(name string, attrs Attributes, in ...TensorHandle) ([]TensorHandle, error) {
 	c, err := d.parse(name, attrs)
 	if err != nil {
@@ -44,7 +44,7 @@ func (d *Device) Call(name string, attrs Attributes, in ...TensorHandle) ([]Tens
 		h, err := d.tensors.Add(x)
 		if err != nil {
 			for _, x := range res[i+1:] {
-				_ = d.session.Free(x) // nobody has seen it
+				_ = d.session.Free(x) // no caller has seen it
 			}
 			for _, h := range out {
 				_ = d.tensors.Free(h)
@@ -67,7 +67,7 @@ func (d *Device) CallInto(name string, attrs Attributes, in, out []TensorHandle)
 	return d.update(c, in, out)
 }
 
-// parse makes a call of a name with text behind it and of attributes by name.
+// parse makes a call of a name, the text after it, and attributes by name.
 func (d *Device) parse(name string, attrs Attributes) (spec.Call, error) {
 	if err := d.ready("call"); err != nil {
 		return nil, err

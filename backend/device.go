@@ -65,7 +65,7 @@ func (d *Device) IsAvailable() bool {
 // compared with that of the Go declarations.
 func (d *Device) ABIFingerprint() uint64 { return spirv.Fingerprint() }
 
-// Close waits for work in progress and gives back everything. Closing twice is
+// Close waits for work in progress and releases everything. Closing twice is
 // harmless.
 func (d *Device) Close() error {
 	if err := d.ready("close"); err != nil {

@@ -19,7 +19,7 @@ import (
 // program names none.
 const Env = drivers.Env
 
-// Auto is the name that Open takes for the best backend there is.
+// Auto is the name for the best backend.
 const Auto = drivers.Auto
 
 // registered is a backend that can be opened.
@@ -41,11 +41,11 @@ func init() {
 	}
 }
 
-// Register makes a backend known by name. Of several that would do, Open takes the one of
+// Register makes a backend known by name. If several fit, Open takes the one with
 // the highest priority. vk has 100 and wgpu 50. A backend must report the ABIFingerprint of
 // this program, or Open refuses it. A backend counts as hardware, unless it has a method
-// Info() *gpu.Info that says CPU. Register panics if the name is taken: that is a mistake
-// of the program's text.
+// Info() *gpu.Info that says CPU. Register panics if the name is taken, because that is a
+// mistake in the program.
 func Register(name string, priority int, open func(context.Context) (Backend, error)) {
 	if name == "" || name == Auto || open == nil || slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("backend: cannot register %q: empty, reserved, or registered before", name))

@@ -2,7 +2,7 @@
 // Metal, Direct3D 12 or OpenGL. It runs the same SPIR-V as package vk, rewritten by
 // spv.Lower.
 //
-// The native library is linked into the program and adds some 40 MB to it. If the
+// The native library is linked into the program and adds some 8 MB to it. If the
 // program is built with the tag nowgpu, or without cgo, the package contains no WebGPU,
 // and Open returns an error that says so.
 //

@@ -52,7 +52,7 @@ func (c *benchCmd) Run(a *app) error {
 	if len(opts.BenchCases()) == 0 {
 		return usage("none of these operations takes %s", names(opts.DTypes))
 	}
-	// What cannot be read or written is better known before minutes of work.
+	// Files that cannot be read or written are reported before minutes of work.
 	var before *bench.Report
 	if c.Compare != "" {
 		data, err := os.ReadFile(c.Compare)
@@ -99,11 +99,11 @@ func (c *benchCmd) Run(a *app) error {
 	if rep == nil || len(rep.Rows) == 0 {
 		return err
 	}
-	shown := c.print(a, rep, before) // what there is up to the trouble
+	shown := c.print(a, rep, before) // what was done before the error
 	return cmp.Or(err, shown)
 }
 
-// offeredOps looks up operations by the names people give them.
+// offeredOps looks up operations by name or alias.
 func offeredOps(names []string) ([]*spec.Op, error) {
 	var ops []*spec.Op
 	for _, name := range names {
@@ -169,8 +169,8 @@ func names(ds []tensor.DType) string {
 	return strings.Join(s, ", ")
 }
 
-// writable reports why a file could not be created, without changing it if it
-// is there.
+// writable returns an error if a file cannot be created. It does not change a file that
+// exists.
 func writable(name string) error {
 	_, err := os.Stat(name)
 	existed := err == nil

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/session"
 )
 
-// open opens the device the flags ask for.
+// open opens the device that the flags select.
 func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
 	opts := append(more, lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn))
 	if a.cli.Validation {
@@ -30,7 +30,7 @@ func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
 }
 
 // openSession opens the same device for commands that measure or check what runs on it.
-// mode is the tuning mode, empty for what LATHE_TUNE says.
+// mode is the tuning mode. Empty means the mode of LATHE_TUNE.
 func (a *app) openSession(mode string) (*session.Session, error) {
 	o := session.Options{Surface: "lathe", Drivers: a.drivers(), Tune: mode}
 	if a.trace != nil {
@@ -39,12 +39,12 @@ func (a *app) openSession(mode string) (*session.Session, error) {
 	return session.Open(a.ctx, o)
 }
 
-// drivers says which device the flags ask for.
+// drivers returns the options that the flags select.
 func (a *app) drivers() drivers.Options {
 	return drivers.Options{Backend: a.cli.Backend, Device: a.cli.Device, Validation: a.cli.Validation, NoCache: a.cli.NoCache, Warn: a.warn}
 }
 
-// tuningFile is where choices are remembered, "" where they are not to be.
+// tuningFile is the file in which choices are remembered, or "" if they are not kept.
 func (a *app) tuningFile() string {
 	if a.cli.NoCache {
 		return ""

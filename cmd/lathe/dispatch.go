@@ -78,7 +78,7 @@ func (c *dispatchCmd) Run(a *app) error {
 		}
 		prints = append(prints, o)
 	}
-	named := append([]string{c.Shader}, c.Buf...) // what of Buf is no file is not the trace either
+	named := append([]string{c.Shader}, c.Buf...) // entries of Buf that are no files cannot be the trace
 	for _, o := range files {
 		named = append(named, o.file)
 	}
@@ -101,7 +101,7 @@ func (c *dispatchCmd) Run(a *app) error {
 	return c.print(a, &r, prints)
 }
 
-// misuse gives the errors that are the command line's fault their exit code.
+// misuse sets the exit code of errors that the command line caused.
 func misuse(err error) error {
 	for _, target := range []error{errs.ErrInvalidShader, errs.ErrInvalidArgument, errs.ErrLimit} {
 		if errors.Is(err, target) {
@@ -111,7 +111,7 @@ func misuse(err error) error {
 	return err
 }
 
-// print prints the values asked for. Without any it says how long it took.
+// print prints the values that --print selects. Without --print it prints the time.
 func (c *dispatchCmd) print(a *app, r *launched, prints []output) error {
 	type row struct {
 		Buffer int    `json:"buffer"`
@@ -144,8 +144,8 @@ func (c *dispatchCmd) print(a *app, r *launched, prints []output) error {
 	return nil
 }
 
-// values reads n elements: 64-bit integers exactly, floats as short as they
-// can be told apart.
+// values reads n elements. 64-bit integers are exact. Floats have the fewest digits that
+// identify them.
 func values(data []byte, d tensor.DType, n int) []any {
 	list := []any{}
 	host := &tensor.Host{Desc: tensor.Contiguous(d, n), Data: data}
@@ -167,13 +167,13 @@ func values(data []byte, d tensor.DType, n int) []any {
 	return list
 }
 
-// buffer is what --buf asks for.
+// buffer is a buffer that --buf describes.
 type buffer struct {
 	desc tensor.Desc
 	data []byte // nil for zeros
 }
 
-// output is what --out or --print asks for.
+// output is a buffer that --out or --print selects.
 type output struct {
 	index, count int
 	dtype        tensor.DType
@@ -252,7 +252,7 @@ func scalar(d tensor.DType, text string) ([]byte, error) {
 		if v {
 			n = 1
 		}
-	default: // floats; NaN and Inf are values here, for a shader may be meant to meet them
+	default: // floats; NaN and Inf are values too, because a shader may need them as input
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not an %v", text, d)

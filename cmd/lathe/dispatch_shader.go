@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// choose gives the module of the entry point asked for, or the one there is.
+// choose returns the module of the selected entry point, or of the only one.
 func (c *dispatchCmd) choose(code []byte) ([]byte, error) {
 	if c.Entry == "" {
 		return code, nil
@@ -56,8 +56,8 @@ func (c *dispatchCmd) list(a *app, code []byte) error {
 	return nil
 }
 
-// shaderJSON is what --list --json prints. Of a file with several entry points, none of
-// which is chosen, there are only their names.
+// shaderJSON is the output of --list --json. If a file has several entry points and none is
+// selected, it has only their names.
 type shaderJSON struct {
 	Entries   []string     `json:"entries"`
 	Workgroup []uint32     `json:"workgroup,omitempty"` // invocations along x, y, z

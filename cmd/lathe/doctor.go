@@ -30,7 +30,7 @@ type state string
 
 const (
 	good state = "ok"
-	odd  state = "warn" // Lathe works, though not as well as it could
+	odd  state = "warn" // Lathe works, but not as well as it could
 	bad  state = "fail"
 )
 
@@ -42,7 +42,7 @@ type check struct {
 	Fix    string `json:"fix,omitempty"` // a command, or what to do
 }
 
-// system is all that the checks look at, so that tests can make one up.
+// system is everything that the checks look at, so that tests can replace it.
 type system struct {
 	goos    string
 	root    fs.FS // of the file system, names without the leading slash
@@ -106,7 +106,7 @@ func thisSystem(a *app) *system {
 		choose: a.cli.Device, tune: os.Getenv(tune.Env),
 	}
 	s.choices = len(tune.Stored(a.tuningFile()))
-	s.backend, _ = drivers.Name(a.cli.Backend) // checkBackend reports what is wrong with it
+	s.backend, _ = drivers.Name(a.cli.Backend) // checkBackend reports an unknown name
 	if s.backend == "" {
 		s.backend = cmp.Or(a.cli.Backend, os.Getenv(drivers.Env))
 	}
@@ -120,7 +120,7 @@ func thisSystem(a *app) *system {
 
 // tryKernel inverts a small picture on the device and compares every pixel.
 func tryKernel(a *app) (device string, err error) {
-	a.quiet = true // what Open would warn of has a row of its own
+	a.quiet = true // the report has a row for each warning of Open
 	dev, err := a.open()
 	if err != nil {
 		return "", err

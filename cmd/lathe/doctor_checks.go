@@ -13,14 +13,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 )
 
-// fits reports whether selector means one of the devices.
+// fits reports whether selector selects one of the devices.
 func fits(infos []gpu.Info, selector string) error {
 	_, err := gpu.Choose(infos, selector)
 	return err
 }
 
-// checks makes the report. With a device that works, what is wrong elsewhere
-// is a warning.
+// checks makes the report. If a device works, other problems are only warnings.
 func (s *system) checks() []check {
 	var list []check
 	add := func(c ...check) { list = append(list, c...) }
@@ -58,7 +57,7 @@ func (s *system) checks() []check {
 	return list
 }
 
-// checkTuning says how plans choose among variants.
+// checkTuning says how plans choose among strategies.
 func (s *system) checkTuning() check {
 	mode, err := tune.ParseMode(s.tune)
 	if s.tune == "" {
@@ -114,7 +113,7 @@ func (s *system) wsl() bool {
 	return strings.Contains(v, "microsoft")
 }
 
-// container says what kind of container this is, "" if none.
+// container is the kind of container that this is, or "".
 func (s *system) container() string {
 	switch {
 	case s.exists("/.dockerenv"):
@@ -179,7 +178,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// checkEnvironment looks at the variables that send the loader elsewhere.
+// checkEnvironment looks at the variables that name other drivers for the loader.
 func (s *system) checkEnvironment() []check {
 	var list []check
 	files, names := s.env("VK_DRIVER_FILES"), s.env("VK_ICD_FILENAMES")
@@ -248,14 +247,14 @@ func (s *system) checkDrivers() []check {
 	return list
 }
 
-// manifest says what is wrong with a driver manifest, "" if nothing is.
+// manifest says what is wrong with a driver manifest. It returns "" for a good one.
 func (s *system) manifest(file string) (detail, fix string) {
 	data, err := fs.ReadFile(s.root, strings.TrimPrefix(file, "/"))
 	if errors.Is(err, fs.ErrPermission) {
 		return "it may not be read", fmt.Sprintf("sudo chmod a+r %s", file)
 	}
 	if err != nil {
-		return "", "" // where it is out of our sight (a link out of the root), trust the loader
+		return "", "" // the file is outside of root (a link), so trust the loader
 	}
 	var m struct {
 		ICD struct {
@@ -267,7 +266,7 @@ func (s *system) manifest(file string) (detail, fix string) {
 		return "it is not a driver manifest", "install its package again, or delete it"
 	}
 	if m.ICD.Arch != "" && (m.ICD.Arch == "64") != s.is64 {
-		return "", "" // for programs of the other width; the loader passes it by
+		return "", "" // for programs of the other word size, which the loader ignores
 	}
 	lib := m.ICD.Library
 	var places []string
@@ -286,12 +285,12 @@ func (s *system) manifest(file string) (detail, fix string) {
 		return fmt.Sprintf("its library %s does not exist", lib), "install the driver's package again, or delete " + file
 	}
 	if class := s.read(places[i]); len(class) > 4 && strings.HasPrefix(class, "\x7fELF") && (class[4] == 2) != s.is64 {
-		return "", "" // the other width again
+		return "", "" // the other word size
 	}
 	return "", ""
 }
 
-// libraryFolders is where the dynamic linker looks, near enough.
+// libraryFolders are most of the folders in which the dynamic linker looks.
 func (s *system) libraryFolders() []string {
 	var list []string
 	for _, d := range strings.Split(s.env("LD_LIBRARY_PATH"), ":") {
@@ -363,7 +362,7 @@ func (s *system) checkNodes() []check {
 	return list
 }
 
-// checkContainer looks for what containers leave out.
+// checkContainer looks for parts of a driver that a container does not have.
 func (s *system) checkContainer() []check {
 	if s.container() == "" {
 		return nil
@@ -380,7 +379,7 @@ func (s *system) checkContainer() []check {
 		"start it with: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …"}}
 }
 
-// checkDevices looks at what Vulkan offers in the end.
+// checkDevices looks at the devices that Vulkan offers.
 func (s *system) checkDevices() []check {
 	r := &s.report
 	var list []check

@@ -9,8 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
-// devices are those of the backend asked for, or of both, as lathe devices
-// lists them.
+// devices are those of the selected backend, or of both, in the order of lathe devices.
 func (s *system) devices() []gpu.Info {
 	switch s.backend {
 	case "vk":
@@ -21,7 +20,7 @@ func (s *system) devices() []gpu.Info {
 	return append(append([]gpu.Info{}, s.report.Devices...), s.webgpu.Devices...)
 }
 
-// checkChoice looks whether the device asked for is there.
+// checkChoice checks that the selected device exists.
 func (s *system) checkChoice() []check {
 	if s.choose == "" || len(s.devices()) == 0 || s.chooses(s.choose) == nil {
 		return nil
@@ -47,7 +46,7 @@ func (s *system) checkWebGPU() []check {
 	return []check{{Name: "webgpu", State: good, Detail: strings.Join(names, "; ")}}
 }
 
-// checkBackend says which backend is taken, and why.
+// checkBackend says which backend is chosen, and why.
 func (s *system) checkBackend() []check {
 	if _, err := drivers.Name(s.backend); err != nil {
 		return []check{{"backend", bad, firstLine(err.Error()), "unset LATHE_BACKEND, or set it to vk, wgpu or auto"}}

@@ -110,7 +110,7 @@ func (c *imageCmd) Run(a *app) error {
 	var strip []lathe.Option
 	if c.Memory != nil {
 		memory = int64(*c.Memory) << 20
-		strip, computing = []lathe.Option{lathe.WithStrip(memory / 16)}, memory/4 // source, result and what lies between
+		strip, computing = []lathe.Option{lathe.WithStrip(memory / 16)}, memory/4 // for the source, the result and the pictures between
 		debug.SetMemoryLimit(memory + programMemory)
 	}
 	var proc batch.Processor
@@ -162,8 +162,8 @@ func checkCall(c spec.Call) error {
 	return err
 }
 
-// output splits --out into the output folder and, for a single picture that is
-// to get a name of its own, that name.
+// output splits --out into the output folder and the name of the output. The name is empty,
+// unless --out names a single picture.
 func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, err error) {
 	switch c.Out {
 	case "":
@@ -176,7 +176,7 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	info, statErr := os.Stat(c.Out)
 	exists := statErr == nil
 	folderName := exists && info.IsDir() || os.IsPathSeparator(c.Out[len(c.Out)-1])
-	// Of several pictures only the name of a picture is not meant for a folder.
+	// For several pictures --out is a folder, unless it has the extension of a picture.
 	one := len(c.Inputs) == 1 && len(found) == 1 && (found[0].Err != nil || filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path))
 	if !folderName && !isFormat && ext != "" && (one || batch.IsPicture(c.Out)) {
 		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", c.Out, ext, os.PathSeparator)
@@ -193,7 +193,7 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	single := len(found) == 1 && len(c.Inputs) == 1 && found[0].Err == nil && filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path)
 	if !single {
 		if len(found) == 1 && found[0].Err != nil {
-			// It will fail with its own reason, which is the better message.
+			// The picture will fail for a reason of its own, which is the better message.
 			return filepath.Dir(c.Out), nil
 		}
 		return "", usage("--out %s is the name of one picture, but the input is not: give a folder", c.Out)
@@ -208,9 +208,8 @@ func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, 
 	return filepath.Dir(c.Out), nil
 }
 
-// extension is what a file name ends in from its last dot on, where that looks
-// like an extension: letters and digits, the first a letter. The names v1.2, .cache
-// and "Mr. Smith" have none.
+// extension is the extension of a file name, with its dot. It has letters and digits, and
+// begins with a letter. The names v1.2, .cache and "Mr. Smith" have none.
 func extension(path string) string {
 	name := filepath.Base(path)
 	ext := filepath.Ext(name)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
+	_ "github.com/lathe-gpu/lathe/imageops" // declares operations
 	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
@@ -93,7 +93,7 @@ func (c *opsCmd) Run(a *app) error {
 	return nil
 }
 
-// offered lists the operations that can be asked for by name, by group.
+// offered lists the operations that have a name, by group.
 func offered() (groups []string, byGroup map[string][]*spec.Op) {
 	byGroup = map[string][]*spec.Op{}
 	for _, op := range spec.All() {
@@ -134,7 +134,7 @@ func (c *abiCmd) Run(a *app) error {
 	case a.cli.JSON:
 		return a.writeJSON(struct {
 			Fingerprint string `json:"fingerprint"`
-			Built       string `json:"built"` // what the shaders were built with
+			Built       string `json:"built"` // the fingerprint that was built with the shaders
 			Text        string `json:"text"`
 		}{fmt.Sprintf("%016x", print), fmt.Sprintf("%016x", spirv.Fingerprint()), text})
 	case c.Fingerprint:

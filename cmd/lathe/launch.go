@@ -13,15 +13,14 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// An interrupted dispatch ends within two seconds, whatever its shader does: it
-// gives the device closeTime to come to an end, and leaves it where it is after
-// patience.
+// An interrupted dispatch ends within two seconds, whatever its shader does. The device has
+// closeTime to finish. After patience the command leaves it behind.
 const (
 	closeTime = time.Second
 	patience  = 1500 * time.Millisecond
 )
 
-// job is what dispatch asks of a device.
+// job is a dispatch for a device.
 type job struct {
 	shader string // its file
 	code   []byte
@@ -31,14 +30,14 @@ type job struct {
 	read   map[int]bool // the buffers to read
 }
 
-// launched is what came of it.
+// launched is the result of a job.
 type launched struct {
 	info    gpu.Info
 	data    map[int][]byte // of the buffers read
 	elapsed time.Duration
 }
 
-// interruptible runs the launch. An interrupt ends it even where it holds the driver up.
+// interruptible runs the launch. An interrupt ends it, even if the driver does not return.
 func (l *job) interruptible(a *app) (launched, error) {
 	type result struct {
 		r     launched
@@ -115,7 +114,7 @@ func (l *job) run(a *app) (r launched, err error) {
 	return r, nil
 }
 
-// warn says that a device may stop the shader's loops early, and nobody be told.
+// warn says if the device may end the shader's loops early without an error.
 func (l *job) warn(a *app, info *gpu.Info) {
 	most := info.Limits.MaxIterations
 	if most == 0 {

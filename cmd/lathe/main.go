@@ -1,6 +1,5 @@
-// Command lathe runs compute shaders on whatever device Vulkan or WebGPU offers: it
-// filters folders of photographs, runs any SPIR-V file, and finds out what
-// keeps a machine from doing either.
+// Command lathe runs compute shaders on any device of Vulkan or WebGPU. It filters
+// photographs, runs any SPIR-V file, and finds out why a machine cannot run them.
 package main
 
 import (
@@ -65,8 +64,7 @@ type cli struct {
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
-// app is what every command gets: where to read and write, and the flags that
-// are common to all.
+// app has what every command needs: where to read and write, and the common flags.
 type app struct {
 	ctx    context.Context
 	out    *bytes.Buffer // standard output, written when the command is done
@@ -76,11 +74,11 @@ type app struct {
 	trace  *traceFile
 }
 
-// say writes a line for the user; data goes to out.
+// say writes a line for the user to standard error. Data goes to out.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }
 
-// coded is an error with the exit code it should lead to. A nil error inside
-// means that everything has been said.
+// coded is an error with its exit code. If the error inside is nil, there is no more to
+// print.
 type coded struct {
 	code int
 	err  error
@@ -130,7 +128,7 @@ func run(args []string) int {
 	go func() {
 		<-signals
 		stop()
-		<-signals // the next one ends the program at once, also where a shell has it ignored
+		<-signals // the next one ends the program at once, even if the shell ignores the signal
 		os.Exit(exitInterrupted)
 	}()
 	a := &app{ctx: ctx, out: new(bytes.Buffer), stderr: os.Stderr, cli: &cli{}}
@@ -138,7 +136,7 @@ func run(args []string) int {
 	code := exitCode(err)
 	if _, werr := os.Stdout.Write(a.out.Bytes()); werr != nil && a.out.Len() > 0 && code == exitOK {
 		code = exitFailed
-		if !errors.Is(werr, syscall.EPIPE) { // whoever closed the pipe knows
+		if !errors.Is(werr, syscall.EPIPE) { // the reader has closed the pipe itself
 			a.say("lathe: cannot write to standard output: %v", reason(werr))
 		}
 	}
@@ -157,8 +155,7 @@ func reason(err error) error {
 	return err
 }
 
-// plain words an error for the command line, without the names of packages
-// that mean nothing there.
+// plain is the text of an error for the command line. It leaves out the names of packages.
 func plain(err error) string {
 	text := err.Error()
 	for _, p := range []string{"spec: parse: ", "batch: plan: ", "batch: run: ", "lathe: "} {
@@ -171,11 +168,11 @@ func plain(err error) string {
 	return text
 }
 
-// quit ends parsing when kong has printed what it was asked for.
+// quit ends parsing after kong has printed the help.
 type quit int
 
-// command parses and runs. Whatever panics below is a mistake of Lathe's, and
-// is reported as one, without a stack trace.
+// command parses the command line and runs the command. A panic is a mistake of Lathe. It is
+// reported as an internal error, without a stack trace.
 func (a *app) command(args []string) (err error) {
 	defer func() {
 		switch p := recover().(type) {

@@ -9,7 +9,7 @@ import (
 )
 
 // progressBar shows a bar of n steps if standard error is a terminal, and
-// nothing elsewhere. stop takes the bar away.
+// nothing elsewhere. stop removes the bar.
 func progressBar(n int) (step, stop func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return func() {}, func() {}

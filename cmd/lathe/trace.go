@@ -10,27 +10,27 @@ import (
 	"github.com/lathe-gpu/lathe/internal/gpu/chrome"
 )
 
-// traceFile is the file of --trace. A nil one is not asked for.
+// traceFile is the file of --trace. It is nil without the flag.
 type traceFile struct {
 	name    string
 	file    *os.File
 	info    os.FileInfo
-	created bool          // was not there before
-	used    bool          // has been emptied and handed to a device
+	created bool          // the file did not exist before
+	used    bool          // the file was emptied and given to a device
 	trace   *chrome.Trace // where no lathe.Device writes it
 	err     error         // the first one of writing
 }
 
-// Write writes to the file and remembers a failure for finish: whoever traces
-// may not say.
+// Write writes to the file. It remembers an error for finish, because the trace may not
+// report it.
 func (f *traceFile) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	f.err = cmp.Or(f.err, err)
 	return n, err
 }
 
-// openTrace opens the file, before anything else is done, so that work is not
-// done in vain. It stays as it was until a device is opened.
+// openTrace opens the file before any other work, so that no work is lost if it cannot be
+// written. The file does not change until a device is opened.
 func openTrace(name string) (*traceFile, error) {
 	f := &traceFile{name: name, created: true}
 	var err error
@@ -63,7 +63,7 @@ func (f *traceFile) is(path string) bool {
 	return err == nil && os.SameFile(info, f.info)
 }
 
-// use empties the file, which is to be written.
+// use empties the file before it is written.
 func (f *traceFile) use() {
 	f.used = true
 	if f.info.Mode().IsRegular() {
@@ -79,9 +79,8 @@ func (f *traceFile) start() *chrome.Trace {
 	return f.trace
 }
 
-// finish ends the file, whatever became of the command, and returns the
-// command's error or else that of writing. Of a command line that was wrong
-// there is no trace.
+// finish ends the file, also after an error of the command. It returns the error of the
+// command, or else that of writing. If the command line is wrong, there is no trace.
 func (f *traceFile) finish(err error) error {
 	if !f.used && exitCode(err) == exitUsage {
 		f.file.Close()

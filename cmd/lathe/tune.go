@@ -59,7 +59,7 @@ func (c *tuneCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Out != "" { // better known before minutes of work
+	if c.Out != "" { // report it before minutes of work
 		if err := writable(c.Out); err != nil {
 			return usage("cannot write %s: %v", c.Out, reason(err))
 		}

@@ -65,11 +65,11 @@ func (c *verifyCmd) Run(a *app) error {
 	stop()
 	if err != nil {
 		if rep != nil {
-			io.WriteString(a.out, rep.String()) // what there is up to the trouble
+			io.WriteString(a.out, rep.String()) // what was done before the error
 		}
 		return err
 	}
-	rep.Stale = nil // a driver that has mended its trouble is no failure here
+	rep.Stale = nil // a driver whose bug is gone is no failure here
 	if a.cli.JSON {
 		data, err := rep.JSON()
 		if err != nil {
@@ -85,7 +85,8 @@ func (c *verifyCmd) Run(a *app) error {
 	return nil
 }
 
-// partOf reads which part of how many, from 0 on; "" is all.
+// partOf reads I/N. It returns the part, counted from 0, and the number of parts. "" means
+// all cases.
 func partOf(text string) (part, parts int, err error) {
 	if text == "" {
 		return 0, 1, nil

@@ -4,8 +4,8 @@
 //
 // Pictures are read as JPEG, PNG, TIFF, BMP, GIF and WebP (their first frame),
 // turned upright as their EXIF orientation says, rounded to 8 bits a channel,
-// and written as JPEG, PNG or TIFF. Nothing else is carried over: no EXIF or
-// XMP data, no colour profile; values are processed as they are stored.
+// and written as JPEG, PNG or TIFF. EXIF and XMP data and colour profiles are not kept. Values
+// are processed as they are stored.
 //
 // A bad picture does not stop the others. An output is written completely or not at all.
 // Nothing is written outside the output folder.
@@ -29,8 +29,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Processor computes; a *lathe.Device is one. dst has the size of src and may
-// be src.
+// Processor computes pictures. A *lathe.Device is one. dst has the size of src, and may be
+// src.
 type Processor interface {
 	ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error
 }
@@ -63,10 +63,10 @@ type Options struct {
 	// Computing is how many bytes of Memory the Processor takes for all pictures
 	// together. 0 means that it has memory of its own.
 	Computing int64
-	// OnDone, if set, is called after each picture, never twice at a time.
+	// OnDone, if set, is called after each picture. Calls do not overlap.
 	OnDone func(File)
 	// Stage, if set, is called when the stage "decode", "compute" or "encode" of a
-	// picture begins, and end when it is over. Many may be at once.
+	// picture begins, and end when it is over. Stages of several pictures may overlap.
 	Stage func(stage, input string) (end func(error))
 }
 
@@ -87,7 +87,7 @@ const (
 	OK          Status = "ok"
 	Failed      Status = "failed"
 	Skipped     Status = "skipped"     // the output existed
-	Interrupted Status = "interrupted" // the context was done first; nothing was written
+	Interrupted Status = "interrupted" // the context ended first, and nothing was written
 )
 
 // File is the outcome of one picture.
@@ -98,7 +98,7 @@ type File struct {
 	Width, Height int   // size of the output in pixels; 0 if its input was not read
 	InBytes       int64 // size of the input file in bytes
 	OutBytes      int64 // size of the output file in bytes
-	// Wall-clock times of the three stages, waiting excluded.
+	// Wall-clock times of the three stages, without waiting.
 	Decode, Compute, Encode time.Duration
 }
 

@@ -6,18 +6,16 @@ import (
 	"github.com/lathe-gpu/lathe/internal/pixels"
 )
 
-// toNRGBA writes src, turned upright, into dst. dst has the size src has after
-// turning.
+// toNRGBA turns src upright and writes it into dst. dst has the size of the turned picture.
 func toNRGBA(dst *image.NRGBA, src image.Image, turn orientation, workers int) {
 	layRows(dst, src.Bounds().Dx(), src.Bounds().Dy(), pixels.Rows(src), turn, workers)
 }
 
-// layRows writes the rows of a stored w×h picture, turned upright, into dst.
-// rows writes row y as 4·w bytes and is called by up to workers goroutines,
-// each with a band of rows.
+// layRows turns a stored w×h picture upright and writes it into dst. rows writes row y as
+// 4·w bytes. Up to workers goroutines call it, each with a band of rows.
 //
 // A turned picture is converted a few rows at a time into a small strip, which
-// is then laid down in place, so that turning costs no second full picture.
+// is then written to its place. So turning needs no memory for a second picture.
 func layRows(dst *image.NRGBA, w, h int, rows func(dst []byte, y int), turn orientation, workers int) {
 	const band = 32 // rows: a strip of a 4000-pixel row stays in a second-level cache
 	bands := (h + band - 1) / band

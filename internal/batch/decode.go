@@ -22,12 +22,12 @@ type header struct {
 	format        string // as image.DecodeConfig names it
 	width, height int    // as stored
 	turn          orientation
-	cost          int64 // about how many bytes decoding and converting hold at once
-	// read decodes the picture into dst, which has the size it has upright.
+	cost          int64 // the approximate number of bytes that decoding and converting hold at once
+	// read decodes the picture into dst. dst has the size of the upright picture.
 	read func(dst *image.NRGBA, workers int) error
 }
 
-// size is the picture's size once upright.
+// size is the size of the upright picture.
 func (h *header) size() (w, ht int) {
 	if h.turn.swaps() {
 		return h.height, h.width
@@ -35,8 +35,8 @@ func (h *header) size() (w, ht int) {
 	return h.width, h.height
 }
 
-// source is an open picture. Reading stops with the context's error once the
-// context is done, which is what makes decoding stop early.
+// source is an open picture. When the context ends, reads return its error, and so decoding
+// ends early.
 type source struct {
 	ctx  context.Context
 	file *os.File
@@ -90,9 +90,9 @@ func (s *source) Seek(offset int64, whence int) (int64, error) { return s.file.S
 
 func (s *source) Close() error { return s.file.Close() }
 
-// readHeader reads the size, format and orientation, and nothing that a small
-// file could blow up. Pictures of more than maxPixels are refused here, before
-// a byte of them is decoded.
+// readHeader reads the size, format and orientation. It reads nothing whose size a small file
+// could exaggerate. It refuses pictures of more than maxPixels before any of their bytes is
+// decoded.
 func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 	defer contain(&err)
 	if s.size == 0 {
@@ -129,9 +129,8 @@ func (s *source) readHeader(maxPixels int64) (h *header, err error) {
 
 func megapixels(n float64) string { return fmt.Sprintf("%.4g MP", n/1e6) }
 
-// decode decodes the picture into dst, which has the size h says, upright.
-// Samples of more than 8 bits are rounded to 8; of an animation it takes the
-// first frame.
+// decode decodes the picture into dst, which has the upright size of h. It rounds samples of
+// more than 8 bits to 8, and takes the first frame of an animation.
 func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
 	defer contain(&err)
 	if err := h.read(dst, workers); err != nil {
@@ -144,9 +143,9 @@ func (s *source) decode(dst *image.NRGBA, h *header, workers int) (err error) {
 }
 
 // Read reads one picture as Run does: upright, 8 bits a channel, the first frame
-// of an animation. One of more than maxPixels is refused unread; 0 =
-// DefaultMaxPixels. Errors: ErrUnsupported naming what Lathe does not read, those
-// of opening the file, ctx.Err(), and others that say what is wrong with it.
+// of an animation. A picture of more than maxPixels is refused before its pixels are read; 0
+// means DefaultMaxPixels. Errors: ErrUnsupported, which names what Lathe does not read;
+// those of opening the file; ctx.Err(); and others that say what is wrong with the file.
 func Read(ctx context.Context, name string, maxPixels int64) (*image.NRGBA, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("batch: read: %w", err)
@@ -171,7 +170,7 @@ func Read(ctx context.Context, name string, maxPixels int64) (*image.NRGBA, erro
 	return m, nil
 }
 
-// damaged makes a text for users of a decoder's error.
+// damaged turns a decoder's error into one that users can read.
 func damaged(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -192,7 +191,7 @@ func contain(err *error) {
 	}
 }
 
-// bare drops the file name and the system call from an error of package os:
+// bare removes the file name and the system call from an error of package os, because
 // reports name the file themselves.
 func bare(err error) error {
 	var p *os.PathError

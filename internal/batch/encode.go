@@ -105,9 +105,9 @@ func flatten(m *image.NRGBA) {
 	}
 }
 
-// write encodes the picture into the file name below root. The file appears
-// whole or not at all: it is written under a hidden temporary name beside its
-// place and renamed. replace says whether an existing file may be replaced.
+// write encodes the picture into the file name below root. The file is written completely or
+// not at all: it is written under a hidden temporary name in the same folder, and then
+// renamed. replace says whether an existing file may be replaced.
 func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Format, quality int, replace bool) (size int64, err error) {
 	dir := filepath.Dir(name)
 	if err := root.MkdirAll(dir, 0o777); err != nil {
@@ -150,10 +150,10 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 	return out.n, nil
 }
 
-// errExists is the outcome of a job whose output is there already.
+// errExists is the error of a job whose output exists already.
 var errExists = errors.New("the output exists: use --force to replace it or --skip-existing to leave it")
 
-// vacant reports why name below root must not be written.
+// vacant returns an error if name below root must not be written.
 func vacant(root *os.Root, name string, replace bool) error {
 	info, err := root.Lstat(name)
 	switch {
@@ -176,7 +176,7 @@ func writing(err error) error {
 	return fmt.Errorf("cannot write the output: %w", bare(err))
 }
 
-// counter counts what is written and stops once the context is done.
+// counter counts the bytes written. When the context ends, it returns its error.
 type counter struct {
 	ctx context.Context
 	w   io.Writer

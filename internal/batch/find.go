@@ -15,32 +15,33 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Found is an input that was named, or found in a folder that was.
+// Found is an input that was named, or that was found in a named folder.
 type Found struct {
 	Path string // of the file
-	// Rel is the path its output will have below the output folder, but for
-	// the extension: the file's name, or its path below the folder it was found in.
+	// Rel is the path of its output below the output folder, without regard to the
+	// extension. It is the name of the file, or its path below the folder in which it was
+	// found.
 	Rel string
 	Err error // why it cannot be used
 }
 
 // FindOptions are the settings of Find.
 type FindOptions struct {
-	Recursive bool   // look into folders of folders too
-	Skip      string // a folder not to look into: the output folder
+	Recursive bool   // look into folders inside folders too
+	Skip      string // a folder that is left out: the output folder
 }
 
-// ErrNoMatch is the error of a pattern or folder in which there is nothing to do.
+// ErrNoMatch is the error for a pattern or folder without pictures.
 var ErrNoMatch = errors.New("no picture matches")
 
 // Find lists the pictures that the inputs name, in their order and each once.
 // An input is a file, a folder or, where no such file exists, a pattern with
-// * ? [ ] { } and ** for any depth of folders. Of a folder it takes the files
-// with the extension of a picture, in order of name; it leaves out names that
-// begin with a dot, and does not follow symbolic links to folders.
+// * ? [ ] { } and ** for any depth of folders. In a folder it takes the files that
+// have the extension of a picture, in order of name. It leaves out names that begin with a
+// dot, and does not follow symbolic links to folders.
 //
-// An input that cannot be used is in the list with its Err. The error is
-// ctx.Err() or nil.
+// An input that cannot be used is in the list with its Err. The returned error is ctx.Err()
+// or nil.
 func Find(ctx context.Context, inputs []string, o FindOptions) ([]Found, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("batch: find: %w", err)
@@ -175,17 +176,17 @@ func IsPicture(name string) bool {
 	return slices.Contains([]string{".bmp", ".gif", ".webp"}, strings.ToLower(ext))
 }
 
-// Job is one picture to do.
+// Job is one picture to process.
 type Job struct {
 	Input  string
-	Output string // below the output folder; never leads out of it
+	Output string // path below the output folder, which it never leaves
 	Format Format
-	Err    error // if set the job fails with it at once
+	Err    error // if it is set, the job fails with it at once
 }
 
-// Naming says what outputs are called.
+// Naming says how outputs are named.
 type Naming struct {
-	Format Format // "" = as the input's extension says, PNG if it is not one Lathe writes
-	Suffix string // put before the extension
-	Name   string // the whole file name, for a single input; "" = made from the input's
+	Format Format // "" means the format of the input's extension, or PNG if Lathe does not write it
+	Suffix string // text before the extension
+	Name   string // the whole file name, for a single input; "" means that it is made from the input's name
 }

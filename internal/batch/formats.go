@@ -60,8 +60,8 @@ func (s *source) tiff() (*header, error) {
 	return h, nil
 }
 
-// lay returns a function that lays a band of stored rows, the first of which is
-// row y, where it belongs in dst. It may be called for several bands at once.
+// lay returns a function that writes a band of stored rows to its place in dst. y is the
+// first row of the band. The function may be called for several bands at once.
 func (h *header) lay(dst *image.NRGBA) func(y int, band []byte) error {
 	return func(y int, band []byte) error {
 		rows := len(band) / (4 * h.width)
@@ -128,8 +128,8 @@ func (s *source) readStandard(dst *image.NRGBA, h *header, workers int) error {
 	return nil
 }
 
-// unsupported tells what a decoder of the standard library does not know from
-// what is damaged.
+// unsupported turns the error of a decoder of the standard library that does not support a
+// feature into ErrUnsupported. All other errors mean that the file is damaged.
 func unsupported(err error) error {
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError

@@ -16,16 +16,16 @@ var errTooLarge = errors.New("picture too large")
 // budget divides the memory for pixels among the pictures.
 type budget struct {
 	limit int64
-	room  int64 // of it, for pictures
-	hard  bool  // what does not fit by itself is refused, not done alone
+	room  int64 // the bytes of it for pictures
+	hard  bool  // a picture that needs more than room is refused; otherwise it is processed alone
 	pool  pool
 
 	mu      sync.Mutex
-	held    int64 // by pictures under way
-	garbage int64 // of those done, at most, since it was collected
+	held    int64 // the bytes of pictures in work
+	garbage int64 // at most the bytes of finished pictures that are not collected yet
 }
 
-// check refuses a picture that needs more than there is, before it takes any memory.
+// check refuses a picture that needs more than the limit, before memory is allocated.
 func (b *budget) check(h *header, need int64) error {
 	if !b.hard || need <= b.limit {
 		return nil
@@ -59,7 +59,7 @@ func (b *budget) release(need, kept int64) {
 	b.garbage += max(need-kept, 0)
 }
 
-// encodeBytes is about how many bytes writing a picture takes.
+// encodeBytes is the approximate number of bytes that writing a picture takes.
 func encodeBytes(f Format, w, h int64) int64 {
 	n := 40*w + 2<<20 // a few rows, and the compressor
 	if f == TIFF {
@@ -68,8 +68,8 @@ func encodeBytes(f Format, w, h int64) int64 {
 	return n
 }
 
-// decodeBytes is about how many bytes the decoders of package image hold for a
-// picture, the result included and what it is converted to excluded.
+// decodeBytes is the approximate number of bytes that the decoders of package image hold for
+// a picture. It includes their result, but not the picture that the result is converted to.
 func (s *source) decodeBytes(format string, m color.Model, w, h int64, j jpegInfo) int64 {
 	const room = 1 << 20 // tables and rows
 	switch format {
@@ -127,7 +127,7 @@ func (s *source) scanPNG() (interlaced, transparent bool) {
 	}
 }
 
-// jpegInfo is what the segments of a JPEG file tell.
+// jpegInfo has the facts from the segments of a JPEG file.
 type jpegInfo struct {
 	exif        []byte // the EXIF block, nil if there is none
 	progressive bool
@@ -159,8 +159,9 @@ func (j *jpegInfo) frame(r io.Reader, marker byte, size int64) {
 	}
 }
 
-// bytesPerPixel is what the decoder holds: the planes, what they are joined to,
-// and of a progressive picture all coefficients until the last scan.
+// bytesPerPixel is the number of bytes that the decoder holds for a pixel: the planes, the
+// picture that it makes of them, and for a progressive picture all coefficients until the
+// last scan.
 func (j *jpegInfo) bytesPerPixel(m color.Model) float64 {
 	n := max(j.samples, 1)
 	if j.progressive {
@@ -172,7 +173,7 @@ func (j *jpegInfo) bytesPerPixel(m color.Model) float64 {
 	return n
 }
 
-// unread names what the decoder does not read, "" if there is nothing.
+// unread names a feature of the file that the decoder does not read, or "".
 func (j *jpegInfo) unread() string {
 	switch {
 	case j.coding == 0xc3 || j.coding == 0xc7 || j.coding == 0xcb || j.coding == 0xcf:

@@ -9,18 +9,18 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// orientation is the EXIF tag of that name: how the stored rows and columns
-// lie in the picture as it was meant to be seen.
+// orientation is the EXIF tag of that name. It says how the stored rows and columns lie in
+// the upright picture.
 type orientation int
 
-// upright is the orientation of a picture stored as it is seen.
+// upright is the orientation of a picture that is stored upright.
 const upright orientation = 1
 
 // swaps reports whether turning upright exchanges width and height.
 func (o orientation) swaps() bool { return o >= 5 && o <= 8 }
 
-// place lays the stored rows y0 to y1−1 of a w×h picture, given in strip,
-// where they belong in dst.
+// place writes the stored rows y0 to y1−1 of a w×h picture to their place in dst. strip has
+// these rows.
 func (o orientation) place(dst *image.NRGBA, strip []byte, w, h, y0, y1 int) {
 	// Where stored pixel (0, 0) goes, and the steps in bytes for one stored
 	// column and one stored row.

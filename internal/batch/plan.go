@@ -9,14 +9,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Plan decides what every output is called: as the input, with the extension of
-// the format written. Where that is the name of another input's output too, those
-// that change their extension keep the old one in the name: photo.gif beside
-// photo.png becomes photo.gif.png. Which names those are does not depend on the
-// order of the inputs, nor on whether the file system knows upper case from lower.
-// Of inputs whose outputs are one all the same, such as a/p.jpg and b/p.jpg, the
-// first is done and the others fail.
-// Errors: ErrInvalidArgument (a suffix or name that is no part of a file name).
+// Plan decides the name of every output. It is the name of the input, with the extension of
+// the output's format. If another output has that name too, an output whose extension changes
+// keeps the old one in its name: photo.gif beside photo.png becomes photo.gif.png. The names
+// do not depend on the order of the inputs, or on whether the file system distinguishes upper
+// and lower case. If two inputs still have the same output, such as a/p.jpg and b/p.jpg, the
+// first one is done and the others fail.
+// Errors: ErrInvalidArgument (a suffix or name that cannot be in a file name).
 func Plan(found []Found, n Naming) ([]Job, error) {
 	if strings.ContainsAny(n.Suffix, `/\`) || strings.ContainsRune(n.Suffix, 0) {
 		return nil, fmt.Errorf("batch: plan: %w: suffix %q (want characters of a file name)", errs.ErrInvalidArgument, n.Suffix)
@@ -61,8 +60,8 @@ func Plan(found []Found, n Naming) ([]Job, error) {
 	return jobs, nil
 }
 
-// lengthen gives outputs of one name their long names, those that have some, until
-// no more can be told apart in this way.
+// lengthen gives outputs that have the same name their long names, if they have one. It
+// repeats this until nothing changes.
 func lengthen(found []Found, jobs []Job, long []string) {
 	for again := true; again; {
 		again = false
@@ -83,8 +82,8 @@ func lengthen(found []Found, jobs []Job, long []string) {
 	}
 }
 
-// refuseTwins fails all but one of the jobs whose outputs are one file: the first
-// that keeps its input's extension, or else the first.
+// refuseTwins lets jobs fail whose outputs are the same file, except one of them. That one is
+// the first that keeps its input's extension, or else the first.
 func refuseTwins(jobs []Job, other []bool) {
 	owner := map[string]int{}
 	for _, late := range []bool{false, true} {
@@ -95,7 +94,7 @@ func refuseTwins(jobs []Job, other []bool) {
 			}
 			key := j.Output
 			if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-				key = strings.ToLower(key) // their file systems take a.jpg and A.JPG for one
+				key = strings.ToLower(key) // on these systems a.jpg and A.JPG are the same file
 			}
 			if first, taken := owner[key]; taken {
 				j.Err = fmt.Errorf("its output %s is that of %s too: write them to different folders", j.Output, jobs[first].Input)

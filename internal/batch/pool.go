@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// pool keeps pixel buffers for the next picture: fresh pages cost more than
-// the pixels put in them.
+// pool keeps pixel buffers for the next picture, because fresh pages cost more than writing
+// the pixels.
 type pool struct {
 	mu   sync.Mutex
-	free [][]byte // by rising capacity
+	free [][]byte // in order of capacity, the smallest first
 }
 
-// get returns a picture of the size whose pixels are whatever they were.
+// get returns a picture of the given size. Its pixels have any values.
 func (p *pool) get(w, h int) *image.NRGBA {
 	n := 4 * w * h
 	p.mu.Lock()
@@ -24,15 +24,15 @@ func (p *pool) get(w, h int) *image.NRGBA {
 		pix = p.free[i][:n]
 		p.free = slices.Delete(p.free, i, i+1)
 	} else {
-		// No match: what is kept does not suit today's pictures, so let it go
-		// rather than hold both.
+		// No buffer fits, so the pool has buffers of other sizes. They are dropped, because
+		// keeping both would take too much memory.
 		p.free = nil
 		pix = make([]byte, n)
 	}
 	return &image.NRGBA{Pix: pix, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
 }
 
-// put gives a picture's pixels back.
+// put returns a picture's pixels to the pool.
 func (p *pool) put(m *image.NRGBA) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,8 +40,8 @@ func (p *pool) put(m *image.NRGBA) {
 	p.free = slices.Insert(p.free, i, m.Pix[:0])
 }
 
-// keep lets go of buffers, the largest first, until those left take no more
-// than limit bytes. It returns how many bytes it let go.
+// keep drops buffers, the largest first, until the rest takes no more than limit bytes. It
+// returns how many bytes it dropped.
 func (p *pool) keep(limit int64) (gone int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// fmaKernel is a kernel that does nothing but multiply and add, ready to run.
+// fmaKernel is a kernel that only multiplies and adds, ready to run.
 type fmaKernel struct {
 	name   string
 	what   string // Rate.DType
@@ -27,7 +27,7 @@ type fmaKernel struct {
 	free  func() error
 }
 
-// matrices is Rate.DType of products of cooperative matrices.
+// matrices is the Rate.DType of products of cooperative matrices.
 const matrices = "f16 matrices"
 
 // fmaKernels returns the kernels that a device can run.
@@ -114,8 +114,8 @@ func (b *bench) measureArithmetic(c *Ceilings) error {
 	return nil
 }
 
-// ceiling is the arithmetic that a call on elements of d is held against: that of
-// its dtype, or of cooperative matrices if one of its kernels multiplies such.
+// ceiling is the ceiling of arithmetic for a call on elements of d. It is that of the dtype,
+// or that of cooperative matrices if one of the kernels multiplies them.
 func (b *bench) ceiling(p *call, d tensor.DType) (*fmaKernel, error) {
 	fma := b.report.Ceilings.fma
 	if k := fma[matrices]; k != nil {

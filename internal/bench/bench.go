@@ -1,7 +1,7 @@
 // Package bench measures how near operations come to what a device can do. It
 // first measures the device's own ceilings: copies, multiply-adds, transfers and
-// launches; then every operation of the table at several sizes, each in turns with
-// the ceilings that bound it, so that a busy machine slows all alike. The result
+// launches. Then it measures every operation at several sizes, in turns with its ceilings, so
+// that other work on the machine slows all of them alike. The result
 // is a time and a fraction of the roofline (Williams, Waterman and Patterson 2009).
 package bench
 
@@ -26,7 +26,7 @@ type Options struct {
 	DTypes []tensor.DType // the element types to measure; nil means the most usual one of each operation
 	// Keep, if set, says which calls to measure.
 	Keep  func(spec.BenchCase) bool
-	Quick bool // fewer repeats: a first look
+	Quick bool // fewer measurements: a first look
 	// Plan says how calls are planned, for instance by exec.WithTuning.
 	Plan []exec.Option
 	// Beside, if set, is another device, such as the same hardware by another backend.
@@ -66,7 +66,7 @@ type bench struct {
 // Run measures the ceilings of a device and the operations. A call that the
 // device does not support is a Row that says so.
 // Errors: those of the device; ErrInvalidArgument (nothing to measure); ctx.Err().
-// What was measured before an error is in the report.
+// The report has everything that was measured before an error.
 func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 	run, err := exec.New(dev, o.Plan...)
 	if err != nil {
@@ -167,8 +167,8 @@ func (b *bench) measureAll() error {
 	return nil
 }
 
-// randomData is a tensor's bytes, values uniform between the bounds, but for the
-// alphas of an opaque picture.
+// randomData makes the bytes of a tensor. Values are uniform between the bounds, except for
+// the alphas of an opaque picture.
 func randomData(d tensor.Desc, low, high float64, opaque bool, rng *rand.Rand) []byte {
 	h := tensor.NewHost(d)
 	values := make([]float64, d.Elems())

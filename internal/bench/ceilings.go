@@ -12,21 +12,21 @@ import (
 	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
-// Ceilings are what a device does at most, all of it measured: nothing comes
-// from a data sheet.
+// Ceilings are the limits of a device. All of them are measured, and none comes from a data
+// sheet.
 type Ceilings struct {
 	// Copy and HostCopy are copies by the fastest kernel the device can run and,
 	// for comparison, by Go's copy with a goroutine a processor. GB/s counts
 	// bytes read and bytes written.
 	Copy     []Rate `json:"copy"`
 	HostCopy []Rate `json:"host_copy"`
-	// MultiplyAdd is by dtype, of kernels that do nothing else, and where there are
-	// such, of products of cooperative matrices.
+	// MultiplyAdd has the rates of kernels that only multiply and add, by dtype. If the
+	// device has cooperative matrices, it has the rate of their products too.
 	MultiplyAdd []Rate `json:"multiply_add"`
 	// Upload and Readback move bytes from and to memory of the program.
 	Upload   []Rate `json:"upload"`
 	Readback []Rate `json:"readback"`
-	// Launch is what dispatches cost that hardly compute anything.
+	// Launch is the cost of dispatches that compute almost nothing.
 	Launch Launch `json:"launch"`
 
 	copy copyKernel
@@ -45,11 +45,11 @@ type Rate struct {
 
 // Launch is the cost of dispatches. Each is a time for one dispatch.
 type Launch struct {
-	// Listed is a dispatch of a list of 1000, all run; Submitted is the part of
-	// it until Submit returns, which is what the calling goroutine spends.
+	// Listed is the time of a dispatch in a list of 1000, until it has run. Submitted is
+	// the part until Submit returns, which the calling goroutine spends.
 	Listed    Timing `json:"listed"`
 	Submitted Timing `json:"submitted"`
-	// Alone is a Submit of one dispatch and a Sync.
+	// Alone is the time of a Submit of one dispatch and a Sync.
 	Alone Timing `json:"alone"`
 }
 
@@ -69,7 +69,7 @@ func copyKernels(info *gpu.Info) []copyKernel {
 	return ks
 }
 
-// plan is the launches that copy n bytes, a multiple of 16.
+// plan makes the launches that copy n bytes. n is a multiple of 16.
 func (k copyKernel) plan(info *gpu.Info, dst, src gpu.Handle, n int64) ([]gpu.Dispatch, error) {
 	m, err := extra.Module(k.name)
 	if err != nil {
@@ -97,8 +97,8 @@ func (k copyKernel) plan(info *gpu.Info, dst, src gpu.Handle, n int64) ([]gpu.Di
 	return list, nil
 }
 
-// copier prepares copies of n bytes each: a function that makes some of them,
-// and one that frees their buffers.
+// copier prepares copies of n bytes each. It returns a function that makes a number of them,
+// and a function that frees their buffers.
 func (b *bench) copier(k copyKernel, n int64) (run func(times int) func() error, free func() error, err error) {
 	n = max(n/16, 1) * 16
 	hs, free, err := b.alloc(n, n)
@@ -145,7 +145,7 @@ func (b *bench) alloc(sizes ...int64) (hs []gpu.Handle, free func() error, err e
 	return hs, free, nil
 }
 
-// measureCeilings finds them.
+// measureCeilings measures the Ceilings.
 func (b *bench) measureCeilings() error {
 	b.report.Ceilings = Ceilings{fma: map[string]*fmaKernel{}}
 	for _, part := range []func(*Ceilings) error{b.measureCopies, b.measureArithmetic, b.measureTransfers, b.measureLaunch} {
@@ -178,7 +178,7 @@ func (b *bench) measureCopies(c *Ceilings) error {
 		}
 		at := 0
 		for i := range ks {
-			if s[i].At(0) < s[at].At(0) { // whatever else the machine did
+			if s[i].At(0) < s[at].At(0) { // the least time, because other work on the machine only adds to it
 				at = i
 			}
 		}
@@ -265,7 +265,7 @@ func (b *bench) measureLaunch(c *Ceilings) error {
 	return free()
 }
 
-// hostCopy copies n bytes some times, on all processors.
+// hostCopy copies n bytes a number of times, on all processors.
 func hostCopy(n, times int) func() error {
 	src, dst := make([]byte, n), make([]byte, n)
 	for i := range src {

@@ -17,17 +17,16 @@ type Change struct {
 	// were measured beside each, so it does not change with the machine's load
 	// as times do.
 	Roofline float64
-	// Regressed says that it has become slower by more than the threshold in
+	// Regressed says that the call has become slower: by more than the threshold in
 	// both, and by more than the spread of the measurements.
 	Regressed bool
 }
 
-// Threshold is by how much a call may become slower before it has regressed, as
-// a factor.
+// Threshold is a factor. A call that has become slower by more than that has regressed.
 const Threshold = 1.25
 
-// Compare pairs the rows of two reports; those that only one has, or that were
-// unsupported in one, are left out.
+// Compare pairs the rows of two reports. It leaves out rows that only one report has, and
+// rows that were unsupported in one.
 func Compare(before, after *Report) []Change {
 	byKey := map[string]*Row{}
 	for i := range before.Rows {

@@ -14,8 +14,8 @@ var page string
 
 var pageTemplate = template.Must(template.New("report").Parse(page))
 
-// WriteHTML writes the report as a page of its own that needs no network: the
-// roofline plot, labelled by operation, and the tables.
+// WriteHTML writes the report as a page that needs no network. The page has the roofline
+// plot, labelled by operation, and the tables.
 // Errors: those of w.
 func (r *Report) WriteHTML(w io.Writer) error {
 	type row struct {
@@ -65,7 +65,7 @@ type roof struct {
 // point is a call.
 type point struct {
 	X, Y   float64
-	Title  string // shown when pointed at
+	Title  string // shown under the mouse pointer
 	Memory bool   // bound by memory
 	// Label is at LX, LY, of the largest call of each operation.
 	Label          string
@@ -74,7 +74,7 @@ type point struct {
 	Begins, Leader bool    // the text begins at LX, or else ends there; a line leads there
 }
 
-// newPlot lays out what has arithmetic to show.
+// newPlot lays out the calls that have arithmetic.
 func newPlot(r *Report) *plot {
 	p := &plot{Width: 1100, Height: 640, Left: 70, Right: 1080, Top: 20, Bottom: 590}
 	var rows []*Row
@@ -184,14 +184,14 @@ func (p *plot) addPoints(rows []*Row) {
 // letter is the height of a line of text in pixels.
 const letter = 11.0
 
-// textWidth is about what a text takes.
+// textWidth is the approximate width of a text in pixels.
 func textWidth(s string) float64 { return 0.56 * letter * float64(len([]rune(s))) }
 
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) meets(c box) bool { return b.x0 < c.x1 && c.x0 < b.x1 && b.y0 < c.y1 && c.y0 < b.y1 }
 
-// label finds the nearest free place for a point's label and returns what it takes up.
+// label finds the nearest free place for a point's label, and returns the area of the label.
 func (p *plot) label(at *point, text string, taken []box) box {
 	const size = letter
 	width := textWidth(text)
@@ -218,7 +218,7 @@ func (p *plot) label(at *point, text string, taken []box) box {
 			return b
 		}
 	}
-	at.set(text, first, true, false) // on top of another rather than not at all
+	at.set(text, first, true, false) // no place is free: the label covers another one
 	return first
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Version is that of the JSON form of a Report. Compare refuses others.
+// Version is the version of the JSON form of a Report. Parse refuses other versions.
 const Version = 1
 
 // Report is the result of a Run. Its JSON form is what "lathe bench --json"
@@ -62,7 +62,7 @@ type Row struct {
 	DType string `json:"dtype"`
 	Flops int64  `json:"flops"` // of the definition
 	Bytes int64  `json:"bytes"` // each operand once
-	// Unsupported says why the device cannot make the call; then nothing else
+	// Unsupported says why the device cannot make the call. If it is set, nothing else
 	// is set.
 	Unsupported string  `json:"unsupported,omitempty"`
 	Time        Timing  `json:"time"`
@@ -79,9 +79,9 @@ type Row struct {
 	Roofline float64 `json:"roofline"`
 	// Bound is the ceiling that needs the longer time: "memory" or "arithmetic".
 	Bound string `json:"bound"`
-	// Memcpy is the rate of bytes over that of the host's copy.
+	// Memcpy is the rate of bytes divided by that of the host's copy.
 	Memcpy float64 `json:"memcpy"`
-	// Beside is the time of Options.Beside, where that can make the call.
+	// Beside is the time of the call on Options.Beside, if that device can make it.
 	Beside *Timing `json:"beside,omitempty"`
 }
 
@@ -97,7 +97,7 @@ func Key(w spec.BenchCase) string {
 // Key tells rows apart: the call and its inputs.
 func (r *Row) Key() string { return strings.TrimSpace(r.Call + " " + r.In) }
 
-// fill sets what follows from the measurements.
+// fill sets the fields that follow from the measurements.
 func (r *Row) fill(op, copied, host Sample, peak float64) {
 	r.Time, r.Copy, r.HostCopy, r.Peak = timing(op), timing(copied), timing(host), peak
 	ns := float64(max(r.Time.Median, 1))
@@ -115,7 +115,7 @@ func newReport(info *gpu.Info, quick bool) *Report {
 		CPU: CPUName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(), When: time.Now().UTC().Format(time.DateOnly), Quick: quick}
 }
 
-// CPUName is the processor's name where the system tells.
+// CPUName is the processor's name, or its architecture if the system does not tell the name.
 func CPUName() string {
 	data, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return t.Flush()
 }
 
-// Table is the rows as cells of text; the first line is the header.
+// Table returns the rows as cells of text. The first line is the header.
 func (r *Report) Table() [][]string {
 	ls := [][]string{r.header()}
 	for i := range r.Rows {
@@ -181,7 +181,7 @@ func (r *Report) Table() [][]string {
 	return ls
 }
 
-// header is above what cells returns.
+// header is the header of the cells.
 func (r *Report) header() []string {
 	h := []string{"operation", "inputs", "time", "GB/s", "GFLOP/s", "of the roofline", "bound by", "of memcpy"}
 	if r.Beside != "" {
@@ -190,7 +190,7 @@ func (r *Report) header() []string {
 	return h
 }
 
-// cells are the row as a table has them.
+// cells are the cells of a row in a table.
 func (r *Report) cells(x *Row) []string {
 	cells := []string{x.Call, x.In, "unsupported", "", "", "", "", ""}
 	if x.Unsupported == "" {
@@ -205,8 +205,8 @@ func (r *Report) cells(x *Row) []string {
 	return cells
 }
 
-// Speed is how many times as fast the device beside makes the call, 0 if there
-// is none: below 1 it is slower.
+// Speed is the speed of Options.Beside divided by that of the device. Below 1 the other
+// device is slower. Speed is 0 if there is no other device.
 func (x *Row) Speed() float64 {
 	if x.Beside == nil || x.Beside.Median == 0 {
 		return 0
@@ -214,7 +214,7 @@ func (x *Row) Speed() float64 {
 	return float64(x.Time.Median) / float64(x.Beside.Median)
 }
 
-// digits writes a rate with three digits, and nothing for none.
+// digits writes a rate with three digits, and 0 as "".
 func digits(v float64) string {
 	switch {
 	case v == 0:

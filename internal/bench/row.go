@@ -34,7 +34,7 @@ func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 	for _, d := range append(slices.Clone(w.In), outs...) {
 		sizes = append(sizes, d.Bytes())
 	}
-	// An operation whose every output may be an input is called so.
+	// If every output of the operation may overwrite an input, it does.
 	inPlace := len(outs) > 1
 	for i := range outs {
 		inPlace = inPlace && len(op.Overwritable(i)) > 0
@@ -70,8 +70,8 @@ func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 	return p, nil
 }
 
-// times returns a function that, given a number, returns one that makes the call that
-// number of times and waits.
+// times returns a function of a number n. The result of that is a function that makes the
+// call n times and waits.
 func (b *bench) times(p *call) func(times int) func() error {
 	return func(times int) func() error {
 		return func() error {
@@ -155,8 +155,8 @@ func (b *bench) measure(j job) (Row, error) {
 	return row, cmp.Or(err, b.check(p), free(), p.free())
 }
 
-// other prepares the call on the device beside, and says how often to repeat it;
-// nil if there is no device, or it cannot make the call.
+// other prepares the call on Options.Beside, and says how often to repeat it. It returns nil
+// if there is no such device, or if it cannot make the call.
 func (b *bench) other(j job) (p *call, times int, err error) {
 	if b.beside == nil {
 		return nil, 0, nil

@@ -25,7 +25,7 @@ func (s Sample) At(q float64) time.Duration {
 // Spread is half the interquartile range.
 func (s Sample) Spread() time.Duration { return (s.At(0.75) - s.At(0.25)) / 2 }
 
-// Over is the time of one of n things that each measurement did.
+// Over divides the times by n, the number of things that each measurement did.
 func (s Sample) Over(n int) Sample {
 	out := make(Sample, len(s))
 	for i, d := range s {
@@ -56,10 +56,10 @@ func Format(d time.Duration) string {
 	return fmt.Sprintf("%d ns", d.Nanoseconds())
 }
 
-// Interleave times the functions in turns, so that whatever else the machine
-// does falls on all of them alike: one untimed round, then rounds until the
-// budget is spent, three at least and limit at most. The garbage of one function
-// is collected before the next one starts.
+// Interleave times the functions in turns, so that other work on the machine slows all of
+// them alike. The first round is not timed. Then it makes rounds until the budget is spent,
+// at least three and at most limit. It collects the garbage of one function before the next
+// one starts.
 // Errors: those of the functions.
 func Interleave(budget time.Duration, limit int, fs ...func() error) ([]Sample, error) {
 	out := make([]Sample, len(fs))
@@ -82,10 +82,9 @@ func Interleave(budget time.Duration, limit int, fs ...func() error) ([]Sample, 
 	return out, nil
 }
 
-// Repeats is how often to do something in a measurement, so that one takes
-// about the time wanted and waiting for it is no part of it to speak of.
-// f(times) returns what does it that often. The first call, which may compile,
-// does not count.
+// Repeats returns how often a measurement should repeat something. The measurement then takes
+// about the time want, so that the wait at its end hardly counts. f(times) returns a function
+// that repeats it that often. The first call may compile, and does not count.
 // Errors: those of f.
 func Repeats(f func(times int) func() error, want time.Duration) (int, error) {
 	if err := f(1)(); err != nil {

@@ -9,24 +9,25 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// Source is a backend of which Choose may take a device.
+// Source is a backend from which Choose may take a device.
 type Source[D any] struct {
 	Name string
 	// List describes the devices of the backend without opening one. If it is nil, the
 	// backend must be opened to know what it runs on.
 	List func(ctx context.Context) ([]gpu.Info, error)
-	// Open opens device i of List, or without List the device there is.
+	// Open opens device i of List. Without List it opens the device that the backend
+	// chooses.
 	Open func(ctx context.Context, i int) (D, error)
-	// Info describes what Open has opened; nil if that is not known, which counts as
-	// hardware. It is used without List.
+	// Info describes the device that Open has opened. It is used without List. If it is
+	// nil, nothing is known of the device, and it counts as hardware.
 	Info func(D) *gpu.Info
 	// Skip, if set, says why the backend cannot have hardware that is not among the
-	// devices found so far, "" if it can. A backend that is skipped is looked at if no
-	// other device can be opened.
+	// devices found so far. It returns "" if the backend can have other hardware. A
+	// skipped backend is looked at later if no other device can be opened.
 	Skip func(found []gpu.Info) string
 }
 
-// Choice is what Choose has taken.
+// Choice is the result of Choose.
 type Choice struct {
 	Source string   // the name of the backend
 	Info   gpu.Info // of the device; its Backend is Source
@@ -34,14 +35,14 @@ type Choice struct {
 	Why    []string // one line for each backend looked at: why it was taken or not
 }
 
-// Choose takes a device of the sources, which are listed best first. selector is that
+// Choose chooses a device from the sources. The best source comes first. selector is that
 // of gpu.Rank, for the devices of all sources with a List, in order. Without a selector
-// hardware comes before CPU drivers, and of two alike the one whose source comes first.
+// hardware comes before CPU drivers. Of two equal devices, that of the first source is taken.
 //
 // Choose opens the device that it takes and no other. If that device cannot be opened,
-// it reports so to warn and tries the next best. Sources are looked at in order, and no
-// further where hardware was found. Of a source without a List it opens the device to
-// see whether that is hardware, and closes it if it takes another.
+// it reports so to warn and tries the next best. Choose looks at the sources in
+// order, and stops when it has found hardware. If a source has no List, Choose opens its
+// device to see whether that is hardware, and closes it again if it takes another device.
 //
 // Errors: ErrNoDevice (no source has a device that fits; the text says what each one
 // said), the errors of opening each device that fits, ctx.Err().
@@ -65,9 +66,9 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 	return d, Choice{Source: sources[at.source].Name, Info: at.info, Listed: sources[at.source].List != nil, Why: c.why(&at)}, nil
 }
 
-// Explain says which of the sources Choose would take where nobody selects a device, ""
-// if none, and why. It looks at all of them. The lists are their devices, best source
-// first.
+// Explain says which source Choose would take if no device is selected, and why. It returns
+// "" if there is none. It looks at all sources. lists has the devices of each source, the
+// best source first.
 func Explain(names []string, lists [][]gpu.Info) (name string, why []string) {
 	sources := make([]Source[nothing], len(names))
 	for i := range names {
@@ -83,13 +84,13 @@ func Explain(names []string, lists [][]gpu.Info) (name string, why []string) {
 	return names[at.source], c.why(&at)
 }
 
-// nothing is what Explain opens.
+// nothing stands in for a device, because Explain opens none.
 type nothing struct{}
 
 // Close does nothing.
 func (nothing) Close() error { return nil }
 
-// chooser is Choose at work.
+// chooser is the state of one call of Choose.
 type chooser[D io.Closer] struct {
 	sources  []Source[D]
 	states   []state[D]
@@ -100,7 +101,7 @@ type chooser[D io.Closer] struct {
 	found    []candidate
 }
 
-// state is what is known of a source.
+// state is what a chooser knows of a source.
 type state[D io.Closer] struct {
 	looked  bool
 	err     error  // of List, or of opening a device
@@ -215,8 +216,8 @@ func (c *chooser[D]) infos() []gpu.Info {
 	return list
 }
 
-// best is the best candidate that was not tried. A selector is for devices of a List; a
-// device of another source fits any.
+// best is the best candidate that was not tried yet. A selector is for devices of a List.
+// The device of a source without a List fits any selector.
 func (c *chooser[D]) best() (int, error) {
 	var infos []gpu.Info
 	var at []int
@@ -242,8 +243,8 @@ func (c *chooser[D]) best() (int, error) {
 	return 0, gpu.ErrNoDevice
 }
 
-// none is the error where no device fits: what the sources said if they have no device
-// at all, else err.
+// none is the error if no device fits. If there is no device at all it is made of the
+// errors of the sources, otherwise it is err.
 func (c *chooser[D]) none(err error) error {
 	if len(c.found) > 0 {
 		return err
@@ -263,8 +264,8 @@ func (c *chooser[D]) none(err error) error {
 	return errors.Join(said...)
 }
 
-// why says of each source that was looked at why the device taken, nil if there is none,
-// is one of it or not.
+// why says for each source that was looked at why the device was taken from it or not. If
+// no device was taken, the argument is nil.
 func (c *chooser[D]) why(taken *candidate) []string {
 	var lines []string
 	for i := range c.states {

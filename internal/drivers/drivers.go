@@ -1,6 +1,6 @@
-// Package drivers joins the backends: what devices they offer together, and
-// which one to open. Everything that opens a device by the user's wishes comes
-// here, so that flags and environment mean the same everywhere.
+// Package drivers joins the backends. It lists the devices of all of them, and chooses which
+// one to open. All code that opens a device as the user wishes calls it, so flags and
+// environment variables mean the same everywhere.
 package drivers
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/lathe-gpu/lathe/wgpu"
 )
 
-// Env is the environment variable that names the backend where the program
+// Env is the environment variable that names the backend if the program
 // names none.
 const Env = "LATHE_BACKEND"
 
-// Auto is the name of the choice among all backends.
+// Auto means that all backends are considered.
 const Auto = "auto"
 
-// Options are what Open may be told. The zero value is the usual choice.
+// Options are the settings of Open. The zero value is the usual choice.
 type Options struct {
 	Backend    string // vk, wgpu or auto; empty means LATHE_BACKEND, else auto
 	Device     string // as gpu.Choose takes it; empty means LATHE_DEVICE, else the best
@@ -47,7 +47,7 @@ func Built() []string {
 	return names
 }
 
-// Name resolves what the user said about the backend, "" if nothing.
+// Name returns the backend that the user has named, or "".
 // Errors: ErrInvalidArgument.
 func Name(name string) (string, error) {
 	from := ""
@@ -64,7 +64,7 @@ func Name(name string) (string, error) {
 }
 
 // List describes the devices of a backend, or of all: those of vk, then those
-// of wgpu. A backend without devices is left out as long as the other has any.
+// of wgpu. A backend without devices is left out if the other one has a device.
 // Errors: ErrNoDevice, ErrInvalidArgument (name), ctx.Err().
 func List(ctx context.Context, name string) ([]gpu.Info, error) {
 	name, err := Name(name)
@@ -92,9 +92,9 @@ func List(ctx context.Context, name string) ([]gpu.Info, error) {
 
 // Open opens the device that the options select. Without a device named it takes
 // hardware by Vulkan, then hardware by WebGPU, then a CPU driver by Vulkan, then one by
-// WebGPU. It decides by what the backends list and opens no other device, unless that
-// device cannot be opened. With a device named but no backend, devices are counted as
-// List gives them.
+// WebGPU. It decides by the lists of the backends. It opens no other device, unless that
+// device cannot be opened. If the options name a device and no backend, an index counts the
+// devices as List does.
 //
 // Errors: ErrNoDevice, saying what was looked for; ErrUnsupported (validation
 // that is missing); ErrInvalidArgument (an unknown backend); ErrOutOfMemory;
@@ -127,15 +127,15 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 	return d, nil
 }
 
-// Warn tells the user of a CPU driver that was taken although no device was selected.
+// Warn tells the user that a CPU driver was taken and no device was selected.
 func Warn(c Choice, selector string, warn func(string)) {
 	if asked, _ := gpu.Selector(selector); asked == "" && c.Listed && c.Info.Kind == gpu.CPU {
 		warn(gpu.OnlyCPU(&c.Info))
 	}
 }
 
-// sourceNames are the backends to look at for a name: one that is not in this build says
-// so itself.
+// sourceNames are the backends to look at for a name. A backend that is not in this build
+// returns an error that says so.
 func sourceNames(name string) []string {
 	if built := Built(); name == Auto && len(built) > 0 {
 		return built
@@ -189,7 +189,7 @@ func SourceOf(name string, o Options) (s Source[gpu.Device], done func()) {
 	}
 }
 
-// device is a device of a backend's own type as a gpu.Device, nil where there is none.
+// device converts a device of a backend's own type to a gpu.Device. No device becomes nil.
 func device[D gpu.Device](d D, err error) (gpu.Device, error) {
 	if err != nil {
 		return nil, err
@@ -197,8 +197,8 @@ func device[D gpu.Device](d D, err error) (gpu.Device, error) {
 	return d, nil
 }
 
-// sameDrivers says why WebGPU has no other hardware than the devices found: it stands on
-// the drivers that Vulkan uses.
+// sameDrivers says why WebGPU has no other hardware than the devices found: it uses the same
+// drivers as Vulkan.
 func sameDrivers(found []gpu.Info) string {
 	for i := range found {
 		api := strings.TrimSpace(os.Getenv(wgpu.APIEnv))
@@ -209,9 +209,9 @@ func sameDrivers(found []gpu.Info) string {
 	return ""
 }
 
-// Same gives for each device the index of the first in the list that is the
-// same piece of hardware by another backend, its own index if there is none. It
-// goes by vendor and name, and counts where several are alike.
+// Same returns an index for each device. It is that of the first device in the list that is
+// the same hardware by another backend, or the device's own index. Same compares vendors and
+// names. If several devices are equal, it matches them in order.
 func Same(infos []gpu.Info) []int {
 	same := make([]int, len(infos))
 	taken := map[int]bool{}

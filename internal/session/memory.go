@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Buffer is the memory of a tensor and of all views of it. It is given back by
-// Session.Free, or after the garbage collector has found that nothing refers to it.
+// Buffer is the memory of a tensor and of all views of it. Session.Free releases it. Without
+// that it is released after the garbage collector has found that nothing refers to it.
 type Buffer struct {
 	*allocation
 	cleanup runtime.Cleanup
@@ -22,7 +22,7 @@ type Buffer struct {
 // Handle names the buffer on the device.
 func (b *Buffer) Handle() gpu.Handle { return b.handle }
 
-// allocation is what a cleanup needs to know of a Buffer. It must not refer to the
+// allocation is what the cleanup of a Buffer needs. It must not refer to the
 // Buffer, which would keep it alive.
 type allocation struct {
 	memory *memory
@@ -31,13 +31,13 @@ type allocation struct {
 	freed  atomic.Bool
 }
 
-// free gives the buffer back now, in place of the cleanup.
+// free releases the buffer now, in place of the cleanup.
 func (b *Buffer) free() error {
 	b.cleanup.Stop()
 	return b.release()
 }
 
-// release gives the memory back, the first time it is called.
+// release releases the memory when it is called for the first time.
 func (a *allocation) release() error {
 	if a.freed.Swap(true) {
 		return fmt.Errorf("%w: the tensor was freed before", errs.ErrInvalidHandle)
@@ -48,18 +48,18 @@ func (a *allocation) release() error {
 }
 
 // memory counts the bytes that tensors hold. The garbage collector sees a tensor as a few
-// words, whatever lies on the device, so it is run when the bytes have doubled since it
-// last ran.
+// words, and not its bytes on the device. So memory runs the garbage collector whenever the
+// bytes have doubled since the last run.
 type memory struct {
 	gpu  gpu.Device
 	live atomic.Int64 // bytes of all buffers
 	next atomic.Int64 // the garbage collector runs at this many bytes
 
 	mu          sync.Mutex   // held while collecting
-	collections atomic.Int64 // so far
+	collections atomic.Int64 // how often the garbage collector was run
 }
 
-// leastCollect is the least number of bytes at which the garbage collector is run.
+// leastCollect is the smallest number of bytes at which the garbage collector is run.
 const leastCollect = 256 << 20
 
 // allocate makes a zero-filled buffer. If the device has no more room, it runs the
@@ -92,8 +92,9 @@ func (m *memory) collect(seen int64) {
 		return
 	}
 	before := m.live.Load()
-	// Cleanups run on goroutines of their own, late on a busy machine. Wait for the
-	// cleanup of a buffer that is garbage for certain, then as long as more come.
+	// Cleanups run on goroutines of their own, which may be late on a busy machine. So
+	// wait for the cleanup of a buffer that is certainly garbage, and then as long as
+	// other cleanups follow.
 	ran := make(chan struct{})
 	runtime.AddCleanup(&Buffer{}, func(c chan struct{}) { close(c) }, ran)
 	runtime.GC()

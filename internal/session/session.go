@@ -37,8 +37,8 @@ type Options struct {
 	Trace *chrome.Trace
 }
 
-// Session is an open device and what runs on it. Its methods may be called from any
-// goroutine. Make one with Open; methods of another one return ErrNotInitialized.
+// Session is an open device with its memory and its work. Any goroutine may call its
+// methods. Open makes a Session. Methods of any other Session return ErrNotInitialized.
 type Session struct {
 	surface string
 	gpu     gpu.Device
@@ -51,11 +51,11 @@ type Session struct {
 	closed  error
 }
 
-// Open opens a device and makes a Session of it. The comparison of shaders with
-// operations runs beside the loading of the driver.
+// Open opens a device and makes a Session of it. While the driver loads, another goroutine
+// compares the shaders with the operations.
 // Errors: those of drivers.Open, ErrABIMismatch, ErrInvalidArgument (Tune, Tuned, a nil
-// Device), ErrUnsupported (a Trace of a device that cannot tell when it does what). If
-// Open fails it has closed the device, Options.Device too, but not the trace.
+// Device), ErrUnsupported (a Trace on a device that cannot report times). If
+// Open fails, it has closed the device, also Options.Device. It has not closed the trace.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	if o.Device != nil && errs.Nil(o.Device) {
 		return nil, fmt.Errorf("%s: open: %w: a nil %T", o.Surface, errs.ErrInvalidArgument, o.Device)
@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// closeGiven closes a device that the caller has opened, nil if there is none.
+// closeGiven closes a device that the caller has opened. The device may be nil.
 func closeGiven(dev gpu.Device) error {
 	if dev == nil {
 		return nil
@@ -107,8 +107,8 @@ func (s *Session) prepare(mode tune.Mode, o Options) (err error) {
 	return err
 }
 
-// Ready reports ErrNotInitialized for a Session that Open did not make. op names what was
-// to be done.
+// Ready returns ErrNotInitialized for a Session that Open did not make. op is the name of
+// the call, for the error.
 func (s *Session) Ready(surface, op string) error {
 	if s == nil || s.run == nil {
 		return fmt.Errorf("%s: %s: %w: it was not opened", surface, op, errs.ErrNotInitialized)
@@ -129,11 +129,11 @@ func (s *Session) Tuning() *tune.Database { return s.tuning }
 func (s *Session) Trace() *chrome.Trace { return s.trace }
 
 // Sync waits until all work given to the device is done, and returns its first error.
-// Errors that only the device could see are among them, each once.
+// These include errors that only the device can see. Each is returned once.
 func (s *Session) Sync(ctx context.Context) error { return s.run.Sync(ctx) }
 
-// Close waits for work in progress, within the bound of the device, and gives back the
-// device with all its tensors. It closes the trace. Closing twice is harmless.
+// Close waits for work in progress, but no longer than the device's time limit. It releases
+// the device with all its tensors, and closes the trace. Closing twice is harmless.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
 		s.closed = errors.Join(s.run.Close(), s.gpu.Close())

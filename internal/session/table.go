@@ -5,8 +5,8 @@ import (
 )
 
 // Table names tensors of a Session by handles, for surfaces that keep no Go pointers. A
-// tensor lives until Free. A handle that is stale, zero or of another table is
-// ErrInvalidHandle. Make one with NewTable.
+// tensor lives until Free. ErrInvalidHandle is the error for a handle that is stale, zero or
+// from another table. NewTable makes a Table.
 type Table struct {
 	session *Session
 	tensors *handles.Table[Tensor]
@@ -17,12 +17,12 @@ func NewTable(s *Session) *Table {
 	return &Table{session: s, tensors: handles.New[Tensor](nil)}
 }
 
-// Add gives a tensor a handle. Errors: ErrOutOfMemory where 2²⁴ tensors are live; the
-// tensor is freed then.
+// Add gives a tensor a handle. Errors: ErrOutOfMemory if 2²⁴ tensors are live. The
+// tensor is then freed.
 func (t *Table) Add(x Tensor) (handles.Handle, error) {
 	h, err := t.tensors.Add(x)
 	if err != nil {
-		_ = t.session.Free(x) // nobody has seen it
+		_ = t.session.Free(x) // no caller has seen it
 	}
 	return h, err
 }
@@ -30,8 +30,8 @@ func (t *Table) Add(x Tensor) (handles.Handle, error) {
 // Get returns the tensor of a handle. Errors: ErrInvalidHandle.
 func (t *Table) Get(h handles.Handle) (Tensor, error) { return t.tensors.Get(h) }
 
-// Free ends the life of a handle and of its tensor. Work already given to the device
-// still finishes. Of several calls at once one succeeds.
+// Free ends the life of a handle and of its tensor. Work that was submitted still
+// finishes. If several goroutines call Free for the same handle, one call succeeds.
 // Errors: ErrInvalidHandle.
 func (t *Table) Free(h handles.Handle) error {
 	x, err := t.tensors.Get(h)

@@ -14,7 +14,7 @@ import (
 )
 
 // Tensor is a tensor in the memory of a Session, or a view of one. The zero Tensor is
-// none.
+// not a live tensor.
 type Tensor struct {
 	Buffer *Buffer
 	Offset int64 // bytes from the start of the buffer to the first element
@@ -35,8 +35,8 @@ func (s *Session) NewTensor(desc tensor.Desc) (Tensor, error) {
 	return Tensor{Buffer: b, Desc: desc}, nil
 }
 
-// Free ends the life of a tensor and of all views of it. Work already given to the
-// device still finishes. Errors: ErrInvalidHandle.
+// Free ends the life of a tensor and of all views of it. Work that was submitted still
+// finishes. Errors: ErrInvalidHandle.
 func (s *Session) Free(t Tensor) error {
 	if err := s.Check("free", t); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Session) Free(t Tensor) error {
 	return nil
 }
 
-// Check reports ErrInvalidHandle for what is not a live tensor of this Session.
+// Check returns ErrInvalidHandle if t is not a live tensor of this Session.
 func (s *Session) Check(op string, t Tensor) error {
 	switch {
 	case t.Buffer == nil:
@@ -74,7 +74,7 @@ func (s *Session) Write(ctx context.Context, t Tensor, data []byte) error {
 }
 
 // Read waits for the work that writes a tensor and returns its bytes.
-// Errors: ErrInvalidHandle, ctx.Err(), those of the work, and what only the device could
+// Errors: ErrInvalidHandle, ctx.Err(), those of the work, and those that only the device can
 // see.
 func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
 	if err := s.Check("read", t); err != nil {
@@ -88,8 +88,8 @@ func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
 	return data, nil
 }
 
-// Run computes out from in without waiting for the result. An output may be the very
-// tensor of an input where the operation works in place; it overlaps nothing otherwise.
+// Run computes out from in without waiting for the result. If the operation works in
+// place, an output may be the tensor of an input. It may not overlap inputs in any other way.
 // Errors: those of exec.Runner.Run, and ErrInvalidHandle.
 func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error {
 	i, err := s.operands(in)
@@ -122,7 +122,7 @@ func (s *Session) operands(ts []Tensor) ([]exec.Operand, error) {
 	return list, nil
 }
 
-// RunOn is Run on buffers of the device that are of no Tensor, such as those of Borrow.
+// RunOn is Run on buffers of the device that belong to no Tensor, such as those of Borrow.
 func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand) error {
 	return s.run.Run(ctx, c, in, out)
 }
@@ -156,7 +156,7 @@ func (s *Session) Call(ctx context.Context, c spec.Call, in []Tensor) ([]Tensor,
 	defer func() {
 		if err != nil {
 			for _, t := range out {
-				_ = s.Free(t) // nobody has seen it
+				_ = s.Free(t) // no caller has seen it
 			}
 		}
 	}()
