@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lathe-gpu/lathe/tests/foreign/generate"
-	"github.com/lathe-gpu/lathe/tests/foreign/interp"
+	"github.com/lathe-gpu/lathe/tests/foreign/internal/generate"
+	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 

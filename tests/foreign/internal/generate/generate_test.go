@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/tests/foreign/generate"
-	"github.com/lathe-gpu/lathe/tests/foreign/interp"
+	"github.com/lathe-gpu/lathe/tests/foreign/internal/generate"
+	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
 )
 
 // ways are the options that tests go through.
