@@ -21,9 +21,9 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // Every driver sees the same memory through all variables of a binding.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // shell is a module around a main function. Its storage buffers x and y, bindings 0 and 1,

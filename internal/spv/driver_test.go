@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 func TestMain(m *testing.M) {

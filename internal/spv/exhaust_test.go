@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // TestExhausting has modules that ask for more than what stands below a device has:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
+	"github.com/lathe-gpu/lathe/internal/launch"
 )
 
 // A module that a failure has saved, tried alone: LATHE_FUZZ_FILE is the path

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/tests/foreign/internal/generate"
 	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // options are the constructs that the module of a seed may have. Every second

@@ -15,11 +15,11 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/extra"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/internal/mutate"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 const (

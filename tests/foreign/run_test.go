@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 func TestMain(m *testing.M) {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	"github.com/lathe-gpu/lathe/tests/foreign/launch"
 )
 
 // valid is a module that is right by the specification: on each driver it runs and is
