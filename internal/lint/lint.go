@@ -214,6 +214,9 @@ func (l *linter) imports(dir string, f *ast.File) {
 		l.report(l.at(f.Name), "folder %s has no row in internal/lint's layers: add one that says what it may import and why", dir)
 		return
 	}
+	if importable(dir, f) && !l.nested(dir) && !slices.ContainsFunc(public, func(p struct{ dir, user string }) bool { return p.dir == dir }) {
+		l.report(l.at(f.Name), "any program may import %s, so that changing it breaks programs: move it below internal/; or, if a user must import it, say who in internal/lint's public and in docs/architecture.md", folder(dir))
+	}
 	r := layers[row]
 	for _, spec := range f.Imports {
 		target, err := strconv.Unquote(spec.Path.Value)
@@ -242,11 +245,24 @@ func folder(dir string) string {
 	return dir
 }
 
-func (l *linter) library(dir, target string, spec ast.Node) {
+// importable reports whether a program of another module can import the package of a file.
+func importable(dir string, f *ast.File) bool {
+	return f.Name.Name != "main" && !slices.Contains(strings.Split(dir, "/"), "internal")
+}
+
+// nested reports whether a folder belongs to a module of its own inside the tree.
+func (l *linter) nested(dir string) bool {
 	for parent := dir; parent != "." && parent != ""; parent = path.Dir(parent) {
 		if _, err := fs.Stat(l.fsys, path.Join(parent, "go.mod")); err == nil {
-			return // a module of its own has its own requirements
+			return true
 		}
+	}
+	return false
+}
+
+func (l *linter) library(dir, target string, spec ast.Node) {
+	if l.nested(dir) {
+		return // it has its own requirements
 	}
 	for _, lib := range libraries {
 		if !fits(lib.path+"/...", target) {

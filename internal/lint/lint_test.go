@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +46,7 @@ func TestPlanted(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("// more\n", n) }
 	imp := func(p string) string { return doc + "import _ \"" + p + "\"\n" }
 	own := func(p string) string { return imp(path.Join(module, p)) }
+	program := func(p string) string { return strings.Replace(own(p), "package p", "package main", 1) }
 	methods := func(n int) string {
 		return doc + "// I is large.\ntype I interface {\n" + strings.Repeat("M()\n", n) + "}\n"
 	}
@@ -56,18 +59,21 @@ func TestPlanted(t *testing.T) {
 		{"operation imports device", "imageops/a.go", own("gpu"), "never see gpu"},
 		{"operation imports backend", "imageops/a.go", own("vk"), "never see gpu"},
 		{"tensor imports device", "tensor/a.go", own("gpu"), "without any device"},
+		{"new public package", "tests/foreign/launch/a.go", doc, "any program may import tests/foreign/launch"},
+		{"new internal package", "tests/foreign/internal/launch/a.go", doc, ""},
+		{"command that imports", "tests/foreign/launch/a.go", "// Command p is.\npackage main\n", ""},
 		{"library imports command", "internal/exec/a.go", own("cmd/lathe"), "internal/exec must not import cmd/lathe"},
 		{"library imports front door", "internal/batch/a.go", own(""), "batch must not import the root package"},
 		{"front door imports backend", "a.go", own("vk"), "the root package must not import"},
 		{"front door chooses one", "a.go", own("internal/drivers"), ""},
 		{"front door imports suite", "a.go", own("conformance"), "the root package must not import"},
 		{"suite imports operations", "conformance/a.go", own("ops"), "conformance must not import ops"},
-		{"example imports front door", "examples/x/a.go", own(""), ""},
-		{"example imports internals", "examples/x/a.go", own("internal/errs"), "public packages only"},
-		{"command imports all", "cmd/lathe/a.go", own("internal/errs"), ""},
+		{"example imports front door", "examples/x/a.go", program(""), ""},
+		{"example imports internals", "examples/x/a.go", program("internal/errs"), "public packages only"},
+		{"command imports all", "cmd/lathe/a.go", program("internal/errs"), ""},
 		{"a test stands outside", "vk/a_test.go", own("imageops"), ""},
 		{"new folder", "fresh/a.go", doc, "has no row in internal/lint's layers"},
-		{"wrapper folder", "gpu/fresh/a.go", own("gpu"), ""},
+		{"wrapper folder", "internal/gpu/fresh/a.go", own("gpu"), ""},
 		{"library in its place", "vk/a.go", imp("github.com/vulkan-go/vulkan"), ""},
 		{"library out of place", "internal/exec/a.go", imp("github.com/vulkan-go/vulkan"), "Vulkan stays behind gpu.Device"},
 		{"part of a library", "internal/batch/a.go", imp("golang.org/x/image/tiff"), ""},
@@ -168,6 +174,42 @@ func TestNestedModule(t *testing.T) {
 func TestBrokenSource(t *testing.T) {
 	if _, err := Check(fstest.MapFS{"vk/a.go": {Data: []byte("package\n")}}, nil); err == nil {
 		t.Error("broken source passed")
+	}
+}
+
+// docs/architecture.md counts the public packages, and says of each for whom it is.
+func TestPublicPackages(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "### Public packages\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if want := fmt.Sprintf("A program may import %d packages", len(public)); !strings.Contains(section, want) {
+		t.Errorf("docs/architecture.md lacks %q", want)
+	}
+	var have, want []string
+	for line := range strings.Lines(section) {
+		if cell, ok := strings.CutPrefix(line, "| "); ok && cell != "packages | for whom |\n" {
+			cell, _, _ = strings.Cut(cell, " | ")
+			for _, name := range strings.Split(cell, ", ") {
+				have = append(have, strings.Trim(name, "`"))
+			}
+		}
+	}
+	for _, p := range public {
+		want = append(want, folder(p.dir))
+		if p.user == "" {
+			t.Errorf("nobody needs %s", folder(p.dir))
+		}
+		if files, _ := filepath.Glob(filepath.Join("../..", p.dir, "*.go")); len(files) == 0 {
+			t.Errorf("public has a row for %s, which has no files", p.dir)
+		}
+	}
+	slices.Sort(have)
+	slices.Sort(want)
+	if !slices.Equal(have, want) {
+		t.Errorf("docs/architecture.md lists %q, internal/lint %q", have, want)
 	}
 }
 

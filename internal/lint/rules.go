@@ -40,7 +40,7 @@ var layers = []layer{
 
 	{"gpu", "handles internal/errs internal/spv", "the contract with devices knows no operation; work reaches it as Dispatches, from exec"},
 	{"gpu/gputest", "gpu handles internal/errs internal/extra internal/spv", "the device suite brings its own kernels, shaders/test/gputest_*; it knows no operation"},
-	{"gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
+	{"gpu/guard", "gpu handles internal/errs internal/spv", "devices that wrap one know gpu.Device and nothing of what runs on it"},
 	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
 	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
@@ -66,6 +66,27 @@ var layers = []layer{
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
 	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value", "an example shows what a user's program can do: public packages only"},
+}
+
+// public are the packages that a program of a user may import, by folder, each with the user
+// who needs it. docs/architecture.md has the same list. Everything in it is a promise, so
+// all other packages are internal.
+var public = []struct{ dir, user string }{
+	{"", "programs that run operations on pictures and tensors"},
+	{"imageops", "the same: the calls of operations on pictures"},
+	{"ops", "the same: the calls of operations on tensors"},
+	{"tensor", "the same: element types, shapes and host tensors"},
+	{"backend", "runtimes of languages: operations and tensors by handle and by name"},
+	{"value", "runtimes of languages: the values that scripts have"},
+	{"spec", "programs that declare operations of their own, or read calls from text"},
+	{"conformance", "programs that declare operations of their own, and tests of a device: the suite of the operations"},
+	{"gpu", "programs that launch shaders of their own, or have a device of their own"},
+	{"gpu/gputest", "programs that have a device of their own: the suite that it must pass"},
+	{"gpu/guard", "programs that launch shaders of their own: a device that finds what they write outside of buffers"},
+	{"handles", "programs that have a device of their own: its table of buffers"},
+	{"spirv", "programs that launch single kernels of Lathe"},
+	{"vk", "programs that open a device of Vulkan by themselves"},
+	{"wgpu", "programs that open a device of WebGPU by themselves"},
 }
 
 // library says which folders may import a module that is not ours.
