@@ -12,24 +12,29 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// mode is a way to place the operands of a case in memory.
+// mode says how the operands of a case are placed in memory.
 type mode struct {
-	name    string
+	name string
+	// in and out are the layouts of the inputs and outputs.
 	in, out layout
-	inPlace bool // outputs that may be are the tensors of their inputs
-	only    int  // in place: just the output only-1, if above 0
-	over    int  // with only: the output is input over's tensor
-	alias   bool // equal inputs are one tensor
-	// optional modes may be answered with ErrUnsupported, which is counted and
-	// shown; in the other ones only a whole dtype may be unsupported.
+	// inPlace says that outputs overwrite inputs where the operation allows it.
+	inPlace bool
+	// only, if above 0, says that only output only-1 is in place. over is then the input
+	// that it overwrites.
+	only, over int
+	// alias says that equal inputs are the same tensor.
+	alias bool
+	// optional says that the operation may return ErrUnsupported, which is counted and
+	// shown. In other modes, only a whole dtype may be unsupported.
 	optional bool
-	image    string // that the mode is for, "" for any
+	// pattern is the only pattern of inputs that the mode is for. "" means any.
+	pattern string
 }
 
 var (
 	guarded = layout{guards: true}
 	padded  = layout{guards: true, pad: 1}
-	// allModes starts with the plain one, whose result others must repeat.
+	// allModes begins with the plain mode. The other modes must give the same result.
 	allModes = []mode{
 		{name: "plain", in: guarded, out: guarded},
 		{name: "exact"},
@@ -42,7 +47,7 @@ var (
 		{name: "transposed-out", in: guarded, out: layout{guards: true, transposed: true}, optional: true},
 		{name: "pitched", in: layout{guards: true, pad: 2, aligned: true}, out: layout{guards: true, pad: 5, aligned: true}, optional: true},
 	}
-	// repeatModes are for inputs that repeat along a dimension, by image.
+	// repeatModes are the modes for inputs that repeat along a dimension, by the pattern.
 	repeatModes = map[string][]mode{
 		"repeated-first": {allModes[0], {name: "broadcast", in: layout{guards: true, repeated: 1}, out: guarded, optional: true}},
 		"repeated-last":  {allModes[0], {name: "broadcast", in: layout{guards: true, repeated: -1}, out: padded, optional: true}},
@@ -51,25 +56,26 @@ var (
 	bigModes = allModes[:3]
 )
 
-// The poisons: all ones is NaN in every floating-point type, and the second
-// one catches an element that was left unwritten where 0xFF is a fair value.
+// These bytes fill outputs before they are written. 0xFF in all bytes is NaN in every
+// floating-point type. 0x5A finds an element that was not written and for which 0xFF is a
+// legal value.
 const poison1, poison2 = 0xFF, 0x5A
 
-// cases runs one job in all its modes.
-func (s *suite) cases(l *lane, p *prepared) {
+// runModes runs one job in all its modes.
+func (s *suite) runModes(l *variantDevice, p *prepared) {
 	if p.err != nil {
-		s.add(l, p.job, "prepare", fail(p.err))
+		s.addRow(l, p.job, "prepare", fail(p.err))
 		return
 	}
 	planned := l
 	if p.strategy != "" {
 		var err error
 		if planned, err = l.withStrategy(p.strategy); err != nil {
-			s.add(l, p.job, "by-"+p.strategy, fail(err))
+			s.addRow(l, p.job, "by-"+p.strategy, fail(err))
 			return
 		}
 	}
-	var base [][]byte // the plain result
+	var base [][]byte // This is the result in the plain mode.
 	for _, m := range p.placements() {
 		if !m.applies(p) {
 			continue
@@ -79,13 +85,13 @@ func (s *suite) cases(l *lane, p *prepared) {
 		if p.strategy != "" {
 			name += "-by-" + p.strategy
 		}
-		s.add(l, p.job, name, o)
+		s.addRow(l, p.job, name, o)
 		if o.status == Pass && l.first == nil {
 			l.first = got
 		}
 		if m.name == "plain" {
 			if o.status != Pass {
-				return // every other mode would say the same
+				return // All other modes would give the same error.
 			}
 			base = got
 		}
@@ -93,19 +99,19 @@ func (s *suite) cases(l *lane, p *prepared) {
 			return
 		}
 	}
-	s.others(l, p)
-	// A guarded lane looks at the zones of every buffer now, scratch included.
+	s.runOtherStrategies(l, p)
+	// A guarded device now checks the zones of every buffer, including scratch buffers.
 	if err := l.dev.Sync(s.ctx); err != nil && s.ctx.Err() == nil {
-		s.add(l, p.job, "sync", fail(err))
+		s.addRow(l, p.job, "sync", fail(err))
 	}
 }
 
-// others runs the job with the strategies of spec.Op.Strategies that its plan does not choose
-// by itself, so that a tuner may choose any of them: in the first lane all jobs of
-// the default call and dtype, and else some.
-func (s *suite) others(l *lane, p *prepared) {
+// runOtherStrategies runs the job with the strategies of spec.Op.Strategies that its plan
+// does not choose itself, because a tuner may choose any of them. The first device runs
+// all jobs of the default call and dtype. The others run some jobs.
+func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 	everyday := p.dtype == p.op.Cases.DTypes[0] && callName(p.call) == callName(p.op.Cases.Calls[0])
-	if s.opts.Once || s.opts.Pairs || p.op.Strategies == nil || !p.some && (l != s.lanes[0] || !everyday) {
+	if s.opts.Once || s.opts.Pairs || p.op.Strategies == nil || !p.some && (l != s.devices[0] || !everyday) {
 		return
 	}
 	target := l.x.Target()
@@ -113,30 +119,30 @@ func (s *suite) others(l *lane, p *prepared) {
 	for _, strategy := range strategies[min(1, len(strategies)):] {
 		w, err := l.withStrategy(strategy)
 		if err != nil {
-			s.add(l, p.job, "by-"+strategy, fail(err))
+			s.addRow(l, p.job, "by-"+strategy, fail(err))
 			return
 		}
 		o, _ := s.runCase(w, p, allModes[0], nil)
-		s.add(l, p.job, "by-"+strategy, o)
+		s.addRow(l, p.job, "by-"+strategy, o)
 		if s.ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-// agree compares the results of two devices on a job.
-func (s *suite) agree(a, b *lane, p *prepared) {
+// compareDevices compares the results of two devices for a job.
+func (s *suite) compareDevices(a, b *variantDevice, p *prepared) {
 	o := pass()
 	for i, w := range p.want {
-		tol := among(p.image, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
-		o = o.and(compare(b.first[i], &tensor.Host{Desc: w.Desc, Data: a.first[i]}, tol))
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		o = o.merge(compare(b.first[i], &tensor.Host{Desc: w.Desc, Data: a.first[i]}, tol))
 	}
-	s.add(b, p.job, "agrees", o)
+	s.addRow(b, p.job, "agrees", o)
 }
 
-// placements are the modes of the job. Where several outputs may be in place, they are
-// tried together and each alone. Where an output may be one of several inputs, each is
-// tried.
+// placements returns the modes of the job. If several outputs may be in place, they are
+// tried together and each alone. If an output may overwrite one of several inputs, each
+// is tried.
 func (p *prepared) placements() []mode {
 	var list []mode
 	for _, m := range p.modes {
@@ -160,7 +166,7 @@ func (p *prepared) placements() []mode {
 				case outputs > 1:
 					one.name = m.name + "-" + p.op.Out[i].Name
 				default:
-					continue // that is m
+					continue // This is m itself.
 				}
 				list = append(list, one)
 			}
@@ -169,12 +175,12 @@ func (p *prepared) placements() []mode {
 	return list
 }
 
-// overwritable lists the inputs whose tensor output i may be in this case.
+// overwritable lists the inputs that output i may overwrite in this job.
 func (p *prepared) overwritable(i int) []int {
 	return overwritable(p.op, i, descsOf(p.in), p.want[i].Desc)
 }
 
-// overwritable lists the inputs of a call whose tensor output i may be.
+// overwritable lists the inputs that output i of a call may overwrite.
 func overwritable(op *spec.Op, i int, in []tensor.Desc, out tensor.Desc) []int {
 	var list []int
 	for k, d := range in {
@@ -185,8 +191,8 @@ func overwritable(op *spec.Op, i int, in []tensor.Desc, out tensor.Desc) []int {
 	return list
 }
 
-// target is the input that output i is in this mode, or -1.
-func (m mode) target(p *prepared, i int) int {
+// overwrites returns the input that output i overwrites in this mode, or -1.
+func (m mode) overwrites(p *prepared, i int) int {
 	if !m.inPlace || m.only > 0 && m.only-1 != i {
 		return -1
 	}
@@ -204,7 +210,7 @@ func (m mode) applies(p *prepared) bool {
 	if m.inPlace {
 		any := false
 		for i := range p.want {
-			any = any || m.target(p, i) >= 0
+			any = any || m.overwrites(p, i) >= 0
 		}
 		if !any {
 			return false
@@ -219,9 +225,8 @@ func (m mode) applies(p *prepared) bool {
 	return changes(m.in, p.in) || changes(m.out, p.want)
 }
 
-// suits reports whether the mode differs from the plain one for operands of a call,
-// as applies does of a prepared one.
-func (m mode) suits(op *spec.Op, call spec.Call, in, out []tensor.Desc) bool {
+// appliesTo is applies for the operands of a call that is not prepared.
+func (m mode) appliesTo(op *spec.Op, call spec.Call, in, out []tensor.Desc) bool {
 	if m.inPlace {
 		any := false
 		for i, d := range out {
@@ -240,7 +245,7 @@ func (m mode) suits(op *spec.Op, call spec.Call, in, out []tensor.Desc) bool {
 	return m.in.changes(in) || m.out.changes(out)
 }
 
-// changes reports whether the layout makes a difference to any of the operands.
+// changes reports whether the layout makes a difference for any of the operands.
 func changes(lay layout, hs []*tensor.Host) bool { return lay.changes(descsOf(hs)) }
 
 func (lay layout) changes(ds []tensor.Desc) bool {
@@ -250,9 +255,9 @@ func (lay layout) changes(ds []tensor.Desc) bool {
 	})
 }
 
-// runCase runs a case and checks its outputs against the reference, and against
-// base where the result must be the same bit for bit.
-func (s *suite) runCase(l *lane, p *prepared, m mode, base [][]byte) (outcome, [][]byte) {
+// runCase runs a case and compares its outputs with the reference. If base is not nil, it
+// also compares them with base, which must be equal bit for bit.
+func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (outcome, [][]byte) {
 	want := p.want
 	if m.alias {
 		want = p.aliased
@@ -260,20 +265,20 @@ func (s *suite) runCase(l *lane, p *prepared, m mode, base [][]byte) (outcome, [
 	got, err := s.launch(l, p, m, poison1)
 	if err != nil {
 		optional := m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())
-		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) { // the dtype, if it is so in the plain mode
+		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) { // The dtype may be unsupported in the plain mode too.
 			_, plain := s.launch(l, p, allModes[0], poison1)
 			optional = errors.Is(plain, gpu.ErrUnsupported)
 		}
-		return refused(err, optional), nil
+		return refusedOutcome(err, optional), nil
 	}
 	o := pass()
 	for i, w := range want {
-		tol := among(p.image, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
 		c := p.judge(i, got[i], w, tol)
 		if len(want) > 1 {
 			c.message = fmt.Sprintf("output %s: %s", p.op.Out[i].Name, c.message)
 		}
-		o = o.and(c)
+		o = o.merge(c)
 	}
 	if o.status != Pass {
 		return o, got
@@ -281,30 +286,30 @@ func (s *suite) runCase(l *lane, p *prepared, m mode, base [][]byte) (outcome, [
 	switch {
 	case m.inPlace && base != nil:
 		if i, k := firstDiff(got, base); i >= 0 {
-			return o.and(failf("output %d differs in place from out of place at byte %d", i, k)), got
+			return o.merge(failf("output %d differs in place from out of place at byte %d", i, k)), got
 		}
 	case m.name == "plain" && !s.opts.Once:
 		again, err := s.launch(l, p, m, poison2)
 		if err != nil {
-			return o.and(fail(fmt.Errorf("second run: %w", err))), got
+			return o.merge(fail(fmt.Errorf("second run: %w", err))), got
 		}
 		if i, k := firstDiff(got, again); i >= 0 {
-			return o.and(failf("output %d differs at byte %d when run again over other contents (%#x, then %#x): left unwritten, or not deterministic",
+			return o.merge(failf("output %d differs at byte %d when run again over other contents (%#x, then %#x): left unwritten, or not deterministic",
 				i, k, got[i][k], again[i][k])), got
 		}
 	}
 	return o, got
 }
 
-// verdict is what comparing the bytes of an output with the reference found.
+// verdict is the outcome of comparing the bytes of an output with the reference.
 type verdict struct {
 	want *tensor.Host
 	got  []byte
 	outcome
 }
 
-// judge compares output i with the reference. Most results of a job are the same bits
-// however it was run, and those are compared once.
+// judge compares output i with the reference. Most results of a job are equal bit for bit
+// in all modes and variants. Equal results are compared once.
 func (p *prepared) judge(i int, got []byte, want *tensor.Host, tol spec.Tolerance) outcome {
 	p.mu.Lock()
 	known := p.known
@@ -321,30 +326,30 @@ func (p *prepared) judge(i int, got []byte, want *tensor.Host, tol spec.Toleranc
 	o := compare(got, want, tol, others...)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.known) < mostKnown {
+	if len(p.known) < maxVerdicts {
 		p.known = append(p.known, verdict{want, got, o})
 	}
 	return o
 }
 
-// mostKnown is how many verdicts of a job are kept, and its results with them.
-const mostKnown = 8
+// maxVerdicts is how many verdicts of a job are kept, with their results.
+const maxVerdicts = 8
 
-// lacks reports whether the case has an element type that the device lacks.
+// lacks reports whether the case has an element type that the device does not support.
 func (p *prepared) lacks(info *gpu.Info) bool {
 	double := func(h *tensor.Host) bool { return h.DType == tensor.F64 }
 	return !info.Features.F64 && (slices.ContainsFunc(p.in, double) || slices.ContainsFunc(p.want, double))
 }
 
-// mayRefuse reports whether the operation may refuse operands with strides:
-// there is no operation to copy them with.
+// mayRefuse reports whether the operation may refuse operands with strides. It may if no
+// operation can copy them.
 func (s *suite) mayRefuse(p *prepared) bool {
 	copier := spec.Lookup("copy")
 	return s.opts.noCopies || copier == nil || !slices.Contains(copier.Cases.DTypes, p.dtype)
 }
 
-// refused turns an error of a run into an outcome.
-func refused(err error, optional bool) outcome {
+// refusedOutcome turns an error of a run into an outcome.
+func refusedOutcome(err error, optional bool) outcome {
 	if optional && errors.Is(err, gpu.ErrUnsupported) {
 		return outcome{status: Unsupported, message: err.Error(), err: err}
 	}
@@ -354,21 +359,21 @@ func refused(err error, optional bool) outcome {
 func firstDiff(a, b [][]byte) (output, index int) {
 	for i := range a {
 		if !bytes.Equal(a[i], b[i]) {
-			return i, differ(a[i], b[i])
+			return i, firstDifference(a[i], b[i])
 		}
 	}
 	return -1, -1
 }
 
-// launch places the operands, runs the operation, checks the surroundings and
-// returns the elements of the outputs.
-func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte, err error) {
+// launch places the operands, runs the operation, checks that nothing around the operands
+// has changed, and returns the elements of the outputs.
+func (s *suite) launch(l *variantDevice, p *prepared, m mode, poison byte) (outs [][]byte, err error) {
 	var in, out []*block
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panicked: %v", v)
 		}
-		err = errors.Join(err, l.free(in...), l.free(out...))
+		err = errors.Join(err, l.freeBlocks(in...), l.freeBlocks(out...))
 	}()
 	for i, h := range p.in {
 		if m.alias && i > 0 && p.interchangeable(i) {
@@ -387,7 +392,7 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 		}
 	}
 	for i, w := range p.want {
-		if k := m.target(p, i); k >= 0 {
+		if k := m.overwrites(p, i); k >= 0 {
 			out = append(out, in[k])
 			in[k] = nil
 			continue
@@ -405,7 +410,7 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 		return nil, err
 	}
 	for i, b := range out {
-		got, err := l.read(s, b)
+		got, err := l.readBuffer(s, b)
 		if err != nil {
 			return nil, err
 		}
@@ -419,7 +424,7 @@ func (s *suite) launch(l *lane, p *prepared, m mode, poison byte) (outs [][]byte
 		if b == nil || b.h == 0 {
 			continue
 		}
-		got, err := l.read(s, b)
+		got, err := l.readBuffer(s, b)
 		if err != nil {
 			return nil, err
 		}

@@ -10,16 +10,21 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// outcome is what became of a case.
+// outcome is the result of a case.
 type outcome struct {
-	status   Status
-	abs, rel float64 // largest errors
-	used     float64 // largest error as a part of what is allowed
-	worst    []int   // index of the element with the largest used
-	flips    int     // elements outside the tolerance, where Flips allows some
-	elems    int
-	message  string
-	err      error
+	status Status
+	// abs and rel are the largest errors.
+	abs, rel float64
+	// used is the largest error, divided by the tolerance.
+	used float64
+	// worst is the index of the element with the largest used.
+	worst []int
+	// flips is the number of elements outside the tolerance, if Flips allows some.
+	flips int
+	// elems is the number of elements.
+	elems   int
+	message string
+	err     error
 }
 
 func pass() outcome { return outcome{status: Pass} }
@@ -30,8 +35,8 @@ func fail(err error) outcome {
 
 func failf(format string, args ...any) outcome { return fail(fmt.Errorf(format, args...)) }
 
-// and merges the outcomes of two checks of one case.
-func (o outcome) and(p outcome) outcome {
+// merge returns the outcome of two checks of one case.
+func (o outcome) merge(p outcome) outcome {
 	if p.status == Fail && o.status != Fail {
 		o.status, o.message, o.err = p.status, p.message, p.err
 	}
@@ -43,9 +48,9 @@ func (o outcome) and(p outcome) outcome {
 	return o
 }
 
-// compare checks elements against the reference, or against any of the other
-// results that would be as right. NaN and infinities must match element by
-// element before any distance counts; the sign of a zero does not.
+// compare compares elements with the reference. An element may also be right for one of
+// others, which are results that are right too. NaN and infinities must match element by
+// element. Only then are distances compared. The sign of a zero does not matter.
 func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tensor.Host) outcome {
 	o := pass()
 	o.elems = want.Elems()
@@ -55,7 +60,7 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 	have, ref := floats(want.Desc, got), floats(want.Desc, want.Data)
 	for _, other := range others {
 		for i, w := range other.Floats() {
-			if !near(have[i], ref[i], tol) && near(have[i], w, tol) {
+			if !isWithin(have[i], ref[i], tol) && isWithin(have[i], w, tol) {
 				ref[i] = w
 			}
 		}
@@ -64,7 +69,7 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 	worst := -1
 	for i, w := range ref {
 		g := have[i]
-		if special(g) || special(w) {
+		if isSpecial(g) || isSpecial(w) {
 			if g != w && !(g != g && w != w) {
 				return failAt(o, want, i, "element %v: got %v, want %v (NaN and infinities must match)", g, w)
 			}
@@ -77,7 +82,7 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 				first = i
 			}
 			if tol.Flips > 0 {
-				continue // counted, and not part of the worst error
+				continue // Flips are counted. They are not part of the worst error.
 			}
 		}
 		o.abs = max(o.abs, err)
@@ -99,15 +104,16 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 	return o
 }
 
-// near reports whether a result is as good as the reference's.
-func near(g, w float64, tol spec.Tolerance) bool {
-	if special(g) || special(w) {
+// isWithin reports whether a result is within the tolerance of the reference.
+func isWithin(g, w float64, tol spec.Tolerance) bool {
+	if isSpecial(g) || isSpecial(w) {
 		return g == w || g != g && w != w
 	}
 	return math.Abs(g-w) <= tol.Abs+tol.Rel*math.Abs(w)
 }
 
-// floats decodes contiguous elements; the common dtypes without Host's detours.
+// floats decodes contiguous elements. It is faster than Host.Floats for the common
+// dtypes.
 func floats(d tensor.Desc, data []byte) []float64 {
 	out := make([]float64, 0, d.Elems())
 	switch d.DType {
@@ -125,10 +131,10 @@ func floats(d tensor.Desc, data []byte) []float64 {
 	return out
 }
 
-func special(v float64) bool { return v != v || math.IsInf(v, 0) }
+func isSpecial(v float64) bool { return v != v || math.IsInf(v, 0) }
 
-// failAt marks the outcome as failed at element i; format takes the index, got
-// and want.
+// failAt returns the outcome as failed at element i. The arguments of format are the
+// index, got and want.
 func failAt(o outcome, t *tensor.Host, i int, format string, got, want float64) outcome {
 	o.status, o.worst = Fail, unravel(i, t.Shape)
 	o.err = fmt.Errorf(format, o.worst, got, want)
@@ -136,7 +142,7 @@ func failAt(o outcome, t *tensor.Host, i int, format string, got, want float64) 
 	return o
 }
 
-// unravel turns a row-major element number into an index.
+// unravel turns the number of an element in row-major order into an index.
 func unravel(i int, shape []int) []int {
 	index := make([]int, len(shape))
 	for d := len(shape) - 1; d >= 0; d-- {
@@ -146,7 +152,7 @@ func unravel(i int, shape []int) []int {
 	return index
 }
 
-// finite keeps a number writable as JSON.
+// finite replaces numbers that JSON cannot express.
 func finite(v float64) float64 {
 	if v != v {
 		return 0

@@ -1,14 +1,19 @@
-// Package conformance checks every operation on a device against its float64
-// reference. There is one loop: devices × operations × cases; an operation
-// joins by being registered, a device by being passed to Run.
+// Package conformance checks every operation on a device against its reference in
+// float64. There is one loop over devices, operations and cases. An operation is checked
+// if it is registered, and a device if it is passed to Run.
 //
-// The harness distrusts everything. Operands lie in buffers with guard zones
-// before and after them, outputs are poisoned before they are written, inputs
-// must come back unchanged, and NaN and infinities must be where the reference
-// has them before any error is averaged. Sizes are awkward by construction
-// (0, 1, primes, around every tile), and everything runs again under forced
-// tiny limits and with the plans meant for another kind of device; and what larger
-// alignments than the device's change of a plan is run with them.
+// The words of this package: a job is one set of inputs for one call. A pattern says how
+// the inputs of a job are filled, such as "random" or "checker". A mode says how the
+// operands are placed in memory. A Variant says how a device is used. A case is a job in
+// one mode and one Variant.
+//
+// The harness trusts nothing. Operands are in buffers with guard zones before and after
+// them. Outputs are filled with poison before they are written. Inputs must be unchanged
+// afterwards. NaN and infinities must be at the same indices as in the reference, before
+// any error is averaged. Sizes are awkward: 0, 1, primes, and sizes around every tile.
+// Everything runs again under tiny limits and with the plans for another kind of device.
+// Plans that change under larger alignments than the device's run with these alignments
+// too.
 package conformance
 
 import (
@@ -29,53 +34,54 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// DefaultSeed is the seed of the random inputs when Options gives none.
+// DefaultSeed is the seed of the random inputs if Options has none.
 const DefaultSeed = 20260101
 
 // Options says what Run should try. The zero value tries everything.
 type Options struct {
-	// Ops are the operations to run; nil means every registered one.
+	// Ops are the operations to check. Nil means every registered one.
 	Ops []*spec.Op
-	// Quick tries few sizes and only the device's own plans: seconds, not
-	// minutes, for a check of one machine.
+	// Quick tries few sizes, and only the device's own plans. That takes seconds instead
+	// of minutes, and checks one machine.
 	Quick bool
-	// Pairs chooses among the cases, so that any two choices occur together in some
-	// case: call, element type, Variant, how operands lie, strategy, sizes. Without it
-	// each is tried with all others. With Quick it chooses fewer and smaller ones, and
-	// yet in all Variants.
+	// Pairs chooses among the cases such that any two choices occur together in some case.
+	// The choices are call, element type, Variant, mode, strategy and sizes. Without
+	// Pairs, each choice is tried with all others. With Quick, it chooses fewer and
+	// smaller cases, but still in all Variants.
 	Pairs bool
-	// Seed makes the random inputs and choices; 0 means DefaultSeed.
+	// Seed determines the random inputs and choices. 0 means DefaultSeed.
 	Seed uint64
-	// Once runs each case once in each Variant, for its result only: operands are
-	// placed in one way, plans are the device's own choice, and no call is wrong.
+	// Once runs each case once in each Variant, and checks the result only. There is only
+	// the plain mode, plans choose their strategies, and no wrong calls are made.
 	Once bool
-	// Variants are the ways to plan; nil means Variants of the device (only
-	// the first of them when Quick and not Pairs).
+	// Variants are the variants to try. Nil means those that the function Variants returns
+	// for the device. With Quick and without Pairs, nil means the first of them only.
 	Variants []Variant
-	// Sample, if above 1, is of how many cases of an operation and element type one
-	// runs in each of the variants that are Distinct.
+	// Sample, if above 1, runs only one of Sample cases of each operation and element type
+	// in the variants that are Distinct.
 	Sample int
-	// Parts, if above 1, cuts the run into so many of equal length, of which this is
-	// number Part, from 0 on: every operation has cases in each.
+	// Parts, if above 1, divides the run into that many parts of equal length, and runs
+	// part Part, counted from 0. Every operation has cases in each part.
 	Part, Parts int
-	// Expect lists known troubles; may be nil.
+	// Expect lists known bugs of drivers. It may be nil.
 	Expect *Expectations
-	// Progress, if not nil, is called after each group of cases.
+	// Progress, if not nil, is called after each group of cases. done and total count
+	// jobs, and op is the operation.
 	Progress func(done, total int, op string)
-	// Trace, if not nil, is told of every call: the operation's name, and as args "call",
-	// "in" and "out" the call and its operands. Run calls end when the work is submitted, with
-	// nil or the error. The launches of the call carry the tag. Several goroutines may call
-	// Trace at once.
+	// Trace, if not nil, is called at the start of every call. name is the operation's
+	// name. args are "call", "in" and "out", which describe the call and its operands. Run
+	// calls end when the work is submitted, with the error or nil. The launches of the
+	// call carry the tag. Several goroutines may call Trace at the same time.
 	Trace func(name string, args map[string]string) (tag uint64, end func(error))
 
-	// noCopies says that the device cannot copy operands with strides, as one
-	// whose kernels are Go functions.
+	// noCopies says that the device cannot copy operands with strides. That is so if its
+	// kernels are Go functions.
 	noCopies bool
 }
 
-// Run checks the operations on the device and reports every case. The error is
-// for what stops the run itself (a cancelled context, a lost device); failed
-// cases are in the report.
+// Run checks the operations on the device and reports every case. It returns an error
+// only if the run itself cannot go on, because the context is cancelled or the device is
+// lost. Failed cases are in the report.
 func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	if opts.Seed == 0 {
 		opts.Seed = DefaultSeed
@@ -99,36 +105,43 @@ func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 		if v.Device != nil {
 			on = v.Device
 		}
-		l, err := newLane(on, v, opts)
+		l, err := newVariantDevice(on, v, opts)
 		if err != nil {
 			return nil, fmt.Errorf("conformance: %s: %w", v.Name, err)
 		}
-		s.lanes = append(s.lanes, l)
+		s.devices = append(s.devices, l)
 	}
-	err := s.run()
-	for _, l := range s.lanes {
+	err := s.runJobs()
+	for _, l := range s.devices {
 		err = errors.Join(err, l.close())
 	}
 	s.report.finish(opts.Expect)
 	return s.report, err
 }
 
-// lane is a device seen through one Variant.
-type lane struct {
+// variantDevice is a device as one Variant uses it.
+type variantDevice struct {
 	Variant
-	dev        gpu.Device
-	x          *exec.Runner
-	traced     []exec.Option           // of Options.Trace
-	strategies map[string]*exec.Runner // runners that plan with a strategy of spec.Op.Strategies, by its name
-	align      int64                   // satisfies storage and texel bindings
-	small      bool                    // its bindings are shorter than what cut bytes take
-	rows       []Row                   // of the job at work
-	first      [][]byte                // outputs of the first mode of that job that passed
-	met        sampled                 // of a Distinct variant
-	lost       error
+	dev gpu.Device
+	x   *exec.Runner
+	// traced holds the option for Options.Trace.
+	traced []exec.Option
+	// strategies are runners that plan with one of spec.Op.Strategies, by its name.
+	strategies map[string]*exec.Runner
+	// align is an offset alignment in bytes for storage and texel bindings.
+	align int64
+	// small says that bindings are shorter than cutBytes.
+	small bool
+	// rows are the cases of the current job.
+	rows []Row
+	// first are the outputs of the first mode of the current job that has passed.
+	first [][]byte
+	// met counts the cases that a Distinct variant has changed.
+	met  sampled
+	lost error
 }
 
-func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
+func newVariantDevice(dev gpu.Device, v Variant, o Options) (*variantDevice, error) {
 	if v.Limits != nil {
 		limits := dev.Info().Limits
 		v.Limits(&limits)
@@ -149,11 +162,12 @@ func newLane(dev gpu.Device, v Variant, o Options) (*lane, error) {
 		return nil, err
 	}
 	lim := dev.Info().Limits
-	return &lane{Variant: v, dev: dev, x: x, traced: traced, strategies: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16), small: lim.MaxBinding < cut && !v.Distinct}, nil
+	return &variantDevice{Variant: v, dev: dev, x: x, traced: traced, strategies: map[string]*exec.Runner{}, align: max(lim.OffsetAlign, lim.TexelAlign, 16), small: lim.MaxBinding < cutBytes && !v.Distinct}, nil
 }
 
-// withStrategy is the lane with plans that take the named strategy, one of spec.Op.Strategies.
-func (l *lane) withStrategy(strategy string) (*lane, error) {
+// withStrategy returns a copy whose plans use the named strategy, which is one of
+// spec.Op.Strategies.
+func (l *variantDevice) withStrategy(strategy string) (*variantDevice, error) {
 	own := *l
 	if own.x = l.strategies[strategy]; own.x != nil {
 		return &own, nil
@@ -165,7 +179,7 @@ func (l *lane) withStrategy(strategy string) (*lane, error) {
 	return &own, err
 }
 
-func (l *lane) close() error {
+func (l *variantDevice) close() error {
 	err := l.x.Close()
 	for _, x := range l.strategies {
 		err = errors.Join(err, x.Close())
@@ -173,32 +187,42 @@ func (l *lane) close() error {
 	return err
 }
 
+// suite is a run of the conformance suite.
 type suite struct {
-	ctx    context.Context
-	opts   Options
-	report *Report
-	lanes  []*lane
+	ctx     context.Context
+	opts    Options
+	report  *Report
+	devices []*variantDevice
 }
 
-// job is one set of inputs: everything about a case but the memory it lies in
-// and the way it is planned.
+// job is one set of inputs for one call. It does not say in which memory the operands
+// are, nor how the call is planned.
 type job struct {
 	op    *spec.Op
 	dtype tensor.DType
 	call  spec.Call
-	dims  []int
-	shape []int // of all inputs instead of what dims give, if not nil
-	image string
+	// dims are the sizes of the free dimensions.
+	dims []int
+	// shape, if not nil, is the shape of all inputs, instead of the one that dims give.
+	shape []int
+	// pattern says which values the inputs have.
+	pattern string
+	// modes are the modes to run the job in.
 	modes []mode
-	own   bool // only in the first lane
-	some  bool // one of a few of its operation that stand for all
-	// strategy is one of spec.Op.Strategies to plan by, "" for the plan's own choice.
+	// own says that the job only runs on the first device.
+	own bool
+	// some says that the job is one of a few of its operation that stand for all.
+	some bool
+	// strategy is one of spec.Op.Strategies, or "" for the plan's own choice.
 	strategy string
-	lanes    []int // places of those it runs in, nil for all that it is for
-	last     bool  // of its operation and dtype: the refusals follow
+	// devices are the indices of the devices that run the job. Nil means all that it suits.
+	devices []int
+	// last says that this is the last job of its operation and dtype. The refusals follow
+	// it.
+	last bool
 }
 
-// inputs are the descs of the job's inputs.
+// inputs returns the descriptions of the job's inputs.
 func (j *job) inputs() []tensor.Desc {
 	in := j.op.Cases.InputsFor(j.call, j.dtype, j.dims)
 	if j.shape != nil {
@@ -207,9 +231,10 @@ func (j *job) inputs() []tensor.Desc {
 	return in
 }
 
-// heavy reports whether the job should have the machine for itself.
+// heavy reports whether no other job should run at the same time, because this one needs
+// much memory.
 func (j *job) heavy() bool {
-	if j.image == "none" {
+	if j.pattern == "none" {
 		return false
 	}
 	elems := 0
@@ -223,7 +248,7 @@ func (j *job) name() string {
 	var b strings.Builder
 	b.WriteString(callName(j.call))
 	if j.shape != nil {
-		return fmt.Sprintf("%s/shape=%v/%s", b.String(), j.shape, j.image)
+		return fmt.Sprintf("%s/shape=%v/%s", b.String(), j.shape, j.pattern)
 	}
 	for i, d := range j.dims {
 		sep := " "
@@ -232,31 +257,31 @@ func (j *job) name() string {
 		}
 		fmt.Fprintf(&b, "%s%s=%d", sep, j.op.Cases.Dims[i].Name, d)
 	}
-	return b.String() + "/" + j.image
+	return b.String() + "/" + j.pattern
 }
 
-// callName is the call as the command line writes it.
+// callName returns the call as the command line writes it.
 func callName(c spec.Call) string {
 	if c == nil || c.Spec() == nil {
 		return fmt.Sprintf("%T", c)
 	}
 	s := spec.FormatCall(c)
-	if s == c.Spec().Name { // attributes that have no text
-		if v := fmt.Sprintf("%#v", c); !strings.HasSuffix(v, "{}") { // not a struct of nothing
+	if s == c.Spec().Name { // The attributes cannot be written as text.
+		if v := fmt.Sprintf("%#v", c); !strings.HasSuffix(v, "{}") { // A struct without fields says nothing.
 			s = plainer.Replace(v)
 		}
 	}
 	return s
 }
 
-// plainer drops package and type names from a Go literal.
+// plainer removes names of packages and types from a Go literal.
 var plainer = strings.NewReplacer("imageops.", "", "ops.", "", "[]spec.Call", "")
 
-// jobs lists the work in order.
+// jobs lists the jobs in the order in which they run.
 func (s *suite) jobs() []job {
 	var js []job
-	// WebGPU runs translations of the kernels that Vulkan runs in full: a few cases
-	// show that each works.
+	// WebGPU runs translations of the kernels that are checked on Vulkan with all cases. A
+	// few cases show that each translation works.
 	every := s.opts.Quick && s.report.Backend != "wgpu"
 	for _, op := range s.opts.Ops {
 		if s.opts.Pairs {
@@ -271,7 +296,7 @@ func (s *suite) jobs() []job {
 						k.modes = k.modes[:1]
 					}
 					some := every || (len(js)-first)%8 == 0
-					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, shape: k.shape, image: k.image, modes: k.modes, own: k.own, some: some})
+					js = append(js, job{op: op, dtype: d, call: c, dims: k.dims, shape: k.shape, pattern: k.pattern, modes: k.modes, own: k.own, some: some})
 				}
 			}
 			if len(js) > 0 && js[len(js)-1].op == op && js[len(js)-1].dtype == d {
@@ -283,8 +308,8 @@ func (s *suite) jobs() []job {
 	return partOf(js, s.opts.Part, s.opts.Parts)
 }
 
-// withoutCases appends a job to those of an operation for each call that none of them
-// tries: it reports that.
+// withoutCases appends a job for each call of the operation that no job tries. The job
+// reports this as a failure.
 func withoutCases(op *spec.Op, js []job) []job {
 	tried := map[string]bool{}
 	for i := range js {
@@ -292,13 +317,14 @@ func withoutCases(op *spec.Op, js []job) []job {
 	}
 	for _, c := range op.Cases.Calls {
 		if !tried[callName(c)] {
-			js = append(js, job{op: op, dtype: op.Cases.DTypes[0], call: c, image: "none"})
+			js = append(js, job{op: op, dtype: op.Cases.DTypes[0], call: c, pattern: "none"})
 		}
 	}
 	return js
 }
 
-// partOf takes every parts-th job, so that a part has some of every operation.
+// partOf returns every parts-th job from job part on, so that each part has jobs of every
+// operation.
 func partOf(js []job, part, parts int) []job {
 	if parts < 2 {
 		return js
@@ -310,14 +336,14 @@ func partOf(js []job, part, parts int) []job {
 	return list
 }
 
-// run prepares inputs and references ahead on the other processors, and runs
-// the cases in order, the lanes side by side.
-func (s *suite) run() error {
+// runJobs prepares inputs and references ahead on the other processors. It runs the jobs
+// in order, on all devices at the same time.
+func (s *suite) runJobs() error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	jobs := s.jobs()
 	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
-	room := make(chan struct{}, 1) // for the memory of one heavy job
+	room := make(chan struct{}, 1) // This is the memory for one heavy job.
 	go func() {
 		defer close(queue)
 		for i := range jobs {
@@ -365,22 +391,22 @@ func (s *suite) run() error {
 	return nil
 }
 
-// runJob runs a job in every lane, and reports the cases lane by lane.
+// runJob runs a job on every device, and reports the cases device by device.
 func (s *suite) runJob(p *prepared) {
-	lanes := s.lanesFor(p.job)
+	devices := s.devicesFor(p.job)
 	start := time.Now()
 	var wg sync.WaitGroup
-	for _, l := range lanes {
+	for _, l := range devices {
 		do := func() {
 			defer func() {
 				if v := recover(); v != nil {
-					s.add(l, p.job, "refuse", failf("panicked: %v", v))
+					s.addRow(l, p.job, "refuse", failf("panicked: %v", v))
 				}
 			}()
-			s.cases(l, p)
+			s.runModes(l, p)
 			if p.last && p.err == nil && !s.opts.Once {
-				s.refusals(l, p.job)
-				s.faults(l, p.job)
+				s.runRefusals(l, p.job)
+				s.runFaults(l, p.job)
 			}
 		}
 		if p.heavy() {
@@ -390,13 +416,13 @@ func (s *suite) runJob(p *prepared) {
 		}
 	}
 	wg.Wait()
-	for _, l := range lanes {
-		if l.Device != nil && l.first != nil && lanes[0].first != nil {
-			s.agree(lanes[0], l, p)
+	for _, l := range devices {
+		if l.Device != nil && l.first != nil && devices[0].first != nil {
+			s.compareDevices(devices[0], l, p)
 		}
 	}
 	s.report.spent[p.op.Name] += time.Since(start)
-	for _, l := range lanes {
+	for _, l := range devices {
 		for _, r := range l.rows {
 			s.report.add(r)
 		}
@@ -407,16 +433,16 @@ func (s *suite) runJob(p *prepared) {
 	}
 }
 
-// seed derives the random sequence of a job from the run's seed and its name,
-// so that a case has the same inputs whichever others run with it.
+// seed derives the random sequence of a job from the seed of the run and the job's name.
+// So a case has the same inputs, whichever other cases run.
 func (s *suite) seed(j *job) (uint64, uint64) {
 	h := fnv.New64a()
 	fmt.Fprint(h, j.op.Name, j.dtype, j.name())
 	return s.opts.Seed, h.Sum64()
 }
 
-// add records the outcome of a case.
-func (s *suite) add(l *lane, j *job, mode string, o outcome) {
+// addRow records the outcome of a case.
+func (s *suite) addRow(l *variantDevice, j *job, mode string, o outcome) {
 	l.rows = append(l.rows, Row{
 		Op: j.op.Name, DType: j.dtype.String(), Case: l.Name + "/" + mode + "/" + j.name(),
 		Status: o.status, AbsErr: finite(o.abs), RelErr: finite(o.rel), Used: finite(o.used), Worst: o.worst, Message: o.message,

@@ -14,15 +14,15 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// lone is a call with the bits it gives when nothing else runs.
+// lone is a call with the bytes of its outputs when nothing else runs.
 type lone struct {
 	*run
 	bits [][]byte
 }
 
-// TestDeterminism runs all operations from several goroutines on one Runner, in
-// random order and over whatever the others left in memory. Each result must be
-// the one of a lone run, bit for bit.
+// TestDeterminism runs all operations from several goroutines on one Runner, in random
+// order, with memory that other calls have written. Each result must be equal, bit for
+// bit, to that of a lone run.
 func TestDeterminism(t *testing.T) {
 	long := time.Second
 	if testlevel.IsFull() {
@@ -76,7 +76,7 @@ func TestDeterminism(t *testing.T) {
 	})
 }
 
-// same runs the call and compares its bits with those of the lone run.
+// same runs the call and compares its outputs with those of the lone run.
 func same(t *testing.T, dev gpu.Device, x *exec.Runner, c lone) bool {
 	got, err := c.do(t, dev, x)
 	if err != nil {
@@ -92,8 +92,8 @@ func same(t *testing.T, dev gpu.Device, x *exec.Runner, c lone) bool {
 	return true
 }
 
-// litter leaves memory of random size full of NaN behind, for the next one who
-// takes it.
+// litter frees memory of random size that is full of NaN. A later call may get that
+// memory.
 func litter(t *testing.T, dev gpu.Device, rng *rand.Rand) {
 	b := bytes.Repeat([]byte{0xFF}, 1<<(8+rng.IntN(10)))
 	h, err := dev.Alloc(int64(len(b)))

@@ -23,9 +23,8 @@ import (
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
-// devices runs f on every device of every backend there is, or of the backend
-// that LATHE_BACKEND names, side by side: drivers compile on one processor at a
-// time.
+// devices runs f on every device of every backend, or of the backend that LATHE_BACKEND
+// names. It does so in parallel, because drivers compile on one processor at a time.
 func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	t.Helper()
 	infos, err := drivers.List(t.Context(), "")
@@ -35,7 +34,7 @@ func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	defer all.Wait()
 	for i, info := range infos {
 		if validation && info.Backend != "vk" {
-			continue // the layer is Vulkan's, and the library's own use of Vulkan is not ours to judge
+			continue // The layer checks Vulkan. These tests do not check how the library of wgpu uses Vulkan.
 		}
 		all.Go(func() {
 			t.Run(fmt.Sprintf("%s %d %s", info.Backend, i, info.Name), func(t *testing.T) { f(t, open(t, i, validation)) })
@@ -43,7 +42,7 @@ func devices(t *testing.T, f func(t *testing.T, dev gpu.Device)) {
 	}
 }
 
-// open opens a device by its place in the list.
+// open opens the device with an index in the list.
 func open(t *testing.T, index int, validation bool) gpu.Device {
 	t.Helper()
 	dev, err := drivers.Open(t.Context(), drivers.Options{
@@ -71,12 +70,13 @@ func inShard() (ops []*spec.Op) {
 	return ops
 }
 
-// TestDevices is the suite: every operation and element type on every device. It
-// chooses cases by pairs, with larger and more of them at the full level, and tries all
-// of them in every variant at the soak level. By WebGPU it runs the quick level's
-// cases, below the soak level: the kernels are those that Vulkan has run already.
-// These run with the device's own limits at the quick level, and with WebGPU's least ones
-// at the full level. For the race detector two variants run side by side, each case once.
+// TestDevices is the suite. It checks every operation and element type on every device.
+// It chooses cases by pairs. At the full level they are larger and more, and at the soak
+// level all cases run in every variant. Below the soak level, WebGPU runs the cases of
+// the quick level only, because Vulkan has already run the same kernels. It runs them
+// with the device's own limits at the quick level, and with the least limits of WebGPU at
+// the full level. Under the race detector, two variants run at the same time, and each
+// case runs once.
 func TestDevices(t *testing.T) {
 	if len(spec.All()) < 8 {
 		t.Fatalf("%d operations are registered, want the eight image operations at least", len(spec.All()))
@@ -107,10 +107,10 @@ func TestDevices(t *testing.T) {
 		if !rep.OK() {
 			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
 		}
-		// Contiguous operands at the device's alignment are no corner case:
-		// what is declared for f32 and u8 must run on every device.
+		// Contiguous operands at the device's alignment are no special case. Every device
+		// must support them for the declared dtypes F32 and U8.
 		for _, r := range rep.Rows {
-			lacking := !dev.Info().Features.F64 && strings.Contains(r.Message, "no double precision") // a cast to f64
+			lacking := !dev.Info().Features.F64 && strings.Contains(r.Message, "no double precision") // A cast may need f64.
 			if r.Status == conformance.Unsupported && (r.DType == "f32" || r.DType == "u8") && conformance.PlainMode(r) && !lacking {
 				t.Errorf("%s %s %s: unsupported: %s", r.Op, r.DType, r.Case, r.Message)
 			}
@@ -124,7 +124,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// when says of what day and commit the run is, for the page.
+// when returns the date and the commit of the run, for the page.
 func when() string {
 	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
@@ -133,9 +133,8 @@ func when() string {
 	return fmt.Sprintf("made on %s at commit %s, level %v", time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)), testlevel.Of())
 }
 
-// TestBackendsAgree runs every case by both backends where they reach the same
-// hardware: each must pass, and their results must agree. What else there is to try
-// of a case, TestDevices does.
+// TestBackendsAgree runs every case on both backends if they use the same hardware. Each
+// case must pass, and the results must agree. TestDevices tries all else.
 func TestBackendsAgree(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
 	if os.Getenv("LATHE_VALIDATION") == "1" {
@@ -178,7 +177,7 @@ func TestBackendsAgree(t *testing.T) {
 	}
 }
 
-// A cancelled run stops and says so.
+// TestCancelled checks that a cancelled run stops with the error of the context.
 func TestCancelled(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -205,7 +204,8 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// Every declaration is complete: the surfaces that read it assume so.
+// TestDeclarations checks that every declaration is complete. Code that reads
+// declarations relies on it.
 func TestDeclarations(t *testing.T) {
 	for _, op := range spec.All() {
 		switch {
@@ -232,8 +232,8 @@ func TestDeclarations(t *testing.T) {
 	}
 }
 
-// written checks that calls of an operation can be written and read; NaN and
-// infinities are legal in a program, and refused in text.
+// written checks that calls of an operation can be written as text and read again. NaN
+// and infinities are legal in a program, but text cannot have them.
 func written(t *testing.T, op *spec.Op) {
 	if !op.Written() {
 		t.Errorf("%s has an exported attribute without an attr tag, and is not internal", op.Name)

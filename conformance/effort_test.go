@@ -33,12 +33,12 @@ func TestEffort(t *testing.T) {
 		}
 		s := &suite{ctx: t.Context(), opts: Options{Pairs: true, Quick: c.quick, Seed: DefaultSeed}, report: newReport(&info, Options{})}
 		for _, v := range Variants(&info) {
-			l, err := newLane(dev, v, s.opts)
+			l, err := newVariantDevice(dev, v, s.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer l.close()
-			s.lanes = append(s.lanes, l)
+			s.devices = append(s.devices, l)
 		}
 		var total float64
 		for _, op := range spec.All() {
@@ -54,7 +54,7 @@ func TestEffort(t *testing.T) {
 				for _, d := range out {
 					n += d.Elems()
 				}
-				elements += float64(n*max(1, len(s.lanesFor(&jobs[i])))) / 1e6
+				elements += float64(n*max(1, len(s.devicesFor(&jobs[i])))) / 1e6
 			}
 			total += elements
 			if len(jobs) > c.cases || elements > c.elements {

@@ -13,14 +13,14 @@ import (
 //go:embed expect.txt
 var known string
 
-// Expectations are known troubles of drivers, as conformance/expect.txt lists them:
-// one a line, four columns separated by "|", "#" starting a comment:
+// Expectations are the known bugs of drivers that conformance/expect.txt lists. Each line
+// has four columns, separated by "|". "#" begins a comment.
 //
 //	device pattern | op/dtype/case pattern | reason | behaviour
 //
-// The patterns match whole names, "*" standing for any run of characters. A
-// case that fails and has a row is expected; a row that names the device and
-// matches only cases that pass is stale, and fails the run.
+// The patterns match whole names. "*" matches any characters. If a case fails that a row
+// matches, that is expected. If a row matches the device and only cases that pass, the
+// row is stale, and the run fails.
 type Expectations struct{ rows []expectation }
 
 type expectation struct {
@@ -28,11 +28,12 @@ type expectation struct {
 	device, cases, reason, behavior string
 }
 
-// Known are the known troubles of conformance/expect.txt.
-// Errors: ErrInvalidArgument, naming the line.
+// Known returns the known bugs in conformance/expect.txt.
+// Errors: ErrInvalidArgument, which names the line.
 func Known() (*Expectations, error) { return ParseExpectations(strings.NewReader(known)) }
 
-// ParseExpectations reads the table. Errors: ErrInvalidArgument, naming the line.
+// ParseExpectations parses the table.
+// Errors: ErrInvalidArgument, which names the line.
 func ParseExpectations(r io.Reader) (*Expectations, error) {
 	e := &Expectations{}
 	sc := bufio.NewScanner(r)
@@ -56,7 +57,7 @@ func ParseExpectations(r io.Reader) (*Expectations, error) {
 	return e, sc.Err()
 }
 
-// apply marks the expected failures of the report and returns the stale rows.
+// apply marks the expected failures of the report, and returns the stale rows.
 func (e *Expectations) apply(r *Report) (stale []string) {
 	for _, x := range e.rows {
 		if !glob(x.device, r.Device) && !glob(x.device, r.Driver) {
@@ -75,7 +76,7 @@ func (e *Expectations) apply(r *Report) (stale []string) {
 				row.Message += " (expected: " + x.reason + "; " + x.behavior + ")"
 			}
 		}
-		// A quick or filtered run may not contain the case at all.
+		// A quick or filtered run may not have the case.
 		if matched > 0 && failed == 0 {
 			stale = append(stale, fmt.Sprintf("line %d: %s | %s", x.line, x.device, x.cases))
 		}
@@ -83,8 +84,7 @@ func (e *Expectations) apply(r *Report) (stale []string) {
 	return stale
 }
 
-// glob reports whether the pattern, in which * stands for any run of
-// characters, matches all of s.
+// glob reports whether the pattern matches all of s. * matches any characters.
 func glob(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

@@ -8,14 +8,14 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// pendingCalls is how many calls are left unasked in one go: more than a Runner
-// keeps words for.
+// pendingCalls is how many calls are made before their errors are read. A Runner has
+// status words for fewer calls.
 const pendingCalls = 300
 
-// faults tries the inputs that only the device can refuse: the error must come
-// by the next Sync or Read, once, with the outputs as they were, and calls
-// before, between and after must be right.
-func (s *suite) faults(l *lane, j *job) {
+// runFaults tries the inputs that only the device can refuse. The error must be returned
+// once, by the next Sync or Read. The outputs must be unchanged. Calls before, between
+// and after must give right results.
+func (s *suite) runFaults(l *variantDevice, j *job) {
 	if j.op.Cases.Faults == nil {
 		return
 	}
@@ -23,17 +23,17 @@ func (s *suite) faults(l *lane, j *job) {
 	if len(sets) == 0 {
 		return
 	}
-	good := s.small(j)
+	good := s.smallCase(j)
 	if good == nil {
-		s.add(l, j, "fault", failf("no small case without a fault"))
+		s.addRow(l, j, "fault", failf("no small case without a fault"))
 		return
 	}
-	j = good.job // for its name
+	j = good.job // The rows have its name.
 	var bad []*prepared
 	for k, in := range sets {
-		b, err := broken(j, in)
+		b, err := faultyCall(j, in)
 		if err != nil {
-			s.add(l, j, fmt.Sprintf("fault%d", k), fail(err))
+			s.addRow(l, j, fmt.Sprintf("fault%d", k), fail(err))
 			return
 		}
 		bad = append(bad, b)
@@ -45,11 +45,11 @@ func (s *suite) faults(l *lane, j *job) {
 				}
 			}
 			o := pass()
-			if err := s.fault(l, good, b, lay, asked != "read"); err != nil {
-				o = refused(err, asked != "strided" || s.mayRefuse(b))
+			if err := s.runFault(l, good, b, lay, asked != "read"); err != nil {
+				o = refusedOutcome(err, asked != "strided" || s.mayRefuse(b))
 			}
-			s.add(l, j, fmt.Sprintf("fault%d-%s", k, asked), o)
-			if o.status == Unsupported && asked == "sync" { // the dtype
+			s.addRow(l, j, fmt.Sprintf("fault%d-%s", k, asked), o)
+			if o.status == Unsupported && asked == "sync" { // The dtype is unsupported.
 				return
 			}
 		}
@@ -59,15 +59,14 @@ func (s *suite) faults(l *lane, j *job) {
 		if err := s.interleave(l, good, bad, n); err != nil {
 			o = fail(err)
 		}
-		s.add(l, j, name, o)
+		s.addRow(l, j, name, o)
 	}
 }
 
-// broken is the default call with faulty inputs; want has only the descs of
-// the outputs.
-func broken(j *job, in []*tensor.Host) (*prepared, error) {
+// faultyCall is the default call with faulty inputs. want only describes the outputs.
+func faultyCall(j *job, in []*tensor.Host) (*prepared, error) {
 	k := *j
-	k.call, k.image = j.op.Cases.Calls[0], "faulty"
+	k.call, k.pattern = j.op.Cases.Calls[0], "faulty"
 	p := &prepared{job: &k, in: in}
 	outs, err := j.op.Shape(k.call, descsOf(in))
 	if err != nil {
@@ -79,34 +78,34 @@ func broken(j *job, in []*tensor.Host) (*prepared, error) {
 	return p, nil
 }
 
-// placed is a call with its memory.
-type placed struct {
+// placedCall is a call with its buffers.
+type placedCall struct {
 	*prepared
 	blocks []*block
 }
 
-func (s *suite) placed(l *lane, p *prepared, lay layout) (*placed, error) {
+func (s *suite) placeCall(l *variantDevice, p *prepared, lay layout) (*placedCall, error) {
 	blocks, err := s.placeAll(l, p, lay)
-	return &placed{p, blocks}, err
+	return &placedCall{p, blocks}, err
 }
 
-// start runs the call. The device may be the first to see a fault, or not.
-func (c *placed) start(s *suite, l *lane) error {
+// start runs the call. The shape rule may already find the fault.
+func (c *placedCall) start(s *suite, l *variantDevice) error {
 	ops := operands(c.blocks)
 	return l.x.Run(s.ctx, c.call, ops[:len(c.in)], ops[len(c.in):])
 }
 
-// check compares the outputs with what they should be: the reference's, or
-// what they were before a faulty call.
-func (c *placed) check(s *suite, l *lane) error {
+// check compares the outputs with what they should hold: the results of the reference, or
+// the old contents if the call is faulty.
+func (c *placedCall) check(s *suite, l *variantDevice) error {
 	for i, b := range c.blocks {
-		got, err := l.read(s, b)
+		got, err := l.readBuffer(s, b)
 		if err != nil {
 			return fmt.Errorf("reading operand %d: %w", i, err)
 		}
 		out := i - len(c.in)
-		if out < 0 || c.image == "faulty" {
-			if k := differ(got, b.bytes); k >= 0 {
+		if out < 0 || c.pattern == "faulty" {
+			if k := firstDifference(got, b.bytes); k >= 0 {
 				return fmt.Errorf("the call has a fault and yet changed operand %d: byte %d of the buffer: got %#x, want %#x", i, k, got[k], b.bytes[k])
 			}
 			continue
@@ -123,10 +122,10 @@ func (c *placed) check(s *suite, l *lane) error {
 	return nil
 }
 
-// fault makes one faulty call and asks for its error, then a good one.
-func (s *suite) fault(l *lane, good, bad *prepared, lay layout, sync bool) (err error) {
-	b, err := s.placed(l, bad, lay)
-	defer func() { err = errors.Join(err, l.free(b.blocks...)) }()
+// runFault makes one faulty call and reads its error. Then it makes a good call.
+func (s *suite) runFault(l *variantDevice, good, bad *prepared, lay layout, sync bool) (err error) {
+	b, err := s.placeCall(l, bad, lay)
+	defer func() { err = errors.Join(err, l.freeBlocks(b.blocks...)) }()
 	if err != nil {
 		return err
 	}
@@ -155,14 +154,14 @@ func (s *suite) fault(l *lane, good, bad *prepared, lay layout, sync bool) (err 
 	return s.interleave(l, good, nil, 1)
 }
 
-// interleave makes n calls, of which every second one is faulty in turn if
-// there are any, asks once and checks all.
-func (s *suite) interleave(l *lane, good *prepared, bad []*prepared, n int) (err error) {
-	// A few calls have memory of their own, the rest repeat them.
-	var calls []*placed
+// interleave makes n calls, of which every second one is faulty if bad is not empty. Then
+// it reads the errors once and checks all outputs.
+func (s *suite) interleave(l *variantDevice, good *prepared, bad []*prepared, n int) (err error) {
+	// A few calls have their own memory. The others repeat them.
+	var calls []*placedCall
 	defer func() {
 		for _, c := range calls {
-			err = errors.Join(err, l.free(c.blocks...))
+			err = errors.Join(err, l.freeBlocks(c.blocks...))
 		}
 	}()
 	for i := range min(n, 2*len(bad)+1) {
@@ -170,7 +169,7 @@ func (s *suite) interleave(l *lane, good *prepared, bad []*prepared, n int) (err
 		if i%2 == 1 {
 			p = bad[i/2]
 		}
-		c, err := s.placed(l, p, guarded)
+		c, err := s.placeCall(l, p, guarded)
 		calls = append(calls, c)
 		if err != nil {
 			return err
@@ -180,10 +179,10 @@ func (s *suite) interleave(l *lane, good *prepared, bad []*prepared, n int) (err
 	for i := range n {
 		c := calls[i%len(calls)]
 		err := c.start(s, l)
-		if c.image != "faulty" && err != nil {
+		if c.pattern != "faulty" && err != nil {
 			return fmt.Errorf("call %d, a good one: %w", i, err)
 		}
-		if c.image == "faulty" {
+		if c.pattern == "faulty" {
 			if faults++; err != nil && !errors.Is(err, gpu.ErrInvalidArgument) {
 				return fmt.Errorf("call %d, a faulty one: got error %w, want %v", i, err, gpu.ErrInvalidArgument)
 			} else if err != nil {

@@ -37,10 +37,10 @@ func (c *counter) Free(h gpu.Handle) error {
 	return err
 }
 
-// errInjected is a fault of no known kind.
+// errInjected is an error that is none of the sentinels.
 var errInjected = errors.New("injected fault")
 
-// run is one call of an operation with its memory: what a program does.
+// run is one call of an operation with its memory, as a program makes it.
 type run struct {
 	op      *spec.Op
 	in, out []tensor.Desc
@@ -59,7 +59,7 @@ func newRun(op *spec.Op) (*run, error) {
 	return r, err
 }
 
-// do allocates, writes, runs, reads and frees on dev, and returns the outputs.
+// do allocates, writes, runs, reads and frees on dev. It returns the outputs.
 func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, err error) {
 	ctx := t.Context()
 	var all []gpu.Handle
@@ -106,8 +106,8 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 	return got, nil
 }
 
-// TestFaults makes every device call of every operation fail in turn. The call
-// must return that error, and the next run must be right, with no buffer lost.
+// TestFaults makes every device call of every operation fail in turn. The operation must
+// return that error. The next run must be right, and no buffer may be lost.
 func TestFaults(t *testing.T) {
 	kinds := []faulty.Call{faulty.Alloc, faulty.Free, faulty.Write, faulty.Read, faulty.Submit, faulty.Sync}
 	devices(t, func(t *testing.T, dev gpu.Device) {
@@ -133,14 +133,14 @@ func TestFaults(t *testing.T) {
 					}
 				}
 			}
-			if faults < 8 { // alloc twice, write, submit, read, free twice at least
+			if faults < 8 { // A run allocates twice, writes, submits, reads and frees twice at least.
 				t.Errorf("%s: only %d faults happened", op.Name, faults)
 			}
 		}
 	})
 }
 
-// fault runs twice with the n-th call of a kind failing once, and reports
+// fault runs twice. In the first run, the n-th call of a kind fails once. It reports
 // whether there was such a call.
 func (r *run) fault(t *testing.T, dev gpu.Device, kind faulty.Call, n int, injected error, want [][]byte) bool {
 	live := &counter{Device: dev}
@@ -157,9 +157,9 @@ func (r *run) fault(t *testing.T, dev gpu.Device, kind faulty.Call, n int, injec
 	}
 	got, err := r.do(t, f, x)
 	switch {
-	case f.Pending() > 0: // there is no such call, or not before Close
+	case f.Pending() > 0: // There is no such call, or not before Close.
 	case err == nil && kind == faulty.Alloc && errors.Is(injected, gpu.ErrOutOfMemory):
-		right("the run with less memory", got) // it found a way
+		right("the run with less memory", got) // The run has succeeded with less memory.
 	case !errors.Is(err, injected):
 		t.Errorf("%s: failed with %q, the operation returned %v", where, injected, err)
 	}
@@ -175,7 +175,7 @@ func (r *run) fault(t *testing.T, dev gpu.Device, kind faulty.Call, n int, injec
 		return false
 	}
 	may := int64(0)
-	if kind == faulty.Free { // the buffer that was not freed
+	if kind == faulty.Free { // This buffer was not freed.
 		may = 1
 	}
 	if left := live.live.Load(); left > may {
@@ -184,8 +184,8 @@ func (r *run) fault(t *testing.T, dev gpu.Device, kind faulty.Call, n int, injec
 	return true
 }
 
-// TestDeviceLost loses the device at every call: each later call must say so
-// at once, and nothing hang.
+// TestDeviceLost makes the device fail at every call in turn with ErrDeviceLost. Each
+// later call must return that at once, and none may hang.
 func TestDeviceLost(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		op := spec.Lookup("gaussian_blur")

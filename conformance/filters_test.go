@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// plannings are the targets that together plan for every kernel of the filters.
+// plannings are targets. Together they plan every kernel of the filters.
 var plannings = []struct {
 	name string
 	set  func(*spec.Target)
@@ -29,7 +29,7 @@ var plannings = []struct {
 	{"small bindings", func(t *spec.Target) { t.MaxBinding, t.MaxTexels = 1<<16, 1<<12 }},
 }
 
-// filtered runs a call on a picture.
+// filtered returns the result of a call on a picture.
 func filtered(t *testing.T, dev gpu.Device, run *exec.Runner, call spec.Call, in *tensor.Host) *tensor.Host {
 	t.Helper()
 	src, dst := alloc(t, dev, in.Desc), alloc(t, dev, in.Desc)
@@ -58,8 +58,8 @@ func eachPlanning(t *testing.T, f func(t *testing.T, dev gpu.Device, run *exec.R
 	})
 }
 
-// A picture of greys is one of greys after a filter: its three colours take part
-// in the same sums, and are rounded alike between passes as well.
+// TestGreyRemainsGrey checks that filters of grey pictures give grey pictures. The three
+// colours of a pixel must be added and rounded in the same way, also between passes.
 func TestGreyRemainsGrey(t *testing.T) {
 	calls := []spec.Call{imageops.Sharpen{}}
 	for _, sigma := range []float64{0.3, 1, 3, 3.4, 31} {
@@ -88,7 +88,7 @@ func TestGreyRemainsGrey(t *testing.T) {
 	})
 }
 
-// filters are the operations that mix neighbours.
+// filters lists the operations that mix neighbouring pixels.
 func filters(ignoreAlpha bool) []spec.Call {
 	return []spec.Call{
 		imageops.GaussianBlur{Sigma: 0.3, IgnoreAlpha: ignoreAlpha}, imageops.GaussianBlur{Sigma: 3, IgnoreAlpha: ignoreAlpha},
@@ -97,7 +97,7 @@ func filters(ignoreAlpha bool) []spec.Call {
 	}
 }
 
-// picture is an image tensor whose components, of 0..255, f gives.
+// picture returns a picture whose components, in 0..255, f returns.
 func picture(d tensor.DType, h, w int, f func(y, x int) [4]float64) *tensor.Host {
 	p := tensor.NewHost(tensor.Contiguous(d, h, w, 4))
 	for y := range h {
@@ -113,8 +113,9 @@ func picture(d tensor.DType, h, w int, f func(y, x int) [4]float64) *tensor.Host
 	return p
 }
 
-// What colour a transparent pixel hides shows nowhere: white beside hidden red is
-// white wherever there is anything to see, and nothing where there is not.
+// TestHiddenColoursShowNowhere checks that the colour of a fully transparent pixel has no
+// effect. White beside such a red pixel stays white wherever the result is not fully
+// transparent.
 func TestHiddenColoursShowNowhere(t *testing.T) {
 	cutout := func(hidden [4]float64) func(y, x int) [4]float64 {
 		return func(y, x int) [4]float64 {
@@ -158,9 +159,10 @@ func TestHiddenColoursShowNowhere(t *testing.T) {
 	})
 }
 
-// An opaque picture comes out the same, bit for bit, whether alpha weighs or is
-// ignored; and so do in u8 those parts of a picture that are far from what is not
-// opaque, on which strips of a large picture rely.
+// TestOpaqueIsTheSameByAlpha checks that the result for an opaque picture is equal bit
+// for bit whether colours are weighted by alpha or not. In u8 that also holds for the
+// parts of a picture that are far from pixels that are not opaque. Strips of a large
+// picture rely on it.
 func TestOpaqueIsTheSameByAlpha(t *testing.T) {
 	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
 		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
@@ -199,8 +201,9 @@ func TestOpaqueIsTheSameByAlpha(t *testing.T) {
 	})
 }
 
-// Pictures with transparent pixels of every type give what the reference makes of
-// the same pixels: those of image.RGBA and of palettes are premultiplied by Go.
+// TestTransparentTypes checks that pictures of every Go type with transparent pixels give
+// the result of the reference for the same pixels. Go premultiplies those of image.RGBA
+// and of palettes.
 func TestTransparentTypes(t *testing.T) {
 	dev := front(t)
 	photo := testimg.PhotoAlpha(83, 59, 4)
@@ -229,7 +232,8 @@ func TestTransparentTypes(t *testing.T) {
 	}
 }
 
-// ImageMagick, where there is one, blurs and sharpens to the same within rounding.
+// TestFiltersAsImageMagick compares with ImageMagick, if it is installed. Blurs and
+// sharpening must give the same result within rounding.
 func TestFiltersAsImageMagick(t *testing.T) {
 	tool := "convert"
 	if v, err := osexec.CommandContext(t.Context(), tool, "-version").Output(); err != nil || !bytes.Contains(v, []byte("ImageMagick")) {
@@ -267,7 +271,7 @@ func TestFiltersAsImageMagick(t *testing.T) {
 		wrong, first := 0, 0
 		for i, w := range want {
 			if i%4 < 3 && want[i|3] < 16 {
-				continue // a colour that is hardly seen, of a division by little
+				continue // This colour is hardly visible. It is the result of a division by a small alpha.
 			}
 			if d := int(got.Pix[i]) - int(w); d > 2 || d < -2 {
 				if wrong++; wrong == 1 {

@@ -18,8 +18,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Strips of a few rows give the same bits as the image in one piece, also when
-// the result goes over the source.
+// TestStripsEqualWhole checks that strips of a few rows give the same bits as the whole
+// image, also if the result overwrites the source.
 func TestStripsEqualWhole(t *testing.T) {
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestStripsEqualWhole(t *testing.T) {
 	})
 }
 
-// A wide blur reaches over many strips.
+// TestStripsOfWideBlur checks a blur whose radius is longer than many strips.
 func TestStripsOfWideBlur(t *testing.T) {
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	src := testimg.PhotoAlpha(61, 400, 3)
@@ -60,8 +60,8 @@ func TestStripsOfWideBlur(t *testing.T) {
 	}
 }
 
-// The strip before the last reaches to the end of the image: its rows are
-// needed once more after they were overwritten.
+// TestStripsOverSource checks that the source rows of the last strips are right. They are
+// needed again after the result has overwritten them.
 func TestStripsOverSource(t *testing.T) {
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	for _, s := range [][2]int{{4, 17}, {5, 17}, {8, 32}, {64, 33}, {4, 100}, {3, 100}} {
@@ -81,7 +81,7 @@ func TestStripsOverSource(t *testing.T) {
 	}
 }
 
-// borrowed is a device whose Close is someone else's; it counts live buffers.
+// borrowed is a device whose Close does nothing. It counts live buffers.
 type borrowed struct {
 	counter
 	atClose int64
@@ -162,7 +162,7 @@ func TestFaultsAtTheFrontDoor(t *testing.T) {
 	})
 }
 
-// Many goroutines share one device.
+// TestConcurrentApply checks that many goroutines can share one device.
 func TestConcurrentApply(t *testing.T) {
 	dev := front(t, lathe.WithStrip(64<<10))
 	var work []func() error
@@ -194,7 +194,8 @@ func TestConcurrentApply(t *testing.T) {
 	wg.Wait()
 }
 
-// A cancelled Apply says so, and the device goes on.
+// TestCancelledApply checks that a cancelled Apply returns the error of the context, and
+// that the device still works.
 func TestCancelledApply(t *testing.T) {
 	dev := front(t)
 	src := testimg.Photo(300, 200, 1)

@@ -10,19 +10,19 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// images are the inputs that are not random.
-var images = []string{"low", "high", "middle", "gradient", "impulse", "checker"}
+// patterns are the names of the patterns that are not random.
+var patterns = []string{"low", "high", "middle", "gradient", "impulse", "checker"}
 
-// prepared is a job with its inputs and the reference's outputs.
+// prepared is a job with its inputs and the outputs of the reference.
 type prepared struct {
 	*job
 	in   []*tensor.Host
 	want []*tensor.Host
-	// aliased are the outputs when every input that has the first one's shape
-	// and dtype is the first one; nil if no other has.
+	// aliased are the outputs if every input that may be the tensor of the first one is
+	// that tensor. It is nil if there is no such input.
 	aliased []*tensor.Host
-	// flushed are the outputs when the device takes subnormal inputs for zero,
-	// as it may; nil if there are none.
+	// flushed are the outputs if the device replaces subnormal inputs by zero, which it
+	// may do. It is nil if there are no subnormal inputs.
 	flushed []*tensor.Host
 	err     error
 
@@ -30,8 +30,8 @@ type prepared struct {
 	known []verdict
 }
 
-// prepare fills the inputs of a job and computes the reference. It is called
-// from several goroutines.
+// prepare fills the inputs of a job and computes the reference. Several goroutines call
+// it.
 func (s *suite) prepare(j *job) (p *prepared) {
 	p = &prepared{job: j}
 	defer func() {
@@ -39,7 +39,7 @@ func (s *suite) prepare(j *job) (p *prepared) {
 			p.err = fmt.Errorf("the declaration of %s panicked: %v", j.op.Name, r)
 		}
 	}()
-	if j.image == "none" {
+	if j.pattern == "none" {
 		p.err = fmt.Errorf("no inputs of Cases suit the call %s", callName(j.call))
 		return p
 	}
@@ -47,15 +47,15 @@ func (s *suite) prepare(j *job) (p *prepared) {
 	descs := j.inputs()
 	for i, d := range descs {
 		h := tensor.NewHost(d)
-		low, high, given := bounds(j.op, j.call, i, descs)
-		fill(h, i, j.image, low, high, given, rng)
+		low, high, given := valueBounds(j.op, j.call, i, descs)
+		fillInput(h, i, j.pattern, low, high, given, rng)
 		p.in = append(p.in, h)
 	}
 	if p.want, p.err = p.reference(p.in); p.err != nil {
 		return p
 	}
-	if j.image == "subnormals" {
-		if p.flushed, p.err = p.reference(flush(p.in)); p.err != nil {
+	if j.pattern == "subnormals" {
+		if p.flushed, p.err = p.reference(flushSubnormals(p.in)); p.err != nil {
 			return p
 		}
 	}
@@ -74,26 +74,26 @@ func (s *suite) prepare(j *job) (p *prepared) {
 	return p
 }
 
-// interchangeable reports whether input i may be the tensor of input 0.
+// interchangeable reports whether input i may be the same tensor as input 0.
 func (p *prepared) interchangeable(i int) bool {
 	return aliases(p.op, p.call, descsOf(p.in))[i]
 }
 
-// aliases reports for each input but the first whether it may be the tensor of the
-// first: their shapes, dtypes and ranges are the same.
+// aliases reports for each input whether it may be the same tensor as the first. Their
+// shapes, dtypes and ranges must be the same. The first one is not.
 func aliases(op *spec.Op, call spec.Call, in []tensor.Desc) []bool {
 	same := make([]bool, len(in))
 	for i := 1; i < len(in); i++ {
-		low0, high0, _ := bounds(op, call, 0, in)
-		low, high, _ := bounds(op, call, i, in)
+		low0, high0, _ := valueBounds(op, call, 0, in)
+		low, high, _ := valueBounds(op, call, i, in)
 		same[i] = sameDesc(in[i], in[0]) && low == low0 && high == high0
 	}
 	return same
 }
 
-// bounds are the least and the largest value of input i; given says that the
-// operation itself says so of this input.
-func bounds(op *spec.Op, c spec.Call, i int, in []tensor.Desc) (low, high float64, given bool) {
+// valueBounds returns the least and the largest value of input i. given says that the
+// operation declares these bounds for this input.
+func valueBounds(op *spec.Op, c spec.Call, i int, in []tensor.Desc) (low, high float64, given bool) {
 	if op.Cases.Range == nil {
 		return op.Cases.Low, op.Cases.High, false
 	}
@@ -105,7 +105,7 @@ func sameDesc(a, b tensor.Desc) bool {
 	return a.DType == b.DType && slices.Equal(a.Shape, b.Shape)
 }
 
-// reference computes the outputs of the inputs in float64.
+// reference computes the outputs in float64.
 func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
 	descs := descsOf(in)
 	outs, err := p.op.Shape(p.call, descs)
@@ -123,9 +123,9 @@ func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
 	return want, nil
 }
 
-// fill gives input i the values of a named image between low and high, or of
-// the whole range for small integers with no range of their own.
-func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rng *rand.Rand) {
+// fillInput fills input i with the values of a pattern between low and high. Small
+// integers without a declared range get all their values.
+func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given bool, rng *rand.Rand) {
 	whole := !isFloat(h.DType)
 	if !given {
 		switch h.DType {
@@ -139,14 +139,14 @@ func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rn
 	}
 	values := make([]float64, h.Elems())
 	switch {
-	case pattern(values, h.Desc, image, low, high):
+	case fillPattern(values, h.Desc, pattern, low, high):
 	case whole:
 		for k := range values {
 			values[k] = low + float64(rng.Int64N(int64(high-low)+1))
 		}
 	default:
 		for k := range values {
-			// The ends of the range are where clamping goes wrong.
+			// Clamping often goes wrong at the ends of the range.
 			switch u := rng.Uint64(); u % 32 {
 			case 0:
 				values[k] = low
@@ -157,17 +157,17 @@ func fill(h *tensor.Host, i int, image string, low, high float64, given bool, rn
 			}
 		}
 	}
-	for _, m := range repeatModes[image] {
-		repeat(values, h.Shape, m.in)
+	for _, m := range repeatModes[pattern] {
+		repeatValues(values, h.Shape, m.in)
 	}
 	if !whole {
-		spoil(values, h.Desc, i, image, low, given, rng)
+		insertSpecials(values, h.Desc, i, pattern, low, given, rng)
 	}
 	h.SetFloats(values)
 }
 
-// repeat makes row-major values repeat along the dimension of the layout.
-func repeat(values []float64, shape []int, lay layout) {
+// repeatValues makes row-major values repeat along the dimension that the layout repeats.
+func repeatValues(values []float64, shape []int, lay layout) {
 	k := lay.repeatedDim(shape)
 	if lay.repeated == 0 || k < 0 {
 		return
@@ -185,15 +185,15 @@ func isFloat(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// pattern fills the values of an image that is not random, and reports whether
-// it is one.
-func pattern(values []float64, d tensor.Desc, image string, low, high float64) bool {
-	if !slices.Contains(images, image) {
+// fillPattern fills the values of a pattern that is not random, and reports whether the
+// pattern is one.
+func fillPattern(values []float64, d tensor.Desc, pattern string, low, high float64) bool {
+	if !slices.Contains(patterns, pattern) {
 		return false
 	}
 	for i := range values {
 		v := low
-		switch image {
+		switch pattern {
 		case "high":
 			v = high
 		case "middle":
@@ -205,7 +205,7 @@ func pattern(values []float64, d tensor.Desc, image string, low, high float64) b
 				v = high
 			}
 		case "checker":
-			if field(i, d.Shape)%2 == 1 {
+			if indexSum(i, d.Shape)%2 == 1 {
 				v = high
 			}
 		}
@@ -214,9 +214,9 @@ func pattern(values []float64, d tensor.Desc, image string, low, high float64) b
 	return true
 }
 
-// field is the sum of the indices of an element, the last one left out where
-// there are more: on a chequerboard pixels are black or white.
-func field(i int, shape []int) int {
+// indexSum returns the sum of the indices of an element. If there is more than one, the
+// last index does not count, so that pixels of a chequerboard are black or white.
+func indexSum(i int, shape []int) int {
 	if len(shape) < 2 {
 		return i
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// unclaimed are the groups of kernels that belong to no operation: those of
-// the device suite and of the examples.
+// unclaimed are the groups of kernels that belong to no operation. They are for the suite
+// of devices and for examples.
 var unclaimed = []string{"test/", "demo/"}
 
-// CheckKernels checks what operations and shaders say of each other: every
-// kernel an operation claims exists, its push-constant block is the params
-// struct, no kernel is claimed twice by one operation or with two structs, every
-// operation claims some, and every kernel is claimed. It needs no device, and returns
-// all that is wrong.
+// CheckKernels compares the operations with their shaders. Every kernel that an operation
+// lists must exist, and its push-constant block must match the params struct. No
+// operation may list a kernel twice, and two operations may not list it with different
+// structs. Every operation must list a kernel, and every kernel must be listed.
+// CheckKernels needs no device. It returns all errors.
 func CheckKernels(ops []*spec.Op, names []string, module spec.Modules) error {
 	var wrong []error
 	bad := func(format string, args ...any) {

@@ -12,10 +12,9 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// bars checks a filtered picture against the same filter on narrow bars cut
-// out of the source, from top to bottom and from side to side: wherever a
-// large picture was cut into pieces, a bar crosses the seam. margin is how far
-// a pixel's result reaches.
+// bars compares a filtered picture with the same filter on narrow bars of the source,
+// from top to bottom and from side to side. Wherever a large picture was split, a bar
+// crosses the seam. margin is the halo of the calls in pixels.
 func bars(t *testing.T, dev *lathe.Device, src, got *image.NRGBA, margin int, calls ...spec.Call) {
 	t.Helper()
 	w, h := src.Rect.Dx(), src.Rect.Dy()
@@ -52,7 +51,8 @@ func bars(t *testing.T, dev *lathe.Device, src, got *image.NRGBA, margin int, ca
 	}
 }
 
-// largeChains are what the large pictures go through, with how far they reach.
+// largeChains are the chains that are applied to large pictures, with their halo in
+// pixels.
 var largeChains = []struct {
 	margin int
 	calls  []spec.Call
@@ -61,9 +61,9 @@ var largeChains = []struct {
 	{12, []spec.Call{imageops.Grayscale{}, imageops.GaussianBlur{Sigma: 3}, imageops.Sharpen{}, imageops.SobelEdges{Magnitude: true}, imageops.InvertColors{}, imageops.Sharpen{}}},
 }
 
-// A picture too large for one piece on a small device, and its seams.
+// TestLarge checks a picture that a small device has to split, at its seams.
 func TestLarge(t *testing.T) {
-	testlevel.Need(t, testlevel.Full) // tens of megapixels
+	testlevel.Need(t, testlevel.Full) // The picture has tens of megapixels.
 	dev := front(t)
 	src := testimg.PhotoAlpha(5003, 3001, 8)
 	for _, c := range largeChains {
@@ -75,9 +75,10 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// 16384×16384, a gibibyte in and another out.
+// TestHuge checks a picture of 16384×16384 pixels. Source and result take one gibibyte
+// each.
 func TestHuge(t *testing.T) {
-	testlevel.Need(t, testlevel.Soak) // 4 GiB and minutes
+	testlevel.Need(t, testlevel.Soak) // This takes 4 GiB and some minutes.
 	dev := front(t)
 	src := testimg.Photo(16384, 16384, 8)
 	got := image.NewNRGBA(src.Rect)

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestMain collects garbage a quarter as often as usual: the rows of a report live
-// to the end, and to go through them over and over took a twentieth of all time.
+// TestMain makes the garbage collector run a quarter as often as usual. The rows of a
+// report live until the end, and scanning them again and again took a twentieth of the
+// time.
 func TestMain(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -14,8 +14,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestMatrices holds the products by cooperative matrices to the reference, on
-// devices that have them: no driver of Debian 12 does. "make newest-mesa" brings one.
+// TestMatrices compares the products by cooperative matrices with the reference, on
+// devices that have such matrices. No driver of Debian 12 has them. "make newest-mesa"
+// installs one that does.
 func TestMatrices(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		target := exec.TargetOf(dev.Info())

@@ -11,35 +11,37 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// guardBytes is the length of the zones before and after an operand: more than
-// a workgroup writes in one row.
+// guardBytes is the length of the zones before and after an operand. It is longer than
+// the part of a row that a workgroup writes.
 const guardBytes = 4096
 
-// layout says how an operand lies in its buffer.
+// layout says how an operand is stored in its buffer.
 type layout struct {
-	guards bool // zones before and after; else the buffer is the operand
-	// pad adds that many steps of dimension 1 to each row of dimension 0;
-	// aligned rounds the row up to a multiple of 256 bytes.
+	// guards says that there are zones before and after the operand. Otherwise the operand
+	// fills the buffer.
+	guards bool
+	// pad lengthens each row of dimension 0 by that many steps of dimension 1. aligned
+	// rounds the length of a row up to a multiple of 256 bytes.
 	pad     int
 	aligned bool
-	// transposed lays the dimensions out in the opposite order: the first one
-	// is the one whose elements are neighbours.
+	// transposed reverses the order of the dimensions in memory. The elements of the first
+	// dimension are then neighbours.
 	transposed bool
-	// repeated gives a dimension the stride 0: of those longer than 1, the
-	// first one for 1, the last one for -1.
+	// repeated, if not 0, gives one dimension the stride 0. It is the first dimension
+	// longer than 1 for 1, and the last one for -1.
 	repeated int
-	// shift is how many elements the operand begins past a place where a buffer can be
-	// bound.
+	// shift is the distance from an offset that the device can bind to the operand, in
+	// elements.
 	shift int
 }
 
-// plain reports whether the layout leaves every operand contiguous, and where a buffer
-// can be bound.
+// plain reports whether the layout stores every operand contiguously, at an offset that
+// the device can bind.
 func (lay layout) plain() bool {
 	return lay.shift == 0 && lay.pad == 0 && !lay.transposed && lay.repeated == 0
 }
 
-// repeatedDim is the dimension that the layout repeats, or -1.
+// repeatedDim returns the dimension that the layout repeats, or -1.
 func (lay layout) repeatedDim(shape []int) int {
 	for i := range shape {
 		k := i
@@ -53,8 +55,8 @@ func (lay layout) repeatedDim(shape []int) int {
 	return -1
 }
 
-// strided returns the desc in the layout; ok is false where that changes
-// nothing, as for vectors.
+// strided returns the description of the operand in this layout. ok is false if that
+// changes nothing, as for vectors.
 func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	if lay.transposed && len(d.Shape) > 1 && d.Elems() > 0 {
 		steps := make([]int, len(d.Shape))
@@ -82,7 +84,7 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	steps := append([]int(nil), d.ElementStrides()...)
 	steps[0] += lay.pad * steps[1]
 	if lay.aligned {
-		unit := steps[1] // whole elements of dimension 1, and whole 256 bytes
+		unit := steps[1] // This is a multiple of dimension 1 and of 256 bytes.
 		for unit*d.DType.Size()%256 != 0 {
 			unit += steps[1]
 		}
@@ -92,21 +94,23 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	return d, true
 }
 
-// block is an operand in device memory, with what its buffer should hold.
+// block is an operand in device memory.
 type block struct {
-	h     gpu.Handle
-	desc  tensor.Desc
-	off   int64
-	bytes []byte // the whole buffer as written
+	h    gpu.Handle
+	desc tensor.Desc
+	// off is the offset of the operand in bytes.
+	off int64
+	// bytes are the contents that were written to the buffer.
+	bytes []byte
 }
 
 func (b *block) operand() exec.Operand {
 	return exec.Operand{Buffer: b.h, Offset: b.off, Desc: b.desc}
 }
 
-// place allocates a buffer for an operand of the desc and writes zones, gaps
-// and contents: data's elements, or the poison byte if data is nil.
-func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poison byte) (*block, error) {
+// place allocates a buffer for an operand and writes zones, gaps and contents. The
+// contents are the elements of data, or the poison byte if data is nil.
+func (l *variantDevice) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poison byte) (*block, error) {
 	b := &block{}
 	b.desc, _ = lay.strided(d)
 	span := b.desc.Bytes()
@@ -117,7 +121,7 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 	}
 	b.bytes = make([]byte, size)
 	inside := b.bytes[b.off : b.off+span]
-	if b.desc.IsContiguous() { // no gaps to fill
+	if b.desc.IsContiguous() { // There are no gaps to fill.
 		fillZone(b.bytes[:b.off])
 		fillZone(b.bytes[b.off+span:])
 	} else {
@@ -126,10 +130,10 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 	if data != nil {
 		scatter(&tensor.Host{Desc: b.desc, Data: inside}, data)
 	} else {
-		each(b.desc, func(from, to int) {
+		eachRun(b.desc, func(from, to int) {
 			part := inside[from:to]
 			part[0] = poison
-			for n := 1; n < len(part); n *= 2 { // what is there, twice as much each time
+			for n := 1; n < len(part); n *= 2 { // Each copy doubles the part that is filled.
 				copy(part[n:], part[:n])
 			}
 		})
@@ -141,7 +145,7 @@ func (l *lane) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poi
 	return b, l.dev.Write(s.ctx, b.h, 0, b.bytes)
 }
 
-// zone is what fills zones and gaps.
+// zone is the contents of zones and gaps.
 var zone = func() (z [1 << 16]byte) {
 	for i := range z {
 		z[i] = byte(i*167 + 61)
@@ -155,8 +159,8 @@ func fillZone(b []byte) {
 	}
 }
 
-// each calls f with the byte range of every run of neighbouring elements.
-func each(d tensor.Desc, f func(from, to int)) {
+// eachRun calls f with the range of bytes of every run of neighbouring elements.
+func eachRun(d tensor.Desc, f func(from, to int)) {
 	size := d.DType.Size()
 	if d.Elems() == 0 {
 		return
@@ -168,20 +172,21 @@ func each(d tensor.Desc, f func(from, to int)) {
 	(&tensor.Host{Desc: d}).Each(func(_ []int, off int) { f(off*size, (off+1)*size) })
 }
 
-// scatter copies the elements of src, which is contiguous, to dst's places.
+// scatter copies the elements of src, which is contiguous, to their places in dst.
 func scatter(dst, src *tensor.Host) {
 	i := 0
-	each(dst.Desc, func(from, to int) { i += copy(dst.Data[from:to], src.Data[i:]) })
+	eachRun(dst.Desc, func(from, to int) { i += copy(dst.Data[from:to], src.Data[i:]) })
 }
 
-// read fetches the whole buffer. It fails if the device found fault with a call.
-func (l *lane) read(s *suite, b *block) ([]byte, error) {
+// readBuffer reads the whole buffer. It also returns errors that the device has found in
+// a call.
+func (l *variantDevice) readBuffer(s *suite, b *block) ([]byte, error) {
 	got := make([]byte, len(b.bytes))
 	return got, l.x.Read(s.ctx, b.h, 0, got)
 }
 
-// elements returns the operand's elements in got, contiguous, after checking
-// that nothing around and between them changed.
+// elements returns the operand's elements in got as contiguous bytes. It checks that
+// nothing around and between them has changed.
 func (b *block) elements(got []byte) ([]byte, error) {
 	end := b.off + b.desc.Bytes()
 	inside := got[b.off:end]
@@ -191,11 +196,11 @@ func (b *block) elements(got []byte) ([]byte, error) {
 	want := bytes.Clone(b.bytes)
 	wantInside := want[b.off : b.off+b.desc.Bytes()]
 	out := make([]byte, 0, b.desc.Elems()*b.desc.DType.Size())
-	each(b.desc, func(from, to int) {
+	eachRun(b.desc, func(from, to int) {
 		out = append(out, inside[from:to]...)
 		copy(wantInside[from:to], inside[from:to])
 	})
-	if i := differ(got, want); i >= 0 {
+	if i := firstDifference(got, want); i >= 0 {
 		where := "in a gap between rows"
 		switch at := int64(i) - b.off; {
 		case at < 0:
@@ -208,16 +213,16 @@ func (b *block) elements(got []byte) ([]byte, error) {
 	return out, nil
 }
 
-// unchanged checks that the buffer holds what was written to it.
+// unchanged checks that the buffer still holds what was written to it.
 func (b *block) unchanged(got []byte) error {
-	if i := differ(got, b.bytes); i >= 0 {
+	if i := firstDifference(got, b.bytes); i >= 0 {
 		return fmt.Errorf("changed an input: byte %d (offset %d of the buffer): got %#x, want %#x", int64(i)-b.off, i, got[i], b.bytes[i])
 	}
 	return nil
 }
 
-// differ returns the first index at which a and b differ, or -1.
-func differ(a, b []byte) int {
+// firstDifference returns the first index at which a and b differ, or -1.
+func firstDifference(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return -1
 	}
@@ -229,8 +234,8 @@ func differ(a, b []byte) int {
 	return len(a)
 }
 
-// free gives the buffers back.
-func (l *lane) free(blocks ...*block) error {
+// freeBlocks frees the buffers.
+func (l *variantDevice) freeBlocks(blocks ...*block) error {
 	var errs []error
 	for _, b := range blocks {
 		if b != nil && b.h != 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// TestOps is TestPlansKeepLimits and TestDevices for the operations that LATHE_OPS names, separated by
-// commas: for work on them.
+// TestOps is TestPlansKeepLimits and TestDevices for the operations that LATHE_OPS names,
+// separated by commas. It is for work on these operations.
 func TestOps(t *testing.T) {
 	names := os.Getenv("LATHE_OPS")
 	if names == "" {

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// covering is the task of choosing rows, each with one level of every factor, so
-// that any two levels of two factors occur together in some row. Most mistakes need
-// one or two things to come together, and far fewer rows do that than all
-// combinations are.
+// covering chooses rows. A row has one level of every factor. Any two levels of two
+// factors occur together in some row. Most mistakes show where one or two levels come
+// together, and far fewer rows than all combinations are needed for that.
 type covering struct {
-	levels []int // how many levels each factor has, from 0 on
-	// want reports whether the pairs of the factors a < b matter; nil: all do. Every
-	// level of every factor matters by itself.
+	// levels is the number of levels of each factor. Levels count from 0.
+	levels []int
+	// want reports whether the pairs of the factors a < b matter. Nil means that all do.
+	// Each level of every factor matters by itself.
 	want func(a, b int) bool
-	// ok reports whether there is such a row; nil: any is.
+	// ok reports whether such a row exists. Nil means that all rows exist.
 	ok func(row []int) bool
-	// hides reports whether level i of factor a keeps what the others do from being
-	// seen, as a size of 0 does; nil: none does. A row with such a level counts for the
-	// pairs with one only.
+	// hides reports whether level i of factor a hides the effect of the others, as a size
+	// of 0 does. Nil means that none does. A row with such a level only counts for pairs
+	// that contain one.
 	hides func(a, i int) bool
 }
 
@@ -27,8 +27,8 @@ func (c *covering) hidden(p pairOf) bool {
 	return c.hides != nil && (c.hides(p.a, p.i) || c.hides(p.b, p.j))
 }
 
-// clear reports whether no level of a row hides the rest.
-func (c *covering) clear(row []int) bool {
+// hidesNothing reports whether no level of a row hides the rest.
+func (c *covering) hidesNothing(row []int) bool {
 	for a, i := range row {
 		if c.hides != nil && c.hides(a, i) {
 			return false
@@ -37,17 +37,18 @@ func (c *covering) clear(row []int) bool {
 	return true
 }
 
-// triesEach is how many ways to fill a row up are tried for two levels before they
-// are taken to exclude each other.
+// triesEach is how many rows are tried for a pair of levels before the pair counts as
+// impossible.
 const triesEach = 24
 
-// pairOf are two levels of two factors, of one factor if a == b.
+// pairOf is two levels of two factors, or one level of one factor if a == b.
 type pairOf struct{ a, i, b, j int }
 
-// rows chooses them: greedily, each takes the uncovered pair that is first in a
-// shuffled list, and fills in what covers most. The rows first are part of the
-// choice already. impossible counts pairs for which no row was found.
-func (c *covering) rows(rng *rand.Rand, first ...[]int) (rows [][]int, impossible int) {
+// chooseRows chooses the rows. It is greedy: each row starts with the uncovered pair that
+// is first in a shuffled list, and its other levels cover as many pairs as possible. The
+// rows in first are part of the result already. impossible is the number of pairs for
+// which no row was found.
+func (c *covering) chooseRows(rng *rand.Rand, first ...[]int) (rows [][]int, impossible int) {
 	open := map[pairOf]bool{}
 	var pending []pairOf
 	for a := range c.levels {
@@ -69,7 +70,7 @@ func (c *covering) rows(rng *rand.Rand, first ...[]int) (rows [][]int, impossibl
 	rng.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
 	take := func(row []int) {
 		rows = append(rows, row)
-		clear := c.clear(row)
+		clear := c.hidesNothing(row)
 		for a := range row {
 			for b := a; b < len(row); b++ {
 				if p := (pairOf{a, row[a], b, row[b]}); clear || c.hidden(p) {
@@ -85,7 +86,7 @@ func (c *covering) rows(rng *rand.Rand, first ...[]int) (rows [][]int, impossibl
 		if !open[p] {
 			continue
 		}
-		if row := c.with(p, open, rows, rng); row != nil {
+		if row := c.rowWith(p, open, rows, rng); row != nil {
 			take(row)
 		} else {
 			impossible++
@@ -94,30 +95,30 @@ func (c *covering) rows(rng *rand.Rand, first ...[]int) (rows [][]int, impossibl
 	return rows, impossible
 }
 
-// with is a row that has the pair, or nil.
-func (c *covering) with(p pairOf, open map[pairOf]bool, rows [][]int, rng *rand.Rand) []int {
+// rowWith returns a row that contains the pair, or nil.
+func (c *covering) rowWith(p pairOf, open map[pairOf]bool, rows [][]int, rng *rand.Rand) []int {
 	for try := range triesEach {
 		var row []int
 		switch {
-		case try%3 == 1 && len(rows) > 0: // one that is known to exist, with the pair
+		case try%3 == 1 && len(rows) > 0: // This changes a row that exists.
 			row = slices.Clone(rows[rng.IntN(len(rows))])
 			row[p.a], row[p.b] = p.i, p.j
 		case try%3 == 2:
-			row = c.any(rng)
+			row = c.randomRow(rng)
 			row[p.a], row[p.b] = p.i, p.j
 		default:
-			row = c.fill(p, open, rng)
+			row = c.completeRow(p, open, rng)
 		}
-		if (c.hidden(p) || c.clear(row)) && (c.ok == nil || c.ok(row)) {
+		if (c.hidden(p) || c.hidesNothing(row)) && (c.ok == nil || c.ok(row)) {
 			return row
 		}
 	}
 	return nil
 }
 
-// fill is a row with the pair in which each further level covers the most open pairs
-// with those before it.
-func (c *covering) fill(p pairOf, open map[pairOf]bool, rng *rand.Rand) []int {
+// completeRow returns a row with the pair. Each further level covers as many open pairs
+// with the levels before it as possible.
+func (c *covering) completeRow(p pairOf, open map[pairOf]bool, rng *rand.Rand) []int {
 	row := make([]int, len(c.levels))
 	for k := range row {
 		row[k] = -1
@@ -147,8 +148,8 @@ func (c *covering) fill(p pairOf, open map[pairOf]bool, rng *rand.Rand) []int {
 	return row
 }
 
-// any is a row made at random.
-func (c *covering) any(rng *rand.Rand) []int {
+// randomRow returns a random row.
+func (c *covering) randomRow(rng *rand.Rand) []int {
 	row := make([]int, len(c.levels))
 	for k, n := range c.levels {
 		row[k] = rng.IntN(n)
@@ -156,21 +157,21 @@ func (c *covering) any(rng *rand.Rand) []int {
 	return row
 }
 
-// sample is up to n more rows made at random.
-func (c *covering) sample(rng *rand.Rand, n int) (rows [][]int) {
+// sampleRows returns up to n random rows that exist.
+func (c *covering) sampleRows(rng *rand.Rand, n int) (rows [][]int) {
 	for range n * triesEach {
 		if len(rows) == n {
 			break
 		}
-		if row := c.any(rng); c.ok == nil || c.ok(row) {
+		if row := c.randomRow(rng); c.ok == nil || c.ok(row) {
 			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// pairs returns combinations that contain every pair of values of every two
-// dimensions, in an order that spreads the values.
+// pairs returns combinations that contain every pair of values of every two dimensions,
+// in an order that spreads the values.
 func pairs(values [][]int) [][]int {
 	c := covering{}
 	for _, v := range values {
@@ -179,7 +180,7 @@ func pairs(values [][]int) [][]int {
 	if len(values) == 0 {
 		return [][]int{{}}
 	}
-	rows, _ := c.rows(rand.New(rand.NewPCG(1, 2)))
+	rows, _ := c.chooseRows(rand.New(rand.NewPCG(1, 2)))
 	for _, row := range rows {
 		for k, i := range row {
 			row[k] = values[k][i]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// occur are the pairs of levels that rows contain.
+// occur returns the pairs of levels that the rows contain.
 func occur(rows [][]int) map[pairOf]bool {
 	seen := map[pairOf]bool{}
 	for _, r := range rows {
@@ -19,13 +19,14 @@ func occur(rows [][]int) map[pairOf]bool {
 	return seen
 }
 
-// Every pair that can occur does, in far fewer rows than there are combinations.
+// TestCovering checks that every possible pair occurs, in far fewer rows than there are
+// combinations.
 func TestCovering(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		c     covering
-		pairs int // that can occur
-		most  int // rows
+		pairs int // number of possible pairs
+		most  int // largest number of rows
 	}{
 		{"free", covering{levels: []int{6, 8, 5, 10, 18, 18}}, 6*(8+5+10+36) + 8*(5+10+36) + 5*46 + 10*36 + 324, 450},
 		{"some pairs", covering{levels: []int{6, 8, 5, 10, 18, 18}, want: func(a, b int) bool { return b < 4 }}, 6*23 + 8*15 + 50, 110},
@@ -34,7 +35,7 @@ func TestCovering(t *testing.T) {
 		{"one factor", covering{levels: []int{7}}, 0, 7},
 	} {
 		for seed := range uint64(5) {
-			rows, impossible := c.c.rows(rand.New(rand.NewPCG(seed, 1)))
+			rows, impossible := c.c.chooseRows(rand.New(rand.NewPCG(seed, 1)))
 			seen := 0
 			for p := range occur(rows) {
 				if c.c.want == nil || c.c.want(p.a, p.b) {
@@ -53,11 +54,12 @@ func TestCovering(t *testing.T) {
 	}
 }
 
-// The same seed gives the same rows, another one others; rows there are count.
+// TestCoveringRepeats checks that the same seed gives the same rows, that another seed
+// gives other rows, and that given rows count.
 func TestCoveringRepeats(t *testing.T) {
 	c := covering{levels: []int{3, 4, 5}}
 	rows := func(seed uint64, first ...[]int) [][]int {
-		r, _ := c.rows(rand.New(rand.NewPCG(seed, 1)), first...)
+		r, _ := c.chooseRows(rand.New(rand.NewPCG(seed, 1)), first...)
 		return r
 	}
 	equal := func(a, b [][]int) bool { return slices.EqualFunc(a, b, slices.Equal) }
@@ -68,17 +70,17 @@ func TestCoveringRepeats(t *testing.T) {
 	if again := rows(3, a...); !equal(a, again) {
 		t.Errorf("%d rows that cover all became %d", len(a), len(again))
 	}
-	if got := c.sample(rand.New(rand.NewPCG(1, 1)), 9); len(got) != 9 {
+	if got := c.sampleRows(rand.New(rand.NewPCG(1, 1)), 9); len(got) != 9 {
 		t.Errorf("a sample of 9 has %d rows", len(got))
 	}
 }
 
-// A level that hides the others shows its own pairs only: those of the others occur in
-// rows without it.
+// TestCoveringHides checks that a row with a level that hides the others only counts for
+// pairs with that level. All other pairs occur in rows without it.
 func TestCoveringHides(t *testing.T) {
 	c := covering{levels: []int{4, 5, 6}, hides: func(a, i int) bool { return a > 0 && i == 0 }}
 	for seed := range uint64(5) {
-		rows, _ := c.rows(rand.New(rand.NewPCG(seed, 1)))
+		rows, _ := c.chooseRows(rand.New(rand.NewPCG(seed, 1)))
 		var seen [][]int
 		for _, r := range rows {
 			if r[1] > 0 && r[2] > 0 {
@@ -88,7 +90,7 @@ func TestCoveringHides(t *testing.T) {
 		if got, want := len(occur(seen)), 4*4+4*5+4*5; got != want {
 			t.Errorf("seed %d: %d pairs occur without a level that hides them, want %d", seed, got, want)
 		}
-		if got, want := len(occur(rows)), 4*5+4*6+5*6; got < want-1 { // two that hide need not meet
+		if got, want := len(occur(rows)), 4*5+4*6+5*6; got < want-1 { // Two levels that hide need not occur together.
 			t.Errorf("seed %d: %d pairs occur, want %d", seed, got, want)
 		}
 	}

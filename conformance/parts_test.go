@@ -27,7 +27,7 @@ func TestPairsCoverEverything(t *testing.T) {
 	if len(seen) != want {
 		t.Errorf("%d pairs covered, want %d", len(seen), want)
 	}
-	if len(rows) > 60 { // 8·5 is the least
+	if len(rows) > 60 { // 8·5 is the least number.
 		t.Errorf("%d rows for 40", len(rows))
 	}
 	if got := pairs([][]int{{4, 5}}); len(got) != 2 {

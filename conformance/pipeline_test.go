@@ -20,7 +20,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// front opens the device that a program gets, by the front door.
+// front opens the device that a program gets from lathe.Open.
 func front(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	t.Helper()
 	opts = append([]lathe.Option{lathe.WithoutCache(), lathe.WithWarnings(func(string) {})}, opts...)
@@ -28,7 +28,7 @@ func front(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	return testkit.Device(t, dev, err)
 }
 
-// oneByOne applies the calls each in a pass of its own.
+// oneByOne applies each of the calls by itself.
 func oneByOne(t interface{ Fatal(...any) }, dev *lathe.Device, src image.Image, calls []spec.Call) *image.NRGBA {
 	var got *image.NRGBA
 	var err error
@@ -43,7 +43,7 @@ func oneByOne(t interface{ Fatal(...any) }, dev *lathe.Device, src image.Image, 
 	return got
 }
 
-// calls draws a chain of image operations.
+// calls draws a random chain of image operations.
 func calls(t *rapid.T) []spec.Call {
 	one := rapid.Custom(func(t *rapid.T) spec.Call {
 		unit := rapid.Float64Range(0, 1)
@@ -70,7 +70,8 @@ func calls(t *rapid.T) []spec.Call {
 	return rapid.SliceOfN(one, 1, 7).Draw(t, "calls")
 }
 
-// A chain gives the same bits as its operations one by one.
+// TestChainEqualsOneByOne checks that a chain gives the same bits as its operations one
+// by one.
 func TestChainEqualsOneByOne(t *testing.T) {
 	dev := front(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,7 +110,7 @@ func diff(t interface{ Fatalf(string, ...any) }, what string, got, want *image.N
 	}
 }
 
-// every is one call of each operation.
+// every returns one call of each operation on images.
 func every() []spec.Call {
 	return []spec.Call{
 		imageops.GaussianBlur{Sigma: 2.5}, imageops.SobelEdges{Threshold: 0.4}, imageops.SobelEdges{Magnitude: true},
@@ -118,7 +119,8 @@ func every() []spec.Call {
 	}
 }
 
-// Whatever type a picture has, the result is that of the same pixels as NRGBA.
+// TestImageTypes checks that the result does not depend on the Go type of a picture. It
+// is that of the same pixels as NRGBA.
 func TestImageTypes(t *testing.T) {
 	dev := front(t)
 	photo := testimg.PhotoAlpha(83, 59, 4)
@@ -154,8 +156,8 @@ func TestImageTypes(t *testing.T) {
 				t.Errorf("%s: size %v, want %v", name, got.Rect.Size(), src.Bounds().Size())
 				continue
 			}
-			// JPEG's colours and 16-bit ones may be rounded to 8 bits otherwise
-			// than Go's color models do; sharpening makes nine levels of one.
+			// JPEG's colours and colours of 16 bits may be rounded to 8 bits in another way
+			// than by Go's color models. Sharpening multiplies such a difference by nine.
 			may := 0
 			if name == "YCbCr" || strings.HasSuffix(name, "16") || strings.HasSuffix(name, "64") {
 				if may = 1; c == spec.Call(imageops.Sharpen{}) {
@@ -169,7 +171,7 @@ func TestImageTypes(t *testing.T) {
 	}
 }
 
-// generic hides what an image is.
+// generic hides the Go type of an image.
 type generic struct{ image.Image }
 
 func converted(src image.Image, dst draw.Image) image.Image {
@@ -177,7 +179,7 @@ func converted(src image.Image, dst draw.Image) image.Image {
 	return dst
 }
 
-// furthest is the largest difference of two pictures of one size.
+// furthest returns the largest difference between two pictures of the same size.
 func furthest(a, b *image.NRGBA) int {
 	most := 0
 	for y := range a.Rect.Dy() {
@@ -189,7 +191,7 @@ func furthest(a, b *image.NRGBA) int {
 	return most
 }
 
-// Thin, tiny and wide pictures, and an empty one.
+// TestSizes tries thin, tiny and wide pictures, and an empty one.
 func TestSizes(t *testing.T) {
 	dev := front(t)
 	sizes := [][2]int{{1, 1}, {1, 2}, {2, 1}, {1, 1000}, {1000, 1}, {3, 3}, {31, 17}, {16384, 3}, {3, 16384}, {16383, 5}, {70001, 1}, {1, 70001}}

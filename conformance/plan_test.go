@@ -23,8 +23,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// somewhere is a device of random limits, from the least that Vulkan allows on,
-// that records launches and runs nothing. It checks each against its limits.
+// somewhere returns a device of random limits, from the least that Vulkan allows. It
+// records launches and runs nothing. It checks each launch against its limits.
 func somewhere(t *rapid.T) *null.Device {
 	info := null.DefaultInfo()
 	info.Memory = 1 << 50
@@ -57,12 +57,12 @@ func somewhere(t *rapid.T) *null.Device {
 	return null.NewRecorder(&info)
 }
 
-// mostBindings is the traffic of a call in bindings of a device: more would only be
-// more of the same launches.
+// mostBindings is the largest size of a call's operands, counted in bindings of the
+// device. Larger operands would only need more of the same launches.
 const mostBindings = 16
 
-// someInputs draws sizes, from awkward to large ones, and returns the inputs;
-// nil where the operation has no such case.
+// someInputs draws sizes, from awkward to large ones, and returns the inputs. It returns
+// nil if the operation has no such case.
 func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64) []tensor.Desc {
 	dims := make([]int, len(op.Cases.Dims))
 	for i, dim := range op.Cases.Dims {
@@ -81,10 +81,10 @@ func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64
 		total := int64(0)
 		outs, err := shape(op, c, in)
 		if err != nil {
-			return in // it is for the caller to see
+			return in // The caller reports it.
 		}
 		for _, t := range append(slices.Clone(in), outs...) {
-			total += min(t.Bytes(), most+1) // the sum must not overflow
+			total += min(t.Bytes(), most+1) // The sum must not overflow.
 		}
 		if total <= most {
 			return in
@@ -102,10 +102,10 @@ func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64
 	}
 }
 
-// TestPlansKeepLimits runs every operation on devices of random limits that
-// record and check what they are given, with tensors up to many times what a
-// binding may span, which takes no memory. Every launch must keep the limits,
-// and together they must reach all of every output.
+// TestPlansKeepLimits runs every operation on devices of random limits that record and
+// check launches. The tensors are up to many times as large as a binding, which takes no
+// memory here. Every launch must keep the limits, and together the launches must write
+// all of every output.
 func TestPlansKeepLimits(t *testing.T) {
 	for _, op := range spec.All() {
 		t.Run(op.Name, func(t *testing.T) {
@@ -115,14 +115,14 @@ func TestPlansKeepLimits(t *testing.T) {
 	}
 }
 
-// CheckPlans is TestPlansKeepLimits of one operation.
+// CheckPlans is TestPlansKeepLimits for one operation.
 func CheckPlans(t *testing.T, op *spec.Op) {
 	begin, tried, rounds := time.Now(), 0, 1
 	if testlevel.IsFull() {
 		rounds = 10
 	}
 	for range rounds {
-		rapid.Check(t, func(t *rapid.T) { // a skipped one would count as failed
+		rapid.Check(t, func(t *rapid.T) { // A skipped check would count as failed.
 			if time.Since(begin) < 5*time.Second && checkPlan(t, op) {
 				tried++
 			}
@@ -133,11 +133,10 @@ func CheckPlans(t *testing.T, op *spec.Op) {
 	}
 }
 
-// planViews are the ways operands lie, most often contiguous.
+// planViews are the layouts of operands. Most often they are contiguous.
 var planViews = []layout{{}, {}, {}, {}, {pad: 1}, {transposed: true}, {repeated: 1}, {repeated: -1}, {pad: 3, aligned: true}}
 
-// checkPlan draws a device and a call, and reports whether there was a plan to
-// check.
+// checkPlan draws a device and a call. It reports whether there was a plan to check.
 func checkPlan(t *rapid.T, op *spec.Op) bool {
 	dev := somewhere(t)
 	d := rapid.SampledFrom(op.Cases.DTypes).Draw(t, "dtype")
@@ -163,7 +162,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	if flops > 1<<35 || strided && spec.Lookup("copy") == nil {
 		return false
 	}
-	for _, d := range append(slices.Clone(in), out...) { // rows padded to a multiple of long dimensions
+	for _, d := range append(slices.Clone(in), out...) { // The rows are padded to a multiple of a long dimension.
 		if v, _ := planViews[len(planViews)-1].strided(d); v.Bytes() > limits.MaxBuffer {
 			return false
 		}
@@ -201,15 +200,15 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	lacks := errors.Is(err, gpu.ErrUnsupported) && slices.ContainsFunc(append(slices.Clone(in), out...), func(t tensor.Desc) bool {
 		return t.DType == tensor.F64 && !dev.Info().Features.F64 || t.DType == tensor.I64 && !dev.Info().Features.I64
 	})
-	halo := errors.Is(err, gpu.ErrLimit) && op.Group == "image" // a few rows exceed a binding
+	halo := errors.Is(err, gpu.ErrLimit) && op.Group == "image" // A few rows with their halo exceed a binding.
 	switch {
 	case lacks || halo:
 		return false
 	case err != nil:
 		t.Fatalf("%s: %v", about, err)
 	case took > 10*time.Second || op.Group != "image" && int64(len(launches)) > max(1<<19, flops>>15, written>>12):
-		// Image operations go row by row; others do their share in each launch:
-		// 2^15 operations, or 4 KiB of the result where the limits are least.
+		// Image operations have a launch for each row. A launch of any other operation does
+		// 2^15 operations or writes 4 KiB of the result, even under the least limits.
 		t.Fatalf("%s: planned in %v", about, took)
 	}
 	for i, o := range outputs {
@@ -220,7 +219,7 @@ func checkPlan(t *rapid.T, op *spec.Op) bool {
 	return true
 }
 
-// unreached says which bytes of an operand no launch can write.
+// unreached returns which bytes of an operand no launch can write.
 func unreached(o exec.Operand, launches []gpu.Dispatch) string {
 	if o.Desc.Elems() == 0 {
 		return ""

@@ -9,8 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// checkAgainstReference compares a u8 picture with the operation's float64
-// reference.
+// checkAgainstReference compares a U8 picture with the operation's reference in float64.
 func checkAgainstReference(t *testing.T, c spec.Call, src, got *image.NRGBA) {
 	t.Helper()
 	d := tensor.Contiguous(tensor.U8, src.Rect.Dy(), src.Rect.Dx(), 4)

@@ -12,68 +12,70 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// refusal is a call that must fail with a sentinel and change nothing.
+// refusal is a call that must return an error and change nothing.
 type refusal struct {
 	name string
 	call spec.Call
 	out  []exec.Operand
 	in   []exec.Operand
-	want []error // any of these
+	// want are the sentinels of which the error must be one.
+	want []error
 }
 
-// refusals makes every kind of wrong call of an operation once, and checks the
-// error and that no buffer changed.
-func (s *suite) refusals(l *lane, j *job) {
-	p := s.small(j)
+// runRefusals makes every kind of wrong call of an operation once. It checks the error,
+// and that no buffer has changed.
+func (s *suite) runRefusals(l *variantDevice, j *job) {
+	p := s.smallCase(j)
 	if p == nil {
 		return
 	}
 	blocks, err := s.placeAll(l, p, guarded)
 	defer func() {
-		if err := l.free(blocks...); err != nil {
-			s.add(l, p.job, "refuse", fail(err))
+		if err := l.freeBlocks(blocks...); err != nil {
+			s.addRow(l, p.job, "refuse", fail(err))
 		}
 	}()
 	if err != nil {
-		s.add(l, p.job, "refuse", fail(err))
+		s.addRow(l, p.job, "refuse", fail(err))
 		return
 	}
-	list := s.wrong(l, p, blocks[:len(p.in)], blocks[len(p.in):])
-	more, extra, err := s.refused(l, p, blocks[len(p.in):])
+	list := s.wrongCalls(l, p, blocks[:len(p.in)], blocks[len(p.in):])
+	more, extra, err := s.refusedInputs(l, p, blocks[len(p.in):])
 	blocks, list = append(blocks, extra...), append(list, more...)
 	if err != nil {
-		s.add(l, p.job, "refuse", fail(err))
+		s.addRow(l, p.job, "refuse", fail(err))
 	}
 	_, err = l.x.Plan(p.call, operands(blocks[:len(p.in)]), operands(blocks[len(p.in):len(p.in)+len(p.want)]))
-	lacks := errors.Is(err, gpu.ErrUnsupported) // the dtype: what is wrong besides need not be seen
+	lacks := errors.Is(err, gpu.ErrUnsupported) // The dtype is unsupported. Other errors of the call need not be found then.
 	for _, r := range list {
 		o := pass()
 		if lacks {
 			r.want = append(slices.Clone(r.want), gpu.ErrUnsupported)
 		}
-		if err := s.refuse(l, r); err != nil {
+		if err := s.runRefusal(l, r); err != nil {
 			o = fail(err)
 		}
-		s.add(l, p.job, "refuse-"+r.name, o)
+		s.addRow(l, p.job, "refuse-"+r.name, o)
 	}
 	o := pass()
-	if err := s.asWritten(l, blocks); err != nil {
+	if err := s.checkOperandsUnchanged(l, blocks); err != nil {
 		o = fail(err)
 	}
-	s.add(l, p.job, "refuse-all", o)
+	s.addRow(l, p.job, "refuse-all", o)
 	if err := undeclared(p); err != nil {
-		s.add(l, p.job, "refuse-other-dtypes", fail(err))
+		s.addRow(l, p.job, "refuse-other-dtypes", fail(err))
 	}
 }
 
-// small is the default call of the job's operation at sizes that are not empty,
+// smallCase returns the default call of the job's operation at sizes that are not empty,
 // or nil if there are none.
-func (s *suite) small(j *job) *prepared {
+func (s *suite) smallCase(j *job) *prepared {
 	return s.sample(j, 5, 4, 3, 2, 8, 1)
 }
 
-// refused are the calls with inputs of Cases.Refused, and the blocks they use.
-func (s *suite) refused(l *lane, p *prepared, outBlocks []*block) (list []refusal, extra []*block, err error) {
+// refusedInputs returns the calls with the inputs of Cases.Refused, and the blocks that
+// they use.
+func (s *suite) refusedInputs(l *variantDevice, p *prepared, outBlocks []*block) (list []refusal, extra []*block, err error) {
 	for k, descs := range p.op.Cases.Refused {
 		r := refusal{name: fmt.Sprintf("inputs %v", descs), call: p.op.Cases.Calls[0], want: dtypeErrors}
 		place := func(d tensor.Desc) (exec.Operand, error) {
@@ -100,7 +102,7 @@ func (s *suite) refused(l *lane, p *prepared, outBlocks []*block) (list []refusa
 			}
 			r.out = append(r.out, o)
 		}
-		if err != nil { // what its outputs would be nobody knows
+		if err != nil { // Nobody knows the shapes of its outputs.
 			for _, b := range outBlocks {
 				r.out = append(r.out, b.operand())
 			}
@@ -111,22 +113,22 @@ func (s *suite) refused(l *lane, p *prepared, outBlocks []*block) (list []refusa
 	return list, extra, nil
 }
 
-// shape is op.Shape; a panic in it counts as accepting the inputs, and comes
+// shape calls op.Shape. If that panics, the inputs count as accepted. The panic comes
 // again when they are tried.
 func shape(op *spec.Op, c spec.Call, in []tensor.Desc) (out []tensor.Desc, err error) {
 	defer func() { _ = recover() }()
 	return op.Shape(c, in)
 }
 
-// undeclared checks that the operation refuses the dtypes that its cases do not
-// list: what it accepts must be tried.
+// undeclared checks that the operation refuses the dtypes that its cases do not list,
+// because all dtypes that it accepts must be tried.
 func undeclared(p *prepared) (err error) {
 	for _, d := range tensor.DTypes() {
 		if slices.Contains(p.op.Cases.DTypes, d) || len(p.in) == 0 {
 			continue
 		}
 		in := p.op.Cases.InputsFor(p.op.Defaults, d, p.dims)
-		follows := false // does any input have the dtype of the case?
+		follows := false // This says whether any input has the dtype of the case.
 		for i, t := range in {
 			follows = follows || i < len(p.in) && t.DType == d && p.in[i].DType == p.dtype
 		}
@@ -146,7 +148,7 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(e error) bool { return errors.Is(err, e) })
 }
 
-func (s *suite) placeAll(l *lane, p *prepared, lay layout) (blocks []*block, err error) {
+func (s *suite) placeAll(l *variantDevice, p *prepared, lay layout) (blocks []*block, err error) {
 	for _, h := range p.in {
 		b, err := l.place(s, h.Desc, h, lay, 0)
 		if blocks = append(blocks, b); err != nil {
@@ -162,8 +164,8 @@ func (s *suite) placeAll(l *lane, p *prepared, lay layout) (blocks []*block, err
 	return blocks, nil
 }
 
-// refuse makes one wrong call.
-func (s *suite) refuse(l *lane, r refusal) (err error) {
+// runRefusal makes one wrong call.
+func (s *suite) runRefusal(l *variantDevice, r refusal) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panicked: %v", v)
@@ -179,15 +181,15 @@ func (s *suite) refuse(l *lane, r refusal) (err error) {
 	return nil
 }
 
-// asWritten checks after all refusals that none of them changed an operand: a read
-// after each would take longer than everything else here.
-func (s *suite) asWritten(l *lane, blocks []*block) error {
+// checkOperandsUnchanged checks after all refusals that no operand has changed. To read
+// all operands after each refusal would take too long.
+func (s *suite) checkOperandsUnchanged(l *variantDevice, blocks []*block) error {
 	for i, b := range blocks {
-		after, err := l.read(s, b)
+		after, err := l.readBuffer(s, b)
 		if err != nil {
 			return err
 		}
-		if k := differ(after, b.bytes); k >= 0 {
+		if k := firstDifference(after, b.bytes); k >= 0 {
 			return fmt.Errorf("a call was refused and yet changed operand %d at byte %d", i, k)
 		}
 	}
@@ -202,21 +204,21 @@ func operands(bs []*block) []exec.Operand {
 	return os
 }
 
-// wrong lists the wrong calls.
-func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refusal {
+// wrongCalls lists the wrong calls.
+func (s *suite) wrongCalls(l *variantDevice, p *prepared, inBlocks, outBlocks []*block) []refusal {
 	var (
 		argument = []error{gpu.ErrInvalidArgument}
 		handle   = []error{gpu.ErrInvalidHandle}
 	)
 	var list []refusal
-	// add appends a call with one thing changed.
+	// add appends a call with one change.
 	add := func(name string, want []error, change func(r *refusal)) {
 		r := refusal{name: name, call: p.call, in: operands(inBlocks), out: operands(outBlocks), want: want}
 		change(&r)
 		list = append(list, r)
 	}
-	// change is add where the operation can have no use for the changed inputs:
-	// it refuses them, or would make other outputs of them.
+	// change is add for changes after which the operation must not accept the inputs: it
+	// refuses them, or their outputs would be others.
 	change := func(name string, want []error, f func(in []tensor.Desc)) {
 		in := descsOf(p.in)
 		for k := range in {
@@ -245,41 +247,41 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 		add("too-many-inputs", argument, func(r *refusal) { r.in = append(r.in, r.out[0]) })
 	}
 	for k := range p.in {
-		if p.in[k].DType.Size() > 1 { // one byte off, with room to spare
+		if p.in[k].DType.Size() > 1 { // The offset is wrong by one byte. The buffer is large enough.
 			add(fmt.Sprintf("in%d-misaligned", k), argument, func(r *refusal) { r.in[k].Offset-- })
 		}
 		change(fmt.Sprintf("in%d-rank", k), argument, func(in []tensor.Desc) { in[k].Shape = append([]int{1}, in[k].Shape...) })
 		for _, d := range tensor.DTypes() {
-			if d != p.in[k].DType && d.Size() <= p.in[k].DType.Size() { // it fits the buffer
+			if d != p.in[k].DType && d.Size() <= p.in[k].DType.Size() { // It fits the buffer.
 				change(fmt.Sprintf("in%d-%v", k, d), dtypeErrors, func(in []tensor.Desc) { in[k].DType = d })
 			}
 		}
 		add(fmt.Sprintf("in%d-bad-dtype", k), argument, func(r *refusal) { r.in[k].Desc.DType = tensor.Invalid })
-		add(fmt.Sprintf("in%d-negative", k), argument, func(r *refusal) { r.in[k].Desc.Shape = grown(r.in[k].Desc.Shape, -1<<20) })
-		add(fmt.Sprintf("in%d-past-end", k), argument, func(r *refusal) { r.in[k].Offset = l.past(inBlocks[k]) })
+		add(fmt.Sprintf("in%d-negative", k), argument, func(r *refusal) { r.in[k].Desc.Shape = grownShape(r.in[k].Desc.Shape, -1<<20) })
+		add(fmt.Sprintf("in%d-past-end", k), argument, func(r *refusal) { r.in[k].Offset = l.pastEnd(inBlocks[k]) })
 		add(fmt.Sprintf("in%d-negative-offset", k), argument, func(r *refusal) { r.in[k].Offset = -l.align })
 		add(fmt.Sprintf("in%d-zero-handle", k), handle, func(r *refusal) { r.in[k].Buffer = 0 })
-		add(fmt.Sprintf("in%d-foreign", k), handle, func(r *refusal) { r.in[k].Buffer = foreign() })
+		add(fmt.Sprintf("in%d-foreign", k), handle, func(r *refusal) { r.in[k].Buffer = foreignHandle() })
 	}
 	for k := range p.want {
 		if p.want[k].DType.Size() > 1 {
 			add(fmt.Sprintf("out%d-misaligned", k), argument, func(r *refusal) { r.out[k].Offset-- })
 		}
-		add(fmt.Sprintf("out%d-shape", k), argument, func(r *refusal) { r.out[k].Desc.Shape = grown(r.out[k].Desc.Shape, 1) })
+		add(fmt.Sprintf("out%d-shape", k), argument, func(r *refusal) { r.out[k].Desc.Shape = grownShape(r.out[k].Desc.Shape, 1) })
 		add(fmt.Sprintf("out%d-rank", k), argument, func(r *refusal) {
 			d := &r.out[k].Desc
 			d.Shape = append([]int{1}, d.Shape...)
 		})
-		add(fmt.Sprintf("out%d-dtype", k), dtypeErrors, func(r *refusal) { r.out[k].Desc.DType = other(r.out[k].Desc.DType) })
-		add(fmt.Sprintf("out%d-repeated", k), argument, func(r *refusal) { // elements on top of each other
+		add(fmt.Sprintf("out%d-dtype", k), dtypeErrors, func(r *refusal) { r.out[k].Desc.DType = otherDType(r.out[k].Desc.DType) })
+		add(fmt.Sprintf("out%d-repeated", k), argument, func(r *refusal) { // All elements have the same address.
 			if d := &r.out[k].Desc; d.Elems() > 1 {
 				d.Strides = make([]int, len(d.Shape))
 			} else {
 				d.DType = tensor.Invalid
 			}
 		})
-		add(fmt.Sprintf("out%d-past-end", k), argument, func(r *refusal) { r.out[k].Offset = l.past(outBlocks[k]) })
-		add(fmt.Sprintf("out%d-foreign", k), handle, func(r *refusal) { r.out[k].Buffer = foreign() })
+		add(fmt.Sprintf("out%d-past-end", k), argument, func(r *refusal) { r.out[k].Offset = l.pastEnd(outBlocks[k]) })
+		add(fmt.Sprintf("out%d-foreign", k), handle, func(r *refusal) { r.out[k].Buffer = foreignHandle() })
 	}
 	if stale, err := l.dev.Alloc(int64(len(outBlocks[0].bytes))); err == nil {
 		l.dev.Free(stale)
@@ -288,23 +290,23 @@ func (s *suite) wrong(l *lane, p *prepared, inBlocks, outBlocks []*block) []refu
 		}
 		add("out0-stale", handle, func(r *refusal) { r.out[0].Buffer = stale })
 	}
-	s.overlaps(l, p, add)
+	s.addOverlaps(l, p, add)
 	return list
 }
 
-// past is an aligned offset at or after the end of the block's buffer.
-func (l *lane) past(b *block) int64 {
+// pastEnd returns an aligned offset at or after the end of the block's buffer.
+func (l *variantDevice) pastEnd(b *block) int64 {
 	return (int64(len(b.bytes)) + l.align - 1) / l.align * l.align
 }
 
-// overlaps adds overlaps of an output with another operand: the same tensor, if
-// the operation does not allow it, and one shifted in any case.
-func (s *suite) overlaps(l *lane, p *prepared, add func(string, []error, func(*refusal))) {
+// addOverlaps adds calls whose output overlaps another operand. The output is the same
+// tensor, if the operation does not allow that, or is shifted.
+func (s *suite) addOverlaps(l *variantDevice, p *prepared, add func(string, []error, func(*refusal))) {
 	argument := []error{gpu.ErrInvalidArgument}
 	for o, w := range p.want {
 		for i, h := range p.in {
 			if h.Bytes() == 0 || h.Bytes() < w.Bytes() || w.Bytes() == 0 {
-				continue // the output would not fit
+				continue // The output would not fit.
 			}
 			if !p.op.MayOverwrite(o, i) || !sameDesc(h.Desc, w.Desc) {
 				add(fmt.Sprintf("out%d-is-in%d", o, i), argument, func(r *refusal) {
@@ -327,9 +329,9 @@ func (s *suite) overlaps(l *lane, p *prepared, add func(string, []error, func(*r
 	}
 }
 
-// other returns another dtype of the same size or smaller, so that the operand
+// otherDType returns another dtype of the same size or a smaller one, so that the operand
 // still fits its buffer.
-func other(d tensor.DType) tensor.DType {
+func otherDType(d tensor.DType) tensor.DType {
 	for _, o := range tensor.DTypes() {
 		if o != d && o.Size() <= d.Size() {
 			return o
@@ -338,8 +340,8 @@ func other(d tensor.DType) tensor.DType {
 	return tensor.Invalid
 }
 
-// grown is the shape with its first dimension changed by n.
-func grown(shape []int, n int) []int {
+// grownShape returns the shape with its first dimension changed by n.
+func grownShape(shape []int, n int) []int {
 	s := slices.Clone(shape)
 	if len(s) == 0 {
 		return []int{n}
@@ -348,11 +350,11 @@ func grown(shape []int, n int) []int {
 	return s
 }
 
-// foreign is a handle of another device.
-func foreign() gpu.Handle {
+// foreignHandle returns a handle of another device.
+func foreignHandle() gpu.Handle {
 	h, err := null.New(nil).Alloc(1 << 20)
 	if err != nil {
-		panic(err) // a null device with nothing in it has a mebibyte
+		panic(err) // A new null device has room for a mebibyte.
 	}
 	return h
 }

@@ -14,50 +14,60 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// Status is what became of a case.
+// Status is the outcome of a case.
 type Status string
 
-// The outcomes of a case.
+// These are the outcomes of a case.
 const (
 	Pass        Status = "pass"
 	Fail        Status = "fail"
-	Unsupported Status = "unsupported" // refused with ErrUnsupported; Message says why
-	Expected    Status = "expected"    // failed as conformance/expect.txt says
+	Unsupported Status = "unsupported" // The operation returned ErrUnsupported. Message says why.
+	Expected    Status = "expected"    // The case failed, and conformance/expect.txt has a row for it.
 )
 
 // Row is one case.
 type Row struct {
+	// Op is the name of the operation, and DType the element type.
 	Op    string `json:"op"`
 	DType string `json:"dtype"`
-	// Case is variant/mode/call/sizes/input, enough to find it again.
-	Case   string  `json:"case"`
-	Status Status  `json:"status"`
-	AbsErr float64 `json:"abs_err"` // largest |got − want|
-	RelErr float64 `json:"rel_err"` // largest |got − want| / |want|
-	// Used is the largest error as a part of the operation's tolerance.
-	Used    float64 `json:"used"`
-	Worst   []int   `json:"worst,omitempty"` // index of the element Used is about
-	Message string  `json:"message,omitempty"`
+	// Case is variant/mode/call/sizes/pattern, which is enough to find the case again.
+	Case   string `json:"case"`
+	Status Status `json:"status"`
+	// AbsErr is the largest |got − want|. RelErr is the largest |got − want| / |want|.
+	AbsErr float64 `json:"abs_err"`
+	RelErr float64 `json:"rel_err"`
+	// Used is the largest error, divided by the operation's tolerance.
+	Used float64 `json:"used"`
+	// Worst is the index of the element with the error Used.
+	Worst []int `json:"worst,omitempty"`
+	// Message says what failed, or why the case is unsupported.
+	Message string `json:"message,omitempty"`
 
 	flips, elems int
 }
 
-// Report is the outcome of Run.
+// Report is the result of Run.
 type Report struct {
+	// Backend, Device and Driver are those of gpu.Info.
 	Backend string `json:"backend"`
 	Device  string `json:"device"`
 	Driver  string `json:"driver"`
-	Seed    uint64 `json:"seed"`
-	Quick   bool   `json:"quick"`
-	Rows    []Row  `json:"rows"`
-	// Stale are the rows of the expectations that name this device and did not
-	// fail: they must be removed.
+	// Seed and Quick are those of Options.
+	Seed  uint64 `json:"seed"`
+	Quick bool   `json:"quick"`
+	// Rows are the cases.
+	Rows []Row `json:"rows"`
+	// Stale are the rows of the expectations that name this device and whose cases all
+	// passed. They must be removed.
 	Stale []string `json:"stale,omitempty"`
 
-	lost  error
-	spent map[string]time.Duration // by operation
-	flips map[string]*[2]int       // op/dtype: elements outside the tolerance, elements
-	limit map[string]float64       // op/dtype: the fraction allowed
+	lost error
+	// spent is the time that each operation took.
+	spent map[string]time.Duration
+	// flips has for each op/dtype the number of elements outside the tolerance, and the
+	// number of all elements. limit is the fraction of flips that is allowed.
+	flips map[string]*[2]int
+	limit map[string]float64
 }
 
 func newReport(info *gpu.Info, opts Options) *Report {
@@ -83,11 +93,11 @@ func (r *Report) add(row Row) {
 	}
 }
 
-// finish checks what only the whole run shows, and applies the expectations.
+// finish checks what only the whole run can show, and applies the expectations.
 func (r *Report) finish(e *Expectations) {
 	for _, op := range sortedKeys(r.flips) {
-		// A small case may round its allowance up to one element; all of them
-		// together may not.
+		// A small case may round its allowance up to one element. All cases together may
+		// not.
 		f := r.flips[op]
 		if may := r.limit[op] * float64(f[1]); may > 0 && float64(f[0]) > may+1 {
 			name, dtype, _ := strings.Cut(op, "/")
@@ -109,7 +119,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return ks
 }
 
-// Count is the number of cases with the status.
+// Count returns the number of cases with the status.
 func (r *Report) Count(s Status) int {
 	n := 0
 	for i := range r.Rows {
@@ -134,7 +144,7 @@ func (r *Report) Failures() []Row {
 // OK reports whether nothing failed unexpectedly and no expectation is stale.
 func (r *Report) OK() bool { return r.Count(Fail) == 0 && len(r.Stale) == 0 }
 
-// Slowest names the n operations that took longest, and how long.
+// Slowest returns the names and times of the n operations that took longest.
 func (r *Report) Slowest(n int) string {
 	names := sortedKeys(r.spent)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.spent[b], r.spent[a]) })
@@ -148,7 +158,8 @@ func (r *Report) Slowest(n int) string {
 // JSON returns the report as indented JSON.
 func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }
 
-// summary is a line of the table: the cases of one operation, dtype and variant.
+// summary is a line of the table. It covers the cases of one operation, dtype and
+// variant.
 type summary struct {
 	op, dtype, variant string
 	count              map[Status]int
@@ -178,17 +189,17 @@ func (r *Report) summaries() []*summary {
 	return list
 }
 
-// maxShown bounds how many failed cases the table prints; JSON has all.
+// maxShown is the largest number of failed cases in the table. JSON has all of them.
 const maxShown = 40
 
-// WriteTo prints a table: a line for each operation, dtype and variant, then
-// the failures, then what was unsupported and why.
+// WriteTo writes a table. It has a line for each operation, dtype and variant. The
+// failures follow, and then what was unsupported and why.
 func (r *Report) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, r.String())
 	return int64(n), err
 }
 
-// String is the table WriteTo prints.
+// String returns the table that WriteTo writes.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "device %s by %s (%s), seed %d\n", r.Device, r.Backend, r.Driver, r.Seed)
@@ -221,8 +232,8 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// writeUnsupported prints each operation, dtype and mode that was refused once,
-// with how often and the first reason.
+// writeUnsupported writes each operation, dtype and mode that was refused, with the
+// number of times and the first reason.
 func (r *Report) writeUnsupported(b *strings.Builder) {
 	count, reason := map[string]int{}, map[string]string{}
 	for i := range r.Rows {
@@ -241,7 +252,7 @@ func (r *Report) writeUnsupported(b *strings.Builder) {
 	}
 }
 
-// PlainMode reports whether a row is of a mode that every device must support:
+// PlainMode reports whether the mode of a row is one that every device must support:
 // contiguous operands at aligned offsets.
 func PlainMode(r Row) bool {
 	parts := strings.SplitN(r.Case, "/", 3)

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// site is where a mistake may sit: a launch of a plan.
+// site is the launch of a plan in which a mistake may be.
 type site struct {
 	height, width int
 	dtype         tensor.DType
@@ -22,8 +22,7 @@ type site struct {
 	chunk, chunks int
 }
 
-// oddly is victim with an attribute and with strategies, neither of which changes
-// what it computes.
+// oddly is victim with an attribute and with strategies. Neither changes the result.
 type oddly struct {
 	Odd bool `attr:"odd" doc:"changes nothing"`
 	op  *spec.Op
@@ -31,10 +30,11 @@ type oddly struct {
 
 func (o oddly) Spec() *spec.Op { return o.op }
 
-// spoiled is added to the parameter A of launches that are to go wrong.
+// spoiled is added to the parameter A of launches whose results must be wrong.
 const spoiled = 2
 
-// newOddly is an operation whose launches go wrong where wrong says so.
+// newOddly returns an operation whose launches give wrong results where wrong returns
+// true.
 func newOddly(wrong func(s site) bool) *spec.Op {
 	op := newVictim()
 	base := *op
@@ -63,7 +63,7 @@ func newOddly(wrong func(s site) bool) *spec.Op {
 	return op
 }
 
-// oddKernel is the kernel of newOddly. What goes wrong is the last element.
+// oddKernel is the kernel of newOddly. If its launch must be wrong, the last element is.
 func oddKernel(d gpu.Dispatch, bufs [][]byte) error {
 	le := binary.LittleEndian
 	n, a := int(le.Uint32(d.Params)), math.Float32frombits(le.Uint32(d.Params[4:]))
@@ -79,7 +79,7 @@ func oddKernel(d gpu.Dispatch, bufs [][]byte) error {
 			continue
 		}
 		v := math.Sqrt(float64(math.Float32frombits(le.Uint32(bufs[0][4*i:]))))
-		if wrong && i == n-1 { // NaN too
+		if wrong && i == n-1 { // The value may be NaN.
 			v = 7
 		}
 		le.PutUint32(bufs[1][4*i:], math.Float32bits(float32(v)))
@@ -96,9 +96,9 @@ func prime(n int) bool {
 	return n > 1
 }
 
-// The quick level of the tests chooses few of all cases. It must find what goes wrong
-// at one of them: these are mistakes that kernels and plans have had, or one of its
-// kind.
+// TestPairsCatchPlanted plants mistakes that show in few cases. Kernels and plans have
+// had such mistakes, or similar ones. The quick level chooses few of all cases, and must
+// find each mistake.
 func TestPairsCatchPlanted(t *testing.T) {
 	seeds := uint64(1)
 	if testlevel.IsFull() {
@@ -179,8 +179,8 @@ func pairsOf(t *testing.T, op *spec.Op, seed uint64) *Report {
 	return rep
 }
 
-// An operation that takes no elements has no case at which it could go wrong, and one
-// that is wrong only where there are none fails.
+// TestPairsCatchEmpty checks that an operation which refuses empty inputs passes, and
+// that one which is wrong only for empty inputs fails.
 func TestPairsCatchEmpty(t *testing.T) {
 	for _, empty := range []func(shape []int) bool{
 		func(s []int) bool { return s[0] == 0 && s[1] > 0 }, func(s []int) bool { return s[1] == 0 && s[0] > 0 }, func(s []int) bool { return s[0] == 0 && s[1] == 0 },

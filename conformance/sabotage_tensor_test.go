@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// lookup is an operation with indices: out = 2·index for indices from 0 to 9,
-// others a fault that only the device sees. Its kernel stands in for one with
-// two inputs and an output; the second one is the status words.
+// lookup is an operation with indices. out = 2·index for indices from 0 to 9. Only the
+// device finds other indices. Its kernel stands in for a kernel with two inputs and an
+// output. The second input is the status words.
 type lookup struct{ op *spec.Op }
 
 func (c lookup) Spec() *spec.Op { return c.op }
@@ -81,12 +81,11 @@ func newLookup() *spec.Op {
 	return op
 }
 
-// lookupKernel runs a lookup. broken changes what it does: which elements it
-// sees, how it reports a bad one, what it writes then.
+// lookupKernel runs a lookup. Its fields break it in several ways.
 type lookupKernel struct {
-	most         int  // elements it gets to
-	silent, loud bool // reports nothing, or good calls too
-	writes       bool // in spite of a fault
+	most         int  // number of elements that it reads
+	silent, loud bool // it reports no error, or an error for good calls too
+	writes       bool // it writes the outputs although there is an error
 }
 
 func (k lookupKernel) run(x gpu.Dispatch, bufs [][]byte) error {
@@ -158,8 +157,8 @@ func TestHarnessCatchesFaults(t *testing.T) {
 	}
 }
 
-// wantCaught checks that the report has a failure with want in its message and
-// cases in its name, or is without failure if want is empty.
+// wantCaught checks that the report has a failure with want in its message and cases in
+// its name. If want is empty, the report must have no failure.
 func wantCaught(t *testing.T, rep *Report, want, cases string) {
 	t.Helper()
 	if want == "" {
@@ -176,7 +175,7 @@ func wantCaught(t *testing.T, rep *Report, want, cases string) {
 	t.Errorf("not caught: no failure of %q says %q\n%s", cases, want, rep)
 }
 
-// pair is an operation of two outputs: sum = a + b and twice = 2·a.
+// pair is an operation with two outputs: sum = a + b and twice = 2·a.
 type pair struct{ op *spec.Op }
 
 func (c pair) Spec() *spec.Op { return c.op }
@@ -237,11 +236,12 @@ func newPair() *spec.Op {
 	return op
 }
 
-// An operation with two outputs, of which the first may be in place: the second
-// one is made before. The suite must see who claims too much.
+// TestHarnessCatchesInPlaceOutputs has an operation with two outputs. Only the first one
+// may be in place, because the second one is written before. The suite must find
+// declarations that allow more.
 func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 	for name, c := range map[string]struct {
-		sum, twice []int // what they claim to overwrite
+		sum, twice []int // the inputs that they are declared to overwrite
 		cases      string
 	}{
 		"nothing wrong":      {sum: []int{0}},
@@ -274,7 +274,7 @@ func TestHarnessCatchesInPlaceOutputs(t *testing.T) {
 	}
 }
 
-// add is the kernel of a pair.
+// add is the kernel of pair.
 func add(x gpu.Dispatch, bufs [][]byte) error {
 	le := binary.LittleEndian
 	f := func(b []byte, i int) float32 { return math.Float32frombits(le.Uint32(b[4*i:])) }
@@ -284,7 +284,8 @@ func add(x gpu.Dispatch, bufs [][]byte) error {
 	return nil
 }
 
-// An operation that takes any rank must be right for each.
+// TestHarnessCatchesRanks checks that an operation which accepts any rank is checked at
+// several ranks.
 func TestHarnessCatchesRanks(t *testing.T) {
 	for rank, shape := range map[int]string{0: "shape=[]", 2: "shape=[4 3]", 8: "shape=[2 1 3 1 2 1 1 5]"} {
 		op := newPair()

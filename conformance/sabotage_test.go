@@ -22,10 +22,10 @@ import (
 // kernel is a Go function, first as it should be, then broken in every way the
 // suite claims to see.
 
-// The kernel stands in for this shader, for its bindings and parameters.
+// The kernel stands in for this shader. It has its bindings and parameters.
 const kernelName = "demo/saxpy.f32"
 
-// free is the module of a kernel that belongs to no operation.
+// free returns the module of a kernel that belongs to no operation.
 func free(name string) *gpu.Module {
 	m, err := extra.Module(name)
 	if err != nil {
@@ -36,10 +36,10 @@ func free(name string) *gpu.Module {
 
 type kernelParams struct {
 	N uint32
-	A float32 // 1 for bytes
+	A float32 // 1 for U8
 }
 
-// victim computes y = √x of f32 and 255 − x of u8.
+// victim computes y = √x for F32 and 255 − x for U8.
 type victim struct {
 	Bad bool `attr:"bad" doc:"an attribute that must be refused"`
 	op  *spec.Op
@@ -79,7 +79,7 @@ func newVictim() *spec.Op {
 			p.A = 1
 		}
 		plan, size := &spec.Plan{}, in[0].DType.Size()
-		chunk := int(t.MaxBinding/256*256) / size // elements that a binding holds
+		chunk := int(t.MaxBinding/256*256) / size // This is the number of elements that a binding holds.
 		for first := 0; first < n; first += chunk {
 			p.N = uint32(min(chunk, n-first))
 			b := spec.Bind{Offset: int64(first * size)}
@@ -121,7 +121,7 @@ func newVictim() *spec.Op {
 	return op
 }
 
-// elementwise is the right kernel, with a chance to spoil each element.
+// elementwise is the right kernel. spoil may change each element.
 func elementwise(spoil func(i, n int, v float64, bytes bool) (_ float64, write bool)) null.Kernel {
 	return func(d gpu.Dispatch, bufs [][]byte) error {
 		n := int(binary.LittleEndian.Uint32(d.Params))
@@ -147,7 +147,7 @@ func elementwise(spoil func(i, n int, v float64, bytes bool) (_ float64, write b
 	}
 }
 
-// meddler is a device that spoils memory after each submission.
+// meddler is a device that changes memory after each submission.
 type meddler struct {
 	*null.Device
 	after func(d *null.Device, x gpu.Dispatch)
@@ -164,7 +164,7 @@ func (m meddler) Submit(list []gpu.Dispatch) error {
 	return err
 }
 
-// poke flips the byte at an offset from the start or end of a binding's range.
+// poke inverts the byte at an offset from the start or the end of a binding's range.
 func poke(d *null.Device, b gpu.Binding, fromEnd bool, by int64) {
 	at := b.Offset + by
 	if fromEnd {
@@ -177,8 +177,8 @@ func poke(d *null.Device, b gpu.Binding, fromEnd bool, by int64) {
 	}
 }
 
-// atQuickLevels runs a test by the options of `lathe verify` and by those of `make
-// test`: what is planted has to be caught by both.
+// atQuickLevels runs a test with the options of `lathe verify` and with those of `make
+// test`. Both must find what is planted.
 func atQuickLevels(t *testing.T, name string, f func(t *testing.T, opts Options)) {
 	t.Run(name, func(t *testing.T) {
 		t.Run("verify", func(t *testing.T) { f(t, Options{Quick: true, noCopies: true}) })
@@ -202,8 +202,8 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 		spoil func(i, n int, v float64, bytes bool) (float64, bool)
 		after func(*null.Device, gpu.Dispatch)
 		op    func(*spec.Op)
-		want  string // in a message, when it must fail
-		cases string // in the case of such a message
+		want  string // part of a message, if the run must fail
+		cases string // part of the case with that message
 	}{
 		{name: "nothing wrong"},
 		{name: "off by one in the last element", want: "got", cases: "plain",
@@ -293,7 +293,7 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 				}
 				return v, true
 			}},
-		{name: "flushes subnormals", // as it may
+		{name: "flushes subnormals", // Devices may do that.
 			spoil: func(i, n int, v float64, _ bool) (float64, bool) {
 				if v > 0 && v*v < 0x1p-126 {
 					v = 0
@@ -369,8 +369,8 @@ func TestHarnessCatchesSabotage(t *testing.T) {
 	}
 }
 
-// flattened spoils an operation: it claims to work with any strides, and its plan takes all
-// operands for contiguous.
+// flattened breaks an operation. It declares that it works with any strides, but its plan
+// treats all operands as contiguous.
 func flattened(op *spec.Op) {
 	op.In[0].Strides, op.Out[0].Strides = spec.AnyStrides, spec.AnyStrides
 	plan := op.Plan
@@ -380,8 +380,8 @@ func flattened(op *spec.Op) {
 	}
 }
 
-// end is the binding with its size made plain: an operand ends before its
-// guard zone, whatever range was bound.
+// end returns the binding with its size. An operand ends before its guard zone, even if
+// the range is longer.
 func end(d *null.Device, b gpu.Binding, x gpu.Dispatch) gpu.Binding {
 	b.Size = int64(binary.LittleEndian.Uint32(x.Params))
 	if binary.LittleEndian.Uint32(x.Params[4:]) == 0 {
@@ -390,7 +390,8 @@ func end(d *null.Device, b gpu.Binding, x gpu.Dispatch) gpu.Binding {
 	return b
 }
 
-// An operation that is right out of place and wrong in place.
+// TestHarnessCatchesBadInPlace has an operation that is right out of place and wrong in
+// place.
 func TestHarnessCatchesBadInPlace(t *testing.T) {
 	op := newVictim()
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
@@ -409,7 +410,7 @@ func TestHarnessCatchesBadInPlace(t *testing.T) {
 			size = 1
 		}
 		copy(bufs[1][:size], bufs[0][:size])
-		for i := size; i < n*size; i++ { // in place this smears the first element
+		for i := size; i < n*size; i++ { // In place, this copies the first element to all others.
 			bufs[1][i] = bufs[0][i-size]
 		}
 		return nil
@@ -430,7 +431,7 @@ func TestHarnessCatchesBadInPlace(t *testing.T) {
 
 func TestFlips(t *testing.T) {
 	for _, c := range []struct {
-		every int // every so many elements is wrong
+		every int // one of that many elements is wrong
 		ok    bool
 	}{{0, true}, {400, true}, {20, false}} {
 		op := newVictim()

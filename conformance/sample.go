@@ -8,11 +8,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Sample returns random inputs for the default call of an operation and the
-// outputs that its reference makes of them: every free dimension is n, or less
-// where the operation has no such case.
-// Errors: ErrInvalidArgument if it has none at all, and what its declaration
-// gets wrong.
+// Sample returns random inputs for the default call of an operation, and the outputs of
+// its reference. Every free dimension has size n, or a smaller size if the operation has
+// no such case.
+// Errors: ErrInvalidArgument if there is no case at all, and errors in the declaration.
 func Sample(op *spec.Op, d tensor.DType, n int) (in, want []*tensor.Host, err error) {
 	s := &suite{opts: Options{Seed: DefaultSeed}}
 	p := s.sample(&job{op: op, dtype: d}, n, n/2, n/4, 5, 4, 3, 2, 8, 1)
@@ -22,19 +21,19 @@ func Sample(op *spec.Op, d tensor.DType, n int) (in, want []*tensor.Host, err er
 	return p.in, p.want, p.err
 }
 
-// sample is the default call of the job's operation at the first of the sizes
-// for which there is a case that is not empty, or nil.
+// sample returns the default call of the job's operation at the first of the sizes for
+// which there is a case that is not empty, or nil.
 func (s *suite) sample(j *job, sizes ...int) *prepared {
 	k := *j
 	k.shape = nil
-	k.call, k.image, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
+	k.call, k.pattern, k.modes = j.op.Cases.Calls[0], "random", fewModes[:1]
 	values := make([][]int, len(j.op.Cases.Dims))
 	for i, d := range j.op.Cases.Dims {
 		values[i] = awkward(d)
 	}
 	for _, n := range sizes {
-		k.dims = at(j.op.Cases.Dims, values, n)
-		if _, _, ok := weigh(j.op, k.call, k.dtype, k.dims, true); !ok {
+		k.dims = sizesAt(j.op.Cases.Dims, values, n)
+		if _, _, ok := caseSize(j.op, k.call, k.dtype, k.dims, true); !ok {
 			continue
 		}
 		q := s.prepare(&k)

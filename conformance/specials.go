@@ -11,10 +11,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// specialImages are the inputs with NaN, infinities and subnormals for an
-// operation with inputs of these descs. They go into one input at a time, so
-// that none hides another, and then infinities into all of them.
-func specialImages(in []tensor.Desc) []string {
+// specialPatterns lists the patterns with NaN, infinities and subnormals for an operation
+// with these inputs. They are in one input at a time, so that none hides another. One
+// more has infinities in all inputs.
+func specialPatterns(in []tensor.Desc) []string {
 	var names []string
 	for i, d := range in {
 		if !isFloat(d.DType) || d.Elems() == 0 {
@@ -30,10 +30,10 @@ func specialImages(in []tensor.Desc) []string {
 	return names
 }
 
-// spoil puts what the image is named for among the values of input i. Where the
-// operation gives a range without negative numbers, -Inf becomes +Inf.
-func spoil(values []float64, d tensor.Desc, i int, image string, low float64, given bool, rng *rand.Rand) {
-	kind, at, one := strings.Cut(image, "-in")
+// insertSpecials writes the special values of a pattern to the values of input i. If the
+// operation declares a range without negative numbers, +Inf is written instead of -Inf.
+func insertSpecials(values []float64, d tensor.Desc, i int, pattern string, low float64, given bool, rng *rand.Rand) {
+	kind, at, one := strings.Cut(pattern, "-in")
 	if n, err := strconv.Atoi(at); one && (err != nil || n != i) || len(values) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func spoil(values []float64, d tensor.Desc, i int, image string, low float64, gi
 		values[some] = inf
 	case "ninf":
 		values[some] = ninf
-	case "ninf-rows": // every third row, the first and the last one among them
+	case "ninf-rows": // This is every third row, including the first and the last one.
 		columns := 1
 		if n := len(d.Shape); n > 0 {
 			columns = d.Shape[n-1]
@@ -83,7 +83,7 @@ func spoil(values []float64, d tensor.Desc, i int, image string, low float64, gi
 	}
 }
 
-// smallest returns the least positive number of a dtype and its least normal one.
+// smallest returns the least positive number of a dtype, and its least normal number.
 func smallest(d tensor.DType) (least, normal float64) {
 	switch d {
 	case tensor.F16:
@@ -98,10 +98,10 @@ func smallest(d tensor.DType) (least, normal float64) {
 	return 0, 0
 }
 
-// flush returns the inputs with subnormal numbers replaced by zero, which
-// Vulkan leaves to the device. F16 is computed in F32, where its subnormal
-// numbers are normal ones.
-func flush(in []*tensor.Host) []*tensor.Host {
+// flushSubnormals returns the inputs with zeros in place of subnormal numbers. Vulkan
+// allows devices to do that. F16 is computed in F32, where its subnormal numbers are
+// normal.
+func flushSubnormals(in []*tensor.Host) []*tensor.Host {
 	out := make([]*tensor.Host, len(in))
 	for i, h := range in {
 		out[i] = h
@@ -121,10 +121,10 @@ func flush(in []*tensor.Host) []*tensor.Host {
 	return out
 }
 
-// among is the tolerance for inputs of an image: results below the least normal
-// number may be lost where subnormal numbers are about.
-func among(image string, tol spec.Tolerance, out tensor.DType) spec.Tolerance {
-	if image == "subnormals" {
+// toleranceFor returns the tolerance for inputs of a pattern. If there are subnormal
+// inputs, results below the least normal number may be lost.
+func toleranceFor(pattern string, tol spec.Tolerance, out tensor.DType) spec.Tolerance {
+	if pattern == "subnormals" {
 		_, normal := smallest(out)
 		tol.Abs += normal
 	}

@@ -18,17 +18,17 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestLongSums holds what accumulates to its tolerance where there is much to
-// accumulate: to Abs and Rel values as the suite has them, and of one sign; and to Any
-// values of sizes far apart, and such as cancel. What the terms come to, Σ|t|, is the
-// reference of what is given without signs.
+// TestLongSums checks the tolerances of operations that add many terms. Values like those
+// of the suite, and values of one sign, must be within Abs and Rel. Values of very
+// different sizes, and values that cancel, must be within Any. The reference of the
+// inputs without signs gives Σ|t|.
 func TestLongSums(t *testing.T) {
 	const n = 65537
 	shapes := func(shapes ...[]int) [][]int { return shapes }
 	cases := []struct {
 		call spec.Call
 		in   [][]int
-		long int // the dimension of the first input that is accumulated
+		long int // the dimension of the first input along which terms are added
 	}{
 		{ops.MatMul{}, shapes([]int{3, n}, []int{n, 5}), 1},
 		{ops.MatMul{}, shapes([]int{20, n}, []int{n, 40}), 1},
@@ -63,7 +63,7 @@ func TestLongSums(t *testing.T) {
 			}
 			for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 				if d == tensor.F16 && (!testlevel.IsFull() || dev.Info().Backend == "wgpu") {
-					continue // the sums are those of f32
+					continue // The sums are computed in F32.
 				}
 				for _, kind := range []string{"random", "positive", "apart", "cancel"} {
 					if d != tensor.F32 && kind != "random" || c.call.Spec().Name == "reduce_prod" && kind == "cancel" {
@@ -79,8 +79,8 @@ func TestLongSums(t *testing.T) {
 	})
 }
 
-// TestSmallBindings runs calls whose plans were wrong, or none, where texel buffers or
-// bindings are small: 65 536 texels are the least that Vulkan allows.
+// TestSmallBindings runs calls whose plans were wrong or missing when texel buffers or
+// bindings are small. 65 536 texels are the least that Vulkan allows.
 func TestSmallBindings(t *testing.T) {
 	shapes := func(shapes ...[]int) [][]int { return shapes }
 	devices(t, func(t *testing.T, dev gpu.Device) {
@@ -124,8 +124,8 @@ type long struct {
 	kind   string
 }
 
-// inputs are values of the kind. Those of "cancel" come as large ones and then the
-// same ones with the other sign, along the dimension of the first input.
+// inputs returns values of the kind. For "cancel", large values are followed by the same
+// values with the other sign, along the long dimension of the first input.
 func (l *long) inputs() []*tensor.Host {
 	rng := rand.New(rand.NewPCG(7, uint64(len(l.kind))))
 	op, descs := l.call.Spec(), []tensor.Desc{}
@@ -173,11 +173,11 @@ func (l *long) inputs() []*tensor.Host {
 	return in
 }
 
-// check runs the case and compares it.
+// check runs the case and compares the result.
 func (l *long) check(t *testing.T, x *exec.Runner, dev gpu.Device) error {
 	op, in := l.call.Spec(), l.inputs()
 	descs := make([]tensor.Desc, len(in))
-	plain := make([]*tensor.Host, len(in)) // without signs
+	plain := make([]*tensor.Host, len(in)) // These are the inputs without signs.
 	for i, h := range in {
 		descs[i] = h.Desc
 		v := h.Floats()
@@ -191,7 +191,7 @@ func (l *long) check(t *testing.T, x *exec.Runner, dev gpu.Device) error {
 	if err != nil {
 		return err
 	}
-	// The reference in f64, which nothing rounds to the dtype, but to bytes.
+	// The reference has F64 outputs, so that they are not rounded to the dtype.
 	reference := func(in []*tensor.Host) []*tensor.Host {
 		var want []*tensor.Host
 		for _, o := range outs {
@@ -234,9 +234,10 @@ func (l *long) check(t *testing.T, x *exec.Runner, dev gpu.Device) error {
 				sum := all[k]
 				switch op.Name {
 				case "softmax", "rms_norm":
-					sum = math.Abs(w[k]) // nothing cancels
+					sum = math.Abs(w[k]) // Nothing cancels.
 				case "softmax_grad":
-					// |y|·(|dy| + Σ|y·dy|), where the reference has y·(dy − Σ y·dy).
+					// The bound is |y|·(|dy| + Σ|y·dy|). The reference computes y·(dy − Σ
+					// y·dy).
 					y, dy := values[0][k], values[1][k]
 					if sum = 0; y > 0 {
 						sum = y*dy + math.Abs(all[k]-y*dy)

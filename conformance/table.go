@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Table is a page in Markdown: a row for each operation, a column for each
-// report, with how many cases passed and, where any did not, what became of
-// them and why.
+// Table returns a page in Markdown. It has a row for each operation and a column for each
+// report. A cell has the number of cases that passed. If some did not, it says why.
 func Table(reports []*Report, when string) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by a run of the conformance suite (`make conformance`). Do not edit. -->\n\n# Conformance\n\n" +
@@ -50,10 +49,10 @@ func operationsOf(reports []*Report) []string {
 	return slices.Compact(ops)
 }
 
-// cell is what became of an operation.
+// cell returns the outcome of an operation.
 func (r *Report) cell(op string) string {
 	pass := 0
-	counts := map[string]int{} // by status, element type and reason
+	counts := map[string]int{} // The keys are status, element type and reason.
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Op != op {

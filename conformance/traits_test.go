@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestTraits holds what operations say of themselves against what they do.
+// TestTraits compares the traits of operations with what the operations do.
 func TestTraits(t *testing.T) {
 	onnx := map[string]string{}
 	for _, op := range spec.All() {

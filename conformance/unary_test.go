@@ -13,9 +13,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestElementaryFunctions sweeps f32 through numbers of every magnitude, and
-// bounds the error in units of the last place: the cases of the suite lie where
-// the functions are easy.
+// TestElementaryFunctions tries F32 numbers of every magnitude, and bounds the error in
+// units in the last place. In the cases of the suite, the functions are easy to compute.
 func TestElementaryFunctions(t *testing.T) {
 	functions := []struct {
 		call spec.Call
@@ -37,7 +36,7 @@ func TestElementaryFunctions(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		run, err := exec.New(dev)
 		testkit.Device(t, run, err)
-		// Every sign, every exponent, and 512 mantissas of each.
+		// The numbers have every sign, every exponent, and 512 mantissas each.
 		var bits []uint32
 		for i := range uint32(1 << 18) {
 			bits = append(bits, i<<14|(i*2654435761)>>18)
@@ -75,8 +74,8 @@ func TestElementaryFunctions(t *testing.T) {
 	})
 }
 
-// ulps is how far g is from w in units of the last place of f32. A device may
-// take subnormal numbers for 0, as arguments and as results.
+// ulps returns the distance from g to w in units in the last place of F32. A device may
+// replace subnormal arguments and results by 0.
 func ulps(g, w float64, x float32) float64 {
 	const least = 0x1p-126
 	if math.Abs(float64(x)) < least && x != 0 {
@@ -114,8 +113,8 @@ func alloc(t *testing.T, dev gpu.Device, d tensor.Desc) exec.Operand {
 	return exec.Operand{Buffer: h, Desc: d}
 }
 
-// TestPowers tries the special cases of C99, annex F.9.4.4, and powers whose
-// logarithms need more digits than f32 has, both ways to lie in memory.
+// TestPowers tries the special cases of C99, annex F.9.4.4, and powers whose logarithms
+// need more digits than F32 has. It tries contiguous operands and operands with strides.
 func TestPowers(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	special := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, -2, 3, -3, 2.5, -2.5, inf, -inf, nan, 1e30, -1e30, 16777215, 16777216, 1 + 0x1p-23, 1 - 0x1p-24}

@@ -9,26 +9,26 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Variant is one way to plan for a device.
+// Variant is one way to use a device.
 type Variant struct {
+	// Name is the name, such as "tiny".
 	Name string
-	// Guard puts zones around every buffer, the scratch of plans included.
+	// Guard adds zones around every buffer, including the scratch buffers of plans.
 	Guard bool
-	// Limits, if not nil, lowers the limits the device shows and enforces.
+	// Limits, if not nil, lowers the limits that the device reports and enforces.
 	Limits func(*gpu.Limits)
-	// Target, if not nil, changes what plans are made for.
+	// Target, if not nil, changes the target of plans.
 	Target func(*spec.Target)
-	// Distinct says that only cases whose plan is not that of the first variant are
-	// run, and of those a sample if Options say so.
+	// Distinct says that only cases run whose plan differs from that of the first variant.
+	// Options.Sample may choose some of them.
 	Distinct bool
-	// Device, if not nil, is another device to run on than that of the run. Its
-	// results must also agree with those of the first variant, within the
-	// tolerance of the operation.
+	// Device, if not nil, is another device to run on. Its results must also be within the
+	// tolerance of the results of the first variant.
 	Device gpu.Device
 }
 
-// TinyLimits forces limits at or below the least that Vulkan allows, so that
-// plans must split what fits any real device.
+// TinyLimits lowers limits to the least that Vulkan allows, or less, so that plans must
+// split operands that fit any real device.
 func TinyLimits(l *gpu.Limits) {
 	l.MaxBinding = min(l.MaxBinding, 1<<20)
 	l.MaxTexels = min(l.MaxTexels, 1<<16)
@@ -45,8 +45,8 @@ func TinyLimits(l *gpu.Limits) {
 	l.TexelAlign = max(l.TexelAlign, 256)
 }
 
-// WebGPULimits forces the limits that every WebGPU device has, which are all that
-// a program gets unless it asks for more.
+// WebGPULimits lowers limits to those that every WebGPU device has. A program gets no
+// more unless it asks for more.
 func WebGPULimits(l *gpu.Limits) {
 	l.MaxBuffer = min(l.MaxBuffer, 256<<20)
 	l.MaxBinding = min(l.MaxBinding, 128<<20)
@@ -62,11 +62,10 @@ func WebGPULimits(l *gpu.Limits) {
 	l.OffsetAlign = max(l.OffsetAlign, 256)
 }
 
-// Variants returns the ways to plan that are worth trying on a device: its own
-// first, without and with zones around every buffer (the latter with no more than
-// WebGPU's least limits, where that is what the device is reached by), then tiny
-// limits, the plans of the other device profile, tiny limits without texel
-// buffers, and the alignments that other devices ask for.
+// Variants returns the variants that are worth trying on a device. The first is the
+// device itself, without zones around buffers. The second has zones, and on WebGPU also
+// the least limits of WebGPU. The others have tiny limits, the plans for the other kind
+// of device, tiny limits without texel buffers, and the alignments of other devices.
 func Variants(info *gpu.Info) []Variant {
 	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
 	if info.Kind == gpu.CPU {
@@ -83,10 +82,10 @@ func Variants(info *gpu.Info) []Variant {
 	return append(vs, alignments(info)...)
 }
 
-// alignments are variants with the offset alignments of other devices than this,
-// and bindings so short that operands of some size are cut behind their first
-// element, where alignments matter. All else is as the device has it, so that its own
-// kernels run: tiny limits lead to others.
+// alignments returns variants with the offset alignments of other devices. Their bindings
+// are so short that operands are split after their first element, where alignments
+// matter. Everything else is as on the device, so that its own kernels run. Tiny limits
+// would lead to other kernels.
 func alignments(info *gpu.Info) []Variant {
 	var vs []Variant
 	for _, a := range []struct{ align, texels, binding int64 }{
@@ -94,7 +93,7 @@ func alignments(info *gpu.Info) []Variant {
 	} {
 		l := &info.Limits
 		if a.align < max(l.OffsetAlign, l.TexelAlign) {
-			continue // the device asks for more
+			continue // The device requires a larger alignment.
 		}
 		vs = append(vs, Variant{Name: fmt.Sprintf("align-%d", a.align), Guard: true, Distinct: true, Limits: func(l *gpu.Limits) {
 			l.OffsetAlign, l.TexelAlign = a.align, a.align
@@ -104,26 +103,26 @@ func alignments(info *gpu.Info) []Variant {
 	return vs
 }
 
-// sampled counts the cases of an operation and element type whose plan a Distinct
-// variant changes.
+// sampled counts the cases of an operation and element type whose plan a Distinct variant
+// changes.
 type sampled struct {
 	of   string
 	seen int
 }
 
-// lanesFor lists those that a job is for: those it names, or else all, of Distinct
-// ones only where they change its plan.
-func (s *suite) lanesFor(j *job) []*lane {
-	var list []*lane
-	for _, i := range j.lanes {
-		list = append(list, s.lanes[i])
+// devicesFor returns the devices that run a job: those that the job names, or otherwise
+// all. Distinct devices run it only if they change its plan.
+func (s *suite) devicesFor(j *job) []*variantDevice {
+	var list []*variantDevice
+	for _, i := range j.devices {
+		list = append(list, s.devices[i])
 	}
-	if j.lanes != nil {
+	if j.devices != nil {
 		return list
 	}
-	for i, l := range s.lanes {
+	for i, l := range s.devices {
 		if l.Distinct && i > 0 {
-			if !s.changes(l, j) {
+			if !s.changesPlan(l, j) {
 				continue
 			}
 			if of := j.op.Name + "/" + j.dtype.String(); l.met.of != of {
@@ -140,24 +139,24 @@ func (s *suite) lanesFor(j *job) []*lane {
 	return list
 }
 
-// changes reports whether the lane's plan for contiguous operands is another than
-// that of the first lane. A plan that cannot be made is.
-func (s *suite) changes(l *lane, j *job) (yes bool) {
-	if j.image == "none" {
+// changesPlan reports whether the device's plan for contiguous operands differs from that
+// of the first device. A plan that cannot be made differs.
+func (s *suite) changesPlan(l *variantDevice, j *job) (yes bool) {
+	if j.pattern == "none" {
 		return false
 	}
 	in := j.inputs()
 	out, err := j.op.Shape(j.call, in)
 	if err != nil {
-		return false // the first lane says so
+		return false // The first device reports it.
 	}
 	defer func() {
 		if recover() != nil {
-			yes = true // for the case to report
+			yes = true // The case reports the panic.
 		}
 	}()
 	var plans [2]*spec.Plan
-	for i, x := range []*lane{s.lanes[0], l} {
+	for i, x := range []*variantDevice{s.devices[0], l} {
 		target := x.x.Target()
 		if plans[i], err = j.op.Plan(j.call, &target, in, out); err != nil {
 			return true

@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Parts of a run are all of it, once, and each has cases of every operation.
+// TestParts checks that the parts of a run contain each job once, and that each part has
+// jobs of every operation.
 func TestParts(t *testing.T) {
 	s := &suite{opts: Options{Ops: spec.All()}, report: &Report{Backend: "vk"}}
 	jobs, seen, size := s.jobs(), map[string]int{}, map[string]int{}
@@ -46,9 +47,9 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Alignments are forced where the device asks for less, and change plans of every
-// operation: a suite in which no operand was cut behind its first element would find
-// nothing.
+// TestAlignmentsChangePlans checks that alignments are forced if the device requires
+// less, and that they change plans of every operation. Without operands that are split
+// after their first element, the suite would not find mistakes with alignments.
 func TestAlignmentsChangePlans(t *testing.T) {
 	info := null.DefaultInfo()
 	info.Kind, info.Memory = gpu.CPU, 1<<40
@@ -61,14 +62,14 @@ func TestAlignmentsChangePlans(t *testing.T) {
 		if i > 0 && !v.Distinct {
 			continue
 		}
-		ln, err := newLane(null.NewRecorder(&info), v, s.opts)
+		ln, err := newVariantDevice(null.NewRecorder(&info), v, s.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.lanes = append(s.lanes, ln)
+		s.devices = append(s.devices, ln)
 	}
-	if len(s.lanes) != 4 {
-		t.Fatalf("%d variants are Distinct, want 32, 64 and 256", len(s.lanes)-1)
+	if len(s.devices) != 4 {
+		t.Fatalf("%d variants are Distinct, want 32, 64 and 256", len(s.devices)-1)
 	}
 	s.opts.Sample = 5
 	taken, changed, all := map[string]int{}, map[string]int{}, 0
@@ -79,10 +80,10 @@ func TestAlignmentsChangePlans(t *testing.T) {
 			continue
 		}
 		all++
-		for _, l := range s.lanesFor(j) {
+		for _, l := range s.devicesFor(j) {
 			taken[l.Name]++
 		}
-		if last := s.lanes[3]; s.changes(last, j) {
+		if last := s.devices[3]; s.changesPlan(last, j) {
 			changed[last.Name]++
 			changed[j.op.Name]++
 		}
