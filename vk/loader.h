@@ -10,14 +10,14 @@
 // NULL with the reason in err.
 void *lvk_open(const char *name, char *err, size_t errSize);
 
-// lvk_instance_version is the loader's version; 1.0 where it cannot say.
+// lvk_instance_version is the loader's version, or 1.0 if the loader does not tell it.
 uint32_t lvk_instance_version(void *gipa);
 
-// lvk_instance_extension reports whether the loader (layer NULL) or a layer has
-// an instance extension; lvk_layer whether there is a layer.
+// lvk_instance_extension reports whether the loader (layer NULL) or a layer has an instance
+// extension. lvk_layer reports whether a layer exists.
 int lvk_instance_extension(void *gipa, const char *layer, const char *name);
 int lvk_layer(void *gipa, const char *name);
-// lvk_layers writes the names of all layers, a newline between them.
+// lvk_layers writes the names of all layers, separated by newlines.
 void lvk_layers(void *gipa, char *out, size_t size);
 
 void *lvk_instance_proc(void *gipa, void *instance, const char *name);

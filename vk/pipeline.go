@@ -109,7 +109,7 @@ func (d *Device) compile(m *spv.Module) (_ *pipeline, err error) {
 	return p, nil
 }
 
-// sourceOf is the SPIR-V that the driver gets of a module. Cooperative matrices are in
+// sourceOf is the SPIR-V of a module that the driver gets. Cooperative matrices are in
 // the form that more drivers have.
 func sourceOf(m *spv.Module) ([]byte, error) {
 	m, err := spv.Guard(m)

@@ -24,7 +24,7 @@ type use struct {
 	buf    *buffer
 	span   span // the range in the buffer
 	write  bool
-	// discard says that what the span holds does not matter: gpu.Binding.Discard.
+	// discard says that the old contents of the span do not matter: gpu.Binding.Discard.
 	discard bool
 }
 
@@ -218,9 +218,8 @@ func (d *Device) resolve(s *scratch, pipes []*pipeline, list []gpu.Dispatch) err
 	return nil
 }
 
-// settle waits for a host copy that is in the way of the uses, or clears what nothing
-// has written of a buffer. It reports whether there was any, which means that it released
-// the lock.
+// settle waits for a host copy that conflicts with the uses, or clears the unwritten parts of
+// a buffer. It reports whether it did so, which means that it released the lock.
 func (d *Device) settle(uses []use) bool {
 	for i := range uses {
 		u := &uses[i]

@@ -12,14 +12,14 @@ import (
 	"github.com/lathe-gpu/lathe/internal/device"
 )
 
-// A buffer is zero when it is made, but its memory is not: it is zeroed late, when the
-// first dispatch uses the buffer, and no more of it than that needs. What a list of
-// dispatches overwrites, as gpu.Binding.Discard says, is not zeroed at all.
+// A new buffer counts as zero, but its memory has any values. The memory is zeroed when the
+// first dispatch uses the buffer, and only as much of it as the dispatch needs. A range that a
+// list of dispatches overwrites, as gpu.Binding.Discard says, is never zeroed.
 
-// clearNow is the most bytes that are cleared with the device locked.
+// clearNow is the largest number of bytes that are cleared while the device is locked.
 const clearNow = 4096
 
-// common is what two spans have in common.
+// common is the overlap of two spans.
 func (s span) common(t span) span {
 	off, end := max(s.off, t.off), min(s.end(), t.end())
 	if end <= off {
@@ -28,7 +28,7 @@ func (s span) common(t span) span {
 	return span{off, end - off}
 }
 
-// without is what is left of a span without another: at most a part before and one after.
+// without is the rest of a span without another one: at most a part before and a part after.
 func (s span) without(t span) []span {
 	var parts []span
 	if t = s.common(t); t.size == 0 {
@@ -51,9 +51,8 @@ func (b *buffer) clear(s span) {
 	device.Clear(b.block.data[b.off+s.off : b.off+s.end()])
 }
 
-// discarded is the range that need not be zeroed of the buffer of the first use: what
-// that use and those after it overwrite. It leaves out the padding, and is not more than
-// one range.
+// discarded is a range of the buffer of the first use that need not be zeroed, because that
+// use and later ones overwrite it. It is one range, without the padding.
 func discarded(uses []use) span {
 	b, all := uses[0].buf, span{}
 	for i := range uses {
@@ -73,8 +72,8 @@ func discarded(uses []use) span {
 	return all.common(span{0, b.size})
 }
 
-// clearFor zeroes what nothing has written of the buffer of the first use, which is
-// mapped, but for what the uses overwrite. It reports whether it released the lock.
+// clearFor zeroes the unwritten parts of the buffer of the first use, except for the range
+// that the uses overwrite. The buffer is mapped. It reports whether it released the lock.
 func (d *Device) clearFor(uses []use) (released bool) {
 	b := uses[0].buf
 	keep := b.unset.common(discarded(uses))
@@ -97,9 +96,9 @@ func (d *Device) clearFor(uses []use) (released bool) {
 	return released
 }
 
-// fill makes sure that a buffer holds zeros, on behalf of a dispatch with the tag or of
-// none, where nothing has written it and nothing will: the commands that the current
-// batch gets next overwrite the range keep. If the batch fails, all that is as before.
+// fill makes the unwritten parts of a buffer zero, except for the range keep, which the next
+// commands of the current batch overwrite. tag is that of the dispatch that needs it, or 0. If
+// the batch fails, these parts are unwritten again.
 func (d *Device) fill(u *use, keep span, tag uint64) {
 	b := u.buf
 	if b.unset.size == 0 {
@@ -120,13 +119,13 @@ func (d *Device) fill(u *use, keep span, tag uint64) {
 	}
 }
 
-// unsetRange is what was unset of a buffer before a batch.
+// unsetRange is the range of a buffer that was unset before a batch.
 type unsetRange struct {
 	buf  *buffer
 	span span
 }
 
-// restore makes ranges unset again that a batch which has failed was to write.
+// restore makes ranges unset again, because the batch that should write them has failed.
 func (b *batch) restore() {
 	for _, r := range b.unset {
 		r.buf.unset = r.span

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// errValidation is what the error of a validation message wraps.
+// errValidation is the error that errors of validation messages wrap.
 var errValidation = errors.New("validation")
 
 // messages collects what the validation layer reports about one instance.

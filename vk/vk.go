@@ -43,7 +43,7 @@ type Options struct {
 	// NoCache keeps pipelines in memory only.
 	NoCache bool
 	// CloseTimeout is how long Close waits for work. Without a bound it would wait for
-	// ever for a shader that does not end. 0 means gpu.DefaultCloseTimeout, less than
+	// ever if a shader does not end. 0 means gpu.DefaultCloseTimeout, less than
 	// 0 means no bound.
 	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver

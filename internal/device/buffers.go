@@ -67,6 +67,6 @@ func (t Buffers[B]) Total() (buffers int, bytes int64) {
 // FreeAll frees all live buffers.
 func (t Buffers[B]) FreeAll() {
 	for _, h := range t.Live() {
-		_ = t.Free(h) // live a moment ago, and the device has no other user any more
+		_ = t.Free(h) // it is live, because the device has no other user any more
 	}
 }

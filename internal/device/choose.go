@@ -10,7 +10,7 @@ import (
 )
 
 // NotBuilt is the error of a backend that the program was built without. backend is
-// the package, api what it stands on, and tag the build tag that leaves it out.
+// the package, api is the API that it uses, and tag is the build tag that leaves it out.
 // Errors: it wraps ErrNoDevice.
 func NotBuilt(backend, api, tag string) error {
 	return fmt.Errorf("%s: open: %w: this program was built without %s (tag %s, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", backend, gpu.ErrNoDevice, api, tag)
@@ -25,7 +25,7 @@ func Warner(warn func(string)) func(string) {
 }
 
 // Choose returns the index of the device that selector means, as gpu.Choose does. It
-// warns if the best device runs on the CPU and nobody asked for it.
+// warns if the best device runs on the CPU and the user has not selected it.
 // Errors: those of gpu.Choose.
 func Choose(infos []gpu.Info, selector string, warn func(string)) (int, error) {
 	i, err := gpu.Choose(infos, selector)

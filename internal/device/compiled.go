@@ -32,7 +32,7 @@ type compiled[P any] struct {
 	checked  atomic.Pointer[spv.Module] // the last module of this code that passed gpu.CheckModule
 }
 
-// errPanic is what callers get that wait for a compilation which ends in a panic.
+// errPanic is the error for callers that wait for a compilation which ends in a panic.
 var errPanic = errors.New("compiling the shader ended in a panic")
 
 // Get returns the pipeline of module m in a variant. It calls compile if there is none

@@ -147,7 +147,7 @@ func (l *Life) Await(ctx context.Context, ready func() bool) error {
 	return nil
 }
 
-// StopOperations lets no operation begin any more, and waits for those under way.
+// StopOperations lets no new operation begin, and waits for the running ones.
 func (l *Life) StopOperations() {
 	l.closing = true
 	for l.active > 0 {
