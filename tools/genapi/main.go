@@ -11,8 +11,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -24,6 +22,7 @@ import (
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	_ "github.com/lathe-gpu/lathe/ops"      // likewise
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tools/internal/generated"
 )
 
 // prefix begins the names of the files that are generated.
@@ -31,12 +30,7 @@ const prefix = "zz_generated_"
 
 func main() {
 	root := flag.String("root", ".", "the root of the source tree")
-	check := flag.Bool("check", false, "write nothing, and fail if a file is not what would be written")
-	flag.Parse()
-	if err := run(*root, *check); err != nil {
-		fmt.Fprintln(os.Stderr, "genapi:", err)
-		os.Exit(1)
-	}
+	generated.Main("genapi", func(check bool) error { return run(*root, check) })
 }
 
 // run writes the generated files of all surfaces, or with check compares them.
@@ -77,19 +71,8 @@ func update(dir string, files map[string][]byte, check bool) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(dir, name)
-		have, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := generated.File(filepath.Join(dir, name), files[name], "make generate", check); err != nil {
 			return err
-		}
-		switch {
-		case bytes.Equal(have, files[name]):
-		case check:
-			return fmt.Errorf("%s is stale: run `make generate` and commit it", path)
-		default:
-			if err := os.WriteFile(path, files[name], 0o644); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -6,11 +6,9 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,32 +16,17 @@ import (
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
+	"github.com/lathe-gpu/lathe/tools/internal/generated"
 )
 
 func main() {
 	out := flag.String("o", "docs/OPS.md", "the file to write")
-	check := flag.Bool("check", false, "fail if the file is not what would be written")
-	flag.Parse()
-	if err := run(*out, *check); err != nil {
-		fmt.Fprintln(os.Stderr, "opsdoc:", err)
-		os.Exit(1)
-	}
+	generated.Main("opsdoc", func(check bool) error { return run(*out, check) })
 }
 
 // run writes the page to path, or with check compares it.
 func run(path string, check bool) error {
-	page := render(spec.All())
-	if !check {
-		return os.WriteFile(path, page, 0o644)
-	}
-	have, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if !bytes.Equal(have, page) {
-		return fmt.Errorf("%s is stale: run `make docs` and commit it", path)
-	}
-	return nil
+	return generated.File(path, render(spec.All()), "make docs", check)
 }
 
 // about says what the operations of a group are for.
