@@ -25,13 +25,13 @@ func subgroup(bit uint32) func(*Info) bool {
 }
 
 // able returns a function that reports whether a device has all abilities in a.
-func able(a spv.Ability) func(*Info) bool {
+func hasAll(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&^i.Features.Abilities == 0 }
 }
 
 // either returns a function that reports whether a device has one of the abilities in a.
 // The instructions of a shader say which one it asks for.
-func either(a spv.Ability) func(*Info) bool {
+func hasAny(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&i.Features.Abilities != 0 }
 }
 
@@ -79,25 +79,25 @@ var capabilities = map[uint32]capability{
 	66:   {"GroupNonUniformShuffleRelative", subgroup(SubgroupShuffleRelative)},
 	67:   {"GroupNonUniformClustered", subgroup(SubgroupClustered)},
 	68:   {"GroupNonUniformQuad", subgroup(SubgroupQuad)},
-	4423: {"SubgroupBallotKHR", able(spv.BallotExtension)},
-	4431: {"SubgroupVoteKHR", able(spv.VoteExtension)},
+	4423: {"SubgroupBallotKHR", hasAll(spv.BallotExtension)},
+	4431: {"SubgroupVoteKHR", hasAll(spv.VoteExtension)},
 	4433: {"StorageBuffer16BitAccess", func(i *Info) bool { return i.Features.Storage16 }},
-	4434: {"UniformAndStorageBuffer16BitAccess", able(spv.Uniform16)},
-	4435: {"StoragePushConstant16", able(spv.Push16)},
+	4434: {"UniformAndStorageBuffer16BitAccess", hasAll(spv.Uniform16)},
+	4435: {"StoragePushConstant16", hasAll(spv.Push16)},
 	4436: {"StorageInputOutput16", nil},
 	4437: {"DeviceGroup", always},
-	4441: {"VariablePointersStorageBuffer", able(spv.BufferPointers)},
+	4441: {"VariablePointersStorageBuffer", hasAll(spv.BufferPointers)},
 	4442: {"VariablePointers", nil}, // pointers into workgroup memory, which spv.Guard could not bound
 	4448: {"StorageBuffer8BitAccess", func(i *Info) bool { return i.Features.Storage8 }},
-	4449: {"UniformAndStorageBuffer8BitAccess", able(spv.Uniform8)},
-	4450: {"StoragePushConstant8", able(spv.Push8)},
+	4449: {"UniformAndStorageBuffer8BitAccess", hasAll(spv.Uniform8)},
+	4450: {"StoragePushConstant8", hasAll(spv.Push8)},
 	4472: {"RayQueryKHR", nil},
-	4464: {"DenormPreserve", either(spv.Preserve16 | spv.Preserve32 | spv.Preserve64)},
-	4465: {"DenormFlushToZero", either(spv.Flush16 | spv.Flush32 | spv.Flush64)},
-	4466: {"SignedZeroInfNanPreserve", either(spv.Special16 | spv.Special32 | spv.Special64)},
-	4467: {"RoundingModeRTE", either(spv.Nearest16 | spv.Nearest32 | spv.Nearest64)},
-	4468: {"RoundingModeRTZ", either(spv.Truncate16 | spv.Truncate32 | spv.Truncate64)},
-	5055: {"ShaderClockKHR", either(spv.SubgroupClock | spv.DeviceClock)},
+	4464: {"DenormPreserve", hasAny(spv.Preserve16 | spv.Preserve32 | spv.Preserve64)},
+	4465: {"DenormFlushToZero", hasAny(spv.Flush16 | spv.Flush32 | spv.Flush64)},
+	4466: {"SignedZeroInfNanPreserve", hasAny(spv.Special16 | spv.Special32 | spv.Special64)},
+	4467: {"RoundingModeRTE", hasAny(spv.Nearest16 | spv.Nearest32 | spv.Nearest64)},
+	4468: {"RoundingModeRTZ", hasAny(spv.Truncate16 | spv.Truncate32 | spv.Truncate64)},
+	5055: {"ShaderClockKHR", hasAny(spv.SubgroupClock | spv.DeviceClock)},
 	5301: {"ShaderNonUniform", nil},
 	5302: {"RuntimeDescriptorArray", nil},
 	5307: {"SampledImageArrayNonUniformIndexing", nil},
@@ -107,16 +107,16 @@ var capabilities = map[uint32]capability{
 	5346: {"VulkanMemoryModelDeviceScope", memoryModel},
 	5347: {"PhysicalStorageBufferAddresses", nil},
 	5357: {"CooperativeMatrixNV", cooperative},
-	5612: {"AtomicFloat32MinMaxEXT", either(spv.BufferF32MinMax | spv.SharedF32MinMax)},
-	5613: {"AtomicFloat64MinMaxEXT", either(spv.BufferF64MinMax | spv.SharedF64MinMax)},
-	5629: {"ExpectAssumeKHR", able(spv.Assumptions)},
-	6016: {"DotProductInputAll", able(spv.IntegerDot)},
-	6017: {"DotProductInput4x8Bit", able(spv.IntegerDot)},
-	6018: {"DotProductInput4x8BitPacked", able(spv.IntegerDot)},
-	6019: {"DotProduct", able(spv.IntegerDot)},
+	5612: {"AtomicFloat32MinMaxEXT", hasAny(spv.BufferF32MinMax | spv.SharedF32MinMax)},
+	5613: {"AtomicFloat64MinMaxEXT", hasAny(spv.BufferF64MinMax | spv.SharedF64MinMax)},
+	5629: {"ExpectAssumeKHR", hasAll(spv.Assumptions)},
+	6016: {"DotProductInputAll", hasAll(spv.IntegerDot)},
+	6017: {"DotProductInput4x8Bit", hasAll(spv.IntegerDot)},
+	6018: {"DotProductInput4x8BitPacked", hasAll(spv.IntegerDot)},
+	6019: {"DotProduct", hasAll(spv.IntegerDot)},
 	6022: {"CooperativeMatrixKHR", cooperative},
-	6033: {"AtomicFloat32AddEXT", either(spv.BufferF32Add | spv.SharedF32Add)},
-	6034: {"AtomicFloat64AddEXT", either(spv.BufferF64Add | spv.SharedF64Add)},
+	6033: {"AtomicFloat32AddEXT", hasAny(spv.BufferF32Add | spv.SharedF32Add)},
+	6034: {"AtomicFloat64AddEXT", hasAny(spv.BufferF64Add | spv.SharedF64Add)},
 }
 
 // extensions has the extensions of SPIR-V that not every device knows, each with a
@@ -124,16 +124,16 @@ var capabilities = map[uint32]capability{
 // others, or their capabilities tell.
 var extensions = map[string]func(*Info) bool{
 	"SPV_KHR_8bit_storage":                  func(i *Info) bool { return i.Features.Storage8 },
-	"SPV_KHR_float_controls":                able(spv.FloatControls),
+	"SPV_KHR_float_controls":                hasAll(spv.FloatControls),
 	"SPV_KHR_vulkan_memory_model":           memoryModel,
-	"SPV_KHR_subgroup_uniform_control_flow": able(spv.SubgroupFlow),
-	"SPV_KHR_shader_ballot":                 able(spv.BallotExtension),
-	"SPV_KHR_subgroup_vote":                 able(spv.VoteExtension),
-	"SPV_KHR_shader_clock":                  either(spv.SubgroupClock | spv.DeviceClock),
-	"SPV_KHR_integer_dot_product":           able(spv.IntegerDot),
-	"SPV_KHR_expect_assume":                 able(spv.Assumptions),
-	"SPV_EXT_shader_atomic_float_add":       either(spv.BufferF32Add | spv.SharedF32Add | spv.BufferF64Add | spv.SharedF64Add),
-	"SPV_EXT_shader_atomic_float_min_max":   either(spv.BufferF32MinMax | spv.SharedF32MinMax | spv.BufferF64MinMax | spv.SharedF64MinMax),
+	"SPV_KHR_subgroup_uniform_control_flow": hasAll(spv.SubgroupFlow),
+	"SPV_KHR_shader_ballot":                 hasAll(spv.BallotExtension),
+	"SPV_KHR_subgroup_vote":                 hasAll(spv.VoteExtension),
+	"SPV_KHR_shader_clock":                  hasAny(spv.SubgroupClock | spv.DeviceClock),
+	"SPV_KHR_integer_dot_product":           hasAll(spv.IntegerDot),
+	"SPV_KHR_expect_assume":                 hasAll(spv.Assumptions),
+	"SPV_EXT_shader_atomic_float_add":       hasAny(spv.BufferF32Add | spv.SharedF32Add | spv.BufferF64Add | spv.SharedF64Add),
+	"SPV_EXT_shader_atomic_float_min_max":   hasAny(spv.BufferF32MinMax | spv.SharedF32MinMax | spv.BufferF64MinMax | spv.SharedF64MinMax),
 	"SPV_KHR_terminate_invocation":          nil,
 	"SPV_KHR_physical_storage_buffer":       nil,
 	"SPV_KHR_ray_query":                     nil,

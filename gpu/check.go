@@ -96,13 +96,13 @@ func checkAmounts(l *Limits, m *spv.Module) error {
 	return nil
 }
 
-// The limits of drivers that run on the CPU. The drivers do not report them. Their
-// compilers take seconds for large private arrays (lavapipe a second for each 16 KiB),
-// and larger ones end the process (SwiftShader at 256 KiB). They count workgroups in
-// 32 bits, and run a wrong number of them past that. SwiftShader compiles 1 000
+// These are limits for drivers that run on the CPU. The drivers do not report them. Their
+// compilers take seconds for large private arrays (lavapipe takes a second for each 16
+// KiB), and larger arrays end the process (SwiftShader at 256 KiB). They count workgroups
+// in 32 bits, and run a wrong number of them beyond that. SwiftShader compiles 1 000
 // registers in 3 s. It compiles 17 000 instructions after inlining in 4 s, and 35 000 in
-// 17 s. An array of 256 words that is copied as one value, or a table of 256 words,
-// takes a second. A table of 512 words takes lavapipe 20 s.
+// 17 s. An array of 256 words that is copied as one value, or a table of 256 words, takes
+// a second. A table of 512 words takes 20 s on lavapipe.
 const (
 	CPUPrivateBytes = 32 << 10
 	CPURegisters    = 2048
@@ -111,16 +111,16 @@ const (
 	CPUTotalGroups  = 1<<32 - 1
 )
 
-// The limits of other drivers. Their compilers are not measured, so these limits only
-// refuse what grows beyond reason.
+// These are limits for other drivers. Their compilers have not been measured. So these
+// limits only refuse modules that are extremely large.
 const (
 	GPURegisters    = 1 << 16
 	GPUValueScalars = 1 << 12
 	GPUInstructions = 1 << 20
 )
 
-// BoundCompiling sets the limits of l on what the driver of a device of kind k compiles
-// of foreign shaders. It leaves MaxPrivateBytes alone.
+// BoundCompiling sets the limits of l on foreign shaders that exist because of the
+// driver's compiler. k is the kind of the device. It does not change MaxPrivateBytes.
 func (l *Limits) BoundCompiling(k Kind) {
 	l.MaxRegisters, l.MaxValueScalars, l.MaxInstructions = GPURegisters, GPUValueScalars, GPUInstructions
 	if k == CPU {
@@ -183,14 +183,14 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 		return fmt.Errorf("gpu: %s: bindings: %w: shader declares %s, %d given",
 			Label(m), ErrInvalidArgument, m.Bindings[n-1].Where(), len(d.Bindings))
 	}
-	next := 0 // index of the first declared binding that is still to come; they ascend by slot
+	next := 0 // This is the index of the first declared binding that has not been seen. Declared bindings ascend by slot.
 	for i := range d.Bindings {
 		b := &d.Bindings[i]
 		declared := next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i)
 		if !declared && *b == (Binding{}) {
 			continue
 		}
-		total, err := b.within(m, i, size)
+		total, err := b.bufferBytes(m, i, size)
 		if err != nil {
 			return err
 		}
@@ -219,9 +219,9 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 	return nil
 }
 
-// within returns the bytes of the buffer of binding i. It checks that the handle is
-// live and that the range lies in the buffer.
-func (b *Binding) within(m *spv.Module, i int, size func(Handle) (int64, error)) (int64, error) {
+// bufferBytes returns the size of the buffer of binding i in bytes. It checks that the
+// handle is live and that the range is in the buffer.
+func (b *Binding) bufferBytes(m *spv.Module, i int, size func(Handle) (int64, error)) (int64, error) {
 	total, err := size(b.Buffer)
 	if err != nil {
 		return 0, fmt.Errorf("gpu: %s: binding %d: %w", Label(m), i, err)
@@ -233,8 +233,8 @@ func (b *Binding) within(m *spv.Module, i int, size func(Handle) (int64, error))
 	return total, nil
 }
 
-// Span is the number of bytes that the binding range has in a buffer of total bytes,
-// for a shader that declares the binding as decl. The range must lie in the buffer.
+// Span returns the length of the binding range in bytes, in a buffer of total bytes, for
+// a shader that declares the binding as decl. The range must be in the buffer.
 //
 //   - A Size other than 0 counts as it is. Only the last texel of a texel buffer at the
 //     end of its buffer is completed.
@@ -252,7 +252,8 @@ func (b *Binding) Span(decl *spv.Binding, total int64) int64 {
 		return room
 	case b.Size > 0:
 		return b.Size
-	case rest == 0: // empty, although a unit may begin before it
+	// The range is empty, although a unit may begin before it.
+	case rest == 0:
 		return 0
 	case decl.Kind != spv.StorageBuffer:
 		return room
@@ -289,7 +290,8 @@ func checkRange(l *Limits, m *spv.Module, decl *spv.Binding, offset, span int64)
 	return nil
 }
 
-// Count is the number of workgroups, or MaxUint64 if the number does not fit in 64 bits.
+// Count returns the number of workgroups, or MaxUint64 if the number does not fit in 64
+// bits.
 func (d *Dispatch) Count() uint64 {
 	if d == nil {
 		return 0
@@ -302,8 +304,8 @@ func (d *Dispatch) Count() uint64 {
 	return lo
 }
 
-// Label is the name of a module in errors and traces. If the module has no name, it is
-// the first digits of the hash.
+// Label returns the name of a module in errors and traces. If the module has no name, it
+// is the first digits of the hash.
 func Label(m *spv.Module) string {
 	switch {
 	case m == nil:
@@ -332,8 +334,8 @@ func CheckSize(info *Info, size int64) error {
 	return nil
 }
 
-// CheckRange checks that n bytes from offset on lie in a buffer of size bytes, as
-// [Device.Write] and [Device.Read] do. op names the method in the error.
+// CheckRange checks that n bytes from offset on are in a buffer of size bytes, as
+// [Device.Write] and [Device.Read] do. op is the name of the method in the error.
 // Errors: ErrInvalidArgument.
 func CheckRange(op string, size, offset int64, n int) error {
 	if offset < 0 || offset > size || int64(n) > size-offset {

@@ -12,7 +12,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// testInfo has small, distinct limits, so that each refusal can only be its own.
+// testInfo has small limits that all differ, so that each refusal has one possible
+// reason.
 func testInfo() *gpu.Info {
 	info := null.DefaultInfo()
 	info.Features = gpu.Features{}
@@ -32,7 +33,7 @@ func bind(kinds ...spv.Kind) []spv.Binding {
 	return bs
 }
 
-// Handles of the test's own pretend device.
+// These are handles of buffers that the test invents.
 const (
 	small handles.Handle = 1 // 1000 bytes
 	large handles.Handle = 2 // 8192 bytes
@@ -177,7 +178,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Local sizes whose product overflows 64 bits are refused like any other.
+// TestCheckLocalSizeOverflow checks that local sizes whose product overflows 64 bits are
+// refused.
 func TestCheckLocalSizeOverflow(t *testing.T) {
 	info := testInfo()
 	info.Limits.MaxLocalSize = [3]uint32{math.MaxUint32, math.MaxUint32, math.MaxUint32}
@@ -233,7 +235,7 @@ func TestCheckCapabilities(t *testing.T) {
 			t.Errorf("%s with: %v", c.name, err)
 		}
 	}
-	// Relative shuffles are not among what Subgroups promises.
+	// Features.Subgroups does not include relative shuffles.
 	info := testInfo()
 	info.Features.Subgroups = true
 	m := null.Module("m", 0)

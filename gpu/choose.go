@@ -14,9 +14,10 @@ import (
 // SelectorEnv is the environment variable that selects a device if the program does not.
 const SelectorEnv = "LATHE_DEVICE"
 
-// Choose returns the best of the devices that selector means, or LATHE_DEVICE where the
-// selector is empty. It is the first index that Rank gives.
-// Errors: ErrNoDevice, listing the devices there are.
+// Choose returns the index in infos of the best device that selector matches. If the
+// selector is empty, that of LATHE_DEVICE counts. It is the first index that Rank
+// returns.
+// Errors: ErrNoDevice, which lists the existing devices.
 func Choose(infos []Info, selector string) (int, error) {
 	selector, from := Selector(selector)
 	order, err := rank(infos, selector, from)
@@ -26,21 +27,21 @@ func Choose(infos []Info, selector string) (int, error) {
 	return order[0], nil
 }
 
-// Rank returns the indices in infos of the devices that selector means, the best
-// first. A selector is an index in infos, a UUID, or a part of a name in any case; a
-// number past the last index is taken as a part of a name. If it is empty, all devices
-// fit.
+// Rank returns the indices in infos of the devices that selector matches, the best first.
+// A selector is an index in infos, a UUID, or a part of a name in upper or lower case. A
+// number after the last index counts as a part of a name. An empty selector matches all
+// devices.
 //
-// Hardware is better than a CPU driver. Among equals in that, a device of the backend
-// that comes first in infos is better, then one of a better Kind, then the one that
-// comes first.
+// Hardware is better than a CPU driver. Among hardware, and among CPU drivers, the
+// backend that comes first in infos is better. Within a backend, the better Kind is
+// better, and then the device that comes first.
 //
-// Errors: ErrNoDevice, listing the devices there are.
+// Errors: ErrNoDevice, which lists the existing devices.
 func Rank(infos []Info, selector string) ([]int, error) {
 	return rank(infos, strings.TrimSpace(selector), "")
 }
 
-// rank is Rank; from says where the selector comes from, for errors.
+// rank is Rank. from says in errors where the selector comes from.
 func rank(infos []Info, selector, from string) ([]int, error) {
 	if len(infos) == 0 {
 		return nil, fmt.Errorf("gpu: choose: %w: there is none", ErrNoDevice)
@@ -55,7 +56,7 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 		match = func(info *Info) bool { return info.UUID == id }
 	}
 	var order []int
-	backend := map[string]int{} // the first index of each
+	backend := map[string]int{} // backend is the first index of each backend.
 	for i := range infos {
 		if _, seen := backend[infos[i].Backend]; !seen {
 			backend[infos[i].Backend] = i
@@ -81,8 +82,9 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 	return order, nil
 }
 
-// Selector is the selector in force: the one given, or else that of LATHE_DEVICE. It
-// is empty if nobody selects. from says in brackets that it is LATHE_DEVICE's.
+// Selector returns the selector that counts: given, or that of LATHE_DEVICE if given is
+// empty. The result is empty if both are. from is " (LATHE_DEVICE)" or a similar text if
+// it comes from there.
 func Selector(given string) (selector, from string) {
 	if given = strings.TrimSpace(given); given != "" {
 		return given, ""
@@ -93,7 +95,8 @@ func Selector(given string) (selector, from string) {
 	return selector, from
 }
 
-// OnlyCPU is the warning that a program gets a CPU driver for which it did not ask.
+// OnlyCPU returns the warning for a program that gets a CPU driver without asking for
+// one.
 func OnlyCPU(info *Info) string {
 	if info == nil {
 		return ""
@@ -101,7 +104,7 @@ func OnlyCPU(info *Info) string {
 	return fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", info.Name)
 }
 
-// Describe lists devices one a line: index, name, kind, backend and UUID.
+// Describe lists devices, one in each line: index, name, kind, backend and UUID.
 func Describe(infos []Info) string {
 	var b strings.Builder
 	for i := range infos {

@@ -13,9 +13,9 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// DispatchCompute runs a compute shader of any origin. groups is the number of
-// workgroups in x, y and z. Binding i of the shader is all of the buffer bindings[i],
-// and push has the push constants. DispatchCompute returns when the work is submitted.
+// DispatchCompute runs a compute shader of any origin. groups is the number of workgroups
+// in x, y and z. Binding i of the shader is the whole buffer bindings[i]. push holds the
+// push constants. DispatchCompute returns when the work is submitted.
 // A later Read or Sync waits for it.
 //
 // The entry point is the one called "main", or the only one. [ModuleEntry] makes a
@@ -49,8 +49,8 @@ func DispatchRanges(ctx context.Context, dev Device, spirv []byte, bindings []Bi
 	return one.run(ctx, dev, spirv, push, groups)
 }
 
-// launch is a list of one dispatch with its ranges. It is kept for the next call, so
-// that DispatchCompute allocates nothing.
+// launch is a list of one dispatch with its ranges. Later calls use it again, so that
+// DispatchCompute allocates nothing.
 type launch struct {
 	list   [1]Dispatch
 	ranges []Binding
@@ -70,12 +70,12 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 		return fmt.Errorf("gpu: dispatch compute: %w", err)
 	}
 	for i := range l.ranges {
-		if l.ranges[i].Buffer == 0 { // a zero Binding would pass where the shader declares none
+		if l.ranges[i].Buffer == 0 { // A zero Binding is legal where the shader declares none, but not here.
 			return fmt.Errorf("gpu: dispatch compute: binding %d: %w: zero handle", i, ErrInvalidHandle)
 		}
 	}
 	l.list[0] = Dispatch{Module: m, Bindings: l.ranges, Params: push, Groups: groups}
-	err = dev.Submit(l.list[:]) // it keeps nothing of the list
+	err = dev.Submit(l.list[:]) // Submit keeps no reference to the list.
 	l.list[0] = Dispatch{}
 	return err
 }
@@ -83,23 +83,29 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 // modules keeps the modules that DispatchCompute has parsed.
 var modules = moduleCache{maxCount: 256, maxBytes: 32 << 20}
 
-// moduleCache holds parsed modules by the bytes they were parsed from. When it is full it
-// drops the one that was not used for longest. Modules do not change, so one may be
-// dropped while it is in use.
+// moduleCache holds parsed modules. Its keys are the bytes that were parsed. When it is
+// full, it drops the module that was not used for the longest time. Modules do not
+// change, so a module may be dropped while it is in use.
 type moduleCache struct {
-	maxCount int // the modules it holds at most
-	maxBytes int // the bytes of SPIR-V it holds at most
+	// maxCount is the largest number of modules.
+	maxCount int
+	// maxBytes is the largest number of bytes of SPIR-V.
+	maxBytes int
 
-	mu     sync.Mutex
-	seed   maphash.Seed
-	byHash map[uint64]*list.Element // the elements of recent, by the hash of their code
-	recent list.List                // of *cached; the front was used last
-	bytes  int                      // the bytes of SPIR-V it holds
+	mu   sync.Mutex
+	seed maphash.Seed
+	// byHash has the elements of recent, by the hash of their code.
+	byHash map[uint64]*list.Element
+	// recent is a list of *cached. The front was used last.
+	recent list.List
+	// bytes is the number of bytes of SPIR-V in the cache.
+	bytes int
 }
 
+// cached is an entry of a moduleCache.
 type cached struct {
 	hash   uint64
-	code   []byte // the SPIR-V that was parsed; often the module has the same slice
+	code   []byte // the SPIR-V that was parsed, often the slice of the module
 	module *spv.Module
 }
 
@@ -122,7 +128,7 @@ func (c *moduleCache) get(code []byte) (*spv.Module, error) {
 		return nil, err
 	}
 	from := m.Code
-	if !bytes.Equal(from, code) { // Parse wrote it anew
+	if !bytes.Equal(from, code) { // The parser has rewritten the module.
 		from = slices.Clone(code)
 	}
 	c.mu.Lock()

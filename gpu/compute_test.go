@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
-// variants are n modules that differ in one word only.
+// variants returns n modules that differ in one word only.
 func variants(t *testing.T, n int) [][]byte {
 	t.Helper()
 	m, err := extra.Module("test/gputest_add.f32")
@@ -49,7 +49,7 @@ func TestModuleCache(t *testing.T) {
 	if n := c.recent.Len(); n != 3 || len(c.byHash) != 3 || c.bytes != 3*len(code[0]) {
 		t.Errorf("holds %d modules, %d keys, %d bytes; want 3, 3, %d", n, len(c.byHash), c.bytes, 3*len(code[0]))
 	}
-	// What the caller does to its bytes afterwards changes no module.
+	// Changes of the caller's bytes after the call do not change a module.
 	m := get(4)
 	code[4][8]++
 	if get(4) == m {
@@ -70,7 +70,8 @@ func TestModuleCache(t *testing.T) {
 	}
 }
 
-// Two modules of one hash, which maphash makes unlikely, take turns.
+// TestModuleCacheCollision checks two modules with the same hash. maphash makes that
+// unlikely. They replace each other.
 func TestModuleCacheCollision(t *testing.T) {
 	code := variants(t, 2)
 	c := moduleCache{maxCount: 3, maxBytes: 1 << 20}
@@ -78,7 +79,7 @@ func TestModuleCacheCollision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for hash, e := range c.byHash { // make the held entry answer to other bytes
+	for hash, e := range c.byHash { // Make the entry belong to other bytes.
 		e.Value.(*cached).code[8] ^= 0xFF
 		_ = hash
 	}

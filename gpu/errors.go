@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/lathe-gpu/lathe/internal/errs"
 
-// The sentinels a Device returns, wrapped with the facts.
+// These are the sentinels that a Device returns. It wraps them with details.
 var (
 	ErrNoDevice        = errs.ErrNoDevice
 	ErrUnsupported     = errs.ErrUnsupported
@@ -16,5 +16,5 @@ var (
 	ErrClosed          = errs.ErrClosed
 )
 
-// LimitError says which limit was exceeded; it matches ErrLimit.
+// LimitError says which limit was exceeded. It matches ErrLimit.
 type LimitError = errs.LimitError

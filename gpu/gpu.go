@@ -51,11 +51,11 @@ import (
 // Handle names a buffer of one Device.
 type Handle = handles.Handle
 
-// Unit is the most bytes a shader reads at once: a texel, or a vector of four
-// words.
+// Unit is the largest number of bytes that a shader reads at once: a texel, or a vector
+// of four words. Every buffer has memory up to the next multiple of Unit.
 const Unit = 16
 
-// RoundUp is n bytes, rounded up to a multiple of Unit.
+// RoundUp returns n bytes, rounded up to a multiple of Unit.
 func RoundUp(n int64) int64 { return (n + Unit - 1) &^ (Unit - 1) }
 
 // Device is a GPU, or something that behaves like one.
@@ -122,22 +122,32 @@ type Importer interface {
 	Import(data []byte) (Handle, error)
 }
 
-// Dispatch is one launch of a compute shader: plain data, which can be kept,
-// printed, traced and submitted again.
+// Dispatch is one launch of a compute shader. It is plain data, which can be kept, printed,
+// traced and submitted again.
 type Dispatch struct {
-	Module   *Module
-	Bindings []Binding // element i is binding i of descriptor set 0
-	Params   []byte    // the push constants, at least Module.ParamSize bytes
-	Groups   [3]uint32 // the number of workgroups in x, y and z; a 0 means that nothing runs
-	Tag      uint64    // any number of the caller's; a Timer returns it in the Span
+	// Module is the shader.
+	Module *Module
+	// Bindings are the ranges to bind. Element i is binding i of descriptor set 0.
+	Bindings []Binding
+	// Params are the push constants. There are at least Module.ParamSize bytes.
+	Params []byte
+	// Groups is the number of workgroups in x, y and z. If one of them is 0, nothing runs.
+	Groups [3]uint32
+	// Tag is any number of the caller. A Timer returns it in the Span.
+	Tag uint64
 }
 
 // Binding is a binding range: the part of a buffer that a shader sees. It may reach as
 // far as the end of the buffer, rounded up to a multiple of [Unit].
 type Binding struct {
+	// Buffer is the buffer.
 	Buffer Handle
-	Offset int64 // in bytes, a multiple of Limits.OffsetAlign, or of TexelAlign for a texel buffer
-	Size   int64 // in bytes; 0 means up to the buffer's end, in whole elements: see Span
+	// Offset is the start of the range in bytes. It is a multiple of Limits.OffsetAlign, or
+	// of Limits.TexelAlign for a texel buffer.
+	Offset int64
+	// Size is the length of the range in bytes. 0 means up to the end of the buffer, in
+	// whole elements, as Span says.
+	Size int64
 	// Discard is a promise for a list of dispatches. Nothing in the list reads what the
 	// range held before, and the list writes every byte of the range that anyone reads
 	// later. A Device need not fill such a range of a new buffer with zeros. If the promise
@@ -145,10 +155,10 @@ type Binding struct {
 	Discard bool
 }
 
-// Kind is the class of hardware, best first.
+// Kind is the class of the hardware.
 type Kind uint8
 
-// The kinds of device in order of preference.
+// These are the kinds of device, the best first.
 const (
 	Discrete Kind = iota
 	Integrated
@@ -157,6 +167,7 @@ const (
 	CPU
 )
 
+// String returns the kind in words, such as "discrete GPU".
 func (k Kind) String() string {
 	switch k {
 	case Discrete:
@@ -173,13 +184,20 @@ func (k Kind) String() string {
 
 // Info describes a device.
 type Info struct {
-	Backend  string    // the package that drives it: "vk", "wgpu" or "null"
-	Name     string    // the name of the device, as the driver gives it
-	Driver   string    // the name and version of the driver
-	UUID     uuid.UUID // identifies the physical device; it is part of the key of the pipeline cache
-	Kind     Kind
-	Vendor   uint32 // the PCI number of the vendor, or what the driver gives in its place
-	Memory   int64  // the bytes of the largest device-local heap; 0 if unknown
+	// Backend is the package that drives the device: "vk", "wgpu" or "null".
+	Backend string
+	// Name is the name of the device, as the driver gives it.
+	Name string
+	// Driver is the name and version of the driver.
+	Driver string
+	// UUID identifies the physical device. It is part of the key of the pipeline cache.
+	UUID uuid.UUID
+	// Kind is the class of the hardware.
+	Kind Kind
+	// Vendor is the PCI number of the vendor, or what the driver gives in its place.
+	Vendor uint32
+	// Memory is the size of the largest device-local heap in bytes. 0 means unknown.
+	Memory   int64
 	Limits   Limits
 	Features Features
 }
@@ -187,48 +205,87 @@ type Info struct {
 // Limits are the numbers by which work is planned. A zero means that the device has
 // nothing of the kind, unless the field says that 0 means no known limit.
 type Limits struct {
-	MaxBuffer       int64     // the bytes of one buffer
-	MaxBinding      int64     // the bytes of one binding range
-	MaxTexels       int64     // the texels of 16 bytes in one range of a texel buffer
-	OffsetAlign     int64     // the offset of a storage buffer is a multiple of this many bytes, a power of two
-	TexelAlign      int64     // the offset of a texel buffer is a multiple of this many bytes, a power of two
-	MaxGroups       [3]uint32 // the workgroups of a dispatch in x, y and z
-	MaxTotalGroups  uint64    // all workgroups of a dispatch; 0 means no known limit
-	MaxLocalSize    [3]uint32 // the invocations of a workgroup in x, y and z
-	MaxInvocations  uint32    // all invocations of a workgroup
-	MaxSharedBytes  uint32    // the bytes of workgroup memory
-	MaxPrivateBytes uint64    // Module.PrivateBytes of a shader from ParseModule; 0 means no known limit
-	MaxRegisters    uint64    // Module.Registers of such a shader; 0 means no known limit
-	MaxValueScalars uint64    // Module.ValueScalars of such a shader; 0 means no known limit
-	MaxInstructions uint64    // Module.Instructions of such a shader; 0 means no known limit
-	MaxParamBytes   uint32    // the bytes of push constants
-	MaxBindings     uint32    // the storage buffers of a shader
-	MaxTexelBuffers uint32    // the uniform texel buffers of a shader, and the same number of storage texel buffers
-	MaxUniform      int64     // the bytes of one range of a uniform buffer
-	// MaxIterations is how many loop iterations an invocation may run, all loops
-	// together; 0 means no known limit. lavapipe stops an invocation that exceeds it,
-	// without an error, and what the invocation has not stored stays as it was.
+	// MaxBuffer is the largest size of a buffer in bytes.
+	MaxBuffer int64
+	// MaxBinding is the largest size of a binding range in bytes.
+	MaxBinding int64
+	// MaxTexels is the largest number of texels, of 16 bytes each, in a range of a texel
+	// buffer.
+	MaxTexels int64
+	// OffsetAlign is the alignment in bytes of the offset of a storage buffer. It is a power
+	// of two.
+	OffsetAlign int64
+	// TexelAlign is the alignment in bytes of the offset of a texel buffer. It is a power of
+	// two.
+	TexelAlign int64
+	// MaxGroups is the largest number of workgroups of a dispatch in x, y and z.
+	MaxGroups [3]uint32
+	// MaxTotalGroups is the largest number of all workgroups of a dispatch. 0 means no known
+	// limit.
+	MaxTotalGroups uint64
+	// MaxLocalSize is the largest number of invocations of a workgroup in x, y and z.
+	MaxLocalSize [3]uint32
+	// MaxInvocations is the largest number of all invocations of a workgroup.
+	MaxInvocations uint32
+	// MaxSharedBytes is the largest size of workgroup memory in bytes.
+	MaxSharedBytes uint32
+	// MaxPrivateBytes, MaxRegisters, MaxValueScalars and MaxInstructions bound the fields
+	// PrivateBytes, Registers, ValueScalars and Instructions of a Module from ParseModule. 0
+	// means no known limit.
+	MaxPrivateBytes uint64
+	MaxRegisters    uint64
+	MaxValueScalars uint64
+	MaxInstructions uint64
+	// MaxParamBytes is the largest size of the push constants in bytes.
+	MaxParamBytes uint32
+	// MaxBindings is the largest number of storage buffers of a shader.
+	MaxBindings uint32
+	// MaxTexelBuffers is the largest number of uniform texel buffers of a shader. It may have
+	// the same number of storage texel buffers.
+	MaxTexelBuffers uint32
+	// MaxUniform is the largest size of a range of a uniform buffer in bytes.
+	MaxUniform int64
+	// MaxIterations is how many loop iterations an invocation may run, all loops together.
+	// 0 means no known limit. lavapipe stops an invocation that exceeds it, without an
+	// error. What the invocation has not stored then stays as it was.
 	MaxIterations uint32
 }
 
 // Features are the optional abilities of a device. The capability checks of foreign
 // shaders read them too.
 type Features struct {
-	F16, F64, I8, I16, I64 bool      // shaders compute with these types
-	Storage8, Storage16    bool      // storage buffers may have elements of 8 and of 16 bits
-	Subgroups              bool      // compute shaders have the subgroup operations basic, vote, ballot, shuffle and arithmetic
-	SubgroupSize           uint32    // the invocations of a subgroup
-	FullSubgroups          bool      // workgroups whose size in x is a multiple of SubgroupSize are split into full subgroups
-	SubgroupOps            uint32    // the subgroup operations by the bits SubgroupBasic and on; those that Subgroups names need no bit
-	Matrix                 [3]uint32 // m, n and k of cooperative matrices (a subgroup adds f16 times f16 to f32); zeros if there are none
-	Atomics64              bool      // atomics of 64 bits
-	Timestamps             bool      // a Timer says when each command ran
-	VulkanMemoryModel      bool
-	Abilities              spv.Ability // what else shaders may ask for
-	SPIRV                  uint32      // the newest version of SPIR-V that the device takes, as in a module's header; 0 means no known limit
+	// F16, F64, I8, I16 and I64 say that shaders can compute with these types.
+	F16, F64, I8, I16, I64 bool
+	// Storage8 and Storage16 say that storage buffers may have elements of 8 and 16 bits.
+	Storage8, Storage16 bool
+	// Subgroups says that compute shaders have the subgroup operations basic, vote, ballot,
+	// shuffle and arithmetic.
+	Subgroups bool
+	// SubgroupSize is the number of invocations in a subgroup.
+	SubgroupSize uint32
+	// FullSubgroups says that a workgroup whose size in x is a multiple of SubgroupSize
+	// consists of full subgroups.
+	FullSubgroups bool
+	// SubgroupOps has a bit for each kind of subgroup operation, from SubgroupBasic on. The
+	// kinds that Subgroups names need no bit.
+	SubgroupOps uint32
+	// Matrix is m, n and k of cooperative matrices. A subgroup multiplies F16 matrices and
+	// adds the product to an F32 matrix. Zeros mean that there are none.
+	Matrix [3]uint32
+	// Atomics64 says that there are atomic operations on 64 bits.
+	Atomics64 bool
+	// Timestamps says that a Timer reports when each command ran.
+	Timestamps bool
+	// VulkanMemoryModel says that shaders may use the Vulkan memory model.
+	VulkanMemoryModel bool
+	// Abilities are all other abilities that shaders may ask for.
+	Abilities spv.Ability
+	// SPIRV is the newest version of SPIR-V that the device accepts, as in the header of a
+	// module. 0 means no known limit.
+	SPIRV uint32
 }
 
-// The bits of Features.SubgroupOps, numbered as Vulkan numbers them.
+// These are the bits of Features.SubgroupOps. Vulkan uses the same numbers.
 const (
 	SubgroupBasic uint32 = 1 << iota
 	SubgroupVote

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/extra"
 )
 
-// A program that imports no package but gpu parses a module, names its type and
-// chooses an entry point.
+// TestParseModule checks that a program which imports only gpu can parse a module, name
+// its type and choose an entry point.
 func TestParseModule(t *testing.T) {
 	have, err := extra.Module("test/gputest_add.f32")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Timer is a Device that can tell what it did and when.
+// Timer is a Device that can report what it did and when.
 type Timer interface {
 	// StartTrace makes the device report what it does from now on. It gives sink a
 	// Span for each command, submission and transfer. now is the clock of all
@@ -26,19 +26,28 @@ type Timer interface {
 	StartTrace(now func() time.Duration, sink func(Span)) error
 }
 
-// Span is some work of a device and the time it took.
+// Span is some work of a device and the time that it took.
 type Span struct {
-	Kind   SpanKind
-	Name   string        // the kernel of a Launch or Compile, as Label gives it; else empty
-	Groups [3]uint32     // the workgroups of a Launch in x, y and z
-	Bytes  int64         // the bytes that a Copy, Fill, Write or Read moved
-	Tag    uint64        // the Tag of the Dispatch, or of the Dispatch that a Fill was made for
-	Batch  uint64        // the number of the submission it was part of, from 1 on; 0 for none
-	Begin  time.Duration // by the clock of StartTrace
-	End    time.Duration // by the clock of StartTrace, not before Begin
+	// Kind is the kind of work.
+	Kind SpanKind
+	// Name is the Label of the kernel of a Launch or Compile. It is empty for other kinds.
+	Name string
+	// Groups is the number of workgroups of a Launch in x, y and z.
+	Groups [3]uint32
+	// Bytes is the number of bytes that a Copy, Fill, Write or Read moved.
+	Bytes int64
+	// Tag is the Tag of the Dispatch. A Fill has the Tag of the Dispatch that it was made
+	// for.
+	Tag uint64
+	// Batch is the number of the submission that the work was part of. The first one is 1.
+	// It is 0 if there was none.
+	Batch uint64
+	// Begin and End are times of the clock of StartTrace. End is not before Begin.
+	Begin time.Duration
+	End   time.Duration
 }
 
-// SpanKind is what a Span is about.
+// SpanKind is the kind of work of a Span.
 type SpanKind uint8
 
 // The kinds of Span. Launch, Copy and Fill are commands of a submission. The device
@@ -57,7 +66,7 @@ const (
 	Compile                    // the driver compiles the module Name
 )
 
-// String is the kind in lower case.
+// String returns the kind in lower case.
 func (k SpanKind) String() string {
 	names := [...]string{"launch", "copy", "fill", "submission", "write", "read", "compile"}
 	if int(k) < len(names) {

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/pack"
 )
 
-// A bundle whose packed files are not those of its ABI text fails at the kernel, and
-// says which one it is. Kernels of other files still load.
+// If the packed files of a bundle do not match its ABI text, loading the kernel fails,
+// and the error names the kernel. Kernels of other files still load.
 func TestBundleDamaged(t *testing.T) {
 	const victim, other = "image/pointwise.u8", "image/sharpen.u8"
 	read := func(name string) []byte {

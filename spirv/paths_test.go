@@ -12,7 +12,7 @@ type block struct {
 	merge   uint32 // of a loop's head
 }
 
-// blocks are those of a module, by label.
+// blocks returns the basic blocks of a module, by label.
 func blocks(code []byte) map[uint32]*block {
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(code[4*i:]) }
 	all, label := map[uint32]*block{}, uint32(0)
@@ -48,10 +48,10 @@ func blocks(code []byte) map[uint32]*block {
 	return all
 }
 
-// search counts the steps in which SwiftShader tells whether a loop's head leads
-// to one of the blocks before it, up to a limit. It marks a block as seen when it
-// leaves it, so that one that two others lead to is entered twice, and so is all
-// that follows.
+// search counts the steps that SwiftShader needs to find out whether a loop's head leads
+// to one of the blocks before it, up to a limit. It marks a block as seen only when it
+// leaves the block. So a block that two others lead to is entered twice, and so are all
+// blocks after it.
 func search(all map[uint32]*block, head, before uint32, limit int) int {
 	seen := map[uint32]bool{all[head].merge: true}
 	queue, steps := []uint32{head}, 0
@@ -71,10 +71,10 @@ func search(all map[uint32]*block, head, before uint32, limit int) int {
 	return steps
 }
 
-// No loop of a kernel has so many branches that SwiftShader takes long, or for
-// ever, to compile it. docs/shaders.md says how to write without.
+// SwiftShader compiles a loop with very many branches for a long time, or without end. No
+// kernel may have such a loop. docs/shaders.md says how to avoid it.
 func TestLoopsHaveFewBranches(t *testing.T) {
-	const limit = 200_000 // about 0.01 s; some twenty ternaries in a row take a million
+	const limit = 200_000 // This takes about 0.01 s. Twenty ternaries in a row take a million steps.
 	for n, m := range every(t) {
 		all := blocks(m.Code)
 		for head, b := range all {

@@ -1,10 +1,10 @@
-// Package spirv holds the compiled kernels of the operations: one SPIR-V module a
-// kernel, made from shaders/ by tools/genspirv and embedded, so that no user needs a
-// shader compiler. Nothing in this folder but its Go files is written by hand.
+// Package spirv holds the compiled kernels of the operations. Each kernel is one SPIR-V
+// module. tools/genspirv makes them from shaders/. They are embedded, so that no user
+// needs a shader compiler. Only the Go files in this folder are written by hand.
 //
-// What is embedded are packed files, one for each shader file, and the ABI text. A
-// kernel is unpacked when it is first used. The kernels that belong to no operation are
-// in package extra and not in a user's program.
+// What is embedded are the ABI text and packed files, one for each shader file. A kernel
+// is unpacked when it is first used. The kernels that belong to no operation are in
+// package extra, and not in a user's program.
 package spirv
 
 import (
@@ -25,15 +25,17 @@ import (
 //go:embed abi.txt */*.pack
 var embedded embed.FS
 
-// bundle is a set of kernels: the ABI text, which lists and describes them, and the
-// packed files.
+// bundle is a set of kernels.
 type bundle struct {
-	text    string // ABI text with the fingerprint in its first line
+	// text is the ABI text, which describes the kernels. Its first line has the
+	// fingerprint.
+	text    string
 	kernels map[string]*kernel
-	names   []string // of kernels, sorted
+	// names are the names of the kernels, sorted.
+	names []string
 }
 
-// kernel is unpacked when it is first asked for.
+// kernel is a kernel of a bundle. It is unpacked when it is first needed.
 type kernel struct {
 	declared spv.Module
 	from     *shader
@@ -42,18 +44,20 @@ type kernel struct {
 	err      error
 }
 
-// shader is a packed file: the kernels that one shader file was compiled to.
+// shader is a packed file. It has the kernels that one shader file was compiled to.
 type shader struct {
 	files fs.FS
 	path  string
 	once  sync.Once
-	code  map[string][]byte // by kernel
-	err   error
+	// code is the SPIR-V of each kernel by name.
+	code map[string][]byte
+	err  error
 }
 
 var own = sync.OnceValue(func() *bundle { return open(embedded) })
 
-// open reads the index of a bundle. An ABI text that cannot be read has no kernels.
+// open parses the index of a bundle. If the ABI text is not valid, the bundle has no
+// kernels.
 func open(files fs.FS) *bundle {
 	b := &bundle{kernels: map[string]*kernel{}}
 	text, err := fs.ReadFile(files, "abi.txt")
@@ -84,6 +88,7 @@ func open(files fs.FS) *bundle {
 	return b
 }
 
+// find returns a kernel. op is the name of the function in the error.
 func (b *bundle) find(op, name string) (*kernel, error) {
 	k := b.kernels[name]
 	if k == nil {
@@ -92,6 +97,7 @@ func (b *bundle) find(op, name string) (*kernel, error) {
 	return k, nil
 }
 
+// load returns the module of a kernel.
 func (b *bundle) load(name string) (*spv.Module, error) {
 	k, err := b.find("module", name)
 	if err != nil {
@@ -109,7 +115,7 @@ func (b *bundle) load(name string) (*spv.Module, error) {
 	return k.module, k.err
 }
 
-// find unpacks the file when it is first asked for one of its kernels.
+// find returns the SPIR-V of a kernel. The first call unpacks the file.
 func (s *shader) find(name string) ([]byte, error) {
 	s.once.Do(func() {
 		data, err := fs.ReadFile(s.files, s.path)
@@ -137,17 +143,17 @@ func (s *shader) find(name string) ([]byte, error) {
 	return code, nil
 }
 
-// Module returns the kernel of a name such as "image/gaussian_blur.u8.first". It is
-// unpacked and reflected once, at the first call; every caller shares it. The kernels of
-// one shader file are unpacked together and stay in memory. A kernel was validated when
-// it was built, and its hash is part of the ABI text.
+// Module returns the kernel with a name such as "image/gaussian_blur.u8.first". The first
+// call unpacks and reflects it, and all callers share it. The kernels of one shader file
+// are unpacked together and stay in memory. A kernel was validated when it was built, and
+// its hash is part of the ABI text.
 // Errors: ErrInvalidArgument for an unknown name, ErrABIMismatch for a kernel that is
 // not the one of the ABI text.
 func Module(name string) (*spv.Module, error) { return own().load(name) }
 
-// Declared returns what the ABI text says of a kernel, without its code: name, hash,
-// kinds, accesses and types of bindings, names, types and offsets of params, constants,
-// local size. It costs nothing, and no device can run it.
+// Declared returns what the ABI text says about a kernel, without its code: name, hash,
+// bindings, params, constants and local size. It is cheap, and no device can run the
+// result.
 // Errors: ErrInvalidArgument for an unknown name.
 func Declared(name string) (*spv.Module, error) {
 	k, err := own().find("declared", name)
@@ -160,8 +166,8 @@ func Declared(name string) (*spv.Module, error) {
 // Names returns the names of all kernels, sorted. The caller may keep it.
 func Names() []string { return slices.Clone(own().names) }
 
-// Fingerprint is the ABI fingerprint that was computed when the kernels were
-// built; 0 if the bundle has none.
+// Fingerprint returns the ABI fingerprint that was computed when the kernels were built.
+// It is 0 if the bundle has none.
 func Fingerprint() uint64 {
 	line, _, _ := strings.Cut(own().text, "\n")
 	v, err := strconv.ParseUint(strings.TrimPrefix(line, "fingerprint "), 16, 64)
@@ -171,6 +177,6 @@ func Fingerprint() uint64 {
 	return v
 }
 
-// ABIText is the canonical ABI text the kernels were built for, with its
-// fingerprint in the first line.
+// ABIText returns the canonical ABI text that the kernels were built for. Its first line
+// has the fingerprint.
 func ABIText() string { return own().text }

@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
-// every is all kernels by name: those of the operations and those of none.
+// every returns all kernels by name, including those of no operation.
 func every(t testing.TB) map[string]*spv.Module {
 	t.Helper()
 	all := map[string]*spv.Module{}
@@ -38,7 +38,7 @@ func every(t testing.TB) map[string]*spv.Module {
 	return all
 }
 
-// A user's program embeds no kernel that belongs to no operation.
+// A user's program must not embed a kernel that belongs to no operation.
 func TestOnlyOperations(t *testing.T) {
 	for _, n := range spirv.Names() {
 		if strings.HasPrefix(n, "test/") || strings.HasPrefix(n, "demo/") {
@@ -50,7 +50,7 @@ func TestOnlyOperations(t *testing.T) {
 	}
 }
 
-// Declared says of a kernel what its module says, as far as the ABI text has it.
+// Declared must return what the module says, as far as it is in the ABI text.
 func TestDeclared(t *testing.T) {
 	for _, n := range spirv.Names() {
 		m, err := spirv.Module(n)
@@ -127,8 +127,8 @@ func TestFingerprintIsOfTheText(t *testing.T) {
 	}
 }
 
-// The two roads to a module, for all kernels: what is done for foreign SPIR-V,
-// and what is done for these.
+// Foreign SPIR-V and Lathe's kernels become modules in two different ways. Both must give
+// the same result for all kernels.
 func BenchmarkAll(b *testing.B) {
 	for what, f := range map[string]func(string, []byte) (*spv.Module, error){"Parse": spv.Parse, "Reflect": spv.Reflect} {
 		b.Run(what, func(b *testing.B) {

@@ -8,18 +8,22 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Desc describes how a tensor lies in memory. Strides count elements, one for each
-// dimension. Nil Strides mean that the tensor is row-major and contiguous.
+// Desc describes how a tensor is stored in memory.
 type Desc struct {
-	DType   DType
-	Shape   []int
+	// DType is the type of the elements.
+	DType DType
+	// Shape is the number of elements in each dimension.
+	Shape []int
+	// Strides is the distance from one element to the next in each dimension, in elements.
+	// Nil means that the tensor is row-major and contiguous.
 	Strides []int
 }
 
 // Contiguous returns the Desc of a row-major tensor. A nil shape is a scalar.
 func Contiguous(d DType, shape ...int) Desc { return Desc{DType: d, Shape: shape} }
 
-// Elems is the number of elements. It is 1 for a scalar, and 0 if any dimension is 0.
+// Elems returns the number of elements. It is 1 for a scalar, and 0 if any dimension is
+// 0.
 func (d Desc) Elems() int {
 	n := 1
 	for _, s := range d.Shape {
@@ -43,14 +47,14 @@ func (d Desc) ElementStrides() []int {
 	return st
 }
 
-// IsContiguous reports whether the elements lie row-major without gaps.
+// IsContiguous reports whether the elements are stored row-major without gaps.
 func (d Desc) IsContiguous() bool {
 	return d.Strides == nil || d.Elems() == 0 ||
 		slices.EqualFunc(d.Strides, Desc{Shape: d.Shape}.ElementStrides(), func(a, b int) bool { return a == b })
 }
 
-// Bytes is the number of bytes from the first element of the tensor to the end of its
-// last one, gaps included. It is 0 if the strides are not as many as the dimensions.
+// Bytes returns the number of bytes from the first element of the tensor to the end of
+// its last one, including gaps. It is 0 if there are not as many strides as dimensions.
 func (d Desc) Bytes() int64 {
 	if d.Elems() == 0 || d.Strides != nil && len(d.Strides) != len(d.Shape) {
 		return 0
@@ -72,7 +76,7 @@ func (d Desc) Check() error {
 		return fmt.Errorf("tensor: %w: strides (got %d, want rank %d)", errs.ErrInvalidArgument, len(d.Strides), len(d.Shape))
 	}
 	size := int64(d.DType.Size())
-	room := math.MaxInt64/size - 1 // how many elements may lie after the first one, gaps included
+	room := math.MaxInt64/size - 1 // This is how many elements fit after the first one, including gaps.
 	empty := slices.Contains(d.Shape, 0)
 	for i, n := range d.Shape {
 		if n < 0 {

@@ -113,7 +113,8 @@ func TestDescCheckRefuses(t *testing.T) {
 	}
 }
 
-// What Check passes has the size that exact arithmetic gives.
+// TestDescSizesAgainstBig checks that a Desc which passes Check has the size that exact
+// arithmetic gives.
 func TestDescSizesAgainstBig(t *testing.T) {
 	dim := rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(0, 1<<20), rapid.IntRange(0, math.MaxInt))
 	rapid.Check(t, func(t *rapid.T) {
@@ -145,7 +146,8 @@ func TestDescSizesAgainstBig(t *testing.T) {
 	})
 }
 
-// Many large strides add up past 64 bits even where none does alone.
+// TestDescManyStrides checks that large strides may overflow 64 bits together, although
+// none does alone.
 func TestDescManyStrides(t *testing.T) {
 	d := Desc{DType: F64, Shape: slices.Repeat([]int{2}, 40), Strides: slices.Repeat([]int{math.MaxInt / 128}, 40)}
 	if err := d.Check(); !errors.Is(err, errs.ErrInvalidArgument) {

@@ -39,7 +39,7 @@ func DTypes() []DType {
 // Valid reports whether d is one of the element types.
 func (d DType) Valid() bool { return d > Invalid && int(d) < len(dtypes) }
 
-// Size is the size of one element in bytes. It is 0 for an invalid DType.
+// Size returns the size of one element in bytes. It is 0 for an invalid DType.
 func (d DType) Size() int {
 	if !d.Valid() {
 		return 0
@@ -47,7 +47,7 @@ func (d DType) Size() int {
 	return dtypes[d].size
 }
 
-// String is the standard short name, such as "f32".
+// String returns the standard short name, such as "f32".
 func (d DType) String() string {
 	if !d.Valid() {
 		return fmt.Sprintf("dtype(%d)", uint8(d))

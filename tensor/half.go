@@ -24,7 +24,7 @@ func F16FromFloat64(v float64) uint16 {
 	switch {
 	case v != v:
 		return sign | 0x7e00
-	case a >= 65520: // half-way between the largest finite value and the next one
+	case a >= 65520: // This is half-way between the largest finite value and the next one.
 		return sign | 0x7c00
 	case a < 0x1p-14: // subnormal: units of 2⁻²⁴
 		return sign | uint16(math.RoundToEven(a*0x1p24))
@@ -47,8 +47,8 @@ func BF16FromFloat64(v float64) uint16 {
 	}
 	f := float32(v)
 	if d := float64(f) - v; d != 0 && !math.IsInf(float64(f), 0) && math.Float32bits(f)&0xffff == 0x8000 {
-		// Rounding to float32 gave a tie between two bfloat16: undo the direction in
-		// which it rounded.
+		// Rounding to float32 has made v a tie between two bfloat16 values. This reverses
+		// the direction in which it was rounded.
 		if (d > 0) == (v > 0) {
 			f = math.Float32frombits(math.Float32bits(f) - 1)
 		} else {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// half is a 16-bit float format as a textbook describes it: a sign, exp
-// exponent bits and man mantissa bits.
+// half is a 16-bit float format as textbooks describe it: a sign, exp exponent bits and
+// man mantissa bits.
 type half struct {
 	name     string
 	exp, man int
@@ -20,8 +20,8 @@ var halves = []half{
 	{"bf16", 8, 7, BF16ToFloat32, BF16FromFloat64},
 }
 
-// value is what the bits mean, by the definition and in float64, which holds
-// every value of both formats exactly.
+// value returns the value of the bits by the definition, in float64, which has every
+// value of both formats exactly.
 func (f half) value(b uint16) float64 {
 	sign := 1.0
 	if b>>15 == 1 {
@@ -42,7 +42,8 @@ func (f half) value(b uint16) float64 {
 	return sign * math.Ldexp(1+m*scale, e-bias)
 }
 
-// Every one of the 65536 bit patterns widens to what it means, and back.
+// TestHalfWidenExhaustive checks that each of the 65536 bit patterns is converted to its
+// value, and back.
 func TestHalfWidenExhaustive(t *testing.T) {
 	for _, f := range halves {
 		for b := range 1 << 16 {
@@ -67,8 +68,9 @@ func TestHalfWidenExhaustive(t *testing.T) {
 	}
 }
 
-// naive rounds by looking through all positive values: the nearer one, the even
-// one of two as near, and infinity from half a step past the largest on.
+// naive rounds by a search in all positive values. It returns the nearest value. Of two
+// values that are equally near, it returns the even one. From half a step after the
+// largest value on, it returns infinity.
 func (f half) naive(v float64, values []float64) uint16 {
 	sign := uint16(0)
 	if math.Signbit(v) {
@@ -79,14 +81,14 @@ func (f half) naive(v float64, values []float64) uint16 {
 	if i < inf && values[i] == v {
 		return sign | uint16(i)
 	}
-	above := math.Ldexp(1, 1<<(f.exp-1)) // what would come after the largest
+	above := math.Ldexp(1, 1<<(f.exp-1)) // This value would follow the largest one.
 	if i < inf {
 		above = values[i]
 	} else if v >= above {
 		return sign | uint16(inf)
 	}
 	below := values[i-1]
-	// Exact: both differences need no more bits than v has.
+	// This is exact: both differences need no more bits than v has.
 	switch down, up := v-below, above-v; {
 	case down < up, down == up && i%2 == 1:
 		return sign | uint16(i-1)
@@ -94,8 +96,9 @@ func (f half) naive(v float64, values []float64) uint16 {
 	return sign | uint16(i)
 }
 
-// Narrowing agrees with the naive search around every value, every half-way
-// point between two, and a float64 or float32 step to either side of those.
+// TestHalfNarrowExhaustive compares with the naive search at every value and at every
+// half-way point between two values. It also tries the next float64 and float32 on both
+// sides of each.
 func TestHalfNarrowExhaustive(t *testing.T) {
 	for _, f := range halves {
 		inf := (1<<f.exp - 1) << f.man
@@ -142,8 +145,8 @@ func TestHalfNarrowExhaustive(t *testing.T) {
 	}
 }
 
-// BF16 ties go to the even neighbour in one rounding: a float64 just off a tie
-// that float32 would round onto it must not be taken for one.
+// TestBF16Ties checks that BF16 ties are rounded to the even neighbour in one step. A
+// float64 next to a tie, which float32 would round to the tie, must not count as a tie.
 func TestBF16Ties(t *testing.T) {
 	for _, c := range []struct {
 		v    float64
@@ -151,14 +154,14 @@ func TestBF16Ties(t *testing.T) {
 	}{
 		{1 + 0x1p-8, 0x3F80},           // half-way between 1 and 1 + 2⁻⁷: even is 1
 		{1 + 3*0x1p-8, 0x3F82},         // half-way between odd 3F81 and even 3F82
-		{1 + 0x1p-8 + 0x1p-50, 0x3F81}, // a hair above the tie
+		{1 + 0x1p-8 + 0x1p-50, 0x3F81}, // just above the tie
 		{1 + 3*0x1p-8 - 0x1p-50, 0x3F81},
 		{-(1 + 0x1p-8 + 0x1p-50), 0xBF81},
 		{0x1p-134, 0x0000},             // half of the smallest subnormal
-		{0x1p-134 + 0x1p-170, 0x0001},  // and a hair more
+		{0x1p-134 + 0x1p-170, 0x0001},  // and slightly more
 		{0x1.FEp127 + 0x1p119, 0x7F80}, // half a step past the largest
 		{0x1.FEp127 + 0x1p118, 0x7F7F}, // a quarter
-		{math.MaxFloat32, 0x7F80},      // nearer to what would come next
+		{math.MaxFloat32, 0x7F80},      // nearer to the value that would follow
 		{math.Copysign(0, -1), 0x8000}, // keeps its sign
 		{-math.SmallestNonzeroFloat64, 0x8000},
 	} {

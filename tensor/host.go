@@ -8,12 +8,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Host is a tensor in host memory. Its elements are little-endian and lie as Desc says.
-// Access to elements converts to and from float64. It is made for references and tests,
-// not for speed.
+// Host is a tensor in host memory. Its elements are little-endian and are stored as Desc
+// says. Elements are converted to and from float64 on access. Host is meant for
+// references and tests, not for speed.
 type Host struct {
 	Desc
-	Data []byte // the elements, at least Desc.Bytes() bytes
+	// Data holds the elements. It has at least Desc.Bytes() bytes.
+	Data []byte
 }
 
 // NewHost returns a zero-filled tensor. If d is not valid, the tensor has no elements.
@@ -120,8 +121,8 @@ func (h *Host) SetFloats(values []float64) {
 	})
 }
 
-// Each calls f for every index in row-major order. offset is the place of the element in
-// elements from the start of the tensor. The calls share the index slice. If the Desc
+// Each calls f for every index in row-major order. offset is the position of the element
+// in elements from the start of the tensor. The calls share the index slice. If the Desc
 // is invalid, there are no calls.
 func (h *Host) Each(f func(index []int, offset int)) {
 	if h == nil || f == nil || h.Check() != nil || h.Elems() == 0 {
@@ -148,7 +149,8 @@ func (h *Host) Each(f func(index []int, offset int)) {
 	}
 }
 
-// offset is the place of the element at the index, if there is one.
+// offset returns the position of the element at the index in elements. It returns false
+// if there is no such element.
 func (h *Host) offset(index []int) (int, bool) {
 	if h == nil || len(index) != len(h.Shape) || h.Strides != nil && len(h.Strides) != len(index) {
 		return 0, false
@@ -168,6 +170,7 @@ func (h *Host) offset(index []int) (int, bool) {
 	return off, size > 0 && off >= 0 && off < len(h.Data)/size
 }
 
+// get returns the element at position i.
 func (h *Host) get(i int) float64 {
 	le := binary.LittleEndian
 	switch h.DType {
@@ -192,6 +195,7 @@ func (h *Host) get(i int) float64 {
 	}
 }
 
+// set stores v at position i, rounded to the element type.
 func (h *Host) set(i int, v float64) {
 	le := binary.LittleEndian
 	switch h.DType {

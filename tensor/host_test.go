@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// Every element type stores what it can and the nearest of what it cannot.
+// TestHostSetRounds checks that every element type stores a number, or the nearest one
+// that it can store.
 func TestHostSetRounds(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -42,7 +43,7 @@ func TestHostSetRounds(t *testing.T) {
 	}
 }
 
-// The bytes are little-endian.
+// TestHostBytes checks that elements are stored in little-endian order.
 func TestHostBytes(t *testing.T) {
 	for _, c := range []struct {
 		d    DType

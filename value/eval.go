@@ -15,7 +15,8 @@ import (
 // scalarOp is a scalar operation of one or two operands.
 type scalarOp struct {
 	arity int
-	eval  func(a, b Value) (Value, error) // it ignores b if arity is 1
+	// eval computes the operation. It ignores b if arity is 1.
+	eval func(a, b Value) (Value, error)
 }
 
 var scalarOps = map[string]scalarOp{
@@ -98,7 +99,7 @@ func (v Value) isNumber() bool { return v.typ == IntegerType || v.typ == FloatTy
 func (v Value) isInt() bool    { return v.typ == IntegerType }
 func (v Value) int() int64     { return int64(v.bits) }
 
-// float is the value of a number as a float64.
+// float returns the value of a number as a float64.
 func (v Value) float() float64 {
 	if v.typ == IntegerType {
 		return float64(v.int())
@@ -106,8 +107,8 @@ func (v Value) float() float64 {
 	return math.Float64frombits(v.bits)
 }
 
-// arithmetic makes an operation from its form for integers and its form for floats. The
-// form for integers reports whether the result fits in 64 bits.
+// arithmetic returns an operation that uses ints for two integers and floats for all
+// other numbers. ints reports whether the result fits in 64 bits.
 func arithmetic(ints func(a, b int64) (int64, bool), floats func(a, b float64) float64) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {
@@ -149,7 +150,7 @@ func mulInt(a, b int64) (int64, bool) {
 	return signed(lo, (a < 0) != (b < 0))
 }
 
-// magnitude is |i|. For MinInt64 it does not fit in an int64.
+// magnitude returns |i|. For MinInt64 it does not fit in an int64.
 func magnitude(i int64) uint64 {
 	if i < 0 {
 		return -uint64(i)
@@ -165,8 +166,8 @@ func signed(m uint64, negative bool) (int64, bool) {
 	return int64(m), m <= math.MaxInt64
 }
 
-// divide makes an operation that has no result for a zero divisor. If ints is nil, the
-// result is always a float.
+// divide returns an operation that fails for a zero divisor. If ints is nil, the result
+// is always a float.
 func divide(ints func(a, b int64) int64, floats func(a, b float64) float64) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {
@@ -195,7 +196,7 @@ func pow(a, b Value) (Value, error) {
 	return Integer(r), nil
 }
 
-// powInt is base to the power exp ≥ 0, by squaring in at most 64 rounds. It reports
+// powInt returns base to the power exp ≥ 0. It squares in at most 64 rounds. It reports
 // whether the result fits in an int64.
 func powInt(base, exp int64) (int64, bool) {
 	negative := base < 0 && exp&1 == 1
@@ -221,7 +222,7 @@ func powInt(base, exp int64) (int64, bool) {
 	}
 }
 
-// real makes an operation from numbers to floats.
+// real returns an operation from numbers to floats.
 func real(f func(float64) float64) func(a, _ Value) (Value, error) {
 	return func(a, _ Value) (Value, error) {
 		if !a.isNumber() {
@@ -231,7 +232,8 @@ func real(f func(float64) float64) func(a, _ Value) (Value, error) {
 	}
 }
 
-// integral makes an operation from floats to integers. It returns an integer unchanged.
+// integral returns an operation from floats to integers. The operation returns an integer
+// unchanged.
 func integral(f func(float64) float64) func(a, _ Value) (Value, error) {
 	return func(a, _ Value) (Value, error) {
 		switch {
@@ -262,8 +264,8 @@ func abs(a, _ Value) (Value, error) {
 	return Integer(r), nil
 }
 
-// compareNumbers is −1 if a is less than b, 0 if they are equal, and 1 if a is greater.
-// It rounds neither of them.
+// compareNumbers returns −1 if a is less than b, 0 if they are equal, and 1 if a is
+// greater. It rounds neither of them.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.isInt() && b.isInt():
@@ -301,8 +303,8 @@ func (v Value) Equal(w Value) bool {
 		slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list, Value.Equal)
 }
 
-// ordered makes a comparison. holds reports the result of the comparison for −1, 0 or 1,
-// as compareNumbers returns them.
+// ordered returns a comparison. holds reports the result of the comparison for −1, 0 or
+// 1, as compareNumbers returns them.
 func ordered(holds func(int) bool) func(a, b Value) (Value, error) {
 	return func(a, b Value) (Value, error) {
 		switch {

@@ -33,7 +33,7 @@ const (
 
 var typeNames = [...]string{"null", "boolean", "integer", "float", "string", "array", "object", "handle"}
 
-// String is the type's name, such as "integer".
+// String returns the type's name, such as "integer".
 func (t Type) String() string {
 	if int(t) < len(typeNames) {
 		return typeNames[t]
@@ -43,11 +43,15 @@ func (t Type) String() string {
 
 // Value is a scalar or a tree of scalars. It does not change. The zero Value is null.
 type Value struct {
-	typ  Type
-	bits uint64   // the value of a boolean, an integer, a float or a handle
-	text string   // the value of a string
-	keys []string // the keys of an object, in ascending order; list[i] is the field keys[i]
-	list []Value  // the elements of an array, or the fields of an object
+	typ Type
+	// bits is the value of a boolean, an integer, a float or a handle.
+	bits uint64
+	// text is the value of a string.
+	text string
+	// keys are the keys of an object in ascending order. list[i] is the field keys[i].
+	keys []string
+	// list are the elements of an array, or the fields of an object.
+	list []Value
 }
 
 // Null is the null value.
@@ -71,7 +75,7 @@ func Float(f float64) (Value, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return Null, fmt.Errorf("value: float: %w (got %v)", errs.ErrFloatSpecial, f)
 	}
-	return Value{typ: FloatType, bits: math.Float64bits(f + 0)}, nil // −0 + 0 is +0
+	return Value{typ: FloatType, bits: math.Float64bits(f + 0)}, nil // Adding 0 turns −0 into +0.
 }
 
 // String returns a string.
@@ -140,8 +144,8 @@ func (v Value) AsHandle() (handles.Handle, error) {
 	return handles.Handle(v.bits), nil
 }
 
-// Len is the number of elements of an array or of fields of an object. It is 0 for any
-// other type.
+// Len returns the number of elements of an array or of fields of an object. It is 0 for
+// any other type.
 func (v Value) Len() int { return len(v.list) }
 
 // Elements returns a copy of the elements of an array, or ErrType.

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// f is a float that is known to be one.
+// f returns a float for a number that is not NaN or infinite.
 func f(x float64) Value {
 	v, err := Float(x)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestEval(t *testing.T) {
 		{"mul", []Value{i(1 << 62), i(2)}, overflow},
 		{"mul", []Value{i(1 << 62), i(-2)}, i(minI)},
 		{"mul", []Value{i(0), i(minI)}, i(0)},
-		{"mul", []Value{f(0), i(-1)}, f(0)}, // and not −0
+		{"mul", []Value{f(0), i(-1)}, f(0)}, // The result is not −0.
 		{"mul", []Value{f(1e300), f(1e300)}, special},
 
 		{"div", []Value{i(6), i(3)}, f(2)},
@@ -219,7 +219,7 @@ func TestFloatSpecials(t *testing.T) {
 	}
 }
 
-// Integer arithmetic is exact or refused, never wrapped.
+// Integer arithmetic is exact or an error. It never wraps around.
 func TestIntegersAgainstBig(t *testing.T) {
 	edge := rapid.SampledFrom([]int64{0, 1, -1, 2, -2, maxI, minI, maxI - 1, minI + 1, 1 << 31, 1 << 32, -1 << 32, 3037000499, 3037000500})
 	ints := rapid.OneOf(rapid.Int64(), edge, rapid.Int64Range(-100, 100))
@@ -248,7 +248,7 @@ func TestIntegersAgainstBig(t *testing.T) {
 	})
 }
 
-// Comparisons of integers with floats agree with exact arithmetic.
+// Comparisons of integers with floats must agree with exact arithmetic.
 func TestCompareAgainstBig(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Int64(), rapid.Int64Range(1<<53-3, 1<<53+3), rapid.SampledFrom([]int64{maxI, minI})).Draw(t, "n")
@@ -338,7 +338,7 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// Nothing given to or got from a value is shared with it.
+// A value shares no memory with what its caller passed in or gets out.
 func TestValuesAreImmutable(t *testing.T) {
 	vs := []Value{i(1), i(2)}
 	fields := map[string]Value{"k": i(1)}

@@ -19,33 +19,34 @@ func testAdd(e *env) {
 			a[i], b[i], want[i] = math.Float32bits(x), math.Float32bits(y), math.Float32bits(x+y)
 		}
 		out := e.alloc(int64(4 * n))
-		e.ok(e.dev.Submit([]gpu.Dispatch{{
+		e.must(e.dev.Submit([]gpu.Dispatch{{
 			Module:   e.module(addName),
 			Bindings: []gpu.Binding{{Buffer: e.words(a...)}, {Buffer: e.words(b...)}, {Buffer: out}},
 			Params:   encode([]uint32{uint32(n)}), Groups: e.groups(n, 64),
 		}}))
-		e.same(fmt.Sprintf("%d elements", n), e.readWords(out, n), want)
+		e.compareWords(fmt.Sprintf("%d elements", n), e.readWords(out, n), want)
 	}
 }
 
-// Writes, dispatches and reads take effect in the order of the calls.
+// testOrder checks that writes, dispatches and reads take effect in the order of the
+// calls.
 func testOrder(e *env) {
 	n := e.reach(4096)
 	x, y, z := e.alloc(int64(4*n)), e.alloc(int64(4*n)), e.alloc(int64(4*n))
 	fill := func(h gpu.Handle, v uint32) {
-		e.ok(e.dev.Write(e.ctx, h, 0, bytes.Repeat(encode([]uint32{v}), n)))
+		e.must(e.dev.Write(e.ctx, h, 0, bytes.Repeat(encode([]uint32{v}), n)))
 	}
 	all := func(what string, h gpu.Handle, v uint32) {
 		e.Helper()
-		e.same(what, e.readWords(h, n), slices.Repeat([]uint32{v}, n))
+		e.compareWords(what, e.readWords(h, n), slices.Repeat([]uint32{v}, n))
 	}
 	for i := range uint32(50) {
 		fill(x, i)
-		e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(x, y, n, 1, 100)})) // y = i + 100
+		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, y, n, 1, 100)})) // y = i + 100
 		fill(x, 2*i)                                                  // must wait for the dispatch to have read x
-		e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(x, z, n, 1, 1)}))   // z = 2i + 1
+		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, z, n, 1, 1)}))   // z = 2i + 1
 		fill(y, 7*i)                                                  // must land after the first dispatch's y
-		e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(y, x, n, 2, 0)}))   // x = 14i
+		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(y, x, n, 2, 0)}))   // x = 14i
 		if i%8 != 0 {
 			continue
 		}
@@ -53,13 +54,14 @@ func testOrder(e *env) {
 		all("y", y, 7*i)
 		all("z", z, 2*i+1)
 	}
-	// The first words written, the last dispatched, and the other way round.
+	// The first words are written and the last are dispatched, and then the other way
+	// round.
 	fill(x, 1)
-	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(x, x, n, 10, 0)}))
-	e.ok(e.dev.Write(e.ctx, x, 0, encode([]uint32{77})))
+	e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, x, n, 10, 0)}))
+	e.must(e.dev.Write(e.ctx, x, 0, encode([]uint32{77})))
 	want := slices.Repeat([]uint32{10}, n)
 	want[0] = 77
-	e.same("part written after a dispatch", e.readWords(x, n), want)
+	e.compareWords("part written after a dispatch", e.readWords(x, n), want)
 }
 
 // A thousand dispatches over four buffers, in lists of any length and with every kind
@@ -84,22 +86,23 @@ func testRandomChain(e *env) {
 				want[d][i] = want[s][i]*scale + shift
 			}
 		}
-		e.ok(e.dev.Submit(list))
+		e.must(e.dev.Submit(list))
 		done += len(list)
 		switch i := rng.IntN(4); rng.IntN(4) {
 		case 0:
 			want[i] = pattern(n, rng.Uint32())
-			e.ok(e.dev.Write(e.ctx, hs[i], 0, encode(want[i])))
+			e.must(e.dev.Write(e.ctx, hs[i], 0, encode(want[i])))
 		case 1:
-			e.same(fmt.Sprintf("buffer %d after %d dispatches", i, done), e.readWords(hs[i], n), want[i])
+			e.compareWords(fmt.Sprintf("buffer %d after %d dispatches", i, done), e.readWords(hs[i], n), want[i])
 		}
 	}
 	for i := range hs {
-		e.same(fmt.Sprintf("buffer %d", i), e.readWords(hs[i], n), want[i])
+		e.compareWords(fmt.Sprintf("buffer %d", i), e.readWords(hs[i], n), want[i])
 	}
 }
 
-// Many more dispatches in one list than any pool of descriptors holds.
+// testLongList submits many more dispatches in one list than any pool of descriptors
+// holds.
 func testLongList(e *env) {
 	a, b := e.words(1), e.words(0)
 	list := make([]gpu.Dispatch, 5000)
@@ -112,11 +115,11 @@ func testLongList(e *env) {
 		}
 		want = want*uint32(3+2*(i%2)) + uint32(i)
 	}
-	e.ok(e.dev.Submit(list))
-	e.same("after 5000", e.readWords(a, 1), []uint32{want})
+	e.must(e.dev.Submit(list))
+	e.compareWords("after 5000", e.readWords(a, 1), []uint32{want})
 }
 
-// A binding covers its range and nothing else.
+// testBindingRanges checks that a binding covers its range and nothing else.
 func testBindingRanges(e *env) {
 	align := int(e.dev.Info().Limits.OffsetAlign)
 	step := max(align/4, 1) // words
@@ -129,30 +132,30 @@ func testBindingRanges(e *env) {
 		d := e.affine(src, dst, step, 1, uint32(i))
 		d.Bindings[0].Offset, d.Bindings[0].Size = int64(4*from), int64(4*step)
 		d.Bindings[1].Offset, d.Bindings[1].Size = int64(4*to), int64(4*step)
-		e.ok(e.dev.Submit([]gpu.Dispatch{d}))
+		e.must(e.dev.Submit([]gpu.Dispatch{d}))
 		for j := range step {
 			want[to+j] = in[from+j] + uint32(i)
 		}
 	}
-	e.same("ranges", e.readWords(dst, n), want)
+	e.compareWords("ranges", e.readWords(dst, n), want)
 	// Size 0 means the rest of the buffer.
 	d := e.affine(src, dst, step, 1, 0)
 	d.Bindings[0].Offset = int64(4 * 3 * step)
-	e.ok(e.dev.Submit([]gpu.Dispatch{d}))
+	e.must(e.dev.Submit([]gpu.Dispatch{d}))
 	copy(want, in[3*step:])
-	e.same("the rest", e.readWords(dst, n), want)
-	// Two ranges of one buffer, one read and one written.
+	e.compareWords("the rest", e.readWords(dst, n), want)
+	// These are two ranges of one buffer. One is read and one is written.
 	d = e.affine(dst, dst, step, 1, 9)
 	d.Bindings[0].Size = int64(4 * step)
 	d.Bindings[1].Offset = int64(4 * 3 * step)
-	e.ok(e.dev.Submit([]gpu.Dispatch{d}))
+	e.must(e.dev.Submit([]gpu.Dispatch{d}))
 	for j := range step {
 		want[3*step+j] = want[j] + 9
 	}
-	e.same("two ranges of one buffer", e.readWords(dst, n), want)
+	e.compareWords("two ranges of one buffer", e.readWords(dst, n), want)
 }
 
-// One buffer may be bound more than once.
+// testAliased checks that one buffer may be bound more than once.
 func testAliased(e *env) {
 	const n = 200
 	x := make([]uint32, n)
@@ -161,17 +164,17 @@ func testAliased(e *env) {
 		x[i], want[i] = math.Float32bits(float32(i)), math.Float32bits(float32(2*i))
 	}
 	in, out := e.words(x...), e.alloc(4*n)
-	e.ok(e.dev.Submit([]gpu.Dispatch{{
+	e.must(e.dev.Submit([]gpu.Dispatch{{
 		Module: e.module(addName), Bindings: []gpu.Binding{{Buffer: in}, {Buffer: in}, {Buffer: out}},
 		Params: encode([]uint32{n}), Groups: e.groups(n, 64),
 	}}))
-	e.same("add(x, x)", e.readWords(out, n), want)
+	e.compareWords("add(x, x)", e.readWords(out, n), want)
 	h := e.words(pattern(n, 8)...)
-	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, n, 3, 1), e.affine(h, h, n, 1, 1)}))
+	e.must(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, n, 3, 1), e.affine(h, h, n, 1, 1)}))
 	for i, v := range pattern(n, 8) {
 		want[i] = v*3 + 2
 	}
-	e.same("in place", e.readWords(h, n), want)
+	e.compareWords("in place", e.readWords(h, n), want)
 }
 
 func testPush(e *env) {
@@ -181,20 +184,22 @@ func testPush(e *env) {
 	h := e.alloc(128)
 	for round := range 3 {
 		want := pattern(32, uint32(round))
-		e.ok(e.dev.Submit([]gpu.Dispatch{{
+		e.must(e.dev.Submit([]gpu.Dispatch{{
 			Module: e.module(pushName), Bindings: []gpu.Binding{{Buffer: h}}, Params: encode(want), Groups: [3]uint32{1, 1, 1},
 		}}))
-		e.same("push constants", e.readWords(h, 32), want)
+		e.compareWords("push constants", e.readWords(h, 32), want)
 	}
-	// More bindings and parameters than the shader declares are legal and ignored.
+	// A dispatch may have more bindings and parameters than the shader declares. They are
+	// ignored.
 	x := e.words(5)
 	d := e.affine(x, x, 1, 2, 1)
 	d.Params = append(d.Params, 0xFF, 0xFF, 0xFF, 0xFF)
-	e.ok(e.dev.Submit([]gpu.Dispatch{d}))
-	e.same("longer push constants", e.readWords(x, 1), []uint32{11})
+	e.must(e.dev.Submit([]gpu.Dispatch{d}))
+	e.compareWords("longer push constants", e.readWords(x, 1), []uint32{11})
 }
 
-// Every invocation of a three-dimensional grid of workgroups of 16 runs once.
+// testGrid checks that every invocation of a three-dimensional grid of workgroups of 16
+// runs once.
 func testGrid(e *env) {
 	most := e.dev.Info().Limits.MaxGroups
 	for _, g := range [][3]uint32{{1, 1, 1}, {5, 1, 1}, {1, 7, 1}, {1, 1, 3}, {5, 3, 2}, {8, 9, 3}} {
@@ -209,8 +214,8 @@ func testGrid(e *env) {
 			want[i] = 1 + x<<8 + y<<16 + z<<24
 		}
 		h := e.alloc(int64(4 * n))
-		e.ok(e.dev.Submit([]gpu.Dispatch{{Module: e.module(gridName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: g}}))
-		e.same(fmt.Sprintf("grid %v", g), e.readWords(h, n), want)
+		e.must(e.dev.Submit([]gpu.Dispatch{{Module: e.module(gridName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: g}}))
+		e.compareWords(fmt.Sprintf("grid %v", g), e.readWords(h, n), want)
 	}
 }
 
@@ -218,11 +223,11 @@ func testShared(e *env) {
 	const groups = 37
 	in := pattern(64*groups, 2)
 	h := e.words(in...)
-	e.ok(e.dev.Submit([]gpu.Dispatch{{Module: e.module(reverseName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{groups, 1, 1}}}))
+	e.must(e.dev.Submit([]gpu.Dispatch{{Module: e.module(reverseName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{groups, 1, 1}}}))
 	for i := 0; i < len(in); i += 64 {
 		slices.Reverse(in[i : i+64])
 	}
-	e.same("reversed", e.readWords(h, len(in)), in)
+	e.compareWords("reversed", e.readWords(h, len(in)), in)
 }
 
 // testSubgroups checks that a device keeps the promise of Features.FullSubgroups.
@@ -233,10 +238,10 @@ func testSubgroups(e *env) {
 	f := &e.dev.Info().Features
 	err := e.dev.Submit([]gpu.Dispatch{{Module: e.module(subgroupName), Bindings: []gpu.Binding{{Buffer: h}}, Groups: [3]uint32{groups, 1, 1}}})
 	if !f.Subgroups {
-		e.wants("subgroups on a device without", err, gpu.ErrUnsupported)
+		e.wantError("subgroups on a device without", err, gpu.ErrUnsupported)
 		return
 	}
-	e.ok(err)
+	e.must(err)
 	size := int(f.SubgroupSize)
 	if !f.FullSubgroups || size == 0 || 64%size != 0 {
 		e.Skipf("needs a device that promises whole subgroups, of a size that divides 64; this one has %d", size)
@@ -249,7 +254,7 @@ func testSubgroups(e *env) {
 			in[i] = f.SubgroupSize
 		}
 	}
-	e.same("reversed by subgroups", e.readWords(h, len(in)), in)
+	e.compareWords("reversed by subgroups", e.readWords(h, len(in)), in)
 }
 
 func testTexels(e *env) {
@@ -263,7 +268,7 @@ func testTexels(e *env) {
 	if l.MaxTexelBuffers == 0 {
 		h := e.alloc(64)
 		err := e.dev.Submit([]gpu.Dispatch{texel(gpu.Binding{Buffer: h}, gpu.Binding{Buffer: h}, 1)})
-		e.wants("texel buffers on a device without", err, gpu.ErrUnsupported)
+		e.wantError("texel buffers on a device without", err, gpu.ErrUnsupported)
 		return
 	}
 	step := int(max(l.TexelAlign/16, 1)) // texels
@@ -272,7 +277,7 @@ func testTexels(e *env) {
 		e.Skipf("needs a device with %d texels to a binding, this one has %d", n, l.MaxTexels)
 	}
 	in := pattern(4*n, 1)
-	flip := func(dst, src []uint32) { // what the kernel does
+	flip := func(dst, src []uint32) { // The kernel does the same.
 		for i, count := 0, len(src)/4; i < count; i++ {
 			to := dst[4*(count-1-i):]
 			copy(to, src[4*i:4*i+4])
@@ -281,17 +286,17 @@ func testTexels(e *env) {
 	}
 	want := make([]uint32, 4*n)
 	src, dst := e.words(in...), e.alloc(int64(16*n))
-	e.ok(e.dev.Submit([]gpu.Dispatch{texel(gpu.Binding{Buffer: src}, gpu.Binding{Buffer: dst}, n)}))
+	e.must(e.dev.Submit([]gpu.Dispatch{texel(gpu.Binding{Buffer: src}, gpu.Binding{Buffer: dst}, n)}))
 	flip(want, in)
-	e.same("texels", e.readWords(dst, 4*n), want)
-	// A range of the source onto the middle of the destination.
+	e.compareWords("texels", e.readWords(dst, 4*n), want)
+	// This copies a range of the source to the middle of the destination.
 	size := int64(16 * step)
-	e.ok(e.dev.Submit([]gpu.Dispatch{texel(
+	e.must(e.dev.Submit([]gpu.Dispatch{texel(
 		gpu.Binding{Buffer: src, Offset: 2 * size, Size: size}, gpu.Binding{Buffer: dst, Offset: size, Size: size}, step)}))
 	flip(want[4*step:8*step], in[8*step:])
-	e.same("texel ranges", e.readWords(dst, 4*n), want)
-	// Texels written, then the same bytes read as words, and back.
-	e.ok(e.dev.Submit([]gpu.Dispatch{
+	e.compareWords("texel ranges", e.readWords(dst, 4*n), want)
+	// Texels are written, and the same bytes are read as words. Then the other way round.
+	e.must(e.dev.Submit([]gpu.Dispatch{
 		e.affine(dst, src, min(4*n, e.reach(4*n)), 1, 1),
 		texel(gpu.Binding{Buffer: src}, gpu.Binding{Buffer: dst}, n),
 	}))
@@ -300,7 +305,7 @@ func testTexels(e *env) {
 		words[i] = want[i] + 1
 	}
 	flip(want, words)
-	e.same("texels after words", e.readWords(dst, 4*n), want)
+	e.compareWords("texels after words", e.readWords(dst, 4*n), want)
 }
 
 func testNoGroups(e *env) {
@@ -309,25 +314,25 @@ func testNoGroups(e *env) {
 		d := e.affine(h, h, 3, 0, 0)
 		d.Groups = [3]uint32{1, 1, 1}
 		d.Groups[i] = 0
-		e.ok(e.dev.Submit([]gpu.Dispatch{d}))
+		e.must(e.dev.Submit([]gpu.Dispatch{d}))
 	}
-	e.same("after dispatches without groups", e.readWords(h, 3), []uint32{1, 2, 3})
+	e.compareWords("after dispatches without groups", e.readWords(h, 3), []uint32{1, 2, 3})
 }
 
 func testEmptyList(e *env) {
-	e.ok(e.dev.Submit(nil))
-	e.ok(e.dev.Submit([]gpu.Dispatch{}))
-	e.ok(e.dev.Sync(e.ctx))
+	e.must(e.dev.Submit(nil))
+	e.must(e.dev.Submit([]gpu.Dispatch{}))
+	e.must(e.dev.Sync(e.ctx))
 }
 
 func testBadRunsNone(e *env) {
 	h := e.words(1)
 	good, bad := e.affine(h, h, 1, 0, 99), e.affine(h, h, 1, 0, 88)
 	bad.Params = bad.Params[:8]
-	e.wants("bad last", e.dev.Submit([]gpu.Dispatch{good, good, bad}), gpu.ErrInvalidArgument)
-	e.wants("bad first", e.dev.Submit([]gpu.Dispatch{bad, good}), gpu.ErrInvalidArgument)
-	e.ok(e.dev.Sync(e.ctx))
-	e.same("untouched", e.readWords(h, 1), []uint32{1})
+	e.wantError("bad last", e.dev.Submit([]gpu.Dispatch{good, good, bad}), gpu.ErrInvalidArgument)
+	e.wantError("bad first", e.dev.Submit([]gpu.Dispatch{bad, good}), gpu.ErrInvalidArgument)
+	e.must(e.dev.Sync(e.ctx))
+	e.compareWords("untouched", e.readWords(h, 1), []uint32{1})
 }
 
 func testKeepsNothing(e *env) {
@@ -339,7 +344,7 @@ func testKeepsNothing(e *env) {
 		for i := range list {
 			list[i] = e.affine(x, x, n, 3, uint32(i))
 		}
-		e.ok(e.dev.Submit(list))
+		e.must(e.dev.Submit(list))
 		for i := range list {
 			clear(list[i].Params)
 			list[i].Bindings[0].Buffer, list[i].Bindings[1].Buffer = decoy, decoy
@@ -349,15 +354,17 @@ func testKeepsNothing(e *env) {
 			}
 		}
 	}
-	e.same("x", e.readWords(x, n), want)
-	e.same("decoy", e.readWords(decoy, n), make([]uint32, n))
+	e.compareWords("x", e.readWords(x, n), want)
+	e.compareWords("decoy", e.readWords(decoy, n), make([]uint32, n))
 }
 
-// A dispatch that exceeds a limit is refused, whatever the driver would do with it.
+// testLimits checks that a dispatch which exceeds a limit is refused, whatever the driver
+// would do.
 func testLimits(e *env) {
 	l := e.dev.Info().Limits
 	x := e.words(1, 2, 3, 4)
-	// forge changes a copy of a real module: only numbers that Check must refuse.
+	// forge changes a copy of a real module. It only changes numbers that Check must
+	// refuse.
 	forge := func(f func(*spv.Module)) func(*gpu.Dispatch) {
 		return func(d *gpu.Dispatch) {
 			m := *d.Module
@@ -418,42 +425,43 @@ func testLimits(e *env) {
 	for _, r := range rows {
 		d := e.affine(x, x, 4, 0, 0)
 		r.change(&d)
-		e.wants(r.name, e.dev.Submit([]gpu.Dispatch{d}), r.want)
+		e.wantError(r.name, e.dev.Submit([]gpu.Dispatch{d}), r.want)
 	}
 	if l.MaxTexelBuffers > 0 && l.MaxTexels*16 < l.MaxBuffer && l.MaxTexels < 16<<20 {
 		big := e.alloc(16*l.MaxTexels + 16)
-		e.wants("texels over the limit", e.dev.Submit([]gpu.Dispatch{{
+		e.wantError("texels over the limit", e.dev.Submit([]gpu.Dispatch{{
 			Module: e.module(texelName), Bindings: []gpu.Binding{{Buffer: big}, {Buffer: x}},
 			Params: encode([]uint32{1}), Groups: [3]uint32{1, 1, 1},
 		}}), gpu.ErrLimit)
 	}
-	e.same("untouched", e.readWords(x, 4), []uint32{1, 2, 3, 4})
-	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(x, x, 4, 2, 0)}))
-	e.same("still at work", e.readWords(x, 4), []uint32{2, 4, 6, 8})
+	e.compareWords("untouched", e.readWords(x, 4), []uint32{1, 2, 3, 4})
+	e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, x, 4, 2, 0)}))
+	e.compareWords("still at work", e.readWords(x, 4), []uint32{2, 4, 6, 8})
 }
 
-// DispatchCompute runs SPIR-V of any origin, and refuses what is not SPIR-V.
+// testDispatchCompute checks that DispatchCompute runs SPIR-V of any origin, and refuses
+// everything else.
 func testDispatchCompute(e *env) {
 	code := e.module(affineName).Code
 	x, y := e.words(1, 2, 3), e.alloc(12)
 	push := encode([]uint32{3, 10, 5})
 	for range 2 {
-		e.ok(gpu.DispatchCompute(e.ctx, e.dev, code, []gpu.Handle{x, y}, push, [3]uint32{1, 1, 1}))
-		e.same("y", e.readWords(y, 3), []uint32{15, 25, 35})
-		e.ok(e.dev.Write(e.ctx, y, 0, make([]byte, 12)))
+		e.must(gpu.DispatchCompute(e.ctx, e.dev, code, []gpu.Handle{x, y}, push, [3]uint32{1, 1, 1}))
+		e.compareWords("y", e.readWords(y, 3), []uint32{15, 25, 35})
+		e.must(e.dev.Write(e.ctx, y, 0, make([]byte, 12)))
 	}
 	run := func(code []byte, hs []gpu.Handle, push []byte, groups [3]uint32) error {
 		return gpu.DispatchCompute(e.ctx, e.dev, code, hs, push, groups)
 	}
 	one, both := [3]uint32{1, 1, 1}, []gpu.Handle{x, y}
-	e.wants("no bytes", run(nil, both, push, one), gpu.ErrInvalidShader)
-	e.wants("not SPIR-V", run([]byte("#version 450 void main() {}"), both, push, one), gpu.ErrInvalidShader)
-	e.wants("truncated", run(code[:len(code)-8], both, push, one), gpu.ErrInvalidShader)
-	e.wants("missing binding", run(code, both[:1], push, one), gpu.ErrInvalidArgument)
-	e.wants("zero handle", run(code, []gpu.Handle{x, y, 0}, push, one), gpu.ErrInvalidHandle)
-	e.wants("short push", run(code, both, push[:8], one), gpu.ErrInvalidArgument)
+	e.wantError("no bytes", run(nil, both, push, one), gpu.ErrInvalidShader)
+	e.wantError("not SPIR-V", run([]byte("#version 450 void main() {}"), both, push, one), gpu.ErrInvalidShader)
+	e.wantError("truncated", run(code[:len(code)-8], both, push, one), gpu.ErrInvalidShader)
+	e.wantError("missing binding", run(code, both[:1], push, one), gpu.ErrInvalidArgument)
+	e.wantError("zero handle", run(code, []gpu.Handle{x, y, 0}, push, one), gpu.ErrInvalidHandle)
+	e.wantError("short push", run(code, both, push[:8], one), gpu.ErrInvalidArgument)
 	if most := e.dev.Info().Limits.MaxGroups[0]; most < math.MaxUint32 {
-		e.wants("groups", run(code, both, push, [3]uint32{most + 1, 1, 1}), gpu.ErrLimit)
+		e.wantError("groups", run(code, both, push, [3]uint32{most + 1, 1, 1}), gpu.ErrLimit)
 	}
-	e.same("y untouched", e.readWords(y, 3), []uint32{0, 0, 0})
+	e.compareWords("y untouched", e.readWords(y, 3), []uint32{0, 0, 0})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// Names of the suite's kernels.
+// These are the names of the suite's kernels.
 const (
 	addName      = "test/gputest_add.f32"
 	affineName   = "test/gputest_affine.u32"
@@ -31,11 +31,11 @@ const (
 	texelName    = "test/gputest_texel.u32"
 )
 
-// patience bounds every wait of the suite. A device that needs longer hangs.
+// patience is the longest time that the suite waits for a device.
 const patience = 2 * time.Minute
 
-// Run runs the suite, each part as a subtest. open returns a new device, which Run
-// closes. It may skip the test if there is no device. Run calls open several times, and
+// Run runs the suite. Each part is a subtest. open returns a new device, which Run
+// closes. open may skip the test if there is no device. Run calls open several times, and
 // earlier devices may still be open then.
 func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			e := &env{T: t, ctx: ctx, open: open}
-			e.dev = e.another()
+			e.dev = e.openAnother()
 			c.test(e)
 		})
 	}
@@ -101,8 +101,9 @@ type env struct {
 	dev  gpu.Device
 }
 
-// another opens a device that is closed, without error, at the subtest's end.
-func (e *env) another() gpu.Device {
+// openAnother opens a device. It is closed at the end of the subtest, and Close must
+// succeed.
+func (e *env) openAnother() gpu.Device {
 	e.Helper()
 	dev := e.open(e.T)
 	e.Cleanup(func() {
@@ -113,33 +114,35 @@ func (e *env) another() gpu.Device {
 	return dev
 }
 
-// ok ends the subtest if err is not nil.
-func (e *env) ok(err error) {
+// must ends the subtest if err is not nil.
+func (e *env) must(err error) {
 	e.Helper()
 	if err != nil {
 		e.Fatal(err)
 	}
 }
 
-// wants reports an error if err does not match want.
-func (e *env) wants(what string, err, want error) {
+// wantError reports an error if err does not match want.
+func (e *env) wantError(what string, err, want error) {
 	e.Helper()
 	if !errors.Is(err, want) {
 		e.Errorf("%s: got error %v, want %v", what, err, want)
 	}
 }
 
+// module returns a kernel of the suite.
 func (e *env) module(name string) *spv.Module {
 	e.Helper()
 	m, err := extra.Module(name)
-	e.ok(err)
+	e.must(err)
 	return m
 }
 
+// alloc allocates a buffer of size bytes.
 func (e *env) alloc(size int64) gpu.Handle {
 	e.Helper()
 	h, err := e.dev.Alloc(size)
-	e.ok(err)
+	e.must(err)
 	return h
 }
 
@@ -147,7 +150,7 @@ func (e *env) alloc(size int64) gpu.Handle {
 func (e *env) buffer(data []byte) gpu.Handle {
 	e.Helper()
 	h := e.alloc(int64(len(data)))
-	e.ok(e.dev.Write(e.ctx, h, 0, data))
+	e.must(e.dev.Write(e.ctx, h, 0, data))
 	return h
 }
 
@@ -157,10 +160,11 @@ func (e *env) words(w ...uint32) gpu.Handle {
 	return e.buffer(encode(w))
 }
 
+// read returns the first n bytes of a buffer.
 func (e *env) read(h gpu.Handle, n int) []byte {
 	e.Helper()
 	dst := bytes.Repeat([]byte{0x5A}, n)
-	e.ok(e.dev.Read(e.ctx, h, 0, dst))
+	e.must(e.dev.Read(e.ctx, h, 0, dst))
 	return dst
 }
 
@@ -172,12 +176,13 @@ func (e *env) readWords(h gpu.Handle, n int) []uint32 {
 func (e *env) free(hs ...gpu.Handle) {
 	e.Helper()
 	for _, h := range hs {
-		e.ok(e.dev.Free(h))
+		e.must(e.dev.Free(h))
 	}
 }
 
-// same reports the first difference between the words of a buffer and those wanted.
-func (e *env) same(what string, got, want []uint32) {
+// compareWords reports the first difference between the words of a buffer and the
+// expected words.
+func (e *env) compareWords(what string, got, want []uint32) {
 	e.Helper()
 	if len(got) != len(want) {
 		e.Errorf("%s: got %d words, want %d", what, len(got), len(want))
@@ -191,7 +196,8 @@ func (e *env) same(what string, got, want []uint32) {
 	}
 }
 
-// affine is dst[i] = src[i]·scale + shift for i < n, mod 2³².
+// affine returns a dispatch that computes dst[i] = src[i]·scale + shift for i < n, modulo
+// 2³².
 func (e *env) affine(src, dst gpu.Handle, n int, scale, shift uint32) gpu.Dispatch {
 	e.Helper()
 	return gpu.Dispatch{
@@ -202,19 +208,20 @@ func (e *env) affine(src, dst gpu.Handle, n int, scale, shift uint32) gpu.Dispat
 	}
 }
 
-// groups is the workgroups of local invocations that cover n invocations in x.
+// groups returns how many workgroups of local invocations are needed for n invocations in
+// x.
 func (e *env) groups(n, local int) [3]uint32 {
 	return [3]uint32{uint32((n + local - 1) / local), 1, 1}
 }
 
-// reach is the number of elements that one dispatch of affine can cover on this device,
-// but at most n.
+// reach returns the number of elements that one dispatch of affine can cover on this
+// device, but at most n.
 func (e *env) reach(n int) int {
 	l := &e.dev.Info().Limits
 	return int(min(int64(n), int64(l.MaxGroups[0])*64, l.MaxBinding/4, l.MaxBuffer/4))
 }
 
-// pattern is n words that differ from one another and from those of other seeds.
+// pattern returns n words that differ from one another, and from those of other seeds.
 func pattern(n int, seed uint32) []uint32 {
 	w := make([]uint32, n)
 	for i := range w {

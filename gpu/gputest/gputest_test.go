@@ -27,7 +27,7 @@ func TestNull(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, nil) })
 }
 
-// smallest are the smallest limits the suite's kernels fit in.
+// smallest are the smallest limits with which the suite's kernels can run.
 var smallest = gpu.Limits{
 	MaxBuffer: 1 << 20, MaxBinding: 1 << 14, MaxTexels: 256, OffsetAlign: 256, TexelAlign: 256,
 	MaxGroups: [3]uint32{64, 16, 8}, MaxLocalSize: [3]uint32{64, 8, 8}, MaxInvocations: 64,
@@ -38,7 +38,7 @@ func TestNullSmall(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, small()) })
 }
 
-// small is a device of the smallest limits, which also makes for quick tests.
+// small describes a device with the smallest limits. Its tests are quick, too.
 func small() *gpu.Info {
 	info := null.DefaultInfo()
 	info.Memory = 1 << 22
@@ -46,14 +46,14 @@ func small() *gpu.Info {
 	return &info
 }
 
-// A device without texel buffers.
+// TestNullWithoutTexels runs the suite on a device without texel buffers.
 func TestNullWithoutTexels(t *testing.T) {
 	info := small()
 	info.Limits.MaxTexelBuffers = 0
 	gputest.Run(t, func(t testing.TB) gpu.Device { return open(t, info) })
 }
 
-// The wrappers are devices too.
+// The wrappers must pass the suite too.
 
 func TestGuard(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return guard.New(open(t, small())) })
@@ -71,7 +71,7 @@ func TestFaulty(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device { return faulty.New(open(t, small())) })
 }
 
-// All of them at once, as a test of a plan might stack them.
+// TestStack combines all wrappers, as a test of a plan may do.
 func TestStack(t *testing.T) {
 	gputest.Run(t, func(t testing.TB) gpu.Device {
 		return guard.Restrict(guard.New(faulty.New(trace.New(open(t, nil), io.Discard))), smallest)

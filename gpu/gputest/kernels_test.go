@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 )
 
-// Kernels are the suite's shaders in Go, for a null device. They read zeros past the end
-// of a buffer and write nothing there, like a shader with robust access.
+// Kernels returns the suite's shaders as Go functions, for a null device. They read zeros
+// after the end of a buffer and write nothing there, like a shader with robust access.
 func Kernels() (map[string]null.Kernel, error) {
 	ks := map[string]null.Kernel{
 		addName: func(d gpu.Dispatch, bufs [][]byte) error {
@@ -64,7 +64,7 @@ func Kernels() (map[string]null.Kernel, error) {
 			return nil
 		},
 		subgroupName: func(d gpu.Dispatch, bufs [][]byte) error {
-			const size = 32 // as null.DefaultInfo says
+			const size = 32 // null.DefaultInfo has the same size.
 			for i := range 64 * int(d.Count()) {
 				at := i/64*128 + i%64
 				if l := i % size; l < size/2 {
@@ -90,7 +90,7 @@ func Kernels() (map[string]null.Kernel, error) {
 			return nil
 		},
 	}
-	// The same bytes given to DispatchCompute arrive without a name.
+	// DispatchCompute parses the same bytes to a module without a name.
 	m, err := extra.Module(affineName)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// Every call that takes a context refuses one that is done, and changes nothing.
+// testCancelled checks that every call with a context refuses one that is done, and
+// changes nothing.
 func testCancelled(e *env) {
 	cancelled, cancel := context.WithCancel(e.ctx)
 	cancel()
@@ -21,40 +22,42 @@ func testCancelled(e *env) {
 		ctx  context.Context
 		want error
 	}{{cancelled, context.Canceled}, {late, context.DeadlineExceeded}} {
-		e.wants("write", e.dev.Write(c.ctx, h, 0, encode([]uint32{9, 9})), c.want)
-		e.wants("read", e.dev.Read(c.ctx, h, 0, make([]byte, 8)), c.want)
-		e.wants("sync", e.dev.Sync(c.ctx), c.want)
-		e.wants("dispatch", gpu.DispatchCompute(c.ctx, e.dev, e.module(affineName).Code, []gpu.Handle{h, h}, encode([]uint32{2, 0, 0}), [3]uint32{1, 1, 1}), c.want)
+		e.wantError("write", e.dev.Write(c.ctx, h, 0, encode([]uint32{9, 9})), c.want)
+		e.wantError("read", e.dev.Read(c.ctx, h, 0, make([]byte, 8)), c.want)
+		e.wantError("sync", e.dev.Sync(c.ctx), c.want)
+		e.wantError("dispatch", gpu.DispatchCompute(c.ctx, e.dev, e.module(affineName).Code, []gpu.Handle{h, h}, encode([]uint32{2, 0, 0}), [3]uint32{1, 1, 1}), c.want)
 	}
-	e.same("untouched", e.readWords(h, 2), []uint32{1, 2})
+	e.compareWords("untouched", e.readWords(h, 2), []uint32{1, 2})
 }
 
-// A wait that is cancelled returns early. The work goes on, and so does the device.
+// testCancelledDuring checks that a cancelled wait returns early. The work and the device
+// must go on.
 func testCancelledDuring(e *env) {
 	n := e.reach(1 << 16)
 	h := e.words(pattern(n, 1)...)
 	want := pattern(n, 1)
 	const rounds = 100
 	for range rounds {
-		e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, n, 1, 1)}))
+		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, n, 1, 1)}))
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, time.Millisecond)
 	defer cancel()
-	if err := e.dev.Sync(ctx); err != nil { // nil if the device was quicker
-		e.wants("sync", err, context.DeadlineExceeded)
+	if err := e.dev.Sync(ctx); err != nil { // The error is nil if the device was quicker.
+		e.wantError("sync", err, context.DeadlineExceeded)
 	}
 	for i := range want {
 		want[i] += rounds
 	}
 	part := make([]byte, 4)
 	if err := e.dev.Read(ctx, h, 0, part); err != nil {
-		e.wants("read", err, context.DeadlineExceeded)
+		e.wantError("read", err, context.DeadlineExceeded)
 	}
-	e.ok(e.dev.Sync(e.ctx))
-	e.same("after all", e.readWords(h, n), want)
+	e.must(e.dev.Sync(e.ctx))
+	e.compareWords("after all", e.readWords(h, n), want)
 }
 
-// Goroutines that share only the device do not disturb one another.
+// testConcurrent checks that goroutines which share only the device do not affect one
+// another.
 func testConcurrent(e *env) {
 	m := e.module(affineName)
 	err := parallel(8, func(g int) error {
@@ -102,15 +105,16 @@ func testConcurrent(e *env) {
 		}
 		return nil
 	})
-	e.ok(err)
+	e.must(err)
 }
 
-// Dispatches of several goroutines on one buffer run one after the other.
+// testConcurrentOneBuffer checks that dispatches of several goroutines on one buffer run
+// one after the other.
 func testConcurrentOneBuffer(e *env) {
 	n := e.reach(1000)
 	h := e.alloc(int64(4 * n))
 	d := e.affine(h, h, n, 1, 1)
-	e.ok(parallel(8, func(int) error {
+	e.must(parallel(8, func(int) error {
 		for range 50 {
 			if err := e.dev.Submit([]gpu.Dispatch{d}); err != nil {
 				return err
@@ -123,7 +127,7 @@ func testConcurrentOneBuffer(e *env) {
 	for i := range want {
 		want[i] = 400
 	}
-	e.same("after 400 increments", got, want)
+	e.compareWords("after 400 increments", got, want)
 }
 
 func testClose(e *env) {
@@ -131,30 +135,31 @@ func testClose(e *env) {
 	h := e.alloc(int64(4 * n))
 	d := e.affine(h, h, n, 1, 1)
 	for range 50 {
-		e.ok(e.dev.Submit([]gpu.Dispatch{d})) // Close waits for it
+		e.must(e.dev.Submit([]gpu.Dispatch{d})) // Close waits for this work.
 	}
 	info := *e.dev.Info()
-	e.ok(e.dev.Close())
-	e.ok(e.dev.Close())
+	e.must(e.dev.Close())
+	e.must(e.dev.Close())
 	if *e.dev.Info() != info {
 		e.Error("Info changed at Close")
 	}
 	_, err := e.dev.Alloc(16)
-	e.wants("alloc", err, gpu.ErrClosed)
-	e.wants("free", e.dev.Free(h), gpu.ErrClosed)
-	e.wants("write", e.dev.Write(e.ctx, h, 0, []byte{1}), gpu.ErrClosed)
-	e.wants("read", e.dev.Read(e.ctx, h, 0, make([]byte, 1)), gpu.ErrClosed)
-	e.wants("submit", e.dev.Submit([]gpu.Dispatch{d}), gpu.ErrClosed)
-	e.wants("submit nothing", e.dev.Submit(nil), gpu.ErrClosed)
-	e.wants("sync", e.dev.Sync(e.ctx), gpu.ErrClosed)
+	e.wantError("alloc", err, gpu.ErrClosed)
+	e.wantError("free", e.dev.Free(h), gpu.ErrClosed)
+	e.wantError("write", e.dev.Write(e.ctx, h, 0, []byte{1}), gpu.ErrClosed)
+	e.wantError("read", e.dev.Read(e.ctx, h, 0, make([]byte, 1)), gpu.ErrClosed)
+	e.wantError("submit", e.dev.Submit([]gpu.Dispatch{d}), gpu.ErrClosed)
+	e.wantError("submit nothing", e.dev.Submit(nil), gpu.ErrClosed)
+	e.wantError("sync", e.dev.Sync(e.ctx), gpu.ErrClosed)
 }
 
-// Close while other goroutines use the device: their calls work or return ErrClosed.
+// testCloseWhileBusy closes the device while other goroutines use it. Their calls must
+// succeed or return ErrClosed.
 func testCloseWhileBusy(e *env) {
 	for range 5 {
-		dev := e.another()
+		dev := e.openAnother()
 		m := e.module(affineName)
-		e.ok(parallel(4, func(g int) error {
+		e.must(parallel(4, func(g int) error {
 			for i := 0; e.ctx.Err() == nil; i++ {
 				if g == 0 && i == 20 {
 					if err := dev.Close(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/gputest"
 )
 
-// sabotaged is a device with one fault, the kind a backend might have.
+// sabotaged is a device with one fault that a backend might have.
 type sabotaged struct {
 	gpu.Device
 	alloc  func(d gpu.Device, size int64) (gpu.Handle, error)
@@ -24,16 +24,16 @@ type sabotaged struct {
 	write  func(d gpu.Device, ctx context.Context, h gpu.Handle, off int64, b []byte) error
 	submit func(d gpu.Device, list []gpu.Dispatch) error
 	close  func(d gpu.Device) error
-	span   func(s gpu.Span) []gpu.Span // what is reported instead
+	span   func(s gpu.Span) []gpu.Span // returns the spans to report instead
 
-	// lazy devices run what is submitted at the next call that is not in skip.
+	// If lazy is set, submitted work runs at the next call whose name is not in skip.
 	lazy  bool
 	skip  []string
 	mu    sync.Mutex
 	queue [][]gpu.Dispatch
 }
 
-// flush runs what a lazy device has put off.
+// flush runs the work that a lazy device has delayed.
 func (s *sabotaged) flush(call string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *sabotaged) StartTrace(now func() time.Duration, sink func(gpu.Span)) er
 	})
 }
 
-// edit returns a submit that changes a copy of each dispatch first.
+// edit returns a submit function that changes a copy of each dispatch first.
 func edit(f func(*gpu.Dispatch)) func(gpu.Device, []gpu.Dispatch) error {
 	return func(d gpu.Device, list []gpu.Dispatch) error {
 		own := slices.Clone(list)
@@ -138,7 +138,7 @@ func edit(f func(*gpu.Dispatch)) func(gpu.Device, []gpu.Dispatch) error {
 	}
 }
 
-// sabotage is a fault and the part of the suite that must notice it.
+// sabotage has the faults, each with the part of the suite that must find it.
 var sabotage = map[string]struct {
 	noticed string
 	device  func() *sabotaged
@@ -189,7 +189,7 @@ var sabotage = map[string]struct {
 			mu.Lock()
 			defer mu.Unlock()
 			if last != nil {
-				_ = last() // the buffer may be gone by now
+				_ = last() // The buffer may have been freed.
 			}
 			last = func() error { return d.Write(ctx, h, off, b) }
 			return d.Write(ctx, h, off, b)
@@ -288,8 +288,8 @@ var sabotage = map[string]struct {
 
 const sabotageEnv = "LATHE_TEST_SABOTAGE"
 
-// TestSabotage runs the suite, in a process of its own, on devices that are
-// broken on purpose: the part that is there for the fault must fail.
+// TestSabotage runs the suite, in another process, on devices that are broken on purpose.
+// The part that checks for the fault must fail.
 func TestSabotage(t *testing.T) {
 	if fault := os.Getenv(sabotageEnv); fault != "" {
 		gputest.Run(t, func(t testing.TB) gpu.Device {

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 )
 
-// log keeps the spans that a device reports, and has the clock of their times.
+// log keeps the spans that a device reports, and has the clock for their times.
 type log struct {
 	start time.Time
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ func (l *log) sink(s gpu.Span) {
 	l.spans = append(l.spans, s)
 }
 
-// drain returns the spans so far and forgets them.
+// drain returns the spans so far and drops them.
 func (l *log) drain() []gpu.Span {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -32,25 +32,25 @@ func (l *log) drain() []gpu.Span {
 	return spans
 }
 
-// traced starts a trace, or ends the subtest if the device has none.
-func (e *env) traced() *log {
+// startTrace starts a trace, or skips the subtest if the device cannot trace.
+func (e *env) startTrace() *log {
 	e.Helper()
 	l := &log{start: time.Now()}
 	err := gpu.StartTrace(e.dev, l.now, l.sink)
 	if errors.Is(err, gpu.ErrUnsupported) {
 		e.Skipf("needs a device that tells times: %v", err)
 	}
-	e.ok(err)
+	e.must(err)
 	return l
 }
 
-// timely checks what must be true of the spans of every trace. now is the time of the
-// clock after the last span.
-func (e *env) timely(spans []gpu.Span, now time.Duration) {
+// checkTimes checks the rules for the spans of every trace. now is the time of the clock
+// after the last span.
+func (e *env) checkTimes(spans []gpu.Span, now time.Duration) {
 	e.Helper()
 	last := time.Duration(0)
-	begun := map[uint64]time.Duration{} // the begin of the first command of a batch
-	ended := map[uint64]time.Duration{} // the end of the last command of a batch
+	begun := map[uint64]time.Duration{} // begun is the begin of the first command of each batch.
+	ended := map[uint64]time.Duration{} // ended is the end of the last command of each batch.
 	for i, s := range spans {
 		if s.Begin < 0 || s.End < s.Begin || s.End > now {
 			e.Errorf("span %d: %+v at %v", i, s, now)
@@ -76,8 +76,8 @@ func (e *env) timely(spans []gpu.Span, now time.Duration) {
 	}
 }
 
-// pick returns the spans of one kind.
-func pick(spans []gpu.Span, kind gpu.SpanKind) []gpu.Span {
+// spansOf returns the spans of one kind.
+func spansOf(spans []gpu.Span, kind gpu.SpanKind) []gpu.Span {
 	var found []gpu.Span
 	for _, s := range spans {
 		if s.Kind == kind {
@@ -87,34 +87,34 @@ func pick(spans []gpu.Span, kind gpu.SpanKind) []gpu.Span {
 	return found
 }
 
-// A device that is a gpu.Timer reports the work that it was given, in that order and at
-// possible times. It reports nothing before it is asked to, and nothing after the trace
-// was ended.
+// testTrace checks that a gpu.Timer reports the work that it was given, in the same order
+// and at possible times. It must report nothing before StartTrace, and nothing after the
+// trace has ended.
 func testTrace(e *env) {
 	h := e.words(pattern(64, 1)...)
-	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
+	e.must(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
 	wrong := gpu.StartTrace(e.dev, nil, func(gpu.Span) {})
-	e.wants("no clock", wrong, gpu.ErrInvalidArgument)
-	l := e.traced()
-	e.ok(e.dev.Sync(e.ctx))
+	e.wantError("no clock", wrong, gpu.ErrInvalidArgument)
+	l := e.startTrace()
+	e.must(e.dev.Sync(e.ctx))
 	l.drain()
 
 	const rounds = 3
 	for i := range rounds {
-		e.ok(e.dev.Write(e.ctx, h, 0, encode(pattern(64, 2))))
+		e.must(e.dev.Write(e.ctx, h, 0, encode(pattern(64, 2))))
 		list := []gpu.Dispatch{e.affine(h, h, 64, 3, 1), e.affine(h, h, 1, 2, 0), e.affine(h, h, 64, 1, 1)}
 		for j := range list {
 			list[j].Tag = uint64(10*i + j)
 		}
-		list[1].Groups = [3]uint32{1, 0, 1} // nothing to do, nothing to report
-		e.ok(e.dev.Submit(list))
-		e.ok(e.dev.Sync(e.ctx))
+		list[1].Groups = [3]uint32{1, 0, 1} // This launch has no workgroups, so it is not reported.
+		e.must(e.dev.Submit(list))
+		e.must(e.dev.Sync(e.ctx))
 	}
 	e.read(h, 256)
 	spans := l.drain()
-	e.timely(spans, l.now())
+	e.checkTimes(spans, l.now())
 	if e.dev.Info().Features.Timestamps {
-		launches := pick(spans, gpu.Launch)
+		launches := spansOf(spans, gpu.Launch)
 		if len(launches) != 2*rounds {
 			e.Fatalf("%d launches reported, want %d", len(launches), 2*rounds)
 		}
@@ -125,30 +125,31 @@ func testTrace(e *env) {
 			}
 		}
 	}
-	if n := len(pick(spans, gpu.Submission)); n < rounds {
+	if n := len(spansOf(spans, gpu.Submission)); n < rounds {
 		e.Errorf("%d submissions reported, want %d or more", n, rounds)
 	}
 	for kind, want := range map[gpu.SpanKind]int64{gpu.Write: 256 * rounds, gpu.Read: 256} {
 		sum := int64(0)
-		for _, s := range pick(spans, kind) {
+		for _, s := range spansOf(spans, kind) {
 			sum += s.Bytes
 		}
-		if sum < want { // a device that wraps another may move more
+		if sum < want { // A device that wraps another may move more bytes.
 			e.Errorf("%v: %d bytes reported, want %d", kind, sum, want)
 		}
 	}
 
-	e.ok(gpu.StartTrace(e.dev, nil, nil))
-	e.ok(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
-	e.ok(e.dev.Sync(e.ctx))
+	e.must(gpu.StartTrace(e.dev, nil, nil))
+	e.must(e.dev.Submit([]gpu.Dispatch{e.affine(h, h, 64, 1, 1)}))
+	e.must(e.dev.Sync(e.ctx))
 	if spans := l.drain(); len(spans) > 0 {
 		e.Errorf("reported after the end: %+v", spans)
 	}
 }
 
-// Every launch of several goroutines is reported once, by Close at the latest.
+// testTraceConcurrent checks that every launch of several goroutines is reported once, by
+// Close at the latest.
 func testTraceConcurrent(e *env) {
-	l := e.traced()
+	l := e.startTrace()
 	const workers, turns = 4, 200
 	err := parallel(workers, func(g int) error {
 		h, err := e.dev.Alloc(256)
@@ -159,14 +160,14 @@ func testTraceConcurrent(e *env) {
 		}
 		return err
 	})
-	e.ok(err)
+	e.must(err)
 	timed := e.dev.Info().Features.Timestamps
-	e.ok(e.dev.Close())
+	e.must(e.dev.Close())
 	spans := l.drain()
-	e.timely(spans, l.now())
+	e.checkTimes(spans, l.now())
 	seen := map[uint64]int{}
 	next := make([]uint64, workers)
-	for _, s := range pick(spans, gpu.Launch) {
+	for _, s := range spansOf(spans, gpu.Launch) {
 		seen[s.Tag]++
 		g := (s.Tag - 1) / turns
 		if s.Tag < next[g] {

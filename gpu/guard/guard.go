@@ -1,6 +1,6 @@
-// Package guard wraps a gpu.Device and finds mistakes of what runs on it. New puts
-// guard zones around every buffer and reports writes into them. Restrict gives a
-// device smaller limits, so that plans for lesser devices can be tested on it.
+// Package guard wraps a gpu.Device and finds mistakes in the work that runs on it. New
+// puts guard zones around every buffer and reports writes to them. Restrict gives a
+// device smaller limits, so that plans for smaller devices can be tested on it.
 package guard
 
 import (
@@ -17,16 +17,17 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// ErrViolated says that something wrote outside a buffer. The error's text
-// names the buffer, the bytes, and the dispatches since the last check.
+// ErrViolated says that something wrote outside a buffer. The text of the error names the
+// buffer, the bytes, and the dispatches since the last check.
 var ErrViolated = errors.New("guard zone violated")
 
-// pattern fills guard zones. It is an unlikely number as a float of any width. Its
-// bytes differ, so that a zone that was copied to a wrong offset is found.
+// pattern fills guard zones. As a float of any width, it is an unlikely number. Its bytes
+// differ, so that a zone that was copied to a wrong offset is found.
 var pattern = []byte{0xC5, 0x3A, 0xD7, 0x5C, 0xA9, 0x35, 0xE2, 0x96}
 
 const (
-	minZone = 1024 // the least bytes of a guard zone
+	// minZone is the least size of a guard zone in bytes.
+	minZone = 1024
 	// atOnce is the size in bytes up to which a buffer is read in one call with both its
 	// zones. A second call would cost more than the bytes.
 	atOnce = 64 << 10
@@ -34,10 +35,11 @@ const (
 	maxLabels = 16
 )
 
-// Device is a gpu.Device whose buffers lie between guard zones in the buffers of
-// another device. Read checks the zones of the buffer that it reads. Free checks those
-// of the buffer that it frees, and frees it whatever it finds. Sync and Close check the
-// zones of every buffer. A zone that was written to is an error of that call, once.
+// Device is a gpu.Device whose buffers are between guard zones in the buffers of another
+// device. Read checks the zones of the buffer that it reads. Free checks the zones of the
+// buffer, and frees the buffer even if it finds something. Sync and Close check the zones
+// of every buffer. A call returns an error for each zone that was written to. Each error
+// is returned once.
 type Device struct {
 	inner gpu.Device
 	info  gpu.Info
@@ -56,11 +58,16 @@ type Device struct {
 	}
 }
 
+// buffer is a buffer between guard zones.
 type buffer struct {
-	size   int64
-	total  int64 // the bytes of the inner buffer
-	mu     sync.Mutex
-	texels bool // it was bound as a storage texel buffer, so all of its last texel may be written
+	// size is the size of the buffer in bytes, without zones.
+	size int64
+	// total is the size of the inner buffer in bytes.
+	total int64
+	mu    sync.Mutex
+	// texels says that the buffer was bound as a storage texel buffer. All of its last
+	// texel may then be written.
+	texels bool
 }
 
 // New wraps inner. Close closes inner too.
@@ -73,7 +80,7 @@ func New(inner gpu.Device) *Device {
 	return d
 }
 
-// Info is that of the inner device, but MaxBuffer is less by the size of the zones.
+// Info describes the inner device. MaxBuffer is smaller by the size of the zones.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
 // Alloc makes a zero-filled buffer between guard zones.
@@ -137,12 +144,13 @@ func (z zone) padding(i int, v byte) bool {
 	return int64(i) < z.zeros && (v == 0 || v == pattern[(z.from+int64(i))%int64(len(pattern))])
 }
 
+// restore fills a zone of an inner buffer.
 func (d *Device) restore(h gpu.Handle, z zone) error {
 	return d.inner.Write(context.Background(), h, z.from, z.fill())
 }
 
-// find returns the buffer of h. The caller holds mu. For an unknown handle it returns
-// the error of the inner device, which says what is wrong or that it is closed.
+// find returns the buffer of h. The caller holds mu. For an unknown handle it returns the
+// error of the inner device, because that may be ErrClosed or ErrDeviceLost.
 func (d *Device) find(h gpu.Handle) (*buffer, error) {
 	if b := d.buffers[h]; b != nil {
 		return b, nil
@@ -153,7 +161,8 @@ func (d *Device) find(h gpu.Handle) (*buffer, error) {
 	return nil, fmt.Errorf("guard: %w: %v was not allocated here", gpu.ErrInvalidHandle, h)
 }
 
-// Free checks the buffer's zones, and then frees the buffer whatever the check finds.
+// Free checks the buffer's zones and then frees the buffer, even if the check finds
+// something.
 func (d *Device) Free(h gpu.Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +209,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 			return err
 		}
 		copy(dst, all[d.zone+offset:])
-		return d.judge(h, b, all)
+		return d.checkBytes(h, b, all)
 	}
 	if err := d.inner.Read(ctx, h, d.zone+offset, dst); err != nil {
 		return err
@@ -208,8 +217,8 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return d.check(ctx, h, b)
 }
 
-// Poison fills the buffer with bytes 0xFF, which are NaN in every float type and −1 in
-// every signed integer type. So a test sees what a kernel forgot to write.
+// Poison fills the buffer with bytes 0xFF. They are NaN in every float type and −1 in
+// every signed integer type. So a test can see which elements a kernel has not written.
 func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -227,15 +236,15 @@ func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
 	return nil
 }
 
-// Submit checks the dispatches by the sizes of the buffers without zones. It moves their
-// ranges behind the first zone and submits them to the inner device.
+// Submit checks the dispatches with the sizes of the buffers without zones. It moves
+// their ranges behind the first zone and submits them to the inner device.
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for i := range list {
 		if err := list[i].Check(&d.info, d.size); err != nil {
 			if closed := d.inner.Submit(nil); closed != nil {
-				return closed // that the device is closed or lost matters more
+				return closed // It is more important that the device is closed or lost.
 			}
 			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
 		}
@@ -246,7 +255,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 		moved[i].Bindings = slices.Clone(list[i].Bindings)
 		for j := range moved[i].Bindings {
 			if m := &moved[i].Bindings[j]; m.Buffer != 0 {
-				d.move(m, list[i].Module, uint32(j))
+				d.moveRange(m, list[i].Module, uint32(j))
 			}
 		}
 	}
@@ -267,9 +276,9 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	return nil
 }
 
-// move turns the range of binding slot into the same range of the inner buffer. The range
-// has passed the checks.
-func (d *Device) move(m *gpu.Binding, mod *spv.Module, slot uint32) {
+// moveRange turns the range of binding slot into the same range of the inner buffer. The
+// range has passed the checks.
+func (d *Device) moveRange(m *gpu.Binding, mod *spv.Module, slot uint32) {
 	b := d.buffers[m.Buffer]
 	var span int64
 	for i := range mod.Bindings {
@@ -286,13 +295,14 @@ func (d *Device) move(m *gpu.Binding, mod *spv.Module, slot uint32) {
 		}
 	}
 	m.Size = span
-	if m.Size == 0 { // an empty range: 0 would mean the zone
+	if m.Size == 0 { // The range is empty. A size of 0 would include the zone.
 		m.Offset = b.total
 		return
 	}
 	m.Offset += d.zone
 }
 
+// size returns the size of a buffer without zones.
 func (d *Device) size(h gpu.Handle) (int64, error) {
 	if b := d.buffers[h]; b != nil {
 		return b.size, nil
@@ -310,7 +320,8 @@ func (d *Device) Sync(ctx context.Context) error {
 	return d.checkAll(ctx)
 }
 
-// StartTrace is that of the inner device. It reports the traffic of the guard zones too.
+// StartTrace calls StartTrace of the inner device. Its spans include reads and writes of
+// guard zones.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
@@ -327,13 +338,14 @@ func (d *Device) Close() error {
 	return errors.Join(violated, d.inner.Close())
 }
 
+// checkAll checks the zones of all buffers.
 func (d *Device) checkAll(ctx context.Context) error {
 	var all []error
 	hs := make([]gpu.Handle, 0, len(d.buffers))
 	for h := range d.buffers {
 		hs = append(hs, h)
 	}
-	slices.Sort(hs) // generations lead, so this is the order of allocation
+	slices.Sort(hs) // Handles sort by their generation, so this is the order of allocation.
 	for _, h := range hs {
 		if err := d.check(ctx, h, d.buffers[h]); err != nil {
 			all = append(all, err)
@@ -345,14 +357,15 @@ func (d *Device) checkAll(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// check reads the zones of a buffer. It restores the zones that it reports.
+// check reads the zones of a buffer and returns an error for those that were written to.
+// It restores them.
 func (d *Device) check(ctx context.Context, h gpu.Handle, b *buffer) error {
 	if b.total <= atOnce {
 		all := make([]byte, b.total)
 		if err := d.inner.Read(ctx, h, 0, all); err != nil {
 			return err
 		}
-		return d.judge(h, b, all)
+		return d.checkBytes(h, b, all)
 	}
 	zones := d.zones(b)
 	var got [2][]byte
@@ -362,17 +375,17 @@ func (d *Device) check(ctx context.Context, h gpu.Handle, b *buffer) error {
 			return err
 		}
 	}
-	return d.compare(h, b, zones, got)
+	return d.compareZones(h, b, zones, got)
 }
 
-// judge is check for a buffer whose bytes and zones have been read.
-func (d *Device) judge(h gpu.Handle, b *buffer, all []byte) error {
+// checkBytes is check for a buffer that has been read together with its zones.
+func (d *Device) checkBytes(h gpu.Handle, b *buffer, all []byte) error {
 	zones := d.zones(b)
-	return d.compare(h, b, zones, [2][]byte{all[zones[0].from:zones[0].to], all[zones[1].from:zones[1].to]})
+	return d.compareZones(h, b, zones, [2][]byte{all[zones[0].from:zones[0].to], all[zones[1].from:zones[1].to]})
 }
 
-// compare reports zones that do not hold what they were filled with, and restores them.
-func (d *Device) compare(h gpu.Handle, b *buffer, zones [2]zone, found [2][]byte) error {
+// compareZones returns an error for zones that were written to, and restores them.
+func (d *Device) compareZones(h gpu.Handle, b *buffer, zones [2]zone, found [2][]byte) error {
 	var all []error
 	for i, z := range zones {
 		want, got := z.fill(), found[i]
@@ -403,10 +416,10 @@ func (d *Device) compare(h gpu.Handle, b *buffer, zones [2]zone, found [2][]byte
 	return errors.Join(all...)
 }
 
-// clip returns up to eight bytes from i on.
+// clip returns up to eight bytes from index i on.
 func clip(b []byte, i int64) []byte { return b[i:min(i+8, int64(len(b)))] }
 
-// suspects names the dispatches since the last check of all zones.
+// suspects lists the dispatches since the last check of all zones.
 func (d *Device) suspects() string {
 	d.labels.Lock()
 	defer d.labels.Unlock()

@@ -15,19 +15,19 @@ import (
 
 var ctx = context.Background()
 
-// rogue is a device on which "test/rogue" writes one byte at an offset from a
-// buffer's start that may lie outside it. It finds the buffer's memory as a
-// runaway shader does: the null device below hands out ranges of inner buffers,
-// so the kernel binds the whole of the inner one by way of spy.
+// rogue is a device on which "test/rogue" writes one byte at an offset from a buffer's
+// start. The offset may be outside the buffer. A faulty shader does the same. The null
+// device only gives a kernel the range that is bound. So spy binds the whole inner
+// buffer.
 type rogue struct {
 	*guard.Device
 	spy *spy
 }
 
-// spy sits between guard and null and widens the bindings of test/rogue.
+// spy is between guard and null. It extends the bindings of test/rogue.
 type spy struct {
 	gpu.Device
-	at int64 // offset to write, from the start of the range guard bound
+	at int64 // the offset to write to, from the start of the range that guard bound
 }
 
 func (s *spy) Submit(list []gpu.Dispatch) error {
@@ -117,7 +117,8 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// Each violated buffer is named, in the order of allocation.
+// TestSyncNamesEveryBuffer checks that each buffer with a violated zone is named, in the
+// order of allocation.
 func TestSyncNamesEveryBuffer(t *testing.T) {
 	r := newRogue()
 	var hs []gpu.Handle
@@ -151,7 +152,7 @@ func TestPoison(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, size)
-	if err := dev.Read(ctx, h, 0, got); err != nil { // and the zones are whole
+	if err := dev.Read(ctx, h, 0, got); err != nil { // Read also checks the zones.
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, bytes.Repeat([]byte{0xFF}, size)) {
@@ -165,7 +166,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// Limits only ever get worse, and alignments coarser.
+// TestRestrict checks that no limit becomes better, and no alignment smaller.
 func TestRestrict(t *testing.T) {
 	inner := null.New(nil)
 	have := inner.Info().Limits

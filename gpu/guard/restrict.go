@@ -18,8 +18,8 @@ type restricted struct {
 }
 
 // Restrict returns dev with the given limits, and enforces them. No limit becomes better
-// than dev's own. Every field of limits counts, and a zero means what it means in
-// gpu.Limits. So begin with dev.Info().Limits and lower what the test is about.
+// than that of dev. Every field of limits counts, and a zero means the same as in
+// gpu.Limits. So begin with dev.Info().Limits and lower the limits that the test needs.
 // Closing the result closes dev.
 func Restrict(dev gpu.Device, limits gpu.Limits) gpu.Device {
 	r := &restricted{Device: dev, info: *dev.Info(), sizes: map[gpu.Handle]int64{}}
@@ -40,16 +40,16 @@ func Restrict(dev gpu.Device, limits gpu.Limits) gpu.Device {
 	limits.OffsetAlign = max(limits.OffsetAlign, have.OffsetAlign)
 	limits.TexelAlign = max(limits.TexelAlign, have.TexelAlign)
 	if limits.MaxIterations == 0 || have.MaxIterations != 0 && have.MaxIterations < limits.MaxIterations {
-		limits.MaxIterations = have.MaxIterations // 0 is the best there is
+		limits.MaxIterations = have.MaxIterations // 0 means no known limit, which is the best.
 	}
 	r.info.Limits = limits
 	return r
 }
 
-// Info reports the lower limits.
+// Info returns the lower limits.
 func (r *restricted) Info() *gpu.Info { return &r.info }
 
-// Alloc refuses more than the lower MaxBuffer.
+// Alloc refuses sizes above the lower MaxBuffer.
 func (r *restricted) Alloc(size int64) (gpu.Handle, error) {
 	if err := gpu.CheckSize(&r.info, size); err != nil {
 		return 0, err
@@ -64,7 +64,7 @@ func (r *restricted) Alloc(size int64) (gpu.Handle, error) {
 	return h, nil
 }
 
-// Free forgets the buffer's size.
+// Free frees the buffer.
 func (r *restricted) Free(h gpu.Handle) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *restricted) Submit(list []gpu.Dispatch) error {
 	for i := range list {
 		if err := list[i].Check(&r.info, r.size); err != nil {
 			if closed := r.Device.Submit(nil); closed != nil {
-				return closed // that the device is closed or lost matters more
+				return closed // It is more important that the device is closed or lost.
 			}
 			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
 		}
@@ -90,6 +90,7 @@ func (r *restricted) Submit(list []gpu.Dispatch) error {
 	return r.Device.Submit(list)
 }
 
+// size returns the size of a buffer.
 func (r *restricted) size(h gpu.Handle) (int64, error) {
 	if n, ok := r.sizes[h]; ok {
 		return n, nil
@@ -97,12 +98,12 @@ func (r *restricted) size(h gpu.Handle) (int64, error) {
 	return 0, fmt.Errorf("guard: %w: %v", gpu.ErrInvalidHandle, h)
 }
 
-// StartTrace is that of the inner device.
+// StartTrace calls StartTrace of the inner device.
 func (r *restricted) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(r.Device, now, sink)
 }
 
-// Close forgets all buffers.
+// Close closes the inner device.
 func (r *restricted) Close() error {
 	err := r.Device.Close()
 	r.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// Table is all that shaders and the Go code that launches them must agree on:
+// Table holds everything that shaders and the Go code that launches them must agree on:
 // the operations, their kernels and the codes of element types.
 type Table struct {
 	DTypes  []TableDType
@@ -27,7 +27,7 @@ type Table struct {
 type TableDType struct {
 	Name string
 	Code uint8
-	Size int // bytes
+	Size int // in bytes
 }
 
 // TableOp is an operation: its arguments in order, and the kernels it may launch.
@@ -37,20 +37,21 @@ type TableOp struct {
 	Kernels []string
 }
 
-// TableKernel is what a launch of a kernel relies on.
+// TableKernel is what a launch of a kernel depends on.
 type TableKernel struct {
 	Name      string
 	Bindings  []spv.Binding
 	Params    []spv.Member
 	Specs     []spv.SpecConst
 	LocalSize [3]uint32
-	Hash      [sha256.Size]byte // of the SPIR-V
+	// Hash is the SHA-256 of the SPIR-V.
+	Hash [sha256.Size]byte
 }
 
 // heading is the first line of the canonical text.
 const heading = "lathe abi text 1"
 
-// NewTableKernel describes the kernel m as its SPIR-V declares it.
+// NewTableKernel describes the kernel m, as its SPIR-V declares it.
 func NewTableKernel(m *spv.Module) TableKernel {
 	if m == nil {
 		return TableKernel{}
@@ -58,9 +59,9 @@ func NewTableKernel(m *spv.Module) TableKernel {
 	return TableKernel{Name: m.Name, Bindings: m.Bindings, Params: m.Params, Specs: m.Specs, LocalSize: m.LocalSize, Hash: m.Hash}
 }
 
-// Text is the canonical text of the table: the same for the same content, in
-// whatever order operations and kernels were registered. Names of bindings are
-// for people and not part of it.
+// Text returns the canonical text of the table. It is the same for the same content, in
+// whatever order operations and kernels were registered. Names of bindings are not part
+// of it, because nothing depends on them.
 func (t Table) Text() string {
 	var b strings.Builder
 	b.WriteString(heading + "\n")
@@ -99,9 +100,9 @@ func sorted[T any](list []T, less func(a, b T) int) []T {
 	return slices.SortedFunc(slices.Values(list), less)
 }
 
-// Parse reads the text that Text writes. The names of bindings are not in it, nor the
-// sizes of params, so a kernel it returns has neither.
-// Errors: the first line that is not of such a text.
+// Parse parses a text that Text has written. The text has no names of bindings and no
+// sizes of params, so the kernels of the result have neither.
+// Errors: the first line that is not part of such a text.
 func Parse(text string) (Table, error) {
 	var t Table
 	first, rest, _ := strings.Cut(text, "\n")
@@ -112,15 +113,15 @@ func Parse(text string) (Table, error) {
 	for line := range strings.Lines(rest) {
 		n++
 		line = strings.TrimSuffix(line, "\n")
-		if !t.line(line) {
+		if !t.parseLine(line) {
 			return Table{}, fmt.Errorf("abi: parse: line %d: %q is no line of the canonical text", n, line)
 		}
 	}
 	return t, nil
 }
 
-// line adds what one line says to the table.
-func (t *Table) line(line string) bool {
+// parseLine adds one line to the table, or reports false.
+func (t *Table) parseLine(line string) bool {
 	inner, indented := strings.CutPrefix(line, "\t")
 	word, rest, _ := strings.Cut(inner, " ")
 	f := strings.Split(rest, " ")
@@ -137,7 +138,7 @@ func (t *Table) line(line string) bool {
 		t.Kernels = append(t.Kernels, TableKernel{Name: f[0]})
 		return true
 	case indented && len(t.Kernels) > 0:
-		return t.Kernels[len(t.Kernels)-1].line(word, f)
+		return t.Kernels[len(t.Kernels)-1].parseLine(word, f)
 	case indented && len(t.Ops) > 0 && len(f) == 1:
 		op := &t.Ops[len(t.Ops)-1]
 		switch word {
@@ -155,8 +156,8 @@ func (t *Table) line(line string) bool {
 	return false
 }
 
-// line adds what a line of a kernel says.
-func (k *TableKernel) line(word string, f []string) bool {
+// parseLine adds a line of a kernel, or reports false.
+func (k *TableKernel) parseLine(word string, f []string) bool {
 	number := func(s string) (uint32, bool) {
 		v, err := strconv.ParseUint(s, 10, 32)
 		return uint32(v), err == nil
@@ -197,7 +198,7 @@ func (k *TableKernel) line(word string, f []string) bool {
 	return false
 }
 
-// Fingerprint is the 64-bit ABI fingerprint of a canonical text: the first
+// Fingerprint returns the 64-bit ABI fingerprint of a canonical text. It is the first
 // eight bytes of its SHA-256, big-endian.
 func Fingerprint(text string) uint64 {
 	h := sha256.Sum256([]byte(text))

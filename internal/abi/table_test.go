@@ -79,8 +79,8 @@ kernel nn/relu.f32
 	}
 }
 
-// Each change to what shaders and Go must agree on changes the fingerprint,
-// each to another value.
+// Each change of what shaders and Go must agree on changes the fingerprint. All
+// fingerprints differ.
 func TestFingerprintChanges(t *testing.T) {
 	seen := map[uint64]string{Fingerprint(sample().Text()): "nothing"}
 	for name, change := range map[string]func(*Table){
@@ -126,7 +126,7 @@ func TestFingerprintChanges(t *testing.T) {
 	}
 }
 
-// What shaders and Go need not agree on leaves the fingerprint alone.
+// Other changes do not change the fingerprint.
 func TestFingerprintStays(t *testing.T) {
 	want := Fingerprint(sample().Text())
 	for name, change := range map[string]func(*Table){
@@ -152,7 +152,8 @@ func TestFingerprintStays(t *testing.T) {
 	}
 }
 
-// Parse gives what Text wrote, but for the names of bindings and the sizes of params.
+// Parse returns what Text has written, without the names of bindings and the sizes of
+// params.
 func TestParse(t *testing.T) {
 	want := sample()
 	for i := range want.Kernels {
@@ -178,7 +179,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A line that Text does not write is refused and named.
+// A line that Text cannot have written is refused, and the error names it.
 func TestParseRefuses(t *testing.T) {
 	if _, err := Parse("lathe abi text 2\n"); err == nil || !strings.Contains(err.Error(), "first line") {
 		t.Errorf("another version: %v", err)

@@ -1,7 +1,7 @@
-// Package extra holds the compiled kernels that belong to no operation: those of the
-// device suite and of the ceilings (test/), and those of demonstrations (demo/). They are
-// made as those of package spirv are. The command embeds them for its bench; a program that
-// uses Lathe does not.
+// Package extra holds the compiled kernels that belong to no operation. They are for the
+// suite of devices and the measurement of ceilings (test/), and for demonstrations
+// (demo/). They are built like those of package spirv. The command embeds them for its
+// benchmarks. A program that uses Lathe does not.
 package extra
 
 import (
@@ -18,7 +18,7 @@ import (
 //go:embed */*.spv
 var files embed.FS
 
-// modules are all kernels by name.
+// modules has all kernels by name.
 var modules = sync.OnceValues(func() (map[string]*spv.Module, error) {
 	all := map[string]*spv.Module{}
 	groups, err := files.ReadDir(".")
@@ -44,7 +44,7 @@ var modules = sync.OnceValues(func() (map[string]*spv.Module, error) {
 	return all, nil
 })
 
-// Module returns the kernel of a name such as "demo/saxpy.f32". Every caller shares it.
+// Module returns the kernel with a name such as "demo/saxpy.f32". All callers share it.
 // Errors: ErrInvalidArgument for an unknown name.
 func Module(name string) (*spv.Module, error) {
 	all, err := modules()

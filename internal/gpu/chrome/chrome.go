@@ -31,22 +31,25 @@ import (
 // Header is how every file begins.
 const Header = `{"traceEvents":[`
 
-// host is the process of what the caller does; devices follow.
+// host is the number of the process for the caller. Devices have higher numbers.
 const host = 1
 
 // Trace is a trace being written. Its methods may be called from any goroutine.
 type Trace struct {
 	now func() time.Duration
 
-	mu      sync.Mutex
-	w       *bufio.Writer
-	err     error // the first error of writing
+	mu sync.Mutex
+	w  *bufio.Writer
+	// err is the first error of writing.
+	err     error
 	events  int
 	closed  bool
 	devices int
 	tracks  map[trackKey]*track
-	calls   map[uint64]call // the calls by tag, until their launches have been seen
-	tag     uint64          // the last tag that Begin returned
+	// calls has the calls by tag, until their launches have been reported.
+	calls map[uint64]call
+	// tag is the last tag that Begin returned.
+	tag uint64
 }
 
 // call is an operation that the caller has begun.
@@ -69,7 +72,7 @@ func New(w io.Writer, now func() time.Duration) *Trace {
 	return t
 }
 
-// Device adds what dev does from now on. Close the device before the trace, so that the
+// Device adds the work of dev from now on. Close the device before the trace, so that the
 // trace has all of its work.
 // Errors: those of gpu.StartTrace, such as ErrUnsupported if dev is no gpu.Timer.
 func (t *Trace) Device(dev gpu.Device) error {
@@ -93,7 +96,7 @@ func (t *Trace) Device(dev gpu.Device) error {
 func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func(err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c, done := t.open(operations, name, "operation", args)
+	c, done := t.beginSpan(operations, name, "operation", args)
 	t.tag++
 	tag = t.tag
 	t.calls[tag] = c
@@ -102,7 +105,7 @@ func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func
 		defer t.mu.Unlock()
 		done(err)
 		if err != nil {
-			delete(t.calls, tag) // no launches of it will follow
+			delete(t.calls, tag) // No launches of this call will follow.
 		}
 	}
 }
@@ -112,7 +115,7 @@ func (t *Trace) Begin(name string, args map[string]string) (tag uint64, end func
 func (t *Trace) Span(name string, args map[string]string) (end func(err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, done := t.open(program, name, "program", args)
+	_, done := t.beginSpan(program, name, "program", args)
 	return func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -120,11 +123,11 @@ func (t *Trace) Span(name string, args map[string]string) (end func(err error)) 
 	}
 }
 
-// open begins a span of the host. done ends it and writes it. The caller of open and of
-// done holds mu.
-func (t *Trace) open(k kind, name, cat string, args map[string]string) (c call, done func(err error)) {
+// beginSpan begins a span of the host. done ends it and writes it. The caller of
+// beginSpan and of done holds mu.
+func (t *Trace) beginSpan(k kind, name, cat string, args map[string]string) (c call, done func(err error)) {
 	begin := t.now()
-	tr, lane := t.lane(host, k, begin)
+	tr, lane := t.freeThread(host, k, begin)
 	tr.busy(lane)
 	c = call{name, tr.tid(lane), begin}
 	return c, func(err error) {
@@ -148,19 +151,20 @@ func (t *Trace) Close() error {
 	defer t.mu.Unlock()
 	if !t.closed {
 		t.closed = true
-		t.w.WriteString("\n],\"displayTimeUnit\":\"ms\"}\n") // Flush returns its error too
+		t.w.WriteString("\n],\"displayTimeUnit\":\"ms\"}\n") // Flush returns this error too.
 		t.fail(t.w.Flush())
 	}
 	return t.err
 }
 
+// fail keeps the first error of writing.
 func (t *Trace) fail(err error) {
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("chrome: write: %w", err)
 	}
 }
 
-// event is a line of the file. The caller of a function that writes one holds mu.
+// event is a line of the file.
 type event struct {
 	Name  string  `json:"name"`
 	Cat   string  `json:"cat,omitempty"`
@@ -182,6 +186,7 @@ func (m micros) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%03d", m/1000, m%1000), nil
 }
 
+// write writes an event. The caller holds mu.
 func (t *Trace) write(e event) {
 	if t.closed || t.err != nil {
 		return
@@ -193,7 +198,7 @@ func (t *Trace) write(e event) {
 			sep = "\n"
 		}
 		t.events++
-		t.w.WriteString(sep) // the next Write returns its error too
+		t.w.WriteString(sep) // The next Write returns this error too.
 		_, err = t.w.Write(line)
 	}
 	t.fail(err)

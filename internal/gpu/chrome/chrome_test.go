@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// event is a line of a trace, as any reader of the format takes it.
+// event is a line of a trace, as readers of the format see it.
 type event struct {
 	Name, Cat, Ph, BP string
 	PID, TID, ID      int
@@ -29,9 +29,9 @@ type event struct {
 
 func (e *event) end() float64 { return e.TS + *e.Dur }
 
-// parse reads a trace and checks what holds of every one: it is whole, things of
-// one thread lie apart or inside one another, parents come first, threads have
-// names, arrows begin and end in something.
+// parse parses a trace and checks the rules for every trace. It is complete. Spans of one
+// thread do not overlap, or one contains the other, and parents come first. Threads have
+// names. Arrows begin and end in a span.
 func parse(t *testing.T, data []byte) []event {
 	t.Helper()
 	var file struct{ TraceEvents []event }
@@ -81,7 +81,7 @@ func parse(t *testing.T, data []byte) []event {
 	return file.TraceEvents
 }
 
-// ticker is a clock that goes on by a microsecond each time it is read.
+// ticker returns a clock that advances by a microsecond each time it is read.
 func ticker() func() time.Duration {
 	var mu sync.Mutex
 	now := time.Duration(0)
@@ -93,8 +93,7 @@ func ticker() func() time.Duration {
 	}
 }
 
-// outline writes the complete events as one would see them: by thread, children
-// under their parents.
+// outline lists the complete events by thread, children under their parents.
 func outline(events []event) string {
 	names := map[[2]int]string{}
 	var threads [][2]int
@@ -125,7 +124,7 @@ func outline(events []event) string {
 	return b.String()
 }
 
-// session does the same on a null device each time.
+// session does the same work on a null device each time, and returns the trace.
 func session(t *testing.T) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -225,7 +224,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Nothing at all is a trace too.
+// TestEmpty checks that a trace of no work is valid.
 func TestEmpty(t *testing.T) {
 	var file bytes.Buffer
 	if err := chrome.New(&file, nil).Close(); err != nil {
@@ -234,7 +233,7 @@ func TestEmpty(t *testing.T) {
 	parse(t, file.Bytes())
 }
 
-// silent is a device that is no gpu.Timer.
+// silent is a device that is not a gpu.Timer.
 type silent struct{ gpu.Device }
 
 func TestUnsupported(t *testing.T) {
@@ -250,7 +249,8 @@ func TestUnsupported(t *testing.T) {
 	parse(t, file.Bytes())
 }
 
-// Many goroutines at once, and a device that goes on when the trace is closed.
+// TestConcurrent checks many goroutines at the same time, and a device that still reports
+// when the trace is closed.
 func TestConcurrent(t *testing.T) {
 	var file bytes.Buffer
 	trace := chrome.New(&file, nil)

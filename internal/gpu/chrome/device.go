@@ -10,37 +10,39 @@ import (
 type device struct {
 	trace *Trace
 	pid   int
-	batch []gpu.Span // commands whose submission has not been reported yet
-	last  uint64     // the tag of the last command of the batch before
+	// batch are commands whose submission has not been reported yet.
+	batch []gpu.Span
+	// last is the tag of the last command of the previous batch.
+	last uint64
 }
 
-// span receives a report of the device.
+// span handles a report of the device.
 func (d *device) span(s gpu.Span) {
 	t := d.trace
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch s.Kind {
 	case gpu.Write, gpu.Read:
-		t.put(host, transfers, s.Kind.String(), "transfer", s.Begin, s.End, map[string]any{"bytes": s.Bytes})
+		t.writeSpan(host, transfers, s.Kind.String(), "transfer", s.Begin, s.End, map[string]any{"bytes": s.Bytes})
 	case gpu.Compile:
-		t.put(host, compiler, s.Name, "compile", s.Begin, s.End, nil)
+		t.writeSpan(host, compiler, s.Name, "compile", s.Begin, s.End, nil)
 	case gpu.Submission:
 		name := fmt.Sprintf("batch %d", s.Batch)
 		d.commands(name)
-		t.put(d.pid, submissions, name, "submission", s.Begin, s.End, nil)
+		t.writeSpan(d.pid, submissions, name, "submission", s.Begin, s.End, nil)
 	default:
 		d.batch = append(d.batch, s)
 	}
 }
 
-// commands writes the commands of a batch, parents before their children.
+// commands writes the commands of a batch. Parents come before their children.
 func (d *device) commands(name string) {
 	t, all := d.trace, d.batch
 	d.batch = d.batch[:0]
 	if len(all) == 0 {
 		return
 	}
-	tr, lane := t.lane(d.pid, queue, all[0].Begin)
+	tr, lane := t.freeThread(d.pid, queue, all[0].Begin)
 	tid := tr.tid(lane)
 	tr.ends[lane] = all[len(all)-1].End
 	t.complete(d.pid, tid, name, "batch", all[0].Begin, tr.ends[lane], map[string]any{"commands": len(all)})
@@ -49,7 +51,7 @@ func (d *device) commands(name string) {
 		for n < len(all) && all[n].Tag == tag {
 			n++
 		}
-		if tag != d.last { // a list that is too long for one batch goes on in the next
+		if tag != d.last { // A list that is too long for one batch continues in the next.
 			delete(t.calls, d.last)
 		}
 		d.last = tag

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// kind is a kind of track. It has the name, and the number of the first thread.
+// kind is a kind of track.
 type kind struct {
-	name  string
+	name string
+	// first is the number of the first thread.
 	first int
 }
 
@@ -30,18 +31,19 @@ type trackKey struct {
 // overlap, so a track has as many threads as there are spans at the same time.
 type track struct {
 	trackKey
-	ends []time.Duration // the end of the last span of each thread
+	// ends are the ends of the last spans of each thread.
+	ends []time.Duration
 }
 
-// tid is the number of the thread that shows a lane.
+// tid returns the number of the thread with an index in the track.
 func (tr *track) tid(lane int) int { return tr.kind.first + lane }
 
 // busy reserves a thread until its end is known.
 func (tr *track) busy(lane int) { tr.ends[lane] = math.MaxInt64 }
 
-// lane returns the first thread of a track that is free from begin on. It names a new
-// thread. The caller holds mu, and sets the end of the thread.
-func (t *Trace) lane(pid int, k kind, begin time.Duration) (*track, int) {
+// freeThread returns the index of the first thread of a track that is free from begin on.
+// It names a new thread. The caller holds mu, and sets the end of the thread.
+func (t *Trace) freeThread(pid int, k kind, begin time.Duration) (*track, int) {
 	tr := t.tracks[trackKey{pid, k}]
 	if tr == nil {
 		tr = &track{trackKey: trackKey{pid, k}}
@@ -63,9 +65,9 @@ func (t *Trace) lane(pid int, k kind, begin time.Duration) (*track, int) {
 	return tr, i
 }
 
-// put writes a span to the first free thread of a track.
-func (t *Trace) put(pid int, k kind, name, cat string, begin, end time.Duration, args map[string]any) {
-	tr, lane := t.lane(pid, k, begin)
+// writeSpan writes a span to the first free thread of a track.
+func (t *Trace) writeSpan(pid int, k kind, name, cat string, begin, end time.Duration, args map[string]any) {
+	tr, lane := t.freeThread(pid, k, begin)
 	tr.ends[lane] = end
 	t.complete(pid, tr.tid(lane), name, cat, begin, end, args)
 }

@@ -15,8 +15,8 @@ import (
 // Call is a method of gpu.Device that can fail.
 type Call int
 
-// The calls in the order in which gpu.Device declares them. Any counts all of them
-// together.
+// These are the calls in the order in which gpu.Device declares them. Any stands for all
+// of them together.
 const (
 	Any Call = iota
 	Alloc
@@ -31,7 +31,7 @@ const (
 
 var names = [calls]string{"any", "alloc", "free", "write", "read", "submit", "sync", "close"}
 
-// String is the method's name in lower case.
+// String returns the method's name in lower case.
 func (c Call) String() string {
 	if c < 0 || c >= calls {
 		return fmt.Sprintf("call(%d)", int(c))
@@ -39,7 +39,7 @@ func (c Call) String() string {
 	return names[c]
 }
 
-// Device is a gpu.Device some of whose calls fail.
+// Device is a gpu.Device of which some calls fail.
 type Device struct {
 	inner gpu.Device
 
@@ -59,23 +59,23 @@ type fault struct {
 func New(inner gpu.Device) *Device { return &Device{inner: inner} }
 
 // Fail makes the n-th call c from now on return err. n = 1 is the next call. The inner
-// device does not see the call that fails, but a Close that fails still closes it. If
-// err matches gpu.ErrDeviceLost, every later call except Close returns ErrDeviceLost too.
+// device does not get the call that fails, but a Close that fails still closes it. If err
+// matches gpu.ErrDeviceLost, every later call except Close returns ErrDeviceLost too.
 func (d *Device) Fail(c Call, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = append(d.faults, fault{c, d.count[c] + n, err})
 }
 
-// Calls is the number of calls of a method, failed ones included.
+// Calls returns the number of calls of a method, including failed ones.
 func (d *Device) Calls(c Call) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count[c]
 }
 
-// Pending is the number of planned failures that have not happened yet. A test should
-// end with none, or it has not tested what it was written for.
+// Pending returns the number of planned failures that have not happened yet. If it is not
+// 0 at the end of a test, the test has not tested all that it planned.
 func (d *Device) Pending() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +83,7 @@ func (d *Device) Pending() int {
 }
 
 // enter counts a call. It returns the error with which the call must fail, or nil.
-func (d *Device) enter(c Call) error {
+func (d *Device) countCall(c Call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.count[Any]++
@@ -107,63 +107,64 @@ func (d *Device) enter(c Call) error {
 	return err
 }
 
-// Info never fails and is not counted.
+// Info returns that of the inner device. It never fails and is not counted.
 func (d *Device) Info() *gpu.Info { return d.inner.Info() }
 
-// Alloc is that of the inner device, unless Fail has planned a failure.
+// Alloc calls Alloc of the inner device, unless the call has to fail.
 func (d *Device) Alloc(size int64) (gpu.Handle, error) {
-	if err := d.enter(Alloc); err != nil {
+	if err := d.countCall(Alloc); err != nil {
 		return 0, err
 	}
 	return d.inner.Alloc(size)
 }
 
-// Free is that of the inner device, unless Fail has planned a failure.
+// Free calls Free of the inner device, unless the call has to fail.
 func (d *Device) Free(h gpu.Handle) error {
-	if err := d.enter(Free); err != nil {
+	if err := d.countCall(Free); err != nil {
 		return err
 	}
 	return d.inner.Free(h)
 }
 
-// Write is that of the inner device, unless Fail has planned a failure.
+// Write calls Write of the inner device, unless the call has to fail.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
-	if err := d.enter(Write); err != nil {
+	if err := d.countCall(Write); err != nil {
 		return err
 	}
 	return d.inner.Write(ctx, h, offset, data)
 }
 
-// Read is that of the inner device, unless Fail has planned a failure.
+// Read calls Read of the inner device, unless the call has to fail.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
-	if err := d.enter(Read); err != nil {
+	if err := d.countCall(Read); err != nil {
 		return err
 	}
 	return d.inner.Read(ctx, h, offset, dst)
 }
 
-// Submit is that of the inner device, unless Fail has planned a failure.
+// Submit calls Submit of the inner device, unless the call has to fail.
 func (d *Device) Submit(list []gpu.Dispatch) error {
-	if err := d.enter(Submit); err != nil {
+	if err := d.countCall(Submit); err != nil {
 		return err
 	}
 	return d.inner.Submit(list)
 }
 
-// Sync is that of the inner device, unless Fail has planned a failure.
+// Sync calls Sync of the inner device, unless the call has to fail.
 func (d *Device) Sync(ctx context.Context) error {
-	if err := d.enter(Sync); err != nil {
+	if err := d.countCall(Sync); err != nil {
 		return err
 	}
 	return d.inner.Sync(ctx)
 }
 
-// StartTrace is that of the inner device. It is not counted and Fail does not affect it.
+// StartTrace calls StartTrace of the inner device. It is not counted, and Fail does not
+// affect it.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
 
-// Close closes the inner device, also if Fail has planned a failure.
+// Close closes the inner device, even if the call has to fail.
 func (d *Device) Close() error {
-	return errors.Join(d.enter(Close), d.inner.Close())
+	return errors.Join(d.countCall(Close), d.inner.Close())
 }

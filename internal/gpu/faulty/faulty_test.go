@@ -68,7 +68,7 @@ func TestNthCallFails(t *testing.T) {
 	}
 }
 
-// Any counts the calls of every kind.
+// TestAny checks that Any counts the calls of every kind.
 func TestAny(t *testing.T) {
 	dev := faulty.New(null.New(nil))
 	dev.Fail(faulty.Any, 2, errPlanted)
@@ -87,7 +87,7 @@ func TestAny(t *testing.T) {
 	}
 }
 
-// A call that is made to fail does not reach the device.
+// TestFailedCallDoesNothing checks that a call that fails does not reach the device.
 func TestFailedCallDoesNothing(t *testing.T) {
 	inner := null.New(nil)
 	dev := faulty.New(inner)
@@ -112,7 +112,7 @@ func TestFailedCallDoesNothing(t *testing.T) {
 	}
 }
 
-// A lost device stays lost, and can be closed.
+// TestDeviceLost checks that a lost device stays lost and can be closed.
 func TestDeviceLost(t *testing.T) {
 	dev := faulty.New(null.New(nil))
 	h, err := dev.Alloc(4)

@@ -31,27 +31,31 @@ type Kernel func(d gpu.Dispatch, bufs [][]byte) error
 
 // Device is a gpu.Device without hardware. Make one with New or NewRecorder.
 type Device struct {
-	// Kernels are what the device can run, by gpu.Label of the module. That is the
-	// name of the module, or a part of its hash for foreign SPIR-V. Set Kernels
-	// before the first Submit.
+	// Kernels are the functions that the device can run. The keys are the gpu.Label of the
+	// module. That is the name of the module, or a part of its hash for foreign SPIR-V.
+	// Set Kernels before the first Submit.
 	Kernels map[string]Kernel
 
 	info      gpu.Info
 	recording bool
 
-	mu       sync.Mutex // held during every call, so calls take effect in order
-	table    *handles.Table[*buffer]
-	used     int64
-	closed   bool
-	failed   error // the error of work that has run, for the next Read or Sync
+	// mu is held during every call, so that calls take effect in order.
+	mu     sync.Mutex
+	table  *handles.Table[*buffer]
+	used   int64
+	closed bool
+	// failed is the error of work that has run, for the next Read or Sync.
+	failed   error
 	recorded []gpu.Dispatch
 	now      func() time.Duration
-	sink     func(gpu.Span) // the sink of StartTrace; nil if nothing is traced
-	batches  uint64         // the number of submissions traced
+	// sink is the sink of StartTrace. It is nil if nothing is traced.
+	sink func(gpu.Span)
+	// batches is the number of submissions that were traced.
+	batches uint64
 }
 
-// buffer has no data until something is written, so that a test can inspect plans over
-// very large buffers.
+// buffer is a buffer. It has no data until something is written to it, so that a test can
+// inspect plans over very large buffers.
 type buffer struct {
 	size int64
 	data []byte
@@ -64,8 +68,8 @@ func (b *buffer) bytes() []byte {
 	return b.data
 }
 
-// New returns a device that runs Kernels. It describes itself by info, or by
-// DefaultInfo if info is nil.
+// New returns a device that runs Kernels. info describes it. If info is nil, DefaultInfo
+// does.
 func New(info *gpu.Info) *Device {
 	d := &Device{table: handles.New[*buffer](nil), info: DefaultInfo()}
 	if info != nil {
@@ -116,8 +120,8 @@ func Module(name string, paramBytes uint32, bindings ...spv.Binding) *spv.Module
 // Info describes the device.
 func (d *Device) Info() *gpu.Info { return &d.info }
 
-// open returns ErrClosed after Close. The caller holds mu.
-func (d *Device) open(op string) error {
+// checkOpen returns ErrClosed after Close. The caller holds mu.
+func (d *Device) checkOpen(op string) error {
 	if d.closed {
 		return fmt.Errorf("null: %s: %w", op, gpu.ErrClosed)
 	}
@@ -128,7 +132,7 @@ func (d *Device) open(op string) error {
 func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open("alloc"); err != nil {
+	if err := d.checkOpen("alloc"); err != nil {
 		return 0, err
 	}
 	if err := gpu.CheckSize(&d.info, size); err != nil {
@@ -158,7 +162,7 @@ func (d *Device) Free(h gpu.Handle) error {
 
 // find returns the buffer of h on an open device. The caller holds mu.
 func (d *Device) find(op string, h gpu.Handle) (*buffer, error) {
-	if err := d.open(op); err != nil {
+	if err := d.checkOpen(op); err != nil {
 		return nil, err
 	}
 	b, err := d.table.Get(h)
@@ -182,11 +186,11 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	done := d.time()
+	done := d.beginSpan()
 	all := b.bytes()
 	copy(all[offset:], data)
 	if len(data) > 0 && offset+int64(len(data)) == b.size {
-		clear(all[b.size:cap(all)]) // the padding
+		clear(all[b.size:cap(all)]) // This clears the padding.
 	}
 	done(gpu.Span{Kind: gpu.Write, Bytes: int64(len(data))})
 	return nil
@@ -209,7 +213,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := d.failure(); err != nil {
 		return err
 	}
-	done := d.time()
+	done := d.beginSpan()
 	if b.data == nil {
 		clear(dst)
 	} else {
@@ -224,7 +228,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open("submit"); err != nil {
+	if err := d.checkOpen("submit"); err != nil {
 		return err
 	}
 	for i := range list {
@@ -238,7 +242,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	}
 	if d.sink != nil && len(list) > 0 {
 		d.batches++
-		done := d.time()
+		done := d.beginSpan()
 		defer func() { done(gpu.Span{Kind: gpu.Submission, Batch: d.batches}) }()
 	}
 	for i := range list {
@@ -246,7 +250,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 		own.Bindings, own.Params = slices.Clone(own.Bindings), slices.Clone(own.Params)
 		d.recorded = append(d.recorded, own)
 		if d.failed == nil {
-			done := d.time()
+			done := d.beginSpan()
 			d.failed = d.run(own)
 			if own.Count() > 0 {
 				done(gpu.Span{Kind: gpu.Launch, Name: gpu.Label(own.Module), Groups: own.Groups, Tag: own.Tag, Batch: d.batches})
@@ -264,15 +268,16 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open("trace"); err != nil {
+	if err := d.checkOpen("trace"); err != nil {
 		return err
 	}
 	d.now, d.sink = now, sink
 	return nil
 }
 
-// time begins a span. The function that it returns reports the span. The caller holds mu.
-func (d *Device) time() func(gpu.Span) {
+// beginSpan begins a span. The function that it returns reports the span. The caller
+// holds mu.
+func (d *Device) beginSpan() func(gpu.Span) {
 	if d.sink == nil {
 		return func(gpu.Span) {}
 	}
@@ -314,18 +319,18 @@ func (d *Device) size(h gpu.Handle) (int64, error) {
 	return b.size, nil
 }
 
-// failure returns the error of finished work, once.
+// failure returns the error of finished work. It returns each error once.
 func (d *Device) failure() error {
 	err := d.failed
 	d.failed = nil
 	return err
 }
 
-// Sync returns the error of the work submitted so far, if any.
+// Sync returns the error of the work submitted so far, or nil.
 func (d *Device) Sync(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open("sync"); err != nil {
+	if err := d.checkOpen("sync"); err != nil {
 		return err
 	}
 	if err := errs.Context(ctx); err != nil {
@@ -334,7 +339,7 @@ func (d *Device) Sync(ctx context.Context) error {
 	return d.failure()
 }
 
-// Close gives back all memory.
+// Close frees all memory.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -351,21 +356,21 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// Recorded returns every dispatch accepted so far, in order.
+// Recorded returns all dispatches that were accepted so far, in order.
 func (d *Device) Recorded() []gpu.Dispatch {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.recorded)
 }
 
-// Forget drops what Recorded would return.
+// Forget drops the recorded dispatches.
 func (d *Device) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.recorded = nil
 }
 
-// Allocated is the total size in bytes of the live buffers.
+// Allocated returns the total size of the live buffers in bytes.
 func (d *Device) Allocated() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

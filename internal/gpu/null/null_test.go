@@ -29,7 +29,7 @@ func storage(n uint32) []spv.Binding {
 	return bs
 }
 
-// Without a kernel a module is refused rather than passed off as run.
+// TestNoKernelIsAnError checks that a module without a kernel is refused.
 func TestNoKernelIsAnError(t *testing.T) {
 	dev := null.New(nil)
 	h, err := dev.Alloc(4)
@@ -81,7 +81,7 @@ func TestKernel(t *testing.T) {
 		}
 	}
 
-	// A kernel's error comes out of the next wait, once.
+	// The next wait returns the kernel's error, once.
 	if err := dev.Submit(launch(fail)); err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +100,12 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// A recorder keeps its own copy of each dispatch, checks it and computes nothing.
+// TestRecorder checks that a recorder keeps its own copy of each dispatch, checks it and
+// computes nothing.
 func TestRecorder(t *testing.T) {
 	dev := null.NewRecorder(nil)
 	m := null.Module("test/any", 4, storage(1)...)
-	h, err := dev.Alloc(3 << 30) // no memory is touched
+	h, err := dev.Alloc(3 << 30) // No memory is used for this buffer.
 	if err != nil {
 		t.Fatal(err)
 	}

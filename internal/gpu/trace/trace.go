@@ -31,13 +31,14 @@ import (
 )
 
 // Device is a gpu.Device that writes its calls. The calls of one goroutine are written in
-// the order in which they were made. Those of several are written as they end.
+// the order in which they were made. The calls of several goroutines are written in the
+// order in which they end.
 type Device struct {
 	inner gpu.Device
 
 	mu    sync.Mutex
 	w     io.Writer
-	err   error // the first error of w, for Close
+	err   error // the first error of w, which Close returns
 	names map[gpu.Handle]int
 	next  int
 }
@@ -47,7 +48,7 @@ func New(inner gpu.Device, w io.Writer) *Device {
 	return &Device{inner: inner, w: w, names: map[gpu.Handle]int{}}
 }
 
-// Info is that of the inner device. It is not written.
+// Info returns that of the inner device. It is not written.
 func (d *Device) Info() *gpu.Info { return d.inner.Info() }
 
 // Alloc writes "b1 = alloc 64".
@@ -56,12 +57,12 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
-		d.line(err, "alloc %d", size)
+		d.writeLine(err, "alloc %d", size)
 		return h, err
 	}
 	d.next++
 	d.names[h] = d.next
-	d.line(nil, "b%d = alloc %d", d.next, size)
+	d.writeLine(nil, "b%d = alloc %d", d.next, size)
 	return h, nil
 }
 
@@ -70,7 +71,7 @@ func (d *Device) Free(h gpu.Handle) error {
 	err := d.inner.Free(h)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.line(err, "free %s", d.name(h))
+	d.writeLine(err, "free %s", d.name(h))
 	return err
 }
 
@@ -80,7 +81,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	err := d.inner.Write(ctx, h, offset, data)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.line(err, "write %s %d+%d crc %08x", d.name(h), offset, len(data), crc32.ChecksumIEEE(data))
+	d.writeLine(err, "write %s %d+%d crc %08x", d.name(h), offset, len(data), crc32.ChecksumIEEE(data))
 	return err
 }
 
@@ -90,7 +91,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	err := d.inner.Read(ctx, h, offset, dst)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.line(err, "read %s %d+%d", d.name(h), offset, len(dst))
+	d.writeLine(err, "read %s %d+%d", d.name(h), offset, len(dst))
 	return err
 }
 
@@ -109,7 +110,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 		b.WriteByte(' ')
 		d.dispatch(&b, &list[i])
 	}
-	d.line(err, "%s", b.String())
+	d.writeLine(err, "%s", b.String())
 	return err
 }
 
@@ -118,11 +119,11 @@ func (d *Device) Sync(ctx context.Context) error {
 	err := d.inner.Sync(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.line(err, "sync")
+	d.writeLine(err, "sync")
 	return err
 }
 
-// StartTrace is that of the inner device. It is not written.
+// StartTrace calls StartTrace of the inner device. It is not written.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
 	return gpu.StartTrace(d.inner, now, sink)
 }
@@ -132,12 +133,12 @@ func (d *Device) Close() error {
 	err := d.inner.Close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.line(err, "close")
+	d.writeLine(err, "close")
 	return errors.Join(err, d.err)
 }
 
-// line writes one call. The caller holds mu.
-func (d *Device) line(err error, format string, args ...any) {
+// writeLine writes one call. The caller holds mu.
+func (d *Device) writeLine(err error, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	if err != nil {
 		s += " ! " + sentinel(err)
@@ -147,7 +148,7 @@ func (d *Device) line(err error, format string, args ...any) {
 	}
 }
 
-// name is the name of a buffer in the trace. The caller holds mu.
+// name returns the name of a buffer in the trace. The caller holds mu.
 func (d *Device) name(h gpu.Handle) string {
 	if n := d.names[h]; n != 0 {
 		return fmt.Sprintf("b%d", n)
@@ -158,6 +159,7 @@ func (d *Device) name(h gpu.Handle) string {
 	return "unknown"
 }
 
+// dispatch writes a dispatch to b.
 func (d *Device) dispatch(b *strings.Builder, x *gpu.Dispatch) {
 	fmt.Fprintf(b, "%s groups %d %d %d", gpu.Label(x.Module), x.Groups[0], x.Groups[1], x.Groups[2])
 	if len(x.Bindings) > 0 {
@@ -179,8 +181,8 @@ func (d *Device) dispatch(b *strings.Builder, x *gpu.Dispatch) {
 	}
 }
 
-// params writes the members that the shader declares by name. Bytes that belong to no
-// member are written in hexadecimal.
+// params writes the members that the shader declares, with their names. Bytes that belong
+// to no member are written in hexadecimal.
 func params(b *strings.Builder, x *gpu.Dispatch) {
 	at := uint32(0)
 	if x.Module != nil {
@@ -210,8 +212,8 @@ func value(m spv.Member, p []byte) string {
 	return fmt.Sprintf("%x", p)
 }
 
-// sentinel is the text of the sentinel that err matches. The text of err itself names
-// handles and devices, which differ between runs.
+// sentinel returns the text of the sentinel that err matches. The text of err itself
+// names handles and devices, which differ between runs.
 func sentinel(err error) string {
 	for _, s := range []error{
 		gpu.ErrNoDevice, gpu.ErrUnsupported, gpu.ErrInvalidArgument, gpu.ErrInvalidHandle, gpu.ErrOutOfMemory, gpu.ErrLimit,

@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 	params = binary.BigEndian.AppendUint64(params, 1)
 	zeros := make([]byte, 20)
 
-	// Errors are part of the trace, which is what is compared.
+	// The trace contains errors too. The whole trace is compared.
 	b1, _ := dev.Alloc(4096)
 	b2, _ := dev.Alloc(64)
 	_, _ = dev.Alloc(-1)
@@ -97,7 +97,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// A trace that could not be written is not passed over in silence.
+// TestWriteError checks that Close returns an error if the trace could not be written.
 func TestWriteError(t *testing.T) {
 	dev := trace.New(null.New(nil), full{})
 	if _, err := dev.Alloc(4); err != nil {
