@@ -248,6 +248,7 @@ func (m mode) appliesTo(op *spec.Op, call spec.Call, in, out []tensor.Desc) bool
 // changes reports whether the layout makes a difference for any of the operands.
 func changes(lay layout, hs []*tensor.Host) bool { return lay.changes(descsOf(hs)) }
 
+// changes reports whether the layout makes a difference for any of the operands.
 func (lay layout) changes(ds []tensor.Desc) bool {
 	return slices.ContainsFunc(ds, func(d tensor.Desc) bool {
 		_, ok := lay.strided(d)
@@ -356,6 +357,7 @@ func refusedOutcome(err error, optional bool) outcome {
 	return fail(err)
 }
 
+// firstDiff returns the first output and byte at which a and b differ, or -1.
 func firstDiff(a, b [][]byte) (output, index int) {
 	for i := range a {
 		if !bytes.Equal(a[i], b[i]) {

@@ -141,6 +141,7 @@ type variantDevice struct {
 	lost error
 }
 
+// newVariantDevice returns dev as v uses it.
 func newVariantDevice(dev gpu.Device, v Variant, o Options) (*variantDevice, error) {
 	if v.Limits != nil {
 		limits := dev.Info().Limits
@@ -179,6 +180,7 @@ func (l *variantDevice) withStrategy(strategy string) (*variantDevice, error) {
 	return &own, err
 }
 
+// close closes the runners.
 func (l *variantDevice) close() error {
 	err := l.x.Close()
 	for _, x := range l.strategies {
@@ -244,6 +246,8 @@ func (j *job) heavy() bool {
 	return elems > heavy
 }
 
+// name returns the call, the sizes and the pattern, which is enough to find the job
+// again.
 func (j *job) name() string {
 	var b strings.Builder
 	b.WriteString(callName(j.call))

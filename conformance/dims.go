@@ -39,6 +39,7 @@ func level(quick bool, call, dtype int) effort {
 	return e
 }
 
+// effortOf is level without the indices of the call and the dtype.
 func effortOf(quick bool, call, dtype int) effort {
 	switch first := call == 0 && dtype == 0; {
 	case quick && first:

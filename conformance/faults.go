@@ -84,6 +84,7 @@ type placedCall struct {
 	blocks []*block
 }
 
+// placeCall allocates and fills the buffers of a call.
 func (s *suite) placeCall(l *variantDevice, p *prepared, lay layout) (*placedCall, error) {
 	blocks, err := s.placeAll(l, p, lay)
 	return &placedCall{p, blocks}, err

@@ -229,6 +229,7 @@ func indexSum(i int, shape []int) int {
 	return sum
 }
 
+// descsOf returns the descriptions of tensors.
 func descsOf(hs []*tensor.Host) []tensor.Desc {
 	ds := make([]tensor.Desc, len(hs))
 	for i, h := range hs {

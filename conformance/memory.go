@@ -104,6 +104,7 @@ type block struct {
 	bytes []byte
 }
 
+// operand returns the operand in the form that a Runner needs.
 func (b *block) operand() exec.Operand {
 	return exec.Operand{Buffer: b.h, Offset: b.off, Desc: b.desc}
 }
@@ -153,6 +154,7 @@ var zone = func() (z [1 << 16]byte) {
 	return z
 }()
 
+// fillZone fills b with the contents of a zone.
 func fillZone(b []byte) {
 	for len(b) > 0 {
 		b = b[copy(b, zone[:]):]

@@ -148,6 +148,7 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(e error) bool { return errors.Is(err, e) })
 }
 
+// placeAll places the inputs and outputs of a case.
 func (s *suite) placeAll(l *variantDevice, p *prepared, lay layout) (blocks []*block, err error) {
 	for _, h := range p.in {
 		b, err := l.place(s, h.Desc, h, lay, 0)

@@ -167,6 +167,7 @@ type summary struct {
 	worst              string
 }
 
+// summaries returns the lines of the table.
 func (r *Report) summaries() []*summary {
 	var list []*summary
 	byKey := map[string]*summary{}

@@ -38,6 +38,7 @@ func Table(reports []*Report, when string) string {
 	return b.String()
 }
 
+// operationsOf lists the operations of all reports, sorted.
 func operationsOf(reports []*Report) []string {
 	var ops []string
 	for _, r := range reports {

@@ -24,12 +24,12 @@ func subgroup(bit uint32) func(*Info) bool {
 	}
 }
 
-// able returns a function that reports whether a device has all abilities in a.
+// hasAll returns a function that reports whether a device has all abilities in a.
 func hasAll(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&^i.Features.Abilities == 0 }
 }
 
-// either returns a function that reports whether a device has one of the abilities in a.
+// hasAny returns a function that reports whether a device has one of the abilities in a.
 // The instructions of a shader say which one it asks for.
 func hasAny(a spv.Ability) func(*Info) bool {
 	return func(i *Info) bool { return a&i.Features.Abilities != 0 }

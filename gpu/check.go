@@ -316,6 +316,7 @@ func Label(m *spv.Module) string {
 	return fmt.Sprintf("shader %x", m.Hash[:6])
 }
 
+// limit returns the error for a module that exceeds a limit.
 func limit(m *spv.Module, name string, want, have int64) error {
 	return fmt.Errorf("gpu: %s: %w", Label(m), &LimitError{Name: name, Want: want, Have: have})
 }

@@ -58,6 +58,7 @@ type launch struct {
 
 var single = sync.Pool{New: func() any { return new(launch) }}
 
+// run submits the launch. l.ranges holds its ranges.
 func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte, groups [3]uint32) error {
 	if err := errs.Context(ctx); err != nil {
 		return err
@@ -144,6 +145,7 @@ func (c *moduleCache) get(code []byte) (*spv.Module, error) {
 	return m, nil
 }
 
+// drop removes an entry. The caller holds mu.
 func (c *moduleCache) drop(e *list.Element) {
 	v := c.recent.Remove(e).(*cached)
 	delete(c.byHash, v.hash)

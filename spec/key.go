@@ -15,6 +15,7 @@ type keyLayout struct {
 	complete bool
 }
 
+// newKeyLayout returns the layout of keys for attributes of type t.
 func newKeyLayout(t reflect.Type) *keyLayout {
 	l := &keyLayout{complete: t.Kind() == reflect.Struct}
 	if !l.complete {
@@ -30,6 +31,7 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 // callType is the type of attributes that are calls themselves, as in a chain.
 var callType = reflect.TypeFor[Call]()
 
+// keyable reports whether attributes of type t can be written as a key.
 func keyable(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
@@ -62,6 +64,7 @@ func AppendKey(b []byte, c Call) ([]byte, bool) {
 	return b, true
 }
 
+// appendKey appends the value of an attribute.
 func appendKey(b []byte, v reflect.Value) ([]byte, bool) {
 	switch v.Kind() {
 	case reflect.Bool:

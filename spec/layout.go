@@ -42,6 +42,7 @@ type scalar struct {
 
 var layouts sync.Map // reflect.Type → *layout
 
+// layoutOf returns the layout of a params struct. It is computed once for each type.
 func layoutOf(params any) (*layout, error) {
 	t := reflect.TypeOf(params)
 	if l, ok := layouts.Load(t); ok {

@@ -188,6 +188,7 @@ func FormatBrief(c Call) string {
 	})
 }
 
+// formatCall formats a call with the attributes for which keep returns true.
 func formatCall(c Call, keep func(field int, v reflect.Value) bool) string {
 	op, err := opOf(c)
 	if err != nil {
@@ -245,6 +246,7 @@ func unnamed(t reflect.Type, fields []int) int {
 // dtypeType is the type of attributes that are element types.
 var dtypeType = reflect.TypeFor[tensor.DType]()
 
+// attrType returns the type of an attribute in words, as Attr.Type has it.
 func attrType(t reflect.Type) string {
 	switch {
 	case t == dtypeType:
@@ -266,6 +268,7 @@ func attrType(t reflect.Type) string {
 // noValue is the text that stands for nil.
 const noValue = "none"
 
+// setAttr parses text and stores the value in a field.
 func setAttr(f reflect.Value, text string) error {
 	if f.Type() == dtypeType {
 		d, ok := tensor.ParseDType(text)
@@ -351,6 +354,7 @@ func parseFloat(text string, bits int) (float64, error) {
 	return x, nil
 }
 
+// formatAttr formats the value of a field as setAttr parses it.
 func formatAttr(f reflect.Value) string {
 	switch f.Kind() {
 	case reflect.Pointer:
@@ -441,6 +445,7 @@ func opAliases(groups []string) []string {
 	return names
 }
 
+// listAttrs lists names of attributes in brackets, for errors.
 func listAttrs(names []string) string {
 	if len(names) == 0 {
 		return " (it has none)"

@@ -15,7 +15,7 @@ import (
 //
 //	Factor float64 `attr:"factor" doc:"multiplies every colour"`
 //	Dim    int     `attr:"dim,required" doc:"the dimension"`
-
+//
 // In text, an attribute that is left out gets its default. A required attribute has no
 // default, so it must be given. In a Go program, a field that is left out is zero. A
 // forgotten field must never give a wrong result. So a zero is refused if the default is

@@ -29,6 +29,7 @@ func ShaderTable(ops []*Op, kernels []string, module Modules) (abi.Table, error)
 	return table(ops, kernels, module, func(_ Kernel, m *spv.Module) ([]spv.Member, error) { return m.Params, nil })
 }
 
+// table is Table with the push-constant layouts that params returns.
 func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv.Module) ([]spv.Member, error)) (abi.Table, error) {
 	var t abi.Table
 	if module == nil {

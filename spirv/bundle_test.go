@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/pack"
 )
 
-// If the packed files of a bundle do not match its ABI text, loading the kernel fails,
+// TestBundleDamaged checks damaged bundles. If the packed files of a bundle do not match its ABI text, loading the kernel fails,
 // and the error names the kernel. Kernels of other files still load.
 func TestBundleDamaged(t *testing.T) {
 	const victim, other = "image/pointwise.u8", "image/sharpen.u8"

@@ -71,7 +71,8 @@ func search(all map[uint32]*block, head, before uint32, limit int) int {
 	return steps
 }
 
-// SwiftShader compiles a loop with very many branches for a long time, or without end. No
+// TestLoopsHaveFewBranches checks the loops of all kernels. SwiftShader compiles a loop
+// with very many branches for a long time, or without end. No
 // kernel may have such a loop. docs/shaders.md says how to avoid it.
 func TestLoopsHaveFewBranches(t *testing.T) {
 	const limit = 200_000 // This takes about 0.01 s. Twenty ternaries in a row take a million steps.

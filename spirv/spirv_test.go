@@ -38,7 +38,7 @@ func every(t testing.TB) map[string]*spv.Module {
 	return all
 }
 
-// A user's program must not embed a kernel that belongs to no operation.
+// TestOnlyOperations checks that a user's program does not embed a kernel that belongs to no operation.
 func TestOnlyOperations(t *testing.T) {
 	for _, n := range spirv.Names() {
 		if strings.HasPrefix(n, "test/") || strings.HasPrefix(n, "demo/") {
@@ -50,7 +50,8 @@ func TestOnlyOperations(t *testing.T) {
 	}
 }
 
-// Declared must return what the module says, as far as it is in the ABI text.
+// TestDeclared checks that Declared returns what the module says, as far as it is in the
+// ABI text.
 func TestDeclared(t *testing.T) {
 	for _, n := range spirv.Names() {
 		m, err := spirv.Module(n)
@@ -127,8 +128,8 @@ func TestFingerprintIsOfTheText(t *testing.T) {
 	}
 }
 
-// Foreign SPIR-V and Lathe's kernels become modules in two different ways. Both must give
-// the same result for all kernels.
+// BenchmarkAll measures for all kernels both ways from SPIR-V to a module: Parse, which
+// foreign SPIR-V takes, and Reflect, which Lathe's kernels take.
 func BenchmarkAll(b *testing.B) {
 	for what, f := range map[string]func(string, []byte) (*spv.Module, error){"Parse": spv.Parse, "Reflect": spv.Reflect} {
 		b.Run(what, func(b *testing.B) {

@@ -85,6 +85,7 @@ func Eval(op string, args ...Value) (Value, error) {
 	return v, nil
 }
 
+// typeError returns ErrType with the types of the operands.
 func typeError(want string, vs ...Value) error {
 	names := make([]string, len(vs))
 	for i, v := range vs {
@@ -278,6 +279,7 @@ func compareNumbers(a, b Value) int {
 	return cmp.Compare(a.float(), b.float())
 }
 
+// compareMixed is compareNumbers for an integer and a float.
 func compareMixed(i int64, f float64) int {
 	switch {
 	case f >= 1<<63:

@@ -177,6 +177,7 @@ func (v Value) String() string {
 	return b.String()
 }
 
+// format writes v as String does.
 func (v Value) format(b *strings.Builder) {
 	switch v.typ {
 	case BooleanType:

@@ -219,7 +219,8 @@ func TestFloatSpecials(t *testing.T) {
 	}
 }
 
-// Integer arithmetic is exact or an error. It never wraps around.
+// TestIntegersAgainstBig checks that integer arithmetic is exact or an error. It never
+// wraps around.
 func TestIntegersAgainstBig(t *testing.T) {
 	edge := rapid.SampledFrom([]int64{0, 1, -1, 2, -2, maxI, minI, maxI - 1, minI + 1, 1 << 31, 1 << 32, -1 << 32, 3037000499, 3037000500})
 	ints := rapid.OneOf(rapid.Int64(), edge, rapid.Int64Range(-100, 100))
@@ -248,7 +249,8 @@ func TestIntegersAgainstBig(t *testing.T) {
 	})
 }
 
-// Comparisons of integers with floats must agree with exact arithmetic.
+// TestCompareAgainstBig checks that comparisons of integers with floats agree with exact
+// arithmetic.
 func TestCompareAgainstBig(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Int64(), rapid.Int64Range(1<<53-3, 1<<53+3), rapid.SampledFrom([]int64{maxI, minI})).Draw(t, "n")
@@ -338,7 +340,8 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// A value shares no memory with what its caller passed in or gets out.
+// TestValuesAreImmutable checks that a value shares no memory with what its caller passed
+// in or gets out.
 func TestValuesAreImmutable(t *testing.T) {
 	vs := []Value{i(1), i(2)}
 	fields := map[string]Value{"k": i(1)}

@@ -43,9 +43,9 @@ func testOrder(e *env) {
 	for i := range uint32(50) {
 		fill(x, i)
 		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, y, n, 1, 100)})) // y = i + 100
-		fill(x, 2*i)                                                  // must wait for the dispatch to have read x
+		fill(x, 2*i)                                                    // must wait for the dispatch to have read x
 		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(x, z, n, 1, 1)}))   // z = 2i + 1
-		fill(y, 7*i)                                                  // must land after the first dispatch's y
+		fill(y, 7*i)                                                    // must land after the first dispatch's y
 		e.must(e.dev.Submit([]gpu.Dispatch{e.affine(y, x, n, 2, 0)}))   // x = 14i
 		if i%8 != 0 {
 			continue
@@ -64,8 +64,8 @@ func testOrder(e *env) {
 	e.compareWords("part written after a dispatch", e.readWords(x, n), want)
 }
 
-// A thousand dispatches over four buffers, in lists of any length and with every kind
-// of dependence, are compared with the same computation on the host.
+// testRandomChain compares a thousand dispatches over four buffers with the same
+// computation on the host. The lists have any length, and every kind of dependence occurs.
 func testRandomChain(e *env) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := e.reach(300)

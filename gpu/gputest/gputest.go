@@ -168,11 +168,13 @@ func (e *env) read(h gpu.Handle, n int) []byte {
 	return dst
 }
 
+// readWords returns the first n words of a buffer.
 func (e *env) readWords(h gpu.Handle, n int) []uint32 {
 	e.Helper()
 	return decode(e.read(h, 4*n))
 }
 
+// free frees buffers.
 func (e *env) free(hs ...gpu.Handle) {
 	e.Helper()
 	for _, h := range hs {
@@ -230,6 +232,7 @@ func pattern(n int, seed uint32) []uint32 {
 	return w
 }
 
+// encode returns words as little-endian bytes.
 func encode(w []uint32) []byte {
 	b := make([]byte, 0, 4*len(w))
 	for _, x := range w {
@@ -238,6 +241,7 @@ func encode(w []uint32) []byte {
 	return b
 }
 
+// decode is the inverse of encode.
 func decode(b []byte) []uint32 {
 	w := make([]uint32, len(b)/4)
 	for i := range w {

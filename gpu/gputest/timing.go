@@ -15,8 +15,10 @@ type log struct {
 	spans []gpu.Span
 }
 
+// now is the clock.
 func (l *log) now() time.Duration { return time.Since(l.start) }
 
+// sink keeps a span.
 func (l *log) sink(s gpu.Span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -79,7 +79,8 @@ kernel nn/relu.f32
 	}
 }
 
-// Each change of what shaders and Go must agree on changes the fingerprint. All
+// TestFingerprintChanges checks that each change of what shaders and Go must agree on
+// changes the fingerprint. All
 // fingerprints differ.
 func TestFingerprintChanges(t *testing.T) {
 	seen := map[uint64]string{Fingerprint(sample().Text()): "nothing"}
@@ -126,7 +127,7 @@ func TestFingerprintChanges(t *testing.T) {
 	}
 }
 
-// Other changes do not change the fingerprint.
+// TestFingerprintStays checks that other changes do not change the fingerprint.
 func TestFingerprintStays(t *testing.T) {
 	want := Fingerprint(sample().Text())
 	for name, change := range map[string]func(*Table){
@@ -152,7 +153,7 @@ func TestFingerprintStays(t *testing.T) {
 	}
 }
 
-// Parse returns what Text has written, without the names of bindings and the sizes of
+// TestParse checks that Parse returns what Text has written, without the names of bindings and the sizes of
 // params.
 func TestParse(t *testing.T) {
 	want := sample()
@@ -179,7 +180,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A line that Text cannot have written is refused, and the error names it.
+// TestParseRefuses checks that a line that Text cannot have written is refused, and that
+// the error names it.
 func TestParseRefuses(t *testing.T) {
 	if _, err := Parse("lathe abi text 2\n"); err == nil || !strings.Contains(err.Error(), "first line") {
 		t.Errorf("another version: %v", err)

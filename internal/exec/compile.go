@@ -369,6 +369,7 @@ func placeOf(o Operand, align int64) Place {
 	return Place{Desc: o.Desc, Misalignment: o.Offset % align}
 }
 
+// samePlace reports whether plans for a and b are the same.
 func samePlace(a, b Place) bool {
 	return a.Misalignment == b.Misalignment && a.Desc.DType == b.Desc.DType && slices.Equal(a.Desc.Shape, b.Desc.Shape) && sameStrides(a.Desc, b.Desc)
 }

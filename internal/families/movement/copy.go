@@ -107,11 +107,12 @@ type move struct {
 	src, dst planner.Operand
 }
 
+// newMove returns the copy of shape elements of dtype d from src to dst.
 func newMove(d tensor.DType, shape []int, src, dst planner.Operand) *move {
 	m := &move{n: shape, src: src, dst: dst}
 	m.src.Strides, m.dst.Strides = slices.Clone(src.Strides), slices.Clone(dst.Strides)
-	switch d.Size() { // Elements of 8 bytes are moved as pairs of words.
-	case 8: // pairs of words
+	switch d.Size() {
+	case 8: // Elements of 8 bytes are moved as pairs of words.
 		m.scale(2)
 		m.setDType(tensor.U32)
 		m.n = append(slices.Clone(shape), 2)

@@ -3,7 +3,6 @@
 package movement
 
 import (
-
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"

@@ -82,7 +82,7 @@ func (d *Device) Pending() int {
 	return len(d.faults)
 }
 
-// enter counts a call. It returns the error with which the call must fail, or nil.
+// countCall counts a call. It returns the error with which the call must fail, or nil.
 func (d *Device) countCall(c Call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

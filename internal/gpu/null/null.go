@@ -61,6 +61,8 @@ type buffer struct {
 	data []byte
 }
 
+// bytes returns the memory of the buffer with its padding. It allocates the memory if
+// there is none.
 func (b *buffer) bytes() []byte {
 	if b.data == nil {
 		b.data = make([]byte, b.size, gpu.RoundUp(b.size))
@@ -311,6 +313,7 @@ func (d *Device) run(x gpu.Dispatch) error {
 	return nil
 }
 
+// size returns the size of a live buffer.
 func (d *Device) size(h gpu.Handle) (int64, error) {
 	b, err := d.table.Get(h)
 	if err != nil {
