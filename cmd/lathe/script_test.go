@@ -55,8 +55,8 @@ func TestScripts(t *testing.T) {
 					e.Setenv(k, v)
 				}
 			}
-			spirv, err := filepath.Abs("../../spirv")
-			e.Setenv("SPIRV", spirv)
+			extra, err := filepath.Abs("../../internal/extra")
+			e.Setenv("EXTRA", extra)
 			return err
 		},
 		Condition: func(cond string) (bool, error) {

@@ -61,6 +61,19 @@ func phrase(s string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(` + s + `)\b`)
 }
 
+// oldShaderWords are words that shaders no longer use, neither in code nor in comments.
+var oldShaderWords = []struct {
+	word *regexp.Regexp
+	say  string
+}{
+	{phrase("fold|folds|folded|folding"), "reduce"},
+	{phrase("slopes?"), "derivative or unary gradient"},
+	{phrase("box|boxes"), "region"},
+	{phrase("pieces?"), "chunk"},
+	{phrase("appliers?|movers?|skews?"), "the term of docs/glossary.md"},
+	{phrase("the states?"), "accumulator"},
+}
+
 // phrases reports the old phrases in a text of any kind.
 func (l *linter) phrases(name string, text []byte) {
 	if name == "CHANGELOG.md" || name == "LICENSE" || fits("docs/adr/...", path.Dir(name)) || fits("spirv/...", path.Dir(name)) || fits("internal/lint", path.Dir(name)) {
@@ -69,6 +82,14 @@ func (l *linter) phrases(name string, text []byte) {
 	for _, p := range oldPhrases {
 		for _, m := range p.phrase.FindAllIndex(text, -1) {
 			l.report(lineOf(name, text, m[0]), "%q was left behind: say %s, as docs/glossary.md does", text[m[0]:m[1]], p.say)
+		}
+	}
+	if !fits("shaders/...", path.Dir(name)) {
+		return
+	}
+	for _, w := range oldShaderWords {
+		for _, m := range w.word.FindAllIndex(text, -1) {
+			l.report(lineOf(name, text, m[0]), "%q was left behind: say %s, as docs/glossary.md does", text[m[0]:m[1]], w.say)
 		}
 	}
 }
