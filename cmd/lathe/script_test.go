@@ -66,6 +66,12 @@ func TestScripts(t *testing.T) {
 			case "vulkan":
 				return vk.Built, nil
 			case "webgpu":
+				if !vk.Built || !wgpu.Built {
+					return false, nil
+				}
+				if testkit.DeviceRequired() {
+					return true, nil
+				}
 				a, errA := vk.List(context.Background())
 				b, errB := wgpu.List(context.Background())
 				return errA == nil && errB == nil && len(a) > 0 && len(b) > 0, nil
