@@ -266,7 +266,8 @@ func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (o
 	got, err := s.launch(l, p, m, poison1)
 	if err != nil {
 		optional := m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())
-		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) { // The dtype may be unsupported in the plain mode too.
+		// The dtype may be unsupported in the plain mode too.
+		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) {
 			_, plain := s.launch(l, p, allModes[0], poison1)
 			optional = errors.Is(plain, gpu.ErrUnsupported)
 		}

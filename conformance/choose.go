@@ -326,7 +326,9 @@ func (c *chooser) patternsOf(call, dtype int) []string {
 		return nil
 	}
 	var names []string
-	if c.op.Cases.DTypes[dtype] != tensor.F64 { // The reference uses F64 too, so for equal values it is not more exact than the device.
+	// The reference uses F64 too, so for equal values it is not more exact than the
+	// device.
+	if c.op.Cases.DTypes[dtype] != tensor.F64 {
 		names = slices.Clone(patterns)
 	}
 	if c.op.Cases.Specials {

@@ -110,7 +110,8 @@ func TestDevices(t *testing.T) {
 		// Contiguous operands at the device's alignment are no special case. Every device
 		// must support them for the declared dtypes F32 and U8.
 		for _, r := range rep.Rows {
-			lacking := !dev.Info().Features.F64 && strings.Contains(r.Message, "no double precision") // A cast may need f64.
+			// A cast may need f64.
+			lacking := !dev.Info().Features.F64 && strings.Contains(r.Message, "no double precision")
 			if r.Status == conformance.Unsupported && (r.DType == "f32" || r.DType == "u8") && conformance.PlainMode(r) && !lacking {
 				t.Errorf("%s %s %s: unsupported: %s", r.Op, r.DType, r.Case, r.Message)
 			}

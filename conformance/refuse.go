@@ -46,7 +46,8 @@ func (s *suite) runRefusals(l *variantDevice, j *job) {
 		s.addRow(l, p.job, "refuse", fail(err))
 	}
 	_, err = l.x.Plan(p.call, operands(blocks[:len(p.in)]), operands(blocks[len(p.in):len(p.in)+len(p.want)]))
-	lacks := errors.Is(err, gpu.ErrUnsupported) // The dtype is unsupported. Other errors of the call need not be found then.
+	// The dtype is unsupported. Other errors of the call need not be found then.
+	lacks := errors.Is(err, gpu.ErrUnsupported)
 	for _, r := range list {
 		o := pass()
 		if lacks {

@@ -16,7 +16,7 @@ func Sample(op *spec.Op, d tensor.DType, n int) (in, want []*tensor.Host, err er
 	s := &suite{opts: Options{Seed: DefaultSeed}}
 	p := s.sample(&job{op: op, dtype: d}, n, n/2, n/4, 5, 4, 3, 2, 8, 1)
 	if p == nil {
-		return nil, nil, fmt.Errorf("conformance: %s: %w: no case of %v to be a sample", op.Name, errs.ErrInvalidArgument, d)
+		return nil, nil, fmt.Errorf("conformance: %s: %w: no case of %v", op.Name, errs.ErrInvalidArgument, d)
 	}
 	return p.in, p.want, p.err
 }

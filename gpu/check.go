@@ -38,7 +38,7 @@ func (d *Dispatch) Check(info *Info, size func(Handle) (int64, error)) error {
 // *LimitError.
 func CheckModule(info *Info, m *spv.Module) error {
 	if m == nil || info == nil {
-		return fmt.Errorf("gpu: dispatch: %w: no module, or no device to run it", ErrInvalidArgument)
+		return fmt.Errorf("gpu: dispatch: %w: no module or no device", ErrInvalidArgument)
 	}
 	l := &info.Limits
 	if len(m.Code) < 20 || len(m.Code)%4 != 0 {
@@ -176,14 +176,16 @@ func checkKinds(l *Limits, m *spv.Module) error {
 // Errors: ErrInvalidArgument, ErrInvalidHandle, *LimitError.
 func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) error {
 	if d == nil || d.Module == nil || info == nil || size == nil {
-		return fmt.Errorf("gpu: dispatch: %w: no dispatch, or nothing to check it by", ErrInvalidArgument)
+		return fmt.Errorf("gpu: dispatch: %w: no dispatch, no module, or no device", ErrInvalidArgument)
 	}
 	l, m := &info.Limits, d.Module
 	if n := len(m.Bindings); n > 0 && uint64(m.Bindings[n-1].Slot) >= uint64(len(d.Bindings)) {
 		return fmt.Errorf("gpu: %s: bindings: %w: shader declares %s, %d given",
 			Label(m), ErrInvalidArgument, m.Bindings[n-1].Where(), len(d.Bindings))
 	}
-	next := 0 // This is the index of the first declared binding that has not been seen. Declared bindings ascend by slot.
+	// This is the index of the first declared binding that has not been seen. Declared
+	// bindings ascend by slot.
+	next := 0
 	for i := range d.Bindings {
 		b := &d.Bindings[i]
 		declared := next < len(m.Bindings) && m.Bindings[next].Slot == uint32(i)
@@ -204,7 +206,7 @@ func (d *Dispatch) CheckLaunch(info *Info, size func(Handle) (int64, error)) err
 	case uint64(n) < uint64(m.ParamSize):
 		return fmt.Errorf("gpu: %s: params: %w (got %d bytes, want %d)", Label(m), ErrInvalidArgument, n, m.ParamSize)
 	case n%4 != 0:
-		return fmt.Errorf("gpu: %s: params: %w: %d bytes is no multiple of 4", Label(m), ErrInvalidArgument, n)
+		return fmt.Errorf("gpu: %s: params: %w: %d bytes is not a multiple of 4", Label(m), ErrInvalidArgument, n)
 	case int64(n) > int64(l.MaxParamBytes):
 		return limit(m, "MaxParamBytes", int64(n), int64(l.MaxParamBytes))
 	}
@@ -273,7 +275,7 @@ func checkRange(l *Limits, m *spv.Module, decl *spv.Binding, offset, span int64)
 		align = l.TexelAlign
 	}
 	if align > 1 && offset%align != 0 {
-		return fmt.Errorf("gpu: %s: %s: %w: offset %d is no multiple of %d", Label(m), decl.Where(), ErrInvalidArgument, offset, align)
+		return fmt.Errorf("gpu: %s: %s: %w: offset %d is not a multiple of %d", Label(m), decl.Where(), ErrInvalidArgument, offset, align)
 	}
 	switch {
 	case texel:

@@ -44,7 +44,7 @@ func Rank(infos []Info, selector string) ([]int, error) {
 // rank is Rank. from says in errors where the selector comes from.
 func rank(infos []Info, selector, from string) ([]int, error) {
 	if len(infos) == 0 {
-		return nil, fmt.Errorf("gpu: choose: %w: there is none", ErrNoDevice)
+		return nil, fmt.Errorf("gpu: choose: %w: there is no device", ErrNoDevice)
 	}
 	if i, err := strconv.Atoi(selector); err == nil && i >= 0 && i < len(infos) {
 		return []int{i}, nil
@@ -66,7 +66,7 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 		}
 	}
 	if len(order) == 0 {
-		return nil, fmt.Errorf("gpu: choose: %w: none fits %q%s; give an index, a part of a name or a UUID of:\n%s",
+		return nil, fmt.Errorf("gpu: choose: %w: no device matches %q%s; give an index, a part of a name or a UUID of:\n%s",
 			ErrNoDevice, selector, from, Describe(infos))
 	}
 	slices.SortStableFunc(order, func(i, j int) int {

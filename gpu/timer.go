@@ -50,20 +50,28 @@ type Span struct {
 // SpanKind is the kind of work of a Span.
 type SpanKind uint8
 
-// The kinds of Span. Launch, Copy and Fill are commands of a submission. The device
+// These are the kinds of Span. Launch, Copy and Fill are commands of a submission. The device
 // itself times them, and the times are converted to the caller's clock. They do not
-// overlap. If a command ran beside the one before it, its Span begins when that one
-// ended. A device without Features.Timestamps reports no commands.
+// overlap. If a command ran at the same time as the one before it, its Span begins when that
+// one ended. A device without Features.Timestamps reports no commands.
 //
 // The host times all other kinds.
 const (
-	Launch     SpanKind = iota // a Dispatch
-	Copy                       // a copy from or to memory that the host can reach
-	Fill                       // new memory is filled with zeros
-	Submission                 // from the hand-over to the driver until the work was seen to be done
-	Write                      // a call of Device.Write, with all it waited for
-	Read                       // a call of Device.Read, with all it waited for
-	Compile                    // the driver compiles the module Name
+	// Launch is a Dispatch.
+	Launch SpanKind = iota
+	// Copy is a copy from or to memory that the host can reach.
+	Copy
+	// Fill is new memory that is filled with zeros.
+	Fill
+	// Submission lasts from the time when the driver gets the work until the host sees that
+	// the work is done.
+	Submission
+	// Write is a call of Device.Write, with all that it waited for.
+	Write
+	// Read is a call of Device.Read, with all that it waited for.
+	Read
+	// Compile is the time in which the driver compiles the module Name.
+	Compile
 )
 
 // String returns the kind in lower case.
@@ -87,5 +95,5 @@ func StartTrace(dev Device, now func() time.Duration, sink func(Span)) error {
 	if t, ok := dev.(Timer); ok {
 		return t.StartTrace(now, sink)
 	}
-	return fmt.Errorf("gpu: trace: %w: the backend %q cannot tell when its device does what; vk can", ErrUnsupported, dev.Info().Backend)
+	return fmt.Errorf("gpu: trace: %w: the backend %q cannot report the times of its work; vk can", ErrUnsupported, dev.Info().Backend)
 }

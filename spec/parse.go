@@ -317,7 +317,7 @@ func setAttr(f reflect.Value, text string) error {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		n, err := strconv.ParseUint(text, 10, f.Type().Bits())
 		if err != nil {
-			return fmt.Errorf("%q is not an integer from 0 on in range", text)
+			return fmt.Errorf("%q is not an integer of at least 0 in range", text)
 		}
 		f.SetUint(n)
 	case reflect.Bool:

@@ -53,8 +53,10 @@ type Device struct {
 
 	labels struct {
 		sync.Mutex
-		since []string // the labels of the dispatches since the last check of all zones
-		more  int      // the number of dispatches beyond maxLabels
+		// since are the labels of the dispatches since the last check of all zones.
+		since []string
+		// more is the number of dispatches beyond maxLabels.
+		more int
 	}
 }
 

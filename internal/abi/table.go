@@ -114,7 +114,7 @@ func Parse(text string) (Table, error) {
 		n++
 		line = strings.TrimSuffix(line, "\n")
 		if !t.parseLine(line) {
-			return Table{}, fmt.Errorf("abi: parse: line %d: %q is no line of the canonical text", n, line)
+			return Table{}, fmt.Errorf("abi: parse: line %d: %q is not a line of the canonical text", n, line)
 		}
 	}
 	return t, nil

@@ -103,7 +103,7 @@ func (r *Runner) checkPlaces(call spec.Call, in, out []Place) error {
 	}
 	for i, o := range out {
 		if overlapsItself(o.Desc) {
-			return fmt.Errorf("exec: %s: %w: output %s: strides %v put several elements of %v in one place", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc.Strides, o.Desc)
+			return fmt.Errorf("exec: %s: %w: output %s: strides %v give several elements of %v the same address", op.Name, errs.ErrInvalidArgument, outputName(op, i), o.Desc.Strides, o.Desc)
 		}
 	}
 	for _, places := range [][]Place{out, in} {
@@ -279,7 +279,7 @@ func (c *Compiled) Modules() []*spv.Module {
 // buffers.
 func (c *Compiled) Bind(in, out []Operand, scratch []gpu.Handle, status []gpu.Binding) ([]gpu.Dispatch, error) {
 	if c == nil {
-		return nil, fmt.Errorf("exec: bind: %w: a Compiled that Compile did not make", errs.ErrNotInitialized)
+		return nil, fmt.Errorf("exec: bind: %w: the Compiled was not made by Compile", errs.ErrNotInitialized)
 	}
 	for k, list := range [][]Operand{in, out} {
 		places := [][]Place{c.in, c.out}[k]

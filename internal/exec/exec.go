@@ -83,10 +83,10 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	return r, nil
 }
 
-// ready returns ErrNotInitialized for a Runner that New did not make.
+// ready returns ErrNotInitialized for the Runner was not made by New.
 func (r *Runner) ready() error {
 	if r == nil || r.dev == nil {
-		return fmt.Errorf("exec: %w: a Runner that New did not make", errs.ErrNotInitialized)
+		return fmt.Errorf("exec: %w: the Runner was not made by New", errs.ErrNotInitialized)
 	}
 	return nil
 }

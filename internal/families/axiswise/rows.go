@@ -69,15 +69,15 @@ func rowKernels(shader string, params any) []spec.Kernel {
 // then those of side, and then out.
 // Errors: *LimitError.
 func addRows(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, v planner.AxisView, params func(reduction.Params) any, in []spec.Ref, side []spec.Bind, out spec.Ref) error {
-	pack, unroll, lanes, perGroup := planner.Pack/d.Size(), reduction.Unroll(d), 1, planner.TexelGroup
+	pack, unroll, sharers, perGroup := planner.Pack/d.Size(), reduction.Unroll(d), 1, planner.TexelGroup
 	name := shader + "." + d.String()
 	if reduction.UsesTexels(t, d) {
 		name += ".texel"
 	} else {
-		for lanes < planner.SmallGroup && lanes*unroll < v.N/pack {
-			lanes *= 2
+		for sharers < planner.SmallGroup && sharers*unroll < v.N/pack {
+			sharers *= 2
 		}
-		perGroup = planner.SmallGroup / lanes
+		perGroup = planner.SmallGroup / sharers
 		name += reduction.SubgroupSuffix(t)
 	}
 	room := planner.ChunkRoom{Elems: reduction.Room(t, d, d.Size()), Accumulators: 1 << 30, PerBlock: 1, Unit: 1}
@@ -85,7 +85,7 @@ func addRows(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, v p
 		bind, base := planner.Window(t, spec.Ref{}, d.Size(), int64(x.Start), int64(x.Elems()))
 		step := spec.Step{Module: spirv.Kernel(name), Params: params(reduction.Params{
 			Outer: uint32(x.Outer), N: uint32(v.N), Inner: 1, Base: base, Last: uint32(bind.Size/planner.Pack - 1),
-			Chunks: 1, Chunk: uint32(planner.CeilDiv(v.N/pack, unroll*lanes)), Lanes: uint32(lanes), Sign: 1, OutSign: 1, Divisor: 1,
+			Chunks: 1, Chunk: uint32(planner.CeilDiv(v.N/pack, unroll*sharers)), Lanes: uint32(sharers), Sign: 1, OutSign: 1, Divisor: 1,
 		})}
 		for _, i := range in {
 			bind.Buf = i

@@ -195,7 +195,7 @@ func addBinaryStrided(plan *spec.Plan, shader string, t *spec.Target, dims []int
 		}
 		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(shader + "." + d.String() + ".strided"), Params: p, Bind: binds[:], Groups: groups})
 		if far && len(plan.Steps)-first > most {
-			return planner.Strides("of operands so large")
+			return planner.Strides("operands that are this large need too many launches")
 		}
 	}
 	return nil

@@ -84,7 +84,8 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 	if err := g.shrink(step, x, y, c); err != nil {
 		return err
 	}
-	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] { // The parts of the second chunk would not be those of the first one.
+	// The parts of the second chunk would not be those of the first one.
+	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] {
 		return &errs.LimitError{Name: "MaxBinding", Want: y.Extent(all) * int64(y.DType.Size()), Have: planner.MaxSpan(g.t, g.kind != sharedKind)}
 	}
 	// The loop over k is the middle one. So a packed y serves all rows, and each part of C

@@ -241,7 +241,7 @@ func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
 	for d := len(m.n) - 1; d >= 0 && m.n[d] > 1; d-- {
 		gap := m.dst.Strides[d] - reach
 		if gap < 0 {
-			return planner.Strides("an output of %v with strides %v, which interleave", m.n, m.dst.Strides)
+			return planner.Strides("an output of %v whose strides %v interleave its rows", m.n, m.dst.Strides)
 		}
 		row = row && gap == 0
 		if !row && gap < per-1 {

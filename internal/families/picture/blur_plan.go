@@ -282,7 +282,8 @@ func (b *blurPlan) bandHeight() (int, error) {
 	wide := int64(b.src.w)
 	if b.width = b.src.w; wide*column > limit {
 		wide = limit / column
-		b.width = int(wide-2*int64(b.radius)-8) / b.stripRows * b.stripRows // The 8 pixels are parts of packs at both ends.
+		// The 8 pixels are parts of packs at both ends.
+		b.width = int(wide-2*int64(b.radius)-8) / b.stripRows * b.stripRows
 	}
 	if b.width <= 0 {
 		return 0, &errs.LimitError{Name: "MaxBinding", Want: int64(2*b.radius+8+b.stripRows) * column, Have: limit}

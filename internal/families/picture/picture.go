@@ -179,7 +179,7 @@ func layoutOf(d tensor.Desc) (layout, error) {
 		return layout{}, planner.Invalid("image (got %v, want f32 with 1, 3 or 4 channels, or u8 with 4)", d)
 	}
 	if p.h > math.MaxInt32 || p.w > math.MaxInt32 {
-		return layout{}, planner.Invalid("image %v is larger than 2³¹ pixels a side", d)
+		return layout{}, planner.Invalid("image %v has a side of more than 2³¹ pixels", d)
 	}
 	if !spec.Rows.Takes(d) {
 		return layout{}, planner.Strides("%v (pixels must follow each other, and rows be whole pixels apart)", d.Strides)

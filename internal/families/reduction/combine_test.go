@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	_ "github.com/lathe-gpu/lathe/ops" // declares its operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
@@ -19,8 +19,8 @@ type squares struct{ Dims []int }
 
 func (squares) Spec() *spec.Op { return squaresOp }
 
-// squaresOp is not registered: nn/rms_norm_stat has kernels for rows only, which are what
-// the calls below launch.
+// squaresOp is not registered, because nn/rms_norm_stat only has kernels for rows. The calls
+// below launch no others.
 var squaresOp = reduction.Declare(reduction.Reduction[squares]{
 	Name: "squares", Shader: "nn/rms_norm_stat", Combine: "reduce/reduce_sum",
 	Call:       func(dims []int, _ bool) squares { return squares{dims} },
@@ -29,8 +29,8 @@ var squaresOp = reduction.Declare(reduction.Reduction[squares]{
 	F: func(a, b float64) float64 { return a + b*b },
 })
 
-// A sum of squares over dimensions that do not lie side by side squares each element
-// once: the passes after the first combine results.
+// TestCombine checks that a sum of squares over dimensions that are not neighbours squares
+// each element once. The passes after the first one combine results.
 func TestCombine(t *testing.T) {
 	backend, err := vk.Open(t.Context(), vk.Options{NoCache: true})
 	dev := testkit.Device(t, backend, err)
@@ -42,9 +42,9 @@ func TestCombine(t *testing.T) {
 	}{
 		{tensor.F32, []int{3, 4, 50}, []int{0, 2}},
 		{tensor.F16, []int{3, 4, 50}, []int{0, 2}},
-		{tensor.F32, []int{3, 2, 5, 2, 70}, []int{0, 2, 4}}, // three passes
+		{tensor.F32, []int{3, 2, 5, 2, 70}, []int{0, 2, 4}}, // needs three passes
 		{tensor.F32, []int{3, 4, 50}, []int{2}},
-		{tensor.F32, []int{3, 4, 50}, []int{1, 2}}, // side by side
+		{tensor.F32, []int{3, 4, 50}, []int{1, 2}}, // neighbours
 	} {
 		call := squares{c.dims}
 		in := tensor.NewHost(tensor.Contiguous(c.dtype, c.shape...))

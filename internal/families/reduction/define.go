@@ -22,8 +22,8 @@ type Reduction[A spec.Call] struct {
 	// Shader is the name of the kernels, "group/name", without dtype and variant. Their
 	// accumulators hold one value.
 	Shader string
-	// Combine is the name of the kernels that combine results of Shader. Dimensions that do
-	// not lie side by side are reduced one after the other, and only the first pass reads
+	// Combine is the name of the kernels that combine results of Shader. Dimensions that
+	// are not neighbours are reduced one after the other, and only the first pass reads
 	// elements. Empty means that Shader combines its own results, as a sum does. A shader
 	// that changes elements, for example a sum of squares, has to name other kernels here,
 	// such as "reduce/reduce_sum". Sign and Mean are for these kernels too.

@@ -127,9 +127,9 @@ func (t *Trace) Span(name string, args map[string]string) (end func(err error)) 
 // beginSpan and of done holds mu.
 func (t *Trace) beginSpan(k kind, name, cat string, args map[string]string) (c call, done func(err error)) {
 	begin := t.now()
-	tr, lane := t.freeThread(host, k, begin)
-	tr.busy(lane)
-	c = call{name, tr.tid(lane), begin}
+	tr, thread := t.freeThread(host, k, begin)
+	tr.reserve(thread)
+	c = call{name, tr.tid(thread), begin}
 	return c, func(err error) {
 		all := map[string]any{}
 		for k, v := range args {
@@ -139,7 +139,7 @@ func (t *Trace) beginSpan(k kind, name, cat string, args map[string]string) (c c
 			all["error"] = err.Error()
 		}
 		end := t.now()
-		tr.ends[lane] = end
+		tr.ends[thread] = end
 		t.complete(host, c.tid, name, cat, begin, end, all)
 	}
 }

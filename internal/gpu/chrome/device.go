@@ -42,10 +42,10 @@ func (d *device) commands(name string) {
 	if len(all) == 0 {
 		return
 	}
-	tr, lane := t.freeThread(d.pid, queue, all[0].Begin)
-	tid := tr.tid(lane)
-	tr.ends[lane] = all[len(all)-1].End
-	t.complete(d.pid, tid, name, "batch", all[0].Begin, tr.ends[lane], map[string]any{"commands": len(all)})
+	tr, thread := t.freeThread(d.pid, queue, all[0].Begin)
+	tid := tr.tid(thread)
+	tr.ends[thread] = all[len(all)-1].End
+	t.complete(d.pid, tid, name, "batch", all[0].Begin, tr.ends[thread], map[string]any{"commands": len(all)})
 	for len(all) > 0 {
 		n, tag := 1, all[0].Tag
 		for n < len(all) && all[n].Tag == tag {

@@ -36,10 +36,10 @@ type track struct {
 }
 
 // tid returns the number of the thread with an index in the track.
-func (tr *track) tid(lane int) int { return tr.kind.first + lane }
+func (tr *track) tid(thread int) int { return tr.kind.first + thread }
 
-// busy reserves a thread until its end is known.
-func (tr *track) busy(lane int) { tr.ends[lane] = math.MaxInt64 }
+// reserve reserves a thread until its end is known.
+func (tr *track) reserve(thread int) { tr.ends[thread] = math.MaxInt64 }
 
 // freeThread returns the index of the first thread of a track that is free from begin on.
 // It names a new thread. The caller holds mu, and sets the end of the thread.
@@ -67,7 +67,7 @@ func (t *Trace) freeThread(pid int, k kind, begin time.Duration) (*track, int) {
 
 // writeSpan writes a span to the first free thread of a track.
 func (t *Trace) writeSpan(pid int, k kind, name, cat string, begin, end time.Duration, args map[string]any) {
-	tr, lane := t.freeThread(pid, k, begin)
-	tr.ends[lane] = end
-	t.complete(pid, tr.tid(lane), name, cat, begin, end, args)
+	tr, thread := t.freeThread(pid, k, begin)
+	tr.ends[thread] = end
+	t.complete(pid, tr.tid(thread), name, cat, begin, end, args)
 }

@@ -49,10 +49,12 @@ type Device struct {
 	lost   bool
 }
 
+// fault is a call that has to fail.
 type fault struct {
 	call Call
-	at   int // the value of count[call] at which it fails
-	err  error
+	// at is the value of count[call] at which the call fails.
+	at  int
+	err error
 }
 
 // New wraps inner. Until Fail is called it only counts. Close closes inner.
