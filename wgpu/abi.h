@@ -1,9 +1,9 @@
 //go:build !nowgpu
 
-// The part of webgpu.h and wgpu.h, as github.com/cogentcore/webgpu v0.23.0
-// links them, that this package calls itself, declared by hand: cgo cannot
-// include the header of another module, and the binding gives the native
-// library pointers to variables of Go functions that have returned.
+// The parts of webgpu.h and wgpu.h that this package calls itself, in the version that
+// github.com/cogentcore/webgpu v0.23.0 links. They are declared by hand, because cgo cannot
+// include the header of another module. The binding is not used for these calls: it gives the
+// native library pointers to variables of Go functions that have returned.
 #ifndef LATHE_WGPU_ABI_H
 #define LATHE_WGPU_ABI_H
 

@@ -63,10 +63,10 @@ static void on_lost(uint32_t reason, const char *message, void *user) {
 	atomic_store(&d->lost, 1);
 }
 
-// The library asks Vulkan and EGL for windows, and where no Wayland display can
-// be, they complain on standard error. While they look, the variables below send
-// them where they find nothing without a word: Mesa's Vulkan layer that picks a
-// default device is left out, and EGL looks for the display in a folder.
+// The library asks Vulkan and EGL for windows. If there can be no Wayland display, they write
+// complaints to standard error. So the variables below are set while they look, and they find
+// nothing without a message. One variable leaves out Mesa's Vulkan layer that picks a default
+// device. The other one makes EGL look for the display in a folder.
 struct quiet { int on; char *was; };
 
 static struct quiet begin_quiet(void) {
@@ -194,7 +194,7 @@ uint32_t lwg_take(lwg_device *d, char *text, size_t size) {
 	return type;
 }
 
-enum { PARAM_SPAN = 256 }; // bytes a shader's parameters may take: gpu.Limits.MaxParamBytes
+enum { PARAM_SPAN = 256 }; // the most bytes of a shader's parameters: gpu.Limits.MaxParamBytes
 
 void lwg_params(lwg_device *d, uint64_t size) {
 	drop_params(d);
@@ -267,7 +267,7 @@ static void on_done(uint32_t status, void *user) {
 	atomic_store(&f->done, 1);
 }
 
-// encode records the commands; NULL, and an error, if it cannot.
+// encode records the commands. If it fails, it returns NULL, and there is an error.
 static void *encode(lwg_device *d, const lwg_cmd *cmds, uint32_t count, void **groups) {
 	void *encoder = wgpuDeviceCreateCommandEncoder(d->device, NULL), *pass = NULL, *pipeline = NULL;
 	uint32_t set = UINT32_MAX;
@@ -356,10 +356,9 @@ static void sleep_us(unsigned us) {
 #endif
 }
 
-// poll_until polls until *done is set, or *other. It must not let the library
-// wait: a poll that waits takes all work for done after five seconds, and then
-// gives command buffers out again that the driver is still reading. Between polls
-// it sleeps for a small part of the time that has passed.
+// poll_until polls until *done or *other is set. It must not let the library wait. After five
+// seconds a poll that waits takes all work for finished, and reuses command buffers that the
+// driver still reads. Between polls it sleeps for a small part of the time that has passed.
 static void poll_until(lwg_device *d, atomic_int *done, atomic_int *other) {
 	unsigned slept = 0;
 	for (int i = 0; !atomic_load(done) && !atomic_load(other); i++) {
@@ -383,8 +382,8 @@ int lwg_wait(lwg_device *d, lwg_flight *f, int wait) {
 
 const void *lwg_map(lwg_device *d, void *buffer, size_t size) {
 	lwg_flight f = {0};
-	// f outlives the callback: this function returns only after it, which comes
-	// also where the device is lost.
+	// f lives longer than the callback, because this function returns only after the
+	// callback. The callback comes also if the device is lost.
 	wgpuBufferMapAsync(buffer, LWG_MAP_READ, 0, size, on_done, &f);
 	poll_until(d, &f.done, &f.done);
 	return f.status == 0 ? wgpuBufferGetConstMappedRange(buffer, 0, size) : NULL;

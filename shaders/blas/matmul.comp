@@ -1,9 +1,9 @@
-// Matrix product by tiles in shared memory: a workgroup of EDGE × EDGE invocations
-// makes TILE × TILE elements, DEPTH of k at a time, each invocation SIDE × SIDE of
-// them in registers. The next tiles are on their way from memory while those of one
-// half of the shared memory are multiplied, and then fill the other half. Operands
-// may have any strides; what lies outside of them counts as zeros. The result is in
-// the arithmetic's type, and with WIDE_A so is A.
+// Matrix product by tiles in shared memory. A workgroup of EDGE × EDGE invocations makes
+// TILE × TILE elements, DEPTH of k at a time. Each invocation has SIDE × SIDE of them in
+// registers. Shared memory has two halves. While the tiles of one half are multiplied, the
+// next ones are loaded, and then fill the other half. Operands may have any strides.
+// Elements outside of them count as zeros. The result has the type of the arithmetic, and
+// with WIDE_A so has A.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant * SIDE=8 EDGE=8
@@ -55,15 +55,14 @@ layout(set = 0, binding = 3) buffer C { REAL c[]; };
 shared QUAD x[2][DEPTH * QUADS];
 shared QUAD y[2][DEPTH * QUADS];
 
-// place is where quad t of an invocation lies in a tile: its step of k and its
-// place across. Neighbouring invocations load neighbouring elements, whichever way
-// they lie.
+// place is where quad t of an invocation lies in a tile: its step of k and its place
+// across. Neighbouring invocations load neighbouring elements in either layout.
 uvec2 place(uint t, bool along) {
 	uint u = t * WG + gl_LocalInvocationID.x;
 	return mix(uvec2(u / QUADS, u % QUADS), uvec2(u % DEPTH, u / DEPTH), bvec2(along));
 }
 
-// LOAD makes the quads of a tile that this invocation loads: four elements each
+// LOAD loads the quads of a tile that belong to this invocation. A quad is four elements
 // from first across on, at k.
 #define LOAD(made, along, element, k, first, count, base, kStep, step_) \
 	[[unroll]] for (uint t_ = 0; t_ < LOADS; t_++) { \

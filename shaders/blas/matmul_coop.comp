@@ -1,10 +1,10 @@
-// Matrix product of f16 by cooperative matrices of EDGE × EDGE × EDGE elements. The
-// four subgroups of a workgroup, of LANES invocations each, make TILE × TILE
-// elements in f32: each a quarter of them as SIDE × SIDE matrices in registers, DEPTH
-// of k at a time. While those are multiplied, the next tiles are on their way from
-// memory to the other half of the shared memory. Operands may have any strides; those
-// that lie in whole packs along k, or across it, are read by the pack. The constants
-// keep the types of a matrix's uses apart, for spv.Cooperative.
+// Matrix product of f16 by cooperative matrices of EDGE × EDGE × EDGE elements. A workgroup
+// has four subgroups of LANES invocations. Together they make TILE × TILE elements in f32,
+// DEPTH of k at a time. Each subgroup makes a quarter of them, as SIDE × SIDE matrices in
+// registers. While these are multiplied, the next tiles are loaded to the other half of the
+// shared memory. Operands may have any strides. Those that lie in whole packs along k, or
+// across it, are read by the pack. The constants keep the types of a matrix's uses apart, for
+// spv.Cooperative.
 //
 //lathe:variant f16.m16.s32 F16 EDGE=16 SIDE=4 LANES=32
 //lathe:variant f16.m16.s64 F16 EDGE=16 SIDE=4 LANES=64
@@ -26,7 +26,7 @@
 #define PACKS (TILE * DEPTH / 8)   // of a tile
 #define LOADS (PACKS / WG)         // of them to an invocation
 #define ALONG (DEPTH / 8 + 1)      // packs from row to row of a tile in packs along k,
-#define ACROSS (TILE / 8 + 1)      // and across it: one more than there are, for the sake of the banks
+#define ACROSS (TILE / 8 + 1)      // and across it: one more than needed, so that rows begin in different banks
 #define ROOM (TILE * ALONG)
 layout(local_size_x = WG) in;
 
@@ -54,8 +54,8 @@ uint wordOf(uvec4 r, uint e) {
 	return ((e & 2u) != 0u ? h.y : h.x) >> (e & 1u) * 16 & 0xffffu;
 }
 
-// LOAD makes the packs of a tile that this invocation loads, zeros where there is
-// nothing.
+// LOAD loads the packs of a tile that belong to this invocation. Elements outside of the
+// operand are zeros.
 #define LOAD(made, name, along, whole, k, first, count, base, kStep, step_) \
 	[[unroll]] for (uint t_ = 0; t_ < LOADS; t_++) { \
 		uvec2 at_ = place(t_, along) + uvec2(k, first), n_ = uvec2(along ? 8 : 1, along ? 1 : 8); \

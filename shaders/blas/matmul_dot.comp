@@ -1,7 +1,7 @@
-// Matrix product for CPU drivers where one side is at most a few vectors: both
-// operands as texels along k, the first as it lies in memory, the vectors in f32. An
-// invocation makes ROWS rows of C, COLUMNS columns at a time; the vectors are the same for
-// all invocations of a workgroup, and a texel of them serves all rows.
+// Matrix product for CPU drivers if one operand is only a few vectors. Both operands are
+// texels along k, the matrix as it lies in memory, the vectors in f32. An invocation makes
+// ROWS rows of C, COLUMNS columns at a time. All invocations of a workgroup use the same
+// vectors, and one texel of them serves all rows.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant * TEXEL ROWS=1 COLUMNS=4
@@ -17,8 +17,8 @@ layout(local_size_x = WG) in;
 #include "lib/quads.glsl"
 #include "lib/gemm.glsl"
 
-// Texels of a row read one after the other: 64 bytes, a line of the caches, which is
-// gone before its next texel is wanted where rows are a power of two apart.
+// The texels of a row that are read one after the other: 64 bytes, a line of the cache. If
+// rows are a power of two apart, a line is lost before its next texel would be read.
 #define AHEAD 4
 
 INPUT(0, a);

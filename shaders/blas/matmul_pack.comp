@@ -1,6 +1,6 @@
-// Copies a matrix of any strides and dtype to f32 rows of whole texels, filled up
-// with zeros to the right and below: what the products of CPU drivers read. FLAT is
-// for rows of whole packs, of which none are filled up.
+// Copies a matrix of any strides and dtype to f32 rows of whole texels, with zeros to the
+// right and below. The products for CPU drivers read such rows. FLAT is for rows of whole
+// packs, which need no zeros.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant * TEXEL

@@ -1,11 +1,11 @@
-// Matrix product for CPU drivers: operands as texel buffers, several columns of a
-// row of B a texel, rows of A in f32 as texels along k. An invocation makes ROWS
-// rows of COLS such texels in registers, so that a texel loaded serves many
-// products; no shared memory, no barriers. The plan packs operands that do not lie
-// so; where k is no multiple of 4 it has filled both up with zeros.
+// Matrix product for CPU drivers. Operands are texel buffers. A texel has several columns of a
+// row of B, or four numbers of a row of A along k, in f32. An invocation makes ROWS rows of
+// COLS texels in registers, so that one texel serves many products. There is no shared memory
+// and there are no barriers. The plan packs operands that do not lie so. If k is not a multiple
+// of 4, it has added zeros to both.
 //
-// ADD is C += A·B: kernels of their own, because drivers that run both sides of a
-// branch would load C and store it twice in all.
+// ADD is C += A·B. It has kernels of its own: with a branch, drivers that run both sides would
+// load C and store it twice.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant {f32}.row TEXEL ROWS=1 COLS=2

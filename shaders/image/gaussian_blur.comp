@@ -1,15 +1,14 @@
-// Gaussian blur of strips of ROWS lines, clamped at the ends: one kernel run
-// twice. The first pass blurs down the columns and writes each strip of ROWS
-// rows column by column; the second blurs along the rows, where the neighbours
-// of a pixel are as far apart in memory as they were for the first, and writes
-// the image. An invocation makes ROWS pixels of the lines of one pack, so that
-// what it writes, and what its neighbours write, lies side by side.
+// Gaussian blur of strips of ROWS lines, clamped at the ends. The same kernel runs twice. The
+// first pass blurs down the columns and writes each strip of ROWS rows column by column. The
+// second pass blurs along the rows and writes the image. In a strip the neighbours along a row
+// are as far apart in memory as those down a column in the image. An invocation makes ROWS
+// pixels of the lines of one pack. So it writes side by side, and next to its neighbours.
 //
-// The .short variants are for radii up to RADIUS: they load all they need at
-// once and have no loop, in which sums would go through memory. The others read
-// TAPS lines at a time. The weights come from gaussian_weights. The second pass
-// takes the alpha from the image itself: where that is not opaque, and is to weigh,
-// the kernels of gaussian_blur_alpha then write the image once more.
+// The .short variants are for radii up to RADIUS. They load everything at once and have no
+// loop, in which sums would go through memory. The others read TAPS lines at a time. The
+// weights come from gaussian_weights. The second pass takes the alpha from the image itself. If
+// the image is not opaque and colours weigh by alpha, the kernels of gaussian_blur_alpha then
+// write the image again.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *.first DST_MID ROWS=8 TAPS=4
@@ -49,8 +48,8 @@ const vec3 SCALE = MID / PLACE;
 const vec3 SCALE = 1.0 / MID / PLACE;
 #endif
 
-// The first pass looks whether its source is opaque, and says so to the kernels of
-// gaussian_blur_alpha if it is not.
+// The first pass checks whether its source is opaque. If it is not, a flag says so to the
+// kernels of gaussian_blur_alpha.
 #if defined(SRC_MID)
 #define SEE(v)
 #else

@@ -1,12 +1,11 @@
-// The passes of gaussian_blur for pictures that are not opaque: colours weigh by
-// alpha, that is, they are multiplied by it before they are summed and divided by
-// its sum after, and alpha is blurred as they are. Where alpha becomes 0, so do
-// colours. Nothing is done unless the first pass of gaussian_blur has set flags.
+// The passes of gaussian_blur for pictures that are not opaque. Colours weigh by alpha: they
+// are multiplied by it before they are summed, and divided by the blurred alpha afterwards.
+// Where alpha becomes 0, so do colours. The kernels do nothing unless the first pass of
+// gaussian_blur has set flags.
 //
-// Between the passes a pixel is four floats, in strips of ROWS rows as there. For
-// u8 it is in the units of gaussian_blur's strips, and rounded as there where all
-// that it is made of is opaque: away from what is transparent a picture is blurred
-// to the same bits as if it were opaque.
+// Between the passes a pixel is four floats, in strips of ROWS rows as in gaussian_blur. For u8
+// it has the units of those strips. If all pixels that it depends on are opaque, it is rounded
+// as they are. So opaque parts of a picture become the same bits as in an opaque picture.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *.first DST_WIDE ROWS=8 TAPS=4

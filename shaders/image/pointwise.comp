@@ -1,8 +1,7 @@
 // A chain of pointwise image operations in one pass: grayscale, threshold,
-// brightness, contrast and invert in any order, alpha untouched. Single ones on
-// bytes have leaner kernels in pointwise_byte. An invocation makes PACKS packs:
-// on a CPU driver each parameter is loaded lane by lane, which costs as much as
-// the arithmetic of a pack.
+// brightness, contrast and invert in any order. Alpha stays as it is. Single operations on
+// bytes have faster kernels in pointwise_byte. An invocation makes PACKS packs, because a CPU
+// driver loads each parameter lane by lane, which costs as much as the arithmetic of a pack.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *
@@ -17,10 +16,10 @@
 #endif
 layout(local_size_x = WG) in;
 
-// A stage maps each colour component v to v·scale + offset, of the luma of the
-// pixel if it is a LUMA stage. A STEP stage maps v ≥ threshold to FULL and the
-// rest to 0 instead. In f32, values are clamped to 0..FULL if the stage says so;
-// in u8 they always are, and offset holds the half that rounds to nearest.
+// A stage maps each colour component v to v·scale + offset. In a LUMA stage v is the luma of
+// the pixel. A STEP stage maps v ≥ threshold to FULL and other values to 0. In f32, values are
+// clamped to 0..FULL if the stage says so. In u8 they are always clamped, and offset includes
+// the half that rounds to nearest.
 const uint LUMA = 1, STEP = 2, CLAMP = 4;
 struct Stage {
 	uint flags;
@@ -45,8 +44,8 @@ layout(push_constant) uniform Params {
 vec3 apply(Stage s, vec3 c) {
 	c = (s.flags & LUMA) != 0 ? vec3(luma(c)) : c;
 	vec3 v = fma(c, vec3(s.scale), vec3(s.offset));
-	// Each operation ends in a byte if pixels are bytes, so that a chain in one
-	// pass equals the operations one by one.
+	// If pixels are bytes, each operation rounds to a byte. So a chain in one pass equals
+	// the single operations.
 	if (BYTES) v = vec3(clamp(ivec3(v), 0, 255));
 	else v = (s.flags & CLAMP) != 0 ? clamp(v, 0.0, FULL) : v;
 	return (s.flags & STEP) != 0 ? mix(vec3(0.0), vec3(FULL), greaterThanEqual(c, vec3(s.threshold))) : v;

@@ -1,8 +1,8 @@
-// A single pointwise operation on bytes, four pixels a texel; alpha untouched.
-// image/pointwise runs chains and floats. On a CPU driver storing a texel costs
-// as much as some hundred instructions, but parameters and conversions add up to
-// that too: so each parameter is read once, colours keep their place in the word
-// on their way to a float, and are clamped as integers.
+// A single pointwise operation on bytes, four pixels a texel. Alpha stays as it is.
+// image/pointwise runs chains and floats. On a CPU driver the store of a texel costs as much as
+// some hundred instructions, and parameters and conversions cost as much again. So each
+// parameter is read once, colours keep their place in the word when they become floats, and
+// are clamped as integers.
 //
 //lathe:variant invert U8 TEXEL INVERT
 //lathe:variant affine U8 TEXEL AFFINE

@@ -1,9 +1,9 @@
-// Sharpens with the kernel 0 −1 0 / −1 5 −1 / 0 −1 0, each colour by itself,
-// clamped to 0..FULL; alpha untouched, or colours multiplied by it first and divided by
-// the sharpened alpha after. An invocation makes ROWS rows of a pack.
+// Sharpens each colour with the kernel 0 −1 0 / −1 5 −1 / 0 −1 0, clamped to 0..FULL. Alpha
+// stays as it is, or colours are multiplied by it first and divided by the sharpened alpha
+// afterwards. An invocation makes ROWS rows of a pack.
 //
-// The .alpha variants are those that weigh. They come after the others and do nothing
-// unless those have met a pixel that is not opaque: there the results are the same.
+// The .alpha variants weigh colours by alpha. They run after the others, and do nothing unless
+// those have found a pixel that is not opaque. For opaque pixels the results are the same.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

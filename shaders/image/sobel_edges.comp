@@ -1,9 +1,8 @@
-// Sobel edges of the luma: the length of the gradient, or white where it is
-// above a threshold and black elsewhere; opaque. An invocation makes ROWS rows
-// of a pack.
+// Sobel edges of the luma: the length of the gradient, or white where it is above a threshold
+// and black elsewhere. The result is opaque. An invocation makes ROWS rows of a pack.
 //
-// The .alpha variants take the luma times alpha. They come after the others and do
-// nothing unless those have met a pixel that is not opaque.
+// The .alpha variants use the luma times alpha. They run after the others, and do nothing
+// unless those have found a pixel that is not opaque.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,4 +1,4 @@
-// Square roots. Drivers may be some units off: one step of Newton's method mends it.
+// Square roots. Drivers may be some units off: one step of Newton's method corrects that.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/unary.glsl"

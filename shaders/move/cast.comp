@@ -1,7 +1,7 @@
-// Elements of one type turned to another, four an invocation. FROM_ and TO_ name
-// the types; FROM_U8, FROM_U32, TO_W8 and TO_W32 stand for integers of that size, signed if
-// the parameters say so, and what the result is narrowed to wraps. TEXEL variants take
-// as many elements as make whole packs on both sides.
+// Converts elements from one type to another, four an invocation. FROM_ and TO_ name the
+// types. FROM_U8, FROM_U32, TO_W8 and TO_W32 are integers of that size, signed if the
+// parameters say so. Results that do not fit wrap around. An invocation of a TEXEL variant
+// takes as many elements as make whole packs on both sides.
 //
 //lathe:dtypes f32 f16 bf16 f64 u8 u32 i64
 //lathe:variant {f16,bf16,f64,u8,u32,i64}.f32 FROM_* TO_F32

@@ -1,8 +1,8 @@
-// A copy of words that turns the innermost dimension: dimension 0 is contiguous
-// in the output, dimension 1 in the input. A workgroup copies a tile of both, at
-// one index of the others.
+// A copy of words for which dimension 0 is contiguous in the output and dimension 1 in the
+// input. A workgroup copies a tile of these two dimensions, at one index of the others.
 //
-// CPU drivers turn blocks of 4 by 4 in registers, others a tile in shared memory.
+// On CPU drivers blocks of 4 by 4 are transposed in registers, on others a tile in shared
+// memory.
 // ALIGNED is for inputs that lie in whole texels, PACKED for outputs too.
 //
 //lathe:variant u32

@@ -1,7 +1,6 @@
-// Brings the blocks of a tile of attention, and what was made of the tiles before,
-// to their common maximum and adds them up; the last tile divides by the sum of
-// the exponentials. A row without any, all its keys masked, is zeros. An
-// invocation makes four elements of a row.
+// Adds the blocks of a tile of attention to the result of the tiles before, relative to their
+// common maximum. The last tile divides by the sum of the exponentials. A row whose keys are
+// all masked is zeros. An invocation makes four elements of a row.
 //
 //lathe:dtypes f32 f64
 #version 450

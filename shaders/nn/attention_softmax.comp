@@ -1,11 +1,11 @@
-// One tile of attention: exponentials of the scaled and masked scores of a row's
-// blocks of keys, each from the block's own maximum, with that maximum and their
-// sum. An invocation takes one block of one row. Later steps bring blocks to a
-// common maximum (online softmax); where a row is one block, the exponentials are
-// divided by their sum here, and nothing is left to do.
+// One tile of attention. For each block of keys of a row it computes the exponentials of the
+// scaled and masked scores, relative to the maximum of the block. It writes that maximum and
+// the sum of the exponentials too. An invocation takes one block of one row. Later steps bring
+// blocks to a common maximum (online softmax). If a row is one block, the exponentials are
+// divided by their sum here, and there is no later step.
 //
-// Without a mask elements need not be read, so that one texel kernel does for all
-// dtypes; a branch would not do, for CPU drivers run both sides of it.
+// Without a mask no elements are read, so one texel kernel is enough for all dtypes. It is not
+// a branch of the other kernel, because CPU drivers run both sides of a branch.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant * MASKED

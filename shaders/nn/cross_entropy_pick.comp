@@ -1,5 +1,5 @@
-// Each row's logit of its target class, in the type of the arithmetic. Targets
-// out of range are passed over: they are reported elsewhere.
+// Each row's logit of its target class, in the type of the arithmetic. Targets out of range
+// are ignored here, because a device check reports them.
 //
 //lathe:dtypes f32 f16 bf16 f64
 #version 450

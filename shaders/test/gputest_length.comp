@@ -1,5 +1,5 @@
-// Tells how many elements it finds in two arrays and what they add up to. Where
-// value is not 0 it then fills both to their ends with it.
+// Writes how many elements two arrays have, and their sums. If value is not 0 it then fills
+// both arrays with it.
 //
 //lathe:variant u32
 #version 450

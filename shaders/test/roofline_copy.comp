@@ -1,5 +1,5 @@
-// Copies memory as fast as a kernel can: the ceiling that the bench holds
-// operations against which do little but read and write.
+// Copies memory as fast as a kernel can. It is the ceiling of operations that mostly read and
+// write.
 //
 //lathe:variant u32
 //lathe:variant u32.texel TEXEL

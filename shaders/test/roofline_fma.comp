@@ -1,8 +1,8 @@
-// Multiplies and adds as fast as a kernel can: the ceiling that the bench holds
-// operations against which do much arithmetic. Three vectors of four depend on
-// nothing but themselves, so that a processor keeps its units busy and a
-// CPU driver its sixteen registers; there is no loop, because a CPU driver's keep
-// their values in memory. An invocation makes 2·4·3·256 operations.
+// Multiplies and adds as fast as a kernel can. It is the ceiling of operations with much
+// arithmetic. It has three vectors of four that do not depend on each other, so that the units
+// of a processor, and the sixteen registers of a CPU driver, stay busy. There is no loop,
+// because the loops of a CPU driver keep their values in memory. An invocation makes 2·4·3·256
+// operations.
 //
 //lathe:variant f32
 //lathe:variant f16 F16
