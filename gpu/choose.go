@@ -44,7 +44,7 @@ func Rank(infos []Info, selector string) ([]int, error) {
 // rank is Rank. from says in errors where the selector comes from.
 func rank(infos []Info, selector, from string) ([]int, error) {
 	if len(infos) == 0 {
-		return nil, fmt.Errorf("gpu: choose: %w: there is no device", ErrNoDevice)
+		return nil, fmt.Errorf("gpu: choose: %w: the list of devices is empty", ErrNoDevice)
 	}
 	if i, err := strconv.Atoi(selector); err == nil && i >= 0 && i < len(infos) {
 		return []int{i}, nil

@@ -33,6 +33,7 @@ var oldWords = []oldWord{
 	{"skew skews skewed", "misalignment", ""},
 	{"book books tuningbook", "database", ""},
 	{"trial trials contest contests", "candidate or benchmark", "internal/exec internal/exec/tune spec"},
+	{"lane lanes", "device (as a variant uses it) or thread", "conformance internal/gpu/chrome"},
 }
 
 // families are the folders that declare and plan operations.
