@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -150,7 +151,7 @@ func TestViews(t *testing.T) {
 						}
 						err := r.Run(t.Context(), call, places[:len(in)], places[len(in):])
 						if errors.Is(err, gpu.ErrUnsupported) && len(plain) == 0 { // Contiguous operands failed too.
-							testkit.Ability(t, false, dev.Info().Name, err.Error())
+							testkit.Ability(t, false, dev.Info().Name, fmt.Sprintf("%s of %v (%v)", op.Name, d, err))
 						}
 						if err != nil {
 							t.Fatalf("%d elements in, padded %v: %v", misalignment, padded, err)
