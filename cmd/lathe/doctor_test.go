@@ -181,7 +181,7 @@ func TestDoctor(t *testing.T) {
 		{"selector fits nothing", func(s *system, _ fstest.MapFS) {
 			s.choose = "radeon"
 			s.kernel = func() (string, error) { return "", gpu.ErrNoDevice }
-		}, []string{`fail device: "radeon", is not among them -> unset LATHE_DEVICE`, "fail kernel: no usable GPU device"}},
+		}, []string{`fail device: "radeon", and no device fits -> unset LATHE_DEVICE`, "fail kernel: no usable GPU device"}},
 		{"wrong result", func(s *system, _ fstest.MapFS) {
 			s.kernel = func() (string, error) { return "Intel Xe", errors.New("wrong result: byte 3") }
 		}, []string{"fail kernel: Intel Xe wrong result: byte 3 -> lathe verify"}},
