@@ -1,6 +1,3 @@
-// Package spv reads and rewrites compute shaders in SPIR-V. Parse validates a module
-// before a driver sees it and reflects what the module expects of its caller. Guard,
-// Lower and Cooperative give the form of it that a driver is handed.
 package spv
 
 import (
