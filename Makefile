@@ -34,8 +34,8 @@ test: vulkan ## the tests at the quick level: every operation, element type and 
 test-full: vulkan ## the tests at the full level, as CI runs them
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./...
 
-check: ## shaders, generated files and format are fresh; needs no device
-	$(GO) run ./tools/genspirv -check
+check: ## shaders, generated files and format are fresh; needs no device (PART=i/n: recompile that part of the shaders)
+	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
 	$(GO) run ./tools/opsdoc -check
 	$(GO) run ./tools/genapi -check
 	$(MAKE) --no-print-directory lint

@@ -19,6 +19,9 @@ type generator struct {
 	root string
 	jobs int
 	out  io.Writer
+	// A check recompiles the kernels of this part, from 1 on, out of so many; all of
+	// them if parts is 0.
+	part, parts int
 }
 
 // spv is where the module of a kernel lies.

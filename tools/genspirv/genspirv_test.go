@@ -359,6 +359,29 @@ func TestCheckRepository(t *testing.T) {
 	}
 }
 
+// The parts of a check are all kernels, each once.
+func TestOfPart(t *testing.T) {
+	list, err := kernels("../..")
+	if err != nil || len(list) < 100 {
+		t.Fatalf("%d kernels, %v", len(list), err)
+	}
+	seen := map[string]int{}
+	for part := range 4 {
+		g := &generator{part: part + 1, parts: 4}
+		for _, k := range g.ofPart(list) {
+			seen[k.name]++
+		}
+	}
+	for _, k := range list {
+		if seen[k.name] != 1 {
+			t.Errorf("%s is in %d parts, want one", k.name, seen[k.name])
+		}
+	}
+	if got := len((&generator{}).ofPart(list)); got != len(list) {
+		t.Errorf("without parts %d of %d kernels are compiled", got, len(list))
+	}
+}
+
 // Each way of being stale is found and named.
 func TestCheckFinds(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
