@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // the shaders are those of all operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/chrome"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/session"
@@ -155,6 +158,33 @@ func TestCollects(t *testing.T) {
 	}
 	if n := dev.Allocated(); n > 2000 {
 		t.Errorf("%d bytes in use", n)
+	}
+}
+
+// TestCollectsForScratch fills the device with tensors that nobody keeps. Borrowed buffers
+// and scratch memory then get the room of these tensors.
+func TestCollectsForScratch(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // only the session collects
+	s, dev := open(t, 8<<20)
+	fill := func() {
+		t.Helper()
+		for range (8<<20 - dev.Allocated()) / (1 << 18) {
+			if _, err := s.NewTensor(f32(1 << 16)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill()
+	bufs, release, err := s.Borrow(2, 1<<20)
+	if err != nil {
+		t.Fatalf("borrow: %v", err)
+	}
+	defer release()
+	fill()
+	operand := func(h gpu.Handle) []exec.Operand { return []exec.Operand{{Buffer: h, Desc: f32(512, 512)}} }
+	sum := []exec.Operand{{Buffer: bufs[1], Desc: f32()}} // the sum of many elements needs scratch memory
+	if err := s.RunOn(t.Context(), ops.ReduceSum{}, operand(bufs[0]), sum); err != nil {
+		t.Errorf("run: %v", err)
 	}
 }
 

@@ -100,12 +100,7 @@ func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error 
 	if err != nil {
 		return err
 	}
-	seen := s.memory.collections.Load()
-	if err = s.RunOn(ctx, c, i, o); errors.Is(err, errs.ErrOutOfMemory) {
-		// There was no room for scratch memory, and nothing has been run.
-		s.memory.collect(seen)
-		err = s.RunOn(ctx, c, i, o)
-	}
+	err = s.RunOn(ctx, c, i, o)
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
 	return err
@@ -124,14 +119,27 @@ func (s *Session) operands(ts []Tensor) ([]exec.Operand, error) {
 
 // RunOn is Run on buffers of the device that belong to no Tensor, such as those of Borrow.
 func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand) error {
-	return s.run.Run(ctx, c, in, out)
+	seen := s.memory.collections.Load()
+	err := s.run.Run(ctx, c, in, out)
+	if errors.Is(err, errs.ErrOutOfMemory) {
+		// There was no room for scratch memory, and nothing has been run.
+		s.memory.collect(seen)
+		err = s.run.Run(ctx, c, in, out)
+	}
+	return err
 }
 
 // Borrow lends n buffers of at least size bytes each until release is called. Their
 // contents do not matter.
-// Errors: ErrOutOfMemory, *LimitError.
+// Errors: *LimitError, ErrOutOfMemory (after a garbage collection that did not help).
 func (s *Session) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
-	return s.run.Borrow(n, size)
+	seen := s.memory.collections.Load()
+	bufs, release, err = s.run.Borrow(n, size)
+	if errors.Is(err, errs.ErrOutOfMemory) {
+		s.memory.collect(seen)
+		bufs, release, err = s.run.Borrow(n, size)
+	}
+	return bufs, release, err
 }
 
 // Call makes the outputs of an operation and computes them from in without waiting for
