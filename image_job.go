@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/pixels"
+	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -117,7 +118,7 @@ func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 	if !j.inPlace() {
 		n = 2
 	}
-	bufs, release, err := j.dev.session.Borrow(n, 4*int64(j.pitch)*int64(to-from))
+	bufs, release, err := j.borrow(n, 4*int64(j.pitch)*int64(to-from))
 	if err != nil {
 		return fmt.Errorf("lathe: apply: %w", err)
 	}
@@ -134,6 +135,31 @@ func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 		return err
 	}
 	return j.result(ctx, last, top-from, top, bottom)
+}
+
+// borrow lends n buffers of at least size bytes until release is called. They are filled
+// with zeros if a call may leave pixels unwritten, because borrowed memory may hold pixels
+// of other pictures.
+func (j *imageJob) borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
+	s := j.dev.session
+	if !slices.ContainsFunc(j.calls, func(c spec.Call) bool { return !c.Spec().WritesAll }) {
+		return s.Borrow(n, size)
+	}
+	var made []session.Tensor
+	release = func() {
+		for _, t := range made {
+			_ = s.Free(t) // no other code has this tensor, so only a closed device fails
+		}
+	}
+	for range n {
+		t, err := s.NewTensor(tensor.Contiguous(tensor.U8, int(size)))
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+		made, bufs = append(made, t), append(bufs, t.Buffer.Handle())
+	}
+	return bufs, release, nil
 }
 
 // chain runs the calls on the picture in src and returns the buffer of the result. That

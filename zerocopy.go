@@ -47,7 +47,7 @@ func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 	if !same {
 		// The source is only read, so every picture but the last needs memory.
 		n := min(len(j.calls)-1, 2)
-		bufs, release, err := j.dev.session.Borrow(n, size)
+		bufs, release, err := j.borrow(n, size)
 		if err != nil {
 			return true, err
 		}

@@ -23,6 +23,13 @@ type Definition[A Call] struct {
 	Traits
 	Kernels  []Kernel
 	Internal bool
+	// WritesAll promises that each plan writes every element of every output, unless one
+	// of its device checks reports an error. New outputs are then not filled with zeros
+	// first. If the promise is broken, an output may show bytes of memory that was freed.
+	// Without the promise, an element that no step writes keeps its old value, which is
+	// zero in a new output. Operations with Kernels always promise it. The conformance
+	// suite checks it.
+	WritesAll bool
 	// Defaults holds the default attributes, and examples for required attributes. The
 	// fields of A that are attributes have the tags attr:"name" and doc:"meaning, unit,
 	// range". The tag attr:"name,required" means that the attribute has no default. A zero
@@ -83,7 +90,8 @@ func Define[A Call](d Definition[A]) *Op {
 	op := &Op{
 		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
 		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
-		Defaults: d.Defaults, Cases: d.Cases.erase(),
+		WritesAll: d.WritesAll || len(d.Kernels) > 0,
+		Defaults:  d.Defaults, Cases: d.Cases.erase(),
 	}
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())

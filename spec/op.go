@@ -78,6 +78,9 @@ type Op struct {
 	// Internal says that only Lathe itself makes calls of the operation. Users cannot name
 	// it.
 	Internal bool
+	// WritesAll says that plans write every element of the outputs. Definition.WritesAll
+	// says what follows from that.
+	WritesAll bool
 
 	// These functions are those of Definition, which documents them. They accept any call
 	// of the operation. A function that the Definition lacks is nil, with two exceptions:

@@ -54,6 +54,8 @@ var differenceOp = spec.Register(spec.Define(spec.Definition[Difference]{
 	// result, so that the result may be the tensor a.
 	Out:    []spec.Arg{{Name: "out", Doc: "|a - b|", InPlace: []int{0}}},
 	Traits: spec.Traits{Class: spec.Elementwise},
+	// The plan writes every element of the result, so that a new one need not be zeroed.
+	WritesAll: true,
 	Shape: func(_ Difference, in []tensor.Desc) ([]tensor.Desc, error) {
 		if fmt.Sprint(in[0].Shape) != fmt.Sprint(in[1].Shape) {
 			return nil, fmt.Errorf("%w: shapes %v and %v", lathe.ErrInvalidArgument, in[0].Shape, in[1].Shape)
@@ -92,12 +94,13 @@ func (BoxBlur) Spec() *spec.Op { return boxBlurOp }
 type boxParams struct{ Width, Height, Radius uint32 }
 
 var boxBlurOp = spec.Register(spec.Define(spec.Definition[BoxBlur]{
-	Name:     "box_blur",
-	Doc:      "The mean of the square of pixels around each pixel.",
-	In:       []spec.Arg{{Name: "in", Doc: "a picture, u8 [H,W,4]", DTypes: []tensor.DType{tensor.U8}}},
-	Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same shape"}},
-	Traits:   spec.Traits{Class: spec.Filter},
-	Defaults: BoxBlur{Radius: 2},
+	Name:      "box_blur",
+	Doc:       "The mean of the square of pixels around each pixel.",
+	In:        []spec.Arg{{Name: "in", Doc: "a picture, u8 [H,W,4]", DTypes: []tensor.DType{tensor.U8}}},
+	Out:       []spec.Arg{{Name: "out", Doc: "the result, of the same shape"}},
+	Traits:    spec.Traits{Class: spec.Filter},
+	WritesAll: true,
+	Defaults:  BoxBlur{Radius: 2},
 	Shape: func(a BoxBlur, in []tensor.Desc) ([]tensor.Desc, error) {
 		if a.Radius < 1 || a.Radius > 100 {
 			return nil, fmt.Errorf("%w: radius (got %d, want 1 to 100)", lathe.ErrInvalidArgument, a.Radius)

@@ -27,9 +27,11 @@ type Compiled struct {
 	Checks []spec.DeviceCheck
 
 	// name is the name of the operation.
-	name    string
-	in, out []Place
-	steps   []boundStep
+	name string
+	// writesAll is that of the operation.
+	writesAll bool
+	in, out   []Place
+	steps     []boundStep
 	// bindings is the number of bindings of all steps.
 	bindings int
 	// align is that of the Runner.
@@ -75,7 +77,7 @@ func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Comp
 	if err != nil {
 		return nil, fmt.Errorf("exec: %w", err)
 	}
-	c, err := r.lower(call.Spec().Name, plan, in, out)
+	c, err := r.lower(call.Spec(), plan, in, out)
 	if err != nil {
 		return nil, fmt.Errorf("exec: %s: %w", call.Spec().Name, err)
 	}
@@ -126,8 +128,8 @@ func outputName(op *spec.Op, i int) string {
 
 // lower prepares a plan for binding. It turns parameters into bytes. Scratch buffers that
 // are not needed at the same time share memory.
-func (r *Runner) lower(name string, plan *spec.Plan, in, out []Place) (*Compiled, error) {
-	c := &Compiled{name: name, Checks: plan.Checks, in: clonePlaces(in), out: clonePlaces(out), align: r.align}
+func (r *Runner) lower(op *spec.Op, plan *spec.Plan, in, out []Place) (*Compiled, error) {
+	c := &Compiled{name: op.Name, writesAll: op.WritesAll, Checks: plan.Checks, in: clonePlaces(in), out: clonePlaces(out), align: r.align}
 	share, sizes := shareScratch(plan)
 	c.Scratch = sizes
 	checked := map[kernelParams]bool{}
@@ -343,11 +345,11 @@ func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, stat
 }
 
 // overwrites reports whether the call writes all of output n and does not read its old
-// contents. That is so if the elements of the output lie without gaps, and no other operand
-// lies in its buffer. It is not so if the device checks inputs, because then the steps
-// that write may do nothing.
+// contents. That is so if the operation promises to write all elements, the elements of
+// the output lie without gaps, and no other operand lies in its buffer. It is not so if
+// the device checks inputs, because then the steps that write may do nothing.
 func (c *Compiled) overwrites(n int, in, out []Operand) bool {
-	if len(c.Checks) > 0 || !out[n].Desc.IsContiguous() {
+	if !c.writesAll || len(c.Checks) > 0 || !out[n].Desc.IsContiguous() {
 		return false
 	}
 	for i := range in {

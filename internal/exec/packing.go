@@ -89,9 +89,10 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 		there.Base = int(o.Misalignment) / max(o.Desc.DType.Size(), 1)
 		here := planner.OperandOf(planner.AddScratch(whole, places[i].Desc.Bytes()), places[i].Desc)
 		packed[ref] = here.Ref
-		// If a check finds an error, the operation does not write its outputs. The copy
-		// back must then copy the old elements.
-		if i < p.inputs || len(inner.Checks) > 0 {
+		// Elements of an output stay unwritten if the operation does not promise to write
+		// all of them, and if a check finds an error. The copy back must then copy the old
+		// elements.
+		if i < p.inputs || len(inner.Checks) > 0 || !call.Spec().WritesAll {
 			err = cmp.Or(err, movement.AddCopy(whole, &p.r.target, o.Desc.DType, o.Desc.Shape, there, here))
 		}
 		if i >= p.inputs {

@@ -243,7 +243,7 @@ func (r *Runner) candidates(call spec.Call, in, out []tensor.Desc) []*candidate 
 		if err != nil || slices.ContainsFunc(plans, same) {
 			continue
 		}
-		c, err := r.lower(op.Name, plan, ins, outs)
+		c, err := r.lower(op, plan, ins, outs)
 		if err != nil {
 			return nil // A run of the call returns the error.
 		}
