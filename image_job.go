@@ -25,10 +25,11 @@ type imageJob struct {
 	halo  int         // A pixel of the result depends on source pixels up to this far away.
 	pitch int         // pixels from row to row on the device
 
-	direct *image.NRGBA            // the source, if it can be sent as it lies
-	rows   func(dst []byte, y int) // writes row y of the source, if it cannot
-	behind []byte                  // source rows above the strip that dst has overwritten
-	upload []byte                  // memory in which rows are put together
+	direct  *image.NRGBA            // the source, if it can be sent as it lies
+	shifted bool                    // The source shares memory with dst, but its pixels lie elsewhere in it.
+	rows    func(dst []byte, y int) // writes row y of the source, if it cannot
+	behind  []byte                  // source rows above the strip that dst has overwritten
+	upload  []byte                  // memory in which rows are put together
 }
 
 // newImageJob prepares the calls, which are resolved, for a picture.
@@ -38,6 +39,7 @@ func newImageJob(d *Device, dst *image.NRGBA, src image.Image, calls []spec.Call
 	for _, c := range j.calls {
 		j.halo += imageops.Halo(c)
 	}
+	j.shifted = shifted(src, dst)
 	// Only operations with a halo weigh colours by alpha. Without alpha they need half as
 	// many kernels, which a driver would have to compile for the first picture.
 	if j.halo > 0 && pixels.Opaque(src) {
@@ -94,13 +96,18 @@ func (j *imageJob) run(ctx context.Context) error {
 	if j.w == 0 || j.h == 0 {
 		return ctx.Err()
 	}
-	if done, err := j.zeroCopy(ctx); done {
+	if done, err := j.zeroCopy(ctx); done || err != nil {
 		return err
 	}
 	rowBytes := 4 * int64(j.pitch)
 	strip := int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
 	if strip >= j.h {
 		return j.strip(ctx, 0, j.h)
+	}
+	if j.shifted {
+		if err := j.copySource(); err != nil {
+			return err
+		}
 	}
 	for top := 0; top < j.h; top += strip {
 		if err := j.strip(ctx, top, min(top+strip, j.h)); err != nil {
@@ -184,14 +191,32 @@ func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Han
 	return cur, nil
 }
 
+// copySource makes a copy of the source and sends that. Otherwise a strip of the result
+// could overwrite source pixels that a later strip needs.
+func (j *imageJob) copySource() error {
+	own := image.NewNRGBA(image.Rect(0, 0, j.pitch, j.h))
+	if err := readable(func() { j.fill(own.Pix, 0, j.h) }); err != nil {
+		return err
+	}
+	j.direct, j.rows = own, nil
+	return nil
+}
+
 // read is sourceRows, and returns an error if the image panics.
 func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
+	err = readable(func() { rows = j.sourceRows(from, to, bottom) })
+	return rows, err
+}
+
+// readable calls f, which reads the source, and returns an error if the image panics.
+func readable(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("lathe: apply: %w: the source cannot be read: %v", errs.ErrInvalidArgument, p)
 		}
 	}()
-	return j.sourceRows(from, to, bottom), nil
+	f()
+	return nil
 }
 
 // sourceRows returns rows [from, to) of the source at the pitch of the device. It keeps the
@@ -202,7 +227,7 @@ func (j *imageJob) sourceRows(from, to, bottom int) []byte {
 		m := j.direct
 		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+from)
 		single := bottom == j.h && len(j.behind) == 0 // no strip has been written yet
-		if single || j.halo == 0 || !sameMemory(m.Pix, j.dst.Pix) {
+		if single || j.halo == 0 || !sharesMemory(m.Pix, j.dst.Pix) {
 			return m.Pix[o : o+(to-from-1)*row+4*j.w]
 		}
 	}
@@ -254,9 +279,4 @@ func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int
 		copy(m.Pix[o+y*m.Stride:o+y*m.Stride+4*j.w], down[y*row:])
 	}
 	return nil
-}
-
-// sameMemory reports whether two slices may share memory.
-func sameMemory(a, b []byte) bool {
-	return len(a) > 0 && len(b) > 0 && cap(a) > 0 && cap(b) > 0 && &a[:cap(a)][cap(a)-1] == &b[:cap(b)][cap(b)-1]
 }

@@ -50,8 +50,13 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 }
 
 // ApplyTo is Apply into an image of the caller. dst must have the size of src, and may be
-// src itself. Images larger than WithStrip go through the device in strips. If ApplyTo
-// fails half-way, the part of dst that was done is overwritten.
+// src itself. dst may also share memory with src in any other way, such as two overlapping
+// views of one picture. The result is then the same as with memory of its own. This holds
+// for the image types of Go. An image of another type must not share memory with dst, unless
+// each of its pixels lies where the same pixel of dst does.
+//
+// Images larger than WithStrip go through the device in strips. If ApplyTo fails half-way,
+// the part of dst that was done is overwritten.
 // Errors: as Apply.
 func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error {
 	if err := d.ready("apply"); err != nil {

@@ -13,18 +13,19 @@ const leastZeroCopy = 128 << 10
 
 // zeroCopy runs the job in the memory of src and dst themselves, if the device can do
 // that. On a CPU driver copies cost as much as a pointwise operation. It reports whether
-// it did. If it did not, nothing has happened.
+// it did. If it did not and there is no error, nothing has happened, and the job can go by
+// copies.
 func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 	dev, ok := j.dev.GPU().(gpu.Importer)
 	size := 4 * int64(j.pitch) * int64(j.h)
-	if !ok || j.direct == nil || len(j.calls) == 0 || j.dst.Stride != 4*j.pitch || size < leastZeroCopy || size > j.dev.strip {
+	if !ok || j.direct == nil || j.shifted || len(j.calls) == 0 || j.dst.Stride != 4*j.pitch || size < leastZeroCopy || size > j.dev.strip {
 		return false, nil
 	}
 	o, p := j.direct.PixOffset(j.direct.Rect.Min.X, j.direct.Rect.Min.Y), j.dst.PixOffset(j.dst.Rect.Min.X, j.dst.Rect.Min.Y)
 	span := 4 * (j.pitch*(j.h-1) + j.w)
 	from, to := j.direct.Pix[o:o+span], j.dst.Pix[p:p+span]
-	same := sameMemory(from, to)
-	if same && (&from[0] != &to[0] || !j.inPlace()) {
+	same := sharesMemory(from, to)
+	if same && !j.inPlace() {
 		return false, nil
 	}
 	src, err := dev.Import(from)
