@@ -83,8 +83,8 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 }
 
 // Selector returns the selector that counts: given, or that of LATHE_DEVICE if given is
-// empty. The result is empty if both are. from is " (LATHE_DEVICE)" or a similar text if
-// it comes from there.
+// empty. The result is empty if both are. from is " (from LATHE_DEVICE)" if the selector
+// comes from there, and empty otherwise.
 func Selector(given string) (selector, from string) {
 	if given = strings.TrimSpace(given); given != "" {
 		return given, ""

@@ -8,7 +8,7 @@ import (
 )
 
 // Round is the integer nearest to each element, the even one of two, as IEEE 754
-// rounds by default. (The scalar round of package tensor takes ties away from 0.)
+// rounds by default. (The scalar round of package value takes ties away from 0.)
 type Round struct{}
 
 // Spec returns the declaration.

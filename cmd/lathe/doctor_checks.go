@@ -331,7 +331,7 @@ func (s *system) checkNodes() []check {
 	if len(nodes) == 0 {
 		switch {
 		case s.container() != "":
-			return []check{{"gpu", odd, "no GPU is passed into this container; CPU drivers work without one one",
+			return []check{{"gpu", odd, "no GPU is passed into this container; CPU drivers work without one",
 				"if the host has a GPU, start the container with --device /dev/dri (AMD, Intel) or --gpus all (NVIDIA)"}}
 		case s.wsl():
 			return []check{{"gpu", odd, "WSL shows no GPU (/dev/dxg)", "install the GPU's driver on Windows, then: wsl --update"}}

@@ -1,19 +1,19 @@
-// Package child does jobs in a process of its own, so that a job that crashes
-// a driver, or never ends, takes nobody else along. The child is the running
-// program itself, started again; a test's TestMain begins with
+// Package child does jobs in a child process. A job that crashes a driver, or that never
+// ends, then does no harm to the parent. The child is the running program itself, started
+// again. The TestMain of a test begins with
 //
 //	child.Serve(map[string]func([]byte) []byte{"launch": launch})
 //
-// which returns at once in the parent and never in a child. The parent then
-// has a Worker of that name do jobs:
+// which returns at once in the parent and never in a child. The parent then lets a Worker
+// of that name do jobs:
 //
 //	w := child.Worker{Name: "launch"}
 //	defer w.Close()
 //	reply, err := w.Do(ctx, job)
 //
-// One job is done at a time, so a crash or a hang is that of the job given
-// last. The next job gets a fresh process. No child outlives its parent: it
-// ends when its standard input does.
+// One job is done at a time, so a crash or a hang belongs to the job that was given last.
+// The next job gets a new process. A child ends when its standard input ends, so it does
+// not outlive its parent.
 package child
 
 import (
@@ -44,9 +44,9 @@ const startLimit = 60 * time.Second
 // maxFrame bounds a job and a reply, so that a broken child costs no memory.
 const maxFrame = 1 << 30
 
-// Serve does the jobs of a parent, if this process was started by a Worker, and
-// then ends the process; otherwise it returns at once. do holds the functions by
-// the names that Workers give. What a function prints goes to its parent's Crash.
+// Serve does the jobs of a parent and then ends the process, if a Worker started this
+// process. Otherwise it returns at once. The keys of do are the names that Workers give.
+// What a function prints is in the Crash that the parent gets.
 func Serve(do map[string]func(job []byte) (reply []byte)) {
 	name := os.Getenv(nameEnv)
 	if name == "" {
@@ -98,8 +98,8 @@ func writeFrame(w io.Writer, b []byte) error {
 	return err
 }
 
-// Worker does jobs in a child process, which it starts when there is a job and
-// none runs. Set the fields before the first job. A Worker is for one goroutine.
+// Worker does jobs in a child process. It starts the process when there is a job and no
+// process runs. Set the fields before the first job. Only one goroutine may use a Worker.
 type Worker struct {
 	Name   string        // of the function in Serve's map
 	Env    []string      // "KEY=value", on top of this process's environment
@@ -115,7 +115,7 @@ type Worker struct {
 	jobs    int // done by this process
 }
 
-// Crash is a job that ended its process.
+// Crash is the error of a job that ended its process.
 type Crash struct {
 	State  string // such as "signal: segmentation fault"
 	Stderr string // the beginning of what the process wrote during the job
@@ -127,9 +127,10 @@ func (c *Crash) Error() string {
 	return fmt.Sprintf("child: the process ended after %d jobs: %s\n%s", c.Jobs, c.State, c.Stderr)
 }
 
-// Hang is a job that was stopped, with its process, after Limit. Where other
-// work keeps the process from running, time is only counted while it runs, up to
-// ten times Limit in all (Linux; elsewhere it is Limit).
+// Hang is the error of a job that was stopped after Limit, together with its process. On
+// Linux, Limit counts only the time in which the process runs, because other work may keep
+// it from running. The job is stopped after ten times Limit in any case. On other systems,
+// Limit counts all time.
 type Hang struct {
 	Limit time.Duration
 	Jobs  int // how many jobs the process had done before
@@ -277,8 +278,8 @@ func (w *Worker) end() {
 	w.cmd = nil
 }
 
-// IsCrash reports whether err is a *Crash or a *Hang: what the job did, not
-// what kept it from being done.
+// IsCrash reports whether err is a *Crash or a *Hang. These are errors that the job
+// caused. Other errors kept the job from being done.
 func IsCrash(err error) bool {
 	var c *Crash
 	var h *Hang

@@ -47,7 +47,8 @@ func Built() []string {
 	return names
 }
 
-// Name returns the backend that the user has named, or "".
+// Name returns the backend that the user has named: name, or else LATHE_BACKEND. It
+// returns Auto if neither names one.
 // Errors: ErrInvalidArgument.
 func Name(name string) (string, error) {
 	from := ""

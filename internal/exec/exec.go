@@ -83,7 +83,7 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	return r, nil
 }
 
-// ready returns ErrNotInitialized for the Runner was not made by New.
+// ready returns ErrNotInitialized if the Runner was not made by New.
 func (r *Runner) ready() error {
 	if r == nil || r.dev == nil {
 		return fmt.Errorf("exec: %w: the Runner was not made by New", errs.ErrNotInitialized)

@@ -1,9 +1,9 @@
-// Package launch runs compute shaders of strangers in processes of their own, so that
-// one that takes its process along is a failed test which names the shader, and
-// one that does not end is stopped.
+// Package launch runs foreign compute shaders in child processes, for tests. If a shader
+// crashes its process, the test fails and names the shader. If a shader does not end, it
+// is stopped.
 //
-// A test package that uses it calls Main first in its TestMain: the processes
-// are the test program itself.
+// A test package that uses this package calls Main first in its TestMain, because the
+// child process is the test program itself.
 package launch
 
 import (

@@ -26,7 +26,7 @@ var layers = []layer{
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
 	{"internal/testgpu", "gpu internal/extra internal/spv internal/testkit", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
-	{"internal/launch", "gpu internal/child internal/drivers internal/testkit", "tests launch modules of strangers in processes of their own with it, whatever the modules compute"},
+	{"internal/launch", "gpu internal/child internal/drivers internal/testkit", "tests launch foreign modules in child processes with it, whatever the modules compute"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},

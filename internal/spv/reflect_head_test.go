@@ -49,7 +49,7 @@ func TestReflectIsParse(t *testing.T) {
 		if !want.Foreign {
 			t.Errorf("%s: Parse does not say that the module is foreign", name)
 		}
-		// What only modules of strangers have.
+		// Only foreign modules have these values.
 		want.Foreign, want.PrivateBytes, want.Iterations = false, 0, 0
 		want.Registers, want.ValueScalars, want.Instructions = 0, 0, 0
 		got, err := spv.Reflect(name, m.Code)

@@ -72,8 +72,8 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 					return nil, err
 				}
 			}
-			// The shape is checked without the strides. Plan checks the strides, because the
-			// executor packs operands that Plan refuses.
+			// The shape of the result does not depend on the strides. An image whose strides
+			// are not spec.Rows is valid: the executor packs it before it asks for a plan.
 			p, err := layoutOf(tensor.Contiguous(in[0].DType, in[0].Shape...))
 			if err != nil {
 				return nil, err
