@@ -35,7 +35,8 @@ type Lowered struct {
 // execution mode. Texel buffers become storage buffers of vectors of four
 // components. Operations on integers are given operands of the sign that they stand
 // for, because WebGPU goes by the operands' types and not by the operation; see
-// integers. Everything else stays as it is.
+// integers. Values that the continue construct of a loop takes from its body go through
+// variables; see carryLoops. Everything else stays as it is.
 //
 // Errors: ErrUnsupported naming the construct (a computation of floats from
 // specialisation constants, a texel buffer that is passed to a function);
@@ -67,6 +68,9 @@ func (m *Module) label() string {
 func lower(m *Module, readWrite bool) (*Lowered, error) {
 	code, err := unalias(m)
 	if err != nil {
+		return nil, err
+	}
+	if code, err = carryLoops(code); err != nil {
 		return nil, err
 	}
 	s, err := decode(code)

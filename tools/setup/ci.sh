@@ -1,8 +1,8 @@
 #!/bin/sh
 # ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
 # compiler that `make check` rebuilds the shaders with, the SPIR-V tools, the
-# Vulkan validation layers, and other programs that read pictures, which the
-# tests of the decoders compare with. Users of Lathe need none of these.
+# Vulkan validation layers, OpenGL on the CPU, and other programs that read pictures,
+# which the tests of the decoders compare with. Users of Lathe need none of these.
 set -eu
 
 say() { printf '%s\n' "ci.sh: $*" >&2; }
@@ -13,6 +13,7 @@ command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
 [ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || packages="$packages vulkan-validationlayers"
 command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 command -v make >/dev/null 2>&1 || packages="$packages make"
+ls /usr/lib/*/libEGL.so.1 /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1 || packages="$packages libegl1 libgl1-mesa-dri"
 command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
