@@ -23,7 +23,7 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 	}
 	for i := range t.NumField() {
 		l.fields = append(l.fields, i)
-		l.complete = l.complete && keyable(t.Field(i).Type) && (t.Field(i).IsExported() || t.Field(i).Type.Kind() != reflect.Interface)
+		l.complete = l.complete && keyable(t.Field(i).Type, t.Field(i).IsExported(), maxDepth)
 	}
 	return l
 }
@@ -31,25 +31,37 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 // callType is the type of attributes that are calls themselves, as in a chain.
 var callType = reflect.TypeFor[Call]()
 
-// keyable reports whether attributes of type t can be written as a key.
-func keyable(t reflect.Type) bool {
+// maxDepth is how many pointers, slices and arrays an attribute may consist of. It ends
+// the search in a type that contains itself.
+const maxDepth = 16
+
+// maxKey is the length in bytes from which on a call has no key. It ends the key of a call
+// that contains itself.
+const maxKey = 1 << 14
+
+// keyable reports whether attributes of type t can be written as a key. Package reflect
+// returns a call only if the field is exported.
+func keyable(t reflect.Type, exported bool, depth int) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return true
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return keyable(t.Elem())
+		return depth > 0 && keyable(t.Elem(), exported, depth-1)
 	case reflect.Interface:
-		return t == callType
+		return exported && t == callType
 	}
 	return false
 }
 
 // AppendKey appends a key to b. Equal calls of an operation have the same key, and
 // different calls have different keys. It reports false if it cannot write an attribute,
-// such as a struct of structs, and if c is not a valid call.
+// such as a struct of structs, and if c is not a valid call or the key is very long.
 func AppendKey(b []byte, c Call) ([]byte, bool) {
+	if len(b) > maxKey {
+		return b, false
+	}
 	op, err := opOf(c)
 	if err != nil || op.key == nil || !op.key.complete || structOf(c).Type() != structOf(op.Defaults).Type() {
 		return b, false
