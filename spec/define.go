@@ -33,7 +33,8 @@ type Definition[A Call] struct {
 	// Defaults holds the default attributes, and examples for required attributes. The
 	// fields of A that are attributes have the tags attr:"name" and doc:"meaning, unit,
 	// range". The tag attr:"name,required" means that the attribute has no default. A zero
-	// is refused if the default is not zero, unless the tag is attr:"name,zero".
+	// is refused if the default is not zero, unless the tag is attr:"name,zero". A nil
+	// pointer stands for a pointer to a zero value.
 	Defaults A
 
 	// Shape checks the attributes and the inputs, and returns the descriptions of the
@@ -44,7 +45,9 @@ type Definition[A Call] struct {
 	Shape func(a A, in []tensor.Desc) ([]tensor.Desc, error)
 	// Plan returns the launches of a call that Shape has accepted. The operands have
 	// strides that their Arg.Strides allows. Define adds the same names to the errors of
-	// Plan and of the plan's device checks.
+	// Plan and of the plan's device checks. A plan depends on the arguments only, and does
+	// not change after Plan has returned it, because plans are kept: Plan need not be called
+	// again for the same attributes and operands of the same types, shapes and strides.
 	// Errors: ErrUnsupported (a dtype that the target lacks), ErrStrides, *LimitError.
 	Plan func(a A, t *Target, in, out []tensor.Desc) (*Plan, error)
 	// PlanAt, if set, is called instead of Plan. It can work with operands whose first
@@ -85,8 +88,14 @@ type Definition[A Call] struct {
 //
 // The functions of the Op accept calls of type A and pointers to such calls. For any
 // other call, and for calls that Resolve refuses, they return ErrInvalidArgument.
-// Functions without an error then return nothing.
+// Functions without an error then return nothing. A Plan that returns neither a plan nor
+// an error is ErrInvalidArgument too.
+//
+// Call Define once for an operation, in the initialisation of a package. Each Op that it
+// returns is another operation: its calls are planned anew. Define panics if A is an
+// interface, because that is a mistake in the source of the program.
 func Define[A Call](d Definition[A]) *Op {
+	d.Defaults = madeDefaults(d.Name, d.Defaults)
 	op := &Op{
 		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
 		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
@@ -224,7 +233,10 @@ func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error,
 		if err != nil {
 			return nil, named(err)
 		}
-		if p == nil || len(p.Checks) == 0 {
+		if p == nil {
+			return nil, named(fmt.Errorf("%w: the operation's Plan returned no plan", errs.ErrInvalidArgument))
+		}
+		if len(p.Checks) == 0 {
 			return p, nil
 		}
 		own := *p
@@ -234,6 +246,19 @@ func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error,
 		}
 		return &own, nil
 	}
+}
+
+// madeDefaults returns the default attributes of an operation. If they are a nil pointer,
+// it returns a pointer to a zero value.
+func madeDefaults[A Call](name string, defaults A) A {
+	t := reflect.TypeFor[A]()
+	if t.Kind() == reflect.Interface {
+		panic(fmt.Sprintf("spec: operation %q: the type of its attributes is the interface %v (want a struct, or a pointer to one)", name, t))
+	}
+	if isNilPointer(defaults) {
+		return reflect.New(t.Elem()).Interface().(A)
+	}
+	return defaults
 }
 
 // lastID is the number of operations that were declared so far.
