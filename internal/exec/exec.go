@@ -233,13 +233,15 @@ func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, ou
 	if err := checkOffsets(call, in, out); err != nil {
 		return nil, err
 	}
-	c, err := r.compile(call, r.places(in), r.places(out), r.chooserFor(ctx))
+	// Another goroutine may change the database while this one compiles. c is kept under
+	// the version that it follows, so that a later call does not find an old choice.
+	version := r.tuner.db.Version()
+	c, err := r.compile(call, r.places(in), r.places(out), r.chooserFor(ctx).at(r.tuner.db, &version))
 	if err != nil {
 		return nil, err
 	}
-	// The choice may have changed the database. c already follows the new version.
 	if ok {
-		r.cache.keep(l.key, r.tuner.db.Version(), c)
+		r.cache.keep(l.key, version, c)
 	}
 	return c, nil
 }

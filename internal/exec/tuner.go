@@ -115,9 +115,33 @@ func (r *Runner) chooserFor(ctx context.Context) chooser {
 	}
 }
 
-// callKey appends the operation and the class of a call to b.
+// at returns a chooser that sets version to the version of the database that the choice
+// follows. If the choice itself changes the database, it is made again.
+func (c chooser) at(db *tune.Database, version *uint64) chooser {
+	return func(call spec.Call, in, out []tensor.Desc) (string, error) {
+		for {
+			*version = db.Version()
+			strategy, err := c(call, in, out)
+			if err != nil || *version == db.Version() {
+				return strategy, err
+			}
+		}
+	}
+}
+
+// callKey appends the operation and the class of a call to b. The name of an operation
+// that a program declares follows the path of its package. So it shares no choice with an
+// operation of Lathe, or of another program, that has the same name.
 func callKey(b []byte, call spec.Call, in []tensor.Desc) []byte {
-	b = append(append(b, call.Spec().Name...), ' ')
+	op := call.Spec()
+	if len(op.Kernels) == 0 {
+		t := reflect.TypeOf(call)
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		b = append(append(b, t.PkgPath()...), '.')
+	}
+	b = append(append(b, op.Name...), ' ')
 	return spec.AppendClass(b, call, in)
 }
 
