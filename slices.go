@@ -116,7 +116,7 @@ func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tenso
 // type of its dtype.
 // Errors: ErrType (T is another type), and as Device.Read.
 func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
-	if t != nil && t.desc.DType != dtypeOf[T]() {
+	if t != nil && t.memory.Desc.DType != dtypeOf[T]() {
 		var zero T
 		return nil, fmt.Errorf("lathe: to slice: %w: %v read as %T", errs.ErrType, t, zero)
 	}
@@ -165,5 +165,5 @@ func (d *Device) host(ctx context.Context, t *Tensor) (*tensor.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tensor.Host{Desc: t.desc, Data: data}, nil
+	return &tensor.Host{Desc: t.memory.Desc, Data: data}, nil
 }

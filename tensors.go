@@ -14,18 +14,14 @@ import (
 // Tensor is a tensor in the memory of one Device, or a view of one. Device.Free gives its
 // memory back, and so does the garbage collector when nothing refers to the tensor or a
 // view of it. Device.Close gives back the memory of all tensors.
-type Tensor struct {
-	buf    *session.Buffer
-	offset int64 // bytes
-	desc   tensor.Desc
-}
+type Tensor struct{ memory session.Tensor }
 
 // Desc describes the tensor: dtype, shape and, of views, strides.
 func (t *Tensor) Desc() tensor.Desc {
 	if t == nil {
 		return tensor.Desc{}
 	}
-	return t.desc
+	return t.memory.Desc
 }
 
 // Shape is the tensor's shape; empty for a scalar. It must not be changed.
@@ -39,7 +35,7 @@ func (t *Tensor) String() string {
 	if t == nil {
 		return "no tensor"
 	}
-	return t.desc.String()
+	return t.memory.Desc.String()
 }
 
 // Handle is the buffer that the tensor lies in, for use with Device.GPU. A view begins
@@ -47,10 +43,10 @@ func (t *Tensor) String() string {
 // runtime.KeepAlive(t) after the last use of the handle, or the buffer may be given back
 // before.
 func (t *Tensor) Handle() gpu.Handle {
-	if t == nil || t.buf == nil {
+	if t == nil || t.memory.Buffer == nil {
 		return 0 // a Tensor that no Device made
 	}
-	return t.buf.Handle()
+	return t.memory.Buffer.Handle()
 }
 
 // Offset is where the tensor begins in its buffer, in bytes; 0 unless it is a view.
@@ -58,7 +54,7 @@ func (t *Tensor) Offset() int64 {
 	if t == nil {
 		return 0
 	}
-	return t.offset
+	return t.memory.Offset
 }
 
 // NewTensor makes a zero-filled tensor. Any dimension may be 0.
@@ -72,25 +68,25 @@ func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wrap(t), nil
+	return &Tensor{t}, nil
 }
 
-// wrap is a tensor of the session as a Tensor.
-func wrap(t session.Tensor) *Tensor { return &Tensor{buf: t.Buffer, offset: t.Offset, desc: t.Desc} }
-
-// sessionTensor is the tensor as the session has it. It is the zero Tensor if t is nil.
-func (t *Tensor) sessionTensor() session.Tensor {
+// inSession is the tensor as the session knows it. It is the zero Tensor if t is nil.
+func (t *Tensor) inSession() session.Tensor {
 	if t == nil {
 		return session.Tensor{}
 	}
-	return session.Tensor{Buffer: t.buf, Offset: t.offset, Desc: t.desc}
+	return t.memory
 }
 
-// sessionTensors is tensors as the session has them.
-func sessionTensors(ts []*Tensor) []session.Tensor {
-	list := make([]session.Tensor, len(ts))
-	for i, t := range ts {
-		list[i] = t.sessionTensor()
+// few is how many operands most calls have at most. More of them cost an allocation.
+const few = 8
+
+// appendMemory appends tensors as the session knows them to list. A caller with room for
+// few tensors on its stack allocates nothing.
+func appendMemory(list []session.Tensor, ts []*Tensor) []session.Tensor {
+	for _, t := range ts {
+		list = append(list, t.inSession())
 	}
 	return list
 }
@@ -102,7 +98,7 @@ func (d *Device) Free(t *Tensor) error {
 	if err := d.ready("free"); err != nil {
 		return err
 	}
-	return d.session.Free(t.sessionTensor())
+	return d.session.Free(t.inSession())
 }
 
 // Write replaces the contents of a tensor by its bytes: little-endian elements,
@@ -112,7 +108,7 @@ func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
 	if err := d.ready("write"); err != nil {
 		return err
 	}
-	return d.session.Write(ctx, t.sessionTensor(), data)
+	return d.session.Write(ctx, t.inSession(), data)
 }
 
 // Read waits for the work that writes the tensor and returns its bytes, gaps
@@ -123,7 +119,7 @@ func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
 	if err := d.ready("read"); err != nil {
 		return nil, err
 	}
-	return d.session.Read(ctx, t.sessionTensor())
+	return d.session.Read(ctx, t.inSession())
 }
 
 // Run computes out from in on the device. It does not wait for the result. An output may
@@ -141,7 +137,8 @@ func (d *Device) Run(ctx context.Context, c spec.Call, in, out []*Tensor) error 
 			return fmt.Errorf("lathe: run: output %d: %w: %v, whose elements share memory", k, errs.ErrInvalidArgument, t)
 		}
 	}
-	return d.session.Run(ctx, c, sessionTensors(in), sessionTensors(out))
+	var fewIn, fewOut [few]session.Tensor
+	return d.session.Run(ctx, c, appendMemory(fewIn[:0], in), appendMemory(fewOut[:0], out))
 }
 
 // Call makes the outputs of an operation and computes them from in, without
@@ -151,13 +148,14 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 	if err := d.ready("call"); err != nil {
 		return nil, err
 	}
-	res, err := d.session.Call(context.Background(), c, sessionTensors(in))
+	var fewIn [few]session.Tensor
+	res, err := d.session.Call(context.Background(), c, appendMemory(fewIn[:0], in))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Tensor, len(res))
 	for i, t := range res {
-		out[i] = wrap(t)
+		out[i] = &Tensor{t}
 	}
 	return out, nil
 }
@@ -180,19 +178,15 @@ func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*
 	if err := d.ready("dispatch"); err != nil {
 		return err
 	}
-	var few [8]session.Tensor // most shaders have no more
-	bound := few[:0]
-	for _, t := range bindings {
-		bound = append(bound, t.sessionTensor())
-	}
-	return d.session.Dispatch(ctx, spirv, bound, push, groups)
+	var fewBound [few]session.Tensor
+	return d.session.Dispatch(ctx, spirv, appendMemory(fewBound[:0], bindings), push, groups)
 }
 
 // repeats reports whether several elements of the tensor lie in one place, as
 // Expand makes them.
 func (t *Tensor) repeats() bool {
-	for i, step := range t.desc.Strides {
-		if step == 0 && t.desc.Shape[i] > 1 {
+	for i, step := range t.memory.Desc.Strides {
+		if step == 0 && t.memory.Desc.Shape[i] > 1 {
 			return true
 		}
 	}

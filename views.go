@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // made reports ErrInvalidHandle for a Tensor that no Device made.
 func (t *Tensor) made(op string) error {
-	if t == nil || t.buf == nil {
+	if t == nil || t.memory.Buffer == nil {
 		return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)
 	}
 	return nil
@@ -18,7 +19,7 @@ func (t *Tensor) made(op string) error {
 
 // view is a tensor over the same memory.
 func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
-	d := tensor.Desc{DType: t.desc.DType, Shape: shape, Strides: strides}
+	d := tensor.Desc{DType: t.memory.Desc.DType, Shape: shape, Strides: strides}
 	for i := len(shape) - 1; i >= 0; i-- {
 		if shape[i] == 1 && strides != nil { // any stride is right: use the one of contiguous elements
 			d.Strides[i] = 1
@@ -30,7 +31,7 @@ func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
 	if d.IsContiguous() {
 		d.Strides = nil
 	}
-	return &Tensor{buf: t.buf, offset: t.offset + offset, desc: d}
+	return &Tensor{session.Tensor{Buffer: t.memory.Buffer, Offset: t.memory.Offset + offset, Desc: d}}
 }
 
 func (t *Tensor) invalid(op, format string, args ...any) error {
@@ -59,19 +60,19 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 		known *= n
 	}
 	if open >= 0 {
-		if known == 0 || t.desc.Elems()%known != 0 {
-			return nil, t.invalid("reshape", "%d elements do not fill %v", t.desc.Elems(), shape)
+		if known == 0 || t.memory.Desc.Elems()%known != 0 {
+			return nil, t.invalid("reshape", "%d elements do not fill %v", t.memory.Desc.Elems(), shape)
 		}
-		shape[open] = t.desc.Elems() / known
+		shape[open] = t.memory.Desc.Elems() / known
 	}
-	to := tensor.Contiguous(t.desc.DType, shape...)
+	to := tensor.Contiguous(t.memory.Desc.DType, shape...)
 	if err := to.Check(); err != nil {
 		return nil, t.invalid("reshape", "%v", err)
 	}
-	if to.Elems() != t.desc.Elems() {
-		return nil, t.invalid("reshape", "elements (got %d for %v, want %d)", to.Elems(), shape, t.desc.Elems())
+	if to.Elems() != t.memory.Desc.Elems() {
+		return nil, t.invalid("reshape", "elements (got %d for %v, want %d)", to.Elems(), shape, t.memory.Desc.Elems())
 	}
-	if !t.desc.IsContiguous() {
+	if !t.memory.Desc.IsContiguous() {
 		return nil, t.invalid("reshape", "its elements do not lie one after the other; copy it first")
 	}
 	return t.view(0, shape, nil), nil
@@ -85,11 +86,11 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 	if err := t.made("transpose"); err != nil {
 		return nil, err
 	}
-	rank := len(t.desc.Shape)
+	rank := len(t.memory.Desc.Shape)
 	if len(perm) != 0 && len(perm) != rank {
 		return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 	}
-	steps, seen := t.desc.ElementStrides(), make([]bool, rank)
+	steps, seen := t.memory.Desc.ElementStrides(), make([]bool, rank)
 	shape, strides := make([]int, rank), make([]int, rank)
 	for i := range rank {
 		d := rank - 1 - i
@@ -101,7 +102,7 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 		if d < 0 || d >= rank || seen[d] {
 			return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 		}
-		shape[i], strides[i], seen[d] = t.desc.Shape[d], steps[d], true
+		shape[i], strides[i], seen[d] = t.memory.Desc.Shape[d], steps[d], true
 	}
 	return t.view(0, shape, strides), nil
 }
@@ -113,24 +114,24 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	if err := t.made("narrow"); err != nil {
 		return nil, err
 	}
-	rank := len(t.desc.Shape)
+	rank := len(t.memory.Desc.Shape)
 	if dim < 0 {
 		dim += rank
 	}
 	if dim < 0 || dim >= rank {
 		return nil, t.invalid("narrow", "dimension (want -%d to %d)", rank, rank-1)
 	}
-	size, from := t.desc.Shape[dim], start
+	size, from := t.memory.Desc.Shape[dim], start
 	if from < 0 {
 		from += size
 	}
 	if from < 0 || n < 0 || from > size-n {
 		return nil, t.invalid("narrow", "%d indices from %d on in dimension %d of size %d", n, start, dim, size)
 	}
-	shape := slices.Clone(t.desc.Shape)
+	shape := slices.Clone(t.memory.Desc.Shape)
 	shape[dim] = n
-	steps := slices.Clone(t.desc.ElementStrides())
-	offset := int64(from) * int64(steps[dim]) * int64(t.desc.DType.Size())
+	steps := slices.Clone(t.memory.Desc.ElementStrides())
+	offset := int64(from) * int64(steps[dim]) * int64(t.memory.Desc.DType.Size())
 	if slices.Contains(shape, 0) {
 		offset = 0 // an empty view may begin anywhere
 	}
@@ -145,12 +146,12 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 	if err := t.made("expand"); err != nil {
 		return nil, err
 	}
-	skip := len(shape) - len(t.desc.Shape)
+	skip := len(shape) - len(t.memory.Desc.Shape)
 	if skip < 0 {
 		return nil, t.invalid("expand", "to %v, of fewer dimensions", shape)
 	}
-	steps, strides := t.desc.ElementStrides(), make([]int, len(shape))
-	for i, n := range t.desc.Shape {
+	steps, strides := t.memory.Desc.ElementStrides(), make([]int, len(shape))
+	for i, n := range t.memory.Desc.Shape {
 		switch want := shape[skip+i]; {
 		case n == want:
 			strides[skip+i] = steps[i]
@@ -159,7 +160,7 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 		}
 	}
 	v := t.view(0, slices.Clone(shape), strides)
-	if err := v.desc.Check(); err != nil {
+	if err := v.memory.Desc.Check(); err != nil {
 		return nil, t.invalid("expand", "%v", err)
 	}
 	return v, nil

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -23,26 +24,32 @@ func (op *Op) CheckInputs(n int) error {
 // countInputs is CheckInputs without the name of the operation in the error.
 func (op *Op) countInputs(n int) error {
 	least, most := 0, len(op.In)
-	want := ""
-	for _, a := range op.In {
-		if !a.Optional {
+	for i := range op.In {
+		if !op.In[i].Optional {
 			least++
 		}
-		if want != "" {
-			want += ", "
-		}
-		switch want += a.Name; {
-		case a.Variadic:
-			want += "..."
+		if op.In[i].Variadic {
 			most = int(^uint(0) >> 1)
-		case a.Optional:
-			want += "?"
 		}
 	}
 	if n < least || n > most {
-		return fmt.Errorf("%w: inputs (got %d, want %s)", errs.ErrInvalidArgument, n, want)
+		return fmt.Errorf("%w: inputs (got %d, want %s)", errs.ErrInvalidArgument, n, op.inputNames())
 	}
 	return nil
+}
+
+// inputNames lists the inputs for an error. Optional ones have a question mark.
+func (op *Op) inputNames() string {
+	names := make([]string, len(op.In))
+	for i, a := range op.In {
+		switch names[i] = a.Name; {
+		case a.Variadic:
+			names[i] += "..."
+		case a.Optional:
+			names[i] += "?"
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // MayOverwrite reports whether output out may be the same tensor as input in. Both count

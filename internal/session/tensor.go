@@ -92,11 +92,12 @@ func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
 // place, an output may be the tensor of an input. It may not overlap inputs in any other way.
 // Errors: those of exec.Runner.Run, and ErrInvalidHandle.
 func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error {
-	i, err := s.operands(in)
+	var fewIn, fewOut [8]exec.Operand // Most operations have no more. So this allocates nothing.
+	i, err := s.operands(fewIn[:0], in)
 	if err != nil {
 		return err
 	}
-	o, err := s.operands(out)
+	o, err := s.operands(fewOut[:0], out)
 	if err != nil {
 		return err
 	}
@@ -106,13 +107,14 @@ func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error 
 	return err
 }
 
-func (s *Session) operands(ts []Tensor) ([]exec.Operand, error) {
-	list := make([]exec.Operand, len(ts))
-	for i, t := range ts {
-		if err := s.Check("run", t); err != nil {
+// operands appends the operands of tensors to list.
+func (s *Session) operands(list []exec.Operand, ts []Tensor) ([]exec.Operand, error) {
+	for i := range ts {
+		t := &ts[i]
+		if err := s.Check("run", *t); err != nil {
 			return nil, err
 		}
-		list[i] = exec.Operand{Buffer: t.Buffer.handle, Offset: t.Offset, Desc: t.Desc}
+		list = append(list, exec.Operand{Buffer: t.Buffer.handle, Offset: t.Offset, Desc: t.Desc})
 	}
 	return list, nil
 }
