@@ -2,10 +2,8 @@ package lathe
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -132,11 +130,6 @@ func (d *Device) Run(ctx context.Context, c spec.Call, in, out []*Tensor) error 
 	if err := d.ready("run"); err != nil {
 		return err
 	}
-	for k, t := range out {
-		if t != nil && t.repeats() {
-			return fmt.Errorf("lathe: run: output %d: %w: %v, whose elements share memory", k, errs.ErrInvalidArgument, t)
-		}
-	}
 	var fewIn, fewOut [few]session.Tensor
 	return d.session.Run(ctx, c, appendMemory(fewIn[:0], in), appendMemory(fewOut[:0], out))
 }
@@ -180,15 +173,4 @@ func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*
 	}
 	var fewBound [few]session.Tensor
 	return d.session.Dispatch(ctx, spirv, appendMemory(fewBound[:0], bindings), push, groups)
-}
-
-// repeats reports whether several elements of the tensor lie in one place, as
-// Expand makes them.
-func (t *Tensor) repeats() bool {
-	for i, step := range t.memory.Desc.Strides {
-		if step == 0 && t.memory.Desc.Shape[i] > 1 {
-			return true
-		}
-	}
-	return false
 }

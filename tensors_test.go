@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -124,8 +125,8 @@ func TestViews(t *testing.T) {
 		t.Errorf("Transpose wrote %v into its argument", order)
 	}
 	wide := must(row.Expand(3, 4))(t)
-	if err := dev.Run(t.Context(), ops.ReLU{}, []*lathe.Tensor{x}, []*lathe.Tensor{wide}); !errors.Is(err, lathe.ErrInvalidArgument) {
-		t.Errorf("an expanded output: got %v, want ErrInvalidArgument", err)
+	if err := dev.Run(t.Context(), ops.ReLU{}, []*lathe.Tensor{x}, []*lathe.Tensor{wide}); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), "output out: strides") {
+		t.Errorf("an expanded output: got %v, want ErrInvalidArgument that names the output and its strides", err)
 	}
 	turned := must(x.Transpose())(t)
 	for name, try := range map[string]func() (*lathe.Tensor, error){
