@@ -9,10 +9,11 @@ import (
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed. Errors: as Device.Run.
 
-// MatMul: the matrix product of the last two dimensions, over a broadcast batch.
+// MatMul: the matrix product over the last two dimensions. The dimensions before them are
+// broadcast.
 //
 //   - a: [..., m,k], or [..., k,m] with trans_a
-//   - b: [..., k,n], or [..., n,k] with trans_b; the dimensions before are broadcast
+//   - b: [..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast
 //   - result out: [..., m,n]
 //
 // ops.MatMul also has trans_a and trans_b.
@@ -20,10 +21,10 @@ func (d *Device) MatMul(a, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.MatMul{}, a, b)
 }
 
-// MatMulBias: the matrix product of the last two dimensions, with a bias added to each row.
+// MatMulBias: the matrix product over the last two dimensions, with a bias added to each row.
 //
 //   - a: [..., m,k], or [..., k,m] with trans_a
-//   - b: [..., k,n], or [..., n,k] with trans_b; the dimensions before are broadcast
+//   - b: [..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast
 //   - bias: [n]
 //   - result out: [..., m,n]
 //

@@ -17,16 +17,16 @@ func (d *Device) Abs(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Abs{}, in)
 }
 
-// Add: sums, with broadcasting. Integers wrap.
+// Add: the sum of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Add(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Add{}, in, b)
 }
 
-// Ceil: the least integer not below each element.
+// Ceil: each element, rounded up to an integer.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -34,7 +34,7 @@ func (d *Device) Ceil(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Ceil{}, in)
 }
 
-// Cos: the cosine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.
+// Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -42,11 +42,11 @@ func (d *Device) Cos(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Cos{}, in)
 }
 
-// Div: quotients in / b, with broadcasting.
+// Div: the quotient in / b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Div(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Div{}, in, b)
 }
@@ -67,7 +67,7 @@ func (d *Device) Exp(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Exp{}, in)
 }
 
-// Floor: the largest integer not above each element.
+// Floor: each element, rounded down to an integer.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -75,7 +75,7 @@ func (d *Device) Floor(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Floor{}, in)
 }
 
-// Log: the natural logarithm of each element.
+// Log: the natural logarithm of each element: −Inf for 0, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -83,29 +83,31 @@ func (d *Device) Log(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Log{}, in)
 }
 
-// Maximum: the larger of two elements, with broadcasting; NaN if either is NaN.
+// Maximum: the larger of each two elements, with broadcasting. The result is NaN if either
+// element is NaN.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Maximum(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Maximum{}, in, b)
 }
 
-// Minimum: the smaller of two elements, with broadcasting; NaN if either is NaN.
+// Minimum: the smaller of each two elements, with broadcasting. The result is NaN if either
+// element is NaN.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Minimum(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Minimum{}, in, b)
 }
 
-// Mul: products of elements, with broadcasting.
+// Mul: the product of the elements of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Mul(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Mul{}, in, b)
 }
@@ -118,16 +120,16 @@ func (d *Device) Neg(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Neg{}, in)
 }
 
-// Pow: powers in^b, with broadcasting.
+// Pow: the power in^b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Pow(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Pow{}, in, b)
 }
 
-// Reciprocal: one over each element; an infinity of 0.
+// Reciprocal: 1/x for each element x; the result for 0 is an infinity.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -135,7 +137,8 @@ func (d *Device) Reciprocal(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Reciprocal{}, in)
 }
 
-// Round: the integer nearest to each element; of two, the even one.
+// Round: each element, rounded to the nearest integer, and to the even one of two that are
+// equally near.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -143,7 +146,7 @@ func (d *Device) Round(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Round{}, in)
 }
 
-// Rsqrt: the reciprocal of the square root of each element.
+// Rsqrt: 1/√x for each element x: an infinity for 0, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -151,7 +154,7 @@ func (d *Device) Rsqrt(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Rsqrt{}, in)
 }
 
-// Sign: −1, 0 or 1 as each element is below, at or above 0; NaN of NaN.
+// Sign: −1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -159,7 +162,7 @@ func (d *Device) Sign(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sign{}, in)
 }
 
-// Sin: the sine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.
+// Sin: the sine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -167,7 +170,7 @@ func (d *Device) Sin(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sin{}, in)
 }
 
-// Sqrt: the square root of each element; NaN of what is below 0.
+// Sqrt: the square root of each element, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -175,11 +178,11 @@ func (d *Device) Sqrt(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sqrt{}, in)
 }
 
-// Sub: differences in - b, with broadcasting. Integers wrap.
+// Sub: the difference in - b of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - result out: the result, of the shape both are broadcast to
+//   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Sub(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sub{}, in, b)
 }

@@ -16,9 +16,9 @@ import (
 //
 //   - c: the attributes
 //   - param: the parameters, of any shape
-//   - grad: their gradient
+//   - grad: the gradient of the parameters
 //   - m: the first moment, 0 before the first step
-//   - v: the second moment, 0 before the first step, never below
+//   - v: the second moment, 0 before the first step and never negative
 //
 // It changes param, m and v in place.
 func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
@@ -28,20 +28,20 @@ func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.
 //
 //   - q: [..., sq,d]
-//   - k: [..., skv,d]; the dimensions before are broadcast to q's
-//   - v: [..., skv,dv], likewise
+//   - k: [..., skv,d]; the leading dimensions are broadcast to those of q
+//   - v: [..., skv,dv]; the leading dimensions are broadcast to those of q
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
-//   - scale: multiplies the scores, often 1/√d; any finite number
+//   - scale: the factor of the scores, often 1/√d; any finite number
 //   - result out: [..., sq,dv]
 func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error) {
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }
 
-// CrossEntropy: the loss −ln p of each row's target class, by log-sum-exp, and the softmax p of
-// the logits. A target out of range is an error.
+// CrossEntropy: the loss −ln p of each row's target class, and the softmax p of the logits. A
+// target out of range is an error.
 //
 //   - logits: [..., C]
-//   - targets: [...], I32 or I64 from 0 to C−1
+//   - targets: [...], I32 or I64, each from 0 to C−1
 //   - result loss: [...], of the dtype of the logits
 //   - result probs: [..., C], of the dtype of the logits
 func (d *Device) CrossEntropy(logits, targets *Tensor) (loss, probs *Tensor, err error) {
@@ -55,8 +55,8 @@ func (d *Device) CrossEntropy(logits, targets *Tensor) (loss, probs *Tensor, err
 // CrossEntropyGrad: the gradient of cross entropy: (p − onehot(target))·dloss. A target out of
 // range is an error.
 //
-//   - probs: [..., C], of cross_entropy
-//   - targets: [...], I32 or I64 from 0 to C−1
+//   - probs: [..., C], the probabilities that cross_entropy returned
+//   - targets: [...], I32 or I64, each from 0 to C−1
 //   - dloss: [...], the gradient of each loss, of the dtype of probs
 //   - result dlogits: [..., C], of the dtype of probs
 func (d *Device) CrossEntropyGrad(probs, targets, dloss *Tensor) (*Tensor, error) {
@@ -64,7 +64,7 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss *Tensor) (*Tensor, error
 }
 
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
-// tanh(√(2/π)·(x + 0.044715·x³))); 0 of −Inf, the limit.
+// tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -74,8 +74,8 @@ func (d *Device) GELU(in *Tensor) (*Tensor, error) {
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
 //
-//   - x: what the function was applied to, of any shape
-//   - dy: the gradient of its result, of x's dtype and shape
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
 //   - result dx: the gradient of x, of the same dtype and shape
 func (d *Device) GELUGrad(x, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GELUGrad{}, x, dy)
@@ -88,18 +88,18 @@ func (d *Device) GELUGrad(x, dy *Tensor) (*Tensor, error) {
 //   - gamma: [n], 1 if left out; of the dtype of in, or F32 if that has 16 bits; nil if it is
 //     left out
 //   - beta: [n], 0 if left out; of the dtype of gamma; nil if it is left out
-//   - eps: added to the variance, at least 0
-//   - result out: of the dtype and shape of in
+//   - eps: a number that is added to the variance, at least 0
+//   - result out: the result, of the dtype and shape of in
 func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error) {
 	return d.callSingle(ops.LayerNorm{Eps: spec.Given(eps)}, given(in, gamma, beta)...)
 }
 
-// LayerNormGrad: the gradient of layer norm: of its input, gamma and beta.
+// LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
 //
 //   - in: [..., n], the input of layer_norm
-//   - gamma: [n], of the same dtype, or F32 if that has 16 bits
-//   - dy: [..., n], the gradient of its result, of the dtype of in
-//   - eps: as in layer_norm, at least 0
+//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits
+//   - dy: [..., n], the gradient of the result of layer_norm, of the dtype of in
+//   - eps: the eps of layer_norm, at least 0
 //   - result dx: [..., n], of the dtype of in
 //   - result dgamma: [n], of the dtype of gamma
 //   - result dbeta: [n], of the dtype of gamma
@@ -119,28 +119,29 @@ func (d *Device) ReLU(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.ReLU{}, in)
 }
 
-// ReLUGrad: the gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.
+// ReLUGrad: the gradient of relu: dy where x is above 0, NaN where x is NaN, and 0 elsewhere.
 //
-//   - x: what the function was applied to, of any shape
-//   - dy: the gradient of its result, of x's dtype and shape
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
 //   - result dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.ReLUGrad{}, x, dy)
 }
 
-// RMSNorm: divides by the root mean square of the last dimensions: x/√(mean x² + eps)·gamma.
+// RMSNorm: divides by the root mean square over the last dimensions: x/√(mean x² + eps)·gamma.
 //
 //   - in: a tensor of any shape but a scalar
-//   - gamma: of the shape of in from dim on, 1 if left out; of the dtype of in, or F32 if that
-//     has 16 bits; nil if it is left out
-//   - dim: the first of the dimensions that are normalised together, negative from the end
-//   - eps: added to the mean square, at least 0
-//   - result out: of the dtype and shape of in
+//   - gamma: of the shape of dimension dim of in and all after it, 1 if left out; of the dtype
+//     of in, or F32 if that has 16 bits; nil if it is left out
+//   - dim: the first of the dimensions that are normalised together; a negative number counts
+//     from the end
+//   - eps: a number that is added to the mean square, at least 0
+//   - result out: the result, of the dtype and shape of in
 func (d *Device) RMSNorm(in, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
 	return d.callSingle(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, given(in, gamma)...)
 }
 
-// Sigmoid: the logistic function 1/(1 + e^−x) of each element.
+// Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -148,7 +149,7 @@ func (d *Device) Sigmoid(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sigmoid{}, in)
 }
 
-// SiLU: x·sigmoid(x) of each element; 0 of −Inf, the limit.
+// SiLU: x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -156,27 +157,27 @@ func (d *Device) SiLU(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.SiLU{}, in)
 }
 
-// Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0,
-// and where there are no others all become 0.
+// Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0.
+// If all elements along the dimension are −Inf, all become 0.
 //
 //   - in: a tensor of any shape but a scalar
-//   - dim: the dimension, negative from the end
-//   - result out: of the same dtype and shape
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the same dtype and shape
 func (d *Device) Softmax(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.Softmax{Dim: dim}, in)
 }
 
-// SoftmaxGrad: the gradient of softmax: y·(dy − Σ y·dy), the sum along the dimension.
+// SoftmaxGrad: the gradient of softmax, y·(dy − Σ y·dy), with the sum along the dimension.
 //
-//   - y: what softmax made, of any shape but a scalar
+//   - y: the result of softmax, of any shape but a scalar
 //   - dy: the gradient of y, of the same dtype and shape
-//   - dim: the dimension, negative from the end
-//   - result out: of the same dtype and shape
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the same dtype and shape
 func (d *Device) SoftmaxGrad(y, dy *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.SoftmaxGrad{Dim: dim}, y, dy)
 }
 
-// Softplus: ln(1 + e^x) of each element; it overflows nowhere.
+// Softplus: ln(1 + e^x) for each element x. It does not overflow.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape

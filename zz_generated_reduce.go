@@ -9,77 +9,88 @@ import (
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed. Errors: as Device.Run.
 
-// ArgMax: the index of the largest element along a dimension, the first of equals. NaN counts
-// as larger than all.
+// ArgMax: the index of the largest element along a dimension. If several elements are equal, it
+// is the index of the first. NaN counts as larger than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
-//   - dim: the dimension, negative from the end
-//   - result out: I32, the shape of in without the dimension
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: I32, of the shape of in without the dimension
 func (d *Device) ArgMax(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.ArgMax{Dim: dim}, in)
 }
 
-// ArgMin: the index of the least element along a dimension, the first of equals. NaN counts as
-// less than all.
+// ArgMin: the index of the smallest element along a dimension. If several elements are equal,
+// it is the index of the first. NaN counts as smaller than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
-//   - dim: the dimension, negative from the end
-//   - result out: I32, the shape of in without the dimension
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: I32, of the shape of in without the dimension
 func (d *Device) ArgMin(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.ArgMin{Dim: dim}, in)
 }
 
-// ReduceMax: the largest element along dimensions. NaN wins. No elements have none: they are
-// refused.
+// ReduceMax: the largest element along dimensions, or NaN if one of the elements is NaN. A
+// reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
-//   - result out: of the same dtype, without the reduced dimensions, or with 1 in their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
 //
 // ops.ReduceMax also has keepdims.
 func (d *Device) ReduceMax(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceMax{Dims: dims}, in)
 }
 
-// ReduceMean: the mean of the elements along dimensions; NaN of none.
+// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN.
 //
 //   - in: a tensor of any shape
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
-//   - result out: of the same dtype, without the reduced dimensions, or with 1 in their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
 //
 // ops.ReduceMean also has keepdims.
 func (d *Device) ReduceMean(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceMean{Dims: dims}, in)
 }
 
-// ReduceMin: the least element along dimensions. NaN wins. No elements have none: they are
-// refused.
+// ReduceMin: the smallest element along dimensions, or NaN if one of the elements is NaN. A
+// reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
-//   - result out: of the same dtype, without the reduced dimensions, or with 1 in their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
 //
 // ops.ReduceMin also has keepdims.
 func (d *Device) ReduceMin(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceMin{Dims: dims}, in)
 }
 
-// ReduceProd: the product of the elements along dimensions; 1 of none.
+// ReduceProd: the product of the elements along dimensions. The product of no elements is 1.
 //
 //   - in: a tensor of any shape
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
-//   - result out: of the same dtype, without the reduced dimensions, or with 1 in their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
 //
 // ops.ReduceProd also has keepdims.
 func (d *Device) ReduceProd(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceProd{Dims: dims}, in)
 }
 
-// ReduceSum: the sum of the elements along dimensions; 0 of none. Sums of integers wrap.
+// ReduceSum: the sum of the elements along dimensions. The sum of no elements is 0. Sums of
+// integers wrap.
 //
 //   - in: a tensor of any shape
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
-//   - result out: of the same dtype, without the reduced dimensions, or with 1 in their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
 //
 // ops.ReduceSum also has keepdims.
 func (d *Device) ReduceSum(in *Tensor, dims ...int) (*Tensor, error) {

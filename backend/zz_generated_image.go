@@ -15,7 +15,8 @@ import (
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - factor: multiplies every colour; 1 changes nothing, 2 is twice as bright, 0 is black
+//   - factor: the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0
+//     makes it black
 func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
 	factorNumber, err := number("brightness", "factor", factor)
 	if err != nil {
@@ -24,11 +25,13 @@ func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
 	return d.compute(imageops.Brightness{Factor: spec.Given(factorNumber)}, list{in}, list{out})
 }
 
-// Contrast: stretches each colour about the middle, to (v − ½)·factor + ½ clamped to 0..1.
+// Contrast: multiplies the distance of each colour from the middle by a factor: (v − ½)·factor
+// + ½, clamped to 0..1.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - factor: stretches colours about the middle; 1 changes nothing, 0 is plain grey
+//   - factor: the factor of the distance from the middle; 1 changes nothing, 0 makes all
+//     colours the same grey
 func (d *Device) Contrast(in, out TensorHandle, factor value.Value) error {
 	factorNumber, err := number("contrast", "factor", factor)
 	if err != nil {
@@ -37,12 +40,12 @@ func (d *Device) Contrast(in, out TensorHandle, factor value.Value) error {
 	return d.compute(imageops.Contrast{Factor: spec.Given(factorNumber)}, list{in}, list{out})
 }
 
-// GaussianBlur: blurs with a Gaussian of a given standard deviation. Alpha is blurred too and
-// colours weigh by it; where it becomes 0, so do they.
+// GaussianBlur: blurs with a Gaussian of a given standard deviation. Alpha is blurred too, and
+// colours are weighted by it. Where alpha becomes 0, the colours become 0.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - sigma: standard deviation in pixels, above 0 and up to 256
+//   - sigma: the standard deviation in pixels, above 0 and up to 256
 //
 // imageops.GaussianBlur also has ignore_alpha.
 func (d *Device) GaussianBlur(in, out TensorHandle, sigma value.Value) error {
@@ -61,7 +64,7 @@ func (d *Device) Grayscale(in, out TensorHandle) error {
 	return d.compute(imageops.Grayscale{}, list{in}, list{out})
 }
 
-// InvertColors: makes each colour 1 − v, as in a photographic negative.
+// InvertColors: makes each colour v into 1 − v, as in a photographic negative.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
@@ -70,7 +73,7 @@ func (d *Device) InvertColors(in, out TensorHandle) error {
 }
 
 // Sharpen: sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is
-// sharpened too and colours weigh by it; where it becomes 0, so do they.
+// sharpened too, and colours are weighted by it. Where alpha becomes 0, the colours become 0.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
@@ -80,12 +83,12 @@ func (d *Device) Sharpen(in, out TensorHandle) error {
 	return d.compute(imageops.Sharpen{}, list{in}, list{out})
 }
 
-// SobelEdges: finds edges: the gradient of the luma times alpha by Sobel's kernels, above a
-// threshold or itself.
+// SobelEdges: finds edges, which are pixels where the gradient of luma times alpha by Sobel's
+// kernels is above a threshold. It can return the gradient itself instead.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - threshold: gradient above which a pixel is an edge; the steepest possible is about 4.5
+//   - threshold: the gradient above which a pixel is an edge; the largest possible is about 4.5
 //
 // imageops.SobelEdges also has magnitude and ignore_alpha.
 func (d *Device) SobelEdges(in, out TensorHandle, threshold value.Value) error {
@@ -96,11 +99,11 @@ func (d *Device) SobelEdges(in, out TensorHandle, threshold value.Value) error {
 	return d.compute(imageops.SobelEdges{Threshold: spec.Given(thresholdNumber)}, list{in}, list{out})
 }
 
-// Threshold: makes each colour full where it is at least a value, and zero elsewhere.
+// Threshold: makes each colour 1 if it is at least a value, and 0 otherwise.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - value: level in 0..1 from which on a colour becomes 1
+//   - value: the level in 0..1 from which on a colour becomes 1
 func (d *Device) Threshold(in, out TensorHandle, value value.Value) error {
 	valueNumber, err := number("threshold", "value", value)
 	if err != nil {

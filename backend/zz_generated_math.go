@@ -17,16 +17,16 @@ func (d *Device) Abs(in, out TensorHandle) error {
 	return d.compute(ops.Abs{}, list{in}, list{out})
 }
 
-// Add: sums, with broadcasting. Integers wrap.
+// Add: the sum of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Add(in, b, out TensorHandle) error {
 	return d.compute(ops.Add{}, list{in, b}, list{out})
 }
 
-// Ceil: the least integer not below each element.
+// Ceil: each element, rounded up to an integer.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -34,7 +34,7 @@ func (d *Device) Ceil(in, out TensorHandle) error {
 	return d.compute(ops.Ceil{}, list{in}, list{out})
 }
 
-// Cos: the cosine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.
+// Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -42,11 +42,11 @@ func (d *Device) Cos(in, out TensorHandle) error {
 	return d.compute(ops.Cos{}, list{in}, list{out})
 }
 
-// Div: quotients in / b, with broadcasting.
+// Div: the quotient in / b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Div(in, b, out TensorHandle) error {
 	return d.compute(ops.Div{}, list{in, b}, list{out})
 }
@@ -67,7 +67,7 @@ func (d *Device) Exp(in, out TensorHandle) error {
 	return d.compute(ops.Exp{}, list{in}, list{out})
 }
 
-// Floor: the largest integer not above each element.
+// Floor: each element, rounded down to an integer.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -75,7 +75,7 @@ func (d *Device) Floor(in, out TensorHandle) error {
 	return d.compute(ops.Floor{}, list{in}, list{out})
 }
 
-// Log: the natural logarithm of each element.
+// Log: the natural logarithm of each element: −Inf for 0, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -83,29 +83,31 @@ func (d *Device) Log(in, out TensorHandle) error {
 	return d.compute(ops.Log{}, list{in}, list{out})
 }
 
-// Maximum: the larger of two elements, with broadcasting; NaN if either is NaN.
+// Maximum: the larger of each two elements, with broadcasting. The result is NaN if either
+// element is NaN.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Maximum(in, b, out TensorHandle) error {
 	return d.compute(ops.Maximum{}, list{in, b}, list{out})
 }
 
-// Minimum: the smaller of two elements, with broadcasting; NaN if either is NaN.
+// Minimum: the smaller of each two elements, with broadcasting. The result is NaN if either
+// element is NaN.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Minimum(in, b, out TensorHandle) error {
 	return d.compute(ops.Minimum{}, list{in, b}, list{out})
 }
 
-// Mul: products of elements, with broadcasting.
+// Mul: the product of the elements of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Mul(in, b, out TensorHandle) error {
 	return d.compute(ops.Mul{}, list{in, b}, list{out})
 }
@@ -118,16 +120,16 @@ func (d *Device) Neg(in, out TensorHandle) error {
 	return d.compute(ops.Neg{}, list{in}, list{out})
 }
 
-// Pow: powers in^b, with broadcasting.
+// Pow: the power in^b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Pow(in, b, out TensorHandle) error {
 	return d.compute(ops.Pow{}, list{in, b}, list{out})
 }
 
-// Reciprocal: one over each element; an infinity of 0.
+// Reciprocal: 1/x for each element x; the result for 0 is an infinity.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -135,7 +137,8 @@ func (d *Device) Reciprocal(in, out TensorHandle) error {
 	return d.compute(ops.Reciprocal{}, list{in}, list{out})
 }
 
-// Round: the integer nearest to each element; of two, the even one.
+// Round: each element, rounded to the nearest integer, and to the even one of two that are
+// equally near.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -143,7 +146,7 @@ func (d *Device) Round(in, out TensorHandle) error {
 	return d.compute(ops.Round{}, list{in}, list{out})
 }
 
-// Rsqrt: the reciprocal of the square root of each element.
+// Rsqrt: 1/√x for each element x: an infinity for 0, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -151,7 +154,7 @@ func (d *Device) Rsqrt(in, out TensorHandle) error {
 	return d.compute(ops.Rsqrt{}, list{in}, list{out})
 }
 
-// Sign: −1, 0 or 1 as each element is below, at or above 0; NaN of NaN.
+// Sign: −1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -159,7 +162,7 @@ func (d *Device) Sign(in, out TensorHandle) error {
 	return d.compute(ops.Sign{}, list{in}, list{out})
 }
 
-// Sin: the sine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.
+// Sin: the sine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -167,7 +170,7 @@ func (d *Device) Sin(in, out TensorHandle) error {
 	return d.compute(ops.Sin{}, list{in}, list{out})
 }
 
-// Sqrt: the square root of each element; NaN of what is below 0.
+// Sqrt: the square root of each element, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -175,11 +178,11 @@ func (d *Device) Sqrt(in, out TensorHandle) error {
 	return d.compute(ops.Sqrt{}, list{in}, list{out})
 }
 
-// Sub: differences in - b, with broadcasting. Integers wrap.
+// Sub: the difference in - b of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
-//   - out: the result, of the shape both are broadcast to
+//   - out: the result, of the shape to which both are broadcast
 func (d *Device) Sub(in, b, out TensorHandle) error {
 	return d.compute(ops.Sub{}, list{in, b}, list{out})
 }

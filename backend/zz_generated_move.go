@@ -11,8 +11,8 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
-// Cast: converts elements to another type. Floating point is truncated to integers and kept
-// within their range; integers wrap.
+// Cast: converts elements to another type. From floating point to integers it truncates, and
+// numbers out of range become the nearest number in range. Integers wrap.
 //
 //   - in: a tensor of any dtype and shape
 //   - out: the converted elements, of the same shape
@@ -24,8 +24,9 @@ func (d *Device) Cast(in, out TensorHandle, to tensor.DType) error {
 // Concat: joins tensors along a dimension.
 //
 //   - out: the tensors one after the other
-//   - dim: the dimension they are joined along; negative counts from the end
-//   - in: tensors of one dtype, alike in all dimensions but that one
+//   - dim: the dimension along which the tensors are joined; a negative number counts from the
+//     end
+//   - in: tensors of the same dtype, with the same size in all dimensions but dim
 func (d *Device) Concat(out TensorHandle, dim int, in ...TensorHandle) error {
 	return d.compute(ops.Concat{Dim: dim}, in, list{out})
 }
@@ -38,8 +39,8 @@ func (d *Device) Copy(in, out TensorHandle) error {
 	return d.compute(ops.Copy{}, list{in}, list{out})
 }
 
-// Embedding: rows of a table by their numbers. A number that is negative or too large is an
-// error.
+// Embedding: copies the rows of a table whose indices are given. An index that is negative or
+// too large is an error.
 //
 //   - indices: i32 or i64 of any shape, each from 0 to V-1
 //   - weight: [V,d], of any dtype
@@ -48,33 +49,34 @@ func (d *Device) Embedding(indices, weight, out TensorHandle) error {
 	return d.compute(ops.Embedding{}, list{indices, weight}, list{out})
 }
 
-// Expand: broadcasts a tensor to a shape: dimensions are matched from the last one on, and
-// those of size 1 repeat.
+// Expand: broadcasts a tensor to a shape. The dimensions are matched from the last to the
+// first, and dimensions of size 1 are repeated.
 //
-//   - in: a tensor of any dtype, no dimension of which is other than 1 or the output's
-//   - out: the elements, repeated, of the attribute's shape
+//   - in: a tensor of any dtype; the size of each dimension is 1 or that of the output
+//   - out: the repeated elements, of the shape of the attribute
 //   - shape: the output's shape
 func (d *Device) Expand(in, out TensorHandle, shape ...int) error {
 	return d.compute(ops.Expand{Shape: shape}, list{in}, list{out})
 }
 
-// Fill: makes a tensor whose elements are all one value.
+// Fill: makes a tensor whose elements all have the same value.
 //
 //   - out: the tensor, of the attributes' dtype and shape
-//   - value: what every element is
+//   - value: the value of every element
 //   - dtype: the element type
-//   - shape: the shape; none is a scalar
+//   - shape: the shape; an empty list makes a scalar
 func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape ...int) error {
 	return d.compute(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape}, list{}, list{out})
 }
 
-// Slice: takes a region out of a tensor, every element of it or one in so many.
+// Slice: copies a region of a tensor, with a step along each dimension.
 //
 //   - in: a tensor of any dtype and of at least one dimension
-//   - out: the elements taken, of the shape that the attribute size says
-//   - start: the first index along each dimension; negative ones count from the end
-//   - size: how many elements along each dimension
-//   - step: distance from one to the next, at least 1; none is 1 throughout
+//   - out: the copied elements, of the shape that the attribute size says
+//   - start: the first index along each dimension; a negative number counts from the end
+//   - size: the number of elements along each dimension
+//   - step: the distance from one element to the next along each dimension, at least 1; an
+//     empty list means 1 in all dimensions
 func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) error {
 	return d.compute(ops.Slice{Start: start, Size: size, Step: step}, list{in}, list{out})
 }
@@ -82,8 +84,9 @@ func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) err
 // Transpose: reorders the dimensions of a tensor.
 //
 //   - in: a tensor of any dtype and shape
-//   - out: the same elements, dimension i being dimension perm[i] of the input
-//   - perm: the input's dimension for each of the output; none reverses all
+//   - out: the same elements; dimension i is dimension perm[i] of the input
+//   - perm: for each dimension of the output, the dimension of the input; an empty list
+//     reverses the order
 func (d *Device) Transpose(in, out TensorHandle, perm ...int) error {
 	return d.compute(ops.Transpose{Perm: perm}, list{in}, list{out})
 }

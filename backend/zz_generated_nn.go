@@ -13,14 +13,14 @@ import (
 // AdamUpdate: one step of the optimiser Adam: new moments and parameters from a gradient.
 //
 //   - param: the parameters, of any shape
-//   - grad: their gradient
+//   - grad: the gradient of the parameters
 //   - m: the first moment, 0 before the first step
-//   - v: the second moment, 0 before the first step, never below
-//   - lr: learning rate, any finite number, 0 too
-//   - beta1: decay of the first moment, at least 0 and below 1
-//   - beta2: decay of the second moment, at least 0 and below 1
-//   - eps: added to the root, at least 0
-//   - step: number of this step, from 1 on
+//   - v: the second moment, 0 before the first step and never negative
+//   - lr: the learning rate, any finite number including 0
+//   - beta1: the decay of the first moment, at least 0 and below 1
+//   - beta2: the decay of the second moment, at least 0 and below 1
+//   - eps: a number that is added to the root, at least 0
+//   - step: the number of this step; the first one is 1
 //
 // It changes param, m and v in place.
 func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
@@ -30,20 +30,20 @@ func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, ep
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.
 //
 //   - q: [..., sq,d]
-//   - k: [..., skv,d]; the dimensions before are broadcast to q's
-//   - v: [..., skv,dv], likewise
+//   - k: [..., skv,d]; the leading dimensions are broadcast to those of q
+//   - v: [..., skv,dv]; the leading dimensions are broadcast to those of q
 //   - out: [..., sq,dv]
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
-//   - scale: multiplies the scores, often 1/√d; any finite number
+//   - scale: the factor of the scores, often 1/√d; any finite number
 func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error {
 	return d.compute(ops.Attention{Scale: spec.Given(scale)}, given(list{q, k, v}, mask), list{out})
 }
 
-// CrossEntropy: the loss −ln p of each row's target class, by log-sum-exp, and the softmax p of
-// the logits. A target out of range is an error.
+// CrossEntropy: the loss −ln p of each row's target class, and the softmax p of the logits. A
+// target out of range is an error.
 //
 //   - logits: [..., C]
-//   - targets: [...], I32 or I64 from 0 to C−1
+//   - targets: [...], I32 or I64, each from 0 to C−1
 //   - loss: [...], of the dtype of the logits
 //   - probs: [..., C], of the dtype of the logits
 func (d *Device) CrossEntropy(logits, targets, loss, probs TensorHandle) error {
@@ -53,8 +53,8 @@ func (d *Device) CrossEntropy(logits, targets, loss, probs TensorHandle) error {
 // CrossEntropyGrad: the gradient of cross entropy: (p − onehot(target))·dloss. A target out of
 // range is an error.
 //
-//   - probs: [..., C], of cross_entropy
-//   - targets: [...], I32 or I64 from 0 to C−1
+//   - probs: [..., C], the probabilities that cross_entropy returned
+//   - targets: [...], I32 or I64, each from 0 to C−1
 //   - dloss: [...], the gradient of each loss, of the dtype of probs
 //   - dlogits: [..., C], of the dtype of probs
 func (d *Device) CrossEntropyGrad(probs, targets, dloss, dlogits TensorHandle) error {
@@ -62,7 +62,7 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss, dlogits TensorHandle) e
 }
 
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
-// tanh(√(2/π)·(x + 0.044715·x³))); 0 of −Inf, the limit.
+// tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -72,22 +72,22 @@ func (d *Device) GELU(in, out TensorHandle) error {
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
 //
-//   - x: what the function was applied to, of any shape
-//   - dy: the gradient of its result, of x's dtype and shape
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
 //   - dx: the gradient of x, of the same dtype and shape
 func (d *Device) GELUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.GELUGrad{}, list{x, dy}, list{dx})
 }
 
-// LayerNormGrad: the gradient of layer norm: of its input, gamma and beta.
+// LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
 //
 //   - in: [..., n], the input of layer_norm
-//   - gamma: [n], of the same dtype, or F32 if that has 16 bits
-//   - dy: [..., n], the gradient of its result, of the dtype of in
+//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits
+//   - dy: [..., n], the gradient of the result of layer_norm, of the dtype of in
 //   - dx: [..., n], of the dtype of in
 //   - dgamma: [n], of the dtype of gamma
 //   - dbeta: [n], of the dtype of gamma
-//   - eps: as in layer_norm, at least 0
+//   - eps: the eps of layer_norm, at least 0
 func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
 	return d.compute(ops.LayerNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
@@ -100,16 +100,16 @@ func (d *Device) ReLU(in, out TensorHandle) error {
 	return d.compute(ops.ReLU{}, list{in}, list{out})
 }
 
-// ReLUGrad: the gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.
+// ReLUGrad: the gradient of relu: dy where x is above 0, NaN where x is NaN, and 0 elsewhere.
 //
-//   - x: what the function was applied to, of any shape
-//   - dy: the gradient of its result, of x's dtype and shape
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
 //   - dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.ReLUGrad{}, list{x, dy}, list{dx})
 }
 
-// Sigmoid: the logistic function 1/(1 + e^−x) of each element.
+// Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -117,7 +117,7 @@ func (d *Device) Sigmoid(in, out TensorHandle) error {
 	return d.compute(ops.Sigmoid{}, list{in}, list{out})
 }
 
-// SiLU: x·sigmoid(x) of each element; 0 of −Inf, the limit.
+// SiLU: x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -125,27 +125,27 @@ func (d *Device) SiLU(in, out TensorHandle) error {
 	return d.compute(ops.SiLU{}, list{in}, list{out})
 }
 
-// Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0,
-// and where there are no others all become 0.
+// Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0.
+// If all elements along the dimension are −Inf, all become 0.
 //
 //   - in: a tensor of any shape but a scalar
-//   - out: of the same dtype and shape
-//   - dim: the dimension, negative from the end
+//   - out: the result, of the same dtype and shape
+//   - dim: the dimension; a negative number counts from the end
 func (d *Device) Softmax(in, out TensorHandle, dim int) error {
 	return d.compute(ops.Softmax{Dim: dim}, list{in}, list{out})
 }
 
-// SoftmaxGrad: the gradient of softmax: y·(dy − Σ y·dy), the sum along the dimension.
+// SoftmaxGrad: the gradient of softmax, y·(dy − Σ y·dy), with the sum along the dimension.
 //
-//   - y: what softmax made, of any shape but a scalar
+//   - y: the result of softmax, of any shape but a scalar
 //   - dy: the gradient of y, of the same dtype and shape
-//   - out: of the same dtype and shape
-//   - dim: the dimension, negative from the end
+//   - out: the result, of the same dtype and shape
+//   - dim: the dimension; a negative number counts from the end
 func (d *Device) SoftmaxGrad(y, dy, out TensorHandle, dim int) error {
 	return d.compute(ops.SoftmaxGrad{Dim: dim}, list{y, dy}, list{out})
 }
 
-// Softplus: ln(1 + e^x) of each element; it overflows nowhere.
+// Softplus: ln(1 + e^x) for each element x. It does not overflow.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape

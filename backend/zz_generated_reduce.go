@@ -9,66 +9,74 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
-// ArgMax: the index of the largest element along a dimension, the first of equals. NaN counts
-// as larger than all.
+// ArgMax: the index of the largest element along a dimension. If several elements are equal, it
+// is the index of the first. NaN counts as larger than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
-//   - out: I32, the shape of in without the dimension
-//   - dim: the dimension, negative from the end
+//   - out: I32, of the shape of in without the dimension
+//   - dim: the dimension; a negative number counts from the end
 func (d *Device) ArgMax(in, out TensorHandle, dim int) error {
 	return d.compute(ops.ArgMax{Dim: dim}, list{in}, list{out})
 }
 
-// ArgMin: the index of the least element along a dimension, the first of equals. NaN counts as
-// less than all.
+// ArgMin: the index of the smallest element along a dimension. If several elements are equal,
+// it is the index of the first. NaN counts as smaller than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
-//   - out: I32, the shape of in without the dimension
-//   - dim: the dimension, negative from the end
+//   - out: I32, of the shape of in without the dimension
+//   - dim: the dimension; a negative number counts from the end
 func (d *Device) ArgMin(in, out TensorHandle, dim int) error {
 	return d.compute(ops.ArgMin{Dim: dim}, list{in}, list{out})
 }
 
-// ReduceMax: the largest element along dimensions. NaN wins. No elements have none: they are
-// refused.
+// ReduceMax: the largest element along dimensions, or NaN if one of the elements is NaN. A
+// reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - out: of the same dtype, without the reduced dimensions, or with 1 in their place
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
 //
 // ops.ReduceMax also has keepdims.
 func (d *Device) ReduceMax(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceMax{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceMean: the mean of the elements along dimensions; NaN of none.
+// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN.
 //
 //   - in: a tensor of any shape
-//   - out: of the same dtype, without the reduced dimensions, or with 1 in their place
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
 //
 // ops.ReduceMean also has keepdims.
 func (d *Device) ReduceMean(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceMean{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceMin: the least element along dimensions. NaN wins. No elements have none: they are
-// refused.
+// ReduceMin: the smallest element along dimensions, or NaN if one of the elements is NaN. A
+// reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - out: of the same dtype, without the reduced dimensions, or with 1 in their place
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
 //
 // ops.ReduceMin also has keepdims.
 func (d *Device) ReduceMin(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceMin{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceProd: the product of the elements along dimensions; 1 of none.
+// ReduceProd: the product of the elements along dimensions. The product of no elements is 1.
 //
 //   - in: a tensor of any shape
-//   - out: of the same dtype, without the reduced dimensions, or with 1 in their place
-//   - dims: dimensions to reduce, negative ones from the end; all of them if there are none
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
+//     means all dimensions
 //
 // ops.ReduceProd also has keepdims.
 func (d *Device) ReduceProd(in, out TensorHandle, dims ...int) error {

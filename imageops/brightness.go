@@ -8,7 +8,7 @@ import (
 
 // Brightness multiplies each colour by Factor and clamps it to 0..1.
 type Brightness struct {
-	Factor float64 `attr:"factor" doc:"multiplies every colour; 1 changes nothing, 2 is twice as bright, 0 is black"`
+	Factor float64 `attr:"factor" doc:"the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0 makes it black"`
 }
 
 // Spec returns the declaration.

@@ -8,10 +8,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Contrast moves each colour away from the middle, to (v − ½)·Factor + ½
-// clamped to 0..1.
+// Contrast changes the distance of each colour v from the middle, ½, by a factor. The result
+// is (v − ½)·Factor + ½, clamped to 0..1.
 type Contrast struct {
-	Factor float64 `attr:"factor" doc:"stretches colours about the middle; 1 changes nothing, 0 is plain grey"`
+	Factor float64 `attr:"factor" doc:"the factor of the distance from the middle; 1 changes nothing, 0 makes all colours the same grey"`
 }
 
 // Spec returns the declaration.
@@ -19,7 +19,7 @@ func (Contrast) Spec() *spec.Op { return contrastOp }
 
 var contrastOp = picture.DefinePointwise(picture.Pointwise[Contrast]{
 	Name:     "contrast",
-	Doc:      "Stretches each colour about the middle, to (v − ½)·factor + ½ clamped to 0..1.",
+	Doc:      "Multiplies the distance of each colour from the middle by a factor: (v − ½)·factor + ½, clamped to 0..1.",
 	Defaults: Contrast{Factor: 1.2},
 	Check:    func(c Contrast) error { return picture.Finite("factor", c.Factor) },
 	Stage: func(c Contrast) picture.Stage {

@@ -7,20 +7,21 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// MaxSigma is the largest standard deviation GaussianBlur takes, in pixels.
+// MaxSigma is the largest standard deviation that GaussianBlur accepts, in pixels.
 const MaxSigma = 256
 
-// GaussianBlur blurs an image with a Gaussian of standard deviation Sigma, cut at
-// radius ⌈3σ⌉ and normalised, repeating the edge outside of the image. Alpha is
-// blurred too, and colours weigh by it: each is multiplied by its alpha before and
-// divided by the blurred alpha after, so that the hidden colours of transparent
-// pixels show nowhere. Where the blurred alpha is 0, so are the colours.
+// GaussianBlur blurs an image with a Gaussian of standard deviation Sigma. The Gaussian ends
+// at radius ⌈3σ⌉ and is normalised. Outside of the image the pixels of the edge are repeated.
 //
-// It works along columns and along rows in turn, so that its cost grows with
-// σ and not with σ².
+// Alpha is blurred too, and colours are weighted by it: each colour is multiplied by its
+// alpha before the blur, and divided by the blurred alpha after it. So the hidden colours of
+// transparent pixels have no effect. Where the blurred alpha is 0, the colours are 0 too.
+//
+// One pass works along columns and one along rows, so that the cost grows with σ and not with
+// σ².
 type GaussianBlur struct {
-	Sigma       float64 `attr:"sigma" doc:"standard deviation in pixels, above 0 and up to 256"`
-	IgnoreAlpha bool    `attr:"ignore_alpha" doc:"blur the colours of all pixels alike and leave alpha as it is: for data that is not colour"`
+	Sigma       float64 `attr:"sigma" doc:"the standard deviation in pixels, above 0 and up to 256"`
+	IgnoreAlpha bool    `attr:"ignore_alpha" doc:"blur the colours without regard to alpha, and leave alpha as it is; this is for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -31,7 +32,7 @@ func (c GaussianBlur) blur() picture.Blur { return picture.Blur{Sigma: c.Sigma, 
 var gaussianBlurOp = picture.Define(picture.Filter[GaussianBlur]{
 	Name:     "gaussian_blur",
 	Aliases:  []string{"blur"},
-	Doc:      "Blurs with a Gaussian of a given standard deviation. Alpha is blurred too and colours weigh by it; where it becomes 0, so do they.",
+	Doc:      "Blurs with a Gaussian of a given standard deviation. Alpha is blurred too, and colours are weighted by it. Where alpha becomes 0, the colours become 0.",
 	Defaults: GaussianBlur{Sigma: 2},
 	Kernels:  picture.BlurKernels(),
 	Check: func(c GaussianBlur) error {
@@ -63,5 +64,5 @@ var gaussianBlurOp = picture.Define(picture.Filter[GaussianBlur]{
 	Invalid: []GaussianBlur{
 		{}, {Sigma: spec.Given(0.0)}, {Sigma: -1}, {Sigma: nan}, {Sigma: inf}, {Sigma: 256.5},
 	},
-	Bench: &GaussianBlur{Sigma: 3}, // what others are compared at
+	Bench: &GaussianBlur{Sigma: 3}, // the sigma of comparisons with other libraries
 })

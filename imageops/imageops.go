@@ -1,16 +1,15 @@
-// Package imageops declares the image operations: gaussian blur, sobel edges,
-// grayscale, threshold, brightness, contrast, invert and sharpen.
+// Package imageops declares the image operations: gaussian blur, sobel edges, grayscale,
+// threshold, brightness, contrast, invert and sharpen.
 //
-// An image is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with
-// C = 4. Colours are red, green, blue, not premultiplied by alpha; those operations
-// that work on each pixel alone leave alpha as it is. Filters, which mix neighbours,
-// weigh colours by alpha, so that the hidden colours of transparent pixels show
-// nowhere; IgnoreAlpha makes them filter colours alone, for data that is not colour.
-// Rows may lie apart (a row stride larger than the row); pixels may not.
+// An image is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with C = 4.
+// Colours are red, green and blue. They are not premultiplied by alpha. Pointwise operations
+// work on each pixel alone and do not change alpha. Filters compute each pixel from its
+// neighbours too. They weight colours by alpha, so that the hidden colours of transparent
+// pixels have no effect. With IgnoreAlpha they filter the colours without regard to alpha, for
+// data that is not colour. There may be gaps between rows, but not between pixels.
 //
-// An operation is called by the struct of its attributes, such as
-// GaussianBlur{Sigma: 3}, which is a spec.Call. A u8 result is the exact result
-// rounded to the nearest of 256 levels.
+// The struct of an operation's attributes, such as GaussianBlur{Sigma: 3}, is a spec.Call. A
+// u8 result is the exact result, rounded to the nearest of 256 levels.
 package imageops
 
 import (
@@ -22,9 +21,9 @@ import (
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// Halo returns how many pixels around a pixel its result depends on: 0 for a
-// pointwise operation, and for what is no call. It is how far strips of an image
-// must overlap.
+// Halo returns the distance in pixels to the farthest neighbour that the result of a pixel
+// depends on. When an image is computed in strips, the strips must overlap by so many rows.
+// Halo is 0 for a pointwise operation and for a call that is not valid.
 func Halo(c spec.Call) int {
 	c, err := spec.Resolve(c)
 	if err != nil || c.Spec().Halo == nil {
@@ -33,10 +32,10 @@ func Halo(c spec.Call) int {
 	return max(c.Spec().Halo(c), 0)
 }
 
-// ForOpaque returns calls that compute of an opaque 8-bit picture what the given
-// ones compute of it, to the bit, with fewer kernels: nothing is weighed by alpha.
-// From the first call on whose operation does not say that it keeps pictures opaque
-// (spec.Op.ForOpaque), they stay as they are.
+// ForOpaque returns calls that are faster than the given ones and have the same result, bit
+// for bit, for an opaque 8-bit picture. They do not weight colours by alpha. Calls are
+// replaced only up to the first operation that does not keep pictures opaque
+// (spec.Op.ForOpaque). That call and all after it stay as they are.
 func ForOpaque(calls []spec.Call) []spec.Call {
 	out := make([]spec.Call, len(calls))
 	copy(out, calls)
@@ -54,9 +53,9 @@ func ForOpaque(calls []spec.Call) []spec.Call {
 	return out
 }
 
-// Fuse returns calls with every run of two or more pointwise operations made
-// one Pointwise, so that it costs one pass. The result of the calls is the same.
-// What is no call stays as it is.
+// Fuse replaces each sequence of two or more pointwise operations by one Pointwise, which
+// needs only one pass over the image. The result is the same. A call that is not valid stays
+// as it is.
 func Fuse(calls []spec.Call) []spec.Call {
 	var out, run []spec.Call
 	flush := func() {

@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// InvertColors makes each colour 1 − v.
+// InvertColors makes each colour v into 1 − v.
 type InvertColors struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (InvertColors) Spec() *spec.Op { return invertColorsOp }
 var invertColorsOp = picture.DefinePointwise(picture.Pointwise[InvertColors]{
 	Name:    "invert_colors",
 	Aliases: []string{"invert", "negative"},
-	Doc:     "Makes each colour 1 − v, as in a photographic negative.",
+	Doc:     "Makes each colour v into 1 − v, as in a photographic negative.",
 	Stage:   func(InvertColors) picture.Stage { return picture.Stage{Scale: -1, Offset: 1} },
 	Pixel: func(_ InvertColors, px []float64) {
 		for i, v := range px {

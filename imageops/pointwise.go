@@ -9,18 +9,18 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Pointwise is several pointwise operations in one pass over the image, with
-// the same result as one after the other. Fuse makes it.
+// Pointwise is several pointwise operations in one pass over the image. The result is the
+// same as with one operation after the other. Fuse makes such calls.
 type Pointwise struct {
-	// Calls are pointwise operations: Grayscale, Threshold, Brightness,
-	// Contrast, InvertColors.
+	// Calls are pointwise operations, in the order in which they are applied: Grayscale,
+	// Threshold, Brightness, Contrast and InvertColors.
 	Calls []spec.Call
 }
 
 // Spec returns the declaration.
 func (Pointwise) Spec() *spec.Op { return pointwiseOp }
 
-// String is the calls as the command line writes them.
+// String returns the calls as the command line writes them.
 func (p Pointwise) String() string {
 	var text []string
 	for _, c := range p.Calls {
@@ -30,7 +30,7 @@ func (p Pointwise) String() string {
 }
 
 // stages returns the resolved calls and their stages.
-// Errors: ErrInvalidArgument, of a call that is none or not pointwise.
+// Errors: ErrInvalidArgument for a call that is not valid or not pointwise.
 func (p Pointwise) stages() (calls []spec.Call, stages []picture.Stage, err error) {
 	for _, c := range p.Calls {
 		c, err := spec.Resolve(c)
@@ -83,7 +83,7 @@ var pointwiseOp = picture.Define(picture.Filter[Pointwise]{
 	},
 	Tolerance: func(p Pointwise, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Abs: 1e-6, Why: "the roundings of each stage, amplified by the later ones"}
-		calls, stages, _ := p.stages() // Shape refuses what is wrong
+		calls, stages, _ := p.stages() // Shape refuses invalid calls
 		for i, call := range calls {
 			one := call.Spec().Tolerance(call, d, nil)
 			tol.Abs = tol.Abs*max(1, stages[i].Scale) + one.Abs

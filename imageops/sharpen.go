@@ -8,13 +8,15 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Sharpen applies the kernel [0 −1 0; −1 5 −1; 0 −1 0], repeating the edge outside
-// of the image, and clamps the result to 0..1. Alpha is sharpened too, and colours
-// weigh by it: each is multiplied by its alpha before and divided by the sharpened
-// alpha after, so that the hidden colours of transparent pixels show nowhere. Where
-// the sharpened alpha is 0 or less, alpha and colours are 0.
+// Sharpen applies the kernel [0 −1 0; −1 5 −1; 0 −1 0] and clamps the result to 0..1. Outside
+// of the image the pixels of the edge are repeated.
+//
+// Alpha is sharpened too, and colours are weighted by it: each colour is multiplied by its
+// alpha before, and divided by the sharpened alpha afterwards. So the hidden colours of
+// transparent pixels have no effect. Where the sharpened alpha is 0 or less, alpha and
+// colours are 0.
 type Sharpen struct {
-	IgnoreAlpha bool `attr:"ignore_alpha" doc:"sharpen the colours of all pixels alike and leave alpha as it is: for data that is not colour"`
+	IgnoreAlpha bool `attr:"ignore_alpha" doc:"sharpen the colours without regard to alpha, and leave alpha as it is; this is for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -22,7 +24,7 @@ func (Sharpen) Spec() *spec.Op { return sharpenOp }
 
 var sharpenOp = picture.DefineStencil(picture.Stencil[Sharpen]{
 	Name:        "sharpen",
-	Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too and colours weigh by it; where it becomes 0, so do they.",
+	Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too, and colours are weighted by it. Where alpha becomes 0, the colours become 0.",
 	IgnoreAlpha: func(c Sharpen) bool { return c.IgnoreAlpha },
 	ForOpaque:   func(c Sharpen) Sharpen { c.IgnoreAlpha = true; return c },
 	Reference: func(c Sharpen, in, out *tensor.Host) {
@@ -41,8 +43,8 @@ var sharpenOp = picture.DefineStencil(picture.Stencil[Sharpen]{
 	Calls: []Sharpen{{}, {IgnoreAlpha: true}},
 })
 
-// sharpenReference sums values times alpha, or times 1, in the scale of the dtype,
-// where sums of u8 are whole numbers and their halves exact.
+// sharpenReference adds values times alpha, or times 1, in the scale of the dtype. In that
+// scale sums of u8 are whole numbers, and halves of them are exact.
 func sharpenReference(in, out *tensor.Host, weigh bool) {
 	h, w, channels, whole := in.Shape[0], in.Shape[1], in.Shape[2], picture.Full(in.DType)
 	kernel := []struct {

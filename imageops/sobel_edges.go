@@ -9,16 +9,18 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// SobelEdges makes the edges of the luma: gx and gy are its convolutions with
-// [−1 0 1; −2 0 2; −1 0 1] and the transpose, the edge repeated outside of the
-// image, and colours become 1 where √(gx²+gy²) > Threshold and 0 elsewhere;
-// alpha becomes 1. The luma is multiplied by alpha before: the edges are those of
-// the image on black, and the hidden colours of transparent pixels make none.
+// SobelEdges finds edges of the luma. Gx and gy are the convolutions of the luma with
+// [−1 0 1; −2 0 2; −1 0 1] and with its transpose. Outside of the image the pixels of the edge
+// are repeated. Colours become 1 where √(gx²+gy²) > Threshold, and 0 elsewhere. Alpha becomes
+// 1.
+//
+// The luma is multiplied by alpha first. So the edges are those of the image on black, and
+// the hidden colours of transparent pixels make no edges.
 type SobelEdges struct {
-	Threshold float64 `attr:"threshold,zero" doc:"gradient above which a pixel is an edge; the steepest possible is about 4.5"`
-	// Magnitude makes colours √(gx²+gy²) itself; u8 saturates.
-	Magnitude   bool `attr:"magnitude" doc:"give the gradient itself and ignore the threshold"`
-	IgnoreAlpha bool `attr:"ignore_alpha" doc:"take the luma of all pixels alike, transparent ones too: for data that is not colour"`
+	Threshold float64 `attr:"threshold,zero" doc:"the gradient above which a pixel is an edge; the largest possible is about 4.5"`
+	// Magnitude makes colours √(gx²+gy²) itself. For u8, larger values become 255.
+	Magnitude   bool `attr:"magnitude" doc:"colours become the gradient itself, and the threshold is ignored"`
+	IgnoreAlpha bool `attr:"ignore_alpha" doc:"use the luma without regard to alpha; this is for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -33,7 +35,7 @@ type sobelParams struct {
 var sobelEdgesOp = picture.DefineStencil(picture.Stencil[SobelEdges]{
 	Name:     "sobel_edges",
 	Aliases:  []string{"sobel", "edges"},
-	Doc:      "Finds edges: the gradient of the luma times alpha by Sobel's kernels, above a threshold or itself.",
+	Doc:      "Finds edges, which are pixels where the gradient of luma times alpha by Sobel's kernels is above a threshold. It can return the gradient itself instead.",
 	Source:   "I. Sobel and G. Feldman, A 3×3 isotropic gradient operator for image processing, 1968",
 	Defaults: SobelEdges{Threshold: 0.4},
 	Check: func(a SobelEdges) error {

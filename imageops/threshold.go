@@ -6,9 +6,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Threshold makes each colour 1 where it is at least Value and 0 elsewhere.
+// Threshold makes each colour 1 if it is at least Value, and 0 otherwise.
 type Threshold struct {
-	Value float64 `attr:"value" doc:"level in 0..1 from which on a colour becomes 1"`
+	Value float64 `attr:"value" doc:"the level in 0..1 from which on a colour becomes 1"`
 }
 
 // Spec returns the declaration.
@@ -16,7 +16,7 @@ func (Threshold) Spec() *spec.Op { return thresholdOp }
 
 var thresholdOp = picture.DefinePointwise(picture.Pointwise[Threshold]{
 	Name:     "threshold",
-	Doc:      "Makes each colour full where it is at least a value, and zero elsewhere.",
+	Doc:      "Makes each colour 1 if it is at least a value, and 0 otherwise.",
 	Defaults: Threshold{Value: 0.5},
 	Check:    func(c Threshold) error { return picture.Finite("value", c.Value) },
 	Stage:    func(c Threshold) picture.Stage { return picture.Stage{Step: true, Threshold: c.Value} },

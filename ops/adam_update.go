@@ -16,21 +16,21 @@ import (
 //	v = β2·v + (1−β2)·g²
 //	p = p − lr · m/(1−β1ᵗ) / (√(v/(1−β2ᵗ)) + ε)
 //
-// where t is Step. All four tensors have one dtype and shape; in F16 and BF16
-// the moments are stored as such, and small ones vanish there.
+// where t is Step. All four tensors have the same dtype and shape. If the dtype is F16 or
+// BF16, the moments have it too, and very small moments become 0.
 // spec.WithDefaults(AdamUpdate{LR: 0.01, Step: n}) has the usual β1, β2 and ε.
 type AdamUpdate struct {
-	LR    float64 `attr:"lr,required" doc:"learning rate, any finite number, 0 too"`
-	Beta1 float64 `attr:"beta1" doc:"decay of the first moment, at least 0 and below 1"`
-	Beta2 float64 `attr:"beta2" doc:"decay of the second moment, at least 0 and below 1"`
-	Eps   float64 `attr:"eps" doc:"added to the root, at least 0"`
-	Step  int     `attr:"step,required" doc:"number of this step, from 1 on"`
+	LR    float64 `attr:"lr,required" doc:"the learning rate, any finite number including 0"`
+	Beta1 float64 `attr:"beta1" doc:"the decay of the first moment, at least 0 and below 1"`
+	Beta2 float64 `attr:"beta2" doc:"the decay of the second moment, at least 0 and below 1"`
+	Eps   float64 `attr:"eps" doc:"a number that is added to the root, at least 0"`
+	Step  int     `attr:"step,required" doc:"the number of this step; the first one is 1"`
 }
 
 // Spec returns the declaration.
 func (AdamUpdate) Spec() *spec.Op { return adamUpdateOp }
 
-// check refuses what is not in range.
+// check refuses attributes that are out of range.
 func (c AdamUpdate) check() error {
 	for _, a := range []struct {
 		name string
@@ -60,9 +60,9 @@ var adamUpdateOp = spec.Register(spec.Define(spec.Definition[AdamUpdate]{
 	Source: "Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015, algorithm 1",
 	In: []spec.Arg{
 		{Name: "param", Doc: "the parameters, of any shape", DTypes: planner.Floats},
-		{Name: "grad", Doc: "their gradient", DTypes: planner.Floats},
+		{Name: "grad", Doc: "the gradient of the parameters", DTypes: planner.Floats},
 		{Name: "m", Doc: "the first moment, 0 before the first step", DTypes: planner.Floats},
-		{Name: "v", Doc: "the second moment, 0 before the first step, never below", DTypes: planner.Floats},
+		{Name: "v", Doc: "the second moment, 0 before the first step and never negative", DTypes: planner.Floats},
 	},
 	Out: []spec.Arg{
 		{Name: "param", Doc: "the new parameters", InPlace: []int{0}},

@@ -13,7 +13,7 @@ func (Add) Spec() *spec.Op { return addOp }
 
 var addOp = elementwise.DefineBinary[Add](elementwise.Binary{
 	Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
-	Doc:  "Sums, with broadcasting. Integers wrap.",
+	Doc:  "The sum of two tensors, with broadcasting. Integers wrap.",
 	F:    func(a, b float64) float64 { return a + b },
 	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

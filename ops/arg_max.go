@@ -5,11 +5,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ArgMax gives the index, I32, of the largest element along a dimension, the first of
-// equals. NaN counts as larger than all. No elements have no largest: that is
-// ErrInvalidArgument.
+// ArgMax returns the index of the largest element along a dimension, as I32. If several
+// elements are equal, it is the index of the first. NaN counts as larger than all numbers. A
+// dimension of size 0 is refused with ErrInvalidArgument.
 type ArgMax struct {
-	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension; a negative number counts from the end"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ func (ArgMax) Spec() *spec.Op { return argMaxOp }
 
 var argMaxOp = reduction.DefineArg(reduction.Arg[ArgMax]{
 	Name: "arg_max", ONNX: []string{"ArgMax"},
-	Doc:  "The index of the largest element along a dimension, the first of equals. NaN counts as larger than all.",
+	Doc:  "The index of the largest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as larger than all numbers.",
 	Call: func(dim int) ArgMax { return ArgMax{dim} },
 	Dim:  func(a ArgMax) int { return a.Dim },
 	Sign: 1,

@@ -5,11 +5,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ArgMin gives the index, I32, of the least element along a dimension, the first of
-// equals. NaN counts as less than all. No elements have no least: that is
-// ErrInvalidArgument.
+// ArgMin returns the index of the smallest element along a dimension, as I32. If several
+// elements are equal, it is the index of the first. NaN counts as smaller than all numbers. A
+// dimension of size 0 is refused with ErrInvalidArgument.
 type ArgMin struct {
-	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension; a negative number counts from the end"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ func (ArgMin) Spec() *spec.Op { return argMinOp }
 
 var argMinOp = reduction.DefineArg(reduction.Arg[ArgMin]{
 	Name: "arg_min", ONNX: []string{"ArgMin"},
-	Doc:  "The index of the least element along a dimension, the first of equals. NaN counts as less than all.",
+	Doc:  "The index of the smallest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as smaller than all numbers.",
 	Call: func(dim int) ArgMin { return ArgMin{dim} },
 	Dim:  func(a ArgMin) int { return a.Dim },
 	Sign: -1,

@@ -7,13 +7,13 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Attention is scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, for
-// q [..., sq,d], k [..., skv,d], v [..., skv,dv] and an additive mask that can be
-// broadcast to [..., sq,skv]. The dimensions before the last two are q's; those of
-// k, v and the mask are broadcast to them. A row whose keys are all masked (−∞),
-// or that has none, is zeros. Temporary memory does not grow with sq·skv.
+// Attention is scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v. The shapes are
+// q [..., sq,d], k [..., skv,d] and v [..., skv,dv]. The mask is added to the scores and can
+// be broadcast to [..., sq,skv]. The result has the leading dimensions of q. Those of k, v
+// and the mask are broadcast to them. A row of the result is zeros if there are no keys, or
+// if the mask is −∞ for all of them. The temporary memory does not grow with sq·skv.
 type Attention struct {
-	Scale float64 `attr:"scale" onnx:"scale" doc:"multiplies the scores, often 1/√d; any finite number"`
+	Scale float64 `attr:"scale" onnx:"scale" doc:"the factor of the scores, often 1/√d; any finite number"`
 }
 
 // Spec returns the declaration.

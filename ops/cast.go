@@ -10,11 +10,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Cast converts the elements of a tensor to another type. From floating point
-// to integers it truncates toward zero, numbers out of range become the nearest
-// one in range, and NaN becomes 0. From integers to narrower ones it wraps in
-// two's complement, as C and NumPy do. To floating point it rounds to nearest
-// even; to bool it is true of all but 0, NaN included.
+// Cast converts the elements of a tensor to another type. From floating point to integers
+// it truncates toward zero, a number out of range becomes the nearest number in range, and
+// NaN becomes 0. From integers to narrower integers it wraps in two's complement, as C and
+// NumPy do. To floating point it rounds to nearest even. To bool, 0 becomes false, and all
+// other values, including NaN, become true.
 type Cast struct {
 	To tensor.DType `attr:"to,required" onnx:"to" doc:"the element type of the result"`
 }
@@ -23,7 +23,7 @@ type Cast struct {
 func (Cast) Spec() *spec.Op { return castOp }
 
 var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
-	Name: "cast", Group: "move", Doc: "Converts elements to another type. Floating point is truncated to integers and kept within their range; integers wrap.",
+	Name: "cast", Group: "move", Doc: "Converts elements to another type. From floating point to integers it truncates, and numbers out of range become the nearest number in range. Integers wrap.",
 	In:       []spec.Arg{{Name: "in", Doc: "a tensor of any dtype and shape"}},
 	Out:      []spec.Arg{{Name: "out", Doc: "the converted elements, of the same shape"}},
 	Traits:   spec.Traits{Class: spec.Elementwise, ONNX: []string{"Cast"}},
@@ -61,7 +61,7 @@ var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
 	Tolerance: func(_ Cast, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Why: "the one rounding is to nearest even"}
 		if slices.Contains(planner.Floats, d) && in[0].DType == tensor.F64 {
-			tol.Abs = planner.Tiny(d) // of what is too small for a normal number
+			tol.Abs = planner.Tiny(d) // for results too small for a normal number
 		}
 		return tol
 	},

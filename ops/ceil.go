@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Ceil is the least integer not below each element.
+// Ceil rounds each element up to an integer.
 type Ceil struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Ceil) Spec() *spec.Op { return ceilOp }
 
 var ceilOp = elementwise.DefineUnary[Ceil](elementwise.Unary{
 	Name: "ceil", Shader: "math/ceil", ONNX: []string{"Ceil"},
-	Doc: "The least integer not below each element.",
+	Doc: "Each element, rounded up to an integer.",
 	F:   math.Ceil,
 	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
 })

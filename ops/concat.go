@@ -9,10 +9,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Concat joins tensors along dimension Dim, which counts from the end if it is
-// negative. In all other dimensions they are alike.
+// Concat joins tensors along dimension Dim. A negative Dim counts from the end. The tensors
+// must have the same sizes in all other dimensions.
 type Concat struct {
-	Dim int `attr:"dim" onnx:"axis" doc:"the dimension they are joined along; negative counts from the end"`
+	Dim int `attr:"dim" onnx:"axis" doc:"the dimension along which the tensors are joined; a negative number counts from the end"`
 }
 
 // Spec returns the declaration.
@@ -43,7 +43,7 @@ func (c Concat) shape(in []tensor.Desc) ([]int, error) {
 var concatOp = movement.Define(movement.Movement[Concat]{
 	Name: "concat", ONNX: []string{"Concat"},
 	Doc:   "Joins tensors along a dimension.",
-	In:    spec.Arg{Name: "in", Doc: "tensors of one dtype, alike in all dimensions but that one", Variadic: true},
+	In:    spec.Arg{Name: "in", Doc: "tensors of the same dtype, with the same size in all dimensions but dim", Variadic: true},
 	Out:   "the tensors one after the other",
 	Shape: Concat.shape,
 	Copies: func(c Concat, in []tensor.Desc, out tensor.Desc) []movement.Copy {

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Copy copies a tensor to one of the same dtype and shape. Both may have any
-// strides, the input also 0. Elements are moved as bits.
+// Copy copies a tensor to another of the same dtype and shape. Both may have any strides. A
+// stride of the input may be 0. All bits of the elements are kept.
 type Copy struct{}
 
 // Spec returns the declaration.

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Cos is the cosine of each element, in radians. F64 takes |x| ≤ 2²⁷, and gives NaN
-// beyond; the other types take any x.
+// Cos is the cosine of each element, in radians. For F64 the result is NaN if |x| is above
+// 2²⁷. The other types accept any x.
 type Cos struct{}
 
 // Spec returns the declaration.
@@ -16,7 +16,7 @@ func (Cos) Spec() *spec.Op { return cosOp }
 
 var cosOp = elementwise.DefineUnary[Cos](elementwise.Unary{
 	Name: "cos", Shader: "math/cos", ONNX: []string{"Cos"},
-	Doc:  "The cosine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
+	Doc:  "The cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
 	F:    math.Cos,
 	Ulps: 4,
 	Abs:  1,

@@ -6,10 +6,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// CrossEntropy compares logits with target classes: for each row the loss
-// −ln p of its target, where p is the softmax of the row, and all of p. Both are
-// of the dtype of the logits. A row of −Inf alone has p = 0 and the loss +Inf. A
-// target out of range is an error of the next Sync, and nothing is written.
+// CrossEntropy compares logits with target classes. With p the softmax of a row, it returns
+// all of p, and the loss −ln p of the row's target. Both have the dtype of the logits. If
+// all elements of a row are −Inf, then p is 0 and the loss is +Inf. If a target is out of
+// range, the next Sync returns an error and nothing is written.
 type CrossEntropy struct{}
 
 // Spec returns the declaration.
@@ -17,8 +17,8 @@ func (CrossEntropy) Spec() *spec.Op { return crossEntropyOp }
 
 var crossEntropyOp = axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
 	Name: "cross_entropy", Gradient: "cross_entropy_grad",
-	Doc: "The loss −ln p of each row's target class, by log-sum-exp, and the softmax p of the logits. A target out of range is an error.",
-	In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64 from 0 to C−1"}},
+	Doc: "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
+	In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
 	Out: []spec.Arg{
 		{Name: "loss", Doc: "[...], of the dtype of the logits"},
 		{Name: "probs", Doc: "[..., C], of the dtype of the logits", InPlace: []int{0}},

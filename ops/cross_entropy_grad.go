@@ -6,10 +6,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// CrossEntropyGrad is the gradient of CrossEntropy's loss: of the probabilities p
-// it gave, its targets and the gradient of each row's loss,
-// dlogits = (p − onehot(target))·dloss. A target out of range is an error of the
-// next Sync, and nothing is written.
+// CrossEntropyGrad is the gradient of CrossEntropy with respect to the logits,
+// dlogits = (p − onehot(target))·dloss. The inputs are the probabilities p that
+// CrossEntropy returned, the targets, and the gradient dloss of each row's loss. If a target
+// is out of range, the next Sync returns an error and nothing is written.
 type CrossEntropyGrad struct{}
 
 // Spec returns the declaration.
@@ -19,8 +19,8 @@ var crossEntropyGradOp = axiswise.DefineClassified(axiswise.CrossEntropyGradient
 	Name: "cross_entropy_grad",
 	Doc:  "The gradient of cross entropy: (p − onehot(target))·dloss. A target out of range is an error.",
 	In: []spec.Arg{
-		{Name: "probs", Doc: "[..., C], of cross_entropy"},
-		{Name: "targets", Doc: "[...], I32 or I64 from 0 to C−1"},
+		{Name: "probs", Doc: "[..., C], the probabilities that cross_entropy returned"},
+		{Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"},
 		{Name: "dloss", Doc: "[...], the gradient of each loss, of the dtype of probs"},
 	},
 	Out: []spec.Arg{{Name: "dlogits", Doc: "[..., C], of the dtype of probs", InPlace: []int{0}}},

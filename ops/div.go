@@ -14,7 +14,7 @@ func (Div) Spec() *spec.Op { return divOp }
 
 var divOp = elementwise.DefineBinary[Div](elementwise.Binary{
 	Name: "div", Shader: "math/div", DTypes: planner.Floats, ONNX: []string{"Div"},
-	Doc:  "Quotients in / b, with broadcasting.",
+	Doc:  "The quotient in / b of two tensors, with broadcasting.",
 	F:    func(a, b float64) float64 { return a / b },
 	Ulps: 3, Why: "devices divide to 2.5 units of the last place", Low: -100, High: 100,
 })

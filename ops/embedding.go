@@ -10,10 +10,10 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Embedding looks rows of a table up: out[i..., :] = weight[indices[i...], :].
-// Indices are I32 or I64 of any shape, the weight is [V,d] of any dtype. An index
-// that is negative or not below V is an error of the next Sync or Read, and
-// leaves the output as it was.
+// Embedding copies rows of a table: out[i..., :] = weight[indices[i...], :]. The indices are
+// I32 or I64 and have any shape. The weight is [V,d] and has any dtype. If an index is
+// negative, or V or more, the next Sync or Read returns an error and the output stays as it
+// was.
 type Embedding struct{}
 
 // Spec returns the declaration.
@@ -21,7 +21,7 @@ func (Embedding) Spec() *spec.Op { return embeddingOp }
 
 var embeddingOp = spec.Register(spec.Define(spec.Definition[Embedding]{
 	Name: "embedding", Group: "move",
-	Doc: "Rows of a table by their numbers. A number that is negative or too large is an error.",
+	Doc: "Copies the rows of a table whose indices are given. An index that is negative or too large is an error.",
 	In: []spec.Arg{
 		{Name: "indices", Doc: "i32 or i64 of any shape, each from 0 to V-1", DTypes: indexing.DTypes},
 		{Name: "weight", Doc: "[V,d], of any dtype"},

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Exp is eˣ of each element.
+// Exp is eˣ for each element x.
 type Exp struct{}
 
 // Spec returns the declaration.
@@ -21,8 +21,8 @@ var expOp = elementwise.DefineUnary[Exp](elementwise.Unary{
 	Why:  "the remainder of the reduction, a polynomial of degree 7 (14 in f64) and a product are rounded", Low: -20, High: 20, Flops: 12,
 })
 
-// exponential is eˣ. Go's own overflows too early on some processors, from 709.4
-// on, and is not asked for more than half the way.
+// exponential is eˣ. On some processors math.Exp overflows too early, from 709.4 on. So
+// exponential multiplies two powers with half of the exponent each.
 func exponential(x float64) float64 {
 	if x > 700 && x < 710 {
 		return math.Exp(x/2) * math.Exp(x-x/2)

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Expand broadcasts a tensor to Shape by NumPy's rule: dimensions are matched
-// from the last one on, and those of size 1 repeat.
+// Expand broadcasts a tensor to Shape by NumPy's rule. The dimensions are matched from the
+// last to the first, and dimensions of size 1 are repeated.
 type Expand struct {
 	Shape []int `attr:"shape,required" doc:"the output's shape"`
 }
@@ -20,9 +20,9 @@ func (Expand) Spec() *spec.Op { return expandOp }
 
 var expandOp = movement.Define(movement.Movement[Expand]{
 	Name: "expand", ONNX: []string{"Expand"},
-	Doc:      "Broadcasts a tensor to a shape: dimensions are matched from the last one on, and those of size 1 repeat.",
-	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype, no dimension of which is other than 1 or the output's"},
-	Out:      "the elements, repeated, of the attribute's shape",
+	Doc:      "Broadcasts a tensor to a shape. The dimensions are matched from the last to the first, and dimensions of size 1 are repeated.",
+	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype; the size of each dimension is 1 or that of the output"},
+	Out:      "the repeated elements, of the shape of the attribute",
 	Defaults: Expand{Shape: []int{3, 2, 5, 7}},
 	Shape: func(c Expand, in []tensor.Desc) ([]int, error) {
 		skip := len(c.Shape) - len(in[0].Shape)

@@ -9,19 +9,20 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Fill makes a tensor whose elements are all Value. Floating-point types round
-// it to nearest even, and must not overflow; NaN and infinities are legal there.
-// Integers must be able to hold it, and a bool is 0 or 1.
+// Fill makes a tensor whose elements are all Value. A floating-point dtype rounds Value to
+// nearest even. It must not overflow there, but it may be NaN or infinite. An integer dtype
+// must be able to hold Value. For bool, Value is 0 or 1.
 type Fill struct {
-	Value float64      `attr:"value" doc:"what every element is"`
+	Value float64      `attr:"value" doc:"the value of every element"`
 	DType tensor.DType `attr:"dtype" doc:"the element type"`
-	Shape []int        `attr:"shape" doc:"the shape; none is a scalar"`
+	Shape []int        `attr:"shape" doc:"the shape; an empty list makes a scalar"`
 }
 
 // Spec returns the declaration.
 func (Fill) Spec() *spec.Op { return fillOp }
 
-// holds reports whether an element of d can be v, rounded if d rounds.
+// holds reports whether an element of dtype d can be v, after rounding if d is a
+// floating-point dtype.
 func holds(d tensor.DType, v float64) bool {
 	least, most := 0.0, 0.0
 	switch d {
@@ -45,7 +46,7 @@ func holds(d tensor.DType, v float64) bool {
 }
 
 var fillOp = spec.Register(spec.Define(spec.Definition[Fill]{
-	Name: "fill", Group: "move", Doc: "Makes a tensor whose elements are all one value.",
+	Name: "fill", Group: "move", Doc: "Makes a tensor whose elements all have the same value.",
 	Out:      []spec.Arg{{Name: "out", Doc: "the tensor, of the attributes' dtype and shape"}},
 	Traits:   spec.Traits{Class: spec.Elementwise},
 	Defaults: Fill{DType: tensor.F32},

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Floor is the largest integer not above each element.
+// Floor rounds each element down to an integer.
 type Floor struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Floor) Spec() *spec.Op { return floorOp }
 
 var floorOp = elementwise.DefineUnary[Floor](elementwise.Unary{
 	Name: "floor", Shader: "math/floor", ONNX: []string{"Floor"},
-	Doc: "The largest integer not above each element.",
+	Doc: "Each element, rounded down to an integer.",
 	F:   math.Floor,
 	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
 })

@@ -8,7 +8,7 @@ import (
 )
 
 // GELU is the Gaussian error linear unit of each element in its tanh form,
-// x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))), and 0 of −Inf, the limit.
+// x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))). GELU of −Inf is 0, the limit.
 type GELU struct{}
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ func (GELU) Spec() *spec.Op { return geluOp }
 var geluOp = elementwise.DefineUnary[GELU](elementwise.Unary{
 	Name: "gelu", Shader: "nn/gelu", Gradient: "gelu_grad",
 	Source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
-	Doc:    "The Gaussian error linear unit of each element in its tanh form, x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))); 0 of −Inf, the limit.",
+	Doc:    "The Gaussian error linear unit of each element in its tanh form, x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.",
 	F: func(x float64) float64 {
 		if math.IsInf(x, -1) {
 			return 0

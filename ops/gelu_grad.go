@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// GELUGrad is the gradient of GELU in its tanh form: dy times its derivative at
-// x, which is 0 at −Inf and 1 at +Inf.
+// GELUGrad is the gradient of GELU in its tanh form, dy times the derivative at x. The
+// derivative is 0 at −Inf and 1 at +Inf.
 type GELUGrad struct{}
 
 // Spec returns the declaration.

@@ -8,11 +8,12 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// LayerNorm normalises the last dimension: (x − mean)/√(variance + eps)·gamma +
-// beta, with the population variance. Gamma and beta, [n] of the input's dtype,
-// or both of F32 where that has 16 bits, may be left out: 1 and 0.
+// LayerNorm normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with
+// the population variance. Gamma and beta have the shape [n] and the dtype of the input. If
+// that dtype has 16 bits, both may be F32 instead. Gamma is 1 and beta is 0 if they are left
+// out.
 type LayerNorm struct {
-	Eps float64 `attr:"eps,required" onnx:"epsilon" doc:"added to the variance, at least 0"`
+	Eps float64 `attr:"eps,required" onnx:"epsilon" doc:"a number that is added to the variance, at least 0"`
 }
 
 // Spec returns the declaration.
@@ -38,7 +39,7 @@ var layerNormOp = axiswise.DefineNorm(axiswise.LayerNorm(axiswise.Norm[LayerNorm
 			columns := tensor.Contiguous(d, dims[1])
 			return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), columns, columns}[:dims[2]]
 		},
-		// The second call is of rows far from zero.
+		// The rows of the second call are far from zero.
 		Range: func(a LayerNorm, i int, _ []tensor.Desc) (low, high float64) {
 			if i == 0 && a.Eps == 1e-3 {
 				return 1e4 - 1, 1e4 + 1

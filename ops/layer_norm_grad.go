@@ -9,13 +9,14 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// LayerNormGrad is the gradient of LayerNorm: of its input, gamma and the gradient
-// dy of its result, those of input, gamma and beta. With x̂ the normalised input
-// and g = dy·gamma, dx = (g − mean g − x̂·mean(x̂·g))/√(variance + eps) for each row,
-// and dgamma and dbeta sum dy·x̂ and dy over the rows. It needs scratch memory of
-// the size of its inputs in the type of the arithmetic.
+// LayerNormGrad is the gradient of LayerNorm. From the input of LayerNorm, gamma and the
+// gradient dy of the result, it computes the gradients dx, dgamma and dbeta of the input,
+// gamma and beta. With x̂ the normalised input and g = dy·gamma, each row of dx is
+// (g − mean g − x̂·mean(x̂·g))/√(variance + eps). The sums of dy·x̂ and of dy over the rows
+// are dgamma and dbeta. The scratch memory is as large as the inputs would be in the type of
+// the arithmetic.
 type LayerNormGrad struct {
-	Eps float64 `attr:"eps,required" doc:"as in layer_norm, at least 0"`
+	Eps float64 `attr:"eps,required" doc:"the eps of layer_norm, at least 0"`
 }
 
 // Spec returns the declaration.
@@ -23,13 +24,13 @@ func (LayerNormGrad) Spec() *spec.Op { return layerNormGradOp }
 
 var layerNormGradIn = []spec.Arg{
 	{Name: "in", Doc: "[..., n], the input of layer_norm", DTypes: planner.Floats},
-	{Name: "gamma", Doc: "[n], of the same dtype, or F32 if that has 16 bits", DTypes: planner.Floats},
-	{Name: "dy", Doc: "[..., n], the gradient of its result, of the dtype of in", DTypes: planner.Floats},
+	{Name: "gamma", Doc: "[n], of the dtype of in, or F32 if that has 16 bits", DTypes: planner.Floats},
+	{Name: "dy", Doc: "[..., n], the gradient of the result of layer_norm, of the dtype of in", DTypes: planner.Floats},
 }
 
 var layerNormGradOp = spec.Register(spec.Define(spec.Definition[LayerNormGrad]{
 	Name: "layer_norm_grad", Group: "nn",
-	Doc: "The gradient of layer norm: of its input, gamma and beta.",
+	Doc: "The gradients of layer_norm with respect to its input, gamma and beta.",
 	In:  layerNormGradIn,
 	Out: []spec.Arg{
 		{Name: "dx", Doc: "[..., n], of the dtype of in"},

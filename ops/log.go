@@ -7,7 +7,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Log is the natural logarithm of each element: −Inf of 0, NaN of what is below.
+// Log is the natural logarithm of each element. It is −Inf for 0 and NaN for negative
+// elements.
 type Log struct{}
 
 // Spec returns the declaration.
@@ -15,15 +16,15 @@ func (Log) Spec() *spec.Op { return logOp }
 
 var logOp = elementwise.DefineUnary[Log](elementwise.Unary{
 	Name: "log", Shader: "math/log", ONNX: []string{"Log"},
-	Doc:  "The natural logarithm of each element.",
+	Doc:  "The natural logarithm of each element: −Inf for 0, and NaN for negative elements.",
 	F:    naturalLog,
 	Ulps: 4,
 	Abs:  1,
 	Why:  "a quotient, a polynomial and the sum with a multiple of ln 2 are rounded", Low: 0.001, High: 100, Flops: 14,
 })
 
-// naturalLog is math.Log, which on some processors takes the exponent of a
-// subnormal number from its bits, where it is not.
+// naturalLog is math.Log with subnormal numbers made normal first. On some processors
+// math.Log reads the exponent of a subnormal number from its bits, which do not hold it.
 func naturalLog(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2

@@ -5,11 +5,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// MatMulBias is MatMul with a bias [n] added to each row of the result before it
-// is rounded.
+// MatMulBias is MatMul with a bias [n] that is added to each row of the result before the
+// result is rounded.
 type MatMulBias struct {
-	TransA bool `attr:"trans_a" onnx:"transA" doc:"a is [..., k,m]"`
-	TransB bool `attr:"trans_b" onnx:"transB" doc:"b is [..., n,k]"`
+	TransA bool `attr:"trans_a" onnx:"transA" doc:"a is transposed, [..., k,m]"`
+	TransB bool `attr:"trans_b" onnx:"transB" doc:"b is transposed, [..., n,k]"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ func (MatMulBias) Spec() *spec.Op { return matmulBiasOp }
 
 var matmulBiasOp = gemm.DefineMatMul(gemm.MatMul[MatMulBias]{
 	Name: "matmul_bias", Bias: true, ONNX: []string{"Gemm"},
-	Doc:        "The matrix product of the last two dimensions, with a bias added to each row.",
+	Doc:        "The matrix product over the last two dimensions, with a bias added to each row.",
 	Transposed: func(c MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },
 	Calls:      []MatMulBias{{TransB: true}},
 })

@@ -6,7 +6,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Maximum is the larger of two elements, broadcast together; NaN if either is NaN. Of zeros of both signs it is either.
+// Maximum is the larger of each two elements of tensors that are broadcast together. It is NaN if
+// either element is NaN. The larger of +0 and −0 may be either of them.
 type Maximum struct{}
 
 // Spec returns the declaration.
@@ -14,7 +15,7 @@ func (Maximum) Spec() *spec.Op { return maximumOp }
 
 var maximumOp = elementwise.DefineBinary[Maximum](elementwise.Binary{
 	Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
-	Doc: "The larger of two elements, with broadcasting; NaN if either is NaN.",
+	Doc: "The larger of each two elements, with broadcasting. The result is NaN if either element is NaN.",
 	F:   elementwise.Larger,
 	Why: "it rounds nothing", Low: -100, High: 100,
 })

@@ -6,7 +6,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Minimum is the smaller of two elements, broadcast together; NaN if either is NaN. Of zeros of both signs it is either.
+// Minimum is the smaller of each two elements of tensors that are broadcast together. It is NaN if
+// either element is NaN. The smaller of +0 and −0 may be either of them.
 type Minimum struct{}
 
 // Spec returns the declaration.
@@ -14,7 +15,7 @@ func (Minimum) Spec() *spec.Op { return minimumOp }
 
 var minimumOp = elementwise.DefineBinary[Minimum](elementwise.Binary{
 	Name: "minimum", Shader: "math/minimum", DTypes: planner.Floats,
-	Doc: "The smaller of two elements, with broadcasting; NaN if either is NaN.",
+	Doc: "The smaller of each two elements, with broadcasting. The result is NaN if either element is NaN.",
 	F:   func(a, b float64) float64 { return -elementwise.Larger(-a, -b) },
 	Why: "it rounds nothing", Low: -100, High: 100,
 })

@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Mul is the product, element by element, of two tensors, broadcast together.
+// Mul is the product of the elements of two tensors, broadcast together.
 type Mul struct{}
 
 // Spec returns the declaration.
@@ -14,7 +14,7 @@ func (Mul) Spec() *spec.Op { return mulOp }
 
 var mulOp = elementwise.DefineBinary[Mul](elementwise.Binary{
 	Name: "mul", Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},
-	Doc:  "Products of elements, with broadcasting.",
+	Doc:  "The product of the elements of two tensors, with broadcasting.",
 	F:    func(a, b float64) float64 { return a * b },
 	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

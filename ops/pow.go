@@ -8,7 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Pow is in to the power b, broadcast together, by the rules of C99 (annex F.9.4.4).
+// Pow raises the elements of in to the power b, by the rules of C99 (annex F.9.4.4). Both
+// tensors are broadcast together.
 type Pow struct{}
 
 // Spec returns the declaration.
@@ -16,14 +17,14 @@ func (Pow) Spec() *spec.Op { return powOp }
 
 var powOp = elementwise.DefineBinary[Pow](elementwise.Binary{
 	Name: "pow", Shader: "math/pow", DTypes: planner.Floats, ONNX: []string{"Pow"},
-	Doc:  "Powers in^b, with broadcasting.",
+	Doc:  "The power in^b of two tensors, with broadcasting.",
 	F:    power,
 	Ulps: 4, Why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", Low: -6, High: 6, Flops: 40,
 })
 
-// power is x^y to 1.3 units in the last place; math.Pow errs by three, and more for
-// bases far from 1. With x = m·2^e and m near 1, it is the product of a whole power
-// of m, as the sum of two numbers, of e^rest for a rest below 1, and of a power of two.
+// power is x^y with an error of 1.3 units in the last place. The error of math.Pow is three
+// units, and more for bases far from 1. With x = m·2^e and m near 1, it is the product of a whole power
+// of m (as the sum of two numbers), of e^rest for a rest below 1, and of a power of two.
 func power(x, y float64) float64 {
 	m, e := math.Frexp(x)
 	if m == 0 || math.IsNaN(m) || math.IsInf(m, 0) || !(math.Abs(y) <= 64) || m < 0 && y != math.Trunc(y) {
@@ -44,7 +45,8 @@ func power(x, y float64) float64 {
 	return math.Ldexp(high+(low+high*math.Expm1(rest)), int(n))
 }
 
-// wholePower is m^n as the sum of two numbers, the second one small beside the first.
+// wholePower is m^n as the sum of two numbers. The second number is much smaller than the
+// first.
 func wholePower(m float64, n int) (high, low float64) {
 	high = 1
 	for range n {

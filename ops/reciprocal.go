@@ -5,7 +5,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Reciprocal is 1/x of each element.
+// Reciprocal is 1/x for each element x. The result for 0 is an infinity.
 type Reciprocal struct{}
 
 // Spec returns the declaration.
@@ -13,7 +13,7 @@ func (Reciprocal) Spec() *spec.Op { return reciprocalOp }
 
 var reciprocalOp = elementwise.DefineUnary[Reciprocal](elementwise.Unary{
 	Name: "reciprocal", Shader: "math/reciprocal", ONNX: []string{"Reciprocal"},
-	Doc:  "One over each element; an infinity of 0.",
+	Doc:  "1/x for each element x; the result for 0 is an infinity.",
 	F:    func(x float64) float64 { return 1 / x },
 	Ulps: 3,
 	Why:  "devices round a division to 2.5 units", Low: -4, High: 4, Flops: 1,

@@ -8,11 +8,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReduceMax picks the largest element along dimensions. No elements have no largest:
-// that is ErrInvalidArgument.
+// ReduceMax returns the largest element along dimensions. The result is NaN if one of the
+// elements is NaN. A reduction over no elements is refused with ErrInvalidArgument.
 type ReduceMax struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -20,7 +20,7 @@ func (ReduceMax) Spec() *spec.Op { return reduceMaxOp }
 
 var reduceMaxOp = reduction.Define(reduction.Reduction[ReduceMax]{
 	Name: "reduce_max", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMax"},
-	Doc:        "The largest element along dimensions. NaN wins. No elements have none: they are refused.",
+	Doc:        "The largest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
 	Call:       func(dims []int, keep bool) ReduceMax { return ReduceMax{dims, keep} },
 	Attributes: func(a ReduceMax) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     planner.Floats,
@@ -28,7 +28,8 @@ var reduceMaxOp = reduction.Define(reduction.Reduction[ReduceMax]{
 	Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
 })
 
-// maxNaN is the larger of two, and NaN if one of them is, be the other infinite.
+// maxNaN returns the larger of two numbers, or NaN if one of them is NaN, even if the other
+// is infinite.
 func maxNaN(a, b float64) float64 {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.NaN()

@@ -6,10 +6,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReduceMean averages elements along dimensions. The mean of none is NaN.
+// ReduceMean returns the mean of the elements along dimensions. The mean of no elements is
+// NaN.
 type ReduceMean struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +18,7 @@ func (ReduceMean) Spec() *spec.Op { return reduceMeanOp }
 
 var reduceMeanOp = reduction.Define(reduction.Reduction[ReduceMean]{
 	Name: "reduce_mean", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceMean"},
-	Doc:        "The mean of the elements along dimensions; NaN of none.",
+	Doc:        "The mean of the elements along dimensions. The mean of no elements is NaN.",
 	Call:       func(dims []int, keep bool) ReduceMean { return ReduceMean{dims, keep} },
 	Attributes: func(a ReduceMean) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     planner.Floats, Empty: true, Mean: true,

@@ -8,11 +8,11 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReduceMin picks the least element along dimensions. No elements have no least: that
-// is ErrInvalidArgument.
+// ReduceMin returns the smallest element along dimensions. The result is NaN if one of the
+// elements is NaN. A reduction over no elements is refused with ErrInvalidArgument.
 type ReduceMin struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -20,7 +20,7 @@ func (ReduceMin) Spec() *spec.Op { return reduceMinOp }
 
 var reduceMinOp = reduction.Define(reduction.Reduction[ReduceMin]{
 	Name: "reduce_min", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMin"},
-	Doc:        "The least element along dimensions. NaN wins. No elements have none: they are refused.",
+	Doc:        "The smallest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
 	Call:       func(dims []int, keep bool) ReduceMin { return ReduceMin{dims, keep} },
 	Attributes: func(a ReduceMin) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     planner.Floats, Sign: -1,

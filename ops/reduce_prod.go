@@ -6,11 +6,12 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReduceProd multiplies elements along dimensions, in no particular order: where
-// products of some of them overflow, so may the result. The product of none is 1.
+// ReduceProd multiplies the elements along dimensions, in no particular order. If the
+// product of some of the elements overflows, the result may overflow too. The product of no
+// elements is 1.
 type ReduceProd struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -18,7 +19,7 @@ func (ReduceProd) Spec() *spec.Op { return reduceProdOp }
 
 var reduceProdOp = reduction.Define(reduction.Reduction[ReduceProd]{
 	Name: "reduce_prod", Shader: "reduce/reduce_prod", ONNX: []string{"ReduceProd"},
-	Doc:        "The product of the elements along dimensions; 1 of none.",
+	Doc:        "The product of the elements along dimensions. The product of no elements is 1.",
 	Call:       func(dims []int, keep bool) ReduceProd { return ReduceProd{dims, keep} },
 	Attributes: func(a ReduceProd) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     planner.Floats, Empty: true,

@@ -6,10 +6,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// ReduceSum adds elements along dimensions. The sum of none is 0.
+// ReduceSum adds the elements along dimensions. The sum of no elements is 0. Sums of
+// integers wrap.
 type ReduceSum struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"dimensions to reduce, negative ones from the end; all of them if there are none"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"leave reduced dimensions in place with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +18,7 @@ func (ReduceSum) Spec() *spec.Op { return reduceSumOp }
 
 var reduceSumOp = reduction.Define(reduction.Reduction[ReduceSum]{
 	Name: "reduce_sum", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceSum"},
-	Doc:        "The sum of the elements along dimensions; 0 of none. Sums of integers wrap.",
+	Doc:        "The sum of the elements along dimensions. The sum of no elements is 0. Sums of integers wrap.",
 	Call:       func(dims []int, keep bool) ReduceSum { return ReduceSum{dims, keep} },
 	Attributes: func(a ReduceSum) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64},

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReLU is the rectifier, max(x, 0) of each element.
+// ReLU is the rectifier, max(x, 0) for each element x. NaN stays NaN.
 type ReLU struct{}
 
 // Spec returns the declaration.

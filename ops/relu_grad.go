@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// ReLUGrad is the gradient of ReLU: dy where x > 0 and 0 elsewhere.
+// ReLUGrad is the gradient of ReLU: dy where x > 0, NaN where x is NaN, and 0 elsewhere.
 type ReLUGrad struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (ReLUGrad) Spec() *spec.Op { return reluGradOp }
 
 var reluGradOp = elementwise.DefineGradient[ReLUGrad](elementwise.Gradient{
 	Name: "relu_grad", Shader: "nn/relu_grad",
-	Doc: "The gradient of relu: dy where x is above 0, 0 elsewhere, and NaN where x is.",
+	Doc: "The gradient of relu: dy where x is above 0, NaN where x is NaN, and 0 elsewhere.",
 	F: func(x, dy float64) float64 {
 		switch {
 		case math.IsNaN(x):

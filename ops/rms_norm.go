@@ -8,12 +8,12 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// RMSNorm divides by the root of the mean square of all elements from dimension
-// Dim on: x/√(mean x² + Eps)·gamma. Gamma has the shape of these dimensions,
-// and the input's dtype, or F32 where that has 16 bits; 1 if it is left out.
+// RMSNorm divides by the root mean square over dimension Dim and all dimensions after it:
+// x/√(mean x² + Eps)·gamma. Gamma has the shape of these dimensions and the dtype of the
+// input. If that dtype has 16 bits, gamma may be F32 instead. Gamma is 1 if it is left out.
 type RMSNorm struct {
-	Dim int     `attr:"dim,required" onnx:"axis" doc:"the first of the dimensions that are normalised together, negative from the end"`
-	Eps float64 `attr:"eps,required" onnx:"epsilon" doc:"added to the mean square, at least 0"`
+	Dim int     `attr:"dim,required" onnx:"axis" doc:"the first of the dimensions that are normalised together; a negative number counts from the end"`
+	Eps float64 `attr:"eps,required" onnx:"epsilon" doc:"a number that is added to the mean square, at least 0"`
 }
 
 // Spec returns the declaration.
@@ -21,11 +21,11 @@ func (RMSNorm) Spec() *spec.Op { return rmsNormOp }
 
 var rmsNormOp = axiswise.DefineNorm(axiswise.RMSNorm(axiswise.Norm[RMSNorm]{
 	Name: "rms_norm", ONNX: []string{"RMSNormalization"},
-	Doc:    "Divides by the root mean square of the last dimensions: x/√(mean x² + eps)·gamma.",
+	Doc:    "Divides by the root mean square over the last dimensions: x/√(mean x² + eps)·gamma.",
 	Source: "Zhang and Sennrich, Root mean square layer normalization, 2019",
 	In: []spec.Arg{
 		{Name: "in", Doc: "a tensor of any shape but a scalar"},
-		{Name: "gamma", Doc: "of the shape of in from dim on, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
+		{Name: "gamma", Doc: "of the shape of dimension dim of in and all after it, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
 	},
 	Defaults: RMSNorm{Dim: -1, Eps: 1e-5},
 	Eps:      func(a RMSNorm) float64 { return a.Eps },

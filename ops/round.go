@@ -7,8 +7,9 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Round is the integer nearest to each element, the even one of two, as IEEE 754
-// rounds by default. (The scalar round of package value takes ties away from 0.)
+// Round rounds each element to the nearest integer, and to the even one of two that are
+// equally near, as IEEE 754 does by default. The function round of package value is
+// different: it rounds such ties away from 0.
 type Round struct{}
 
 // Spec returns the declaration.
@@ -16,7 +17,7 @@ func (Round) Spec() *spec.Op { return roundOp }
 
 var roundOp = elementwise.DefineUnary[Round](elementwise.Unary{
 	Name: "round", Shader: "math/round", ONNX: []string{"Round"},
-	Doc: "The integer nearest to each element; of two, the even one.",
+	Doc: "Each element, rounded to the nearest integer, and to the even one of two that are equally near.",
 	F:   math.RoundToEven,
 	Why: "it rounds to integers, exactly", Low: -100, High: 100, Flops: 1,
 })

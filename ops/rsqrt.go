@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Rsqrt is 1/√x of each element: +Inf of 0, NaN of what is below.
+// Rsqrt is 1/√x for each element x. It is an infinity for 0 and NaN for negative elements.
 type Rsqrt struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Rsqrt) Spec() *spec.Op { return rsqrtOp }
 
 var rsqrtOp = elementwise.DefineUnary[Rsqrt](elementwise.Unary{
 	Name: "rsqrt", Shader: "math/rsqrt",
-	Doc:  "The reciprocal of the square root of each element.",
+	Doc:  "1/√x for each element x: an infinity for 0, and NaN for negative elements.",
 	F:    func(x float64) float64 { return 1 / math.Sqrt(x) },
 	Ulps: 8,
 	Why:  "a root and a division, which devices round to 3 units each", Low: 0.001, High: 100, Flops: 2,

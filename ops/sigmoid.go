@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Sigmoid is the logistic function 1/(1 + e⁻ˣ) of each element.
+// Sigmoid is the logistic function 1/(1 + e⁻ˣ) of each element x.
 type Sigmoid struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Sigmoid) Spec() *spec.Op { return sigmoidOp }
 
 var sigmoidOp = elementwise.DefineUnary[Sigmoid](elementwise.Unary{
 	Name: "sigmoid", Shader: "nn/sigmoid", ONNX: []string{"Sigmoid"},
-	Doc:  "The logistic function 1/(1 + e^−x) of each element.",
+	Doc:  "The logistic function 1/(1 + e^−x) of each element x.",
 	F:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
 	Ulps: 8,
 	Why:  "an exponential, a sum and a quotient are rounded", Low: -20, High: 20, Flops: 16,

@@ -5,7 +5,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Sign is −1, 0 or 1 as each element is below, at or above 0.
+// Sign is −1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.
 type Sign struct{}
 
 // Spec returns the declaration.
@@ -13,7 +13,7 @@ func (Sign) Spec() *spec.Op { return signOp }
 
 var signOp = elementwise.DefineUnary[Sign](elementwise.Unary{
 	Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
-	Doc: "−1, 0 or 1 as each element is below, at or above 0; NaN of NaN.",
+	Doc: "−1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.",
 	F: func(x float64) float64 {
 		switch {
 		case x > 0:

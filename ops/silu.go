@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// SiLU is x·sigmoid(x) of each element, and 0 of −Inf, the limit.
+// SiLU is x·sigmoid(x) for each element x. SiLU of −Inf is 0, the limit.
 type SiLU struct{}
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ var siluOp = elementwise.DefineUnary[SiLU](elementwise.Unary{
 	Name: "silu", Shader: "nn/silu",
 	Aliases: []string{"swish"},
 	Source:  "Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017",
-	Doc:     "x·sigmoid(x) of each element; 0 of −Inf, the limit.",
+	Doc:     "x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.",
 	F: func(x float64) float64 {
 		if math.IsInf(x, -1) {
 			return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Sin is the sine of each element, in radians. F64 takes |x| ≤ 2²⁷, and gives NaN
-// beyond; the other types take any x.
+// Sin is the sine of each element, in radians. For F64 the result is NaN if |x| is above
+// 2²⁷. The other types accept any x.
 type Sin struct{}
 
 // Spec returns the declaration.
@@ -16,7 +16,7 @@ func (Sin) Spec() *spec.Op { return sinOp }
 
 var sinOp = elementwise.DefineUnary[Sin](elementwise.Unary{
 	Name: "sin", Shader: "math/sin", ONNX: []string{"Sin"},
-	Doc:  "The sine of each element, in radians; in f64 of |x| ≤ 2^27, and NaN beyond.",
+	Doc:  "The sine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
 	F:    math.Sin,
 	Ulps: 4,
 	Abs:  1,

@@ -9,12 +9,13 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Slice takes Size[d] elements from Start[d] on along each dimension d, every
-// Step[d]-th one. A negative Start counts from the end; nil Step is 1 throughout.
+// Slice copies Size[d] elements along each dimension d. The first one has the index
+// Start[d], and Step[d] is the distance from one to the next. A negative Start counts from
+// the end. A nil Step means 1 in all dimensions.
 type Slice struct {
-	Start []int `attr:"start,required" doc:"the first index along each dimension; negative ones count from the end"`
-	Size  []int `attr:"size,required" doc:"how many elements along each dimension"`
-	Step  []int `attr:"step" doc:"distance from one to the next, at least 1; none is 1 throughout"`
+	Start []int `attr:"start,required" doc:"the first index along each dimension; a negative number counts from the end"`
+	Size  []int `attr:"size,required" doc:"the number of elements along each dimension"`
+	Step  []int `attr:"step" doc:"the distance from one element to the next along each dimension, at least 1; an empty list means 1 in all dimensions"`
 }
 
 // Spec returns the declaration.
@@ -47,7 +48,7 @@ func (c Slice) shape(in tensor.Desc) ([]int, error) {
 	return slices.Clone(c.Size), nil
 }
 
-// view is what the slice takes of an input.
+// view is the view of an input that the slice copies.
 func (c Slice) view(in tensor.Desc) planner.Operand {
 	src := planner.Operand{Ref: spec.In(0), Strides: slices.Clone(in.ElementStrides())}
 	for d := range src.Strides {
@@ -60,9 +61,9 @@ func (c Slice) view(in tensor.Desc) planner.Operand {
 
 var sliceOp = movement.Define(movement.Movement[Slice]{
 	Name: "slice", ONNX: []string{"Slice"},
-	Doc:      "Takes a region out of a tensor, every element of it or one in so many.",
+	Doc:      "Copies a region of a tensor, with a step along each dimension.",
 	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
-	Out:      "the elements taken, of the shape that the attribute size says",
+	Out:      "the copied elements, of the shape that the attribute size says",
 	Defaults: Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},
 	Shape:    func(c Slice, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
 	Copies: func(c Slice, in []tensor.Desc, out tensor.Desc) []movement.Copy {

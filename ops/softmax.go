@@ -5,12 +5,12 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Softmax maps the elements along a dimension to e^x over the sum of all e^x,
-// relative to the largest so that nothing overflows. Elements of −Inf become 0,
-// and where there are no others all become 0. +Inf and NaN make NaN of all along
-// with them.
+// Softmax divides e^x of each element by the sum of e^x over all elements along a dimension.
+// The largest element is subtracted first, so that nothing overflows. Elements of −Inf become
+// 0. If all elements along the dimension are −Inf, all become 0. If one of them is +Inf or
+// NaN, all become NaN.
 type Softmax struct {
-	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension; a negative number counts from the end"`
 }
 
 // Spec returns the declaration.
@@ -18,7 +18,7 @@ func (Softmax) Spec() *spec.Op { return softmaxOp }
 
 var softmaxOp = axiswise.Define(axiswise.Softmax(axiswise.AxisOp[Softmax]{
 	Name: "softmax", Gradient: "softmax_grad", ONNX: []string{"Softmax"},
-	Doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0, and where there are no others all become 0.",
+	Doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0. If all elements along the dimension are −Inf, all become 0.",
 	Source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
 	In:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
 	Call:   func(dim int) Softmax { return Softmax{dim} },

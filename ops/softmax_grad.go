@@ -5,10 +5,10 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// SoftmaxGrad is the gradient of Softmax: of its result y and the gradient dy of
-// that, dx = y·(dy − Σ y·dy), the sum along the dimension.
+// SoftmaxGrad is the gradient of Softmax, dx = y·(dy − Σ y·dy). The inputs are the result y of
+// Softmax and its gradient dy. The sum is over the elements along the dimension.
 type SoftmaxGrad struct {
-	Dim int `attr:"dim,required" doc:"the dimension, negative from the end"`
+	Dim int `attr:"dim,required" doc:"the dimension; a negative number counts from the end"`
 }
 
 // Spec returns the declaration.
@@ -16,9 +16,9 @@ func (SoftmaxGrad) Spec() *spec.Op { return softmaxGradOp }
 
 var softmaxGradOp = axiswise.Define(axiswise.SoftmaxGradient(axiswise.AxisOp[SoftmaxGrad]{
 	Name: "softmax_grad",
-	Doc:  "The gradient of softmax: y·(dy − Σ y·dy), the sum along the dimension.",
+	Doc:  "The gradient of softmax, y·(dy − Σ y·dy), with the sum along the dimension.",
 	In: []spec.Arg{
-		{Name: "y", Doc: "what softmax made, of any shape but a scalar"},
+		{Name: "y", Doc: "the result of softmax, of any shape but a scalar"},
 		{Name: "dy", Doc: "the gradient of y, of the same dtype and shape"},
 	},
 	Call: func(dim int) SoftmaxGrad { return SoftmaxGrad{dim} },

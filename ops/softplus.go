@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Softplus is ln(1 + eˣ) of each element.
+// Softplus is ln(1 + eˣ) for each element x. It does not overflow.
 type Softplus struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Softplus) Spec() *spec.Op { return softplusOp }
 
 var softplusOp = elementwise.DefineUnary[Softplus](elementwise.Unary{
 	Name: "softplus", Shader: "nn/softplus", ONNX: []string{"Softplus"},
-	Doc:  "ln(1 + e^x) of each element; it overflows nowhere.",
+	Doc:  "ln(1 + e^x) for each element x. It does not overflow.",
 	F:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 	Ulps: 8,
 	Why:  "an exponential, a logarithm and a sum are rounded", Low: -20, High: 20, Flops: 30,

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Sqrt is the square root of each element, and NaN of what is below 0.
+// Sqrt is the square root of each element, and NaN for negative elements.
 type Sqrt struct{}
 
 // Spec returns the declaration.
@@ -15,7 +15,7 @@ func (Sqrt) Spec() *spec.Op { return sqrtOp }
 
 var sqrtOp = elementwise.DefineUnary[Sqrt](elementwise.Unary{
 	Name: "sqrt", Shader: "math/sqrt", ONNX: []string{"Sqrt"},
-	Doc:  "The square root of each element; NaN of what is below 0.",
+	Doc:  "The square root of each element, and NaN for negative elements.",
 	F:    math.Sqrt,
 	Ulps: 2,
 	Why:  "the root is rounded, and the division in its correction may be 2.5 units off", Low: 0, High: 100, Flops: 4,

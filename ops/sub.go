@@ -13,7 +13,7 @@ func (Sub) Spec() *spec.Op { return subOp }
 
 var subOp = elementwise.DefineBinary[Sub](elementwise.Binary{
 	Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
-	Doc:  "Differences in - b, with broadcasting. Integers wrap.",
+	Doc:  "The difference in - b of two tensors, with broadcasting. Integers wrap.",
 	F:    func(a, b float64) float64 { return a - b },
 	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
 })

@@ -7,10 +7,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Transpose reorders dimensions: dimension i of the output is dimension Perm[i]
-// of the input. Negative ones count from the end; nil reverses all.
+// Transpose reorders dimensions: dimension i of the output is dimension Perm[i] of the input.
+// A negative number in Perm counts from the end. A nil Perm reverses the order of all
+// dimensions.
 type Transpose struct {
-	Perm []int `attr:"perm" onnx:"perm" doc:"the input's dimension for each of the output; none reverses all"`
+	Perm []int `attr:"perm" onnx:"perm" doc:"for each dimension of the output, the dimension of the input; an empty list reverses the order"`
 }
 
 // Spec returns the declaration.
@@ -42,7 +43,7 @@ var transposeOp = movement.Define(movement.Movement[Transpose]{
 	Name: "transpose", ONNX: []string{"Transpose"},
 	Doc: "Reorders the dimensions of a tensor.",
 	In:  spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
-	Out: "the same elements, dimension i being dimension perm[i] of the input",
+	Out: "the same elements; dimension i is dimension perm[i] of the input",
 	Shape: func(c Transpose, in []tensor.Desc) ([]int, error) {
 		perm, err := c.perm(len(in[0].Shape))
 		if err != nil {

@@ -70,7 +70,7 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: a.Name, Group: "nn", Doc: a.Doc, Source: a.Source,
 		In:       args,
-		Out:      []spec.Arg{{Name: "out", Doc: "of the same dtype and shape", InPlace: []int{0}}},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: a.Gradient, ONNX: a.ONNX},
 		Defaults: a.Call(-1), Kernels: a.Kernels,
 		Shape: func(c A, in []tensor.Desc) ([]tensor.Desc, error) {

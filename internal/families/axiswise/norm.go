@@ -80,7 +80,7 @@ func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc, Source: o.Source,
 		In:       args,
-		Out:      []spec.Arg{{Name: "out", Doc: "of the dtype and shape of in", InPlace: []int{0}}},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the dtype and shape of in", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
 		Defaults: o.Defaults,
 		Kernels:  slices.Concat(reducer.Kernels(planner.Floats...), mapKernels(o.Shader+"_apply", planner.Floats...), rowKernels(o.Shader, normParams{}), affineKernels()),

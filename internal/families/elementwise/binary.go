@@ -48,7 +48,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			{Name: "in", Doc: "a tensor of any shape", DTypes: b.DTypes, Strides: spec.AnyStrides},
 			{Name: "b", Doc: "a tensor of the same dtype whose shape can be broadcast together with that of in", DTypes: b.DTypes, Strides: spec.AnyStrides},
 		},
-		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape both are broadcast to", InPlace: []int{0, 1}}},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape to which both are broadcast", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
 		Defaults: call,
 		Kernels:  BinaryKernels(b.Shader, b.DTypes),

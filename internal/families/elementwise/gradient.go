@@ -31,8 +31,8 @@ func DefineGradient[A spec.Call](g Gradient) *spec.Op {
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: g.Name, Group: groupOf(g.Shader), Doc: g.Doc, Source: g.Source,
 		In: []spec.Arg{
-			{Name: "x", Doc: "what the function was applied to, of any shape", DTypes: planner.Floats},
-			{Name: "dy", Doc: "the gradient of its result, of x's dtype and shape", DTypes: planner.Floats},
+			{Name: "x", Doc: "the input of the function, of any shape", DTypes: planner.Floats},
+			{Name: "dy", Doc: "the gradient of the function's result, of the dtype and shape of x", DTypes: planner.Floats},
 		},
 		Out:      []spec.Arg{{Name: "dx", Doc: "the gradient of x, of the same dtype and shape", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true},

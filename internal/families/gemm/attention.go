@@ -32,7 +32,7 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "nn", Doc: m.Doc, Source: m.Source,
 		In: []spec.Arg{
-			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the dimensions before are broadcast to q's"), matrix("v", "[..., skv,dv], likewise"),
+			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; the leading dimensions are broadcast to those of q"),
 			{Name: "mask", Doc: "added to the scores, broadcast to [..., sq,skv]", Optional: true, DTypes: planner.Floats},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., sq,dv]"}},

@@ -30,7 +30,7 @@ type MatMul[A spec.Call] struct {
 func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 	in := []spec.Arg{
 		{Name: "a", Doc: "[..., m,k], or [..., k,m] with trans_a", DTypes: planner.Floats, Strides: spec.AnyStrides},
-		{Name: "b", Doc: "[..., k,n], or [..., n,k] with trans_b; the dimensions before are broadcast", DTypes: planner.Floats, Strides: spec.AnyStrides},
+		{Name: "b", Doc: "[..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast", DTypes: planner.Floats, Strides: spec.AnyStrides},
 	}
 	if m.Bias {
 		in = append(in, spec.Arg{Name: "bias", Doc: "[n]", DTypes: planner.Floats})

@@ -47,7 +47,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: r.Name, Group: "reduce", Doc: r.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: planner.Floats}},
-		Out:      []spec.Arg{{Name: "out", Doc: "I32, the shape of in without the dimension"}},
+		Out:      []spec.Arg{{Name: "out", Doc: "I32, of the shape of in without the dimension"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
 		Kernels:  append(f.Kernels(planner.Floats...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
 		Defaults: r.Call(-1),

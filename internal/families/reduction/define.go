@@ -66,7 +66,7 @@ func declare[A spec.Call](r Reduction[A]) *spec.Op {
 	d := spec.Definition[A]{
 		Name: r.Name, Group: path.Dir(r.Shader), Doc: r.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
-		Out:      []spec.Arg{{Name: "out", Doc: "of the same dtype, without the reduced dimensions, or with 1 in their place"}},
+		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype, without the reduced dimensions, or with size 1 in their place"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
 		Kernels:  append(f.Kernels(r.DTypes...), r.combiningKernels()...),
 		Defaults: r.Call(nil, false),
