@@ -90,7 +90,7 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 	if len(perm) != 0 && len(perm) != rank {
 		return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 	}
-	steps, seen := t.memory.Desc.ElementStrides(), make([]bool, rank)
+	own, seen := t.memory.Desc.ElementStrides(), make([]bool, rank)
 	shape, strides := make([]int, rank), make([]int, rank)
 	for i := range rank {
 		d := rank - 1 - i
@@ -102,7 +102,7 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 		if d < 0 || d >= rank || seen[d] {
 			return nil, t.invalid("transpose", "order %v (want each of %d dimensions once)", perm, rank)
 		}
-		shape[i], strides[i], seen[d] = t.memory.Desc.Shape[d], steps[d], true
+		shape[i], strides[i], seen[d] = t.memory.Desc.Shape[d], own[d], true
 	}
 	return t.view(0, shape, strides), nil
 }
@@ -130,12 +130,12 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	}
 	shape := slices.Clone(t.memory.Desc.Shape)
 	shape[dim] = n
-	steps := slices.Clone(t.memory.Desc.ElementStrides())
-	offset := int64(from) * int64(steps[dim]) * int64(t.memory.Desc.DType.Size())
+	own := slices.Clone(t.memory.Desc.ElementStrides())
+	offset := int64(from) * int64(own[dim]) * int64(t.memory.Desc.DType.Size())
 	if slices.Contains(shape, 0) {
 		offset = 0 // an empty view may begin anywhere
 	}
-	return t.view(offset, shape, steps), nil
+	return t.view(offset, shape, own), nil
 }
 
 // Expand is a view in which dimensions of size 1 repeat, by NumPy's rule:
@@ -150,11 +150,11 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 	if skip < 0 {
 		return nil, t.invalid("expand", "to %v, of fewer dimensions", shape)
 	}
-	steps, strides := t.memory.Desc.ElementStrides(), make([]int, len(shape))
+	own, strides := t.memory.Desc.ElementStrides(), make([]int, len(shape))
 	for i, n := range t.memory.Desc.Shape {
 		switch want := shape[skip+i]; {
 		case n == want:
-			strides[skip+i] = steps[i]
+			strides[skip+i] = own[i]
 		case n != 1:
 			return nil, t.invalid("expand", "dimension %d of size %d to %d (only size 1 repeats)", i, n, want)
 		}

@@ -20,7 +20,7 @@ type layout struct {
 	// guards says that there are zones before and after the operand. Otherwise the operand
 	// fills the buffer.
 	guards bool
-	// pad lengthens each row of dimension 0 by that many steps of dimension 1. aligned
+	// pad lengthens each row of dimension 0 by that many strides of dimension 1. aligned
 	// rounds the length of a row up to a multiple of 256 bytes.
 	pad     int
 	aligned bool
@@ -59,13 +59,13 @@ func (lay layout) repeatedDim(shape []int) int {
 // changes nothing, as for vectors.
 func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	if lay.transposed && len(d.Shape) > 1 && d.Elems() > 0 {
-		steps := make([]int, len(d.Shape))
+		strides := make([]int, len(d.Shape))
 		step := 1
 		for i, n := range d.Shape {
-			steps[i] = step
+			strides[i] = step
 			step *= n
 		}
-		d.Strides = steps
+		d.Strides = strides
 		return d, !d.IsContiguous()
 	}
 	if k := lay.repeatedDim(d.Shape); lay.repeated != 0 && k >= 0 && d.Elems() > 0 {
@@ -81,16 +81,16 @@ func (lay layout) strided(d tensor.Desc) (_ tensor.Desc, ok bool) {
 	if len(d.Shape) < 2 || d.Shape[0] < 2 || d.Elems() == 0 {
 		return d, false
 	}
-	steps := append([]int(nil), d.ElementStrides()...)
-	steps[0] += lay.pad * steps[1]
+	strides := slices.Clone(d.ElementStrides())
+	strides[0] += lay.pad * strides[1]
 	if lay.aligned {
-		unit := steps[1] // This is a multiple of dimension 1 and of 256 bytes.
+		unit := strides[1] // This is a multiple of dimension 1 and of 256 bytes.
 		for unit*d.DType.Size()%256 != 0 {
-			unit += steps[1]
+			unit += strides[1]
 		}
-		steps[0] = (steps[0] + unit - 1) / unit * unit
+		strides[0] = (strides[0] + unit - 1) / unit * unit
 	}
-	d.Strides = steps
+	d.Strides = strides
 	return d, true
 }
 

@@ -128,7 +128,7 @@ func (h *Host) Each(f func(index []int, offset int)) {
 	if h == nil || f == nil || h.Check() != nil || h.Elems() == 0 {
 		return
 	}
-	steps := h.ElementStrides()
+	own := h.ElementStrides()
 	idx := make([]int, len(h.Shape))
 	off := 0
 	for {
@@ -136,11 +136,11 @@ func (h *Host) Each(f func(index []int, offset int)) {
 		d := len(idx) - 1
 		for ; d >= 0; d-- {
 			idx[d]++
-			off += steps[d]
+			off += own[d]
 			if idx[d] < h.Shape[d] {
 				break
 			}
-			off -= idx[d] * steps[d]
+			off -= idx[d] * own[d]
 			idx[d] = 0
 		}
 		if d < 0 {

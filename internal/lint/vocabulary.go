@@ -33,6 +33,11 @@ var oldWords = []oldWord{
 	{"skew skews skewed", "misalignment", ""},
 	{"book books tuningbook", "database", ""},
 	{"trial trials contest contests", "candidate or benchmark", "internal/exec internal/exec/tune spec"},
+	{"state", "accumulator", families},
+	{"cut cuts", "region, or split for the verb", families},
+	{"work", "accumulator type", families},
+	{"steps", "element strides", "tensor conformance ."},
+	{"application applications", "image job", "."},
 	{"lane lanes", "device (as a variant uses it) or thread", "conformance internal/gpu/chrome"},
 }
 
@@ -55,6 +60,9 @@ var oldPhrases = []struct {
 	{phrase("slope families|slope family|slope kernels?"), "unary gradient"},
 	{phrase("a box (out )?of a tensor|index boxes"), "region"},
 	{phrase("tune\\.Book"), "tune.Database"},
+	{phrase("Desc\\.Steps|Steps\\(\\) of a Desc"), "element strides (Desc.ElementStrides)"},
+	{phrase("shared\\.go"), "zero copy (zerocopy.go)"},
+	{phrase("fold states?"), "accumulator"},
 	{phrase("list\\.go of vk|vk/list\\.go|hot\\.c"), "vk/enumerate.go and vk/batch.c"},
 }
 
