@@ -59,7 +59,7 @@ func TestSection(t *testing.T) {
 		"within 0.5 of the reference":                                   {Abs: .5},
 		"within 0.25 of the value of the reference":                     {Abs: 1e-38, Rel: .25},
 		"within 0.5 of the reference for inputs [2,3] and [3]: it sums": {Abs: .5, Law: "n/4", Any: 3, AnyLaw: "n·Σ|x|", Why: "it sums"},
-		"within 0.5 + 0.25 of the value of the reference, but for 0.01 of the elements, whose value a rounding can turn over: of noise": {Abs: .5, Rel: .25, Flips: .01, Why: "of noise"},
+		"within 0.5 + 0.25 of the value of the reference, but for 0.01 of the elements, whose value a rounding error may change completely: of noise": {Abs: .5, Rel: .25, Flips: .01, Why: "of noise"},
 	} {
 		if got := tolerance(tol, in); got != want {
 			t.Errorf("%+v: got %q, want %q", tol, got, want)
