@@ -280,3 +280,13 @@ func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int
 	}
 	return nil
 }
+
+// inPlace reports whether all calls can work in place.
+func (j *imageJob) inPlace() bool {
+	for _, c := range j.calls {
+		if !c.Spec().MayOverwrite(0, 0) {
+			return false
+		}
+	}
+	return true
+}

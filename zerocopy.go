@@ -59,16 +59,6 @@ func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 	return true, err
 }
 
-// inPlace reports whether all calls can work in place.
-func (j *imageJob) inPlace() bool {
-	for _, c := range j.calls {
-		if !c.Spec().MayOverwrite(0, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // finish waits for the work on the memory of the caller, also after an error, and releases
 // that memory. It takes no context: the caller must not get its memory back before the work
 // has ended. The work is short.

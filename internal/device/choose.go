@@ -3,7 +3,6 @@ package device
 import (
 	"fmt"
 	"os"
-	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
@@ -47,19 +46,4 @@ func CheckUniform(info *gpu.Info, m *spv.Module, binding uint32, offset, align i
 			info.Backend, gpu.Label(m), binding, gpu.ErrInvalidArgument, offset, align)
 	}
 	return nil
-}
-
-// Faults makes calls of a driver fail, for tests. The function that is stored decides
-// by the name of a call what the call returns in place of the driver's result.
-type Faults[R any] struct {
-	atomic.Pointer[func(call string) R]
-}
-
-// Result is what the named call returns in place of the driver's result. The zero
-// result means that the call is made.
-func (f *Faults[R]) Result(call string) (r R) {
-	if p := f.Load(); p != nil {
-		r = (*p)(call)
-	}
-	return r
 }
