@@ -115,7 +115,8 @@ func (g normGrad) addSteps() error {
 	if err != nil {
 		return err
 	}
-	hat, dy, grad := planner.AddScratch(g.plan, bytes), spec.In(2), spec.Ref{}
+	hat, dy := planner.AddScratch(g.plan, bytes), spec.In(2)
+	var grad spec.Ref
 	if g.wide == g.d && g.v.N%(planner.Pack/g.wide.Size()) == 0 {
 		grad, err = g.addPacked(moments, hat)
 	} else {
