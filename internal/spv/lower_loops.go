@@ -8,58 +8,33 @@ import (
 // carryLoops rewrites loops for WebGPU. Where its compiler writes GLSL, HLSL or Metal's
 // language, a value of the loop's body that the continue construct uses is not kept: its
 // expression is written a second time, after variables and buffers that it reads may have
-// changed. So such a value goes through a variable of the function. A pointer cannot, so
-// the access chain is repeated in the continue target, with indices that went through
-// variables. What the module computes does not change.
+// changed. So such a value goes through a variable of the function. What the module
+// computes does not change.
 //
-// A module that has no such value comes back as it is. The code must come from Parse.
+// Pointers cannot go through variables, and the compiler refuses those that leave a loop.
+// So an access chain is repeated in every block that uses it.
+//
+// A module without loops comes back as it is. The code must come from Parse.
 func carryLoops(code []byte) ([]byte, error) {
-	s, err := typed(code)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opLoopMerge }) {
-		return code, nil
-	}
-	if err := s.order(); err != nil {
-		return nil, err
-	}
-	if err := s.link(); err != nil {
-		return nil, err
-	}
-	c := &carrier{s: s, next: s.bound, variables: map[uint32]uint32{}, pointers: map[uint32]uint32{}, before: map[*inst][]byte{}, after: map[*inst][]byte{}}
-	for i := range s.insts {
-		if in := &s.insts[i]; in.op == opTypePointer && in.w[2] == classFunction {
-			c.pointers[in.w[3]] = in.res
+	for _, pass := range []func(*carrier){(*carrier).repeatChains, (*carrier).carryValues} {
+		s, err := typed(code)
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, fn := range s.fns {
-		for _, h := range fn.blocks {
-			if h.merge != nil && h.merge.op == opLoopMerge {
-				c.loop(h)
-			}
+		if !slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opLoopMerge }) {
+			return code, nil
 		}
-	}
-	if len(c.changes) == 0 {
-		return code, nil
-	}
-	for _, ch := range c.changes {
-		ch.in.args()[ch.operand] = ch.id
-	}
-	out := append(make([]byte, 0, len(code)+len(code)/4), code[:4*headerWords]...)
-	declared := false
-	for i := range s.insts {
-		in := &s.insts[i]
-		if in.op == opFunction && !declared {
-			declared = true
-			out = append(out, c.declarations...)
+		if err := s.order(); err != nil {
+			return nil, err
 		}
-		out = append(out, c.before[in]...)
-		out = appendWords(out, in.w)
-		out = append(out, c.after[in]...)
+		if err := s.link(); err != nil {
+			return nil, err
+		}
+		c := &carrier{s: s, next: s.bound, variables: map[uint32]uint32{}, pointers: map[uint32]uint32{}, before: map[*inst][]byte{}, after: map[*inst][]byte{}}
+		pass(c)
+		code = c.rewritten(code)
 	}
-	binary.LittleEndian.PutUint32(out[4*3:], c.next)
-	return out, nil
+	return code, nil
 }
 
 // carrier collects the changes to a module whose loops are rewritten.
@@ -84,6 +59,87 @@ type operandChange struct {
 func (c *carrier) id() uint32 {
 	c.next++
 	return c.next - 1
+}
+
+// rewritten returns the module with the changes.
+func (c *carrier) rewritten(code []byte) []byte {
+	if len(c.changes) == 0 {
+		return code
+	}
+	for _, ch := range c.changes {
+		ch.in.args()[ch.operand] = ch.id
+	}
+	out := append(make([]byte, 0, len(code)+len(code)/4), code[:4*headerWords]...)
+	declared := false
+	for i := range c.s.insts {
+		in := &c.s.insts[i]
+		if in.op == opFunction && !declared {
+			declared = true
+			out = append(out, c.declarations...)
+		}
+		out = append(out, c.before[in]...)
+		out = appendWords(out, in.w)
+		out = append(out, c.after[in]...)
+	}
+	binary.LittleEndian.PutUint32(out[4*3:], c.next)
+	return out
+}
+
+// repeatChains gives each block that uses an access chain of another block one of its own.
+func (c *carrier) repeatChains() {
+	for _, fn := range c.s.fns {
+		for _, b := range fn.blocks {
+			own := map[uint32]uint32{} // the chains of this block, by those of others
+			for _, in := range b.body {
+				_ = c.s.values(in, func(k int, id uint32) error {
+					if in.op == opPhi {
+						return nil // a value, or a pointer that Lathe refuses
+					}
+					if to := c.chain(b, in, id, own); to != id {
+						c.changes = append(c.changes, operandChange{in, k, to})
+					}
+					return nil
+				})
+			}
+		}
+	}
+}
+
+// chain returns the access chain of block b that stands for id, which is id itself if it is
+// no chain of another block. A new chain goes before the instruction that uses it.
+func (c *carrier) chain(b *block, user *inst, id uint32, own map[uint32]uint32) uint32 {
+	d := c.s.def[id]
+	in := &c.s.insts[d]
+	if in.op != opAccessChain && in.op != opInBoundsAccess || c.s.blockOf[d] == b {
+		return id
+	}
+	if to := own[id]; to != 0 {
+		return to
+	}
+	words := []uint32{in.typ, 0}
+	for _, a := range in.args() {
+		words = append(words, c.chain(b, user, a, own))
+	}
+	words[1] = c.id()
+	c.before[user] = appendInst(c.before[user], in.op, words...)
+	own[id] = words[1]
+	return words[1]
+}
+
+// carryValues rewrites all loops.
+func (c *carrier) carryValues() {
+	for i := range c.s.insts {
+		if in := &c.s.insts[i]; in.op == opTypePointer && in.w[2] == classFunction {
+			c.pointers[in.w[3]] = in.res
+		}
+	}
+	for _, fn := range c.s.fns {
+		for _, h := range fn.blocks {
+			if h.merge != nil && h.merge.op == opLoopMerge {
+				c.loop(h)
+			}
+		}
+	}
 }
 
 // loop rewrites the uses that the continue construct of a loop makes of values of the
@@ -163,19 +219,7 @@ func (l *carriedLoop) inContinue(id uint32) uint32 {
 	if to := l.ids[id]; to != 0 {
 		return to
 	}
-	t := l.s.types[in.typ]
-	switch {
-	case in.op == opAccessChain || in.op == opInBoundsAccess:
-		words := []uint32{in.typ, 0}
-		for _, a := range in.args() {
-			words = append(words, l.inContinue(a))
-		}
-		to := l.id()
-		words[1] = to
-		l.loads = appendInst(l.loads, in.op, words...)
-		l.ids[id] = to
-		return to
-	case !l.s.storable(t):
+	if !l.s.storable(l.s.types[in.typ]) {
 		return id
 	}
 	to := l.id()

@@ -202,7 +202,8 @@ func TestLowerTexels(t *testing.T) {
 	validate(t, "size", l.Code)
 }
 
-// TestLowerKernels lowers every kernel there is.
+// TestLowerKernels lowers every kernel there is. Continue constructs use no values of their
+// loops' bodies.
 func TestLowerKernels(t *testing.T) {
 	files, err := committedFiles()
 	if err != nil || len(files) == 0 {
@@ -222,6 +223,9 @@ func TestLowerKernels(t *testing.T) {
 		}
 		for _, readWrite := range []bool{false, true} {
 			l, s := lowered(t, m, readWrite)
+			if _, uses := fromBody(t, l.Code); uses > 0 {
+				t.Errorf("%s: %d values of loops' bodies are used in continue constructs", file, uses)
+			}
 			params := 0
 			for _, v := range variables(s) {
 				switch {

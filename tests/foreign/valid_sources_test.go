@@ -25,6 +25,21 @@ void main() { d[0] = c[1].y; e[1] = a[1] + b[0].w; e[2] = b[0].x; }`,
 		refused: map[string]string{"webgpu": "binding 1 is two variables of different types"},
 	},
 	{
+		name:  "a pointer that leaves a loop",
+		flags: []string{"-O"},
+		source: `#version 450
+layout(binding=0) buffer A { int d[]; };
+void main() {
+  int i = 0;
+  do { int t = d[i]; d[i] = d[i+1] + i; d[i+1] = t + d[i]; i++; } while (d[i] < 1000 && i < 5);
+  int s = 0;
+  for (int k = 0; k < d[7]; k++) { s += d[k]; if (s > 30) break; d[k+8] = s; }
+  d[7] = s + i;
+}`,
+		buffers: [][]uint32{{1, 2, 6, 0, 7, 3, 9, 5, 0, 0, 0, 0, 0, 0, 0, 0}},
+		want:    map[int][]uint32{0: {2, 7, 2, 10, 7, 29, 9, 33, 2, 9, 11, 21, 28, 0, 0, 0}},
+	},
+	{
 		name: "three descriptor sets",
 		source: `#version 450
 layout(set=2, binding=1) buffer A { uint a[]; };
