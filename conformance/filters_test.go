@@ -237,7 +237,7 @@ func TestTransparentTypes(t *testing.T) {
 func TestFiltersAsImageMagick(t *testing.T) {
 	tool := "convert"
 	if v, err := osexec.CommandContext(t.Context(), tool, "-version").Output(); err != nil || !bytes.Contains(v, []byte("ImageMagick")) {
-		t.Skipf("needs ImageMagick's program %s; install the package imagemagick: %v", tool, err)
+		testkit.NoTool(t, "needs ImageMagick's program %s; install the package imagemagick: %v", tool, err)
 	}
 	dev := front(t)
 	src := image.NewNRGBA(image.Rect(0, 0, 64, 48))

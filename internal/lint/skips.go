@@ -16,7 +16,6 @@ var skips = map[string]string{ // the reason
 	"gpu/gputest":        "the suite runs on devices of others too; each reason says what the device lacks",
 
 	"conformance/devices_test.go TestBackendsAgree":                "the validation layer watches one backend",
-	"conformance/filters_test.go TestFiltersAsImageMagick":         "a comparison with a program that CI does not install",
 	"conformance/one_test.go TestOps":                              "LATHE_OPS chooses what it tries; TestDevices tries everything",
 	"tests/foreign/file_test.go TestFile":                          "LATHE_FUZZ_FILE chooses what it tries",
 	"internal/spv/cooperative_test.go TestCooperativeValidates":    "the spirv-val of Debian 12 is too old; make newest-mesa runs it",

@@ -15,6 +15,7 @@ command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 command -v make >/dev/null 2>&1 || packages="$packages make"
 ls /usr/lib/*/libEGL.so.1 /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1 || packages="$packages libegl1 libgl1-mesa-dri"
 command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
+convert -version 2>/dev/null | grep -q ImageMagick || packages="$packages imagemagick"
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 if [ -z "$packages" ]; then
