@@ -18,23 +18,7 @@ type half struct{}
 
 func (half) Spec() *spec.Op { return halfOp }
 
-var halfOp = spec.Define(spec.Definition[half]{
-	Name: "half",
-	In:   []spec.Arg{{Name: "in", DTypes: []tensor.DType{tensor.U8}}},
-	Out:  []spec.Arg{{Name: "out"}},
-	Shape: func(_ half, in []tensor.Desc) ([]tensor.Desc, error) {
-		return []tensor.Desc{tensor.Contiguous(tensor.U8, in[0].Shape...)}, nil
-	},
-	Plan: func(_ half, _ *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-		n := uint32(in[0].Elems() / 8)
-		return &spec.Plan{Steps: []spec.Step{{
-			Module: swapModule,
-			Bind:   []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
-			Params: swapParams{N: n},
-			Groups: [3]uint32{(n + 63) / 64, 1, 1},
-		}}}, nil
-	},
-})
+var halfOp = defineSwap[half]("half", 2)
 
 // TestUnwritten wants elements that a plan does not write to keep their old value. They
 // must never show memory that was freed.

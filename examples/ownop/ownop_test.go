@@ -35,23 +35,29 @@ func (swap) Spec() *spec.Op { return swapOp }
 
 type swapParams struct{ N uint32 }
 
-var swapOp = spec.Define(spec.Definition[swap]{ // not registered, which must work too
-	Name: "swap",
-	In:   []spec.Arg{{Name: "in", DTypes: []tensor.DType{tensor.U8}}},
-	Out:  []spec.Arg{{Name: "out"}},
-	Shape: func(_ swap, in []tensor.Desc) ([]tensor.Desc, error) {
-		return []tensor.Desc{tensor.Contiguous(tensor.U8, in[0].Shape...)}, nil
-	},
-	Plan: func(_ swap, _ *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-		n := uint32(in[0].Elems() / 4)
-		return &spec.Plan{Steps: []spec.Step{{
-			Module: swapModule,
-			Bind:   []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
-			Params: swapParams{N: n},
-			Groups: [3]uint32{(n + 63) / 64, 1, 1},
-		}}}, nil
-	},
-})
+var swapOp = defineSwap[swap]("swap", 1) // not registered, which must work too
+
+// defineSwap declares an operation with attributes A that swaps red and blue of the first
+// 1/part of the pixels, and leaves the others unwritten.
+func defineSwap[A spec.Call](name string, part int) *spec.Op {
+	return spec.Define(spec.Definition[A]{
+		Name: name,
+		In:   []spec.Arg{{Name: "in", DTypes: []tensor.DType{tensor.U8}}},
+		Out:  []spec.Arg{{Name: "out"}},
+		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
+			return []tensor.Desc{tensor.Contiguous(tensor.U8, in[0].Shape...)}, nil
+		},
+		Plan: func(_ A, _ *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			n := uint32(in[0].Elems() / 4 / part)
+			return &spec.Plan{Steps: []spec.Step{{
+				Module: swapModule,
+				Bind:   []spec.Bind{{Buf: spec.In(0)}, {Buf: spec.Out(0)}},
+				Params: swapParams{N: n},
+				Groups: [3]uint32{(n + 63) / 64, 1, 1},
+			}}}, nil
+		},
+	})
+}
 
 // onBackends runs f once for each backend that has a device.
 func onBackends(t *testing.T, f func(t *testing.T, open func(...lathe.Option) *lathe.Device)) {
