@@ -94,14 +94,7 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 	if err := errs.Context(ctx); err != nil {
 		return nil, nil, fmt.Errorf("backend: open: %w", err)
 	}
-	from := ""
-	if name == "" {
-		if name = strings.TrimSpace(os.Getenv(Env)); name == "" {
-			name = Auto
-		} else {
-			from = " (from " + Env + ")"
-		}
-	}
+	name, from := drivers.Given(name)
 	all := backends()
 	if name != Auto {
 		all = slices.DeleteFunc(all, func(r registered) bool { return r.name != name })

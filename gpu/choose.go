@@ -95,10 +95,10 @@ func Selector(given string) (selector, from string) {
 	return selector, from
 }
 
-// OnlyCPU returns the warning for a program that gets a CPU driver without asking for
-// one.
-func OnlyCPU(info *Info) string {
-	if info == nil {
+// OnlyCPU returns the warning for a program that gets a CPU driver although its selector,
+// see Choose, selects no device. It returns "" if there is nothing to warn of.
+func OnlyCPU(info *Info, selector string) string {
+	if asked, _ := Selector(selector); asked != "" || info == nil || info.Kind != CPU {
 		return ""
 	}
 	return fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", info.Name)

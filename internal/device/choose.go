@@ -31,8 +31,8 @@ func Choose(infos []gpu.Info, selector string, warn func(string)) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if asked, _ := gpu.Selector(selector); asked == "" && infos[i].Kind == gpu.CPU {
-		warn(gpu.OnlyCPU(&infos[i]))
+	if text := gpu.OnlyCPU(&infos[i], selector); text != "" {
+		warn(text)
 	}
 	return i, nil
 }

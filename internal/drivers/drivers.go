@@ -51,17 +51,24 @@ func Built() []string {
 // returns Auto if neither names one.
 // Errors: ErrInvalidArgument.
 func Name(name string) (string, error) {
-	from := ""
-	if name == "" {
-		name, from = strings.TrimSpace(os.Getenv(Env)), " (from "+Env+")"
-	}
+	name, from := Given(name)
 	switch name {
-	case "":
-		return Auto, nil
 	case Auto, "vk", "wgpu":
 		return name, nil
 	}
 	return "", fmt.Errorf("backend: %w: no backend is named %q%s (known: auto, vk, wgpu)", gpu.ErrInvalidArgument, name, from)
+}
+
+// Given returns name, or the name in LATHE_BACKEND if name is empty, or Auto if both are. If
+// the name is from the variable, from says so in an error message.
+func Given(name string) (given, from string) {
+	if name != "" {
+		return name, ""
+	}
+	if name = strings.TrimSpace(os.Getenv(Env)); name == "" {
+		return Auto, ""
+	}
+	return name, " (from " + Env + ")"
 }
 
 // List describes the devices of a backend, or of all: those of vk, then those
@@ -130,8 +137,8 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 
 // Warn tells the user that a CPU driver was taken and no device was selected.
 func Warn(c Choice, selector string, warn func(string)) {
-	if asked, _ := gpu.Selector(selector); asked == "" && c.Listed && c.Info.Kind == gpu.CPU {
-		warn(gpu.OnlyCPU(&c.Info))
+	if text := gpu.OnlyCPU(&c.Info, selector); c.Listed && text != "" {
+		warn(text)
 	}
 }
 

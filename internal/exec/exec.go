@@ -226,11 +226,8 @@ func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, ou
 			return c, nil
 		}
 	}
-	call, err := spec.Resolve(call)
+	call, err := resolved(call, in, out)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkOffsets(call, in, out); err != nil {
 		return nil, err
 	}
 	// Another goroutine may change the database while this one compiles. c is kept under
@@ -287,11 +284,8 @@ func (r *Runner) Plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	if err := r.ready(); err != nil {
 		return nil, err
 	}
-	call, err := spec.Resolve(call)
+	call, err := resolved(call, in, out)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkOffsets(call, in, out); err != nil {
 		return nil, err
 	}
 	if err := r.checkPlaces(call, r.places(in), r.places(out)); err != nil {
@@ -307,12 +301,14 @@ func (r *Runner) Plan(call spec.Call, in, out []Operand) (*spec.Plan, error) {
 	return plan, nil
 }
 
-// checkOffsets returns an error if an operand does not begin at an element.
-func checkOffsets(call spec.Call, in, out []Operand) error {
-	if atElements(in) && atElements(out) {
-		return nil
+// resolved returns the call with its defaults. It returns an error if an operand does not
+// begin at an element.
+func resolved(call spec.Call, in, out []Operand) (spec.Call, error) {
+	call, err := spec.Resolve(call)
+	if err != nil || atElements(in) && atElements(out) {
+		return call, err
 	}
-	return fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
+	return nil, fmt.Errorf("exec: %s: %w: tensor offset (want a multiple of the element size, 0 or more)", call.Spec().Name, errs.ErrInvalidArgument)
 }
 
 // atElements reports whether all operands begin at an element.
