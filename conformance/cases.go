@@ -81,6 +81,9 @@ func (s *suite) runModes(l *variantDevice, p *prepared) {
 			continue
 		}
 		o, got := s.runCase(planned, p, m, base)
+		if errors.Is(o.err, errNotDrawn) {
+			continue
+		}
 		name := m.name
 		if p.strategy != "" {
 			name += "-by-" + p.strategy
@@ -123,7 +126,9 @@ func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 			return
 		}
 		o, _ := s.runCase(w, p, allModes[0], nil)
-		s.addRow(l, p.job, "by-"+strategy, o)
+		if !errors.Is(o.err, errNotDrawn) {
+			s.addRow(l, p.job, "by-"+strategy, o)
+		}
 		if s.ctx.Err() != nil {
 			return
 		}
@@ -264,12 +269,15 @@ func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (o
 		want = p.aliased
 	}
 	got, err := s.launch(l, p, m, poison1)
+	if errors.Is(err, errNotDrawn) {
+		return outcome{err: err}, nil
+	}
 	if err != nil {
 		optional := m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())
 		// The dtype may be unsupported in the plain mode too.
 		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) {
 			_, plain := s.launch(l, p, allModes[0], poison1)
-			optional = errors.Is(plain, gpu.ErrUnsupported)
+			optional = errors.Is(plain, gpu.ErrUnsupported) || errors.Is(plain, errNotDrawn)
 		}
 		return refusedOutcome(err, optional), nil
 	}
@@ -408,6 +416,9 @@ func (s *suite) launch(l *variantDevice, p *prepared, m mode, poison byte) (outs
 	outputs := make([]exec.Operand, len(out))
 	for i, b := range out {
 		outputs[i] = b.operand()
+	}
+	if !s.draws(l, p.call, inputs, outputs) {
+		return nil, errNotDrawn
 	}
 	if err := l.x.Run(s.ctx, p.call, inputs, outputs); err != nil {
 		return nil, err

@@ -60,6 +60,10 @@ type Options struct {
 	// Sample, if above 1, runs only one of Sample cases of each operation and element type
 	// in the variants that are Distinct.
 	Sample int
+	// Kernels, if above 1, runs one of Kernels kernels. Seed draws them. In addition, each
+	// operation and element type has the kernels of one of its cases. Cases that need other
+	// kernels are left out. CPU drivers take most of their time to compile kernels.
+	Kernels int
 	// Parts, if above 1, divides the run into that many parts of equal length, and runs
 	// part Part, counted from 0. Every operation has cases in each part.
 	Part, Parts int
@@ -195,6 +199,9 @@ type suite struct {
 	opts    Options
 	report  *Report
 	devices []*variantDevice
+	// kept are the names of the kernels that run although they are not drawn, see
+	// Options.Kernels.
+	kept map[string]bool
 }
 
 // job is one set of inputs for one call. It does not say in which memory the operands
@@ -346,6 +353,7 @@ func (s *suite) runJobs() error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	jobs := s.jobs()
+	s.keepFirst(jobs)
 	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
 	room := make(chan struct{}, 1) // This is the memory for one heavy job.
 	go func() {

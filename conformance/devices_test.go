@@ -71,7 +71,8 @@ func inShard() (ops []*spec.Op) {
 }
 
 // TestDevices is the suite. It checks every operation and element type on every device.
-// It chooses cases by pairs. At the full level they are larger and more, and at the soak
+// It chooses cases by pairs. At the quick level it runs a part of the kernels, because a
+// CPU driver needs a quarter of a second to compile one. At the full level the cases are larger and more, and at the soak
 // level all cases run in every variant. Below the soak level, WebGPU runs the cases of
 // the quick level only, because Vulkan has already run the same kernels. It runs them
 // with the device's own limits at the quick level, and with the least limits of WebGPU at
@@ -87,6 +88,9 @@ func TestDevices(t *testing.T) {
 		start := time.Now()
 		full := testlevel.IsFull()
 		opts := conformance.Options{Ops: inShard(), Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
+		if !full {
+			opts.Kernels = 4
+		}
 		if dev.Info().Backend == "wgpu" && !testlevel.IsSoak() {
 			opts.Quick, opts.Variants = true, conformance.Variants(dev.Info())[:1]
 			if full {
@@ -106,6 +110,15 @@ func TestDevices(t *testing.T) {
 		t.Logf("%v, longest %s\n%s", time.Since(start).Round(time.Millisecond), rep.Slowest(8), rep)
 		if !rep.OK() {
 			t.Errorf("%d cases failed, %d rows of expect.txt are stale", rep.Count(conformance.Fail), len(rep.Stale))
+		}
+		for _, op := range opts.Ops {
+			for _, d := range op.Cases.DTypes {
+				if !slices.ContainsFunc(rep.Rows, func(r conformance.Row) bool {
+					return r.Op == op.Name && r.DType == d.String() && (r.Status == conformance.Pass || r.Status == conformance.Unsupported)
+				}) {
+					t.Errorf("%s %v: no case has run", op.Name, d)
+				}
+			}
 		}
 		// Contiguous operands at the device's alignment are no special case. Every device
 		// must support them for the declared dtypes F32 and U8.

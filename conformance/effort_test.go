@@ -3,8 +3,6 @@ package conformance
 import (
 	"testing"
 
-	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -14,10 +12,6 @@ import (
 // elements of their operands; on two processors a million elements take a fifth of a
 // second, and a case takes a few milliseconds.
 func TestEffort(t *testing.T) {
-	info := null.DefaultInfo()
-	info.Kind = gpu.CPU
-	dev := null.NewRecorder(&info)
-	defer dev.Close()
 	for _, c := range []struct {
 		name     string
 		quick    bool
@@ -31,15 +25,7 @@ func TestEffort(t *testing.T) {
 		if !c.quick && !testlevel.IsFull() {
 			continue
 		}
-		s := &suite{ctx: t.Context(), opts: Options{Pairs: true, Quick: c.quick, Seed: DefaultSeed}, report: newReport(&info, Options{})}
-		for _, v := range Variants(&info) {
-			l, err := newVariantDevice(dev, v, s.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.close()
-			s.devices = append(s.devices, l)
-		}
+		s := onNull(t, Options{Pairs: true, Quick: c.quick, Seed: DefaultSeed})
 		var total float64
 		for _, op := range spec.All() {
 			jobs := s.chosen(op)

@@ -1,0 +1,94 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// onNull returns a suite whose device computes nothing.
+func onNull(t *testing.T, o Options) *suite {
+	t.Helper()
+	info := null.DefaultInfo()
+	info.Kind = gpu.CPU
+	dev := null.NewRecorder(&info)
+	s := &suite{ctx: t.Context(), opts: o, report: newReport(&info, Options{})}
+	for _, v := range Variants(&info) {
+		l, err := newVariantDevice(dev, v, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.devices = append(s.devices, l)
+	}
+	t.Cleanup(func() {
+		for _, l := range s.devices {
+			l.close()
+		}
+		dev.Close()
+	})
+	return s
+}
+
+// TestKernels wants each operation and element type to have the kernels of a case, whatever
+// is drawn, and each kernel to be drawn by some seed.
+func TestKernels(t *testing.T) {
+	s := onNull(t, Options{Pairs: true, Quick: true, Kernels: 4, Seed: 1})
+	target := s.devices[0].x.Target()
+	for _, op := range spec.All() {
+		jobs := s.chosen(op)
+		s.keepFirst(jobs)
+		for _, d := range op.Cases.DTypes {
+			if d.Size() == 8 && !target.F64 {
+				continue
+			}
+			if !slices.ContainsFunc(jobs, func(j job) bool {
+				if j.dtype != d || j.pattern == "none" {
+					return false
+				}
+				names := s.kernelsOf(&j)
+				return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !s.kept[n] })
+			}) {
+				t.Errorf("%s %v: no case has all its kernels", op.Name, d)
+			}
+		}
+	}
+	names := spirv.Names()
+	missing, least, most := slices.Clone(names), len(names), 0
+	for seed := range uint64(100) {
+		s.opts.Seed = seed
+		n := 0
+		for _, name := range names {
+			if s.drawn(name) {
+				n++
+			}
+		}
+		missing = slices.DeleteFunc(missing, s.drawn)
+		least, most = min(least, n), max(most, n)
+	}
+	if len(missing) > 0 || least < len(names)/6 || most > len(names)/3 {
+		t.Errorf("%d to %d of %d kernels are drawn, and %s never is", least, most, len(names), strings.Join(missing, ", "))
+	}
+}
+
+// TestKernelsLeftOut wants the fewer cases to run the fewer kernels there are.
+func TestKernelsLeftOut(t *testing.T) {
+	rows := func(kernels int) int {
+		t.Helper()
+		info := null.DefaultInfo()
+		dev := null.NewRecorder(&info)
+		defer dev.Close()
+		rep, err := Run(t.Context(), dev, Options{Ops: []*spec.Op{spec.Lookup("softmax")}, Pairs: true, Quick: true, Kernels: kernels, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(rep.Rows)
+	}
+	if all, some, one := rows(0), rows(2), rows(1<<40); one == 0 || one >= some || some >= all {
+		t.Errorf("%d rows with all kernels, %d with half of them, %d with the least", all, some, one)
+	}
+}
