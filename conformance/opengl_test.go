@@ -35,7 +35,11 @@ func TestOpenGL(t *testing.T) {
 		}
 		ops = append(ops, op)
 	}
-	rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: true, Once: !testlevel.IsFull()})
+	opts := conformance.Options{Ops: ops, Expect: expectations(t), Quick: true}
+	if !testlevel.IsFull() {
+		opts.Once, opts.Kernels = true, 4
+	}
+	rep, err := conformance.Run(t.Context(), dev, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
