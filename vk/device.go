@@ -198,8 +198,9 @@ func (d *Device) shut() error {
 	d.life.Unlock()
 
 	d.destroy()
+	messages := d.inst.messages // After release, another user of the instance may be destroying it.
 	d.inst.release()
-	return errors.Join(err, d.inst.messages.drain())
+	return errors.Join(err, messages.drain())
 }
 
 // destroy releases all that create has made, also if create failed half-way.

@@ -5,6 +5,7 @@ package vk
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -55,5 +56,33 @@ func TestEnumerate(t *testing.T) {
 	none.Close()
 	if _, err := none.Open(t.Context(), 0); len(none.Infos()) > 0 || !errors.Is(err, gpu.ErrClosed) {
 		t.Errorf("a nil enumeration: got %v", err)
+	}
+}
+
+// TestCloseTogether closes an enumeration and two of its devices at the same time. The
+// last of them destroys the instance that they share. The race detector watches.
+func TestCloseTogether(t *testing.T) {
+	openTest(t, Options{}).Close() // skips without a device
+	noObjects(t)
+	for range 20 {
+		e, err := Enumerate(t.Context(), Options{NoCache: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			d, err := e.Open(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Go(func() {
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Go(e.Close)
+		all.Wait()
+		noObjects(t)
 	}
 }
