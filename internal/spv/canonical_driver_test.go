@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu/committed"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -33,7 +34,7 @@ func TestLinesChangeNothing(t *testing.T) {
 		opString, opLine, opEntryPoint, opExecutionMode, opFunction, opLoopMerge, opSelectionMerge, opNoLine = 7, 8, 15, 16, 54, 246, 247, 317
 	)
 	rng := rand.New(rand.NewPCG(3, 1))
-	for _, k := range kernels(t) {
+	for _, k := range committed.Kernels(t) {
 		name := k.Name
 		if len(k.Code) > 12<<10 {
 			continue

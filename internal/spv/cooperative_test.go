@@ -25,12 +25,15 @@ func matrixKernels(t *testing.T) map[string]*Module {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Parse(filepath.Base(f), code)
+		m, err := Reflect(filepath.Base(f), code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.Contains(m.Capabilities, capCoopNV) {
-			ms[f] = m
+		if !slices.Contains(m.Capabilities, capCoopNV) {
+			continue
+		}
+		if ms[f], err = Parse(filepath.Base(f), code); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if len(ms) < 6 {

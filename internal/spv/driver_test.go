@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu/committed"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
@@ -41,7 +42,7 @@ func TestDriverSurvives(t *testing.T) {
 	testlevel.Need(t, testlevel.Full)
 	w := launch.New(t, launch.Drivers(t)[0])
 	rng := rand.New(rand.NewPCG(42, 1))
-	all := kernels(t)
+	all := committed.Kernels(t)
 	endless := 0
 	for ran := 0; ran < n; {
 		m := all[rng.IntN(len(all))]

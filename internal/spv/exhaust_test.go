@@ -42,7 +42,7 @@ func TestExhausting(t *testing.T) {
 		blocks += fmt.Sprintf("\n%%c%d = OpLabel\nOpBranch %%sm", i)
 	}
 	wide.body += blocks + "\n%sm = OpLabel\n%r = OpCopyObject %u32 %r0"
-	wide.want = first(5000)
+	wide.want, wide.refused = first(5000), map[string]string{"cpu": "device limit exceeded"}
 	list = append(list, wide)
 
 	calls := danger{name: "300 functions in a chain", x: []uint32{7}, types: "%ft = OpTypeFunction %u32 %u32", body: "%r = OpFunctionCall %u32 %fn0 %a", want: first(307)}

@@ -8,6 +8,9 @@ type node struct {
 	order   int    // reverse postorder number
 	idom    *block // immediate dominator; nil for the first block
 	depth   int    // in the tree of dominators
+	// first and last are the numbers of the block and of the last one below it in the tree
+	// of dominators, counted from the root down.
+	first, last int
 }
 
 // flowOf and shapeOf choose the graph: that of the branches alone, by which
@@ -69,6 +72,30 @@ func (fn *function) dominators(at func(*block) *node, next func(*block) []*block
 	for _, b := range post[1:] {
 		at(b).depth = at(at(b).idom).depth + 1
 	}
+	fn.number(at, post)
+}
+
+// number numbers the blocks in the tree of dominators. order has each block behind the one
+// above it.
+func (fn *function) number(at func(*block) *node, order []*block) {
+	size := make([]int, len(fn.blocks)) // of the tree below each block
+	for i := len(order) - 1; i >= 0; i-- {
+		b := order[i]
+		if size[b.index]++; i > 0 {
+			size[at(b).idom.index] += size[b.index]
+		}
+	}
+	next := make([]int, len(fn.blocks)) // the first number that is free below each block
+	for i, b := range order {
+		n := at(b)
+		if i > 0 {
+			up := n.idom.index
+			n.first = next[up]
+			next[up] += size[b.index]
+		}
+		n.last = n.first + size[b.index] - 1
+		next[b.index] = n.first + 1
+	}
 }
 
 // meet is the nearest block that dominates both.
@@ -87,8 +114,9 @@ func meet(at func(*block) *node, a, b *block) *block {
 // dominates reports whether every way to b leads through a. Blocks that cannot
 // be reached dominate only themselves.
 func dominates(at func(*block) *node, a, b *block) bool {
-	for b != nil && at(b).depth > at(a).depth {
-		b = at(b).idom
+	x, y := at(a), at(b)
+	if !x.reached || !y.reached {
+		return a == b
 	}
-	return a == b
+	return x.first <= y.first && y.first <= x.last
 }

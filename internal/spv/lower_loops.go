@@ -16,25 +16,18 @@ import (
 //
 // A module without loops comes back as it is. The code must come from Parse.
 func carryLoops(code []byte) ([]byte, error) {
-	for _, pass := range []func(*carrier){(*carrier).repeatChains, (*carrier).carryValues} {
-		s, err := typed(code)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opLoopMerge }) {
-			return code, nil
-		}
-		if err := s.order(); err != nil {
-			return nil, err
-		}
-		if err := s.link(); err != nil {
-			return nil, err
-		}
-		c := &carrier{s: s, next: s.bound, variables: map[uint32]uint32{}, pointers: map[uint32]uint32{}, before: map[*inst][]byte{}, after: map[*inst][]byte{}}
-		pass(c)
-		code = c.rewritten(code)
+	c, err := carrierOf(code)
+	if c == nil {
+		return code, err
 	}
-	return code, nil
+	if c.repeatChains(); len(c.changes) > 0 {
+		code = c.rewritten(code)
+		if c, err = carrierOf(code); err != nil {
+			return nil, err
+		}
+	}
+	c.carryValues()
+	return c.rewritten(code), nil
 }
 
 // carrier collects the changes to a module whose loops are rewritten.
@@ -54,6 +47,21 @@ type operandChange struct {
 	in      *inst
 	operand int
 	id      uint32
+}
+
+// carrierOf returns a carrier without changes. It returns nil for a module without loops.
+func carrierOf(code []byte) (*carrier, error) {
+	s, err := typed(code)
+	if err != nil || !slices.ContainsFunc(s.insts, func(in inst) bool { return in.op == opLoopMerge }) {
+		return nil, err
+	}
+	if err := s.order(); err != nil {
+		return nil, err
+	}
+	if err := s.link(); err != nil {
+		return nil, err
+	}
+	return &carrier{s: s, next: s.bound, variables: map[uint32]uint32{}, pointers: map[uint32]uint32{}, before: map[*inst][]byte{}, after: map[*inst][]byte{}}, nil
 }
 
 func (c *carrier) id() uint32 {

@@ -2,41 +2,18 @@ package spv_test
 
 import (
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testgpu/committed"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/spirv"
 )
-
-// kernels are all that shaders/ was compiled to, in the order of their names.
-func kernels(t testing.TB) []*spv.Module {
-	t.Helper()
-	var all []*spv.Module
-	for _, set := range []struct {
-		names  []string
-		module func(string) (*spv.Module, error)
-	}{{spirv.Names(), spirv.Module}, {extra.Names(), extra.Module}} {
-		for _, name := range set.names {
-			m, err := set.module(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, m)
-		}
-	}
-	slices.SortFunc(all, func(a, b *spv.Module) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
 
 // TestReflectIsParse wants the same of both for every kernel there is.
 func TestReflectIsParse(t *testing.T) {
-	for i, m := range kernels(t) {
+	for i, m := range committed.Kernels(t) {
 		if !testlevel.Sampled(i, 8) {
 			continue
 		}
@@ -66,7 +43,7 @@ func TestReflectIsParse(t *testing.T) {
 // TestReflectSurvives gives it modules it was not made for.
 func TestReflectSurvives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	all := kernels(t)
+	all := committed.Kernels(t)
 	for range 3000 {
 		m := all[rng.IntN(len(all))]
 		what, code := spv.Mutate(rng, m.Code)
