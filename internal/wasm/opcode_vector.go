@@ -1,0 +1,261 @@
+package wasm
+
+// Loads, stores and permutations of vectors.
+const (
+	V128Load        Op = 0xfd0000
+	V128Load8x8S    Op = 0xfd0001
+	V128Load8x8U    Op = 0xfd0002
+	V128Load16x4S   Op = 0xfd0003
+	V128Load16x4U   Op = 0xfd0004
+	V128Load32x2S   Op = 0xfd0005
+	V128Load32x2U   Op = 0xfd0006
+	V128Load8Splat  Op = 0xfd0007
+	V128Load16Splat Op = 0xfd0008
+	V128Load32Splat Op = 0xfd0009
+	V128Load64Splat Op = 0xfd000a
+	V128Store       Op = 0xfd000b
+	V128Const       Op = 0xfd000c
+	I8x16Shuffle    Op = 0xfd000d
+	I8x16Swizzle    Op = 0xfd000e
+	V128Load8Lane   Op = 0xfd0054
+	V128Load16Lane  Op = 0xfd0055
+	V128Load32Lane  Op = 0xfd0056
+	V128Load64Lane  Op = 0xfd0057
+	V128Store8Lane  Op = 0xfd0058
+	V128Store16Lane Op = 0xfd0059
+	V128Store32Lane Op = 0xfd005a
+	V128Store64Lane Op = 0xfd005b
+	V128Load32Zero  Op = 0xfd005c
+	V128Load64Zero  Op = 0xfd005d
+)
+
+// Lanes.
+const (
+	I8x16Splat        Op = 0xfd000f
+	I16x8Splat        Op = 0xfd0010
+	I32x4Splat        Op = 0xfd0011
+	I64x2Splat        Op = 0xfd0012
+	F32x4Splat        Op = 0xfd0013
+	F64x2Splat        Op = 0xfd0014
+	I8x16ExtractLaneS Op = 0xfd0015
+	I8x16ExtractLaneU Op = 0xfd0016
+	I8x16ReplaceLane  Op = 0xfd0017
+	I16x8ExtractLaneS Op = 0xfd0018
+	I16x8ExtractLaneU Op = 0xfd0019
+	I16x8ReplaceLane  Op = 0xfd001a
+	I32x4ExtractLane  Op = 0xfd001b
+	I32x4ReplaceLane  Op = 0xfd001c
+	I64x2ExtractLane  Op = 0xfd001d
+	I64x2ReplaceLane  Op = 0xfd001e
+	F32x4ExtractLane  Op = 0xfd001f
+	F32x4ReplaceLane  Op = 0xfd0020
+	F64x2ExtractLane  Op = 0xfd0021
+	F64x2ReplaceLane  Op = 0xfd0022
+)
+
+// Comparisons of vectors. Each lane of the result is all ones or zero.
+const (
+	I8x16Eq  Op = 0xfd0023
+	I8x16Ne  Op = 0xfd0024
+	I8x16LtS Op = 0xfd0025
+	I8x16LtU Op = 0xfd0026
+	I8x16GtS Op = 0xfd0027
+	I8x16GtU Op = 0xfd0028
+	I8x16LeS Op = 0xfd0029
+	I8x16LeU Op = 0xfd002a
+	I8x16GeS Op = 0xfd002b
+	I8x16GeU Op = 0xfd002c
+	I16x8Eq  Op = 0xfd002d
+	I16x8Ne  Op = 0xfd002e
+	I16x8LtS Op = 0xfd002f
+	I16x8LtU Op = 0xfd0030
+	I16x8GtS Op = 0xfd0031
+	I16x8GtU Op = 0xfd0032
+	I16x8LeS Op = 0xfd0033
+	I16x8LeU Op = 0xfd0034
+	I16x8GeS Op = 0xfd0035
+	I16x8GeU Op = 0xfd0036
+	I32x4Eq  Op = 0xfd0037
+	I32x4Ne  Op = 0xfd0038
+	I32x4LtS Op = 0xfd0039
+	I32x4LtU Op = 0xfd003a
+	I32x4GtS Op = 0xfd003b
+	I32x4GtU Op = 0xfd003c
+	I32x4LeS Op = 0xfd003d
+	I32x4LeU Op = 0xfd003e
+	I32x4GeS Op = 0xfd003f
+	I32x4GeU Op = 0xfd0040
+	I64x2Eq  Op = 0xfd00d6
+	I64x2Ne  Op = 0xfd00d7
+	I64x2LtS Op = 0xfd00d8
+	I64x2GtS Op = 0xfd00d9
+	I64x2LeS Op = 0xfd00da
+	I64x2GeS Op = 0xfd00db
+	F32x4Eq  Op = 0xfd0041
+	F32x4Ne  Op = 0xfd0042
+	F32x4Lt  Op = 0xfd0043
+	F32x4Gt  Op = 0xfd0044
+	F32x4Le  Op = 0xfd0045
+	F32x4Ge  Op = 0xfd0046
+	F64x2Eq  Op = 0xfd0047
+	F64x2Ne  Op = 0xfd0048
+	F64x2Lt  Op = 0xfd0049
+	F64x2Gt  Op = 0xfd004a
+	F64x2Le  Op = 0xfd004b
+	F64x2Ge  Op = 0xfd004c
+)
+
+// Bits of vectors.
+const (
+	V128Not       Op = 0xfd004d
+	V128And       Op = 0xfd004e
+	V128Andnot    Op = 0xfd004f
+	V128Or        Op = 0xfd0050
+	V128Xor       Op = 0xfd0051
+	V128Bitselect Op = 0xfd0052
+	V128AnyTrue   Op = 0xfd0053
+)
+
+// Arithmetic of vectors.
+const (
+	I8x16Abs                  Op = 0xfd0060
+	I8x16Neg                  Op = 0xfd0061
+	I8x16Popcnt               Op = 0xfd0062
+	I8x16AllTrue              Op = 0xfd0063
+	I8x16Bitmask              Op = 0xfd0064
+	I8x16NarrowI16x8S         Op = 0xfd0065
+	I8x16NarrowI16x8U         Op = 0xfd0066
+	I8x16Shl                  Op = 0xfd006b
+	I8x16ShrS                 Op = 0xfd006c
+	I8x16ShrU                 Op = 0xfd006d
+	I8x16Add                  Op = 0xfd006e
+	I8x16AddSatS              Op = 0xfd006f
+	I8x16AddSatU              Op = 0xfd0070
+	I8x16Sub                  Op = 0xfd0071
+	I8x16SubSatS              Op = 0xfd0072
+	I8x16SubSatU              Op = 0xfd0073
+	I8x16MinS                 Op = 0xfd0076
+	I8x16MinU                 Op = 0xfd0077
+	I8x16MaxS                 Op = 0xfd0078
+	I8x16MaxU                 Op = 0xfd0079
+	I8x16AvgrU                Op = 0xfd007b
+	I16x8ExtaddPairwiseI8x16S Op = 0xfd007c
+	I16x8ExtaddPairwiseI8x16U Op = 0xfd007d
+	I16x8Abs                  Op = 0xfd0080
+	I16x8Neg                  Op = 0xfd0081
+	I16x8Q15mulrSatS          Op = 0xfd0082
+	I16x8AllTrue              Op = 0xfd0083
+	I16x8Bitmask              Op = 0xfd0084
+	I16x8NarrowI32x4S         Op = 0xfd0085
+	I16x8NarrowI32x4U         Op = 0xfd0086
+	I16x8ExtendLowI8x16S      Op = 0xfd0087
+	I16x8ExtendHighI8x16S     Op = 0xfd0088
+	I16x8ExtendLowI8x16U      Op = 0xfd0089
+	I16x8ExtendHighI8x16U     Op = 0xfd008a
+	I16x8Shl                  Op = 0xfd008b
+	I16x8ShrS                 Op = 0xfd008c
+	I16x8ShrU                 Op = 0xfd008d
+	I16x8Add                  Op = 0xfd008e
+	I16x8AddSatS              Op = 0xfd008f
+	I16x8AddSatU              Op = 0xfd0090
+	I16x8Sub                  Op = 0xfd0091
+	I16x8SubSatS              Op = 0xfd0092
+	I16x8SubSatU              Op = 0xfd0093
+	I16x8Mul                  Op = 0xfd0095
+	I16x8MinS                 Op = 0xfd0096
+	I16x8MinU                 Op = 0xfd0097
+	I16x8MaxS                 Op = 0xfd0098
+	I16x8MaxU                 Op = 0xfd0099
+	I16x8AvgrU                Op = 0xfd009b
+	I16x8ExtmulLowI8x16S      Op = 0xfd009c
+	I16x8ExtmulHighI8x16S     Op = 0xfd009d
+	I16x8ExtmulLowI8x16U      Op = 0xfd009e
+	I16x8ExtmulHighI8x16U     Op = 0xfd009f
+	I32x4ExtaddPairwiseI16x8S Op = 0xfd007e
+	I32x4ExtaddPairwiseI16x8U Op = 0xfd007f
+	I32x4Abs                  Op = 0xfd00a0
+	I32x4Neg                  Op = 0xfd00a1
+	I32x4AllTrue              Op = 0xfd00a3
+	I32x4Bitmask              Op = 0xfd00a4
+	I32x4ExtendLowI16x8S      Op = 0xfd00a7
+	I32x4ExtendHighI16x8S     Op = 0xfd00a8
+	I32x4ExtendLowI16x8U      Op = 0xfd00a9
+	I32x4ExtendHighI16x8U     Op = 0xfd00aa
+	I32x4Shl                  Op = 0xfd00ab
+	I32x4ShrS                 Op = 0xfd00ac
+	I32x4ShrU                 Op = 0xfd00ad
+	I32x4Add                  Op = 0xfd00ae
+	I32x4Sub                  Op = 0xfd00b1
+	I32x4Mul                  Op = 0xfd00b5
+	I32x4MinS                 Op = 0xfd00b6
+	I32x4MinU                 Op = 0xfd00b7
+	I32x4MaxS                 Op = 0xfd00b8
+	I32x4MaxU                 Op = 0xfd00b9
+	I32x4DotI16x8S            Op = 0xfd00ba
+	I32x4ExtmulLowI16x8S      Op = 0xfd00bc
+	I32x4ExtmulHighI16x8S     Op = 0xfd00bd
+	I32x4ExtmulLowI16x8U      Op = 0xfd00be
+	I32x4ExtmulHighI16x8U     Op = 0xfd00bf
+	I64x2Abs                  Op = 0xfd00c0
+	I64x2Neg                  Op = 0xfd00c1
+	I64x2AllTrue              Op = 0xfd00c3
+	I64x2Bitmask              Op = 0xfd00c4
+	I64x2ExtendLowI32x4S      Op = 0xfd00c7
+	I64x2ExtendHighI32x4S     Op = 0xfd00c8
+	I64x2ExtendLowI32x4U      Op = 0xfd00c9
+	I64x2ExtendHighI32x4U     Op = 0xfd00ca
+	I64x2Shl                  Op = 0xfd00cb
+	I64x2ShrS                 Op = 0xfd00cc
+	I64x2ShrU                 Op = 0xfd00cd
+	I64x2Add                  Op = 0xfd00ce
+	I64x2Sub                  Op = 0xfd00d1
+	I64x2Mul                  Op = 0xfd00d5
+	I64x2ExtmulLowI32x4S      Op = 0xfd00dc
+	I64x2ExtmulHighI32x4S     Op = 0xfd00dd
+	I64x2ExtmulLowI32x4U      Op = 0xfd00de
+	I64x2ExtmulHighI32x4U     Op = 0xfd00df
+	F32x4Ceil                 Op = 0xfd0067
+	F32x4Floor                Op = 0xfd0068
+	F32x4Trunc                Op = 0xfd0069
+	F32x4Nearest              Op = 0xfd006a
+	F32x4Abs                  Op = 0xfd00e0
+	F32x4Neg                  Op = 0xfd00e1
+	F32x4Sqrt                 Op = 0xfd00e3
+	F32x4Add                  Op = 0xfd00e4
+	F32x4Sub                  Op = 0xfd00e5
+	F32x4Mul                  Op = 0xfd00e6
+	F32x4Div                  Op = 0xfd00e7
+	F32x4Min                  Op = 0xfd00e8
+	F32x4Max                  Op = 0xfd00e9
+	F32x4Pmin                 Op = 0xfd00ea
+	F32x4Pmax                 Op = 0xfd00eb
+	F64x2Ceil                 Op = 0xfd0074
+	F64x2Floor                Op = 0xfd0075
+	F64x2Trunc                Op = 0xfd007a
+	F64x2Nearest              Op = 0xfd0094
+	F64x2Abs                  Op = 0xfd00ec
+	F64x2Neg                  Op = 0xfd00ed
+	F64x2Sqrt                 Op = 0xfd00ef
+	F64x2Add                  Op = 0xfd00f0
+	F64x2Sub                  Op = 0xfd00f1
+	F64x2Mul                  Op = 0xfd00f2
+	F64x2Div                  Op = 0xfd00f3
+	F64x2Min                  Op = 0xfd00f4
+	F64x2Max                  Op = 0xfd00f5
+	F64x2Pmin                 Op = 0xfd00f6
+	F64x2Pmax                 Op = 0xfd00f7
+)
+
+// Conversions of vectors.
+const (
+	F32x4DemoteF64x2Zero    Op = 0xfd005e
+	F64x2PromoteLowF32x4    Op = 0xfd005f
+	I32x4TruncSatF32x4S     Op = 0xfd00f8
+	I32x4TruncSatF32x4U     Op = 0xfd00f9
+	F32x4ConvertI32x4S      Op = 0xfd00fa
+	F32x4ConvertI32x4U      Op = 0xfd00fb
+	I32x4TruncSatF64x2SZero Op = 0xfd00fc
+	I32x4TruncSatF64x2UZero Op = 0xfd00fd
+	F64x2ConvertLowI32x4S   Op = 0xfd00fe
+	F64x2ConvertLowI32x4U   Op = 0xfd00ff
+)
