@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/launch"
-	"github.com/lathe-gpu/lathe/tests/foreign/internal/generate"
-	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
+	"github.com/lathe-gpu/lathe/internal/testspv/generate"
+	"github.com/lathe-gpu/lathe/internal/testspv/interp"
 )
 
 // options are the constructs that the module of a seed may have. Every second

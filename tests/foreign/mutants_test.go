@@ -17,8 +17,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/testspv/interp"
 	"github.com/lathe-gpu/lathe/spirv"
-	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
 	"github.com/lathe-gpu/lathe/tests/foreign/internal/mutate"
 )
 
@@ -65,19 +65,30 @@ func jobOf(rng *rand.Rand, m *spv.Module) launch.Job {
 }
 
 // endless reports whether a launch takes more steps than it may, whether numbers
-// that are undefined, such as a quotient by zero, turn out as zero or as large.
-func endless(j *launch.Job) bool {
-	for _, ones := range []bool{false, true} {
-		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: slices.Clone(j.Push), Groups: j.Groups, Ones: ones, MaxSteps: stepLimit}
-		for i, b := range j.Buffers {
-			l.Buffers[uint32(i)] = slices.Clone(b)
-		}
-		res, err := interp.Run(j.Code, l)
-		if errors.Is(err, interp.ErrEndless) {
-			return true
-		}
-		if res.Undefined == "" {
-			return false
+// that are undefined, such as a quotient by zero, turn out as zero or as large. It looks at
+// the code that drivers get, in which the ids are few.
+func endless(j *launch.Job, m *spv.Module) bool {
+	code := j.Code
+	if guarded, err := spv.Guard(m); err == nil {
+		code = guarded.Code
+	}
+	sizes := []uint32{1}
+	if slices.ContainsFunc(m.Capabilities, func(c uint32) bool { return c >= 61 && c <= 68 }) { // GroupNonUniform and its kinds
+		sizes = []uint32{1, 4, 8} // of a device of one, cpu and SwiftShader, and lavapipe
+	}
+	for _, size := range sizes {
+		for _, ones := range []bool{false, true} {
+			l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: slices.Clone(j.Push), Groups: j.Groups, Ones: ones, Subgroup: size, MaxSteps: stepLimit}
+			for i, b := range j.Buffers {
+				l.Buffers[uint32(i)] = slices.Clone(b)
+			}
+			res, err := interp.Run(code, l)
+			if errors.Is(err, interp.ErrEndless) {
+				return true
+			}
+			if res.Undefined == "" {
+				break
+			}
 		}
 	}
 	return false
@@ -114,7 +125,7 @@ func (c *mutants) trial(t *testing.T, name string, code []byte, i int) *trial {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	j := jobOf(rand.New(rand.NewPCG(h.Sum64(), uint64(i))), parsed)
-	if endless(&j) {
+	if endless(&j, parsed) {
 		c.endless++
 		return nil
 	}

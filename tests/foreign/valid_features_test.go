@@ -2,7 +2,7 @@ package foreign_test
 
 // refusedBut are the drivers that refuse a case, all but those that have what it needs.
 func refusedBut(what string, has ...string) map[string]string {
-	m := map[string]string{"lavapipe": what, "swiftshader": what, "webgpu": what}
+	m := map[string]string{"lavapipe": what, "swiftshader": what, "webgpu": what, "cpu": what}
 	for _, d := range has {
 		delete(m, d)
 	}
@@ -13,7 +13,7 @@ func refusedBut(what string, has ...string) map[string]string {
 // has it, or the module is refused by name.
 var features = []valid{
 	{
-		name: "workgroup memory that begins as zeros", refused: refusedBut("shaderZeroInitializeWorkgroupMemory", "lavapipe", "swiftshader"),
+		name: "workgroup memory that begins as zeros", refused: refusedBut("shaderZeroInitializeWorkgroupMemory", "lavapipe", "swiftshader", "cpu"),
 		source: `#version 450
 #extension GL_EXT_null_initializer : require
 shared uint s[4] = {};
@@ -22,7 +22,7 @@ void main() { a[0] = s[0] + s[3] + 5; }`,
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {5}},
 	},
 	{
-		name: "uniform control flow of subgroups", refused: refusedBut("SPV_KHR_subgroup_uniform_control_flow"),
+		name: "uniform control flow of subgroups", refused: refusedBut("SPV_KHR_subgroup_uniform_control_flow", "cpu"),
 		source: `#version 450
 #extension GL_EXT_subgroup_uniform_control_flow : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -31,7 +31,7 @@ void main() [[subgroup_uniform_control_flow]] { a[0] = 5; }`,
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {5}},
 	},
 	{
-		name: "sums of halves over a subgroup", refused: refusedBut("16", "lavapipe"),
+		name: "sums of halves over a subgroup", refused: refusedBut("16", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_subgroup_extended_types_float16 : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
@@ -41,7 +41,7 @@ void main() { a[0] = float(subgroupAdd(float16_t(a[1]))); }`,
 		buffers: [][]uint32{floats(0, 2, 0, 0)}, want: map[int][]uint32{0: floats(2)},
 	},
 	{
-		name: "narrow and wide integers over a subgroup", refused: refusedBut("capability Int", "lavapipe"),
+		name: "narrow and wide integers over a subgroup", refused: refusedBut("capability Int", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_subgroup_extended_types_int8 : require
 #extension GL_EXT_shader_subgroup_extended_types_int16 : require
@@ -53,7 +53,7 @@ void main() { a[0] = uint(subgroupMax(uint8_t(a[1]))); a[2] = uint(subgroupAdd(u
 		buffers: [][]uint32{{0, 7, 0, 0}}, want: map[int][]uint32{0: {7, 7, 7, 7}},
 	},
 	{
-		name: "atomic floats in a buffer", refused: refusedBut("AtomicFloat32AddEXT", "lavapipe"),
+		name: "atomic floats in a buffer", refused: refusedBut("AtomicFloat32AddEXT", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_atomic_float : require
 layout(binding=0) buffer A { float a[]; };
@@ -70,7 +70,7 @@ void main() { a[1] = atomicExchange(a[0], 1.5); }`,
 		buffers: [][]uint32{floats(1, 0, 0, 0)}, want: map[int][]uint32{0: floats(1.5, 1)},
 	},
 	{
-		name: "atomic floats in workgroup memory", refused: refusedBut("AtomicFloat32AddEXT", "lavapipe"),
+		name: "atomic floats in workgroup memory", refused: refusedBut("AtomicFloat32AddEXT", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_atomic_float : require
 layout(binding=0) buffer A { float a[]; };
@@ -79,7 +79,7 @@ void main() { s = 2; barrier(); atomicAdd(s, 1.5); a[0] = s; }`,
 		buffers: [][]uint32{floats(1, 0, 0, 0)}, want: map[int][]uint32{0: floats(3.5)},
 	},
 	{
-		name: "atomic minimum of floats", refused: refusedBut("AtomicFloat32MinMaxEXT", "lavapipe"),
+		name: "atomic minimum of floats", refused: refusedBut("AtomicFloat32MinMaxEXT", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_atomic_float2 : require
 layout(binding=0) buffer A { float a[]; };
@@ -92,10 +92,10 @@ void main() { atomicMin(a[0], 1.5); atomicMax(a[1], 9); }`,
 #extension GL_EXT_shader_atomic_float : require
 layout(binding=0) buffer A { double a[]; };
 void main() { atomicAdd(a[0], 1.5LF); }`,
-		buffers: [][]uint32{{0, 0, 0, 0}},
+		buffers: [][]uint32{{0, 0, 0, 0}}, want: map[int][]uint32{0: {0, 0x3ff80000}},
 	},
 	{
-		name: "wide atomics in workgroup memory", refused: refusedBut("capability Int64", "lavapipe"),
+		name: "wide atomics in workgroup memory", refused: refusedBut("capability Int64", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_atomic_int64 : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
@@ -105,7 +105,7 @@ void main() { s = 2; barrier(); atomicAdd(s, uint64_t(5)); a[0] = uint(s); }`,
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {7}},
 	},
 	{
-		name: "the clocks", refused: refusedBut("capability", "lavapipe"),
+		name: "the clocks", refused: refusedBut("capability", "lavapipe", "cpu"),
 		source: `#version 450
 #extension GL_EXT_shader_realtime_clock : require
 #extension GL_ARB_shader_clock : require
@@ -114,7 +114,7 @@ void main() { uvec2 x = clockRealtime2x32EXT(); uvec2 y = clock2x32ARB(); a[0] =
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {5}},
 	},
 	{
-		name: "memory scopes of the device", refused: refusedBut("VulkanMemoryModel", "lavapipe", "swiftshader"),
+		name: "memory scopes of the device", refused: refusedBut("VulkanMemoryModel", "lavapipe", "swiftshader", "cpu"),
 		source: `#version 450
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
@@ -123,12 +123,12 @@ void main() { atomicAdd(a[0], 4, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_S
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {5}},
 	},
 	{
-		name: "infinities kept", refused: refusedBut("SignedZeroInfNanPreserve", "lavapipe", "swiftshader"), env: "vulkan1.2",
+		name: "infinities kept", refused: refusedBut("SignedZeroInfNanPreserve", "lavapipe", "swiftshader", "cpu"), env: "vulkan1.2",
 		flags: []string{"--target-env", "spv1.3"}, source: mode("SignedZeroInfNanPreserve"),
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {9}},
 	},
 	{
-		name: "rounding to even", refused: refusedBut("RoundingModeRTE", "lavapipe"), env: "vulkan1.2",
+		name: "rounding to even", refused: refusedBut("RoundingModeRTE", "lavapipe", "cpu"), env: "vulkan1.2",
 		flags: []string{"--target-env", "spv1.3"}, source: mode("RoundingModeRTE"),
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {9}},
 	},
@@ -138,9 +138,9 @@ void main() { atomicAdd(a[0], 4, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_S
 		buffers: [][]uint32{{1, 0, 0, 0}},
 	},
 	{
-		name: "denormals kept", refused: refusedBut("DenormPreserve"), env: "vulkan1.2",
+		name: "denormals kept", refused: refusedBut("DenormPreserve", "cpu"), env: "vulkan1.2",
 		flags: []string{"--target-env", "spv1.3"}, source: mode("DenormPreserve"),
-		buffers: [][]uint32{{1, 0, 0, 0}},
+		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {9}},
 	},
 	{
 		name: "denormals flushed", refused: refusedBut("DenormFlushToZero"), env: "vulkan1.2",
@@ -148,7 +148,7 @@ void main() { atomicAdd(a[0], 4, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_S
 		buffers: [][]uint32{{1, 0, 0, 0}},
 	},
 	{
-		name: "a choice of pointers into a buffer", refused: refusedBut("VariablePointersStorageBuffer", "lavapipe"),
+		name: "a choice of pointers into a buffer", refused: refusedBut("VariablePointersStorageBuffer", "lavapipe", "cpu"),
 		flags: []string{"--target-env", "spv1.3"},
 		source: `OpCapability Shader
 OpCapability VariablePointersStorageBuffer
@@ -167,7 +167,61 @@ OpFunctionEnd`,
 		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {1, 9}},
 	},
 	{
-		name: "a dot product of bytes", refused: refusedBut("DotProduct", "lavapipe", "swiftshader"), env: "vulkan1.3",
+		name: "a pointer that goes through a buffer", refused: refusedBut("VariablePointersStorageBuffer", "lavapipe", "cpu"), env: "vulkan1.2",
+		flags: []string{"--target-env", "spv1.4"},
+		source: `OpCapability Shader
+OpCapability VariablePointersStorageBuffer
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main" %out %local
+OpExecutionMode %main LocalSize 4 1 1
+OpDecorate %uptr ArrayStride 4
+OpDecorate %local BuiltIn LocalInvocationIndex
+` + buffer + `
+%bool = OpTypeBool
+%int = OpTypeInt 32 1
+%iptr = OpTypePointer Input %uint
+%local = OpVariable %iptr Input
+%none = OpConstantNull %uptr
+%four = OpConstant %uint 4
+%eight = OpConstant %uint 8
+%main = OpFunction %void None %fn
+%entry = OpLabel
+%i = OpLoad %uint %local
+%from = OpAccessChain %uptr %out %zero %zero
+%until = OpAccessChain %uptr %out %zero %i
+OpBranch %head
+%head = OpLabel
+%p = OpPhi %uptr %from %entry %further %next
+%sum = OpPhi %uint %zero %entry %more %next
+OpLoopMerge %done %next None
+OpBranch %body
+%body = OpLabel
+%x = OpLoad %uint %p
+%more = OpIAdd %uint %sum %x
+%last = OpPtrEqual %bool %p %until
+OpBranchConditional %last %done %next
+%next = OpLabel
+%further = OpPtrAccessChain %uptr %p %one
+OpBranch %head
+%done = OpLabel
+%at = OpIAdd %uint %four %i
+%to = OpAccessChain %uptr %out %zero %at
+%odd = OpBitwiseAnd %uint %i %one
+%isOdd = OpIEqual %bool %odd %one
+%apart = OpSelect %uptr %isOdd %to %none
+%exists = OpPtrNotEqual %bool %apart %none
+%way = OpPtrDiff %int %p %from
+%wayU = OpBitcast %uint %way
+%hundreds = OpIMul %uint %wayU %eight
+%both = OpIAdd %uint %more %hundreds
+%r = OpSelect %uint %exists %both %sum
+OpStore %to %r
+OpReturn
+OpFunctionEnd`,
+		buffers: [][]uint32{{100, 200, 300, 400, 0, 0, 0, 0}}, want: map[int][]uint32{0: {100, 200, 300, 400, 0, 300 + 8, 300, 1000 + 24}},
+	},
+	{
+		name: "a dot product of bytes", refused: refusedBut("DotProduct", "lavapipe", "swiftshader", "cpu"), env: "vulkan1.3",
 		flags: []string{"--target-env", "spv1.6"},
 		source: `OpCapability Shader
 OpCapability DotProduct
@@ -187,7 +241,7 @@ OpFunctionEnd`,
 		buffers: [][]uint32{{0x01020304, 0, 0, 0}}, want: map[int][]uint32{0: {30}},
 	},
 	{
-		name: "an expectation", refused: refusedBut("ExpectAssumeKHR"),
+		name: "an expectation", refused: refusedBut("ExpectAssumeKHR", "cpu"),
 		flags: []string{"--target-env", "spv1.3"},
 		source: `OpCapability Shader
 OpCapability ExpectAssumeKHR
@@ -201,10 +255,10 @@ OpExtension "SPV_KHR_expect_assume"
 OpStore %p %d
 OpReturn
 OpFunctionEnd`,
-		buffers: [][]uint32{{1, 0, 0, 0}},
+		buffers: [][]uint32{{1, 0, 0, 0}}, want: map[int][]uint32{0: {1}},
 	},
 	{
-		name: "a ballot of the extension", refused: refusedBut("BallotKHR", "lavapipe"),
+		name: "a ballot of the extension", refused: refusedBut("BallotKHR", "lavapipe", "cpu"),
 		flags: []string{"--target-env", "spv1.3"},
 		source: `OpCapability Shader
 OpCapability SubgroupBallotKHR

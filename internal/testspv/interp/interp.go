@@ -1,6 +1,7 @@
 // Package interp carries out SPIR-V compute shaders in plain Go, slowly and by
 // the letter of the specification. It is the suite's second opinion on what a
-// module computes, so it shares no code with package spv and none with any driver.
+// module computes, so it shares no code with package spv and none with any driver. Only tests
+// import it.
 //
 // Invocations of a workgroup run one after the other from barrier to barrier.
 // What the specification leaves undefined (a division by zero, an index out of
@@ -27,7 +28,12 @@ type Launch struct {
 	Groups  [3]uint32
 	// Ones makes an undefined number all ones; otherwise it is zero. A driver may
 	// give either, and other numbers.
-	Ones     bool
+	Ones bool
+	// Robust makes loads from outside of a buffer zeros and stores to there nothing. Otherwise
+	// they are undefined.
+	Robust bool
+	// Subgroup is the size of subgroups by the built-in variables; 0 means 1.
+	Subgroup uint32
 	MaxSteps int // instructions of all invocations together; 0 means a hundred million
 }
 
@@ -251,6 +257,7 @@ func (v *invocation) builtIn(in *inst) *val {
 		return &val{c: []val{{b: uint64(a[0])}, {b: uint64(a[1])}, {b: uint64(a[2])}}}
 	}
 	size := v.module.local
+	index, each := (v.local[2]*size[1]+v.local[1])*size[0]+v.local[0], max(1, v.launch.Subgroup)
 	switch b := v.decor[in.res][decBuiltIn]; b {
 	case 24:
 		return vec(v.launch.Groups)
@@ -263,14 +270,16 @@ func (v *invocation) builtIn(in *inst) *val {
 	case 28:
 		return vec([3]uint32{v.groupID[0]*size[0] + v.local[0], v.groupID[1]*size[1] + v.local[1], v.groupID[2]*size[2] + v.local[2]})
 	case 29:
-		return &val{b: uint64((v.local[2]*size[1]+v.local[1])*size[0] + v.local[0])}
-	case 36: // SubgroupSize, and below what goes with it: one invocation a subgroup
-		return &val{b: 1}
+		return &val{b: uint64(index)}
+	case 36: // SubgroupSize, and below what goes with it
+		return &val{b: uint64(each)}
 	case 38:
-		return &val{b: uint64(size[0] * size[1] * size[2])}
+		return &val{b: uint64((size[0]*size[1]*size[2] + each - 1) / each)}
 	case 40:
-		return &val{b: uint64((v.local[2]*size[1]+v.local[1])*size[0] + v.local[0])}
-	case 41, 4438:
+		return &val{b: uint64(index / each)}
+	case 41:
+		return &val{b: uint64(index % each)}
+	case 4438:
 		return &val{}
 	case 4416, 4417, 4418, 4419, 4420:
 		return &val{c: make([]val, 4)}

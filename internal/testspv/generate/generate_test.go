@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/tests/foreign/internal/generate"
-	"github.com/lathe-gpu/lathe/tests/foreign/internal/interp"
+	"github.com/lathe-gpu/lathe/internal/testspv/generate"
+	"github.com/lathe-gpu/lathe/internal/testspv/interp"
 )
 
 // ways are the options that tests go through.
@@ -20,6 +20,8 @@ var ways = []generate.Options{
 	{Subgroups: true, Texels: true},
 	{Wide: true, Carries: true},
 	{Wide: true, Carries: true, Atomics: true, Subgroups: true, Texels: true, Mixed: true},
+	{Lines: true},
+	{Lines: true, Bottom: true, Wide: true, Mixed: true, SMod: true},
 }
 
 // Modules are valid, Parse takes them, and what they do is defined.
@@ -46,7 +48,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("seed %d %+v: %v", seed, o, err)
 			continue
 		}
-		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: m.Push, Groups: m.Groups}
+		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: m.Push, Groups: m.Groups, Robust: o.Lines}
 		for i, b := range m.Buffers {
 			l.Buffers[uint32(i)] = slices.Clone(b)
 		}

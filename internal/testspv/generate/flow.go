@@ -2,6 +2,15 @@ package generate
 
 // statement emits one thing of any kind.
 func (g *gen) statement() {
+	if g.Lines {
+		g.lineStatement()
+		return
+	}
+	g.anyStatement()
+}
+
+// anyStatement emits one of those that modules without Options.Lines have.
+func (g *gen) anyStatement() {
 	g.left--
 	switch n := g.rng.IntN(40); {
 	case n < 14:
@@ -87,7 +96,7 @@ func (g *gen) branch() {
 	if both {
 		b, endB = side(no)
 	}
-	g.uniform = was
+	g.restore(was)
 	g.label(merge)
 	g.join(types, []edge{{a, endA}, {b, endB}}, c)
 }
@@ -159,6 +168,7 @@ func (g *gen) loop() {
 	var nexts []edge
 	breaks := g.oneIn(2)
 	g.uniform = was && !breaks
+	g.arounds = append(g.arounds, nil)
 	g.scoped(func() {
 		g.add(value{id: i, t: k.of(1), uni: g.uniform})
 		g.add(value{id: a, t: acc})
@@ -179,6 +189,7 @@ func (g *gen) loop() {
 		}
 		nexts = append(nexts, edge{[]value{g.pick(acc)}, g.block})
 	})
+	g.arounds = g.arounds[:len(g.arounds)-1]
 	put(&g.body, opBranch, next)
 	g.label(next)
 	var words []uint32
@@ -188,7 +199,7 @@ func (g *gen) loop() {
 	put(&g.body, opPhi, append([]uint32{g.typ(acc), aNext}, words...)...)
 	put(&g.body, opIAdd, g.typ(k.of(1)), iNext, i, g.bits(k, 1))
 	put(&g.body, opBranch, header)
-	g.uniform = was
+	g.restore(was)
 	g.label(merge)
 	g.join([]typ{acc}, exits, value{}) // not uniform
 	g.loops /= int(n)
@@ -214,6 +225,7 @@ func (g *gen) choice() {
 	put(&g.body, opSelectionMerge, merge, 0)
 	put(&g.body, opSwitch, words...)
 	g.uniform = false
+	g.arounds = append(g.arounds, nil)
 	for i, l := range labels {
 		g.label(l)
 		g.scoped(g.some)
@@ -228,7 +240,8 @@ func (g *gen) choice() {
 		g.scoped(g.some)
 		put(&g.body, opBranch, merge)
 	}
-	g.uniform = was
+	g.arounds = g.arounds[:len(g.arounds)-1]
+	g.restore(was)
 	g.label(merge)
 }
 

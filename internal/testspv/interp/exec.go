@@ -220,7 +220,9 @@ func (v *invocation) chain(p *ptr, idx []uint32) *ptr {
 			panic(fmt.Errorf("%w: an index into a type of op %d", ErrUnknown, t.op))
 		}
 		if i < 0 || i >= n {
-			v.undef("index %d of %d", i, n)
+			if q.buf == nil || !v.launch.Robust {
+				v.undef("index %d of %d", i, n)
+			}
 			return nil
 		}
 		if q.mem != nil {
@@ -246,7 +248,9 @@ func (v *invocation) load(p *ptr, t *typ) val {
 // bytes is where n bytes of a buffer lie, nil if outside.
 func (v *invocation) bytes(p *ptr, n uint64) []byte {
 	if p.off > uint64(len(*p.buf)) || n > uint64(len(*p.buf))-p.off {
-		v.undef("%d bytes at %d of a buffer of %d", n, p.off, len(*p.buf))
+		if !v.launch.Robust {
+			v.undef("%d bytes at %d of a buffer of %d", n, p.off, len(*p.buf))
+		}
 		return nil
 	}
 	return (*p.buf)[p.off : p.off+n]

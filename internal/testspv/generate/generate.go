@@ -7,7 +7,7 @@
 // Undefined behaviour is kept out by construction: divisors are not zero, shifts
 // are below the width, indices are masked. Floats are exact because the
 // generator knows of each one a bound on its size and on the size of its last
-// bit, and forms no sum or product that would have to be rounded.
+// bit, and forms no sum or product that would have to be rounded. Only tests import it.
 package generate
 
 import (
@@ -27,6 +27,15 @@ type Options struct {
 	SMod      bool
 	// Mixed allows operands whose signedness is not that of the instruction.
 	Mixed bool
+	// Lines makes modules of another kind: with loads and stores at positions that rise with
+	// the invocation, comparisons of positions with sizes, loops of every form, and ways out
+	// of them.
+	Lines bool
+	// Bottom allows loops that test their end last.
+	Bottom bool
+	// Skip are statements to leave out, of those that Module.Statements lists, to reduce a
+	// module.
+	Skip map[uint64]bool
 }
 
 // Module is a generated module and a launch of it.
@@ -39,6 +48,10 @@ type Module struct {
 	// numbers (so that −0 is 0). Near says that they are not exact: within a
 	// thousandth.
 	Floats, Near map[int]bool
+	// Open has the bindings whose words nobody foretells: each is one of these.
+	Open map[int][]uint32
+	// Statements names the statements of a module of Options.Lines.
+	Statements []uint64
 }
 
 // Bindings of every module.
@@ -93,6 +106,21 @@ type gen struct {
 	left    int // instructions that may still be written
 	near    int // slots of outN used
 	loops   int // product of the lengths of the loops around
+
+	// Of modules of Options.Lines.
+	words      []uint32 // the push constants
+	tab        []table
+	open       uint32 // buffer of what was loaded from anywhere
+	magic      uint32 // what all invocations store
+	barriers   bool
+	tame       bool // accesses are in range, and comparisons are of numbers near the ends
+	statements []uint64
+	path       uint64 // of the statement that is being written
+	inner      int    // statements within it so far
+	seed       uint64
+	counters   []position // of the loops around
+	arounds    []*around  // nil for one that nothing leaves
+	gone       bool       // some invocations have returned
 }
 
 // value is a result that can be used from here on.
@@ -122,7 +150,7 @@ type helper struct {
 
 // New makes the module of a seed.
 func New(seed uint64, o Options) *Module {
-	g := &gen{builder: newBuilder(), rng: rand.New(rand.NewPCG(seed, 0x5eed)), Options: o}
+	g := &gen{builder: newBuilder(), rng: rand.New(rand.NewPCG(seed, 0x5eed)), Options: o, seed: seed}
 	g.ints, g.floats = []kind{i32, u32}, []kind{f32}
 	if o.Wide {
 		for _, w := range []uint32{8, 16, 64} {
@@ -138,6 +166,9 @@ func New(seed uint64, o Options) *Module {
 	}
 	g.local = [][3]uint32{{8, 1, 1}, {16, 1, 1}, {4, 2, 1}, {2, 2, 2}, {32, 1, 1}, {1, 1, 1}, {8, 4, 1}}[g.rng.IntN(7)]
 	g.groups = [][3]uint32{{1, 1, 1}, {2, 1, 1}, {2, 2, 1}, {1, 1, 3}}[g.rng.IntN(4)]
+	if o.Lines {
+		g.size()
+	}
 	g.resources()
 	for range g.rng.IntN(4) {
 		g.helper()
@@ -193,6 +224,10 @@ func (g *gen) resources() {
 		g.decorateMember(block, uint32(i), 35, uint32(4*i))
 	}
 	g.push = g.variable(classPush, block)
+	if g.Lines {
+		g.tables()
+		g.open = g.buffer(slotTable+uint32(len(g.tab)), word, 4, false)
+	}
 	for range g.rng.IntN(4) {
 		k := []kind{i32, u32}[g.rng.IntN(2)]
 		n := uint32(1) << g.rng.IntN(4)
@@ -221,7 +256,17 @@ func (g *gen) main() uint32 {
 		g.fill(&p, true)
 		g.vars = append(g.vars, p)
 	}
-	for g.left > 0 {
+	if g.Lines {
+		g.left = 500
+		n := 1 + g.rng.IntN(14)
+		if g.tame {
+			n = 1 + g.rng.IntN(6)
+		}
+		for range n {
+			g.statement()
+		}
+	}
+	for !g.Lines && g.left > 0 {
 		g.statement()
 	}
 	g.results()
@@ -245,6 +290,9 @@ func (g *gen) place() {
 	at = g.emit(opIAdd, u32.of(1), at.id, x.id)
 	at = g.emit(132, u32.of(1), at.id, g.word(g.local[0]*g.local[1]*g.local[2]))
 	g.index = g.emit(opIAdd, u32.of(1), at.id, g.lane.id)
+	if g.Lines {
+		g.number(y)
+	}
 	for _, v := range []value{x, y, z} {
 		v.uni = true
 		g.add(v)
@@ -263,7 +311,8 @@ func (g *gen) place() {
 // begin starts a function.
 func (g *gen) begin(main bool) {
 	g.body, g.locals, g.inits, g.scope, g.vars = nil, nil, nil, nil, nil
-	g.first, g.inMain, g.uniform, g.depth, g.loops = g.id(), main, main, 0, 1
+	g.first, g.inMain, g.uniform, g.depth, g.loops, g.gone = g.id(), main, main, 0, 1, false
+	g.counters, g.arounds = nil, nil
 	g.block = g.first
 	for range 1 + g.rng.IntN(3) {
 		g.local1()
@@ -296,7 +345,7 @@ func (g *gen) helper() {
 	}
 	g.vars = append(g.vars, g.privates...)
 	h.result = g.anyType()
-	for g.left > 0 {
+	for n := 0; g.left > 0 && n < 50; n++ {
 		g.statement()
 		if g.depth == 0 && g.oneIn(8) {
 			g.earlyReturn(&h)
@@ -327,7 +376,24 @@ func (g *gen) launch(code []byte) *Module {
 		words(len(atomics), func(int) uint32 { return g.rng.Uint32() }), words(inWords, func(int) uint32 { return g.someWord() }),
 		words(inWords, func(int) uint32 { return g.someWord() }),
 	}
-	m.Push = words(pushWords, func(int) uint32 { return g.someWord() })
+	if !g.Lines {
+		m.Push = words(pushWords, func(int) uint32 { return g.someWord() })
+		return m
+	}
+	m.Push = words(pushWords, func(i int) uint32 { return g.words[i] })
+	m.Statements, m.Open = g.statements, map[int][]uint32{}
+	for i := range g.tab {
+		if g.tab[i].use == anywhere {
+			m.Open[len(m.Buffers)] = []uint32{0, g.magic}
+		}
+		m.Buffers = append(m.Buffers, g.fillTable(&g.tab[i]))
+	}
+	some := []uint32{0}
+	for b := m.Buffers[slotTable]; len(b) > 0; b = b[4:] {
+		some = append(some, binary.LittleEndian.Uint32(b))
+	}
+	m.Open[len(m.Buffers)] = some
+	m.Buffers = append(m.Buffers, words(n*eachOwn, zero))
 	return m
 }
 

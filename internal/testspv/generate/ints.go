@@ -80,6 +80,10 @@ func (g *gen) integer() {
 	case 9:
 		g.bitOps()
 	case 10: // comparisons
+		if g.tame && g.inMain && !g.oneIn(4) {
+			g.edge()
+			return
+		}
 		op := 170 + uint32(g.rng.IntN(10))
 		x, y := operand(), operand()
 		if op >= 172 {
