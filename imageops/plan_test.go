@@ -25,6 +25,7 @@ func TestPlansKeepLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := &spec.Target{
 			CPU:            rapid.Bool().Draw(t, "cpu"),
+			HostVectors:    rapid.Bool().Draw(t, "host vectors"),
 			TexelBuffers:   rapid.Bool().Draw(t, "texel buffers"),
 			MaxBinding:     rapid.SampledFrom([]int64{1 << 20, 1 << 24, 128 << 20, 1<<32 - 16}).Draw(t, "binding"),
 			MaxTexels:      rapid.SampledFrom([]int64{1 << 16, 1 << 27}).Draw(t, "texels"),

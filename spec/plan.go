@@ -37,6 +37,11 @@ type Target struct {
 	MaxIterations uint32
 	// TexelBuffers says that kernels may read tensors as texel buffers.
 	TexelBuffers bool
+	// HostVectors says that the device runs four neighbouring invocations as one vector of
+	// the processor, as the device of Lathe does. What CPU says of other drivers does not hold
+	// then: words that lie side by side are loaded and stored together, which is cheap, and
+	// launches cost next to nothing. Loads from addresses apart are dear.
+	HostVectors bool
 	// F16 says that kernels may load, store and compute with 16-bit floats.
 	F16 bool
 	// F64 says that kernels may compute with 64-bit floats.

@@ -63,37 +63,56 @@ func NewTableKernel(m *spv.Module) TableKernel {
 // whatever order operations and kernels were registered. Names of bindings are not part
 // of it, because nothing depends on them.
 func (t Table) Text() string {
-	var b strings.Builder
-	b.WriteString(heading + "\n")
+	w := writer{make([]byte, 0, 512*(len(t.Kernels)+8))}
+	w.text(heading, "\n")
 	for _, d := range sorted(t.DTypes, func(x, y TableDType) int { return cmp.Compare(x.Code, y.Code) }) {
-		fmt.Fprintf(&b, "dtype %s code %d size %d\n", d.Name, d.Code, d.Size)
+		w.text("dtype ", d.Name, " code ").number(int64(d.Code)).text(" size ").number(int64(d.Size)).text("\n")
 	}
 	for _, op := range sorted(t.Ops, func(x, y TableOp) int { return cmp.Compare(x.Name, y.Name) }) {
-		fmt.Fprintf(&b, "op %s\n", op.Name)
+		w.text("op ", op.Name, "\n")
 		for _, a := range op.In {
-			fmt.Fprintf(&b, "\tin %s\n", a)
+			w.text("\tin ", a, "\n")
 		}
 		for _, a := range op.Out {
-			fmt.Fprintf(&b, "\tout %s\n", a)
+			w.text("\tout ", a, "\n")
 		}
 		for _, k := range sorted(op.Kernels, cmp.Compare[string]) {
-			fmt.Fprintf(&b, "\tkernel %s\n", k)
+			w.text("\tkernel ", k, "\n")
 		}
 	}
 	for _, k := range sorted(t.Kernels, func(x, y TableKernel) int { return cmp.Compare(x.Name, y.Name) }) {
-		fmt.Fprintf(&b, "kernel %s\n", k.Name)
+		w.text("kernel ", k.Name, "\n")
 		for _, x := range k.Bindings {
-			fmt.Fprintf(&b, "\tbinding %d %v %v %s\n", x.Slot, x.Kind, x.Access, x.Type)
+			w.text("\tbinding ").number(int64(x.Slot)).text(" ", x.Kind.String(), " ", x.Access.String(), " ", x.Type, "\n")
 		}
 		for _, p := range k.Params {
-			fmt.Fprintf(&b, "\tparam %s %s at %d\n", p.Name, p.Type, p.Offset)
+			w.text("\tparam ", p.Name, " ", p.Type, " at ").number(int64(p.Offset)).text("\n")
 		}
 		for _, s := range k.Specs {
-			fmt.Fprintf(&b, "\tspec %d %s %s default %#x\n", s.ID, s.Name, s.Type, s.Default)
+			w.text("\tspec ").number(int64(s.ID)).text(" ", s.Name, " ", s.Type, fmt.Sprintf(" default %#x\n", s.Default))
 		}
-		fmt.Fprintf(&b, "\tlocal %d %d %d\n\tspirv %x\n", k.LocalSize[0], k.LocalSize[1], k.LocalSize[2], k.Hash)
+		w.text("\tlocal ").number(int64(k.LocalSize[0])).text(" ").number(int64(k.LocalSize[1])).text(" ").number(int64(k.LocalSize[2]))
+		w.text("\n\tspirv ")
+		w.b = hex.AppendEncode(w.b, k.Hash[:])
+		w.text("\n")
 	}
-	return b.String()
+	return string(w.b)
+}
+
+// writer appends text. Package fmt takes ten times as long, and every program that opens a
+// device writes a table first.
+type writer struct{ b []byte }
+
+func (w *writer) text(parts ...string) *writer {
+	for _, p := range parts {
+		w.b = append(w.b, p...)
+	}
+	return w
+}
+
+func (w *writer) number(n int64) *writer {
+	w.b = strconv.AppendInt(w.b, n, 10)
+	return w
 }
 
 func sorted[T any](list []T, less func(a, b T) int) []T {

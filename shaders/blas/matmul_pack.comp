@@ -4,6 +4,7 @@
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant * TEXEL
+//lathe:variant *.words
 //lathe:variant {f16,bf16}.flat TEXEL FLAT
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -34,6 +34,7 @@ layout(push_constant) uniform Params {
 	uint across;   // tiles along a strip; the invocations of a group make one
 	uint tiles;
 	uint stride;   // groups
+	uint keep;     // 1: pixels stay that depend on opaque pixels only
 } p;
 
 #include "lib/pixels.glsl"
@@ -103,7 +104,12 @@ void main() {
 #if defined(SRC_WIDE)
 		uint to = p.dstBase + row * dstPitch + column / PACK, end = mix(0u, p.width, all(lessThan(uvec2(here, row), uvec2(columns, p.rows))));
 		[[unroll]] for (uint r = 0; r < ROWS; r += PACK) {
-			if (column + r < end) {
+#if defined(U8) && !defined(TEXEL)
+			bool stays = p.keep != 0u && sum[r][0].a >= OPAQUE_SUM;
+#else
+			const bool stays = false;
+#endif
+			if (column + r < end && !stays) {
 				Pixel c[PACK];
 				[[unroll]] for (uint j = 0; j < PACK; j++) c[j] = pixelOfSum(sum[r + j][0]);
 				storePack(to + r / PACK, c);

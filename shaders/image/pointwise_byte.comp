@@ -1,4 +1,6 @@
-// A single pointwise operation on bytes, four pixels a texel. Alpha stays as it is.
+// A single pointwise operation on bytes. Alpha stays as it is. The variants without a suffix
+// make four pixels a texel. Those with .word make a pixel a word, for devices that load and
+// store the words of neighbouring invocations together.
 // image/pointwise runs chains and floats. On a CPU driver the store of a texel costs as much as
 // some hundred instructions, and parameters and conversions cost as much again. So each
 // parameter is read once, colours keep their place in the word when they become floats, and
@@ -8,6 +10,10 @@
 //lathe:variant affine U8 TEXEL AFFINE
 //lathe:variant luma U8 TEXEL LUMA
 //lathe:variant step U8 TEXEL STEP
+//lathe:variant invert.word U8 INVERT
+//lathe:variant affine.word U8 AFFINE
+//lathe:variant luma.word U8 LUMA
+//lathe:variant step.word U8 STEP
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -30,10 +36,29 @@ layout(push_constant) uniform Params {
 
 #include "lib/pixels.glsl"
 
-// colour is a colour of four pixels, in its place.
-vec4 colour(uvec4 v, uint bits) { return vec4(ivec4(v & bits)); }
+#if defined(TEXEL)
+#define WORDS uvec4
+#define INTS ivec4
+#define FLOATS vec4
+#define STORE storeTexel
+#else
+#define WORDS uint
+#define INTS int
+#define FLOATS float
+#define STORE(i, v) dst[i] = v
+#endif
 
-uvec4 levels(vec4 v) { return uvec4(clamp(ivec4(v), 0, 255)); }
+// colour is a colour of each pixel, in its place.
+FLOATS colour(WORDS v, uint bits) { return FLOATS(INTS(v & bits)); }
+
+WORDS levels(FLOATS v) { return WORDS(clamp(INTS(v), 0, 255)); }
+
+#if !defined(TEXEL)
+// A conversion to an integer takes a vector of a processor ten instructions. So a pixel is
+// put together of floats, which hold its three levels exactly, and converted once.
+float level(float v) { return floor(clamp(v, 0.0, 255.0)); }
+uint word(float v) { return uint(int(v)); }
+#endif
 
 void main() {
 	uint row = gl_WorkGroupID.y, x = gl_WorkGroupID.x * (WG * PACKS) + gl_LocalInvocationID.x;
@@ -51,26 +76,30 @@ void main() {
 #endif
 	[[unroll]] for (uint n = 0; n < PACKS; n++, x += WG) {
 		if (x < columns) {
-			uvec4 v = fetchPack(from + x);
+			WORDS v = fetchPack(from + x);
 #if defined(INVERT)
 			v ^= invert;
 #elif defined(STEP)
 			// The sum has bit 7 of a colour set if the lower bits reach those of the
 			// least level. That decides, unless bit 7 itself is above it or below.
-			uvec4 sum = (v & 0x7f7f7fu) + low;
-			uvec4 on = ((sum & v) | ((sum | v) & either)) & 0x808080u;
+			WORDS sum = (v & 0x7f7f7fu) + low;
+			WORDS on = ((sum & v) | ((sum | v) & either)) & 0x808080u;
 			v = (v & 0xff000000u) | ((on << 1) - (on >> 7)); // 256 − 1 where on
 #else
-			vec4 r = colour(v, 0xffu) * scale.r, g = colour(v, 0xff00u) * scale.g, b = colour(v, 0xff0000u) * scale.b;
+			FLOATS r = colour(v, 0xffu) * scale.r, g = colour(v, 0xff00u) * scale.g, b = colour(v, 0xff0000u) * scale.b;
 			v &= 0xff000000u;
-#if defined(AFFINE)
+#if defined(AFFINE) && !defined(TEXEL)
+			v |= word(level(r + offset) + 256.0 * level(g + offset) + 65536.0 * level(b + offset));
+#elif defined(AFFINE)
 			v |= levels(r + offset) | (levels(g + offset) << 8) | (levels(b + offset) << 16);
+#elif !defined(TEXEL)
+			v |= word(65793.0 * floor(r + g + b + HALF)); // 0x010101
 #else
-			uvec4 y = uvec4(ivec4(r + g + b + HALF));
+			WORDS y = WORDS(INTS(r + g + b + HALF));
 			v |= y | (y << 8) | (y << 16);
 #endif
 #endif
-			storeTexel(to + x, v);
+			STORE(to + x, v);
 		}
 	}
 }

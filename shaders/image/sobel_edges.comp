@@ -61,7 +61,7 @@ void main() {
 		[[unroll]] for (uint r = 0; r < ROWS + 2; r++) {
 			CELL c[PACK + 2];
 			loadRow(int(p.row + first + r) - 1, x, c);
-			[[unroll]] for (uint k = 0; k < PACK + 2; k++) v[r][k] = luma(pixelOfCell(c[k]).rgb) * weightOf(pixelOfCell(c[k]));
+			[[unroll]] for (uint k = 0; k < PACK + 2; k++) v[r][k] = lumaOfCell(c[k]) * weightOf(pixelOfCell(c[k]));
 		}
 		edges(v, x, first, mix(0u, p.rows, here < columns));
 	}
@@ -77,7 +77,7 @@ void main() {
 		CELL c[PACK + 2];
 		loadRow(int(p.row + first + r) - 1, x, c);
 		[[unroll]] for (uint k = 0; k < PACK + 2; k++) {
-			v[r][k] = luma(pixelOfCell(c[k]).rgb);
+			v[r][k] = lumaOfCell(c[k]);
 			if (r > 0 && r <= ROWS && k > 0 && k <= PACK) see(c[k], all);
 		}
 	}

@@ -9,6 +9,7 @@
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *
+//lathe:variant {f32}.lanes LANES
 //lathe:variant *.strided STRIDED
 //lathe:variant {f32,f16,bf16,i32}.texel TEXEL
 //lathe:variant {f32,f16,bf16,i32}.repeat.texel TEXEL REPEAT
@@ -48,6 +49,9 @@ uvec4 applyPack(uvec4 ra, uvec4 rb) {
 #else
 
 #include "lib/packs.glsl"
+#if defined(LANES)
+#include "lib/lanes.glsl"
+#endif
 
 layout(push_constant) uniform Params {
 	uint count; // elements
@@ -63,6 +67,9 @@ INPUT(0, a);
 INPUT(1, b);
 OUTPUT(2, dst);
 
+#if defined(LANES)
+void main() EACH_ELEMENT(p.count, dst, apply(a[e], b[e]))
+#else
 #if defined(TEXEL) && !defined(REPEAT)
 #define PACK_OF(name, i) FETCH(name, i)
 #else
@@ -137,4 +144,5 @@ void main() {
 #endif
 	MAP(dst, p.count, packOf)
 }
+#endif
 #endif

@@ -3,6 +3,9 @@
 // units on every device. They treat infinities, NaN and zeros as C99 does. `precise` keeps
 // compilers from cancelling terms that must stay. Selections are mix, which is no branch
 // (docs/shaders.md).
+//
+// HOST: the variant is for devices whose invocations are lanes of a vector of the processor.
+// Package cpu is the only one. Its sin, cos, log and sqrt are as good as those here.
 
 #if defined(F64)
 #include "lib/math64.glsl"
@@ -33,6 +36,7 @@ REAL reduce(REAL x, out int n) {
 	return r;
 }
 
+#if !defined(HOST)
 // expReal is e^x.
 REAL expReal(REAL x) {
 	int n;
@@ -42,6 +46,7 @@ REAL expReal(REAL x) {
 	v = mix(v, REAL(0), x < EXP_LOW);
 	return mix(v, x, isNaN(x));
 }
+#endif
 
 #if defined(F64)
 REAL expDown(REAL x) { return expReal(x); }
@@ -54,6 +59,7 @@ REAL expm1Real(REAL x) {
 	return mix(f * e + (f - REAL(1)), e, n == 0);
 }
 
+#if !defined(HOST)
 // logReal is the natural logarithm: −∞ of 0, NaN of what is below.
 REAL logReal(REAL x) {
 	int n;
@@ -78,6 +84,11 @@ REAL tanhReal(REAL x) {
 	REAL v = t / (t + REAL(2));
 	return mix(mix(v, -v, signBit(x)), x, isNaN(x));
 }
+#endif
+
+#if defined(HOST)
+#include "lib/math_lanes.glsl"
+#endif
 
 // sigmoidReal is 1/(1 + e^−x).
 REAL sigmoidReal(REAL x) {

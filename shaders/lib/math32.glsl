@@ -15,6 +15,7 @@ float expm1Small(float r) {
 	return r + r * r * (0.5 + r * (0.166665763 + r * (0.0416665561 + r * (0.00836319476 + r * 0.00139262038))));
 }
 
+#if !defined(HOST)
 // expDown is e^x of x ≤ 0 and of NaN, in fewer steps than expReal: what is below
 // the least normal number is 0.
 float expDown(float x) {
@@ -24,6 +25,7 @@ float expDown(float x) {
 	v = mix(v, 0.0, x < -87.33654);
 	return mix(v, x, isNaN(x));
 }
+#endif
 
 // split takes x > 0 apart: x = m·2^n with √½ ≤ m < √2. Subnormal numbers are
 // read as the integers they are, for a device may take them for 0.

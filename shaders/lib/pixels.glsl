@@ -50,7 +50,13 @@ struct Pixel {
 // Signed conversions throughout: CPU drivers emulate the unsigned ones.
 
 Pixel unpackPixel(uint v) {
+#if !defined(TEXEL)
+	// Shifting a vector by a constant takes a processor four instructions, and multiplying
+	// by a power of two takes one.
+	return Pixel(vec3(ivec3(v & 0xffu, v & 0xff00u, v & 0xff0000u)) * vec3(1.0, 1.0 / 256.0, 1.0 / 65536.0), v & 0xff000000u);
+#else
 	return Pixel(vec3(ivec3(v & 0xffu, (v >> 8) & 0xffu, (v >> 16) & 0xffu)), v & 0xff000000u);
+#endif
 }
 
 // midLevels are the levels in which components of 0..2047, HALF added, are kept
@@ -69,6 +75,10 @@ uint packPixel(Pixel x) {
 #if defined(DST_MID)
 	uvec3 c = midLevels(x.rgb);
 	return c.r | (c.g << 11) | ((c.b >> 1) << 22);
+#elif !defined(TEXEL)
+	// Floats hold the three levels exactly, so that one conversion is enough.
+	vec3 c = floor(x.rgb);
+	return uint(int(c.r + 256.0 * c.g + 65536.0 * c.b)) | x.alpha;
 #else
 	uvec3 c = uvec3(ivec3(x.rgb));
 	return c.r | (c.g << 8) | (c.b << 16) | x.alpha;

@@ -6,12 +6,15 @@
 //   ROWS       inner = 1. One invocation reduces a chunk of a row, or LANES invocations
 //              share it. They share through workgroup memory, or with SUBGROUP through
 //              the registers of whole subgroups.
+//              QUAD is for devices whose invocations are lanes of a vector of the
+//              processor: the four of a workgroup read neighbouring elements.
 //   COLS       an invocation reduces PACK neighbouring columns over a chunk of n.
 //   COLS ODD   the same where rows do not begin with a pack.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *.rows ROWS
 //lathe:variant *.rows.subgroup ROWS SUBGROUP
+//lathe:variant {f32}.rows.quad ROWS QUAD
 //lathe:variant *.cols COLS
 //lathe:variant *.odd COLS ODD
 //lathe:variant {f32,f64,i32,i64}.merge MERGE
@@ -23,11 +26,17 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
+#if defined(QUAD)
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
 #define REDUCES
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 
-#if defined(TEXEL)
+#if defined(QUAD)
+#define HOST
+#define WG 4
+#elif defined(TEXEL)
 #define WG 256
 #else
 #define WG 64
@@ -45,7 +54,7 @@ layout(push_constant) uniform Params {
 	uint lanes;   // invocations that share a chunk of a row, a power of two
 	uint outBase; // word of the window where the first accumulator lies
 	uint first;   // index along n of the window's first element
-	uint carry;   // 1: begin with the accumulators that the output has
+	uint carry;   // 1: begin with the accumulators that the output has; see lib/norm_rows.glsl
 	uint divisor; // of the last step, for means
 	float sign;   // elements are multiplied by it
 	float outSign;
@@ -102,6 +111,10 @@ void main() {
 }
 #else
 
+#if defined(QUAD)
+#undef INPUT
+#define INPUT(slot, name) layout(set = 0, binding = slot) readonly buffer name##Buffer { REAL name[]; }
+#endif
 INPUT(0, src);
 #if INPUTS == 2
 INPUT(1, src2);
@@ -110,7 +123,9 @@ INPUT(1, src2);
 #define OUT_SLOT 1
 #endif
 
-#if defined(ROWS)
+#if defined(QUAD)
+#include "lib/reduce_quad.glsl"
+#elif defined(ROWS)
 #include "lib/reduce_rows.glsl"
 #else
 #include "lib/reduce_cols.glsl"

@@ -37,6 +37,16 @@ Pixel pixelOfCell(CELL v) {
 #endif
 }
 
+// lumaOfCell is luma(pixelOfCell(v).rgb). The levels keep their place in the word, and the
+// weights make up for it.
+float lumaOfCell(CELL v) {
+#if defined(U8) && !defined(TEXEL)
+	return dot(placed(v), BT601 / PLACE);
+#else
+	return luma(pixelOfCell(v).rgb);
+#endif
+}
+
 // either is b if so, else a. It is not a branch, because loops must have few branches.
 CELL either(CELL a, CELL b, bool so) {
 #if defined(U8)

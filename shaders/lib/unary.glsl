@@ -7,6 +7,9 @@ OUTPUT(1, dst);
 
 REAL apply(REAL x);
 
+#if defined(LANES)
+void main() EACH_ELEMENT(p.count, dst, apply(src[e]))
+#else
 uvec4 packOf(uint i) {
 	REAL v[PACK] = unpack(FETCH(src, i));
 	[[unroll]] for (uint k = 0; k < PACK; k++) v[k] = apply(v[k]);
@@ -14,3 +17,4 @@ uvec4 packOf(uint i) {
 }
 
 void main() MAP(dst, p.count, packOf)
+#endif

@@ -10,6 +10,9 @@ OUTPUT(2, dx);
 // gradient is dx of an element and the gradient d of its result.
 REAL gradient(REAL x, REAL d);
 
+#if defined(LANES)
+void main() EACH_ELEMENT(p.count, dx, gradient(x[e], dy[e]))
+#else
 uvec4 packOf(uint i) {
 	REAL a[PACK] = unpack(FETCH(x, i)), d[PACK] = unpack(FETCH(dy, i));
 	[[unroll]] for (uint k = 0; k < PACK; k++) a[k] = gradient(a[k], d[k]);
@@ -17,3 +20,4 @@ uvec4 packOf(uint i) {
 }
 
 void main() MAP(dx, p.count, packOf)
+#endif

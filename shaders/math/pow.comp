@@ -6,4 +6,3 @@
 #include "lib/power.glsl"
 
 REAL apply(REAL a, REAL b) { return powReal(a, b); }
-

@@ -4,4 +4,4 @@
 #include "lib/unary.glsl"
 #include "lib/math.glsl"
 
-REAL apply(REAL x) { return isNaN(x) ? x : sigmoidReal(x); }
+REAL apply(REAL x) { return mix(sigmoidReal(x), x, isNaN(x)); }

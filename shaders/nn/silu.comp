@@ -4,4 +4,4 @@
 #include "lib/unary.glsl"
 #include "lib/math.glsl"
 
-REAL apply(REAL x) { return x == -infinity() ? REAL(0) : isNaN(x) ? x : x * sigmoidReal(x); }
+REAL apply(REAL x) { return mix(mix(x * sigmoidReal(x), x, isNaN(x)), REAL(0), x == -infinity()); }

@@ -5,6 +5,6 @@
 #include "lib/math.glsl"
 
 REAL apply(REAL x) {
-	REAL v = log1pReal(expReal(-abs(x))) + (x > REAL(0) ? x : REAL(0));
-	return isNaN(x) ? x : v;
+	REAL v = log1pReal(expReal(-abs(x))) + mix(REAL(0), x, x > REAL(0));
+	return mix(v, x, isNaN(x));
 }

@@ -150,16 +150,31 @@ func (o Norm[A]) plan(plan *spec.Plan, t *spec.Target, reducer reduction.Reducer
 	if len(in) > 2 {
 		beta = spec.In(2)
 	}
+	rows := func(side []spec.Bind, has uint32) error {
+		high, low := split(eps)
+		return addRows(plan, t, o.Shader, d, v, func(p reduction.Params) any {
+			return normParams{Outer: p.Outer, N: p.N, Inner: 1, Base: p.Base, Last: p.Last, Chunks: 1, Chunk: p.Chunk, Lanes: p.Lanes,
+				Carry: has, Divisor: 1, Sign: 1, OutSign: 1, Eps: high, EpsLow: low}
+		}, []spec.Ref{spec.In(0)}, side, spec.Out(0))
+	}
+	if usesRows(t, d, v, o.Longest) && reduction.UsesQuads(t, d) { // Its kernel reads weights and offsets as they are.
+		side, has := make([]spec.Bind, 2), uint32(0)
+		for i, ref := range []spec.Ref{gamma, beta} {
+			if ref.Kind == spec.RefNone {
+				side[i] = spec.Bind{Buf: planner.AddScratch(plan, 0)}
+				continue
+			}
+			side[i], _ = planner.Window(t, ref, columns.Size(), 0, int64(v.N))
+			has |= 1 << i
+		}
+		return rows(side, has)
+	}
 	affine, err := addAffine(plan, t, columns, wide, v.N, gamma, beta)
 	if err != nil {
 		return err
 	}
 	if usesRows(t, d, v, o.Longest) {
-		high, low := split(eps)
-		return addRows(plan, t, o.Shader, d, v, func(p reduction.Params) any {
-			return normParams{Outer: p.Outer, N: p.N, Inner: 1, Base: p.Base, Last: p.Last, Chunks: 1, Chunk: p.Chunk, Lanes: p.Lanes,
-				Divisor: 1, Sign: 1, OutSign: 1, Eps: high, EpsLow: low}
-		}, []spec.Ref{spec.In(0)}, []spec.Bind{{Buf: affine}}, spec.Out(0))
+		return rows([]spec.Bind{{Buf: affine}}, 0)
 	}
 	accumulators, err := reduction.Add(plan, t, reducer, d, v, spec.Ref{}, spec.In(0))
 	if err != nil {

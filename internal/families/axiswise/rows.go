@@ -21,6 +21,10 @@ const (
 // times as fast.
 const enoughRows = 8
 
+// quadLongest is the longest row that four neighbouring invocations reduce. Its 256 blocks of
+// 64 elements, and the rest of a row, make a chain that rowChain allows.
+const quadLongest = 256 * 64
+
 // usesRows reports whether one launch can reduce each row of v and map its elements. The
 // rows must be short enough, and there must be enough of them. longest is the longest row
 // that one invocation may reduce within the operation's tolerance.
@@ -33,6 +37,8 @@ func usesRows(t *spec.Target, d tensor.DType, v planner.AxisView, longest int) b
 	switch {
 	case t.Strategy == byStages:
 		return false
+	case reduction.UsesQuads(t, d):
+		return v.N <= quadLongest
 	case !reduction.UsesTexels(t, d):
 		return v.N/pack <= 1<<16
 	}
@@ -62,6 +68,7 @@ func rowKernels(shader string, params any) []spec.Kernel {
 	for _, d := range planner.Floats {
 		ks = append(ks, spec.Kernel{Name: shader + "." + d.String() + ".subgroup", Params: params})
 	}
+	ks = append(ks, spec.Kernel{Name: shader + ".f32.quad", Params: params})
 	return ks
 }
 
@@ -73,6 +80,8 @@ func addRows(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, v p
 	name := shader + "." + d.String()
 	if reduction.UsesTexels(t, d) {
 		name += ".texel"
+	} else if reduction.UsesQuads(t, d) {
+		name, sharers, perGroup = name+".quad", 4, 1
 	} else {
 		for sharers < planner.SmallGroup && sharers*unroll < v.N/pack {
 			sharers *= 2

@@ -45,14 +45,38 @@ func pair(x float64) [2]float32 {
 }
 
 func (a Adam) params(count int) adamParams {
-	t := float64(a.Step)
 	return adamParams{
 		Count: uint32(count),
-		Rate:  pair(a.LR / -math.Expm1(t*math.Log(a.Beta1))),
-		Root:  pair(1 / math.Sqrt(-math.Expm1(t*math.Log(a.Beta2)))),
+		Rate:  pair(a.LR / powerRest(a.Beta1, a.Step)),
+		Root:  pair(1 / math.Sqrt(powerRest(a.Beta2, a.Step))),
 		Eps:   pair(a.Eps), Beta1: pair(a.Beta1), Beta2: pair(a.Beta2),
 		Rest1: pair(1 - a.Beta1), Rest2: pair(1 - a.Beta2),
 	}
+}
+
+// powerRest returns 1 - bⁿ for b from 0 up to 1, without 1, and n of at least 1. It uses
+// only operations that IEEE 754 defines. So the result is the same on every machine, which
+// that of math.Log is not.
+func powerRest(b float64, n int) float64 {
+	high, low := 1.0, 0.0
+	square, rest := b, 0.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			high, low = product(high, low, square, rest)
+		}
+		square, rest = product(square, rest, square, rest)
+	}
+	return (1 - high) - low
+}
+
+// product multiplies two numbers. Each of them, and the result, is a sum of two floats, of
+// which the second one is small. Go adds to a product without rounding it on some
+// processors, unless the product is converted.
+func product(a, aLow, b, bLow float64) (high, low float64) {
+	p := float64(a * b)
+	rest := math.FMA(a, b, -p) + (float64(a*bLow) + float64(aLow*b))
+	high = p + rest
+	return high, rest - (high - p)
 }
 
 // AdamKernels names the kernels that PlanAdam launches.

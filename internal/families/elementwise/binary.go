@@ -107,6 +107,9 @@ func BinaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
 	for _, d := range dtypes {
 		name := shader + "." + d.String()
 		ks = append(ks, spec.Kernel{Name: name, Params: repeatParams{}}, spec.Kernel{Name: name + ".strided", Params: binaryStridedParams{}})
+		if d == tensor.F32 {
+			ks = append(ks, lanesKernel(shader, repeatParams{}))
+		}
 		if d.Size() < 8 {
 			ks = append(ks, spec.Kernel{Name: name + ".texel", Params: repeatParams{}}, spec.Kernel{Name: name + ".repeat.texel", Params: repeatParams{}})
 		}

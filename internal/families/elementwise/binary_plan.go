@@ -45,7 +45,7 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 		{Ref: refs[2], DType: d, Strides: planner.BroadcastStrides(out, out.Shape)},
 	})
 	k := planner.FlatVariant(t, shader, d)
-	flat, repeats := n < 1<<31, [2]repeat{}
+	flat, repeats := int64(n) < 1<<31, [2]repeat{}
 	for i := range repeats {
 		r, ok := repeatOf(dims, operands[i].Strides, planner.Pack/d.Size())
 		repeats[i] = r
@@ -65,10 +65,13 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 	if k.Texel && (x.div != 0 || y.div != 0) {
 		k.Name = shader + "." + d.String() + ".repeat.texel"
 	}
+	if x.div == 0 && y.div == 0 && usesLanes(t, k, d) {
+		k.Name += ".lanes"
+	}
 	k.Params = func(first, count int) any {
 		p := repeatParams{
 			Count: uint32(count), First: uint32(first * d.Size() / planner.Pack),
-			ADiv: uint32(x.div), AMod: uint32(x.mod), ASplat: x.splat, BDiv: uint32(y.div), BMod: uint32(y.mod), BSplat: y.splat,
+			ADiv: x.div, AMod: uint32(x.mod), ASplat: x.splat, BDiv: y.div, BMod: uint32(y.mod), BSplat: y.splat,
 		}
 		p.AStep, p.ARest = x.walk()
 		p.BStep, p.BRest = y.walk()
@@ -93,8 +96,9 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 // if splat is 1, element i / div % mod for all of its elements. div is 0 if the operand
 // has the shape of the output. lib/binary.glsl uses the same terms.
 type repeat struct {
-	div, mod int
-	splat    uint32
+	div   uint32
+	mod   int
+	splat uint32
 	// elems is the number of elements of the operand.
 	elems int
 }
@@ -111,7 +115,7 @@ func (r repeat) walk() (step, rest uint32) {
 	if r.div == 0 {
 		return 0, 0
 	}
-	return uint32(planner.TexelGroup / r.div % r.mod), uint32(planner.TexelGroup % r.div)
+	return planner.TexelGroup / r.div % uint32(r.mod), planner.TexelGroup % r.div
 }
 
 // repeatOf reports whether a flat kernel can read an operand, and how. It can if the
@@ -142,7 +146,7 @@ func repeatOf(dims, strides []int, pack int) (repeat, bool) {
 	case inner == 1:
 		return repeat{div: 1, mod: own / pack, elems: own}, own%pack == 0
 	}
-	return repeat{div: inner / pack, mod: own, elems: own, splat: 1}, inner%pack == 0
+	return repeat{div: uint32(inner / pack), mod: own, elems: own, splat: 1}, inner%pack == 0
 }
 
 // addBinaryStrided appends launches of the strided kernels. Each covers a region of the

@@ -37,7 +37,7 @@ func DefineGradient[A spec.Call](g Gradient) *spec.Op {
 		Out:      []spec.Arg{{Name: "dx", Doc: "the gradient of x, of the same dtype and shape", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true},
 		Defaults: call,
-		Kernels:  planner.DTypeVariants(g.Shader, flatParams{}, planner.Floats, hasTexels),
+		Kernels:  append(planner.DTypeVariants(g.Shader, flatParams{}, planner.Floats, hasTexels), lanesKernel(g.Shader, flatParams{})),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if in[1].DType != in[0].DType || !slices.Equal(in[1].Shape, in[0].Shape) {
 				return nil, planner.Invalid("dy (got %v, want x's %v)", in[1], in[0])

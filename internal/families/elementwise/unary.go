@@ -51,7 +51,7 @@ func DefineUnary[A spec.Call](u Unary) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
 		Defaults: call,
-		Kernels:  planner.DTypeVariants(u.Shader, flatParams{}, planner.Floats, hasTexels),
+		Kernels:  append(planner.DTypeVariants(u.Shader, flatParams{}, planner.Floats, hasTexels), lanesKernel(u.Shader, flatParams{})),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 		},
@@ -83,6 +83,17 @@ func groupOf(shader string) string { return path.Dir(shader) }
 // hasTexels reports whether the kernels of a dtype have a variant for texel buffers.
 func hasTexels(d tensor.DType) bool { return d != tensor.F64 }
 
+// usesLanes reports whether to launch the kernels of lib/lanes.glsl instead of k, which
+// walk contiguous elements of f32 on devices whose invocations are lanes of a vector.
+func usesLanes(t *spec.Target, k planner.FlatKernel, d tensor.DType) bool {
+	return t.HostVectors && !k.Texel && d == tensor.F32
+}
+
+// lanesKernel lists the kernel of lib/lanes.glsl.
+func lanesKernel(shader string, params any) spec.Kernel {
+	return spec.Kernel{Name: shader + ".f32.lanes", Params: params}
+}
+
 // planFlat plans the launches of a kernel of lib/unary.glsl or lib/unary_gradient.glsl.
 // All inputs are contiguous and have one dtype and one shape.
 // Errors: ErrUnsupported, *LimitError.
@@ -91,6 +102,9 @@ func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*s
 		return nil, err
 	}
 	k := planner.FlatVariant(t, shader, in[0].DType)
+	if usesLanes(t, k, in[0].DType) {
+		k.Name += ".lanes"
+	}
 	k.Params = func(_, count int) any { return flatParams{uint32(count)} }
 	var operands []planner.Operand
 	for i, d := range in {

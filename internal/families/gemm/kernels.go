@@ -24,6 +24,12 @@ type packParams struct {
 	DstBase, DstInner, DstOuter, DstRow, Inner, Z uint32
 }
 
+// panelsParams is the push-constant block of matmul_panels.comp.
+type panelsParams struct {
+	Rows, Cols, SrcBase, SrcRow, SrcCol, SrcInner, SrcOuter uint32
+	DstBase, DstPanel, DstInner, DstOuter, Inner, Z         uint32
+}
+
 // finishParams is the push-constant block of matmul_finish.comp.
 type finishParams struct{ Base, Count, Runs, RunStep, Packs, N, Row, Parts, Part, Bias, BiasBase uint32 }
 
@@ -34,7 +40,10 @@ var kernels = slices.Concat(
 		"f32.long", "f32.long.add", "f16.long", "f16.long.add", "bf16.long", "bf16.long.add",
 		"f32.tall", "f32.tall.add", "f32.wide", "f32.wide.add"),
 	kernelsOf("blas/matmul_dot", productParams{}, "f32", "f16", "bf16", "f32.one", "f16.one", "bf16.one"),
-	kernelsOf("blas/matmul_pack", packParams{}, "f32", "f16", "bf16", "f16.flat", "bf16.flat"),
+	kernelsOf("blas/matmul_pack", packParams{}, "f32", "f16", "bf16", "f16.flat", "bf16.flat", "f32.words", "f16.words", "bf16.words"),
+	kernelsOf("blas/matmul_lanes", productParams{}, "f32", "f32.panel", "f32.row"),
+	kernelsOf("blas/matmul_panels", panelsParams{}, "f32", "f32.unit", "f16", "bf16"),
+	kernelsOf("blas/matmul_dots", productParams{}, "f32"),
 	planner.DTypeVariants("blas/matmul", productParams{}, planner.Floats, nil),
 	kernelsOf("blas/matmul", productParams{}, "f16.wide", "bf16.wide", "f32.large", "f16.large", "bf16.large", "f16.wide.large", "bf16.wide.large"),
 	kernelsOf("blas/matmul_coop", productParams{}, "f16.m16.s32", "f16.m16.s64", "f16.m8.s8"),

@@ -147,6 +147,9 @@ func (g *product) size(dim int) int { return g.shape[dim] }
 
 // swapped reports whether the rows of the kernel are the columns of C.
 func (g *product) swapped() bool {
+	if g.lanes() == lanesTurned {
+		return true
+	}
 	return g.kind == dotKind && !(g.size(g.dimN()) <= 8 && g.size(g.dimM()) >= g.size(g.dimN()))
 }
 
@@ -192,6 +195,9 @@ func (g *product) sharedTile() tile {
 	}
 	if tile := g.matrixTile(); tile.rows > 0 && g.usesMatrices() {
 		return tile
+	}
+	if form := g.lanes(); form != noLanes {
+		return g.lanesKernel(form)
 	}
 	name := "blas/matmul." + g.b.DType.String()
 	if d != g.b.DType {
@@ -270,7 +276,7 @@ func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
 		return false
 	case g.kind == panelKind:
 		return inTexels(c, g.dimN()) && g.size(g.dimN())%4 == 0
-	case g.kind == dotKind:
+	case g.kind == dotKind, g.swapped():
 		return bias == nil
 	}
 	return true

@@ -19,8 +19,8 @@ type side struct {
 	// alongK says that neighbours in a texel are neighbours along k. Otherwise they are
 	// neighbours along dim.
 	alongK bool
-	// pack says that the kernel reads a packed copy.
-	pack bool
+	// pack says that the kernel reads a packed copy, and panels that this is one of panels.
+	pack, panels bool
 	// slot is 0 for the first operand of the product and 1 for the second.
 	slot int
 }
@@ -32,10 +32,16 @@ func (g *product) sides() (x, y side) {
 	if g.swapped() {
 		x, y = side{Operand: g.b, dim: g.dimN(), alongK: true, slot: 1}, side{Operand: g.a, dim: g.dimM(), alongK: true, slot: 0}
 	}
-	if g.kind != sharedKind {
+	switch form := g.lanes(); {
+	case g.kind != sharedKind:
 		for _, s := range []*side{&x, &y} {
 			s.pack = !g.isReadable(*s)
 		}
+	case form == lanesTile:
+		x.pack = x.DType != tensor.F32 || x.Strides[g.dimK()] != 1 && g.size(g.dimK()) > 1
+		y.pack = g.packsPanels(y)
+	case form != noLanes:
+		y.alongK = true
 	}
 	return x, y
 }
@@ -47,6 +53,9 @@ func (g *product) packedSize(s side, b planner.Region) (rows, cols int) {
 	k, d := planner.CeilDiv(b.N[g.dimK()], 4)*4, b.N[s.dim]
 	if s.alongK {
 		return d, k
+	}
+	if g.kind == sharedKind {
+		return b.N[g.dimK()], planner.CeilDiv(d, panelColumns) * panelColumns
 	}
 	return k, planner.CeilDiv(d, 4) * 4
 }
@@ -61,6 +70,9 @@ func (g *product) packedStrides(s side, b planner.Region) (strides []int, elems 
 		strides[s.dim], strides[g.dimK()] = cols, 1
 	} else {
 		strides[s.dim], strides[g.dimK()] = 1, cols
+		if g.kind == sharedKind {
+			strides[s.dim], strides[g.dimK()] = rows, panelColumns
+		}
 	}
 	for _, d := range []int{g.inner(), g.outer()} {
 		if s.Strides[d] != 0 && b.N[d] > 1 {
@@ -215,6 +227,10 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 	for d, from := range b.From {
 		to.Base -= from * strides[d]
 	}
+	if g.kind == sharedKind && !s.alongK {
+		to.panels = true
+		return to, g.addPanels(s, to.Ref, b, strides, elems)
+	}
 	row, col := g.dimK(), s.dim
 	if s.alongK {
 		row, col = col, row
@@ -237,7 +253,7 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 	}
 	rows, _ := g.packedSize(s, b)
 	origin := slices.Clone(all.From)
-	err := planner.Split(g.t, planner.MaxSpan(g.t, true), all, []planner.Operand{src}, 4, func(q planner.Region) error {
+	err := planner.Split(g.t, planner.MaxSpan(g.t, g.kind != sharedKind), all, []planner.Operand{src}, 4, func(q planner.Region) error {
 		p := packParams{
 			Rows: uint32(q.N[2]), Cols: uint32(q.N[3]), Wide: uint32(planner.CeilDiv(q.N[3], 4)),
 			SrcOuter: uint32(src.Strides[0]), SrcInner: uint32(src.Strides[1]), SrcRow: uint32(src.Strides[2]), SrcCol: uint32(src.Strides[3]),
@@ -255,7 +271,9 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		}
 		p.DstBase = uint32(at / 4)
 		kernel := "blas/matmul_pack." + s.DType.String()
-		if s.DType != tensor.F32 && write == q.N[2] && inTexels(src, 3) && q.N[3]%perTexel(s.DType) == 0 {
+		if g.kind == sharedKind {
+			kernel += ".words"
+		} else if s.DType != tensor.F32 && write == q.N[2] && inTexels(src, 3) && q.N[3]%perTexel(s.DType) == 0 {
 			kernel += ".flat"
 		}
 		var from spec.Bind
@@ -322,7 +340,9 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 		bx, by = spec.Bind{Buf: g.unread}, spec.Bind{Buf: g.unread}
 	} else {
 		bx, a0 = x.Window(g.t, b)
-		by, b0 = y.Window(g.t, b)
+		if by, b0 = (spec.Bind{Buf: y.Ref}), uint32(y.First(b)); !y.panels {
+			by, b0 = y.Window(g.t, b)
+		}
 	}
 	bc, c0 = c.Window(g.t, b)
 	if g.parts > 1 { // The other parts come after the first one.
@@ -338,7 +358,7 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 	cols := uint32(tile.cols / un)
 	rowGroups, colGroups := planner.CeilDiv(p.M, uint32(tile.rows)), planner.CeilDiv(p.N, cols)
 	rowDim, colDim := 1, 0
-	if g.kind == dotKind {
+	if g.kind == dotKind || g.lanes() != noLanes {
 		rowDim, colDim = 0, 1
 	}
 	most := g.t.MaxGroups

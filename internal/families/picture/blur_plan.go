@@ -47,11 +47,16 @@ type gaussianBlurAlphaParams struct {
 	Across uint32
 	Tiles  uint32
 	Stride uint32
+	// Keep is 1 if pixels stay that depend on opaque pixels only.
+	Keep uint32
 }
 
 // BlurKernels lists the kernels that PlanBlur launches.
 func BlurKernels() []spec.Kernel {
 	list := []spec.Kernel{{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}}}
+	for _, name := range []string{lanesPlanes, lanesAcross, lanesDown} {
+		list = append(list, spec.Kernel{Name: name, Params: blurLanesParams{}})
+	}
 	for _, d := range dtypes {
 		for _, pass := range []string{".first", ".second"} {
 			for _, texel := range []bool{false, true} {
@@ -104,6 +109,8 @@ type blurPlan struct {
 	weigh bool
 	// short says that the short kernels are used.
 	short bool
+	// keep says that pixels stay that depend on opaque pixels only.
+	keep bool
 	// radius is the number of pixels on either side that the kernels read.
 	radius int
 	// stripRows is the number of rows in a strip.
@@ -154,6 +161,9 @@ func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error
 		return &spec.Plan{}, nil
 	}
 	b := blurPlan{t: t, src: src, dst: dst, taps: spec.Scratch(scratchWeights)}
+	if lanesFit(t, src, dst, call) {
+		return b.planLanes(call)
+	}
 	if err := b.choose(call); err != nil {
 		return nil, err
 	}
@@ -253,7 +263,7 @@ func (b *blurPlan) addWeights(call Blur) int64 {
 	}
 	b.steps = append(b.steps, spec.Step{
 		Module: spirv.Kernel("image/gaussian_weights.f32"),
-		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.Radius()), Falloff: float32(1 / (2 * call.Sigma * call.Sigma))},
+		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.Radius()), Falloff: float32(falloff(call.Sigma))},
 		Bind:   []spec.Bind{{Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 		Groups: [3]uint32{groups(n, 64), 1, 1},
 	})
@@ -406,7 +416,11 @@ func (b *blurPlan) addSecond(top, bottom, left, right, near, far int) {
 func (b *blurPlan) limitGroups(step *spec.Step, p blurParams) {
 	across, tiles := step.Groups[0], step.Groups[0]*step.Groups[1]
 	step.Groups = [3]uint32{fewGroups(b.t, int(tiles), int(p.Steps)), 1, 1}
-	step.Params = gaussianBlurAlphaParams{p, across, tiles, step.Groups[0]}
+	keep := uint32(0)
+	if b.keep {
+		keep = 1
+	}
+	step.Params = gaussianBlurAlphaParams{p, across, tiles, step.Groups[0], keep}
 }
 
 // midPack returns how many pixels between the passes a kernel handles at a time, if its

@@ -14,7 +14,7 @@ func BlurReference(b Blur, in, out *tensor.Host) {
 	weights := make([]float64, 2*r+1)
 	sum := 0.0
 	for i := range weights {
-		weights[i] = math.Exp(-float64((i-r)*(i-r)) / (2 * sigma * sigma))
+		weights[i] = math.Exp(-math.Pow(float64(i-r)/sigma, 2) / 2)
 		sum += weights[i]
 	}
 	blurred := func(value func(y, x int) float64) []float64 {

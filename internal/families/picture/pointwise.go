@@ -94,7 +94,9 @@ func PointwiseKernels() []spec.Kernel {
 		}
 	}
 	for _, shape := range []string{"invert", "affine", "luma", "step"} {
-		list = append(list, spec.Kernel{Name: "image/pointwise_byte." + shape, Params: pointwiseByteParams{}})
+		for _, suffix := range []string{"", ".word"} {
+			list = append(list, spec.Kernel{Name: "image/pointwise_byte." + shape + suffix, Params: pointwiseByteParams{}})
+		}
 	}
 	return list
 }

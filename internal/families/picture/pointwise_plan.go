@@ -67,8 +67,10 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
 			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
 		}
+		// Kernels for bytes make four packs of 256 invocations, as texel kernels do.
+		words := t.HostVectors && src.dtype == tensor.U8 && t.MaxInvocations >= 256
 		local := 64
-		if texel {
+		if texel || words && byteKernel(stages) != "" {
 			local = 4 * 256
 		}
 		rows, err := bandRows(t, texel, src, 0, int(t.MaxGroups[1]))
@@ -90,8 +92,12 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 					Module: kernel("pointwise", src.dtype, "", texel), Params: p, Bind: []spec.Bind{s.bind, d.bind},
 					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
 				}
-				if texel && src.dtype == tensor.U8 {
-					useByteKernel(&step, p, stages)
+				switch {
+				case src.dtype != tensor.U8:
+				case texel:
+					useByteKernel(&step, p, stages, "")
+				case words:
+					useByteKernel(&step, p, stages, ".word")
 				}
 				steps = append(steps, step)
 				return nil
@@ -124,28 +130,44 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 	return steps, all(last(src), last(dst), n/row)
 }
 
+// byteKernel returns the kernel of image/pointwise_byte that can apply the stages, or "".
+func byteKernel(stages []Stage) string {
+	switch {
+	case len(stages) == 0:
+		return ".invert" // Inverting no bits is a copy.
+	case len(stages) > 1:
+		return ""
+	}
+	switch s := stages[0]; {
+	case s == Stage{Scale: -1, Offset: 1}:
+		return ".invert"
+	case s == Stage{Luma: true, Scale: 1}:
+		return ".luma"
+	case s.Luma:
+		return ""
+	case s.Step:
+		return ".step"
+	}
+	return ".affine"
+}
+
 // useByteKernel replaces the kernel of a step by image/pointwise_byte, which is faster,
 // if that kernel can apply the stages.
-func useByteKernel(step *spec.Step, chain pointwiseParams, stages []Stage) {
+func useByteKernel(step *spec.Step, chain pointwiseParams, stages []Stage, suffix string) {
+	name := byteKernel(stages)
+	if name == "" {
+		return
+	}
 	p := pointwiseByteParams{Columns: chain.Columns, SrcBase: chain.SrcBase, SrcPitch: chain.SrcPitch, DstBase: chain.DstBase, DstPitch: chain.DstPitch}
-	name := ""
 	switch s := chain.Stage[0]; {
-	case len(stages) == 0:
-		name = ".invert" // Inverting no bits is a copy.
-	case len(stages) > 1:
-	case stages[0] == Stage{Scale: -1, Offset: 1}:
-		name, p.Invert = ".invert", 0xffffff
-	case stages[0] == Stage{Luma: true, Scale: 1}:
-		name = ".luma"
-	case s.Flags&^flagClamp == flagStep:
-		name = ".step"
+	case name == ".invert" && len(stages) > 0:
+		p.Invert = 0xffffff
+	case name == ".step":
 		p.Low, p.Either = stepBits(s.Threshold)
-	case s.Flags&^flagClamp == 0:
-		name, p.Scale, p.Offset = ".affine", s.Scale, s.Offset
+	case name == ".affine":
+		p.Scale, p.Offset = s.Scale, s.Offset
 	}
-	if name != "" {
-		step.Module, step.Params = spirv.Kernel("image/pointwise_byte"+name), p
-	}
+	step.Module, step.Params = spirv.Kernel("image/pointwise_byte"+name+suffix), p
 }
 
 // stepBits encodes a level for the kernel: a colour of at least level becomes 255. Levels
@@ -160,6 +182,9 @@ func stepBits(level float32) (low, either uint32) {
 	}
 	return 0, 0
 }
+
+// smallestNormal is the smallest positive f32 that is not subnormal.
+const smallestNormal = 0x1p-126
 
 // encodeStages converts stages to the scale of the dtype.
 func encodeStages(d tensor.DType, stages []Stage) (out [maxStages]pointwiseStage) {
@@ -178,7 +203,11 @@ func encodeStages(d tensor.DType, stages []Stage) (out [maxStages]pointwiseStage
 		if s.Clamp {
 			e.Flags |= flagClamp
 		}
-		e.Scale, e.Offset, e.Threshold = float32(s.Scale), float32(s.Offset*full+half), float32(s.Threshold*full)
+		// Without the inner conversion some processors add without rounding the product.
+		e.Scale, e.Offset, e.Threshold = float32(s.Scale), float32(float64(s.Offset*full)+half), float32(s.Threshold*full)
+		if d == tensor.U8 && e.Threshold > 0 && e.Threshold < smallestNormal {
+			e.Threshold = smallestNormal // Some drivers take a subnormal number for zero. No level lies between.
+		}
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package picture
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/lathe-gpu/lathe/tensor"
+)
 
 // TestStepBits repeats in Go what image/pointwise_byte.step does with the bits of each
 // colour, for every threshold that separates two levels.
@@ -19,6 +23,17 @@ func TestStepBits(t *testing.T) {
 			if got != want {
 				t.Fatalf("level %d, threshold %v: got %06x, want %06x", level, threshold, got, want)
 			}
+		}
+	}
+}
+
+// TestNoSubnormalThreshold checks that a threshold on bytes above zero stays above zero where a
+// driver takes subnormal numbers for zero.
+func TestNoSubnormalThreshold(t *testing.T) {
+	for _, c := range []struct{ value, want float64 }{{4.6e-41, 0x1p-126}, {0, 0}, {0.5, 127.5}, {1e-300, 0}} {
+		got := encodeStages(tensor.U8, []Stage{{Step: true, Threshold: c.value}})[0].Threshold
+		if float64(got) != c.want {
+			t.Errorf("threshold %g: got %g, want %g", c.value, got, c.want)
 		}
 	}
 }

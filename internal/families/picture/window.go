@@ -12,7 +12,7 @@ import (
 // texelFits reports whether the texel kernels can work on the images. Their rows must
 // begin at a texel.
 func texelFits(t *spec.Target, local int, images ...layout) bool {
-	if !t.CPU || !t.TexelBuffers || int(t.MaxInvocations) < local {
+	if !t.CPU || t.HostVectors || !t.TexelBuffers || int(t.MaxInvocations) < local {
 		return false
 	}
 	for _, p := range images {

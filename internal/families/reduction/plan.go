@@ -120,7 +120,9 @@ func (w *builder) chunking(v planner.AxisView) chunking {
 	if v.N%pack != 0 && v.Outer > 1 {
 		packs = (v.N+pack-2)/pack + 1
 	}
-	if !texels {
+	if UsesQuads(w.t, w.d) {
+		c.sharers = 4
+	} else if !texels {
 		for c.sharers < planner.SmallGroup && c.sharers*unroll < packs {
 			c.sharers *= 2
 		}
@@ -128,6 +130,8 @@ func (w *builder) chunking(v planner.AxisView) chunking {
 	blocks := planner.CeilDiv(packs, unroll*c.sharers)
 	if texels {
 		c.steps = min(max(blocks*v.Outer/busyInvocations, 8), 128, blocks)
+	} else if UsesQuads(w.t, w.d) {
+		c.steps = min(128, blocks)
 	} else {
 		c.steps = min(16, blocks)
 	}
@@ -153,6 +157,8 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 	}
 	if UsesTexels(w.t, w.d) {
 		name, perGroup = name+".texel", planner.TexelGroup
+	} else if v.Inner == 1 && UsesQuads(w.t, w.d) {
+		name, perGroup = name+".quad", 1
 	} else if v.Inner == 1 {
 		name += SubgroupSuffix(w.t)
 	}

@@ -49,6 +49,9 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 			forms = forms[:1]
 		}
 		ks = append(ks, spec.Kernel{Name: name + ".rows.subgroup", Params: Params{}})
+		if d == tensor.F32 {
+			ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}})
+		}
 		for _, v := range forms {
 			ks = append(ks, spec.Kernel{Name: name + v, Params: Params{}})
 			if HasTexels(d) {
@@ -86,6 +89,12 @@ func Strategies[A spec.Call](a A, t *spec.Target, in, out []tensor.Desc) []strin
 		return nil
 	}
 	return planner.FlatStrategies(a, t, in, out)
+}
+
+// UsesQuads reports whether to launch the kernels for rows whose four invocations read
+// neighbouring elements, on devices whose invocations are lanes of a vector.
+func UsesQuads(t *spec.Target, d tensor.DType) bool {
+	return t.HostVectors && d == tensor.F32 && t.SubgroupSize == 4 && !UsesTexels(t, d)
 }
 
 // SubgroupSuffix returns the suffix of kernels in which several invocations share a row.
