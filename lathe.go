@@ -1,5 +1,5 @@
-// Package lathe runs compute shaders from Go through Vulkan or WebGPU. It takes a GPU if
-// the machine has one, and a CPU driver such as lavapipe if it has none.
+// Package lathe runs compute shaders from Go. It takes a GPU, by Vulkan or WebGPU, if the
+// machine has one. Otherwise it takes the processor, for which it needs no driver.
 //
 //	dev, err := lathe.Open(ctx)
 //	if err != nil {
@@ -65,18 +65,21 @@ type options struct {
 type Option func(*options)
 
 // WithDevice selects a device by its index in the list of Devices, by a part of its name
-// in any case, or by its UUID. Without this option the environment variable LATHE_DEVICE
-// selects. If that is empty too, Open takes the best device: discrete GPUs come before
-// integrated and virtual ones, and a CPU driver is taken if there is nothing else.
+// in any case, or by its UUID. "cpu" selects the processor, and then Open loads no driver.
+// Without this option the environment variable LATHE_DEVICE selects. If that is empty too,
+// Open takes the best device: discrete GPUs come before integrated and virtual ones, and
+// the processor is taken if there is none. CPU drivers, such as lavapipe and SwiftShader,
+// are taken if they are selected.
 func WithDevice(selector string) Option {
 	return func(o *options) { o.session.Drivers.Device = selector }
 }
 
-// WithBackend selects the backend: "vk" for Vulkan, "wgpu" for WebGPU, or "auto" for the
-// better one. Without this option the environment variable LATHE_BACKEND selects, and if
-// that is empty too, the choice is "auto". Then hardware by Vulkan comes first, hardware
-// by WebGPU next, and a CPU driver last. If a backend is named, the index of WithDevice
-// counts the devices of that backend only.
+// WithBackend selects the backend: "vk" for Vulkan, "wgpu" for WebGPU, "cpu" for the
+// processor without a driver, or "auto" for the best one. Without this option the
+// environment variable LATHE_BACKEND selects, and if that is empty too, the choice is
+// "auto". Then hardware by Vulkan comes first, hardware by WebGPU next, and the processor
+// last. If a backend is named, the index of WithDevice counts the devices of that backend
+// only.
 func WithBackend(name string) Option { return func(o *options) { o.session.Drivers.Backend = name } }
 
 // WithValidation turns on Vulkan's validation layer. What it finds becomes an
@@ -84,8 +87,8 @@ func WithBackend(name string) Option { return func(o *options) { o.session.Drive
 func WithValidation() Option { return func(o *options) { o.session.Drivers.Validation = true } }
 
 // WithCacheDir sets the folder for compiled pipelines and for the tuning database. The
-// defaults are the folders lathe/pipelines and lathe in the user's cache folder. An empty
-// name means the defaults.
+// defaults are the folders lathe/pipelines, lathe/kernels and lathe in the user's cache
+// folder. An empty name means the defaults.
 func WithCacheDir(dir string) Option { return func(o *options) { o.session.Drivers.CacheDir = dir } }
 
 // WithoutCache keeps compiled pipelines and the tuning database in memory only.
@@ -125,7 +128,7 @@ func WithCloseTimeout(d time.Duration) Option {
 }
 
 // WithWarnings sends messages for the user to f instead of standard error. Such a message
-// says, for example, that only a CPU driver was found.
+// says, for example, that no GPU was found.
 func WithWarnings(f func(string)) Option { return func(o *options) { o.session.Drivers.Warn = f } }
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.
@@ -152,8 +155,8 @@ func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
 
 // Open opens a device. It decides by what the drivers list, opens the device that it
 // takes, and tries the next best one if that device cannot be opened.
-// Errors: ErrNoDevice (no driver, or no device that the selector names; the text says what
-// Open looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument (an option or an
+// Errors: ErrNoDevice (no device of the backend or the selector that was named, or a
+// program with the build tag nocpu and no driver; the text says what Open looked for), ErrUnsupported, ErrABIMismatch, ErrInvalidArgument (an option or an
 // environment variable), ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	o := options{session: session.Options{Surface: "lathe"}}
@@ -183,8 +186,8 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 }
 
 // Devices lists the devices in the order in which WithDevice counts them: those of Vulkan,
-// then those of WebGPU. A piece of hardware may be in the list twice. If LATHE_BACKEND
-// names a backend, the list has the devices of that backend only.
+// then those of WebGPU, then the processor. A piece of hardware may be in the list twice. If
+// LATHE_BACKEND names a backend, the list has the devices of that backend only.
 // Errors: ErrNoDevice, ErrInvalidArgument (LATHE_BACKEND), ctx.Err().
 func Devices(ctx context.Context) ([]gpu.Info, error) {
 	if err := errs.Context(ctx); err != nil {

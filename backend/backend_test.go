@@ -2,15 +2,14 @@ package backend_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"os"
 	"sync"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/backend"
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -24,10 +23,15 @@ import (
 )
 
 // open opens a backend on any device for a test: the backend that LATHE_BACKEND names, or
-// the first of this build.
+// that of the best device. backend.Open(ctx, "auto") might take one that a test has
+// registered.
 func open(t *testing.T) backend.Backend {
 	t.Helper()
-	b, err := backend.Open(t.Context(), cmp.Or(append([]string{os.Getenv(backend.Env)}, drivers.Built()...)...))
+	infos, err := drivers.List(t.Context(), "")
+	testkit.Opened(t, err)
+	best, err := gpu.Choose(infos, "")
+	testkit.Opened(t, err)
+	b, err := backend.Open(t.Context(), infos[best].Backend)
 	return testkit.Device(t, b, err)
 }
 

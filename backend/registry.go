@@ -35,14 +35,14 @@ var registry struct {
 }
 
 func init() {
-	priorities := map[string]int{"vk": 100, "wgpu": 50}
+	priorities := map[string]int{"vk": 100, "wgpu": 50, "cpu": 25}
 	for _, name := range drivers.Built() {
 		register(registered{name: name, priority: priorities[name]})
 	}
 }
 
 // Register makes a backend known by name. If several fit, Open takes the one with
-// the highest priority. vk has 100 and wgpu 50. A backend must report the ABIFingerprint of
+// the highest priority. vk has 100, wgpu 50 and cpu 25. A backend must report the ABIFingerprint of
 // this program, or Open refuses it. A backend counts as hardware, unless it has a method
 // Info() *gpu.Info that says CPU. Register panics if the name is taken, because that is a
 // mistake in the program.
@@ -76,8 +76,9 @@ func backends() []registered {
 }
 
 // Open opens a backend by name. "auto" takes the first one that has hardware. If none has,
-// it takes the first one. It decides by the devices that the backends list, and opens only
-// the one it takes. A backend of Register lists no devices. So Open opens it to see what it
+// it takes cpu, and CPU drivers of vk and wgpu only if that cannot be opened. A backend of
+// Register that runs on the CPU comes before cpu if its priority is above that of vk. Open
+// decides by the devices that the backends list, and opens only the one it takes. A backend of Register lists no devices. So Open opens it to see what it
 // runs on, and closes it if it takes another. An empty name means the name in
 // LATHE_BACKEND, or "auto" if there is none.
 //

@@ -14,6 +14,10 @@ import (
 // SelectorEnv is the environment variable that selects a device if the program does not.
 const SelectorEnv = "LATHE_DEVICE"
 
+// own is the Backend of package cpu. As a selector, in upper or lower case, it matches
+// the device of that backend and no other.
+const own = "cpu"
+
 // Choose returns the index in infos of the best device that selector matches. If the
 // selector is empty, that of LATHE_DEVICE counts. It is the first index that Rank
 // returns.
@@ -28,12 +32,13 @@ func Choose(infos []Info, selector string) (int, error) {
 }
 
 // Rank returns the indices in infos of the devices that selector matches, the best first.
-// A selector is an index in infos, a UUID, or a part of a name in upper or lower case. A
-// number after the last index counts as a part of a name. An empty selector matches all
-// devices.
+// A selector is an index in infos, a UUID, "cpu" for the device of package cpu, or a part
+// of a name in upper or lower case. A number after the last index counts as a part of a
+// name. An empty selector matches all devices.
 //
-// Hardware is better than a CPU driver. Among hardware, and among CPU drivers, the
-// backend that comes first in infos is better. Within a backend, the better Kind is
+// Hardware is better than a device on the CPU. Among hardware, and among devices on the
+// CPU, the backend that comes first in infos is better. But the device of package cpu is
+// better than CPU drivers of Vulkan and WebGPU. Within a backend, the better Kind is
 // better, and then the device that comes first.
 //
 // Errors: ErrNoDevice, which lists the existing devices.
@@ -54,6 +59,8 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 	}
 	if id, err := uuid.Parse(selector); err == nil {
 		match = func(info *Info) bool { return info.UUID == id }
+	} else if strings.EqualFold(selector, own) {
+		match = func(info *Info) bool { return info.Backend == own }
 	}
 	var order []int
 	backend := map[string]int{} // backend is the first index of each backend.
@@ -69,11 +76,27 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 		return nil, fmt.Errorf("gpu: choose: %w: no device matches %q%s; give an index, a part of a name or a UUID of:\n%s",
 			ErrNoDevice, selector, from, Describe(infos))
 	}
+	// place is where the devices on the CPU of a backend come: package cpu comes just
+	// before the first of Vulkan and WebGPU.
+	place := func(name string) int {
+		at := 2 * backend[name]
+		if name != own {
+			return at
+		}
+		for _, driver := range []string{"vk", "wgpu"} {
+			if i, there := backend[driver]; there {
+				at = min(at, 2*i-1)
+			}
+		}
+		return at
+	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &infos[i], &infos[j]
 		switch {
 		case a.Kind == CPU != (b.Kind == CPU):
 			return cmp.Compare(a.Kind, b.Kind) // CPU is the last Kind
+		case a.Backend != b.Backend && a.Kind == CPU:
+			return cmp.Compare(place(a.Backend), place(b.Backend))
 		case a.Backend != b.Backend:
 			return cmp.Compare(backend[a.Backend], backend[b.Backend])
 		}
@@ -95,13 +118,28 @@ func Selector(given string) (selector, from string) {
 	return selector, from
 }
 
-// OnlyCPU returns the warning for a program that gets a CPU driver although its selector,
-// see Choose, selects no device. It returns "" if there is nothing to warn of.
+// OnlyCPU returns the warning for a program that gets a device on the CPU although its
+// selector, see Choose, selects none. If the selector is a part of the name of the
+// processor, which may be that of a GPU too, OnlyCPU says what was taken. It returns "" if
+// there is nothing to warn of.
 func OnlyCPU(info *Info, selector string) string {
-	if asked, _ := Selector(selector); asked != "" || info == nil || info.Kind != CPU {
+	if info == nil || info.Kind != CPU {
 		return ""
 	}
-	return fmt.Sprintf("lathe: no GPU found, using the CPU driver %s", info.Name)
+	what := "the CPU driver " + info.Name
+	if info.Backend == own {
+		what = "the processor: " + info.Name
+	}
+	asked, _ := Selector(selector)
+	if asked == "" {
+		return "lathe: no GPU found, using " + what
+	}
+	_, number := strconv.Atoi(asked)
+	_, id := uuid.Parse(asked)
+	if info.Backend == own && number != nil && id != nil && !strings.EqualFold(asked, own) {
+		return fmt.Sprintf("lathe: no GPU matches %q, using %s", asked, what)
+	}
+	return ""
 }
 
 // Describe lists devices, one in each line: index, name, kind, backend and UUID.

@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,5 +58,55 @@ func TestChoose(t *testing.T) {
 	t.Setenv(gpu.SelectorEnv, "")
 	if _, err := gpu.Choose(nil, ""); !errors.Is(err, gpu.ErrNoDevice) {
 		t.Errorf("no devices: got %v, want ErrNoDevice", err)
+	}
+}
+
+// TestRankOwn ranks the device of package cpu behind hardware and before CPU drivers.
+// "cpu" selects it alone.
+func TestRankOwn(t *testing.T) {
+	device := func(backend, name string, kind gpu.Kind) gpu.Info {
+		return gpu.Info{Backend: backend, Name: name, Kind: kind}
+	}
+	for _, c := range []struct {
+		infos    []gpu.Info
+		selector string
+		want     []int
+	}{
+		{[]gpu.Info{device("vk", "llvmpipe", gpu.CPU), device("wgpu", "llvmpipe", gpu.CPU), device("cpu", "Acme CPU", gpu.CPU)}, "", []int{2, 0, 1}},
+		{[]gpu.Info{device("vk", "llvmpipe", gpu.CPU), device("vk", "Acme", gpu.Discrete), device("cpu", "Acme CPU", gpu.CPU)}, "", []int{1, 2, 0}},
+		{[]gpu.Info{device("vk", "Acme CPU driver", gpu.CPU), device("cpu", "Acme", gpu.CPU)}, "cpu", []int{1}},
+		{[]gpu.Info{device("vk", "Acme CPU driver", gpu.CPU), device("cpu", "Acme", gpu.CPU)}, "CPU", []int{1}},
+		{[]gpu.Info{device("vk", "Acme CPU driver", gpu.CPU)}, "cpu", nil},
+		{[]gpu.Info{device("vk", "llvmpipe", gpu.CPU), device("cpu", "Acme", gpu.CPU)}, "llvm", []int{0}},
+		{[]gpu.Info{device("vk", "llvmpipe", gpu.CPU), device("mine", "simulator", gpu.CPU), device("cpu", "Acme", gpu.CPU)}, "", []int{2, 0, 1}},
+		{[]gpu.Info{device("mine", "simulator", gpu.CPU), device("wgpu", "llvmpipe", gpu.CPU), device("cpu", "Acme", gpu.CPU)}, "", []int{0, 2, 1}},
+	} {
+		got, err := gpu.Rank(c.infos, c.selector)
+		if !slices.Equal(got, c.want) || errors.Is(err, gpu.ErrNoDevice) != (c.want == nil) {
+			t.Errorf("%q of\n%s\ngot %d, %v; want %d", c.selector, gpu.Describe(c.infos), got, err, c.want)
+		}
+	}
+}
+
+func TestOnlyCPU(t *testing.T) {
+	t.Setenv(gpu.SelectorEnv, "")
+	own := &gpu.Info{Backend: "cpu", Name: "Acme CPU 7", Kind: gpu.CPU}
+	driver := &gpu.Info{Backend: "vk", Name: "llvmpipe", Kind: gpu.CPU}
+	card := &gpu.Info{Backend: "vk", Name: "Acme Huge", Kind: gpu.Discrete}
+	for _, c := range []struct {
+		info     *gpu.Info
+		selector string
+		want     string
+	}{
+		{own, "", "no GPU found, using the processor: Acme CPU 7"}, {driver, "", "no GPU found, using the CPU driver llvmpipe"},
+		{own, "acme", `no GPU matches "acme", using the processor: Acme CPU 7`},
+		{own, "cpu", ""}, {own, "CPU", ""}, {own, "7", ""}, {own, own.UUID.String(), ""}, {driver, "llvm", ""}, {card, "", ""}, {card, "acme", ""}, {nil, "", ""},
+	} {
+		if c.want != "" {
+			c.want = "lathe: " + c.want
+		}
+		if got := gpu.OnlyCPU(c.info, c.selector); got != c.want {
+			t.Errorf("%v, %q: got %q, want %q", c.info, c.selector, got, c.want)
+		}
 	}
 }

@@ -186,7 +186,7 @@ func (k Kind) String() string {
 
 // Info describes a device.
 type Info struct {
-	// Backend is the package that drives the device: "vk", "wgpu" or "null".
+	// Backend is the package that drives the device: "vk", "wgpu", "cpu" or "null".
 	Backend string
 	// Name is the name of the device, as the driver gives it.
 	Name string
@@ -278,6 +278,11 @@ type Features struct {
 	Atomics64 bool
 	// Timestamps says that a Timer reports when each command ran.
 	Timestamps bool
+	// HostVectors says that the device runs four neighbouring invocations as one vector of
+	// the processor. They load and store words that lie side by side together, which is
+	// cheap. Loads from addresses apart are dear, and so are branches that not all of them
+	// take. A launch costs next to nothing.
+	HostVectors bool
 	// VulkanMemoryModel says that shaders may use the Vulkan memory model.
 	VulkanMemoryModel bool
 	// Abilities are all other abilities that shaders may ask for.

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"math"
+
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/movement"
@@ -88,9 +90,9 @@ var sliceOp = movement.Define(movement.Movement[Slice]{
 		Invalid: []Slice{
 			{}, {Start: []int{0, 0, 0}, Size: []int{1, 1}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
 			{Start: []int{0, 0, 0}, Size: []int{1, 1, -1}}, {Start: []int{1 << 30, 0, 0}, Size: []int{1, 1, 1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, 1 << 40}}, {Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, math.MaxInt >> 8}}, {Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
 			{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1, 0}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 2}, Step: []int{1, 1, -1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, 1 << 62}},
+			{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, math.MaxInt / 2}},
 		},
 		Dims: []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{8}}},
 		Inputs: func(_ Slice, d tensor.DType, dims []int) []tensor.Desc {

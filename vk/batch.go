@@ -159,7 +159,7 @@ func (d *Device) launch(b *batch) error {
 		return check("vkEndCommandBuffer", r)
 	}
 	if b.log.trace != nil {
-		b.log.submitted = b.log.trace.now()
+		b.log.submitted = b.log.trace.Now()
 	}
 	if r = fault.Result("vkQueueSubmit"); r == success {
 		r = result(C.lvk_batch_submit(d.fn, b.c))

@@ -32,9 +32,9 @@ func (in *instance) usable() (infos []gpu.Info, phys []physical, unusable []stri
 }
 
 func noDevice(unusable []string) error {
-	why := "the Vulkan loader works, but no driver offers a device"
+	const why = "the Vulkan loader works, but no driver offers a device"
 	if len(unusable) > 0 {
-		why = "no Vulkan device can be used: " + strings.Join(unusable, "; ")
+		return &device.Unusable{Err: fmt.Errorf("vk: %w: no Vulkan device can be used: %s%s", gpu.ErrNoDevice, strings.Join(unusable, "; "), lookedFor())}
 	}
 	return fmt.Errorf("vk: %w: %s%s", gpu.ErrNoDevice, why, lookedFor())
 }
@@ -87,6 +87,15 @@ func (e *Enumeration) Infos() []gpu.Info {
 		return nil
 	}
 	return slices.Clone(e.infos)
+}
+
+// Unusable says which devices of the machine are not in Infos, and why they cannot be used.
+// It returns nil if there are none.
+func (e *Enumeration) Unusable() error {
+	if e == nil || len(e.unusable) == 0 {
+		return nil
+	}
+	return &device.Unusable{Err: fmt.Errorf("vk: a device cannot be used: %s", strings.Join(e.unusable, "; "))}
 }
 
 // Open opens device i of Infos. With validation an Enumeration opens only one device,

@@ -30,6 +30,9 @@ func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) { return
 // Infos returns nothing.
 func (*Enumeration) Infos() []gpu.Info { return nil }
 
+// Unusable returns nothing.
+func (*Enumeration) Unusable() error { return nil }
+
 // Open returns ErrNoDevice: this build has no Vulkan in it.
 func (*Enumeration) Open(ctx context.Context, i int) (*Device, error) { return nil, errBuilt }
 

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -57,7 +58,7 @@ func (d *Device) CompileModule(m *spv.Module) (err error) {
 // module the first time. The caller is an operation and does not hold the lock.
 func (d *Device) pipeline(m *spv.Module) (*pipeline, error) {
 	return d.pipes.Get(&d.phys.info, m, plain{}, func() (*pipeline, error) {
-		done := d.timeCompile(m)
+		done := device.TimeCompile(&d.life, m, d.hostTrace)
 		defer done()
 		p, err := d.compile(m)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 // ticks describes the timestamps of a queue.
@@ -35,8 +35,7 @@ func (t ticks) between(from, to uint64) time.Duration {
 // done. If a batch breaks this rule, the device's clock is moved until it does not. So
 // the clock soon fits the batch that started most quickly.
 type tracing struct {
-	now  func() time.Duration
-	sink func(gpu.Span)
+	device.HostTrace
 	tick ticks
 
 	known bool          // base and at are valid
@@ -61,11 +60,6 @@ func (t *tracing) place(first, last uint64, submitted, seen time.Duration) {
 func (t *tracing) time(tick uint64) time.Duration {
 	t.last = max(t.last, t.at+t.tick.between(t.base, tick))
 	return t.last
-}
-
-// host reports a Span that the host has timed since begin.
-func (t *tracing) host(kind gpu.SpanKind, name string, bytes int64, begin time.Duration) {
-	t.sink(gpu.Span{Kind: kind, Name: name, Bytes: bytes, Begin: begin, End: max(begin, t.now())})
 }
 
 // logbook has the commands of a batch that is traced.
@@ -97,7 +91,7 @@ func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err 
 	d.flush() // either all of a batch is traced or nothing
 	d.trace = nil
 	if sink != nil {
-		d.trace = &tracing{now: now, sink: sink, tick: d.phys.tick}
+		d.trace = &tracing{HostTrace: device.HostTrace{Now: now, Sink: sink}, tick: d.phys.tick}
 	}
 	return nil
 }
@@ -125,7 +119,7 @@ func (d *Device) report(b *batch) {
 	if t == nil || t != d.trace || b.failed || d.life.Lost() != nil {
 		return
 	}
-	all := gpu.Span{Kind: gpu.Submission, Batch: b.seq, Begin: l.submitted, End: max(l.submitted, t.now())}
+	all := gpu.Span{Kind: gpu.Submission, Batch: b.seq, Begin: l.submitted, End: max(l.submitted, t.Now())}
 	if d.readTimes(b) {
 		n := len(l.spans)
 		t.place(uint64(l.ticks[0]), uint64(l.ticks[n]), all.Begin, all.End)
@@ -135,11 +129,11 @@ func (d *Device) report(b *batch) {
 			s.Batch, s.Begin = b.seq, at
 			at = t.time(uint64(l.ticks[i+1]))
 			s.End = at
-			t.sink(*s)
+			t.Sink(*s)
 		}
 		all.End = max(at, all.Begin)
 	}
-	t.sink(all)
+	t.Sink(all)
 }
 
 // readTimes reads the ticks of a batch that is done. It returns false if there are none.
@@ -163,21 +157,11 @@ func (d *Device) readTimes(b *batch) bool {
 	return r == success
 }
 
-// timeCompile times the compilation of m until the function that it returns is called.
-// The caller does not hold the lock.
-func (d *Device) timeCompile(m *spv.Module) (done func()) {
-	d.life.Lock()
-	defer d.life.Unlock()
-	t := d.trace
-	if t == nil {
-		return func() {}
+// hostTrace is the part of the trace with the times of the host, or nil. The caller holds
+// the lock.
+func (d *Device) hostTrace() *device.HostTrace {
+	if d.trace == nil {
+		return nil
 	}
-	begin := t.now()
-	return func() {
-		d.life.Lock()
-		defer d.life.Unlock()
-		if t == d.trace {
-			t.host(gpu.Compile, gpu.Label(m), 0, begin)
-		}
-	}
+	return &d.trace.HostTrace
 }

@@ -28,7 +28,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 		return nil
 	}
 	if t := d.trace; t != nil {
-		defer t.host(gpu.Write, "", int64(len(data)), t.now())
+		defer t.Report(gpu.Write, "", int64(len(data)), t.Now())
 	}
 	if err := d.life.Await(ctx, func() bool { return !b.hostWrites && b.hostReads == 0 }); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	}
 	defer d.table.Unpin(h)
 	if t := d.trace; t != nil {
-		defer t.host(gpu.Read, "", int64(len(dst)), t.now())
+		defer t.Report(gpu.Read, "", int64(len(dst)), t.Now())
 	}
 	if err := d.life.Await(ctx, func() bool { return !b.hostWrites }); err != nil {
 		return err

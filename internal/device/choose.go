@@ -15,6 +15,16 @@ func NotBuilt(backend, api, tag string) error {
 	return fmt.Errorf("%s: open: %w: this program was built without %s (tag %s, or CGO_ENABLED=0); build it with cgo, a C compiler and without the tag", backend, gpu.ErrNoDevice, api, tag)
 }
 
+// Unusable is the error of devices that exist, and that Lathe cannot use. Err says why. It
+// wraps ErrNoDevice if there are no others.
+type Unusable struct{ Err error }
+
+// Error is the text of Err.
+func (u *Unusable) Error() string { return u.Err.Error() }
+
+// Unwrap returns Err.
+func (u *Unusable) Unwrap() error { return u.Err }
+
 // Warner returns warn, or a function that writes to standard error if warn is nil.
 func Warner(warn func(string)) func(string) {
 	if warn == nil {

@@ -67,6 +67,22 @@ func (c *Compiled[V, P]) Get(info *gpu.Info, m *spv.Module, variant V, compile f
 	return e.pipeline, e.err
 }
 
+// Ready returns the pipeline of module m in a variant. It returns false if Get would have
+// to compile or check the module.
+func (c *Compiled[V, P]) Ready(m *spv.Module, variant V) (P, bool) {
+	var none P
+	if m == nil {
+		return none, false
+	}
+	c.mu.RLock()
+	e := c.byKey[compiledKey[V]{m.Hash, variant}]
+	c.mu.RUnlock()
+	if e == nil || e.checked.Load() != m || e.err != nil { // checked is set after ready is closed
+		return none, false
+	}
+	return e.pipeline, true
+}
+
 // entry returns the entry of key, which is new if there was none.
 func (c *Compiled[V, P]) entry(key compiledKey[V]) (e *compiled[P], isNew bool) {
 	c.mu.Lock()

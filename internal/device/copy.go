@@ -12,20 +12,25 @@ const (
 
 // Copy copies bytes from src to dst, as many as the shorter of the two has.
 func Copy(dst, src []byte) {
-	split(min(len(dst), len(src)), func(from, to int) { copy(dst[from:to], src[from:to]) })
+	n := min(len(dst), len(src))
+	if n < splitBytes {
+		copy(dst, src)
+		return
+	}
+	split(n, func(from, to int) { copy(dst[from:to], src[from:to]) })
 }
 
 // Clear sets all bytes of b to zero.
 func Clear(b []byte) {
+	if len(b) < splitBytes {
+		clear(b)
+		return
+	}
 	split(len(b), func(from, to int) { clear(b[from:to]) })
 }
 
-// split calls f for ranges that together are n bytes, at the same time if n is large.
+// split calls f for ranges that together are n bytes, at the same time.
 func split(n int, f func(from, to int)) {
-	if n < splitBytes {
-		f(0, n)
-		return
-	}
 	part := (n/splitParts + 63) &^ 63
 	var wg sync.WaitGroup
 	for from := part; from < n; from += part {

@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 // Source is a backend from which Choose may take a device.
 type Source[D any] struct {
 	Name string
 	// List describes the devices of the backend without opening one. If it is nil, the
-	// backend must be opened to know what it runs on.
+	// backend must be opened to know what it runs on. With an error it may return the
+	// devices that can be used in spite of the error.
 	List func(ctx context.Context) ([]gpu.Info, error)
 	// Open opens device i of List. Without List it opens the device that the backend
 	// chooses.
@@ -33,11 +37,17 @@ type Choice struct {
 	Info   gpu.Info // of the device; its Backend is Source
 	Listed bool     // Info comes from Source.List
 	Why    []string // one line for each backend looked at: why it was taken or not
+
+	failed bool     // a better device could not be opened, and warn was told so
+	alone  bool     // no other backend than cpu was to be looked at
+	broken []string // what is wrong with backends that have no hardware, if anything
 }
 
 // Choose chooses a device from the sources. The best source comes first. selector is that
 // of gpu.Rank, for the devices of all sources with a List, in order. Without a selector
-// hardware comes before CPU drivers. Of two equal devices, that of the first source is taken.
+// hardware comes first, then the device of package cpu, then CPU drivers. Of two equal
+// devices, that of the first source is taken. With the selector "cpu" Choose looks at the
+// source of that name only, so no driver is loaded.
 //
 // Choose opens the device that it takes and no other. If that device cannot be opened,
 // it reports so to warn and tries the next best. Choose looks at the sources in
@@ -51,6 +61,18 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 	if warn == nil {
 		warn = func(string) {}
 	}
+	if strings.EqualFold(selector, CPU) {
+		var names []string
+		for i := range sources {
+			names = append(names, sources[i].Name)
+		}
+		i := slices.Index(names, CPU)
+		if i < 0 {
+			var d D
+			return d, Choice{}, cpuMissing(from, names)
+		}
+		sources = sources[i : i+1]
+	}
 	c := chooser[D]{sources: sources, states: make([]state[D], len(sources)), selector: selector, from: from, warn: warn}
 	d, at, err := c.run(ctx)
 	for i := range c.states {
@@ -63,7 +85,18 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 	if err != nil {
 		return d, Choice{Why: c.why(nil)}, err
 	}
-	return d, Choice{Source: sources[at.source].Name, Info: at.info, Listed: sources[at.source].List != nil, Why: c.why(&at)}, nil
+	return d, Choice{Source: sources[at.source].Name, Info: at.info, Listed: sources[at.source].List != nil, Why: c.why(&at),
+		failed: c.failed, alone: len(sources) == 1 && sources[0].Name == CPU, broken: c.broken()}, nil
+}
+
+// cpuMissing is the error for the selector "cpu" if the backend cpu is not among those of names.
+// from says where the selector comes from.
+func cpuMissing(from string, names []string) error {
+	if !CPUBuilt {
+		return errNoCPU
+	}
+	return fmt.Errorf("gpu: choose: %w: \"cpu\"%s is the device of the backend cpu, but the backend is %s; choose the backend cpu or auto",
+		gpu.ErrNoDevice, from, strings.Join(names, " or "))
 }
 
 // Explain says which source Choose would take if no device is selected, and why. It returns
@@ -99,6 +132,7 @@ type chooser[D io.Closer] struct {
 	all      bool   // look at every source, whatever was found
 	warn     func(string)
 	found    []candidate
+	failed   bool // a device was taken because a better one could not be opened
 }
 
 // state is what a chooser knows of a source.
@@ -140,7 +174,7 @@ func (c *chooser[D]) run(ctx context.Context) (d D, at candidate, err error) {
 			return s.device, at, nil
 		}
 		if d, err = c.sources[at.source].Open(ctx, at.index); err == nil {
-			if len(failed) > 0 {
+			if c.failed = len(failed) > 0; c.failed {
 				c.warn(fmt.Sprintf("lathe: using %s by %s, because another device cannot be opened: %v", at.info.Name, at.info.Backend, failed[0]))
 			}
 			return d, at, nil
@@ -264,6 +298,19 @@ func (c *chooser[D]) none(err error) error {
 	return errors.Join(said...)
 }
 
+// broken says what is wrong with the sources that have no hardware. A machine without
+// drivers and devices is in order.
+func (c *chooser[D]) broken() (said []string) {
+	for i := range c.states {
+		var unusable *device.Unusable
+		if err := c.states[i].err; err != nil && (!errors.Is(err, gpu.ErrNoDevice) || errors.As(err, &unusable)) {
+			line, _, _ := strings.Cut(err.Error(), "\n")
+			said = append(said, "lathe: "+line)
+		}
+	}
+	return said
+}
+
 // why says for each source that was looked at why the device was taken from it or not. If
 // no device was taken, the argument is nil.
 func (c *chooser[D]) why(taken *candidate) []string {
@@ -290,6 +337,8 @@ func (c *chooser[D]) why(taken *candidate) []string {
 			text = "taken: it has the device asked for: " + taken.info.Name
 		case taken != nil && taken.source == i && taken.info.Kind != gpu.CPU:
 			text = "taken: it has hardware: " + hardware
+		case taken != nil && taken.source == i && name == CPU:
+			text = "taken: no backend has hardware, and it needs none: " + cpu
 		case taken != nil && taken.source == i:
 			text = "taken: no backend has hardware, and it is the first with a CPU driver: " + cpu
 		case s.err != nil:

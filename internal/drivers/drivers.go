@@ -5,6 +5,7 @@ package drivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -23,11 +24,14 @@ const Env = "LATHE_BACKEND"
 // Auto means that all backends are considered.
 const Auto = "auto"
 
+// CPU is the name of the backend of package cpu. It is also the selector of its device.
+const CPU = "cpu"
+
 // Options are the settings of Open. The zero value is the usual choice.
 type Options struct {
-	Backend    string // vk, wgpu or auto; empty means LATHE_BACKEND, else auto
+	Backend    string // vk, wgpu, cpu or auto; empty means LATHE_BACKEND, else auto
 	Device     string // as gpu.Choose takes it; empty means LATHE_DEVICE, else the best
-	Validation bool   // Vulkan's validation layer; rules out wgpu
+	Validation bool   // Vulkan's validation layer; rules out wgpu and cpu
 	CacheDir   string // of compiled pipelines, empty for the usual one
 	NoCache    bool
 	Warn       func(string) // takes messages for the user; nil for standard error
@@ -44,6 +48,9 @@ func Built() []string {
 	if wgpu.Built {
 		names = append(names, "wgpu")
 	}
+	if CPUBuilt {
+		names = append(names, CPU)
+	}
 	return names
 }
 
@@ -53,10 +60,10 @@ func Built() []string {
 func Name(name string) (string, error) {
 	name, from := Given(name)
 	switch name {
-	case Auto, "vk", "wgpu":
+	case Auto, "vk", "wgpu", CPU:
 		return name, nil
 	}
-	return "", fmt.Errorf("backend: %w: no backend is named %q%s (known: auto, vk, wgpu)", gpu.ErrInvalidArgument, name, from)
+	return "", fmt.Errorf("backend: %w: no backend is named %q%s (known: auto, vk, wgpu, cpu)", gpu.ErrInvalidArgument, name, from)
 }
 
 // Given returns name, or the name in LATHE_BACKEND if name is empty, or Auto if both are. If
@@ -71,38 +78,57 @@ func Given(name string) (given, from string) {
 	return name, " (from " + Env + ")"
 }
 
-// List describes the devices of a backend, or of all: those of vk, then those
-// of wgpu. A backend without devices is left out if the other one has a device.
+// List describes the devices of a backend, or of all: those of vk, then those of wgpu,
+// then that of cpu. A backend without devices is left out if another one has a device.
 // Errors: ErrNoDevice, ErrInvalidArgument (name), ctx.Err().
 func List(ctx context.Context, name string) ([]gpu.Info, error) {
 	name, err := Name(name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case name == "vk":
-		return vk.List(ctx)
-	case name == "wgpu":
+	}
+	names, err := sourceNames(name)
+	if err != nil {
+		return nil, err
+	}
+	var infos []gpu.Info
+	var failed []error
+	for _, n := range names {
+		more, err := list(ctx, n)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		infos = append(infos, more...)
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(infos) > 0 {
+		return infos, nil
+	}
+	return nil, errors.Join(failed...)
+}
+
+// list describes the devices of the backend with a name.
+func list(ctx context.Context, name string) ([]gpu.Info, error) {
+	switch name {
+	case "wgpu":
 		return wgpu.List(ctx)
+	case CPU:
+		e, err := enumerateCPU(ctx, Options{})
+		if err != nil {
+			return nil, err
+		}
+		return e.Infos(), nil
 	}
-	a, errA := vk.List(ctx)
-	b, errB := wgpu.List(ctx)
-	if infos := append(a, b...); len(infos) > 0 || ctx.Err() != nil {
-		return infos, ctx.Err()
-	}
-	switch {
-	case !wgpu.Built:
-		return nil, errA
-	case !vk.Built:
-		return nil, errB
-	}
-	return nil, fmt.Errorf("%w\n%v", errA, errB)
+	return vk.List(ctx)
 }
 
 // Open opens the device that the options select. Without a device named it takes
-// hardware by Vulkan, then hardware by WebGPU, then a CPU driver by Vulkan, then one by
-// WebGPU. It decides by the lists of the backends. It opens no other device, unless that
-// device cannot be opened. If the options name a device and no backend, an index counts the
-// devices as List does.
+// hardware by Vulkan, then hardware by WebGPU, then the device of package cpu, then a CPU
+// driver by Vulkan, then one by WebGPU. It decides by the lists of the backends. It opens
+// no other device, unless that device cannot be opened. If the options name a device and no
+// backend, an index counts the devices as List does. The device "cpu" is that of package
+// cpu. If it is named, or the backend of that name, Open loads no driver.
 //
 // Errors: ErrNoDevice, saying what was looked for; ErrUnsupported (validation
 // that is missing); ErrInvalidArgument (an unknown backend); ErrOutOfMemory;
@@ -116,13 +142,20 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 		o.Warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
 	}
 	if o.Validation {
-		if name == "wgpu" {
-			return nil, fmt.Errorf("wgpu: open: %w: Vulkan's validation layer; it goes with the backend vk", gpu.ErrUnsupported)
+		if selector, _ := gpu.Selector(o.Device); strings.EqualFold(selector, CPU) {
+			name = CPU
+		}
+		if name == "wgpu" || name == CPU {
+			return nil, fmt.Errorf("%s: open: %w: Vulkan's validation layer; it goes with the backend vk", name, gpu.ErrUnsupported)
 		}
 		name = "vk"
 	}
+	names, err := sourceNames(name)
+	if err != nil {
+		return nil, err
+	}
 	var sources []Source[gpu.Device]
-	for _, n := range sourceNames(name) {
+	for _, n := range names {
 		s, done := SourceOf(n, o)
 		defer done()
 		sources = append(sources, s)
@@ -135,59 +168,83 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 	return d, nil
 }
 
-// Warn tells the user that a CPU driver was taken and no device was selected.
+// Warn tells the user that a device on the CPU was taken and none was selected, and which
+// backend is in disorder in that case.
 func Warn(c Choice, selector string, warn func(string)) {
-	if text := gpu.OnlyCPU(&c.Info, selector); c.Listed && text != "" {
+	if !c.Listed || c.Info.Kind != gpu.CPU || c.failed || c.alone { // if it failed, Choose has said so
+		return
+	}
+	if selected, _ := gpu.Selector(selector); selected == "" {
+		for _, text := range c.broken {
+			warn(text)
+		}
+	}
+	if text := gpu.OnlyCPU(&c.Info, selector); text != "" {
 		warn(text)
 	}
 }
 
-// sourceNames are the backends to look at for a name. A backend that is not in this build
-// returns an error that says so.
-func sourceNames(name string) []string {
-	if built := Built(); name == Auto && len(built) > 0 {
-		return built
+// sourceNames are the backends to look at for a name.
+// Errors: ErrNoDevice (a name that this program was built without, or Auto if it was built
+// without all of them).
+func sourceNames(name string) ([]string, error) {
+	built := Built()
+	switch {
+	case name == Auto && len(built) > 0:
+		return built, nil
+	case name == Auto:
+		return nil, fmt.Errorf("backend: open: %w: this program was built without any backend; build it without the tag nocpu, or with cgo and without the tags novk and nowgpu", gpu.ErrNoDevice)
+	case name == CPU && !CPUBuilt:
+		return nil, errNoCPU
 	}
-	if name == Auto {
-		return []string{"vk"}
-	}
-	return []string{name}
+	return []string{name}, nil // vk and wgpu say by themselves that they are left out
 }
 
-// enumeration is what vk and wgpu find: their devices, ready to be opened.
+// enumeration is what a backend finds: its devices, ready to be opened.
 type enumeration interface {
 	Infos() []gpu.Info
 	Close()
 }
 
-// SourceOf is a backend, "vk" or "wgpu", as Choose takes it. The driver stays loaded
+// SourceOf is a backend, "vk", "wgpu" or "cpu", as Choose takes it. The driver stays loaded
 // from List until done is called, so that Open does not load it again.
 func SourceOf(name string, o Options) (s Source[gpu.Device], done func()) {
 	var found enumeration
 	var open func(context.Context, int) (gpu.Device, error)
+	var unusable error
 	s.Name = name
 	list := func(ctx context.Context) (err error) {
 		e, err := vk.Enumerate(ctx, vk.Options{Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
 		if err == nil {
-			found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return device(e.Open(ctx, i)) }
+			found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
+			unusable = e.Unusable()
 		}
 		return err
 	}
-	if name == "wgpu" {
+	switch name {
+	case "wgpu":
 		list = func(ctx context.Context) error {
 			e, err := wgpu.Enumerate(ctx, wgpu.Options{Warn: o.Warn, CloseTimeout: o.CloseTimeout})
 			if err == nil {
-				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return device(e.Open(ctx, i)) }
+				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
 			}
 			return err
 		}
 		s.Skip = sameDrivers
+	case CPU:
+		list = func(ctx context.Context) error {
+			e, err := enumerateCPU(ctx, o)
+			if err == nil {
+				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
+			}
+			return err
+		}
 	}
 	s.List = func(ctx context.Context) ([]gpu.Info, error) {
 		if err := list(ctx); err != nil {
 			return nil, err
 		}
-		return found.Infos(), nil
+		return found.Infos(), unusable
 	}
 	s.Open = func(ctx context.Context, i int) (gpu.Device, error) { return open(ctx, i) }
 	return s, func() {
@@ -197,8 +254,8 @@ func SourceOf(name string, o Options) (s Source[gpu.Device], done func()) {
 	}
 }
 
-// device converts a device of a backend's own type to a gpu.Device. No device becomes nil.
-func device[D gpu.Device](d D, err error) (gpu.Device, error) {
+// asDevice converts a device of a backend's own type to a gpu.Device. No device becomes nil.
+func asDevice[D gpu.Device](d D, err error) (gpu.Device, error) {
 	if err != nil {
 		return nil, err
 	}

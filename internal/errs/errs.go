@@ -12,7 +12,7 @@ import (
 
 var (
 	// ErrNoDevice: no usable adapter was found.
-	ErrNoDevice = errors.New("no usable GPU device")
+	ErrNoDevice = errors.New("no usable device")
 	// ErrUnsupported: this device or backend lacks an operation, dtype or feature.
 	ErrUnsupported = errors.New("unsupported")
 	// ErrInvalidArgument: wrong rank, shape, dtype, parameter or byte length.

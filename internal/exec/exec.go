@@ -127,7 +127,8 @@ func TargetOf(info *gpu.Info) spec.Target {
 		MaxParamBytes:  l.MaxParamBytes,
 		MaxBindings:    l.MaxBindings,
 		MaxIterations:  l.MaxIterations,
-		TexelBuffers:   l.MaxTexelBuffers > 0,
+		TexelBuffers:   l.MaxTexelBuffers > 0 && !f.HostVectors, // which loads storage buffers as fast
+		HostVectors:    f.HostVectors,
 		F16:            f.F16 && f.Storage16,
 		F64:            f.F64,
 		I64:            f.I64,

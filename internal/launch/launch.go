@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/drivers"
@@ -53,12 +54,22 @@ func (r *Result) Refused() bool { return r.Err != "" }
 // watch: 1 makes its messages errors of the launch.
 const Validation = "LATHE_VALIDATION"
 
+// deviceEnv is the environment variable by which a Driver has its children open the device of
+// package cpu, if it is "cpu". Otherwise they open a driver.
+const deviceEnv = "LATHE_LAUNCH_DEVICE"
+
+// CPU is the name of the Driver that is the device of package cpu.
+const CPU = "cpu"
+
 // Main does jobs and ends the process if it is a child's. It does nothing in a
 // parent.
 func Main() { child.Serve(map[string]func([]byte) []byte{name: do}) }
 
 // device is opened by the first job: a Worker needs a child's first word before.
 var device = sync.OnceValues(func() (gpu.Device, error) {
+	if os.Getenv(deviceEnv) == CPU {
+		return cpu.Open(cpu.Options{NoCache: true})
+	}
 	return drivers.Open(context.Background(), drivers.Options{NoCache: true, Validation: os.Getenv(Validation) == "1", Warn: func(string) {}})
 })
 
@@ -138,18 +149,22 @@ func launch(ctx context.Context, dev gpu.Device, j *Job) (r Result) {
 
 // Driver is a way to a device that children are tried on.
 type Driver struct {
-	Name string // lavapipe, swiftshader or webgpu
+	Name string // lavapipe, swiftshader, webgpu or cpu
 	Env  []string
 }
 
-// Drivers are those there are on this machine, in the order lavapipe,
-// SwiftShader, WebGPU. Those that are missing are logged with the reason;
-// where LATHE_REQUIRE_DEVICE is set, a missing lavapipe or WebGPU is an error.
+// Drivers are those there are on this machine, in the order lavapipe, SwiftShader, WebGPU,
+// and the device of package cpu. Those that are missing are logged with the reason. The
+// device of package cpu is everywhere. Where LATHE_REQUIRE_DEVICE is set, a missing lavapipe
+// or WebGPU is an error.
 func Drivers(t testing.TB) []Driver {
 	t.Helper()
 	found.Do(findDrivers)
 	for _, why := range missing {
 		t.Log(why)
+	}
+	if broken != nil {
+		t.Errorf("the device of package cpu cannot be opened: %v", broken)
 	}
 	if len(present) == 0 || required && testkit.DeviceRequired() {
 		testkit.NoDevice(t, "needs lavapipe and WebGPU to try shaders on; tools/setup/vulkan.sh installs lavapipe: %s", strings.Join(missing, "; "))
@@ -161,7 +176,8 @@ var (
 	found    sync.Once
 	present  []Driver
 	missing  []string
-	required bool // one is missing that must not be
+	required bool  // one is missing that must not be
+	broken   error // why the device of package cpu is missing, which never may
 )
 
 func findDrivers() {
@@ -170,6 +186,7 @@ func findDrivers() {
 		{"lavapipe", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=llvmpipe"}},
 		{"swiftshader", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=SwiftShader", "VK_DRIVER_FILES=" + swift, "VK_ICD_FILENAMES=" + swift}},
 		{"webgpu", []string{drivers.Env + "=wgpu"}},
+		{CPU, []string{deviceEnv + "=" + CPU}},
 	} {
 		if d.Name == "swiftshader" && swift == "" {
 			missing = append(missing, "swiftshader: "+whySwift)
@@ -180,6 +197,10 @@ func findDrivers() {
 		w.w.Close()
 		if err == nil && r.Kind == noDevice {
 			err = errors.New(r.Err)
+		}
+		if err != nil && d.Name == CPU {
+			broken = err
+			continue
 		}
 		if err != nil {
 			missing = append(missing, d.Name+": "+err.Error())
@@ -193,7 +214,7 @@ func findDrivers() {
 // swiftShader is the manifest of SwiftShader, fetched the first time.
 func swiftShader() (manifest, why string) {
 	_, file, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(file), "..", "..", "..", "tools", "setup", "swiftshader.sh")
+	script := filepath.Join(filepath.Dir(file), "..", "..", "tools", "setup", "swiftshader.sh")
 	cmd := exec.Command("sh", script)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
