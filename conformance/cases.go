@@ -67,23 +67,17 @@ func (s *suite) runModes(l *variantDevice, p *prepared) {
 		s.addRow(l, p.job, "prepare", fail(p.err))
 		return
 	}
-	planned := l
-	if p.strategy != "" {
-		var err error
-		if planned, err = l.withStrategy(p.strategy); err != nil {
-			s.addRow(l, p.job, "by-"+p.strategy, fail(err))
-			return
-		}
+	planned, err := l.withStrategy(p.strategy)
+	if err != nil {
+		s.addRow(l, p.job, "by-"+p.strategy, fail(err))
+		return
 	}
 	var base [][]byte // This is the result in the plain mode.
 	for _, m := range p.placements() {
-		if !m.applies(p) {
+		if !m.applies(p) || !s.draws(planned, p, m) {
 			continue
 		}
 		o, got := s.runCase(planned, p, m, base)
-		if errors.Is(o.err, errNotDrawn) {
-			continue
-		}
 		name := m.name
 		if p.strategy != "" {
 			name += "-by-" + p.strategy
@@ -125,10 +119,11 @@ func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 			s.addRow(l, p.job, "by-"+strategy, fail(err))
 			return
 		}
-		o, _ := s.runCase(w, p, allModes[0], nil)
-		if !errors.Is(o.err, errNotDrawn) {
-			s.addRow(l, p.job, "by-"+strategy, o)
+		if !s.draws(w, p, allModes[0]) {
+			continue
 		}
+		o, _ := s.runCase(w, p, allModes[0], nil)
+		s.addRow(l, p.job, "by-"+strategy, o)
 		if s.ctx.Err() != nil {
 			return
 		}
@@ -269,15 +264,12 @@ func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (o
 		want = p.aliased
 	}
 	got, err := s.launch(l, p, m, poison1)
-	if errors.Is(err, errNotDrawn) {
-		return outcome{err: err}, nil
-	}
 	if err != nil {
 		optional := m.optional && s.mayRefuse(p) || m.name == "plain" || p.lacks(l.dev.Info())
 		// The dtype may be unsupported in the plain mode too.
 		if s.opts.Pairs && !optional && errors.Is(err, gpu.ErrUnsupported) {
 			_, plain := s.launch(l, p, allModes[0], poison1)
-			optional = errors.Is(plain, gpu.ErrUnsupported) || errors.Is(plain, errNotDrawn)
+			optional = errors.Is(plain, gpu.ErrUnsupported)
 		}
 		return refusedOutcome(err, optional), nil
 	}
@@ -416,9 +408,6 @@ func (s *suite) launch(l *variantDevice, p *prepared, m mode, poison byte) (outs
 	outputs := make([]exec.Operand, len(out))
 	for i, b := range out {
 		outputs[i] = b.operand()
-	}
-	if !s.draws(l, p.call, inputs, outputs) {
-		return nil, errNotDrawn
 	}
 	if err := l.x.Run(s.ctx, p.call, inputs, outputs); err != nil {
 		return nil, err

@@ -2,17 +2,14 @@ package conformance
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"hash/fnv"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
-
-// errNotDrawn is the error of a case that needs a kernel which Options.Kernels leaves out.
-// Such a case gets no row in the report.
-var errNotDrawn = errors.New("the case needs a kernel that was not drawn")
 
 // keepFirst makes the suite run the kernels of one job of each operation and element type,
 // whatever the seed draws. It takes the first job in the plain mode that launches a kernel,
@@ -64,16 +61,85 @@ func (s *suite) kernelsOf(j *job) (names []string) {
 	return names
 }
 
-// draws reports whether this run has kept or drawn all kernels of a call's plan. If there
-// is no plan, the call may run, because its error is to be reported.
-func (s *suite) draws(l *variantDevice, call spec.Call, in, out []exec.Operand) bool {
+// withoutUndrawn removes the jobs of which no case has all its kernels, before their inputs
+// and references are computed. It keeps the jobs that the refusals follow.
+func (s *suite) withoutUndrawn(jobs []job) []job {
+	if s.opts.Kernels <= 1 {
+		return jobs
+	}
+	return slices.DeleteFunc(jobs, func(j job) bool { return !j.last && j.pattern != "none" && !s.drawsAny(&j) })
+}
+
+// drawsAny reports whether a case of the job has all its kernels. Strategies that
+// runOtherStrategies adds do not count: no run that draws kernels has them.
+func (s *suite) drawsAny(j *job) bool {
+	p := &prepared{job: j}
+	in := j.inputs()
+	out, err := shape(j.op, j.call, in)
+	if err != nil {
+		return true // The case reports it.
+	}
+	for _, d := range in {
+		p.in = append(p.in, &tensor.Host{Desc: d})
+	}
+	for _, d := range out {
+		p.want = append(p.want, &tensor.Host{Desc: d})
+	}
+	if slices.Contains(aliases(j.op, j.call, in), true) {
+		p.aliased = p.want // A mode with aliases asks whether there are any.
+	}
+	devices := s.devices
+	if j.devices != nil {
+		devices = nil
+		for _, i := range j.devices {
+			devices = append(devices, s.devices[i])
+		}
+	}
+	return slices.ContainsFunc(devices, func(l *variantDevice) bool {
+		planned, err := l.withStrategy(j.strategy)
+		return err != nil || slices.ContainsFunc(p.placements(), func(m mode) bool {
+			return m.applies(p) && s.draws(planned, p, m)
+		})
+	})
+}
+
+// draws reports whether this run has kept or drawn all kernels of a case. If there is no
+// plan, the case may run, because it reports the error.
+func (s *suite) draws(l *variantDevice, p *prepared, m mode) bool {
 	if s.opts.Kernels <= 1 {
 		return true
 	}
-	p, err := l.x.Plan(call, in, out)
-	return err != nil || !slices.ContainsFunc(p.Steps, func(step spec.Step) bool {
-		return step.Module != nil && !s.kept[step.Module.Name] && !s.drawn(step.Module.Name)
-	})
+	var in, out []exec.Place
+	for _, h := range p.in {
+		in = append(in, l.x.PlaceOf(l.operand(h.Desc, m.in)))
+	}
+	for i, h := range p.want {
+		if k := m.overwrites(p, i); k >= 0 {
+			out = append(out, in[k])
+			continue
+		}
+		out = append(out, l.x.PlaceOf(l.operand(h.Desc, m.out)))
+	}
+	c, err := compile(l.x, p.call, in, out)
+	if err != nil {
+		return true
+	}
+	for _, module := range c.Modules() {
+		if !s.kept[module.Name] && !s.drawn(module.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// compile is x.Compile. It returns a panic as an error.
+func compile(x *exec.Runner, call spec.Call, in, out []exec.Place) (c *exec.Compiled, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panicked: %v", v)
+		}
+	}()
+	return x.Compile(call, in, out)
 }
 
 // drawn reports whether the seed draws a kernel.

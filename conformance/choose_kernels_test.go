@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -34,9 +35,9 @@ func onNull(t *testing.T, o Options) *suite {
 	return s
 }
 
-// TestKernels wants each operation and element type to have the kernels of a case, whatever
-// is drawn, and each kernel to be drawn by some seed.
-func TestKernels(t *testing.T) {
+// TestDrawnKernels wants each operation and element type to have the kernels of a case,
+// whatever is drawn, and each kernel to be drawn by some seed.
+func TestDrawnKernels(t *testing.T) {
 	s := onNull(t, Options{Pairs: true, Quick: true, Kernels: 4, Seed: 1})
 	target := s.devices[0].x.Target()
 	for _, op := range spec.All() {
@@ -75,8 +76,51 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestKernelsLeftOut wants the fewer cases to run the fewer kernels there are.
-func TestKernelsLeftOut(t *testing.T) {
+// TestDrawnKernelsKeepJobs wants a job that is left out to have no case whose kernels are all
+// drawn, in any mode.
+func TestDrawnKernelsKeepJobs(t *testing.T) {
+	s := onNull(t, Options{Pairs: true, Quick: true, Kernels: 4, Seed: 1})
+	out, modes := 0, map[string]bool{}
+	for _, name := range []string{"add", "matmul", "adam_update", "layer_norm"} {
+		jobs := s.chosen(spec.Lookup(name))
+		s.keepFirst(jobs)
+		kept := map[string]bool{}
+		key := func(j *job) string { return fmt.Sprint(j.dtype, j.name(), j.modes[0].name, j.strategy, j.devices) }
+		for _, j := range s.withoutUndrawn(slices.Clone(jobs)) {
+			kept[key(&j)] = true
+			modes[j.modes[0].name] = true
+		}
+		for i := range jobs {
+			j := &jobs[i]
+			if kept[key(j)] {
+				continue
+			}
+			out++
+			p := s.prepare(j)
+			devices := j.devices
+			if devices == nil {
+				devices = []int{0}
+			}
+			for _, k := range devices {
+				l, err := s.devices[k].withStrategy(j.strategy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range p.placements() {
+					if m.applies(p) && s.draws(l, p, m) {
+						t.Errorf("%s %s in the mode %s is left out, and its kernels are drawn", name, j.name(), m.name)
+					}
+				}
+			}
+		}
+	}
+	if out == 0 || !modes["aliased"] || !modes["plain"] {
+		t.Errorf("%d jobs are left out; the modes of the others are %v", out, modes)
+	}
+}
+
+// TestDrawnKernelsLeaveCasesOut wants the fewer cases to run the fewer kernels there are.
+func TestDrawnKernelsLeaveCasesOut(t *testing.T) {
 	rows := func(kernels int) int {
 		t.Helper()
 		info := null.DefaultInfo()

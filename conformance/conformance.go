@@ -171,8 +171,11 @@ func newVariantDevice(dev gpu.Device, v Variant, o Options) (*variantDevice, err
 }
 
 // withStrategy returns a copy whose plans use the named strategy, which is one of
-// spec.Op.Strategies.
+// spec.Op.Strategies. It returns l itself for "", the plan's own choice.
 func (l *variantDevice) withStrategy(strategy string) (*variantDevice, error) {
+	if strategy == "" {
+		return l, nil
+	}
 	own := *l
 	if own.x = l.strategies[strategy]; own.x != nil {
 		return &own, nil
@@ -354,6 +357,7 @@ func (s *suite) runJobs() error {
 	defer cancel()
 	jobs := s.jobs()
 	s.keepFirst(jobs)
+	jobs = s.withoutUndrawn(jobs)
 	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
 	room := make(chan struct{}, 1) // This is the memory for one heavy job.
 	go func() {

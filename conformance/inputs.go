@@ -123,9 +123,16 @@ func (p *prepared) reference(in []*tensor.Host) ([]*tensor.Host, error) {
 	return want, nil
 }
 
+// source is where random values come from. *rand.Rand is one.
+type source interface {
+	Uint64() uint64
+	Int64N(n int64) int64
+	IntN(n int) int
+}
+
 // fillInput fills input i with the values of a pattern between low and high. Small
 // integers without a declared range get all their values.
-func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given bool, rng *rand.Rand) {
+func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given bool, rng source) {
 	whole := !isFloat(h.DType)
 	if !given {
 		switch h.DType {
@@ -153,7 +160,8 @@ func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given b
 			case 1:
 				values[k] = high
 			default:
-				values[k] = low + (high-low)*float64(u>>11)*0x1p-53
+				// Without the conversion some processors add without rounding the product.
+				values[k] = low + float64((high-low)*float64(u>>11)*0x1p-53)
 			}
 		}
 	}

@@ -109,15 +109,22 @@ func (b *block) operand() exec.Operand {
 	return exec.Operand{Buffer: b.h, Offset: b.off, Desc: b.desc}
 }
 
+// operand returns an operand in the layout, without a buffer.
+func (l *variantDevice) operand(d tensor.Desc, lay layout) (o exec.Operand) {
+	if o.Desc, _ = lay.strided(d); lay.guards {
+		o.Offset = (guardBytes+l.align-1)/l.align*l.align + int64(lay.shift*d.DType.Size())
+	}
+	return o
+}
+
 // place allocates a buffer for an operand and writes zones, gaps and contents. The
 // contents are the elements of data, or the poison byte if data is nil.
 func (l *variantDevice) place(s *suite, d tensor.Desc, data *tensor.Host, lay layout, poison byte) (*block, error) {
-	b := &block{}
-	b.desc, _ = lay.strided(d)
+	o := l.operand(d, lay)
+	b := &block{desc: o.Desc, off: o.Offset}
 	span := b.desc.Bytes()
 	size := span
 	if lay.guards {
-		b.off = (guardBytes+l.align-1)/l.align*l.align + int64(lay.shift*d.DType.Size())
 		size = b.off + span + guardBytes
 	}
 	b.bytes = make([]byte, size)

@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func specialPatterns(in []tensor.Desc) []string {
 
 // insertSpecials writes the special values of a pattern to the values of input i. If the
 // operation declares a range without negative numbers, +Inf is written instead of -Inf.
-func insertSpecials(values []float64, d tensor.Desc, i int, pattern string, low float64, given bool, rng *rand.Rand) {
+func insertSpecials(values []float64, d tensor.Desc, i int, pattern string, low float64, given bool, rng source) {
 	kind, at, one := strings.Cut(pattern, "-in")
 	if n, err := strconv.Atoi(at); one && (err != nil || n != i) || len(values) == 0 {
 		return

@@ -65,7 +65,8 @@ func WebGPULimits(l *gpu.Limits) {
 // Variants returns the variants that are worth trying on a device. The first is the
 // device itself, without zones around buffers. The second has zones, and on WebGPU also
 // the least limits of WebGPU. The others have tiny limits, the plans for the other kind
-// of device, tiny limits without texel buffers, and the alignments of other devices.
+// of device, tiny limits without texel buffers, or with them where plans have none by
+// themselves, and the alignments of other devices.
 func Variants(info *gpu.Info) []Variant {
 	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
 	if info.Kind == gpu.CPU {
@@ -76,7 +77,10 @@ func Variants(info *gpu.Info) []Variant {
 	if info.Backend == "wgpu" {
 		vs[1] = Variant{Name: "webgpu-limits", Guard: true, Limits: WebGPULimits}
 	}
-	if info.Limits.MaxTexelBuffers > 0 {
+	switch {
+	case info.Limits.MaxTexelBuffers > 0 && info.Features.HostVectors: // plans have no texel buffers there
+		vs = append(vs, Variant{Name: "texels", Guard: true, Target: func(t *spec.Target) { t.TexelBuffers = true }})
+	case info.Limits.MaxTexelBuffers > 0:
 		vs = append(vs, Variant{Name: "tiny-no-texels", Limits: TinyLimits, Target: func(t *spec.Target) { t.TexelBuffers = false }})
 	}
 	return append(vs, alignments(info)...)

@@ -3,7 +3,8 @@
 //
 //   - quick, the default: minutes for all packages. Every operation, element type
 //     and backend is run, on cases chosen so that each pair of choices occurs. The seed
-//     draws a quarter of the kernels; cases that need others are left out.
+//     draws a quarter of the kernels, and an eighth on WebGPU; cases that need others are
+//     left out. Under the validation layer all kernels run.
 //   - full: everything that CI runs, larger sizes and a random sample of further
 //     cases. `make test-full` sets it.
 //   - soak: full products instead of pairs, and tests that take many minutes or
