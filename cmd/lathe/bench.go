@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -22,7 +23,7 @@ type benchCmd struct {
 	Quick   bool     `help:"Measure fewer times: a first look, in about a third of the time."`
 	Compare string   `placeholder:"OLD.json" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Also write a page with the roofline plot. It needs no network."`
-	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu," default:"" help:"Also make the same calls by this backend on the same hardware, in turns."`
+	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu,cpu," default:"" help:"Also make the same calls by this backend, in turns: on the same hardware, or, of cpu and another backend, on its best device."`
 	Seed    uint64   `placeholder:"N" help:"Seed of the random inputs."`
 }
 
@@ -79,7 +80,7 @@ func (c *benchCmd) Run(a *app) error {
 		if c.Beside == dev.Info().Backend {
 			return usage("the device is reached by %s already; --beside takes another backend", c.Beside)
 		}
-		other, err := drivers.Open(a.ctx, drivers.Options{Backend: c.Beside, Device: dev.Info().Name, NoCache: a.cli.NoCache, Warn: func(string) {}})
+		other, err := a.beside(c.Beside, dev.Info())
 		if err != nil {
 			return err
 		}
@@ -101,6 +102,27 @@ func (c *benchCmd) Run(a *app) error {
 	}
 	shown := c.print(a, rep, before) // what was done before the error
 	return cmp.Or(err, shown)
+}
+
+// beside opens the device of another backend that is measured beside info: the same
+// hardware, or the best device if one of the two backends is cpu.
+func (a *app) beside(backend string, info *gpu.Info) (gpu.Device, error) {
+	selector := info.Name
+	switch {
+	case backend == drivers.CPU:
+		selector = drivers.CPU
+	case info.Backend == drivers.CPU:
+		infos, err := drivers.List(a.ctx, backend)
+		if err != nil {
+			return nil, err
+		}
+		best, err := gpu.Rank(infos, "")
+		if err != nil {
+			return nil, err
+		}
+		selector = infos[best[0]].UUID.String()
+	}
+	return drivers.Open(a.ctx, drivers.Options{Backend: backend, Device: selector, NoCache: a.cli.NoCache, Warn: func(string) {}})
 }
 
 // offeredOps looks up operations by name or alias.

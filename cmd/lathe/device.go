@@ -80,9 +80,9 @@ type devicesCmd struct{}
 
 // Help is the long help.
 func (devicesCmd) Help() string {
-	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Without them Lathe prefers a discrete GPU to an integrated one, and uses a CPU driver only if there is nothing else.
+	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. "cpu" selects the processor, and loads no driver. Without a selection Lathe prefers a discrete GPU to an integrated one. It uses the processor if there is no GPU. CPU drivers such as lavapipe and SwiftShader are used if they are selected.
 
-A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU. SAME AS is the index of an earlier row with the same hardware. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
+A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU, cpu is the processor without a driver. SAME AS is the index of an earlier row with the same hardware. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
 }
 
 // Run does it.

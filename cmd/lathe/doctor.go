@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/spec"
@@ -22,7 +23,7 @@ type doctorCmd struct{}
 
 // Help is the long help.
 func (doctorCmd) Help() string {
-	return `The doctor checks the Vulkan loader, the drivers, permissions, containers and WebGPU's adapters. It says which backend is chosen and why, and runs one kernel. For each problem it prints the command that repairs it on this system. Exit code 3 means that Lathe cannot work here.`
+	return `The doctor checks the processor, the Vulkan loader, the drivers, permissions, containers and WebGPU's adapters. It says which backend is chosen and why, and runs one kernel. For each problem it prints the command that repairs it on this system. With --device cpu or --backend cpu it loads no driver. Exit code 3 means that the device which is chosen does not work.`
 }
 
 // state is the result of a check.
@@ -53,6 +54,8 @@ type system struct {
 	is64    bool                     // whether this program is a 64-bit one
 	report  vk.Report
 	webgpu  wgpu.Report
+	cpu     []gpu.Info                        // the device of package cpu, none if it was left out
+	onlyCPU bool                              // it was asked for, so no driver was loaded
 	backend string                            // what the user asked for, "auto" if nothing
 	kernel  func() (device string, err error) // runs a kernel and compares its result
 	choose  string                            // the selector in force, from --device or LATHE_DEVICE
@@ -85,7 +88,7 @@ func (c *doctorCmd) Run(a *app) error {
 		}
 	}
 	if !works {
-		return coded{exitNoDevice, errors.New("no device works here yet; the lines marked fail say what to do")}
+		return coded{exitNoDevice, errors.New("the device that is chosen does not work; the lines marked fail say what to do")}
 	}
 	return nil
 }
@@ -101,8 +104,6 @@ func thisSystem(a *app) *system {
 			return f.Close()
 		},
 		group: groupOf, is64: ^uint(0)>>63 == 1,
-		report: vk.Probe(a.ctx),
-		webgpu: wgpu.Probe(a.ctx),
 		choose: a.cli.Device, tune: os.Getenv(tune.Env),
 	}
 	s.choices = len(tune.Stored(a.tuningFile()))
@@ -111,7 +112,14 @@ func thisSystem(a *app) *system {
 		s.backend = cmp.Or(a.cli.Backend, os.Getenv(drivers.Env))
 	}
 	if s.choose == "" {
-		s.choose = os.Getenv("LATHE_DEVICE")
+		s.choose = strings.TrimSpace(os.Getenv("LATHE_DEVICE"))
+	}
+	if drivers.CPUBuilt {
+		s.cpu, _ = drivers.List(a.ctx, drivers.CPU) // checkKernel reports why it cannot be opened
+	}
+	s.onlyCPU = s.backend == drivers.CPU || s.backend == drivers.Auto && strings.EqualFold(s.choose, drivers.CPU)
+	if !s.onlyCPU {
+		s.report, s.webgpu = vk.Probe(a.ctx), wgpu.Probe(a.ctx)
 	}
 	s.chooses = func(selector string) error { return fits(s.devices(), selector) }
 	s.kernel = func() (string, error) { return tryKernel(a) }

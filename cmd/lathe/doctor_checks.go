@@ -24,21 +24,16 @@ func (s *system) checks() []check {
 	var list []check
 	add := func(c ...check) { list = append(list, c...) }
 	add(s.checkSystem())
-	if !s.report.Built {
-		add(check{"vulkan", bad, "this program was built without Vulkan",
-			"build it with cgo and a C compiler, without the tag novk: CGO_ENABLED=1 go build ./cmd/lathe"})
+	if s.onlyCPU {
+		add(check{Name: "drivers", State: good, Detail: "not looked at: the device cpu was asked for"})
 	} else {
-		add(s.checkLoader())
-		add(s.checkEnvironment()...)
-		add(s.checkDrivers()...)
+		add(s.checkVulkan()...)
 	}
-	add(s.checkNodes()...)
-	add(s.checkContainer()...)
-	if s.report.Built {
-		add(s.checkDevices()...)
-	}
+	add(s.checkCPU())
 	add(s.checkChoice()...)
-	add(s.checkWebGPU()...)
+	if !s.onlyCPU {
+		add(s.checkWebGPU()...)
+	}
 	add(s.checkBackend()...)
 	add(s.checkTuning())
 	works := false
@@ -55,6 +50,37 @@ func (s *system) checks() []check {
 		}
 	}
 	return list
+}
+
+// checkVulkan looks at Vulkan's loader, drivers and devices, and at what they need.
+func (s *system) checkVulkan() []check {
+	var list []check
+	if s.report.Built {
+		list = append(list, s.checkLoader())
+		list = append(list, s.checkEnvironment()...)
+		list = append(list, s.checkDrivers()...)
+	} else {
+		list = append(list, check{"vulkan", bad, "this program was built without Vulkan",
+			"build it with cgo and a C compiler, without the tag novk: CGO_ENABLED=1 go build ./cmd/lathe"})
+	}
+	list = append(list, s.checkNodes()...)
+	list = append(list, s.checkContainer()...)
+	if s.report.Built {
+		list = append(list, s.checkDevices()...)
+	}
+	return list
+}
+
+// checkCPU looks at the device of package cpu.
+func (s *system) checkCPU() check {
+	if len(s.cpu) == 0 {
+		return check{"cpu", odd, "this program was built without the device that needs no driver", "build it without the tag nocpu"}
+	}
+	d := &s.cpu[0]
+	if strings.Contains(d.Driver, "interpreter") {
+		return check{"cpu", odd, d.Name + " (" + d.Driver + "): kernels are interpreted on this system, which is a hundred times slower", "use a GPU, or a system of amd64 or arm64"}
+	}
+	return check{Name: "cpu", State: good, Detail: d.Name + " (" + d.Driver + "), without a driver"}
 }
 
 // checkTuning says how plans choose among strategies.
@@ -165,10 +191,18 @@ func (s *system) install() string {
 	return "install the Vulkan loader (libvulkan.so.1) and Mesa's Vulkan drivers with your package manager"
 }
 
+// repair is install, but without a GPU there may be nothing to do.
+func (s *system) repair() string {
+	if s.goos == "linux" && len(s.cpu) > 0 && len(s.nodes()) == 0 {
+		return "nothing to do without a GPU; if there is one: " + s.install()
+	}
+	return s.install()
+}
+
 func (s *system) checkLoader() check {
 	r := &s.report
 	if r.LoaderPath == "" {
-		return check{"loader", bad, "the Vulkan loader is not installed: " + firstLine(r.LoaderError), s.install()}
+		return check{"loader", bad, "the Vulkan loader is not installed: " + firstLine(r.LoaderError), s.repair()}
 	}
 	return check{Name: "loader", State: good, Detail: fmt.Sprintf("%s, Vulkan %s", r.LoaderPath, r.InstanceVersion)}
 }
@@ -225,7 +259,7 @@ func (s *system) checkDrivers() []check {
 		return nil // drivers are in the registry there
 	}
 	if len(files) == 0 {
-		fix := s.install()
+		fix := s.repair()
 		if s.env("VK_DRIVER_FILES")+s.env("VK_ICD_FILENAMES") != "" {
 			fix = "unset VK_DRIVER_FILES VK_ICD_FILENAMES, or, if there is no driver: " + fix
 		}
@@ -316,27 +350,32 @@ func (s *system) libraryFolders() []string {
 	return list
 }
 
-// checkNodes looks for GPUs the kernel shows and whether this user may open them.
-func (s *system) checkNodes() []check {
-	if s.goos != "linux" {
-		return nil
-	}
-	var nodes []string
+// nodes are the device nodes of GPUs.
+func (s *system) nodes() (nodes []string) {
 	for _, pattern := range []string{"dev/dri/renderD*", "dev/nvidia[0-9]*", "dev/kgsl-3d0", "dev/dxg"} {
 		found, _ := fs.Glob(s.root, pattern)
 		for _, f := range found {
 			nodes = append(nodes, "/"+f)
 		}
 	}
+	return nodes
+}
+
+// checkNodes looks for GPUs the kernel shows and whether this user may open them.
+func (s *system) checkNodes() []check {
+	if s.goos != "linux" {
+		return nil
+	}
+	nodes := s.nodes()
 	if len(nodes) == 0 {
 		switch {
 		case s.container() != "":
-			return []check{{"gpu", odd, "no GPU is passed into this container; CPU drivers work without one",
+			return []check{{"gpu", odd, "no GPU is passed into this container",
 				"if the host has a GPU, start the container with --device /dev/dri (AMD, Intel) or --gpus all (NVIDIA)"}}
 		case s.wsl():
 			return []check{{"gpu", odd, "WSL shows no GPU (/dev/dxg)", "install the GPU's driver on Windows, then: wsl --update"}}
 		}
-		return []check{{Name: "gpu", State: odd, Detail: "the kernel shows no GPU; CPU drivers work without one"}}
+		return []check{{Name: "gpu", State: odd, Detail: "the kernel shows no GPU"}}
 	}
 	var list []check
 	for _, n := range nodes {
@@ -399,11 +438,11 @@ func (s *system) checkDevices() []check {
 		} else if r.Error != nil && !errors.Is(r.Error, gpu.ErrNoDevice) {
 			why = firstLine(r.Error.Error())
 		}
-		list = append(list, check{"device", bad, why, s.install()})
+		list = append(list, check{"device", bad, why, s.repair()})
 		return list
 	}
 	if cpus {
-		list = append(list, check{Name: "device", State: odd, Detail: "there are only CPU drivers: Lathe works, at the speed of this processor",
+		list = append(list, check{Name: "device", State: odd, Detail: "Vulkan has only CPU drivers: Lathe works, at the speed of this processor",
 			Fix: "if this machine has a GPU, install its Vulkan driver"})
 	}
 	return list

@@ -19,6 +19,9 @@ const (
 	debian  = "PRETTY_NAME=\"Debian GNU/Linux 12\"\nID=debian\n"
 )
 
+// own is the device of package cpu.
+var own = gpu.Info{Name: "Acme, 2 workers", Driver: "wazero v1", Backend: "cpu", Kind: gpu.CPU}
+
 // healthy is a Debian machine with a loader, lavapipe and an Intel GPU.
 func healthy() (*system, fstest.MapFS) {
 	root := fstest.MapFS{
@@ -181,7 +184,23 @@ func TestDoctor(t *testing.T) {
 		{"selector fits nothing", func(s *system, _ fstest.MapFS) {
 			s.choose = "radeon"
 			s.kernel = func() (string, error) { return "", gpu.ErrNoDevice }
-		}, []string{`fail device: "radeon", and no device fits -> unset LATHE_DEVICE`, "fail kernel: no usable GPU device"}},
+		}, []string{`fail device: "radeon", and no device fits -> unset LATHE_DEVICE`, "fail kernel: no usable device"}},
+		{"our device alone", func(s *system, root fstest.MapFS) {
+			broken(s)
+			s.report.LoaderPath, s.cpu, s.backend = "", []gpu.Info{own}, "auto"
+			delete(root, "dev/dri/renderD128")
+		}, []string{"warn loader: not installed -> nothing to do without a GPU; if there is one: sudo apt-get", "warn device: without the loader -> nothing to do",
+			"warn gpu: the kernel shows no GPU", "ok cpu: Acme, 2 workers (wazero v1), without a driver", "ok backend: cpu: taken: no backend has hardware"}},
+		{"our device is interpreted", func(s *system, _ fstest.MapFS) {
+			slow := own
+			slow.Driver = "wazero v1, interpreter"
+			s.cpu = []gpu.Info{slow}
+		}, []string{"warn cpu: interpreted -> use a GPU", "ok loader: 1.3.239"}},
+		{"our device asked for", func(s *system, _ fstest.MapFS) {
+			s.cpu, s.backend, s.choose, s.onlyCPU, s.report = []gpu.Info{own}, "auto", "cpu", true, vk.Report{}
+			s.chooses = func(sel string) error { return fits(s.devices(), sel) }
+		}, []string{"ok drivers: not looked at", "ok backend: cpu: --device or LATHE_DEVICE chose its device", "ok kernel: Intel Xe"}},
+		{"our device left out", func(*system, fstest.MapFS) {}, []string{"warn cpu: built without -> without the tag nocpu"}},
 		{"wrong result", func(s *system, _ fstest.MapFS) {
 			s.kernel = func() (string, error) { return "Intel Xe", errors.New("wrong result: byte 3") }
 		}, []string{"fail kernel: Intel Xe wrong result: byte 3 -> lathe verify"}},

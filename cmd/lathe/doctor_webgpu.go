@@ -3,21 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 )
 
-// devices are those of the selected backend, or of both, in the order of lathe devices.
+// devices are those of the selected backend, or of all, in the order of lathe devices.
 func (s *system) devices() []gpu.Info {
 	switch s.backend {
 	case "vk":
 		return s.report.Devices
 	case "wgpu":
 		return s.webgpu.Devices
+	case drivers.CPU:
+		return s.cpu
 	}
-	return append(append([]gpu.Info{}, s.report.Devices...), s.webgpu.Devices...)
+	return slices.Concat(s.report.Devices, s.webgpu.Devices, s.cpu)
 }
 
 // checkChoice checks that the selected device exists.
@@ -49,7 +52,7 @@ func (s *system) checkWebGPU() []check {
 // checkBackend says which backend is chosen, and why.
 func (s *system) checkBackend() []check {
 	if _, err := drivers.Name(s.backend); err != nil {
-		return []check{{"backend", bad, firstLine(err.Error()), "unset LATHE_BACKEND, or set it to vk, wgpu or auto"}}
+		return []check{{"backend", bad, firstLine(err.Error()), "unset LATHE_BACKEND, or set it to vk, wgpu, cpu or auto"}}
 	}
 	if s.backend != drivers.Auto {
 		if len(s.devices()) == 0 {
@@ -57,16 +60,22 @@ func (s *system) checkBackend() []check {
 		}
 		return []check{{Name: "backend", State: good, Detail: s.backend + ": --backend or LATHE_BACKEND chose it"}}
 	}
+	if s.onlyCPU {
+		return []check{{Name: "backend", State: good, Detail: "cpu: --device or LATHE_DEVICE chose its device"}}
+	}
 	var built []string
 	var lists [][]gpu.Info
 	for _, b := range []struct {
 		name    string
 		built   bool
 		devices []gpu.Info
-	}{{"vk", s.report.Built, s.report.Devices}, {"wgpu", s.webgpu.Built, s.webgpu.Devices}} {
+	}{{"vk", s.report.Built, s.report.Devices}, {"wgpu", s.webgpu.Built, s.webgpu.Devices}, {drivers.CPU, len(s.cpu) > 0, s.cpu}} {
 		if b.built {
 			built, lists = append(built, b.name), append(lists, b.devices)
 		}
+	}
+	if len(built) == 0 {
+		return []check{{"backend", bad, "this program was built without any backend", "build it without the tag nocpu"}}
 	}
 	name, why := drivers.Explain(built, lists)
 	state := good

@@ -1,5 +1,5 @@
-// Command lathe runs compute shaders on any device of Vulkan or WebGPU. It filters
-// photographs, runs any SPIR-V file, and finds out why a machine cannot run them.
+// Command lathe runs compute shaders on GPUs, by Vulkan or WebGPU, and on the processor. It
+// filters photographs, runs any SPIR-V file, and finds out why a GPU cannot be used.
 package main
 
 import (
@@ -31,13 +31,13 @@ const (
 	exitInterrupted = 130
 )
 
-const description = `Lathe runs compute shaders on any device of Vulkan or WebGPU, a GPU or a CPU driver.
+const description = `Lathe runs compute shaders on a GPU, by Vulkan or WebGPU. Without a GPU it runs them on the processor, and needs no driver.
 
 Exit codes:
   0  done
   1  some files failed, or the command did
   2  the command line is wrong
-  3  no usable device: run "lathe doctor"
+  3  the device or the backend that was asked for is not here: run "lathe doctor"
   4  nothing to do: no input matched
   5  lathe verify found wrong results
   6  lathe bench --compare found calls that have become slower
@@ -45,8 +45,8 @@ Exit codes:
 
 // cli is the command line.
 type cli struct {
-	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: index, part of its name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best one."`
-	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,auto," default:"" help:"Backend: vk (Vulkan), wgpu (WebGPU) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which prefers hardware to CPU drivers, and then vk to wgpu."`
+	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: cpu for the processor, or index, part of the name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best GPU, or else the processor."`
+	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,cpu,auto," default:"" help:"Backend: vk (Vulkan), wgpu (WebGPU), cpu (the processor, without a driver) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which takes a GPU by vk, or else one by wgpu, or else cpu."`
 	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
 	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines or the choices of lathe tune on disk."`
 	Trace      string `group:"common" placeholder:"FILE" help:"Write a trace of the device's work, for chrome://tracing or ui.perfetto.dev. It replaces an earlier trace, but no other file."`
@@ -55,7 +55,7 @@ type cli struct {
 	Image    imageCmd    `cmd:"" help:"Apply operations to pictures."`
 	Ops      opsCmd      `cmd:"" help:"List the operations."`
 	Devices  devicesCmd  `cmd:"" help:"List the devices."`
-	Doctor   doctorCmd   `cmd:"" help:"Find out what keeps Lathe from working here, and how to repair it."`
+	Doctor   doctorCmd   `cmd:"" help:"Find out which devices work here, and how to repair what does not."`
 	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
 	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to the limits of the device."`
 	Tune     tuneCmd     `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`

@@ -65,6 +65,10 @@ func TestScripts(t *testing.T) {
 				return hasDevice(), nil
 			case "vulkan":
 				return vk.Built, nil
+			case "none":
+				return len(drivers.Built()) == 0, nil
+			case "cpu":
+				return drivers.CPUBuilt, nil
 			case "webgpu":
 				if !vk.Built || !wgpu.Built {
 					return false, nil

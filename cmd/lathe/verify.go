@@ -17,6 +17,9 @@ type verifyCmd struct {
 	Op   []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
 	Part string   `placeholder:"I/N" help:"Only part I of N parts of about equal length, from 1/N to N/N. Each part has cases of every operation."`
 	Seed uint64   `placeholder:"N" help:"Seed of the random inputs."`
+
+	Hash    bool   `help:"Print hashes of the results instead, a line for each operation and element type. On the device \"cpu\", which is then the default, they are the same on every machine."`
+	Compare string `placeholder:"FILE" help:"With --hash: compare with the list in a file, or with the list of this version if FILE is \"published\". Hashes that differ are on standard error, and the exit code is 5."`
 }
 
 // Help is the long help.
@@ -42,6 +45,14 @@ func (c *verifyCmd) Run(a *app) error {
 	var err error
 	if opts.Part, opts.Parts, err = partOf(c.Part); err != nil {
 		return err
+	}
+	switch {
+	case c.Hash && (c.Full || c.Seed != 0):
+		return usage("--hash has fixed inputs: it does not go with --full and --seed")
+	case c.Hash:
+		return c.hash(a, conformance.HashOptions{Ops: opts.Ops, Part: opts.Part, Parts: opts.Parts})
+	case c.Compare != "":
+		return usage("--compare needs --hash")
 	}
 	if opts.Expect, err = conformance.Known(); err != nil {
 		return err
