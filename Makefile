@@ -1,9 +1,9 @@
 # Lathe. `make` alone lists the targets.
 #
-# demo, test and verify work on a fresh machine with Go, gcc and make: they
-# install the Vulkan loader and lavapipe where no Vulkan device is found.
-# None of the targets but shaders (and the second half of check) needs a shader
-# compiler.
+# demo, bench and verify need only Go and make. They run on a GPU, or else on the
+# processor. test needs gcc too, because it also tests Vulkan and WebGPU: where no Vulkan
+# device is found, it installs the Vulkan loader and lavapipe. None of the targets but
+# shaders (and the second half of check) needs a shader compiler.
 
 SHELL := /bin/sh
 GO    ?= go
@@ -19,20 +19,23 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test test-full check shaders generate bench bench-peers verify conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: vulkan build ## filter photographs (IN=folder, or some from the module cache) into out/
+demo: build ## filter photographs (IN=folder, or some from the module cache) into out/
 	$(GO) run ./tools/demo -lathe bin/lathe -in "$(IN)" -out "$(OUT)"
 
 # How much the tests try, quick, full or soak, is LATHE_TEST. See CONTRIBUTING.md.
 test: vulkan ## the tests at the quick level: every operation, element type and backend
 	$(GO) test -timeout $(TIMEOUT) ./...
 
+# The quick level runs on the device that is chosen, on most machines cpu. So this one
+# runs on Vulkan. The conformance suite runs on every device, whatever is chosen.
 test-full: vulkan ## the tests at the full level, as CI runs them
-	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./...
+	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$)
+	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance
 
 check: ## shaders, generated files and format are fresh; needs no device (PART=i/n: recompile that part of the shaders)
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
@@ -43,16 +46,36 @@ check: ## shaders, generated files and format are fresh; needs no device (PART=i
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genspirv
 
-bench: vulkan build ## how near every operation comes to what the device can do (BENCH=--quick for a first look)
+bench: build ## how near every operation comes to what the device can do (BENCH=--quick for a first look)
 	bin/lathe bench $(BENCH)
 
 bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance.md is made so
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
-verify: vulkan build ## every operation against its reference, on this machine's device
+verify: build ## every operation against its reference, on this machine's device, and the published results on the device cpu
 	bin/lathe verify
+	bin/lathe verify --hash --compare published --device cpu --backend cpu > bin/hashes.txt
 
-conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it
+hashes: build ## conformance/hashes.txt: the hashes of the results on the device cpu
+	bin/lathe verify --hash --device cpu --backend cpu > conformance/hashes.new
+	mv conformance/hashes.new conformance/hashes.txt
+
+# Programs of 32 bits interpret kernels.
+interpreted: ## the published results of the device cpu in a program for 386, which runs on amd64: minutes (PART=i/n: a part)
+	CGO_ENABLED=0 GOARCH=386 $(GO) build -o bin/lathe-386 ./cmd/lathe
+	bin/lathe-386 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-386.txt
+
+emulated: ## the same in a program for arm64, by qemu (Debian): minutes (PART=i/n: a part)
+	qemu=$$(tools/setup/qemu.sh) && \
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o bin/lathe-arm64 ./cmd/lathe && \
+	$$qemu bin/lathe-arm64 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-arm64.txt
+
+browser: ## programs for GOOS=js: package cpu in Node, and a page in Chromium (installs both on Debian)
+	tools/setup/browser.sh
+	GOOS=js GOARCH=wasm $(GO) test -count 1 -timeout $(TIMEOUT) -exec "$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" ./cpu
+	LATHE_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./examples/browser
+
+conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it (LATHE_BACKEND=cpu: one column)
 	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./conformance
 
 # The soak level of tests/foreign is `make fuzz-modules`.
@@ -62,6 +85,7 @@ soak: vulkan ## the tests at the soak level, and the race detector several times
 
 # The tests run a small sample of it, and CI another one for each commit.
 fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modules on every driver: hours (LATHE_FUZZ_SHARD=2/8: a part)
+	LATHE_TEST=soak $(GO) test -v -count 1 -timeout 0 -run TestGenerated ./cpu
 	LATHE_TEST=soak $(GO) test -v -count 1 -timeout 0 -run 'TestMutants|TestGenerated' ./tests/foreign
 
 # All operations run at the quick level, those on pictures at the full one too:
@@ -79,10 +103,10 @@ swiftshader-full: build ## all cases of all operations on SwiftShader: hours, or
 	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
 	bin/lathe verify --full $(if $(PART),--part $(PART))
 
-# The WebGPU library is left out: its driver would be this one.
+# WebGPU is left out, because its driver would be this one, and so is the device cpu.
 newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)
 	@mkdir -p bin
-	for p in internal/spv vk conformance; do $(GO) test -c -tags nowgpu -o bin/$$(basename $$p).test ./$$p || exit; done
+	for p in internal/spv vk conformance; do $(GO) test -c -tags nowgpu,nocpu -o bin/$$(basename $$p).test ./$$p || exit; done
 	tools/setup/mesa.sh internal/spv $(CURDIR)/bin/spv.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
 	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
@@ -98,7 +122,7 @@ race: vulkan ## the packages with goroutines, and the conformance suite at the q
 
 # Packages whose tests run on a device, and those that use goroutines.
 DEVICE = . ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance/...
-RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./internal/exec/... ./internal/gpu/... ./internal/batch/...
+RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in
 # the module tools/lint: so it is not a requirement of those who import Lathe.
@@ -119,7 +143,7 @@ generate: ## the typed methods of the library, from the declarations of the oper
 docs: ## docs/OPS.md from the declarations of the operations
 	$(GO) run ./tools/opsdoc
 
-pictures: vulkan ## the pictures of the docs, rendered by Lathe's own shaders
+pictures: ## the pictures of the docs, rendered by Lathe's own shaders
 	$(GO) run ./examples/scene -out docs/img
 
 clean: ## remove what these targets made here

@@ -25,15 +25,19 @@ var layers = []layer{
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
+	{"internal/testspv/...", "", "random modules and the interpreter are a second opinion on what SPIR-V means, so they share no code with what reads and compiles it"},
 	{"internal/testgpu", "gpu internal/extra internal/spv internal/testkit", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
-	{"internal/launch", "gpu internal/child internal/drivers internal/testkit", "tests launch foreign modules in child processes with it, whatever the modules compute"},
+	{"internal/testgpu/committed", "internal/extra internal/spv spirv", "it lists kernels for tests, whatever runs them"},
+	{"internal/launch", "cpu gpu internal/child internal/drivers internal/testkit", "tests launch foreign modules in child processes with it, whatever the modules compute"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
 	{"tensor", "internal/errs", "tensors are described without any device; put what needs one into exec or the root package"},
 	{"value", "handles internal/errs", "a Value is computed with on the host; what a handle stands for belongs to the package that has the table"},
-	{"internal/spv", "internal/errs", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
+	{"internal/spv/ir", "", "a shader taken apart is data: what reads SPIR-V and what compiles it are elsewhere"},
+	{"internal/spv", "internal/errs internal/spv/ir", "SPIR-V is read and rewritten as data: no device and no operation; let the caller pass what it knows"},
 	{"internal/abi", "internal/spv", "the canonical text is made of declarations given as data; let the caller pass what it knows"},
+	{"internal/wasm", "", "WebAssembly is written as data, whatever it computes"},
 	{"internal/pack", "", "a packed file holds modules by name, whatever they compute"},
 	{"spirv", "internal/abi internal/errs internal/pack internal/spv", "spirv hands out compiled kernels and knows neither operations nor devices"},
 	{"internal/extra", "internal/errs internal/spv", "kernels of no operation, for suites and the bench; a package that a user's program has must not import it"},
@@ -44,8 +48,11 @@ var layers = []layer{
 	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
 	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
-	{"internal/drivers", "gpu vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
+	{"cpu/internal/compile", "cpu/internal/vecmath internal/errs internal/spv internal/spv/ir internal/wasm", "the compiler turns a module into another one: it knows no device and no operation"},
+	{"cpu", "cpu/internal/compile gpu internal/device internal/errs internal/spv internal/wasm", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"internal/drivers", "cpu gpu internal/device vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
 	{"vk", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"cpu/internal/vecmath", "internal/wasm", "elementary functions are written for any module; it knows neither SPIR-V nor who calls them"},
 
 	{"spec", "internal/abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
 	{"internal/planner", "internal/errs internal/spv spec spirv tensor", "the kit of plans knows no operation and no device; put what belongs to one family there"},
@@ -87,6 +94,7 @@ var public = []struct{ dir, user string }{
 	{"spirv", "programs that launch single kernels of Lathe"},
 	{"vk", "programs that open a device of Vulkan by themselves"},
 	{"wgpu", "programs that open a device of WebGPU by themselves"},
+	{"cpu", "programs that open the device on the CPU by themselves"},
 }
 
 // library says which folders may import a module that is not ours.
@@ -101,7 +109,8 @@ type library struct {
 var libraries = []library{
 	{"github.com/vulkan-go/vulkan", "vk", "Vulkan stays behind gpu.Device"},
 	{"github.com/cogentcore/webgpu", "wgpu", "WebGPU stays behind gpu.Device"},
-	{"github.com/google/uuid", "gpu/... handles internal/gpu/... vk wgpu", "identity of devices and tables"},
+	{"github.com/tetratelabs/wazero", "cpu", "WebAssembly stays behind gpu.Device"},
+	{"github.com/google/uuid", "cpu gpu/... handles internal/gpu/... vk wgpu", "identity of devices and tables"},
 	{"github.com/alecthomas/kong", "cmd/...", "only a command has a command line"},
 	{"github.com/vbauerster/mpb/v8", "cmd/...", "only a command draws on a terminal"},
 	{"golang.org/x/term", "cmd/...", "only a command draws on a terminal"},
@@ -109,7 +118,7 @@ var libraries = []library{
 	{"github.com/bep/imagemeta", "internal/batch cmd/...", "reading EXIF is the batch engine's"},
 	{"golang.org/x/image", "internal/batch internal/testimg internal/tiff internal/webp cmd/... tools/... tests/... examples/...", "the library takes image.Image: decoding is the caller's"},
 	{"golang.org/x/sync", "internal/batch cmd/... internal/exec vk", "semaphores and groups of goroutines"},
-	{"golang.org/x/sys", "cmd/... vk internal/batch", "the system below"},
+	{"golang.org/x/sys", "cmd/... cpu vk internal/batch", "the system below"},
 }
 
 // Size budgets in lines. A file that outgrows its budget usually holds two

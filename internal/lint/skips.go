@@ -18,6 +18,7 @@ var skips = map[string]string{ // the reason
 	"conformance/devices_test.go TestBackendsAgree":                "the validation layer watches one backend",
 	"conformance/one_test.go TestOps":                              "LATHE_OPS chooses what it tries; TestDevices tries everything",
 	"tests/foreign/file_test.go TestFile":                          "LATHE_FUZZ_FILE chooses what it tries",
+	"examples/browser/browser_test.go TestPage":                    "make browser installs Chromium and requires it",
 	"internal/spv/cooperative_test.go TestCooperativeValidates":    "the spirv-val of Debian 12 is too old; make newest-mesa runs it",
 	"imageops/plan_test.go TestPlansKeepLimits":                    "rapid draws another case",
 	"internal/families/reduction/plan_test.go TestChunksCoverRows": "rapid draws another case",

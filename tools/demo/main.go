@@ -4,7 +4,8 @@
 //	go run ./tools/demo [-in folder] [-out folder] [-lathe command]
 //
 // Without -in the photographs are the test data of two Go image libraries,
-// which the module cache holds or fetches.
+// which the module cache holds or fetches. Without -lathe the command is built first. The
+// demo runs on the device that the command chooses, and needs nothing but Go.
 package main
 
 import (
@@ -48,7 +49,7 @@ const sheetPhotos = 4
 func main() {
 	in := flag.String("in", "", "folder of photographs; empty = some from the module cache")
 	out := flag.String("out", "out", "folder to write to")
-	lathe := flag.String("lathe", "bin/lathe", "the lathe command")
+	lathe := flag.String("lathe", "", "the lathe command; empty = build bin/lathe")
 	flag.Parse()
 	if err := run(*lathe, *in, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -62,6 +63,14 @@ func run(lathe, in, out string) error {
 		var err error
 		if inputs, err = cachedPhotos(); err != nil {
 			return err
+		}
+	}
+	if lathe == "" {
+		lathe = filepath.Join("bin", "lathe")
+		build := exec.Command("go", "build", "-o", lathe, "./cmd/lathe")
+		build.Stdout, build.Stderr = os.Stdout, os.Stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("%v: %w", build, err)
 		}
 	}
 	fmt.Printf("Photographs: %s\n", strings.Join(inputs, "\n             "))

@@ -30,7 +30,7 @@ type report struct {
 	}
 }
 
-type device struct{ Name, Kind, UUID string }
+type device struct{ Name, Kind, Backend, UUID string }
 
 func (d device) String() string { return d.Name + ", " + d.Kind }
 
@@ -44,7 +44,10 @@ func (d *demo) runAll(list []pipeline) ([]report, error) {
 		}
 		// Naming the device from now on, so that a notice about the choice
 		// appears once.
-		if r.Device.UUID != "" {
+		switch {
+		case r.Device.Backend == "cpu":
+			os.Setenv("LATHE_DEVICE", "cpu") // loads no driver
+		case r.Device.UUID != "":
 			os.Setenv("LATHE_DEVICE", r.Device.UUID)
 		}
 		runs = append(runs, *r)

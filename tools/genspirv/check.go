@@ -177,19 +177,24 @@ func (g *generator) module(name string) (*spv.Module, error) {
 // abiText is the content of abi.txt: the fingerprint and the text.
 func (g *generator) abiText() (string, error) {
 	var names []string
+	modules := map[string]*spv.Module{}
 	for _, op := range spec.All() {
 		for _, k := range op.Kernels {
 			names = append(names, k.Name)
-			m, err := g.module(k.Name)
-			if err != nil {
-				return "", err
+			m := modules[k.Name]
+			if m == nil {
+				var err error
+				if m, err = g.module(k.Name); err != nil {
+					return "", err
+				}
 			}
 			if err := spec.CheckParams(m, k.Params); err != nil {
 				return "", err
 			}
+			modules[k.Name] = m
 		}
 	}
-	t, err := spec.ShaderTable(spec.All(), names, g.module)
+	t, err := spec.ShaderTable(spec.All(), names, func(name string) (*spv.Module, error) { return modules[name], nil })
 	if err != nil {
 		return "", err
 	}

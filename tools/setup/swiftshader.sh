@@ -9,37 +9,16 @@
 #   tools/setup/swiftshader.sh [DIR]   DIR defaults to ~/.cache/lathe/swiftshader
 #
 # Exit 3: SwiftShader cannot be had here (not Debian, no network); the reason is
-# on standard error.
+# on standard error. Elsewhere, set VK_DRIVER_FILES to the vk_swiftshader_icd.json of
+# your own copy.
 set -eu
 
-say() { printf '%s\n' "swiftshader.sh: $*" >&2; }
-unavailable() { say "$*"; exit 3; }
-
 dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/lathe/swiftshader}
-icd=$dir/usr/lib/chromium/vk_swiftshader_icd.json
-library=$dir/usr/lib/chromium/libvk_swiftshader.so
+folder=usr/lib/chromium
+icd=$dir/$folder/vk_swiftshader_icd.json
 
-if [ ! -f "$icd" ] || [ ! -f "$library" ]; then
-	for tool in apt-get dpkg-deb; do
-		command -v "$tool" >/dev/null 2>&1 ||
-			unavailable "no $tool here: SwiftShader is unpacked from a Debian package. Elsewhere, set VK_DRIVER_FILES to your own copy's vk_swiftshader_icd.json."
-	done
-	mkdir -p "$dir"
-	work=$(mktemp -d)
-	trap 'rm -rf "$work"' EXIT
-	trap 'exit 130' INT TERM
-	say "fetching chromium-common (about 30 MB) to unpack SwiftShader into $dir"
-	(cd "$work" && apt-get download -qq chromium-common) >&2 ||
-		unavailable "could not download chromium-common. Ubuntu has no such package; on Debian run 'apt-get update' as root first."
-	dpkg-deb --extract "$work"/chromium-common_*.deb "$work/x" >&2 || unavailable 'could not unpack chromium-common'
-	if [ ! -f "$work/x/usr/lib/chromium/vk_swiftshader_icd.json" ] || [ ! -f "$work/x/usr/lib/chromium/libvk_swiftshader.so" ]; then
-		unavailable 'this chromium-common holds no SwiftShader'
-	fi
-	# Only the driver is kept; the manifest comes last, for it is what a second
-	# call looks for.
-	mkdir -p "$(dirname "$icd")"
-	cp "$work/x/usr/lib/chromium/libvk_swiftshader.so" "$library"
-	cp "$work/x/usr/lib/chromium/vk_swiftshader_icd.json" "$icd"
+if [ ! -f "$icd" ] || [ ! -f "$dir/$folder/libvk_swiftshader.so" ]; then
+	"$(dirname "$0")/unpack.sh" chromium-common "$dir" "$folder/libvk_swiftshader.so" "$folder/vk_swiftshader_icd.json"
 fi
 cd "$(dirname "$icd")"
 printf '%s/%s\n' "$(pwd)" "$(basename "$icd")"

@@ -200,7 +200,7 @@ install_command() {
 
 probe
 [ -z "$missing" ] && exit 0
-say "No Vulkan device here: missing $missing."
+say "No Vulkan device here: missing $missing. The tests of Vulkan and WebGPU need one, Lathe itself does not."
 [ "$check_only" = yes ] && exit 1
 
 if [ "$(uname -s)" = Darwin ]; then
