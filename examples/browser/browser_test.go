@@ -93,7 +93,7 @@ func TestPage(t *testing.T) {
 		cancel()
 		_ = cmd.Wait() // it was killed
 	}()
-	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		t.Fatal(err)
 	}
