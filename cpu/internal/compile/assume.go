@@ -220,11 +220,11 @@ func fold(f *ir.Func) {
 		}
 	}
 	reached := map[*ir.Block]bool{f.Blocks[0]: true}
-	for list := f.Blocks[:1]; len(list) > 0; list = list[1:] {
+	for list := []*ir.Block{f.Blocks[0]}; len(list) > 0; list = list[1:] {
 		for _, to := range list[0].Next {
 			if !reached[to] {
 				reached[to] = true
-				list = append(slices.Clip(list), to)
+				list = append(list, to)
 			}
 		}
 	}
