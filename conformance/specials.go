@@ -123,9 +123,12 @@ func flushSubnormals(in []*tensor.Host) []*tensor.Host {
 // toleranceFor returns the tolerance for inputs of a pattern. If there are subnormal
 // inputs, results below the least normal number may be lost.
 func toleranceFor(pattern string, tol spec.Tolerance, out tensor.DType) spec.Tolerance {
-	if pattern == "subnormals" {
+	switch pattern {
+	case "subnormals":
 		_, normal := smallest(out)
 		tol.Abs += normal
+	case "repeated-last":
+		tol.Abs += tol.Repeated
 	}
 	return tol
 }

@@ -111,11 +111,14 @@ type Op struct {
 type Tolerance struct {
 	// Abs and Rel bound |got − want| ≤ Abs + Rel·|want|, for inputs like those of Cases.
 	Abs, Rel float64
+	// Repeated is added to Abs where all elements along the last dimension of the inputs are
+	// the same. Rounding errors of a sum of equal terms are not random, so such sums err more.
+	Repeated float64
 	// Why says where the bound comes from.
 	Why string
 	// Law says in words how Abs and Rel follow from the sizes of a call. It is empty if
-	// they do not depend on them.
-	Law string
+	// they do not depend on them. RepeatedLaw says it of Repeated.
+	Law, RepeatedLaw string
 	// Any, if not 0, bounds |got − want| ≤ Any·Σ|t| for inputs of any value that do not
 	// overflow. The rounding to a dtype of 16 bits comes in addition. The t are the terms
 	// whose sum is the result. If no term is negative, Σ|t| is |want|.

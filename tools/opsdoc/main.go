@@ -189,6 +189,9 @@ func growth(t spec.Tolerance) []string {
 	if t.Law != "" {
 		lines = append(lines, "within, at any size, for values as the suite has them: "+t.Law)
 	}
+	if t.RepeatedLaw != "" {
+		lines = append(lines, "in addition, where rows of the inputs repeat one element: "+t.RepeatedLaw)
+	}
 	if t.AnyLaw != "" {
 		lines = append(lines, "within, for any values: "+t.AnyLaw)
 	}

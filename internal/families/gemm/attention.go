@@ -232,16 +232,18 @@ func attentionTolerance(scale float64, dt tensor.DType, in []tensor.Desc) spec.T
 	e := planner.AccumulatorEpsilon(dt)
 	d, skv := float64(in[0].Shape[len(in[0].Shape)-1]), float64(in[1].Shape[len(in[1].Shape)-2])
 	// An error of a score becomes a relative error of its weight. The scores are sums of d
-	// products. The results are sums of weighted values. If q and k repeat one element along
-	// d, all products of a score are the same. Then scores are as large as d·|scale|, d/3 on
-	// average, and rounding errors grow with them.
-	run, h := math.Min(d, dotRun), dotChain(int(d))
-	score := 4 + (2+math.Sqrt(run*d)/2)*math.Max(math.Abs(scale), 1.0/8) +
-		(2+math.Sqrt(h/3))*d/3*math.Abs(scale) + 2*math.Sqrt(skv)
+	// products. The results are sums of weighted values.
+	run := math.Min(d, dotRun)
+	score := 4 + (2+math.Sqrt(run*d)/2)*math.Max(math.Abs(scale), 1.0/8) + 2*math.Sqrt(skv)
+	// If rows of q and k repeat one element, all products of a score are the same. Then the
+	// score is as large as d·|scale|, d/3 on average, and rounding errors grow with it.
+	h := dotChain(int(d))
 	return spec.Tolerance{
 		Abs: e*score + planner.Tiny(dt), Rel: 4*e + planner.StoreEpsilon(dt),
-		Law: "ε·(4 + (2 + ½·√(min(d, 4096)·d))·max(|scale|, ⅛) + (2 + √(h/3))·|scale|·d/3 + 2·√skv) + 4ε of the value, for elements within ±1, h = min(d, 4096) + ⌈d/4096⌉ + 12",
-		Why: "results are weighted means of values up to 1, whose weights have the relative errors of the scores; scores are sums of d products, as in matmul, and are d·|scale|/3 on average if all elements of a row are the same; rounding errors of sums over the keys are random",
+		Repeated:    e * (2 + math.Sqrt(h/3)) * d / 3 * math.Abs(scale),
+		Law:         "ε·(4 + (2 + ½·√(min(d, 4096)·d))·max(|scale|, ⅛) + 2·√skv) + 4ε of the value, for elements within ±1",
+		RepeatedLaw: "ε·(2 + √(h/3))·|scale|·d/3, h = min(d, 4096) + ⌈d/4096⌉ + 12",
+		Why:         "results are weighted means of values up to 1, whose weights have the relative errors of the scores; scores are sums of d products, as in matmul; rounding errors of sums over the keys are random",
 	}
 }
 
