@@ -21,10 +21,6 @@ const (
 // times as fast.
 const enoughRows = 8
 
-// quadLongest is the longest row that four neighbouring invocations reduce. Its 256 blocks of
-// 64 elements, and the rest of a row, make a chain that rowChain allows.
-const quadLongest = 256 * 64
-
 // usesRows reports whether one launch can reduce each row of v and map its elements. The
 // rows must be short enough, and there must be enough of them. longest is the longest row
 // that one invocation may reduce within the operation's tolerance.
@@ -38,7 +34,7 @@ func usesRows(t *spec.Target, d tensor.DType, v planner.AxisView, longest int) b
 	case t.Strategy == byStages:
 		return false
 	case reduction.UsesQuads(t, d):
-		return v.N <= quadLongest
+		return v.N <= longest
 	case !reduction.UsesTexels(t, d):
 		return v.N/pack <= 1<<16
 	}
