@@ -26,12 +26,12 @@ void main() {
 	for (uint i = first; i < last; i++) {
 		uint k = %s;
 		uint at = (i - first) * 12u + lane;
-		z[at] = x[k - 2u];
 		z[at + 4u] = x[k];
+		z[at] = x[k - 2u];
 		z[at + 8u] = x[k + 5u];
-		y[k + 5u] = i * 64u + lane + 1u;
-		y[k - 2u] = i * 64u + lane + 2u;
-		y[k] = i * 64u + lane + 3u;
+		y[k] = i * 64u + lane + 1u;
+		y[k + 5u] = i * 64u + lane + 2u;
+		y[k - 2u] = i * 64u + lane + 3u;
 	}
 }`
 	word := func(list ...uint32) (b []byte) {
@@ -69,7 +69,7 @@ void main() {
 						}
 					}
 				}
-				for k, plus := range []uint32{5, ^uint32(1), 0} {
+				for k, plus := range []uint32{0, 5, ^uint32(1)} {
 					for lane := range uint32(4) {
 						if to := at(lane, plus); to < 64 {
 							y[to] = i*64 + lane + uint32(k) + 1

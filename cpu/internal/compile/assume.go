@@ -65,6 +65,7 @@ func newInterior(p *ir.Program) *interior {
 	before := l.fixedInOrder(p)
 	in.assume(l)
 	fold(p.Entry)
+	p.Join()
 	p.Simplify()
 	p.Reuse()
 	if checked {

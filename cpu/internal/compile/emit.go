@@ -81,6 +81,7 @@ func improve(p *ir.Program) {
 	lower(p)
 	p.Simplify()
 	p.Promote()
+	p.Join()
 	p.Simplify()
 	p.Reuse()
 	fuse(p)

@@ -29,7 +29,7 @@ func TestPasses(t *testing.T) {
 		for _, pass := range []struct {
 			name string
 			run  func()
-		}{{"Promote", p.Promote}, {"Simplify", p.Simplify}, {"Reuse", p.Reuse}, {"Simplify", p.Simplify}, {"Hoist", p.Hoist}} {
+		}{{"Promote", p.Promote}, {"Join", p.Join}, {"Simplify", p.Simplify}, {"Reuse", p.Reuse}, {"Simplify", p.Simplify}, {"Hoist", p.Hoist}} {
 			pass.run()
 			if err := p.Check(); err != nil {
 				t.Fatalf("%s: after %s: %v", m.Name, pass.name, err)

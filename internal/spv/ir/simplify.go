@@ -146,6 +146,9 @@ func IsPure(v *Value) bool {
 	return false
 }
 
+// isWord reports whether values of a type are numbers of 32 bits.
+func isWord(t *Type) bool { return (t.Kind == Int || t.Kind == Float) && t.Bits == 32 }
+
 // integer returns a constant of an integer type of up to 32 bits.
 func integer(v *Value) (uint32, bool) {
 	if v.Op != Const || v.Type.Kind != Int || v.Type.Bits != 32 {
@@ -175,6 +178,9 @@ func simpler(v *Value) *Value {
 		}
 		if from.Op == Bitcast && from.Args[0].Type == v.Type {
 			return from.Args[0]
+		}
+		if from.Op == Const && isWord(from.Type) && isWord(v.Type) {
+			return constantOf(v.Type, uint32(from.Bits))
 		}
 	case Select:
 		if v.Args[1] == v.Args[2] {
@@ -308,6 +314,10 @@ func counted(v *Value) *Value {
 	case IAdd, ISub, BitwiseOr, BitwiseXor, ShiftLeftLogical, ShiftRightLogical, ShiftRightArithmetic:
 		if b == 0 {
 			return like(v.Args[0])
+		}
+		if v.Op == ISub { // x − c is x + (−c), so that it can be combined with sums.
+			b = -b
+			v.Op, v.Args = IAdd, []*Value{v.Args[0], constantOf(v.Args[1].Type, b)}
 		}
 		// (x + c) + d is x + (c + d).
 		if in := v.Args[0]; v.Op == IAdd && in.Op == IAdd {
