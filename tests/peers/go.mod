@@ -15,6 +15,8 @@ require (
 require (
 	github.com/cogentcore/webgpu v0.23.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/tetratelabs/wazero v1.11.0 // indirect
 	github.com/vulkan-go/vulkan v0.0.0-20221209234627-c0a353ae26c8 // indirect
 	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
