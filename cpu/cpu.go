@@ -76,17 +76,19 @@ type Options struct {
 	// Workers is the number of goroutines that run workgroups at the same time. 0 means
 	// runtime.GOMAXPROCS. In a browser there is one.
 	Workers int
-	// CacheDir holds machine code between runs. Empty means the folder lathe/kernels in
+	// CacheDir holds WebAssembly and machine code of kernels between runs. Empty means the folder lathe/kernels in
 	// the user's cache folder.
 	CacheDir string
-	// NoCache keeps machine code in memory only.
+	// NoCache keeps them in memory only.
 	NoCache bool
 	// CloseTimeout is how long Close waits for submitted work before it stops the work. 0
 	// means gpu.DefaultCloseTimeout. Below 0 there is no bound.
 	CloseTimeout time.Duration
 
-	// translate makes WebAssembly of a module. nil means compile.Compile. It is for tests.
+	// translate makes WebAssembly of a module, and version names it in the cache. nil means
+	// compile.Compile and its version. They are for tests.
 	translate func(*spv.Module) (*compile.Kernel, error)
+	version   string
 }
 
 // Open opens the device. The result is a *Device.

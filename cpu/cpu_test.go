@@ -22,7 +22,9 @@ func openTest(t testing.TB, o Options) *Device {
 
 func openUnclosed(t testing.TB, o Options) *Device {
 	t.Helper()
-	o.translate = translate
+	if o.translate == nil {
+		o.translate = translate
+	}
 	if o.CacheDir == "" {
 		o.NoCache = true
 	}

@@ -26,6 +26,7 @@ type Device struct {
 	size         func(gpu.Handle) (int64, error)    // returns the bytes of a live buffer, for Dispatch.CheckLaunch
 	kernels      device.Compiled[struct{}, *kernel] // by the code of their modules
 	translate    func(*spv.Module) (*compile.Kernel, error)
+	modules      moduleCache
 	closeTimeout time.Duration // negative: no bound
 	executor     func()        // is execute. A method value would be made anew each time
 
@@ -67,9 +68,12 @@ func open(o Options) (*Device, error) {
 	}
 	ctx := context.Background()
 	d := &Device{translate: o.translate, closeTimeout: gpu.CloseTimeout(o.CloseTimeout), queue: new(queue), idle: new(queue)}
+	version := o.version
 	if d.translate == nil {
-		d.translate = compile.Compile
+		d.translate, version = compile.Compile, compilerVersion()
 	}
+	dir := cacheDir(&o)
+	d.modules = openModules(dir, version)
 	d.executor = d.execute
 	d.wanted.Store(math.MaxUint64)
 	d.team.init(d, o.workers())
@@ -88,7 +92,7 @@ func open(o Options) (*Device, error) {
 	d.life.Init(&d.info, limit)
 	d.heap = newHeap(heapAt, d.mem.most, d.mem.grow)
 	d.heap.discard = d.mem.discard
-	if d.engine, err = newEngine(ctx, cacheDir(&o), d.stopping.Load); err == nil {
+	if d.engine, err = newEngine(ctx, dir, d.stopping.Load); err == nil {
 		objects.engines.Add(1)
 		err = d.mem.export(ctx, d.engine)
 	}

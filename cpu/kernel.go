@@ -87,9 +87,12 @@ func (d *Device) compile(m *spv.Module) (*kernel, error) {
 		}
 		k.header = max(k.header, compile.FrameBindings+8*(b.Slot+1))
 	}
-	c, err := d.translate(m)
-	if err != nil {
-		return nil, err
+	c, err := d.modules.load(m), error(nil)
+	if c == nil {
+		if c, err = d.translate(m); err != nil {
+			return nil, err
+		}
+		d.modules.store(m, c)
 	}
 	k.loops = c.Loops
 	if c.FrameBytes < k.header || c.FrameBytes > maxFrame {
