@@ -29,6 +29,6 @@ var brightnessOp = picture.DefinePointwise(picture.Pointwise[Brightness]{
 		return picture.Level(d, 2e-7, "factor and product rounded to f32")
 	},
 	Flops:   3,
-	Calls:   []Brightness{{1.2}, {0.3}, {spec.Given(0.0)}, {-1}, {100}},
+	Calls:   []Brightness{{1.2}, {0.3}, {spec.Given(0.0)}, {-1}, {100}, {16000}, {-1e6}, {1e6}},
 	Invalid: []Brightness{{}, {nan}, {-inf}},
 })

@@ -35,6 +35,7 @@ layout(push_constant) uniform Params {
 } p;
 
 #include "lib/pixels.glsl"
+#include "lib/levels.glsl"
 
 #if defined(TEXEL)
 #define WORDS uvec4
@@ -52,13 +53,6 @@ layout(push_constant) uniform Params {
 FLOATS colour(WORDS v, uint bits) { return FLOATS(INTS(v & bits)); }
 
 WORDS levels(FLOATS v) { return WORDS(clamp(INTS(v), 0, 255)); }
-
-#if !defined(TEXEL)
-// A conversion to an integer takes a vector of a processor ten instructions. So a pixel is
-// put together of floats, which hold its three levels exactly, and converted once.
-float level(float v) { return floor(clamp(v, 0.0, 255.0)); }
-uint word(float v) { return uint(int(v)); }
-#endif
 
 void main() {
 	uint row = gl_WorkGroupID.y, x = gl_WorkGroupID.x * (WG * PACKS) + gl_LocalInvocationID.x;
@@ -89,11 +83,12 @@ void main() {
 			FLOATS r = colour(v, 0xffu) * scale.r, g = colour(v, 0xff00u) * scale.g, b = colour(v, 0xff0000u) * scale.b;
 			v &= 0xff000000u;
 #if defined(AFFINE) && !defined(TEXEL)
-			v |= word(level(r + offset) + 256.0 * level(g + offset) + 65536.0 * level(b + offset));
+			v |= packLevels(level(r + offset), level(g + offset), level(b + offset));
 #elif defined(AFFINE)
 			v |= levels(r + offset) | (levels(g + offset) << 8) | (levels(b + offset) << 16);
 #elif !defined(TEXEL)
-			v |= word(65793.0 * floor(r + g + b + HALF)); // 0x010101
+			int y = level(r + g + b + HALF);
+			v |= packLevels(y, y, y);
 #else
 			WORDS y = WORDS(INTS(r + g + b + HALF));
 			v |= y | (y << 8) | (y << 16);

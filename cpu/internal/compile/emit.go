@@ -86,6 +86,7 @@ func improve(p *ir.Program) {
 	p.Reuse()
 	fuse(p)
 	pairHalves(p.Entry)
+	packLevels(p.Entry)
 	p.Simplify()
 	p.Hoist()
 	if checked {

@@ -85,7 +85,9 @@ func init() {
 		ir.BitFieldSExtract: func(e *emitter, t *ir.Type, push operands) { e.bitExtract(t, push, true) },
 		ir.BitFieldUExtract: func(e *emitter, t *ir.Type, push operands) { e.bitExtract(t, push, false) },
 	}
+	scalarOps[ir.PackLevels] = (*emitter).packedLevels
 	vectorOps = map[ir.Op]func(e *emitter, v *ir.Value, i, half int, t *ir.Type) bool{
+		ir.PackLevels: (*emitter).packedLevelsVector,
 		ir.LogicalNot: func(e *emitter, v *ir.Value, i, half int, _ *ir.Type) bool {
 			e.pushVector(v.Args[0], i, half)
 			e.Op(wasm.V128Not)

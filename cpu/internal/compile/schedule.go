@@ -71,6 +71,8 @@ func latency(v *ir.Value) int {
 		return 48
 	case ir.FAdd, ir.FSub, ir.FMul, ir.ConvertFToS, ir.ConvertFToU, ir.ConvertSToF, ir.ConvertUToF:
 		return 16
+	case ir.PackLevels:
+		return 16
 	case ir.ExtInst:
 		if v.Literals[0] == glslSqrt {
 			return 60

@@ -147,6 +147,8 @@ func byteKernel(stages []Stage) string {
 		return ""
 	case s.Step:
 		return ".step"
+	case 256*(math.Abs(s.Scale)+math.Abs(s.Offset)) > mostLevel:
+		return ""
 	}
 	return ".affine"
 }
@@ -169,6 +171,10 @@ func useByteKernel(step *spec.Step, chain pointwiseParams, stages []Stage, suffi
 	}
 	step.Module, step.Params = spirv.Kernel("image/pointwise_byte"+name+suffix), p
 }
+
+// mostLevel is the largest number that image/pointwise_byte.affine may round to a level: it
+// finds the level in the lower bits of a float, see shaders/lib/levels.glsl.
+const mostLevel = 1 << 22
 
 // stepBits encodes a level for the kernel: a colour of at least level becomes 255. Levels
 // above 255 are never reached.

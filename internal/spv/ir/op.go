@@ -10,6 +10,10 @@ const (
 	Const Op = 43
 	// Undef is a value that may be anything.
 	Undef Op = 1
+	// PackLevels has no instruction of SPIR-V; compilers make it of several. The result is a
+	// word, whose byte k is operand k, a signed integer of 32 bits, limited to 0 to 255. Bytes
+	// without an operand are 0.
+	PackLevels Op = 0xff00
 	// ExtInst is an instruction of GLSL.std.450. Value.Literals[0] is its number.
 	ExtInst                         Op = 12
 	FunctionParameter               Op = 55

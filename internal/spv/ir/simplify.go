@@ -140,7 +140,7 @@ func IsPure(v *Value) bool {
 	case v.Op == Phi, v.Op == Undef, v.Op == AccessChain, v.Op == ArrayLength:
 		return true
 	case v.Op >= VectorExtractDynamic && v.Op <= Transpose, v.Op >= ConvertFToU && v.Op <= SMulExtended, v.Op >= Any && v.Op <= FUnordGreaterThanEqual,
-		v.Op >= ShiftRightLogical && v.Op <= BitCount, v.Op == CopyLogical, v.Op >= SDot && v.Op <= SUDotAccSat:
+		v.Op >= ShiftRightLogical && v.Op <= BitCount, v.Op == CopyLogical, v.Op == PackLevels, v.Op >= SDot && v.Op <= SUDotAccSat:
 		return v.Type != nil && v.Type.Kind != Pointer && v.Type.Kind != TexelBuffer
 	}
 	return false
