@@ -41,6 +41,7 @@ check: ## shaders, generated files and format are fresh; needs no device (PART=i
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
 	$(GO) run ./tools/opsdoc -check
 	$(GO) run ./tools/genapi -check
+	$(GO) test -C tests/peers ./...
 	$(MAKE) --no-print-directory lint
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)

@@ -13,9 +13,9 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/vk"
 )
 
 // dispatch measures what one small launch costs, and that a million of them
@@ -80,7 +80,7 @@ func dispatchChild(way, count string) error {
 
 	switch way {
 	case "submit", "list":
-		dev, err := vk.Open(ctx, vk.Options{})
+		dev, err := drivers.Open(ctx, drivers.Options{})
 		if err != nil {
 			return err
 		}
