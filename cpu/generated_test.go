@@ -30,7 +30,7 @@ type generated struct {
 
 // optionsOf are the constructs that the module of a seed may have.
 func optionsOf(seed uint64) generate.Options {
-	o := generate.Options{Lines: seed%8 != 0, Bottom: true, SMod: true}
+	o := generate.Options{Affine: seed%8 != 0, Bottom: true, SMod: true}
 	for i, p := range []*bool{&o.Wide, &o.Carries, &o.Mixed, &o.Atomics, &o.Subgroups, &o.Texels} {
 		*p = seed>>(3+2*i)&3 == 0
 	}

@@ -2,14 +2,14 @@ package generate
 
 // statement emits one thing of any kind.
 func (g *gen) statement() {
-	if g.Lines {
+	if g.Affine {
 		g.lineStatement()
 		return
 	}
 	g.anyStatement()
 }
 
-// anyStatement emits one of those that modules without Options.Lines have.
+// anyStatement emits one of those that modules without Options.Affine have.
 func (g *gen) anyStatement() {
 	g.left--
 	switch n := g.rng.IntN(40); {

@@ -27,10 +27,10 @@ type Options struct {
 	SMod      bool
 	// Mixed allows operands whose signedness is not that of the instruction.
 	Mixed bool
-	// Lines makes modules of another kind: with loads and stores at positions that rise with
-	// the invocation, comparisons of positions with sizes, loops of every form, and ways out
-	// of them.
-	Lines bool
+	// Affine makes modules of another kind: with loads and stores at affine functions of
+	// the invocation, comparisons of positions with sizes, loops of every form, and exits
+	// from them.
+	Affine bool
 	// Bottom allows loops that test their end last.
 	Bottom bool
 	// Skip are statements to leave out, of those that Module.Statements lists, to reduce a
@@ -50,7 +50,7 @@ type Module struct {
 	Floats, Near map[int]bool
 	// Open has the bindings whose words nobody foretells: each is one of these.
 	Open map[int][]uint32
-	// Statements names the statements of a module of Options.Lines.
+	// Statements names the statements of a module of Options.Affine.
 	Statements []uint64
 }
 
@@ -107,7 +107,7 @@ type gen struct {
 	near    int // slots of outN used
 	loops   int // product of the lengths of the loops around
 
-	// Of modules of Options.Lines.
+	// Of modules of Options.Affine.
 	words      []uint32 // the push constants
 	tab        []table
 	open       uint32 // buffer of what was loaded from anywhere
@@ -166,7 +166,7 @@ func New(seed uint64, o Options) *Module {
 	}
 	g.local = [][3]uint32{{8, 1, 1}, {16, 1, 1}, {4, 2, 1}, {2, 2, 2}, {32, 1, 1}, {1, 1, 1}, {8, 4, 1}}[g.rng.IntN(7)]
 	g.groups = [][3]uint32{{1, 1, 1}, {2, 1, 1}, {2, 2, 1}, {1, 1, 3}}[g.rng.IntN(4)]
-	if o.Lines {
+	if o.Affine {
 		g.size()
 	}
 	g.resources()
@@ -224,7 +224,7 @@ func (g *gen) resources() {
 		g.decorateMember(block, uint32(i), 35, uint32(4*i))
 	}
 	g.push = g.variable(classPush, block)
-	if g.Lines {
+	if g.Affine {
 		g.tables()
 		g.open = g.buffer(slotTable+uint32(len(g.tab)), word, 4, false)
 	}
@@ -256,7 +256,7 @@ func (g *gen) main() uint32 {
 		g.fill(&p, true)
 		g.vars = append(g.vars, p)
 	}
-	if g.Lines {
+	if g.Affine {
 		g.left = 500
 		n := 1 + g.rng.IntN(14)
 		if g.tame {
@@ -266,7 +266,7 @@ func (g *gen) main() uint32 {
 			g.statement()
 		}
 	}
-	for !g.Lines && g.left > 0 {
+	for !g.Affine && g.left > 0 {
 		g.statement()
 	}
 	g.results()
@@ -290,7 +290,7 @@ func (g *gen) place() {
 	at = g.emit(opIAdd, u32.of(1), at.id, x.id)
 	at = g.emit(132, u32.of(1), at.id, g.word(g.local[0]*g.local[1]*g.local[2]))
 	g.index = g.emit(opIAdd, u32.of(1), at.id, g.lane.id)
-	if g.Lines {
+	if g.Affine {
 		g.number(y)
 	}
 	for _, v := range []value{x, y, z} {
@@ -376,7 +376,7 @@ func (g *gen) launch(code []byte) *Module {
 		words(len(atomics), func(int) uint32 { return g.rng.Uint32() }), words(inWords, func(int) uint32 { return g.someWord() }),
 		words(inWords, func(int) uint32 { return g.someWord() }),
 	}
-	if !g.Lines {
+	if !g.Affine {
 		m.Push = words(pushWords, func(int) uint32 { return g.someWord() })
 		return m
 	}

@@ -20,8 +20,8 @@ var ways = []generate.Options{
 	{Subgroups: true, Texels: true},
 	{Wide: true, Carries: true},
 	{Wide: true, Carries: true, Atomics: true, Subgroups: true, Texels: true, Mixed: true},
-	{Lines: true},
-	{Lines: true, Bottom: true, Wide: true, Mixed: true, SMod: true},
+	{Affine: true},
+	{Affine: true, Bottom: true, Wide: true, Mixed: true, SMod: true},
 }
 
 // Modules are valid, Parse takes them, and what they do is defined.
@@ -48,7 +48,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("seed %d %+v: %v", seed, o, err)
 			continue
 		}
-		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: m.Push, Groups: m.Groups, Robust: o.Lines}
+		l := &interp.Launch{Buffers: map[uint32][]byte{}, Push: m.Push, Groups: m.Groups, Robust: o.Affine}
 		for i, b := range m.Buffers {
 			l.Buffers[uint32(i)] = slices.Clone(b)
 		}

@@ -2,7 +2,7 @@ package generate
 
 import "math/rand/v2"
 
-// size chooses the sizes of a module of Options.Lines, and what the push constants hold.
+// size chooses the sizes of a module of Options.Affine, and what the push constants hold.
 func (g *gen) size() {
 	g.local = [][3]uint32{{16, 1, 1}, {16, 1, 1}, {16, 1, 1}, {32, 1, 1}, {64, 1, 1}, {20, 1, 1}, {12, 1, 1}, {5, 1, 1}, {8, 4, 1}, {4, 2, 2}}[g.rng.IntN(10)]
 	g.groups = [3]uint32{1 + g.rng.Uint32N(4), 1 + g.rng.Uint32N(4)/3, 1}
@@ -37,7 +37,7 @@ func (g *gen) number(y value) {
 	g.index = x
 }
 
-// lineStatement emits a statement of a module of Options.Lines. Each has random numbers of
+// lineStatement emits a statement of a module of Options.Affine. Each has random numbers of
 // its own, so that the others stay as they are if one is left out.
 func (g *gen) lineStatement() {
 	path, n, rng := g.path, g.inner, g.rng
@@ -80,7 +80,7 @@ func (g *gen) lineStatement() {
 	}
 }
 
-// anyOther emits a statement that modules without Options.Lines have, too.
+// anyOther emits a statement that modules without Options.Affine have, too.
 func (g *gen) anyOther() {
 	g.anyStatement()
 }

@@ -139,7 +139,7 @@ func (g *gen) atomic() {
 // exchange lets the workgroup's invocations read each other's values through
 // shared memory.
 func (g *gen) exchange() {
-	if !g.inMain || !g.uniform || g.loops > 8 || g.Lines && !g.barriers {
+	if !g.inMain || !g.uniform || g.loops > 8 || g.Affine && !g.barriers {
 		return
 	}
 	n := g.local[0] * g.local[1] * g.local[2] // a power of two

@@ -1,6 +1,6 @@
 package generate
 
-// table is a buffer of elements that modules of Options.Lines access at positions.
+// table is a buffer of elements that modules of Options.Affine access at positions.
 type table struct {
 	slot   uint32
 	v      uint32 // the variable
