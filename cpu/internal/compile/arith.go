@@ -99,6 +99,9 @@ func (e *emitter) arithmetic(v *ir.Value) {
 	case ir.SDot, ir.UDot, ir.SUDot, ir.SDotAccSat, ir.UDotAccSat, ir.SUDotAccSat:
 		e.integerDot(v)
 		return
+	case ir.Halves:
+		e.halves(v)
+		return
 	}
 	f := scalarOps[v.Op]
 	if f == nil {

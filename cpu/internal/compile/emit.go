@@ -85,7 +85,7 @@ func improve(p *ir.Program) {
 	p.Simplify()
 	p.Reuse()
 	fuse(p)
-	pairHalves(p.Entry)
+	findHalves(p.Entry)
 	packLevels(p.Entry)
 	p.Simplify()
 	p.Hoist()

@@ -224,10 +224,6 @@ func (e *emitter) highProduct(t *ir.Type, signed bool, push operands) {
 
 // integerDot writes a dot product of integers, of which four may be packed in one word.
 func (e *emitter) integerDot(v *ir.Value) {
-	if len(v.Literals) > 0 && v.Literals[0] == twoHalves {
-		e.dotHalves(v)
-		return
-	}
 	signedA := v.Op != ir.UDot && v.Op != ir.UDotAccSat
 	signedB := v.Op == ir.SDot || v.Op == ir.SDotAccSat
 	saturates := v.Op == ir.SDotAccSat || v.Op == ir.UDotAccSat || v.Op == ir.SUDotAccSat

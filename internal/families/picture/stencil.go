@@ -47,6 +47,11 @@ type Stencil[A spec.Call] struct {
 	IgnoreAlpha func(a A) bool
 	// ForOpaque is that of spec.Definition. It returns the call that ignores alpha.
 	ForOpaque func(a A) A
+	// Halves lists kernels for pixels that are words, on devices with spec.Target.HostVectors.
+	// Halved returns the one for a call, with phase ".alpha" the one that weights by alpha, or
+	// "" for a kernel of NAME.comp.
+	Halves []string
+	Halved func(a A, phase string) string
 	// Reference computes the result in float64.
 	Reference func(a A, in, out *tensor.Host)
 	// Tolerance is that of spec.Definition.
@@ -69,10 +74,18 @@ func DefineStencil[A spec.Call](s Stencil[A]) *spec.Op {
 	}
 	return Define(Filter[A]{
 		Name: s.Name, Aliases: s.Aliases, Doc: s.Doc, Source: s.Source, Defaults: s.Defaults,
-		Kernels: stencilKernels(s.Name, params(s.Defaults, StencilParams{}, 1), s.IgnoreAlpha != nil),
+		Kernels: stencilKernels(s.Name, params(s.Defaults, StencilParams{}, 1), s.IgnoreAlpha != nil, s.Halves),
 		Check:   s.Check,
 		Plan: func(a A, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-			return planStencil(t, s.Name, in, out, ignores(a), func(p StencilParams) any { return params(a, p, Full(in.DType)) })
+			name := func(phase string, texel bool) string {
+				if t.HostVectors && in.DType == tensor.U8 && s.Halved != nil {
+					if name := s.Halved(a, phase); name != "" {
+						return name
+					}
+				}
+				return kernelName(s.Name, in.DType, phase, texel)
+			}
+			return planStencil(t, name, in, out, ignores(a), func(p StencilParams) any { return params(a, p, Full(in.DType)) })
 		},
 		Halo:      func(A) int { return 1 },
 		ForOpaque: s.ForOpaque,
@@ -83,8 +96,9 @@ func DefineStencil[A spec.Call](s Stencil[A]) *spec.Op {
 }
 
 // stencilKernels lists the kernels of a stencil. params is a value of the type of their
-// parameters. weighs says that there are kernels that weight by alpha.
-func stencilKernels(op string, params any, weighs bool) []spec.Kernel {
+// parameters. weighs says that there are kernels that weight by alpha. halves are those of
+// Stencil.Halves.
+func stencilKernels(op string, params any, weighs bool, halves []string) []spec.Kernel {
 	var list []spec.Kernel
 	phases := []string{""}
 	if weighs {
@@ -98,13 +112,16 @@ func stencilKernels(op string, params any, weighs bool) []spec.Kernel {
 			}
 		}
 	}
+	for _, name := range halves {
+		list = append(list, spec.Kernel{Name: name, Params: params})
+	}
 	return list
 }
 
-// planStencil plans the kernel op over an image. If alpha is not ignored, it then plans
-// the kernels that weight by alpha, which do nothing if the image is opaque. finish adds
-// the parameters of op.
-func planStencil(t *spec.Target, op string, in, out tensor.Desc, ignoreAlpha bool, finish func(StencilParams) any) (*spec.Plan, error) {
+// planStencil plans a stencil over an image by the kernels that name names. If alpha is not
+// ignored, it then plans the kernels that weight by alpha, which do nothing if the image is
+// opaque. finish adds the parameters of the operation.
+func planStencil(t *spec.Target, name func(phase string, texel bool) string, in, out tensor.Desc, ignoreAlpha bool, finish func(StencilParams) any) (*spec.Plan, error) {
 	src, dst, err := layouts(in, out)
 	if err != nil {
 		return nil, err
@@ -148,7 +165,7 @@ func planStencil(t *spec.Target, op string, in, out tensor.Desc, ignoreAlpha boo
 					grid = [3]uint32{p.Stride, 1, 1}
 				}
 				plan.Steps = append(plan.Steps, spec.Step{
-					Module: kernel(op, src.dtype, phase, texel),
+					Module: spirv.Kernel(name(phase, texel)),
 					Params: finish(p), Bind: []spec.Bind{s.bind, d.bind, flags}, Groups: grid,
 				})
 				return nil

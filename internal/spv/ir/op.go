@@ -14,6 +14,9 @@ const (
 	// word, whose byte k is operand k, a signed integer of 32 bits, limited to 0 to 255. Bytes
 	// without an operand are 0.
 	PackLevels Op = 0xff00
+	// Halves has no instruction of SPIR-V either: compilers make it of several. It treats words
+	// as two numbers of 16 bits. Literals[0] says what it computes.
+	Halves Op = 0xff01
 	// ExtInst is an instruction of GLSL.std.450. Value.Literals[0] is its number.
 	ExtInst                         Op = 12
 	FunctionParameter               Op = 55

@@ -140,7 +140,7 @@ func IsPure(v *Value) bool {
 	case v.Op == Phi, v.Op == Undef, v.Op == AccessChain, v.Op == ArrayLength:
 		return true
 	case v.Op >= VectorExtractDynamic && v.Op <= Transpose, v.Op >= ConvertFToU && v.Op <= SMulExtended, v.Op >= Any && v.Op <= FUnordGreaterThanEqual,
-		v.Op >= ShiftRightLogical && v.Op <= BitCount, v.Op == CopyLogical, v.Op == PackLevels, v.Op >= SDot && v.Op <= SUDotAccSat:
+		v.Op >= ShiftRightLogical && v.Op <= BitCount, v.Op == CopyLogical, v.Op == PackLevels, v.Op == Halves, v.Op >= SDot && v.Op <= SUDotAccSat:
 		return v.Type != nil && v.Type.Kind != Pointer && v.Type.Kind != TexelBuffer
 	}
 	return false
@@ -188,6 +188,13 @@ func simpler(v *Value) *Value {
 		}
 		if c := v.Args[0]; c.Op == Const && c.Type.Kind == Bool {
 			return v.Args[2-c.Bits&1]
+		}
+	case BitFieldSExtract:
+		x, ok := integer(v.Args[0])
+		at, known := integer(v.Args[1])
+		count, also := integer(v.Args[2])
+		if ok && known && also && v.Type.Kind == Int && count > 0 && at < 32 && count <= 32-at {
+			return constantOf(v.Type, uint32(int32(x<<(32-at-count))>>(32-count)))
 		}
 	}
 	if v.Type == nil || len(v.Args) != 2 {
@@ -273,6 +280,10 @@ func counted(v *Value) *Value {
 		case ShiftRightLogical:
 			if b < 32 {
 				return constantOf(v.Type, a>>b)
+			}
+		case ShiftRightArithmetic:
+			if b < 32 {
+				return constantOf(v.Type, uint32(int32(a)>>b))
 			}
 		case UDiv:
 			if b > 0 {
