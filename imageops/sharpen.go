@@ -27,6 +27,13 @@ var sharpenOp = picture.DefineStencil(picture.Stencil[Sharpen]{
 	Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too, and colours are weighted by it. Where alpha becomes 0, the colours become 0.",
 	IgnoreAlpha: func(c Sharpen) bool { return c.IgnoreAlpha },
 	ForOpaque:   func(c Sharpen) Sharpen { c.IgnoreAlpha = true; return c },
+	Halves:      []string{"image/sharpen_halves.u8"},
+	Halved: func(_ Sharpen, phase string) string {
+		if phase != "" {
+			return "" // The results are the same, because sums of whole numbers are exact.
+		}
+		return "image/sharpen_halves.u8"
+	},
 	Reference: func(c Sharpen, in, out *tensor.Host) {
 		sharpenReference(in, out, !c.IgnoreAlpha && in.Shape[2] == 4)
 	},

@@ -53,6 +53,16 @@ var sobelEdgesOp = picture.DefineStencil(picture.Stencil[SobelEdges]{
 	},
 	IgnoreAlpha: func(a SobelEdges) bool { return a.IgnoreAlpha },
 	ForOpaque:   func(a SobelEdges) SobelEdges { a.IgnoreAlpha = true; return a },
+	Halves: []string{
+		"image/sobel_halves.u8", "image/sobel_halves.u8.alpha",
+		"image/sobel_halves.u8.length", "image/sobel_halves.u8.length.alpha",
+	},
+	Halved: func(a SobelEdges, phase string) string {
+		if a.Magnitude {
+			phase = ".length" + phase
+		}
+		return "image/sobel_halves.u8" + phase
+	},
 	Reference: func(a SobelEdges, src, out *tensor.Host) {
 		h, w, colours := src.Shape[0], src.Shape[1], min(src.Shape[2], 3)
 		px := make([]float64, colours)
