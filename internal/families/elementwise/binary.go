@@ -109,6 +109,7 @@ func BinaryKernels(shader string, dtypes []tensor.DType) []spec.Kernel {
 		ks = append(ks, spec.Kernel{Name: name, Params: repeatParams{}}, spec.Kernel{Name: name + ".strided", Params: binaryStridedParams{}})
 		if d == tensor.F32 {
 			ks = append(ks, lanesKernel(shader, repeatParams{}))
+			ks = append(ks, binaryLanesKernels(shader)...)
 		}
 		if d.Size() < 8 {
 			ks = append(ks, spec.Kernel{Name: name + ".texel", Params: repeatParams{}}, spec.Kernel{Name: name + ".repeat.texel", Params: repeatParams{}})

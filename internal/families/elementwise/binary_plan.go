@@ -51,6 +51,11 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 		repeats[i] = r
 		flat = flat && ok && (r.div == 0 || r.bytes(d) < planner.MaxSpan(t, k.Texel))
 	}
+	if usesLanes(t, k, d) && (!flat || repeats[0].div != 0 || repeats[1].div != 0) {
+		if done, err := addBinaryLanes(plan, shader, t, dims, operands, flat); done || err != nil {
+			return err
+		}
+	}
 	if !flat {
 		if len(dims) > planner.MaxRank {
 			const why = "%v and %v (at most %d dimensions that differ)"
