@@ -10,14 +10,17 @@
 //              processor: the four of a workgroup read neighbouring elements.
 //   COLS       an invocation reduces PACK neighbouring columns over a chunk of n.
 //   COLS ODD   the same where rows do not begin with a pack.
+//              LANES is for the same devices as QUAD: see lib/reduce_lanes.glsl.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *.rows ROWS
 //lathe:variant *.rows.subgroup ROWS SUBGROUP
 //lathe:variant {f32}.rows.quad ROWS QUAD
 //lathe:variant *.cols COLS
+//lathe:variant {f32}.cols.lanes COLS LANES
 //lathe:variant *.odd COLS ODD
 //lathe:variant {f32,f64,i32,i64}.merge MERGE
+//lathe:variant {f32}.merge.lanes MERGE LANES
 //lathe:variant {f32,f16,bf16}.rows.texel ROWS TEXEL
 //lathe:variant {f32,f16,bf16}.cols.texel COLS TEXEL
 //lathe:variant {f32,f16,bf16}.odd.texel COLS ODD TEXEL
@@ -33,7 +36,7 @@
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 
-#if defined(QUAD)
+#if defined(QUAD) || defined(LANES) && defined(COLS)
 #define HOST
 #define WG 4
 #elif defined(TEXEL)
@@ -51,7 +54,7 @@ layout(push_constant) uniform Params {
 	uint last;    // last pack of the window
 	uint chunks;  // accumulators made for each outer
 	uint chunk;   // steps of a chunk: UNROLL packs or rows; when merging, accumulators
-	uint lanes;   // invocations that share a chunk of a row, a power of two
+	uint lanes;   // invocations that share a chunk of a row, a power of two; with LANES, workgroups for the columns of a chunk
 	uint outBase; // word of the window where the first accumulator lies
 	uint first;   // index along n of the window's first element
 	uint carry;   // 1: begin with the accumulators that the output has; see lib/norm_rows.glsl
@@ -68,6 +71,8 @@ layout(push_constant) uniform Params {
 
 #if defined(ROWS) && BITS == 16
 #define UNROLL 2
+#elif defined(COLS) && defined(LANES)
+#define UNROLL 8
 #else
 #define UNROLL 4
 #endif
@@ -95,9 +100,16 @@ layout(set = 0, binding = 0) readonly buffer States { uint states[]; };
 layout(set = 0, binding = 1) buffer Made { uint made[]; };
 
 void main() {
+#if defined(LANES)
+	// Only the number of the workgroup is divided.
+	uint group = flatGroup(), unit = group / p.lanes, column = (group - unit * p.lanes) * WG + gl_LocalInvocationID.x;
+	uint c = unit % p.chunks, o = unit / p.chunks, i = unit * p.inner + column;
+	if (o >= p.outer || column >= p.inner) return;
+#else
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	uint column = i % p.inner, c = i / p.inner % p.chunks, o = i / p.inner / p.chunks;
 	if (o >= p.outer) return;
+#endif
 	uint from = c * p.chunk, to = min(from + p.chunk, p.n);
 	uint at = p.base + ((o * p.n + from) * p.inner + column) * ACCUMULATOR_WORDS;
 	Accumulator s = identity();
@@ -111,7 +123,7 @@ void main() {
 }
 #else
 
-#if defined(QUAD)
+#if defined(HOST)
 #undef INPUT
 #define INPUT(slot, name) layout(set = 0, binding = slot) readonly buffer name##Buffer { REAL name[]; }
 #endif
@@ -127,6 +139,8 @@ INPUT(1, src2);
 #include "lib/reduce_quad.glsl"
 #elif defined(ROWS)
 #include "lib/reduce_rows.glsl"
+#elif defined(LANES)
+#include "lib/reduce_lanes.glsl"
 #else
 #include "lib/reduce_cols.glsl"
 #endif

@@ -106,6 +106,9 @@ func (w *builder) chunking(v planner.AxisView) chunking {
 		if w.wide {
 			return chunking{chunks: 1, steps: 1, sharers: 1, elems: 4}
 		}
+		if w.usesLanes(v) {
+			return w.laneChunks(v)
+		}
 		blocks := planner.CeilDiv(max(v.N, 1), 4)
 		columns := v.Outer * planner.CeilDiv(v.Inner, pack)
 		c.chunks = max(planner.CeilDiv(blocks, 128), min(busyInvocations/max(columns, 1), planner.CeilDiv(blocks, 4)), 1)
@@ -150,6 +153,8 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 	switch {
 	case v.Inner == 1:
 		name, perGroup = name+".rows", planner.SmallGroup/c.sharers
+	case w.usesLanes(v):
+		name, perGroup = name+".cols.lanes", 1
 	case v.Inner%w.pack() == 0:
 		name += ".cols"
 	default:
@@ -190,7 +195,10 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 		}
 		w.setFinal(&p, c.chunks == 1 && (!w.wide || x.Row+x.N == v.N))
 		units := x.Outer * chunks
-		if v.Inner > 1 {
+		if w.usesLanes(v) {
+			p.Lanes = uint32(planner.CeilDiv(x.Inner, w.laneColumns()))
+			units *= int(p.Lanes)
+		} else if v.Inner > 1 {
 			units *= planner.CeilDiv(x.Inner, w.pack())
 		}
 		step := spec.Step{Module: spirv.Kernel(name), Params: p}
@@ -240,7 +248,12 @@ func (w *builder) addMerge(v planner.AxisView, group int, last bool, from, to sp
 		}
 		w.setFinal(&p, last)
 		name := w.Shader + "." + planner.Accumulator(w.d).String() + ".merge"
-		return w.addStep(spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{bind, out}}, x.Outer*made*x.Inner, planner.SmallGroup)
+		units, perGroup := x.Outer*made*x.Inner, planner.SmallGroup
+		if planner.Accumulator(w.d) == tensor.F32 && w.usesLanes(v) {
+			p.Lanes, perGroup = uint32(planner.CeilDiv(x.Inner, planner.SmallGroup)), 1
+			name, units = name+".lanes", x.Outer*made*int(p.Lanes)
+		}
+		return w.addStep(spec.Step{Module: spirv.Kernel(name), Params: p, Bind: []spec.Bind{bind, out}}, units, perGroup)
 	})
 }
 

@@ -51,6 +51,9 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 		ks = append(ks, spec.Kernel{Name: name + ".rows.subgroup", Params: Params{}})
 		if d == tensor.F32 {
 			ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}})
+			if !f.RowsOnly {
+				ks = append(ks, spec.Kernel{Name: name + ".cols.lanes", Params: Params{}}, spec.Kernel{Name: name + ".merge.lanes", Params: Params{}})
+			}
 		}
 		for _, v := range forms {
 			ks = append(ks, spec.Kernel{Name: name + v, Params: Params{}})
