@@ -43,6 +43,7 @@ var kernels = slices.Concat(
 	kernelsOf("blas/matmul_pack", packParams{}, "f32", "f16", "bf16", "f16.flat", "bf16.flat", "f32.words", "f16.words", "bf16.words"),
 	kernelsOf("blas/matmul_lanes", productParams{}, "f32", "f32.panel", "f32.row"),
 	kernelsOf("blas/matmul_panels", panelsParams{}, "f32", "f32.unit", "f16", "bf16"),
+	kernelsOf("blas/matmul_long", productParams{}, "f32"),
 	kernelsOf("blas/matmul_dots", productParams{}, "f32"),
 	planner.DTypeVariants("blas/matmul", productParams{}, planner.Floats, nil),
 	kernelsOf("blas/matmul", productParams{}, "f16.wide", "bf16.wide", "f32.large", "f16.large", "bf16.large", "f16.wide.large", "bf16.wide.large"),

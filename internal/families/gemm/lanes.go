@@ -50,6 +50,8 @@ func (g *product) lanesKernel(form lanesForm) tile {
 	switch _, y := g.sides(); {
 	case y.pack:
 		return tile{"blas/matmul_lanes.f32.panel", 3, panelColumns}
+	case g.size(g.dimM()) == 1 && g.usesLongLanes():
+		return tile{"blas/matmul_long.f32", 1, longColumns}
 	case g.size(g.dimM()) == 1:
 		return tile{"blas/matmul_lanes.f32.row", 1, 32}
 	}
@@ -59,6 +61,17 @@ func (g *product) lanesKernel(form lanesForm) tile {
 // panelColumns is the number of columns of a panel: a packed second operand consists of
 // panels, each of which has its rows one after the other.
 const panelColumns = 16
+
+// longColumns is the number of columns of a workgroup that reads long runs of the rows of the
+// second operand.
+const longColumns = 512
+
+// usesLongLanes reports whether to read such runs. In large matrices they cost fewer misses
+// of the caches.
+func (g *product) usesLongLanes() bool {
+	n := g.size(g.dimN())
+	return n >= 128 && n*g.size(g.dimK()) >= 1<<21
+}
 
 // packsPanels reports whether a side of lanesTile is packed. A row of C must serve often
 // enough to pay for that, if the kernels could read the side in place.
