@@ -39,7 +39,18 @@ func (g *product) lanes() lanesForm {
 			return lanesTurned
 		}
 	}
+	if !g.panelFits() {
+		return noLanes
+	}
 	return lanesTile
+}
+
+// panelFits reports whether a binding holds the columns of the second operand that become a
+// panel. Only bindings that are much smaller than usual do not.
+func (g *product) panelFits() bool {
+	columns := min(g.size(g.dimN()), panelColumns)
+	apart := int64(columns-1) * int64(g.b.Strides[g.dimN()]) * int64(g.b.DType.Size())
+	return apart+planner.WindowAlign(g.t)+4*planner.Pack <= planner.MaxSpan(g.t, false)
 }
 
 // lanesKernel is tile for these kernels.
