@@ -77,6 +77,7 @@ type Func struct {
 	typ    uint32
 	params uint32
 	locals []ValType
+	choice *[2]uint32 // the variables of Choose
 }
 
 // Index is the number of the function, for Code.Call.
@@ -87,6 +88,26 @@ func (f *Func) Index() uint32 { return f.index }
 func (f *Func) Local(t ValType) uint32 {
 	f.locals = append(f.locals, t)
 	return f.params + uint32(len(f.locals)) - 1
+}
+
+// Choose appends instructions that pop a mask, b and a, and push the bits of a where those of
+// the mask are set and the bits of b elsewhere. It is v128.bitselect without that
+// instruction: wazero v1.11.0 makes wrong code of it on amd64 if many vectors are live. It
+// computes in a register of its own, and if it must free that register for b in between, it
+// stores what the register held at first.
+func (f *Func) Choose() {
+	if f.choice == nil {
+		f.choice = &[2]uint32{f.Local(V128), f.Local(V128)}
+	}
+	mask, b := f.choice[0], f.choice[1]
+	f.Set(mask)
+	f.Set(b)
+	f.Get(mask)
+	f.Op(V128And)
+	f.Get(b)
+	f.Get(mask)
+	f.Op(V128Andnot)
+	f.Op(V128Or)
 }
 
 // Type returns the index of a type of functions, or of blocks with parameters or several

@@ -29,26 +29,18 @@ layout(push_constant) uniform Params {
 } p;
 #endif
 
-// ONE is 0. wazero v1.11.0 makes wrong code of powers of which one operand is the same for all
-// lanes, on amd64: there it must look as if it were not.
-#if defined(HEAVY)
-#define ONE(e) (floatBitsToUint(float(e)) >> 31)
-#else
-#define ONE(e) 0
-#endif
-
 INPUT(0, a);
 INPUT(1, b);
 OUTPUT(2, dst);
 
 #if defined(SPREAD)
 #if defined(ONLY_B)
-#define A_AT(e) ONE(e)
+#define A_AT(e) 0
 #else
 #define A_AT(e) (e)
 #endif
 #if defined(ONLY_A)
-#define B_AT(e) ONE(e)
+#define B_AT(e) 0
 #else
 #define B_AT(e) (e)
 #endif
@@ -97,11 +89,11 @@ void main() {
 	uint run = p.run, period = p.period, y = place / run, x = place - y * run, from = y % period;
 	uint end = x + WG * PACK, i = gl_LocalInvocationID.x;
 	REAL v[PACK];
-	[[unroll]] for (uint u = 0; u < PACK; u++) v[u] = OTHER[from + ONE(i)];
+	[[unroll]] for (uint u = 0; u < PACK; u++) v[u] = OTHER[from];
 	[[dont_unroll]] for (uint next = run; next < end; next += run) {
 		from++;
 		from = from == period ? 0 : from;
-		REAL w = OTHER[from + ONE(i)];
+		REAL w = OTHER[from];
 		[[unroll]] for (uint u = 0; u < PACK; u++) v[u] = mix(v[u], w, x + u * WG + i >= next);
 	}
 	begin += i;

@@ -234,24 +234,25 @@ func (e *emitter) selectValue(v *ir.Value) {
 				return
 			}
 			// The mask alone does it if one of the two is 0.
-			op := wasm.V128Bitselect
-			switch {
-			case isZero(v.Args[2], i):
-				op = wasm.V128And
-			case isZero(v.Args[1], i):
-				op = wasm.V128Andnot
-			}
-			if op != wasm.V128Andnot {
+			first, second := !isZero(v.Args[1], i), !isZero(v.Args[2], i)
+			if first || !second {
 				e.pushVector(v.Args[1], i, half)
 			}
-			if op != wasm.V128And {
+			if second {
 				e.pushVector(v.Args[2], i, half)
 			}
 			e.pushVector(c, k, 0)
 			if isWide(t) {
 				e.widen(half)
 			}
-			e.Op(op)
+			switch {
+			case !second:
+				e.Op(wasm.V128And)
+			case !first:
+				e.Op(wasm.V128Andnot)
+			default:
+				e.Choose()
+			}
 		})
 	}
 }

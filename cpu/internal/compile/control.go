@@ -156,7 +156,7 @@ func (e *emitter) copyPhis(b, to *ir.Block, lanes uint32) {
 						e.Get(l.local[half])
 					}
 					e.pushLanes(lanes, l.t, half)
-					e.Op(wasm.V128Bitselect)
+					e.Choose()
 				}
 				list = append(list, item{l, half})
 			}

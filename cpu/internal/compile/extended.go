@@ -353,7 +353,7 @@ func (m mode) selects(*ir.Type) {
 		m.e.Op(wasm.Select)
 		return
 	}
-	m.e.Op(wasm.V128Bitselect)
+	m.e.Choose()
 }
 
 // unlessNaN replaces the number on the stack by x if y is no number, and by y if x is none.

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/internal/spv/ir"
 	"github.com/lathe-gpu/lathe/internal/wasm"
 )
@@ -49,8 +51,29 @@ func (e *emitter) fraction(t *ir.Type, push operands) {
 	e.infinity(t)
 	e.byWidth(t, wasm.F32Eq, wasm.F64Eq)
 	e.Op(wasm.Select)
+	// The instruction copysign may be computed wrongly, for the reason that wasm.Func.Choose
+	// has.
+	if isWide(t) {
+		e.Op(wasm.I64ReinterpretF64)
+		e.I64Const(math.MaxInt64)
+		e.Op(wasm.I64And)
+		push(0)
+		e.Op(wasm.I64ReinterpretF64)
+		e.I64Const(math.MinInt64)
+		e.Op(wasm.I64And)
+		e.Op(wasm.I64Or)
+		e.Op(wasm.F64ReinterpretI64)
+		return
+	}
+	e.Op(wasm.I32ReinterpretF32)
+	e.I32Const(math.MaxInt32)
+	e.Op(wasm.I32And)
 	push(0)
-	e.byWidth(t, wasm.F32Copysign, wasm.F64Copysign)
+	e.Op(wasm.I32ReinterpretF32)
+	e.I32Const(math.MinInt32)
+	e.Op(wasm.I32And)
+	e.Op(wasm.I32Or)
+	e.Op(wasm.F32ReinterpretI32)
 }
 
 // floatLayout is the form of floats in memory. Floats of 16 bits have that of 32 here.

@@ -304,7 +304,7 @@ func (e *emitter) store(p, x *ir.Value) {
 				if e.mask != 0 {
 					e.Get(l.local[half])
 					e.pushLanes(e.mask, l.t, half)
-					e.Op(wasm.V128Bitselect)
+					e.Choose()
 				}
 				e.Set(l.local[half])
 			}

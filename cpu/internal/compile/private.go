@@ -141,7 +141,7 @@ func (e *emitter) storePrivate(p, x, root *ir.Value) {
 					e.Get(base)
 					e.Memory(wasm.V128Load, 4, at(i, half))
 					e.pushLanes(e.mask, t, half)
-					e.Op(wasm.V128Bitselect)
+					e.Choose()
 				}
 				e.Memory(wasm.V128Store, 4, at(i, half))
 			}

@@ -181,7 +181,7 @@ func (e *emitter) extractDynamic(v *ir.Value) {
 			if isWide(v.Type) {
 				e.widen(half)
 			}
-			e.Op(wasm.V128Bitselect)
+			e.Choose()
 		}
 	})
 }
@@ -215,7 +215,7 @@ func (e *emitter) insertDynamic(v *ir.Value) {
 			if isWide(part.Type) {
 				e.widen(half)
 			}
-			e.Op(wasm.V128Bitselect)
+			e.Choose()
 		})
 	}
 }

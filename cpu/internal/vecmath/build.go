@@ -86,7 +86,13 @@ func (f fn) or(a, b value) value   { return f.op(wasm.V128Or, a, b) }
 func (f fn) xor(a, b value) value  { return f.op(wasm.V128Xor, a, b) }
 
 // sel returns the lanes of a where the mask is set, and those of b elsewhere.
-func (f fn) sel(mask, a, b value) value { return f.op(wasm.V128Bitselect, a, b, mask) }
+func (f fn) sel(mask, a, b value) value {
+	f.push(a)
+	f.push(b)
+	f.push(mask)
+	f.Choose()
+	return f.pop()
+}
 
 // clamp returns x limited to [lo, hi]. A NaN stays one.
 func (f fn) clamp(x value, lo, hi float32) value {
