@@ -71,9 +71,10 @@ emulated: ## the same in a program for arm64, by qemu (Debian): minutes (PART=i/
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o bin/lathe-arm64 ./cmd/lathe && \
 	$$qemu bin/lathe-arm64 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-arm64.txt
 
+# Programs in Node cannot start glslc.
 browser: ## programs for GOOS=js: package cpu in Node, and a page in Chromium (installs both on Debian)
 	tools/setup/browser.sh
-	GOOS=js GOARCH=wasm $(GO) test -count 1 -timeout $(TIMEOUT) -exec "$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" ./cpu
+	LATHE_REQUIRE_TOOLS= GOOS=js GOARCH=wasm $(GO) test -count 1 -timeout $(TIMEOUT) -exec "$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" ./cpu
 	LATHE_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./examples/browser
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it (LATHE_BACKEND=cpu: one column)

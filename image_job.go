@@ -100,7 +100,7 @@ func (j *imageJob) run(ctx context.Context) error {
 		return err
 	}
 	rowBytes := 4 * int64(j.pitch)
-	strip := int(max(j.stripBytes()/rowBytes-2*int64(j.halo), 16))
+	strip := int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
 	if strip >= j.h {
 		return j.strip(ctx, 0, j.h)
 	}
@@ -115,19 +115,6 @@ func (j *imageJob) run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// cachedStrip is the size of strips that stay in a cache of the processor while they are
-// written, computed and read. Compared with one strip for all, invert_colors takes two thirds
-// of the time, and of 24 megapixels 0.6.
-const cachedStrip = 1 << 20
-
-// stripBytes is how many bytes of pixels are sent at a time.
-func (j *imageJob) stripBytes() int64 {
-	if j.dev.Info().Features.HostVectors && j.halo <= 2 { // Strips with wide halos overlap too much.
-		return min(j.dev.strip, cachedStrip)
-	}
-	return j.dev.strip
 }
 
 // strip computes rows [top, bottom) of the result. It sends these rows of the source and

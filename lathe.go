@@ -133,8 +133,7 @@ func WithWarnings(f func(string)) Option { return func(o *options) { o.session.D
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.
 // Larger images go in strips. The default is 256 MiB, or less if the device has little
-// memory. The device cpu takes strips of 1 MiB where few rows around a strip are needed: they
-// stay in the processor's cache.
+// memory.
 func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes } }
 
 // WithGPU makes Open use a device that the caller has opened, such as one of its own or

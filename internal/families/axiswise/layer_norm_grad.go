@@ -245,12 +245,18 @@ func LayerNormGradientReference(eps float64, in, out []*tensor.Host) {
 		row, grad := x[o*v.N:(o+1)*v.N], dy[o*v.N:(o+1)*v.N]
 		mean, variance := center(row)
 		scale := 1 / math.Sqrt(variance+eps)
+		// Weighted gradients are relative to the first one, as center does it: otherwise the
+		// mean of equal ones is not exactly that number, and F64 is as exact as this.
 		var a, b float64
+		origin := grad[0] * gamma[0]
+		if math.IsInf(origin, 0) || math.IsNaN(origin) {
+			origin = 0
+		}
 		for i := range row {
 			row[i] = (row[i] - mean) * scale
 			dgamma[i] += grad[i] * row[i]
 			dbeta[i] += grad[i]
-			grad[i] *= gamma[i]
+			grad[i] = grad[i]*gamma[i] - origin
 			a += row[i] * grad[i] / float64(v.N)
 			b += grad[i] / float64(v.N)
 		}

@@ -106,22 +106,46 @@ func (v val) clone() val {
 	return v
 }
 
-// zero is the value of all zeros.
-func zero(t *typ) val {
+// most is the largest number of numbers in a value.
+const most = 1 << 20
+
+// numbers counts the numbers in a value, up to most + 1.
+func numbers(t *typ) int {
+	n := 1
 	switch t.op {
 	case opTypeVector, opTypeMatrix, opTypeArray:
-		if t.n > 1<<20 {
-			panic(fmt.Errorf("%w: an array of %d", ErrUnknown, t.n))
+		if n = numbers(t.elem); int(t.n) > most/n {
+			return most + 1
 		}
+		n *= int(t.n)
+	case opTypeStruct:
+		for _, m := range t.members {
+			n = min(n+numbers(m), most+1)
+		}
+	}
+	return n
+}
+
+// zero is the value of all zeros.
+func zero(t *typ) val {
+	if n := numbers(t); n > most {
+		panic(fmt.Errorf("%w: a value of more than %d numbers", ErrUnknown, most))
+	}
+	return zeros(t)
+}
+
+func zeros(t *typ) val {
+	switch t.op {
+	case opTypeVector, opTypeMatrix, opTypeArray:
 		c := make([]val, t.n)
 		for i := range c {
-			c[i] = zero(t.elem)
+			c[i] = zeros(t.elem)
 		}
 		return val{c: c}
 	case opTypeStruct:
 		c := make([]val, len(t.members))
 		for i := range c {
-			c[i] = zero(t.members[i])
+			c[i] = zeros(t.members[i])
 		}
 		return val{c: c}
 	}
@@ -245,6 +269,9 @@ func (r *run) prepare() {
 // variable makes a variable of the invocation's own.
 func (v *invocation) variable(in *inst) {
 	t := v.types[in.typ].elem
+	if v.left -= numbers(t); v.left < 0 { // Each invocation has one, so this bounds the memory.
+		panic(ErrEndless)
+	}
 	x := zero(t)
 	if len(in.a) > 1 {
 		x = v.regs[in.a[1]].clone()
