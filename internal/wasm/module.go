@@ -94,7 +94,8 @@ func (f *Func) Local(t ValType) uint32 {
 // the mask are set and the bits of b elsewhere. It is v128.bitselect without that
 // instruction: wazero v1.11.0 makes wrong code of it on amd64 if many vectors are live. It
 // computes in a register of its own, and if it must free that register for b in between, it
-// stores what the register held at first.
+// stores what the register held at first. The same holds for i64x2.mul, f32x4.min and
+// f32x4.max, and copysign, which no function uses either.
 func (f *Func) Choose() {
 	if f.choice == nil {
 		f.choice = &[2]uint32{f.Local(V128), f.Local(V128)}

@@ -19,7 +19,7 @@ type opcodes struct {
 var simple = map[ir.Op]opcodes{
 	ir.IAdd:              {i32: wasm.I32Add, i64: wasm.I64Add, i32x4: wasm.I32x4Add, i64x2: wasm.I64x2Add},
 	ir.ISub:              {i32: wasm.I32Sub, i64: wasm.I64Sub, i32x4: wasm.I32x4Sub, i64x2: wasm.I64x2Sub},
-	ir.IMul:              {i32: wasm.I32Mul, i64: wasm.I64Mul, i32x4: wasm.I32x4Mul, i64x2: wasm.I64x2Mul},
+	ir.IMul:              {i32: wasm.I32Mul, i64: wasm.I64Mul, i32x4: wasm.I32x4Mul}, // See wasm.Func.Choose for i64x2.mul.
 	ir.FAdd:              {f32: wasm.F32Add, f64: wasm.F64Add, f32x4: wasm.F32x4Add, f64x2: wasm.F64x2Add},
 	ir.FSub:              {f32: wasm.F32Sub, f64: wasm.F64Sub, f32x4: wasm.F32x4Sub, f64x2: wasm.F64x2Sub},
 	ir.FMul:              {f32: wasm.F32Mul, f64: wasm.F64Mul, f32x4: wasm.F32x4Mul, f64x2: wasm.F64x2Mul},
@@ -148,7 +148,16 @@ func (e *emitter) simple(v *ir.Value, o opcodes) {
 				op = map[ir.Op]wasm.Op{ir.ULessThan: wasm.I64x2LtS, ir.ULessThanEqual: wasm.I64x2LeS, ir.UGreaterThan: wasm.I64x2GtS, ir.UGreaterThanEqual: wasm.I64x2GeS}[v.Op]
 			}
 			if op == wasm.Unreachable {
-				unknown(v)
+				if o.compares || o.scalar(t) == wasm.Unreachable {
+					unknown(v)
+				}
+				e.lanewise(to, half, func(lane int) {
+					for _, a := range v.Args {
+						e.pushLane(a, i, lane)
+					}
+					e.Op(o.scalar(t))
+				})
+				return
 			}
 			halves := []int{half}
 			if o.compares && isWide(t) {
