@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -353,56 +352,25 @@ func partOf(js []job, part, parts int) []job {
 // runJobs prepares inputs and references ahead on the other processors. It runs the jobs
 // in order, on all devices at the same time.
 func (s *suite) runJobs() error {
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
 	jobs := s.jobs()
 	s.keepFirst(jobs)
 	jobs = s.withoutUndrawn(jobs)
-	queue := make(chan chan *prepared, runtime.GOMAXPROCS(0))
-	room := make(chan struct{}, 1) // This is the memory for one heavy job.
-	go func() {
-		defer close(queue)
-		for i := range jobs {
-			f := make(chan *prepared, 1)
-			select {
-			case queue <- f:
-			case <-ctx.Done():
-				return
-			}
-			go func() {
-				if jobs[i].heavy() {
-					select {
-					case room <- struct{}{}:
-					case <-ctx.Done():
-						return
-					}
-				}
-				f <- s.prepare(&jobs[i])
-			}()
-		}
-	}()
-	for i := range jobs {
-		f, ok := <-queue
-		if !ok {
-			return ctx.Err()
-		}
-		select {
-		case p := <-f:
-			s.runJob(p)
-		case <-ctx.Done():
-		}
-		if jobs[i].heavy() && len(room) > 0 {
-			<-room
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("conformance: %w", err)
+	heavy := func(i int) bool { return jobs[i].heavy() }
+	err := inOrder(s.ctx, len(jobs), heavy, func(i int) *prepared { return s.prepare(&jobs[i]) }, func(i int, p *prepared) error {
+		s.runJob(p)
+		if err := s.ctx.Err(); err != nil {
+			return err
 		}
 		if s.report.lost != nil {
-			return fmt.Errorf("conformance: %s: %w", jobs[i].op.Name, s.report.lost)
+			return fmt.Errorf("%s: %w", jobs[i].op.Name, s.report.lost)
 		}
 		if s.opts.Progress != nil {
 			s.opts.Progress(i+1, len(jobs), jobs[i].op.Name)
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("conformance: %w", err)
 	}
 	return nil
 }
