@@ -37,7 +37,7 @@ test-full: vulkan ## the tests at the full level, as CI runs them
 	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$)
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance
 
-check: ## shaders, generated files and format are fresh; needs no device (PART=i/n: recompile that part of the shaders)
+check: ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
 	$(GO) run ./tools/opsdoc -check
 	$(GO) run ./tools/genapi -check

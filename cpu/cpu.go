@@ -47,8 +47,16 @@
 // # What it lacks
 //
 // Shaders that need one of these things are refused with ErrUnsupported, which names it:
-// elementary functions of 64 bits; pointers to a choice of variables; rounding to zero and
-// denormals that become zeros; cooperative matrices; images other than texel buffers.
+//
+//   - elementary functions of 64 bits; the lowest or highest bit of a number of 64 bits; carries
+//     of numbers of fewer than 32 bits
+//   - pointers to a choice of variables, and comparing pointers to different variables
+//   - rounding to zero, and denormals that become zeros
+//   - cooperative matrices
+//   - images other than texel buffers, a choice of texel buffers, and atomics on them
+//   - atomics of fewer than 32 bits
+//   - a component of a built-in input whose index is not constant
+//   - a barrier in a switch that not all invocations take alike
 package cpu
 
 import (

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/spv/ir"
 	"github.com/lathe-gpu/lathe/internal/wasm"
 )
@@ -150,7 +151,7 @@ func (e *emitter) combine(op ir.Op, t *ir.Type, old, with func()) {
 	}
 	o, ok := floats[op]
 	if !ok {
-		unsupportedf("the atomic operation %d", op)
+		unsupportedf("the instruction %s", spv.InstructionName(op))
 	}
 	old()
 	e.ofRaw(t)
