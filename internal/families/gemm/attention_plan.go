@@ -61,6 +61,9 @@ type attention struct {
 	// oneBlock says that a block holds all keys, so that there is nothing to merge. direct
 	// says that the product with the values is then written to the result.
 	oneBlock, direct bool
+	// weighed is the last tile whose weights were computed, if a block holds all keys. The
+	// tiles of other columns of the same rows use the same weights.
+	weighed *planner.Region
 }
 
 // elementBytes returns the size of an element in the temporary buffers.
@@ -78,6 +81,10 @@ func (a *attention) addTiles() error {
 		rows = min(rows*n, 1<<30)
 	}
 	a.parts, a.block = 1, min(planner.CeilDiv(max(keys, 1), 8)*8, attentionBlock)
+	if a.mask != nil && a.mask.Strides[g.dimM()] > 0 { // A tile has no more rows than a binding of the mask.
+		window := int((span - planner.WindowAlign(a.t)) / int64(a.out.DType.Size()))
+		rows = min(rows, max(window-a.block, 0)/a.mask.Strides[g.dimM()]+1)
+	}
 	if rows < 16 { // There are few rows. So several blocks of keys are computed at the same time.
 		a.parts = max(min(16, planner.CeilDiv(keys, attentionBlock), int(a.t.MaxGroups[2])), 1)
 	}
@@ -164,24 +171,34 @@ func (a *attention) addTile(b planner.Region) error {
 	return g.addFinish(at, a.o, 0, planner.CeilDiv(b.N[g.dimN()], 4)*4, a.out, nil)
 }
 
-// addWeighted appends the scores of a tile for keys from to from+keys-1, their
-// exponentials, and the products of these with the values.
-func (a *attention) addWeighted(b planner.Region, from, keys int) error {
+// tileOf returns ref as a matrix of rows × keys, or of rows × dv, with wide elements a row.
+func (a *attention) tileOf(b planner.Region, ref spec.Ref, at planner.Region, wide, base int) planner.Operand {
+	g := a.values
+	m := g.dimM()
+	t := planner.Operand{Ref: ref, DType: a.scores.accumulator(), Strides: make([]int, len(g.shape)), Base: base}
+	t.Strides[g.inner()], t.Strides[m] = b.N[m]*wide, wide
+	for _, d := range []int{g.inner(), m} {
+		t.Base -= at.From[d] * t.Strides[d]
+	}
+	return t
+}
+
+// addWeights appends the scores of a tile for keys from to from+keys-1, and their
+// exponentials.
+func (a *attention) addWeights(b planner.Region, from, keys int) error {
 	g := a.values
 	m, n := g.dimM(), g.dimN()
-	wide, height := planner.CeilDiv(keys, 4)*4, b.N[m]
-	// tileOf returns ref as a matrix of rows × keys, or of rows × dv.
-	tileOf := func(ref spec.Ref, at planner.Region, wide, base int) planner.Operand {
-		t := planner.Operand{Ref: ref, DType: a.scores.accumulator(), Strides: make([]int, len(g.shape)), Base: base}
-		t.Strides[g.inner()], t.Strides[m] = height*wide, wide
-		for _, d := range []int{g.inner(), m} {
-			t.Base -= at.From[d] * t.Strides[d]
-		}
-		return t
+	if w := a.weighed; w != nil && slices.Equal(w.From[:n], b.From[:n]) && slices.Equal(w.N[:n], b.N[:n]) {
+		return nil
 	}
+	if a.oneBlock {
+		done := b.Clone()
+		a.weighed = &done
+	}
+	wide, height := planner.CeilDiv(keys, 4)*4, b.N[m]
 	at := planner.Region{From: append(slices.Clone(b.From), 0), N: append(slices.Clone(b.N), a.scores.size(g.dimK()))}
 	at.From[n], at.N[n] = from, keys
-	s := tileOf(a.s, at, wide, 0)
+	s := a.tileOf(b, a.s, at, wide, 0)
 	s.Strides[n] = 1
 	s.Base -= from
 	if err := a.scores.addRegion(at, s, nil, false); err != nil {
@@ -220,10 +237,21 @@ func (a *attention) addWeighted(b planner.Region, from, keys int) error {
 		return err
 	}
 	a.plan.Steps = append(a.plan.Steps, step)
+	return nil
+}
 
-	at = planner.Region{From: append(slices.Clone(b.From), from), N: append(slices.Clone(b.N), keys)}
+// addWeighted appends the weights of a tile for keys from to from+keys-1, and their products
+// with the values.
+func (a *attention) addWeighted(b planner.Region, from, keys int) error {
+	if err := a.addWeights(b, from, keys); err != nil {
+		return err
+	}
+	g := a.values
+	n := g.dimN()
+	at := planner.Region{From: append(slices.Clone(b.From), from), N: append(slices.Clone(b.N), keys)}
 	columns := planner.CeilDiv(b.N[n], 4) * 4
-	g.a = tileOf(a.e, at, wide, 0)
+	rows := b.N[g.inner()] * b.N[g.dimM()]
+	g.a = a.tileOf(b, a.e, at, planner.CeilDiv(keys, 4)*4, 0)
 	g.a.Strides[g.dimK()] = 1
 	g.a.Base -= from
 	g.parts, g.part, g.run = a.parts, rows*columns, a.block
@@ -234,7 +262,7 @@ func (a *attention) addWeighted(b planner.Region, from, keys int) error {
 	if a.oneBlock {          // There are no earlier keys.
 		before = 0
 	}
-	o := tileOf(a.o, at, columns, before)
+	o := a.tileOf(b, a.o, at, columns, before)
 	o.Strides[n] = 1
 	o.Base -= at.From[n]
 	return g.addRegion(at, o, nil, false)
