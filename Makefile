@@ -50,7 +50,7 @@ shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 bench: build ## how near every operation comes to what the device can do (BENCH=--quick for a first look)
 	bin/lathe bench $(BENCH)
 
-bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance.md is made so
+bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance-log.md is made so
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
 verify: build ## every operation against its reference, on this machine's device, and the published results on the device cpu

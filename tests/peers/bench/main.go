@@ -5,7 +5,7 @@
 //
 //	cd tests/peers && go run ./bench            # everything, some minutes
 //	go run ./bench -quick -only ops,dispatch    # a first look
-//	go run ./bench -md ../../docs/performance.md -json out.json
+//	go run ./bench -md ../../docs/performance-log.md -json out.json
 //
 // Absolute times depend on the machine; the ratios are what is promised.
 package main
