@@ -61,7 +61,7 @@ func (d *Device) Expand(in *Tensor, shape ...int) (*Tensor, error) {
 
 // Fill: makes a tensor whose elements all have the same value.
 //
-//   - value: the value of every element
+//   - value: the value of every element, one that the element type can hold
 //   - dtype: the element type
 //   - shape: the shape; an empty list makes a scalar
 //   - result out: the tensor, of the attributes' dtype and shape

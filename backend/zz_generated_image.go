@@ -16,7 +16,7 @@ import (
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
 //   - factor: the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0
-//     makes it black
+//     makes it black; any number within ±10⁶
 func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
 	factorNumber, err := number("brightness", "factor", factor)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
 //   - factor: the factor of the distance from the middle; 1 changes nothing, 0 makes all
-//     colours the same grey
+//     colours the same grey; any number within ±10⁶
 func (d *Device) Contrast(in, out TensorHandle, factor value.Value) error {
 	factorNumber, err := number("contrast", "factor", factor)
 	if err != nil {
@@ -88,7 +88,8 @@ func (d *Device) Sharpen(in, out TensorHandle) error {
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - threshold: the gradient above which a pixel is an edge; the largest possible is about 4.5
+//   - threshold: the gradient above which a pixel is an edge; the largest possible is about
+//     4.5; any number within ±10⁶
 //
 // imageops.SobelEdges also has magnitude and ignore_alpha.
 func (d *Device) SobelEdges(in, out TensorHandle, threshold value.Value) error {
@@ -103,7 +104,7 @@ func (d *Device) SobelEdges(in, out TensorHandle, threshold value.Value) error {
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - value: the level in 0..1 from which on a colour becomes 1
+//   - value: the level in 0..1 from which on a colour becomes 1; any number within ±10⁶
 func (d *Device) Threshold(in, out TensorHandle, value value.Value) error {
 	valueNumber, err := number("threshold", "value", value)
 	if err != nil {

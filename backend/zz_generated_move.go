@@ -62,7 +62,7 @@ func (d *Device) Expand(in, out TensorHandle, shape ...int) error {
 // Fill: makes a tensor whose elements all have the same value.
 //
 //   - out: the tensor, of the attributes' dtype and shape
-//   - value: the value of every element
+//   - value: the value of every element, one that the element type can hold
 //   - dtype: the element type
 //   - shape: the shape; an empty list makes a scalar
 func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape ...int) error {

@@ -8,7 +8,7 @@ import (
 
 // Brightness multiplies each colour by Factor and clamps it to 0..1.
 type Brightness struct {
-	Factor float64 `attr:"factor" doc:"the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0 makes it black"`
+	Factor float64 `attr:"factor" doc:"the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0 makes it black; any number within ±10⁶"`
 }
 
 // Spec returns the declaration.

@@ -11,7 +11,7 @@ import (
 // Contrast changes the distance of each colour v from the middle, ½, by a factor. The result
 // is (v − ½)·Factor + ½, clamped to 0..1.
 type Contrast struct {
-	Factor float64 `attr:"factor" doc:"the factor of the distance from the middle; 1 changes nothing, 0 makes all colours the same grey"`
+	Factor float64 `attr:"factor" doc:"the factor of the distance from the middle; 1 changes nothing, 0 makes all colours the same grey; any number within ±10⁶"`
 }
 
 // Spec returns the declaration.

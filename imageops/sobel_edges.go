@@ -17,7 +17,7 @@ import (
 // The luma is multiplied by alpha first. So the edges are those of the image on black, and
 // the hidden colours of transparent pixels make no edges.
 type SobelEdges struct {
-	Threshold float64 `attr:"threshold,zero" doc:"the gradient above which a pixel is an edge; the largest possible is about 4.5"`
+	Threshold float64 `attr:"threshold,zero" doc:"the gradient above which a pixel is an edge; the largest possible is about 4.5; any number within ±10⁶"`
 	// Magnitude makes colours √(gx²+gy²) itself. For u8, larger values become 255.
 	Magnitude   bool `attr:"magnitude" doc:"colours become the gradient itself, and the threshold is ignored"`
 	IgnoreAlpha bool `attr:"ignore_alpha" doc:"use the luma without regard to alpha; this is for data that is not colour"`

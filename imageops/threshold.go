@@ -8,7 +8,7 @@ import (
 
 // Threshold makes each colour 1 if it is at least Value, and 0 otherwise.
 type Threshold struct {
-	Value float64 `attr:"value" doc:"the level in 0..1 from which on a colour becomes 1"`
+	Value float64 `attr:"value" doc:"the level in 0..1 from which on a colour becomes 1; any number within ±10⁶"`
 }
 
 // Spec returns the declaration.

@@ -15,5 +15,5 @@ var addOp = elementwise.DefineBinary[Add](elementwise.Binary{
 	Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
 	Doc:  "The sum of two tensors, with broadcasting. Integers wrap.",
 	F:    func(a, b float64) float64 { return a + b },
-	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
+	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
 })

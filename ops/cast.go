@@ -59,7 +59,7 @@ var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
 		out[0].SetFloats(v)
 	},
 	Tolerance: func(_ Cast, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		tol := spec.Tolerance{Why: "the one rounding is to nearest even"}
+		tol := spec.Tolerance{Why: "a result that the type does not have is rounded to nearest even"}
 		if slices.Contains(planner.Floats, d) && in[0].DType == tensor.F64 {
 			tol.Abs = planner.Tiny(d) // for results too small for a normal number
 		}

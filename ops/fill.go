@@ -13,7 +13,7 @@ import (
 // nearest even. It must not overflow there, but it may be NaN or infinite. An integer dtype
 // must be able to hold Value. For bool, Value is 0 or 1.
 type Fill struct {
-	Value float64      `attr:"value" doc:"the value of every element"`
+	Value float64      `attr:"value" doc:"the value of every element, one that the element type can hold"`
 	DType tensor.DType `attr:"dtype" doc:"the element type"`
 	Shape []int        `attr:"shape" doc:"the shape; an empty list makes a scalar"`
 }

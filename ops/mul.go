@@ -16,5 +16,5 @@ var mulOp = elementwise.DefineBinary[Mul](elementwise.Binary{
 	Name: "mul", Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},
 	Doc:  "The product of the elements of two tensors, with broadcasting.",
 	F:    func(a, b float64) float64 { return a * b },
-	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
+	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
 })

@@ -15,5 +15,5 @@ var subOp = elementwise.DefineBinary[Sub](elementwise.Binary{
 	Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
 	Doc:  "The difference in - b of two tensors, with broadcasting. Integers wrap.",
 	F:    func(a, b float64) float64 { return a - b },
-	Ulps: 1, Why: "one rounding, in whichever direction the device rounds", Low: -100, High: 100,
+	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
 })

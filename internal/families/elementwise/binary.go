@@ -70,7 +70,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 		Scalar: func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
 		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 			if !slices.Contains(planner.Floats, d) {
-				return spec.Tolerance{Why: b.Why}
+				return spec.Tolerance{Why: "integers wrap"}
 			}
 			return planner.ElementTolerance(d, b.Ulps, 0, b.Why)
 		},

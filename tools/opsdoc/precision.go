@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// byType joins the element types of an operation that have the same text.
+type byType struct {
+	texts []string
+	types map[string][]string
+}
+
+func (b *byType) add(text string, d tensor.DType) {
+	if b.types == nil {
+		b.types = map[string][]string{}
+	}
+	if b.types[text] == nil {
+		b.texts = append(b.texts, text)
+	}
+	b.types[text] = append(b.types[text], d.String())
+}
+
+// precision is the line that says how far the results of an operation may be from the
+// reference.
+func precision(op *spec.Op) string {
+	var all byType
+	head := "**Precision"
+	for _, d := range op.Cases.DTypes {
+		in := op.TypicalInputs(d)
+		tol := op.Tolerance(op.Defaults, d, in)
+		if tol.Law != "" && len(all.texts) == 0 {
+			var shapes []string
+			for _, i := range in {
+				shapes = append(shapes, strings.ReplaceAll(fmt.Sprint(i.Shape), " ", ","))
+			}
+			head += "** for inputs " + strings.Join(shapes, " and ") + " (the details have other sizes"
+		}
+		all.add(bound(d, tol, op.Tolerance(op.Defaults, tensor.F32, op.TypicalInputs(tensor.F32))), d)
+	}
+	if strings.Contains(head, "(") {
+		head += "): "
+	} else {
+		head += ":** "
+	}
+	if len(all.texts) == 1 {
+		return head + all.texts[0] + "."
+	}
+	var parts []string
+	for _, text := range all.texts {
+		parts = append(parts, strings.Join(all.types[text], ", ")+" "+text)
+	}
+	return head + strings.Join(parts, "; ") + "."
+}
+
+// bound says in words how far a result of dtype d may be from the reference. f32 is the
+// tolerance of the same call for f32.
+func bound(d tensor.DType, t, f32 spec.Tolerance) string {
+	// An error near the least number of the type is room for what is flushed to zero. With
+	// f16, whose least number is not so small, it is one unit in the last place.
+	abs, room := t.Abs, 1000*planner.Tiny(d)
+	if d == tensor.F16 {
+		room = 1.01 * planner.Tiny(d)
+	}
+	if abs <= room {
+		abs = 0
+	}
+	ulps := t.Rel / planner.Epsilon(d)
+	s := ""
+	switch {
+	case abs == 0 && t.Rel == 0:
+		s = "exact"
+	case d == tensor.U8 && abs == 1 && t.Rel == 0:
+		s = "within one of 255 levels"
+	case d.Size() == 2 && rounds(d, t, f32):
+		s = "as f32, then rounded once more"
+	case abs == 0 && ulps == 1:
+		s = "within one unit in the last place"
+	case abs == 0 && ulps <= 8 && ulps == math.Trunc(ulps):
+		s = fmt.Sprintf("within %g units in the last place", ulps)
+	case t.Rel == 0:
+		s = "absolute " + upper(abs)
+	case abs == 0:
+		s = "relative " + upper(t.Rel)
+	default:
+		s = "absolute " + upper(abs) + " plus relative " + upper(t.Rel)
+	}
+	if t.Flips != 0 {
+		s += ", except for up to " + upper(100*t.Flips) + " % of the elements, which may have any value"
+	}
+	return s
+}
+
+// rounds reports whether t is the tolerance of f32 and one more rounding to d.
+func rounds(d tensor.DType, t, f32 spec.Tolerance) bool {
+	rel := f32.Rel + planner.StoreEpsilon(d)
+	return f32.Abs+f32.Rel > 0 && t.Flips == f32.Flips &&
+		math.Abs(t.Rel-rel) <= 1e-9*rel && t.Abs >= f32.Abs*(1-1e-9) && t.Abs <= f32.Abs+2.02*planner.Tiny(d)
+}
+
+// upper writes x with two digits, rounded up.
+func upper(x float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	s := strconv.FormatFloat(math.Ceil(x/unit-1e-6)*unit, 'g', 2, 64)
+	return strings.Replace(strings.Replace(s, "e-0", "e-", 1), "e+0", "e+", 1)
+}
+
+// derivation says where the bounds come from, and how they depend on sizes.
+func derivation(op *spec.Op) []string {
+	var whys byType
+	var laws []string
+	for _, d := range op.Cases.DTypes {
+		tol := op.Tolerance(op.Defaults, d, op.TypicalInputs(d))
+		if tol.Why != "" && tol.Why != "exact" {
+			whys.add(tol.Why, d)
+		}
+		for _, l := range growth(tol) {
+			if !slices.Contains(laws, l) {
+				laws = append(laws, l)
+			}
+		}
+	}
+	var lines []string
+	for _, why := range whys.texts {
+		types := " of " + strings.Join(whys.types[why], ", ")
+		if len(whys.types[why]) == len(op.Cases.DTypes) {
+			types = ""
+		}
+		lines = append(lines, "bound"+types+": "+why)
+	}
+	return append(lines, laws...)
+}
+
+// growth says how far results may be from the reference at any size, before they are
+// rounded to 16 bits.
+func growth(t spec.Tolerance) []string {
+	var lines []string
+	if t.Law != "" {
+		lines = append(lines, "at any size, for values as the suite has them: "+t.Law)
+	}
+	if t.RepeatedLaw != "" {
+		lines = append(lines, "in addition, where rows of the inputs repeat one element: "+t.RepeatedLaw)
+	}
+	if t.AnyLaw != "" {
+		lines = append(lines, "at any size, for any values: "+t.AnyLaw)
+	}
+	return lines
+}

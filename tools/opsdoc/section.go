@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// section describes one operation: what a caller needs, and then, folded away, where the
+// bounds come from and which kernels compute it.
+func section(b *bytes.Buffer, op *spec.Op, methods map[string]string) error {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", op.Name, strings.TrimSpace(op.Doc))
+	if op.Internal {
+		b.WriteString("\nInternal: Lathe itself makes calls of it.\n")
+	}
+	code, err := calls(op, methods)
+	if err != nil {
+		return err
+	}
+	if len(code) > 0 {
+		fmt.Fprintf(b, "\n```go\n%s\n```\n", strings.Join(code, "\n"))
+	}
+	if attrs := op.Attrs(); len(attrs) > 0 {
+		b.WriteString("\n| attribute | Go field | default | meaning and range |\n|---|---|---|---|\n")
+		for _, a := range attrs {
+			if a.Default == "" {
+				a.Default = "must be given"
+			}
+			fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", a.Name, field(op, a.Name), cell(a.Default), cell(a.Doc))
+		}
+	}
+	operands(b, op)
+	if op.Tolerance != nil && op.Defaults != nil {
+		fmt.Fprintf(b, "\n%s\n", precision(op))
+	}
+	details(b, op)
+	return nil
+}
+
+// field is the field of an attribute, with its type.
+func field(op *spec.Op, attr string) string {
+	t := reflect.Indirect(reflect.ValueOf(op.Defaults)).Type()
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("attr"), ","); name == attr {
+			return t.Field(i).Name + " " + t.Field(i).Type.String()
+		}
+	}
+	return ""
+}
+
+// operands writes the table of the inputs and results.
+func operands(b *bytes.Buffer, op *spec.Op) {
+	b.WriteString("\n| operand | dtype | shape and meaning |\n|---|---|---|\n")
+	for i, a := range op.In {
+		how := ""
+		switch {
+		case a.Variadic:
+			how = ", any number of them"
+		case a.Optional:
+			how = ", optional"
+		}
+		fmt.Fprintf(b, "| `%s`%s | %s | %s |\n", a.Name, how, dtypes(inputTypes(op, i)), cell(a.Doc))
+	}
+	for i, a := range op.Out {
+		doc := a.Doc
+		for k, from := range op.Overwritable(i) {
+			word := "; it may be"
+			if k > 0 {
+				word = " or"
+			}
+			doc += fmt.Sprintf("%s `%s`", word, op.In[from].Name)
+			if k == len(op.Overwritable(i))-1 {
+				doc += " itself"
+			}
+		}
+		fmt.Fprintf(b, "| result `%s` | %s | %s |\n", a.Name, resultType(op, i), cell(doc))
+	}
+}
+
+// inputTypes are the element types that input i may have: those for which Shape accepts
+// the typical inputs of some element type.
+func inputTypes(op *spec.Op, i int) []tensor.DType {
+	if len(op.In[i].DTypes) > 0 {
+		return op.In[i].DTypes
+	}
+	var types []tensor.DType
+	for _, d := range slices.Concat(op.Cases.DTypes, tensor.DTypes()) {
+		if slices.Contains(types, d) {
+			continue
+		}
+		for _, own := range op.Cases.DTypes {
+			in := slices.Clone(op.TypicalInputs(own))
+			if i >= len(in) {
+				continue
+			}
+			in[i] = tensor.Contiguous(d, in[i].Shape...)
+			if out, _ := shapes(op, op.Defaults, in); out != nil {
+				types = append(types, d)
+				break
+			}
+		}
+	}
+	return types
+}
+
+// shapes are the results of a call, or nil if there are none.
+func shapes(op *spec.Op, c spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
+	if op.Shape == nil || c == nil {
+		return nil, nil
+	}
+	return op.Shape(c, in)
+}
+
+// resultType says which element type output i has.
+func resultType(op *spec.Op, i int) string {
+	var types []tensor.DType
+	like := make([]bool, len(op.In)) // inputs whose type the output always has
+	for k := range like {
+		like[k] = true
+	}
+	for _, d := range op.Cases.DTypes {
+		in := op.TypicalInputs(d)
+		out, err := shapes(op, op.Defaults, in)
+		if err != nil || i >= len(out) {
+			continue
+		}
+		if !slices.Contains(types, out[i].DType) {
+			types = append(types, out[i].DType)
+		}
+		for k := range like {
+			like[k] = like[k] && k < len(in) && in[k].DType == out[i].DType
+		}
+	}
+	if name := typeAttr(op, i); name != "" {
+		return "that of `" + name + "`"
+	}
+	if k := slices.Index(like, true); k >= 0 && len(types) > 1 {
+		return "as `" + op.In[k].Name + "`"
+	}
+	return dtypes(types)
+}
+
+// typeAttr is the attribute that says which element type output i has, or "".
+func typeAttr(op *spec.Op, i int) string {
+	if op.Defaults == nil {
+		return ""
+	}
+	v := reflect.Indirect(reflect.ValueOf(op.Defaults))
+	for k := range v.NumField() {
+		if v.Type().Field(k).Type != reflect.TypeFor[tensor.DType]() {
+			continue
+		}
+		follows := true
+		for _, d := range []tensor.DType{tensor.F32, tensor.I64} {
+			c := reflect.New(v.Type())
+			c.Elem().Set(v)
+			c.Elem().Field(k).Set(reflect.ValueOf(d))
+			out, err := shapes(op, c.Interface().(spec.Call), op.TypicalInputs(tensor.F32))
+			follows = follows && err == nil && i < len(out) && out[i].DType == d
+		}
+		if follows {
+			name, _, _ := strings.Cut(v.Type().Field(k).Tag.Get("attr"), ",")
+			return name
+		}
+	}
+	return ""
+}
+
+// details writes what only some readers need.
+func details(b *bytes.Buffer, op *spec.Op) {
+	b.WriteString("\n<details><summary>Source, bounds and kernels</summary>\n\n")
+	if op.Source != "" {
+		fmt.Fprintf(b, "- source: %s\n", op.Source)
+	}
+	if op.Tolerance != nil && op.Defaults != nil {
+		for _, line := range derivation(op) {
+			fmt.Fprintf(b, "- %s\n", line)
+		}
+	}
+	fmt.Fprintf(b, "- kernels: %s\n\n</details>\n", kernels(op.Kernels))
+}
+
+// kernels lists the kernels, variants of one shader together: `nn/relu` f16,
+// f32 and so on.
+func kernels(ks []spec.Kernel) string {
+	var shaders []string
+	variants := map[string][]string{}
+	for _, k := range ks {
+		shader, variant, _ := strings.Cut(k.Name, ".")
+		if variants[shader] == nil {
+			shaders = append(shaders, shader)
+		}
+		variants[shader] = append(variants[shader], variant)
+	}
+	for i, s := range shaders {
+		shaders[i] = fmt.Sprintf("`%s` (%s)", s, strings.Join(variants[s], ", "))
+	}
+	return strings.Join(shaders, "; ")
+}
