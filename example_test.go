@@ -70,6 +70,31 @@ func ExampleDevice_ApplyTo() {
 	// {128 128 128 255} {0 0 0 255}
 }
 
+func ExampleDevice_ApplyTo_bytes() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	// A frame of 2×2 pixels in memory of the program's own. Each row has 8 bytes of pixels and
+	// 4 more. The picture is only a header: no byte is copied.
+	frame := []byte{
+		10, 20, 30, 255, 40, 50, 60, 255, 0, 0, 0, 0,
+		70, 80, 90, 255, 99, 99, 99, 255, 0, 0, 0, 0,
+	}
+	m := &image.RGBA{Pix: frame, Stride: 12, Rect: image.Rect(0, 0, 2, 2)}
+	if err := dev.ApplyTo(ctx, m, m, imageops.InvertColors{}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(frame[:12])
+	fmt.Println(frame[12:])
+	// Output:
+	// [245 235 225 255 215 205 195 255 0 0 0 0]
+	// [185 175 165 255 156 156 156 255 0 0 0 0]
+}
+
 func ExampleFromSlice() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/pixels"
 	"github.com/lathe-gpu/lathe/internal/session"
@@ -19,11 +18,13 @@ import (
 // imageJob is one call of ApplyTo.
 type imageJob struct {
 	dev   *Device
-	dst   *image.NRGBA
-	w, h  int         // of the picture in pixels
-	calls []spec.Call // fused, for opaque pictures where the source is one
-	halo  int         // A pixel of the result depends on source pixels up to this far away.
-	pitch int         // pixels from row to row on the device
+	dst   *image.NRGBA // the bytes of the result, whatever becomes of them afterwards
+	w, h  int          // of the picture in pixels
+	calls []spec.Call  // fused, for opaque pictures where the source is one
+	halo  int          // A pixel of the result depends on source pixels up to this far away.
+	pitch int          // pixels from row to row on the device
+
+	premultiply bool // The colours of the result are multiplied by alpha when it is complete.
 
 	direct  *image.NRGBA            // the source, if it can be sent as it lies
 	shifted bool                    // The source shares memory with dst, but its pixels lie elsewhere in it.
@@ -32,27 +33,39 @@ type imageJob struct {
 	upload  []byte                  // memory in which rows are put together
 }
 
-// newImageJob prepares the calls, which are resolved, for a picture.
-func newImageJob(d *Device, dst *image.NRGBA, src image.Image, calls []spec.Call) *imageJob {
+// newImageJob prepares the calls, which are resolved, for a picture. The bytes of dst are
+// those of an image that is premultiplied by alpha, or not.
+// Errors: ErrInvalidArgument for a source that cannot be read.
+func newImageJob(d *Device, dst *image.NRGBA, premultiplied bool, src image.Image, calls []spec.Call) (*imageJob, error) {
 	size := src.Bounds().Size()
 	j := &imageJob{dev: d, dst: dst, w: size.X, h: size.Y, calls: imageops.Fuse(calls)}
 	for _, c := range j.calls {
 		j.halo += imageops.Halo(c)
 	}
 	j.shifted = shifted(src, dst)
+	opaque, keeps := false, true
+	if _, rgba := src.(*image.RGBA); rgba || premultiplied || j.halo > 0 {
+		if err := readable(func() { opaque = pixels.Opaque(src) }); err != nil {
+			return nil, err
+		}
+	}
 	// Only operations with a halo weigh colours by alpha. Without alpha they need half as
 	// many kernels, which a driver would have to compile for the first picture.
-	if j.halo > 0 && pixels.Opaque(src) {
+	if opaque && j.halo > 0 {
 		j.calls = imageops.ForOpaque(j.calls)
 	}
+	for _, c := range j.calls {
+		keeps = keeps && c.Spec().ForOpaque != nil
+	}
+	j.premultiply = premultiplied && !(opaque && keeps) // An opaque picture has the same bytes either way.
 	// The filters' kernels for CPU drivers need rows that begin on a texel of four pixels.
 	// Pointwise operations do not need that. For an operation that takes only contiguous
 	// pictures the operands would have to be copied.
 	if j.pitch = (j.w + 3) &^ 3; j.halo == 0 || !j.takes(j.desc(2)) {
 		j.pitch = j.w
 	}
-	j.source(src)
-	return j
+	j.source(src, opaque)
+	return j, nil
 }
 
 // takes reports whether all calls work with pictures of the strides of desc.
@@ -74,16 +87,15 @@ func (j *imageJob) desc(h int) tensor.Desc {
 	return desc
 }
 
-// source prepares how rows of src are sent.
-func (j *imageJob) source(src image.Image) {
+// source prepares how rows of src are sent. opaque says that src is known to be opaque.
+func (j *imageJob) source(src image.Image, opaque bool) {
 	switch m := src.(type) {
 	case *image.NRGBA:
 		if m.Stride == 4*j.pitch {
 			j.direct = m
 		}
 	case *image.RGBA:
-		// An opaque picture has the same bytes either way.
-		if m.Stride == 4*j.pitch && m.Opaque() {
+		if m.Stride == 4*j.pitch && opaque {
 			j.direct = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 		}
 	}
@@ -97,6 +109,9 @@ func (j *imageJob) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if done, err := j.zeroCopy(ctx); done || err != nil {
+		if err == nil {
+			j.complete(0, j.h)
+		}
 		return err
 	}
 	rowBytes := 4 * int64(j.pitch)
@@ -209,15 +224,7 @@ func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
 }
 
 // readable calls f, which reads the source, and returns an error if the image panics.
-func readable(f func()) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("lathe: apply: %w: the source cannot be read: %v", errs.ErrInvalidArgument, p)
-		}
-	}()
-	f()
-	return nil
-}
+func readable(f func()) error { return usable("the source cannot be read", f) }
 
 // sourceRows returns rows [from, to) of the source at the pitch of the device. It keeps the
 // rows above bottom that the next strip needs again.
@@ -266,7 +273,11 @@ func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int
 	m := j.dst
 	o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+top)
 	if m.Stride == row && j.pitch == j.w {
-		return j.dev.GPU().Read(ctx, h, int64(at*row), m.Pix[o:o+n*row])
+		if err := j.dev.GPU().Read(ctx, h, int64(at*row), m.Pix[o:o+n*row]); err != nil {
+			return err
+		}
+		j.complete(top, bottom)
+		return nil
 	}
 	if need := n * row; cap(j.upload) < need {
 		j.upload = make([]byte, need)
@@ -278,7 +289,17 @@ func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int
 	for y := range n {
 		copy(m.Pix[o+y*m.Stride:o+y*m.Stride+4*j.w], down[y*row:])
 	}
+	j.complete(top, bottom)
 	return nil
+}
+
+// complete makes of rows [top, bottom) what the caller's image has. They hold the result of
+// the calls.
+func (j *imageJob) complete(top, bottom int) {
+	if m := j.dst; j.premultiply {
+		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+top)
+		pixels.Premultiply(m.Pix[o:], m.Stride, j.w, bottom-top)
+	}
 }
 
 // inPlace reports whether all calls can work in place.

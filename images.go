@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/draw"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -55,10 +56,16 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 // for the image types of Go. An image of another type must not share memory with dst, unless
 // each of its pixels lies where the same pixel of dst does.
 //
+// The result is written straight into an *image.NRGBA or an *image.RGBA. They may be bytes
+// of the caller: &image.RGBA{Pix: b, Stride: s, Rect: r} has rows that begin s bytes apart,
+// and the bytes between rows stay as they are. The colours of an *image.RGBA are
+// premultiplied by alpha as by color.RGBAModel, which changes nothing where they are opaque.
+// Any other dst gets the result of Apply by draw.Draw, which takes longer.
+//
 // Images larger than WithStrip go through the device in strips. If ApplyTo fails half-way,
 // the part of dst that was done is overwritten.
 // Errors: as Apply.
-func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error {
+func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) error {
 	if err := d.ready("apply"); err != nil {
 		return err
 	}
@@ -68,7 +75,7 @@ func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image,
 	if err := cmp.Or(pixels.Check(src), pixels.Check(dst)); err != nil {
 		return fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
-	from, to := src.Bounds().Size(), dst.Rect.Size()
+	from, to := src.Bounds().Size(), dst.Bounds().Size()
 	if from != to {
 		return fmt.Errorf("lathe: apply: %w: size of the result (got %v, want %v)", errs.ErrInvalidArgument, to, from)
 	}
@@ -79,7 +86,38 @@ func (d *Device) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image,
 			return err
 		}
 	}
-	return newImageJob(d, dst, src, calls).run(ctx)
+	var own *image.NRGBA // the bytes of dst, or else what dst gets by draw.Draw
+	premultiplied, drawn := false, false
+	switch m := dst.(type) {
+	case *image.NRGBA:
+		own = m
+	case *image.RGBA:
+		own, premultiplied = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}, true
+	default:
+		own, drawn = image.NewNRGBA(image.Rectangle{Max: to}), true
+	}
+	j, err := newImageJob(d, own, premultiplied, src, calls)
+	if err != nil {
+		return err
+	}
+	if err := j.run(ctx); err != nil || !drawn {
+		return err
+	}
+	return usable("the result cannot be written", func() {
+		draw.Draw(dst, dst.Bounds(), own, image.Point{}, draw.Src)
+	})
+}
+
+// usable calls f, which uses an image of the caller, and returns an error if the image
+// panics.
+func usable(what string, f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("lathe: apply: %w: %s: %v", errs.ErrInvalidArgument, what, p)
+		}
+	}()
+	f()
+	return nil
 }
 
 // checkImageCall resolves c, if it is an operation on images with good attributes.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestApplyToOverlap applies to images that share memory with the result, whole and in
-// strips. The result is that of a source with memory of its own.
+// strips, premultiplied and not. The result is that of a source with memory of its own.
 func TestApplyToOverlap(t *testing.T) {
 	const w, h = 300, 240
 	sub := func(m *image.NRGBA, x, y int) *image.NRGBA {
@@ -56,23 +56,35 @@ func TestApplyToOverlap(t *testing.T) {
 		for _, v := range views {
 			for i, calls := range chains {
 				_, src := v.make(noise(w+20, h+10))
-				want, err := dev.Apply(t.Context(), src, calls...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must(dev.Apply(t.Context(), src, calls...))(t)
 				dst, src := v.make(noise(w+20, h+10))
 				if err := dev.ApplyTo(t.Context(), dst, src, calls...); err != nil {
 					t.Fatal(err)
 				}
-				for y := range h {
-					if !bytes.Equal(dst.Pix[y*dst.Stride:][:4*w], want.Pix[y*want.Stride:][:4*w]) {
-						t.Errorf("%s, chain %d, strips of %d bytes: row %d differs from that of a copied source", v.name, i, strip, y)
-						break
-					}
+				if y := differs(dst.Pix, dst.Stride, want.Pix, w, h); y >= 0 {
+					t.Errorf("%s, chain %d, strips of %d bytes: row %d differs from that of a copied source", v.name, i, strip, y)
+				}
+				dst, src = v.make(noise(w+20, h+10))
+				if err := dev.ApplyTo(t.Context(), &image.RGBA{Pix: dst.Pix, Stride: dst.Stride, Rect: dst.Rect}, src, calls...); err != nil {
+					t.Fatal(err)
+				}
+				if y := differs(dst.Pix, dst.Stride, premultiplied(want).Pix, w, h); y >= 0 {
+					t.Errorf("%s, chain %d, strips of %d bytes, premultiplied: row %d differs from that of a copied source", v.name, i, strip, y)
 				}
 			}
 		}
 	}
+}
+
+// differs returns the first row of w pixels that is not that of want, whose rows have no gaps
+// between them, or −1.
+func differs(pix []byte, stride int, want []byte, w, h int) int {
+	for y := range h {
+		if !bytes.Equal(pix[y*stride:][:4*w], want[y*4*w:][:4*w]) {
+			return y
+		}
+	}
+	return -1
 }
 
 // halfImporter imports the first slice that it is given and no other. It cannot free.

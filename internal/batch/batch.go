@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,7 +33,7 @@ import (
 // Processor computes pictures. A *lathe.Device is one. dst has the size of src, and may be
 // src.
 type Processor interface {
-	ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error
+	ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) error
 }
 
 // Existing says what happens to a picture whose output file exists.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/gif"
 	"image/png"
 	"os"
@@ -30,7 +31,7 @@ type negative struct {
 	err             func(n int64) error
 }
 
-func (p *negative) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Image, calls ...spec.Call) error {
+func (p *negative) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) error {
 	n := p.calls.Add(1)
 	p.most.Store(max(p.most.Load(), p.at.Add(1)))
 	defer p.at.Add(-1)
@@ -46,12 +47,12 @@ func (p *negative) ApplyTo(ctx context.Context, dst *image.NRGBA, src image.Imag
 			return ctx.Err()
 		}
 	}
-	s := src.(*image.NRGBA)
+	s, d := src.(*image.NRGBA), dst.(*image.NRGBA)
 	for i, v := range s.Pix {
 		if i%4 != 3 {
 			v = 255 - v
 		}
-		dst.Pix[i] = v
+		d.Pix[i] = v
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package pixels
 import (
 	"encoding/binary"
 	"image"
+	"sync/atomic"
 )
 
 // Opaque reports whether every pixel of m is known to be opaque. It reads the pixels of
@@ -22,25 +23,78 @@ func Opaque(m image.Image) bool {
 	return false
 }
 
-// opaque reads rows of RGBA bytes, 32 bytes at a time. That is faster than a copy of the
-// picture.
+// alpha masks the alpha bytes of two pixels.
+const alpha = 0xFF000000FF000000
+
+// opaque8 reports whether eight pixels are opaque.
+func opaque8(p []byte) bool {
+	_ = p[31]
+	return binary.LittleEndian.Uint64(p)&binary.LittleEndian.Uint64(p[8:])&
+		binary.LittleEndian.Uint64(p[16:])&binary.LittleEndian.Uint64(p[24:])&alpha == alpha
+}
+
+// opaque reads rows of RGBA bytes, 32 bytes at a time and on all processors.
 func opaque(pix []byte, stride int, r image.Rectangle) bool {
-	const alpha = 0xFF000000FF000000
+	var clear atomic.Bool
 	n := 4 * r.Dx()
-	for y := range r.Dy() {
+	eachRow(n, r.Dy(), func(y int) {
+		if clear.Load() {
+			return
+		}
 		row := pix[y*stride : y*stride+n]
 		for ; len(row) >= 32; row = row[32:] {
-			all := binary.LittleEndian.Uint64(row) & binary.LittleEndian.Uint64(row[8:]) &
-				binary.LittleEndian.Uint64(row[16:]) & binary.LittleEndian.Uint64(row[24:])
-			if all&alpha != alpha {
-				return false
+			if !opaque8(row) {
+				clear.Store(true)
+				return
 			}
 		}
 		for ; len(row) > 0; row = row[4:] {
 			if row[3] != 0xFF {
-				return false
+				clear.Store(true)
+				return
 			}
 		}
+	})
+	return !clear.Load()
+}
+
+// eachRow calls f for each of h rows of n bytes, on as many processors as that many bytes
+// are worth.
+func eachRow(n, h int, f func(y int)) {
+	const many = 256 << 10 // bytes that a worker takes at a time
+	rows := max(many/max(n, 1), 1)
+	Parallel((h+rows-1)/rows, 0, func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			for y := i * rows; y < min((i+1)*rows, h); y++ {
+				f(y)
+			}
+		}
+	})
+}
+
+// Premultiply multiplies the colours of h rows of w pixels by their alpha, in place and on
+// all processors. The rows are RGBA bytes and begin stride bytes apart. The results are those
+// of color.RGBAModel for color.NRGBA.
+func Premultiply(pix []byte, stride, w, h int) {
+	eachRow(4*w, h, func(y int) {
+		row := pix[y*stride : y*stride+4*w]
+		for ; len(row) >= 32; row = row[32:] {
+			if !opaque8(row) {
+				premultiply(row[:32])
+			}
+		}
+		premultiply(row)
+	})
+}
+
+// premultiply is Premultiply of one row.
+func premultiply(row []byte) {
+	for ; len(row) >= 4; row = row[4:] {
+		// As the method RGBA of color.NRGBA, which has 16 bits for each value, and then its
+		// upper 8 bits.
+		a := uint32(row[3]) * 0x101
+		row[0] = byte(uint32(row[0]) * a / 0xFF >> 8)
+		row[1] = byte(uint32(row[1]) * a / 0xFF >> 8)
+		row[2] = byte(uint32(row[2]) * a / 0xFF >> 8)
 	}
-	return true
 }

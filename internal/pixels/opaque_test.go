@@ -53,3 +53,69 @@ func TestOpaque(t *testing.T) {
 		}
 	}
 }
+
+// Premultiply does what image/color does with every colour and alpha, in rows of any length
+// with bytes between them that stay.
+func TestPremultiply(t *testing.T) {
+	for _, w := range []int{1, 7, 8, 9, 256, 300} {
+		const h, gap = 256, 5
+		pix := make([]byte, (4*w+gap)*h-gap)
+		for i := range pix {
+			pix[i] = 0xEE
+		}
+		at := func(x, y int) []byte { return pix[y*(4*w+gap)+4*x:][:4] }
+		colour := func(x, y int) color.NRGBA {
+			c := color.NRGBA{byte(x), byte(y + x), byte(255 - x), byte(y)}
+			if x%32 < 16 || y%4 == 0 {
+				c.A = 255 // eight opaque pixels in a row, too
+			}
+			return c
+		}
+		for y := range h {
+			for x := range w {
+				c := colour(x, y)
+				copy(at(x, y), []byte{c.R, c.G, c.B, c.A})
+			}
+		}
+		Premultiply(pix, 4*w+gap, w, h)
+		for y := range h {
+			for x := range w {
+				want := color.RGBAModel.Convert(colour(x, y)).(color.RGBA)
+				if got := at(x, y); got[0] != want.R || got[1] != want.G || got[2] != want.B || got[3] != want.A {
+					t.Fatalf("width %d, %v: got %v, want %v", w, colour(x, y), got, want)
+				}
+			}
+			if y < h-1 {
+				for i, v := range pix[y*(4*w+gap)+4*w:][:gap] {
+					if v != 0xEE {
+						t.Fatalf("width %d: byte %d behind row %d changed", w, i, y)
+					}
+				}
+			}
+		}
+	}
+	Premultiply(nil, 0, 0, 0)
+}
+
+func BenchmarkUnpremultiply(b *testing.B) {
+	src, dst := make([]byte, 4*1920), make([]byte, 4*1920)
+	for i := range src {
+		src[i] = byte(i * 7)
+	}
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		unpremultiply(dst, src)
+	}
+}
+
+func BenchmarkPremultiply(b *testing.B) {
+	src, dst := make([]byte, 4*1920), make([]byte, 4*1920)
+	for i := range src {
+		src[i] = byte(i * 7)
+	}
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		copy(dst, src)
+		premultiply(dst)
+	}
+}

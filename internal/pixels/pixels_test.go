@@ -110,6 +110,22 @@ func TestNarrowRounds(t *testing.T) {
 	}
 }
 
+// TestUnpremultiply divides every colour by every alpha.
+func TestUnpremultiply(t *testing.T) {
+	for a := range 256 {
+		for v := range 256 {
+			got, want := [4]byte{}, [4]byte{3: byte(a)}
+			if a > 0 {
+				v := byte(min(math.Floor(float64(v)*255/float64(a)+0.5), 255))
+				want = [4]byte{v, v, v, byte(a)}
+			}
+			if unpremultiply(got[:], []byte{byte(v), byte(v), byte(v), byte(a)}); got != want {
+				t.Fatalf("colour %d of alpha %d: got %v, want %v", v, a, got, want)
+			}
+		}
+	}
+}
+
 func TestParallelCarriesPanics(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var fault any

@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"image"
+	"image/color"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -432,6 +433,9 @@ func TestLiveDeviceRefuses(t *testing.T) {
 		"Apply, nil op":        func() error { _, err := d.Apply(bg, img, (*imageops.Sharpen)(nil)); return err },
 		"Apply, no picture op": func() error { _, err := d.Apply(bg, img, &ops.MatMul{}); return err },
 		"ApplyTo, short image": func() error { return d.ApplyTo(bg, &image.NRGBA{Rect: img.Rect, Stride: 16}, img) },
+		"ApplyTo, short RGBA":  func() error { return d.ApplyTo(bg, &image.RGBA{Rect: img.Rect, Stride: 16, Pix: img.Pix[:63]}, img) },
+		"ApplyTo, short gray":  func() error { return d.ApplyTo(bg, &image.Gray{Rect: img.Rect, Stride: 4}, img) },
+		"Apply, endless":       func() error { _, err := d.Apply(bg, image.NewUniform(color.White)); return err },
 		"Sync, nil context":    func() error { return d.Sync(noContext) },
 		"Read, nil context":    func() error { _, err := d.Read(noContext, x); return err },
 		"Write, nil context":   func() error { return d.Write(noContext, x, make([]byte, 8)) },
