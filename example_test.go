@@ -129,6 +129,58 @@ func ExampleFromSlice() {
 	// true
 }
 
+func ExampleFromRows() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	a, err := lathe.FromRows(dev, [][]float32{{1, 2}, {3, 4}, {5, 6}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	turned, err := a.Transpose()
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := lathe.ToRows[float32](ctx, dev, turned)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a, rows)
+	// Output:
+	// f32[3,2] [[1 3 5] [2 4 6]]
+}
+
+func ExampleReadInto() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	result := make([]float32, 3) // for all rounds
+	for round := range 2 {
+		x, err := lathe.FromSlice(dev, []float32{-1, 2, float32(round)})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := dev.Run(ctx, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}); err != nil {
+			log.Fatal(err)
+		}
+		if err := lathe.ReadInto(ctx, dev, x, result); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(result)
+	}
+	// Output:
+	// [1 2 0]
+	// [1 2 1]
+}
+
 func ExampleDevice_Call() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)

@@ -116,32 +116,113 @@ func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tenso
 // type of its dtype.
 // Errors: ErrType (T is another type), and as Device.Read.
 func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
-	if t != nil && t.memory.Desc.DType != dtypeOf[T]() {
-		var zero T
-		return nil, fmt.Errorf("lathe: to slice: %w: %v read as %T", errs.ErrType, t, zero)
-	}
-	h, err := dev.host(ctx, t)
-	if err != nil {
+	if err := checkElements[T](dev, t, "to slice"); err != nil {
 		return nil, err
 	}
-	out := make([]T, h.Elems())
-	size := h.DType.Size()
-	if to := raw(out); h.IsContiguous() {
-		copy(to, h.Data)
+	out := make([]T, t.memory.Desc.Elems())
+	if err := dev.readInto(ctx, t, raw(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ReadInto is ToSlice into memory of the caller: it waits for a tensor and writes its
+// elements to dst in row-major order. T must be the Go type of the tensor's dtype, and dst
+// must be as long as the tensor has elements. No memory is allocated for the elements, unless t
+// is a view in which they do not lie one after the other. After an error dst may be overwritten in part.
+// Errors: ErrType (T is another type), ErrInvalidArgument (the length of dst), and as
+// Device.Read.
+func ReadInto[T Element](ctx context.Context, dev *Device, t *Tensor, dst []T) error {
+	if err := checkElements[T](dev, t, "read into"); err != nil {
+		return err
+	}
+	if n := t.memory.Desc.Elems(); len(dst) != n {
+		return fmt.Errorf("lathe: read into: %w: elements of the slice (got %d, want %d for %v)", errs.ErrInvalidArgument, len(dst), n, t)
+	}
+	return dev.readInto(ctx, t, raw(dst))
+}
+
+// checkElements returns an error unless t is a live tensor of the device whose elements are of
+// type T.
+func checkElements[T Element](dev *Device, t *Tensor, op string) error {
+	if err := dev.ready(op); err != nil {
+		return err
+	}
+	if err := dev.session.Check(op, t.inSession()); err != nil {
+		return err
+	}
+	if t.memory.Desc.DType != dtypeOf[T]() {
+		var zero T
+		return fmt.Errorf("lathe: %s: %w: %v read as %T", op, errs.ErrType, t, zero)
+	}
+	return nil
+}
+
+// readInto reads the elements of a tensor in row-major order and in the byte order of the
+// host.
+func (d *Device) readInto(ctx context.Context, t *Tensor, dst []byte) error {
+	desc := t.memory.Desc
+	size := desc.DType.Size()
+	if desc.IsContiguous() {
+		if err := d.session.ReadInto(ctx, t.memory, dst); err != nil {
+			return err
+		}
 	} else {
+		h, err := d.host(ctx, t)
+		if err != nil {
+			return err
+		}
+		to := dst
 		h.Each(func(_ []int, off int) {
 			copy(to[:size], h.Data[off*size:])
 			to = to[size:]
 		})
 	}
-	swap(raw(out), size)
-	if h.DType == tensor.Bool {
+	swap(dst, size)
+	if desc.DType == tensor.Bool {
 		// Anything but 0 is true on a device; a Go bool must be 1.
-		for i, b := range raw(out) {
-			raw(out)[i] = min(b, 1)
+		for i, b := range dst {
+			dst[i] = min(b, 1)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// FromRows makes a matrix of its rows: a tensor of shape [len(rows), length of a row] with
+// the dtype of T. The rows may change when FromRows has returned. Without rows the shape
+// is [0,0].
+// Errors: ErrInvalidArgument (a row is longer or shorter than the first one), and as
+// FromSlice.
+func FromRows[T Element](dev *Device, rows [][]T) (*Tensor, error) {
+	width := 0
+	if len(rows) > 0 {
+		width = len(rows[0])
+	}
+	data := make([]T, 0, len(rows)*width)
+	for i, row := range rows {
+		if len(row) != width {
+			return nil, fmt.Errorf("lathe: from rows: %w: elements of row %d (got %d, want %d as in row 0)", errs.ErrInvalidArgument, i, len(row), width)
+		}
+		data = append(data, row...)
+	}
+	return FromSlice(dev, data, len(rows), width)
+}
+
+// ToRows waits for a matrix and returns its rows. T must be the Go type of its dtype.
+// Errors: ErrInvalidArgument (t has not two dimensions), and as ToSlice.
+func ToRows[T Element](ctx context.Context, dev *Device, t *Tensor) ([][]T, error) {
+	if shape := t.Shape(); t.made("to rows") == nil && len(shape) != 2 {
+		return nil, fmt.Errorf("lathe: to rows: %w: dimensions (got %d of %v, want 2)", errs.ErrInvalidArgument, len(shape), t)
+	}
+	data, err := ToSlice[T](ctx, dev, t)
+	if err != nil {
+		return nil, err
+	}
+	rows, width := make([][]T, t.Shape()[0]), t.Shape()[1]
+	for i := range rows {
+		rows[i] = data[i*width : (i+1)*width : (i+1)*width]
+	}
+	return rows, nil
 }
 
 // ToFloats waits for a tensor of any dtype and returns its elements in row-major order as

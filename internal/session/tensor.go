@@ -80,12 +80,24 @@ func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
 	if err := s.Check("read", t); err != nil {
 		return nil, err
 	}
-	defer runtime.KeepAlive(t.Buffer)
 	data := make([]byte, t.Desc.Bytes())
-	if err := s.run.Read(ctx, t.Buffer.handle, t.Offset, data); err != nil {
+	if err := s.ReadInto(ctx, t, data); err != nil {
 		return nil, err
 	}
 	return data, nil
+}
+
+// ReadInto is Read into memory of the caller. It has the length of the tensor in bytes.
+// Errors: as Read, and ErrInvalidArgument (length). After other errors dst may be overwritten.
+func (s *Session) ReadInto(ctx context.Context, t Tensor, dst []byte) error {
+	if err := s.Check("read", t); err != nil {
+		return err
+	}
+	if int64(len(dst)) != t.Desc.Bytes() {
+		return fmt.Errorf("%s: read: %w: bytes (got %d, want %d for %v)", s.surface, errs.ErrInvalidArgument, len(dst), t.Desc.Bytes(), t.Desc)
+	}
+	defer runtime.KeepAlive(t.Buffer)
+	return s.run.Read(ctx, t.Buffer.handle, t.Offset, dst)
 }
 
 // Run computes out from in without waiting for the result. If the operation works in
