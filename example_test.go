@@ -154,6 +154,57 @@ func ExampleFromRows() {
 	// f32[3,2] [[1 3 5] [2 4 6]]
 }
 
+func ExampleFromImage() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	// A red and a white pixel as a network takes them: planes of numbers from −1 to 1.
+	m := image.NewNRGBA(image.Rect(0, 0, 2, 1))
+	m.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
+	m.SetNRGBA(1, 0, color.NRGBA{255, 255, 255, 255})
+	layout := lathe.ImageLayout{Planar: true, Mean: []float64{0.5}, Std: []float64{0.5}}
+	x, err := lathe.FromImage(ctx, dev, m, layout)
+	if err != nil {
+		log.Fatal(err)
+	}
+	planes, err := lathe.ToSlice[float32](ctx, dev, x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x, planes)
+	// Output:
+	// f32[3,1,2] [1 1 -1 1 -1 1]
+}
+
+func ExampleToImage() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	// Numbers out of 0 to 1 become the nearest level that there is.
+	x, err := lathe.FromRows(dev, [][]float32{{-0.5, 0.2, 1, 7}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := lathe.ToImage(ctx, dev, x, lathe.ImageLayout{}) // [H,W] is luma
+	if err != nil {
+		log.Fatal(err)
+	}
+	for x := range 4 {
+		fmt.Print(m.NRGBAAt(x, 0).R, " ")
+	}
+	fmt.Println("opaque:", m.Opaque())
+	// Output:
+	// 0 51 255 255 opaque: true
+}
+
 func ExampleReadInto() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)

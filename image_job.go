@@ -224,7 +224,7 @@ func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
 }
 
 // readable calls f, which reads the source, and returns an error if the image panics.
-func readable(f func()) error { return usable("the source cannot be read", f) }
+func readable(f func()) error { return usable("apply", "the source cannot be read", f) }
 
 // sourceRows returns rows [from, to) of the source at the pitch of the device. It keeps the
 // rows above bottom that the next strip needs again.
@@ -257,14 +257,7 @@ func (j *imageJob) fill(up []byte, from, to int) {
 	if rows == nil {
 		rows = pixels.Rows(j.direct)
 	}
-	const many = 32 // rows a worker takes at a time
-	pixels.Parallel((to-from+many-1)/many, 0, func(next func() (int, bool)) {
-		for i, ok := next(); ok; i, ok = next() {
-			for y := i * many; y < min((i+1)*many, to-from); y++ {
-				rows(up[y*row:y*row+4*j.w], from+y)
-			}
-		}
-	})
+	pixels.EachRow(row, to-from, func(y int) { rows(up[y*row:y*row+4*j.w], from+y) })
 }
 
 // result reads rows [top, bottom) of the result. They begin at row at of the buffer.

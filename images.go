@@ -103,17 +103,17 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	if err := j.run(ctx); err != nil || !drawn {
 		return err
 	}
-	return usable("the result cannot be written", func() {
+	return usable("apply", "the result cannot be written", func() {
 		draw.Draw(dst, dst.Bounds(), own, image.Point{}, draw.Src)
 	})
 }
 
 // usable calls f, which uses an image of the caller, and returns an error if the image
-// panics.
-func usable(what string, f func()) (err error) {
+// panics. op is the name of the call.
+func usable(op, what string, f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("lathe: apply: %w: %s: %v", errs.ErrInvalidArgument, what, p)
+			err = fmt.Errorf("lathe: %s: %w: %s: %v", op, errs.ErrInvalidArgument, what, p)
 		}
 	}()
 	f()

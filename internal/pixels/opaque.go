@@ -37,7 +37,7 @@ func opaque8(p []byte) bool {
 func opaque(pix []byte, stride int, r image.Rectangle) bool {
 	var clear atomic.Bool
 	n := 4 * r.Dx()
-	eachRow(n, r.Dy(), func(y int) {
+	EachRow(n, r.Dy(), func(y int) {
 		if clear.Load() {
 			return
 		}
@@ -58,25 +58,11 @@ func opaque(pix []byte, stride int, r image.Rectangle) bool {
 	return !clear.Load()
 }
 
-// eachRow calls f for each of h rows of n bytes, on as many processors as that many bytes
-// are worth.
-func eachRow(n, h int, f func(y int)) {
-	const many = 256 << 10 // bytes that a worker takes at a time
-	rows := max(many/max(n, 1), 1)
-	Parallel((h+rows-1)/rows, 0, func(next func() (int, bool)) {
-		for i, ok := next(); ok; i, ok = next() {
-			for y := i * rows; y < min((i+1)*rows, h); y++ {
-				f(y)
-			}
-		}
-	})
-}
-
 // Premultiply multiplies the colours of h rows of w pixels by their alpha, in place and on
 // all processors. The rows are RGBA bytes and begin stride bytes apart. The results are those
 // of color.RGBAModel for color.NRGBA.
 func Premultiply(pix []byte, stride, w, h int) {
-	eachRow(4*w, h, func(y int) {
+	EachRow(4*w, h, func(y int) {
 		row := pix[y*stride : y*stride+4*w]
 		for ; len(row) >= 32; row = row[32:] {
 			if !opaque8(row) {

@@ -55,6 +55,20 @@ func Parallel(n, workers int, work func(next func() (int, bool))) {
 	}
 }
 
+// EachRow calls f for each of h rows of n bytes, on as many processors as that many bytes
+// are worth.
+func EachRow(n, h int, f func(y int)) {
+	const many = 256 << 10 // bytes that a worker takes at a time
+	rows := max(many/max(n, 1), 1)
+	Parallel((h+rows-1)/rows, 0, func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			for y := i * rows; y < min((i+1)*rows, h); y++ {
+				f(y)
+			}
+		}
+	})
+}
+
 // Rows returns a function that writes row y of src as non-premultiplied RGBA bytes. Row 0
 // is at the top. The function is safe for concurrent use.
 func Rows(src image.Image) func(dst []byte, y int) {

@@ -39,7 +39,7 @@ import (
 var functions = map[string]map[string]any{
 	".": {
 		"Devices": lathe.Devices, "Open": lathe.Open,
-		"FromFloats": lathe.FromFloats[float32], "FromSlice": lathe.FromSlice[float32], "FromRows": lathe.FromRows[float32],
+		"FromFloats": lathe.FromFloats[float32], "FromSlice": lathe.FromSlice[float32], "FromRows": lathe.FromRows[float32], "FromImage": lathe.FromImage, "ToImage": lathe.ToImage,
 		"ReadInto": lathe.ReadInto[float32], "ToRows": lathe.ToRows[float32],
 		"ToFloats": lathe.ToFloats[float32], "ToSlice": lathe.ToSlice[float32],
 		"WithBackend": lathe.WithBackend, "WithCloseTimeout": lathe.WithCloseTimeout, "WithCacheDir": lathe.WithCacheDir, "WithDevice": lathe.WithDevice,
