@@ -162,3 +162,24 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// TestTensorDevice asks tensors and views for their device.
+func TestTensorDevice(t *testing.T) {
+	a, b := open(t), open(t)
+	x := must(lathe.FromSlice(a, []float32{1, 2, 3, 4}, 2, 2))(t)
+	y := must(lathe.FromImage(t.Context(), b, noise(2, 2), lathe.ImageLayout{}))(t)
+	for name, c := range map[string]struct {
+		t    *lathe.Tensor
+		want *lathe.Device
+	}{
+		"of a slice": {x, a}, "a view": {must(must(x.Transpose())(t).Narrow(0, 1, 1))(t), a}, "a result": {must(a.MatMul(x, x))(t), a},
+		"of an image": {y, b}, "zeros": {must(b.NewTensor(tensor.Contiguous(tensor.U8, 3)))(t), b}, "none": {nil, nil}, "of no device": {&lathe.Tensor{}, nil},
+	} {
+		if c.t.Device() != c.want {
+			t.Errorf("a tensor %s: another device than its own", name)
+		}
+	}
+	if got := must(lathe.ToSlice[float32](t.Context(), x.Device(), x))(t); !slices.Equal(got, []float32{1, 2, 3, 4}) {
+		t.Errorf("read by its own device: %v", got)
+	}
+}

@@ -12,7 +12,18 @@ import (
 // Tensor is a tensor in the memory of one Device, or a view of one. Device.Free gives its
 // memory back, and so does the garbage collector when nothing refers to the tensor or a
 // view of it. Device.Close gives back the memory of all tensors.
-type Tensor struct{ memory session.Tensor }
+type Tensor struct {
+	memory session.Tensor
+	dev    *Device
+}
+
+// Device is the device that the tensor lies on. It is nil for a Tensor that no Device made.
+func (t *Tensor) Device() *Device {
+	if t == nil {
+		return nil
+	}
+	return t.dev
+}
 
 // Desc describes the tensor: dtype, shape and, of views, strides.
 func (t *Tensor) Desc() tensor.Desc {
@@ -66,7 +77,7 @@ func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{t}, nil
+	return &Tensor{t, d}, nil
 }
 
 // inSession is the tensor as the session knows it. It is the zero Tensor if t is nil.
@@ -148,7 +159,7 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 	}
 	out := make([]*Tensor, len(res))
 	for i, t := range res {
-		out[i] = &Tensor{t}
+		out[i] = &Tensor{t, d}
 	}
 	return out, nil
 }

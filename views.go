@@ -31,7 +31,7 @@ func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
 	if d.IsContiguous() {
 		d.Strides = nil
 	}
-	return &Tensor{session.Tensor{Buffer: t.memory.Buffer, Offset: t.memory.Offset + offset, Desc: d}}
+	return &Tensor{session.Tensor{Buffer: t.memory.Buffer, Offset: t.memory.Offset + offset, Desc: d}, t.dev}
 }
 
 func (t *Tensor) invalid(op, format string, args ...any) error {
