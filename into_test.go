@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/color/palette"
 	"image/draw"
+	"math"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
@@ -234,7 +235,7 @@ func TestApplyToRefuses(t *testing.T) {
 		"few bytes of another type":      short,
 		"no picture inside":              plainImage{},
 		"an image that cannot be set":    brokenSet{plainImage{image.NewNRGBA(r)}},
-		"rows that overflow an integer":  &image.RGBA{Pix: pix, Stride: 1 << 62, Rect: r},
+		"rows that overflow an integer":  &image.RGBA{Pix: pix, Stride: math.MaxInt, Rect: r},
 		"a size that overflows integers": &image.RGBA{Pix: pix, Stride: 32, Rect: image.Rect(-1e9, -1e9, 1e9, 1e9)},
 	} {
 		if err := dev.ApplyTo(t.Context(), dst, src, imageops.InvertColors{}); !errors.Is(err, lathe.ErrInvalidArgument) {
