@@ -9,7 +9,7 @@ import (
 // A single pixel that is not opaque is found wherever it is, and only inside the
 // picture.
 func TestOpaque(t *testing.T) {
-	for _, w := range []int{1, 2, 7, 8, 9, 31} {
+	for _, w := range []int{1, 2, 7, 8, 9, 15, 16, 17, 31, 40} {
 		whole := image.NewNRGBA(image.Rect(0, 0, w+2, 5))
 		m := whole.SubImage(image.Rect(1, 1, w+1, 4)).(*image.NRGBA)
 		for i := range whole.Pix {
