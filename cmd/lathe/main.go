@@ -136,7 +136,7 @@ func run(args []string) int {
 	code := exitCode(err)
 	if _, werr := os.Stdout.Write(a.out.Bytes()); werr != nil && a.out.Len() > 0 && code == exitOK {
 		code = exitFailed
-		if !errors.Is(werr, syscall.EPIPE) { // the reader has closed the pipe itself
+		if !closedPipe(werr) { // the reader has closed the pipe itself
 			a.say("lathe: cannot write to standard output: %v", reason(werr))
 		}
 	}
