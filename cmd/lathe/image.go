@@ -20,19 +20,18 @@ import (
 )
 
 type imageCmd struct {
-	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"; or - for one picture from standard input."`
-	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
-	Out          *string  `short:"o" placeholder:"PATH" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes, or - for standard output. Default: the folder out; with input from standard input, standard output."`
+	Inputs       []string `arg:"" name:"input" complete:"@files" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"; or - for one picture from standard input."`
+	Op           []string `name:"op" sep:"none" placeholder:"OP" complete:"@calls" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
+	Out          *string  `short:"o" placeholder:"PATH" complete:"@files" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes, or - for standard output. Default: the folder out; with input from standard input, standard output."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
-	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
-	Quality      int      `short:"q" default:"90" help:"JPEG quality, 1 to 100 (${default})."`
+	Format       string   `short:"f" placeholder:"FMT" complete:"jpeg,png,tiff" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
+	Quality      int      `short:"q" default:"90" placeholder:"N" help:"JPEG quality, 1 to 100. Default: ${default}."`
 	Suffix       string   `placeholder:"TEXT" help:"Text before the extension of every output."`
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
 	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist, and so continue an interrupted run."`
-	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. 0 chooses by the number of processors, here ${cores} (${default})."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. Default: 0, which means one more than the number of processors."`
 	Memory       *int     `placeholder:"MIB" help:"Limit for the memory of all pictures in work, in MiB. A picture that needs more is refused. Default: 512, and a picture that needs more is in work alone."`
-	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge (16384 x 16384)."`
-	Quiet        bool     `help:"Print only errors."`
+	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge. Default: ${default}, which is 16384 x 16384."`
 }
 
 // Help is the long help.
@@ -50,7 +49,6 @@ Examples:
 
 // Run does it.
 func (c *imageCmd) Run(a *app) error {
-	a.quiet = c.Quiet
 	var calls []spec.Call
 	for _, text := range c.Op {
 		more, err := spec.ParseCalls(text, "image")
@@ -129,7 +127,7 @@ func (c *imageCmd) Run(a *app) error {
 	// Almost all of the heap is pixels without pointers: collecting is cheap,
 	// and waiting for the heap to double is not.
 	debug.SetGCPercent(25)
-	stop := c.progress(len(jobs), &opts)
+	stop := a.pictureProgress(len(jobs), &opts)
 	rep, err := batch.Run(a.ctx, proc, calls, jobs, opts)
 	stop()
 	if err != nil {
@@ -255,11 +253,8 @@ func extension(path string) string {
 }
 
 // progress shows a bar on a terminal and nothing elsewhere.
-func (c *imageCmd) progress(n int, o *batch.Options) (stop func()) {
-	if c.Quiet {
-		return func() {}
-	}
-	step, stop := progressBar(n)
+func (a *app) pictureProgress(n int, o *batch.Options) (stop func()) {
+	step, stop := a.progressBar(n)
 	o.OnDone = func(batch.File) { step() }
 	return stop
 }
@@ -329,10 +324,10 @@ func (c *imageCmd) report(a *app, rep *batch.Report, info *gpu.Info, calls []spe
 			if f.Output == standard && closedPipe(f.Err) {
 				return coded{exitFailed, nil} // the reader has closed the pipe itself
 			}
-			a.say("lathe: %s: %s", c.title(f.Input), plain(f.Err))
+			a.fail("%s: %s", c.title(f.Input), plain(f.Err))
 		}
 	}
-	if !c.Quiet {
+	if !a.quiet {
 		where := ""
 		if info != nil {
 			where = " on " + info.Name

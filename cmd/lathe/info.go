@@ -19,7 +19,7 @@ import (
 )
 
 type opsCmd struct {
-	Group string `placeholder:"NAME" help:"Only this group, such as image."`
+	Group string `placeholder:"NAME" complete:"@groups" help:"Only this group, such as image."`
 }
 
 // Help is the long help.

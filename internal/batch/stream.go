@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/lathe-gpu/lathe/internal/bmp"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/tiff"
 	"github.com/lathe-gpu/lathe/internal/webp"
 )
@@ -30,6 +31,12 @@ type Stream struct {
 // Errors: those of r, ctx.Err(), and others that say what is wrong: nothing came, it is not a
 // picture, it is longer than limit bytes.
 func ReadStream(ctx context.Context, r io.Reader, limit int64) (*Stream, error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("batch: read: %w", err)
+	}
+	if errs.Nil(r) {
+		return nil, fmt.Errorf("batch: read: %w: no reader", errs.ErrInvalidArgument)
+	}
 	if limit == 0 {
 		limit = DefaultMemory
 	}
@@ -120,7 +127,9 @@ func (b blocks) ReadAt(p []byte, off int64) (n int, err error) {
 
 // open opens the picture of the job. held is how many bytes of it are in memory already.
 func (j *Job) open(ctx context.Context) (src *source, held int64, err error) {
-	if s := j.From; s != nil {
+	if s := j.From; s != nil && s.data == nil {
+		return nil, 0, errNothing
+	} else if s != nil {
 		return &source{ctx: ctx, data: s.data, size: s.data.Size(), info: s.info}, s.held, nil
 	}
 	src, err = openSource(ctx, j.Input)

@@ -200,8 +200,12 @@ func TestStreamOutput(t *testing.T) {
 	if !bytes.Equal(must(os.ReadFile("a.png")), p) {
 		t.Error("the input has changed")
 	}
+	rep := must(Run(t.Context(), nil, nil, []Job{{From: new(Stream), To: io.Discard}}, Options{}))
+	if f := rep.Files[0]; !errors.Is(f.Err, errNothing) {
+		t.Errorf("a stream of nothing: %v", f.Err)
+	}
 	// A file whose format is not given.
-	rep := must(Run(t.Context(), nil, nil, []Job{{Input: "-", Output: "b.png", From: from}}, Options{}))
+	rep = must(Run(t.Context(), nil, nil, []Job{{Input: "-", Output: "b.png", From: from}}, Options{}))
 	if rep.Count(OK) != 1 || !bytes.HasPrefix(must(os.ReadFile("b.png")), []byte("\x89PNG")) {
 		t.Error(lines(rep))
 	}
