@@ -35,6 +35,39 @@ func model(t *testing.T) *kong.Application {
 	return a.model
 }
 
+// The manual page has every command and every flag, and nothing in it is taken for a request of
+// roff.
+func TestManual(t *testing.T) {
+	a := &app{out: new(bytes.Buffer), stderr: new(bytes.Buffer), cli: &cli{}}
+	if _, err := a.parser(); err != nil {
+		t.Fatal(err)
+	}
+	if err := (manCmd{}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	page := a.out.String()
+	for _, n := range a.model.Children {
+		if has := strings.Contains(page, "\n.SS lathe "+n.Name); has == n.Hidden {
+			t.Errorf("the command %s is on the page: %v", n.Name, has)
+		}
+		for _, f := range append(n.Flags, a.model.Flags...) {
+			if f.Name != "help" && !strings.Contains(page, `\fB\-\-`+escaped(f.Name)+`\fR`) {
+				t.Errorf("%s --%s is not on the page", n.Name, f.Name)
+			}
+		}
+	}
+	for line := range strings.Lines(page) {
+		if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") && !slices.Contains(strings.Fields(".TH .SH .SS .PP .TP .B .I .RS .RE .nf .fi"), word) {
+			t.Errorf("a request that is none: %q", line)
+		}
+	}
+	for text, want := range map[string]string{".hidden": `\&.hidden`, `a\b`: `a\eb`, "--x": `\-\-x`, "it's": `it\(aqs`} {
+		if got := escaped(text); got != want {
+			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Every flag and argument says what it is, has a name for its value, and offers no empty
 // choice. Every name in the tags uses and complete is one.
 func TestTables(t *testing.T) {

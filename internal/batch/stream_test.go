@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
@@ -162,7 +163,7 @@ func TestStreamInterrupted(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	time.AfterFunc(20*time.Millisecond, cancel)
 	if _, err := ReadStream(ctx, r, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
