@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build docs pictures clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -138,6 +138,12 @@ lint: ## gofmt, go vet, staticcheck, import graph and size budgets
 build: ## build bin/lathe
 	@mkdir -p bin
 	$(GO) build -o bin/lathe ./cmd/lathe
+
+man: build ## the manual page of the command, bin/lathe.1 (a release has it)
+	bin/lathe man > bin/lathe.1
+
+release: ## the files of a release, in bin/release (VERSION=v1.2.3; TARGETS=linux/arm64,...: a part); on linux/amd64 with a C compiler
+	$(GO) run ./tools/release -version "$(VERSION)" -targets "$(TARGETS)"
 
 generate: ## the typed methods of the library, from the declarations of the operations
 	$(GO) run ./tools/genapi

@@ -90,7 +90,7 @@ func ParseCall(text string, groups ...string) (Call, error) {
 		return nil, parseError("%v in %q", err, text)
 	}
 	if len(words) == 0 {
-		return nil, parseError("an operation is missing (known: %s)", strings.Join(opNames(groups), ", "))
+		return nil, parseError("an operation is missing (%s)", known(groups))
 	}
 	op, err := ParseOp(words[0], groups...)
 	if err != nil {
@@ -148,8 +148,7 @@ func ParseOp(name string, groups ...string) (*Op, error) {
 	op := Lookup(strings.ToLower(name))
 	switch {
 	case op == nil || !op.Offered():
-		return nil, parseError("unknown operation %q%s (known: %s)", name,
-			didYouMean(name, append(opNames(groups), opAliases(groups)...)), strings.Join(opNames(groups), ", "))
+		return nil, parseError("unknown operation %q%s (%s)", name, nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
 	case !op.in(groups):
 		return nil, parseError("%s is of the group %s, not %s (known: %s)", op.Name, op.Group, strings.Join(groups, ", "), strings.Join(opNames(groups), ", "))
 	}
@@ -423,69 +422,4 @@ func splitPipes(text string) []string {
 		}
 	}
 	return append(parts, text[start:])
-}
-
-func opNames(groups []string) []string {
-	var names []string
-	for _, op := range All() {
-		if op.Offered() && op.in(groups) {
-			names = append(names, op.Name)
-		}
-	}
-	return names
-}
-
-func opAliases(groups []string) []string {
-	var names []string
-	for _, op := range All() {
-		if op.Offered() && op.in(groups) {
-			names = append(names, op.Aliases...)
-		}
-	}
-	return names
-}
-
-// listAttrs lists names of attributes in brackets, for errors.
-func listAttrs(names []string) string {
-	if len(names) == 0 {
-		return " (it has none)"
-	}
-	return " (it has: " + strings.Join(names, ", ") + ")"
-}
-
-// didYouMean suggests the nearest name, if one is similar.
-func didYouMean(name string, names []string) string {
-	name = strings.ToLower(name)
-	best, least := "", max(2, len(name)/3)+1
-	for _, n := range names {
-		if d := editDistance(name, n); d < least {
-			best, least = n, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(": did you mean %q?", best)
-}
-
-// editDistance returns how many characters must be inserted, deleted or changed to turn a
-// into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -90,6 +90,8 @@ func TestParseCallErrors(t *testing.T) {
 		"":                          "operation is missing",
 		"test_sofd 3":               `did you mean "test_soft"?`,
 		"zzzzzzzzzz":                "known: ",
+		"test_hoft":                 `did you mean "test_soft"?`,
+		"test_":                     `did you mean "test_bare", "test_held" or "test_mix"?`,
 		"test_soft sigme=3":         `did you mean "sigma"?`,
 		"test_fusion":               `unknown operation "test_fusion"`,
 		"test_wide perm=1,,2":       `"" is not an integer`,

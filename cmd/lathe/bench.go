@@ -18,12 +18,12 @@ import (
 )
 
 type benchCmd struct {
-	Op      []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
-	DType   []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: for each operation the type that is used most."`
+	Op      []string `name:"op" placeholder:"NAME" complete:"@ops" help:"Only this operation, of those \"lathe ops\" lists. For several, repeat the flag or separate them with commas."`
+	DType   []string `name:"dtype" placeholder:"TYPE" complete:"@dtypes" help:"Element type of the inputs, such as f32 or f16. For several, repeat the flag or separate them with commas. Default: for each operation the type that is used most."`
 	Quick   bool     `help:"Measure fewer times: a first look, in about a third of the time."`
-	Compare string   `placeholder:"OLD.json" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
-	HTML    string   `name:"html" placeholder:"FILE" help:"Also write a page with the roofline plot. It needs no network."`
-	Beside  string   `placeholder:"BACKEND" enum:"vk,wgpu,cpu," default:"" help:"Also make the same calls by this backend, in turns: on the same hardware, or, of cpu and another backend, on its best device."`
+	Compare string   `placeholder:"OLD.json" complete:"@files" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
+	HTML    string   `name:"html" placeholder:"FILE" complete:"@files" help:"Also write a page with the roofline plot. It needs no network."`
+	Beside  string   `placeholder:"BACKEND" complete:"vk,wgpu,cpu" help:"Also make the same calls by this backend, vk, wgpu or cpu, in turns. It runs on the same hardware, or, if one of the two backends is cpu, on the best device of the other one."`
 	Seed    uint64   `placeholder:"N" help:"Seed of the random inputs."`
 }
 
@@ -39,7 +39,10 @@ Save a run with --json > old.json, and compare a later one with --compare old.js
 // Run does it.
 func (c *benchCmd) Run(a *app) error {
 	opts := bench.Options{Quick: c.Quick, Seed: c.Seed}
-	var err error
+	err := checkBackend("beside", c.Beside)
+	if err != nil {
+		return err
+	}
 	if opts.Ops, err = offeredOps(c.Op); err != nil {
 		return err
 	}
@@ -90,7 +93,7 @@ func (c *benchCmd) Run(a *app) error {
 	step, stop := func() {}, func() {}
 	opts.Progress = func(done, total int, _ string) {
 		if done == 0 {
-			step, stop = progressBar(total)
+			step, stop = a.progressBar(total)
 			return
 		}
 		step()

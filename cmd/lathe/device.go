@@ -53,9 +53,7 @@ func (a *app) tuningFile() string {
 }
 
 func (a *app) warn(text string) {
-	if !a.quiet {
-		a.say("lathe: %s", strings.TrimPrefix(text, "lathe: "))
-	}
+	a.note("%s %s", a.colour.stderr(yellow, "lathe:"), strings.TrimPrefix(text, "lathe: "))
 }
 
 // deviceJSON is a device in JSON output.

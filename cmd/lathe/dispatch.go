@@ -16,14 +16,14 @@ import (
 )
 
 type dispatchCmd struct {
-	Shader string   `arg:"" help:"SPIR-V file with a compute shader."`
-	Entry  string   `placeholder:"NAME" help:"Entry point, if the file has several (main)."`
+	Shader string   `arg:"" complete:"@files" help:"SPIR-V file with a compute shader."`
+	Entry  string   `placeholder:"NAME" help:"Entry point. Default: main, or the only one."`
 	List   bool     `short:"l" help:"Print the shader's entry points, buffers and push constants, and run nothing."`
-	Groups string   `short:"g" default:"1,1,1" placeholder:"X,Y,Z" help:"Workgroups (${default}); missing ones are 1."`
-	Buf    []string `short:"b" sep:"none" placeholder:"BUF" help:"Buffer of the next binding, from 0 on: a file, TYPE:COUNT for zeros, or TYPE=V,V,... for values."`
+	Groups string   `short:"g" default:"1,1,1" placeholder:"X,Y,Z" help:"Number of workgroups in x, y and z; what is missing is 1. Default: ${default}."`
+	Buf    []string `short:"b" sep:"none" placeholder:"BUF" complete:"@files" help:"Buffer of the next binding, from 0 on: a file, TYPE:COUNT for zeros, or TYPE=V,V,... for values."`
 	Push   string   `placeholder:"PUSH" help:"Push constants: TYPE:VALUE,... each aligned to its size, or hex:BYTES."`
-	Out    []string `short:"o" sep:"none" placeholder:"N=FILE" help:"Write buffer N to the file."`
-	Print  []string `short:"p" sep:"none" placeholder:"N:TYPE[:COUNT]" help:"Print the first values of buffer N (8)."`
+	Out    []string `short:"o" sep:"none" placeholder:"N=FILE" complete:"@files" help:"Write buffer N to the file."`
+	Print  []string `short:"p" sep:"none" placeholder:"N:TYPE[:COUNT]" help:"Print the first COUNT values of buffer N. Default: 8."`
 }
 
 // Help is the long help.
@@ -139,7 +139,7 @@ func (c *dispatchCmd) print(a *app, r *launched, prints []output) error {
 		fmt.Fprintln(a.out)
 	}
 	if len(rows) == 0 {
-		a.say("done on %s in %.3g s", r.info.Name, r.elapsed.Seconds())
+		a.note("done on %s in %.3g s", r.info.Name, r.elapsed.Seconds())
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type doctorCmd struct{}
 
 // Help is the long help.
 func (doctorCmd) Help() string {
-	return `The doctor checks the processor, the Vulkan loader, the drivers, permissions, containers and WebGPU's adapters. It says which backend is chosen and why, and runs one kernel. For each problem it prints the command that repairs it on this system. With --device cpu or --backend cpu it loads no driver. Exit code 3 means that the device which is chosen does not work.`
+	return `The doctor checks the processor, the Vulkan loader, the drivers, permissions, containers and WebGPU's adapters. It says which backend is chosen and why, and runs one kernel. For each problem it prints the command that repairs it on this system. With --device cpu or --backend cpu it loads no driver. Exit code 3 means that the chosen device does not work.`
 }
 
 // state is the result of a check.
@@ -81,7 +81,8 @@ func (c *doctorCmd) Run(a *app) error {
 		}
 	} else {
 		for _, k := range checks {
-			fmt.Fprintf(a.out, "%-4s  %-12s  %s\n", k.State, k.Name, k.Detail)
+			mark := map[state]colour{good: green, odd: yellow, bad: red}[k.State]
+			fmt.Fprintf(a.out, "%s  %-12s  %s\n", a.colour.stdout(mark, fmt.Sprintf("%-4s", k.State)), k.Name, k.Detail)
 			for line := range strings.Lines(k.Fix) {
 				fmt.Fprintf(a.out, "%22s%s\n", "→ ", strings.TrimRight(line, "\n"))
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,19 +20,18 @@ import (
 )
 
 type imageCmd struct {
-	Inputs       []string `arg:"" name:"input" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"."`
-	Op           []string `name:"op" sep:"none" placeholder:"OP" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
-	Out          string   `short:"o" default:"out" placeholder:"PATH" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes. Default: out."`
+	Inputs       []string `arg:"" name:"input" complete:"@files" help:"Pictures, folders of pictures, and patterns such as \"photos/**/*.jpg\"; or - for one picture from standard input."`
+	Op           []string `name:"op" sep:"none" placeholder:"OP" complete:"@calls" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
+	Out          *string  `short:"o" placeholder:"PATH" complete:"@files" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes, or - for standard output. Default: the folder out; with input from standard input, standard output."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
-	Format       string   `short:"f" placeholder:"FMT" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
-	Quality      int      `short:"q" default:"90" help:"JPEG quality, 1 to 100 (${default})."`
+	Format       string   `short:"f" placeholder:"FMT" complete:"jpeg,png,tiff" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
+	Quality      int      `short:"q" default:"90" placeholder:"N" help:"JPEG quality, 1 to 100. Default: ${default}."`
 	Suffix       string   `placeholder:"TEXT" help:"Text before the extension of every output."`
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
 	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist, and so continue an interrupted run."`
-	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. 0 chooses by the number of processors, here ${cores} (${default})."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. Default: 0, which means one more than the number of processors."`
 	Memory       *int     `placeholder:"MIB" help:"Limit for the memory of all pictures in work, in MiB. A picture that needs more is refused. Default: 512, and a picture that needs more is in work alone."`
-	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge (16384 x 16384)."`
-	Quiet        bool     `help:"Print only errors."`
+	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge. Default: ${default}, which is 16384 x 16384."`
 }
 
 // Help is the long help.
@@ -45,12 +43,12 @@ In a folder the command takes the files that have the extension of a picture and
 Examples:
   lathe image holiday.jpg --op "blur sigma=3" -o soft.jpg
   lathe image photos -r -o grey --op grayscale --op "contrast 1.2"
-  lathe image "photos/**/*.tif" -o web --op sharpen --format jpeg`
+  lathe image "photos/**/*.tif" -o web --op sharpen --format jpeg
+  cat a.jpg | lathe image - --op "blur sigma=3" --out - > b.jpg`
 }
 
 // Run does it.
 func (c *imageCmd) Run(a *app) error {
-	a.quiet = c.Quiet
 	var calls []spec.Call
 	for _, text := range c.Op {
 		more, err := spec.ParseCalls(text, "image")
@@ -82,27 +80,12 @@ func (c *imageCmd) Run(a *app) error {
 		naming.Format = f
 	}
 	naming.Suffix = c.Suffix
-	found, err := batch.Find(a.ctx, c.Inputs, batch.FindOptions{Recursive: c.Recursive, Skip: c.Out})
+	folder, jobs, err := c.plan(a, naming)
 	if err != nil {
 		return err
-	}
-	if !slices.ContainsFunc(found, func(f batch.Found) bool { return !errors.Is(f.Err, batch.ErrNoMatch) }) {
-		var names []string
-		for _, f := range found {
-			names = append(names, fmt.Sprintf("%s: %v", f.Path, f.Err))
-		}
-		return coded{exitNothing, fmt.Errorf("nothing to do: %s", strings.Join(names, "; "))}
-	}
-	folder, err := c.output(found, &naming)
-	if err != nil {
-		return err
-	}
-	jobs, err := batch.Plan(found, naming)
-	if err != nil {
-		return coded{exitUsage, err}
 	}
 	for _, j := range jobs {
-		if a.trace.is(filepath.Join(folder, j.Output)) {
+		if j.To == nil && a.trace.is(filepath.Join(folder, j.Output)) {
 			return usage("--trace %s is the output of %s too", a.cli.Trace, j.Input)
 		}
 	}
@@ -144,13 +127,50 @@ func (c *imageCmd) Run(a *app) error {
 	// Almost all of the heap is pixels without pointers: collecting is cheap,
 	// and waiting for the heap to double is not.
 	debug.SetGCPercent(25)
-	stop := c.progress(len(jobs), &opts)
+	stop := a.pictureProgress(len(jobs), &opts)
 	rep, err := batch.Run(a.ctx, proc, calls, jobs, opts)
 	stop()
 	if err != nil {
 		return err
 	}
 	return c.report(a, rep, info, calls)
+}
+
+// plan decides what is read and where the results go.
+func (c *imageCmd) plan(a *app, naming batch.Naming) (folder string, jobs []batch.Job, err error) {
+	out := defaultOut
+	if c.Out != nil {
+		out = *c.Out
+	}
+	if slices.Contains(c.Inputs, standard) {
+		return c.planStream(a, naming)
+	}
+	if out == standard {
+		if err := c.checkToOutput(a); err != nil {
+			return "", nil, err
+		}
+	}
+	found, err := batch.Find(a.ctx, c.Inputs, batch.FindOptions{Recursive: c.Recursive, Skip: out})
+	if err != nil {
+		return "", nil, err
+	}
+	if !slices.ContainsFunc(found, func(f batch.Found) bool { return !errors.Is(f.Err, batch.ErrNoMatch) }) {
+		var names []string
+		for _, f := range found {
+			names = append(names, fmt.Sprintf("%s: %v", f.Path, f.Err))
+		}
+		return "", nil, coded{exitNothing, fmt.Errorf("nothing to do: %s", strings.Join(names, "; "))}
+	}
+	if folder, err = c.output(out, found, &naming); err != nil {
+		return "", nil, err
+	}
+	if jobs, err = batch.Plan(found, naming); err != nil {
+		return "", nil, coded{exitUsage, err}
+	}
+	if out == standard { // output has seen to it that there is one picture
+		jobs[0].Output, jobs[0].To = standard, os.Stdout
+	}
+	return folder, jobs, nil
 }
 
 // programMemory is the most bytes that the program itself takes.
@@ -164,48 +184,56 @@ func checkCall(c spec.Call) error {
 
 // output splits --out into the output folder and the name of the output. The name is empty,
 // unless --out names a single picture.
-func (c *imageCmd) output(found []batch.Found, n *batch.Naming) (folder string, err error) {
-	switch c.Out {
+func (c *imageCmd) output(path string, found []batch.Found, n *batch.Naming) (folder string, err error) {
+	// single is whether the input is the name of one picture, and not of a folder that has one.
+	single := len(c.Inputs) == 1 && len(found) == 1 && (found[0].Err != nil || filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path))
+	switch path {
 	case "":
 		return "", usage("--out is empty; give a folder or a file name")
-	case "-":
-		return "", usage("--out - means standard output, but pictures are written to files only: give a file name or a folder (./- is a folder of that name)")
+	case standard:
+		if !single {
+			return "", usage("--out - is for one picture, but the input is not one picture: give a folder (./- is a folder named -)")
+		}
+		return "", nil
 	}
-	ext := extension(c.Out)
+	ext := extension(path)
 	format, isFormat := batch.ParseFormat(ext)
-	info, statErr := os.Stat(c.Out)
+	info, statErr := os.Stat(path)
 	exists := statErr == nil
-	folderName := exists && info.IsDir() || os.IsPathSeparator(c.Out[len(c.Out)-1])
+	folderName := exists && info.IsDir() || os.IsPathSeparator(path[len(path)-1])
 	// For several pictures --out is a folder, unless it has the extension of a picture.
-	one := len(c.Inputs) == 1 && len(found) == 1 && (found[0].Err != nil || filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path))
-	if !folderName && !isFormat && ext != "" && (one || batch.IsPicture(c.Out)) {
-		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", c.Out, ext, os.PathSeparator)
+	if !folderName && !isFormat && ext != "" && (single || batch.IsPicture(path)) {
+		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", path, ext, os.PathSeparator)
 	}
-	if name := filepath.Base(c.Out); one && !folderName && strings.HasSuffix(name, ".") && strings.Trim(name, ".") != "" {
-		return "", usage("--out %s ends in a dot, where an extension should say the format: .jpg, .jpeg, .png, .tif or .tiff (for a folder of that name, end it in %c)", c.Out, os.PathSeparator)
+	if name := filepath.Base(path); single && !folderName && strings.HasSuffix(name, ".") && strings.Trim(name, ".") != "" {
+		return "", usage("--out %s ends in a dot, where an extension should say the format: .jpg, .jpeg, .png, .tif or .tiff (for a folder of that name, end it in %c)", path, os.PathSeparator)
 	}
 	if folderName || !isFormat {
 		if exists && !info.IsDir() {
-			return "", usage("--out %s is a file, not a folder", c.Out)
+			return "", usage("--out %s is a file, not a folder", path)
 		}
-		return c.Out, nil
+		return path, nil
 	}
-	single := len(found) == 1 && len(c.Inputs) == 1 && found[0].Err == nil && filepath.Clean(c.Inputs[0]) == filepath.Clean(found[0].Path)
+	if len(found) == 1 && found[0].Err != nil {
+		// The picture will fail for a reason of its own, which is the better message.
+		return filepath.Dir(path), nil
+	}
 	if !single {
-		if len(found) == 1 && found[0].Err != nil {
-			// The picture will fail for a reason of its own, which is the better message.
-			return filepath.Dir(c.Out), nil
-		}
-		return "", usage("--out %s is the name of one picture, but the input is not: give a folder", c.Out)
+		return "", usage("--out %s is the name of one picture, but the input is not: give a folder", path)
 	}
+	return c.named(path, format, n)
+}
+
+// named puts the output file path into the naming. It returns its folder.
+func (c *imageCmd) named(path string, format batch.Format, n *batch.Naming) (folder string, err error) {
 	if n.Format != "" && n.Format != format {
-		return "", usage("--out %s does not fit --format %s", c.Out, c.Format)
+		return "", usage("--out %s does not fit --format %s", path, c.Format)
 	}
 	if n.Suffix != "" {
-		return "", usage("--suffix makes names for an output folder; --out %s is a name already", c.Out)
+		return "", usage("--suffix makes names for an output folder; --out %s is a name already", path)
 	}
-	n.Format, n.Name = format, filepath.Base(c.Out)
-	return filepath.Dir(c.Out), nil
+	n.Format, n.Name = format, filepath.Base(path)
+	return filepath.Dir(path), nil
 }
 
 // extension is the extension of a file name, with its dot. It has letters and digits, and
@@ -225,11 +253,8 @@ func extension(path string) string {
 }
 
 // progress shows a bar on a terminal and nothing elsewhere.
-func (c *imageCmd) progress(n int, o *batch.Options) (stop func()) {
-	if c.Quiet {
-		return func() {}
-	}
-	step, stop := progressBar(n)
+func (a *app) pictureProgress(n int, o *batch.Options) (stop func()) {
+	step, stop := a.progressBar(n)
 	o.OnDone = func(batch.File) { step() }
 	return stop
 }
@@ -296,10 +321,13 @@ func (c *imageCmd) report(a *app, rep *batch.Report, info *gpu.Info, calls []spe
 	}
 	for _, f := range rep.Files {
 		if f.Status == batch.Failed {
-			a.say("lathe: %s: %s", cmp.Or(f.Input, `""`), plain(f.Err))
+			if f.Output == standard && closedPipe(f.Err) {
+				return coded{exitFailed, nil} // the reader has closed the pipe itself
+			}
+			a.fail("%s: %s", c.title(f.Input), plain(f.Err))
 		}
 	}
-	if !c.Quiet {
+	if !a.quiet {
 		where := ""
 		if info != nil {
 			where = " on " + info.Name

@@ -19,7 +19,7 @@ import (
 )
 
 type opsCmd struct {
-	Group string `placeholder:"NAME" help:"Only this group, such as image."`
+	Group string `placeholder:"NAME" complete:"@groups" help:"Only this group, such as image."`
 }
 
 // Help is the long help.
@@ -156,13 +156,24 @@ func (c *versionCmd) Run(a *app) error {
 		ABI     string `json:"abi"`
 		// Backends are those built in.
 		Backends []string `json:"backends"`
-	}{"unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprintf("%016x", spirv.Fingerprint()), drivers.Built()}
-	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		v.Version = b.Main.Version
-	}
+	}{programVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprintf("%016x", spirv.Fingerprint()), drivers.Built()}
 	if a.cli.JSON {
 		return a.writeJSON(v)
 	}
 	fmt.Fprintf(a.out, "lathe %s %s %s abi %s backends %s\n", v.Version, v.Go, v.System, v.ABI, cmp.Or(strings.Join(v.Backends, ","), "none"))
 	return nil
+}
+
+// version is set by make release: -ldflags "-X main.version=v1.2.3".
+var version string
+
+// programVersion is the version of a release, or else the one that the go command knows.
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "unknown"
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -43,25 +42,33 @@ Exit codes:
   6  lathe bench --compare found calls that have become slower
   130  interrupted`
 
-// cli is the command line.
+// cli is the command line. The tag uses lists the flags of all commands that a command
+// obeys; without it, these are all.
 type cli struct {
-	Device     string `group:"common" short:"d" placeholder:"SEL" help:"Device to use: cpu for the processor, or index, part of the name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best GPU, or else the processor."`
-	Backend    string `group:"common" placeholder:"NAME" enum:"vk,wgpu,cpu,auto," default:"" help:"Backend: vk (Vulkan), wgpu (WebGPU), cpu (the processor, without a driver) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which takes a GPU by vk, or else one by wgpu, or else cpu."`
-	Validation bool   `group:"common" help:"Turn on the Vulkan validation layers (they must be installed)."`
-	NoCache    bool   `group:"common" help:"Do not keep compiled pipelines or the choices of lathe tune on disk."`
-	Trace      string `group:"common" placeholder:"FILE" help:"Write a trace of the device's work, for chrome://tracing or ui.perfetto.dev. It replaces an earlier trace, but no other file."`
-	JSON       bool   `group:"common" name:"json" help:"Print the result as JSON on standard output."`
+	Device     string `group:"device" short:"d" placeholder:"SEL" help:"Device to use: cpu for the processor, or index, part of the name, or UUID, as \"lathe devices\" lists them. The environment variable LATHE_DEVICE does the same. Default: the best GPU, or else the processor."`
+	Backend    string `group:"device" placeholder:"NAME" complete:"vk,wgpu,cpu,auto" help:"Backend: vk (Vulkan), wgpu (WebGPU), cpu (the processor, without a driver) or auto. The environment variable LATHE_BACKEND does the same. Default: auto, which takes a GPU by vk, or else one by wgpu, or else cpu."`
+	Validation bool   `group:"device" help:"Turn on the Vulkan validation layers (they must be installed)."`
+	NoCache    bool   `group:"device" help:"Do not keep compiled pipelines or the choices of lathe tune on disk."`
+	Trace      string `group:"device" placeholder:"FILE" complete:"@files" help:"Write a trace of the device's work, for chrome://tracing or ui.perfetto.dev. It replaces an earlier trace, but no other file."`
 
-	Image    imageCmd    `cmd:"" help:"Apply operations to pictures."`
-	Ops      opsCmd      `cmd:"" help:"List the operations."`
-	Devices  devicesCmd  `cmd:"" help:"List the devices."`
-	Doctor   doctorCmd   `cmd:"" help:"Find out which devices work here, and how to repair what does not."`
-	Verify   verifyCmd   `cmd:"" help:"Check every operation on this machine against its reference."`
-	Bench    benchCmd    `cmd:"" help:"Measure how near every operation comes to the limits of the device."`
-	Tune     tuneCmd     `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`
-	Dispatch dispatchCmd `cmd:"" help:"Run a SPIR-V compute shader."`
-	ABI      abiCmd      `cmd:"" name:"abi" help:"Print the canonical ABI text and its fingerprint."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	JSON        bool        `group:"common" name:"json" help:"Print the result as JSON on standard output."`
+	Quiet       bool        `group:"common" help:"Print no messages but errors. The environment variable LATHE_QUIET=1 does the same."`
+	Color       string      `group:"common" placeholder:"WHEN" enum:"auto,always,never" default:"auto" help:"Colour: always, never, or auto, which means on a terminal, unless the environment variable NO_COLOR is set. Default: auto."`
+	ShowVersion versionFlag `group:"common" name:"version" help:"Print the version, as \"lathe version\" does."`
+
+	Image      imageCmd      `cmd:"" help:"Apply operations to pictures."`
+	Ops        opsCmd        `cmd:"" uses:"json" help:"List the operations."`
+	Devices    devicesCmd    `cmd:"" uses:"backend,json" help:"List the devices."`
+	Doctor     doctorCmd     `cmd:"" help:"Find out which devices work here, and how to repair what does not."`
+	Verify     verifyCmd     `cmd:"" help:"Check every operation on this machine against its reference."`
+	Bench      benchCmd      `cmd:"" help:"Measure how near every operation comes to the limits of the device."`
+	Tune       tuneCmd       `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`
+	Dispatch   dispatchCmd   `cmd:"" help:"Run a SPIR-V compute shader."`
+	ABI        abiCmd        `cmd:"" uses:"json" name:"abi" help:"Print the ABI text, which lists all operations and kernels, and its fingerprint."`
+	Completion completionCmd `cmd:"" uses:"none" help:"Print the script with which a shell completes commands, flags and operations."`
+	Man        manCmd        `cmd:"" uses:"none" hidden:"" help:"Print the manual page."`
+	Version    versionCmd    `cmd:"" uses:"json" help:"Print the version."`
+	Help       helpCmd       `cmd:"" uses:"none" help:"Print the help of a command."`
 }
 
 // app has what every command needs: where to read and write, and the common flags.
@@ -70,12 +77,26 @@ type app struct {
 	out    *bytes.Buffer // standard output, written when the command is done
 	stderr io.Writer
 	cli    *cli
-	quiet  bool // no warnings, only errors
+	model  *kong.Application // the tables of the command line
+	quiet  bool              // no messages but errors
+	colour colours
 	trace  *traceFile
 }
 
-// say writes a line for the user to standard error. Data goes to out.
+// say writes a line to standard error, whether it is wanted or not. Data goes to out.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }
+
+// note writes a line that is no error for the user to standard error.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		a.say(format, args...)
+	}
+}
+
+// fail writes an error to standard error.
+func (a *app) fail(format string, args ...any) {
+	a.say(a.colour.stderr(red, "lathe:")+" "+format, args...)
+}
 
 // coded is an error with its exit code. If the error inside is nil, there is no more to
 // print.
@@ -131,17 +152,17 @@ func run(args []string) int {
 		<-signals // the next one ends the program at once, even if the shell ignores the signal
 		os.Exit(exitInterrupted)
 	}()
-	a := &app{ctx: ctx, out: new(bytes.Buffer), stderr: os.Stderr, cli: &cli{}}
+	a := &app{ctx: ctx, out: new(bytes.Buffer), stderr: os.Stderr, cli: &cli{}, colour: newColours("auto")}
 	err := a.command(args)
 	code := exitCode(err)
 	if _, werr := os.Stdout.Write(a.out.Bytes()); werr != nil && a.out.Len() > 0 && code == exitOK {
 		code = exitFailed
-		if !errors.Is(werr, syscall.EPIPE) { // the reader has closed the pipe itself
-			a.say("lathe: cannot write to standard output: %v", reason(werr))
+		if !closedPipe(werr) { // the reader has closed the pipe itself
+			a.fail("cannot write to standard output: %v", reason(werr))
 		}
 	}
 	if err != nil && err.Error() != "" {
-		a.say("lathe: %s", plain(err))
+		a.fail("%s", plain(err))
 	}
 	return code
 }
@@ -181,16 +202,13 @@ func (a *app) command(args []string) (err error) {
 			err = fmt.Errorf("internal error: %v; please report it at https://github.com/lathe-gpu/lathe/issues with the command line", p)
 		}
 	}()
-	parser, err := kong.New(a.cli,
-		kong.Name("lathe"), kong.Description(description),
-		kong.Writers(a.out, a.stderr),
-		kong.Exit(func(int) { panic(quit(0)) }),
-		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
-		kong.ExplicitGroups([]kong.Group{{Key: "common", Title: "Flags of every command:"}}),
-		kong.Vars{"cores": fmt.Sprint(runtime.GOMAXPROCS(0) + 1)},
-	)
+	parser, err := a.parser()
 	if err != nil {
 		return err
+	}
+	if len(args) > 0 && args[0] == completer {
+		a.complete(args[1:])
+		return nil
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -211,6 +229,9 @@ func (a *app) command(args []string) (err error) {
 			}
 		}
 		return usage("%w (see %q)", err, hint)
+	}
+	if err := a.common(kctx); err != nil {
+		return err
 	}
 	if a.cli.Trace != "" {
 		if a.trace, err = openTrace(a.cli.Trace); err != nil {

@@ -9,9 +9,9 @@ import (
 )
 
 // progressBar shows a bar of n steps if standard error is a terminal, and
-// nothing elsewhere. stop removes the bar.
-func progressBar(n int) (step, stop func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+// nothing elsewhere or with --quiet. stop removes the bar.
+func (a *app) progressBar(n int) (step, stop func()) {
+	if a.quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return func() {}, func() {}
 	}
 	p := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithWidth(60))

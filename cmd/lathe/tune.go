@@ -17,9 +17,9 @@ import (
 )
 
 type tuneCmd struct {
-	Op    []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
-	DType []string `name:"dtype" placeholder:"TYPE" help:"Element type of the inputs, such as f32 or f16; repeat it for more. Default: all types of each operation."`
-	Out   string   `short:"o" placeholder:"FILE" help:"Also write the choices to a file, for lathe.WithTuning."`
+	Op    []string `name:"op" placeholder:"NAME" complete:"@ops" help:"Only this operation, of those \"lathe ops\" lists. For several, repeat the flag or separate them with commas."`
+	DType []string `name:"dtype" placeholder:"TYPE" complete:"@dtypes" help:"Element type of the inputs, such as f32 or f16. For several, repeat the flag or separate them with commas. Default: all types of each operation."`
+	Out   string   `short:"o" placeholder:"FILE" complete:"@files" help:"Also write the choices to a file, for lathe.WithTuning."`
 	Show  bool     `help:"Measure nothing. Print the choices that are remembered on this machine, for all devices."`
 }
 
@@ -129,7 +129,7 @@ func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 
 // measureAll measures bench cases on a device, each class once.
 func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []tuneJSON, err error) {
-	step, stop := progressBar(len(cases))
+	step, stop := a.progressBar(len(cases))
 	defer stop()
 	seen := map[string]bool{}
 	found = []tuneJSON{}
@@ -165,7 +165,7 @@ func showChoices(a *app, path string) error {
 		return a.writeJSON(list)
 	}
 	if len(list) == 0 {
-		a.say("lathe: nothing is remembered yet; \"lathe tune\" measures")
+		a.note("lathe: nothing is remembered yet; \"lathe tune\" measures")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)

@@ -14,12 +14,12 @@ import (
 
 type verifyCmd struct {
 	Full bool     `help:"Also test with very small limits and with the plans for other devices. This takes minutes instead of seconds."`
-	Op   []string `name:"op" placeholder:"NAME" help:"Only this operation, of those \"lathe ops\" lists; repeat it for more."`
+	Op   []string `name:"op" placeholder:"NAME" complete:"@ops" help:"Only this operation, of those \"lathe ops\" lists. For several, repeat the flag or separate them with commas."`
 	Part string   `placeholder:"I/N" help:"Only part I of N parts of about equal length, from 1/N to N/N. Each part has cases of every operation."`
 	Seed uint64   `placeholder:"N" help:"Seed of the random inputs."`
 
 	Hash    bool   `help:"Print hashes of the results instead, a line for each operation and element type. On the device \"cpu\", which is then the default, they are the same on every machine."`
-	Compare string `placeholder:"FILE" help:"With --hash: compare with the list in a file, or with the list of this version if FILE is \"published\". Hashes that differ are on standard error, and the exit code is 5."`
+	Compare string `placeholder:"FILE" complete:"@files" help:"With --hash: compare with the list in a file, or with the list of this version if FILE is \"published\". Hashes that differ are on standard error, and the exit code is 5."`
 }
 
 // Help is the long help.
@@ -68,7 +68,7 @@ func (c *verifyCmd) Run(a *app) error {
 	step, stop := func() {}, func() {}
 	opts.Progress = func(done, total int, _ string) {
 		if done == 1 {
-			step, stop = progressBar(total)
+			step, stop = a.progressBar(total)
 		}
 		step()
 	}
@@ -76,7 +76,7 @@ func (c *verifyCmd) Run(a *app) error {
 	stop()
 	if err != nil {
 		if rep != nil {
-			io.WriteString(a.out, rep.String()) // what was done before the error
+			io.WriteString(a.out, a.colourReport(rep.String())) // what was done before the error
 		}
 		return err
 	}
@@ -88,12 +88,27 @@ func (c *verifyCmd) Run(a *app) error {
 		}
 		a.out.Write(append(data, '\n'))
 	} else {
-		io.WriteString(a.out, rep.String())
+		io.WriteString(a.out, a.colourReport(rep.String()))
 	}
 	if !rep.OK() {
 		return coded{exitVerify, fmt.Errorf("%d of %d cases failed", rep.Count(conformance.Fail), len(rep.Rows))}
 	}
 	return nil
+}
+
+// colourReport colours the lines of a report that tell of failures, and its last line.
+func (a *app) colourReport(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		for word, k := range map[string]colour{"FAIL": red, "EXPECTED": yellow} {
+			if rest, ok := strings.CutPrefix(line, word+" "); ok {
+				line = a.colour.stdout(k, word) + " " + rest
+			}
+		}
+		fmt.Fprintln(&b, line)
+	}
+	return b.String()
 }
 
 // partOf reads I/N. It returns the part, counted from 0, and the number of parts. "" means

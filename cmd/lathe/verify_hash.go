@@ -32,7 +32,7 @@ func (c *verifyCmd) hash(a *app, opts conformance.HashOptions) error {
 	step, stop := func() {}, func() {}
 	opts.Progress = func(done, total int, _ string) {
 		if done == 1 {
-			step, stop = progressBar(total)
+			step, stop = a.progressBar(total)
 		}
 		step()
 	}
@@ -59,9 +59,7 @@ func (c *verifyCmd) hash(a *app, opts conformance.HashOptions) error {
 	if len(list) > 0 {
 		return coded{exitVerify, fmt.Errorf("results that differ from the list %s: %d", c.Compare, len(list))}
 	}
-	if !a.quiet {
-		a.say("lathe: the same results as in the list %s", c.Compare)
-	}
+	a.note("lathe: the same results as in the list %s", c.Compare)
 	return nil
 }
 

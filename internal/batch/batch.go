@@ -12,6 +12,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,14 +155,17 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 	}
 	start := time.Now()
 	rep := &Report{Files: make([]File, len(jobs))}
-	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
-		return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
+	var root *os.Root
+	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(j Job) bool { return j.To == nil }) {
+		if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+			return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
+		}
+		var err error
+		if root, err = os.OpenRoot(o.Folder); err != nil {
+			return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
+		}
+		defer root.Close()
 	}
-	root, err := os.OpenRoot(o.Folder)
-	if err != nil {
-		return nil, fmt.Errorf("output folder %s: %w", o.Folder, bare(err))
-	}
-	defer root.Close()
 	room := max(o.Memory-o.Computing, 1)
 	r := &runner{
 		Options: o, ctx: ctx, proc: proc, calls: calls, root: root,
@@ -251,7 +256,9 @@ func (r *runner) runJob(j *Job) File {
 	f := File{Input: j.Input, Status: OK}
 	err := j.Err
 	if err == nil {
-		f.Output = filepath.Join(r.Folder, j.Output)
+		if f.Output = j.Output; j.To == nil {
+			f.Output = filepath.Join(r.Folder, j.Output)
+		}
 		err = r.process(j, &f)
 	}
 	switch {
@@ -270,7 +277,7 @@ func (r *runner) process(j *Job, f *File) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	src, err := openSource(r.ctx, j.Input)
+	src, held, err := j.open(r.ctx)
 	if err != nil {
 		return err
 	}
@@ -280,8 +287,10 @@ func (r *runner) process(j *Job, f *File) error {
 	if err := r.clobbers(j, src); err != nil {
 		return err
 	}
-	if err := vacant(r.root, j.Output, r.Existing == Replace); err != nil {
-		return err
+	if j.To == nil {
+		if err := vacant(r.root, j.Output, r.Existing == Replace); err != nil {
+			return err
+		}
 	}
 	start := time.Now()
 	h, err := src.readHeader(r.MaxPixels)
@@ -290,7 +299,12 @@ func (r *runner) process(j *Job, f *File) error {
 	}
 	f.Decode = time.Since(start)
 
-	need := r.Computing + h.cost + encodeBytes(j.Format, int64(h.width), int64(h.height))
+	format := j.Format
+	if own, ok := ParseFormat(h.format); format == "" && ok {
+		format = own
+	}
+	format = cmp.Or(format, PNG)
+	need := r.Computing + held + h.cost + encodeBytes(format, int64(h.width), int64(h.height))
 	if err := r.budget.check(h, need); err != nil {
 		return err
 	}
@@ -332,7 +346,11 @@ func (r *runner) process(j *Job, f *File) error {
 	}
 	start = time.Now()
 	end = r.Stage("encode", j.Input)
-	f.OutBytes, err = write(r.ctx, r.root, j.Output, m, j.Format, r.Quality, r.Existing == Replace)
+	if j.To != nil {
+		f.OutBytes, err = writeTo(r.ctx, j.To, m, format, r.Quality)
+	} else {
+		f.OutBytes, err = write(r.ctx, r.root, j.Output, m, format, r.Quality, r.Existing == Replace)
+	}
 	end(err)
 	f.Encode = time.Since(start)
 	return err
@@ -341,12 +359,24 @@ func (r *runner) process(j *Job, f *File) error {
 // clobbers returns an error if the output is the same file as one of the inputs, also
 // under another name.
 func (r *runner) clobbers(j *Job, src *source) error {
-	info, err := r.root.Stat(j.Output)
+	var info os.FileInfo
+	var err error
+	switch out, isFile := j.To.(*os.File); {
+	case j.To == nil:
+		info, err = r.root.Stat(j.Output)
+	case isFile:
+		info, err = out.Stat()
+	default:
+		return nil
+	}
 	if err != nil {
 		return nil // nothing there that could be an input
 	}
-	if own, err := src.file.Stat(); err == nil && os.SameFile(own, info) {
+	if src.info != nil && os.SameFile(src.info, info) {
 		return errors.New("the output would replace the input itself: choose another output folder, or a --suffix")
+	}
+	if j.To != nil {
+		return nil
 	}
 	if p, err := filepath.EvalSymlinks(filepath.Join(r.Folder, j.Output)); err == nil {
 		if p, err = filepath.Abs(p); err == nil && r.inputs[p] != "" {
@@ -360,6 +390,9 @@ func (r *runner) clobbers(j *Job, src *source) error {
 func inputPaths(jobs []Job) map[string]string {
 	paths := make(map[string]string, len(jobs))
 	for i := range jobs {
+		if jobs[i].From != nil {
+			continue
+		}
 		if p, err := filepath.EvalSymlinks(jobs[i].Input); err == nil {
 			if p, err = filepath.Abs(p); err == nil {
 				paths[p] = jobs[i].Input

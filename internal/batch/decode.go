@@ -39,8 +39,13 @@ func (h *header) size() (w, ht int) {
 // ends early.
 type source struct {
 	ctx  context.Context
-	file *os.File
+	data interface {
+		io.ReadSeeker
+		io.ReaderAt
+	}
 	size int64
+	info os.FileInfo // of a regular file; nil if there is none
+	file *os.File    // the file to close, if openSource has opened it
 }
 
 // openSource opens a regular file.
@@ -57,7 +62,7 @@ func openSource(ctx context.Context, name string) (*source, error) {
 	if err != nil {
 		return nil, bare(err)
 	}
-	return &source{ctx: ctx, file: f, size: info.Size()}, nil
+	return &source{ctx: ctx, data: f, size: info.Size(), info: info, file: f}, nil
 }
 
 func kindOf(m os.FileMode) string {
@@ -76,19 +81,24 @@ func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return s.file.Read(p)
+	return s.data.Read(p)
 }
 
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return s.file.ReadAt(p, off)
+	return s.data.ReadAt(p, off)
 }
 
-func (s *source) Seek(offset int64, whence int) (int64, error) { return s.file.Seek(offset, whence) }
+func (s *source) Seek(offset int64, whence int) (int64, error) { return s.data.Seek(offset, whence) }
 
-func (s *source) Close() error { return s.file.Close() }
+func (s *source) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
 
 // readHeader reads the size, format and orientation. It reads nothing whose size a small file
 // could exaggerate. It refuses pictures of more than maxPixels before any of their bytes is

@@ -127,13 +127,8 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 			size = 0
 		}
 	}()
-	out := &counter{ctx: ctx, w: file}
-	buf := bufio.NewWriterSize(out, 256<<10)
-	if err := encode(buf, m, f, quality); err != nil {
-		return 0, writing(err)
-	}
-	if err := buf.Flush(); err != nil {
-		return 0, writing(err)
+	if size, err = writeTo(ctx, file, m, f, quality); err != nil {
+		return 0, err
 	}
 	if err := file.Close(); err != nil {
 		return 0, writing(err)
@@ -146,6 +141,19 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 	}
 	if err := root.Rename(temp, name); err != nil {
 		return 0, writing(err)
+	}
+	return size, nil
+}
+
+// writeTo encodes the picture to w, which cannot take back what it has got.
+func writeTo(ctx context.Context, w io.Writer, m *image.NRGBA, f Format, quality int) (size int64, err error) {
+	out := &counter{ctx: ctx, w: w}
+	buf := bufio.NewWriterSize(out, 256<<10)
+	if err = encode(buf, m, f, quality); err == nil {
+		err = buf.Flush()
+	}
+	if err != nil {
+		return out.n, writing(err)
 	}
 	return out.n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,8 +181,13 @@ func IsPicture(name string) bool {
 type Job struct {
 	Input  string
 	Output string // path below the output folder, which it never leaves
-	Format Format
-	Err    error // if it is set, the job fails with it at once
+	Format Format // "" means the format of the picture, or PNG if Lathe does not write it
+	Err    error  // if it is set, the job fails with it at once
+
+	// From, if set, has the picture, and Input only names it. To, if set, takes the result,
+	// and Output only names it. If writing fails, To may have a part.
+	From *Stream
+	To   io.Writer
 }
 
 // Naming says how outputs are named.

@@ -15,6 +15,7 @@ const onLinux = runtime.GOOS == "linux"
 var packages = map[string]string{
 	"glslc": "glslc", "spirv-as": "spirv-tools", "spirv-opt": "spirv-tools", "spirv-val": "spirv-tools",
 	"gm": "graphicsmagick", "tiffcp": "libtiff-tools", "tiff2rgba": "libtiff-tools", "cwebp": "webp", "dwebp": "webp",
+	"git": "git",
 }
 
 // Tool returns the path of a program. Without it the test is skipped, or fails if tools

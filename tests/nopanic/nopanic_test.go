@@ -68,7 +68,7 @@ var functions = map[string]map[string]any{
 		"Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
 		"InstructionName": spv.InstructionName, "Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Program": spv.Program, "Reflect": spv.Reflect,
 	},
-	"internal/batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "Run": batch.Run},
+	"internal/batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "ReadStream": batch.ReadStream, "Run": batch.Run},
 	"spec": {
 		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
@@ -280,6 +280,7 @@ func TestFunctions(t *testing.T) {
 		"spv.Lower":                    func() error { _, err := spv.Lower(nil, false); return err },
 		"spv.Guard":                    func() error { _, err := spv.Guard(nil); return err },
 		"batch.Run":                    func() error { _, err := batch.Run(noContext, nil, nil, nil, batch.Options{}); return err },
+		"batch.ReadStream":             func() error { _, err := batch.ReadStream(noContext, nil, 0); return err },
 		"batch.Find":                   func() error { _, err := batch.Find(noContext, nil, batch.FindOptions{}); return err },
 		"lathe.WithGPU": func() error {
 			_, err := lathe.Open(t.Context(), nil, lathe.WithGPU((*null.Device)(nil)))

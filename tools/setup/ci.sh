@@ -1,7 +1,7 @@
 #!/bin/sh
 # ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
 # compiler that `make check` rebuilds the shaders with, the SPIR-V tools, the
-# Vulkan validation layers, OpenGL on the CPU, and other programs that read pictures,
+# Vulkan validation layers, OpenGL on the CPU, git, and other programs that read pictures,
 # which the tests of the decoders compare with. Users of Lathe need none of these.
 set -eu
 
@@ -18,6 +18,7 @@ command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
 convert -version 2>/dev/null | grep -q ImageMagick || packages="$packages imagemagick"
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
+command -v git >/dev/null 2>&1 || packages="$packages git"
 if [ -z "$packages" ]; then
 	exit 0
 fi

@@ -1,0 +1,113 @@
+package spec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func opNames(groups []string) []string {
+	var names []string
+	for _, op := range All() {
+		if op.Offered() && op.in(groups) {
+			names = append(names, op.Name)
+		}
+	}
+	return names
+}
+
+func opAliases(groups []string) []string {
+	var names []string
+	for _, op := range All() {
+		if op.Offered() && op.in(groups) {
+			names = append(names, op.Aliases...)
+		}
+	}
+	return names
+}
+
+// listAttrs lists names of attributes in brackets, for errors.
+func listAttrs(names []string) string {
+	if len(names) == 0 {
+		return " (it has none)"
+	}
+	return " (it has: " + strings.Join(names, ", ") + ")"
+}
+
+// didYouMean suggests the nearest name, if one is similar.
+func didYouMean(name string, names []string) string {
+	name = strings.ToLower(name)
+	best, least := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := editDistance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// known lists the operations of the groups for errors, unless there are many.
+func known(groups []string) string {
+	if names := opNames(groups); len(names) <= 20 {
+		return "known: " + strings.Join(names, ", ")
+	}
+	return `"lathe ops" and docs/OPS.md list all`
+}
+
+// nearNames is didYouMean with the names that are equally near, up to three. Names that contain
+// name are near too.
+func nearNames(name string, names []string) string {
+	name = strings.ToLower(name)
+	most := max(2, len(name)/3)
+	var near []string
+	for _, n := range names {
+		d := editDistance(name, n)
+		if d > most && len(name) > 2 && strings.Contains(n, name) {
+			d = most
+		}
+		switch {
+		case n == "" || d > most:
+			continue
+		case d < most:
+			near, most = nil, d
+		}
+		near = append(near, n)
+	}
+	near = near[:min(len(near), 3)]
+	for i := range near {
+		near[i] = strconv.Quote(near[i])
+	}
+	switch n := len(near); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(": did you mean %s?", near[0])
+	default:
+		return fmt.Sprintf(": did you mean %s or %s?", strings.Join(near[:n-1], ", "), near[n-1])
+	}
+}
+
+// editDistance returns how many characters must be inserted, deleted or changed to turn a
+// into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
