@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -116,6 +116,9 @@ newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU dr
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
 	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./conformance/...
+
+container-check: ## the containers of docs/containers.md: lathe verify and lathe image in them, and their sizes (Debian, as root, or docker)
+	tools/container/check.sh
 
 # The tests that are skipped are of the suite itself: they plant mistakes and count cases.
 race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector

@@ -220,6 +220,24 @@ func TestPublicPackages(t *testing.T) {
 	}
 }
 
+// A reader of the documentation of a public package finds a program there.
+func TestPublicPackagesHaveExamples(t *testing.T) {
+	for _, p := range public {
+		files, _ := filepath.Glob(filepath.Join("../..", p.dir, "*_test.go"))
+		found := false
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc Example")
+		}
+		if !found {
+			t.Errorf("%s has no Example: write a short one in example_test.go, with // Output if it is the same on every device", folder(p.dir))
+		}
+	}
+}
+
 // Every row of the graph and every exception is about something that is there.
 func TestRulesAreAlive(t *testing.T) {
 	for _, r := range layers {

@@ -131,7 +131,7 @@ func (v *valid) tryWrong(t *testing.T, d launch.Driver, r *launch.Result) {
 			return
 		}
 	}
-	t.Errorf("%s: it is right: take it from the drivers that are wrong, and from docs/architecture.md", d.Name)
+	t.Errorf("%s: it is right: take it from the drivers that are wrong, and from docs/foreign-shaders.md", d.Name)
 }
 
 // A module of several entry points says what there is to choose from.

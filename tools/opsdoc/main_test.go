@@ -88,6 +88,7 @@ func TestFacts(t *testing.T) {
 		"cast":          {"| result `out` | that of `to` |", "ops.Cast{To: tensor.F32}", "| `in` | f32, f64, i32, i64, bool, f16, bf16, u8, u32, i8 |"},
 		"cross_entropy": {"| `targets` | i32, i64 |", "| result `loss` | as `logits` |", "(loss, probs *Tensor, err error)"},
 		"embedding":     {"| result `out` | as `weight` |"},
+		"relu":          {"**Gradient:** [relu_grad](#relu_grad)."},
 		"concat":        {"dev.Call(ops.Concat{Dim: 0}, in...)"},
 		"add":           {"**Precision:** f32, f64 within one unit in the last place; f16, bf16 as f32, then rounded once more; i32, i64 exact."},
 		"invert_colors": {"dev.Apply(ctx, img, imageops.InvertColors{})"},

@@ -38,6 +38,9 @@ func section(b *bytes.Buffer, op *spec.Op, methods map[string]string) error {
 	if op.Tolerance != nil && op.Defaults != nil {
 		fmt.Fprintf(b, "\n%s\n", precision(op))
 	}
+	if op.Gradient != "" {
+		fmt.Fprintf(b, "\n**Gradient:** [%s](#%[1]s).\n", op.Gradient)
+	}
 	details(b, op)
 	return nil
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
 # compiler that `make check` rebuilds the shaders with, the SPIR-V tools, the
-# Vulkan validation layers, OpenGL on the CPU, git, and other programs that read pictures,
-# which the tests of the decoders compare with. Users of Lathe need none of these.
+# Vulkan validation layers, OpenGL on the CPU, git, other programs that read pictures,
+# which the tests of the decoders compare with, and debootstrap, with which containers
+# are tried. Users of Lathe need none of these.
 set -eu
 
 say() { printf '%s\n' "ci.sh: $*" >&2; }
@@ -19,6 +20,7 @@ convert -version 2>/dev/null | grep -q ImageMagick || packages="$packages imagem
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 command -v git >/dev/null 2>&1 || packages="$packages git"
+command -v debootstrap >/dev/null 2>&1 || packages="$packages debootstrap"
 if [ -z "$packages" ]; then
 	exit 0
 fi
