@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
@@ -68,6 +69,14 @@ layout(binding = 1) writeonly buffer To { uint to[]; };
 void main() { to[gl_GlobalInvocationID.x] = from[gl_GlobalInvocationID.x] + 1u; }
 `
 
+// targets are flags of glslc. Without --target-env it makes SPIR-V 1.0.
+var targets = map[string][]string{
+	"plain": {"-O0"}, "plain -O": {"-O"},
+	"vulkan1.0": {"--target-env=vulkan1.0"}, "vulkan1.0 -O": {"--target-env=vulkan1.0", "-O"},
+	"vulkan1.1": {"--target-env=vulkan1.1"}, "vulkan1.2": {"--target-env=vulkan1.2"},
+	"vulkan1.3": {"--target-env=vulkan1.3"}, "vulkan1.3 -O": {"--target-env=vulkan1.3", "-O"},
+}
+
 // TestWriteOnly runs buffers that are only written, however the module says so, and as
 // the newest and the oldest output of glslc.
 func TestWriteOnly(t *testing.T) {
@@ -86,11 +95,11 @@ func TestWriteOnly(t *testing.T) {
 		"variable of blocks": spv.Assemble(t, block.Replace(variable.Replace(writeOnly))),
 	}
 	if testkit.ToolIfAny(t, "glslc") != "" {
-		for _, target := range []string{"vulkan1.0", "vulkan1.3"} {
-			modules[target] = testkit.GLSL(t, writeOnlySource, "--target-env="+target)
+		for name, flags := range targets {
+			modules[name] = testkit.GLSL(t, writeOnlySource, flags...)
 		}
 	}
-	eachDevice(t, func(t *testing.T, dev gpu.Device) {
+	eachDeviceAndCPU(t, func(t *testing.T, dev gpu.Device) {
 		for name, code := range modules {
 			t.Run(name, func(t *testing.T) {
 				m, err := spv.Parse(name, code)
@@ -124,5 +133,67 @@ func TestWriteOnly(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// TestWriteOnlyMembers runs a block that is written through some members and read through
+// others, and a texel buffer that is only written, in all forms that glslc makes of them.
+func TestWriteOnlyMembers(t *testing.T) {
+	if testkit.ToolIfAny(t, "glslc") == "" {
+		return
+	}
+	const members = `#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0) buffer Both { readonly uint n; writeonly uint to[3]; };
+layout(binding = 1) restrict coherent writeonly buffer To { uint all[]; };
+void main() { for (uint i = 0; i < 3; i++) { to[i] = n + i; all[i] = 2 * n; } all[3] = all.length(); }
+`
+	const texels = `#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0, rgba32ui) writeonly uniform uimageBuffer pixels;
+layout(binding = 1) writeonly buffer To { uvec4 all[]; };
+void main() { imageStore(pixels, 0, uvec4(5, 5, 6, 7)); all[0] = uvec4(10, 10, 10, 4); }
+`
+	eachDeviceAndCPU(t, func(t *testing.T, dev gpu.Device) {
+		for name, flags := range targets {
+			for what, source := range map[string]string{"members": members, "texels": texels} {
+				t.Run(name+"/"+what, func(t *testing.T) {
+					code := testkit.GLSL(t, source, flags...)
+					var hs []gpu.Handle
+					for range 2 {
+						h, err := dev.Alloc(16)
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer dev.Free(h)
+						if err := dev.Write(t.Context(), h, 0, testkit.Words(5, 0, 0, 0)); err != nil {
+							t.Fatal(err)
+						}
+						hs = append(hs, h)
+					}
+					if err := gpu.DispatchCompute(t.Context(), dev, code, hs, nil, [3]uint32{1, 1, 1}); err != nil {
+						t.Fatal(err)
+					}
+					for i, want := range [][]byte{testkit.Words(5, 5, 6, 7), testkit.Words(10, 10, 10, 4)} {
+						got := make([]byte, 16)
+						if err := dev.Read(t.Context(), hs[i], 0, got); err != nil {
+							t.Fatal(err)
+						}
+						if !bytes.Equal(got, want) {
+							t.Errorf("binding %d: got %x, want %x", i, got, want)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// eachDeviceAndCPU is eachDevice, and runs the test on the device of package cpu too.
+func eachDeviceAndCPU(t *testing.T, run func(t *testing.T, dev gpu.Device)) {
+	eachDevice(t, run)
+	t.Run("cpu", func(t *testing.T) {
+		dev, err := cpu.Open(cpu.Options{NoCache: true})
+		run(t, testkit.Device(t, dev, err))
 	})
 }
