@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/internal/extra"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -81,4 +83,43 @@ func TestDispatchViews(t *testing.T) {
 			t.Errorf("a view from the second element on: %v, want ErrInvalidArgument", err)
 		}
 	}
+}
+
+// A tensor for a binding that the shader does not use is an error that says so. A number
+// between two bindings takes any tensor.
+func TestDispatchExtraBinding(t *testing.T) {
+	dev := open(t)
+	x := must(lathe.FromSlice(dev, make([]uint32, 4)))(t)
+	run := func(code []byte, n int) error {
+		return dev.DispatchCompute(t.Context(), code, []*lathe.Tensor{x, x, x, x, x}[:n], nil, [3]uint32{1, 1, 1})
+	}
+	check := func(what string, code []byte, n int, want string) {
+		t.Helper()
+		err := run(code, n)
+		if want == "" && err != nil {
+			t.Errorf("%s, %d tensors: %v", what, n, err)
+		}
+		if want != "" && (!errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s, %d tensors: got %v, want ErrInvalidArgument with %q", what, n, err, want)
+		}
+	}
+	if testkit.ToolIfAny(t, "glslc") == "" {
+		return
+	}
+	const source = `#version 450
+layout(binding = 0) buffer A { uint a[]; };
+layout(binding = 2) buffer C { uint c[]; };
+layout(binding = 3) buffer Unused { uint unused[]; };
+void main() { a[0] = 1; c[1] = 2; }
+`
+	declared := testkit.GLSL(t, source, "--target-env=vulkan1.1", "-O0")
+	check("as declared", declared, 4, "")
+	check("as declared", declared, 5, "(got 5, want 4): the shader does not use binding 4")
+	check("as declared", declared, 3, "3 given")
+	optimised := testkit.GLSL(t, source, "--target-env=vulkan1.1", "-O")
+	check("optimised", optimised, 3, "")
+	check("optimised", optimised, 4, "(got 4, want 3): the shader does not use binding 3")
+	none := testkit.GLSL(t, "#version 450\nvoid main() {}", "--target-env=vulkan1.1")
+	check("none", none, 0, "")
+	check("none", none, 1, "(got 1, want 0): the shader does not use binding 0")
 }

@@ -167,7 +167,8 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 // DispatchCompute runs a compute shader of your own: any SPIR-V with an entry point
 // "main", or with a single one of any name. gpu.ModuleEntry chooses among several. bindings[i]
 // is the tensor at binding i. The binding numbers of a descriptor set continue
-// after the highest number of the set before. push has the push constants, and groups is the number of
+// after the highest number of the set before. There are no tensors beyond the last binding
+// that the shader uses, and one for each number before it. push has the push constants, and groups is the number of
 // workgroups. The shader is checked before the driver sees it, and compiled once.
 //
 // The shader sees the bytes of each tensor as they lie, from its first element to its

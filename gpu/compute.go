@@ -24,6 +24,11 @@ import (
 // follow the highest one of the set before: if set 0 ends at binding 4, binding b of
 // set 1 is bindings[5+b]. Two variables of one set and binding are one binding.
 //
+// Each binding of the shader needs a buffer, and there are no buffers beyond its last
+// binding. A number that the shader skips needs a buffer too, which it does not see.
+// Compilers that optimise remove bindings that a shader does not use. If these are the last
+// ones, their buffers must be left out.
+//
 // An array without a length has as many elements as the buffer: see [Binding.Span].
 //
 // The SPIR-V is validated and everything it asks for is checked before the
@@ -70,6 +75,9 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 	if err != nil {
 		return fmt.Errorf("gpu: dispatch compute: %w", err)
 	}
+	if want := m.Slots(); len(l.ranges) > want {
+		return fmt.Errorf("gpu: dispatch compute: %s: bindings: %w (got %d, want %d): %s", Label(m), ErrInvalidArgument, len(l.ranges), want, noBinding(want))
+	}
 	for i := range l.ranges {
 		if l.ranges[i].Buffer == 0 { // A zero Binding is legal where the shader declares none, but not here.
 			return fmt.Errorf("gpu: dispatch compute: binding %d: %w: zero handle", i, ErrInvalidHandle)
@@ -79,6 +87,11 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 	err = dev.Submit(l.list[:]) // Submit keeps no reference to the list.
 	l.list[0] = Dispatch{}
 	return err
+}
+
+// noBinding explains why a shader has no binding at a slot for which the caller has a buffer.
+func noBinding(slot int) string {
+	return fmt.Sprintf("the shader does not use binding %d; a compiler removes a binding that is not used", slot)
 }
 
 // modules keeps the modules that DispatchCompute has parsed.

@@ -458,7 +458,8 @@ func testDispatchCompute(e *env) {
 	e.wantError("not SPIR-V", run([]byte("#version 450 void main() {}"), both, push, one), gpu.ErrInvalidShader)
 	e.wantError("truncated", run(code[:len(code)-8], both, push, one), gpu.ErrInvalidShader)
 	e.wantError("missing binding", run(code, both[:1], push, one), gpu.ErrInvalidArgument)
-	e.wantError("zero handle", run(code, []gpu.Handle{x, y, 0}, push, one), gpu.ErrInvalidHandle)
+	e.wantError("zero handle", run(code, []gpu.Handle{x, 0}, push, one), gpu.ErrInvalidHandle)
+	e.wantError("a binding too many", run(code, []gpu.Handle{x, y, x}, push, one), gpu.ErrInvalidArgument)
 	e.wantError("short push", run(code, both, push[:8], one), gpu.ErrInvalidArgument)
 	if most := e.dev.Info().Limits.MaxGroups[0]; most < math.MaxUint32 {
 		e.wantError("groups", run(code, both, push, [3]uint32{most + 1, 1, 1}), gpu.ErrLimit)

@@ -102,6 +102,8 @@ type Binding struct {
 	// the block ends with, and how far its elements are apart, in bytes. The stride
 	// is 0 where there is no such array.
 	ArrayOffset, ArrayStride uint32
+	// Mixed says that variables of this binding have different types.
+	Mixed bool
 	// Set and Number are the descriptor set and binding number of the source.
 	Set, Number uint32
 }
@@ -167,4 +169,13 @@ type Module struct {
 	Extensions   []string
 	Abilities    Ability // what it needs of a device besides
 	Specs        []SpecConst
+}
+
+// Slots is the number of bindings that a launch gives: those that the module declares, and
+// the numbers that it skips between them.
+func (m *Module) Slots() int {
+	if m == nil || len(m.Bindings) == 0 {
+		return 0
+	}
+	return int(m.Bindings[len(m.Bindings)-1].Slot) + 1
 }
