@@ -42,6 +42,7 @@ check: ## shaders, generated files and format are fresh (PART=i/n: recompile tha
 	$(GO) run ./tools/opsdoc -check
 	$(GO) run ./tools/genapi -check
 	$(GO) test -C tests/peers ./...
+	LATHE_REQUIRE_DEVICE= $(GO) test -C examples/wgsl ./...
 	$(MAKE) --no-print-directory lint
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
@@ -126,7 +127,7 @@ race: vulkan ## the packages with goroutines, and the conformance suite at the q
 	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestOpenGL' ./conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance/...
+DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance/...
 RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in

@@ -334,6 +334,51 @@ func ExampleDevice_Run() {
 	// [0 1]
 }
 
+// saxpy.comp computes y = a·x + y, see docs/own-shaders.md. A program has it by //go:embed.
+func ExampleKernel_Run() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	code, err := os.ReadFile("examples/dispatch/saxpy.spv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	kernel, err := dev.LoadKernel(code)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := lathe.FromSlice(dev, []float32{10, 20, 30, 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	type params struct { // the shader's block
+		n uint32
+		a float32
+	}
+	if err := kernel.Run(ctx, []int{4}, params{n: 4, a: 2}, x, y); err != nil {
+		log.Fatal(err)
+	}
+	got, err := lathe.ToSlice[float32](ctx, dev, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(got)
+
+	// Wrong arguments are errors that say what the shader has.
+	fmt.Println(kernel.Run(ctx, []int{4}, params{}, x))
+	// Output:
+	// [12 24 36 48]
+	// lathe: run kernel: invalid argument: tensors (got 1, want 2): the shader has binding 0 (X): f32, read; binding 1 (Y): f32, read-write
+}
+
 func ExampleDevice_DispatchCompute() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)

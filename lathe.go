@@ -30,7 +30,7 @@
 //
 // Every operation is also a struct of its attributes, in package ops or imageops.
 // Device.Call and Device.Run take these structs, and operations of your own.
-// DispatchCompute runs any compute shader.
+// LoadKernel makes a Kernel of a compute shader of your own.
 package lathe
 
 import (

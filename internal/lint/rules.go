@@ -63,7 +63,7 @@ var layers = []layer{
 	{"internal/exec", "internal/exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
+	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome internal/spv spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"internal/bench", "gpu internal/errs internal/exec internal/extra spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null spec tensor", "the suite checks any operation of the table on any device: it names neither"},

@@ -54,6 +54,7 @@ func aliases(list []Binding) ([]Binding, error) {
 			return nil, unsupported("%s is declared as a %v of %s and as a %v of %s: a binding has one kind", b.Where(), a.Kind, a.Type, b.Kind, b.Type)
 		}
 		a.Access |= b.Access
+		a.Mixed = a.Mixed || a.Type != b.Type
 		if b.ArrayStride != 0 && (a.ArrayStride == 0 || b.ArrayStride < a.ArrayStride) {
 			a.ArrayOffset, a.ArrayStride = b.ArrayOffset, b.ArrayStride
 		}

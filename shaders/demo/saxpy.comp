@@ -1,5 +1,5 @@
 // y = a·x + y, the smallest kernel with everything in it: two buffers and a
-// parameter of each kind. examples/dispatch and the guide launch it.
+// parameter of each kind. The guide launches it.
 //
 //lathe:variant f32
 #version 450

@@ -27,6 +27,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
@@ -336,6 +337,14 @@ func receivers(t *testing.T) []receiver {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
+	shader, err := extra.Module("test/gputest_add.f32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := live.LoadKernel(shader.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := backend.New(lent(t))
 	if err != nil {
 		t.Fatal(err)
@@ -356,6 +365,7 @@ func receivers(t *testing.T) []receiver {
 		{"a live backend", b, false}, {"a closed backend", gone, false}, {"a live Runner", run, false},
 		{"a nil Device", (*lathe.Device)(nil), true}, {"a zero Device", &lathe.Device{}, true},
 		{"a nil Tensor", (*lathe.Tensor)(nil), true}, {"a zero Tensor", &lathe.Tensor{}, true},
+		{"a nil Kernel", (*lathe.Kernel)(nil), true}, {"a zero Kernel", &lathe.Kernel{}, true}, {"a live Kernel", kernel, false},
 		{"a nil backend", (*backend.Device)(nil), false}, {"a zero backend", &backend.Device{}, false}, // scalars need none
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
 		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
