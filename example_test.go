@@ -95,6 +95,28 @@ func ExampleDevice_ApplyTo_bytes() {
 	// [185 175 165 255 156 156 156 255 0 0 0 0]
 }
 
+func ExampleDevice_Prepare() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	// When the program starts; the first frame then takes no longer than the others.
+	filter := imageops.GaussianBlur{Sigma: 3}
+	if err := dev.Prepare(ctx, image.Pt(64, 64), filter); err != nil {
+		log.Fatal(err)
+	}
+	out, err := dev.Apply(ctx, square(), filter)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(out.NRGBAAt(32, 32))
+	// Output:
+	// {255 255 255 255}
+}
+
 func ExampleFromSlice() {
 	ctx := context.Background()
 	dev, err := lathe.Open(ctx, quiet)

@@ -58,14 +58,25 @@ func newImageJob(d *Device, dst *image.NRGBA, premultiplied bool, src image.Imag
 		keeps = keeps && c.Spec().ForOpaque != nil
 	}
 	j.premultiply = premultiplied && !(opaque && keeps) // An opaque picture has the same bytes either way.
+	j.setPitch()
+	j.source(src, opaque)
+	return j, nil
+}
+
+// setPitch chooses the pitch for the calls.
+func (j *imageJob) setPitch() {
 	// The filters' kernels for CPU drivers need rows that begin on a texel of four pixels.
 	// Pointwise operations do not need that. For an operation that takes only contiguous
 	// pictures the operands would have to be copied.
 	if j.pitch = (j.w + 3) &^ 3; j.halo == 0 || !j.takes(j.desc(2)) {
 		j.pitch = j.w
 	}
-	j.source(src, opaque)
-	return j, nil
+}
+
+// stripRows is how many rows of the result go through the device at a time.
+func (j *imageJob) stripRows() int {
+	rowBytes := 4 * int64(j.pitch)
+	return int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
 }
 
 // takes reports whether all calls work with pictures of the strides of desc.
@@ -114,8 +125,7 @@ func (j *imageJob) run(ctx context.Context) error {
 		}
 		return err
 	}
-	rowBytes := 4 * int64(j.pitch)
-	strip := int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
+	strip := j.stripRows()
 	if strip >= j.h {
 		return j.strip(ctx, 0, j.h)
 	}

@@ -124,6 +124,14 @@ type Importer interface {
 	Import(data []byte) (Handle, error)
 }
 
+// Compiler is a Device that can compile a module ahead of its first dispatch.
+type Compiler interface {
+	// CompileModule compiles a module without running it. A driver may still put work off
+	// to the first dispatch. Many goroutines may compile at the same time.
+	// Errors: those of Submit that concern the module alone.
+	CompileModule(m *Module) error
+}
+
 // Dispatch is one launch of a compute shader. It is plain data, which can be kept, printed,
 // traced and submitted again.
 type Dispatch struct {

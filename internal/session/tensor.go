@@ -143,6 +143,10 @@ func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand
 	return err
 }
 
+// Warm compiles what the first runs of the jobs need, as exec.Runner.Warm does. The operands
+// are buffers of Borrow.
+func (s *Session) Warm(ctx context.Context, jobs []exec.Job) error { return s.run.Warm(ctx, jobs) }
+
 // Borrow lends n buffers of at least size bytes each until release is called. Their
 // contents do not matter.
 // Errors: *LimitError, ErrOutOfMemory (after a garbage collection that did not help).

@@ -1,0 +1,119 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Job is a call on operands.
+type Job struct {
+	Call    spec.Call
+	In, Out []Operand
+}
+
+// Warm does once what the first runs of the jobs would do, so that they need not: it plans
+// the calls, compiles their kernels in parallel, and launches one workgroup of each, because
+// some drivers compile a kernel when it runs for the first time. The operands are
+// overwritten, and their contents afterwards mean nothing. Warm returns when all is compiled.
+// Errors: those of Run.
+func (r *Runner) Warm(ctx context.Context, jobs []Job) error {
+	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
+		return err
+	}
+	var lent []gpu.Handle
+	defer func() { r.scratch.release(lent) }()
+	var list []gpu.Dispatch
+	seen := map[warmed]bool{}
+	for _, j := range jobs {
+		l := &launch{}
+		c, err := r.compiled(ctx, l, j.Call, j.In, j.Out)
+		if err != nil {
+			return err
+		}
+		if err := checkOverlap(j.Call, j.In, j.Out); err != nil {
+			return err
+		}
+		// Checks report to words that nobody reads.
+		sizes := append(append([]int64(nil), c.Scratch...), StatusBytes)
+		scratch, err := r.scratch.borrow(nil, sizes)
+		if err != nil {
+			return fmt.Errorf("exec: %s: scratch memory: %w", c.name, err)
+		}
+		lent = append(lent, scratch...)
+		status := make([]gpu.Binding, len(c.Checks))
+		for i := range status {
+			status[i] = gpu.Binding{Buffer: scratch[len(c.Scratch)], Size: StatusBytes}
+		}
+		for _, d := range c.bind(l, j.In, j.Out, scratch, status, 0) {
+			if key := keyOf(&d); d.Count() > 0 && !seen[key] {
+				seen[key] = true
+				d.Groups = [3]uint32{1, 1, 1}
+				for i := range d.Bindings {
+					d.Bindings[i].Discard = false // one workgroup does not write all
+				}
+				list = append(list, d)
+			}
+		}
+	}
+	if err := r.compileModules(ctx, list); err != nil {
+		return err
+	}
+	if err := r.dev.Submit(list); err != nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	return r.dev.Sync(ctx)
+}
+
+// warmed is what a device compiles: a module, and on WebGPU another time for dispatches that
+// bind one buffer twice.
+type warmed struct {
+	module *gpu.Module
+	twice  bool
+}
+
+func keyOf(d *gpu.Dispatch) warmed {
+	key := warmed{module: d.Module}
+	for i := range d.Bindings {
+		for j := range i {
+			key.twice = key.twice || d.Bindings[i].Buffer == d.Bindings[j].Buffer
+		}
+	}
+	return key
+}
+
+// compileModules compiles the modules of the dispatches, as many at a time as there are
+// processors. A device that is no gpu.Compiler compiles them when they are submitted.
+func (r *Runner) compileModules(ctx context.Context, list []gpu.Dispatch) error {
+	dev, ok := r.dev.(gpu.Compiler)
+	if !ok {
+		return nil
+	}
+	var next atomic.Int64
+	var once sync.Once
+	var failed error
+	var all sync.WaitGroup
+	for range min(len(list), runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				err := errs.Context(ctx)
+				if err == nil {
+					err = dev.CompileModule(list[i].Module)
+				}
+				if err != nil {
+					once.Do(func() { failed = err })
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return failed
+}
