@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	blockSize = 64 << 20  // the bytes of the first blocks
-	maxBlock  = 512 << 20 // the bytes up to which new blocks grow
-	idleBytes = 256 << 20 // the bytes of empty blocks that are kept
+	blockSize = 64<<20 - 64<<10 // the bytes of the first blocks
+	maxBlock  = 512 << 20       // the bytes up to which new blocks grow
+	idleBytes = 256 << 20       // the bytes of empty blocks that are kept
 
 	memLocal    = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyDeviceLocalBit)
 	memVisible  = vulkan.MemoryPropertyFlags(vulkan.MemoryPropertyHostVisibleBit)
@@ -100,6 +100,10 @@ func (p *pool) alloc(size int64) (*block, int64, error) {
 // grow adds a block that has room for size bytes. The more memory is in use, the larger
 // is a new block, so that the number of blocks stays small. A large buffer gets a block
 // of its own size.
+//
+// No block has a power of two of bytes, if memory allows. lavapipe compiles a kernel anew
+// where one texel buffer lies in a buffer of such a size and another does not, and imported
+// pictures mostly do not. That took half a second for a blur.
 func (p *pool) grow(size int64) (*block, error) {
 	want := int64(blockSize)
 	for want < maxBlock && want < p.total/2 {
@@ -107,6 +111,9 @@ func (p *pool) grow(size int64) (*block, error) {
 	}
 	if size > want/2 {
 		want = size
+	}
+	if want&(want-1) == 0 {
+		want += p.align
 	}
 	for ; ; want = max(size, want/2/p.align*p.align) {
 		var err error

@@ -93,6 +93,29 @@ func TestBlocksReturned(t *testing.T) {
 	}
 }
 
+// TestBlockSizes wants no block of a power of two, for which lavapipe compiles kernels anew.
+func TestBlockSizes(t *testing.T) {
+	d := openTest(t, Options{})
+	testkit.Ability(t, d.Info().Memory >= 1<<30, d.Info().Name, "1 GiB of memory")
+	for _, size := range []int64{4, 1 << 20, 32 << 20, 64 << 20, 128 << 20} {
+		h, err := d.Alloc(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := testgpu.Read(t, d, h, 1)[0]; got != 0 { // memory may be given at the first use
+			t.Errorf("%d bytes: got %d", size, got)
+		}
+	}
+	if len(d.pool.blocks) < 3 {
+		t.Errorf("%d blocks, want some", len(d.pool.blocks))
+	}
+	for _, b := range d.pool.blocks {
+		if b.size&(b.size-1) == 0 {
+			t.Errorf("a block of %d bytes", b.size)
+		}
+	}
+}
+
 // TestRunAhead allocates, submits and frees without ever waiting. Memory must
 // stay bounded all the same.
 func TestRunAhead(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -31,7 +32,7 @@ func (r *Runner) Warm(ctx context.Context, jobs []Job) error {
 	var lent []gpu.Handle
 	defer func() { r.scratch.release(lent) }()
 	var list []gpu.Dispatch
-	seen := map[warmed]bool{}
+	seen := map[string]bool{}
 	for _, j := range jobs {
 		l := &launch{}
 		c, err := r.compiled(ctx, l, j.Call, j.In, j.Out)
@@ -72,21 +73,15 @@ func (r *Runner) Warm(ctx context.Context, jobs []Job) error {
 	return r.dev.Sync(ctx)
 }
 
-// warmed is what a device compiles: a module, and on WebGPU another time for dispatches that
-// bind one buffer twice.
-type warmed struct {
-	module *gpu.Module
-	twice  bool
-}
-
-func keyOf(d *gpu.Dispatch) warmed {
-	key := warmed{module: d.Module}
+// keyOf says what a driver may compile a dispatch for: its module, the sizes of its bindings
+// (lavapipe compiles anew for some), and whether it binds a buffer twice (on WebGPU).
+func keyOf(d *gpu.Dispatch) string {
+	b := fmt.Appendf(nil, "%p", d.Module)
 	for i := range d.Bindings {
-		for j := range i {
-			key.twice = key.twice || d.Bindings[i].Buffer == d.Bindings[j].Buffer
-		}
+		same := slices.IndexFunc(d.Bindings, func(o gpu.Binding) bool { return o.Buffer == d.Bindings[i].Buffer })
+		b = fmt.Appendf(b, " %d:%d", same, d.Bindings[i].Size)
 	}
-	return key
+	return string(b)
 }
 
 // compileModules compiles the modules of the dispatches, as many at a time as there are

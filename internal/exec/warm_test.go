@@ -57,10 +57,15 @@ func TestWarm(t *testing.T) {
 	if len(warm) < 2 || int(dev.compiled.Load()) != len(warm) {
 		t.Errorf("%d launches and %d compilations", len(warm), dev.compiled.Load())
 	}
-	seen := map[*gpu.Module]bool{}
+	seen, keys := map[*gpu.Module]bool{}, map[string]bool{}
 	for _, d := range warm {
-		if seen[d.Module] || d.Groups != [3]uint32{1, 1, 1} {
-			t.Errorf("%s: launched again, or %v workgroups", d.Module.Name, d.Groups)
+		if key := keyOf(&d); keys[key] {
+			t.Errorf("%s: launched again", key)
+		} else {
+			keys[key] = true
+		}
+		if d.Groups != [3]uint32{1, 1, 1} {
+			t.Errorf("%s: %v workgroups", d.Module.Name, d.Groups)
 		}
 		seen[d.Module] = true
 		for i, bind := range d.Bindings {
