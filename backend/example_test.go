@@ -7,6 +7,7 @@ import (
 	"log"
 
 	"github.com/lathe-gpu/lathe/backend"
+	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/value"
 )
@@ -14,7 +15,11 @@ import (
 // A language runtime names tensors by handles, and operations by text.
 func Example() {
 	ctx := context.Background()
-	b, err := backend.Open(ctx, "auto")
+	dev, err := cpu.Open(cpu.Options{NoCache: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := backend.New(dev) // backend.Open opens a device by the name of its backend
 	if err != nil {
 		log.Fatal(err)
 	}
