@@ -123,7 +123,7 @@ func (j *imageJob) run(ctx context.Context) error {
 		if err == nil {
 			j.complete(0, j.h)
 		}
-		return err
+		return applyError(err)
 	}
 	strip := j.stripRows()
 	if strip >= j.h {
@@ -152,7 +152,7 @@ func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 	}
 	bufs, release, err := j.borrow(n, 4*int64(j.pitch)*int64(to-from))
 	if err != nil {
-		return fmt.Errorf("lathe: apply: %w", err)
+		return applyError(err)
 	}
 	defer release()
 	rows, err := j.read(from, to, bottom)
@@ -160,13 +160,21 @@ func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
 		return err
 	}
 	if err := j.dev.GPU().Write(ctx, bufs[0], 0, rows); err != nil {
-		return err
+		return applyError(err)
 	}
 	last, err := j.chain(ctx, j.desc(to-from), bufs[0], 0, bufs)
 	if err != nil {
-		return err
+		return applyError(err)
 	}
-	return j.result(ctx, last, top-from, top, bottom)
+	return applyError(j.result(ctx, last, top-from, top, bottom))
+}
+
+// applyError names the call in an error of the device. It returns nil for nil.
+func applyError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("lathe: apply: %w", err)
 }
 
 // borrow lends n buffers of at least size bytes until release is called. They are filled

@@ -1,8 +1,8 @@
 package lathe
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -33,7 +33,7 @@ func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 		return false, nil // copying always works
 	}
 	dst := src
-	defer func() { err = errors.Join(err, j.finish(src, dst)) }()
+	defer func() { err = cmp.Or(err, j.finish(src, dst)) }() // One mistake is one error.
 	if !same {
 		if h, err := dev.Import(to); err == nil {
 			dst = h
@@ -65,7 +65,7 @@ func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 func (j *imageJob) finish(src, dst gpu.Handle) error {
 	err := j.dev.GPU().Read(context.Background(), dst, 0, nil)
 	if dst != src {
-		err = errors.Join(err, j.dev.GPU().Free(dst))
+		err = cmp.Or(err, j.dev.GPU().Free(dst))
 	}
-	return errors.Join(err, j.dev.GPU().Free(src))
+	return cmp.Or(err, j.dev.GPU().Free(src))
 }
