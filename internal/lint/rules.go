@@ -94,7 +94,7 @@ var public = []struct{ dir, user string }{
 	{"handles", "programs that have a device of their own: its table of buffers"},
 	{"spirv", "programs that launch single kernels of Lathe"},
 	{"vk", "programs that open a device of Vulkan by themselves"},
-	{"wgpu", "programs that open a device of WebGPU by themselves"},
+	{"wgpu", "programs that want WebGPU, by an import or by opening a device themselves"},
 	{"cpu", "programs that open the device on the CPU by themselves"},
 }
 
