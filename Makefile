@@ -35,7 +35,7 @@ test: vulkan ## the tests at the quick level: every operation, element type and 
 # runs on Vulkan. The conformance suite runs on every device, whatever is chosen.
 test-full: vulkan ## the tests at the full level, as CI runs them
 	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$)
-	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance
+	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
 check: ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
@@ -79,7 +79,7 @@ browser: ## programs for GOOS=js: package cpu in Node, and a page in Chromium (i
 	LATHE_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./examples/browser
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it (LATHE_BACKEND=cpu: one column)
-	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./conformance
+	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./tests/conformance
 
 # The soak level of tests/foreign is `make fuzz-modules`.
 soak: vulkan ## the tests at the soak level, and the race detector several times over
@@ -96,7 +96,7 @@ fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modul
 swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver (Debian)
 	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
 	$(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
-	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./conformance
+	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
 
@@ -109,14 +109,14 @@ swiftshader-full: build ## all cases of all operations on SwiftShader: hours, or
 # WebGPU is left out, because its driver would be this one, and so is the device cpu.
 newest-mesa: ## what releases of Mesa cannot run yet, on the newest one's CPU driver (Debian, as root)
 	@mkdir -p bin
-	for p in internal/spv vk conformance; do $(GO) test -c -tags nowgpu,nocpu -o bin/$$(basename $$p).test ./$$p || exit; done
+	for p in internal/spv vk tests/conformance; do $(GO) test -c -tags nowgpu,nocpu -o bin/$$(basename $$p).test ./$$p || exit; done
 	tools/setup/mesa.sh internal/spv $(CURDIR)/bin/spv.test -test.run TestCooperative
 	tools/setup/mesa.sh vk $(CURDIR)/bin/vk.test -test.run 'TestDevice|TestInfo'
-	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
-	tools/setup/mesa.sh conformance $(CURDIR)/bin/conformance.test -test.run TestDevices
+	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.run TestMatrices
+	tools/setup/mesa.sh tests/conformance $(CURDIR)/bin/conformance.test -test.run TestDevices
 
 validate: vulkan ## the conformance suite under the Vulkan validation layers
-	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./conformance/...
+	LATHE_VALIDATION=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
 container-check: ## the containers of docs/containers.md: lathe verify and lathe image in them, and their sizes (Debian, as root, or docker)
 	tools/container/check.sh
@@ -124,10 +124,10 @@ container-check: ## the containers of docs/containers.md: lathe verify and lathe
 # The tests that are skipped are of the suite itself: they plant mistakes and count cases.
 race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector
 	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $(RACE)
-	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestOpenGL' ./conformance
+	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestOpenGL' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance/...
+DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/conformance
 RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in

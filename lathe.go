@@ -1,5 +1,9 @@
-// Package lathe runs compute shaders from Go. It takes a GPU, by Vulkan or WebGPU, if the
-// machine has one. Otherwise it takes the processor, for which it needs no driver.
+// Package lathe runs compute shaders from Go. It takes a GPU, by Vulkan, if the machine has one.
+// Otherwise it takes the processor, for which it needs no driver. An import adds WebGPU:
+//
+//	import _ "github.com/lathe-gpu/lathe/wgpu"
+//
+// This is how it is used:
 //
 //	dev, err := lathe.Open(ctx)
 //	if err != nil {
@@ -79,7 +83,7 @@ func WithDevice(selector string) Option {
 // environment variable LATHE_BACKEND selects, and if that is empty too, the choice is
 // "auto". Then hardware by Vulkan comes first, hardware by WebGPU next, and the processor
 // last. If a backend is named, the index of WithDevice counts the devices of that backend
-// only.
+// only. WebGPU is there if the program imports package wgpu. Otherwise "wgpu" is ErrNoDevice.
 func WithBackend(name string) Option { return func(o *options) { o.session.Drivers.Backend = name } }
 
 // WithValidation turns on Vulkan's validation layer. What it finds becomes an
@@ -186,7 +190,7 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 }
 
 // Devices lists the devices in the order in which WithDevice counts them: those of Vulkan,
-// then those of WebGPU, then the processor. A piece of hardware may be in the list twice. If
+// then those of WebGPU if the program imports package wgpu, then the processor. A piece of hardware may be in the list twice. If
 // LATHE_BACKEND names a backend, the list has the devices of that backend only.
 // Errors: ErrNoDevice, ErrInvalidArgument (LATHE_BACKEND), ctx.Err().
 func Devices(ctx context.Context) ([]gpu.Info, error) {

@@ -132,19 +132,3 @@ func TestUntracedSpan(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-// TestTraceWebGPU wants to hear which backend cannot.
-func TestTraceWebGPU(t *testing.T) {
-	testkit.Built(t, drivers.Built(), "wgpu")
-	var file bytes.Buffer
-	dev, err := lathe.Open(context.Background(), quiet, lathe.WithBackend("wgpu"), lathe.WithTrace(&file))
-	if errors.Is(err, lathe.ErrNoDevice) {
-		testkit.Opened(t, err)
-	}
-	if err == nil {
-		dev.Close()
-	}
-	if !errors.Is(err, lathe.ErrUnsupported) || !strings.Contains(err.Error(), `"wgpu"`) {
-		t.Errorf("got %v, want ErrUnsupported and the name of the backend", err)
-	}
-}

@@ -29,38 +29,31 @@ type registered struct {
 	open     func(context.Context) (Backend, error) // nil for one of Lathe's own
 }
 
+// registry has the backends of Register. Lathe's own are in internal/drivers.
 var registry struct {
 	sync.Mutex
-	list []registered // best first
+	list []registered
 }
 
-func init() {
-	priorities := map[string]int{"vk": 100, "wgpu": 50, "cpu": 25}
-	for _, name := range drivers.Built() {
-		register(registered{name: name, priority: priorities[name]})
-	}
-}
+// priorities are those of Lathe's own backends.
+var priorities = map[string]int{"vk": 100, "wgpu": 50, "cpu": 25}
 
 // Register makes a backend known by name. If several fit, Open takes the one with
 // the highest priority. vk has 100, wgpu 50 and cpu 25. A backend must report the ABIFingerprint of
 // this program, or Open refuses it. A backend counts as hardware, unless it has a method
-// Info() *gpu.Info that says CPU. Register panics if the name is taken, because that is a
-// mistake in the program.
+// Info() *gpu.Info that says CPU. Register panics if the name is taken, or is that of a backend
+// of Lathe, in the program or not, because that is a mistake in the program.
 func Register(name string, priority int, open func(context.Context) (Backend, error)) {
-	if name == "" || name == Auto || open == nil || slices.Contains(Names(), name) {
+	if name == "" || name == Auto || open == nil || drivers.Known(name) || slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("backend: cannot register %q: empty, reserved, or registered before", name))
 	}
-	register(registered{name, priority, open})
-}
-
-func register(r registered) {
 	registry.Lock()
 	defer registry.Unlock()
-	registry.list = append(registry.list, r)
-	slices.SortStableFunc(registry.list, func(a, b registered) int { return b.priority - a.priority })
+	registry.list = append(registry.list, registered{name, priority, open})
 }
 
-// Names lists the registered backends, the best first.
+// Names lists the backends that this program has and those of Register, the best first. vk and
+// cpu are in every program. An import of package wgpu adds wgpu.
 func Names() []string {
 	var names []string
 	for _, r := range backends() {
@@ -69,10 +62,17 @@ func Names() []string {
 	return names
 }
 
+// backends are all backends, the best first.
 func backends() []registered {
+	var all []registered
+	for _, name := range drivers.Built() {
+		all = append(all, registered{name: name, priority: priorities[name]})
+	}
 	registry.Lock()
-	defer registry.Unlock()
-	return slices.Clone(registry.list)
+	all = append(all, registry.list...)
+	registry.Unlock()
+	slices.SortStableFunc(all, func(a, b registered) int { return b.priority - a.priority })
+	return all
 }
 
 // Open opens a backend by name. "auto" takes the first one that has hardware. If none has,
@@ -82,8 +82,9 @@ func backends() []registered {
 // runs on, and closes it if it takes another. An empty name means the name in
 // LATHE_BACKEND, or "auto" if there is none.
 //
-// Errors: ErrNoDevice (with what each backend said), ErrInvalidArgument (no such
-// name), ErrABIMismatch, and those of the backend.
+// Errors: ErrNoDevice (with what each backend said, and for wgpu in a program that does not
+// import it, with the import), ErrInvalidArgument (no such name), ErrABIMismatch, and those of
+// the backend.
 func Open(ctx context.Context, name string) (Backend, error) {
 	b, _, err := OpenExplained(ctx, name)
 	return b, err
@@ -99,7 +100,10 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 	all := backends()
 	if name != Auto {
 		all = slices.DeleteFunc(all, func(r registered) bool { return r.name != name })
-		if len(all) == 0 {
+		switch {
+		case len(all) == 0 && drivers.Known(name): // and not in the program: SourceOf says how it gets there
+			all = []registered{{name: name}}
+		case len(all) == 0:
 			return nil, nil, fmt.Errorf("backend: open: %w: no backend is named %q%s (have %s, %s)", errs.ErrInvalidArgument, name, from, Auto, strings.Join(Names(), ", "))
 		}
 	}
@@ -113,11 +117,11 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 	b, choice, err := drivers.Choose(ctx, sources, "", warn)
 	switch {
 	case err == nil:
-		drivers.Warn(choice, "", warn)
+		drivers.Warn(choice, name, "", warn)
 	case name == Auto && ctx.Err() == nil:
-		return nil, choice.Why, fmt.Errorf("backend: open: %w: %w", errs.ErrNoDevice, err)
+		return nil, choice.Why, choice.Hinted(fmt.Errorf("backend: open: %w: %w", errs.ErrNoDevice, err), name)
 	default:
-		return nil, choice.Why, err
+		return nil, choice.Why, choice.Hinted(err, name)
 	}
 	if name != Auto {
 		return b, []string{fmt.Sprintf("%s: taken: it was asked for by name%s", name, from)}, nil

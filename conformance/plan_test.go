@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,18 +107,29 @@ func someInputs(t *rapid.T, op *spec.Op, c spec.Call, d tensor.DType, most int64
 // TestPlansKeepLimits runs every operation on devices of random limits that record and
 // check launches. The tensors are up to many times as large as a binding, which takes no
 // memory here. Every launch must keep the limits, and together the launches must write
-// all of every output.
+// all of every output. LATHE_OPS chooses operations, as for TestOps in tests/conformance.
 func TestPlansKeepLimits(t *testing.T) {
-	for _, op := range spec.All() {
+	ops := spec.All()
+	if names := os.Getenv("LATHE_OPS"); names != "" {
+		ops = nil
+		for _, n := range strings.Split(names, ",") {
+			op := spec.Lookup(n)
+			if op == nil {
+				t.Fatalf("LATHE_OPS: no operation is named %q", n)
+			}
+			ops = append(ops, op)
+		}
+	}
+	for _, op := range ops {
 		t.Run(op.Name, func(t *testing.T) {
 			t.Parallel()
-			CheckPlans(t, op)
+			checkPlans(t, op)
 		})
 	}
 }
 
-// CheckPlans is TestPlansKeepLimits for one operation.
-func CheckPlans(t *testing.T, op *spec.Op) {
+// checkPlans is TestPlansKeepLimits for one operation.
+func checkPlans(t *testing.T, op *spec.Op) {
 	begin, tried, rounds := time.Now(), 0, 1
 	if testlevel.IsFull() {
 		rounds = 10

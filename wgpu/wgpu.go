@@ -2,6 +2,11 @@
 // Metal, Direct3D 12 or OpenGL. It runs the same SPIR-V as package vk, rewritten by
 // spv.Lower.
 //
+// The package registers itself when it is imported. lathe.Open, backend.Open and the variable
+// LATHE_BACKEND then know the backend "wgpu":
+//
+//	import _ "github.com/lathe-gpu/lathe/wgpu"
+//
 // The native library is linked into the program and adds some 8 MB to it. If the
 // program is built with the tag nowgpu, or without cgo, the package contains no WebGPU,
 // and Open returns an error that says so.

@@ -109,7 +109,11 @@ func (c *devicesCmd) Run(a *app) error {
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i, d.Name, d.Kind, d.Backend, twin, d.Driver, mebibytes(d.Memory), d.UUID)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\nThis program has the backends %s.\n", strings.Join(drivers.Built(), ", "))
+	return nil
 }
 
 func mebibytes(n int64) string {

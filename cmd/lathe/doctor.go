@@ -52,6 +52,7 @@ type system struct {
 	usable  func(path string) error  // opens a device node for reading and writing
 	group   func(path string) string // name or number of the group that owns it
 	is64    bool                     // whether this program is a 64-bit one
+	built   []string                 // the backends of this program
 	report  vk.Report
 	webgpu  wgpu.Report
 	cpu     []gpu.Info                        // the device of package cpu, none if it was left out
@@ -105,6 +106,7 @@ func thisSystem(a *app) *system {
 			return f.Close()
 		},
 		group: groupOf, is64: ^uint(0)>>63 == 1,
+		built:  drivers.Built(),
 		choose: a.cli.Device, tune: os.Getenv(tune.Env),
 	}
 	s.choices = len(tune.Stored(a.tuningFile()))
@@ -115,7 +117,7 @@ func thisSystem(a *app) *system {
 	if s.choose == "" {
 		s.choose = strings.TrimSpace(os.Getenv("LATHE_DEVICE"))
 	}
-	if drivers.CPUBuilt {
+	if drivers.Has(drivers.CPU) {
 		s.cpu, _ = drivers.List(a.ctx, drivers.CPU) // checkKernel reports why it cannot be opened
 	}
 	s.onlyCPU = s.backend == drivers.CPU || s.backend == drivers.Auto && strings.EqualFold(s.choose, drivers.CPU)

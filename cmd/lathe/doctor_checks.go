@@ -24,6 +24,9 @@ func (s *system) checks() []check {
 	var list []check
 	add := func(c ...check) { list = append(list, c...) }
 	add(s.checkSystem())
+	if len(s.built) > 0 { // checkBackend reports that there are none
+		add(check{Name: "program", State: good, Detail: "has the backends " + strings.Join(s.built, ", ")})
+	}
 	if s.onlyCPU {
 		add(check{Name: "drivers", State: good, Detail: "not looked at: the device cpu was asked for"})
 	} else {

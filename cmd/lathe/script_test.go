@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			case "none":
 				return len(drivers.Built()) == 0, nil
 			case "cpu":
-				return drivers.CPUBuilt, nil
+				return drivers.Has(drivers.CPU), nil
 			case "webgpu":
 				if !vk.Built || !wgpu.Built {
 					return false, nil

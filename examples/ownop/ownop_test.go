@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 //go:generate glslc --target-env=vulkan1.1 -O testdata/swap.comp -o testdata/swap.spv

@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	_ "github.com/lathe-gpu/lathe/internal/drivers/standard" // backends
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/testkit"

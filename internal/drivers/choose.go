@@ -41,6 +41,7 @@ type Choice struct {
 	failed bool     // a better device could not be opened, and warn was told so
 	alone  bool     // no other backend than cpu was to be looked at
 	broken []string // what is wrong with backends that have no hardware, if anything
+	found  []gpu.Info
 }
 
 // Choose chooses a device from the sources. The best source comes first. selector is that
@@ -69,7 +70,7 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 		i := slices.Index(names, CPU)
 		if i < 0 {
 			var d D
-			return d, Choice{}, cpuMissing(from, names)
+			return d, Choice{alone: true}, cpuMissing(from, names)
 		}
 		sources = sources[i : i+1]
 	}
@@ -83,17 +84,17 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 		}
 	}
 	if err != nil {
-		return d, Choice{Why: c.why(nil)}, err
+		return d, Choice{Why: c.why(nil), alone: c.alone(), found: c.infos()}, err
 	}
 	return d, Choice{Source: sources[at.source].Name, Info: at.info, Listed: sources[at.source].List != nil, Why: c.why(&at),
-		failed: c.failed, alone: len(sources) == 1 && sources[0].Name == CPU, broken: c.broken()}, nil
+		failed: c.failed, alone: c.alone(), broken: c.broken(), found: c.infos()}, nil
 }
 
 // cpuMissing is the error for the selector "cpu" if the backend cpu is not among those of names.
 // from says where the selector comes from.
 func cpuMissing(from string, names []string) error {
-	if !CPUBuilt {
-		return errNoCPU
+	if err := Missing(CPU); err != nil {
+		return err
 	}
 	return fmt.Errorf("gpu: choose: %w: \"cpu\"%s is the device of the backend cpu, but the backend is %s; choose the backend cpu or auto",
 		gpu.ErrNoDevice, from, strings.Join(names, " or "))
@@ -240,6 +241,9 @@ func (c *chooser[D]) look(ctx context.Context, i int) {
 		c.found = append(c.found, candidate{source: i, index: k, info: info})
 	}
 }
+
+// alone reports whether cpu is the only source.
+func (c *chooser[D]) alone() bool { return len(c.sources) == 1 && c.sources[0].Name == CPU }
 
 // infos are the devices found, in the order of the sources.
 func (c *chooser[D]) infos() []gpu.Info {

@@ -155,6 +155,7 @@ func TestChoose(t *testing.T) {
 
 // TestWarn says that the processor was taken, and what is wrong with the drivers.
 func TestWarn(t *testing.T) {
+	program(t, "linux", nil) // a hint has no place here
 	t.Setenv(gpu.SelectorEnv, "")
 	broken := errors.New("vk: list: out of memory\nlooked for: much")
 	unusable := &device.Unusable{Err: errors.New("vk: a device cannot be used: Old: Vulkan 1.0")}
@@ -194,7 +195,7 @@ func TestWarn(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		Warn(choice, c.selector, warn)
+		Warn(choice, Auto, c.selector, warn)
 		if text := strings.Join(said, "\n"); text != c.want {
 			t.Errorf("%s: said %q, want %q", c.name, text, c.want)
 		}

@@ -1,6 +1,9 @@
-// Package drivers joins the backends. It lists the devices of all of them, and chooses which
-// one to open. All code that opens a device as the user wishes calls it, so flags and
-// environment variables mean the same everywhere.
+// Package drivers joins the backends that a program has. It lists the devices of all of
+// them, and chooses which one to open. All code that opens a device as the user wishes calls
+// it, so flags and environment variables mean the same everywhere.
+//
+// The packages vk, wgpu and cpu register themselves when they are imported. Package
+// internal/drivers/standard imports those that every program has.
 package drivers
 
 import (
@@ -8,13 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/vk"
-	"github.com/lathe-gpu/lathe/wgpu"
 )
 
 // Env is the environment variable that names the backend if the program
@@ -39,31 +39,15 @@ type Options struct {
 	CloseTimeout time.Duration // how long Close waits for work, as the backends take it
 }
 
-// Built lists the backends of this build, the preferred one first.
-func Built() []string {
-	var names []string
-	if vk.Built {
-		names = append(names, "vk")
-	}
-	if wgpu.Built {
-		names = append(names, "wgpu")
-	}
-	if CPUBuilt {
-		names = append(names, CPU)
-	}
-	return names
-}
-
 // Name returns the backend that the user has named: name, or else LATHE_BACKEND. It
 // returns Auto if neither names one.
 // Errors: ErrInvalidArgument.
 func Name(name string) (string, error) {
 	name, from := Given(name)
-	switch name {
-	case Auto, "vk", "wgpu", CPU:
+	if name == Auto || Known(name) {
 		return name, nil
 	}
-	return "", fmt.Errorf("backend: %w: no backend is named %q%s (known: auto, vk, wgpu, cpu)", gpu.ErrInvalidArgument, name, from)
+	return "", fmt.Errorf("backend: %w: no backend is named %q%s (known: %s, %s)", gpu.ErrInvalidArgument, name, from, Auto, strings.Join(known, ", "))
 }
 
 // Given returns name, or the name in LATHE_BACKEND if name is empty, or Auto if both are. If
@@ -93,34 +77,21 @@ func List(ctx context.Context, name string) ([]gpu.Info, error) {
 	var infos []gpu.Info
 	var failed []error
 	for _, n := range names {
-		more, err := list(ctx, n)
+		found, err := find(ctx, n, Options{})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		infos = append(infos, more...)
 		if err != nil {
 			failed = append(failed, err)
+			continue
 		}
+		infos = append(infos, found.Infos...)
+		found.Close()
 	}
 	if len(infos) > 0 {
 		return infos, nil
 	}
-	return nil, errors.Join(failed...)
-}
-
-// list describes the devices of the backend with a name.
-func list(ctx context.Context, name string) ([]gpu.Info, error) {
-	switch name {
-	case "wgpu":
-		return wgpu.List(ctx)
-	case CPU:
-		e, err := enumerateCPU(ctx, Options{})
-		if err != nil {
-			return nil, err
-		}
-		return e.Infos(), nil
-	}
-	return vk.List(ctx)
+	return nil, hinted(errors.Join(failed...), name, nil)
 }
 
 // Open opens the device that the options select. Without a device named it takes
@@ -161,16 +132,19 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 		sources = append(sources, s)
 	}
 	d, c, err := Choose(ctx, sources, o.Device, o.Warn)
-	if err != nil {
+	switch {
+	case err != nil && o.Validation: // which no other backend has
 		return nil, err
+	case err != nil:
+		return nil, c.Hinted(err, name)
 	}
-	Warn(c, o.Device, o.Warn)
+	Warn(c, name, o.Device, o.Warn)
 	return d, nil
 }
 
 // Warn tells the user that a device on the CPU was taken and none was selected, and which
-// backend is in disorder in that case.
-func Warn(c Choice, selector string, warn func(string)) {
+// backend is in disorder in that case. backend and selector are what the user asked for.
+func Warn(c Choice, backend, selector string, warn func(string)) {
 	if !c.Listed || c.Info.Kind != gpu.CPU || c.failed || c.alone { // if it failed, Choose has said so
 		return
 	}
@@ -180,98 +154,45 @@ func Warn(c Choice, selector string, warn func(string)) {
 		}
 	}
 	if text := gpu.OnlyCPU(&c.Info, selector); text != "" {
+		if more := hint(backend, c.found); more != "" {
+			text += ". " + more
+		}
 		warn(text)
 	}
 }
 
 // sourceNames are the backends to look at for a name.
-// Errors: ErrNoDevice (a name that this program was built without, or Auto if it was built
-// without all of them).
+// Errors: ErrNoDevice (a name that this program does not have, or Auto if it has none).
 func sourceNames(name string) ([]string, error) {
-	built := Built()
-	switch {
-	case name == Auto && len(built) > 0:
-		return built, nil
-	case name == Auto:
-		return nil, fmt.Errorf("backend: open: %w: this program was built without any backend; build it without the tag nocpu, or with cgo and without the tags novk and nowgpu", gpu.ErrNoDevice)
-	case name == CPU && !CPUBuilt:
-		return nil, errNoCPU
+	if name != Auto {
+		return []string{name}, Missing(name)
 	}
-	return []string{name}, nil // vk and wgpu say by themselves that they are left out
-}
-
-// enumeration is what a backend finds: its devices, ready to be opened.
-type enumeration interface {
-	Infos() []gpu.Info
-	Close()
+	if built := Built(); len(built) > 0 {
+		return built, nil
+	}
+	return nil, fmt.Errorf("backend: open: %w: this program was built without any backend; build it without the tag nocpu, or with cgo and without the tags novk and nowgpu", gpu.ErrNoDevice)
 }
 
 // SourceOf is a backend, "vk", "wgpu" or "cpu", as Choose takes it. The driver stays loaded
 // from List until done is called, so that Open does not load it again.
 func SourceOf(name string, o Options) (s Source[gpu.Device], done func()) {
-	var found enumeration
-	var open func(context.Context, int) (gpu.Device, error)
-	var unusable error
+	var found *Found
 	s.Name = name
-	list := func(ctx context.Context) (err error) {
-		e, err := vk.Enumerate(ctx, vk.Options{Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
-		if err == nil {
-			found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
-			unusable = e.Unusable()
-		}
-		return err
-	}
-	switch name {
-	case "wgpu":
-		list = func(ctx context.Context) error {
-			e, err := wgpu.Enumerate(ctx, wgpu.Options{Warn: o.Warn, CloseTimeout: o.CloseTimeout})
-			if err == nil {
-				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
-			}
-			return err
-		}
-		s.Skip = sameDrivers
-	case CPU:
-		list = func(ctx context.Context) error {
-			e, err := enumerateCPU(ctx, o)
-			if err == nil {
-				found, open = e, func(ctx context.Context, i int) (gpu.Device, error) { return asDevice(e.Open(ctx, i)) }
-			}
-			return err
-		}
-	}
-	s.List = func(ctx context.Context) ([]gpu.Info, error) {
-		if err := list(ctx); err != nil {
+	s.List = func(ctx context.Context) (infos []gpu.Info, err error) {
+		if found, err = find(ctx, name, o); err != nil {
 			return nil, err
 		}
-		return found.Infos(), unusable
+		return found.Infos, found.Unusable
 	}
-	s.Open = func(ctx context.Context, i int) (gpu.Device, error) { return open(ctx, i) }
+	s.Open = func(ctx context.Context, i int) (gpu.Device, error) { return found.Open(ctx, i) }
+	if b := present[name]; b != nil {
+		s.Skip = b.Skip
+	}
 	return s, func() {
 		if found != nil {
 			found.Close()
 		}
 	}
-}
-
-// asDevice converts a device of a backend's own type to a gpu.Device. No device becomes nil.
-func asDevice[D gpu.Device](d D, err error) (gpu.Device, error) {
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-// sameDrivers says why WebGPU has no other hardware than the devices found: it uses the same
-// drivers as Vulkan.
-func sameDrivers(found []gpu.Info) string {
-	for i := range found {
-		api := strings.TrimSpace(os.Getenv(wgpu.APIEnv))
-		if found[i].Backend == "vk" && (runtime.GOOS == "linux" || runtime.GOOS == "android") && (api == "" || api == "vulkan") {
-			return "it runs on the drivers that vk has listed"
-		}
-	}
-	return ""
 }
 
 // Same returns an index for each device. It is that of the first device in the list that is

@@ -3,7 +3,8 @@
 // is stopped.
 //
 // A test package that uses this package calls Main first in its TestMain, because the
-// child process is the test program itself.
+// child process is the test program itself. So it imports package wgpu, unless its children
+// run on lavapipe only.
 package launch
 
 import (
@@ -25,6 +26,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	_ "github.com/lathe-gpu/lathe/internal/drivers/standard" // vk
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -184,10 +186,32 @@ var (
 	broken   error // why the device of package cpu is missing, which never may
 )
 
+var lavapipe = Driver{"lavapipe", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=llvmpipe"}}
+
+// Lavapipe is the first of Drivers. A test that lacks it ends as testkit.NoDevice does.
+func Lavapipe(t testing.TB) Driver {
+	t.Helper()
+	if err := try(lavapipe); err != nil {
+		testkit.NoDevice(t, "needs lavapipe to try shaders on; tools/setup/vulkan.sh installs it: %v", err)
+	}
+	return lavapipe
+}
+
+// try reports why there is no such driver.
+func try(d Driver) error {
+	w := &Worker{child.Worker{Name: name, Env: d.Env}}
+	defer w.w.Close()
+	r, err := w.Run(context.Background(), Job{}, 60*time.Second) // no module: refused, by a device
+	if err == nil && r.Kind == noDevice {
+		err = errors.New(r.Err)
+	}
+	return err
+}
+
 func findDrivers() {
 	swift, whySwift := swiftShader()
 	for _, d := range []Driver{
-		{"lavapipe", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=llvmpipe"}},
+		lavapipe,
 		{"swiftshader", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=SwiftShader", "VK_DRIVER_FILES=" + swift, "VK_ICD_FILENAMES=" + swift}},
 		{"webgpu", []string{drivers.Env + "=wgpu"}},
 		{CPU, []string{deviceEnv + "=" + CPU}},
@@ -196,12 +220,7 @@ func findDrivers() {
 			missing = append(missing, "swiftshader: "+whySwift)
 			continue
 		}
-		w := &Worker{child.Worker{Name: name, Env: d.Env}}
-		r, err := w.Run(context.Background(), Job{}, 60*time.Second) // no module: refused, by a device
-		w.w.Close()
-		if err == nil && r.Kind == noDevice {
-			err = errors.New(r.Err)
-		}
+		err := try(d)
 		if err != nil && d.Name == CPU {
 			broken = err
 			continue

@@ -181,6 +181,7 @@ func (l *linter) goFile(name string, text []byte, test bool) error {
 	}
 	l.vocabulary(dir, f)
 	l.skipping(name, f)
+	l.webgpu(dir, f)
 	if test {
 		return nil
 	}
@@ -234,6 +235,19 @@ func (l *linter) imports(dir string, f *ast.File) {
 			}
 		case strings.Contains(first, "."):
 			l.library(dir, target, spec)
+		}
+	}
+}
+
+// webgpu reports imports of package wgpu, also those of tests, in folders that have no row in
+// mayWebGPU.
+func (l *linter) webgpu(dir string, f *ast.File) {
+	if l.nested(dir) || slices.ContainsFunc(mayWebGPU, func(p string) bool { return fits(p, dir) }) {
+		return
+	}
+	for _, spec := range f.Imports {
+		if spec.Path.Value == strconv.Quote(module+"/wgpu") {
+			l.report(l.at(spec), "%s must not import wgpu, not even in a test: \"go mod tidy\" looks at the tests of all packages that a user's program imports, and would fetch WebGPU's library of 115 MB; put the test below tests/", folder(dir))
 		}
 	}
 }

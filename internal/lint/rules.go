@@ -28,7 +28,7 @@ var layers = []layer{
 	{"internal/testspv/...", "", "random modules and the interpreter are a second opinion on what SPIR-V means, so they share no code with what reads and compiles it"},
 	{"internal/testgpu", "gpu internal/extra internal/spv internal/testkit", "tests of any device launch the suite's kernels with it, so it knows no backend and no operation"},
 	{"internal/testgpu/committed", "internal/extra internal/spv spirv", "it lists kernels for tests, whatever runs them"},
-	{"internal/launch", "cpu gpu internal/child internal/drivers internal/testkit", "tests launch foreign modules in child processes with it, whatever the modules compute"},
+	{"internal/launch", "cpu gpu internal/child internal/drivers internal/drivers/standard internal/testkit", "tests launch foreign modules in child processes with it, whatever the modules compute"},
 	{"internal/lint", "", "the linter reads the tree as text; what it must know of it comes from its test"},
 
 	{"handles", "internal/errs", "handles name values of any type; what a value is belongs to the package that has the table"},
@@ -47,11 +47,12 @@ var layers = []layer{
 	{"gpu/guard", "gpu handles internal/errs internal/spv", "devices that wrap one know gpu.Device and nothing of what runs on it"},
 	{"internal/gpu/...", "gpu handles internal/errs internal/spv", "devices that wrap or fake one know gpu.Device and nothing of what runs on it"},
 	{"internal/device", "gpu handles internal/errs internal/spv", "what backends share calls no driver and knows no operation; what is one driver's own belongs to its package"},
-	{"wgpu", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"wgpu", "gpu internal/device internal/drivers internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"cpu/internal/compile", "cpu/internal/vecmath internal/errs internal/spv internal/spv/ir internal/wasm", "the compiler turns a module into another one: it knows no device and no operation"},
-	{"cpu", "cpu/internal/compile gpu internal/device internal/errs internal/spv internal/wasm", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
-	{"internal/drivers", "cpu gpu internal/device vk wgpu", "drivers chooses among the backends and knows nothing of what runs on them"},
-	{"vk", "gpu internal/device internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"cpu", "cpu/internal/compile gpu internal/device internal/drivers internal/errs internal/spv internal/wasm", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
+	{"internal/drivers", "gpu internal/device", "drivers chooses among the backends that register themselves: it imports none of them, and knows nothing of what runs on them"},
+	{"internal/drivers/standard", "cpu vk", "the backends of every program; a program that wants wgpu imports it, because its library is large"},
+	{"vk", "gpu internal/device internal/drivers internal/errs internal/spv", "a backend knows no operation: it runs Dispatches. Plan in the operation, launch in exec"},
 	{"cpu/internal/vecmath", "internal/wasm", "elementary functions are written for any module; it knows neither SPIR-V nor who calls them"},
 
 	{"spec", "internal/abi internal/errs internal/spv tensor", "an operation is described without a device; what a plan must know of one is spec.Target"},
@@ -63,7 +64,7 @@ var layers = []layer{
 	{"internal/exec", "internal/exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
 	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
-	{"internal/session", "gpu handles internal/drivers internal/errs internal/exec internal/exec/tune internal/gpu/chrome internal/spv spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
+	{"internal/session", "gpu handles internal/drivers internal/drivers/standard internal/errs internal/exec internal/exec/tune internal/gpu/chrome internal/spv spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"internal/bench", "gpu internal/errs internal/exec internal/extra spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null spec tensor", "the suite checks any operation of the table on any device: it names neither"},
@@ -72,7 +73,7 @@ var layers = []layer{
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageops ops spec spirv tensor value wgpu", "an example shows what a user's program can do: public packages only"},
 }
 
 // public are the packages that a program of a user may import, by folder, each with the user
@@ -93,9 +94,13 @@ var public = []struct{ dir, user string }{
 	{"handles", "programs that have a device of their own: its table of buffers"},
 	{"spirv", "programs that launch single kernels of Lathe"},
 	{"vk", "programs that open a device of Vulkan by themselves"},
-	{"wgpu", "programs that open a device of WebGPU by themselves"},
+	{"wgpu", "programs that want WebGPU, by an import or by opening a device themselves"},
 	{"cpu", "programs that open the device on the CPU by themselves"},
 }
+
+// mayWebGPU are the folders whose code and tests may import package wgpu. No program of a user
+// imports a package of theirs, unless it imports wgpu too.
+var mayWebGPU = []string{"wgpu", "cmd/...", "tools/...", "tests/...", "examples/..."}
 
 // library says which folders may import a module that is not ours.
 type library struct {

@@ -15,8 +15,8 @@ var skips = map[string]string{ // the reason
 	"internal/testlevel": "skips for others",
 	"gpu/gputest":        "the suite runs on devices of others too; each reason says what the device lacks",
 
-	"conformance/devices_test.go TestBackendsAgree":                "the validation layer watches one backend",
-	"conformance/one_test.go TestOps":                              "LATHE_OPS chooses what it tries; TestDevices tries everything",
+	"tests/conformance/devices_test.go TestBackendsAgree":          "the validation layer watches one backend",
+	"tests/conformance/one_test.go TestOps":                        "LATHE_OPS chooses what it tries; TestDevices tries everything",
 	"tests/foreign/file_test.go TestFile":                          "LATHE_FUZZ_FILE chooses what it tries",
 	"examples/browser/browser_test.go TestPage":                    "make browser installs Chromium and requires it",
 	"internal/spv/cooperative_test.go TestCooperativeValidates":    "the spirv-val of Debian 12 is too old; make newest-mesa runs it",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	_ "github.com/lathe-gpu/lathe/internal/drivers/standard" // vk and cpu, for every surface
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"

@@ -2,83 +2,33 @@ package spv
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// assemble makes a module of lines such as
-//
-//	%x = OpFAdd %f32 %a 3
-//
-// with enumerants as numbers, so that these tests need no shader compiler. Ids
-// are numbered in the order they appear.
+// assemble is Assemble. An error ends the test.
 func assemble(t testing.TB, version uint32, text string) []byte {
 	t.Helper()
-	byName := map[string]opcode{}
-	for _, g := range grammar {
-		byName["Op"+g.name] = g.op
-	}
-	ids := map[string]uint32{}
-	id := func(name string) uint32 {
-		if ids[name] == 0 {
-			ids[name] = uint32(len(ids) + 1)
-		}
-		return ids[name]
-	}
-	words := []uint32{magic, version, 0, 0, 0}
-	for line := range strings.SplitSeq(text, "\n") {
-		line, _, _ = strings.Cut(line, ";")
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		var res string
-		if len(f) > 2 && f[1] == "=" {
-			res, f = f[0], f[2:]
-		}
-		op, ok := byName[f[0]]
-		if !ok {
-			t.Fatalf("no opcode in %q", line)
-		}
-		w := []uint32{0}
-		f = f[1:]
-		if table[op].typ {
-			w, f = append(w, id(f[0])), f[1:]
-		}
-		if res != "" {
-			w = append(w, id(res))
-		}
-		for _, x := range f {
-			switch {
-			case x[0] == '%':
-				w = append(w, id(x))
-			case x[0] == '"':
-				b := append([]byte(strings.Trim(x, `"`)), 0)
-				for len(b)%4 != 0 {
-					b = append(b, 0)
-				}
-				for ; len(b) > 0; b = b[4:] {
-					w = append(w, binary.LittleEndian.Uint32(b))
-				}
-			default:
-				v, err := strconv.ParseInt(x, 0, 64)
-				if err != nil {
-					t.Fatalf("%q in %q: %v", x, line, err)
-				}
-				w = append(w, uint32(v))
-			}
-		}
-		w[0] = uint32(len(w))<<16 | uint32(op)
-		words = append(words, w...)
-	}
-	words[3] = uint32(len(ids) + 1)
-	code := make([]byte, 0, 4*len(words))
-	for _, w := range words {
-		code = binary.LittleEndian.AppendUint32(code, w)
+	code, err := Assemble(version, text)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return code
+}
+
+func TestAssembleRefuses(t *testing.T) {
+	for _, text := range []string{"OpNone", "%x = OpNone 1", "OpCapability one", "%x = OpConstant", "OpFAdd", `OpCapability 0x`} {
+		if code, err := Assemble(v13, text); !errors.Is(err, errs.ErrInvalidArgument) || code != nil {
+			t.Errorf("%q: got %d bytes and %v, want ErrInvalidArgument", text, len(code), err)
+		}
+	}
+	if code, err := Assemble(v13, "; nothing\n\n"); err != nil || len(code) != 4*headerWords {
+		t.Errorf("nothing: got %d bytes, %v; want the header", len(code), err)
+	}
 }
 
 // edit returns text with old replaced, which must be there.

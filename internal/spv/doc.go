@@ -27,6 +27,7 @@
 //   - cooperative: makes matrices of the KHR extension of those of NVIDIA's.
 //   - program: takes a module apart for a compiler, as package ir has it.
 //   - rewrite: what guard and lower share: new types and constants, and operations on integers.
+//   - assemble: makes a module of text, for tests.
 //
 // The file module has the result, and the file parse the exact order: some checks stand
 // between decode and flow, which rely on them. Code that needs the graph of a module, such

@@ -40,7 +40,7 @@ func job(m *spv.Module) launch.Job {
 func TestDriverSurvives(t *testing.T) {
 	const n = 25
 	testlevel.Need(t, testlevel.Full)
-	w := launch.New(t, launch.Drivers(t)[0])
+	w := launch.New(t, launch.Lavapipe(t))
 	rng := rand.New(rand.NewPCG(42, 1))
 	all := committed.Kernels(t)
 	endless := 0

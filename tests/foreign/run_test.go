@@ -27,6 +27,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 func TestMain(m *testing.M) {

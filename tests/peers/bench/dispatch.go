@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/tensor"
+	_ "github.com/lathe-gpu/lathe/wgpu" // measured beside Vulkan
 )
 
 // dispatch measures what one small launch costs, and that a million of them

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/launch"
-	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
@@ -93,7 +92,7 @@ func (d *danger) code(t testing.TB) []byte {
 	for _, p := range [][2]string{{"%CAPS", d.caps}, {"%DECOR", d.decor}, {"%TYPES", d.types}, {"%VARS", d.vars}, {"%BODY", d.body}, {"%FUNCTIONS", d.functions}, {"LOCAL", fmt.Sprint(max(1, d.local))}} {
 		text = strings.Replace(text, p[0], p[1], 1)
 	}
-	return spv.Assemble(t, text)
+	return assemble(t, text)
 }
 
 // brave runs modules on every driver and holds them to what they are to do: no

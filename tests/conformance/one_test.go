@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// TestOps is TestPlansKeepLimits and TestDevices for the operations that LATHE_OPS names,
-// separated by commas. It is for work on these operations.
+// TestOps is TestDevices for the operations that LATHE_OPS names, separated by commas. It is for
+// work on these operations. TestPlansKeepLimits in package conformance reads LATHE_OPS too.
 func TestOps(t *testing.T) {
 	names := os.Getenv("LATHE_OPS")
 	if names == "" {
@@ -25,9 +25,6 @@ func TestOps(t *testing.T) {
 			t.Fatalf("LATHE_OPS: no operation is named %q", n)
 		}
 		ops = append(ops, op)
-	}
-	for _, op := range ops {
-		t.Run(op.Name, func(t *testing.T) { conformance.CheckPlans(t, op) })
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		rep, err := conformance.Run(t.Context(), dev, conformance.Options{Ops: ops, Expect: expectations(t), Quick: !testlevel.IsFull(), Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)})

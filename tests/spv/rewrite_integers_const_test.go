@@ -92,7 +92,7 @@ func TestIntegerConstants(t *testing.T) {
 			}
 		}
 	}
-	mod, err := spv.Parse("constants", spv.Assemble(t, strings.Replace(m.text(), "17 64 1 1", "17 1 1 1", 1)))
+	mod, err := spv.Parse("constants", assemble(t, strings.Replace(m.text(), "17 64 1 1", "17 1 1 1", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestIntegerBranches(t *testing.T) {
 		p = m.op("OpAccessChain %%%cp %%%cout %%n0 %%x", letter, letter)
 		fmt.Fprintf(&m.body, "OpStore %s %s\n", p, r)
 	}
-	mod, err := spv.Parse("branches", spv.Assemble(t, m.text()))
+	mod, err := spv.Parse("branches", assemble(t, m.text()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestIntegerAtomics(t *testing.T) {
 			}
 		}
 		// One invocation only, so that the start is added once.
-		mod, err := spv.Parse("atomics", spv.Assemble(t, strings.Replace(m.text(), "17 64 1 1", "17 1 1 1", 1)))
+		mod, err := spv.Parse("atomics", assemble(t, strings.Replace(m.text(), "17 64 1 1", "17 1 1 1", 1)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,12 +87,12 @@ func TestWriteOnly(t *testing.T) {
 	// The types in the other order, as glslc has them.
 	turned := strings.NewReplacer("%from = OpTypeStruct %list\n%to = OpTypeStruct %list\n", "%to = OpTypeStruct %list\n%from = OpTypeStruct %list\n")
 	modules := map[string][]byte{
-		"turned":             spv.Assemble(t, turned.Replace(writeOnly)),
-		"member":             spv.Assemble(t, writeOnly),
-		"variable":           spv.Assemble(t, variable.Replace(writeOnly)),
-		"group":              spv.Assemble(t, group.Replace(writeOnly)),
-		"block":              spv.Assemble(t, block.Replace(writeOnly)),
-		"variable of blocks": spv.Assemble(t, block.Replace(variable.Replace(writeOnly))),
+		"turned":             assemble(t, turned.Replace(writeOnly)),
+		"member":             assemble(t, writeOnly),
+		"variable":           assemble(t, variable.Replace(writeOnly)),
+		"group":              assemble(t, group.Replace(writeOnly)),
+		"block":              assemble(t, block.Replace(writeOnly)),
+		"variable of blocks": assemble(t, block.Replace(variable.Replace(writeOnly))),
 	}
 	if testkit.ToolIfAny(t, "glslc") != "" {
 		for name, flags := range targets {

@@ -1,3 +1,5 @@
+// Package conformance_test runs the suite of package conformance on all devices, and tests that
+// need any of them. The tests of the suite itself are beside it.
 package conformance_test
 
 import (
@@ -21,6 +23,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 // devices runs f on every device of every backend, or of the backend that LATHE_BACKEND

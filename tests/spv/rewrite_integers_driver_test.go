@@ -384,7 +384,7 @@ func TestIntegers(t *testing.T) {
 		for n, f := range j.forms {
 			w.write(op, f, &j.x, n)
 		}
-		m, err := spv.Parse(op.name, spv.Assemble(t, w.text()))
+		m, err := spv.Parse(op.name, assemble(t, w.text()))
 		if err != nil {
 			t.Fatalf("%s: %v", op.name, err)
 		}

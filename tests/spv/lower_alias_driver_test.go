@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/launch"
-	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testspv/generate"
 )
 
 // Every driver sees the same memory through all variables of a binding.
@@ -20,8 +20,8 @@ func TestAliasedBlocksRun(t *testing.T) {
 			w := launch.New(t, drv)
 			rng := rand.New(rand.NewPCG(7, 2))
 			for range 6 {
-				text, at := spv.Aliased(rng, 4, 3, false)
-				j := launch.Job{Code: spv.Assemble(t, text), Groups: [3]uint32{1, 1, 1}}
+				text, at := generate.Aliased(rng, 4, 3, false)
+				j := launch.Job{Code: assemble(t, text), Groups: [3]uint32{1, 1, 1}}
 				for range at {
 					j.Buffers = append(j.Buffers, make([]byte, 4*8))
 				}

@@ -24,7 +24,7 @@ func table(t *testing.T, class, words int) *spv.Module {
 	} else {
 		head += entry + variable
 	}
-	m, err := spv.Parse(fmt.Sprintf("%d words", words), spv.Assemble(t, intHead+strings.TrimLeft(head, "\n")+`
+	m, err := spv.Parse(fmt.Sprintf("%d words", words), assemble(t, intHead+strings.TrimLeft(head, "\n")+`
 %id = OpLoad %u3 %gid
 %x = OpCompositeExtract %u %id 0
 %at = OpUMod %u %x %size

@@ -1,0 +1,20 @@
+package vk
+
+import (
+	"context"
+
+	"github.com/lathe-gpu/lathe/internal/drivers"
+)
+
+// A program that imports the package may choose its devices.
+func init() {
+	drivers.Register(drivers.Backend{Name: "vk", Built: Built, Find: find})
+}
+
+func find(ctx context.Context, o drivers.Options) (*drivers.Found, error) {
+	e, err := Enumerate(ctx, Options{Validation: o.Validation, CacheDir: o.CacheDir, NoCache: o.NoCache, Warn: o.Warn, CloseTimeout: o.CloseTimeout})
+	if err != nil {
+		return nil, err
+	}
+	return drivers.FoundBy(e, e.Unusable()), nil
+}
