@@ -131,8 +131,8 @@ func WithCloseTimeout(d time.Duration) Option {
 	return func(o *options) { o.session.Drivers.CloseTimeout = d }
 }
 
-// WithWarnings sends messages for the user to f instead of standard error. Such a message
-// says, for example, that no GPU was found.
+// WithWarnings sends messages for the user to f instead of standard error, where each is
+// printed once a process. Such a message says, for example, that no GPU was found.
 func WithWarnings(f func(string)) Option { return func(o *options) { o.session.Drivers.Warn = f } }
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.

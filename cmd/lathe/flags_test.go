@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,21 @@ func TestManual(t *testing.T) {
 	for text, want := range map[string]string{".hidden": `\&.hidden`, `a\b`: `a\eb`, "--x": `\-\-x`, "it's": `it\(aqs`} {
 		if got := escaped(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The guide names every command.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(guide), "| command |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, n := range model(t).Children {
+		if !strings.Contains(table, "\n| `"+n.Name+"`") && !strings.Contains(table, "\n| [`"+n.Name+"`](#"+n.Name+")") {
+			t.Errorf("the table in docs/guide.md does not name %s", n.Name)
 		}
 	}
 }

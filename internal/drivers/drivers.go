@@ -34,7 +34,7 @@ type Options struct {
 	Validation bool   // Vulkan's validation layer; rules out wgpu and cpu
 	CacheDir   string // of compiled pipelines, empty for the usual one
 	NoCache    bool
-	Warn       func(string) // takes messages for the user; nil for standard error
+	Warn       func(string) // takes messages for the user; nil for standard error, each once a process
 
 	CloseTimeout time.Duration // how long Close waits for work, as the backends take it
 }
@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 		return nil, err
 	}
 	if o.Warn == nil {
-		o.Warn = func(s string) { fmt.Fprintln(os.Stderr, s) }
+		o.Warn = warnOnce
 	}
 	if o.Validation {
 		if selector, _ := gpu.Selector(o.Device); strings.EqualFold(selector, CPU) {
