@@ -15,7 +15,7 @@ import (
 )
 
 // quiet keeps the remark about CPU drivers out of the examples' output.
-var quiet = lathe.WithWarnings(func(string) {})
+var quiet = lathe.WithLogger(nil)
 
 // square is a white square in the middle of a black picture.
 func square() *image.NRGBA {

@@ -42,7 +42,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -131,9 +131,18 @@ func WithCloseTimeout(d time.Duration) Option {
 	return func(o *options) { o.session.Drivers.CloseTimeout = d }
 }
 
-// WithWarnings sends messages for the user to f instead of standard error, where each is
-// printed once a process. Such a message says, for example, that no GPU was found.
-func WithWarnings(f func(string)) Option { return func(o *options) { o.session.Drivers.Warn = f } }
+// WithLogger sets the logger for warnings, such as that no GPU was found. They have the level
+// slog.LevelWarn. nil means no warnings. Without this option they go to slog.Default, and the
+// same warning only once in a process.
+func WithLogger(l *slog.Logger) Option {
+	return func(o *options) {
+		o.session.Drivers.Warn = func(text string) {
+			if l != nil {
+				l.Warn(text)
+			}
+		}
+	}
+}
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.
 // Larger images go in strips. The default is 256 MiB, or less if the device has little
@@ -164,7 +173,6 @@ func WithTrace(w io.Writer) Option { return func(o *options) { o.trace = w } }
 // environment variable), ctx.Err().
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	o := options{session: session.Options{Surface: "lathe"}}
-	o.session.Drivers.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("lathe: open: %w", err)
 	}

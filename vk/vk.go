@@ -47,7 +47,7 @@ type Options struct {
 	// 0 means no bound.
 	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
-	// was found. It must not call the device. nil writes them to standard error.
+	// was found. It must not call the device. nil writes them to slog.Default, each once in a process.
 	Warn func(string)
 }
 

@@ -56,7 +56,7 @@ type Options struct {
 	// means gpu.DefaultCloseTimeout. Below 0 there is no bound.
 	CloseTimeout time.Duration
 	// Warn receives messages meant for the user, such as that only a CPU driver
-	// was found; nil writes them to standard error. It must not call the device.
+	// was found; nil writes them to slog.Default, each once in a process. It must not call the device.
 	Warn func(string)
 }
 

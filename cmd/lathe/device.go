@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -15,7 +17,7 @@ import (
 
 // open opens the device that the flags select.
 func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
-	opts := append(more, lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithWarnings(a.warn))
+	opts := append(more, lathe.WithBackend(a.cli.Backend), lathe.WithDevice(a.cli.Device), lathe.WithLogger(slog.New(warnings(a.warn))))
 	if a.cli.Validation {
 		opts = append(opts, lathe.WithValidation())
 	}
@@ -51,6 +53,19 @@ func (a *app) tuningFile() string {
 	}
 	return tune.Path("")
 }
+
+// warnings is a slog.Handler that hands the text of each warning to a function.
+type warnings func(text string)
+
+func (warnings) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	w(r.Message)
+	return nil
+}
+
+func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w warnings) WithGroup(string) slog.Handler      { return w }
 
 func (a *app) warn(text string) {
 	a.note("%s %s", a.colour.stderr(yellow, "lathe:"), strings.TrimPrefix(text, "lathe: "))

@@ -22,7 +22,7 @@ const near = 2e-5
 func TestTraining(t *testing.T) {
 	testlevel.Need(t, testlevel.Full) // trains for some seconds
 	ctx := context.Background()
-	dev, err := lathe.Open(ctx, lathe.WithWarnings(func(string) {}))
+	dev, err := lathe.Open(ctx, lathe.WithLogger(nil))
 	testkit.Device(t, dev, err)
 	const steps, seed = 400, 1
 	train, test, w := write(trained, 2*seed), write(tested, 2*seed+1), newWeights(seed)

@@ -12,7 +12,7 @@ import (
 func TestSaxpy(t *testing.T) {
 	for _, backend := range drivers.Built() {
 		t.Run(backend, func(t *testing.T) {
-			dev, err := lathe.Open(t.Context(), lathe.WithBackend(backend), lathe.WithWarnings(func(string) {}))
+			dev, err := lathe.Open(t.Context(), lathe.WithBackend(backend), lathe.WithLogger(nil))
 			dev = testkit.Device(t, dev, err)
 			for _, n := range []int{0, 1, 64, 1000} {
 				x, y, want := make([]float32, n), make([]float32, n), make([]float32, n)

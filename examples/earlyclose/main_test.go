@@ -16,7 +16,7 @@ import (
 func TestEarlyClose(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
 		for _, cancelFirst := range []bool{false, true} {
-			dev, err := lathe.Open(t.Context(), lathe.WithWarnings(func(string) {}))
+			dev, err := lathe.Open(t.Context(), lathe.WithLogger(nil))
 			testkit.Opened(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			var users sync.WaitGroup

@@ -66,7 +66,7 @@ func onBackends(t *testing.T, f func(t *testing.T, open func(...lathe.Option) *l
 		t.Run(name, func(t *testing.T) {
 			f(t, func(opts ...lathe.Option) *lathe.Device {
 				t.Helper()
-				opts = append(opts, lathe.WithBackend(name), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
+				opts = append(opts, lathe.WithBackend(name), lathe.WithoutCache(), lathe.WithLogger(nil))
 				dev, err := lathe.Open(t.Context(), opts...)
 				return testkit.Device(t, dev, err)
 			})
@@ -265,7 +265,7 @@ func TestChain(t *testing.T) {
 func TestNoCopies(t *testing.T) {
 	testkit.Built(t, drivers.Built(), "vk") // which alone traces
 	var trace bytes.Buffer
-	dev, err := lathe.Open(t.Context(), lathe.WithBackend("vk"), lathe.WithTrace(&trace), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("vk"), lathe.WithTrace(&trace), lathe.WithoutCache(), lathe.WithLogger(nil))
 	testkit.Opened(t, err)
 	_, err = dev.Apply(t.Context(), image.NewNRGBA(image.Rect(0, 0, 61, 40)), BoxBlur{Radius: 2})
 	if err = errors.Join(err, dev.Close()); err != nil {

@@ -27,7 +27,7 @@ import (
 
 func open(t *testing.T) *lathe.Device {
 	t.Helper()
-	dev, err := lathe.Open(t.Context(), lathe.WithoutCache(), lathe.WithWarnings(func(string) {}))
+	dev, err := lathe.Open(t.Context(), lathe.WithoutCache(), lathe.WithLogger(nil))
 	return testkit.Device(t, dev, err)
 }
 

@@ -2,7 +2,8 @@ package device
 
 import (
 	"fmt"
-	"os"
+	"log/slog"
+	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
@@ -25,12 +26,20 @@ func (u *Unusable) Error() string { return u.Err.Error() }
 // Unwrap returns Err.
 func (u *Unusable) Unwrap() error { return u.Err }
 
-// Warner returns warn, or a function that writes to standard error if warn is nil.
+// warned has the warnings that this process has written to slog.Default.
+var warned sync.Map
+
+// Warner returns warn. If warn is nil, it returns a function that writes to slog.Default,
+// each text once in a process.
 func Warner(warn func(string)) func(string) {
-	if warn == nil {
-		return func(text string) { fmt.Fprintln(os.Stderr, text) }
+	if warn != nil {
+		return warn
 	}
-	return warn
+	return func(text string) {
+		if _, again := warned.LoadOrStore(text, true); !again {
+			slog.Warn(text)
+		}
+	}
 }
 
 // Choose returns the index of the device that selector means, as gpu.Choose does. It

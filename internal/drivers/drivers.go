@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
 )
 
 // Env is the environment variable that names the backend if the program
@@ -34,7 +35,7 @@ type Options struct {
 	Validation bool   // Vulkan's validation layer; rules out wgpu and cpu
 	CacheDir   string // of compiled pipelines, empty for the usual one
 	NoCache    bool
-	Warn       func(string) // takes messages for the user; nil for standard error, each once a process
+	Warn       func(string) // takes messages for the user; nil for slog.Default, each once a process
 
 	CloseTimeout time.Duration // how long Close waits for work, as the backends take it
 }
@@ -109,9 +110,7 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Warn == nil {
-		o.Warn = warnOnce
-	}
+	o.Warn = device.Warner(o.Warn)
 	if o.Validation {
 		if selector, _ := gpu.Selector(o.Device); strings.EqualFold(selector, CPU) {
 			name = CPU

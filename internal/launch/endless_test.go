@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // that went.
 func closeEndless([]byte) []byte {
 	ctx := context.Background()
-	opts := []lathe.Option{lathe.WithCloseTimeout(time.Second), lathe.WithoutCache(), lathe.WithWarnings(func(string) {})}
+	opts := []lathe.Option{lathe.WithCloseTimeout(time.Second), lathe.WithoutCache(), lathe.WithLogger(nil)}
 	if os.Getenv(deviceEnv) == CPU {
 		dev, err := cpu.Open(cpu.Options{NoCache: true, CloseTimeout: time.Second})
 		if err != nil {

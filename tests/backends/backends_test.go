@@ -211,7 +211,7 @@ func TestBuiltWithout(t *testing.T) {
 func TestTraceWebGPU(t *testing.T) {
 	testkit.Built(t, drivers.Built(), "wgpu")
 	var file bytes.Buffer
-	dev, err := lathe.Open(t.Context(), lathe.WithWarnings(func(string) {}), lathe.WithBackend("wgpu"), lathe.WithTrace(&file))
+	dev, err := lathe.Open(t.Context(), lathe.WithLogger(nil), lathe.WithBackend("wgpu"), lathe.WithTrace(&file))
 	if errors.Is(err, lathe.ErrNoDevice) {
 		testkit.Opened(t, err)
 	}

@@ -23,7 +23,7 @@ import (
 // front opens the device that a program gets from lathe.Open.
 func front(t *testing.T, opts ...lathe.Option) *lathe.Device {
 	t.Helper()
-	opts = append([]lathe.Option{lathe.WithoutCache(), lathe.WithWarnings(func(string) {})}, opts...)
+	opts = append([]lathe.Option{lathe.WithoutCache(), lathe.WithLogger(nil)}, opts...)
 	dev, err := lathe.Open(context.Background(), opts...)
 	return testkit.Device(t, dev, err)
 }

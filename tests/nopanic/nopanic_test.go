@@ -46,7 +46,7 @@ var functions = map[string]map[string]any{
 		"WithBackend": lathe.WithBackend, "WithCloseTimeout": lathe.WithCloseTimeout, "WithCacheDir": lathe.WithCacheDir, "WithDevice": lathe.WithDevice,
 		"WithGPU": lathe.WithGPU, "WithStrip": lathe.WithStrip, "WithTrace": lathe.WithTrace,
 		"WithTuneMode": lathe.WithTuneMode, "WithTuning": lathe.WithTuning, "WithValidation": lathe.WithValidation,
-		"WithWarnings": lathe.WithWarnings, "WithoutCache": lathe.WithoutCache,
+		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
 	"tensor": {
