@@ -127,8 +127,8 @@ race: vulkan ## the packages with goroutines, and the conformance suite at the q
 	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestOpenGL' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/conformance
-RACE   = . ./backend/... ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
+DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/backends ./tests/conformance
+RACE   = . ./backend/... ./tests/backends ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in
 # the module tools/lint: so it is not a requirement of those who import Lathe.

@@ -3,6 +3,7 @@ package examples
 
 import (
 	"bytes"
+	"encoding/json"
 	"image/jpeg"
 	"os"
 	"os/exec"
@@ -14,15 +15,16 @@ import (
 	_ "github.com/lathe-gpu/lathe" // a change of it makes other programs: see depend
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
+	_ "github.com/lathe-gpu/lathe/wgpu" // likewise
 )
 
 // The programs run as their comments say, on the device that the environment names, and print
-// what they should.
+// what they should. Each is built with one more file, which adds WebGPU to it.
 func TestPrograms(t *testing.T) {
 	testlevel.Need(t, testlevel.Full) // links all of them
 	depend(t)
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-overlay", withWebGPU(t), "-o", bin+string(filepath.Separator), "./...").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	var photo bytes.Buffer
@@ -60,6 +62,36 @@ func TestPrograms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withWebGPU writes the file for the flag -overlay of go build.
+func withWebGPU(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, overlay := filepath.Join(dir, "webgpu.go"), filepath.Join(dir, "overlay.json")
+	programs, err := filepath.Glob("*/main.go")
+	if err != nil || len(programs) < 8 {
+		t.Fatalf("found %d programs: %v", len(programs), err)
+	}
+	var o struct{ Replace map[string]string }
+	o.Replace = map[string]string{}
+	for _, p := range programs {
+		if p, err = filepath.Abs(p); err != nil {
+			t.Fatal(err)
+		}
+		o.Replace[filepath.Join(filepath.Dir(p), "webgpu.go")] = file
+	}
+	text, err := json.Marshal(o)
+	if err == nil {
+		err = os.WriteFile(overlay, text, 0o666)
+	}
+	if err == nil {
+		err = os.WriteFile(file, []byte("package main\n\nimport _ \"github.com/lathe-gpu/lathe/wgpu\"\n"), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return overlay
 }
 
 // depend reads what the programs are made of and what they read, because go test takes a result

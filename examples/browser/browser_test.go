@@ -18,6 +18,7 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 // driver moves the slider of the page, and sends what the canvas then shows.

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 // The device and a float64 run of the same formulas begin with the same

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 // Closing the device, or cancelling a context, ends all users of the device without an error, and at

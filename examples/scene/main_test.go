@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/extra"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 // The program embeds the module that the build makes of shaders/demo/scene.comp.

@@ -23,6 +23,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 func open(t *testing.T) *lathe.Device {

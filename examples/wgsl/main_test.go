@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
 func TestSaxpy(t *testing.T) {

@@ -50,7 +50,7 @@ func public(t *testing.T) (paths []string) {
 	for line := range strings.Lines(goTool(t, tree(t), nil, "list", "-f", "{{.Name}} {{.ImportPath}}", "./...")) {
 		name, path, _ := strings.Cut(strings.TrimSpace(line), " ")
 		parts := strings.Split(path, "/")
-		if name != "main" && path != module+"/wgpu" && !slices.Contains(parts, "internal") && !slices.Contains(parts, "tests") {
+		if name != "main" && path != module+"/wgpu" && !slices.ContainsFunc(parts, func(p string) bool { return p == "internal" || p == "tests" || p == "examples" }) {
 			paths = append(paths, path)
 		}
 	}

@@ -1,4 +1,4 @@
-package lathe_test
+package backends_test
 
 import (
 	"context"
@@ -15,6 +15,26 @@ import (
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tensor"
 )
+
+var quiet = lathe.WithWarnings(func(string) {})
+
+// open opens a device for a test.
+func open(t *testing.T) *lathe.Device {
+	t.Helper()
+	dev, err := lathe.Open(t.Context(), quiet, lathe.WithoutCache())
+	return testkit.Device(t, dev, err)
+}
+
+// must returns v. An error ends the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
 
 // onBackends runs a test on every backend that the program has.
 func onBackends(t *testing.T, run func(t *testing.T, dev *lathe.Device)) {
