@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/device"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -107,7 +106,7 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 			return nil, nil, fmt.Errorf("backend: open: %w: no backend is named %q%s (have %s, %s)", errs.ErrInvalidArgument, name, from, Auto, strings.Join(Names(), ", "))
 		}
 	}
-	warn := device.Warner(nil)
+	warn := drivers.DefaultWarn
 	var sources []drivers.Source[Backend]
 	for _, r := range all {
 		s, done := r.source(drivers.Options{Warn: warn})

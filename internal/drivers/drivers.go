@@ -40,6 +40,10 @@ type Options struct {
 	CloseTimeout time.Duration // how long Close waits for work, as the backends take it
 }
 
+// DefaultWarn writes a message for the user to slog.Default, each text once in a process. Open
+// does so if Options have no Warn.
+func DefaultWarn(text string) { device.Warner(nil)(text) }
+
 // Name returns the backend that the user has named: name, or else LATHE_BACKEND. It
 // returns Auto if neither names one.
 // Errors: ErrInvalidArgument.

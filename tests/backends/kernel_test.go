@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-var quiet = lathe.WithWarnings(func(string) {})
+var quiet = lathe.WithLogger(nil)
 
 // open opens a device for a test.
 func open(t *testing.T) *lathe.Device {
