@@ -13,6 +13,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,20 +57,27 @@ func (r *Result) Refused() bool { return r.Err != "" }
 // watch: 1 makes its messages errors of the launch.
 const Validation = "LATHE_VALIDATION"
 
-// deviceEnv is the environment variable by which a Driver has its children open the device of
+// DeviceEnv is the environment variable by which a Driver has its children open the device of
 // package cpu, if it is "cpu". Otherwise they open a driver.
-const deviceEnv = "LATHE_LAUNCH_DEVICE"
+const DeviceEnv = "LATHE_LAUNCH_DEVICE"
 
 // CPU is the name of the Driver that is the device of package cpu.
 const CPU = "cpu"
 
 // Main does jobs and ends the process if it is a child's. It does nothing in a
-// parent.
-func Main() { child.Serve(map[string]func([]byte) []byte{name: do}) }
+// parent. more are other functions that children serve, by their names; it may be nil.
+func Main(more map[string]func([]byte) []byte) {
+	all := maps.Clone(more)
+	if all == nil {
+		all = map[string]func([]byte) []byte{}
+	}
+	all[name] = do
+	child.Serve(all)
+}
 
 // device is opened by the first job: a Worker needs a child's first word before.
 var device = sync.OnceValues(func() (gpu.Device, error) {
-	if os.Getenv(deviceEnv) == CPU {
+	if os.Getenv(DeviceEnv) == CPU {
 		return cpu.Open(cpu.Options{NoCache: true})
 	}
 	return drivers.Open(context.Background(), drivers.Options{NoCache: true, Validation: os.Getenv(Validation) == "1", Warn: func(string) {}})
@@ -214,7 +222,7 @@ func findDrivers() {
 		lavapipe,
 		{"swiftshader", []string{drivers.Env + "=vk", gpu.SelectorEnv + "=SwiftShader", "VK_DRIVER_FILES=" + swift, "VK_ICD_FILENAMES=" + swift}},
 		{"webgpu", []string{drivers.Env + "=wgpu"}},
-		{CPU, []string{deviceEnv + "=" + CPU}},
+		{CPU, []string{DeviceEnv + "=" + CPU}},
 	} {
 		if d.Name == "swiftshader" && swift == "" {
 			missing = append(missing, "swiftshader: "+whySwift)

@@ -31,7 +31,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	launch.Main()
+	launch.Main(map[string]func([]byte) []byte{"close": closeEndless})
 	os.Exit(m.Run())
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	launch.Main()
+	launch.Main(nil)
 	os.Exit(m.Run())
 }
 

@@ -1,4 +1,4 @@
-package launch
+package foreign_test
 
 import (
 	"context"
@@ -12,20 +12,16 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/internal/child"
+	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/tensor"
 )
-
-func TestMain(m *testing.M) {
-	child.Serve(map[string]func([]byte) []byte{name: do, "close": closeEndless})
-	os.Exit(m.Run())
-}
 
 // closeEndless closes a device at work on a shader without end, and says how
 // that went.
 func closeEndless([]byte) []byte {
 	ctx := context.Background()
 	opts := []lathe.Option{lathe.WithCloseTimeout(time.Second), lathe.WithoutCache(), lathe.WithLogger(nil)}
-	if os.Getenv(deviceEnv) == CPU {
+	if os.Getenv(launch.DeviceEnv) == launch.CPU {
 		dev, err := cpu.Open(cpu.Options{NoCache: true, CloseTimeout: time.Second})
 		if err != nil {
 			return []byte(err.Error())
@@ -38,7 +34,7 @@ func closeEndless([]byte) []byte {
 	}
 	x, err := dev.NewTensor(tensor.Contiguous(tensor.U32, 2))
 	if err == nil {
-		err = dev.DispatchCompute(ctx, Endless(), []*lathe.Tensor{x}, nil, [3]uint32{60000, 1000, 1})
+		err = dev.DispatchCompute(ctx, launch.Endless(), []*lathe.Tensor{x}, nil, [3]uint32{60000, 1000, 1})
 	}
 	if err != nil {
 		return []byte(err.Error())
@@ -58,7 +54,7 @@ func closeEndless([]byte) []byte {
 // Close of a device whose work does not end returns when it was to, and says what
 // it left behind. The device of package cpu stops the work.
 func TestCloseEndless(t *testing.T) {
-	for _, d := range Drivers(t) {
+	for _, d := range launch.Drivers(t) {
 		t.Run(d.Name, func(t *testing.T) {
 			w := child.Worker{Name: "close", Env: d.Env, Limit: 30 * time.Second}
 			defer w.Close()
