@@ -42,8 +42,10 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 	if err := pixels.Check(src); err != nil {
 		return nil, fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
-	b := src.Bounds()
-	dst := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	dst, err := newPicture(src.Bounds().Size())
+	if err != nil {
+		return nil, err
+	}
 	if err := d.ApplyTo(ctx, dst, src, calls...); err != nil {
 		return nil, err
 	}
@@ -94,7 +96,11 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	case *image.RGBA:
 		own, premultiplied = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}, true
 	default:
-		own, drawn = image.NewNRGBA(image.Rectangle{Max: to}), true
+		var err error
+		if own, err = newPicture(to); err != nil {
+			return err
+		}
+		drawn = true
 	}
 	j, err := newImageJob(d, own, premultiplied, src, calls)
 	if err != nil {
@@ -106,6 +112,12 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	return usable("apply", "the result cannot be written", func() {
 		draw.Draw(dst, dst.Bounds(), own, image.Point{}, draw.Src)
 	})
+}
+
+// newPicture makes a picture, or returns an error if no memory can be as large.
+func newPicture(size image.Point) (m *image.NRGBA, err error) {
+	err = usable("apply", fmt.Sprintf("a picture of %d×%d", size.X, size.Y), func() { m = image.NewNRGBA(image.Rectangle{Max: size}) })
+	return m, err
 }
 
 // usable calls f, which uses an image of the caller, and returns an error if the image

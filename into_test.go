@@ -294,3 +294,24 @@ func BenchmarkApplyTo(b *testing.B) {
 		}
 	}
 }
+
+// huge is an image of more pixels than memory can hold.
+type huge struct{ image.Image }
+
+func (huge) Bounds() image.Rectangle { return image.Rect(0, 0, 1e9, 1e9) }
+
+// TestApplyHuge makes pictures of a size that no memory has.
+func TestApplyHuge(t *testing.T) {
+	dev := open(t)
+	src := huge{image.NewNRGBA(image.Rect(0, 0, 1, 1))}
+	if _, err := dev.Apply(t.Context(), src, imageops.InvertColors{}); !errors.Is(err, lathe.ErrInvalidArgument) {
+		t.Errorf("Apply: %v", err)
+	}
+	if err := dev.ApplyTo(t.Context(), drawHuge{src}, src, imageops.InvertColors{}); !errors.Is(err, lathe.ErrInvalidArgument) {
+		t.Errorf("ApplyTo: %v", err)
+	}
+}
+
+type drawHuge struct{ huge }
+
+func (drawHuge) Set(int, int, color.Color) {}

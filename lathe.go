@@ -132,12 +132,12 @@ func WithCloseTimeout(d time.Duration) Option {
 }
 
 // WithLogger sets the logger for warnings, such as that no GPU was found. They have the level
-// slog.LevelWarn. nil means no warnings. Without this option they go to slog.Default, and the
+// slog.LevelWarn. nil means no warnings, as a logger of slog.DiscardHandler does. Without this option they go to slog.Default, and the
 // same warning only once in a process.
 func WithLogger(l *slog.Logger) Option {
 	return func(o *options) {
 		o.session.Drivers.Warn = func(text string) {
-			if l != nil {
+			if l != nil && l.Handler() != nil {
 				l.Warn(text)
 			}
 		}

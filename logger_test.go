@@ -29,6 +29,10 @@ func TestWithLogger(t *testing.T) {
 		}
 		testkit.Ability(t, strings.EqualFold(kind, "cpu"), dev.Info().Name, "that it runs on the CPU")
 	}
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("vk"), lathe.WithoutCache(), lathe.WithLogger(&slog.Logger{}))
+	if err := testkit.Device(t, dev, err).Sync(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if n := strings.Count(own.String(), "level=WARN"); n != 2 || !strings.Contains(own.String(), "no GPU found") {
 		t.Errorf("two openings wrote %q", own.String())
 	}

@@ -34,10 +34,19 @@ func listAttrs(names []string) string {
 	return " (it has: " + strings.Join(names, ", ") + ")"
 }
 
+// mistakes is how many letters of a name may be wrong: one of four, two of five to eight, and a
+// third of a longer name.
+func mistakes(name string) int {
+	if len(name) <= 4 {
+		return 1
+	}
+	return max(2, len(name)/3)
+}
+
 // didYouMean suggests the nearest name, if one is similar.
 func didYouMean(name string, names []string) string {
 	name = strings.ToLower(name)
-	best, least := "", max(2, len(name)/3)+1
+	best, least := "", mistakes(name)+1
 	for _, n := range names {
 		if d := editDistance(name, n); d < least {
 			best, least = n, d
@@ -61,7 +70,7 @@ func known(groups []string) string {
 // name are near too.
 func nearNames(name string, names []string) string {
 	name = strings.ToLower(name)
-	most := max(2, len(name)/3)
+	most := mistakes(name)
 	var near []string
 	for _, n := range names {
 		d := editDistance(name, n)

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"image/jpeg"
+	"log"
 	"os"
 
 	"github.com/lathe-gpu/lathe"
@@ -21,7 +22,7 @@ func main() {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	return v
 }

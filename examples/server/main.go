@@ -25,7 +25,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 )
 
-// The limits of a request. A picture in work takes up to 2·maxBytes + 12·maxPixels bytes of memory.
+// The limits of a request. A picture in work takes up to 3·maxBytes + 24·maxPixels bytes of memory.
 const (
 	maxBytes  = 20 << 20
 	maxPixels = 24_000_000
@@ -41,23 +41,19 @@ type server struct {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	out, format, err := s.blur(ctx, w, r)
+	answer, format, err := s.blur(ctx, w, r)
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "image/"+format)
-	if format == "png" {
-		err = png.Encode(w, out)
-	} else {
-		err = jpeg.Encode(w, out, nil)
-	}
-	if err != nil {
+	if _, err := w.Write(answer); err != nil {
 		log.Print("answer: ", err) // the client went away
 	}
 }
 
-func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Request) (image.Image, string, error) {
+// blur returns the bytes of the answer, so that a client that reads slowly keeps no slot.
+func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]byte, string, error) {
 	sigma, err := strconv.ParseFloat(r.URL.Query().Get("sigma"), 64)
 	if err != nil {
 		return nil, "", badRequest{err}
@@ -84,14 +80,23 @@ func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return nil, "", badRequest{err}
 	}
 	out, err := s.dev.Apply(ctx, img, imageops.GaussianBlur{Sigma: sigma}) // goroutines share the device
-	return out, format, err
+	if err != nil {
+		return nil, "", err
+	}
+	var answer bytes.Buffer
+	if format == "png" {
+		err = png.Encode(&answer, out)
+	} else {
+		err = jpeg.Encode(&answer, out, nil)
+	}
+	return answer.Bytes(), format, err
 }
 
 // serve answers requests until ctx ends, and then finishes those that it has begun.
 func serve(ctx context.Context, l net.Listener, dev *lathe.Device) error {
 	mux := http.NewServeMux()
 	mux.Handle("POST /blur", &server{dev: dev, slots: make(chan struct{}, runtime.NumCPU())})
-	srv := &http.Server{Handler: mux, ReadTimeout: patience} // no client keeps a slot for longer
+	srv := &http.Server{Handler: mux, ReadTimeout: patience, WriteTimeout: 3 * patience} // for reading, waiting and computing, writing
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -222,5 +223,44 @@ func TestShutdown(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("serve: %v", err)
+	}
+}
+
+// A client that does not read its answer keeps no slot from others.
+func TestSlowReader(t *testing.T) {
+	dev := open(t)
+	s := httptest.NewServer(&server{dev: dev, slots: make(chan struct{}, 1)})
+	defer s.Close()
+	noise := image.NewNRGBA(image.Rect(0, 0, 2000, 1500)) // a PNG larger than what sockets hold
+	for i, x := 0, uint32(1); i < len(noise.Pix); i++ {
+		x = x*1664525 + 1013904223
+		noise.Pix[i] = byte(x >> 24)
+	}
+	body := encoded(t, noise)
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /?sigma=0.5 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	one := make([]byte, 1) // the answer has begun
+	if _, err := conn.Read(one); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"?sigma=1", bytes.NewReader(encoded(t, image.NewNRGBA(image.Rect(0, 0, 4, 4)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %s", resp.Status)
 	}
 }

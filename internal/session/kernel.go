@@ -74,13 +74,16 @@ func (k *Kernel) Run(ctx context.Context, size []int, params any, tensors []Tens
 		if t.Buffer == nil {
 			continue
 		}
-		if ranges[i], err = k.session.bindingOf(i, t); err != nil {
+		if ranges[i], err = k.session.bindingOf("run kernel", i, t); err != nil {
 			return err
 		}
 	}
 	err = k.session.gpu.Submit([]gpu.Dispatch{{Module: k.module, Bindings: ranges, Params: push, Groups: groups}})
 	runtime.KeepAlive(tensors)
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: run kernel: %w", k.session.surface, err)
+	}
+	return nil
 }
 
 // groups is the number of workgroups for so many invocations.
@@ -148,8 +151,8 @@ func elements(b *spv.Binding) (string, bool) {
 // reads reports whether a shader may read elements of a dtype as numbers of a type.
 func reads(kind string, d tensor.DType) bool {
 	want, ok := tensor.ParseDType(kind)
-	if !ok || d == tensor.Bool || d == tensor.BF16 { // There is no tensor of u16, and no shader with bf16.
-		return numberBytes[kind] == d.Size() || kind[0] == 'u'
+	if !ok || d == tensor.Bool || d == tensor.BF16 { // There is no tensor of 16-bit integers, and no shader with bf16.
+		return kind[0] == 'u' || kind[0] == 'i' && numberBytes[kind] == d.Size()
 	}
 	return want == d || kind[0] == 'u' && want.Size() != d.Size()
 }

@@ -212,7 +212,7 @@ func (s *Session) Dispatch(ctx context.Context, spirv []byte, bindings []Tensor,
 	var few [8]gpu.Binding // most shaders have no more
 	ranges := few[:0]
 	for i, t := range bindings {
-		b, err := s.bindingOf(i, t)
+		b, err := s.bindingOf("dispatch", i, t)
 		if err != nil {
 			return err
 		}
@@ -223,18 +223,18 @@ func (s *Session) Dispatch(ctx context.Context, spirv []byte, bindings []Tensor,
 	return err
 }
 
-// bindingOf is the range of a tensor at binding i.
-func (s *Session) bindingOf(i int, t Tensor) (b gpu.Binding, err error) {
-	if err := s.Check("dispatch", t); err != nil {
+// bindingOf is the range of a tensor at binding i. call names the caller for errors.
+func (s *Session) bindingOf(call string, i int, t Tensor) (b gpu.Binding, err error) {
+	if err := s.Check(call, t); err != nil {
 		return b, fmt.Errorf("%w (binding %d)", err, i)
 	}
 	if align := max(s.Info().Limits.OffsetAlign, 1); t.Offset%align != 0 {
-		return b, fmt.Errorf("%s: dispatch: binding %d: %w: a view that begins %d bytes into its buffer (want a multiple of %d); use a copy of it", s.surface, i, errs.ErrInvalidArgument, t.Offset, align)
+		return b, fmt.Errorf("%s: %s: binding %d: %w: a view that begins %d bytes into its buffer (want a multiple of %d); use a copy of it", s.surface, call, i, errs.ErrInvalidArgument, t.Offset, align)
 	}
 	b = gpu.Binding{Buffer: t.Buffer.handle, Offset: t.Offset}
 	if n := t.Desc.Bytes(); n < t.Buffer.size-t.Offset {
 		if b.Size = n; n == 0 { // a Size of 0 means all the rest
-			return b, fmt.Errorf("%s: dispatch: binding %d: %w: an empty view; use a copy of it", s.surface, i, errs.ErrInvalidArgument)
+			return b, fmt.Errorf("%s: %s: binding %d: %w: an empty view; use a copy of it", s.surface, call, i, errs.ErrInvalidArgument)
 		}
 	}
 	return b, nil
