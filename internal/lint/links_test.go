@@ -102,32 +102,12 @@ func TestDeadLinks(t *testing.T) {
 // Links between pages, and from pages to files, lead somewhere.
 func TestLinks(t *testing.T) {
 	root, count := os.DirFS("../.."), 0
-	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			if name != "." && strings.HasPrefix(path.Base(name), ".") || name == "bin" || name == "out" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if path.Ext(name) != ".md" {
-			return nil
-		}
-		data, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		count += len(link.FindAll(data, -1))
-		for _, l := range deadLinks(root, name, string(data)) {
+	eachPage(t, func(name, text string) {
+		count += len(link.FindAllString(text, -1))
+		for _, l := range deadLinks(root, name, text) {
 			t.Errorf("%s: the link %s leads to no file, or to no heading of it", name, l)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if count < 100 {
 		t.Errorf("found %d links: the walk saw too little", count)
 	}

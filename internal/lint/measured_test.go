@@ -3,7 +3,6 @@ package lint
 import (
 	"io/fs"
 	"os"
-	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -76,35 +75,18 @@ func TestUndated(t *testing.T) {
 func TestMeasurementsAreDated(t *testing.T) {
 	root := os.DirFS("../..")
 	tables, pictures, pages := 0, 0, ""
-	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	eachPage(t, func(name, text string) {
+		if name == "CHANGELOG.md" || name == "docs/OPS.md" {
+			return
 		}
-		if e.IsDir() {
-			if name != "." && strings.HasPrefix(path.Base(name), ".") || name == "bin" || name == "out" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if path.Ext(name) != ".md" || name == "CHANGELOG.md" || name == "docs/OPS.md" {
-			return nil
-		}
-		text, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		pages += string(text)
-		if measured.Match(text) {
+		pages += text
+		if measured.MatchString(text) {
 			tables++
 		}
-		for _, h := range undated(string(text)) {
+		for _, h := range undated(text) {
 			t.Errorf("%s: the section %q has a table of measurements: say \"Measured on YEAR-MM-DD\", with the commit and the machine if they are not those of the page", name, h)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	files, err := fs.ReadDir(root, "docs/img")
 	if err != nil {
 		t.Fatal(err)
