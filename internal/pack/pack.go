@@ -1,20 +1,21 @@
 // Package pack puts the SPIR-V modules of one shader file into one small file, and
 // takes them out again. The modules of a file are variants of each other, so that they
-// compress together to a fifth of their size.
+// compress together to a twentieth of their size.
 //
-// A packed file begins with a line "name size" for each module, and an empty line. Then
-// comes a DEFLATE stream of all modules, one after the other, with the bytes in another
-// order: first the lowest byte of each word, then the second of each, and so on. The
-// low bytes of SPIR-V are its ids and change from word to word; the high ones hardly do.
-// This order saves a quarter.
+// A packed file begins with a line that has the number of bytes of the rest, unpacked. The
+// rest is a DEFLATE stream. It has a line "name size" for each module, an empty line, the
+// sizes of the sections, and the sections. The words of all modules are in the sections,
+// as coder says. A packed text is such a line and stream too.
 package pack
 
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,43 +34,98 @@ const maxBytes = 64 << 20
 // gives of it does not.
 // Errors: a module whose size is no multiple of four, or a name that cannot be written.
 func Encode(list []Module) ([]byte, error) {
-	var out bytes.Buffer
-	var code []byte
+	var head []byte
+	total := 0
+	c := coder{number: map[uint32]int{}}
 	for _, m := range list {
-		if len(m.Code)%4 != 0 || m.Name == "" || strings.ContainsAny(m.Name, " \n") {
-			return nil, fmt.Errorf("pack: encode: module %q of %d bytes (want a name without spaces, and whole words)", m.Name, len(m.Code))
+		if len(m.Code)%4 != 0 || m.Name == "" || strings.ContainsAny(m.Name, " \n") || len(m.Code) > maxBytes-total {
+			return nil, fmt.Errorf("pack: encode: module %q of %d bytes (want a name without spaces, whole words, and at most %d bytes in all)", m.Name, len(m.Code), maxBytes)
 		}
-		fmt.Fprintf(&out, "%s %d\n", m.Name, len(m.Code))
-		code = append(code, m.Code...)
-	}
-	if len(code) > maxBytes {
-		return nil, fmt.Errorf("pack: encode: %d bytes (want at most %d)", len(code), maxBytes)
-	}
-	out.WriteByte('\n')
-	planes := make([]byte, len(code))
-	words := len(code) / 4
-	for i := range words {
-		for k := range 4 {
-			planes[k*words+i] = code[4*i+k]
+		total += len(m.Code)
+		head = fmt.Appendf(head, "%s %d\n", m.Name, len(m.Code))
+		words := make([]uint32, len(m.Code)/4)
+		for i := range words {
+			words[i] = binary.LittleEndian.Uint32(m.Code[4*i:])
+		}
+		if err := c.module(words); err != nil {
+			return nil, fmt.Errorf("pack: encode: module %q: %w", m.Name, err)
 		}
 	}
+	head = append(head, '\n')
+	for _, s := range c.section {
+		head = binary.AppendUvarint(head, uint64(len(s)))
+	}
+	return deflate(append([][]byte{head}, c.section[:]...)...)
+}
+
+// EncodeText packs any bytes.
+// Errors: more than 64 MiB.
+func EncodeText(text []byte) ([]byte, error) {
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("pack: encode: a text of %d bytes (want at most %d)", len(text), maxBytes)
+	}
+	return deflate(text)
+}
+
+// DecodeText unpacks what EncodeText packed.
+// Errors: data that is damaged.
+func DecodeText(data []byte) ([]byte, error) {
+	text, err := inflate(data)
+	if err != nil {
+		return nil, fmt.Errorf("pack: decode: %w", err)
+	}
+	return text, nil
+}
+
+// deflate packs sections after each other, each with a code of its own.
+func deflate(list ...[]byte) ([]byte, error) {
+	size := 0
+	for _, s := range list {
+		size += len(s)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%d\n", size)
 	w, err := flate.NewWriter(&out, flate.BestCompression)
 	if err != nil {
 		return nil, fmt.Errorf("pack: encode: %w", err)
 	}
-	if _, err = w.Write(planes); err == nil {
-		err = w.Close()
+	for _, s := range list {
+		_, werr := w.Write(s)
+		err = errors.Join(err, werr, w.Flush()) // it ends a block, and so the code
 	}
-	if err != nil {
+	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("pack: encode: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
+// inflate unpacks what deflate packed.
+func inflate(data []byte) ([]byte, error) {
+	line, stream, _ := bytes.Cut(data, []byte("\n"))
+	n, err := strconv.Atoi(string(line))
+	if err != nil || n < 0 || n > 2*maxBytes {
+		return nil, fmt.Errorf("%q is no number of bytes", line)
+	}
+	in := bytes.NewReader(stream)
+	r := flate.NewReader(in)
+	plain := make([]byte, n)
+	if _, err := io.ReadFull(r, plain); err != nil {
+		return nil, err
+	}
+	if more, err := r.Read(make([]byte, 1)); more != 0 || err != io.EOF || in.Len() > 0 {
+		return nil, fmt.Errorf("the stream does not end after %d bytes: %v", n, err)
+	}
+	return plain, nil
+}
+
 // Decode unpacks what Encode packed. The modules share one allocation.
 // Errors: data that is damaged.
 func Decode(data []byte) ([]Module, error) {
-	head, stream, ok := bytes.Cut(data, []byte("\n\n"))
+	plain, err := inflate(data)
+	if err != nil {
+		return nil, fmt.Errorf("pack: decode: %w", err)
+	}
+	head, plain, ok := bytes.Cut(plain, []byte("\n\n"))
 	if !ok {
 		return nil, errors.New("pack: decode: no header")
 	}
@@ -85,23 +141,41 @@ func Decode(data []byte) ([]Module, error) {
 		list, sizes = append(list, Module{Name: name}), append(sizes, n)
 		total += n
 	}
-	r := flate.NewReader(bytes.NewReader(stream))
-	planes := make([]byte, total)
-	if _, err := io.ReadFull(r, planes); err != nil {
-		return nil, fmt.Errorf("pack: decode: %w", err)
+	c := coder{decode: true}
+	var section [sections]uint64
+	for i := range section {
+		n, k := binary.Uvarint(plain)
+		if k <= 0 {
+			return nil, errors.New("pack: decode: no sizes of sections")
+		}
+		section[i], plain = n, plain[k:]
 	}
-	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		return nil, fmt.Errorf("pack: decode: the stream does not end after %d bytes: %v", total, err)
+	if total/4 > len(plain) { // a word takes a byte at least
+		return nil, fmt.Errorf("pack: decode: %d bytes of sections for %d words", len(plain), total/4)
 	}
-	words := total / 4
-	code := make([]byte, total)
-	a, b, c, d := planes[:words], planes[words:2*words], planes[2*words:3*words], planes[3*words:]
-	for i := range words {
-		w := code[4*i : 4*i+4]
-		w[0], w[1], w[2], w[3] = a[i], b[i], c[i], d[i]
+	for i, n := range section {
+		if n > uint64(len(plain)) {
+			return nil, errors.New("pack: decode: a section is cut off")
+		}
+		c.section[i], plain = plain[:n], plain[n:]
 	}
+	words, code := make([]uint32, slices.Max(sizes)/4), make([]byte, total)
 	for i, n := range sizes {
+		if err := c.module(words[:n/4]); err != nil {
+			return nil, fmt.Errorf("pack: decode: module %q: %w", list[i].Name, err)
+		}
+		for k, w := range words[:n/4] {
+			binary.LittleEndian.PutUint32(code[4*k:], w)
+		}
 		list[i].Code, code = code[:n:n], code[n:]
+	}
+	for i, s := range c.section {
+		if n := len(s) - c.at[i]; n > 0 {
+			return nil, fmt.Errorf("pack: decode: %d bytes are left", n)
+		}
+	}
+	if len(plain) > 0 {
+		return nil, fmt.Errorf("pack: decode: %d bytes are left", len(plain))
 	}
 	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,10 +65,29 @@ func TestDecodeDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "a", "a 4", "\n\n", "a -4\n\n", "a 3\n\n", "a 4\n\n", "a 99999999999\n\n", "a 67108864\nb 67108864\n\n", " 4\n\n"} {
+	for _, bad := range []string{"", "a", "\n", "-1\n", "99999999999\n", "4\nabcd", "0\n"} {
 		if _, err := Decode([]byte(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
+	}
+	// The same, within a stream that is whole.
+	whole := func(plain []byte) []byte {
+		data, err := EncodeText(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	none := strings.Repeat("\x00", sections)
+	for _, bad := range []string{"", "a", "a 4", "\n\n" + none, "a -4\n\n" + none, "a 3\n\n" + none, "a 4\n\n" + none, "a 4\n\n", "a 99999999999\n\n" + none,
+		"a 67108864\n\n" + none, "a 67108864\nb 67108864\n\n" + none, " 4\n\n" + none, "a 0\n\n" + none + "x", "a 4\n\n\x00\x00\x00\x00\x00\x02x",
+		"a 4\n\n\x00\x00\x00\x00\x00\x02xy", "a 4\n\n\x00\x00\x00\x00\x00\x01\xff", "a 0\n\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
+		if _, err := Decode(whole([]byte(bad))); err == nil {
+			t.Errorf("in a stream, %q: no error", bad)
+		}
+	}
+	if list, err := Decode(whole([]byte("a 4\n\n\x00\x00\x00\x00\x00\x01x"))); err != nil || string(list[0].Code) != "x\x00\x00\x00" {
+		t.Errorf("one word: %v, %v", list, err)
 	}
 	for n := 0; n < len(data); n += 97 {
 		if _, err := Decode(data[:n]); err == nil {
@@ -79,5 +99,37 @@ func TestDecodeDamaged(t *testing.T) {
 		bad := bytes.Clone(data)
 		bad[rng.IntN(len(bad))] ^= byte(1 + rng.IntN(255))
 		_, _ = Decode(bad) // the hash of each module tells
+	}
+	plain, err := inflate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		bad := bytes.Clone(plain)
+		for range 1 + rng.IntN(3) {
+			bad[rng.IntN(len(bad))] ^= byte(1 + rng.IntN(255))
+		}
+		_, _ = Decode(whole(bad))
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, text := range []string{"", "x", strings.Repeat("a line\n", 1000)} {
+		data, err := EncodeText([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have, err := DecodeText(data); err != nil || string(have) != text {
+			t.Errorf("%d bytes came back as %d, %v", len(text), len(have), err)
+		}
+		if _, err := DecodeText(append(data, 'x')); err == nil {
+			t.Errorf("%d bytes, and one more: no error", len(text))
+		}
+		if _, err := DecodeText(data[:len(data)-1]); err == nil {
+			t.Errorf("%d bytes, cut: no error", len(text))
+		}
+	}
+	if _, err := EncodeText(make([]byte, maxBytes+1)); err == nil {
+		t.Error("a text beyond the limit: no error")
 	}
 }

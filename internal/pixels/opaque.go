@@ -77,3 +77,24 @@ func premultiply(row []byte) {
 		}
 	}
 }
+
+// OverWhite lays m over white, in place and on all processors. m must have passed Check.
+func OverWhite(m *image.NRGBA) {
+	n := 4 * m.Rect.Dx()
+	EachRow(n, m.Rect.Dy(), func(y int) {
+		row := m.Pix[y*m.Stride : y*m.Stride+n]
+		if opaqueRow(row) {
+			return
+		}
+		for ; len(row) >= 4; row = row[4:] {
+			a := uint32(row[3])
+			if a == 255 {
+				continue
+			}
+			for c := range 3 {
+				row[c] = byte((uint32(row[c])*a + 255*(255-a) + 127) / 255)
+			}
+			row[3] = 255
+		}
+	})
+}

@@ -14,8 +14,10 @@ const onLinux = runtime.GOOS == "linux"
 // installs all of them.
 var packages = map[string]string{
 	"glslc": "glslc", "spirv-as": "spirv-tools", "spirv-opt": "spirv-tools", "spirv-val": "spirv-tools",
-	"gm": "graphicsmagick", "tiffcp": "libtiff-tools", "tiff2rgba": "libtiff-tools", "cwebp": "webp", "dwebp": "webp",
-	"git": "git",
+	"gm": "graphicsmagick", "tiffcp": "libtiff-tools", "tiffinfo": "libtiff-tools", "tiff2rgba": "libtiff-tools", "cwebp": "webp", "dwebp": "webp", "gif2webp": "webp", "webpmux": "webp",
+	"avifdec": "libavif-bin", "avifenc": "libavif-bin",
+	"cjpeg": "libjpeg-turbo-progs", "djpeg": "libjpeg-turbo-progs",
+	"git": "git", "convert": "imagemagick", "identify": "imagemagick", "exiftool": "libimage-exiftool-perl",
 }
 
 // Tool returns the path of a program. Without it the test is skipped, or fails if tools

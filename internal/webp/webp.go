@@ -1,4 +1,4 @@
-// Package webp reads WebP pictures: it finds its way through the container,
+// Package webp reads and writes WebP pictures. To read one, it finds its way through the container,
 // leaves the two bit streams to golang.org/x/image/vp8 and vp8l, and turns the
 // planes of the lossy one into colours.
 //
@@ -31,18 +31,25 @@ func (c chunk) open(r io.ReaderAt) *io.SectionReader { return io.NewSectionReade
 // Header is what the container tells of a picture.
 type Header struct {
 	Width, Height int // of the canvas, pixels
+	Frames        int // of an animation
+	Plays         int // how many times an animation is shown; 0 means for ever
 	// EXIF is the file's EXIF block, nil if it has none.
 	EXIF []byte
+	// XMP and ICC are those of the file, nil if it has none.
+	XMP, ICC []byte
+	// Lost says which of these could not be read, and why.
+	Lost []error
 
 	frame    image.Rectangle // where the picture lies on the canvas
 	alpha    chunk           // compressed alpha of a lossy picture; empty = opaque
 	data     chunk           // the bit stream
 	lossless bool
 	file     int64 // bytes
+	end      int64 // where the file says that it ends
 }
 
-// maxEXIF bounds the EXIF block read: no camera writes as much.
-const maxEXIF = 1 << 20
+// maxBytes bounds what is read of EXIF, XMP and ICC each: nobody writes as much.
+const maxBytes = 8 << 20
 
 // IsWebP reports whether a file that begins with head is a WebP file.
 func IsWebP(head []byte) bool {
@@ -54,6 +61,9 @@ func IsWebP(head []byte) bool {
 // own; any other error says what is damaged.
 func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 	h := &Header{file: size}
+	if _, c, err := readChunk(r, 0); err == nil {
+		h.end = c.at + c.size
+	}
 	at, end := int64(12), int64(1)<<33
 	canvas := false
 	for at < end {
@@ -77,7 +87,13 @@ func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 			h.Width, h.Height = 1+uint24(b[4:]), 1+uint24(b[7:])
 			h.frame = image.Rect(0, 0, h.Width, h.Height)
 			canvas = true
+		case "ANIM":
+			var b [6]byte
+			if _, err := r.ReadAt(b[:], c.at); err == nil && c.size >= 6 {
+				h.Plays = int(b[4]) | int(b[5])<<8
+			}
 		case "ANMF":
+			h.Frames++
 			if h.data.size == 0 {
 				if err := h.readFrame(r, c); err != nil {
 					return nil, err
@@ -88,18 +104,34 @@ func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
 				h.note(id, c)
 			}
 		case "EXIF":
-			if c.size <= maxEXIF && h.EXIF == nil {
-				b := make([]byte, c.size)
-				if _, err := io.ReadFull(c.open(r), b); err == nil {
-					h.EXIF = b
-				}
-			}
+			h.keep(&h.EXIF, r, id, c)
+		case "XMP ":
+			h.keep(&h.XMP, r, id, c)
+		case "ICCP":
+			h.keep(&h.ICC, r, id, c)
 		}
 	}
 	if h.data.size == 0 {
 		return nil, errors.New("it holds no picture")
 	}
 	return h, h.checkStream(r, canvas)
+}
+
+// keep reads a chunk of metadata. A picture is good without it.
+func (h *Header) keep(to *[]byte, r io.ReaderAt, id string, c chunk) {
+	if *to != nil {
+		return
+	}
+	if c.size > maxBytes {
+		h.Lost = append(h.Lost, fmt.Errorf("%s: more than %d MiB", id, maxBytes>>20))
+		return
+	}
+	b := make([]byte, min(c.size, max(h.file-c.at, 0)))
+	if _, err := io.ReadFull(c.open(r), b); err != nil || int64(len(b)) < c.size {
+		h.Lost = append(h.Lost, fmt.Errorf("%s: it ends too early", id))
+		return
+	}
+	*to = b
 }
 
 // readFrame finds the chunks of an animation's frame.
@@ -177,6 +209,14 @@ func (h *Header) streamSize(r io.ReaderAt) (w, ht int, err error) {
 		return 0, 0, fmt.Errorf("WebP that begins with a dependent frame: %w", errs.ErrUnsupported)
 	}
 	return f.Width, f.Height, nil
+}
+
+// Kind is "lossless" or "lossy".
+func (h *Header) Kind() string {
+	if h.lossless {
+		return "lossless"
+	}
+	return "lossy"
 }
 
 // Memory is about how many bytes Decode and the rows it returns hold at once.

@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/testkit"
 )
 
-func decode(t *testing.T, data []byte) *image.NRGBA {
+func decode(t testing.TB, data []byte) *image.NRGBA {
 	t.Helper()
 	h, err := ReadHeader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -39,7 +39,7 @@ func decode(t *testing.T, data []byte) *image.NRGBA {
 	return m
 }
 
-func run(t *testing.T, name string, args ...string) {
+func run(t testing.TB, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
