@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -64,12 +64,12 @@ hashes: build ## conformance/hashes.txt: the hashes of the results on the device
 
 # Programs of 32 bits interpret kernels.
 interpreted: ## the published results of the device cpu in a program for 386, which runs on amd64: minutes (PART=i/n: a part)
-	CGO_ENABLED=0 GOARCH=386 $(GO) build -o bin/lathe-386 ./cmd/lathe
+	CGO_ENABLED=0 GOARCH=386 $(GO) build -tags nodynamic -o bin/lathe-386 ./cmd/lathe
 	bin/lathe-386 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-386.txt
 
 emulated: ## the same in a program for arm64, by qemu (Debian): minutes (PART=i/n: a part)
 	qemu=$$(tools/setup/qemu.sh) && \
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o bin/lathe-arm64 ./cmd/lathe && \
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -tags nodynamic -o bin/lathe-arm64 ./cmd/lathe && \
 	$$qemu bin/lathe-arm64 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-arm64.txt
 
 # Programs in Node cannot start glslc.
@@ -77,6 +77,18 @@ browser: ## programs for GOOS=js: package cpu in Node, and a page in Chromium (i
 	tools/setup/browser.sh
 	LATHE_REQUIRE_TOOLS= GOOS=js GOARCH=wasm $(GO) test -count 1 -timeout $(TIMEOUT) -exec "$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" ./cpu
 	LATHE_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./examples/browser
+
+desktop: ## the examples that have a window, on an X server without a screen (installs it on Debian; ONLY=Fyne or Ebiten)
+	tools/setup/desktop.sh
+	LATHE_REQUIRE_TOOLS=1 $(GO) test -C tests/desktop -count 1 -timeout $(TIMEOUT) -run 'Test($(or $(ONLY),Fyne|Ebiten))' .
+
+# The Wine of Debian 12 cannot remove files as Go's RemoveAll does, which TestTuneOptions needs.
+# Programs on it cannot start glslc.
+wine: ## the command for Windows, and the tests of the root package, on Wine (Debian; installs it and MinGW-w64: 1 GB)
+	tools/setup/desktop.sh
+	prefix=$$(tools/setup/wine.sh) && export WINEPREFIX="$$prefix" WINEDEBUG=-all && \
+	LATHE_REQUIRE_TOOLS=1 $(GO) test -C tests/desktop -count 1 -timeout $(TIMEOUT) -run TestWindows . && \
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 LATHE_REQUIRE_TOOLS= $(GO) test -count 1 -timeout $(TIMEOUT) -exec wine -skip TestTuneOptions .
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it (LATHE_BACKEND=cpu: one column)
 	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./tests/conformance
@@ -98,7 +110,7 @@ swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver
 	$(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
 	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
 
-STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise
+STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise,color_matrix,gamma,curves,vibrance
 
 # Every part has cases of every operation, and compiles nearly all kernels anew. CI runs
 # another one for each commit.
@@ -124,11 +136,11 @@ container-check: ## the containers of docs/containers.md: lathe verify and lathe
 # The tests that are skipped are of the suite itself: they plant mistakes and count cases.
 race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector
 	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $(RACE)
-	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestOpenGL' ./conformance ./tests/conformance
+	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestSmallBindings|TestOpenGL' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
 DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/backends ./tests/conformance
-RACE   = . ./backend/... ./tests/backends ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./internal/batch/...
+RACE   = . ./backend/... ./tests/backends ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./imageio ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in
 # the module tools/lint: so it is not a requirement of those who import Lathe.
@@ -141,7 +153,7 @@ lint: ## gofmt, go vet, staticcheck, import graph and size budgets
 
 build: ## build bin/lathe
 	@mkdir -p bin
-	$(GO) build -o bin/lathe ./cmd/lathe
+	$(GO) build -tags nodynamic -o bin/lathe ./cmd/lathe
 
 man: build ## the manual page of the command, bin/lathe.1 (a release has it)
 	bin/lathe man > bin/lathe.1
@@ -155,8 +167,9 @@ generate: ## the typed methods of the library, from the declarations of the oper
 docs: ## docs/OPS.md from the declarations of the operations
 	$(GO) run ./tools/opsdoc
 
-pictures: ## the pictures of the docs, rendered by Lathe's own shaders
+pictures: ## the pictures of the docs, rendered by Lathe's own shaders, and the plot of a bench
 	$(GO) run ./examples/scene -out docs/img
+	$(GO) run ./tools/roofline
 
 clean: ## remove what these targets made here
 	rm -rf bin out

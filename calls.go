@@ -1,10 +1,14 @@
 package lathe
 
-import "github.com/lathe-gpu/lathe/spec"
+import (
+	"context"
+
+	"github.com/lathe-gpu/lathe/spec"
+)
 
 // callSingle is Call of an operation with one output.
 func (d *Device) callSingle(c spec.Call, in ...*Tensor) (*Tensor, error) {
-	out, err := d.Call(c, in...)
+	out, err := d.Call(context.Background(), c, in...)
 	if err != nil {
 		return nil, err
 	}

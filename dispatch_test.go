@@ -20,20 +20,20 @@ import (
 func lengths(t *testing.T, dev *lathe.Device, words, fours *lathe.Tensor, value uint32) ([]uint32, error) {
 	t.Helper()
 	m := must(extra.Module("test/gputest_length.u32"))(t)
-	found := must(lathe.FromSlice(dev, make([]uint32, 4)))(t)
+	found := must(lathe.FromSlice(t.Context(), dev, make([]uint32, 4)))(t)
 	push := binary.LittleEndian.AppendUint32(nil, value)
 	if err := dev.DispatchCompute(context.Background(), m.Code, []*lathe.Tensor{words, fours, found}, push, [3]uint32{1, 1, 1}); err != nil {
 		return nil, err
 	}
-	return lathe.ToSlice[uint32](t.Context(), dev, found)
+	return lathe.ToSlice[uint32](t.Context(), found)
 }
 
 // A foreign shader finds the elements that a tensor has, and no trace of what an
 // earlier one wrote past them.
 func TestDispatchLength(t *testing.T) {
 	dev := open(t)
-	five := must(lathe.FromSlice(dev, []uint32{1, 2, 3, 4, 5}))(t)
-	bytes := must(lathe.FromSlice(dev, []uint8{1, 1, 1, 1, 1}))(t)
+	five := must(lathe.FromSlice(t.Context(), dev, []uint32{1, 2, 3, 4, 5}))(t)
+	bytes := must(lathe.FromSlice(t.Context(), dev, []uint8{1, 1, 1, 1, 1}))(t)
 	none := must(dev.NewTensor(tensor.Contiguous(tensor.F32, 0)))(t)
 	for _, c := range []struct {
 		words, fours *lathe.Tensor
@@ -69,7 +69,7 @@ func TestDispatchViews(t *testing.T) {
 	for i := range data {
 		data[i] = uint32(i)
 	}
-	x := must(lathe.FromSlice(dev, data))(t)
+	x := must(lathe.FromSlice(t.Context(), dev, data))(t)
 	view := must(x.Narrow(0, align, 8))(t)
 	a := uint32(align)
 	if got, want := must(lengths(t, dev, view, view, 0))(t), []uint32{8, 8*a + 28, 2, 8*a + 28}; !slices.Equal(got, want) {
@@ -89,7 +89,7 @@ func TestDispatchViews(t *testing.T) {
 // between two bindings takes any tensor.
 func TestDispatchExtraBinding(t *testing.T) {
 	dev := open(t)
-	x := must(lathe.FromSlice(dev, make([]uint32, 4)))(t)
+	x := must(lathe.FromSlice(t.Context(), dev, make([]uint32, 4)))(t)
 	run := func(code []byte, n int) error {
 		return dev.DispatchCompute(t.Context(), code, []*lathe.Tensor{x, x, x, x, x}[:n], nil, [3]uint32{1, 1, 1})
 	}

@@ -125,7 +125,7 @@ func ExampleFromSlice() {
 	}
 	defer dev.Close()
 
-	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+	a, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4}, 2, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func ExampleFromSlice() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	got, err := lathe.ToSlice[float32](ctx, dev, sums)
+	got, err := lathe.ToSlice[float32](ctx, sums)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func ExampleFromRows() {
 	}
 	defer dev.Close()
 
-	a, err := lathe.FromRows(dev, [][]float32{{1, 2}, {3, 4}, {5, 6}})
+	a, err := lathe.FromRows(ctx, dev, [][]float32{{1, 2}, {3, 4}, {5, 6}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func ExampleFromRows() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rows, err := lathe.ToRows[float32](ctx, dev, turned)
+	rows, err := lathe.ToRows[float32](ctx, turned)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func ExampleFromImage() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	planes, err := lathe.ToSlice[float32](ctx, dev, x)
+	planes, err := lathe.ToSlice[float32](ctx, x)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -211,11 +211,11 @@ func ExampleToImage() {
 	defer dev.Close()
 
 	// Numbers out of 0 to 1 become the nearest level that there is.
-	x, err := lathe.FromRows(dev, [][]float32{{-0.5, 0.2, 1, 7}})
+	x, err := lathe.FromRows(ctx, dev, [][]float32{{-0.5, 0.2, 1, 7}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := lathe.ToImage(ctx, dev, x, lathe.ImageLayout{}) // [H,W] is luma
+	m, err := lathe.ToImage(ctx, x, lathe.ImageLayout{}) // [H,W] is luma
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -237,14 +237,14 @@ func ExampleReadInto() {
 
 	result := make([]float32, 3) // for all rounds
 	for round := range 2 {
-		x, err := lathe.FromSlice(dev, []float32{-1, 2, float32(round)})
+		x, err := lathe.FromSlice(ctx, dev, []float32{-1, 2, float32(round)})
 		if err != nil {
 			log.Fatal(err)
 		}
 		if err := dev.Run(ctx, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}); err != nil {
 			log.Fatal(err)
 		}
-		if err := lathe.ReadInto(ctx, dev, x, result); err != nil {
+		if err := lathe.ReadInto(ctx, x, result); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(result)
@@ -262,22 +262,63 @@ func ExampleDevice_Call() {
 	}
 	defer dev.Close()
 
-	x, err := lathe.FromSlice(dev, []float32{1, 5, 2, 4, 3, 6}, 2, 3)
+	x, err := lathe.FromSlice(ctx, dev, []float32{1, 5, 2, 4, 3, 6}, 2, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
 	// The struct of an operation has all its attributes.
-	most, err := dev.Call(ops.ReduceMax{Dims: []int{1}, KeepDims: true}, x)
+	most, err := dev.Call(ctx, ops.ReduceMax{Dims: []int{1}, KeepDims: true}, x)
 	if err != nil {
 		log.Fatal(err)
 	}
-	got, err := lathe.ToSlice[float32](ctx, dev, most[0])
+	got, err := lathe.ToSlice[float32](ctx, most[0])
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(most[0], got)
 	// Output:
 	// f32[2,1] [5 6]
+}
+
+func ExampleDevice_Scope() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	s := dev.Scope(ctx)
+	defer s.Close() // frees a and the product
+	a := s.Take(lathe.FromRows(ctx, dev, [][]float32{{1, 2}, {3, 4}}))
+	half := s.Mul(s.MatMul(a, a), lathe.Scalar(0.5))
+	rows, err := lathe.ToRows[float32](ctx, half) // an error of the Scope comes here too
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rows)
+	// Output:
+	// [[3.5 5] [7.5 11]]
+}
+
+func ExampleScope_Err() {
+	ctx := context.Background()
+	dev, err := lathe.Open(ctx, quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+
+	s := dev.Scope(ctx)
+	defer s.Close()
+	a := s.Take(lathe.FromSlice(ctx, dev, []uint8{1, 2, 3}))
+	b := s.Concat(0, a, s.Add(a, lathe.Scalar(300)))
+	s.Keep(b)
+	fmt.Println(errors.Is(s.Err(), lathe.ErrInvalidArgument))
+	fmt.Println(s.Err())
+	// Output:
+	// true
+	// lathe: scope: add at example_test.go:315: lathe: add: invalid argument: scalar as u8 (got 300, want a whole number from 0 to 255)
 }
 
 func ExampleTensor_Transpose() {
@@ -288,7 +329,7 @@ func ExampleTensor_Transpose() {
 	}
 	defer dev.Close()
 
-	x, err := lathe.FromSlice(dev, []int32{1, 2, 3, 4, 5, 6}, 2, 3)
+	x, err := lathe.FromSlice(ctx, dev, []int32{1, 2, 3, 4, 5, 6}, 2, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -296,7 +337,7 @@ func ExampleTensor_Transpose() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	got, err := lathe.ToSlice[int32](ctx, dev, turned)
+	got, err := lathe.ToSlice[int32](ctx, turned)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -313,11 +354,11 @@ func ExampleDevice_Sync() {
 	}
 	defer dev.Close()
 
-	table, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+	table, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4}, 2, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
-	index, err := lathe.FromSlice(dev, []int32{0, 2})
+	index, err := lathe.FromSlice(ctx, dev, []int32{0, 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -340,14 +381,14 @@ func ExampleDevice_Run() {
 	defer dev.Close()
 
 	// A float image of two grey pixels, which stays on the device.
-	t, err := lathe.FromSlice(dev, []float32{0.25, 0.75}, 1, 2, 1)
+	t, err := lathe.FromSlice(ctx, dev, []float32{0.25, 0.75}, 1, 2, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := dev.Run(ctx, imageops.Contrast{Factor: 2}, []*lathe.Tensor{t}, []*lathe.Tensor{t}); err != nil {
 		log.Fatal(err)
 	}
-	grey, err := lathe.ToSlice[float32](ctx, dev, t)
+	grey, err := lathe.ToSlice[float32](ctx, t)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -373,11 +414,11 @@ func ExampleKernel_Run() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	x, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4})
+	x, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4})
 	if err != nil {
 		log.Fatal(err)
 	}
-	y, err := lathe.FromSlice(dev, []float32{10, 20, 30, 40})
+	y, err := lathe.FromSlice(ctx, dev, []float32{10, 20, 30, 40})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -388,7 +429,7 @@ func ExampleKernel_Run() {
 	if err := kernel.Run(ctx, []int{4}, params{n: 4, a: 2}, x, y); err != nil {
 		log.Fatal(err)
 	}
-	got, err := lathe.ToSlice[float32](ctx, dev, y)
+	got, err := lathe.ToSlice[float32](ctx, y)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/alecthomas/kong v1.17.0
-	github.com/bep/imagemeta v0.12.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/gen2brain/avif v0.4.3
 	github.com/google/go-cmp v0.7.0
@@ -27,6 +26,5 @@ require (
 	github.com/ebitengine/purego v0.8.2 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )

@@ -17,12 +17,9 @@ import (
 
 // imageJob is one call of ApplyTo.
 type imageJob struct {
-	dev   *Device
-	dst   *image.NRGBA // the bytes of the result, whatever becomes of them afterwards
-	w, h  int          // of the picture in pixels
-	calls []spec.Call  // fused, for opaque pictures where the source is one
-	halo  int          // A pixel of the result depends on source pixels up to this far away.
-	pitch int          // pixels from row to row on the device
+	*imageChain
+	dev *Device
+	dst *image.NRGBA // the bytes of the result, whatever becomes of them afterwards
 
 	premultiply bool // The colours of the result are multiplied by alpha when it is complete.
 
@@ -33,80 +30,48 @@ type imageJob struct {
 	upload  []byte                  // memory in which rows are put together
 }
 
-// newImageJob prepares the calls, which are resolved, for a picture. The bytes of dst are
-// those of an image that is premultiplied by alpha, or not.
+// newImageJob prepares a chain for a picture. The bytes of dst are those of an image that is
+// premultiplied by alpha, or not.
 // Errors: ErrInvalidArgument for a source that cannot be read.
-func newImageJob(d *Device, dst *image.NRGBA, premultiplied bool, src image.Image, calls []spec.Call) (*imageJob, error) {
-	size := src.Bounds().Size()
-	j := &imageJob{dev: d, dst: dst, w: size.X, h: size.Y, calls: imageops.Fuse(calls)}
-	for _, c := range j.calls {
-		j.halo += imageops.Halo(c)
+func newImageJob(d *Device, dst *image.NRGBA, premultiplied bool, src image.Image, chain *imageChain) (*imageJob, error) {
+	j := &imageJob{imageChain: chain, dev: d, dst: dst}
+	j.moves = j.moving(d.strip)
+	j.shifted = shifted(src, dst, j.moves)
+	if err := j.separate(); err != nil {
+		return nil, err
 	}
-	j.shifted = shifted(src, dst)
 	opaque, keeps := false, true
-	if _, rgba := src.(*image.RGBA); rgba || premultiplied || j.halo > 0 {
+	if _, rgba := src.(*image.RGBA); rgba || premultiplied || j.padded {
 		if err := readable(func() { opaque = pixels.Opaque(src) }); err != nil {
 			return nil, err
 		}
 	}
-	// Only operations with a halo weigh colours by alpha. Without alpha they need half as
-	// many kernels, which a driver would have to compile for the first picture.
-	if opaque && j.halo > 0 {
+	// Only operations that look at other pixels weigh colours by alpha. Without alpha they
+	// need half as many kernels, which a driver would have to compile for the first picture.
+	if opaque && j.padded {
 		j.calls = imageops.ForOpaque(j.calls)
 	}
 	for _, c := range j.calls {
-		keeps = keeps && c.Spec().ForOpaque != nil
-	}
-	j.premultiply = premultiplied && !(opaque && keeps) // An opaque picture has the same bytes either way.
-	j.setPitch()
-	j.source(src, opaque)
-	return j, nil
-}
-
-// setPitch chooses the pitch for the calls.
-func (j *imageJob) setPitch() {
-	// The filters' kernels for CPU drivers need rows that begin on a texel of four pixels.
-	// Pointwise operations do not need that. For an operation that takes only contiguous
-	// pictures the operands would have to be copied.
-	if j.pitch = (j.w + 3) &^ 3; j.halo == 0 || !j.takes(j.desc(2)) {
-		j.pitch = j.w
-	}
-}
-
-// stripRows is how many rows of the result go through the device at a time.
-func (j *imageJob) stripRows() int {
-	rowBytes := 4 * int64(j.pitch)
-	return int(max(j.dev.strip/rowBytes-2*int64(j.halo), 16))
-}
-
-// takes reports whether all calls work with pictures of the strides of desc.
-func (j *imageJob) takes(desc tensor.Desc) bool {
-	for _, c := range j.calls {
-		if op := c.Spec(); !op.TakesInput(0, desc) || !op.TakesOutput(0, desc) {
-			return false
+		if c.Spec().ForOpaque == nil {
+			keeps = false
+		} else if _, ok := c.Spec().ForOpaque(c); !ok {
+			keeps = false
 		}
 	}
-	return true
-}
-
-// desc describes h rows of the picture on the device.
-func (j *imageJob) desc(h int) tensor.Desc {
-	desc := tensor.Contiguous(tensor.U8, h, j.w, 4)
-	if j.pitch != j.w {
-		desc.Strides = []int{4 * j.pitch, 4, 1}
-	}
-	return desc
+	j.premultiply = premultiplied && !(opaque && keeps) // An opaque picture has the same bytes either way.
+	j.source(src, opaque)
+	return j, nil
 }
 
 // source prepares how rows of src are sent. opaque says that src is known to be opaque.
 func (j *imageJob) source(src image.Image, opaque bool) {
 	switch m := src.(type) {
 	case *image.NRGBA:
-		if m.Stride == 4*j.pitch {
+		if m.Stride == 4*j.pitch(0) {
 			j.direct = m
 		}
 	case *image.RGBA:
-		if m.Stride == 4*j.pitch && opaque {
+		if m.Stride == 4*j.pitch(0) && opaque {
 			j.direct = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 		}
 	}
@@ -116,57 +81,66 @@ func (j *imageJob) source(src image.Image, opaque bool) {
 }
 
 func (j *imageJob) run(ctx context.Context) error {
-	if j.w == 0 || j.h == 0 {
+	if j.bytes(j.last(), j.pictures[j.last()].Shape[0]) == 0 {
 		return ctx.Err()
 	}
-	if done, err := j.zeroCopy(ctx); done || err != nil {
+	strips := j.strips(j.dev.strip)
+	if done, err := j.zeroCopy(ctx, strips); done || err != nil {
 		if err == nil {
-			j.complete(0, j.h)
+			j.complete(strips[0].want)
 		}
 		return applyError(err)
 	}
-	strip := j.stripRows()
-	if strip >= j.h {
-		return j.strip(ctx, 0, j.h)
-	}
-	if j.shifted {
+	if j.shifted && len(strips) > 1 {
 		if err := j.copySource(); err != nil {
 			return err
 		}
 	}
-	for top := 0; top < j.h; top += strip {
-		if err := j.strip(ctx, top, min(top+strip, j.h)); err != nil {
+	for i, s := range strips {
+		if err := j.strip(ctx, s, i == len(strips)-1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// strip computes rows [top, bottom) of the result. It sends these rows of the source and
-// the halo rows around them.
-func (j *imageJob) strip(ctx context.Context, top, bottom int) error {
-	from, to := max(top-j.halo, 0), min(bottom+j.halo, j.h)
-	n := 1
-	if !j.inPlace() {
-		n = 2
-	}
-	bufs, release, err := j.borrow(n, 4*int64(j.pitch)*int64(to-from))
-	if err != nil {
-		return applyError(err)
-	}
-	defer release()
-	rows, err := j.read(from, to, bottom)
+// strip computes the rows of the result that s wants. It sends the rows of the source that
+// they need.
+func (j *imageJob) strip(ctx context.Context, s imageStrip, last bool) error {
+	made, release, err := j.compute(ctx, s, last)
 	if err != nil {
 		return err
 	}
-	if err := j.dev.GPU().Write(ctx, bufs[0], 0, rows); err != nil {
-		return applyError(err)
-	}
-	last, err := j.chain(ctx, j.desc(to-from), bufs[0], 0, bufs)
+	defer release()
+	return applyError(j.result(ctx, made, s))
+}
+
+// compute returns the buffer with what the calls make for a strip, until release is called.
+func (j *imageJob) compute(ctx context.Context, s imageStrip, last bool) (made gpu.Handle, release func(), err error) {
+	bufs, release, err := j.buffers(s)
 	if err != nil {
-		return applyError(err)
+		return 0, nil, applyError(err)
 	}
-	return applyError(j.result(ctx, last, top-from, top, bottom))
+	rows, err := j.read(s.rows[0], s.want, last)
+	if err == nil {
+		if err = j.dev.GPU().Write(ctx, bufs[0], 0, rows); err == nil {
+			made, err = j.chain(ctx, s, bufs[0], 0, bufs)
+		}
+		err = applyError(err)
+	}
+	if err != nil {
+		release()
+		return 0, nil, err
+	}
+	return made, release, nil
+}
+
+// buffers lends the buffers that the calls of a strip need.
+func (j *imageJob) buffers(s imageStrip) (bufs []gpu.Handle, release func(), err error) {
+	if j.inPlace() {
+		return j.borrow(1, j.most(s))
+	}
+	return j.borrow(2, j.most(s))
 }
 
 // applyError names the call in an error of the device. It returns nil for nil.
@@ -202,21 +176,28 @@ func (j *imageJob) borrow(n int, size int64) (bufs []gpu.Handle, release func(),
 	return bufs, release, nil
 }
 
-// chain runs the calls on the picture in src and returns the buffer of the result. That
+// chain runs the calls of a strip on the picture in src and returns the buffer of the result. That
 // buffer is dst, or one of spare if dst is 0. The buffers of spare may be overwritten.
 // Two of them are enough, and one if all calls work in place.
-func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Handle, spare []gpu.Handle) (gpu.Handle, error) {
+func (j *imageJob) chain(ctx context.Context, s imageStrip, src, dst gpu.Handle, spare []gpu.Handle) (gpu.Handle, error) {
 	cur := src
-	for i, c := range j.calls {
+	for i, c := range s.calls {
 		next := dst
 		switch {
-		case i == len(j.calls)-1 && dst != 0:
-		case c.Spec().MayOverwrite(0, 0) && slices.Contains(spare, cur):
+		case i == len(s.calls)-1 && dst != 0:
+		case j.overwrites(i) && slices.Contains(spare, cur):
 			next = cur
 		default:
 			next = spare[slices.IndexFunc(spare, func(h gpu.Handle) bool { return h != cur })]
 		}
-		if err := j.dev.session.RunOn(ctx, c, []exec.Operand{{Buffer: cur, Desc: desc}}, []exec.Operand{{Buffer: next, Desc: desc}}); err != nil {
+		further, release, err := j.operands(ctx, s, i)
+		if err != nil {
+			return 0, err
+		}
+		in, out := exec.Operand{Buffer: cur, Desc: j.part(s, i)}, exec.Operand{Buffer: next, Desc: j.part(s, i+1)}
+		err = j.dev.session.RunOn(ctx, c, append([]exec.Operand{in}, further...), []exec.Operand{out})
+		release()
+		if err != nil {
 			return 0, err
 		}
 		cur = next
@@ -227,8 +208,9 @@ func (j *imageJob) chain(ctx context.Context, desc tensor.Desc, src, dst gpu.Han
 // copySource makes a copy of the source and sends that. Otherwise a strip of the result
 // could overwrite source pixels that a later strip needs.
 func (j *imageJob) copySource() error {
-	own := image.NewNRGBA(image.Rect(0, 0, j.pitch, j.h))
-	if err := readable(func() { j.fill(own.Pix, 0, j.h) }); err != nil {
+	h := j.pictures[0].Shape[0]
+	own := image.NewNRGBA(image.Rect(0, 0, j.pitch(0), h))
+	if err := readable(func() { j.fill(own.Pix, 0, h) }); err != nil {
 		return err
 	}
 	j.direct, j.rows = own, nil
@@ -236,89 +218,87 @@ func (j *imageJob) copySource() error {
 }
 
 // read is sourceRows, and returns an error if the image panics.
-func (j *imageJob) read(from, to, bottom int) (rows []byte, err error) {
-	err = readable(func() { rows = j.sourceRows(from, to, bottom) })
+func (j *imageJob) read(need, want spec.RowRange, last bool) (rows []byte, err error) {
+	err = readable(func() { rows = j.sourceRows(need, want, last) })
 	return rows, err
 }
 
 // readable calls f, which reads the source, and returns an error if the image panics.
 func readable(f func()) error { return usable("apply", "the source cannot be read", f) }
 
-// sourceRows returns rows [from, to) of the source at the pitch of the device. It keeps the
-// rows above bottom that the next strip needs again.
-func (j *imageJob) sourceRows(from, to, bottom int) []byte {
-	row := 4 * j.pitch
+// sourceRows returns rows need of the source at the pitch of the device, for rows want of the
+// result. Where no pixel moves it keeps the rows that the next strip needs again, because dst
+// may overwrite them.
+func (j *imageJob) sourceRows(need, want spec.RowRange, last bool) []byte {
+	row, from, n := int(j.bytes(0, 1)), need.From, need.To-need.From
+	if n == 0 {
+		return nil
+	}
 	if j.direct != nil {
 		m := j.direct
 		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+from)
-		single := bottom == j.h && len(j.behind) == 0 // no strip has been written yet
-		if single || j.halo == 0 || !sharesMemory(m.Pix, j.dst.Pix) {
-			return m.Pix[o : o+(to-from-1)*row+4*j.w]
+		single := last && len(j.behind) == 0 // no strip has been written yet
+		if single || j.halo == 0 || j.moves || !sharesMemory(m.Pix, j.dst.Pix) {
+			return m.Pix[o : o+(n-1)*row+4*j.pictures[0].Shape[1]]
 		}
 	}
-	if need := (to - from) * row; cap(j.upload) < need {
-		j.upload = make([]byte, need)
+	if size := n * row; cap(j.upload) < size {
+		j.upload = make([]byte, size)
 	}
-	up := j.upload[:(to-from)*row]
-	kept := copy(up, j.behind) / row // rows that dst may have overwritten
-	j.fill(up[kept*row:], from+kept, to)
-	if again := max(bottom-j.halo, 0); bottom < j.h {
-		j.behind = append(j.behind[:0], up[(again-from)*row:(bottom-from)*row]...)
+	up := j.upload[:n*row]
+	kept := 0 // rows that dst may have overwritten
+	if !j.moves {
+		kept = copy(up, j.behind) / row
+	}
+	j.fill(up[kept*row:], from+kept, need.To)
+	if again := max(want.To-j.halo, 0); !last && !j.moves {
+		j.behind = append(j.behind[:0], up[(again-from)*row:(want.To-from)*row]...)
 	}
 	return up
 }
 
 // fill converts rows [from, to) of the source.
 func (j *imageJob) fill(up []byte, from, to int) {
-	row := 4 * j.pitch
+	row := int(j.bytes(0, 1))
 	rows := j.rows
 	if rows == nil {
 		rows = pixels.Rows(j.direct)
 	}
-	pixels.EachRow(row, to-from, func(y int) { rows(up[y*row:y*row+4*j.w], from+y) })
+	pixels.EachRow(row, to-from, func(y int) { rows(up[y*row:y*row+4*j.pictures[0].Shape[1]], from+y) })
 }
 
-// result reads rows [top, bottom) of the result. They begin at row at of the buffer.
-func (j *imageJob) result(ctx context.Context, h gpu.Handle, at, top, bottom int) error {
-	row, n := 4*j.pitch, bottom-top
+// result reads the rows of the result that a strip wants.
+func (j *imageJob) result(ctx context.Context, h gpu.Handle, s imageStrip) error {
+	row, w, n := int(j.bytes(j.last(), 1)), j.pictures[j.last()].Shape[1], s.want.To-s.want.From
+	at := int64(s.want.From-s.rows[j.last()].From) * int64(row)
 	m := j.dst
-	o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+top)
-	if m.Stride == row && j.pitch == j.w {
-		if err := j.dev.GPU().Read(ctx, h, int64(at*row), m.Pix[o:o+n*row]); err != nil {
+	o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+s.want.From)
+	if m.Stride == row && row == 4*w {
+		if err := j.dev.GPU().Read(ctx, h, at, m.Pix[o:o+n*row]); err != nil {
 			return err
 		}
-		j.complete(top, bottom)
+		j.complete(s.want)
 		return nil
 	}
-	if need := n * row; cap(j.upload) < need {
-		j.upload = make([]byte, need)
+	if size := n * row; cap(j.upload) < size {
+		j.upload = make([]byte, size)
 	}
 	down := j.upload[:n*row]
-	if err := j.dev.GPU().Read(ctx, h, int64(at*row), down); err != nil {
+	if err := j.dev.GPU().Read(ctx, h, at, down); err != nil {
 		return err
 	}
 	for y := range n {
-		copy(m.Pix[o+y*m.Stride:o+y*m.Stride+4*j.w], down[y*row:])
+		copy(m.Pix[o+y*m.Stride:o+y*m.Stride+4*w], down[y*row:])
 	}
-	j.complete(top, bottom)
+	j.complete(s.want)
 	return nil
 }
 
-// complete makes of rows [top, bottom) what the caller's image has. They hold the result of
+// complete makes of rows of the result what the caller's image has. They hold the result of
 // the calls.
-func (j *imageJob) complete(top, bottom int) {
+func (j *imageJob) complete(rows spec.RowRange) {
 	if m := j.dst; j.premultiply {
-		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+top)
-		pixels.Premultiply(m.Pix[o:], m.Stride, j.w, bottom-top)
+		o := m.PixOffset(m.Rect.Min.X, m.Rect.Min.Y+rows.From)
+		pixels.Premultiply(m.Pix[o:], m.Stride, j.pictures[j.last()].Shape[1], rows.To-rows.From)
 	}
-}
-
-// inPlace reports whether all calls can work in place.
-func (j *imageJob) inPlace() bool {
-	for _, c := range j.calls {
-		if !c.Spec().MayOverwrite(0, 0) {
-			return false
-		}
-	}
-	return true
 }

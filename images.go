@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/pixels"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // defaultStrip is how many bytes of pixels go to the device at a time.
@@ -21,7 +21,7 @@ const defaultStrip = 256 << 20
 // stripSize is how many bytes of pixels go to the device at a time: want, or less if the
 // device would have no room for the source, the result and the pictures between.
 func stripSize(want int64, info *gpu.Info) int64 {
-	if want <= 0 {
+	if want == 0 {
 		want = defaultStrip
 	}
 	if info.Memory > 0 {
@@ -31,9 +31,12 @@ func stripSize(want int64, info *gpu.Info) int64 {
 }
 
 // Apply runs image operations on src, one after the other, and returns the result. It
-// has 8 bits a channel, is not premultiplied by alpha, and has the size of src with its
-// origin at (0, 0). src may be any image of any size. Deeper colours are rounded to 8
-// bits. Pointwise operations in a row cost one pass.
+// has 8 bits a channel, is not premultiplied by alpha, and has its origin at (0, 0). Its size
+// is that of src, unless an operation such as imageops.Resize changes it (see imageops.Size and
+// FindCrops).
+// src may be any image of any size. Deeper colours are rounded to 8 bits: ApplyTo with an
+// *image.NRGBA64 keeps 16. Pointwise operations
+// in a row cost one pass.
 // Errors: ErrInvalidArgument, ErrOutOfMemory, ctx.Err(), ErrDeviceLost.
 func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call) (*image.NRGBA, error) {
 	if err := d.ready("apply"); err != nil {
@@ -42,17 +45,28 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 	if err := pixels.Check(src); err != nil {
 		return nil, fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
-	dst, err := newPicture(src.Bounds().Size())
+	good, err := imageCalls(calls)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.ApplyTo(ctx, dst, src, calls...); err != nil {
+	if good, err = d.findCrops(ctx, src, good, false); err != nil {
+		return nil, err
+	}
+	size, err := imageops.Size(src.Bounds().Size(), good...)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := newPicture(size)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.ApplyTo(ctx, dst, src, good...); err != nil {
 		return nil, err
 	}
 	return dst, nil
 }
 
-// ApplyTo is Apply into an image of the caller. dst must have the size of src, and may be
+// ApplyTo is Apply into an image of the caller. dst must have the size of the result, and may be
 // src itself. dst may also share memory with src in any other way, such as two overlapping
 // views of one picture. The result is then the same as with memory of its own. This holds
 // for the image types of Go. An image of another type must not share memory with dst, unless
@@ -62,7 +76,9 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 // of the caller: &image.RGBA{Pix: b, Stride: s, Rect: r} has rows that begin s bytes apart,
 // and the bytes between rows stay as they are. The colours of an *image.RGBA are
 // premultiplied by alpha as by color.RGBAModel, which changes nothing where they are opaque.
-// Any other dst gets the result of Apply by draw.Draw, which takes longer.
+// An *image.NRGBA64 gets 16 bits a channel: the device computes with floats, of which a pixel takes
+// 16 bytes, and nothing is rounded to 8 bits on the way. Any other dst gets the result of Apply by
+// draw.Draw, which takes longer.
 //
 // Images larger than WithStrip go through the device in strips. If ApplyTo fails half-way,
 // the part of dst that was done is overwritten.
@@ -77,22 +93,33 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	if err := cmp.Or(pixels.Check(src), pixels.Check(dst)); err != nil {
 		return fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
-	from, to := src.Bounds().Size(), dst.Bounds().Size()
-	if from != to {
-		return fmt.Errorf("lathe: apply: %w: size of the result (got %v, want %v)", errs.ErrInvalidArgument, to, from)
+	good, err := imageCalls(calls)
+	if err != nil {
+		return err
 	}
-	calls = slices.Clone(calls)
-	for i, c := range calls {
-		var err error
-		if calls[i], err = checkImageCall(c); err != nil {
-			return err
-		}
+	switch src.(type) {
+	case *image.Gray, *image.Gray16:
+		good = imageops.ForGrey(good)
+	}
+	_, deep := dst.(*image.NRGBA64)
+	if good, err = d.findCrops(ctx, src, good, deep); err != nil {
+		return err
+	}
+	from, to := src.Bounds().Size(), dst.Bounds().Size()
+	chain, err := newImageChain(good, from.X, from.Y)
+	if err != nil {
+		return err
+	}
+	if want := chain.size(); to != want {
+		return fmt.Errorf("lathe: apply: %w: size of the image for the result (got %v, want %v)", errs.ErrInvalidArgument, to, want)
 	}
 	var own *image.NRGBA // the bytes of dst, or else what dst gets by draw.Draw
 	premultiplied, drawn := false, false
 	switch m := dst.(type) {
 	case *image.NRGBA:
 		own = m
+	case *image.NRGBA64:
+		return d.applyDeep(ctx, m, src, chain.deep())
 	case *image.RGBA:
 		own, premultiplied = &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}, true
 	default:
@@ -102,7 +129,7 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 		}
 		drawn = true
 	}
-	j, err := newImageJob(d, own, premultiplied, src, calls)
+	j, err := newImageJob(d, own, premultiplied, src, chain)
 	if err != nil {
 		return err
 	}
@@ -132,19 +159,15 @@ func usable(op, what string, f func()) (err error) {
 	return nil
 }
 
-// checkImageCall resolves c, if it is an operation on images with good attributes.
-func checkImageCall(c spec.Call) (spec.Call, error) {
-	c, err := spec.Resolve(c)
-	if err != nil {
-		return nil, err
+// imageCalls resolves calls.
+// Errors: ErrInvalidArgument.
+func imageCalls(calls []spec.Call) ([]spec.Call, error) {
+	good := slices.Clone(calls)
+	for i, c := range good {
+		var err error
+		if good[i], err = spec.Resolve(c); err != nil {
+			return nil, err
+		}
 	}
-	one := tensor.Contiguous(tensor.U8, 1, 1, 4)
-	out, err := c.Spec().Shape(c, []tensor.Desc{one})
-	if err != nil {
-		return nil, err
-	}
-	if len(out) != 1 || out[0].String() != one.String() {
-		return nil, fmt.Errorf("lathe: apply: %w: %s does not make an image of an image", errs.ErrInvalidArgument, c.Spec().Name)
-	}
-	return c, nil
+	return good, nil
 }

@@ -76,7 +76,7 @@ func TestApplyToTypes(t *testing.T) {
 	targets := map[string]func() draw.Image{
 		"RGBA":                func() draw.Image { return image.NewRGBA(r.Add(image.Pt(5, -7))) },
 		"NRGBA":               func() draw.Image { return image.NewNRGBA(r) },
-		"NRGBA64":             func() draw.Image { return image.NewNRGBA64(r) },
+		"RGBA64":              func() draw.Image { return image.NewRGBA64(r) },
 		"Gray":                func() draw.Image { return image.NewGray(r.Add(image.Pt(1, 2))) },
 		"Paletted":            func() draw.Image { return image.NewPaletted(r, palette.Plan9) },
 		"a type nobody knows": func() draw.Image { return plainImage{image.NewNRGBA(r)} },
@@ -119,7 +119,7 @@ func pixelsOf(m draw.Image) []byte {
 		return m.Pix
 	case *image.RGBA:
 		return m.Pix
-	case *image.NRGBA64:
+	case *image.RGBA64:
 		return m.Pix
 	case *image.Gray:
 		return m.Pix

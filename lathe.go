@@ -19,14 +19,25 @@
 // A tensor is data that stays on the device. FromSlice makes a tensor of a Go slice, and
 // ToSlice reads one. A method of Device computes a new tensor from others:
 //
-//	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2)
+//	a, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4}, 2, 2)
 //	b, err := dev.MatMul(a, a)
 //	p, err := dev.Softmax(b, -1)
-//	rows, err := lathe.ToSlice[float32](ctx, dev, p)
+//	rows, err := lathe.ToSlice[float32](ctx, p)
 //
-// Such a method returns as soon as the work is submitted. Reading waits for it. A wrong
+// Such a method returns as soon as the work is submitted. Reading waits for it. A call has a
+// context if it can wait for the device, and ends when the context ends. The methods named after
+// operations are short forms without one. They do not wait for work that runs, unless the program
+// is thousands of launches ahead of the device; then they wait for room, as a send to a full
+// channel does. A wrong
 // shape or dtype is an error of the method. Only the device can see some mistakes, such
 // as an index out of range. They are errors of the next read or Sync.
+//
+// A Scope has the same methods without errors. The first error stays until the end of the chain:
+//
+//	s := dev.Scope(ctx)
+//	defer s.Close()
+//	p := s.Softmax(s.Mul(s.MatMul(a, a), lathe.Scalar(0.5)), -1)
+//	rows, err := lathe.ToSlice[float32](ctx, p)
 //
 // Methods of Tensor, such as Transpose and Narrow, make views. A view costs nothing and
 // shares the elements. The garbage collector releases tensors that nothing refers to.
@@ -57,6 +68,8 @@ import (
 type Device struct {
 	session *session.Session
 	strip   int64 // bytes of pixels that ApplyTo sends at a time
+
+	constants constants // the Scalars of calls
 }
 
 type options struct {
@@ -145,8 +158,8 @@ func WithLogger(l *slog.Logger) Option {
 }
 
 // WithStrip sets how many bytes of pixels Apply and ApplyTo send to the device at a time.
-// Larger images go in strips. The default is 256 MiB, or less if the device has little
-// memory.
+// Larger images go in strips. 0 means the default, which is 256 MiB, or less if the device has
+// little memory. Open fails with ErrInvalidArgument for less than 0.
 func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes } }
 
 // WithGPU makes Open use a device that the caller has opened, such as one of its own or
@@ -186,7 +199,11 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 		o.session.Trace = chrome.New(o.trace, nil)
 		_, end = o.session.Trace.Begin("open", nil)
 	}
-	s, err := session.Open(ctx, o.session)
+	var s *session.Session
+	err := o.check()
+	if err == nil {
+		s, err = session.Open(ctx, o.session)
+	}
 	end(err)
 	if err != nil && o.trace != nil {
 		err = errors.Join(err, o.session.Trace.Close())
@@ -195,6 +212,14 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 		return nil, err
 	}
 	return &Device{session: s, strip: stripSize(o.strip, s.Info())}, nil
+}
+
+// check reports ErrInvalidArgument for an option whose value package session does not see.
+func (o *options) check() error {
+	if o.strip < 0 {
+		return fmt.Errorf("lathe: open: %w: WithStrip (got %d bytes, want 1 or more, or 0 for the default)", errs.ErrInvalidArgument, o.strip)
+	}
+	return nil
 }
 
 // Devices lists the devices in the order in which WithDevice counts them: those of Vulkan,
@@ -214,6 +239,15 @@ func (d *Device) ready(op string) error {
 		return fmt.Errorf("lathe: %s: %w: a Device that Open did not make", op, errs.ErrNotInitialized)
 	}
 	return nil
+}
+
+// open reports ErrNotInitialized for a Device that Open did not make, and ErrClosed for one that
+// was closed.
+func (d *Device) open(op string) error {
+	if err := d.ready(op); err != nil {
+		return err
+	}
+	return d.session.NotClosed(op)
 }
 
 // Info describes the device. The Info of a Device that Open did not make is empty.

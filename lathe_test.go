@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -281,6 +282,20 @@ func TestDispatchAllocates(t *testing.T) {
 	}
 }
 
+// TestNegativeStrip: less than no bytes are an error, and no bytes mean the default.
+func TestNegativeStrip(t *testing.T) {
+	info := null.DefaultInfo()
+	for bytes, want := range map[int64]error{-1: lathe.ErrInvalidArgument, math.MinInt64: lathe.ErrInvalidArgument, 0: nil, 1: nil} {
+		dev, err := lathe.Open(t.Context(), lathe.WithStrip(bytes), lathe.WithGPU(null.NewRecorder(&info)), lathe.WithoutCache())
+		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "WithStrip") {
+			t.Errorf("%d bytes: got %v, want %v", bytes, err, want)
+		}
+		if err == nil {
+			dev.Close()
+		}
+	}
+}
+
 // TestTuneOptions refuses what it cannot read, and computes the same whatever the
 // mode: choices differ in rounding at most.
 func TestTuneOptions(t *testing.T) {
@@ -309,7 +324,7 @@ func TestTuneOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		x, err := lathe.FromSlice(dev, []float32{-1, 2, -3, 4, 5, -6}, 2, 3)
+		x, err := lathe.FromSlice(ctx, dev, []float32{-1, 2, -3, 4, 5, -6}, 2, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +332,7 @@ func TestTuneOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := lathe.ToSlice[float32](ctx, dev, y)
+		got, err := lathe.ToSlice[float32](ctx, y)
 		if err != nil {
 			t.Fatal(err)
 		}

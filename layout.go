@@ -2,15 +2,15 @@ package lathe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"math"
+	"unsafe"
 
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/pixels"
-	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -39,7 +39,7 @@ type ImageLayout struct {
 // *LimitError, ErrDeviceLost, ctx.Err().
 func FromImage(ctx context.Context, dev *Device, img image.Image, layout ImageLayout) (*Tensor, error) {
 	const op = "from image"
-	if err := dev.ready(op); err != nil {
+	if err := dev.open(op); err != nil {
 		return nil, err
 	}
 	if err := errs.Context(ctx); err != nil {
@@ -65,32 +65,21 @@ func FromImage(ctx context.Context, dev *Device, img image.Image, layout ImageLa
 	if err != nil {
 		return nil, err
 	}
-	whole, err := dev.NewTensor(tensor.Contiguous(tensor.U8, size.Y, size.X, 4))
+	if layout.Channels == 1 {
+		gray, err := dev.Apply(ctx, &image.NRGBA{Pix: data, Stride: 4 * size.X, Rect: image.Rectangle{Max: size}}, imageops.Grayscale{})
+		if err != nil {
+			return nil, err
+		}
+		data = gray.Pix
+	}
+	t, err := dev.NewTensor(tensor.Contiguous(layout.DType, layout.shape(size)...))
 	if err != nil {
 		return nil, err
 	}
-	c := chain{dev: dev, t: whole, owned: true}
-	c.try(dev.Write(ctx, whole, data))
-	if layout.Channels == 1 {
-		c.inPlace(ctx, imageops.Grayscale{})
+	if err := dev.Write(ctx, t, layout.encode(data, size)); err != nil {
+		return nil, errors.Join(err, dev.Free(t))
 	}
-	c.view(func(t *Tensor) (*Tensor, error) { return t.Narrow(2, 0, layout.Channels) })
-	if layout.Planar {
-		c.view(func(t *Tensor) (*Tensor, error) { return t.Transpose(2, 0, 1) })
-	}
-	if layout.DType == tensor.U8 {
-		if layout.Planar || layout.Channels != 4 {
-			c.next(dev.Copy)
-		}
-		return c.end()
-	}
-	c.cast(tensor.F32)
-	if mean := layout.levels(layout.Mean, 0); mean != nil {
-		c.inPlace(ctx, ops.Sub{}, layout.operand(mean))
-	}
-	c.inPlace(ctx, ops.Div{}, layout.operand(layout.levels(layout.Std, 1)))
-	c.cast(layout.DType)
-	return c.end()
+	return t, nil
 }
 
 // ToImage waits for a tensor and returns it as an image. It undoes FromImage of the same
@@ -98,16 +87,14 @@ func FromImage(ctx context.Context, dev *Device, img image.Image, layout ImageLa
 // number in range; NaN becomes 0. One channel becomes grey, and without alpha the image is
 // opaque. t may have a dimension of size 1 in front, as a batch of one image has. It may also
 // be [H,W], which is one channel. It stays as it is.
-// Errors: ErrInvalidArgument (the layout, a tensor of another layout), and those of Run and
-// Read.
-func ToImage(ctx context.Context, dev *Device, t *Tensor, layout ImageLayout) (*image.NRGBA, error) {
+// Errors: ErrInvalidArgument (the layout, a tensor of another layout), ErrInvalidHandle (no
+// tensor, or one that was freed), ErrClosed (its device was closed), and those of Run and Read.
+func ToImage(ctx context.Context, t *Tensor, layout ImageLayout) (*image.NRGBA, error) {
 	const op = "to image"
-	if err := dev.ready(op); err != nil {
+	if err := t.live(op); err != nil {
 		return nil, err
 	}
-	if err := dev.session.Check(op, t.inSession()); err != nil {
-		return nil, err
-	}
+	dev := t.dev
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("lathe: %s: %w", op, err)
 	}
@@ -122,40 +109,53 @@ func ToImage(ctx context.Context, dev *Device, t *Tensor, layout ImageLayout) (*
 	if h == 0 || w == 0 {
 		return image.NewNRGBA(image.Rect(0, 0, w, h)), nil
 	}
-	c := chain{dev: dev, t: t}
-	if layout.DType != tensor.U8 {
-		c.cast(tensor.F32)
-		if std := layout.operand(layout.levels(layout.Std, 1)); c.owned {
-			c.inPlace(ctx, ops.Mul{}, std)
-		} else {
-			c.with(std, dev.Mul)
+	var made []*Tensor
+	next := func(f func(*Tensor) (*Tensor, error)) error {
+		out, err := f(t)
+		if err == nil {
+			t, made = out, append(made, out)
 		}
-		if mean := layout.levels(layout.Mean, 0); mean != nil {
-			c.inPlace(ctx, ops.Add{}, layout.operand(mean))
+		return err
+	}
+	defer func() {
+		for _, t := range made {
+			_ = dev.Free(t) // no other code has this tensor, so only a closed device fails
 		}
-		c.inPlace(ctx, ops.Round{})
-		c.cast(tensor.U8)
+	}()
+	if !t.memory.Desc.IsContiguous() {
+		if err := next(dev.Copy); err != nil {
+			return nil, err
+		}
 	}
-	if layout.Planar {
-		c.view(func(t *Tensor) (*Tensor, error) { return t.Transpose(1, 2, 0) })
-	}
-	if layout.Channels == 1 {
-		c.view(func(t *Tensor) (*Tensor, error) { return t.Expand(h, w, 3) })
-	}
-	if layout.Channels != 4 {
-		opaque := func(dev *Device) (*Tensor, error) { return dev.Fill(255, tensor.U8, h, w, 1) }
-		c.with(opaque, func(t, alpha *Tensor) (*Tensor, error) { return dev.Concat(2, t, alpha) })
-	} else if c.err == nil && !c.t.memory.Desc.IsContiguous() {
-		c.next(dev.Copy)
-	}
-	defer c.free()
-	if c.err != nil {
-		return nil, c.err
+	if layout.DType.Size() == 2 {
+		if err := next(func(t *Tensor) (*Tensor, error) { return dev.Cast(t, tensor.F32) }); err != nil {
+			return nil, err
+		}
 	}
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
-	if err := ReadInto(ctx, dev, c.t, img.Pix); err != nil {
+	if layout.DType == tensor.U8 {
+		elems := make([]byte, w*h*layout.Channels)
+		if err := t.readInto(ctx, op, raw(elems)); err != nil {
+			return nil, err
+		}
+		unpack(layout, img, elems, func(dst, src []byte, step, _ int) {
+			for i, at := 0, 0; i < len(dst); i, at = i+4, at+step {
+				dst[i] = src[at]
+			}
+		})
+		return img, nil
+	}
+	elems := make([]float32, w*h*layout.Channels)
+	if err := t.readInto(ctx, op, raw(elems)); err != nil {
 		return nil, err
 	}
+	mean, std := layout.levels(layout.Mean, 0), layout.levels(layout.Std, 1)
+	unpack(layout, img, elems, func(dst []byte, src []float32, step, c int) {
+		mean, std := mean[c], std[c]
+		for i, at := 0, 0; i < len(dst); i, at = i+4, at+step {
+			dst[i] = level(float32(src[at]*std) + mean) // two roundings on every processor
+		}
+	})
 	return img, nil
 }
 
@@ -232,11 +232,11 @@ func (l ImageLayout) of(t *Tensor) (*Tensor, ImageLayout, error) {
 	}
 	switch {
 	case len(shape) == 4 && shape[0] == 1:
-		t = t.view(0, append([]int(nil), shape[1:]...), append([]int(nil), strides[1:]...))
+		t = t.viewOf(0, append([]int(nil), shape[1:]...), append([]int(nil), strides[1:]...))
 	case len(shape) == 2 && l.Planar:
-		t = t.view(0, []int{1, shape[0], shape[1]}, []int{1, strides[0], strides[1]})
+		t = t.viewOf(0, []int{1, shape[0], shape[1]}, []int{1, strides[0], strides[1]})
 	case len(shape) == 2:
-		t = t.view(0, []int{shape[0], shape[1], 1}, []int{strides[0], strides[1], 1})
+		t = t.viewOf(0, []int{shape[0], shape[1], 1}, []int{strides[0], strides[1], 1})
 	case len(shape) == 4:
 		return nil, l, fmt.Errorf("lathe: to image: %w: a batch of %d images (got %v, want one: Tensor.Narrow makes it)", errs.ErrInvalidArgument, shape[0], t)
 	case len(shape) != 3:
@@ -266,128 +266,106 @@ func channelsWanted(n int) string {
 	return "1, 3 or 4"
 }
 
-// levels returns a mean or deviation in levels, of which there are 255 from black to white. It
-// is nil if the numbers are 0.
-func (l ImageLayout) levels(list []float64, missing float64) []float64 {
-	if len(list) == 0 {
-		list = []float64{missing}
-	}
-	out, zero := make([]float64, len(list)), true
-	for i, v := range list {
-		out[i], zero = 255*v, zero && v == 0
-	}
-	if zero {
-		return nil
+// levels returns the means or deviations of four channels in levels, of which there are 255 from
+// black to white.
+func (l ImageLayout) levels(list []float64, missing float64) (out [4]float32) {
+	for c := range out {
+		v := missing
+		switch len(list) {
+		case 0:
+		case 1:
+			v = list[0]
+		default:
+			v = list[min(c, len(list)-1)]
+		}
+		out[c] = float32(255 * v)
 	}
 	return out
 }
 
-// operand makes a tensor of numbers, one for each channel or one for all, that is broadcast
-// to an image of the layout.
-func (l ImageLayout) operand(values []float64) func(*Device) (*Tensor, error) {
-	shape := []int{len(values)}
+// encode makes the elements of a tensor, as bytes, of RGBA pixels without gaps. There are only
+// 256 of them for each channel.
+func (l ImageLayout) encode(rgba []byte, size image.Point) []byte {
+	mean, std := l.levels(l.Mean, 0), l.levels(l.Std, 1)
+	value := func(c, v int) float32 { return (float32(v) - mean[c]) / std[c] }
+	switch l.DType {
+	case tensor.U8:
+		return pack(l, rgba, size, func(_, v int) uint8 { return uint8(v) })
+	case tensor.F16:
+		return pack(l, rgba, size, func(c, v int) uint16 { return tensor.F16FromFloat64(float64(value(c, v))) })
+	case tensor.BF16:
+		return pack(l, rgba, size, func(c, v int) uint16 { return tensor.BF16FromFloat64(float64(value(c, v))) })
+	}
+	return pack(l, rgba, size, value)
+}
+
+// pack is encode for elements of type T, of which element returns one for a channel and a level.
+func pack[T uint8 | uint16 | float32](l ImageLayout, rgba []byte, size image.Point, element func(c, v int) T) []byte {
+	if l.DType == tensor.U8 && l.Channels == 4 && !l.Planar {
+		return rgba
+	}
+	var table [4][256]T
+	for c := range l.Channels {
+		for v := range table[c] {
+			table[c][v] = element(c, v)
+		}
+	}
+	w := size.X
+	out := make([]T, w*size.Y*l.Channels)
+	pixels.EachRow(4*w, size.Y, func(y int) {
+		for c := range l.Channels {
+			of, step := &table[c], l.step()
+			dst, src := out[l.offset(size, c, y):], rgba[4*w*y+c:4*w*(y+1)]
+			for i, at := 0, 0; i < len(src); i, at = i+4, at+step {
+				dst[at] = of[src[i]]
+			}
+		}
+	})
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), len(out)*int(unsafe.Sizeof(out[0])))
+	swap(b, int(unsafe.Sizeof(out[0])))
+	return b
+}
+
+// unpack writes an image of the elements of a tensor. line writes one channel of a row: every
+// fourth byte of dst, of elements that are step apart in src.
+func unpack[T uint8 | float32](l ImageLayout, img *image.NRGBA, elems []T, line func(dst []byte, src []T, step, c int)) {
+	size := img.Rect.Size()
+	pixels.EachRow(img.Stride, size.Y, func(y int) {
+		row := img.Pix[img.Stride*y : img.Stride*(y+1)]
+		for c := range l.Channels {
+			line(row[c:], elems[l.offset(size, c, y):], l.step(), c)
+		}
+		for i := 0; i < len(row) && l.Channels < 4; i += 4 {
+			if row[i+3] = 255; l.Channels == 1 {
+				row[i+1], row[i+2] = row[i], row[i]
+			}
+		}
+	})
+}
+
+// level is the level next to v, and the even one of two. It is 0 for NaN.
+func level(v float32) byte {
+	switch {
+	case !(v > 0):
+		return 0
+	case v >= 255:
+		return 255
+	}
+	return byte(math.Float32bits(v + 1<<23)) // a number from 2²³ to 2²⁴ has no digits behind the point
+}
+
+// offset is where a channel of a row begins in a tensor of the layout.
+func (l ImageLayout) offset(size image.Point, channel, y int) int {
 	if l.Planar {
-		shape = []int{len(values), 1, 1}
+		return (channel*size.Y + y) * size.X
 	}
-	return func(dev *Device) (*Tensor, error) { return FromFloats(dev, tensor.F32, values, shape...) }
+	return y*size.X*l.Channels + channel
 }
 
-// chain is a tensor on which operations run one after the other. It frees the tensors between
-// them at once, and does nothing more after an error.
-type chain struct {
-	dev   *Device
-	t     *Tensor
-	owned bool // The chain has made t.
-	err   error
-}
-
-// try notes the first error.
-func (c *chain) try(err error) {
-	if c.err == nil {
-		c.err = err
+// step is how far the elements of a channel of neighbouring pixels are apart.
+func (l ImageLayout) step() int {
+	if l.Planar {
+		return 1
 	}
-}
-
-// free frees the tensor of the chain unless it is the caller's.
-func (c *chain) free() {
-	if c.owned {
-		c.try(c.dev.Free(c.t))
-	}
-	c.owned = false
-}
-
-// end returns the tensor, or the error and frees it.
-func (c *chain) end() (*Tensor, error) {
-	if c.err != nil {
-		c.free()
-		return nil, c.err
-	}
-	return c.t, nil
-}
-
-// view goes on with a view of the tensor.
-func (c *chain) view(f func(*Tensor) (*Tensor, error)) {
-	if c.err != nil {
-		return
-	}
-	if v, err := f(c.t); err != nil {
-		c.err = err
-	} else {
-		c.t = v
-	}
-}
-
-// next goes on with a new tensor.
-func (c *chain) next(f func(*Tensor) (*Tensor, error)) {
-	if c.err != nil {
-		return
-	}
-	out, err := f(c.t)
-	if err != nil {
-		c.err = err
-		return
-	}
-	c.free()
-	c.t, c.owned = out, true
-}
-
-// cast goes on with elements of another dtype.
-func (c *chain) cast(to tensor.DType) {
-	if c.err == nil && c.t.DType() != to {
-		c.next(func(t *Tensor) (*Tensor, error) { return c.dev.Cast(t, to) })
-	}
-}
-
-// with goes on with a new tensor, made of this one and of another one that lives no longer.
-func (c *chain) with(other func(*Device) (*Tensor, error), f func(t, other *Tensor) (*Tensor, error)) {
-	if c.err != nil {
-		return
-	}
-	o, err := other(c.dev)
-	if err != nil {
-		c.err = err
-		return
-	}
-	c.next(func(t *Tensor) (*Tensor, error) { return f(t, o) })
-	c.try(c.dev.Free(o))
-}
-
-// inPlace runs an operation in place. Its other operands live no longer.
-func (c *chain) inPlace(ctx context.Context, call spec.Call, others ...func(*Device) (*Tensor, error)) {
-	in := []*Tensor{c.t}
-	for _, other := range others {
-		if c.err != nil {
-			return
-		}
-		o, err := other(c.dev)
-		if err != nil {
-			c.err = err
-			return
-		}
-		in = append(in, o)
-		defer func() { c.try(c.dev.Free(o)) }()
-	}
-	if c.err == nil {
-		c.err = c.dev.Run(ctx, call, in, []*Tensor{c.t})
-	}
+	return l.Channels
 }

@@ -117,7 +117,7 @@ func TestFromImage(t *testing.T) {
 			if x.DType() != l.DType || !slices.Equal(x.Shape(), want) || !x.Desc().IsContiguous() {
 				t.Fatalf("%s, %+v: a tensor %v", name, l, x)
 			}
-			got := must(lathe.ToFloats[float64](t.Context(), dev, x))(t)
+			got := must(lathe.ToFloats[float64](t.Context(), x))(t)
 			bad := 0
 			for y := range h {
 				for x := range w {
@@ -145,7 +145,7 @@ func TestImageRoundTrip(t *testing.T) {
 	dev := open(t)
 	for _, m := range []*image.NRGBA{untied(noise(37, 19)), untied(noise(64, 64)), untied(noise(1, 5))} {
 		for _, l := range layouts() {
-			got := must(lathe.ToImage(t.Context(), dev, must(lathe.FromImage(t.Context(), dev, m, l))(t), l))(t)
+			got := must(lathe.ToImage(t.Context(), must(lathe.FromImage(t.Context(), dev, m, l))(t), l))(t)
 			if got.Rect != m.Rect {
 				t.Fatalf("%+v: an image of %v, want %v", l, got.Rect, m.Rect)
 			}
@@ -201,9 +201,9 @@ func TestToImageRounds(t *testing.T) {
 		if l.Planar {
 			shape = []int{l.Channels, h, w}
 		}
-		x := must(lathe.FromFloats(dev, l.DType, values, shape...))(t)
-		values = must(lathe.ToFloats[float64](t.Context(), dev, x))(t) // rounded to the dtype
-		m := must(lathe.ToImage(t.Context(), dev, x, l))(t)
+		x := must(lathe.FromFloats(t.Context(), dev, l.DType, values, shape...))(t)
+		values = must(lathe.ToFloats[float64](t.Context(), x))(t) // rounded to the dtype
+		m := must(lathe.ToImage(t.Context(), x, l))(t)
 		bad := 0
 		for y := range h {
 			for x := range w {
@@ -229,7 +229,7 @@ func TestToImageRounds(t *testing.T) {
 				}
 			}
 		}
-		after := must(lathe.ToFloats[float64](t.Context(), dev, x))(t)
+		after := must(lathe.ToFloats[float64](t.Context(), x))(t)
 		if fmt.Sprint(after) != fmt.Sprint(values) {
 			t.Errorf("%+v: ToImage changed the tensor", l)
 		}
@@ -249,7 +249,7 @@ func TestToImageViews(t *testing.T) {
 	planar := must(lathe.FromImage(ctx, dev, m, lathe.ImageLayout{DType: tensor.F16, Planar: true}))(t)
 	bytesOnly := must(lathe.FromImage(ctx, dev, m, lathe.ImageLayout{DType: tensor.U8, Channels: 4}))(t)
 	gray := must(lathe.FromImage(ctx, dev, m, lathe.ImageLayout{Channels: 1, Planar: true}))(t)
-	grey := must(lathe.ToImage(ctx, dev, gray, lathe.ImageLayout{Planar: true}))(t)
+	grey := must(lathe.ToImage(ctx, gray, lathe.ImageLayout{Planar: true}))(t)
 	part := m.SubImage(image.Rect(5, 2, 15, 9))
 	for name, c := range map[string]struct {
 		t    *lathe.Tensor
@@ -269,7 +269,7 @@ func TestToImageViews(t *testing.T) {
 		"no channels, planar":  {must(gray.Reshape(12, 20))(t), lathe.ImageLayout{Planar: true}, grey},
 		"columns as rows":      {must(must(gray.Reshape(12, 20))(t).Transpose())(t), lathe.ImageLayout{}, transposed(grey)},
 	} {
-		got := must(lathe.ToImage(ctx, dev, c.t, c.l))(t)
+		got := must(lathe.ToImage(ctx, c.t, c.l))(t)
 		want := must(dev.Apply(ctx, c.want))(t)
 		if got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
 			t.Errorf("%s, %v: another picture", name, c.t)
@@ -278,7 +278,7 @@ func TestToImageViews(t *testing.T) {
 	for _, size := range []image.Point{{0, 3}, {3, 0}, {0, 0}} {
 		for _, l := range layouts() {
 			x := must(lathe.FromImage(ctx, dev, image.NewGray(image.Rectangle{Max: size}), l))(t)
-			if m := must(lathe.ToImage(ctx, dev, x, l))(t); m.Rect.Size() != size || x.Desc().Elems() != 0 {
+			if m := must(lathe.ToImage(ctx, x, l))(t); m.Rect.Size() != size || x.Desc().Elems() != 0 {
 				t.Errorf("an image of %v became %v and an image of %v", size, x, m.Rect)
 			}
 		}
@@ -298,7 +298,7 @@ func transposed(m *image.NRGBA) *image.NRGBA {
 // TestImageLayoutRefuses returns errors for layouts that there are not, and for tensors that
 // do not have the layout.
 func TestImageLayoutRefuses(t *testing.T) {
-	dev, other := open(t), open(t)
+	dev, closed := open(t), open(t)
 	ctx := t.Context()
 	m := noise(4, 4)
 	for name, l := range map[string]lathe.ImageLayout{
@@ -333,13 +333,17 @@ func TestImageLayoutRefuses(t *testing.T) {
 		"empty batches": {[]int{0, 3, 5, 7}, tensor.F32, lathe.ImageLayout{Planar: true}, "0 images"},
 	} {
 		x := must(dev.NewTensor(tensor.Contiguous(c.dtype, c.shape...)))(t)
-		if _, err := lathe.ToImage(ctx, dev, x, c.l); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), c.say) {
+		if _, err := lathe.ToImage(ctx, x, c.l); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("to image, %s: got %v, want ErrInvalidArgument that says %q", name, err, c.say)
 		}
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
 	freed := must(dev.NewTensor(tensor.Contiguous(tensor.F32, 2, 2, 3)))(t)
+	old, oldEmpty := must(closed.NewTensor(tensor.Contiguous(tensor.F32, 3, 2, 2)))(t), must(closed.NewTensor(tensor.Contiguous(tensor.U8, 0, 2, 3)))(t)
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := dev.Free(freed); err != nil {
 		t.Fatal(err)
 	}
@@ -350,12 +354,13 @@ func TestImageLayoutRefuses(t *testing.T) {
 		"a short image":           {second(lathe.FromImage(ctx, dev, &image.Gray{Rect: m.Rect, Stride: 4}, lathe.ImageLayout{})), lathe.ErrInvalidArgument},
 		"no device for an image":  {second(lathe.FromImage(ctx, nil, m, lathe.ImageLayout{})), lathe.ErrNotInitialized},
 		"a cancelled image":       {second(lathe.FromImage(stopped, dev, m, lathe.ImageLayout{})), context.Canceled},
-		"no tensor":               {second(lathe.ToImage(ctx, dev, nil, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
-		"an empty tensor":         {second(lathe.ToImage(ctx, dev, &lathe.Tensor{}, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
-		"a freed tensor":          {second(lathe.ToImage(ctx, dev, freed, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
-		"another device's tensor": {second(lathe.ToImage(ctx, other, x, lathe.ImageLayout{Planar: true})), lathe.ErrInvalidHandle},
-		"no device for a tensor":  {second(lathe.ToImage(ctx, nil, x, lathe.ImageLayout{})), lathe.ErrNotInitialized},
-		"a cancelled tensor":      {second(lathe.ToImage(stopped, dev, x, lathe.ImageLayout{Planar: true})), context.Canceled},
+		"no tensor":               {second(lathe.ToImage(ctx, nil, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
+		"an empty tensor":         {second(lathe.ToImage(ctx, &lathe.Tensor{}, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
+		"a freed tensor":          {second(lathe.ToImage(ctx, freed, lathe.ImageLayout{})), lathe.ErrInvalidHandle},
+		"a closed device":         {second(lathe.ToImage(ctx, old, lathe.ImageLayout{Planar: true})), lathe.ErrClosed},
+		"a closed device, empty":  {second(lathe.ToImage(ctx, oldEmpty, lathe.ImageLayout{})), lathe.ErrClosed},
+		"an image, closed device": {second(lathe.FromImage(ctx, closed, m, lathe.ImageLayout{})), lathe.ErrClosed},
+		"a cancelled tensor":      {second(lathe.ToImage(stopped, x, lathe.ImageLayout{Planar: true})), context.Canceled},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, c.err, c.want)
@@ -381,7 +386,7 @@ func TestImageLayoutFrees(t *testing.T) {
 			for round := range 3 {
 				x, err := lathe.FromImage(t.Context(), d, m, l)
 				if err == nil {
-					_, err = lathe.ToImage(t.Context(), d, x, l)
+					_, err = lathe.ToImage(t.Context(), x, l)
 					must(0, d.Free(x))(t)
 				}
 				if err != nil && (memory == 1<<20 || !errors.Is(err, lathe.ErrOutOfMemory)) {
@@ -397,6 +402,26 @@ func TestImageLayoutFrees(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestFromImageBits wants the bits of f32 arithmetic, which are the same on every device.
+func TestFromImageBits(t *testing.T) {
+	dev := open(t)
+	m := image.NewNRGBA(image.Rect(0, 0, 16, 16))
+	for i := range 256 {
+		copy(m.Pix[4*i:], []byte{byte(i), byte(255 - i), byte(i * 7), 255})
+	}
+	l := lathe.ImageLayout{Mean: []float64{0.485, 0.456, 0.406}, Std: []float64{0.229, 0.224, 0.225}}
+	x := must(lathe.FromImage(t.Context(), dev, m, l))(t)
+	for i, got := range must(lathe.ToSlice[float32](t.Context(), x))(t) {
+		mean, std := norm(l, i%3)
+		if want := (float32(m.Pix[i/3*4+i%3]) - float32(255*mean)) / float32(255*std); got != want {
+			t.Fatalf("element %d: got %v, want %v", i, got, want)
+		}
+	}
+	if back := must(lathe.ToImage(t.Context(), x, l))(t); !bytes.Equal(back.Pix, m.Pix) {
+		t.Error("ToImage does not undo FromImage")
 	}
 }
 
@@ -419,7 +444,7 @@ func BenchmarkImageLayout(b *testing.B) {
 		x := must(lathe.FromImage(b.Context(), dev, m, l))(b)
 		b.Run(fmt.Sprintf("to/%+v", l), func(b *testing.B) {
 			for b.Loop() {
-				must(lathe.ToImage(b.Context(), dev, x, l))(b)
+				must(lathe.ToImage(b.Context(), x, l))(b)
 			}
 		})
 	}

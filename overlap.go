@@ -6,15 +6,16 @@ import (
 )
 
 // shifted reports whether src shares memory with dst while a pixel of src lies elsewhere in
-// it than the same pixel of dst. It knows Go's image types. Both images have the same size
-// and pass pixels.Check.
-func shifted(src image.Image, dst *image.NRGBA) bool {
+// it than the same pixel of dst. If moves is set, pixels of dst come from other pixels of src
+// in any case. It knows Go's image types. Both images pass pixels.Check. Without moves they
+// have the same size.
+func shifted(src image.Image, dst *image.NRGBA, moves bool) bool {
 	to := pixelBytes(dst.Pix, dst.Stride, dst.Rect)
 	switch m := src.(type) {
 	case *image.NRGBA:
-		return shiftedBytes(pixelBytes(m.Pix, m.Stride, m.Rect), to, m.Stride == dst.Stride)
+		return shiftedBytes(pixelBytes(m.Pix, m.Stride, m.Rect), to, !moves && m.Stride == dst.Stride)
 	case *image.RGBA:
-		return shiftedBytes(pixelBytes(m.Pix, m.Stride, m.Rect), to, m.Stride == dst.Stride)
+		return shiftedBytes(pixelBytes(m.Pix, m.Stride, m.Rect), to, !moves && m.Stride == dst.Stride)
 	}
 	for _, from := range planes(src) {
 		if sharesMemory(from, to) {

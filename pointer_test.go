@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -159,6 +162,32 @@ func TestApplyByPointer(t *testing.T) {
 			c, err := spec.Resolve(c)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if over, ok := c.(imageops.Composite); ok {
+				over.Image = noise(30, 20) // its input, which an attribute has in Apply
+				c = over
+			}
+			if lut, ok := c.(imageops.LUT); ok {
+				if lut.Table, err = imageops.ParseCube(strings.NewReader("LUT_1D_SIZE 2\n0.2 0 0\n1 0.5 1")); err != nil {
+					t.Fatal(err)
+				}
+				c = lut
+			}
+			if to, ok := c.(imageops.ToSRGB); ok {
+				if to.Profile, err = imageops.ParseProfile(testimg.RGBProfile(4, testimg.DisplayP3, testimg.SRGBCurve())); err != nil {
+					t.Fatal(err)
+				}
+				c = to
+			}
+			if to, ok := c.(imageops.ToProfile); ok {
+				p3, err := imageops.ParseProfile(testimg.RGBProfile(4, testimg.DisplayP3, testimg.SRGBCurve()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if to.Profile, err = p3.From(nil); err != nil {
+					t.Fatal(err)
+				}
+				c = to
 			}
 			all = append(all, c)
 			want, err := dev.Apply(context.Background(), src, c)

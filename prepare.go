@@ -11,19 +11,20 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Prepare compiles what Apply and ApplyTo of these calls need for pictures of a size, with
 // and without alpha, so that the first picture does not wait for it. Programs with a window
 // or a server call it when they start, on another goroutine if they like. It reads no
-// pictures, and needs memory on the device for two of them while it runs. Kernels are compiled
+// pictures, and needs memory on the device for two of them, and for further pictures of a call, while it runs. Kernels are compiled
 // in parallel. Pictures of other sizes need the same kernels in most cases. What has been
 // compiled before costs little.
 //
 // Prepare waits for other work of the device too, and returns its errors.
 // Errors: as Apply.
 func (d *Device) Prepare(ctx context.Context, size image.Point, calls ...spec.Call) error {
-	if err := d.ready("prepare"); err != nil {
+	if err := d.open("prepare"); err != nil {
 		return err
 	}
 	if err := errs.Context(ctx); err != nil {
@@ -33,42 +34,77 @@ func (d *Device) Prepare(ctx context.Context, size image.Point, calls ...spec.Ca
 	if size.X < 0 || size.Y < 0 || size.X > most || size.Y > most {
 		return fmt.Errorf("lathe: prepare: %w: size (got %v, want 0 to %d pixels)", errs.ErrInvalidArgument, size, most)
 	}
-	calls = slices.Clone(calls)
-	for i, c := range calls {
-		var err error
-		if calls[i], err = checkImageCall(c); err != nil {
+	good, err := imageCalls(calls)
+	if err != nil {
+		return err
+	}
+	// A call that finds a rectangle is prepared, and what follows as for the largest rectangle.
+	for i, c := range good {
+		if !searches(c) {
+			continue
+		}
+		chain, err := newImageChain(good[:i], size.X, size.Y)
+		if err != nil {
+			return err
+		}
+		at, err := imageops.Size(chain.size(), c)
+		if err != nil {
+			return err
+		}
+		if err := d.prepareChain(ctx, chain, c); err != nil {
+			return err
+		}
+		if good[i], err = spec.Resolve(cropTo(image.Rectangle{Max: at})); err != nil {
 			return err
 		}
 	}
-	if size.X == 0 || size.Y == 0 {
+	chain, err := newImageChain(good, size.X, size.Y)
+	if err != nil {
+		return err
+	}
+	return d.prepareChain(ctx, chain, nil)
+}
+
+// prepareChain compiles what a chain needs, or what it needs to search its whole result with a
+// call.
+func (d *Device) prepareChain(ctx context.Context, chain *imageChain, search spec.Call) error {
+	last := chain.last()
+	if chain.bytes(last, chain.size().Y) == 0 {
 		return nil
 	}
-	var variants []*imageJob
-	var bytes int64
-	for _, opaque := range []bool{true, false} {
-		j := &imageJob{dev: d, w: size.X, h: size.Y, calls: imageops.Fuse(calls)}
-		for _, c := range j.calls {
-			j.halo += imageops.Halo(c)
-		}
-		if opaque {
-			if j.halo == 0 {
-				continue // the calls are the same as with alpha
-			}
-			j.calls = imageops.ForOpaque(j.calls)
-		}
-		j.setPitch()
-		bytes = max(bytes, 4*int64(j.pitch)*int64(slices.Max(j.heights())))
-		variants = append(variants, j)
+	variants := []*imageChain{chain}
+	if chain.padded { // else the calls are the same for opaque pictures
+		opaque := *chain
+		opaque.calls = imageops.ForOpaque(chain.calls)
+		variants = append([]*imageChain{&opaque}, variants...)
 	}
-	bufs, release, err := d.session.Borrow(2, bytes)
+	var strips []imageStrip
+	if search == nil {
+		strips = chain.strips(d.strip)
+	} else {
+		strips = []imageStrip{chain.stripOf(spec.RowRange{To: chain.size().Y})}
+	}
+	further := 0
+	for _, list := range chain.further {
+		further = max(further, len(list))
+	}
+	buffers := 2 + further
+	if search != nil {
+		buffers++ // for the rectangle
+	}
+	bufs, release, err := d.session.Borrow(buffers, max(boundsBytes, chain.largest(strips)))
 	if err != nil {
 		return fmt.Errorf("lathe: prepare: %w", err)
 	}
 	defer release()
 	var jobs []exec.Job
-	for _, j := range variants {
-		for _, h := range j.heights() {
-			jobs = append(jobs, j.jobs(h, bufs)...)
+	for _, c := range variants {
+		for _, want := range different(strips) {
+			s := c.stripOf(want)
+			list, made := c.jobs(s, bufs)
+			if jobs = append(jobs, list...); search != nil {
+				jobs = append(jobs, searchJob(search, c.part(s, last), made, bufs[2+further]))
+			}
 		}
 	}
 	if err := d.session.Warm(ctx, jobs); err != nil {
@@ -77,33 +113,60 @@ func (d *Device) Prepare(ctx context.Context, size image.Point, calls ...spec.Ca
 	return nil
 }
 
-// heights are the heights of the strips, with their halos, that go through the device.
-func (j *imageJob) heights() []int {
-	strip := j.stripRows()
-	var list []int
-	for top := 0; top < j.h; top += strip {
-		h := min(min(top+strip, j.h)+j.halo, j.h) - max(top-j.halo, 0)
-		if strip >= j.h {
-			h = j.h
+// PrepareCall compiles what Call of an operation needs for inputs of such dtypes, shapes and strides,
+// or the method named after it if it works in place. So the first call does not wait for the
+// compiler. There need be no tensors: PrepareCall takes memory for the operands while it runs, which
+// later calls use again. A Scalar is a tensor of shape [], as tensor.Contiguous(dtype) describes.
+// Kernels are compiled in parallel, and several goroutines may prepare several calls.
+//
+//	err := dev.PrepareCall(ctx, ops.MatMul{}, tensor.Contiguous(tensor.F32, 64, 784), tensor.Contiguous(tensor.F32, 784, 10))
+//
+// What has been compiled before costs little. Views that begin at odd places in their buffer may need more
+// kernels. PrepareCall waits for other work of the device too, and returns its errors.
+// Errors: as Call.
+func (d *Device) PrepareCall(ctx context.Context, c spec.Call, in ...tensor.Desc) error {
+	if err := d.open("prepare call"); err != nil {
+		return err
+	}
+	if err := d.session.PrepareCall(ctx, c, in); err != nil {
+		return fmt.Errorf("lathe: prepare call: %w", err)
+	}
+	return nil
+}
+
+// different returns the results of strips whose pictures differ in height.
+func different(strips []imageStrip) []spec.RowRange {
+	var list []spec.RowRange
+	seen := map[string]bool{}
+	for _, s := range strips {
+		var heights []int
+		for _, r := range slices.Concat(s.rows, slices.Concat(s.further...)) {
+			heights = append(heights, r.To-r.From)
 		}
-		if !slices.Contains(list, h) {
-			list = append(list, h)
+		if key := fmt.Sprint(heights); !seen[key] {
+			seen[key] = true
+			list = append(list, s.want)
 		}
 	}
 	return list
 }
 
-// jobs are the calls on h rows, from buffer to buffer as chain has them.
-func (j *imageJob) jobs(h int, bufs []gpu.Handle) []exec.Job {
-	var list []exec.Job
-	desc, cur := j.desc(h), 0
-	for _, c := range j.calls {
+// jobs are the calls of a strip, from buffer to buffer as imageJob.chain has them. The result is in
+// buffer made.
+func (c *imageChain) jobs(s imageStrip, bufs []gpu.Handle) (list []exec.Job, made gpu.Handle) {
+	cur := 0
+	for i, call := range s.calls {
 		next := cur
-		if !c.Spec().MayOverwrite(0, 0) {
+		if !c.overwrites(i) {
 			next = 1 - cur
 		}
-		list = append(list, exec.Job{Call: c, In: []exec.Operand{{Buffer: bufs[cur], Desc: desc}}, Out: []exec.Operand{{Buffer: bufs[next], Desc: desc}}})
+		in, out := exec.Operand{Buffer: bufs[cur], Desc: c.part(s, i)}, exec.Operand{Buffer: bufs[next], Desc: c.part(s, i+1)}
+		job := exec.Job{Call: call, In: []exec.Operand{in}, Out: []exec.Operand{out}}
+		for k := range c.further[i] {
+			job.In = append(job.In, exec.Operand{Buffer: bufs[2+k], Desc: c.furtherDesc(s, i, k)})
+		}
+		list = append(list, job)
 		cur = next
 	}
-	return list
+	return list, bufs[cur]
 }

@@ -130,6 +130,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"no call":          {dev.Prepare(t.Context(), size, nil), lathe.ErrInvalidArgument},
 		"no pixels, wrong": {dev.Prepare(t.Context(), image.Point{}, imageops.GaussianBlur{Sigma: -1}), lathe.ErrInvalidArgument},
 		"cancelled":        {dev.Prepare(cancelled, size, blur), context.Canceled},
+		"closed, nothing":  {closed.Prepare(t.Context(), image.Point{}, blur), lathe.ErrClosed},
 		"closed":           {closed.Prepare(t.Context(), size, blur), lathe.ErrClosed},
 		"not opened":       {(&lathe.Device{}).Prepare(t.Context(), size, blur), lathe.ErrNotInitialized},
 	} {

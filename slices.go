@@ -60,23 +60,24 @@ func swap(b []byte, size int) {
 
 // FromSlice makes a tensor of the elements of a slice, in row-major order, with the dtype
 // of T. Without a shape the tensor is a vector. The slice may change when FromSlice has
-// returned.
-// Errors: ErrInvalidArgument (shape and length differ), ErrOutOfMemory, *LimitError.
-func FromSlice[T Element](dev *Device, data []T, shape ...int) (*Tensor, error) {
+// returned. FromSlice waits only for room: in the memory that copies to a GPU go through, and in
+// that of the device.
+// Errors: ErrInvalidArgument (shape and length differ), ErrOutOfMemory, *LimitError, ctx.Err().
+func FromSlice[T Element](ctx context.Context, dev *Device, data []T, shape ...int) (*Tensor, error) {
 	bytes := raw(data)
 	size := dtypeOf[T]().Size()
 	if bigEndian {
 		bytes = append([]byte(nil), bytes...)
 		swap(bytes, size)
 	}
-	return dev.fromBytes(dtypeOf[T](), bytes, shape)
+	return dev.fromBytes(ctx, dtypeOf[T](), bytes, shape)
 }
 
 // FromFloats makes a tensor of any dtype. It rounds the numbers to the nearest value of a
 // floating dtype, ties to even. Numbers out of the range of an integer dtype become its
 // nearest integer. Without a shape the tensor is a vector.
 // Errors: as FromSlice, and ErrInvalidArgument for an unknown dtype.
-func FromFloats[T float32 | float64](dev *Device, dtype tensor.DType, data []T, shape ...int) (*Tensor, error) {
+func FromFloats[T float32 | float64](ctx context.Context, dev *Device, dtype tensor.DType, data []T, shape ...int) (*Tensor, error) {
 	if !dtype.Valid() {
 		return nil, fmt.Errorf("lathe: from floats: %w: %v", errs.ErrInvalidArgument, dtype)
 	}
@@ -86,11 +87,17 @@ func FromFloats[T float32 | float64](dev *Device, dtype tensor.DType, data []T, 
 	}
 	h := tensor.NewHost(tensor.Contiguous(dtype, len(data)))
 	h.SetFloats(values)
-	return dev.fromBytes(dtype, h.Data, shape)
+	return dev.fromBytes(ctx, dtype, h.Data, shape)
 }
 
 // fromBytes makes a tensor of little-endian elements.
-func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tensor, error) {
+func (d *Device) fromBytes(ctx context.Context, dtype tensor.DType, data []byte, shape []int) (*Tensor, error) {
+	if err := d.open("from slice"); err != nil {
+		return nil, err
+	}
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("lathe: from slice: %w", err)
+	}
 	n := len(data) / dtype.Size()
 	if len(shape) == 0 {
 		shape = []int{n}
@@ -102,11 +109,15 @@ func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tenso
 	if desc.Elems() != n {
 		return nil, fmt.Errorf("lathe: from slice: %w: elements (got %d, want %d for shape %v)", errs.ErrInvalidArgument, n, desc.Elems(), shape)
 	}
+	if err := d.session.WaitForRoom(ctx); err != nil {
+		return nil, fmt.Errorf("lathe: from slice: %w", err)
+	}
 	t, err := d.NewTensor(desc)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Write(context.Background(), t, data); err != nil {
+	if err := d.Write(ctx, t, data); err != nil {
+		_ = d.Free(t) // no caller has seen it
 		return nil, err
 	}
 	return t, nil
@@ -114,13 +125,19 @@ func (d *Device) fromBytes(dtype tensor.DType, data []byte, shape []int) (*Tenso
 
 // ToSlice waits for a tensor and returns its elements in row-major order. T must be the Go
 // type of its dtype.
-// Errors: ErrType (T is another type), and as Device.Read.
-func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
-	if err := checkElements[T](dev, t, "to slice"); err != nil {
+// Errors: ErrType (T is another type), ErrInvalidHandle (no tensor, or one that was freed),
+// ErrClosed (its device was closed), and as Device.Read.
+func ToSlice[T Element](ctx context.Context, t *Tensor) ([]T, error) {
+	return toSlice[T](ctx, t, "to slice")
+}
+
+// toSlice is ToSlice for a call that errors name.
+func toSlice[T Element](ctx context.Context, t *Tensor, op string) ([]T, error) {
+	if err := checkElements[T](t, op); err != nil {
 		return nil, err
 	}
 	out := make([]T, t.memory.Desc.Elems())
-	if err := dev.readInto(ctx, t, raw(out)); err != nil {
+	if err := t.readInto(ctx, op, raw(out)); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -129,26 +146,23 @@ func ToSlice[T Element](ctx context.Context, dev *Device, t *Tensor) ([]T, error
 // ReadInto is ToSlice into memory of the caller: it waits for a tensor and writes its
 // elements to dst in row-major order. T must be the Go type of the tensor's dtype, and dst
 // must be as long as the tensor has elements. No memory is allocated for the elements, unless t
-// is a view in which they do not lie one after the other. After an error dst may be overwritten in part.
-// Errors: ErrType (T is another type), ErrInvalidArgument (the length of dst), and as
-// Device.Read.
-func ReadInto[T Element](ctx context.Context, dev *Device, t *Tensor, dst []T) error {
-	if err := checkElements[T](dev, t, "read into"); err != nil {
+// is a view in which they do not lie one after the other. After an error of
+// the device or the context dst may be overwritten in part.
+// Errors: ErrInvalidArgument (the length of dst), and as ToSlice.
+func ReadInto[T Element](ctx context.Context, t *Tensor, dst []T) error {
+	const op = "read into"
+	if err := checkElements[T](t, op); err != nil {
 		return err
 	}
 	if n := t.memory.Desc.Elems(); len(dst) != n {
-		return fmt.Errorf("lathe: read into: %w: elements of the slice (got %d, want %d for %v)", errs.ErrInvalidArgument, len(dst), n, t)
+		return fmt.Errorf("lathe: %s: %w: elements of the slice (got %d, want %d for %v)", op, errs.ErrInvalidArgument, len(dst), n, t)
 	}
-	return dev.readInto(ctx, t, raw(dst))
+	return t.readInto(ctx, op, raw(dst))
 }
 
-// checkElements returns an error unless t is a live tensor of the device whose elements are of
-// type T.
-func checkElements[T Element](dev *Device, t *Tensor, op string) error {
-	if err := dev.ready(op); err != nil {
-		return err
-	}
-	if err := dev.session.Check(op, t.inSession()); err != nil {
+// checkElements returns an error unless t is a live tensor whose elements are of type T.
+func checkElements[T Element](t *Tensor, op string) error {
+	if err := t.live(op); err != nil {
 		return err
 	}
 	if t.memory.Desc.DType != dtypeOf[T]() {
@@ -158,17 +172,26 @@ func checkElements[T Element](dev *Device, t *Tensor, op string) error {
 	return nil
 }
 
-// readInto reads the elements of a tensor in row-major order and in the byte order of the
-// host.
-func (d *Device) readInto(ctx context.Context, t *Tensor, dst []byte) error {
+// readInto reads the elements of a live tensor in row-major order and in the byte order of
+// the host. op names the call for errors.
+func (t *Tensor) readInto(ctx context.Context, op string, dst []byte) error {
 	desc := t.memory.Desc
 	size := desc.DType.Size()
+	if desc.DType == tensor.Bool {
+		// Anything but 0 is true on a device; a Go bool must be 1, also where a part was read
+		// before an error.
+		defer func() {
+			for i, b := range dst {
+				dst[i] = min(b, 1)
+			}
+		}()
+	}
 	if desc.IsContiguous() {
-		if err := d.session.ReadInto(ctx, t.memory, dst); err != nil {
+		if err := t.dev.session.ReadInto(ctx, op, t.memory, dst); err != nil {
 			return err
 		}
 	} else {
-		h, err := d.host(ctx, t)
+		h, err := t.host(ctx, op)
 		if err != nil {
 			return err
 		}
@@ -179,12 +202,6 @@ func (d *Device) readInto(ctx context.Context, t *Tensor, dst []byte) error {
 		})
 	}
 	swap(dst, size)
-	if desc.DType == tensor.Bool {
-		// Anything but 0 is true on a device; a Go bool must be 1.
-		for i, b := range dst {
-			dst[i] = min(b, 1)
-		}
-	}
 	return nil
 }
 
@@ -193,7 +210,7 @@ func (d *Device) readInto(ctx context.Context, t *Tensor, dst []byte) error {
 // is [0,0].
 // Errors: ErrInvalidArgument (a row is longer or shorter than the first one), and as
 // FromSlice.
-func FromRows[T Element](dev *Device, rows [][]T) (*Tensor, error) {
+func FromRows[T Element](ctx context.Context, dev *Device, rows [][]T) (*Tensor, error) {
 	width := 0
 	if len(rows) > 0 {
 		width = len(rows[0])
@@ -205,16 +222,20 @@ func FromRows[T Element](dev *Device, rows [][]T) (*Tensor, error) {
 		}
 		data = append(data, row...)
 	}
-	return FromSlice(dev, data, len(rows), width)
+	return FromSlice(ctx, dev, data, len(rows), width)
 }
 
 // ToRows waits for a matrix and returns its rows. T must be the Go type of its dtype.
 // Errors: ErrInvalidArgument (t has not two dimensions), and as ToSlice.
-func ToRows[T Element](ctx context.Context, dev *Device, t *Tensor) ([][]T, error) {
-	if shape := t.Shape(); t.made("to rows") == nil && len(shape) != 2 {
-		return nil, fmt.Errorf("lathe: to rows: %w: dimensions (got %d of %v, want 2)", errs.ErrInvalidArgument, len(shape), t)
+func ToRows[T Element](ctx context.Context, t *Tensor) ([][]T, error) {
+	const op = "to rows"
+	if err := t.live(op); err != nil {
+		return nil, err
 	}
-	data, err := ToSlice[T](ctx, dev, t)
+	if shape := t.Shape(); len(shape) != 2 {
+		return nil, fmt.Errorf("lathe: %s: %w: dimensions (got %d of %v, want 2)", op, errs.ErrInvalidArgument, len(shape), t)
+	}
+	data, err := toSlice[T](ctx, t, op)
 	if err != nil {
 		return nil, err
 	}
@@ -227,9 +248,13 @@ func ToRows[T Element](ctx context.Context, dev *Device, t *Tensor) ([][]T, erro
 
 // ToFloats waits for a tensor of any dtype and returns its elements in row-major order as
 // float32 or float64.
-// Errors: as Device.Read.
-func ToFloats[T float32 | float64](ctx context.Context, dev *Device, t *Tensor) ([]T, error) {
-	h, err := dev.host(ctx, t)
+// Errors: as ToSlice, without ErrType.
+func ToFloats[T float32 | float64](ctx context.Context, t *Tensor) ([]T, error) {
+	const op = "to floats"
+	if err := t.live(op); err != nil {
+		return nil, err
+	}
+	h, err := t.host(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -240,10 +265,10 @@ func ToFloats[T float32 | float64](ctx context.Context, dev *Device, t *Tensor) 
 	return out, nil
 }
 
-// host reads a tensor with its strides.
-func (d *Device) host(ctx context.Context, t *Tensor) (*tensor.Host, error) {
-	data, err := d.Read(ctx, t)
-	if err != nil {
+// host reads a live tensor with its strides.
+func (t *Tensor) host(ctx context.Context, op string) (*tensor.Host, error) {
+	data := make([]byte, t.memory.Desc.Bytes())
+	if err := t.dev.session.ReadInto(ctx, op, t.memory, data); err != nil {
 		return nil, err
 	}
 	return &tensor.Host{Desc: t.memory.Desc, Data: data}, nil

@@ -48,7 +48,7 @@ func smallCalls(t testing.TB) map[string]func() {
 			}
 			in = append(in, x)
 		}
-		out, err := dev.Call(c.call, in...)
+		out, err := dev.Call(t.Context(), c.call, in...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func smallCalls(t testing.TB) map[string]func() {
 			}
 		}
 		list["call/"+name] = func() {
-			res, err := dev.Call(c.call, in...)
+			res, err := dev.Call(context.Background(), c.call, in...)
 			if err != nil {
 				t.Fatal(err)
 			}

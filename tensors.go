@@ -15,6 +15,9 @@ import (
 type Tensor struct {
 	memory session.Tensor
 	dev    *Device
+	view   bool    // It is a view, so that to free it would free another tensor too.
+	scalar *number // what a Scalar is, or nil
+	failed error   // why an operation of a Scope did not make it, or nil
 }
 
 // Device is the device that the tensor lies on. It is nil for a Tensor that no Device made.
@@ -41,8 +44,11 @@ func (t *Tensor) DType() tensor.DType { return t.Desc().DType }
 
 // String describes the tensor as "f32[2,3]".
 func (t *Tensor) String() string {
-	if t == nil {
+	switch {
+	case t == nil, t.failed != nil:
 		return "no tensor"
+	case t.scalar != nil:
+		return "scalar " + t.scalar.String()
 	}
 	return t.memory.Desc.String()
 }
@@ -70,14 +76,14 @@ func (t *Tensor) Offset() int64 {
 // Errors: ErrInvalidArgument, *LimitError, ErrOutOfMemory (after a garbage
 // collection that did not help).
 func (d *Device) NewTensor(desc tensor.Desc) (*Tensor, error) {
-	if err := d.ready("new tensor"); err != nil {
+	if err := d.open("new tensor"); err != nil {
 		return nil, err
 	}
 	t, err := d.session.NewTensor(desc)
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{t, d}, nil
+	return &Tensor{memory: t, dev: d}, nil
 }
 
 // inSession is the tensor as the session knows it. It is the zero Tensor if t is nil.
@@ -104,7 +110,7 @@ func appendMemory(list []session.Tensor, ts []*Tensor) []session.Tensor {
 // waiting for the garbage collector. Work already given to the device still
 // finishes. Errors: ErrInvalidHandle.
 func (d *Device) Free(t *Tensor) error {
-	if err := d.ready("free"); err != nil {
+	if err := d.open("free"); err != nil {
 		return err
 	}
 	return d.session.Free(t.inSession())
@@ -114,7 +120,7 @@ func (d *Device) Free(t *Tensor) error {
 // laid out as its Desc says, gaps included.
 // Errors: ErrInvalidArgument (length), ErrInvalidHandle, ctx.Err().
 func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
-	if err := d.ready("write"); err != nil {
+	if err := d.open("write"); err != nil {
 		return err
 	}
 	return d.session.Write(ctx, t.inSession(), data)
@@ -125,7 +131,7 @@ func (d *Device) Write(ctx context.Context, t *Tensor, data []byte) error {
 // Errors: ErrInvalidHandle, ctx.Err(), any error of the work waited for, and
 // what only the device could see, see Sync.
 func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
-	if err := d.ready("read"); err != nil {
+	if err := d.open("read"); err != nil {
 		return nil, err
 	}
 	return d.session.Read(ctx, t.inSession())
@@ -138,28 +144,45 @@ func (d *Device) Read(ctx context.Context, t *Tensor) ([]byte, error) {
 // ErrOutOfMemory, ctx.Err(). After an error nothing has been run. What only the device can
 // see is an error of the next Read or Sync.
 func (d *Device) Run(ctx context.Context, c spec.Call, in, out []*Tensor) error {
-	if err := d.ready("run"); err != nil {
+	if err := d.open("run"); err != nil {
 		return err
 	}
 	var fewIn, fewOut [few]session.Tensor
-	return d.session.Run(ctx, c, appendMemory(fewIn[:0], in), appendMemory(fewOut[:0], out))
+	i, err := d.operands(ctx, fewIn[:0], c, in)
+	if err != nil {
+		return err
+	}
+	return d.session.Run(ctx, c, i, appendMemory(fewOut[:0], out))
 }
 
 // Call makes the outputs of an operation and computes them from in, without
-// waiting for the result. The methods named after operations are short for it.
+// waiting for the result. The methods named after operations are short for it, with a context
+// that never ends.
 // Errors: as Run.
-func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
-	if err := d.ready("call"); err != nil {
+func (d *Device) Call(ctx context.Context, c spec.Call, in ...*Tensor) ([]*Tensor, error) {
+	if err := d.open("call"); err != nil {
 		return nil, err
 	}
 	var fewIn [few]session.Tensor
-	res, err := d.session.Call(context.Background(), c, appendMemory(fewIn[:0], in))
+	i, err := d.operands(ctx, fewIn[:0], c, in)
 	if err != nil {
 		return nil, err
 	}
+	res, err := d.session.Call(ctx, c, i)
+	if err != nil {
+		return nil, err
+	}
+	if len(res) == 1 { // as nearly always: one allocation instead of two
+		one := &struct {
+			result Tensor
+			list   [1]*Tensor
+		}{result: Tensor{memory: res[0], dev: d}}
+		one.list[0] = &one.result
+		return one.list[:], nil
+	}
 	out := make([]*Tensor, len(res))
 	for i, t := range res {
-		out[i] = &Tensor{t, d}
+		out[i] = &Tensor{memory: t, dev: d}
 	}
 	return out, nil
 }
@@ -168,8 +191,8 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 // "main", or with a single one of any name. gpu.ModuleEntry chooses among several. bindings[i]
 // is the tensor at binding i. The binding numbers of a descriptor set continue
 // after the highest number of the set before. There are no tensors beyond the last binding
-// that the shader uses, and one for each number before it. push has the push constants, and groups is the number of
-// workgroups. The shader is checked before the driver sees it, and compiled once.
+// that the shader uses, and one for each number before it. push has the push constants, of which there are as many bytes as in the shader's block,
+// rounded up to 4. groups is the number of workgroups. The shader is checked before the driver sees it, and compiled once.
 //
 // The shader sees the bytes of each tensor as they lie, from its first element to its
 // last. data.length() is 5 for five floats. It is 2 for five bytes that are read as
@@ -180,7 +203,7 @@ func (d *Device) Call(c spec.Call, in ...*Tensor) ([]*Tensor, error) {
 // Errors: ErrInvalidShader, ErrInvalidArgument, ErrInvalidHandle,
 // ErrUnsupported (a capability), *LimitError, ctx.Err().
 func (d *Device) DispatchCompute(ctx context.Context, spirv []byte, bindings []*Tensor, push []byte, groups [3]uint32) error {
-	if err := d.ready("dispatch"); err != nil {
+	if err := d.open("dispatch"); err != nil {
 		return err
 	}
 	var fewBound [few]session.Tensor

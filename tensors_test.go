@@ -19,11 +19,11 @@ import (
 
 func roundTrip[T lathe.Element](t *testing.T, dev *lathe.Device, dtype tensor.DType, data ...T) {
 	t.Helper()
-	x := must(lathe.FromSlice(dev, data))(t)
+	x := must(lathe.FromSlice(t.Context(), dev, data))(t)
 	if want := tensor.Contiguous(dtype, len(data)).String(); x.String() != want {
 		t.Errorf("a slice of %T became %v, want %s", data, x, want)
 	}
-	if got := must(lathe.ToSlice[T](t.Context(), dev, x))(t); !slices.Equal(got, data) {
+	if got := must(lathe.ToSlice[T](t.Context(), x))(t); !slices.Equal(got, data) {
 		t.Errorf("%v came back as %v", data, got)
 	}
 }
@@ -55,36 +55,36 @@ func TestSlices(t *testing.T) {
 	if err := dev.Write(t.Context(), odd, []byte{0, 2, 255}); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(lathe.ToSlice[bool](t.Context(), dev, odd))(t); got[0] != false || got[1] != true || got[2] != true {
+	if got := must(lathe.ToSlice[bool](t.Context(), odd))(t); got[0] != false || got[1] != true || got[2] != true {
 		t.Errorf("bytes 0, 2, 255 as bools: %v", got)
 	}
 	if new(lathe.Tensor).Handle() != 0 {
 		t.Error("a zero Tensor has a handle")
 	}
 
-	x := must(lathe.FromSlice(dev, []float32{1, 2, 3, 4, 5, 6}, 2, 3))(t)
-	if _, err := lathe.ToSlice[float64](t.Context(), dev, x); !errors.Is(err, lathe.ErrType) {
+	x := must(lathe.FromSlice(t.Context(), dev, []float32{1, 2, 3, 4, 5, 6}, 2, 3))(t)
+	if _, err := lathe.ToSlice[float64](t.Context(), x); !errors.Is(err, lathe.ErrType) {
 		t.Errorf("f32 read as float64: got %v, want ErrType", err)
 	}
 	for _, shape := range [][]int{{7}, {2, 2}, {-1, -6}, {0}, {math.MaxInt, 2}} {
-		if _, err := lathe.FromSlice(dev, make([]float32, 6), shape...); !errors.Is(err, lathe.ErrInvalidArgument) {
+		if _, err := lathe.FromSlice(t.Context(), dev, make([]float32, 6), shape...); !errors.Is(err, lathe.ErrInvalidArgument) {
 			t.Errorf("6 elements as %v: got %v, want ErrInvalidArgument", shape, err)
 		}
 	}
 	for _, dtype := range []tensor.DType{tensor.F16, tensor.BF16, tensor.F32, tensor.F64, tensor.I8, tensor.I64} {
-		h := must(lathe.FromFloats(dev, dtype, []float64{-1, 0, 2, 96}, 2, 2))(t)
-		if got := must(lathe.ToFloats[float32](t.Context(), dev, h))(t); !slices.Equal(got, []float32{-1, 0, 2, 96}) {
+		h := must(lathe.FromFloats(t.Context(), dev, dtype, []float64{-1, 0, 2, 96}, 2, 2))(t)
+		if got := must(lathe.ToFloats[float32](t.Context(), h))(t); !slices.Equal(got, []float32{-1, 0, 2, 96}) {
 			t.Errorf("%v: came back as %v", h, got)
 		}
 	}
-	if _, err := lathe.FromFloats(dev, tensor.Invalid, []float32{1}); !errors.Is(err, lathe.ErrInvalidArgument) {
+	if _, err := lathe.FromFloats(t.Context(), dev, tensor.Invalid, []float32{1}); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("an invalid dtype: got %v", err)
 	}
 }
 
 func TestViews(t *testing.T) {
 	dev := open(t)
-	x := must(lathe.FromSlice(dev, []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 4))(t)
+	x := must(lathe.FromSlice(t.Context(), dev, []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 4))(t)
 	row := must(x.Narrow(0, 1, 1))(t)
 	for _, c := range []struct {
 		view *lathe.Tensor
@@ -107,15 +107,15 @@ func TestViews(t *testing.T) {
 		if c.view.String() != c.text {
 			t.Errorf("view %v, want %s", c.view, c.text)
 		}
-		if got := must(lathe.ToSlice[float32](t.Context(), dev, c.view))(t); !slices.Equal(got, c.want) {
+		if got := must(lathe.ToSlice[float32](t.Context(), c.view))(t); !slices.Equal(got, c.want) {
 			t.Errorf("%s: elements %v, want %v", c.text, got, c.want)
 		}
 		copied := must(dev.Copy(c.view))(t)
-		if got := must(lathe.ToSlice[float32](t.Context(), dev, copied))(t); !slices.Equal(got, c.want) || !copied.Desc().IsContiguous() {
+		if got := must(lathe.ToSlice[float32](t.Context(), copied))(t); !slices.Equal(got, c.want) || !copied.Desc().IsContiguous() {
 			t.Errorf("copy of %s: %v with elements %v, want %v", c.text, copied, got, c.want)
 		}
 		relu := must(dev.ReLU(c.view))(t)
-		if got := must(lathe.ToSlice[float32](t.Context(), dev, relu))(t); !slices.Equal(got, c.want) {
+		if got := must(lathe.ToSlice[float32](t.Context(), relu))(t); !slices.Equal(got, c.want) {
 			t.Errorf("an operation on %s: elements %v, want %v", c.text, got, c.want)
 		}
 	}
@@ -158,11 +158,11 @@ func TestViews(t *testing.T) {
 
 func TestCallRefuses(t *testing.T) {
 	dev, other := open(t), open(t)
-	x := must(lathe.FromSlice(dev, []float32{1, -2}))(t)
-	if _, err := dev.Call(nil, x); !errors.Is(err, lathe.ErrInvalidArgument) {
+	x := must(lathe.FromSlice(t.Context(), dev, []float32{1, -2}))(t)
+	if _, err := dev.Call(t.Context(), nil, x); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("no call: got %v", err)
 	}
-	if _, err := dev.Call(ops.ReLU{}, x, x); !errors.Is(err, lathe.ErrInvalidArgument) {
+	if _, err := dev.Call(t.Context(), ops.ReLU{}, x, x); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("an input too many: got %v", err)
 	}
 	if _, err := dev.ReLU(nil); !errors.Is(err, lathe.ErrInvalidHandle) {
@@ -190,7 +190,7 @@ func TestTensorsAreCollected(t *testing.T) {
 	low := null.New(&info)
 	dev := must(lathe.Open(t.Context(), lathe.WithGPU(low)))(t)
 	defer dev.Close()
-	kept := must(lathe.FromSlice(dev, []uint8{7, 8}))(t)
+	kept := must(lathe.FromSlice(t.Context(), dev, []uint8{7, 8}))(t)
 	view := must(kept.Narrow(0, 1, 1))(t)
 	kept = nil
 	for range 4 {
@@ -217,7 +217,7 @@ func TestTensorsAreCollected(t *testing.T) {
 		}
 		workers.Wait()
 	}
-	if got := must(lathe.ToSlice[uint8](t.Context(), dev, view))(t); got[0] != 8 {
+	if got := must(lathe.ToSlice[uint8](t.Context(), view))(t); got[0] != 8 {
 		t.Errorf("a view of a tensor out of reach: element %d, want 8", got[0])
 	}
 	runtime.KeepAlive(view)

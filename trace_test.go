@@ -46,12 +46,12 @@ func TestTrace(t *testing.T) {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			x, err := lathe.FromSlice(dev, make([]float32, 1000), 10, 100)
+			x, err := lathe.FromSlice(ctx, dev, make([]float32, 1000), 10, 100)
 			if err == nil {
 				x, err = dev.Softmax(x, -1)
 			}
 			if err == nil {
-				_, err = lathe.ToSlice[float32](ctx, dev, x)
+				_, err = lathe.ToSlice[float32](ctx, x)
 			}
 			if err == nil {
 				_, err = dev.Apply(ctx, noise(40, 30), imageops.Sharpen{})

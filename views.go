@@ -9,16 +9,31 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// made reports ErrInvalidHandle for a Tensor that no Device made.
+// made reports ErrInvalidHandle for a Tensor that no Device made, and for one that a Scope did
+// not make its first error.
 func (t *Tensor) made(op string) error {
-	if t == nil || t.memory.Buffer == nil {
-		return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)
+	switch {
+	case t == nil:
+	case t.failed != nil:
+		return t.failed
+	case t.scalar != nil:
+		return fmt.Errorf("lathe: %s: %w: %v, which only operations take", op, errs.ErrInvalidHandle, t)
+	case t.memory.Buffer != nil:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("lathe: %s: %w: no tensor", op, errs.ErrInvalidHandle)
 }
 
-// view is a tensor over the same memory.
-func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
+// live reports an error unless t is a tensor that was not freed, of a device that is open.
+func (t *Tensor) live(op string) error {
+	if err := t.made(op); err != nil {
+		return err
+	}
+	return t.dev.session.Check(op, t.memory)
+}
+
+// viewOf is a tensor over the same memory.
+func (t *Tensor) viewOf(offset int64, shape, strides []int) *Tensor {
 	d := tensor.Desc{DType: t.memory.Desc.DType, Shape: shape, Strides: strides}
 	for i := len(shape) - 1; i >= 0; i-- {
 		if shape[i] == 1 && strides != nil { // any stride is right: use the one of contiguous elements
@@ -31,7 +46,7 @@ func (t *Tensor) view(offset int64, shape, strides []int) *Tensor {
 	if d.IsContiguous() {
 		d.Strides = nil
 	}
-	return &Tensor{session.Tensor{Buffer: t.memory.Buffer, Offset: t.memory.Offset + offset, Desc: d}, t.dev}
+	return &Tensor{memory: session.Tensor{Buffer: t.memory.Buffer, Offset: t.memory.Offset + offset, Desc: d}, dev: t.dev, view: true}
 }
 
 func (t *Tensor) invalid(op, format string, args ...any) error {
@@ -75,7 +90,7 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	if !t.memory.Desc.IsContiguous() {
 		return nil, t.invalid("reshape", "its elements do not lie one after the other; copy it first")
 	}
-	return t.view(0, shape, nil), nil
+	return t.viewOf(0, shape, nil), nil
 }
 
 // Transpose is a view with the dimensions in another order: dimension i of the
@@ -104,7 +119,7 @@ func (t *Tensor) Transpose(perm ...int) (*Tensor, error) {
 		}
 		shape[i], strides[i], seen[d] = t.memory.Desc.Shape[d], own[d], true
 	}
-	return t.view(0, shape, strides), nil
+	return t.viewOf(0, shape, strides), nil
 }
 
 // Narrow is a view of n indices of dimension dim, beginning with index start. A
@@ -135,7 +150,7 @@ func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	if slices.Contains(shape, 0) {
 		offset = 0 // an empty view may begin anywhere
 	}
-	return t.view(offset, shape, own), nil
+	return t.viewOf(offset, shape, own), nil
 }
 
 // Expand is a view in which dimensions of size 1 repeat, by NumPy's rule:
@@ -159,7 +174,7 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 			return nil, t.invalid("expand", "dimension %d of size %d to %d (only size 1 repeats)", i, n, want)
 		}
 	}
-	v := t.view(0, slices.Clone(shape), strides)
+	v := t.viewOf(0, slices.Clone(shape), strides)
 	if err := v.memory.Desc.Check(); err != nil {
 		return nil, t.invalid("expand", "%v", err)
 	}

@@ -15,15 +15,19 @@ const leastZeroCopy = 128 << 10
 // that. On a CPU driver copies cost as much as a pointwise operation. It reports whether
 // it did. If it did not and there is no error, nothing has happened, and the job can go by
 // copies.
-func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
+func (j *imageJob) zeroCopy(ctx context.Context, strips []imageStrip) (done bool, err error) {
 	dev, ok := j.dev.GPU().(gpu.Importer)
-	size := 4 * int64(j.pitch) * int64(j.h)
-	if !ok || j.direct == nil || j.shifted || len(j.calls) == 0 || j.dst.Stride != 4*j.pitch || size < leastZeroCopy || size > j.dev.strip {
+	size := j.most(strips[0])
+	if !ok || len(strips) != 1 || j.direct == nil || j.shifted || len(j.calls) == 0 || j.dst.Stride != 4*j.pitch(j.last()) || size < leastZeroCopy || size > j.dev.strip {
 		return false, nil
 	}
-	o, p := j.direct.PixOffset(j.direct.Rect.Min.X, j.direct.Rect.Min.Y), j.dst.PixOffset(j.dst.Rect.Min.X, j.dst.Rect.Min.Y)
-	span := 4 * (j.pitch*(j.h-1) + j.w)
-	from, to := j.direct.Pix[o:o+span], j.dst.Pix[p:p+span]
+	// A chain that crops has the rows of the source that it needs, and no others.
+	have, made := strips[0].rows[0], strips[0].rows[j.last()]
+	if have.To <= have.From || made.From != 0 || made.To != j.pictures[j.last()].Shape[0] {
+		return false, nil
+	}
+	o, p := j.direct.PixOffset(j.direct.Rect.Min.X, j.direct.Rect.Min.Y+have.From), j.dst.PixOffset(j.dst.Rect.Min.X, j.dst.Rect.Min.Y)
+	from, to := j.direct.Pix[o:o+j.span(0, have.To-have.From)], j.dst.Pix[p:p+j.span(j.last(), made.To)]
 	same := sharesMemory(from, to)
 	if same && !j.inPlace() {
 		return false, nil
@@ -55,9 +59,12 @@ func (j *imageJob) zeroCopy(ctx context.Context) (done bool, err error) {
 		defer release()
 		spare = bufs
 	}
-	_, err = j.chain(ctx, j.desc(j.h), src, dst, spare)
+	_, err = j.chain(ctx, strips[0], src, dst, spare)
 	return true, err
 }
+
+// span is the number of bytes from the first pixel of rows of picture i to the last.
+func (j *imageJob) span(i, rows int) int { return 4 * (j.pitch(i)*(rows-1) + j.pictures[i].Shape[1]) }
 
 // finish waits for the work on the memory of the caller, also after an error, and releases
 // that memory. It takes no context: the caller must not get its memory back before the work

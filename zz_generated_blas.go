@@ -7,7 +7,7 @@ import (
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
-// They return before the results are computed. Errors: as Device.Run.
+// They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
 // MatMul: the matrix product over the last two dimensions. The dimensions before them are
 // broadcast.

@@ -10,7 +10,7 @@ import (
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
-// They return before the results are computed. Errors: as Device.Run.
+// They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
 // AdamUpdate: one step of the optimiser Adam: new moments and parameters from a gradient.
 //
@@ -45,7 +45,7 @@ func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error
 //   - result loss: [...], of the dtype of the logits
 //   - result probs: [..., C], of the dtype of the logits
 func (d *Device) CrossEntropy(logits, targets *Tensor) (loss, probs *Tensor, err error) {
-	res, err := d.Call(ops.CrossEntropy{}, logits, targets)
+	res, err := d.Call(context.Background(), ops.CrossEntropy{}, logits, targets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error
 //   - result dgamma: [n], of the dtype of gamma
 //   - result dbeta: [n], of the dtype of gamma
 func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
-	res, err := d.Call(ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res, err := d.Call(context.Background(), ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
-// They return before the results are computed. Errors: as Device.Run.
+// They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
 // ArgMax: the index of the largest element along a dimension. If several elements are equal, it
 // is the index of the first. NaN counts as larger than all numbers.

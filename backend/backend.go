@@ -16,7 +16,8 @@
 //	out, err := b.Call("softmax dim=-1", nil, x)
 //
 // Operations check handles, shapes, dtypes and attributes before anything runs. They return
-// once the work is submitted. ReadTensor and Sync wait for it, and return the errors that
+// once the work is submitted, and do not wait for other work, unless the program is thousands of
+// launches ahead of the device: then they wait for room. ReadTensor and Sync wait for the work, and return the errors that
 // only the device can see, such as an index out of range. An output may not overlap an
 // input, unless the operation is said to work in place. A call that fails leaves its
 // outputs unchanged.

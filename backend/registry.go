@@ -95,7 +95,8 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 	if err := errs.Context(ctx); err != nil {
 		return nil, nil, fmt.Errorf("backend: open: %w", err)
 	}
-	name, from := drivers.Given(name)
+	asked := name
+	name, from := drivers.Given(asked)
 	all := backends()
 	if name != Auto {
 		all = slices.DeleteFunc(all, func(r registered) bool { return r.name != name })
@@ -105,6 +106,9 @@ func OpenExplained(ctx context.Context, name string) (b Backend, why []string, e
 		case len(all) == 0:
 			return nil, nil, fmt.Errorf("backend: open: %w: no backend is named %q%s (have %s, %s)", errs.ErrInvalidArgument, name, from, Auto, strings.Join(Names(), ", "))
 		}
+	}
+	if err := drivers.CheckSelector(asked, ""); err != nil {
+		return nil, nil, err
 	}
 	warn := drivers.DefaultWarn
 	var sources []drivers.Source[Backend]

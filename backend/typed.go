@@ -56,6 +56,18 @@ func (d *Device) RMSNorm(in, gamma, out TensorHandle, dim int, eps float64) erro
 	return d.compute(ops.RMSNorm{Dim: dim, Eps: eps}, list{in, gamma}, list{out})
 }
 
+// Brightness multiplies colours by factor and clamps them to 0..1. imageops.Brightness also has an
+// offset.
+//
+//genapi:op brightness
+func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
+	x, err := number("brightness", "factor", factor)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Brightness{Factor: spec.Given(x)}, list{in}, list{out})
+}
+
 // SobelMagnitude computes the gradient that SobelEdges compares with its threshold.
 func (d *Device) SobelMagnitude(in, out TensorHandle) error {
 	return d.compute(imageops.SobelEdges{Magnitude: true}, list{in}, list{out})

@@ -11,18 +11,172 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
-// Brightness: multiplies each colour by a factor and clamps it to 0..1.
+// Affine: moves the points of an image by a matrix of two rows and three columns: any mixture
+// of scaling, rotation, shear and shift. What becomes smaller is not aliased, up to a factor of
+// 32. Colours are weighted by alpha.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - matrix: six numbers a,b,c,d,e,f: point (x,y) of the image goes to (a·x + b·y + c, d·x +
+//     e·y + f); pixels count from the corner at the top left; each within ±10⁹
+//   - width: width of the result in pixels; 0 means that of the image
+//   - height: height of the result in pixels; 0 means that of the image
+//   - filter: nearest, bilinear or catmull-rom (sharper)
+//   - background: the colour outside: #rgb, #rrggbb, #rrggbbaa, black, white or transparent;
+//     its first channel for images of one channel
+func (d *Device) Affine(in, out TensorHandle, matrix []float64, width, height int, filter, background string) error {
+	return d.compute(imageops.Affine{Matrix: matrix, Width: width, Height: height, Filter: filter, Background: background}, list{in}, list{out})
+}
+
+// AutoContrast: stretches the range of the colours of an image to 0..1.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - factor: the factor of every colour; 1 changes nothing, 2 makes it twice as bright, 0
-//     makes it black; any number within ±10⁶
-func (d *Device) Brightness(in, out TensorHandle, factor value.Value) error {
-	factorNumber, err := number("brightness", "factor", factor)
+//   - clip: percent of the colours, at either end, that may become black or white, in 0..49
+//
+// imageops.AutoContrast also has each.
+func (d *Device) AutoContrast(in, out TensorHandle, clip value.Value) error {
+	clipNumber, err := number("auto_contrast", "clip", clip)
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Brightness{Factor: spec.Given(factorNumber)}, list{in}, list{out})
+	return d.compute(imageops.AutoContrast{Clip: spec.Given(clipNumber)}, list{in}, list{out})
+}
+
+// Bilateral: blurs an image and keeps its edges: pixels count by their distance and by how
+// alike their colours are. Alpha is blurred too, and weighs colours, which become 0 where it
+// does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - sigmaSpace: the standard deviation of distances, in pixels; 0.1 to 1000
+//   - sigmaColor: that of distances of colours, where 1 is full; 0.001 to 100
+//   - radius: the disc's radius, 1 to 32; 0 takes 1.5·sigma_space, which must be below 21.6
+//
+// imageops.Bilateral also has ignore_alpha.
+func (d *Device) Bilateral(in, out TensorHandle, sigmaSpace, sigmaColor value.Value, radius int) error {
+	sigmaSpaceNumber, err := number("bilateral", "sigma_space", sigmaSpace)
+	if err != nil {
+		return err
+	}
+	sigmaColorNumber, err := number("bilateral", "sigma_color", sigmaColor)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Bilateral{SigmaSpace: spec.Given(sigmaSpaceNumber), SigmaColor: spec.Given(sigmaColorNumber), Radius: radius}, list{in}, list{out})
+}
+
+// BoxBlur: makes each colour the mean of the square of pixels around it. Alpha is blurred too,
+// and weighs colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.BoxBlur also has ignore_alpha.
+func (d *Device) BoxBlur(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.BoxBlur{Radius: radius}, list{in}, list{out})
+}
+
+// Canny: finds edges as thin lines, white on black, by Canny's method: a blur, gradients at
+// maxima, and two thresholds. Lines are followed through the whole picture.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - sigma: the blur before: a standard deviation in pixels, 0 to 10
+//   - low: the gradient above which a pixel continues an edge; 0 to high
+//   - high: the gradient above which a pixel is an edge; above 0 and up to 5; the largest
+//     possible is about 4.5
+//
+// imageops.Canny also has ignore_alpha.
+func (d *Device) Canny(in, out TensorHandle, sigma, low, high value.Value) error {
+	sigmaNumber, err := number("canny", "sigma", sigma)
+	if err != nil {
+		return err
+	}
+	lowNumber, err := number("canny", "low", low)
+	if err != nil {
+		return err
+	}
+	highNumber, err := number("canny", "high", high)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Canny{Sigma: spec.Given(sigmaNumber), Low: spec.Given(lowNumber), High: spec.Given(highNumber)}, list{in}, list{out})
+}
+
+// CLAHE: raises the contrast of each part of an image, by the histograms of tiles and within a
+// limit. Hue and alpha stay.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - clipLimit: the largest contrast: how often a level may count, where the mean is 1; 1 to
+//     256
+//   - tilesX: tiles across, 1 to 64; at most one a column
+//   - tilesY: tiles down, 1 to 64; at most one a row
+func (d *Device) CLAHE(in, out TensorHandle, clipLimit value.Value, tilesX, tilesY int) error {
+	clipLimitNumber, err := number("clahe", "clip_limit", clipLimit)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.CLAHE{ClipLimit: spec.Given(clipLimitNumber), TilesX: tilesX, TilesY: tilesY}, list{in}, list{out})
+}
+
+// Closing: dilates and then erodes, which takes small dark things and holes away. Each colour
+// is chosen on its own, in a square or a disc. Alpha is chosen too, and weighs colours, which
+// become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.Closing also has disc and ignore_alpha.
+func (d *Device) Closing(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.Closing{Radius: radius}, list{in}, list{out})
+}
+
+// ColorMatrix: makes each colour a sum of all colours, times factors, and of a constant,
+// clamped to 0..1.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - matrix: 9 numbers, or 12 with constants, row by row: the factors of red, green and blue
+//     that make red, then green, then blue; each within ±10⁶
+func (d *Device) ColorMatrix(in, out TensorHandle, matrix ...float64) error {
+	return d.compute(imageops.ColorMatrix{Matrix: matrix}, list{in}, list{out})
+}
+
+// Composite: lays a picture over an image: Porter-Duff operators and blend modes, with opacity,
+// place, scale and tiling. Colours are not premultiplied, and an image without alpha lies on
+// black. Where the picture is transparent and the mode keeps the image, it stays as it is.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - image: the picture, of the same dtype and any size above 0: f32 with 1, 3 or 4 channels,
+//     or u8 with 4; over an image of one channel, its luma
+//   - out: the result, of the dtype and shape of the image
+//   - mode: over, dst-over, in, dst-in, out, dst-out, atop, dst-atop, xor, plus, src, dst,
+//     clear (Porter-Duff); mask (luma becomes alpha); normal (over), multiply, screen, overlay,
+//     darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference, exclusion,
+//     hue, saturation, color, luminosity
+//   - opacity: multiplies the alpha of the picture; 0 to 1
+//   - gravity: where the picture lies: top-left, top, top-right, left, center, right,
+//     bottom-left, bottom or bottom-right
+//   - x: columns from the edge that gravity names; negative ones lie outside
+//   - y: rows from the edge that gravity names; negative ones lie outside
+//   - scale: width of the picture in percent of that of the image, up to 10000; 0 means its own
+//     size
+//
+// imageops.Composite also has tile.
+func (d *Device) Composite(in, image, out TensorHandle, mode string, opacity value.Value, gravity string, x, y int, scale value.Value) error {
+	opacityNumber, err := number("composite", "opacity", opacity)
+	if err != nil {
+		return err
+	}
+	scaleNumber, err := number("composite", "scale", scale)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Composite{Mode: mode, Opacity: spec.Given(opacityNumber), Gravity: gravity, X: x, Y: y, Scale: spec.Given(scaleNumber)}, list{in, image}, list{out})
 }
 
 // Contrast: multiplies the distance of each colour from the middle by a factor: (v − ½)·factor
@@ -40,8 +194,158 @@ func (d *Device) Contrast(in, out TensorHandle, factor value.Value) error {
 	return d.compute(imageops.Contrast{Factor: spec.Given(factorNumber)}, list{in}, list{out})
 }
 
+// Convolve: makes each colour the sum of the colours around it, each times a number of a
+// kernel, times a scale and plus a bias, clamped to 0..1. Alpha stays. It weighs pixels, and
+// the one in the middle stands for the rest. Where alpha is 0, the colours become 0.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - kernel: the numbers of the kernel row by row, separated by commas; an odd number of rows
+//     and columns, up to 31 of each; each within ±10⁶
+//   - width: the number of columns of the kernel; 0 means that it is a square
+//   - scale: the factor of the sum, for example one ninth for nine ones; any number within ±10⁶
+//   - bias: what is added to the result, where 1 is full; any number within ±10⁶
+//
+// imageops.Convolve also has ignore_alpha.
+func (d *Device) Convolve(in, out TensorHandle, kernel []float64, width int, scale, bias value.Value) error {
+	scaleNumber, err := number("convolve", "scale", scale)
+	if err != nil {
+		return err
+	}
+	biasNumber, err := number("convolve", "bias", bias)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Convolve{Kernel: kernel, Width: width, Scale: spec.Given(scaleNumber), Bias: spec.Given(biasNumber)}, list{in}, list{out})
+}
+
+// Crop: keeps a rectangle of an image. The rectangle must be inside the image.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - x: columns to leave out, from the left or from the edge that gravity names
+//   - y: rows to leave out, from the top or from the edge that gravity names
+//   - width: width in pixels; 0 means up to the far edge
+//   - height: height in pixels; 0 means up to the far edge
+//   - aspect: width to height, such as 16:9, instead of width and height
+//   - gravity: where the rectangle lies: top-left, top, top-right, left, center, right,
+//     bottom-left, bottom or bottom-right
+func (d *Device) Crop(in, out TensorHandle, x, y, width, height int, aspect, gravity string) error {
+	return d.compute(imageops.Crop{X: x, Y: y, Width: width, Height: height, Aspect: aspect, Gravity: gravity}, list{in}, list{out})
+}
+
+// Curves: maps colours by smooth curves through points: one for all colours, and one for each
+// colour before it.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - points: the curve of all colours: 2 to 32 points x,y in 0..1, as
+//     0,0,0.25,0.2,0.75,0.8,1,1
+//   - red: the curve of red, before that of all colours
+//   - green: the curve of green
+//   - blue: the curve of blue
+func (d *Device) Curves(in, out TensorHandle, points, red, green []float64, blue ...float64) error {
+	return d.compute(imageops.Curves{Points: points, Red: red, Green: green, Blue: blue}, list{in}, list{out})
+}
+
+// Dilate: makes each colour the largest one of the pixels around it, so that bright areas grow.
+// Each colour is chosen on its own, in a square or a disc. Alpha is chosen too, and weighs
+// colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.Dilate also has disc and ignore_alpha.
+func (d *Device) Dilate(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.Dilate{Radius: radius}, list{in}, list{out})
+}
+
+// Emboss: makes an image look like a relief, by the kernel [−2 −1 0; −1 0 1; 0 1 2] times an
+// amount, added to the image and clamped to 0..1. Alpha stays. It weighs pixels, and the one in
+// the middle stands for the rest. Where alpha is 0, the colours become 0.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - amount: the height of the relief, above 0 and up to 20
+//
+// imageops.Emboss also has ignore_alpha.
+func (d *Device) Emboss(in, out TensorHandle, amount value.Value) error {
+	amountNumber, err := number("emboss", "amount", amount)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Emboss{Amount: spec.Given(amountNumber)}, list{in}, list{out})
+}
+
+// Equalize: makes the histogram of an image even, so that all levels occur about as often.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//
+// imageops.Equalize also has each.
+func (d *Device) Equalize(in, out TensorHandle) error {
+	return d.compute(imageops.Equalize{}, list{in}, list{out})
+}
+
+// Erode: makes each colour the smallest one of the pixels around it, so that dark areas grow.
+// Each colour is chosen on its own, in a square or a disc. Alpha is chosen too, and weighs
+// colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.Erode also has disc and ignore_alpha.
+func (d *Device) Erode(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.Erode{Radius: radius}, list{in}, list{out})
+}
+
+// Exposure: multiplies the light by 2^stops. Colours are sRGB, and the product is that of
+// linear light.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - stops: each stop above 0 doubles the light, each below 0 halves it; in −20..20
+func (d *Device) Exposure(in, out TensorHandle, stops value.Value) error {
+	stopsNumber, err := number("exposure", "stops", stops)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Exposure{Stops: spec.Given(stopsNumber)}, list{in}, list{out})
+}
+
+// Flip: mirrors an image so that its top becomes its bottom.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+func (d *Device) Flip(in, out TensorHandle) error {
+	return d.compute(imageops.Flip{}, list{in}, list{out})
+}
+
+// Flop: mirrors an image so that its left becomes its right.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+func (d *Device) Flop(in, out TensorHandle) error {
+	return d.compute(imageops.Flop{}, list{in}, list{out})
+}
+
+// Gamma: makes each colour v into v^(1/gamma).
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - gamma: above 1 makes dark colours lighter, below 1 makes them darker; in 0.1..10
+func (d *Device) Gamma(in, out TensorHandle, gamma value.Value) error {
+	gammaNumber, err := number("gamma", "gamma", gamma)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Gamma{Gamma: spec.Given(gammaNumber)}, list{in}, list{out})
+}
+
 // GaussianBlur: blurs with a Gaussian of a given standard deviation. Alpha is blurred too, and
-// colours are weighted by it. Where alpha becomes 0, the colours become 0.
+// weighs colours, which become 0 where it does.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
@@ -64,6 +368,21 @@ func (d *Device) Grayscale(in, out TensorHandle) error {
 	return d.compute(imageops.Grayscale{}, list{in}, list{out})
 }
 
+// Hue: turns colours by an angle about grey, in the UV plane of YUV, and keeps their luma. The
+// result is clamped to 0..1.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - degrees: degrees; above 0 turns red towards yellow and green, 180 makes opposite colours
+//     of the same luma; any number within ±3600
+func (d *Device) Hue(in, out TensorHandle, degrees value.Value) error {
+	degreesNumber, err := number("hue", "degrees", degrees)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Hue{Degrees: spec.Given(degreesNumber)}, list{in}, list{out})
+}
+
 // InvertColors: makes each colour v into 1 − v, as in a photographic negative.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
@@ -72,8 +391,287 @@ func (d *Device) InvertColors(in, out TensorHandle) error {
 	return d.compute(imageops.InvertColors{}, list{in}, list{out})
 }
 
+// Laplacian: finds edges by the kernel [0 1 0; 1 −4 1; 0 1 0], or one with corners, and adds a
+// bias, clamped to 0..1. Alpha stays. It weighs pixels, and the one in the middle stands for
+// the rest. Where alpha is 0, the colours become 0.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - bias: what is added to the result, where 1 is full: 0.5 makes areas grey, and keeps both
+//     sides of edges; any number within ±10⁶
+//
+// imageops.Laplacian also has diagonal and ignore_alpha.
+func (d *Device) Laplacian(in, out TensorHandle, bias value.Value) error {
+	biasNumber, err := number("laplacian", "bias", bias)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Laplacian{Bias: spec.Given(biasNumber)}, list{in}, list{out})
+}
+
+// Levels: stretches the colours between a black and a white point to another range, with a
+// gamma between them.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - black: the colour that becomes out_black, in 0..1
+//   - white: the colour that becomes out_white, in 0..1, and at least 0.001 above black
+//   - gamma: above 1 makes what is between lighter, below 1 makes it darker; in 0.1..10
+//   - outBlack: what black becomes, in 0..1
+//   - outWhite: what white becomes, in 0..1; below out_black the result is a negative
+func (d *Device) Levels(in, out TensorHandle, black, white, gamma, outBlack, outWhite value.Value) error {
+	blackNumber, err := number("levels", "black", black)
+	if err != nil {
+		return err
+	}
+	whiteNumber, err := number("levels", "white", white)
+	if err != nil {
+		return err
+	}
+	gammaNumber, err := number("levels", "gamma", gamma)
+	if err != nil {
+		return err
+	}
+	outBlackNumber, err := number("levels", "out_black", outBlack)
+	if err != nil {
+		return err
+	}
+	outWhiteNumber, err := number("levels", "out_white", outWhite)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Levels{Black: spec.Given(blackNumber), White: spec.Given(whiteNumber), Gamma: spec.Given(gammaNumber), OutBlack: spec.Given(outBlackNumber), OutWhite: spec.Given(outWhiteNumber)}, list{in}, list{out})
+}
+
+// LUT: maps colours by the look-up table of a .cube file: by a curve of each colour, a cube of
+// colours with tetrahedral interpolation, or both.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - table: the table, f32 [n·n,n,4] or [1,n,4]
+//   - out: the result, of the dtype and shape of the image
+//   - amount: the part that is new: 0 changes nothing, 1 everything
+func (d *Device) LUT(in, table, out TensorHandle, amount value.Value) error {
+	amountNumber, err := number("lut", "amount", amount)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.LUT{Amount: spec.Given(amountNumber)}, list{in, table}, list{out})
+}
+
+// Median: makes each colour the median of the square of pixels around it, which takes single
+// wrong pixels away and keeps edges. Each colour is chosen on its own. Alpha gets its median
+// too, and weighs colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.Median also has ignore_alpha.
+func (d *Device) Median(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.Median{Radius: radius}, list{in}, list{out})
+}
+
+// MotionBlur: makes each pixel the mean of a line through it, as when a camera moves. Alpha is
+// blurred too, and weighs colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - length: the length of the line in pixels, 1 to 512; the pixel is in its middle
+//   - angle: the direction of the line in degrees, clockwise from the right; -360 to 360
+//
+// imageops.MotionBlur also has ignore_alpha.
+func (d *Device) MotionBlur(in, out TensorHandle, length, angle value.Value) error {
+	lengthNumber, err := number("motion_blur", "length", length)
+	if err != nil {
+		return err
+	}
+	angleNumber, err := number("motion_blur", "angle", angle)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.MotionBlur{Length: spec.Given(lengthNumber), Angle: spec.Given(angleNumber)}, list{in}, list{out})
+}
+
+// Noise: adds random numbers to colours: gaussian or uniform, for each colour or for all
+// colours of a pixel. They depend on the place and the seed only. Alpha stays.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - amount: the standard deviation of gaussian noise, or the largest number of uniform noise,
+//     where 1 is full; above 0 and up to 1
+//   - kind: gaussian (the sum of twelve uniform numbers) or uniform
+//   - seed: another seed gives other numbers; 0 to 4294967295
+//
+// imageops.Noise also has mono.
+func (d *Device) Noise(in, out TensorHandle, amount value.Value, kind string, seed int) error {
+	amountNumber, err := number("noise", "amount", amount)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Noise{Amount: spec.Given(amountNumber), Kind: kind, Seed: seed}, list{in}, list{out})
+}
+
+// NonLocalMeans: takes noise away and keeps detail that repeats: pixels count by how alike the
+// patches around them are. Alpha is smoothed too, and weighs colours, which become 0 where it
+// does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - h: how much is smoothed: about the standard deviation of the noise, where 1 is full;
+//     0.001 to 10
+//   - patch: the side of the patches that are compared, in pixels; odd, 1 to 9
+//   - search: the side of the square of pixels that are mixed, in pixels; odd, 3 to 31
+//
+// imageops.NonLocalMeans also has ignore_alpha.
+func (d *Device) NonLocalMeans(in, out TensorHandle, h value.Value, patch, search int) error {
+	hNumber, err := number("non_local_means", "h", h)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.NonLocalMeans{H: spec.Given(hNumber), Patch: patch, Search: search}, list{in}, list{out})
+}
+
+// Opening: erodes and then dilates, which takes small bright things away. Each colour is chosen
+// on its own, in a square or a disc. Alpha is chosen too, and weighs colours, which become 0
+// where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - radius: pixels on each side of a pixel, 1 to 128; 1 is three by three pixels
+//
+// imageops.Opening also has disc and ignore_alpha.
+func (d *Device) Opening(in, out TensorHandle, radius int) error {
+	return d.compute(imageops.Opening{Radius: radius}, list{in}, list{out})
+}
+
+// Pad: adds rows and columns around an image, in one colour or from the image itself.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - left: columns to add at the left
+//   - right: columns to add at the right
+//   - top: rows to add at the top
+//   - bottom: rows to add at the bottom
+//   - border: what the new pixels are: color, edge (the nearest pixel of the image), mirror
+//     (the mirrored image, whose edge comes twice) or tile (the image again)
+//   - color: the colour, for border=color: #rgb, #rrggbb, #rrggbbaa, black, white or
+//     transparent; its first channel for images of one channel
+func (d *Device) Pad(in, out TensorHandle, left, right, top, bottom int, border, color string) error {
+	return d.compute(imageops.Pad{Left: left, Right: right, Top: top, Bottom: bottom, Border: border, Color: color}, list{in}, list{out})
+}
+
+// Perspective: moves four points of an image to four others, and all between them as a camera
+// would: straightens a page, or puts an image on a wall. What becomes smaller is not aliased,
+// up to a factor of 32. Colours are weighted by alpha.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - from: four points of the image as x1,y1,x2,y2,x3,y3,x4,y4; none means its corners, from
+//     the top left clockwise
+//   - to: where these points go; none means the corners of the result
+//   - matrix: nine numbers row by row instead of from and to: each within ±10⁹
+//   - width: width of the result in pixels; 0 means that of the image
+//   - height: height of the result in pixels; 0 means that of the image
+//   - filter: nearest, bilinear or catmull-rom (sharper)
+//   - background: the colour outside: #rgb, #rrggbb, #rrggbbaa, black, white or transparent;
+//     its first channel for images of one channel
+func (d *Device) Perspective(in, out TensorHandle, from, to, matrix []float64, width, height int, filter, background string) error {
+	return d.compute(imageops.Perspective{From: from, To: to, Matrix: matrix, Width: width, Height: height, Filter: filter, Background: background}, list{in}, list{out})
+}
+
+// Pixelate: makes squares of an image their mean. Alpha becomes its mean too, and weighs
+// colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - size: the width and height of a square in pixels, 1 to 4096
+func (d *Device) Pixelate(in, out TensorHandle, size int) error {
+	return d.compute(imageops.Pixelate{Size: size}, list{in}, list{out})
+}
+
+// Posterize: rounds each colour to the nearest of some levels at equal distances.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - levels: the number of levels of each colour, in 2..256
+func (d *Device) Posterize(in, out TensorHandle, levels int) error {
+	return d.compute(imageops.Posterize{Levels: levels}, list{in}, list{out})
+}
+
+// Resize: makes an image larger or smaller, without aliasing. Alpha is resized too, and weighs
+// colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - width: width in pixels; 0 means what keeps the shape
+//   - height: height in pixels; 0 means what keeps the shape
+//   - percent: size in percent of the image, instead of width and height; above 0 and up to
+//     10000
+//   - fit: inside (not larger than width and height), outside (not smaller), cover (fill both,
+//     cut off the rest) or stretch
+//   - gravity: which part fit=cover keeps: center, top-left, top, top-right, left, right,
+//     bottom-left, bottom or bottom-right
+//   - filter: nearest, box (the mean of the area of a pixel), bilinear, catmull-rom, mitchell,
+//     lanczos2 or lanczos3
+//
+// imageops.Resize also has only_shrink and linear.
+func (d *Device) Resize(in, out TensorHandle, width, height int, percent value.Value, fit, gravity, filter string) error {
+	percentNumber, err := number("resize", "percent", percent)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Resize{Width: width, Height: height, Percent: spec.Given(percentNumber), Fit: fit, Gravity: gravity, Filter: filter}, list{in}, list{out})
+}
+
+// Rotate: turns an image clockwise by any angle. Multiples of 90 degrees copy pixels. A quarter
+// turn exchanges height and width.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and channels
+//   - degrees: the angle clockwise in degrees, from -360000 to 360000
+//   - canvas: the size of the result: expand (the whole turned image is in it), keep (that of
+//     the image) or crop (the largest rectangle without background)
+//   - filter: nearest, bilinear or catmull-rom (sharper)
+//   - background: the colour outside: #rgb, #rrggbb, #rrggbbaa, black, white or transparent;
+//     its first channel for images of one channel
+func (d *Device) Rotate(in, out TensorHandle, degrees value.Value, canvas, filter, background string) error {
+	degreesNumber, err := number("rotate", "degrees", degrees)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Rotate{Degrees: spec.Given(degreesNumber), Canvas: canvas, Filter: filter, Background: background}, list{in}, list{out})
+}
+
+// Saturation: multiplies the distance of each colour from the luma Y of the pixel by a factor:
+// Y + (v − Y)·factor, clamped to 0..1.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - factor: the factor of the distance from grey: 1 changes nothing, 0 makes greys, below 0
+//     are opposite colours; any number within ±1000
+func (d *Device) Saturation(in, out TensorHandle, factor value.Value) error {
+	factorNumber, err := number("saturation", "factor", factor)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Saturation{Factor: spec.Given(factorNumber)}, list{in}, list{out})
+}
+
+// Sepia: makes the brown tones of old photographs: the sepia of CSS.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - amount: the part of sepia, in 0..1; 1 is all sepia, 0 changes nothing
+func (d *Device) Sepia(in, out TensorHandle, amount value.Value) error {
+	amountNumber, err := number("sepia", "amount", amount)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Sepia{Amount: spec.Given(amountNumber)}, list{in}, list{out})
+}
+
 // Sharpen: sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is
-// sharpened too, and colours are weighted by it. Where alpha becomes 0, the colours become 0.
+// sharpened too, and weighs colours, which become 0 where it does.
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
@@ -81,6 +679,19 @@ func (d *Device) InvertColors(in, out TensorHandle) error {
 // imageops.Sharpen also has ignore_alpha.
 func (d *Device) Sharpen(in, out TensorHandle) error {
 	return d.compute(imageops.Sharpen{}, list{in}, list{out})
+}
+
+// SmartCrop: keeps the rectangle of an image that has the most edges. On tensors it finds this
+// rectangle.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - bounds: first column, first row, width and height; i32 [4]
+//   - width: width in pixels; 0 means all columns
+//   - height: height in pixels; 0 means all rows
+//   - aspect: width to height, such as 16:9: the largest rectangle of that shape, instead of
+//     width and height
+func (d *Device) SmartCrop(in, bounds TensorHandle, width, height int, aspect string) error {
+	return d.compute(imageops.SmartCrop{Width: width, Height: height, Aspect: aspect}, list{in}, list{bounds})
 }
 
 // SobelEdges: finds edges, which are pixels where the gradient of luma times alpha by Sobel's
@@ -111,4 +722,154 @@ func (d *Device) Threshold(in, out TensorHandle, value value.Value) error {
 		return err
 	}
 	return d.compute(imageops.Threshold{Value: spec.Given(valueNumber)}, list{in}, list{out})
+}
+
+// ToProfile: makes colours of an ICC profile for RGB or grey. The command's --profile also puts
+// the profile into the file.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - profile: the curves, f32 [1,n,4]
+//   - out: the result, of the dtype and shape of the image
+func (d *Device) ToProfile(in, profile, out TensorHandle) error {
+	return d.compute(imageops.ToProfile{}, list{in, profile}, list{out})
+}
+
+// ToSRGB: makes sRGB of the colours of an ICC profile for RGB or grey, such as Display P3,
+// Adobe RGB, ProPhoto, or one of a scanner with tables.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - profile: the curves, f32 [1,n,4]
+//   - out: the result, of the dtype and shape of the image
+func (d *Device) ToSRGB(in, profile, out TensorHandle) error {
+	return d.compute(imageops.ToSRGB{}, list{in, profile}, list{out})
+}
+
+// Trim: cuts off the borders of an image that have one colour. On tensors it finds the
+// rectangle that remains.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - bounds: first column, first row, width and height; i32 [4]
+//   - fuzz: how far colours times alpha, and alpha, may be from that colour, in percent of
+//     white, 0 to 100
+//   - color: the colour of the border: that at top-left, top-right, bottom-left or
+//     bottom-right, or #rgb, #rrggbb, #rrggbbaa, black, white or transparent
+func (d *Device) Trim(in, bounds TensorHandle, fuzz value.Value, color string) error {
+	fuzzNumber, err := number("trim", "fuzz", fuzz)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Trim{Fuzz: spec.Given(fuzzNumber), Color: color}, list{in}, list{bounds})
+}
+
+// Unsharp: sharpens by an unsharp mask: adds the distance from a blurred image, times an
+// amount, where it is not below a threshold. Alpha stays, and weighs colours in the blur. Where
+// alpha is 0, the colours become 0.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - sigma: the standard deviation of the blur in pixels, above 0 and up to 256
+//   - amount: how much of the distance from the blurred image is added; 1 is 100 %; above 0 and
+//     up to 20
+//   - threshold: the distance from the blurred image, in 0..1, below which a colour stays; a
+//     level of 8 bits is 1/255
+//
+// imageops.Unsharp also has ignore_alpha.
+func (d *Device) Unsharp(in, out TensorHandle, sigma, amount, threshold value.Value) error {
+	sigmaNumber, err := number("unsharp", "sigma", sigma)
+	if err != nil {
+		return err
+	}
+	amountNumber, err := number("unsharp", "amount", amount)
+	if err != nil {
+		return err
+	}
+	thresholdNumber, err := number("unsharp", "threshold", threshold)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Unsharp{Sigma: spec.Given(sigmaNumber), Amount: spec.Given(amountNumber), Threshold: spec.Given(thresholdNumber)}, list{in}, list{out})
+}
+
+// Vibrance: saturates weak colours more than strong ones: Y + (v − Y)·(1 + amount·(1 − s)),
+// clamped to 0..1, with the luma Y, and s the largest colour less the smallest.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - amount: above 0 makes weak colours stronger, below 0 makes them weaker; in −1..1
+func (d *Device) Vibrance(in, out TensorHandle, amount value.Value) error {
+	amountNumber, err := number("vibrance", "amount", amount)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Vibrance{Amount: spec.Given(amountNumber)}, list{in}, list{out})
+}
+
+// Vignette: makes an image darker towards its corners, in ellipses of the shape of the image.
+// Alpha stays.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - amount: how much darker the corners become, from 0 to 1, where they are black
+//   - radius: the distance from the middle, where that of a corner is 1, at which it begins; 0
+//     to 2
+//   - softness: the distance in which it grows to the full amount; above 0 and up to 2
+func (d *Device) Vignette(in, out TensorHandle, amount, radius, softness value.Value) error {
+	amountNumber, err := number("vignette", "amount", amount)
+	if err != nil {
+		return err
+	}
+	radiusNumber, err := number("vignette", "radius", radius)
+	if err != nil {
+		return err
+	}
+	softnessNumber, err := number("vignette", "softness", softness)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.Vignette{Amount: spec.Given(amountNumber), Radius: spec.Given(radiusNumber), Softness: spec.Given(softnessNumber)}, list{in}, list{out})
+}
+
+// WhiteBalance: makes an image warmer or cooler, and greener or more magenta, by factors of
+// red, green and blue. White keeps its luma.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - temperature: above 0 is warmer, with more red and less blue; below 0 is cooler; in −1..1
+//   - tint: above 0 is more magenta, below 0 is greener; in −1..1
+func (d *Device) WhiteBalance(in, out TensorHandle, temperature, tint value.Value) error {
+	temperatureNumber, err := number("white_balance", "temperature", temperature)
+	if err != nil {
+		return err
+	}
+	tintNumber, err := number("white_balance", "tint", tint)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.WhiteBalance{Temperature: spec.Given(temperatureNumber), Tint: spec.Given(tintNumber)}, list{in}, list{out})
+}
+
+// ZoomBlur: makes each pixel the mean of a part of the line from it to a centre, as when a lens
+// zooms. Alpha is blurred too, and weighs colours, which become 0 where it does.
+//
+//   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
+//   - out: the result, of the same dtype and shape
+//   - strength: which part of the line to the centre is mixed; above 0 and up to 1
+//   - x: the centre, where 0 is the left edge and 1 the right one
+//   - y: the centre, where 0 is the top edge and 1 the bottom one
+//
+// imageops.ZoomBlur also has ignore_alpha.
+func (d *Device) ZoomBlur(in, out TensorHandle, strength, x, y value.Value) error {
+	strengthNumber, err := number("zoom_blur", "strength", strength)
+	if err != nil {
+		return err
+	}
+	xNumber, err := number("zoom_blur", "x", x)
+	if err != nil {
+		return err
+	}
+	yNumber, err := number("zoom_blur", "y", y)
+	if err != nil {
+		return err
+	}
+	return d.compute(imageops.ZoomBlur{Strength: spec.Given(strengthNumber), X: spec.Given(xNumber), Y: spec.Given(yNumber)}, list{in}, list{out})
 }

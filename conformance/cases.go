@@ -105,7 +105,7 @@ func (s *suite) runModes(l *variantDevice, p *prepared) {
 
 // runOtherStrategies runs the job with the strategies of spec.Op.Strategies that its plan
 // does not choose itself, because a tuner may choose any of them. The first device runs
-// all jobs of the default call and dtype. The others run some jobs.
+// all jobs of the everyday call and dtype. The others run some jobs.
 func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 	everyday := p.dtype == p.op.Cases.DTypes[0] && callName(p.call) == callName(p.op.Cases.Calls[0])
 	if s.opts.Once || s.opts.Pairs || p.op.Strategies == nil || !p.some && (l != s.devices[0] || !everyday) {
@@ -134,7 +134,7 @@ func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 func (s *suite) compareDevices(a, b *variantDevice, p *prepared) {
 	o := pass()
 	for i, w := range p.want {
-		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.Desc)
 		o = o.merge(compare(b.first[i], &tensor.Host{Desc: w.Desc, Data: a.first[i]}, tol))
 	}
 	s.addRow(b, p.job, "agrees", o)
@@ -275,7 +275,7 @@ func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (o
 	}
 	o := pass()
 	for i, w := range want {
-		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.DType)
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.Desc)
 		c := p.judge(i, got[i], w, tol)
 		if len(want) > 1 {
 			c.message = fmt.Sprintf("output %s: %s", p.op.Out[i].Name, c.message)

@@ -264,7 +264,7 @@ func (c *chooser) addMissing() {
 	}
 }
 
-// addCorners adds the shapes that break kernels most often, for the default call and
+// addCorners adds the shapes that break kernels most often, for the everyday call and
 // element type. They run on the first device and, in turn, on one of the others.
 func (c *chooser) addCorners() {
 	elems, flops := c.sizeLimits()

@@ -46,7 +46,7 @@ func (k *large) belongs(l *variantDevice, first bool) bool {
 
 // addLarge chooses large jobs. Each free dimension is longer than 65 535 once, and once
 // so long that small limits split the operands. At the quick level there are jobs of the
-// default call only: long dimensions with the device's own plans, and split operands
+// everyday call only: long dimensions with the device's own plans, and split operands
 // under small limits, for the first element type and another one. At the full level there
 // are larger jobs too. Every ordinary device and one of the Distinct devices runs all of
 // them, and every call and element type has one. The seed decides which call and element
@@ -184,7 +184,7 @@ func (c *chooser) largestOperand(call, dtype int, dims []int) (most int64) {
 }
 
 // addNamed adds the sizes that the declaration lists. At the quick level, those that are
-// light run on the first device. At the full level, all of them run with the default call
+// light run on the first device. At the full level, all of them run with the everyday call
 // and the first element type. They run on the first device and another one, or on every
 // device if they are light. On the first device they also run with one other call or
 // element type. The seed chooses the other device, the call and the element type.

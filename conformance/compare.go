@@ -76,8 +76,8 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 			continue
 		}
 		err := math.Abs(g - w)
-		allowed := tol.Abs + tol.Rel*math.Abs(w)
-		if err > allowed {
+		allowed := tol.Bound(want.Desc, ref, i)
+		if !(err <= allowed) { // also if the tolerance is NaN
 			if wrong++; first < 0 {
 				first = i
 			}
@@ -100,6 +100,9 @@ func compare(got []byte, want *tensor.Host, tol spec.Tolerance, others ...*tenso
 	if may := int(math.Ceil(tol.Flips * float64(o.elems))); wrong > may {
 		o = failAt(o, want, first, "element %v: got %v, want %v", have[first], ref[first])
 		o.message += fmt.Sprintf("; %d of %d elements off by more than %g + %g·|want|, %d may be", wrong, o.elems, tol.Abs, tol.Rel, may)
+		if tol.ByAlpha > 0 {
+			o.message += fmt.Sprintf("; colours by %g/alpha more", tol.ByAlpha)
+		}
 	}
 	return o
 }

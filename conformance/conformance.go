@@ -38,7 +38,7 @@ const DefaultSeed = 20260101
 
 // Options says what Run should try. The zero value tries everything.
 type Options struct {
-	// Ops are the operations to check. Nil means every registered one.
+	// Ops are the operations to check. Nil means every registered one that declares cases.
 	Ops []*spec.Op
 	// Quick tries few sizes, and only the device's own plans. That takes seconds instead
 	// of minutes, and checks one machine.
@@ -83,14 +83,21 @@ type Options struct {
 }
 
 // Run checks the operations on the device and reports every case. It returns an error
-// only if the run itself cannot go on, because the context is cancelled or the device is
+// only if the run itself cannot go on: ErrInvalidArgument (no context, no device, an
+// operation or a Variant that is none), ctx.Err(), and the error of a device that is closed or
 // lost. Failed cases are in the report.
 func Run(ctx context.Context, dev gpu.Device, opts Options) (*Report, error) {
 	if opts.Seed == 0 {
 		opts.Seed = DefaultSeed
 	}
 	if opts.Ops == nil {
-		opts.Ops = spec.All()
+		opts.Ops = withCases()
+	}
+	if err := checkRun(ctx, dev, opts.Ops, true); err != nil {
+		return nil, fmt.Errorf("conformance: %w", err)
+	}
+	if opts.Variants != nil && len(opts.Variants) == 0 {
+		return nil, fmt.Errorf("conformance: %w: no Variant (want nil for those of the device)", errs.ErrInvalidArgument)
 	}
 	if opts.Parts > 1 && (opts.Part < 0 || opts.Part >= opts.Parts) {
 		return nil, fmt.Errorf("conformance: %w: part %d of %d (want 0 to %d)", errs.ErrInvalidArgument, opts.Part, opts.Parts, opts.Parts-1)
@@ -146,6 +153,9 @@ type variantDevice struct {
 
 // newVariantDevice returns dev as v uses it.
 func newVariantDevice(dev gpu.Device, v Variant, o Options) (*variantDevice, error) {
+	if errs.Nil(dev) {
+		return nil, fmt.Errorf("%w: no device", errs.ErrInvalidArgument)
+	}
 	if v.Limits != nil {
 		limits := dev.Info().Limits
 		v.Limits(&limits)

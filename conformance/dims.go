@@ -31,7 +31,7 @@ type effort struct {
 }
 
 // level returns the effort for the call with index call and the element type with index
-// dtype. The default call and type get the most, because sizes change plans in every
+// dtype. The everyday call and type get the most, because sizes change plans in every
 // dtype in the same way.
 func level(quick bool, call, dtype int) effort {
 	e := effortOf(quick, call, dtype)
@@ -197,7 +197,7 @@ func reshaped(in []tensor.Desc, shape []int) []tensor.Desc {
 	return out
 }
 
-// declaredSizes returns the cases of Cases.Sizes. For the default call and dtype they run
+// declaredSizes returns the cases of Cases.Sizes. For the everyday call and dtype they run
 // in every variant, because plans differ there. For others they run with the device's own
 // plans.
 func declaredSizes(op *spec.Op, c spec.Call, d tensor.DType, e effort) []combo {

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bufio"
 	_ "embed" // for expect.txt
 	"fmt"
 	"io"
@@ -33,12 +32,16 @@ type expectation struct {
 func Known() (*Expectations, error) { return ParseExpectations(strings.NewReader(known)) }
 
 // ParseExpectations parses the table.
-// Errors: ErrInvalidArgument, which names the line.
+// Errors: ErrInvalidArgument, which names the line, or says that r is nil; those of r.
 func ParseExpectations(r io.Reader) (*Expectations, error) {
-	e := &Expectations{}
-	sc := bufio.NewScanner(r)
-	for n := 1; sc.Scan(); n++ {
-		text, _, _ := strings.Cut(sc.Text(), "#")
+	data, err := readAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("conformance: expectations: %w", err)
+	}
+	e, n := &Expectations{}, 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		text, _, _ := strings.Cut(line, "#")
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -54,7 +57,7 @@ func ParseExpectations(r io.Reader) (*Expectations, error) {
 		}
 		e.rows = append(e.rows, expectation{n, cols[0], cols[1], cols[2], cols[3]})
 	}
-	return e, sc.Err()
+	return e, nil
 }
 
 // apply marks the expected failures of the report, and returns the stale rows.

@@ -63,7 +63,7 @@ func (s *suite) runFaults(l *variantDevice, j *job) {
 	}
 }
 
-// faultyCall is the default call with faulty inputs. want only describes the outputs.
+// faultyCall is the everyday call with faulty inputs. want only describes the outputs.
 func faultyCall(j *job, in []*tensor.Host) (*prepared, error) {
 	k := *j
 	k.call, k.pattern = j.op.Cases.Calls[0], "faulty"

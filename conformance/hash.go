@@ -46,7 +46,7 @@ func PublishedHashes() (Hashes, error) { return ParseHashes(publishedHashes) }
 
 // HashOptions says what HashResults hashes. The zero value is everything.
 type HashOptions struct {
-	// Ops are the operations. Nil means every registered one.
+	// Ops are the operations. Nil means every registered one that declares cases.
 	Ops []*spec.Op
 	// Part, if Parts is above 1, is the part of the pairs of operation and element type to
 	// hash, counted from 0.
@@ -58,7 +58,8 @@ type HashOptions struct {
 // HashResults computes every operation on fixed inputs, and hashes the results. The inputs
 // are made of integers and of operations that IEEE 754 defines, so they are the same on
 // every machine. All NaNs count as the same.
-// Errors: those of the device, ErrInvalidArgument (Part).
+// Errors: those of the device, ErrInvalidArgument (Part, no context, no device, an operation
+// that is none), ctx.Err().
 func HashResults(ctx context.Context, dev gpu.Device, o HashOptions) (Hashes, error) {
 	if o.Parts > 1 && (o.Part < 0 || o.Part >= o.Parts) {
 		return nil, fmt.Errorf("conformance: hash: %w: part %d of %d (want 0 to %d)", errs.ErrInvalidArgument, o.Part, o.Parts, o.Parts-1)
@@ -66,7 +67,10 @@ func HashResults(ctx context.Context, dev gpu.Device, o HashOptions) (Hashes, er
 	whole := o.Ops == nil && o.Parts < 2
 	ops := slices.Clone(o.Ops)
 	if ops == nil {
-		ops = spec.All()
+		ops = withCases()
+	}
+	if err := checkRun(ctx, dev, ops, false); err != nil {
+		return nil, fmt.Errorf("conformance: hash: %w", err)
 	}
 	slices.SortFunc(ops, func(a, b *spec.Op) int { return strings.Compare(a.Name, b.Name) })
 	var pairs []job

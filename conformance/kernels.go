@@ -19,7 +19,14 @@ var unclaimed = []string{"test/", "demo/"}
 // operation may list a kernel twice, and two operations may not list it with different
 // structs. Every operation must list a kernel, and every kernel must be listed.
 // CheckKernels needs no device. It returns all errors.
+// Errors: ErrABIMismatch; ErrInvalidArgument (a nil operation, or module is nil).
 func CheckKernels(ops []*spec.Op, names []string, module spec.Modules) error {
+	if module == nil {
+		return fmt.Errorf("conformance: kernels: %w: no function that finds modules", errs.ErrInvalidArgument)
+	}
+	if slices.Contains(ops, nil) {
+		return fmt.Errorf("conformance: kernels: %w: no operation", errs.ErrInvalidArgument)
+	}
 	var wrong []error
 	bad := func(format string, args ...any) {
 		wrong = append(wrong, fmt.Errorf("conformance: %w: "+format, append([]any{errs.ErrABIMismatch}, args...)...))

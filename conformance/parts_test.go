@@ -108,6 +108,35 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A colour of little alpha may be farther off, and alpha itself may not.
+func TestCompareByAlpha(t *testing.T) {
+	tol := spec.Tolerance{Abs: 0.01, ByAlpha: 0.01}
+	bytes := spec.Tolerance{Abs: 1, ByAlpha: 0.01}
+	for _, c := range []struct {
+		d         tensor.DType
+		got, want [4]float64
+		tol       spec.Tolerance
+		ok        bool
+	}{
+		{tensor.F32, [4]float64{0.5, 0.5, 0.5, 1}, [4]float64{0.515, 0.5, 0.5, 1}, tol, true},
+		{tensor.F32, [4]float64{0.5, 0.5, 0.5, 1}, [4]float64{0.5, 0.525, 0.5, 1}, tol, false},
+		{tensor.F32, [4]float64{0.5, 0.5, 0.5, 0.1}, [4]float64{0.5, 0.5, 0.6, 0.1}, tol, true},
+		{tensor.F32, [4]float64{0.5, 0.5, 0.5, 0.1}, [4]float64{0.5, 0.5, 0.5, 0.12}, tol, false},
+		{tensor.F32, [4]float64{1, 0, 0.5, 0.005}, [4]float64{0, 0, 0, 0}, tol, true},
+		{tensor.U8, [4]float64{50, 50, 50, 255}, [4]float64{53, 50, 50, 255}, bytes, true},
+		{tensor.U8, [4]float64{50, 50, 50, 255}, [4]float64{54, 50, 50, 255}, bytes, false},
+		{tensor.U8, [4]float64{50, 50, 50, 0}, [4]float64{200, 50, 50, 1}, bytes, true},
+		{tensor.U8, [4]float64{50, 50, 50, 0}, [4]float64{50, 50, 50, 2}, bytes, false},
+	} {
+		got, want := tensor.NewHost(tensor.Contiguous(c.d, 1, 1, 4)), tensor.NewHost(tensor.Contiguous(c.d, 1, 1, 4))
+		got.SetFloats(c.got[:])
+		want.SetFloats(c.want[:])
+		if o := compare(got.Data, want, c.tol); (o.status == Pass) != c.ok {
+			t.Errorf("compare(%v, %v, %+v) = %s (%s), want ok %v", c.got, c.want, c.tol, o.status, o.message, c.ok)
+		}
+	}
+}
+
 func TestGlob(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
@@ -205,5 +234,20 @@ func TestCheckKernelsCatches(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+func TestRepeatedFlips(t *testing.T) {
+	out := tensor.Contiguous(tensor.U8, 7, 3, 4)
+	for pattern, want := range map[string]float64{"random": 0.02, "repeated-first": 1. / 12, "repeated-last": 1. / 21} {
+		if got := toleranceFor(pattern, spec.Tolerance{Flips: 0.02}, out).Flips; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", pattern, got, want)
+		}
+	}
+	if got := toleranceFor("repeated-first", spec.Tolerance{}, out).Flips; got != 0 {
+		t.Errorf("got %v without flips", got)
+	}
+	if got := toleranceFor("repeated-first", spec.Tolerance{Flips: 0.5}, tensor.Contiguous(tensor.F32)).Flips; got != 0.5 {
+		t.Errorf("got %v for a scalar", got)
 	}
 }

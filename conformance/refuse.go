@@ -68,7 +68,7 @@ func (s *suite) runRefusals(l *variantDevice, j *job) {
 	}
 }
 
-// smallCase returns the default call of the job's operation at sizes that are not empty,
+// smallCase returns the everyday call of the job's operation at sizes that are not empty,
 // or nil if there are none.
 func (s *suite) smallCase(j *job) *prepared {
 	return s.sample(j, 5, 4, 3, 2, 8, 1)

@@ -46,7 +46,7 @@ type Row struct {
 	flips, elems int
 }
 
-// Report is the result of Run.
+// Report is the result of Run. A nil Report has no cases.
 type Report struct {
 	// Backend, Device and Driver are those of gpu.Info.
 	Backend string `json:"backend"`
@@ -119,9 +119,18 @@ func sortedKeys[V any](m map[string]V) []string {
 	return ks
 }
 
+// orEmpty returns r, or an empty Report if r is nil.
+func (r *Report) orEmpty() *Report {
+	if r == nil {
+		return &Report{}
+	}
+	return r
+}
+
 // Count returns the number of cases with the status.
 func (r *Report) Count(s Status) int {
 	n := 0
+	r = r.orEmpty()
 	for i := range r.Rows {
 		if r.Rows[i].Status == s {
 			n++
@@ -133,7 +142,7 @@ func (r *Report) Count(s Status) int {
 // Failures returns the failed cases.
 func (r *Report) Failures() []Row {
 	var rows []Row
-	for _, row := range r.Rows {
+	for _, row := range r.orEmpty().Rows {
 		if row.Status == Fail {
 			rows = append(rows, row)
 		}
@@ -142,21 +151,22 @@ func (r *Report) Failures() []Row {
 }
 
 // OK reports whether nothing failed unexpectedly and no expectation is stale.
-func (r *Report) OK() bool { return r.Count(Fail) == 0 && len(r.Stale) == 0 }
+func (r *Report) OK() bool { return r.Count(Fail) == 0 && len(r.orEmpty().Stale) == 0 }
 
 // Slowest returns the names and times of the n operations that took longest.
 func (r *Report) Slowest(n int) string {
+	r = r.orEmpty()
 	names := sortedKeys(r.spent)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.spent[b], r.spent[a]) })
 	var list []string
-	for _, name := range names[:min(n, len(names))] {
+	for _, name := range names[:max(0, min(n, len(names)))] {
 		list = append(list, fmt.Sprintf("%s %v", name, r.spent[name].Round(time.Millisecond)))
 	}
 	return strings.Join(list, ", ")
 }
 
 // JSON returns the report as indented JSON.
-func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }
+func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r.orEmpty(), "", "  ") }
 
 // summary is a line of the table. It covers the cases of one operation, dtype and
 // variant.
@@ -196,12 +206,16 @@ const maxShown = 40
 // WriteTo writes a table. It has a line for each operation, dtype and variant. The
 // failures follow, and then what was unsupported and why.
 func (r *Report) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, r.String())
+	n, err := writeString(w, r.String())
+	if err != nil {
+		err = fmt.Errorf("conformance: report: %w", err)
+	}
 	return int64(n), err
 }
 
 // String returns the table that WriteTo writes.
 func (r *Report) String() string {
+	r = r.orEmpty()
 	var b strings.Builder
 	fmt.Fprintf(&b, "device %s by %s (%s), seed %d\n", r.Device, r.Backend, r.Driver, r.Seed)
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -121,14 +121,28 @@ func flushSubnormals(in []*tensor.Host) []*tensor.Host {
 }
 
 // toleranceFor returns the tolerance for inputs of a pattern. If there are subnormal
-// inputs, results below the least normal number may be lost.
-func toleranceFor(pattern string, tol spec.Tolerance, out tensor.DType) spec.Tolerance {
+// inputs, results below the least normal number may be lost. Where a dimension repeats one element,
+// an element of Flips comes as often as that.
+func toleranceFor(pattern string, tol spec.Tolerance, out tensor.Desc) spec.Tolerance {
 	switch pattern {
 	case "subnormals":
-		_, normal := smallest(out)
+		_, normal := smallest(out.DType)
 		tol.Abs += normal
+	case "repeated-first":
+		tol.Flips = repeatedFlips(tol.Flips, out, 0)
 	case "repeated-last":
 		tol.Abs += tol.Repeated
+		tol.Flips = repeatedFlips(tol.Flips, out, len(out.Shape)-1)
 	}
 	return tol
+}
+
+// repeatedFlips rounds a part of the elements up to whole elements of a result that is the same
+// along a dimension.
+func repeatedFlips(flips float64, out tensor.Desc, dim int) float64 {
+	if flips == 0 || dim < 0 || dim >= len(out.Shape) || out.Elems() == 0 {
+		return flips
+	}
+	different := float64(out.Elems() / out.Shape[dim])
+	return math.Ceil(flips*different) / different
 }

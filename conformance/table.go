@@ -20,11 +20,14 @@ var backends = []string{"vk", "wgpu", "cpu"}
 // Table returns a page in Markdown. It has a row for each operation and a column for each
 // report. A cell has the number of cases that passed. If some did not, it says why. when says
 // how the reports were made. previous is an earlier page, or "". The columns of its backends
-// that have no report stay on the page.
+// that have no report stay on the page. Table skips reports that are nil.
 func Table(reports []*Report, when, previous string) string {
 	columns := make([]column, 0, len(reports))
 	made := map[string]bool{}
 	for _, r := range reports {
+		if r == nil {
+			continue
+		}
 		made[r.Backend] = true
 		columns = append(columns, r.column(when))
 	}

@@ -28,8 +28,11 @@ type Variant struct {
 }
 
 // TinyLimits lowers limits to the least that Vulkan allows, or less, so that plans must
-// split operands that fit any real device.
+// split operands that fit any real device. It changes nothing if l is nil.
 func TinyLimits(l *gpu.Limits) {
+	if l == nil {
+		return
+	}
 	l.MaxBinding = min(l.MaxBinding, 1<<20)
 	l.MaxTexels = min(l.MaxTexels, 1<<16)
 	for i := range l.MaxGroups {
@@ -46,8 +49,11 @@ func TinyLimits(l *gpu.Limits) {
 }
 
 // WebGPULimits lowers limits to those that every WebGPU device has. A program gets no
-// more unless it asks for more.
+// more unless it asks for more. It changes nothing if l is nil.
 func WebGPULimits(l *gpu.Limits) {
+	if l == nil {
+		return
+	}
 	l.MaxBuffer = min(l.MaxBuffer, 256<<20)
 	l.MaxBinding = min(l.MaxBinding, 128<<20)
 	for i, n := range []uint32{256, 256, 64} {
@@ -66,8 +72,11 @@ func WebGPULimits(l *gpu.Limits) {
 // device itself, without zones around buffers. The second has zones, and on WebGPU also
 // the least limits of WebGPU. The others have tiny limits, the plans for the other kind
 // of device, tiny limits without texel buffers, or with them where plans have none by
-// themselves, and the alignments of other devices.
+// themselves, and the alignments of other devices. Without a device there are none.
 func Variants(info *gpu.Info) []Variant {
+	if info == nil {
+		return nil
+	}
 	vs := []Variant{{Name: "plain"}, {Name: "guarded", Guard: true}, {Name: "tiny", Guard: true, Limits: TinyLimits}}
 	if info.Kind == gpu.CPU {
 		vs = append(vs, Variant{Name: "gpu-profile", Target: func(t *spec.Target) { t.CPU = false }})

@@ -73,6 +73,8 @@ func TestAlignmentsChangePlans(t *testing.T) {
 	}
 	s.opts.Sample = 5
 	taken, changed, all := map[string]int{}, map[string]int{}, 0
+	largest := map[string]int{}
+	tensors, changedTensors := 0, 0 // The rows of pictures are bound one by one, so nearly all their plans change.
 	jobs := s.jobs()
 	for i := range jobs {
 		j := &jobs[i]
@@ -80,19 +82,32 @@ func TestAlignmentsChangePlans(t *testing.T) {
 			continue
 		}
 		all++
+		isTensor := j.op.Group != "image"
+		if isTensor {
+			tensors++
+		}
+		for _, in := range j.inputs() {
+			largest[j.op.Name] = max(largest[j.op.Name], in.Elems())
+		}
 		for _, l := range s.devicesFor(j) {
 			taken[l.Name]++
 		}
 		if last := s.devices[3]; s.changesPlan(last, j) {
 			changed[last.Name]++
 			changed[j.op.Name]++
+			if isTensor {
+				changedTensors++
+			}
 		}
 	}
 	few, n := taken["align-256"], changed["align-256"]
-	if taken["plain"] < all*9/10 || n == 0 || n > all/3 || few < n/5 || few > n/5+len(s.opts.Ops) {
+	if taken["plain"] < all*9/10 || n == 0 || changedTensors > tensors/3 || few < n/5 || few > n/5+len(s.opts.Ops) {
 		t.Errorf("of %d cases %d are run plain, and %d of %d with an alignment of 256 (want one in 5)", all, taken["plain"], few, n)
 	}
 	for _, op := range s.opts.Ops {
+		if op.Group == "image" && largest[op.Name] < 1<<18 {
+			continue // A picture that fits one launch is bound at its beginning, which is always aligned.
+		}
 		if len(op.In) > 0 && changed[op.Name] == 0 {
 			t.Errorf("an alignment of 256 changes no plan of %s", op.Name)
 		}

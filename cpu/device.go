@@ -16,7 +16,8 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// Device is a gpu.Device on the CPU. Make one with Open. It is a gpu.Timer too.
+// Device is a gpu.Device on the CPU. Make one with Open. Methods of any other Device return
+// ErrNotInitialized. It is a gpu.Timer too.
 type Device struct {
 	info         gpu.Info
 	engine       *engine
@@ -102,15 +103,37 @@ func open(o Options) (*Device, error) {
 	return d, nil
 }
 
-// Info describes the device. It never changes and costs nothing.
-func (d *Device) Info() *gpu.Info { return &d.info }
+// ready returns ErrNotInitialized for a Device that Open did not make.
+func (d *Device) ready() error {
+	if d == nil || d.size == nil {
+		return device.NotOpened("cpu")
+	}
+	return nil
+}
+
+// begin is Begin of life for any Device.
+func (d *Device) begin() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.life.Begin()
+}
+
+// Info describes the device. It never changes and costs nothing. The Info of a Device that
+// Open did not make is empty.
+func (d *Device) Info() *gpu.Info {
+	if d == nil {
+		return &gpu.Info{}
+	}
+	return &d.info
+}
 
 // Sync waits until all submitted work is done and returns its first error.
 func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -126,6 +149,9 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 // ends. Close also returns an error of the work that no Sync or Read has returned. Closing
 // twice is harmless.
 func (d *Device) Close() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	if d.closeTimeout >= 0 {
 		timer := time.AfterFunc(d.closeTimeout, d.stop)
 		defer timer.Stop()

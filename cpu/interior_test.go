@@ -31,6 +31,8 @@ func TestInterior(t *testing.T) {
 		{"sharpen ignore_alpha=true", []tensor.Desc{tensor.Contiguous(tensor.U8, 11, 300, 4)}},
 		{"sharpen", []tensor.Desc{tensor.Contiguous(tensor.F32, 11, 300, 1)}},
 		{"gaussian_blur", []tensor.Desc{tensor.Contiguous(tensor.U8, 20, 300, 4)}},
+		{"gamma", []tensor.Desc{tensor.Contiguous(tensor.U8, 9, 1100, 4)}},
+		{"clahe", []tensor.Desc{tensor.Contiguous(tensor.U8, 30, 300, 4)}},
 		{"relu", []tensor.Desc{tensor.Contiguous(tensor.F32, 12345)}},
 		{"exp", []tensor.Desc{tensor.Contiguous(tensor.F32, 12345)}},
 		{"add", []tensor.Desc{tensor.Contiguous(tensor.F16, 77, 513), tensor.Contiguous(tensor.F16, 513)}},

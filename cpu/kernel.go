@@ -56,7 +56,7 @@ func (k *kernel) observe(nanoseconds float64, n uint64) {
 // CompileModule compiles a module without running it, so that its first dispatch need not.
 // Errors: those of Submit that concern the module alone.
 func (d *Device) CompileModule(m *spv.Module) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/device"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -65,7 +66,7 @@ type scratch = device.Scratch[*kernel, use]
 // Errors: those of gpu.Device, none of them run then. ErrUnsupported also for shaders that
 // the compiler does not know.
 func (d *Device) Submit(dispatches []gpu.Dispatch) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -97,6 +98,26 @@ func (d *Device) Submit(dispatches []gpu.Dispatch) (err error) {
 	d.record(s, dispatches)
 	if q := d.queue; !d.executing && (q.time >= startTime || len(q.commands) >= startCount) {
 		d.start()
+	}
+	return nil
+}
+
+// WaitForRoom waits until the queue has room, and until freed memory that pending work uses is
+// within its bound.
+// Errors: ctx.Err(), ErrClosed.
+func (d *Device) WaitForRoom(ctx context.Context) (err error) {
+	if ctx == nil {
+		return errs.Context(ctx)
+	}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.life.End(&err)
+	for len(d.queue.commands) >= queueMost || d.doomed > device.DoomedBytes {
+		if err := d.wait(ctx, d.seq); err != nil {
+			return err
+		}
+		d.sweep()
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -10,12 +11,15 @@ import (
 // StartTrace reports what the device does from now on, as gpu.Timer promises. All times
 // are those of the clock now, which the device reads at the begin and the end of each
 // command.
-// Errors: ErrClosed.
+// Errors: ErrInvalidArgument (a sink and no clock), ErrClosed.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
+	if sink != nil && now == nil {
+		return fmt.Errorf("cpu: trace: %w: no clock", gpu.ErrInvalidArgument)
+	}
 	d.trace = nil
 	if sink != nil {
 		d.trace = &device.HostTrace{Now: now, Sink: sink}

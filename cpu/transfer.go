@@ -15,7 +15,7 @@ const lockedBytes = 64 << 10
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err(). After an error nothing
 // is written.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -71,7 +71,7 @@ func (d *Device) copyIn(b *buffer, offset int64, data []byte) {
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err(), and the
 // first error of submitted work that no Sync or Read has returned yet.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

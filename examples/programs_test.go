@@ -37,7 +37,7 @@ func TestPrograms(t *testing.T) {
 	}{
 		{[]string{"blur"}, ""},
 		{[]string{"dispatch"}, `^\[12 24 36 48\]\n$`},
-		{[]string{"tensors"}, `\[2\.240 2\.176 0\.180 0\.245 0\.165 1\.781 1\.734 0\.117\]\n$`},
+		{[]string{"tensors"}, `\[\[2\.240 2\.176 0\.180 0\.245\] \[0\.165 1\.781 1\.734 0\.117\]\]\n$`},
 		{[]string{"ownop"}, `^\[3 0 2 0\]\n\{245 245 245 255\} \{255 255 255 255\}\n$`},
 		{[]string{"scene", "-out", t.TempDir(), "-size", "96x54"}, `rendered 96×54`},
 		{[]string{"digits", "-steps", "20"}, `20 steps in`},

@@ -122,6 +122,9 @@ const (
 // BoundCompiling sets the limits of l on foreign shaders that exist because of the
 // driver's compiler. k is the kind of the device. It does not change MaxPrivateBytes.
 func (l *Limits) BoundCompiling(k Kind) {
+	if l == nil {
+		return
+	}
 	l.MaxRegisters, l.MaxValueScalars, l.MaxInstructions = GPURegisters, GPUValueScalars, GPUInstructions
 	if k == CPU {
 		l.MaxRegisters, l.MaxValueScalars, l.MaxInstructions = CPURegisters, CPUValueScalars, CPUInstructions
@@ -245,8 +248,12 @@ func (b *Binding) bufferBytes(m *spv.Module, i int, size func(Handle) (int64, er
 //     the shader sees as many elements as there are, and can reach all bytes as words.
 //   - With Size 0 other buffers span a multiple of [Unit].
 //
-// WebGPU has only words, so there the range is rounded up to 4 bytes.
+// WebGPU has only words, so there the range is rounded up to 4 bytes. Without a range or a
+// declaration the length is 0.
 func (b *Binding) Span(decl *spv.Binding, total int64) int64 {
+	if b == nil || decl == nil {
+		return 0
+	}
 	rest, room := total-b.Offset, RoundUp(total)-b.Offset
 	texel := decl.Kind == spv.UniformTexel || decl.Kind == spv.StorageTexel
 	switch {

@@ -33,8 +33,8 @@ func Choose(infos []Info, selector string) (int, error) {
 
 // Rank returns the indices in infos of the devices that selector matches, the best first.
 // A selector is an index in infos, a UUID, "cpu" for the device of package cpu, or a part
-// of a name in upper or lower case. A number after the last index counts as a part of a
-// name. An empty selector matches all devices.
+// of a name in upper or lower case. Digits alone are an index, unless they are the 32 of a
+// UUID. An empty selector matches all devices.
 //
 // Hardware is better than a device on the CPU. Among hardware, and among devices on the
 // CPU, the backend that comes first in infos is better. But the device of package cpu is
@@ -51,7 +51,12 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 	if len(infos) == 0 {
 		return nil, fmt.Errorf("gpu: choose: %w: the list of devices is empty", ErrNoDevice)
 	}
-	if i, err := strconv.Atoi(selector); err == nil && i >= 0 && i < len(infos) {
+	if isIndex(selector) {
+		i, err := strconv.Atoi(selector)
+		if err != nil || i >= len(infos) {
+			return nil, fmt.Errorf("gpu: choose: %w: no device has the index %s%s (want 0 to %d, or a part of a name, or a UUID) of:\n%s",
+				ErrNoDevice, selector, from, len(infos)-1, Describe(infos))
+		}
 		return []int{i}, nil
 	}
 	match := func(info *Info) bool {
@@ -105,6 +110,12 @@ func rank(infos []Info, selector, from string) ([]int, error) {
 	return order, nil
 }
 
+// isIndex reports whether a selector is an index: digits, and no UUID.
+func isIndex(selector string) bool {
+	_, err := uuid.Parse(selector)
+	return err != nil && selector != "" && strings.Trim(selector, "0123456789") == ""
+}
+
 // Selector returns the selector that counts: given, or that of LATHE_DEVICE if given is
 // empty. The result is empty if both are. from is " (from LATHE_DEVICE)" if the selector
 // comes from there, and empty otherwise.
@@ -134,9 +145,8 @@ func OnlyCPU(info *Info, selector string) string {
 	if asked == "" {
 		return "lathe: no GPU found, using " + what
 	}
-	_, number := strconv.Atoi(asked)
 	_, id := uuid.Parse(asked)
-	if info.Backend == own && number != nil && id != nil && !strings.EqualFold(asked, own) {
+	if info.Backend == own && !isIndex(asked) && id != nil && !strings.EqualFold(asked, own) {
 		return fmt.Sprintf("lathe: no GPU matches %q, using %s", asked, what)
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 
 // DispatchCompute runs a compute shader of any origin. groups is the number of workgroups
 // in x, y and z. Binding i of the shader is the whole buffer bindings[i]. push holds the
-// push constants. DispatchCompute returns when the work is submitted.
+// push constants, and no more bytes than the shader's block, rounded up to 4. DispatchCompute returns when the work is submitted.
 // A later Read or Sync waits for it.
 //
 // The entry point is the one called "main", or the only one. [ModuleEntry] makes a
@@ -77,6 +77,9 @@ func (l *launch) run(ctx context.Context, dev Device, spirv []byte, push []byte,
 	}
 	if want := m.Slots(); len(l.ranges) > want {
 		return fmt.Errorf("gpu: dispatch compute: %s: bindings: %w (got %d, want %d): %s", Label(m), ErrInvalidArgument, len(l.ranges), want, noBinding(want))
+	}
+	if want := (int(m.ParamSize) + 3) &^ 3; len(push) > want {
+		return fmt.Errorf("gpu: dispatch compute: %s: push constants: %w (got %d bytes, want %d): the shader's block has no more", Label(m), ErrInvalidArgument, len(push), want)
 	}
 	for i := range l.ranges {
 		if l.ranges[i].Buffer == 0 { // A zero Binding is legal where the shader declares none, but not here.

@@ -13,6 +13,7 @@ var (
 	ErrInvalidShader   = errs.ErrInvalidShader
 	ErrABIMismatch     = errs.ErrABIMismatch
 	ErrDeviceLost      = errs.ErrDeviceLost
+	ErrNotInitialized  = errs.ErrNotInitialized
 	ErrClosed          = errs.ErrClosed
 )
 

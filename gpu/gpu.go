@@ -124,6 +124,15 @@ type Importer interface {
 	Import(data []byte) (Handle, error)
 }
 
+// Throttle is a Device that can wait for room with a context. Submit and Alloc have none: they wait
+// for earlier work if the program is far ahead of the device, until there is room again.
+type Throttle interface {
+	// WaitForRoom returns when a Submit, and an Alloc of memory that the device has, need not
+	// wait for earlier work. Another goroutine may take the room before the caller does.
+	// Errors: ctx.Err(), ErrClosed, ErrDeviceLost.
+	WaitForRoom(ctx context.Context) error
+}
+
 // Compiler is a Device that can compile a module ahead of its first dispatch.
 type Compiler interface {
 	// CompileModule compiles a module without running it. A driver may still put work off
@@ -139,7 +148,8 @@ type Dispatch struct {
 	Module *Module
 	// Bindings are the ranges to bind. Element i is binding i of descriptor set 0.
 	Bindings []Binding
-	// Params are the push constants. There are at least Module.ParamSize bytes.
+	// Params are the push constants. There are at least Module.ParamSize bytes. The shader does
+	// not see what is beyond them, so that one block may serve several shaders.
 	Params []byte
 	// Groups is the number of workgroups in x, y and z. If one of them is 0, nothing runs.
 	Groups [3]uint32
@@ -255,8 +265,8 @@ type Limits struct {
 	MaxTexelBuffers uint32
 	// MaxUniform is the largest size of a range of a uniform buffer in bytes.
 	MaxUniform int64
-	// MaxIterations is how many loop iterations an invocation may run, all loops together.
-	// 0 means no known limit. lavapipe stops an invocation that exceeds it, without an
+	// MaxIterations is how many loop iterations an invocation may run, all loops together. The
+	// test that ends a loop counts as one. 0 means no known limit. lavapipe stops an invocation that exceeds it, without an
 	// error. What the invocation has not stored then stays as it was.
 	MaxIterations uint32
 }

@@ -13,21 +13,21 @@ type Grayscale struct{}
 // Spec returns the declaration.
 func (Grayscale) Spec() *spec.Op { return grayscaleOp }
 
-var grayscaleOp = picture.DefinePointwise(picture.Pointwise[Grayscale]{
+var grayscaleOp = picture.DefinePointwise(picture.Pointwise[*Grayscale]{
 	Name:    "grayscale",
 	Aliases: []string{"gray", "grey"},
 	Doc:     "Turns colours into their luma, .299·R + .587·G + .114·B.",
 	Source:  "ITU-R BT.601",
-	Stage:   func(Grayscale) picture.Stage { return picture.Stage{Luma: true, Scale: 1} },
-	Pixel: func(_ Grayscale, px []float64) {
+	Stage:   func(*Grayscale) picture.Stage { return picture.Stage{Luma: true, Scale: 1} },
+	Pixel: func(_ *Grayscale, px []float64) {
 		l := picture.Luma(px)
 		for i := range px {
 			px[i] = l
 		}
 	},
-	Tolerance: func(_ Grayscale, d tensor.DType) spec.Tolerance {
+	Tolerance: func(_ *Grayscale, d tensor.DType) spec.Tolerance {
 		return picture.Level(d, 3e-7, "three products and two sums rounded to f32")
 	},
 	Flops: 5,
-	Calls: []Grayscale{{}},
+	Calls: []*Grayscale{{}},
 })

@@ -1,5 +1,6 @@
-// Package imageops declares the image operations: gaussian blur, sobel edges, grayscale,
-// threshold, brightness, contrast, invert and sharpen.
+// Package imageops declares the image operations: filters such as GaussianBlur and
+// Median, pointwise operations on colours such as Levels and Saturation, and operations that move
+// pixels such as Resize and Crop.
 //
 // An image is a tensor [H,W,C] of f32 in 0..1 with C = 1, 3 or 4, or of u8 with C = 4.
 // Colours are red, green and blue. They are not premultiplied by alpha. Pointwise operations
@@ -16,21 +17,11 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/internal/families/picture"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
 var nan, inf = math.NaN(), math.Inf(1)
-
-// Halo returns the distance in pixels to the farthest neighbour that the result of a pixel
-// depends on. When an image is computed in strips, the strips must overlap by so many rows.
-// Halo is 0 for a pointwise operation and for a call that is not valid.
-func Halo(c spec.Call) int {
-	c, err := spec.Resolve(c)
-	if err != nil || c.Spec().Halo == nil {
-		return 0
-	}
-	return max(c.Spec().Halo(c), 0)
-}
 
 // ForOpaque returns calls that are faster than the given ones and have the same result, bit
 // for bit, for an opaque 8-bit picture. They do not weight colours by alpha. Calls are
@@ -49,6 +40,21 @@ func ForOpaque(calls []spec.Call) []spec.Call {
 			return out
 		}
 		out[i] = good
+	}
+	return out
+}
+
+// ForGrey returns the calls for a picture without colours: those that would make colours of it,
+// such as Noise, are replaced by calls that do not. A call that is not valid stays as it is.
+func ForGrey(calls []spec.Call) []spec.Call {
+	out := make([]spec.Call, len(calls))
+	copy(out, calls)
+	for i, c := range out {
+		if good, err := spec.Resolve(c); err == nil && good.Spec().ForGrey != nil {
+			if grey, ok := good.Spec().ForGrey(good); ok {
+				out[i] = grey
+			}
+		}
 	}
 	return out
 }
@@ -78,4 +84,13 @@ func Fuse(calls []spec.Call) []spec.Call {
 	}
 	flush()
 	return out
+}
+
+// within checks that an attribute is a number from low to high. NaN is not.
+// Errors: ErrInvalidArgument.
+func within(name string, v, low, high float64) error {
+	if !(v >= low && v <= high) { // The comparisons are also false for NaN.
+		return planner.Invalid("%s (got %v, want %v to %v)", name, v+0, low, high) // + 0: a zero that is Given has a sign
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ type SobelEdges struct {
 	Threshold float64 `attr:"threshold,zero" doc:"the gradient above which a pixel is an edge; the largest possible is about 4.5; any number within ±10⁶"`
 	// Magnitude makes colours √(gx²+gy²) itself. For u8, larger values become 255.
 	Magnitude   bool `attr:"magnitude" doc:"colours become the gradient itself, and the threshold is ignored"`
-	IgnoreAlpha bool `attr:"ignore_alpha" doc:"use the luma without regard to alpha; this is for data that is not colour"`
+	IgnoreAlpha bool `attr:"ignore_alpha" doc:"use the luma regardless of alpha; for data that is not colour"`
 }
 
 // Spec returns the declaration.
@@ -32,38 +32,38 @@ type sobelParams struct {
 	Threshold float32
 }
 
-var sobelEdgesOp = picture.DefineStencil(picture.Stencil[SobelEdges]{
+var sobelEdgesOp = picture.DefineStencil(picture.Stencil[*SobelEdges]{
 	Name:     "sobel_edges",
 	Aliases:  []string{"sobel", "edges"},
 	Doc:      "Finds edges, which are pixels where the gradient of luma times alpha by Sobel's kernels is above a threshold. It can return the gradient itself instead.",
 	Source:   "I. Sobel and G. Feldman, A 3×3 isotropic gradient operator for image processing, 1968",
-	Defaults: SobelEdges{Threshold: 0.4},
-	Check: func(a SobelEdges) error {
+	Defaults: &SobelEdges{Threshold: 0.4},
+	Check: func(a *SobelEdges) error {
 		if !a.Magnitude && math.Float64bits(a.Threshold) == 0 {
 			return planner.Invalid("threshold is zero, as if left out (spec.WithDefaults sets its default, 0.4; spec.Given(0) is a zero that is meant)")
 		}
 		return picture.Finite("threshold", a.Threshold)
 	},
-	Params: func(a SobelEdges, p picture.StencilParams, full float64) any {
+	Params: func(a *SobelEdges, p picture.StencilParams, full float64) any {
 		s := sobelParams{StencilParams: p, Threshold: float32(a.Threshold * full)}
 		if a.Magnitude {
 			s.Magnitude = 1
 		}
 		return s
 	},
-	IgnoreAlpha: func(a SobelEdges) bool { return a.IgnoreAlpha },
-	ForOpaque:   func(a SobelEdges) SobelEdges { a.IgnoreAlpha = true; return a },
+	IgnoreAlpha: func(a *SobelEdges) bool { return a.IgnoreAlpha },
+	ForOpaque:   func(a *SobelEdges) *SobelEdges { a.IgnoreAlpha = true; return a },
 	Halves: []string{
 		"image/sobel_halves.u8", "image/sobel_halves.u8.alpha",
 		"image/sobel_halves.u8.length", "image/sobel_halves.u8.length.alpha",
 	},
-	Halved: func(a SobelEdges, phase string) string {
+	Halved: func(a *SobelEdges, phase string) string {
 		if a.Magnitude {
 			phase = ".length" + phase
 		}
 		return "image/sobel_halves.u8" + phase
 	},
-	Reference: func(a SobelEdges, src, out *tensor.Host) {
+	Reference: func(a *SobelEdges, src, out *tensor.Host) {
 		h, w, colours := src.Shape[0], src.Shape[1], min(src.Shape[2], 3)
 		px := make([]float64, colours)
 		at := func(y, x int) float64 {
@@ -106,16 +106,16 @@ var sobelEdgesOp = picture.DefineStencil(picture.Stencil[SobelEdges]{
 			}
 		}
 	},
-	Tolerance: func(a SobelEdges, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+	Tolerance: func(a *SobelEdges, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		switch {
 		case !a.Magnitude:
 			return spec.Tolerance{Flips: 0.002, Why: "a gradient within f32 rounding of the threshold may fall on either side"}
 		case d == tensor.U8:
-			return spec.Tolerance{Abs: 1, Why: "a result within rounding of a half may become either level"}
+			return spec.Tolerance{Abs: 1, Why: picture.EitherLevel}
 		}
 		return spec.Tolerance{Abs: 8e-6, Why: "sums of eight lumas and a square root in f32"}
 	},
 	Flops:   3*5 + 18,
-	Calls:   []SobelEdges{{Threshold: 0.4}, {Magnitude: true}, {Threshold: 1.5}, {Magnitude: true, IgnoreAlpha: true}},
-	Invalid: []SobelEdges{{}, {Threshold: nan}},
+	Calls:   []*SobelEdges{{Threshold: 0.4}, {Magnitude: true}, {Threshold: 1.5}, {Magnitude: true, IgnoreAlpha: true}},
+	Invalid: []*SobelEdges{{}, {Threshold: nan}},
 })

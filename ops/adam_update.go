@@ -52,9 +52,9 @@ func (c AdamUpdate) check() error {
 	return nil
 }
 
-var adamDefaults = AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1}
+var adamDefaults = &AdamUpdate{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1}
 
-var adamUpdateOp = spec.Register(spec.Define(spec.Definition[AdamUpdate]{
+var adamUpdateOp = spec.Register(spec.Define(spec.Definition[*AdamUpdate]{
 	Name: "adam_update", Aliases: []string{"adam"}, Group: "nn",
 	Doc:    "One step of the optimiser Adam: new moments and parameters from a gradient.",
 	Source: "Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015, algorithm 1",
@@ -72,7 +72,7 @@ var adamUpdateOp = spec.Register(spec.Define(spec.Definition[AdamUpdate]{
 	Traits:   spec.Traits{Class: spec.Elementwise},
 	Defaults: adamDefaults,
 	Kernels:  elementwise.AdamKernels(),
-	Shape: func(c AdamUpdate, in []tensor.Desc) ([]tensor.Desc, error) {
+	Shape: func(c *AdamUpdate, in []tensor.Desc) ([]tensor.Desc, error) {
 		if err := c.check(); err != nil {
 			return nil, err
 		}
@@ -84,11 +84,11 @@ var adamUpdateOp = spec.Register(spec.Define(spec.Definition[AdamUpdate]{
 		d := tensor.Contiguous(in[0].DType, in[0].Shape...)
 		return []tensor.Desc{d, d, d}, nil
 	},
-	Plan: func(c AdamUpdate, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-		return elementwise.PlanAdam(elementwise.Adam(c), t, in[0])
+	Plan: func(c *AdamUpdate, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+		return elementwise.PlanAdam(elementwise.Adam(*c), t, in[0])
 	},
-	Strategies: planner.FlatStrategies[AdamUpdate], SizeClass: planner.ElementCounts[AdamUpdate],
-	Reference: func(c AdamUpdate, in, out []*tensor.Host) {
+	Strategies: planner.FlatStrategies[*AdamUpdate], SizeClass: planner.ElementCounts[*AdamUpdate],
+	Reference: func(c *AdamUpdate, in, out []*tensor.Host) {
 		p, g, m, v := in[0].Floats(), in[1].Floats(), in[2].Floats(), in[3].Floats()
 		for i := range p {
 			m[i] = c.Beta1*m[i] + (1-c.Beta1)*g[i]
@@ -101,28 +101,28 @@ var adamUpdateOp = spec.Register(spec.Define(spec.Definition[AdamUpdate]{
 		out[1].SetFloats(m)
 		out[2].SetFloats(v)
 	},
-	Tolerance: func(_ AdamUpdate, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+	Tolerance: func(_ *AdamUpdate, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		return planner.ElementTolerance(d, 16, 16, "a root, a quotient and a handful of products and sums of numbers of about 1 are rounded")
 	},
-	Cost: func(_ AdamUpdate, in []tensor.Desc) spec.Cost {
+	Cost: func(_ *AdamUpdate, in []tensor.Desc) spec.Cost {
 		n := int64(in[0].Elems())
 		return spec.Cost{Flops: 14 * n, Bytes: 7 * n * int64(in[0].DType.Size())}
 	},
-	Cases: spec.CasesOf[AdamUpdate]{
+	Cases: spec.CasesOf[*AdamUpdate]{
 		DTypes: planner.Floats,
-		Calls: []AdamUpdate{adamDefaults, {LR: 0.1, Beta1: spec.Given(0.0), Beta2: 0.99, Eps: 1e-4, Step: 7},
+		Calls: []*AdamUpdate{adamDefaults, {LR: 0.1, Beta1: spec.Given(0.0), Beta2: 0.99, Eps: 1e-4, Step: 7},
 			{LR: -0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1_000_000}},
 		Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
-		Inputs: planner.SameInputs[AdamUpdate](4),
+		Inputs: planner.SameInputs[*AdamUpdate](4),
 		Bench:  planner.BenchCases(adamDefaults, 4),
 		Low:    -1, High: 1, Specials: true,
-		Range: func(_ AdamUpdate, i int, _ []tensor.Desc) (low, high float64) {
+		Range: func(_ *AdamUpdate, i int, _ []tensor.Desc) (low, high float64) {
 			if i == 3 {
 				return 0.01, 1
 			}
 			return -1, 1
 		},
-		Invalid: []AdamUpdate{
+		Invalid: []*AdamUpdate{
 			{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, {LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: -1},
 			{LR: 1e-3, Beta1: 1, Beta2: 0.999, Eps: 1e-8, Step: 1}, {LR: 1e-3, Beta1: 0.9, Beta2: -0.1, Eps: 1e-8, Step: 1},
 			{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: -1e-8, Step: 1}, {LR: math.NaN(), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 1},

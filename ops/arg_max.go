@@ -15,10 +15,10 @@ type ArgMax struct {
 // Spec returns the declaration.
 func (ArgMax) Spec() *spec.Op { return argMaxOp }
 
-var argMaxOp = reduction.DefineArg(reduction.Arg[ArgMax]{
+var argMaxOp = reduction.DefineArg(reduction.Arg[*ArgMax]{
 	Name: "arg_max", ONNX: []string{"ArgMax"},
 	Doc:  "The index of the largest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as larger than all numbers.",
-	Call: func(dim int) ArgMax { return ArgMax{dim} },
-	Dim:  func(a ArgMax) int { return a.Dim },
+	Call: func(dim int) *ArgMax { return &ArgMax{dim} },
+	Dim:  func(a *ArgMax) int { return a.Dim },
 	Sign: 1,
 })

@@ -15,10 +15,10 @@ type ArgMin struct {
 // Spec returns the declaration.
 func (ArgMin) Spec() *spec.Op { return argMinOp }
 
-var argMinOp = reduction.DefineArg(reduction.Arg[ArgMin]{
+var argMinOp = reduction.DefineArg(reduction.Arg[*ArgMin]{
 	Name: "arg_min", ONNX: []string{"ArgMin"},
 	Doc:  "The index of the smallest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as smaller than all numbers.",
-	Call: func(dim int) ArgMin { return ArgMin{dim} },
-	Dim:  func(a ArgMin) int { return a.Dim },
+	Call: func(dim int) *ArgMin { return &ArgMin{dim} },
+	Dim:  func(a *ArgMin) int { return a.Dim },
 	Sign: -1,
 })

@@ -22,23 +22,23 @@ type Cast struct {
 // Spec returns the declaration.
 func (Cast) Spec() *spec.Op { return castOp }
 
-var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
+var castOp = spec.Register(spec.Define(spec.Definition[*Cast]{
 	Name: "cast", Group: "move", Doc: "Converts elements to another type. From floating point to integers it truncates, and numbers out of range become the nearest number in range. Integers wrap.",
 	In:       []spec.Arg{{Name: "in", Doc: "a tensor of any dtype and shape"}},
 	Out:      []spec.Arg{{Name: "out", Doc: "the converted elements, of the same shape"}},
 	Traits:   spec.Traits{Class: spec.Elementwise, ONNX: []string{"Cast"}},
-	Defaults: Cast{To: tensor.F32},
+	Defaults: &Cast{To: tensor.F32},
 	Kernels:  elementwise.CastKernels(),
-	Shape: func(c Cast, in []tensor.Desc) ([]tensor.Desc, error) {
+	Shape: func(c *Cast, in []tensor.Desc) ([]tensor.Desc, error) {
 		if !c.To.Valid() {
 			return nil, planner.Invalid("to %v (want one of %v)", c.To, tensor.DTypes())
 		}
 		return []tensor.Desc{tensor.Contiguous(c.To, in[0].Shape...)}, nil
 	},
-	Plan: func(_ Cast, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+	Plan: func(_ *Cast, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		return elementwise.PlanCast(t, in[0], out[0])
 	},
-	Reference: func(_ Cast, in, out []*tensor.Host) {
+	Reference: func(_ *Cast, in, out []*tensor.Host) {
 		v := in[0].Floats()
 		integers := !slices.Contains(planner.Floats, in[0].DType)
 		for i, x := range v {
@@ -58,26 +58,26 @@ var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
 		}
 		out[0].SetFloats(v)
 	},
-	Tolerance: func(_ Cast, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+	Tolerance: func(_ *Cast, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 		tol := spec.Tolerance{Why: "a result that the type does not have is rounded to nearest even"}
 		if slices.Contains(planner.Floats, d) && in[0].DType == tensor.F64 {
 			tol.Abs = planner.Tiny(d) // for results too small for a normal number
 		}
 		return tol
 	},
-	Cost: func(c Cast, in []tensor.Desc) spec.Cost {
+	Cost: func(c *Cast, in []tensor.Desc) spec.Cost {
 		return spec.Cost{Bytes: int64(in[0].Elems()) * int64(in[0].DType.Size()+c.To.Size())}
 	},
-	Cases: spec.CasesOf[Cast]{
+	Cases: spec.CasesOf[*Cast]{
 		DTypes: tensor.DTypes(),
-		Calls: func() (calls []Cast) {
+		Calls: func() (calls []*Cast) {
 			for _, d := range tensor.DTypes() {
-				calls = append(calls, Cast{d})
+				calls = append(calls, &Cast{d})
 			}
 			return calls
 		}(),
 		Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 256}}},
-		Inputs: planner.SameInputs[Cast](1),
+		Inputs: planner.SameInputs[*Cast](1),
 		Bench: func(d tensor.DType) []spec.BenchCase {
 			to := tensor.F16
 			if d == to {
@@ -86,6 +86,6 @@ var castOp = spec.Register(spec.Define(spec.Definition[Cast]{
 			return planner.BenchCases(Cast{to}, 1)(d)
 		},
 		Low: -70000, High: 70000, Specials: true,
-		Invalid: []Cast{{}, {tensor.DType(99)}},
+		Invalid: []*Cast{{}, {tensor.DType(99)}},
 	},
 }))

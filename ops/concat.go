@@ -40,13 +40,13 @@ func (c Concat) shape(in []tensor.Desc) ([]int, error) {
 	return shape, nil
 }
 
-var concatOp = movement.Define(movement.Movement[Concat]{
+var concatOp = movement.Define(movement.Movement[*Concat]{
 	Name: "concat", ONNX: []string{"Concat"},
 	Doc:   "Joins tensors along a dimension.",
 	In:    spec.Arg{Name: "in", Doc: "tensors of the same dtype, with the same size in all dimensions but dim", Variadic: true},
 	Out:   "the tensors one after the other",
-	Shape: Concat.shape,
-	Copies: func(c Concat, in []tensor.Desc, out tensor.Desc) []movement.Copy {
+	Shape: (*Concat).shape,
+	Copies: func(c *Concat, in []tensor.Desc, out tensor.Desc) []movement.Copy {
 		dim, err := planner.Axis(c.Dim, len(out.Shape))
 		if err != nil {
 			return nil // Shape has refused it
@@ -59,7 +59,7 @@ var concatOp = movement.Define(movement.Movement[Concat]{
 		}
 		return copies
 	},
-	Origin: func(c Concat, in []*tensor.Host, index []int) (int, []int) {
+	Origin: func(c *Concat, in []*tensor.Host, index []int) (int, []int) {
 		dim := c.Dim
 		if dim < 0 {
 			dim += len(index)
@@ -71,9 +71,9 @@ var concatOp = movement.Define(movement.Movement[Concat]{
 		}
 		return i, index
 	},
-	Cases: spec.CasesOf[Concat]{
-		Calls:   []Concat{{Dim: -1}, {Dim: 1}},
-		Invalid: []Concat{{Dim: 3}, {Dim: -4}},
+	Cases: spec.CasesOf[*Concat]{
+		Calls:   []*Concat{{Dim: -1}, {Dim: 1}},
+		Invalid: []*Concat{{Dim: 3}, {Dim: -4}},
 		Refused: [][]tensor.Desc{
 			{tensor.Contiguous(tensor.F32)},
 			{tensor.Contiguous(tensor.F32, 2, 3, 4), tensor.Contiguous(tensor.F32, 2, 3)},
@@ -82,7 +82,7 @@ var concatOp = movement.Define(movement.Movement[Concat]{
 		},
 		Dims:  []spec.Dim{{Name: "tensors", Only: []int{2, 1, 11}}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
 		Sizes: [][]int{{1001, 1, 3}},
-		Inputs: func(_ Concat, d tensor.DType, dims []int) []tensor.Desc {
+		Inputs: func(_ *Concat, d tensor.DType, dims []int) []tensor.Desc {
 			if dims[0] > 100 && d != tensor.F32 && d != tensor.U8 {
 				return nil // many inputs are planned alike for all element types
 			}

@@ -19,7 +19,7 @@ type Embedding struct{}
 // Spec returns the declaration.
 func (Embedding) Spec() *spec.Op { return embeddingOp }
 
-var embeddingOp = spec.Register(spec.Define(spec.Definition[Embedding]{
+var embeddingOp = spec.Register(spec.Define(spec.Definition[*Embedding]{
 	Name: "embedding", Group: "move",
 	Doc: "Copies the rows of a table whose indices are given. An index that is negative or too large is an error.",
 	In: []spec.Arg{
@@ -29,16 +29,16 @@ var embeddingOp = spec.Register(spec.Define(spec.Definition[Embedding]{
 	Out:     []spec.Arg{{Name: "out", Doc: "the rows, [..., d], of the dtype of weight"}},
 	Traits:  spec.Traits{Class: spec.Indexing, ONNX: []string{"Gather"}},
 	Kernels: slices.Concat(indexing.CheckKernels(), indexing.LookupKernels()),
-	Shape: func(_ Embedding, in []tensor.Desc) ([]tensor.Desc, error) {
+	Shape: func(_ *Embedding, in []tensor.Desc) ([]tensor.Desc, error) {
 		if len(in[1].Shape) != 2 {
 			return nil, planner.Invalid("input weight is %v (want [V,d])", in[1])
 		}
 		return []tensor.Desc{tensor.Contiguous(in[1].DType, append(slices.Clone(in[0].Shape), in[1].Shape[1])...)}, nil
 	},
-	Plan: func(_ Embedding, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+	Plan: func(_ *Embedding, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
 		return indexing.PlanLookup(t, in)
 	},
-	Reference: func(_ Embedding, in, out []*tensor.Host) {
+	Reference: func(_ *Embedding, in, out []*tensor.Host) {
 		// Bytes, so that every bit counts.
 		d := in[1].Shape[1]
 		size := d * in[1].DType.Size()
@@ -49,19 +49,19 @@ var embeddingOp = spec.Register(spec.Define(spec.Definition[Embedding]{
 			}
 		}
 	},
-	Tolerance: func(Embedding, tensor.DType, []tensor.Desc) spec.Tolerance {
+	Tolerance: func(*Embedding, tensor.DType, []tensor.Desc) spec.Tolerance {
 		return spec.Tolerance{Why: "bits are moved"}
 	},
-	Cost: func(_ Embedding, in []tensor.Desc) spec.Cost {
+	Cost: func(_ *Embedding, in []tensor.Desc) spec.Cost {
 		rows := int64(in[0].Elems())
 		return spec.Cost{Bytes: rows*int64(in[0].DType.Size()) + 2*rows*int64(in[1].Shape[1]*in[1].DType.Size())}
 	},
-	Cases: spec.CasesOf[Embedding]{
-		DTypes: tensor.DTypes(), Calls: []Embedding{{}},
+	Cases: spec.CasesOf[*Embedding]{
+		DTypes: tensor.DTypes(), Calls: []*Embedding{{}},
 		Dims: []spec.Dim{{Name: "indices"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 16}}, {Name: "bits", Only: []int{32, 64}}},
 		// A table of one column, a table and rows longer than forced limits.
 		Sizes: [][]int{{300, 200_000, 1, 64}, {3, 2, 300_000, 32}, {70_000, 5, 3, 32}},
-		Inputs: func(_ Embedding, d tensor.DType, dims []int) []tensor.Desc {
+		Inputs: func(_ *Embedding, d tensor.DType, dims []int) []tensor.Desc {
 			if dims[1] == 0 && dims[0] > 0 {
 				return nil
 			}
@@ -83,7 +83,7 @@ var embeddingOp = spec.Register(spec.Define(spec.Definition[Embedding]{
 			return cases
 		},
 		Low: -100, High: 100,
-		Range: func(_ Embedding, i int, in []tensor.Desc) (float64, float64) {
+		Range: func(_ *Embedding, i int, in []tensor.Desc) (float64, float64) {
 			switch {
 			case i == 0:
 				return 0, float64(max(in[1].Shape[0]-1, 0))

@@ -17,9 +17,10 @@ type MatMul struct {
 // Spec returns the declaration.
 func (MatMul) Spec() *spec.Op { return matmulOp }
 
-var matmulOp = gemm.DefineMatMul(gemm.MatMul[MatMul]{
+var matmulOp = gemm.DefineMatMul(gemm.MatMul[*MatMul]{
 	Name: "matmul", ONNX: []string{"MatMul"},
 	Doc:        "The matrix product over the last two dimensions. The dimensions before them are broadcast.",
-	Transposed: func(c MatMul) (ta, tb bool) { return c.TransA, c.TransB },
-	Calls:      []MatMul{{TransB: true}, {TransA: true}, {TransA: true, TransB: true}},
+	Defaults:   &MatMul{},
+	Transposed: func(c *MatMul) (ta, tb bool) { return c.TransA, c.TransB },
+	Calls:      []*MatMul{{TransB: true}, {TransA: true}, {TransA: true, TransB: true}},
 })

@@ -15,9 +15,10 @@ type MatMulBias struct {
 // Spec returns the declaration.
 func (MatMulBias) Spec() *spec.Op { return matmulBiasOp }
 
-var matmulBiasOp = gemm.DefineMatMul(gemm.MatMul[MatMulBias]{
+var matmulBiasOp = gemm.DefineMatMul(gemm.MatMul[*MatMulBias]{
 	Name: "matmul_bias", Bias: true, ONNX: []string{"Gemm"},
 	Doc:        "The matrix product over the last two dimensions, with a bias added to each row.",
-	Transposed: func(c MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },
-	Calls:      []MatMulBias{{TransB: true}},
+	Defaults:   &MatMulBias{},
+	Transposed: func(c *MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },
+	Calls:      []*MatMulBias{{TransB: true}},
 })

@@ -16,11 +16,11 @@ type ReduceMean struct {
 // Spec returns the declaration.
 func (ReduceMean) Spec() *spec.Op { return reduceMeanOp }
 
-var reduceMeanOp = reduction.Define(reduction.Reduction[ReduceMean]{
+var reduceMeanOp = reduction.Define(reduction.Reduction[*ReduceMean]{
 	Name: "reduce_mean", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceMean"},
 	Doc:        "The mean of the elements along dimensions. The mean of no elements is NaN.",
-	Call:       func(dims []int, keep bool) ReduceMean { return ReduceMean{dims, keep} },
-	Attributes: func(a ReduceMean) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+	Call:       func(dims []int, keep bool) *ReduceMean { return &ReduceMean{dims, keep} },
+	Attributes: func(a *ReduceMean) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     planner.Floats, Empty: true, Mean: true,
 	F: func(a, b float64) float64 { return a + b }, Sum: true,
 	Low: -1, High: 1, Tolerance: reduction.MeanTolerance,

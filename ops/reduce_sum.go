@@ -16,11 +16,11 @@ type ReduceSum struct {
 // Spec returns the declaration.
 func (ReduceSum) Spec() *spec.Op { return reduceSumOp }
 
-var reduceSumOp = reduction.Define(reduction.Reduction[ReduceSum]{
+var reduceSumOp = reduction.Define(reduction.Reduction[*ReduceSum]{
 	Name: "reduce_sum", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceSum"},
 	Doc:        "The sum of the elements along dimensions. The sum of no elements is 0. Sums of integers wrap.",
-	Call:       func(dims []int, keep bool) ReduceSum { return ReduceSum{dims, keep} },
-	Attributes: func(a ReduceSum) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+	Call:       func(dims []int, keep bool) *ReduceSum { return &ReduceSum{dims, keep} },
+	Attributes: func(a *ReduceSum) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 	DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64},
 	Empty:      true,
 	F:          func(a, b float64) float64 { return a + b }, Sum: true,

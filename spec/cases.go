@@ -13,7 +13,8 @@ type Cases = CasesOf[Call]
 type CasesOf[A Call] struct {
 	// DTypes are the element types to try. The one that is used most comes first.
 	DTypes []tensor.DType
-	// Calls are the attributes to try. The default attributes come first.
+	// Calls are the attributes to try. The everyday call comes first: it gets the most cases.
+	// That is the call with the defaults, unless such a call changes nothing.
 	Calls []A
 	// Dims are the free dimensions. The suite combines awkward sizes of each: 0, 1,
 	// primes, and sizes around every one of Tiles.
@@ -50,8 +51,8 @@ type CasesOf[A Call] struct {
 	Faults func(d tensor.DType) [][]*tensor.Host
 }
 
-// erase returns the cases for calls of any type. A call of another type than A has no
-// inputs.
+// erase returns the cases for calls of any type. Its functions panic for a call of another
+// type than A: callTypes.cases checks that.
 func (c CasesOf[A]) erase() Cases {
 	e := Cases{
 		DTypes: c.DTypes, Dims: c.Dims, Sizes: c.Sizes, Bench: c.Bench, Low: c.Low, High: c.High,
@@ -63,22 +64,11 @@ func (c CasesOf[A]) erase() Cases {
 	for _, a := range c.Invalid {
 		e.Invalid = append(e.Invalid, a)
 	}
-	// The suite resolves its calls before, so they have type A.
 	if c.Inputs != nil {
-		e.Inputs = func(call Call, d tensor.DType, dims []int) []tensor.Desc {
-			if a, ok := call.(A); ok {
-				return c.Inputs(a, d, dims)
-			}
-			return nil
-		}
+		e.Inputs = func(call Call, d tensor.DType, dims []int) []tensor.Desc { return c.Inputs(call.(A), d, dims) }
 	}
 	if c.Range != nil {
-		e.Range = func(call Call, i int, in []tensor.Desc) (low, high float64) {
-			if a, ok := call.(A); ok {
-				return c.Range(a, i, in)
-			}
-			return c.Low, c.High
-		}
+		e.Range = func(call Call, i int, in []tensor.Desc) (low, high float64) { return c.Range(call.(A), i, in) }
 	}
 	return e
 }

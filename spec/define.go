@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"reflect"
@@ -11,15 +12,21 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Definition declares an operation whose attributes have type A. A is the struct that
-// callers write. The functions of a Definition get an A, even if the caller passed a
-// pointer.
+// Definition declares an operation. A is the struct of its attributes, which callers write,
+// or a pointer to that struct. The functions of a Definition get an A, whichever of both the
+// caller passed. A pointer makes programs smaller, because the compiler makes one copy of
+// generic code for all pointers and one for each struct. It points to a copy of the call.
 //
 // Fields without a comment mean the same as those of Op.
 type Definition[A Call] struct {
 	Name, Group, Doc, Source string
 	Aliases                  []string
-	In, Out                  []Arg
+	// Forms are how text may give attributes in one word without their names. In
+	// "{width}x{height}", each name in braces stands for a number, so that "resize 320x200" is
+	// "resize width=320 height=200". Several names in braces get the same number. What
+	// follows the word is given too, as in "{width}x{height}! fit=stretch".
+	Forms   []string
+	In, Out []Arg
 	Traits
 	Kernels  []Kernel
 	Internal bool
@@ -34,7 +41,9 @@ type Definition[A Call] struct {
 	// fields of A that are attributes have the tags attr:"name" and doc:"meaning, unit,
 	// range". The tag attr:"name,required" means that the attribute has no default. A zero
 	// is refused if the default is not zero, unless the tag is attr:"name,zero". A nil
-	// pointer stands for a pointer to a zero value.
+	// pointer stands for a pointer to a zero value. A field of type image.Image is the input
+	// that has the name of the attribute: Device.Apply takes it out of the call and passes it as
+	// that input. The first input has no such field.
 	Defaults A
 
 	// Shape checks the attributes and the inputs, and returns the descriptions of the
@@ -73,10 +82,22 @@ type Definition[A Call] struct {
 	// Halo returns how many pixels in each direction a result depends on. Strips of a
 	// picture must overlap by that many rows. Nil means 0.
 	Halo func(a A) int
+	// Strips, if set, is used instead of Halo. With a Halo too, Need returns rows out and those
+	// around them, and only Part makes a difference.
+	Strips *StripsOf[A]
+	// Crops says that the operation finds a rectangle of a picture [H,W,C]: its output is i32 [4], the
+	// first column, the first row, the width and the height. Device.Apply crops the picture
+	// to that. It searches in whole pictures and not in strips. Crops returns the largest
+	// height and width that the rectangle may have.
+	Crops func(a A, in tensor.Desc) (h, w int)
 	// ForOpaque returns a call with fewer kernels that gives exactly the same result for
 	// opaque 8-bit pictures. It may return a itself. The result must be opaque too. Nil
-	// means that an opaque picture may become transparent.
+	// means that an opaque picture may become transparent, and so does a nil pointer that it
+	// returns, for that call.
 	ForOpaque func(a A) A
+	// ForGrey returns the call for a picture without colours, if a would make colours of it. It
+	// may return a itself. Nil means that calls are as they are for such pictures too.
+	ForGrey func(a A) A
 	// Scalar is the function of an elementwise operation in float64. x holds one element
 	// of each input.
 	Scalar func(a A, x []float64) float64
@@ -86,7 +107,7 @@ type Definition[A Call] struct {
 
 // Define declares an operation. Programs can find it by name only after Register.
 //
-// The functions of the Op accept calls of type A and pointers to such calls. For any
+// The functions of the Op accept structs of attributes and pointers to them. For any
 // other call, and for calls that Resolve refuses, they return ErrInvalidArgument.
 // Functions without an error then return nothing. A Plan that returns neither a plan nor
 // an error is ErrInvalidArgument too.
@@ -95,15 +116,77 @@ type Definition[A Call] struct {
 // returns is another operation: its calls are planned anew. Define panics if A is an
 // interface, because that is a mistake in the source of the program.
 func Define[A Call](d Definition[A]) *Op {
-	d.Defaults = madeDefaults(d.Name, d.Defaults)
+	return define(reflect.TypeFor[A](), d.erase())
+}
+
+// erase returns the definition for calls of any type. Its functions panic for a call of
+// another type than A.
+//
+// There is a copy of this function, and of those that it makes, for each A that is no
+// pointer. So they have nothing but the change of type, and define has the rest.
+func (d Definition[A]) erase() *Definition[Call] {
+	e := &Definition[Call]{
+		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases, Forms: d.Forms,
+		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
+		WritesAll: d.WritesAll, Defaults: d.Defaults, Cases: d.Cases.erase(),
+	}
+	if d.Shape != nil {
+		e.Shape = func(c Call, in []tensor.Desc) ([]tensor.Desc, error) { return d.Shape(c.(A), in) }
+	}
+	if d.Plan != nil {
+		e.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) { return d.Plan(c.(A), t, in, out) }
+	}
+	if d.PlanAt != nil {
+		e.PlanAt = func(c Call, t *Target, in, out []Place) (*Plan, error) { return d.PlanAt(c.(A), t, in, out) }
+	}
+	if d.Strategies != nil {
+		e.Strategies = func(c Call, t *Target, in, out []tensor.Desc) []string {
+			return d.Strategies(c.(A), t, in, out)
+		}
+	}
+	if d.SizeClass != nil {
+		e.SizeClass = func(c Call, in []tensor.Desc) []int { return d.SizeClass(c.(A), in) }
+	}
+	if d.Reference != nil {
+		e.Reference = func(c Call, in, out []*tensor.Host) { d.Reference(c.(A), in, out) }
+	}
+	if d.Tolerance != nil {
+		e.Tolerance = func(c Call, dt tensor.DType, in []tensor.Desc) Tolerance { return d.Tolerance(c.(A), dt, in) }
+	}
+	if d.Cost != nil {
+		e.Cost = func(c Call, in []tensor.Desc) Cost { return d.Cost(c.(A), in) }
+	}
+	if d.Halo != nil {
+		e.Halo = func(c Call) int { return d.Halo(c.(A)) }
+	}
+	e.Strips = d.Strips.erase()
+	if d.Crops != nil {
+		e.Crops = func(c Call, in tensor.Desc) (int, int) { return d.Crops(c.(A), in) }
+	}
+	if d.ForOpaque != nil {
+		e.ForOpaque = func(c Call) Call { return d.ForOpaque(c.(A)) }
+	}
+	if d.ForGrey != nil {
+		e.ForGrey = func(c Call) Call { return d.ForGrey(c.(A)) }
+	}
+	if d.Scalar != nil {
+		e.Scalar = func(c Call, x []float64) float64 { return d.Scalar(c.(A), x) }
+	}
+	return e
+}
+
+// define declares an operation whose functions take calls of the type declared.
+func define(declared reflect.Type, d *Definition[Call]) *Op {
+	t := callTypesOf(d.Name, declared)
 	op := &Op{
-		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases,
+		Name: d.Name, Group: d.Group, Doc: d.Doc, Source: d.Source, Aliases: d.Aliases, Forms: d.Forms,
 		In: d.In, Out: d.Out, Traits: d.Traits, Kernels: d.Kernels, Internal: d.Internal,
 		WritesAll: d.WritesAll || len(d.Kernels) > 0,
-		Defaults:  d.Defaults, Cases: d.Cases.erase(),
+		Defaults:  t.plain(d.Defaults), Cases: t.cases(d.Cases), calls: t,
 	}
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())
+	op.pictures = pictureFields(structOf(op.Defaults).Type())
 	prefix := d.Name
 	if pkg := structOf(op.Defaults).Type().PkgPath(); pkg != "" {
 		prefix = path.Base(pkg) + ": " + d.Name
@@ -114,14 +197,13 @@ func Define[A Call](d Definition[A]) *Op {
 		}
 		return fmt.Errorf("%s: %w", prefix, err)
 	}
-	attrs := func(c Call) (A, error) { return attrsOf[A](op, c) }
 	if d.Shape != nil {
 		op.Shape = func(c Call, in []tensor.Desc) ([]tensor.Desc, error) {
-			a, err := attrs(c)
+			a, err := op.attrs(c)
 			if err != nil {
 				return nil, err
 			}
-			if err := op.checkInputs(in); err != nil {
+			if err := cmp.Or(op.checkInputs(in), op.checkNoPictures(a)); err != nil {
 				return nil, named(err)
 			}
 			out, err := d.Shape(a, in)
@@ -137,16 +219,16 @@ func Define[A Call](d Definition[A]) *Op {
 		}
 	}
 	if d.PlanAt != nil {
-		op.PlanAt = planOf(attrs, named, d.PlanAt)
+		op.PlanAt = planOf(op, named, d.PlanAt)
 		op.Plan = func(c Call, t *Target, in, out []tensor.Desc) (*Plan, error) {
 			return op.PlanAt(c, t, PlacesOf(in), PlacesOf(out))
 		}
 	} else if d.Plan != nil {
-		op.Plan = planOf(attrs, named, d.Plan)
+		op.Plan = planOf(op, named, d.Plan)
 	}
 	if d.Strategies != nil {
 		op.Strategies = func(c Call, t *Target, in, out []tensor.Desc) []string {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.Strategies(a, t, in, out)
 			}
 			return nil
@@ -154,7 +236,7 @@ func Define[A Call](d Definition[A]) *Op {
 	}
 	if d.SizeClass != nil {
 		op.SizeClass = func(c Call, in []tensor.Desc) []int {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.SizeClass(a, in)
 			}
 			return nil
@@ -162,7 +244,7 @@ func Define[A Call](d Definition[A]) *Op {
 	}
 	if d.Scalar != nil {
 		op.Scalar = func(c Call, x []float64) float64 {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.Scalar(a, x)
 			}
 			return 0
@@ -170,20 +252,20 @@ func Define[A Call](d Definition[A]) *Op {
 	}
 	reference := d.Reference
 	if reference == nil && d.Scalar != nil {
-		reference = func(a A, in, out []*tensor.Host) {
+		reference = func(a Call, in, out []*tensor.Host) {
 			mapScalar(func(x []float64) float64 { return d.Scalar(a, x) }, in, out[0])
 		}
 	}
 	if reference != nil {
 		op.Reference = func(c Call, in, out []*tensor.Host) {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				reference(a, in, out)
 			}
 		}
 	}
 	if d.Tolerance != nil {
 		op.Tolerance = func(c Call, dt tensor.DType, in []tensor.Desc) Tolerance {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.Tolerance(a, dt, in)
 			}
 			return Tolerance{}
@@ -191,7 +273,7 @@ func Define[A Call](d Definition[A]) *Op {
 	}
 	if d.Cost != nil {
 		op.Cost = func(c Call, in []tensor.Desc) Cost {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.Cost(a, in)
 			}
 			return Cost{}
@@ -199,19 +281,41 @@ func Define[A Call](d Definition[A]) *Op {
 	}
 	if d.Halo != nil {
 		op.Halo = func(c Call) int {
-			if a, err := attrs(c); err == nil {
+			if a, err := op.attrs(c); err == nil {
 				return d.Halo(a)
 			}
 			return 0
 		}
 	}
+	op.Strips = op.checkedStrips(d.Strips)
+	if d.Crops != nil {
+		op.Crops = func(c Call, in tensor.Desc) (int, int) {
+			if a, err := op.attrs(c); err == nil {
+				return d.Crops(a, in)
+			}
+			return 0, 0
+		}
+	}
 	if d.ForOpaque != nil {
 		op.ForOpaque = func(c Call) (Call, bool) {
-			a, err := attrs(c)
+			a, err := op.attrs(c)
 			if err != nil {
 				return c, false
 			}
-			return d.ForOpaque(a), true
+			made := d.ForOpaque(a)
+			if isNilPointer(made) {
+				return c, false
+			}
+			return t.plain(made), true
+		}
+	}
+	if d.ForGrey != nil {
+		op.ForGrey = func(c Call) (Call, bool) {
+			a, err := op.attrs(c)
+			if err != nil {
+				return c, false
+			}
+			return t.plain(d.ForGrey(a)), true
 		}
 	}
 	return op
@@ -220,9 +324,9 @@ func Define[A Call](d Definition[A]) *Op {
 // planOf returns the plan function for calls of any type. Operands are Descs or Places.
 // It adds the operation's name to errors and to the errors of device checks. It does not
 // change the plan that plan returns, because plan may return the same one again.
-func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error, plan func(a A, t *Target, in, out []O) (*Plan, error)) func(c Call, t *Target, in, out []O) (*Plan, error) {
+func planOf[O any](op *Op, named func(error) error, plan func(a Call, t *Target, in, out []O) (*Plan, error)) func(c Call, t *Target, in, out []O) (*Plan, error) {
 	return func(c Call, t *Target, in, out []O) (*Plan, error) {
-		a, err := attrs(c)
+		a, err := op.attrs(c)
 		if err != nil {
 			return nil, err
 		}
@@ -248,37 +352,20 @@ func planOf[A Call, O any](attrs func(Call) (A, error), named func(error) error,
 	}
 }
 
-// madeDefaults returns the default attributes of an operation. If they are a nil pointer,
-// it returns a pointer to a zero value.
-func madeDefaults[A Call](name string, defaults A) A {
-	t := reflect.TypeFor[A]()
-	if t.Kind() == reflect.Interface {
-		panic(fmt.Sprintf("spec: operation %q: the type of its attributes is the interface %v (want a struct, or a pointer to one)", name, t))
-	}
-	if isNilPointer(defaults) {
-		return reflect.New(t.Elem()).Interface().(A)
-	}
-	return defaults
-}
-
 // lastID is the number of operations that were declared so far.
 var lastID atomic.Uint64
 
-// attrsOf returns the attributes of a call, or an error if the call is not valid.
-func attrsOf[A Call](op *Op, c Call) (A, error) {
-	if a, ok := c.(A); ok && !isNilPointer(c) {
-		return a, op.checkSet(c)
-	}
-	var none A
+// attrs returns a call as the functions of the declaration take it, or an error if the call
+// is not valid.
+func (op *Op) attrs(c Call) (Call, error) {
 	if c == nil || isNilPointer(c) {
-		return none, noCall(fmt.Sprintf("no call of %s: %T", op.Name, c))
+		return nil, noCall(fmt.Sprintf("no call of %s: %T", op.Name, c))
 	}
-	good, err := op.resolve(c)
+	c, err := op.resolve(c)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	// resolve returns a call in the type of Defaults, which is A.
-	return good.(A), nil
+	return op.calls.declared(c), nil
 }
 
 func isNilPointer(c Call) bool {

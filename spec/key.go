@@ -22,6 +22,9 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 		return l
 	}
 	for i := range t.NumField() {
+		if t.Field(i).Type == imageType {
+			continue // It is an input, on which no plan depends.
+		}
 		l.fields = append(l.fields, i)
 		l.complete = l.complete && keyable(t.Field(i).Type, t.Field(i).IsExported(), maxDepth)
 	}

@@ -7,6 +7,8 @@
 package spec
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -57,6 +59,8 @@ type Op struct {
 	Name string
 	// Aliases are other names that the command line accepts.
 	Aliases []string
+	// Forms are how text may give attributes without their names. Definition.Forms explains them.
+	Forms []string
 	// Group is the folder of the operation's shaders, such as "image".
 	Group string
 	// Doc says what the operation computes. Its first sentence is a summary.
@@ -94,9 +98,13 @@ type Op struct {
 	Tolerance  func(c Call, d tensor.DType, in []tensor.Desc) Tolerance
 	Cost       func(c Call, in []tensor.Desc) Cost
 	Halo       func(c Call) int
+	Strips     *Strips
+	Crops      func(c Call, in tensor.Desc) (h, w int)
 	Scalar     func(c Call, x []float64) float64
 	// ForOpaque reports false if c is not a valid call of the operation.
 	ForOpaque func(c Call) (Call, bool)
+	// ForGrey reports false if c is not a valid call of the operation.
+	ForGrey func(c Call) (Call, bool)
 	// Cases are what the conformance suite tries.
 	Cases Cases
 
@@ -105,6 +113,10 @@ type Op struct {
 	// key says how calls are written as keys. It is nil if Define did not make the
 	// operation.
 	key *keyLayout
+	// calls are the types of its calls.
+	calls callTypes
+	// pictures are the numbers of the fields of Defaults that are pictures.
+	pictures []int
 }
 
 // Tolerance says how far a result may be from the reference.
@@ -114,6 +126,10 @@ type Tolerance struct {
 	// Repeated is added to Abs where all elements along the last dimension of the inputs are
 	// the same. Rounding errors of a sum of equal terms are not random, so such sums err more.
 	Repeated float64
+	// ByAlpha, divided by the alpha of the result, is added to Abs for the colours of a picture of
+	// four components. It is for colours that are a sum divided by alpha. ByAlpha and alpha are parts
+	// of 1, also in u8. There a colour may be any if its alpha is one level at most.
+	ByAlpha float64
 	// Why says where the bound comes from.
 	Why string
 	// Law says in words how Abs and Rel follow from the sizes of a call. It is empty if
@@ -128,6 +144,27 @@ type Tolerance struct {
 	// Flips is the fraction of elements that may be entirely wrong. It is for operations
 	// with a threshold that a rounding error can cross.
 	Flips float64
+}
+
+// Bound returns how far element i of a result may be from want, the elements of the reference in
+// row-major order. d describes the result. It does not know of Any and Flips. It is NaN if want has
+// no such element.
+func (t Tolerance) Bound(d tensor.Desc, want []float64, i int) float64 {
+	if i < 0 || i >= len(want) {
+		return math.NaN()
+	}
+	bound := t.Abs + t.Rel*math.Abs(want[i])
+	if t.ByAlpha == 0 || len(d.Shape) != 3 || d.Shape[2] != 4 || i%4 == 3 || i|3 >= len(want) {
+		return bound
+	}
+	alpha := want[i|3]
+	if d.DType != tensor.U8 {
+		return bound + t.ByAlpha/max(alpha, 0)
+	}
+	if alpha <= 1 {
+		return math.Inf(1)
+	}
+	return bound + 255*t.ByAlpha/((alpha-0.5)/255)
 }
 
 // Cost is the least work of a call.

@@ -52,6 +52,15 @@ func (op *Op) inputNames() string {
 	return strings.Join(names, ", ")
 }
 
+// Updates returns the input that output out updates in place, because both have one name. It is -1
+// if there is none.
+func (op *Op) Updates(out int) int {
+	if op == nil || out < 0 || out >= len(op.Out) {
+		return -1
+	}
+	return slices.IndexFunc(op.In, func(a Arg) bool { return a.Name == op.Out[out].Name })
+}
+
 // MayOverwrite reports whether output out may be the same tensor as input in. Both count
 // from 0.
 func (op *Op) MayOverwrite(out, in int) bool {

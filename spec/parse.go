@@ -2,6 +2,7 @@ package spec
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -20,7 +21,8 @@ type Attr struct {
 	// Name is the name of the attribute, as text has it.
 	Name string
 	// Type is "number", "integer", "boolean", "text" or "element type", or
-	// "integers" or "numbers" for lists. " or none" follows if it may be nil.
+	// "integers" or "numbers" for lists. " or none" follows if it may be nil. "picture" is an
+	// input of the operation, which text names by a file.
 	Type string
 	// Default is the default as ParseCall reads it. It is empty for required attributes.
 	Default string
@@ -76,13 +78,16 @@ func (op *Op) in(groups []string) bool {
 // ParseCall parses a call that a person has written. The text is the name or an alias of
 // an operation, followed by attributes as name=value in any order, as in "gaussian_blur
 // sigma=3". The name of an attribute may be left out if it is the only attribute, or the
-// only one that is not a boolean, as in "blur 3". Attributes that are not given get their
-// defaults. Required attributes have no default and must be given.
+// only one that is not a boolean, or if its tag has the option "main", as in "blur 3".
+// Definition.Forms are further words without names, as in "resize 320x200".
+// Attributes that are not given get their defaults. Required attributes have no default
+// and must be given.
 //
 // Numbers are finite decimals. Booleans are true or false. Text is a word, or a Go string
 // in quotes. The members of a list are separated by commas. Element types have their
-// short names. "none" stands for nil. The operation checks later whether a value makes
-// sense. If groups are given, the operation must belong to one of them.
+// short names. A picture is the name of a file, which ReadPictures reads. "none" stands for
+// nil. The operation checks later whether a value makes sense. If groups are given, the
+// operation must belong to one of them.
 // Errors: ErrInvalidArgument, which lists the names that exist.
 func ParseCall(text string, groups ...string) (Call, error) {
 	words, err := splitWords(text)
@@ -105,12 +110,12 @@ func ParseCall(text string, groups ...string) (Call, error) {
 		names = append(names, tagOf(v.Type().Field(i)).name)
 	}
 	given := map[string]bool{}
-	for _, w := range words[1:] {
+	for _, w := range op.expandForms(words[1:]) {
 		name, value, named := strings.Cut(w, "=")
 		if !named || strings.HasPrefix(w, `"`) {
 			only := unnamed(v.Type(), fields)
 			if only < 0 {
-				return nil, parseError("%s: %q is not of the form name=value%s", op.Name, w, listAttrs(names))
+				return nil, parseError("%s: %q is not of the form name=value%s%s", op.Name, w, op.listForms(), listAttrs(names))
 			}
 			name, value = names[only], w
 		}
@@ -129,9 +134,15 @@ func ParseCall(text string, groups ...string) (Call, error) {
 		if isFloat(f) {
 			f.SetFloat(Given(f.Float()))
 		}
+		if d := structOf(op.Defaults).Field(fields[at]); f.CanInt() && f.IsZero() && !d.IsZero() && slices.Contains(mustBeSet(v.Type()), fields[at]) {
+			return nil, parseError("%s: %s cannot be 0 (its default is %s)", op.Name, names[at], formatAttr(d))
+		}
 	}
 	for k, i := range fields {
-		if tagOf(v.Type().Field(i)).required && !given[names[k]] {
+		if f := v.Type().Field(i); tagOf(f).required && !given[names[k]] {
+			if f.Type == imageType {
+				return nil, parseError("%s: %s is missing: it is the name of a file (as in \"%s %s=FILE\")", op.Name, names[k], op.Name, names[k])
+			}
 			return nil, parseError("%s: %s is missing: it has no default (as in %q)", op.Name, names[k], FormatCall(op.Defaults))
 		}
 	}
@@ -150,7 +161,7 @@ func ParseOp(name string, groups ...string) (*Op, error) {
 	case op == nil || !op.Offered():
 		return nil, parseError("unknown operation %q%s (%s)", name, nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
 	case !op.in(groups):
-		return nil, parseError("%s is of the group %s, not %s (known: %s)", op.Name, op.Group, strings.Join(groups, ", "), strings.Join(opNames(groups), ", "))
+		return nil, parseError("%s is an operation of the group %s, not of %s%s (%s)", op.Name, op.Group, strings.Join(groups, " or "), nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
 	}
 	return op, nil
 }
@@ -231,6 +242,11 @@ func unnamed(t reflect.Type, fields []int) int {
 	}
 	only := -1
 	for at, i := range fields {
+		if tagOf(t.Field(i)).main {
+			return at
+		}
+	}
+	for at, i := range fields {
 		if t.Field(i).Type.Kind() == reflect.Bool {
 			continue
 		}
@@ -250,6 +266,8 @@ func attrType(t reflect.Type) string {
 	switch {
 	case t == dtypeType:
 		return "element type"
+	case t == imageType:
+		return "picture"
 	case t.Kind() == reflect.Pointer:
 		return attrType(t.Elem()) + " or none"
 	case t.Kind() == reflect.Slice:
@@ -276,6 +294,9 @@ func setAttr(f reflect.Value, text string) error {
 		}
 		f.Set(reflect.ValueOf(d))
 		return nil
+	}
+	if f.Type() == imageType {
+		return setPicture(f, text)
 	}
 	switch f.Kind() {
 	case reflect.Pointer:
@@ -310,13 +331,13 @@ func setAttr(f reflect.Value, text string) error {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, f.Type().Bits())
 		if err != nil {
-			return fmt.Errorf("%q is not an integer in range", text)
+			return notInteger(text, err, "an integer", uint64(1)<<(f.Type().Bits()-1)-1)
 		}
 		f.SetInt(n)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		n, err := strconv.ParseUint(text, 10, f.Type().Bits())
 		if err != nil {
-			return fmt.Errorf("%q is not an integer of at least 0 in range", text)
+			return notInteger(text, err, "an integer from 0", uint64(math.MaxUint64)>>(64-f.Type().Bits()))
 		}
 		f.SetUint(n)
 	case reflect.Bool:
@@ -339,6 +360,14 @@ func setAttr(f reflect.Value, text string) error {
 	return nil
 }
 
+// notInteger is the error of a text that is no integer, or a larger one than the attribute can have.
+func notInteger(text string, err error, want string, most uint64) error {
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("%q is not %s up to %d", text, want, most)
+	}
+	return fmt.Errorf("%q is not %s", text, want)
+}
+
 // parseFloat reads a finite decimal number.
 func parseFloat(text string, bits int) (float64, error) {
 	x, err := strconv.ParseFloat(text, bits)
@@ -355,6 +384,9 @@ func parseFloat(text string, bits int) (float64, error) {
 
 // formatAttr formats the value of a field as setAttr parses it.
 func formatAttr(f reflect.Value) string {
+	if f.Type() == imageType {
+		return formatPicture(f)
+	}
 	switch f.Kind() {
 	case reflect.Pointer:
 		if f.IsNil() {

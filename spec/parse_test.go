@@ -199,7 +199,7 @@ func TestParseCallGroups(t *testing.T) {
 		t.Errorf("of the group: got %v, %v", c, err)
 	}
 	_, err := ParseCalls("test_wide | test_soft", "test")
-	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is of the group , not test (known: test_wide)") {
+	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is an operation of the group , not of test (known: test_wide)") {
 		t.Errorf("of another group: %v", err)
 	}
 	if _, err = ParseCall("test_sofd", "test"); err == nil || strings.Contains(err.Error(), "test_soft") {
@@ -218,5 +218,35 @@ func TestAttrTypes(t *testing.T) {
 	text := FormatCall(wide{Perm: []int{1, 0}, Axis: new(2), To: tensor.BF16})
 	if c, err := ParseCall(text); err != nil || !reflect.DeepEqual(c, wide{Perm: []int{1, 0}, Axis: new(2), To: tensor.BF16}) {
 		t.Errorf("%q came back as %v, %v", text, c, err)
+	}
+}
+
+// light has an attribute whose name may be left out although there are others.
+type light struct {
+	Lift   float64 `attr:"lift"`
+	Factor float64 `attr:"factor,main"`
+}
+
+func (light) Spec() *Op { return lightOp }
+
+var lightOp = &Op{Name: "test_light", Defaults: light{Factor: 1}}
+
+// TestMainAttribute leaves out the name of an attribute.
+func TestMainAttribute(t *testing.T) {
+	Register(lightOp)
+	for text, want := range map[string]Call{
+		"test_light 3":                 light{Lift: Given(0.0), Factor: 3},
+		"test_light lift=2 3":          light{Lift: 2, Factor: 3},
+		"test_light 3 lift=2":          light{Lift: 2, Factor: 3},
+		"test_light factor=3 lift=0.5": light{Lift: 0.5, Factor: 3},
+	} {
+		if got, err := ParseCall(text); err != nil || got != want {
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"test_light 3 4", "test_light 3 factor=4"} {
+		if _, err := ParseCall(text); !errors.Is(err, errs.ErrInvalidArgument) {
+			t.Errorf("%q: got %v", text, err)
+		}
 	}
 }

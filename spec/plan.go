@@ -32,8 +32,9 @@ type Target struct {
 	MaxParamBytes uint32
 	// MaxBindings is the largest number of storage buffers in a launch.
 	MaxBindings uint32
-	// MaxIterations is the largest number of loop iterations that an invocation may run. 0
-	// means that no limit is known.
+	// MaxIterations is the largest number of loop iterations that an invocation may run, all
+	// loops together. The test that ends a loop counts as one, so n iterations of a loop with m
+	// iterations inside count n·(m + 2) + 1. 0 means that no limit is known.
 	MaxIterations uint32
 	// TexelBuffers says that kernels may read tensors as texel buffers.
 	TexelBuffers bool

@@ -19,15 +19,15 @@ import (
 // In text, an attribute that is left out gets its default. A required attribute has no
 // default, so it must be given. In a Go program, a field that is left out is zero. A
 // forgotten field must never give a wrong result. So a zero is refused if the default is
-// not zero. WithDefaults replaces such zeros by the defaults. Given marks a zero that is
-// meant. A zero is accepted if the default is zero, if the attribute is required, or if
+// not zero. Text that is empty gets its default, because it means nothing else.
+// WithDefaults replaces all such zeros by the defaults. Given marks a zero that is meant. A zero is accepted if the default is zero, if the attribute is required, or if
 // the tag has the option "zero", as in attr:"threshold,zero". The operation's Shape then
-// checks it.
+// checks it. The option "main" is for text: see ParseCall.
 type attrTag struct {
 	// name is the name of the attribute. It is empty if there is no tag.
 	name string
-	// required and zero say that the tag has these options.
-	required, zero bool
+	// required, zero and main say that the tag has these options.
+	required, zero, main bool
 }
 
 func tagOf(f reflect.StructField) attrTag {
@@ -36,6 +36,7 @@ func tagOf(f reflect.StructField) attrTag {
 		name:     words[0],
 		required: slices.Contains(words[1:], "required"),
 		zero:     slices.Contains(words[1:], "zero"),
+		main:     slices.Contains(words[1:], "main"),
 	}
 }
 
@@ -75,8 +76,8 @@ func WithDefaults[C Call](c C) C {
 	return v.Interface().(C)
 }
 
-// Resolve returns a call in the type of its operation's Defaults. c has that type, or is
-// a pointer to it.
+// Resolve returns a call in the type of its operation's Defaults, with the defaults of text
+// that is empty. c has that type, or is a pointer to it.
 // Errors: ErrInvalidArgument if c is nil, is a nil pointer or has another type than its
 // operation's calls, if its operation has no Shape or no Plan, or if an attribute is zero
 // whose default is not (see WithDefaults and Given).
@@ -89,6 +90,29 @@ func Resolve(c Call) (Call, error) {
 		return nil, fmt.Errorf("spec: %s: %w: the operation is declared without Shape or Plan", op.Name, errs.ErrInvalidArgument)
 	}
 	return op.resolve(c)
+}
+
+// As returns a copy of a call in the type A of its operation's Definition, such as *Blur for a
+// Blur.
+// Errors: as Resolve, and ErrInvalidArgument if the Definition has another type.
+func As[A Call](c Call) (A, error) {
+	a, err := declared(c)
+	if err != nil {
+		return *new(A), err
+	}
+	if a, ok := a.(A); ok {
+		return a, nil
+	}
+	return *new(A), noCall(fmt.Sprintf("%T is not a call of the operation (want %v)", c, reflect.TypeFor[A]()))
+}
+
+// declared returns a copy of a call as the functions of its operation's Definition take it.
+func declared(c Call) (Call, error) {
+	c, err := Resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.Spec().calls.declared(c), nil
 }
 
 // opOf returns the operation of a call. It never panics.
@@ -135,24 +159,41 @@ func (op *Op) resolve(c Call) (Call, error) {
 			return nil, fmt.Errorf("spec: %s: %w: type of the call (got %v, want %v)", op.Name, errs.ErrInvalidArgument, have, want)
 		}
 	}
-	return c, op.checkSet(c)
+	return op.complete(c)
 }
 
-// checkSet returns an error if an attribute is zero whose default is not zero. c has the
-// type of the operation's calls.
-func (op *Op) checkSet(c Call) error {
+// complete returns a call with the defaults of text that is empty, or an error if another
+// attribute is zero whose default is not zero. c has the type of the operation's calls, and
+// does not change.
+func (op *Op) complete(c Call) (Call, error) {
 	fields := mustBeSet(structOf(op.Defaults).Type())
 	if len(fields) == 0 {
-		return nil
+		return c, nil
 	}
 	given, defaults := structOf(c), structOf(op.Defaults)
+	var filled reflect.Value
 	for _, i := range fields {
-		if d := defaults.Field(i); unset(given.Field(i)) && !unset(d) {
-			name := tagOf(given.Type().Field(i)).name
-			return fmt.Errorf("spec: %s: %w: %s is zero, as if left out (spec.WithDefaults sets its default, %s%s)", op.Name, errs.ErrInvalidArgument, name, formatAttr(d), givenHint(d))
+		d := defaults.Field(i)
+		if !unset(given.Field(i)) || unset(d) {
+			continue
 		}
+		if d.Kind() != reflect.String {
+			name := tagOf(given.Type().Field(i)).name
+			return nil, fmt.Errorf("spec: %s: %w: %s is zero, as if left out (spec.WithDefaults sets its default, %s%s)", op.Name, errs.ErrInvalidArgument, name, formatAttr(d), givenHint(d))
+		}
+		if !filled.IsValid() {
+			filled = reflect.New(given.Type())
+			filled.Elem().Set(given)
+		}
+		filled.Elem().Field(i).Set(d)
 	}
-	return nil
+	switch {
+	case !filled.IsValid():
+		return c, nil
+	case reflect.TypeOf(c).Kind() != reflect.Pointer:
+		filled = filled.Elem()
+	}
+	return filled.Interface().(Call), nil
 }
 
 // givenHint says how to give a zero that is meant, if the type allows it.

@@ -86,6 +86,144 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// scaled is a struct whose declaration takes pointers.
+type scaled struct {
+	Gain float64 `attr:"gain"`
+	rows RowRange
+}
+
+func (scaled) Spec() *Op { return scaledOp }
+
+var scaledOp *Op
+
+func init() {
+	scaledOp = Define(Definition[*scaled]{
+		Name: "test_scaled", Defaults: &scaled{Gain: 2},
+		Shape: func(a *scaled, _ []tensor.Desc) ([]tensor.Desc, error) {
+			d := tensor.Contiguous(tensor.F32, int(a.Gain))
+			a.Gain = -1 // must not reach the caller
+			return []tensor.Desc{d}, nil
+		},
+		Plan:      func(*scaled, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return &Plan{}, nil },
+		ForOpaque: func(a *scaled) *scaled { return &scaled{Gain: a.Gain + 1} },
+		Strips: &StripsOf[*scaled]{
+			Need: func(_ *scaled, _ []tensor.Desc, _ int, out RowRange) RowRange { return out },
+			Part: func(a *scaled, _ []tensor.Desc, _ []RowRange, out RowRange) (*scaled, RowRange) {
+				return &scaled{a.Gain, out}, out
+			},
+		},
+		Cases: CasesOf[*scaled]{
+			Calls: []*scaled{nil, {Gain: 5}}, Invalid: []*scaled{{Gain: -5}}, Low: -2, High: 2,
+			Inputs: func(a *scaled, _ tensor.DType, _ []int) []tensor.Desc {
+				return []tensor.Desc{tensor.Contiguous(tensor.F32, int(a.Gain))}
+			},
+			Range: func(a *scaled, _ int, _ []tensor.Desc) (low, high float64) { return 0, a.Gain },
+			Bench: func(tensor.DType) []BenchCase { return []BenchCase{{Call: &scaled{Gain: 7}}} },
+		},
+	})
+}
+
+// A declaration takes pointers to copies, and calls are structs for everyone else.
+func TestDeclaredByPointer(t *testing.T) {
+	call := scaled{Gain: 3}
+	for _, c := range []Call{call, &call} {
+		if got, err := Resolve(c); err != nil || got != Call(scaled{Gain: 3}) {
+			t.Errorf("%T: resolved to %#v, %v", c, got, err)
+		}
+		if out, err := scaledOp.Shape(c, nil); err != nil || out[0].Shape[0] != 3 || call.Gain != 3 {
+			t.Errorf("%T: Shape gave %v, %v and left %v", c, out, err, call)
+		}
+		if got, ok := scaledOp.ForOpaque(c); !ok || got != Call(scaled{Gain: 4}) {
+			t.Errorf("%T: for opaque pictures %#v, %v", c, got, ok)
+		}
+		rows := RowRange{1, 2}
+		if got, made := scaledOp.Strips.Part(c, nil, nil, rows); got != Call(scaled{3, rows}) || made != rows {
+			t.Errorf("%T: a part is %#v with %v", c, got, made)
+		}
+		a, err := As[*scaled](c)
+		if err != nil || *a != call || a == &call {
+			t.Errorf("As of %T: %v, %v", c, a, err)
+		}
+	}
+	if got := WithDefaults(scaled{}); got != (scaled{Gain: 2}) {
+		t.Errorf("with defaults: %v", got)
+	}
+	if _, err := As[*scaled](nil); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("As of nothing: %v", err)
+	}
+	if _, err := As[scaled](call); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("As of another type: %v", err)
+	}
+	if _, err := scaledOp.Shape(tuned{}, nil); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("a call of another operation: %v", err)
+	}
+}
+
+// Empty text is its default, and the caller's call does not change.
+func TestEmptyText(t *testing.T) {
+	for _, c := range []Call{worded{Size: 3}, &worded{Size: 3}} {
+		got, err := Resolve(c)
+		if err != nil || got != Call(worded{Size: 3, Filter: "lanczos3"}) {
+			t.Errorf("%T: got %#v, %v", c, got, err)
+		}
+		if structOf(c).Field(1).String() != "" {
+			t.Errorf("%T: the caller's call became %#v", c, c)
+		}
+		if out, err := wordedOp.Shape(c, nil); err != nil || out[0].Shape[0] != len("lanczos3") {
+			t.Errorf("%T: Shape gave %v, %v", c, out, err)
+		}
+	}
+	if got, err := Resolve(worded{Filter: "box"}); err == nil {
+		t.Errorf("a zero that is no text: got %#v", got)
+	}
+	if got, err := ParseCall("test_worded size=0"); err == nil || !strings.Contains(err.Error(), "size cannot be 0 (its default is 2)") {
+		t.Errorf("a zero in text: %#v, %v", got, err)
+	}
+}
+
+type worded struct {
+	Size   int    `attr:"size" doc:"a size"`
+	Filter string `attr:"filter" doc:"a filter"`
+}
+
+func (worded) Spec() *Op { return wordedOp }
+
+var wordedOp *Op
+
+func init() {
+	wordedOp = Register(Define(Definition[*worded]{
+		Name: "test_worded", Defaults: &worded{Size: 2, Filter: "lanczos3"},
+		Shape: func(a *worded, _ []tensor.Desc) ([]tensor.Desc, error) {
+			return []tensor.Desc{tensor.Contiguous(tensor.F32, len(a.Filter))}, nil
+		},
+		Plan: func(*worded, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return &Plan{}, nil },
+	}))
+}
+
+// The cases of a declaration by pointer have structs. A nil pointer is a zero struct.
+func TestCasesByPointer(t *testing.T) {
+	c := scaledOp.Cases
+	if scaledOp.Defaults != Call(scaled{Gain: 2}) || c.Calls[0] != Call(scaled{}) || c.Calls[1] != Call(scaled{Gain: 5}) || c.Invalid[0] != Call(scaled{Gain: -5}) {
+		t.Errorf("defaults %#v, calls %#v, invalid %#v", scaledOp.Defaults, c.Calls, c.Invalid)
+	}
+	if got := c.Bench(tensor.F32)[0].Call; got != Call(scaled{Gain: 7}) {
+		t.Errorf("a benchmark has %#v", got)
+	}
+	if in := c.Inputs(c.Calls[1], tensor.F32, nil); len(in) != 1 || in[0].Shape[0] != 5 {
+		t.Errorf("inputs %v", in)
+	}
+	if _, high := c.Range(c.Calls[1], 0, nil); high != 5 {
+		t.Errorf("range to %v", high)
+	}
+	if _, high := c.Range(tuned{}, 0, nil); high != 2 || c.Inputs(tuned{}, tensor.F32, nil) != nil {
+		t.Errorf("a call of another operation has inputs or a range to %v", high)
+	}
+	p := Define(Definition[*scaled]{Name: "test_nil"})
+	if p.Defaults != Call(scaled{}) {
+		t.Errorf("nil defaults are %#v", p.Defaults)
+	}
+}
+
 func TestResolveRefuses(t *testing.T) {
 	zero := func(f func(*tuned)) tuned {
 		c := tuned{Gain: 1, Half: 1, Dim: 1, Level: 1}

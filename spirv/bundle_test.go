@@ -1,7 +1,6 @@
 package spirv
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"strings"
@@ -60,7 +59,7 @@ func TestBundleDamaged(t *testing.T) {
 			return list
 		}),
 	} {
-		files := fstest.MapFS{"abi.txt": {Data: read("abi.txt")}, "image/sharpen.pack": {Data: read("image/sharpen.pack")}}
+		files := fstest.MapFS{"abi.pack": {Data: read("abi.pack")}, "image/sharpen.pack": {Data: read("image/sharpen.pack")}}
 		if data != nil {
 			files["image/pointwise.pack"] = &fstest.MapFile{Data: data}
 		}
@@ -74,8 +73,17 @@ func TestBundleDamaged(t *testing.T) {
 			t.Errorf("%s: %s does not load: %v", what, other, err)
 		}
 	}
-	for what, text := range map[string][]byte{"no text": nil, "no table": []byte("fingerprint 0\nx\n"), "half": bytes.TrimSuffix(read("abi.txt"), []byte("\n"))[:3000]} {
-		if b := open(fstest.MapFS{"abi.txt": {Data: text}}); len(b.names) != 0 {
+	packed := func(text string) []byte {
+		data, err := pack.EncodeText([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for what, data := range map[string][]byte{
+		"no file": nil, "no pack": []byte("x"), "cut": read("abi.pack")[:20000], "no text": packed(""), "no table": packed("fingerprint 0\nx\n"), "half": packed(ABIText()[:3000]),
+	} {
+		if b := open(fstest.MapFS{"abi.pack": {Data: data}}); len(b.names) != 0 {
 			if _, err := b.load(b.names[0]); err == nil {
 				t.Errorf("%s: a kernel without a file loads", what)
 			}

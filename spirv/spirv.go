@@ -2,7 +2,7 @@
 // module. tools/genspirv makes them from shaders/. They are embedded, so that no user
 // needs a shader compiler. Only the Go files in this folder are written by hand.
 //
-// What is embedded are the ABI text and packed files, one for each shader file. A kernel
+// What is embedded are packed files: the ABI text, and one for each shader file. A kernel
 // is unpacked when it is first used. The kernels that belong to no operation are in
 // package extra, and not in a user's program.
 package spirv
@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-//go:embed abi.txt */*.pack
+//go:embed abi.pack */*.pack
 var embedded embed.FS
 
 // bundle is a set of kernels.
@@ -56,11 +56,15 @@ type shader struct {
 
 var own = sync.OnceValue(func() *bundle { return open(embedded) })
 
-// open parses the index of a bundle. If the ABI text is not valid, the bundle has no
+// open parses the index of a bundle. If the ABI text is damaged, the bundle has no
 // kernels.
 func open(files fs.FS) *bundle {
 	b := &bundle{kernels: map[string]*kernel{}}
-	text, err := fs.ReadFile(files, "abi.txt")
+	data, err := fs.ReadFile(files, "abi.pack")
+	if err != nil {
+		return b
+	}
+	text, err := pack.DecodeText(data)
 	if err != nil {
 		return b
 	}

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 const (
@@ -102,6 +104,38 @@ func (d *Device) recording() (waited bool, err error) {
 	b.log = logbook{trace: d.trace, spans: b.log.spans[:0], ticks: b.log.ticks}
 	d.rec = b
 	return waited, nil
+}
+
+// WaitForRoom waits until there is a batch to record into, and until freed memory that pending
+// work uses is within its bound.
+// Errors: ctx.Err(), ErrClosed, ErrDeviceLost.
+func (d *Device) WaitForRoom(ctx context.Context) (err error) {
+	if ctx == nil {
+		return errs.Context(ctx)
+	}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.life.End(&err)
+	if d.doomed > 0 || d.rec == nil && len(d.spare) == 0 {
+		d.poll()
+	}
+	for d.rec == nil && len(d.spare) == 0 {
+		if len(d.inflight) == 0 { // finished, but another goroutine still uses its fence
+			err = d.life.Wait(ctx)
+		} else {
+			err = d.wait(ctx, d.inflight[0].seq)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for d.doomed > device.DoomedBytes && d.done < d.next {
+		if err := d.wait(ctx, d.done+1); err != nil {
+			return err
+		}
+	}
+	return d.life.Lost()
 }
 
 // flush submits the recorded batch to the device. If that fails, the error is one of the

@@ -55,13 +55,13 @@ func (d *Device) newBuffer(size int64) (*buffer, error) {
 // Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
 // Limits.MaxBuffer), ErrOutOfMemory (the heap the device reports is full).
 func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
-	if err := gpu.CheckSize(&d.phys.info, size); err != nil {
-		return 0, err
-	}
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return 0, err
 	}
 	defer d.life.End(&err)
+	if err := gpu.CheckSize(&d.phys.info, size); err != nil {
+		return 0, err
+	}
 	if d.doomed > 0 {
 		d.poll()
 	}
@@ -95,7 +95,7 @@ func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 // Free ends the life of a buffer. Work already submitted still finishes.
 // Errors: ErrInvalidHandle.
 func (d *Device) Free(h gpu.Handle) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

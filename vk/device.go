@@ -28,7 +28,8 @@ import (
 // Built reports whether this build has Vulkan in it.
 const Built = true
 
-// Device is a gpu.Device over Vulkan. Make one with Open.
+// Device is a gpu.Device over Vulkan. Make one with Open. Methods of any other Device return
+// ErrNotInitialized.
 type Device struct {
 	inst *instance
 	phys physical
@@ -149,8 +150,30 @@ func (d *Device) create() error {
 	return err
 }
 
-// Info describes the device. It never changes and costs nothing.
-func (d *Device) Info() *gpu.Info { return &d.phys.info }
+// ready returns ErrNotInitialized for a Device that Open did not make.
+func (d *Device) ready() error {
+	if d == nil || d.size == nil {
+		return device.NotOpened("vk")
+	}
+	return nil
+}
+
+// begin is Begin of life for any Device.
+func (d *Device) begin() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.life.Begin()
+}
+
+// Info describes the device. It never changes and costs nothing. The Info of a Device that
+// Open did not make is empty.
+func (d *Device) Info() *gpu.Info {
+	if d == nil {
+		return &gpu.Info{}
+	}
+	return &d.phys.info
+}
 
 // takeError returns the first error of the work submitted so far, and what the
 // validation layer has reported. It returns each of them once.
@@ -167,7 +190,7 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -183,6 +206,9 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 // harmless. Close returns an error of the work that no Sync or Read has returned. With
 // validation it also returns what the layer reports, such as objects that are left.
 func (d *Device) Close() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	return d.life.Close(d.shut, func() string {
 		buffers, bytes := d.table.Total()
 		return fmt.Sprintf("%d batches of work, %d buffers of %d bytes", len(d.inflight), buffers, bytes)

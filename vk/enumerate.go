@@ -3,6 +3,7 @@
 package vk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,10 @@ func (in *instance) usable() (infos []gpu.Info, phys []physical, unusable []stri
 }
 
 func noDevice(unusable []string) error {
-	const why = "the Vulkan loader works, but no driver offers a device"
 	if len(unusable) > 0 {
 		return &device.Unusable{Err: fmt.Errorf("vk: %w: no Vulkan device can be used: %s%s", gpu.ErrNoDevice, strings.Join(unusable, "; "), lookedFor())}
 	}
+	why := cmp.Or(misled(), "the Vulkan loader works, but no driver offers a device")
 	return fmt.Errorf("vk: %w: %s%s", gpu.ErrNoDevice, why, lookedFor())
 }
 

@@ -26,7 +26,7 @@ type imported struct {
 // large Go slice does.
 // Errors: ErrUnsupported if the device cannot import this memory; ErrOutOfMemory.
 func (d *Device) Import(data []byte) (h gpu.Handle, err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return 0, err
 	}
 	defer d.life.End(&err)

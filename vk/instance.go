@@ -12,6 +12,7 @@ package vk
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -135,7 +136,13 @@ func newInstance(gipa unsafe.Pointer, m *messages) (*instance, error) {
 		in.destroy()
 		// Without an instance there is no device, whatever the loader gives as the reason.
 		// For a broken manifest it says "out of host memory".
-		return nil, fmt.Errorf("vk: %w: %w%s", gpu.ErrNoDevice, err, lookedFor())
+		if misled() != "" {
+			return nil, noDevice(nil)
+		}
+		if !errors.Is(err, gpu.ErrNoDevice) {
+			err = fmt.Errorf("vk: %w: %w", gpu.ErrNoDevice, err)
+		}
+		return nil, fmt.Errorf("%w%s", err, lookedFor())
 	}
 	in.handle = handle
 	objects.instances.Add(1)

@@ -4,6 +4,7 @@ package vk
 
 import (
 	"context"
+	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/device"
@@ -15,11 +16,48 @@ var errBuilt = device.NotBuilt("vk", "Vulkan", "novk")
 // Built reports whether this build has Vulkan in it.
 const Built = false
 
-// Device is a Vulkan device; there are none in this build.
-type Device struct{ gpu.Device }
+// Device is a Vulkan device. This build has none, so its methods return ErrNoDevice.
+type Device struct{}
 
-// CompileModule returns ErrNoDevice: this build has no Vulkan in it.
-func (*Device) CompileModule(*spv.Module) error { return errBuilt }
+// Info describes nothing.
+func (*Device) Info() *gpu.Info { return &gpu.Info{} }
+
+// Alloc returns ErrNoDevice.
+func (*Device) Alloc(size int64) (gpu.Handle, error) { return 0, errBuilt }
+
+// Free returns ErrNoDevice.
+func (*Device) Free(h gpu.Handle) error { return errBuilt }
+
+// Write returns ErrNoDevice.
+func (*Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	return errBuilt
+}
+
+// Read returns ErrNoDevice.
+func (*Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	return errBuilt
+}
+
+// Submit returns ErrNoDevice.
+func (*Device) Submit(list []gpu.Dispatch) error { return errBuilt }
+
+// Sync returns ErrNoDevice.
+func (*Device) Sync(ctx context.Context) error { return errBuilt }
+
+// WaitForRoom returns ErrNoDevice.
+func (*Device) WaitForRoom(ctx context.Context) error { return errBuilt }
+
+// CompileModule returns ErrNoDevice.
+func (*Device) CompileModule(m *spv.Module) error { return errBuilt }
+
+// Import returns ErrNoDevice.
+func (*Device) Import(data []byte) (gpu.Handle, error) { return 0, errBuilt }
+
+// StartTrace returns ErrNoDevice.
+func (*Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error { return errBuilt }
+
+// Close returns ErrNoDevice.
+func (*Device) Close() error { return errBuilt }
 
 // Enumeration is the Vulkan devices of a machine; there are none in this build.
 type Enumeration struct{}

@@ -38,7 +38,14 @@ func TestNoDriver(t *testing.T) {
 				if !errors.Is(err, gpu.ErrNoDevice) {
 					t.Errorf("got %v, want ErrNoDevice", err)
 				}
-				for _, word := range []string{path, "VK_DRIVER_FILES", "libvulkan.so.1", "apt-get install"} {
+				fix := "apt-get install"
+				if _, err := os.Stat(path); err != nil {
+					fix = "VK_DRIVER_FILES names no file that exists: unset it"
+				}
+				if n := strings.Count(err.Error(), gpu.ErrNoDevice.Error()); n != 1 {
+					t.Errorf("the error says %d times that there is no device:\n%v", n, err)
+				}
+				for _, word := range []string{path, "VK_DRIVER_FILES", "libvulkan.so.1", fix} {
 					if !strings.Contains(err.Error(), word) {
 						t.Errorf("the error does not mention %q:\n%v", word, err)
 					}

@@ -44,7 +44,7 @@ type plain struct{}
 // does.
 // Errors: those of Submit that concern the module alone.
 func (d *Device) CompileModule(m *spv.Module) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

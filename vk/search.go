@@ -101,6 +101,21 @@ func manifests(path string) []string {
 	return found
 }
 
+// misled says that a variable keeps the loader from every driver, or "".
+func misled() string {
+	for _, k := range []string{"VK_DRIVER_FILES", "VK_ICD_FILENAMES"} { // as searchDrivers
+		if v := os.Getenv(k); v != "" {
+			for _, f := range filepath.SplitList(v) {
+				if _, err := os.Stat(f); err == nil {
+					return ""
+				}
+			}
+			return k + " names no file that exists: unset it, or name a driver manifest"
+		}
+	}
+	return ""
+}
+
 // lookedFor is the part of an error that says what was searched and how to get a device.
 func lookedFor() string {
 	var b strings.Builder
@@ -117,6 +132,9 @@ func lookedFor() string {
 		if v, ok := env[k]; ok {
 			fmt.Fprintf(&b, "\n  environment: %s=%s", k, v)
 		}
+	}
+	if misled() != "" {
+		return b.String()
 	}
 	b.WriteString("\n  to get one: ")
 	switch runtime.GOOS {

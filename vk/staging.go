@@ -140,13 +140,33 @@ func (d *Device) copyCommand(h gpu.Handle, b *buffer, offset int64, c *chunk, of
 	return nil
 }
 
+// room returns how many bytes stage can give without a wait.
+func (r *stagingRing) room(done uint64) int64 {
+	n := int64(chunkCount-len(r.chunks)) * chunkSize
+	for _, c := range r.chunks {
+		switch free := chunkSize - c.used; {
+		case c.idle(done):
+			n += chunkSize
+		case free >= chunkSize/4:
+			n += free
+		}
+	}
+	return n
+}
+
 // upload is Write by way of staging memory. After its first copy it ignores ctx, so that
-// a cancelled Write has written nothing. If the data reaches the end of the buffer, upload
+// a cancelled Write has written nothing. So if the data needs memory that earlier work holds,
+// it waits for that work first. Later waits are then for copies of its own. If the data reaches the end of the buffer, upload
 // also clears the padding.
 func (d *Device) upload(ctx context.Context, h gpu.Handle, b *buffer, offset int64, data []byte) error {
 	rest := int64(len(data))
 	if offset+rest == b.size {
 		rest = min(gpu.RoundUp(b.size), b.room) - offset
+	}
+	if rest > d.staging.room(d.done) {
+		if err := d.wait(ctx, d.next); err != nil {
+			return err
+		}
 	}
 	for rest > 0 {
 		c, off, size, err := d.stage(ctx, rest, false)

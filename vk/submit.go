@@ -34,7 +34,7 @@ type use struct {
 // Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 // *gpu.LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
 func (d *Device) Submit(list []gpu.Dispatch) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

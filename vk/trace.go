@@ -8,6 +8,7 @@ package vk
 import "C"
 
 import (
+	"fmt"
 	"math"
 	"time"
 	"unsafe"
@@ -82,12 +83,15 @@ func (l *logbook) move(kind gpu.SpanKind, bytes int64, tag uint64) {
 }
 
 // StartTrace reports what the device does from now on, as gpu.Timer promises.
-// Errors: ErrDeviceLost, ErrClosed.
+// Errors: ErrInvalidArgument (a sink and no clock), ErrDeviceLost, ErrClosed.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
+	if sink != nil && now == nil {
+		return fmt.Errorf("vk: trace: %w: no clock", gpu.ErrInvalidArgument)
+	}
 	d.flush() // either all of a batch is traced or nothing
 	d.trace = nil
 	if sink != nil {

@@ -15,7 +15,7 @@ import (
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory, ctx.Err(). After
 // an error nothing is written.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -65,7 +65,7 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ctx.Err(), and the
 // first error of submitted work that no Sync or Read has returned yet.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

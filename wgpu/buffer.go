@@ -75,7 +75,7 @@ func (d *Device) release(b *buffer) {
 // Errors: ErrInvalidArgument (negative), *gpu.LimitError (larger than
 // Limits.MaxBuffer), ErrOutOfMemory.
 func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return 0, err
 	}
 	defer d.life.End(&err)
@@ -114,7 +114,7 @@ func (d *Device) Alloc(size int64) (h gpu.Handle, err error) {
 // Free ends the life of a buffer. Work already submitted still finishes.
 // Errors: ErrInvalidHandle.
 func (d *Device) Free(h gpu.Handle) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

@@ -25,7 +25,8 @@ import (
 // Built reports whether this program was built with WebGPU.
 const Built = true
 
-// Device is a gpu.Device over WebGPU. Make one with Open.
+// Device is a gpu.Device over WebGPU. Make one with Open. Methods of any other Device return
+// ErrNotInitialized.
 type Device struct {
 	info       gpu.Info
 	align      int64         // the offset of a uniform binding is a multiple of this many bytes
@@ -119,8 +120,30 @@ func open(a *adapter, opts Options) (*Device, error) {
 	return d, nil
 }
 
-// Info describes the device. It never changes and costs nothing.
-func (d *Device) Info() *gpu.Info { return &d.info }
+// ready returns ErrNotInitialized for a Device that Open did not make.
+func (d *Device) ready() error {
+	if d == nil || d.size == nil {
+		return device.NotOpened("wgpu")
+	}
+	return nil
+}
+
+// begin is Begin of life for any Device.
+func (d *Device) begin() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.life.Begin()
+}
+
+// Info describes the device. It never changes and costs nothing. The Info of a Device that
+// Open did not make is empty.
+func (d *Device) Info() *gpu.Info {
+	if d == nil {
+		return &gpu.Info{}
+	}
+	return &d.info
+}
 
 // libraryError returns the error that the library has reported since the last call, or
 // nil. The error names the call what. The caller holds the lock.
@@ -180,7 +203,7 @@ func (d *Device) Sync(ctx context.Context) (err error) {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -210,6 +233,9 @@ func (d *Device) isDummy(b *buffer) bool { return slices.Contains(d.dummy[:], b)
 // ends. Close also returns an error of the work that no Sync or Read has returned.
 // Closing twice is harmless.
 func (d *Device) Close() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	return d.life.Close(d.shut, func() string {
 		buffers, bytes := d.table.Total()
 		return fmt.Sprintf("%d submissions, %d buffers of %d bytes", len(d.inflight), buffers, bytes)

@@ -155,7 +155,7 @@ func lookedFor() string {
 type Enumeration struct {
 	opts     Options
 	adapters []adapter
-	closed   bool
+	isOpen   bool // until Close
 }
 
 // Enumerate finds the adapters of this machine. opts are the Options of Open; it does
@@ -170,7 +170,7 @@ func Enumerate(ctx context.Context, opts Options) (*Enumeration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Enumeration{opts: opts, adapters: list}, nil
+	return &Enumeration{opts: opts, adapters: list, isOpen: true}, nil
 }
 
 // Infos describes the adapters.
@@ -189,7 +189,7 @@ func (e *Enumeration) Infos() []gpu.Info {
 // Errors: ErrInvalidArgument (no such adapter), ErrClosed, ErrNoDevice (the adapter
 // gives no device), ErrOutOfMemory, ctx.Err().
 func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
-	if e == nil || e.closed {
+	if e == nil || !e.isOpen {
 		return nil, fmt.Errorf("wgpu: open: %w: the enumeration", gpu.ErrClosed)
 	}
 	if err := errs.Context(ctx); err != nil {
@@ -210,10 +210,10 @@ func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
 
 // Close releases the adapters and the library. Closing twice is harmless.
 func (e *Enumeration) Close() {
-	if e == nil || e.closed {
+	if e == nil || !e.isOpen {
 		return
 	}
-	e.closed = true
+	e.isOpen = false
 	for i := range e.adapters {
 		e.adapters[i].release()
 	}

@@ -15,11 +15,42 @@ var errBuilt = device.NotBuilt("wgpu", "WebGPU", "nowgpu")
 // Built reports whether this program was built with WebGPU.
 const Built = false
 
-// Device is a WebGPU device. This build has none.
-type Device struct{ gpu.Device }
+// Device is a WebGPU device. This build has none, so its methods return ErrNoDevice.
+type Device struct{}
 
-// CompileModule returns ErrNoDevice: this build has no WebGPU in it.
-func (*Device) CompileModule(*spv.Module) error { return errBuilt }
+// Info describes nothing.
+func (*Device) Info() *gpu.Info { return &gpu.Info{} }
+
+// Alloc returns ErrNoDevice.
+func (*Device) Alloc(size int64) (gpu.Handle, error) { return 0, errBuilt }
+
+// Free returns ErrNoDevice.
+func (*Device) Free(h gpu.Handle) error { return errBuilt }
+
+// Write returns ErrNoDevice.
+func (*Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	return errBuilt
+}
+
+// Read returns ErrNoDevice.
+func (*Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	return errBuilt
+}
+
+// Submit returns ErrNoDevice.
+func (*Device) Submit(list []gpu.Dispatch) error { return errBuilt }
+
+// Sync returns ErrNoDevice.
+func (*Device) Sync(ctx context.Context) error { return errBuilt }
+
+// WaitForRoom returns ErrNoDevice.
+func (*Device) WaitForRoom(ctx context.Context) error { return errBuilt }
+
+// CompileModule returns ErrNoDevice.
+func (*Device) CompileModule(m *spv.Module) error { return errBuilt }
+
+// Close returns ErrNoDevice.
+func (*Device) Close() error { return errBuilt }
 
 // Enumeration is a list of the adapters of a machine. In this build it is empty.
 type Enumeration struct{}

@@ -62,7 +62,7 @@ type aliasing bool
 // need not. A driver may still put work off to that first dispatch.
 // Errors: those of Submit that concern the module alone.
 func (d *Device) CompileModule(m *spv.Module) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/device"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -69,7 +70,7 @@ type use struct {
 // Errors: those of gpu.Device, none of them run then; ErrUnsupported also for
 // shaders that WebGPU cannot express.
 func (d *Device) Submit(list []gpu.Dispatch) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -320,6 +321,30 @@ func (d *Device) makeRoom(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// WaitForRoom waits until a batch can be submitted, if the one that is recorded is full, and until
+// freed memory that pending work uses is within its bound.
+// Errors: ctx.Err(), ErrClosed, ErrDeviceLost.
+func (d *Device) WaitForRoom(ctx context.Context) (err error) {
+	if ctx == nil {
+		return errs.Context(ctx)
+	}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.life.End(&err)
+	if len(d.rec.cmds) >= d.flushAt {
+		if err := d.makeRoom(ctx); err != nil {
+			return err
+		}
+	}
+	for d.doomed > device.DoomedBytes && len(d.inflight) > 0 && d.life.Lost() == nil {
+		if err := d.wait(ctx, d.inflight[0].seq); err != nil {
+			return err
+		}
+	}
+	return d.life.Lost()
 }
 
 // send encodes and submits a batch.

@@ -31,7 +31,7 @@ const (
 // Errors: ErrInvalidHandle, ErrInvalidArgument (range), ErrOutOfMemory,
 // ctx.Err(). After an error nothing is written.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)
@@ -46,6 +46,19 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 	if offset%4 != 0 || (offset+int64(len(data)))%4 != 0 && offset+int64(len(data)) < b.size {
 		if err := d.life.Unlocked(d.preparePatch); err != nil {
 			return err
+		}
+	}
+	if d.queued+int64(len(data)) >= queuedBytes {
+		// It submits, which may block behind earlier work, also behind what is recorded now. So it
+		// waits for that here, where the context ends the wait.
+		if err := d.makeRoom(ctx); err != nil {
+			return err
+		}
+		if len(d.rec.cmds) > 0 {
+			d.flush() // its error belongs to earlier work
+			if err := d.makeRoom(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	// A queued write runs before recorded commands, and a Read in several parts must not
@@ -166,7 +179,7 @@ func (d *Device) trimStaging() {
 // ctx.Err(), and the first error of submitted work that no Sync or Read has
 // returned yet.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) (err error) {
-	if err := d.life.Begin(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	defer d.life.End(&err)

@@ -62,12 +62,14 @@ func completions(app *kong.Application, words []string) []completion {
 	}
 	words, joined := joinEquals(words)
 	last := words[len(words)-1]
-	node, pending, args := app.Node, (*kong.Value)(nil), 0
+	node, pending, args, flags := app.Node, (*kong.Value)(nil), 0, true // flags is whether they may follow
 	for _, w := range words[:len(words)-1] {
 		switch child := childOf(node, w); {
 		case pending != nil:
 			pending = nil
-		case strings.HasPrefix(w, "-") && w != standard:
+		case flags && w == "--":
+			flags = false
+		case flags && strings.HasPrefix(w, "-") && w != standard:
 			pending = wants(flagsOf(app, node), w)
 		case child != nil:
 			node = child
@@ -79,7 +81,7 @@ func completions(app *kong.Application, words []string) []completion {
 	switch {
 	case pending != nil:
 		return valuesOf(app, pending, "", last)
-	case strings.HasPrefix(last, "--") && hasValue:
+	case flags && strings.HasPrefix(last, "--") && hasValue:
 		f := wants(flagsOf(app, node), name)
 		if f == nil {
 			return nil
@@ -90,10 +92,13 @@ func completions(app *kong.Application, words []string) []completion {
 			name += "="
 		}
 		return valuesOf(app, f, name, value)
-	case strings.HasPrefix(last, "-") && last != standard:
+	case flags && strings.HasPrefix(last, "-") && last != standard:
 		var list []completion
 		for _, f := range flagsOf(app, node) {
 			list = append(list, completion{"--" + f.Name, firstSentence(f.Help)})
+			if f.Tag.Negatable != "" {
+				list = append(list, completion{"--no-" + f.Name, "The opposite of --" + f.Name + "."})
+			}
 		}
 		return beginning(list, last)
 	case len(node.Children) > 0:

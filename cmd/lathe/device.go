@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/session"
 )
@@ -28,7 +30,16 @@ func (a *app) open(more ...lathe.Option) (*lathe.Device, error) {
 		a.trace.use()
 		opts = append(opts, lathe.WithTrace(a.trace))
 	}
-	return lathe.Open(a.ctx, opts...)
+	dev, err := lathe.Open(a.ctx, opts...)
+	return dev, misused(err)
+}
+
+// misused sets the exit code of an error in what a flag or an environment variable says.
+func misused(err error) error {
+	if errors.Is(err, errs.ErrInvalidArgument) {
+		return coded{exitUsage, err}
+	}
+	return err
 }
 
 // openSession opens the same device for commands that measure or check what runs on it.
@@ -38,7 +49,8 @@ func (a *app) openSession(mode string) (*session.Session, error) {
 	if a.trace != nil {
 		o.Trace = a.trace.start()
 	}
-	return session.Open(a.ctx, o)
+	ses, err := session.Open(a.ctx, o)
+	return ses, misused(err)
 }
 
 // drivers returns the options that the flags select.
@@ -73,15 +85,18 @@ func (a *app) warn(text string) {
 
 // deviceJSON is a device in JSON output.
 type deviceJSON struct {
-	Index   int    `json:"index"`
+	// Index is the place in the list of "lathe devices". It is null if the device cpu was named,
+	// because then no driver is loaded to list its devices.
+	Index   *int   `json:"index"`
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Backend string `json:"backend"`
 	Driver  string `json:"driver"`
 	Memory  int64  `json:"memory_bytes"`
 	UUID    string `json:"uuid"`
-	// Same is the index of the first device listed that is the same hardware.
-	Same int `json:"same_as"`
+	// Same is the index of the first device listed that is the same hardware. It is null if
+	// Index is.
+	Same *int `json:"same_as"`
 }
 
 func describe(info *gpu.Info) deviceJSON {
@@ -89,11 +104,35 @@ func describe(info *gpu.Info) deviceJSON {
 		Driver: info.Driver, Memory: info.Memory, UUID: info.UUID.String()}
 }
 
+// describeIn describes infos[i].
+func describeIn(infos []gpu.Info, i int) deviceJSON {
+	d, same := describe(&infos[i]), drivers.Same(infos)[i]
+	d.Index, d.Same = &i, &same
+	return d
+}
+
+// inUse describes the device that the flags have opened.
+func (a *app) inUse(info *gpu.Info) deviceJSON {
+	if selector, _ := gpu.Selector(a.cli.Device); strings.EqualFold(selector, drivers.CPU) {
+		return describe(info)
+	}
+	infos, err := drivers.List(context.WithoutCancel(a.ctx), a.cli.Backend) // an interrupted command reports too
+	if err != nil {
+		return describe(info)
+	}
+	for i := range infos {
+		if infos[i].Backend == info.Backend && infos[i].UUID == info.UUID && infos[i].Name == info.Name {
+			return describeIn(infos, i)
+		}
+	}
+	return describe(info)
+}
+
 type devicesCmd struct{}
 
 // Help is the long help.
 func (devicesCmd) Help() string {
-	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. "cpu" selects the processor, and loads no driver. Without a selection Lathe prefers a discrete GPU to an integrated one. It uses the processor if there is no GPU. CPU drivers such as lavapipe and SwiftShader are used if they are selected.
+	return `The index, a part of the name, or the UUID selects a device with --device or LATHE_DEVICE. Digits alone are an index. A program without WebGPU counts fewer devices, and a name means the same there. "cpu" selects the processor, and loads no driver. Without a selection Lathe prefers a discrete GPU to an integrated one. It uses the processor if there is no GPU. CPU drivers such as lavapipe and SwiftShader are used if they are selected.
 
 A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is WebGPU, cpu is the processor without a driver. SAME AS is the index of an earlier row with the same hardware. With --backend or LATHE_BACKEND only the devices of that backend are listed and counted.`
 }
@@ -102,18 +141,16 @@ A device is listed once for each backend that reaches it: vk is Vulkan, wgpu is 
 func (c *devicesCmd) Run(a *app) error {
 	infos, err := drivers.List(a.ctx, a.cli.Backend)
 	if err != nil {
-		return err
+		return misused(err)
 	}
-	same := drivers.Same(infos)
 	if a.cli.JSON {
 		list := []deviceJSON{}
 		for i := range infos {
-			d := describe(&infos[i])
-			d.Index, d.Same = i, same[i]
-			list = append(list, d)
+			list = append(list, describeIn(infos, i))
 		}
 		return a.writeJSON(list)
 	}
+	same := drivers.Same(infos)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INDEX\tNAME\tKIND\tBACKEND\tSAME AS\tDRIVER\tMEMORY\tUUID")
 	for i := range infos {

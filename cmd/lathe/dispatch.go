@@ -19,7 +19,7 @@ type dispatchCmd struct {
 	Shader string   `arg:"" complete:"@files" help:"SPIR-V file with a compute shader."`
 	Entry  string   `placeholder:"NAME" help:"Entry point. Default: main, or the only one."`
 	List   bool     `short:"l" help:"Print the shader's entry points, buffers and push constants, and run nothing."`
-	Groups string   `short:"g" default:"1,1,1" placeholder:"X,Y,Z" help:"Number of workgroups in x, y and z; what is missing is 1. Default: ${default}."`
+	Groups string   `short:"g" placeholder:"X,Y,Z" help:"Number of workgroups in x, y and z; what is missing is 1. Default: an invocation for each element of the largest buffer; 1 if the workgroup has rows."`
 	Buf    []string `short:"b" sep:"none" placeholder:"BUF" complete:"@files" help:"Buffer of the next binding, from 0 on: a file, TYPE:COUNT for zeros, or TYPE=V,V,... for values."`
 	Push   string   `placeholder:"PUSH" help:"Push constants: TYPE:VALUE,... each aligned to its size, or hex:BYTES."`
 	Out    []string `short:"o" sep:"none" placeholder:"N=FILE" complete:"@files" help:"Write buffer N to the file."`
@@ -35,6 +35,13 @@ Examples:
   lathe dispatch saxpy.spv -g 4 --buf x.bin --buf f32:1024 --push f32:2.5,u32:1024 --out 1=y.bin`
 }
 
+func (c *dispatchCmd) deviceless() string {
+	if c.List {
+		return "with --list"
+	}
+	return ""
+}
+
 // Run does it.
 func (c *dispatchCmd) Run(a *app) error {
 	code, err := os.ReadFile(c.Shader)
@@ -45,10 +52,6 @@ func (c *dispatchCmd) Run(a *app) error {
 		return c.list(a, code)
 	}
 	if code, err = c.choose(code); err != nil {
-		return err
-	}
-	groups, err := parseGroups(c.Groups)
-	if err != nil {
 		return err
 	}
 	push, err := parsePush(c.Push)
@@ -63,6 +66,10 @@ func (c *dispatchCmd) Run(a *app) error {
 		}
 		bufs = append(bufs, b)
 	}
+	groups, err := c.groups(a, code, bufs)
+	if err != nil {
+		return err
+	}
 	var files, prints []output
 	for _, text := range c.Out {
 		o, err := parseOut(text, len(bufs))
@@ -72,7 +79,7 @@ func (c *dispatchCmd) Run(a *app) error {
 		files = append(files, o)
 	}
 	for _, text := range c.Print {
-		o, err := parsePrint(text, len(bufs))
+		o, err := parsePrint(text, bufs)
 		if err != nil {
 			return err
 		}
@@ -121,15 +128,15 @@ func (c *dispatchCmd) print(a *app, r *launched, prints []output) error {
 	rows := []row{}
 	for _, o := range prints {
 		data := r.data[o.index]
-		n := min(o.count, len(data)/o.dtype.Size())
-		rows = append(rows, row{o.index, o.dtype.String(), values(data, o.dtype, n)})
+		rows = append(rows, row{o.index, o.dtype.String(), values(data, o.dtype, o.count)})
 	}
 	if a.cli.JSON {
 		return a.writeJSON(struct {
 			Device  deviceJSON `json:"device"`
+			Groups  [3]uint32  `json:"groups"`
 			Seconds float64    `json:"seconds"` // the first run compiles the shader as well
 			Buffers []row      `json:"buffers"`
-		}{describe(&r.info), r.elapsed.Seconds(), rows})
+		}{a.inUse(&r.info), r.groups, r.elapsed.Seconds(), rows})
 	}
 	for _, row := range rows {
 		fmt.Fprintf(a.out, "%d:", row.Buffer)
@@ -190,6 +197,9 @@ func parseGroups(text string) (g [3]uint32, err error) {
 		n, err := strconv.ParseUint(strings.TrimSpace(p), 10, 32)
 		if err != nil {
 			return g, usage("--groups is %q; %q is not a number of workgroups", text, p)
+		}
+		if n == 0 {
+			return g, usage("--groups is %q; with 0 workgroups nothing would run", text)
 		}
 		g[i] = uint32(n)
 	}
@@ -318,12 +328,12 @@ func parseOut(text string, n int) (output, error) {
 	return output{index: i, file: file}, err
 }
 
-func parsePrint(text string, n int) (output, error) {
+func parsePrint(text string, bufs []buffer) (output, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 3 {
 		return output{}, usage("--print %s: it must be N:TYPE or N:TYPE:COUNT", text)
 	}
-	i, err := parseIndex("--print "+text, parts[0], n)
+	i, err := parseIndex("--print "+text, parts[0], len(bufs))
 	if err != nil {
 		return output{}, err
 	}
@@ -331,11 +341,15 @@ func parsePrint(text string, n int) (output, error) {
 	if !ok {
 		return output{}, usage("--print %s: %q is not a type", text, parts[1])
 	}
-	o := output{index: i, dtype: d, count: 8}
+	there := int(bufs[i].desc.Bytes()) / d.Size()
+	o := output{index: i, dtype: d, count: min(8, there)}
 	if len(parts) == 3 {
 		if o.count, err = strconv.Atoi(parts[2]); err != nil || o.count < 0 {
 			return output{}, usage("--print %s: %q is not a count", text, parts[2])
 		}
+	}
+	if o.count > there || there == 0 && bufs[i].desc.Bytes() > 0 {
+		return output{}, usage("--print %s: buffer %d has %d bytes, which are %d elements of %v", text, i, bufs[i].desc.Bytes(), there, d)
 	}
 	return o, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -16,7 +17,7 @@ func (c *dispatchCmd) choose(code []byte) ([]byte, error) {
 	}
 	one, err := spv.Entry(code, c.Entry)
 	if err != nil {
-		return nil, misuse(fmt.Errorf("%s: %w", c.Shader, err))
+		return nil, misuse(fmt.Errorf("%s: %w%s", c.Shader, err, session.SourceHint(code)))
 	}
 	return one, nil
 }
@@ -25,7 +26,7 @@ func (c *dispatchCmd) choose(code []byte) ([]byte, error) {
 func (c *dispatchCmd) list(a *app, code []byte) error {
 	names, err := spv.Entries(code)
 	if err != nil {
-		return misuse(fmt.Errorf("%s: %w", c.Shader, err))
+		return misuse(fmt.Errorf("%s: %w%s", c.Shader, err, session.SourceHint(code)))
 	}
 	one, err := c.choose(code)
 	if err != nil {
@@ -40,7 +41,7 @@ func (c *dispatchCmd) list(a *app, code []byte) error {
 		return nil
 	}
 	if err != nil {
-		return misuse(fmt.Errorf("%s: %w", c.Shader, err))
+		return misuse(fmt.Errorf("%s: %w%s", c.Shader, err, session.SourceHint(code)))
 	}
 	if a.cli.JSON {
 		return a.writeJSON(describeShader(names, m))

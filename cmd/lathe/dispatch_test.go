@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -64,12 +66,12 @@ func TestParseBuffer(t *testing.T) {
 }
 
 func TestParseGroupsOutPrint(t *testing.T) {
-	for text, want := range map[string][3]uint32{"4": {4, 1, 1}, "4,2": {4, 2, 1}, "4x2x3": {4, 2, 3}, "0,1,1": {0, 1, 1}, " 4, 5": {4, 5, 1}} {
+	for text, want := range map[string][3]uint32{"4": {4, 1, 1}, "4,2": {4, 2, 1}, "4x2x3": {4, 2, 3}, " 4, 5": {4, 5, 1}} {
 		if got, err := parseGroups(text); err != nil || got != want {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "1,2,3,4", "-1", "4294967296", "a"} {
+	for _, text := range []string{"", "1,2,3,4", "-1", "0", "0,1,1", "1,1,0", "4294967296", "a"} {
 		if _, err := parseGroups(text); exitCode(err) != exitUsage {
 			t.Errorf("groups %q: got %v", text, err)
 		}
@@ -77,17 +79,58 @@ func TestParseGroupsOutPrint(t *testing.T) {
 	if o, err := parseOut("1=a=b.bin", 2); err != nil || o.index != 1 || o.file != "a=b.bin" {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err := parsePrint("0:f32", 1); err != nil || o.count != 8 || o.dtype != tensor.F32 {
-		t.Errorf("got %+v, %v", o, err)
+	bufs := []buffer{{desc: tensor.Contiguous(tensor.F32, 100)}, {desc: tensor.Contiguous(tensor.U8, 13)}, {desc: tensor.Contiguous(tensor.F32, 0)}}
+	for text, want := range map[string]output{
+		"0:f32":     {index: 0, dtype: tensor.F32, count: 8},
+		"0:f32:100": {index: 0, dtype: tensor.F32, count: 100},
+		"0:u8:400":  {index: 0, dtype: tensor.U8, count: 400},
+		"0:f32:0":   {index: 0, dtype: tensor.F32},
+		"1:f32":     {index: 1, dtype: tensor.F32, count: 3},
+		"2:f32":     {index: 2, dtype: tensor.F32},
+	} {
+		if got, err := parsePrint(text, bufs); err != nil || got != want {
+			t.Errorf("%q: got %+v, %v, want %+v", text, got, err, want)
+		}
 	}
 	for _, text := range []string{"2=x", "x", "0=", "-1=x", "a=x"} {
 		if _, err := parseOut(text, 2); exitCode(err) != exitUsage {
 			t.Errorf("out %q: got %v", text, err)
 		}
 	}
-	for _, text := range []string{"0", "0:f9", "2:f32", "0:f32:x", "0:f32:-1", "0:f32:1:1"} {
-		if _, err := parsePrint(text, 2); exitCode(err) != exitUsage {
+	for _, text := range []string{"0", "0:f9", "0:f32:x", "0:f32:-1", "0:f32:1:1", "0:f32:101", "1:f32:4", "2:f32:1", "3:f32"} {
+		if _, err := parsePrint(text, bufs); exitCode(err) != exitUsage {
 			t.Errorf("print %q: got %v", text, err)
+		}
+	}
+}
+
+func TestGroupsFor(t *testing.T) {
+	array := func(slot, offset, stride uint32) spv.Binding {
+		return spv.Binding{Slot: slot, ArrayOffset: offset, ArrayStride: stride}
+	}
+	bufs := []buffer{{desc: tensor.Contiguous(tensor.F32, 1000)}, {desc: tensor.Contiguous(tensor.U8, 16+1)}, {desc: tensor.Contiguous(tensor.F32, 0)}}
+	for _, c := range []struct {
+		name  string
+		local [3]uint32
+		list  []spv.Binding
+		want  uint32
+		why   string
+	}{
+		{"an element each", [3]uint32{64, 1, 1}, []spv.Binding{array(0, 0, 4), array(1, 0, 4)}, 16, "16 workgroups of 64 invocations run, for 1000 elements"},
+		{"vectors", [3]uint32{64, 1, 1}, []spv.Binding{array(0, 0, 16)}, 4, "4 workgroups of 64 invocations run, for 250 elements"},
+		{"behind a head", [3]uint32{1, 1, 1}, []spv.Binding{array(1, 8, 4)}, 3, "for 3 elements"},
+		{"all in one", [3]uint32{1000, 1, 1}, []spv.Binding{array(0, 0, 4)}, 1, ""},
+		{"one too many", [3]uint32{999, 1, 1}, []spv.Binding{array(0, 0, 4)}, 2, "2 workgroups"},
+		{"rows", [3]uint32{8, 8, 1}, []spv.Binding{array(0, 0, 4)}, 1, "one workgroup of 8×8×1 invocations runs"},
+		{"no array", [3]uint32{64, 1, 1}, []spv.Binding{array(0, 0, 0)}, 1, "one workgroup of 64 invocations runs, because the shader has no array"},
+		{"no elements", [3]uint32{64, 1, 1}, []spv.Binding{array(2, 0, 4)}, 1, "one workgroup"},
+		{"head alone", [3]uint32{64, 1, 1}, []spv.Binding{array(2, 64, 4)}, 1, "one workgroup"},
+		{"no buffer", [3]uint32{64, 1, 1}, []spv.Binding{array(7, 0, 4)}, 1, "one workgroup"},
+		{"no size", [3]uint32{}, []spv.Binding{array(0, 0, 4)}, 1000, "1000 workgroups"},
+	} {
+		got, why := groupsFor(&spv.Module{LocalSize: c.local, Bindings: c.list}, bufs)
+		if got != [3]uint32{c.want, 1, 1} || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+			t.Errorf("%s: got %v, %q, want %d, %q", c.name, got, why, c.want, c.why)
 		}
 	}
 }

@@ -223,7 +223,11 @@ func (s *system) checkEnvironment() []check {
 		list = append(list, check{"environment", odd, "VK_DRIVER_FILES is set, so the loader ignores VK_ICD_FILENAMES", "unset VK_ICD_FILENAMES"})
 		names = ""
 	}
-	for _, v := range [][2]string{{"VK_DRIVER_FILES", files}, {"VK_ICD_FILENAMES", names}} {
+	variables := [][2]string{{"VK_DRIVER_FILES", files}, {"VK_ICD_FILENAMES", names}}
+	if files == names { // the second is for old loaders
+		variables = [][2]string{{"VK_DRIVER_FILES, VK_ICD_FILENAMES", files}}
+	}
+	for _, v := range variables {
 		if v[1] == "" {
 			continue
 		}
@@ -234,10 +238,10 @@ func (s *system) checkEnvironment() []check {
 			}
 		}
 		if len(missing) > 0 {
-			list = append(list, check{"environment", bad, fmt.Sprintf("%s names files that do not exist: %s", v[0], strings.Join(missing, ", ")),
-				fmt.Sprintf("unset %s, or set it to a driver manifest that exists", v[0])})
+			list = append(list, check{"environment", bad, fmt.Sprintf("%s: no such file: %s", v[0], strings.Join(missing, ", ")),
+				fmt.Sprintf("unset %s, or name a driver manifest that exists", strings.ReplaceAll(v[0], ",", ""))})
 		} else {
-			list = append(list, check{Name: "environment", State: good, Detail: fmt.Sprintf("%s limits the drivers to %s", v[0], v[1])})
+			list = append(list, check{Name: "environment", State: good, Detail: fmt.Sprintf("%s: the drivers are limited to %s", v[0], v[1])})
 		}
 	}
 	for _, v := range []string{"VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"} {
@@ -255,18 +259,24 @@ func (s *system) listSeparator() string {
 	return ":"
 }
 
-// checkDrivers looks into the driver manifests.
+// checkDrivers looks into the driver manifests. Where checkEnvironment has said why there is
+// none, it has nothing to add.
 func (s *system) checkDrivers() []check {
 	files := s.report.ICDFiles
 	if s.goos == "windows" {
 		return nil // drivers are in the registry there
 	}
 	if len(files) == 0 {
-		fix := s.repair()
-		if s.env("VK_DRIVER_FILES")+s.env("VK_ICD_FILENAMES") != "" {
-			fix = "unset VK_DRIVER_FILES VK_ICD_FILENAMES, or, if there is no driver: " + fix
+		if slices.ContainsFunc(s.checkEnvironment(), func(c check) bool { return c.State == bad }) {
+			return nil
 		}
-		return []check{{"drivers", bad, "no Vulkan driver is installed", fix}}
+		detail, fix := "no Vulkan driver is installed", s.repair()
+		for _, v := range []string{"VK_ICD_FILENAMES", "VK_DRIVER_FILES"} {
+			if s.env(v) != "" {
+				detail, fix = v+" names a folder without a driver manifest", "unset "+v
+			}
+		}
+		return []check{{"drivers", bad, detail, fix}}
 	}
 	var list []check
 	var fine []string
@@ -435,10 +445,11 @@ func (s *system) checkDevices() []check {
 		list = append(list, check{Name: "device", State: odd, Detail: "cannot be used: " + u})
 	}
 	if len(r.Devices) == 0 {
+		if r.LoaderPath == "" || len(r.ICDFiles) == 0 && s.goos != "windows" {
+			return list // the rows of loader, environment and drivers have said why
+		}
 		why := "no driver offers a device"
-		if r.LoaderPath == "" {
-			why = "without the loader there are no devices"
-		} else if r.Error != nil && !errors.Is(r.Error, gpu.ErrNoDevice) {
+		if r.Error != nil && !errors.Is(r.Error, gpu.ErrNoDevice) {
 			why = firstLine(r.Error.Error())
 		}
 		list = append(list, check{"device", bad, why, s.repair()})

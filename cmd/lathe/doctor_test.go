@@ -76,7 +76,7 @@ func TestDoctor(t *testing.T) {
 		{"no loader on Debian", func(s *system, _ fstest.MapFS) {
 			broken(s)
 			s.report.LoaderPath, s.report.LoaderError = "", "libvulkan.so.1: cannot open\nmore"
-		}, []string{"fail loader: not installed: libvulkan.so.1: cannot open -> sudo apt-get install -y libvulkan1 mesa-vulkan-drivers", "fail device: without the loader"}},
+		}, []string{"fail loader: not installed: libvulkan.so.1: cannot open -> sudo apt-get install -y libvulkan1 mesa-vulkan-drivers"}},
 		{"no loader on Fedora as root", func(s *system, root fstest.MapFS) {
 			broken(s)
 			s.uid, s.report.LoaderPath = 0, ""
@@ -109,16 +109,25 @@ func TestDoctor(t *testing.T) {
 		{"environment names nothing", func(s *system, _ fstest.MapFS) {
 			broken(s)
 			s.report.Env["VK_DRIVER_FILES"], s.report.ICDFiles = "/nope.json:/usr/share/vulkan/icd.d/lvp_icd.json", nil
-		}, []string{"fail environment: VK_DRIVER_FILES names files that do not exist: /nope.json -> unset VK_DRIVER_FILES", "fail drivers: -> unset VK_DRIVER_FILES VK_ICD_FILENAMES"}},
+		}, []string{"fail environment: VK_DRIVER_FILES: no such file: /nope.json -> unset VK_DRIVER_FILES, or"}},
 		{"environment shadows", func(s *system, _ fstest.MapFS) {
 			s.report.Env["VK_DRIVER_FILES"] = "/usr/share/vulkan/icd.d/lvp_icd.json"
 			s.report.Env["VK_ICD_FILENAMES"] = "/other.json"
 			s.report.Env["VK_LOADER_DRIVERS_DISABLE"] = "*intel*"
-		}, []string{"warn environment: ignores VK_ICD_FILENAMES -> unset VK_ICD_FILENAMES", "ok environment: VK_DRIVER_FILES limits", "warn environment: hides drivers -> unset VK_LOADER_DRIVERS_DISABLE"}},
+		}, []string{"warn environment: ignores VK_ICD_FILENAMES -> unset VK_ICD_FILENAMES", "ok environment: VK_DRIVER_FILES: the drivers are limited to /usr", "warn environment: hides drivers -> unset VK_LOADER_DRIVERS_DISABLE"}},
 		{"old variable names nothing", func(s *system, _ fstest.MapFS) {
 			broken(s)
 			s.report.Env["VK_ICD_FILENAMES"] = "/nope.json"
-		}, []string{"fail environment: VK_ICD_FILENAMES names"}},
+		}, []string{"fail environment: VK_ICD_FILENAMES: no such file"}},
+		{"both variables name nothing", func(s *system, _ fstest.MapFS) {
+			broken(s)
+			s.report.Env["VK_DRIVER_FILES"], s.report.Env["VK_ICD_FILENAMES"], s.report.ICDFiles = "/nope.json", "/nope.json", nil
+		}, []string{"fail environment: VK_DRIVER_FILES, VK_ICD_FILENAMES: no such file: /nope.json -> unset VK_DRIVER_FILES VK_ICD_FILENAMES, or"}},
+		{"environment names an empty folder", func(s *system, root fstest.MapFS) {
+			broken(s)
+			root["empty/.keep"] = &fstest.MapFile{}
+			s.report.Env["VK_DRIVER_FILES"], s.report.ICDFiles = "/empty", nil
+		}, []string{"fail drivers: VK_DRIVER_FILES names a folder without a driver manifest -> unset VK_DRIVER_FILES"}},
 		{"library gone", func(s *system, root fstest.MapFS) {
 			broken(s)
 			delete(root, "usr/lib/libvulkan_lvp.so")
@@ -189,8 +198,7 @@ func TestDoctor(t *testing.T) {
 			broken(s)
 			s.report.LoaderPath, s.cpu, s.backend = "", []gpu.Info{own}, "auto"
 			delete(root, "dev/dri/renderD128")
-		}, []string{"warn loader: not installed -> nothing to do without a GPU; if there is one: sudo apt-get", "warn device: without the loader -> nothing to do",
-			"warn gpu: the kernel shows no GPU", "ok cpu: Acme, 2 workers (wazero v1), without a driver", "ok backend: cpu: taken: no backend has hardware"}},
+		}, []string{"warn loader: not installed -> nothing to do without a GPU; if there is one: sudo apt-get", "warn gpu: the kernel shows no GPU", "ok cpu: Acme, 2 workers (wazero v1), without a driver", "ok backend: cpu: taken: no backend has hardware"}},
 		{"our device is interpreted", func(s *system, _ fstest.MapFS) {
 			slow := own
 			slow.Driver = "wazero v1, interpreter"
@@ -236,6 +244,17 @@ func TestDoctor(t *testing.T) {
 				}
 				if k.State != good && k.Fix == "" && k.Name != "gpu" && !strings.HasPrefix(k.Detail, "cannot be used") {
 					t.Errorf("nothing to do about it: %+v", k)
+				}
+			}
+			if len(s.report.Devices) == 0 && len(s.report.ICDFiles) == 0 && s.report.LoaderPath != "" {
+				said := 0
+				for _, k := range checks {
+					if k.Name == "environment" && strings.Contains(k.Detail, "no such file") || k.Name == "drivers" || k.Name == "device" {
+						said++
+					}
+				}
+				if said != 1 {
+					t.Errorf("%d rows say that there is no driver, want 1", said)
 				}
 			}
 			if t.Failed() {

@@ -37,9 +37,21 @@ func (a *app) parser() (*kong.Kong, error) {
 // common checks the flags of every command, and takes them.
 func (a *app) common(ctx *kong.Context) error {
 	command := ctx.Selected()
+	when := ""
+	if c, ok := command.Target.Addr().Interface().(deviceless); ok {
+		when = c.deviceless()
+	}
+	a.given = map[string]bool{}
 	for _, p := range ctx.Path {
-		if p.Flag != nil && !uses(command, p.Flag) {
+		if p.Flag == nil {
+			continue
+		}
+		a.given[p.Flag.Name] = true
+		if !uses(command, p.Flag) {
 			return usage("lathe %s does not use --%s: leave it out", command.Name, p.Flag.Name)
+		}
+		if when != "" && p.Flag.Group != nil && p.Flag.Group.Key == "device" {
+			return usage("lathe %s %s uses no device: leave --%s out", command.Name, when, p.Flag.Name)
 		}
 	}
 	if err := checkBackend("backend", a.cli.Backend); err != nil {
@@ -56,6 +68,10 @@ func (a *app) common(ctx *kong.Context) error {
 	a.colour = newColours(a.cli.Color)
 	return nil
 }
+
+// deviceless is a command that uses no device with some of its flags. Its method says with which
+// ones, such as "with --list", or "" if it uses a device this time.
+type deviceless interface{ deviceless() string }
 
 // quietEnv is the environment variable that does what --quiet does.
 const quietEnv = "LATHE_QUIET"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,23 @@ func TestColourReport(t *testing.T) {
 	}
 	if newColours("never") != (colours{}) {
 		t.Error("never is not never")
+	}
+}
+
+func TestNearer(t *testing.T) {
+	for text, want := range map[string]string{
+		`unexpected argument nope, did you mean "ops"?`:               `unexpected argument nope`,
+		`unexpected argument opss, did you mean "ops"?`:               `unexpected argument opss, did you mean "ops"?`,
+		`unexpected argument tun, did you mean one of "tune", "man"?`: `unexpected argument tun, did you mean "tune"?`,
+		`unexpected argument imag, did you mean "image"?`:             `unexpected argument imag, did you mean "image"?`,
+		`unexpected argument enchh, did you mean "bench"?`:            `unexpected argument enchh, did you mean "bench"?`,
+		`unknown flag --out, did you mean one of "--out", "--op"?`:    `unknown flag --out, did you mean one of "--out", "--op"?`,
+		`unknown flag --cup, did you mean one of "--out", "--op"?`:    `unknown flag --cup`,
+		`unexpected argument x`:                                       `unexpected argument x`,
+	} {
+		if got := (nearer{errors.New(text)}).Error(); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }
 
@@ -69,7 +87,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// The guide names every command.
+// The guide names every command, and those that have no JSON.
 func TestGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/guide.md")
 	if err != nil {
@@ -77,7 +95,14 @@ func TestGuide(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(guide), "| command |")
 	table, _, _ = strings.Cut(table, "\n\n")
-	for _, n := range model(t).Children {
+	_, plain, _ := strings.Cut(string(guide), "\n- `--json`:")
+	plain, _, _ = strings.Cut(plain, "\n- ")
+	m := model(t)
+	json := m.Flags[slices.IndexFunc(m.Flags, func(f *kong.Flag) bool { return f.Name == "json" })]
+	for _, n := range m.Children {
+		if strings.Contains(plain, "`"+n.Name+"`") == uses(n, json) {
+			t.Errorf("docs/guide.md is wrong about whether %s has JSON", n.Name)
+		}
 		if !strings.Contains(table, "\n| `"+n.Name+"`") && !strings.Contains(table, "\n| [`"+n.Name+"`](#"+n.Name+")") {
 			t.Errorf("the table in docs/guide.md does not name %s", n.Name)
 		}

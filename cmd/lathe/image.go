@@ -14,9 +14,10 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/imageio"
+	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/tensor"
 )
 
 type imageCmd struct {
@@ -24,46 +25,67 @@ type imageCmd struct {
 	Op           []string `name:"op" sep:"none" placeholder:"OP" complete:"@calls" help:"Operation, such as \"blur sigma=3\". For several in a row, repeat the flag or separate them with |. \"lathe ops --group image\" lists them."`
 	Out          *string  `short:"o" placeholder:"PATH" complete:"@files" help:"Output folder; for a single picture also a file name, with the extension of a format Lathe writes, or - for standard output. Default: the folder out; with input from standard input, standard output."`
 	Recursive    bool     `short:"r" help:"Look into folders inside folders. Their structure is kept below the output folder."`
-	Format       string   `short:"f" placeholder:"FMT" complete:"jpeg,png,tiff" help:"Write jpeg, png or tiff. Default: the format of the input, or png if Lathe does not write it."`
-	Quality      int      `short:"q" default:"90" placeholder:"N" help:"JPEG quality, 1 to 100. Default: ${default}."`
+	Format       string   `short:"f" placeholder:"FMT" complete:"jpeg,png,tiff,gif,webp,avif" help:"Write jpeg, png, tiff, gif, webp or avif. Default: the format of the input, or png for a BMP file."`
+	Quality      *int     `short:"q" placeholder:"N" help:"Quality of JPEG, of lossy WebP and of AVIF, 1 to 100. Default: 90, and 60 for AVIF, where the same number means smaller files."`
+	Subsampling  string   `placeholder:"RATIO" complete:"4:4:4,4:2:2,4:4:0,4:2:0" help:"How JPEG and AVIF files store colours: 4:4:4 at full resolution, 4:2:2 at half of it across, 4:4:0 down, 4:2:0 in both directions. Default: that of a JPEG or AVIF input, or 4:2:0."`
+	Progressive  bool     `help:"Write progressive JPEG files, which browsers show coarsely before all has arrived. The pixels are the same, and the files are a little smaller."`
+	WebP         string   `name:"webp" placeholder:"KIND" complete:"lossless,lossy" help:"How WebP files store pixels: lossless, or lossy with --quality. Default: that of a WebP input, or lossy."`
+	First        bool     `help:"Of an animation, or of a TIFF file of several pages, take the first picture. Without it, all frames of GIF and WebP files are done if the output is GIF or WebP. Otherwise they are errors, because the other pictures would be lost."`
+	Compression  int      `default:"6" placeholder:"N" help:"How much PNG and TIFF files are compressed, 1 (fast) to 9 (small). Default: ${default}. No pixel depends on it."`
+	ShrinkOnLoad bool     `negatable:"" default:"true" help:"Decode JPEG files at a half, a quarter or an eighth of their size where the first operation is a resize that makes them smaller still. That is several times as fast, and on by default. --no-shrink-on-load decodes all pixels."`
+	Depth        int      `default:"0" placeholder:"BITS" complete:"8,16" help:"Bits a channel of the outputs, 8 or 16. Default: 16 if the input has them and the output's format can have them, otherwise 8."`
+	Profile      string   `placeholder:"NAME" complete:"@files" help:"Convert colours before the operations: srgb makes sRGB of the colours of pictures that have another profile, and leaves the profile out. The name of an .icc file makes colours of that profile, and puts it into the outputs. Without it the profile is kept, and no colour changes."`
+	Strip        bool     `help:"Leave out EXIF, XMP, IPTC and texts. The colour profile and the density stay, because the picture would look different without them."`
+	Mtime        bool     `help:"Give outputs the modification time of their inputs."`
 	Suffix       string   `placeholder:"TEXT" help:"Text before the extension of every output."`
 	Force        bool     `xor:"existing" help:"Replace outputs that exist. Without it they are errors."`
 	SkipExisting bool     `xor:"existing" help:"Leave outputs that exist, and so continue an interrupted run."`
-	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures in work at a time. Default: 0, which means one more than the number of processors."`
-	Memory       *int     `placeholder:"MIB" help:"Limit for the memory of all pictures in work, in MiB. A picture that needs more is refused. Default: 512, and a picture that needs more is in work alone."`
+	Jobs         int      `short:"j" default:"0" placeholder:"N" help:"Pictures to process at a time. Default: 0, which means one more than the number of processors."`
+	Memory       *int     `placeholder:"MIB" help:"Limit for the memory of all pictures that are processed at a time, in MiB. A picture that needs more is refused. Default: 512, and a picture that needs more is processed alone."`
 	MaxPixels    int64    `default:"268435456" placeholder:"N" help:"Refuse larger pictures before reading them, because a small file can claim to be huge. Default: ${default}, which is 16384 x 16384."`
 }
 
 // Help is the long help.
 func (imageCmd) Help() string {
-	return `The command reads JPEG, PNG, TIFF, BMP, GIF and WebP (first frame), and writes JPEG, PNG and TIFF. Pictures are turned upright by their EXIF orientation and rounded to 8 bits. Metadata and colour profiles are not kept. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
+	return `The command reads JPEG, PNG, TIFF, BMP, GIF, WebP and AVIF, and writes all of them but BMP. Of animated GIF and WebP files, each frame is done. Pictures are turned upright by their EXIF orientation. EXIF, XMP, IPTC and the colour profile are kept; --strip leaves them out, but for the profile. For JPEG, transparent pixels are laid over white. Without --op pictures are only turned and converted, which needs no device.
 
-In a folder the command takes the files that have the extension of a picture and are not hidden. A bad picture is reported, and the others are done. An output is written completely or not at all, and never replaces an input. An output has the name of its input, with the extension of its format. If another output has that name, the old extension stays too: photo.gif beside photo.png becomes photo.gif.png.
+In a folder the command takes the files that have the extension of a picture and are not hidden. A bad picture is reported, and the others are done. An output is written completely or not at all, and never replaces an input. An output has the name of its input, with the extension of its format. If another output has that name, the old extension stays too: photo.bmp beside photo.png becomes photo.bmp.png.
 
 Examples:
   lathe image holiday.jpg --op "blur sigma=3" -o soft.jpg
   lathe image photos -r -o grey --op grayscale --op "contrast 1.2"
-  lathe image "photos/**/*.tif" -o web --op sharpen --format jpeg
+  lathe image "photos/**/*.tif" -o web --op sharpen --format webp --quality 80
+  lathe image photos -o marked --op "watermark logo.png gravity=bottom-right opacity=0.5"
   cat a.jpg | lathe image - --op "blur sigma=3" --out - > b.jpg`
 }
 
+func (c *imageCmd) deviceless() string {
+	if len(c.Op) == 0 && c.Profile == "" {
+		return "without --op"
+	}
+	return ""
+}
+
+// computingShare says which part of --memory the device takes: one of so many.
+const computingShare = 4
+
 // Run does it.
 func (c *imageCmd) Run(a *app) error {
-	var calls []spec.Call
-	for _, text := range c.Op {
-		more, err := spec.ParseCalls(text, "image")
-		if err != nil {
-			return coded{exitUsage, err}
-		}
-		for _, call := range more {
-			if err := checkCall(call); err != nil {
-				return coded{exitUsage, err}
-			}
-		}
-		calls = append(calls, more...)
+	quality, err := parseQuality(c.Quality)
+	if err != nil {
+		return err
 	}
-	if c.Quality < 1 || c.Quality > 100 {
-		return usage("--quality is %d; it must be from 1 to 100", c.Quality)
+	if c.Subsampling != "" && !slices.Contains([]string{"4:4:4", "4:2:2", "4:4:0", "4:2:0"}, c.Subsampling) {
+		return usage("--subsampling is %q; it must be 4:4:4, 4:2:2, 4:4:0 or 4:2:0", c.Subsampling)
+	}
+	if c.WebP != "" && c.WebP != "lossless" && c.WebP != "lossy" {
+		return usage("--webp is %q; it must be lossless or lossy", c.WebP)
+	}
+	if c.Compression < 1 || c.Compression > 9 {
+		return usage("--compression is %d; it must be from 1 to 9", c.Compression)
+	}
+	if c.Depth != 0 && c.Depth != 8 && c.Depth != 16 {
+		return usage("--depth is %d; it must be 8 or 16", c.Depth)
 	}
 	if c.Jobs < 0 {
 		return usage("--jobs is %d; it must be 0 or more; 0 chooses by the number of processors", c.Jobs)
@@ -71,17 +93,33 @@ func (c *imageCmd) Run(a *app) error {
 	if c.Memory != nil && *c.Memory < 1 || c.MaxPixels < 1 {
 		return usage("--memory and --max-pixels must be above 0")
 	}
+	profile, err := c.target()
+	if err != nil {
+		return err
+	}
+	calls, own, err := c.parseCalls(a)
+	if err != nil {
+		return err
+	}
 	var naming batch.Naming
 	if c.Format != "" {
+		if err := unwritten("--format", c.Format, c.Format); err != nil {
+			return err
+		}
 		f, ok := batch.ParseFormat(c.Format)
 		if !ok {
-			return usage("--format is %q; it must be jpeg, png or tiff", c.Format)
+			return usage("--format is %q; it must be jpeg, png, tiff, gif, webp or avif", c.Format)
 		}
-		naming.Format = f
+		if naming.Format = f; c.Depth == 16 && f != imageio.PNG && f != imageio.TIFF {
+			return usage("--depth 16 does not go with --format %s, which has 8 bits a channel", f)
+		}
 	}
 	naming.Suffix = c.Suffix
 	folder, jobs, err := c.plan(a, naming)
 	if err != nil {
+		return err
+	}
+	if err := c.checkFormats(a, jobs); err != nil {
 		return err
 	}
 	for _, j := range jobs {
@@ -89,17 +127,21 @@ func (c *imageCmd) Run(a *app) error {
 			return usage("--trace %s is the output of %s too", a.cli.Trace, j.Input)
 		}
 	}
-	var memory, computing int64
+	var memory int64
 	var strip []lathe.Option
 	if c.Memory != nil {
 		memory = int64(*c.Memory) << 20
-		strip, computing = []lathe.Option{lathe.WithStrip(memory / 16)}, memory/4 // for the source, the result and the pictures between
+		buffers := int64(4) // for the source, the result and the pictures between
+		if len(own.read) > 0 {
+			buffers++
+		}
+		strip = []lathe.Option{lathe.WithStrip(memory / computingShare / buffers)}
 		debug.SetMemoryLimit(memory + programMemory)
 	}
 	var proc batch.Processor
 	var info *gpu.Info
 	var stage func(stage, input string) func(error)
-	if len(calls) > 0 {
+	if len(calls) > 0 || c.Profile != "" {
 		dev, err := a.open(strip...)
 		if err != nil {
 			return err
@@ -109,11 +151,20 @@ func (c *imageCmd) Run(a *app) error {
 		stage = func(stage, input string) func(error) { return dev.Span(stage, map[string]string{"file": input}) }
 	}
 	opts := batch.Options{
-		Folder: folder, Quality: c.Quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: memory,
-		Stage: stage,
+		Size: imageops.Size, ForGrey: imageops.ForGrey, Union: unionCrop,
+		Strip: c.Strip, Times: c.Mtime, Depth: c.Depth, First: c.First, Level: c.Compression, Sampling: c.Subsampling, Progressive: c.Progressive, WebP: c.WebP,
+		Folder: folder, Quality: quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: memory,
+		Stage: stage, Keep: own.names(),
+	}
+	profile.apply(&opts)
+	if c.ShrinkOnLoad {
+		opts.Shrink = &batch.Shrink{AtLeast: imageops.AtLeast, Calls: imageops.ForShrunk}
 	}
 	if info != nil {
-		opts.Computing = computing
+		opts.Computing = own.bytes
+		if c.Memory != nil {
+			opts.ComputingShare = computingShare
+		}
 	}
 	if info != nil && info.Kind != gpu.CPU {
 		opts.Computes = 2 // one uploads or reads back while the other computes
@@ -154,7 +205,9 @@ func (c *imageCmd) plan(a *app, naming batch.Naming) (folder string, jobs []batc
 	if err != nil {
 		return "", nil, err
 	}
-	if !slices.ContainsFunc(found, func(f batch.Found) bool { return !errors.Is(f.Err, batch.ErrNoMatch) }) {
+	if !slices.ContainsFunc(found, func(f batch.Found) bool {
+		return !errors.Is(f.Err, batch.ErrNoMatch) && !errors.Is(f.Err, batch.ErrForeign)
+	}) {
 		var names []string
 		for _, f := range found {
 			names = append(names, fmt.Sprintf("%s: %v", f.Path, f.Err))
@@ -176,12 +229,6 @@ func (c *imageCmd) plan(a *app, naming batch.Naming) (folder string, jobs []batc
 // programMemory is the most bytes that the program itself takes.
 const programMemory = 64 << 20
 
-// checkCall finds wrong attributes before any picture is read.
-func checkCall(c spec.Call) error {
-	_, err := c.Spec().Shape(c, []tensor.Desc{tensor.Contiguous(tensor.U8, 1, 1, 4)})
-	return err
-}
-
 // output splits --out into the output folder and the name of the output. The name is empty,
 // unless --out names a single picture.
 func (c *imageCmd) output(path string, found []batch.Found, n *batch.Naming) (folder string, err error) {
@@ -198,15 +245,18 @@ func (c *imageCmd) output(path string, found []batch.Found, n *batch.Naming) (fo
 	}
 	ext := extension(path)
 	format, isFormat := batch.ParseFormat(ext)
+	if err := unwritten("--out", path, ext); err != nil {
+		return "", err
+	}
 	info, statErr := os.Stat(path)
 	exists := statErr == nil
 	folderName := exists && info.IsDir() || os.IsPathSeparator(path[len(path)-1])
 	// For several pictures --out is a folder, unless it has the extension of a picture.
 	if !folderName && !isFormat && ext != "" && (single || batch.IsPicture(path)) {
-		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif and .tiff (for a folder of that name, end it in %c)", path, ext, os.PathSeparator)
+		return "", usage("--out %s: Lathe does not write %s; it writes .jpg, .jpeg, .png, .tif, .tiff, .gif, .webp and .avif (for a folder of that name, end it in %c)", path, ext, os.PathSeparator)
 	}
 	if name := filepath.Base(path); single && !folderName && strings.HasSuffix(name, ".") && strings.Trim(name, ".") != "" {
-		return "", usage("--out %s ends in a dot, where an extension should say the format: .jpg, .jpeg, .png, .tif or .tiff (for a folder of that name, end it in %c)", path, os.PathSeparator)
+		return "", usage("--out %s ends in a dot, where an extension should say the format: .jpg, .jpeg, .png, .tif, .tiff, .gif, .webp or .avif (for a folder of that name, end it in %c)", path, os.PathSeparator)
 	}
 	if folderName || !isFormat {
 		if exists && !info.IsDir() {
@@ -225,7 +275,7 @@ func (c *imageCmd) output(path string, found []batch.Found, n *batch.Naming) (fo
 }
 
 // named puts the output file path into the naming. It returns its folder.
-func (c *imageCmd) named(path string, format batch.Format, n *batch.Naming) (folder string, err error) {
+func (c *imageCmd) named(path string, format imageio.Format, n *batch.Naming) (folder string, err error) {
 	if n.Format != "" && n.Format != format {
 		return "", usage("--out %s does not fit --format %s", path, c.Format)
 	}
@@ -265,8 +315,10 @@ type fileJSON struct {
 	Output    string       `json:"output,omitempty"`
 	Status    batch.Status `json:"status"`
 	Error     string       `json:"error,omitempty"`
+	Notes     []string     `json:"notes,omitempty"` // what is not kept
 	Width     int          `json:"width,omitempty"`
 	Height    int          `json:"height,omitempty"`
+	Frames    int          `json:"frames,omitempty"` // of an animation
 	InBytes   int64        `json:"in_bytes"`
 	OutBytes  int64        `json:"out_bytes"`
 	DecodeMS  float64      `json:"decode_ms"`
@@ -300,12 +352,12 @@ func (c *imageCmd) report(a *app, rep *batch.Report, info *gpu.Info, calls []spe
 			j.Ops = append(j.Ops, spec.FormatCall(call))
 		}
 		if info != nil {
-			d := describe(info)
+			d := a.inUse(info)
 			j.Device = &d
 		}
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		for _, f := range rep.Files {
-			row := fileJSON{Input: f.Input, Output: f.Output, Status: f.Status, Width: f.Width, Height: f.Height,
+			row := fileJSON{Input: f.Input, Output: f.Output, Status: f.Status, Notes: f.Notes, Width: f.Width, Height: f.Height, Frames: f.Frames,
 				InBytes: f.InBytes, OutBytes: f.OutBytes, DecodeMS: ms(f.Decode), ComputeMS: ms(f.Compute), EncodeMS: ms(f.Encode)}
 			if f.Err != nil {
 				row.Error = f.Err.Error()
@@ -320,6 +372,15 @@ func (c *imageCmd) report(a *app, rep *batch.Report, info *gpu.Info, calls []spe
 		}
 	}
 	for _, f := range rep.Files {
+		if !a.quiet {
+			for _, note := range f.Notes {
+				if f.Status == batch.Skipped {
+					a.say("%s: skipped: %s", c.title(f.Input), note)
+				} else {
+					a.say("%s: note: %s", c.title(f.Input), note)
+				}
+			}
+		}
 		if f.Status == batch.Failed {
 			if f.Output == standard && closedPipe(f.Err) {
 				return coded{exitFailed, nil} // the reader has closed the pipe itself

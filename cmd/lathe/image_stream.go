@@ -37,14 +37,20 @@ func (c *imageCmd) planStream(a *app, naming batch.Naming) (folder string, jobs 
 		if out == "" {
 			return "", nil, usage("--out is empty; give a file name, or - for standard output")
 		}
+		if err := unwritten("--out", out, extension(out)); err != nil {
+			return "", nil, err
+		}
 		format, isFormat := batch.ParseFormat(extension(out))
 		if info, err := os.Stat(out); !isFormat || err == nil && info.IsDir() || os.IsPathSeparator(out[len(out)-1]) {
-			return "", nil, usage("--out %s: a picture from standard input has no name for a folder: give a file name that ends in .jpg, .jpeg, .png, .tif or .tiff, or - for standard output", out)
+			return "", nil, usage("--out %s: a picture from standard input has no name for a folder: give a file name that ends in .jpg, .jpeg, .png, .tif, .tiff, .gif, .webp or .avif, or - for standard output", out)
 		}
 		if folder, err = c.named(out, format, &naming); err != nil {
 			return "", nil, err
 		}
 		job.Output, job.Format = naming.Name, format
+	}
+	if c.Mtime {
+		return "", nil, usage("--mtime is about files; standard input has no modification time")
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", nil, usage("standard input is a terminal: pipe a picture into the command, or give the name of a file")
@@ -68,6 +74,8 @@ func (c *imageCmd) checkToOutput(a *app) error {
 		return usage("--suffix makes names for an output folder; standard output has none")
 	case c.Force || c.SkipExisting:
 		return usage("--force and --skip-existing are about files; standard output is none")
+	case c.Mtime:
+		return usage("--mtime is about files; standard output is none")
 	case term.IsTerminal(int(os.Stdout.Fd())):
 		return usage("standard output is a terminal, and a picture is not text: redirect it with > or |, or give a file name with --out")
 	}

@@ -24,7 +24,7 @@ type opsCmd struct {
 
 // Help is the long help.
 func (opsCmd) Help() string {
-	return `Operations of the group image work with "lathe image --op". Operations on tensors are called from Go. "lathe verify --op" checks any of them. Attributes are written name=value. If an operation has only one, its name may be left out: "blur sigma=3", "blur 3".`
+	return `Operations of the group image work with "lathe image --op". Operations on tensors are called from Go. "lathe verify --op" checks any of them. Attributes are written name=value. Names may be left out where the list says "in short": "blur sigma=3", "blur 3".`
 }
 
 // opJSON is an operation in JSON output.
@@ -34,6 +34,7 @@ type opJSON struct {
 	Aliases []string   `json:"aliases"`
 	Doc     string     `json:"doc"`
 	DTypes  []string   `json:"dtypes"` // element types
+	Short   []string   `json:"short"`  // calls without names of attributes, such as "blur SIGMA"
 	Attrs   []attrJSON `json:"attributes"`
 }
 
@@ -58,7 +59,7 @@ func (c *opsCmd) Run(a *app) error {
 		list := []opJSON{}
 		for _, g := range groups {
 			for _, op := range byGroup[g] {
-				row := opJSON{Name: op.Name, Group: g, Aliases: append([]string{}, op.Aliases...), Doc: op.Doc, Attrs: []attrJSON{}}
+				row := opJSON{Name: op.Name, Group: g, Aliases: append([]string{}, op.Aliases...), Short: append([]string{}, op.Short()...), Doc: op.Doc, Attrs: []attrJSON{}}
 				for _, d := range op.Cases.DTypes {
 					row.DTypes = append(row.DTypes, d.String())
 				}
@@ -82,6 +83,9 @@ func (c *opsCmd) Run(a *app) error {
 				name += " (" + strings.Join(op.Aliases, ", ") + ")"
 			}
 			fmt.Fprintf(w, "%s\t%s\n", name, summary(op.Doc))
+			if short := op.Short(); len(short) > 0 {
+				fmt.Fprintf(w, "    in short\t%s\n", strings.Join(short, ", "))
+			}
 			for _, t := range op.Attrs() {
 				fmt.Fprintf(w, "    %s=%s\t%s\n", t.Name, cmp.Or(t.Default, "(must be given)"), t.Doc)
 			}

@@ -33,6 +33,7 @@ type job struct {
 // launched is the result of a job.
 type launched struct {
 	info    gpu.Info
+	groups  [3]uint32
 	data    map[int][]byte // of the buffers read
 	elapsed time.Duration
 }
@@ -80,7 +81,7 @@ func (l *job) run(a *app) (r launched, err error) {
 		return r, err
 	}
 	defer dev.Close()
-	r.info, r.data = *dev.Info(), map[int][]byte{}
+	r.info, r.groups, r.data = *dev.Info(), l.groups, map[int][]byte{}
 	var bound []*lathe.Tensor
 	for _, b := range l.bufs {
 		t, err := dev.NewTensor(b.desc)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -34,8 +35,8 @@ const description = `Lathe runs compute shaders on a GPU, by Vulkan or WebGPU. W
 
 Exit codes:
   0  done
-  1  some files failed, or the command did
-  2  the command line is wrong
+  1  some files failed, or the command did; lathe compare: pictures differ by more than the limits
+  2  the command line is wrong; lathe compare: or pictures could not be compared
   3  the device or the backend that was asked for is not here: run "lathe doctor"
   4  nothing to do: no input matched
   5  lathe verify found wrong results
@@ -57,6 +58,8 @@ type cli struct {
 	ShowVersion versionFlag `group:"common" name:"version" help:"Print the version, as \"lathe version\" does."`
 
 	Image      imageCmd      `cmd:"" help:"Apply operations to pictures."`
+	Compare    compareCmd    `cmd:"" help:"Measure how far pictures are apart."`
+	Sheet      sheetCmd      `cmd:"" aliases:"montage" help:"Make contact sheets: thumbnails in a grid."`
 	Ops        opsCmd        `cmd:"" uses:"json" help:"List the operations."`
 	Devices    devicesCmd    `cmd:"" uses:"backend,json" help:"List the devices."`
 	Doctor     doctorCmd     `cmd:"" help:"Find out which devices work here, and how to repair what does not."`
@@ -66,7 +69,7 @@ type cli struct {
 	Dispatch   dispatchCmd   `cmd:"" help:"Run a SPIR-V compute shader."`
 	ABI        abiCmd        `cmd:"" uses:"json" name:"abi" help:"Print the ABI text, which lists all operations and kernels, and its fingerprint."`
 	Completion completionCmd `cmd:"" uses:"none" help:"Print the script with which a shell completes commands, flags and operations."`
-	Man        manCmd        `cmd:"" uses:"none" hidden:"" help:"Print the manual page."`
+	Man        manCmd        `cmd:"" uses:"none" help:"Print the manual page."`
 	Version    versionCmd    `cmd:"" uses:"json" help:"Print the version."`
 	Help       helpCmd       `cmd:"" uses:"none" help:"Print the help of a command."`
 }
@@ -79,6 +82,7 @@ type app struct {
 	cli    *cli
 	model  *kong.Application // the tables of the command line
 	quiet  bool              // no messages but errors
+	given  map[string]bool   // the flags of the command line, by name
 	colour colours
 	trace  *traceFile
 }
@@ -91,6 +95,16 @@ func (a *app) note(format string, args ...any) {
 	if !a.quiet {
 		a.say(format, args...)
 	}
+}
+
+// foreign reports whether a file of a folder is in a format that Lathe does not read. It names the
+// file to the user.
+func (a *app) foreign(f batch.Found) bool {
+	if !errors.Is(f.Err, batch.ErrForeign) {
+		return false
+	}
+	a.note("%s: %v, it is left out", f.Path, f.Err)
+	return true
 }
 
 // fail writes an error to standard error.
@@ -179,7 +193,7 @@ func reason(err error) error {
 // plain is the text of an error for the command line. It leaves out the names of packages.
 func plain(err error) string {
 	text := err.Error()
-	for _, p := range []string{"spec: parse: ", "batch: plan: ", "batch: run: ", "lathe: "} {
+	for _, p := range []string{"spec: parse: ", "batch: plan: ", "batch: run: ", "imageio: check size: ", "lathe: "} {
 		text = strings.TrimPrefix(text, p)
 	}
 	text = strings.Replace(text, "gpu: dispatch compute: ", "", 1)
@@ -228,7 +242,7 @@ func (a *app) command(args []string) (err error) {
 				hint = "lathe " + node.Name + " --help"
 			}
 		}
-		return usage("%w (see %q)", err, hint)
+		return usage("%w (see %q)", nearer{err}, hint)
 	}
 	if err := a.common(kctx); err != nil {
 		return err

@@ -69,6 +69,9 @@ func (m manual) command(n *kong.Node) {
 
 func (m manual) flag(f *kong.Flag) {
 	name := `\fB\-\-` + escaped(f.Name) + `\fR`
+	if f.Tag.Negatable != "" {
+		name += `, \fB\-\-no\-` + escaped(f.Name) + `\fR`
+	}
 	if f.Short != 0 {
 		name = `\fB\-` + string(f.Short) + `\fR, ` + name
 	}

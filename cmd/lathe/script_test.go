@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/gif"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "golang.org/x/image/webp"
 
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/testimg"
@@ -79,6 +82,8 @@ func TestScripts(t *testing.T) {
 				a, errA := vk.List(context.Background())
 				b, errB := wgpu.List(context.Background())
 				return errA == nil && errB == nil && len(a) > 0 && len(b) > 0, nil
+			case "avif":
+				return imageio.AVIF.CanEncode(), nil
 			case "devfull":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil
@@ -88,6 +93,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "picture": picture, "bomb": bomb, "cut": cut, "shows": shows,
 			"waitfile": waitFile, "jsonhas": jsonHas, "files": files, "traced": traced, "endless": endless,
+			"photograph": photograph, "sametime": sameTime, "deep": deep, "sampled": sampled, "frames": frames, "film": film, "filmed": filmed, "bits": bits,
+			"profiled": profiled, "pixel": pixel,
 		},
 	})
 }
@@ -162,6 +169,133 @@ func picture(ts *testscript.TestScript, neg bool, args []string) {
 	name := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
 	ts.Check(os.WriteFile(name, data, 0o666))
+}
+
+// photograph FILE writes a JPEG file with EXIF, XMP, IPTC, a profile and a comment, stored on its
+// side, and from the year 2001.
+func photograph(ts *testscript.TestScript, neg bool, args []string) {
+	data, err := testimg.Encode(testimg.Quarters(48, 32), ".jpg")
+	ts.Check(err)
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, testimg.Photograph(data, 6, testimg.ICC("RGB ", 300)), 0o666))
+	old := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+	ts.Check(os.Chtimes(name, old, old))
+}
+
+// deep FILE writes a grey picture of 16 bits.
+func deep(ts *testscript.TestScript, neg bool, args []string) {
+	m := image.NewGray16(image.Rect(0, 0, 40, 30))
+	testimg.Fill(3, m.Pix)
+	data, err := testimg.Encode(m, filepath.Ext(args[0]))
+	ts.Check(err)
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, data, 0o666))
+}
+
+// bits FILE BITS checks how many bits a channel a picture has.
+func bits(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	m, _, err := image.DecodeConfig(f)
+	ts.Check(err)
+	got := "8"
+	if m.ColorModel == color.Gray16Model || m.ColorModel == color.RGBA64Model || m.ColorModel == color.NRGBA64Model {
+		got = "16"
+	}
+	if got != args[1] {
+		ts.Fatalf("%s has %s bits a channel, want %s", args[0], got, args[1])
+	}
+}
+
+// profiled FILE [tables] writes a picture that is red as Display P3 has the red of sRGB. It has that profile, which
+// also becomes p3.icc, or one with tables that says the same, which becomes tables.icc. Beside it is a profile
+// for grey, grey.icc.
+func profiled(ts *testscript.TestScript, neg bool, args []string) {
+	m := image.NewNRGBA(image.Rect(0, 0, 20, 10))
+	for i := 0; i < len(m.Pix); i += 4 {
+		copy(m.Pix[i:], []byte{234, 51, 35, 255})
+	}
+	profile := testimg.RGBProfile(4, testimg.DisplayP3, testimg.SRGBCurve())
+	own := "p3.icc"
+	if len(args) > 1 {
+		own = args[1] + ".icc"
+		profile = testimg.TableProfile(4, "RGB ", "XYZ ", "A2B0", testimg.MatrixTag(testimg.DisplayP3, testimg.SRGBCurve()))
+	}
+	name := ts.MkAbs(args[0])
+	format, _ := imageio.ParseFormat(filepath.Ext(name))
+	var b bytes.Buffer
+	ts.Check(imageio.Encode(context.Background(), &b, m, format, &imageio.EncodeOptions{Source: &imageio.Info{Metadata: &imageio.Metadata{ICC: profile}}}))
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, b.Bytes(), 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(own), profile, 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs("grey.icc"), testimg.GreyProfile(testimg.Gamma(1.8)), 0o666))
+}
+
+// pixel FILE R G B checks the first pixel of a picture, up to 3 levels.
+func pixel(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	m, _, err := imageio.Decode(context.Background(), f, nil)
+	ts.Check(err)
+	c := color.NRGBAModel.Convert(m.At(0, 0)).(color.NRGBA)
+	for i, got := range []uint8{c.R, c.G, c.B} {
+		want, err := strconv.Atoi(args[1+i])
+		ts.Check(err)
+		if int(got) > want+3 || int(got) < want-3 {
+			ts.Fatalf("%s begins with %v, want %v", args[0], c, args[1:])
+		}
+	}
+}
+
+// frames FILE N writes a GIF of so many frames.
+func frames(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var g gif.GIF
+	for range n {
+		g.Image = append(g.Image, image.NewPaletted(image.Rect(0, 0, 8, 8), color.Palette{color.Black, color.White}))
+		g.Delay = append(g.Delay, 10)
+	}
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	f, err := os.Create(name)
+	ts.Check(err)
+	ts.Check(gif.EncodeAll(f, &g))
+	ts.Check(f.Close())
+}
+
+// sampled FILE RATIO [progressive|baseline] checks how a JPEG file stores colours.
+func sampled(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	m, _, err := image.Decode(f)
+	ts.Check(err)
+	got := strings.TrimPrefix(m.(*image.YCbCr).SubsampleRatio.String(), "YCbCrSubsampleRatio")
+	if got != strings.ReplaceAll(args[1], ":", "") {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
+	if len(args) > 2 {
+		progressive := bytes.Contains([]byte(ts.ReadFile(args[0])), []byte("\xff\xc2\x00\x11"))
+		if progressive != (args[2] == "progressive") {
+			ts.Fatalf("%s is not %s", args[0], args[2])
+		}
+	}
+}
+
+// sametime A B checks that two files have the same modification time, or with ! that they do not.
+func sameTime(ts *testscript.TestScript, neg bool, args []string) {
+	a, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if a.ModTime().Equal(b.ModTime()) == neg {
+		ts.Fatalf("%s is of %v, %s of %v", args[0], a.ModTime(), args[1], b.ModTime())
+	}
 }
 
 // bomb FILE writes a PNG of a few bytes that says it is 60000×60000.

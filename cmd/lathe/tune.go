@@ -30,6 +30,13 @@ func (tuneCmd) Help() string {
 The environment variable LATHE_TUNE says how programs use the choices: off ignores them, cached (the default) uses them, and full also measures calls that have no choice yet.`
 }
 
+func (c *tuneCmd) deviceless() string {
+	if c.Show {
+		return "with --show"
+	}
+	return ""
+}
+
 // tuneJSON is a measurement in JSON output.
 type tuneJSON struct {
 	Call       string     `json:"call"`
@@ -69,9 +76,12 @@ func (c *tuneCmd) Run(a *app) error {
 		return err
 	}
 	defer ses.Close()
-	found, err := measureAll(a, ses, cases)
+	found, single, err := measureAll(a, ses, cases)
 	if err != nil {
 		return err
+	}
+	if len(single) > 0 && (len(ops) > 0 || len(found) == 0) {
+		a.note("lathe: nothing to measure: on %s there is only one strategy of %s", ses.Info().Name, strings.Join(single, ", "))
 	}
 	if c.Out != "" {
 		if err := os.WriteFile(c.Out, tune.Format(ses.Tuning().Choices()), 0o644); err != nil {
@@ -127,22 +137,29 @@ func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 	return cases, nil
 }
 
-// measureAll measures bench cases on a device, each class once.
-func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []tuneJSON, err error) {
+// measureAll measures bench cases on a device, each class once. single has the names of
+// operations that have one strategy only on this device.
+func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []tuneJSON, single []string, err error) {
 	step, stop := a.progressBar(len(cases))
 	defer stop()
-	seen := map[string]bool{}
+	seen, measured := map[string]bool{}, map[string]bool{}
 	found = []tuneJSON{}
 	for _, w := range cases {
-		key := string(spec.AppendClass([]byte(w.Call.Spec().Name+" "), w.Call, w.In))
+		name := w.Call.Spec().Name
+		key := string(spec.AppendClass([]byte(name+" "), w.Call, w.In))
 		if !seen[key] {
 			seen[key] = true
 			t, err := ses.Tune(a.ctx, w.Call, w.In)
 			switch {
 			case errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errs.ErrLimit):
 			case err != nil:
-				return nil, err
-			case t != nil:
+				return nil, nil, err
+			case t == nil:
+				if !slices.Contains(single, name) {
+					single = append(single, name)
+				}
+			default:
+				measured[name] = true
 				row := tuneJSON{Call: t.Call, Strategy: t.Strategy, Gain: t.Gain()}
 				for _, timing := range t.Timings {
 					row.Strategies = append(row.Strategies, timeJSON{timing.Strategy, timing.Time.Seconds()})
@@ -152,7 +169,8 @@ func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []t
 		}
 		step()
 	}
-	return found, nil
+	single = slices.DeleteFunc(single, func(name string) bool { return measured[name] })
+	return found, single, nil
 }
 
 // showChoices prints the choices that are remembered.

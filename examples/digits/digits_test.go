@@ -27,14 +27,14 @@ func TestTraining(t *testing.T) {
 	testkit.Device(t, dev, err)
 	const steps, seed = 400, 1
 	train, test, w := write(trained, 2*seed), write(tested, 2*seed+1), newWeights(seed)
-	net, err := newNetwork(dev, w, train, test)
+	net, err := newNetwork(t.Context(), dev, w, train, test)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := newRun64(w)
 	worst, last := 0.0, 0.0
 	for i, digits := range batches(train.len(), steps, seed) {
-		if err := net.learn(digits); err != nil {
+		if err := net.learn(t.Context(), digits); err != nil {
 			t.Fatal(err)
 		}
 		got, err := net.loss(ctx)

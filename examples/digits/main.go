@@ -45,7 +45,7 @@ func run(ctx context.Context, steps int, seed uint64) error {
 	defer dev.Close()
 	train, test := write(trained, 2*seed), write(tested, 2*seed+1)
 	fmt.Printf("%d digits to learn from, such as\n\n%s\n", train.len(), show(train, 0, 1, 2, 3, 4))
-	net, err := newNetwork(dev, newWeights(seed), train, test)
+	net, err := newNetwork(ctx, dev, newWeights(seed), train, test)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(ctx context.Context, steps int, seed uint64) error {
 	begin := time.Now()
 	var guess [][]float32
 	for i, digits := range batches(train.len(), steps, seed) {
-		if err := net.learn(digits); err != nil {
+		if err := net.learn(ctx, digits); err != nil {
 			return err
 		}
 		// The device works on its own until it is asked for a result.

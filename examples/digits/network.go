@@ -7,7 +7,6 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -56,7 +55,7 @@ type network struct {
 	images   *lathe.Tensor    // all digits to learn from, [n,pixels]
 	labels   []int32          // and what they are
 	dloss    *lathe.Tensor    // [batch], all 1/batch: what is made small is the mean loss
-	lossSum  *lathe.Tensor    // of the last batch
+	lossMean *lathe.Tensor    // of the last batch
 	step     int
 	pictures pictures // of the digits to be tested with
 }
@@ -70,141 +69,85 @@ type result struct {
 	loss, probs            *lathe.Tensor // [n], [n,classes]
 }
 
-// newNetwork puts weights and digits on a device.
-func newNetwork(dev *lathe.Device, w weights, train, test dataset) (*network, error) {
-	u := upload{dev: dev}
-	n := &network{dev: dev, labels: train.labels, images: u.grey(train)}
+// newNetwork puts weights and digits on a device, for as long as it is open.
+func newNetwork(ctx context.Context, dev *lathe.Device, w weights, train, test dataset) (*network, error) {
+	s := dev.Scope(ctx) // Close, which would free all of it, is left to the device.
+	n := &network{dev: dev, labels: train.labels, images: upload(ctx, s, dev, train)}
 	for i, shape := range weightShapes {
-		n.param[i] = u.floats(w[i], shape...)
-		n.m[i], n.v[i] = u.floats(make([]float32, len(w[i])), shape...), u.floats(make([]float32, len(w[i])), shape...)
+		zeros := tensor.Contiguous(tensor.F32, shape...)
+		n.param[i] = s.Take(lathe.FromSlice(ctx, dev, w[i], shape...))
+		n.m[i], n.v[i] = s.Take(dev.NewTensor(zeros)), s.Take(dev.NewTensor(zeros))
 	}
-	even := make([]float32, batch)
-	for i := range even {
-		even[i] = 1.0 / batch
-	}
-	n.dloss = u.floats(even, batch)
-	n.pictures = pictures{u.grey(test), u.ints(test.labels)}
-	return n, u.err
+	n.dloss = s.Fill(1.0/batch, tensor.F32, batch)
+	n.pictures = pictures{upload(ctx, s, dev, test), s.Take(lathe.FromSlice(ctx, dev, test.labels))}
+	return n, s.Err()
+}
+
+// upload puts the pixels of digits on a device, from 0 for paper to 1 for ink.
+func upload(ctx context.Context, s *lathe.Scope, dev *lathe.Device, d dataset) *lathe.Tensor {
+	levels := s.Take(lathe.FromSlice(ctx, dev, d.images, d.len(), pixels))
+	return s.Div(s.Cast(levels, tensor.F32), lathe.Scalar(255))
 }
 
 // forward takes digits through the network.
-func (n *network) forward(c *chain, d pictures) (r result) {
+func (n *network) forward(s *lathe.Scope, d pictures) (r result) {
 	w1, b1, gamma, beta, w2, b2 := n.param[0], n.param[1], n.param[2], n.param[3], n.param[4], n.param[5]
-	r.hidden = c.result(ops.MatMulBias{}, d.images, w1, b1)
-	r.active = c.result(ops.GELU{}, r.hidden)
-	r.normal = c.result(ops.LayerNorm{Eps: epsNorm}, r.active, gamma, beta)
-	logits := c.result(ops.MatMulBias{}, r.normal, w2, b2)
-	out := c.call(2, ops.CrossEntropy{}, logits, d.labels)
-	r.loss, r.probs = out[0], out[1]
+	r.hidden = s.MatMulBias(d.images, w1, b1)
+	r.active = s.GELU(r.hidden)
+	r.normal = s.LayerNorm(r.active, gamma, beta, epsNorm)
+	r.loss, r.probs = s.CrossEntropy(s.MatMulBias(r.normal, w2, b2), d.labels)
 	return r
 }
 
 // learn makes one step of training on the digits of those numbers. It returns
 // before the device is done.
-func (n *network) learn(digits []int) error {
-	u, c := upload{dev: n.dev}, &chain{dev: n.dev}
+func (n *network) learn(ctx context.Context, digits []int) error {
+	s := n.dev.Scope(ctx)
+	defer s.Close()
 	rows, labels := make([]int32, len(digits)), make([]int32, len(digits))
 	for i, digit := range digits {
 		rows[i], labels[i] = int32(digit), n.labels[digit]
 	}
-	d := pictures{c.result(ops.Embedding{}, u.ints(rows), n.images), u.ints(labels)}
-	if u.err != nil {
-		return u.err
+	d := pictures{
+		s.Embedding(s.Take(lathe.FromSlice(ctx, n.dev, rows)), n.images),
+		s.Take(lathe.FromSlice(ctx, n.dev, labels)),
 	}
-	r := n.forward(c, d)
-	n.lossSum = c.result(ops.ReduceSum{}, r.loss)
+	r := n.forward(s, d)
+	n.lossMean = s.Keep(s.ReduceMean(r.loss))
 
 	// Backwards: the gradient of what went into each layer, from that of what
 	// came out of it. A bias was added to every row, so its gradient is a sum.
 	gamma, w2 := n.param[2], n.param[4]
-	dlogits := c.result(ops.CrossEntropyGrad{}, r.probs, d.labels, n.dloss)
-	dw2 := c.result(ops.MatMul{TransA: true}, r.normal, dlogits)
-	db2 := c.result(ops.ReduceSum{Dims: []int{0}}, dlogits)
-	dnormal := c.result(ops.MatMul{TransB: true}, dlogits, w2)
-	norm := c.call(3, ops.LayerNormGrad{Eps: epsNorm}, r.active, gamma, dnormal)
-	dactive, dgamma, dbeta := norm[0], norm[1], norm[2]
-	dhidden := c.result(ops.GELUGrad{}, r.hidden, dactive)
-	dw1 := c.result(ops.MatMul{TransA: true}, d.images, dhidden)
-	db1 := c.result(ops.ReduceSum{Dims: []int{0}}, dhidden)
+	dlogits := s.CrossEntropyGrad(r.probs, d.labels, n.dloss)
+	dw2 := s.MatMul(s.Take(r.normal.Transpose()), dlogits)
+	db2 := s.ReduceSum(dlogits, 0)
+	dnormal := s.MatMul(dlogits, s.Take(w2.Transpose()))
+	dactive, dgamma, dbeta := s.LayerNormGrad(r.active, gamma, dnormal, epsNorm)
+	dhidden := s.GELUGrad(r.hidden, dactive)
+	dw1 := s.MatMul(s.Take(d.images.Transpose()), dhidden)
+	db1 := s.ReduceSum(dhidden, 0)
 
 	n.step++
 	adam := ops.AdamUpdate{LR: rate, Beta1: beta1, Beta2: beta2, Eps: epsAdam, Step: n.step}
 	for i, grad := range []*lathe.Tensor{dw1, db1, dgamma, dbeta, dw2, db2} {
-		if c.err == nil {
-			c.err = n.dev.AdamUpdate(adam, n.param[i], grad, n.m[i], n.v[i])
-		}
+		s.AdamUpdate(adam, n.param[i], grad, n.m[i], n.v[i])
 	}
-	return c.err
+	return s.Err()
 }
 
 // loss is the mean loss of the last batch, before it was learnt from.
 func (n *network) loss(ctx context.Context) (float64, error) {
-	v, err := lathe.ToSlice[float32](ctx, n.dev, n.lossSum)
+	v, err := lathe.ToSlice[float32](ctx, n.lossMean)
 	if err != nil {
 		return 0, err
 	}
-	return float64(v[0]) / batch, nil
+	return float64(v[0]), nil
 }
 
 // recognise returns what the network takes each digit of the test for: the
 // probabilities of the ten.
 func (n *network) recognise(ctx context.Context) ([][]float32, error) {
-	c := &chain{dev: n.dev}
-	r := n.forward(c, n.pictures)
-	if c.err != nil {
-		return nil, c.err
-	}
-	v, err := lathe.ToSlice[float32](ctx, n.dev, r.probs)
-	var out [][]float32
-	for len(v) > 0 {
-		out, v = append(out, v[:classes]), v[classes:]
-	}
-	return out, err
-}
-
-// chain calls operations one after the other until one fails.
-type chain struct {
-	dev *lathe.Device
-	err error // the first one
-}
-
-// call returns the results of an operation that has some number of them.
-func (c *chain) call(results int, op spec.Call, in ...*lathe.Tensor) []*lathe.Tensor {
-	if c.err == nil {
-		var out []*lathe.Tensor
-		if out, c.err = c.dev.Call(op, in...); c.err == nil {
-			return out
-		}
-	}
-	return make([]*lathe.Tensor, results)
-}
-
-func (c *chain) result(op spec.Call, in ...*lathe.Tensor) *lathe.Tensor {
-	return c.call(1, op, in...)[0]
-}
-
-// upload makes tensors of slices until one fails.
-type upload struct {
-	dev *lathe.Device
-	err error // the first one
-}
-
-func (u *upload) floats(v []float32, shape ...int) *lathe.Tensor { return put(u, v, shape) }
-
-func (u *upload) ints(v []int32) *lathe.Tensor { return put(u, v, []int{len(v)}) }
-
-// grey puts pixels on the device, from 0 for paper to 1 for ink.
-func (u *upload) grey(d dataset) *lathe.Tensor {
-	v := make([]float32, len(d.images))
-	for i, p := range d.images {
-		v[i] = float32(p) / 255
-	}
-	return put(u, v, []int{d.len(), pixels})
-}
-
-func put[T lathe.Element](u *upload, v []T, shape []int) (t *lathe.Tensor) {
-	if u.err == nil {
-		t, u.err = lathe.FromSlice(u.dev, v, shape...)
-	}
-	return t
+	s := n.dev.Scope(ctx)
+	defer s.Close()
+	return lathe.ToRows[float32](ctx, n.forward(s, n.pictures).probs)
 }

@@ -30,8 +30,13 @@ func main() {
 	time.Sleep(time.Second / 2) // the user looks, and then closes the window
 
 	// Close may be called while others use the device. It waits for the frame that is in
-	// work, at most as long as lathe.WithCloseTimeout says. To end a frame at
-	// once, cancel its context first.
+	// work, at most as long as lathe.WithCloseTimeout says. To end a frame early, cancel its context
+	// first.
+	//
+	// There are two errors. That of the call says whether the last frame is complete, so it is the one
+	// that matters for the result. ErrClosed is expected there, and frames takes it for the end. That of
+	// Close says that the device did not end its work in time. Then the call may not return at all, so
+	// this one comes first.
 	if err := dev.Close(); err != nil {
 		log.Fatal(err)
 	}

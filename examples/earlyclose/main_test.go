@@ -41,7 +41,7 @@ func TestEarlyClose(t *testing.T) {
 				t.Errorf("closed after %v, the last user ended %v later", after, took)
 			}
 			cancel()
-			if _, err := lathe.FromSlice(dev, []float32{1}); !errors.Is(err, lathe.ErrClosed) {
+			if _, err := lathe.FromSlice(ctx, dev, []float32{1}); !errors.Is(err, lathe.ErrClosed) {
 				t.Errorf("a closed device: got %v, want ErrClosed", err)
 			}
 			if err := dev.Close(); err != nil {

@@ -29,7 +29,7 @@ func TestUnwritten(t *testing.T) {
 		junk := bytes.Repeat([]byte{7}, rows*columns*4)
 		source := func() *lathe.Tensor {
 			t.Helper()
-			x, err := lathe.FromSlice(dev, junk, rows, columns, 4)
+			x, err := lathe.FromSlice(ctx, dev, junk, rows, columns, 4)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestUnwritten(t *testing.T) {
 		}
 		check := func(what string, x *lathe.Tensor, rest byte) {
 			t.Helper()
-			got, err := lathe.ToSlice[byte](ctx, dev, x)
+			got, err := lathe.ToSlice[byte](ctx, x)
 			want := slices.Concat(junk[:len(junk)/2], bytes.Repeat([]byte{rest}, len(junk)/2))
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s: the elements that are not written are not %d, error %v", what, rest, err)
@@ -57,7 +57,7 @@ func TestUnwritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			free(b) // The result may lie in its memory.
-			out, err := dev.Call(half{}, a)
+			out, err := dev.Call(ctx, half{}, a)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestUnwritten(t *testing.T) {
 		}
 		// The result has strides, so that the operation writes to scratch memory first.
 		a := source()
-		wide, err := lathe.FromSlice(dev, bytes.Repeat([]byte{9}, 2*len(junk)), rows, 2*columns, 4)
+		wide, err := lathe.FromSlice(ctx, dev, bytes.Repeat([]byte{9}, 2*len(junk)), rows, 2*columns, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,19 +24,19 @@ func main() {
 	}
 	defer dev.Close()
 
-	a, err := lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 4)
+	a, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4}, 4)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := lathe.FromSlice(dev, []float32{4, 2, 1, 4}, 4)
+	b, err := lathe.FromSlice(ctx, dev, []float32{4, 2, 1, 4}, 4)
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := dev.Call(Difference{}, a, b)
+	out, err := dev.Call(ctx, Difference{}, a, b)
 	if err != nil {
 		log.Fatal(err)
 	}
-	values, err := lathe.ToSlice[float32](ctx, dev, out[0])
+	values, err := lathe.ToSlice[float32](ctx, out[0])
 	if err != nil {
 		log.Fatal(err)
 	}

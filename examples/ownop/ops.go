@@ -42,9 +42,10 @@ func (Difference) Spec() *spec.Op { return differenceOp }
 type differenceParams struct{ N, Row uint32 }
 
 // Register gives the operation a name, so that spec.ParseCall knows it. A program that
-// does not need names may leave Register out.
+// does not need names may leave Register out. The name begins with that of the program,
+// because a later version of Lathe may declare a difference itself.
 var differenceOp = spec.Register(spec.Define(spec.Definition[Difference]{
-	Name: "difference",
+	Name: "example_difference",
 	Doc:  "The distance between two tensors, element by element.",
 	In: []spec.Arg{
 		{Name: "a", Doc: "f32 of any shape", DTypes: []tensor.DType{tensor.F32}},
@@ -94,7 +95,7 @@ func (BoxBlur) Spec() *spec.Op { return boxBlurOp }
 type boxParams struct{ Width, Height, Radius uint32 }
 
 var boxBlurOp = spec.Register(spec.Define(spec.Definition[BoxBlur]{
-	Name:      "box_blur",
+	Name:      "example_box_blur",
 	Doc:       "The mean of the square of pixels around each pixel.",
 	In:        []spec.Arg{{Name: "in", Doc: "a picture, u8 [H,W,4]", DTypes: []tensor.DType{tensor.U8}}},
 	Out:       []spec.Arg{{Name: "out", Doc: "the result, of the same shape"}},

@@ -76,7 +76,7 @@ func onBackends(t *testing.T, f func(t *testing.T, open func(...lathe.Option) *l
 
 // The ABI fingerprint is that of Lathe's operations, and still finds one that changed.
 func TestFingerprint(t *testing.T) {
-	if spec.Lookup("difference") != differenceOp || spec.Lookup("box_blur") != boxBlurOp {
+	if spec.Lookup("example_difference") != differenceOp || spec.Lookup("example_box_blur") != boxBlurOp {
 		t.Fatal("the operations are not registered")
 	}
 	fingerprint := func(ops []*spec.Op) uint64 {
@@ -114,7 +114,7 @@ func TestDifference(t *testing.T) {
 		}
 		upload := func(v []float32) *lathe.Tensor {
 			t.Helper()
-			a, err := lathe.FromSlice(dev, v, rows, columns)
+			a, err := lathe.FromSlice(ctx, dev, v, rows, columns)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,14 +125,14 @@ func TestDifference(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			v, err := lathe.ToSlice[float32](ctx, dev, got)
+			v, err := lathe.ToSlice[float32](ctx, got)
 			if err != nil || !slices.Equal(v, want) {
 				t.Errorf("%s: wrong values, error %v", what, err)
 			}
 		}
 		a, b := upload(x), upload(y)
 		for name, call := range map[string]spec.Call{"value": Difference{}, "pointer": &Difference{}} {
-			out, err := dev.Call(call, a, b)
+			out, err := dev.Call(ctx, call, a, b)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -154,24 +154,24 @@ func TestDifference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := dev.Call(Difference{}, at, bt)
+		out, err := dev.Call(t.Context(), Difference{}, at, bt)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back, err := out[0].Transpose()
 		check("views", back, err)
-		short, err := lathe.FromSlice(dev, x[:5], 5)
+		short, err := lathe.FromSlice(ctx, dev, x[:5], 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dev.Call(Difference{}, a, short); !errors.Is(err, lathe.ErrInvalidArgument) {
+		if _, err := dev.Call(t.Context(), Difference{}, a, short); !errors.Is(err, lathe.ErrInvalidArgument) {
 			t.Errorf("other shapes: %v, want ErrInvalidArgument", err)
 		}
-		whole, err := lathe.FromSlice(dev, []int32{1}, 1)
+		whole, err := lathe.FromSlice(ctx, dev, []int32{1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dev.Call(Difference{}, whole, whole); !errors.Is(err, lathe.ErrUnsupported) {
+		if _, err := dev.Call(t.Context(), Difference{}, whole, whole); !errors.Is(err, lathe.ErrUnsupported) {
 			t.Errorf("integers: %v, want ErrUnsupported", err)
 		}
 	})
@@ -271,8 +271,8 @@ func TestNoCopies(t *testing.T) {
 	if err = errors.Join(err, dev.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if text := trace.String(); !strings.Contains(text, "box_blur") || strings.Contains(text, "move/copy") {
-		t.Errorf("the trace lacks box_blur, or has copies:\n%s", text)
+	if text := trace.String(); !strings.Contains(text, "example_box_blur") || strings.Contains(text, "move/copy") {
+		t.Errorf("the trace lacks example_box_blur, or has copies:\n%s", text)
 	}
 }
 

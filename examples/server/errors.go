@@ -3,36 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"image"
 	"log"
 	"net/http"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/imageio"
 )
 
 // statusClosed is the status, known from nginx, that a log has where the client went away.
 const statusClosed = 499
+
+var errBusy = errors.New("too many requests, try again later")
 
 // badRequest is a mistake of the client.
 type badRequest struct{ error }
 
 func (e badRequest) Unwrap() error { return e.error }
 
-var errTooManyPixels = errors.New("too many pixels")
-
 // status is the status of HTTP that fits an error.
 func status(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return statusClosed
-	case errors.Is(err, errTooManyPixels), errors.As(err, new(*http.MaxBytesError)):
+	case errors.Is(err, errBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, lathe.ErrOutOfMemory), errors.Is(err, lathe.ErrClosed):
+		return http.StatusServiceUnavailable // 503: later it may work
+	case errors.Is(err, imageio.ErrTooLarge):
 		return http.StatusRequestEntityTooLarge // 413
-	case errors.Is(err, image.ErrFormat):
+	case errors.Is(err, imageio.ErrUnsupported):
 		return http.StatusUnsupportedMediaType // 415
 	case errors.As(err, new(badRequest)), errors.Is(err, lathe.ErrInvalidArgument):
 		return http.StatusBadRequest // 400
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, lathe.ErrOutOfMemory), errors.Is(err, lathe.ErrClosed):
-		return http.StatusServiceUnavailable // 503: later it may work
 	}
 	return http.StatusInternalServerError
 }

@@ -7,10 +7,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
-	"image"
-	"image/jpeg"
-	"image/png"
 	"io"
 	"log"
 	"net"
@@ -22,39 +20,59 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/imageops"
 )
 
-// The limits of a request. A picture in work takes up to 3·maxBytes + 24·maxPixels bytes of memory.
+// A request takes up to maxBytes of memory, and up to 40·maxPixels bytes while its picture is in
+// work.
 const (
-	maxBytes  = 20 << 20
-	maxPixels = 24_000_000
-	patience  = 30 * time.Second // with waiting for other requests
+	maxBytes    = 20 << 20
+	maxPixels   = 24_000_000
+	maxRequests = 32
+	patience    = 30 * time.Second // with waiting for other requests
 )
 
 type server struct {
-	dev   *lathe.Device
-	slots chan struct{} // has an element for each picture in work
+	dev      *lathe.Device
+	requests chan struct{} // has an element for each request
+	slots    chan struct{} // has an element for each picture in work
 }
 
-// ServeHTTP answers with the picture of the request, blurred, in the same format.
+func newServer(dev *lathe.Device, slots int) *server {
+	return &server{dev, make(chan struct{}, maxRequests), make(chan struct{}, slots)}
+}
+
+// ServeHTTP answers with the picture of the request, upright and blurred, in the same format if
+// package imageio writes that.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	answer, format, err := s.blur(ctx, w, r)
+	answer, format, err := s.blur(ctx, r)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "image/"+format)
+	w.Header().Set("Content-Type", format.MediaType())
 	if _, err := w.Write(answer); err != nil {
 		log.Print("answer: ", err) // the client went away
 	}
 }
 
-// blur returns the bytes of the answer, so that a client that reads slowly keeps no slot.
-func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]byte, string, error) {
+// blur returns the bytes of the answer. It takes a slot when it has the bytes of the request, so
+// that a client that sends or reads slowly keeps none.
+func (s *server) blur(ctx context.Context, r *http.Request) ([]byte, imageio.Format, error) {
 	sigma, err := strconv.ParseFloat(r.URL.Query().Get("sigma"), 64)
+	if err != nil {
+		return nil, "", badRequest{errors.New("sigma must be a number, as in /blur?sigma=3")}
+	}
+	select {
+	case s.requests <- struct{}{}:
+		defer func() { <-s.requests }()
+	default:
+		return nil, "", errBusy
+	}
+	body, err := readAll(ctx, r.Body)
 	if err != nil {
 		return nil, "", badRequest{err}
 	}
@@ -64,18 +82,7 @@ func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	case <-ctx.Done():
 		return nil, "", ctx.Err()
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
-	if err != nil {
-		return nil, "", err
-	}
-	config, format, err := image.DecodeConfig(bytes.NewReader(data)) // a header may claim any size
-	if err != nil {
-		return nil, "", badRequest{err}
-	}
-	if int64(config.Width)*int64(config.Height) > maxPixels {
-		return nil, "", errTooManyPixels
-	}
-	img, _, err := image.Decode(bytes.NewReader(data))
+	img, info, err := imageio.Decode(ctx, bytes.NewReader(body), &imageio.DecodeOptions{MaxBytes: maxBytes, MaxPixels: maxPixels})
 	if err != nil {
 		return nil, "", badRequest{err}
 	}
@@ -83,19 +90,39 @@ func (s *server) blur(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if err != nil {
 		return nil, "", err
 	}
-	var answer bytes.Buffer
-	if format == "png" {
-		err = png.Encode(&answer, out)
-	} else {
-		err = jpeg.Encode(&answer, out, nil)
+	format := info.Format
+	if !format.CanEncode() {
+		format = imageio.PNG
 	}
+	var answer bytes.Buffer
+	err = imageio.Encode(ctx, &answer, out, format, nil)
 	return answer.Bytes(), format, err
+}
+
+// readAll reads until the end, or until ctx ends. It reads a byte more than maxBytes at most, which
+// Decode refuses.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		body []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // It ends at the latest when the request does, because the body is closed then.
+		body, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+		done <- result{body, err}
+	}()
+	select {
+	case all := <-done:
+		return all.body, all.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // serve answers requests until ctx ends, and then finishes those that it has begun.
 func serve(ctx context.Context, l net.Listener, dev *lathe.Device) error {
 	mux := http.NewServeMux()
-	mux.Handle("POST /blur", &server{dev: dev, slots: make(chan struct{}, runtime.NumCPU())})
+	mux.Handle("POST /blur", newServer(dev, runtime.NumCPU()))
 	srv := &http.Server{Handler: mux, ReadTimeout: patience, WriteTimeout: 3 * patience} // for reading, waiting and computing, writing
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

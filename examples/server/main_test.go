@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
@@ -33,13 +34,15 @@ func open(t *testing.T) *lathe.Device {
 	return testkit.Device(t, dev, err)
 }
 
-func encoded(t *testing.T, m image.Image) []byte {
+func encoded(t *testing.T, m image.Image) []byte { return encodedAs(t, ".png", m) }
+
+func encodedAs(t *testing.T, ext string, m image.Image) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
+	b, err := testimg.Encode(m, ext)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
+	return b
 }
 
 // The answer to a PNG is what Apply computes, and that to a JPEG is a JPEG of this size, also
@@ -51,7 +54,7 @@ func TestBlur(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(&server{dev: dev, slots: make(chan struct{}, 2)})
+	s := httptest.NewServer(newServer(dev, 2))
 	defer s.Close()
 	var all sync.WaitGroup
 	for range 12 {
@@ -93,6 +96,32 @@ func TestBlur(t *testing.T) {
 	}
 }
 
+// Every format that imageio reads is answered, in a format that it writes and upright.
+func TestFormats(t *testing.T) {
+	s := newServer(open(t), 1)
+	for ext, want := range map[string]imageio.Format{
+		".jpg": imageio.JPEG, ".png": imageio.PNG, ".tiff": imageio.TIFF, ".gif": imageio.GIF, ".bmp": imageio.PNG, ".webp": imageio.WebP, "turned .jpg": imageio.JPEG,
+	} {
+		body, size := encodedAs(t, ext[strings.Index(ext, "."):], testimg.Quarters(40, 20)), image.Pt(40, 20)
+		switch ext {
+		case ".webp":
+			size = image.Pt(1, 1)
+		case "turned .jpg":
+			body, size = testimg.WithSegments(body, "Exif\x00\x00"+string(testimg.Exif(6, binary.BigEndian))), image.Pt(20, 40)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/blur?sigma=1", bytes.NewReader(body)))
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/"+string(want) {
+			t.Errorf("%s: %d %s %v", ext, w.Code, w.Body, w.Header())
+			continue
+		}
+		m, info, err := imageio.Decode(t.Context(), w.Body, nil)
+		if err != nil || info.Format != want || m.Bounds().Size() != size {
+			t.Errorf("%s: %+v, %v, want %s of %v", ext, info, err, want, size)
+		}
+	}
+}
+
 // What is wrong with a request decides the status.
 func TestStatus(t *testing.T) {
 	dev := open(t)
@@ -100,6 +129,8 @@ func TestStatus(t *testing.T) {
 	huge := bytes.Clone(good) // a header of 60000 by 60000 pixels
 	copy(huge[16:24], []byte{0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60})
 	huge = append(huge[:29:29], append(crc(huge[12:29]), huge[33:]...)...)
+	deep := encodedAs(t, ".jpg", testimg.Photo(8, 8, 1))
+	deep[bytes.Index(deep, []byte{0xff, 0xc0})+4] = 12
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
@@ -122,14 +153,15 @@ func TestStatus(t *testing.T) {
 		{"too many bytes", "?sigma=2", nil, append(bytes.Clone(good), make([]byte, maxBytes)...), false, 413},
 		{"too many pixels", "?sigma=2", nil, huge, false, 413},
 		{"text", "?sigma=2", nil, []byte("a picture of nothing"), false, 415},
-		{"empty", "?sigma=2", nil, nil, false, 415},
+		{"empty", "?sigma=2", nil, nil, false, 400},
+		{"a JPEG of 12 bits a sample", "?sigma=2", nil, deep, false, 415},
 		{"the client went away", "?sigma=2", ended, good, false, statusClosed},
 		{"the client went away while waiting", "?sigma=2", ended, good, true, statusClosed},
 		{"too late", "?sigma=2", late, good, false, 503},
 		{"busy for too long", "?sigma=2", late, good, true, 503},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &server{dev: dev, slots: make(chan struct{}, 1)}
+			s := newServer(dev, 1)
 			if c.busy {
 				s.slots <- struct{}{}
 			}
@@ -157,6 +189,47 @@ func TestStatus(t *testing.T) {
 	w := httptest.NewRecorder()
 	if fail(w, errors.New("a secret")); w.Code != 500 || strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("an unknown error gives %d %q", w.Code, w.Body)
+	}
+}
+
+// A client that stops sending keeps no slot from others, and its request ends when its time is
+// over.
+func TestStalledUpload(t *testing.T) {
+	s := newServer(open(t), 1)
+	body, send := io.Pipe()
+	defer send.Close()
+	picture := encoded(t, testimg.Photo(8, 8, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	stalled, ended := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.ServeHTTP(stalled, httptest.NewRequest("POST", "/blur?sigma=2", body).WithContext(ctx))
+	}()
+	if _, err := send.Write(picture[:40]); err != nil { // the request has begun
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("POST", "/blur?sigma=2", bytes.NewReader(picture)))
+	if w.Code != http.StatusOK {
+		t.Errorf("beside a stalled upload: status %d", w.Code)
+	}
+	cancel()
+	<-ended
+	if stalled.Code != statusClosed || len(s.slots) != 0 || len(s.requests) != 0 {
+		t.Errorf("status %d, %d slots and %d requests taken", stalled.Code, len(s.slots), len(s.requests))
+	}
+}
+
+// More requests than maxRequests are refused at once.
+func TestBusy(t *testing.T) {
+	s := newServer(open(t), 1)
+	for range maxRequests {
+		s.requests <- struct{}{}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("POST", "/blur?sigma=2", bytes.NewReader(encoded(t, testimg.Photo(8, 8, 1)))))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || len(s.requests) != maxRequests {
+		t.Errorf("status %d, %v, %d requests", w.Code, w.Header(), len(s.requests))
 	}
 }
 
@@ -229,7 +302,7 @@ func TestShutdown(t *testing.T) {
 // A client that does not read its answer keeps no slot from others.
 func TestSlowReader(t *testing.T) {
 	dev := open(t)
-	s := httptest.NewServer(&server{dev: dev, slots: make(chan struct{}, 1)})
+	s := httptest.NewServer(newServer(dev, 1))
 	defer s.Close()
 	noise := image.NewNRGBA(image.Rect(0, 0, 2000, 1500)) // a PNG larger than what sockets hold
 	for i, x := 0, uint32(1); i < len(noise.Pix); i++ {

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/tensor"
 )
 
 func main() {
@@ -25,56 +24,27 @@ func main() {
 }
 
 func attend(ctx context.Context, dev *lathe.Device) error {
-	const queries, keys, d = 2, 3, 4
-	q, err := lathe.FromSlice(dev, []float32{1, 0, 1, 0, 0, 2, 0, 2}, queries, d)
-	if err != nil {
-		return err
-	}
-	k, err := lathe.FromSlice(dev, []float32{1, 1, 1, 1, 0, 2, 0, 2, 2, 0, 2, 0}, keys, d)
-	if err != nil {
-		return err
-	}
-	v, err := lathe.FromSlice(dev, []float32{1, 0, 0, 1, 0, 2, 2, 0, 3, 3, 0, 0}, keys, d)
-	if err != nil {
-		return err
-	}
+	s := dev.Scope(ctx) // collects errors, and frees all tensors at the end
+	defer s.Close()
+	const d = 4
+	q := s.Take(lathe.FromRows(ctx, dev, [][]float32{{1, 0, 1, 0}, {0, 2, 0, 2}}))
+	k := s.Take(lathe.FromRows(ctx, dev, [][]float32{{1, 1, 1, 1}, {0, 2, 0, 2}, {2, 0, 2, 0}}))
+	v := s.Take(lathe.FromRows(ctx, dev, [][]float32{{1, 0, 0, 1}, {0, 2, 2, 0}, {3, 3, 0, 0}}))
 
 	// Views cost nothing: the transpose of k is k, read in another order.
-	kt, err := k.Transpose()
-	if err != nil {
-		return err
-	}
-	scores, err := dev.MatMul(q, kt)
-	if err != nil {
-		return err
-	}
-	scale, err := lathe.FromFloats(dev, tensor.F32, []float64{1 / math.Sqrt(d)})
-	if err != nil {
-		return err
-	}
-	if scores, err = dev.Mul(scores, scale); err != nil {
-		return err
-	}
-	weights, err := dev.Softmax(scores, -1)
-	if err != nil {
-		return err
-	}
-	steps, err := dev.MatMul(weights, v)
-	if err != nil {
-		return err
-	}
+	scores := s.Mul(s.MatMul(q, s.Take(k.Transpose())), lathe.Scalar(1/math.Sqrt(d)))
+	weights := s.Softmax(scores, -1)
+	steps := s.MatMul(weights, v)
 
 	// The same in one call, which never holds the scores.
-	whole, err := dev.Attention(q, k, v, nil, 1/math.Sqrt(d))
-	if err != nil {
-		return err
-	}
+	whole := s.Attention(q, k, v, nil, 1/math.Sqrt(d))
+
 	for _, t := range []*lathe.Tensor{weights, steps, whole} {
-		data, err := lathe.ToSlice[float32](ctx, dev, t) // waits for the work
+		rows, err := lathe.ToRows[float32](ctx, t) // waits for the work; an error of s comes here too
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%v %.3f\n", t, data)
+		fmt.Printf("%v %.3f\n", t, rows)
 	}
 	return nil
 }

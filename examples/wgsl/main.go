@@ -50,11 +50,11 @@ func saxpy(ctx context.Context, dev *lathe.Device, a float32, x, y []float32) ([
 	if err != nil {
 		return nil, err
 	}
-	tx, err := lathe.FromSlice(dev, x)
+	tx, err := lathe.FromSlice(ctx, dev, x)
 	if err != nil {
 		return nil, err
 	}
-	ty, err := lathe.FromSlice(dev, y)
+	ty, err := lathe.FromSlice(ctx, dev, y)
 	if err != nil {
 		return nil, err
 	}
@@ -62,5 +62,5 @@ func saxpy(ctx context.Context, dev *lathe.Device, a float32, x, y []float32) ([
 	if err := kernel.Run(ctx, []int{n}, params{uint32(n), a}, tx, ty); err != nil {
 		return nil, err
 	}
-	return lathe.ToSlice[float32](ctx, dev, ty)
+	return lathe.ToSlice[float32](ctx, ty)
 }

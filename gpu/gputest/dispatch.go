@@ -461,6 +461,7 @@ func testDispatchCompute(e *env) {
 	e.wantError("zero handle", run(code, []gpu.Handle{x, 0}, push, one), gpu.ErrInvalidHandle)
 	e.wantError("a binding too many", run(code, []gpu.Handle{x, y, x}, push, one), gpu.ErrInvalidArgument)
 	e.wantError("short push", run(code, both, push[:8], one), gpu.ErrInvalidArgument)
+	e.wantError("long push", run(code, both, append(slices.Clip(push), 0, 0, 0, 0), one), gpu.ErrInvalidArgument)
 	if most := e.dev.Info().Limits.MaxGroups[0]; most < math.MaxUint32 {
 		e.wantError("groups", run(code, both, push, [3]uint32{most + 1, 1, 1}), gpu.ErrLimit)
 	}

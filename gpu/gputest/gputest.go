@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
@@ -105,7 +106,13 @@ type env struct {
 // succeed.
 func (e *env) openAnother() gpu.Device {
 	e.Helper()
+	if e.open == nil {
+		e.Fatal("no function that opens a device")
+	}
 	dev := e.open(e.T)
+	if errs.Nil(dev) {
+		e.Fatal("open returned no device")
+	}
 	e.Cleanup(func() {
 		if err := dev.Close(); err != nil {
 			e.Errorf("close: %v", err)

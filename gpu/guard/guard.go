@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
@@ -39,9 +40,10 @@ const (
 // device. Read checks the zones of the buffer that it reads. Free checks the zones of the
 // buffer, and frees the buffer even if it finds something. Sync and Close check the zones
 // of every buffer. A call returns an error for each zone that was written to. Each error
-// is returned once.
+// is returned once. New makes a Device. Methods of any other Device return ErrNotInitialized.
 type Device struct {
-	inner gpu.Device
+	inner gpu.Device // nil: no method can work
+	none  error      // why inner is nil. It is nil too if New did not make the Device
 	info  gpu.Info
 	zone  int64
 	align int64
@@ -72,8 +74,12 @@ type buffer struct {
 	texels bool
 }
 
-// New wraps inner. Close closes inner too.
+// New wraps inner. Close closes inner too. If inner is nil, the methods return
+// ErrInvalidArgument.
 func New(inner gpu.Device) *Device {
+	if errs.Nil(inner) {
+		return &Device{none: fmt.Errorf("guard: %w: no device", gpu.ErrInvalidArgument)}
+	}
 	d := &Device{inner: inner, info: *inner.Info(), buffers: map[gpu.Handle]*buffer{}}
 	l := &d.info.Limits
 	d.align = max(l.OffsetAlign, l.TexelAlign, 16)
@@ -82,11 +88,31 @@ func New(inner gpu.Device) *Device {
 	return d
 }
 
-// Info describes the inner device. MaxBuffer is smaller by the size of the zones.
-func (d *Device) Info() *gpu.Info { return &d.info }
+// ready returns an error if there is no inner device.
+func (d *Device) ready() error {
+	switch {
+	case d != nil && d.inner != nil:
+		return nil
+	case d != nil && d.none != nil:
+		return d.none
+	}
+	return fmt.Errorf("guard: %w: a Device that New did not make", gpu.ErrNotInitialized)
+}
+
+// Info describes the inner device. MaxBuffer is smaller by the size of the zones. Without an
+// inner device the Info is empty.
+func (d *Device) Info() *gpu.Info {
+	if d.ready() != nil {
+		return &gpu.Info{}
+	}
+	return &d.info
+}
 
 // Alloc makes a zero-filled buffer between guard zones.
 func (d *Device) Alloc(size int64) (gpu.Handle, error) {
+	if err := d.ready(); err != nil {
+		return 0, err
+	}
 	if err := gpu.CheckSize(&d.info, size); err != nil {
 		return 0, err
 	}
@@ -166,6 +192,9 @@ func (d *Device) find(h gpu.Handle) (*buffer, error) {
 // Free checks the buffer's zones and then frees the buffer, even if the check finds
 // something.
 func (d *Device) Free(h gpu.Handle) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b, err := d.find(h)
@@ -182,6 +211,9 @@ func (d *Device) Free(h gpu.Handle) error {
 
 // Write copies data into the buffer.
 func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	b, err := d.find(h)
@@ -196,6 +228,9 @@ func (d *Device) Write(ctx context.Context, h gpu.Handle, offset int64, data []b
 
 // Read copies from the buffer, then checks its zones.
 func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	b, err := d.find(h)
@@ -222,6 +257,9 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 // Poison fills the buffer with bytes 0xFF. They are NaN in every float type and −1 in
 // every signed integer type. So a test can see which elements a kernel has not written.
 func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	b, err := d.find(h)
@@ -241,6 +279,9 @@ func (d *Device) Poison(ctx context.Context, h gpu.Handle) error {
 // Submit checks the dispatches with the sizes of the buffers without zones. It moves
 // their ranges behind the first zone and submits them to the inner device.
 func (d *Device) Submit(list []gpu.Dispatch) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for i := range list {
@@ -314,6 +355,9 @@ func (d *Device) size(h gpu.Handle) (int64, error) {
 
 // Sync waits for all work, then checks every zone.
 func (d *Device) Sync(ctx context.Context) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.inner.Sync(ctx); err != nil {
@@ -325,11 +369,17 @@ func (d *Device) Sync(ctx context.Context) error {
 // StartTrace calls StartTrace of the inner device. Its spans include reads and writes of
 // guard zones.
 func (d *Device) StartTrace(now func() time.Duration, sink func(gpu.Span)) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	return gpu.StartTrace(d.inner, now, sink)
 }
 
 // Close checks every zone and closes the inner device.
 func (d *Device) Close() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var violated error

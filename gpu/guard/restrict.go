@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // restricted is a device with smaller limits.
@@ -20,8 +21,12 @@ type restricted struct {
 // Restrict returns dev with the given limits, and enforces them. No limit becomes better
 // than that of dev. Every field of limits counts, and a zero means the same as in
 // gpu.Limits. So begin with dev.Info().Limits and lower the limits that the test needs.
-// Closing the result closes dev.
+// Closing the result closes dev. If dev is nil, the methods of the result return
+// ErrInvalidArgument.
 func Restrict(dev gpu.Device, limits gpu.Limits) gpu.Device {
+	if errs.Nil(dev) {
+		return New(nil)
+	}
 	r := &restricted{Device: dev, info: *dev.Info(), sizes: map[gpu.Handle]int64{}}
 	have := r.info.Limits
 	for i := range 3 {

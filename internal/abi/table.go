@@ -65,10 +65,10 @@ func NewTableKernel(m *spv.Module) TableKernel {
 func (t Table) Text() string {
 	w := writer{make([]byte, 0, 512*(len(t.Kernels)+8))}
 	w.text(heading, "\n")
-	for _, d := range sorted(t.DTypes, func(x, y TableDType) int { return cmp.Compare(x.Code, y.Code) }) {
+	for _, d := range sorted(t.DTypes, func(x, y *TableDType) int { return cmp.Compare(x.Code, y.Code) }) {
 		w.text("dtype ", d.Name, " code ").number(int64(d.Code)).text(" size ").number(int64(d.Size)).text("\n")
 	}
-	for _, op := range sorted(t.Ops, func(x, y TableOp) int { return cmp.Compare(x.Name, y.Name) }) {
+	for _, op := range sorted(t.Ops, func(x, y *TableOp) int { return cmp.Compare(x.Name, y.Name) }) {
 		w.text("op ", op.Name, "\n")
 		for _, a := range op.In {
 			w.text("\tin ", a, "\n")
@@ -76,11 +76,11 @@ func (t Table) Text() string {
 		for _, a := range op.Out {
 			w.text("\tout ", a, "\n")
 		}
-		for _, k := range sorted(op.Kernels, cmp.Compare[string]) {
+		for _, k := range slices.Sorted(slices.Values(op.Kernels)) {
 			w.text("\tkernel ", k, "\n")
 		}
 	}
-	for _, k := range sorted(t.Kernels, func(x, y TableKernel) int { return cmp.Compare(x.Name, y.Name) }) {
+	for _, k := range sorted(t.Kernels, func(x, y *TableKernel) int { return cmp.Compare(x.Name, y.Name) }) {
 		w.text("kernel ", k.Name, "\n")
 		for _, x := range k.Bindings {
 			w.text("\tbinding ").number(int64(x.Slot)).text(" ", x.Kind.String(), " ", x.Access.String(), " ", x.Type, "\n")
@@ -115,8 +115,15 @@ func (w *writer) number(n int64) *writer {
 	return w
 }
 
-func sorted[T any](list []T, less func(a, b T) int) []T {
-	return slices.SortedFunc(slices.Values(list), less)
+// sorted returns pointers to the elements in order. Functions that sort pointers are the
+// same code for all types, and those that sort structs are 11 kB for each.
+func sorted[T any](list []T, compare func(x, y *T) int) []*T {
+	order := make([]*T, len(list))
+	for i := range list {
+		order[i] = &list[i]
+	}
+	slices.SortFunc(order, compare)
+	return order
 }
 
 // Parse parses a text that Text has written. The text has no names of bindings and no

@@ -2,17 +2,17 @@
 // pictures, lets a device compute, and writes the results. It works on several pictures
 // at once, so that reading, computing and writing overlap.
 //
-// Pictures are read as JPEG, PNG, TIFF, BMP, GIF and WebP (their first frame),
-// turned upright as their EXIF orientation says, rounded to 8 bits a channel,
-// and written as JPEG, PNG or TIFF. EXIF and XMP data and colour profiles are not kept. Values
-// are processed as they are stored.
+// Pictures are read as JPEG, PNG, TIFF, BMP, GIF, WebP and AVIF,
+// turned upright as their EXIF orientation says, processed with 8 or 16 bits a channel,
+// and written as JPEG, PNG, TIFF, GIF, WebP or AVIF, with their metadata. From GIF and WebP to GIF and WebP, all frames of
+// an animation are processed. Values are processed as they are stored,
+// unless Options.Convert converts colours.
 //
 // A bad picture does not stop the others. An output is written completely or not at all.
 // Nothing is written outside the output folder.
 package batch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +28,13 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// Processor computes pictures. A *lathe.Device is one. dst has the size of src, and may be
-// src.
+// Processor computes pictures. A *lathe.Device is one. dst has the size of the result, and may
+// be src.
 type Processor interface {
 	ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) error
 }
@@ -52,34 +53,66 @@ const (
 
 // Options are the settings of Run. The zero value is ready to use.
 type Options struct {
-	Folder    string   // the output folder, created if it does not exist; "" means the current one
-	Quality   int      // quality of JPEG files, 1 to 100; 0 means DefaultQuality
-	Existing  Existing // what to do with outputs that exist
-	MaxPixels int64    // pictures with more pixels are refused before they are decoded; 0 means DefaultMaxPixels
-	Workers   int      // how many pictures are processed at once; 0 means one more than processors
-	Computes  int      // how many of these may be in the Processor at once; 0 means 1
+	Folder  string // the output folder, created if it does not exist; "" means the current one
+	Quality int    // quality of JPEG, lossy WebP and AVIF files, 1 to 100; 0 means that of imageio.EncodeOptions
+	// Depth is the bits a channel of outputs, 8 or 16. 0 means 16 if the input has more than 8 and the
+	// output's format can have them, and 8 otherwise. With 16 the Processor gets *image.NRGBA64.
+	Depth       int
+	Sampling    string   // how JPEG and AVIF files store colours, as imageio.EncodeOptions.Subsampling has it
+	Progressive bool     // as imageio.EncodeOptions.Progressive
+	WebP        string   // how WebP files store pixels, as imageio.EncodeOptions.WebP has it
+	Level       int      // how much PNG and TIFF files are compressed, 1 to 9; 0 means 6
+	First       bool     // take the first picture of an animation or of several pages
+	Strip       bool     // leave metadata out, all but the colour profile and the density
+	Times       bool     // give outputs the modification time of their inputs, which must be files
+	Existing    Existing // what to do with outputs that exist
+	MaxPixels   int64    // pictures with more pixels are refused before they are decoded; 0 means DefaultMaxPixels
+	Workers     int      // how many pictures are processed at once; 0 means one more than processors
+	Computes    int      // how many of these may be in the Processor at once; 0 means 1
 	// Memory is the most bytes that reading, holding and writing all pictures take at
 	// once. A picture that needs more by itself is refused after its header is read,
 	// and the error names the number of bytes. 0 means DefaultMemory, and then a picture
 	// that needs more is processed alone.
 	Memory int64
 	// Computing is how many bytes of Memory the Processor takes for all pictures
-	// together. 0 means that it has memory of its own.
-	Computing int64
+	// together. 0 means that it has memory of its own. If ComputingShare is above 1, the
+	// Processor takes Memory/ComputingShare in addition.
+	Computing, ComputingShare int64
+	// Size returns the size of the result of calls for a picture of a size, as imageops.Size
+	// does. Nil means that results have the size of their source.
+	Size func(size image.Point, calls ...spec.Call) (image.Point, error)
+	// Union returns the crop of the smallest rectangle that has those of two calls of imageops.Crop. It is for
+	// operations such as imageops.Trim on all frames of an animation.
+	Union func(a, b spec.Call) (spec.Call, error)
+	// Convert, if set, returns the call that makes sRGB of the colours of an ICC profile, or nil if they
+	// are sRGB. It becomes the first call for a picture with such a profile, and the output has none.
+	Convert func(profile []byte) (spec.Call, error)
+	// Profile is the ICC profile that outputs have if Convert makes its colours instead of sRGB. Convert
+	// then gets nil for pictures without a profile, and the outputs of all pictures have this one.
+	Profile []byte
+	// GreyProfile says that Profile is for grey.
+	GreyProfile bool
+	// ForGrey returns the calls for a picture of a grey file, as imageops.ForGrey does. Nil means
+	// the calls as they are.
+	ForGrey func(calls []spec.Call) []spec.Call
+	// Shrink, if set, says how a picture may be decoded smaller than it is. Nil means that it may not.
+	Shrink *Shrink
+	// Keep are files that no output may replace, such as those that the calls have read.
+	Keep []string
 	// OnDone, if set, is called after each picture. Calls do not overlap.
 	OnDone func(File)
 	// Stage, if set, is called when the stage "decode", "compute" or "encode" of a
 	// picture begins, and end when it is over. Stages of several pictures may overlap.
 	Stage func(stage, input string) (end func(error))
+
+	asked bool // for a quality
 }
 
 const (
 	// DefaultMaxPixels is 16384 × 16384.
-	DefaultMaxPixels = 1 << 28
+	DefaultMaxPixels = imageio.DefaultMaxPixels
 	// DefaultMemory is 512 MiB.
 	DefaultMemory = 512 << 20
-	// DefaultQuality is the JPEG quality.
-	DefaultQuality = 90
 )
 
 // Status is the outcome of a picture.
@@ -89,7 +122,7 @@ type Status string
 const (
 	OK          Status = "ok"
 	Failed      Status = "failed"
-	Skipped     Status = "skipped"     // the output existed
+	Skipped     Status = "skipped"     // the output existed, or the format is not read
 	Interrupted Status = "interrupted" // the context ended first, and nothing was written
 )
 
@@ -98,9 +131,13 @@ type File struct {
 	Input, Output string // Output is empty if there was none to write
 	Status        Status
 	Err           error // why it failed, nil unless Status is Failed or Interrupted
-	Width, Height int   // size of the output in pixels; 0 if its input was not read
+	Width, Height int   // size of the input in pixels; 0 if it was not read
+	Frames        int   // of an animation; 0 if the output has one picture
 	InBytes       int64 // size of the input file in bytes
 	OutBytes      int64 // size of the output file in bytes
+	// Notes say what of the input is not in the output although the picture is done, such as
+	// metadata that are damaged.
+	Notes []string
 	// Wall-clock times of the three stages, without waiting.
 	Decode, Compute, Encode time.Duration
 }
@@ -150,7 +187,7 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	if errs.Nil(proc) && len(calls) > 0 {
+	if errs.Nil(proc) && (len(calls) > 0 || o.Convert != nil) {
 		return nil, fmt.Errorf("batch: run: %w: no device for %d operations", errs.ErrInvalidArgument, len(calls))
 	}
 	start := time.Now()
@@ -166,13 +203,16 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 		}
 		defer root.Close()
 	}
+	if o.ComputingShare > 1 {
+		o.Computing += o.Memory / o.ComputingShare
+	}
 	room := max(o.Memory-o.Computing, 1)
 	r := &runner{
 		Options: o, ctx: ctx, proc: proc, calls: calls, root: root,
 		memory: semaphore.NewWeighted(room), room: room,
-		budget:  &budget{limit: o.Memory, room: room, hard: hard},
+		budget:  &budget{limit: o.Memory, share: o.ComputingShare, room: room, hard: hard},
 		compute: semaphore.NewWeighted(int64(o.Computes)),
-		inputs:  inputPaths(jobs),
+		inputs:  inputPaths(jobs, o.Keep),
 	}
 	var (
 		next atomic.Int64
@@ -199,7 +239,7 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 	wg.Wait()
 	for i := range rep.Files {
 		if f := &rep.Files[i]; f.Status == OK {
-			rep.Pixels += int64(f.Width) * int64(f.Height)
+			rep.Pixels += int64(f.Width) * int64(f.Height) * int64(max(f.Frames, 1))
 		}
 	}
 	rep.Elapsed = time.Since(start)
@@ -209,9 +249,15 @@ func Run(ctx context.Context, proc Processor, calls []spec.Call, jobs []Job, o O
 // fill checks the options and puts in the defaults.
 func (o *Options) fill() error {
 	if o.Quality < 0 || o.Quality > 100 {
-		return fmt.Errorf("batch: run: %w: JPEG quality (got %d, want 1 to 100)", errs.ErrInvalidArgument, o.Quality)
+		return fmt.Errorf("batch: run: %w: quality (got %d, want 1 to 100)", errs.ErrInvalidArgument, o.Quality)
 	}
-	if o.MaxPixels < 0 || o.Workers < 0 || o.Computes < 0 || o.Memory < 0 || o.Computing < 0 {
+	if o.Level < 0 || o.Level > 9 {
+		return fmt.Errorf("batch: run: %w: compression (got %d, want 1 to 9)", errs.ErrInvalidArgument, o.Level)
+	}
+	if o.Depth != 0 && o.Depth != 8 && o.Depth != 16 {
+		return fmt.Errorf("batch: run: %w: depth (got %d, want 8 or 16)", errs.ErrInvalidArgument, o.Depth)
+	}
+	if o.MaxPixels < 0 || o.Workers < 0 || o.Computes < 0 || o.Memory < 0 || o.Computing < 0 || o.ComputingShare < 0 {
 		return fmt.Errorf("batch: run: %w: a negative limit", errs.ErrInvalidArgument)
 	}
 	set := func(v *int, d int) {
@@ -219,7 +265,7 @@ func (o *Options) fill() error {
 			*v = d
 		}
 	}
-	set(&o.Quality, DefaultQuality)
+	o.asked = o.Quality > 0
 	set(&o.Workers, runtime.GOMAXPROCS(0)+1)
 	set(&o.Computes, 1)
 	if o.Stage == nil {
@@ -265,6 +311,9 @@ func (r *runner) runJob(j *Job) File {
 	case err == nil:
 	case errors.Is(err, errExists) && r.Existing == Skip:
 		f.Status = Skipped
+	case errors.Is(err, ErrForeign):
+		f.Status = Skipped
+		f.note(err)
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
 		f.Status, f.Err = Interrupted, err
 	default:
@@ -277,11 +326,11 @@ func (r *runner) process(j *Job, f *File) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	src, held, err := j.open(r.ctx)
+	src, err := j.open()
 	if err != nil {
 		return err
 	}
-	defer src.Close()
+	defer src.close()
 	f.InBytes = src.size
 	// This is checked before the work, and again before the rename.
 	if err := r.clobbers(j, src); err != nil {
@@ -293,111 +342,40 @@ func (r *runner) process(j *Job, f *File) error {
 		}
 	}
 	start := time.Now()
-	h, err := src.readHeader(r.MaxPixels)
+	h, err := src.header(r.ctx, r.MaxPixels)
 	if err != nil {
 		return err
 	}
 	f.Decode = time.Since(start)
 
-	format := j.Format
-	if own, ok := ParseFormat(h.format); format == "" && ok {
-		format = own
-	}
-	format = cmp.Or(format, PNG)
-	need := r.Computing + held + h.cost + encodeBytes(format, int64(h.width), int64(h.height))
-	if err := r.budget.check(h, need); err != nil {
-		return err
-	}
-	need -= r.Computing // these bytes are reserved already
-	cost := min(need, r.room)
-	if err := r.memory.Acquire(r.ctx, cost); err != nil {
-		return err
-	}
-	defer r.memory.Release(cost)
-	r.budget.reserve(need, 4*int64(h.width)*int64(h.height))
-
-	start = time.Now()
-	m := r.budget.pool.get(h.size())
-	defer func() {
-		r.budget.pool.put(m)
-		r.budget.release(need, int64(cap(m.Pix)))
-	}()
-	end := r.Stage("decode", j.Input)
-	err = src.decode(m, h, r.Workers)
-	if end(err); err != nil {
-		return err
-	}
-	f.Decode += time.Since(start)
-	f.Width, f.Height = h.size()
-
-	if len(r.calls) > 0 {
-		if err := r.compute.Acquire(r.ctx, 1); err != nil {
-			return err
+	format := j.written(h.Format)
+	if h.Frames > 1 && !r.First {
+		if h.Format.CanAnimate() && format.CanAnimate() {
+			return r.animate(j, f, src, h, format)
 		}
-		start = time.Now()
-		end := r.Stage("compute", j.Input)
-		err := r.proc.ApplyTo(r.ctx, m, m, r.calls...)
-		end(err)
-		f.Compute = time.Since(start)
-		r.compute.Release(1)
-		if err != nil {
-			return err
-		}
+		return severalError(h)
 	}
-	start = time.Now()
-	end = r.Stage("encode", j.Input)
-	if j.To != nil {
-		f.OutBytes, err = writeTo(r.ctx, j.To, m, format, r.Quality)
-	} else {
-		f.OutBytes, err = write(r.ctx, r.root, j.Output, m, format, r.Quality, r.Existing == Replace)
-	}
-	end(err)
-	f.Encode = time.Since(start)
-	return err
-}
-
-// clobbers returns an error if the output is the same file as one of the inputs, also
-// under another name.
-func (r *runner) clobbers(j *Job, src *source) error {
-	var info os.FileInfo
-	var err error
-	switch out, isFile := j.To.(*os.File); {
-	case j.To == nil:
-		info, err = r.root.Stat(j.Output)
-	case isFile:
-		info, err = out.Stat()
-	default:
-		return nil
-	}
+	calls, err := r.callsFor(&h, format)
 	if err != nil {
-		return nil // nothing there that could be an input
+		return err
 	}
-	if src.info != nil && os.SameFile(src.info, info) {
-		return errors.New("the output would replace the input itself: choose another output folder, or a --suffix")
-	}
-	if j.To != nil {
-		return nil
-	}
-	if p, err := filepath.EvalSymlinks(filepath.Join(r.Folder, j.Output)); err == nil {
-		if p, err = filepath.Abs(p); err == nil && r.inputs[p] != "" {
-			return fmt.Errorf("the output would replace the input %s: choose another output folder, or a --suffix", r.inputs[p])
+	p := &work{job: j, file: f, src: src, full: h, h: h, dec: src.dec, calls: calls, size: image.Pt(h.Width, h.Height), format: format}
+	if r.Size != nil {
+		if p.size, err = r.Size(p.size, calls...); err != nil {
+			return err
+		}
+		if err := checkPixels("the result", p.size, r.MaxPixels, ""); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-// inputPaths resolves the names of all inputs that exist.
-func inputPaths(jobs []Job) map[string]string {
-	paths := make(map[string]string, len(jobs))
-	for i := range jobs {
-		if jobs[i].From != nil {
-			continue
-		}
-		if p, err := filepath.EvalSymlinks(jobs[i].Input); err == nil {
-			if p, err = filepath.Abs(p); err == nil {
-				paths[p] = jobs[i].Input
-			}
+	if !searches(calls) {
+		if err := sized(format, p.size); err != nil {
+			return err
 		}
 	}
-	return paths
+	if p.deep, err = r.deep(h, format); err != nil {
+		return err
+	}
+	p.encode = r.encodeOptions(f, h, format)
+	return r.workSmaller(p)
 }

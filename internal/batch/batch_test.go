@@ -10,6 +10,7 @@ import (
 	"image/draw"
 	"image/gif"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
@@ -46,6 +48,16 @@ func (p *negative) ApplyTo(ctx context.Context, dst draw.Image, src image.Image,
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+	if s, ok := src.(*image.NRGBA64); ok {
+		d := dst.(*image.NRGBA64)
+		for i, v := range s.Pix {
+			if i%8 < 6 {
+				v = 255 - v
+			}
+			d.Pix[i] = v
+		}
+		return nil
 	}
 	s, d := src.(*image.NRGBA), dst.(*image.NRGBA)
 	for i, v := range s.Pix {
@@ -132,7 +144,7 @@ func TestRunEveryFormat(t *testing.T) {
 	for _, ext := range []string{".jpg", ".png", ".gif", ".bmp", ".tiff", ".webp"} {
 		files["in/a"+ext[1:]+ext] = encoded(m, ext)
 	}
-	for _, format := range []Format{"", JPEG, PNG, TIFF} {
+	for _, format := range []imageio.Format{"", imageio.JPEG, imageio.PNG, imageio.TIFF, imageio.GIF} {
 		tree(t, files)
 		rep := run(t, t.Context(), &negative{}, []string{"in"}, FindOptions{}, Naming{Format: format}, Options{Folder: "out"})
 		if rep.Count(OK) != len(files) {
@@ -148,7 +160,7 @@ func TestRunEveryFormat(t *testing.T) {
 			want := format
 			if format == "" {
 				if want, _ = ParseFormat(filepath.Ext(f.Input)); want == "" {
-					want = PNG
+					want = imageio.PNG
 				}
 			}
 			if kind != string(want) {
@@ -240,7 +252,7 @@ func TestNeverOntoAnInput(t *testing.T) {
 		{"b.png link.jpg", "the input link.jpg"},
 		{"s/c.jpg", "the input itself"},
 	} {
-		rep := run(t, t.Context(), &negative{}, strings.Fields(c.inputs), FindOptions{}, Naming{Format: JPEG}, Options{Existing: Replace})
+		rep := run(t, t.Context(), &negative{}, strings.Fields(c.inputs), FindOptions{}, Naming{Format: imageio.JPEG}, Options{Existing: Replace})
 		if rep.Files[0].Err == nil || !strings.Contains(rep.Files[0].Err.Error(), c.want) {
 			t.Errorf("%s:\n%s", c.inputs, lines(rep))
 		}
@@ -313,8 +325,7 @@ func TestFullDisk(t *testing.T) {
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	testkit.System(t, "/dev/full", err)
 	defer f.Close()
-	c := &counter{ctx: t.Context(), w: f}
-	err = writing(encode(c, testimg.Quarters(64, 64), PNG, 0))
+	_, err = writeBy(f, func(w io.Writer) error { return put(t.Context(), w, testimg.Quarters(64, 64), imageio.PNG, nil) })
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v", err)
 	}
@@ -386,7 +397,7 @@ func TestTransparency(t *testing.T) {
 	}
 	tree(t, map[string][]byte{"in/a.png": encoded(m, ".png")})
 	jobs := must(Plan(must(Find(t.Context(), []string{"in"}, FindOptions{})), Naming{}))
-	for _, f := range []Format{PNG, TIFF, JPEG} {
+	for _, f := range []imageio.Format{imageio.PNG, imageio.TIFF, imageio.JPEG} {
 		jobs[0].Output, jobs[0].Format = "a."+string(f), f
 		rep := must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out"}))
 		if rep.Count(OK) != 1 {
@@ -397,7 +408,7 @@ func TestTransparency(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := color.NRGBA{0, 0, 0, 128}
-		if f == JPEG {
+		if f == imageio.JPEG {
 			want = color.NRGBA{127, 127, 127, 255}
 		}
 		if c := color.NRGBAModel.Convert(got.At(8, 8)).(color.NRGBA); testimg.Distance(c, want) > 1 {
@@ -418,8 +429,8 @@ func TestGIFFirstFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree(t, map[string][]byte{"a.gif": b.Bytes()})
-	jobs := must(Plan(must(Find(t.Context(), []string{"a.gif"}, FindOptions{})), Naming{}))
-	rep := must(Run(t.Context(), nil, nil, jobs, Options{Folder: "out"}))
+	jobs := must(Plan(must(Find(t.Context(), []string{"a.gif"}, FindOptions{})), Naming{Format: imageio.PNG}))
+	rep := must(Run(t.Context(), nil, nil, jobs, Options{First: true, Folder: "out"}))
 	if rep.Count(OK) != 1 {
 		t.Fatal(lines(rep))
 	}
@@ -432,13 +443,17 @@ func TestGIFFirstFrame(t *testing.T) {
 
 func TestPoolReuses(t *testing.T) {
 	var p pool
-	a := p.get(100, 100)
+	a := p.get(100, 100, false)
 	p.put(a)
-	if b := p.get(90, 100); &b.Pix[0] != &a.Pix[0] || len(b.Pix) != 36000 || b.Stride != 360 {
+	if b := p.get(90, 100, false).(*image.NRGBA); &b.Pix[0] != &bytesOf(a)[0] || len(b.Pix) != 36000 || b.Stride != 360 {
 		t.Error("a buffer that fits was not taken")
 	}
 	p.put(a)
-	if p.get(10, 10); len(p.free) != 0 {
+	if b := p.get(45, 100, true).(*image.NRGBA64); &b.Pix[0] != &bytesOf(a)[0] || len(b.Pix) != 36000 || b.Stride != 360 {
+		t.Error("a buffer that fits was not taken for 16 bits")
+	}
+	p.put(a)
+	if p.get(10, 10, false); len(p.free) != 0 {
 		t.Error("a far larger buffer was kept beside a new one")
 	}
 }

@@ -1,114 +1,35 @@
 package batch
 
 import (
-	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
-	"image/png"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
-	"golang.org/x/image/tiff"
+	"github.com/lathe-gpu/lathe/imageio"
+	"github.com/lathe-gpu/lathe/internal/pixels"
 )
 
-// Format is a format pictures are written in.
-type Format string
-
-// The formats pictures are written in. None keeps EXIF data, colour profiles
-// or other metadata.
-const (
-	JPEG Format = "jpeg" // transparent pixels are laid over white
-	PNG  Format = "png"
-	TIFF Format = "tiff" // deflate-compressed
-)
-
-// ParseFormat returns the format of a name or file extension, with or without
-// the dot, in any case.
-func ParseFormat(name string) (Format, bool) {
-	switch strings.ToLower(strings.TrimPrefix(name, ".")) {
-	case "jpg", "jpeg", "jpe", "jfif":
-		return JPEG, true
-	case "png":
-		return PNG, true
-	case "tif", "tiff":
-		return TIFF, true
+// ParseFormat returns the format of a name or file extension, with or without the dot, in any
+// case. It knows the formats pictures are written in.
+func ParseFormat(name string) (imageio.Format, bool) {
+	if f, ok := imageio.ParseFormat(name); ok && f.CanEncode() {
+		return f, true
 	}
 	return "", false
 }
 
-// extension is the usual file extension.
-func (f Format) extension() string {
-	return map[Format]string{JPEG: ".jpg", PNG: ".png", TIFF: ".tiff"}[f]
-}
-
-// encode writes the picture. It may change m's pixels.
-func encode(w io.Writer, m *image.NRGBA, f Format, quality int) (err error) {
-	defer contain(&err)
-	var img image.Image = m
-	solid := opaque(m)
-	if f == JPEG {
-		if m.Rect.Dx() > 65535 || m.Rect.Dy() > 65535 {
-			return fmt.Errorf("JPEG ends at 65535 pixels a side and the picture is %d×%d: use --format png", m.Rect.Dx(), m.Rect.Dy())
-		}
-		if !solid {
-			flatten(m)
-			solid = true
-		}
-	}
-	if solid {
-		// An opaque picture has the same bytes either way, and the encoders
-		// have a fast path for this type.
-		img = &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
-	}
-	switch f {
-	case JPEG:
-		return jpeg.Encode(w, img, &jpeg.Options{Quality: quality})
-	case PNG:
-		return png.Encode(w, img)
-	case TIFF:
-		return tiff.Encode(w, img, &tiff.Options{Compression: tiff.Deflate, Predictor: true})
-	}
-	return fmt.Errorf("unknown output format %q", f)
-}
-
-// opaque reports whether every alpha is 255, two pixels at a time.
-func opaque(m *image.NRGBA) bool {
-	pix := m.Pix
-	for ; len(pix) >= 8; pix = pix[8:] {
-		if binary.LittleEndian.Uint64(pix)&0xff000000_ff000000 != 0xff000000_ff000000 {
-			return false
-		}
-	}
-	return len(pix) < 4 || pix[3] == 255
-}
-
-// flatten lays the picture over white.
-func flatten(m *image.NRGBA) {
-	for i := 0; i+3 < len(m.Pix); i += 4 {
-		p := m.Pix[i : i+4 : i+4]
-		a := uint32(p[3])
-		if a == 255 {
-			continue
-		}
-		for c := range 3 {
-			p[c] = byte((uint32(p[c])*a + 255*(255-a) + 127) / 255)
-		}
-		p[3] = 255
-	}
-}
-
-// write encodes the picture into the file name below root. The file is written completely or
+// write writes what put writes into the file name below root. The file is written completely or
 // not at all: it is written under a hidden temporary name in the same folder, and then
-// renamed. replace says whether an existing file may be replaced.
-func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Format, quality int, replace bool) (size int64, err error) {
+// renamed. replace says whether an existing file may be replaced. The file gets the modification
+// time mtime, unless that is zero.
+func write(ctx context.Context, root *os.Root, name string, put func(w io.Writer) error, replace bool, mtime time.Time) (size int64, err error) {
 	dir := filepath.Dir(name)
 	if err := root.MkdirAll(dir, 0o777); err != nil {
 		return 0, fmt.Errorf("output folder %s: %w", dir, bare(err))
@@ -116,7 +37,7 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 	temp := filepath.Join(dir, fmt.Sprintf(".lathe-%016x.tmp", rand.Uint64()))
 	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return 0, fmt.Errorf("output folder: %w", bare(err))
+		return 0, fmt.Errorf("output folder %s: %w", filepath.Join(root.Name(), dir), bare(err))
 	}
 	defer func() {
 		if err != nil {
@@ -127,11 +48,16 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 			size = 0
 		}
 	}()
-	if size, err = writeTo(ctx, file, m, f, quality); err != nil {
+	if size, err = writeBy(file, put); err != nil {
 		return 0, err
 	}
 	if err := file.Close(); err != nil {
 		return 0, writing(err)
+	}
+	if !mtime.IsZero() {
+		if err := root.Chtimes(temp, time.Time{}, mtime); err != nil {
+			return 0, fmt.Errorf("cannot set the time of the output: %w", bare(err))
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -145,17 +71,36 @@ func write(ctx context.Context, root *os.Root, name string, m *image.NRGBA, f Fo
 	return size, nil
 }
 
-// writeTo encodes the picture to w, which cannot take back what it has got.
-func writeTo(ctx context.Context, w io.Writer, m *image.NRGBA, f Format, quality int) (size int64, err error) {
-	out := &counter{ctx: ctx, w: w}
-	buf := bufio.NewWriterSize(out, 256<<10)
-	if err = encode(buf, m, f, quality); err == nil {
-		err = buf.Flush()
+// writeBy writes to w, which cannot take back what it has got.
+func writeBy(w io.Writer, put func(w io.Writer) error) (size int64, err error) {
+	out := &counter{w: w}
+	to := io.Writer(out)
+	if f, ok := w.(*os.File); ok && f != os.Stdout {
+		to = &fileCounter{counter: out, file: f}
 	}
-	if err != nil {
-		return out.n, writing(err)
+	if err := put(to); err != nil {
+		return out.n, err
 	}
 	return out.n, nil
+}
+
+// put encodes the picture. It may change m's pixels.
+func put(ctx context.Context, w io.Writer, m image.Image, f imageio.Format, o *imageio.EncodeOptions) error {
+	if own, ok := m.(*image.NRGBA); ok && f == imageio.JPEG {
+		pixels.OverWhite(own) // Encode would make a copy for that.
+	}
+	if err := imageio.Encode(ctx, w, m, f, o); err != nil {
+		return writing(own(err))
+	}
+	return nil
+}
+
+// sized returns the error of writing a picture that is larger than the format can have.
+func sized(f imageio.Format, size image.Point) error {
+	if err := f.CheckSize(size.X, size.Y); err != nil {
+		return writing(own(err))
+	}
+	return nil
 }
 
 // errExists is the error of a job whose output exists already.
@@ -184,17 +129,22 @@ func writing(err error) error {
 	return fmt.Errorf("cannot write the output: %w", bare(err))
 }
 
-// counter counts the bytes written. When the context ends, it returns its error.
+// counter counts the bytes written.
 type counter struct {
-	ctx context.Context
-	w   io.Writer
-	n   int64
+	w io.Writer
+	n int64
 }
 
+// fileCounter is a counter of a file, whose beginning can be written again.
+type fileCounter struct {
+	*counter
+	file *os.File
+}
+
+func (c *fileCounter) WriteAt(p []byte, at int64) (int, error)  { return c.file.WriteAt(p, at) }
+func (c *fileCounter) Seek(at int64, whence int) (int64, error) { return c.file.Seek(at, whence) }
+
 func (c *counter) Write(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err

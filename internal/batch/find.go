@@ -13,6 +13,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/lathe-gpu/lathe/imageio"
+	"github.com/lathe-gpu/lathe/internal/avif"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
@@ -39,7 +41,8 @@ var ErrNoMatch = errors.New("no picture matches")
 // An input is a file, a folder or, where no such file exists, a pattern with
 // * ? [ ] { } and ** for any depth of folders. In a folder it takes the files that
 // have the extension of a picture, in order of name. It leaves out names that begin with a
-// dot, and does not follow symbolic links to folders.
+// dot, and does not follow symbolic links to folders. Pictures of formats that Lathe does not read
+// are in the list with an error that wraps ErrForeign.
 //
 // An input that cannot be used is in the list with its Err. The returned error is ctx.Err()
 // or nil.
@@ -124,7 +127,7 @@ func (f *finder) pattern(in string) {
 		if err != nil || !filepath.IsLocal(rel) {
 			rel = filepath.Base(p)
 		}
-		f.add(Found{Path: p, Rel: rel})
+		f.add(Found{Path: p, Rel: rel, Err: foreign(p)})
 	}
 	if len(paths) == 0 {
 		f.add(Found{Path: in, Err: ErrNoMatch})
@@ -156,6 +159,8 @@ func (f *finder) folder(root, rel string) {
 				}
 			}
 			f.add(Found{Path: filepath.Join(root, path), Rel: path})
+		case foreign(name) != nil && !e.IsDir():
+			f.add(Found{Path: filepath.Join(root, path), Rel: path, Err: foreign(name)})
 		}
 	}
 }
@@ -168,21 +173,42 @@ func (f *finder) skipped(e fs.DirEntry) bool {
 	return err == nil && os.SameFile(info, f.skip)
 }
 
-// IsPicture reports whether the name has the extension of a format Lathe reads.
+// IsPicture reports whether the name has the extension of a format that the program reads.
 func IsPicture(name string) bool {
-	ext := filepath.Ext(name)
-	if _, ok := ParseFormat(ext); ok {
-		return true
+	f, ok := imageio.ParseFormat(filepath.Ext(name))
+	return ok && (f != imageio.AVIF || f.CanEncode())
+}
+
+// ErrForeign is the error of a picture in a folder in a format that Lathe does not read. Run skips it.
+var ErrForeign = errors.New("is not read")
+
+// foreign returns the error for a name that has the extension of such a format, and nil for others.
+func foreign(name string) error {
+	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
+	if IsPicture(name) {
+		return nil
 	}
-	return slices.Contains([]string{".bmp", ".gif", ".webp"}, strings.ToLower(ext))
+	for format, extensions := range map[string]string{
+		"HEIC": "heic heif hif", "AVIF": "avif avifs", "JPEG 2000": "jp2 j2k j2c jpf jpx jpm jph", "JPEG XL": "jxl", "SVG": "svg svgz", "Photoshop": "psd psb", "OpenEXR": "exr",
+		"Camera raw": "3fr ari arw bay cr2 cr3 crw dcr dng erf fff iiq k25 kdc mdc mef mos mrw nef nrw orf pef ptx raf raw rw2 rwl sr2 srf srw x3f",
+	} {
+		if ext != "" && slices.Contains(strings.Fields(extensions), ext) {
+			if err := avif.Available(); format == "AVIF" && err != nil {
+				_, why, _ := strings.Cut(err.Error(), "AVIF: ")
+				return fmt.Errorf("AVIF %w: %s", ErrForeign, why)
+			}
+			return fmt.Errorf("%s %w", format, ErrForeign)
+		}
+	}
+	return nil
 }
 
 // Job is one picture to process.
 type Job struct {
 	Input  string
-	Output string // path below the output folder, which it never leaves
-	Format Format // "" means the format of the picture, or PNG if Lathe does not write it
-	Err    error  // if it is set, the job fails with it at once
+	Output string         // path below the output folder, which it never leaves
+	Format imageio.Format // "" means the format of the picture, or PNG if Lathe does not write it
+	Err    error          // if it is set, the job fails with it at once
 
 	// From, if set, has the picture, and Input only names it. To, if set, takes the result,
 	// and Output only names it. If writing fails, To may have a part.
@@ -192,7 +218,7 @@ type Job struct {
 
 // Naming says how outputs are named.
 type Naming struct {
-	Format Format // "" means the format of the input's extension, or PNG if Lathe does not write it
-	Suffix string // text before the extension
-	Name   string // the whole file name, for a single input; "" means that it is made from the input's name
+	Format imageio.Format // "" means the format of the input's extension, or PNG if Lathe does not write it
+	Suffix string         // text before the extension
+	Name   string         // the whole file name, for a single input; "" means that it is made from the input's name
 }

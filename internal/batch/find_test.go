@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/imageio"
 )
 
 func TestFind(t *testing.T) {
@@ -55,17 +57,18 @@ func TestFind(t *testing.T) {
 func TestPlanNames(t *testing.T) {
 	for _, c := range []struct {
 		rel    string
-		format Format
+		format imageio.Format
 		want   string // "!" is an error
 	}{
-		{"photo.gif photo.png", "", "photo.gif.png photo.png"},
-		{"photo.gif", "", "photo.png"},
-		{"photo.gif photo.bmp", "", "photo.gif.png photo.bmp.png"},
-		{"photo.gif photo.png photo.gif.png", "", "! photo.png photo.gif.png"},
-		{"photo.gif photo.png photo.gif.bmp", "", "photo.gif.png photo.png photo.gif.bmp.png"},
-		{"Photo.PNG photo.gif", "", "Photo.PNG photo.gif.png"},
-		{"a/p.gif b/p.png", "", "a/p.png b/p.png"},
-		{"a/p.gif a/p.png b/p.gif", "", "a/p.gif.png a/p.png b/p.png"},
+		{"photo.bmp photo.png", "", "photo.bmp.png photo.png"},
+		{"photo.bmp", "", "photo.png"},
+		{"photo.gif photo.png", "", "photo.gif photo.png"},
+		{"photo.gif photo.bmp", "webp", "photo.gif.webp photo.bmp.webp"},
+		{"photo.bmp photo.png photo.bmp.png", "", "! photo.png photo.bmp.png"},
+		{"photo.bmp photo.png photo.bmp.bmp", "", "photo.bmp.png photo.png photo.bmp.bmp.png"},
+		{"Photo.PNG photo.bmp", "", "Photo.PNG photo.bmp.png"},
+		{"a/p.bmp b/p.png", "", "a/p.png b/p.png"},
+		{"a/p.bmp a/p.png b/p.bmp", "", "a/p.bmp.png a/p.png b/p.png"},
 		{"p.jpg p.jpeg", "", "p.jpg p.jpeg"},
 		{"p.jpg p.jpeg p", "png", "p.jpg.png p.jpeg.png p.png"},
 		{"p p.png", "", "! p.png"},
@@ -92,7 +95,7 @@ func TestPlanNames(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	found := []Found{{Path: "x/a.JPG", Rel: "a.JPG"}, {Path: "y/a.JPG", Rel: "a.JPG"}, {Path: "a.gif", Rel: "sub/a.gif"}, {Path: "b", Rel: "b"}, {Path: "../../c.png", Rel: "../../c.png"}}
+	found := []Found{{Path: "x/a.JPG", Rel: "a.JPG"}, {Path: "y/a.JPG", Rel: "a.JPG"}, {Path: "a.bmp", Rel: "sub/a.bmp"}, {Path: "b", Rel: "b"}, {Path: "../../c.png", Rel: "../../c.png"}}
 	jobs := must(Plan(found, Naming{Suffix: "-x"}))
 	for i, want := range []string{"a-x.JPG", "a-x.JPG", "sub/a-x.png", "b-x.png", "../../c-x.png"} {
 		if got := filepath.ToSlash(jobs[i].Output); got != want {
@@ -105,10 +108,10 @@ func TestPlan(t *testing.T) {
 	if jobs[4].Err == nil {
 		t.Error("an output outside the folder is planned")
 	}
-	if jobs := must(Plan(found[:1], Naming{Format: PNG})); jobs[0].Output != "a.png" {
+	if jobs := must(Plan(found[:1], Naming{Format: imageio.PNG})); jobs[0].Output != "a.png" {
 		t.Errorf("another format: %q", jobs[0].Output)
 	}
-	if jobs := must(Plan(found[:1], Naming{Name: "q.png", Format: PNG})); jobs[0].Output != "q.png" {
+	if jobs := must(Plan(found[:1], Naming{Name: "q.png", Format: imageio.PNG})); jobs[0].Output != "q.png" {
 		t.Errorf("a name: %q", jobs[0].Output)
 	}
 	for _, n := range []Naming{{Suffix: "/x"}, {Suffix: `..\x`}, {Name: "../q.png"}, {Name: "d/q.png"}, {Name: ".."}} {

@@ -3,9 +3,7 @@ package batch
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"image"
 	"image/color"
 	"os"
@@ -22,26 +20,10 @@ import (
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
-// pngHeader is the beginning of a PNG file: all that is read before memory is
-// taken for its pixels.
-func pngHeader(w, h uint32, depth, colour, interlaced byte, transparent bool) []byte {
-	chunk := func(b []byte, id string, body []byte) []byte {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
-		whole := append([]byte(id), body...)
-		return binary.BigEndian.AppendUint32(append(b, whole...), crc32.ChecksumIEEE(whole))
-	}
-	ihdr := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
-	b := chunk([]byte("\x89PNG\r\n\x1a\n"), "IHDR", append(ihdr, depth, colour, 0, 0, interlaced))
-	if transparent {
-		b = chunk(b, "tRNS", make([]byte, map[byte]int{0: 2, 2: 6}[colour]))
-	}
-	return chunk(b, "IDAT", make([]byte, 100))
-}
-
 // TestMemoryRefuses: a small file of a huge picture fails with the figure it
 // would take, before that is taken.
 func TestMemoryRefuses(t *testing.T) {
-	tree(t, map[string][]byte{"a.png": pngHeader(16384, 16384, 8, 0, 0, false), "b.png": encoded(testimg.Quarters(64, 64), ".png")})
+	tree(t, map[string][]byte{"a.png": testimg.Bomb(16384, 16384), "b.png": encoded(testimg.Quarters(64, 64), ".png")})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	rep := run(t, t.Context(), &negative{}, []string{"a.png", "b.png"}, FindOptions{}, Naming{}, Options{Folder: "out", Memory: 64 << 20})
@@ -49,7 +31,7 @@ func TestMemoryRefuses(t *testing.T) {
 	if rep.Files[0].Status != Failed || rep.Files[1].Status != OK {
 		t.Fatal(lines(rep))
 	}
-	if want := "the picture of 16384×16384 needs about 1284 MiB of memory, the limit is 64 MiB (raise --memory)"; !strings.Contains(rep.Files[0].Err.Error(), want) {
+	if want := "the picture of 16384×16384 needs about 1796 MiB of memory, the limit is 64 MiB (raise --memory)"; !strings.Contains(rep.Files[0].Err.Error(), want) {
 		t.Errorf("got %v, want %q", rep.Files[0].Err, want)
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 32<<20 {
@@ -62,29 +44,28 @@ func TestMemoryRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeBytes holds what is known of decoders against the headers.
-func TestDecodeBytes(t *testing.T) {
-	for _, c := range []struct {
-		depth, colour, interlaced byte
-		transparent               bool
-		want                      int64 // bytes a pixel, the result's four included
-	}{
-		{8, 0, 0, false, 5}, {16, 0, 0, false, 6}, {8, 2, 0, false, 8}, {16, 2, 0, false, 12}, {8, 6, 0, false, 8}, {16, 6, 0, false, 12},
-		{1, 0, 0, false, 5}, {8, 4, 0, false, 8}, {8, 0, 1, false, 6}, {8, 6, 1, false, 12}, {8, 0, 0, true, 8}, {8, 2, 0, true, 8}, {16, 2, 0, true, 12},
-	} {
-		name := filepath.Join(t.TempDir(), "a.png")
-		if err := os.WriteFile(name, pngHeader(1000, 1000, c.depth, c.colour, c.interlaced, c.transparent), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		src := must(openSource(t.Context(), name))
-		h, err := src.readHeader(1 << 20)
-		src.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := h.cost - 1<<20 - 20*1000; got != c.want*1e6 {
-			t.Errorf("%+v: %d bytes for a million pixels", c, got)
-		}
+// TestMemoryEnough: the figure of the error suffices, although the device takes a share of it, and
+// less does not.
+func TestMemoryEnough(t *testing.T) {
+	tree(t, map[string][]byte{"a.png": encoded(testimg.Quarters(1800, 1700), ".png")})
+	try := func(memory int64) *Report {
+		o := Options{Folder: fmt.Sprint("out", memory), Memory: memory << 20, Computing: 3 << 20, ComputingShare: 4}
+		return run(t, t.Context(), &negative{}, []string{"a.png"}, FindOptions{}, Naming{}, o)
+	}
+	rep := try(1)
+	var enough int64
+	if err := rep.Files[0].Err; err == nil {
+		t.Fatal(lines(rep))
+	} else if _, after, ok := strings.Cut(err.Error(), "needs about "); !ok {
+		t.Fatal(err)
+	} else if _, err := fmt.Sscan(after, &enough); err != nil {
+		t.Fatal(err)
+	}
+	if rep = try(enough); rep.Files[0].Status != OK {
+		t.Errorf("with the %d MiB of the error: %s", enough, lines(rep))
+	}
+	if rep = try(enough - 2); rep.Files[0].Status != Failed {
+		t.Errorf("with 2 MiB less: %s", lines(rep))
 	}
 }
 
@@ -103,10 +84,12 @@ func TestPeak(t *testing.T) {
 	photo := testimg.Photo(w, h, 1)
 	gray := image.NewGray(photo.Rect)
 	testimg.Fill(3, gray.Pix[:w*h/2])
+	deep := image.NewNRGBA64(photo.Rect)
+	testimg.Fill(3, deep.Pix[:8*w*h/2])
 	table := image.NewPaletted(photo.Rect, color.Palette{color.Black, color.White})
 	for name, data := range map[string][]byte{
-		"gray.png": encoded(gray, ".png"), "photo.jpg": must(testimg.JPEG(w, h, 1, 90)), "gray.bmp": encoded(gray, ".bmp"),
-		"gray.tiff": encoded(gray, ".tiff"), "table.gif": encoded(table, ".gif"),
+		"gray.png": encoded(gray, ".png"), "photo.jpg": must(testimg.JPEG(w, h, 1, 90)), "progressive.jpg": must(testimg.JPEG(w, h, 1, 90)), "gray.bmp": encoded(gray, ".bmp"),
+		"gray.tiff": encoded(gray, ".tiff"), "deep.png": encoded(deep, ".png"), "deep.tiff": encoded(deep, ".tiff"), "table.gif": encoded(table, ".gif"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -136,16 +119,17 @@ func TestPeak(t *testing.T) {
 
 func peakChild(t *testing.T, name string) {
 	debug.SetGCPercent(25) // as the command does
-	src := must(openSource(context.Background(), name))
-	h, err := src.readHeader(1 << 28)
-	src.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must(openFile(name))
+	h := must(src.header(context.Background(), 1<<28))
+	src.close()
 	jobs := must(Plan([]Found{{Path: name, Rel: filepath.Base(name)}}, Naming{}))
-	need := h.cost + encodeBytes(jobs[0].Format, int64(h.width), int64(h.height))
+	deep, progressive := h.Depth > 8, filepath.Base(name) == "progressive.jpg"
+	need := h.Memory + encodeBytes(jobs[0].Format, h, deep, progressive, int64(h.Width), int64(h.Height))
+	if deep {
+		need += deepBytes(h)
+	}
 	before := highWater(t)
-	rep, err := Run(t.Context(), nil, nil, jobs, Options{Folder: filepath.Join(filepath.Dir(name), "out"), Memory: need})
+	rep, err := Run(t.Context(), nil, nil, jobs, Options{Folder: filepath.Join(filepath.Dir(name), "out"), Memory: need, Progressive: progressive})
 	if err != nil || rep.Count(OK) != 1 {
 		t.Fatal(err, lines(rep))
 	}

@@ -6,12 +6,13 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Plan decides the name of every output. It is the name of the input, with the extension of
 // the output's format. If another output has that name too, an output whose extension changes
-// keeps the old one in its name: photo.gif beside photo.png becomes photo.gif.png. The names
+// keeps the old one in its name: photo.bmp beside photo.png becomes photo.bmp.png. The names
 // do not depend on the order of the inputs, or on whether the file system distinguishes upper
 // and lower case. If two inputs still have the same output, such as a/p.jpg and b/p.jpg, the
 // first one is done and the others fail.
@@ -38,11 +39,11 @@ func Plan(found []Found, n Naming) ([]Job, error) {
 		j.Format = n.Format
 		if j.Format == "" {
 			if j.Format = own; !known {
-				j.Format = PNG
+				j.Format = imageio.PNG
 			}
 		}
 		if !known || own != j.Format {
-			ext, other[i] = j.Format.extension(), true
+			ext, other[i] = j.Format.Extension(), true
 			if stem != x.Rel {
 				long[i] = x.Rel + n.Suffix + ext
 			}

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"image"
+	"image/draw"
 	"slices"
 	"sync"
 )
@@ -13,9 +14,26 @@ type pool struct {
 	free [][]byte // in order of capacity, the smallest first
 }
 
-// get returns a picture of the given size. Its pixels have any values.
-func (p *pool) get(w, h int) *image.NRGBA {
-	n := 4 * w * h
+// get returns a picture of the given size, with 16 bits a channel if deep is set. Its pixels have any
+// values.
+func (p *pool) get(w, h int, deep bool) draw.Image {
+	r := image.Rect(0, 0, w, h)
+	if deep {
+		return &image.NRGBA64{Pix: p.borrow(8 * w * h), Stride: 8 * w, Rect: r}
+	}
+	return &image.NRGBA{Pix: p.borrow(4 * w * h), Stride: 4 * w, Rect: r}
+}
+
+// bytesOf are the pixels of a picture that get has returned.
+func bytesOf(m draw.Image) []byte {
+	if m, ok := m.(*image.NRGBA64); ok {
+		return m.Pix
+	}
+	return m.(*image.NRGBA).Pix
+}
+
+// borrow returns n bytes of any values.
+func (p *pool) borrow(n int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(p.free, n, func(b []byte, n int) int { return cap(b) - n })
@@ -29,15 +47,16 @@ func (p *pool) get(w, h int) *image.NRGBA {
 		p.free = nil
 		pix = make([]byte, n)
 	}
-	return &image.NRGBA{Pix: pix, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
+	return pix
 }
 
 // put returns a picture's pixels to the pool.
-func (p *pool) put(m *image.NRGBA) {
+func (p *pool) put(m draw.Image) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(p.free, cap(m.Pix), func(b []byte, n int) int { return cap(b) - n })
-	p.free = slices.Insert(p.free, i, m.Pix[:0])
+	pix := bytesOf(m)
+	i, _ := slices.BinarySearchFunc(p.free, cap(pix), func(b []byte, n int) int { return cap(b) - n })
+	p.free = slices.Insert(p.free, i, pix[:0])
 }
 
 // keep drops buffers, the largest first, until the rest takes no more than limit bytes. It

@@ -13,11 +13,12 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
 // runStream puts a picture from r through the processor.
-func runStream(t *testing.T, r io.Reader, f Format, o Options) ([]byte, *Report) {
+func runStream(t *testing.T, r io.Reader, f imageio.Format, o Options) ([]byte, *Report) {
 	t.Helper()
 	from, err := ReadStream(t.Context(), r, o.Memory)
 	if err != nil {
@@ -38,7 +39,7 @@ type onlyReader struct{ io.Reader }
 func TestStreamIsAFile(t *testing.T) {
 	turned := testimg.WithSegments(encoded(testimg.Quarters(48, 32), ".jpg"), "Exif\x00\x00"+string(testimg.Exif(6, binary.BigEndian)))
 	large := encoded(testimg.Noise(400, 300, 1), ".png") // several blocks
-	if len(large) < blockSize+1 {
+	if len(large) < 256<<10+1 {
 		t.Fatalf("the large picture has %d bytes only", len(large))
 	}
 	files := map[string][]byte{"a.jpg": turned, "b.png": large}
@@ -67,7 +68,7 @@ func TestStreamIsAFile(t *testing.T) {
 	if _, err := os.Stat("missing"); err == nil {
 		t.Error("an output folder was made for a stream")
 	}
-	got, _ := runStream(t, bytes.NewReader(turned), PNG, Options{})
+	got, _ := runStream(t, bytes.NewReader(turned), imageio.PNG, Options{})
 	if m, kind, err := image.Decode(bytes.NewReader(got)); err != nil || kind != "png" || m.Bounds().Dx() != 32 {
 		t.Errorf("a turned JPEG as PNG: %v, %s", err, kind)
 	}
@@ -118,6 +119,17 @@ func (f *forever) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// endlessBMP is a small file that claims to have 2³¹−1 by 2³¹−1 pixels, by run lengths.
+func endlessBMP() []byte {
+	b := encoded(testimg.Quarters(8, 8), ".bmp")
+	le := binary.LittleEndian
+	le.PutUint32(b[18:], 1<<31-1)
+	le.PutUint32(b[22:], 1<<31-1)
+	le.PutUint16(b[28:], 8)
+	le.PutUint32(b[30:], 1)
+	return b
+}
+
 func TestStreamRefuses(t *testing.T) {
 	p := encoded(testimg.Noise(400, 300, 1), ".png")
 	trouble := errors.New("the cable is broken")
@@ -127,12 +139,14 @@ func TestStreamRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", strings.NewReader(""), "there is nothing to read"},
+		{"one byte of a mark", strings.NewReader("\xff\xd8"), "damaged picture"},
 		{"text", strings.NewReader("hello"), "not a picture in a format Lathe reads"},
+		{"pixels without end", bytes.NewReader(endlessBMP()), "picture too large: it says that it has more pixels than any memory"},
 		{"zeros without end", &forever{}, "not a picture in a format Lathe reads"},
-		{"a picture without end", &forever{head: []byte("\x89PNG\r\n\x1a\n")}, "picture too large: more than 1 MiB came (raise --memory"},
+		{"a picture without end", &forever{head: bytes.Clone(p)}, "picture too large: more than 1 MiB came (raise --memory"},
 		{"an error at first", iotest.ErrReader(trouble), "cannot be read: the cable is broken"},
 		{"an error in the first block", io.MultiReader(bytes.NewReader(p[:100]), iotest.ErrReader(trouble)), "cannot be read: the cable is broken"},
-		{"an error later", io.MultiReader(bytes.NewReader(p[:blockSize+100]), iotest.ErrReader(trouble)), "cannot be read: the cable is broken"},
+		{"an error later", io.MultiReader(bytes.NewReader(p[:256<<10+100]), iotest.ErrReader(trouble)), "cannot be read: the cable is broken"},
 	} {
 		s, err := ReadStream(t.Context(), c.r, 1<<20)
 		if s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -146,7 +160,6 @@ func TestStreamRefuses(t *testing.T) {
 		want string
 	}{
 		{"cut", p[:len(p)/2], Options{}, "damaged picture"},
-		{"one byte of a mark", []byte("\xff\xd8"), Options{}, "damaged picture"},
 		{"too many pixels", p, Options{MaxPixels: 1000}, "picture too large: 400×300"},
 		{"a bomb", testimg.Bomb(60000, 60000), Options{}, "picture too large: 60000×60000"},
 		{"too little memory", p, Options{Memory: 1 << 20}, "(raise --memory)"},
@@ -209,19 +222,5 @@ func TestStreamOutput(t *testing.T) {
 	rep = must(Run(t.Context(), nil, nil, []Job{{Input: "-", Output: "b.png", From: from}}, Options{}))
 	if rep.Count(OK) != 1 || !bytes.HasPrefix(must(os.ReadFile("b.png")), []byte("\x89PNG")) {
 		t.Error(lines(rep))
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	data := make([]byte, 2*blockSize+17)
-	for i := range data {
-		data[i] = byte(i * 7 >> 3)
-	}
-	b := blocks{data[:blockSize], data[blockSize : 2*blockSize], data[2*blockSize:]}
-	if err := iotest.TestReader(io.NewSectionReader(b, 0, int64(len(data))), data); err != nil {
-		t.Error(err)
-	}
-	if n, err := b.ReadAt(make([]byte, 5), int64(len(data))); n != 0 || err != io.EOF {
-		t.Errorf("at the end: %d, %v", n, err)
 	}
 }

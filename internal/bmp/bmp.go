@@ -56,6 +56,14 @@ func IsBMP(head []byte) bool {
 
 const fileHeader = 14
 
+// Palette is the most colours that the palette has, 0 if there is none.
+func (h *Header) Palette() int {
+	if h.depth > 8 {
+		return 0
+	}
+	return 1 << h.depth
+}
+
 // ReadHeader reads the headers and the palette of a file of the size.
 // Errors: ErrUnsupported naming the feature, io.ErrUnexpectedEOF, the reader's
 // own; any other error says what is damaged.

@@ -9,6 +9,11 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
+// NotOpened is the error of the methods of a nil or zero Device of a backend.
+func NotOpened(backend string) error {
+	return fmt.Errorf("%s: %w: a Device that Open did not make", backend, gpu.ErrNotInitialized)
+}
+
 // NotBuilt is the error of a backend that the program was built without. backend is
 // the package, api is the API that it uses, and tag is the build tag that leaves it out.
 // Errors: it wraps ErrNoDevice.

@@ -70,7 +70,7 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 		i := slices.Index(names, CPU)
 		if i < 0 {
 			var d D
-			return d, Choice{alone: true}, cpuMissing(from, names)
+			return d, Choice{alone: true}, cpuMissing(from, strings.Join(names, " or "))
 		}
 		sources = sources[i : i+1]
 	}
@@ -92,12 +92,12 @@ func Choose[D io.Closer](ctx context.Context, sources []Source[D], selector stri
 
 // cpuMissing is the error for the selector "cpu" if the backend cpu is not among those of names.
 // from says where the selector comes from.
-func cpuMissing(from string, names []string) error {
+func cpuMissing(from, backend string) error {
 	if err := Missing(CPU); err != nil {
 		return err
 	}
 	return fmt.Errorf("gpu: choose: %w: \"cpu\"%s is the device of the backend cpu, but the backend is %s; choose the backend cpu or auto",
-		gpu.ErrNoDevice, from, strings.Join(names, " or "))
+		gpu.ErrNoDevice, from, backend)
 }
 
 // Explain says which source Choose would take if no device is selected, and why. It returns

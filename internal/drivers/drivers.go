@@ -128,6 +128,9 @@ func Open(ctx context.Context, o Options) (gpu.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckSelector(o.Backend, o.Device); err != nil {
+		return nil, err
+	}
 	var sources []Source[gpu.Device]
 	for _, n := range names {
 		s, done := SourceOf(n, o)
@@ -162,6 +165,17 @@ func Warn(c Choice, backend, selector string, warn func(string)) {
 		}
 		warn(text)
 	}
+}
+
+// CheckSelector reports ErrNoDevice for the selector "cpu" together with another backend. The
+// arguments are those of Options. The error names the environment variables that it comes from.
+func CheckSelector(backend, selector string) error {
+	selector, from := gpu.Selector(selector)
+	name, by := Given(backend)
+	if !strings.EqualFold(selector, CPU) || name == CPU || name == Auto {
+		return nil
+	}
+	return cpuMissing(from, name+by)
 }
 
 // sourceNames are the backends to look at for a name.

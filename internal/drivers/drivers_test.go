@@ -24,6 +24,28 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestCheckSelector: the selector "cpu" does not go with another backend, and the error says
+// which variables say so.
+func TestCheckSelector(t *testing.T) {
+	for _, c := range []struct{ backend, selector, backendEnv, selectorEnv, want string }{
+		{"vk", "cpu", "", "", `"cpu" is the device of the backend cpu, but the backend is vk; choose`},
+		{"", "CPU", "vk", "", `but the backend is vk (from LATHE_BACKEND); choose`},
+		{"wgpu", "", "vk", "cpu", `"cpu" (from LATHE_DEVICE) is the device of the backend cpu, but the backend is wgpu; choose`},
+		{"", "", "wgpu", "cpu", `"cpu" (from LATHE_DEVICE) is the device of the backend cpu, but the backend is wgpu (from LATHE_BACKEND); choose`},
+		{"cpu", "cpu", "vk", "", ""}, {"auto", "cpu", "vk", "", ""}, {"", "cpu", "", "", ""}, {"vk", "llvm", "", "cpu", ""}, {"vk", "", "", "", ""},
+	} {
+		t.Setenv(Env, c.backendEnv)
+		t.Setenv(gpu.SelectorEnv, c.selectorEnv)
+		err := CheckSelector(c.backend, c.selector)
+		if c.want == "" && err == nil {
+			continue
+		}
+		if c.want == "" || !errors.Is(err, gpu.ErrNoDevice) || Has(CPU) && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+}
+
 func TestName(t *testing.T) {
 	t.Setenv(Env, "")
 	for given, want := range map[string]string{"": Auto, "vk": "vk", "wgpu": "wgpu", "cpu": CPU, "auto": Auto} {

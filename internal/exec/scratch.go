@@ -128,15 +128,18 @@ func (p *scratch) trim(keep int64) error {
 	return err
 }
 
+// mostBorrowed bounds the number of buffers of one Borrow.
+const mostBorrowed = 1 << 16
+
 // Borrow lends n buffers of at least size bytes each. Their contents do not matter. The
 // caller calls release to return them. Work on them may still be pending then.
-// Errors: ErrOutOfMemory, *LimitError.
+// Errors: ErrInvalidArgument (n), ErrOutOfMemory, *LimitError.
 func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), err error) {
 	if err := r.ready(); err != nil {
 		return nil, nil, err
 	}
-	if n < 0 {
-		return nil, nil, fmt.Errorf("exec: borrow: %w: %d buffers", errs.ErrInvalidArgument, n)
+	if n < 0 || n > mostBorrowed {
+		return nil, nil, fmt.Errorf("exec: borrow: %w: %d buffers (want 0 to %d)", errs.ErrInvalidArgument, n, mostBorrowed)
 	}
 	sizes := make([]int64, n)
 	for i := range sizes {

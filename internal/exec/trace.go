@@ -29,7 +29,9 @@ func (r *Runner) runTraced(ctx context.Context, call spec.Call, in, out []Operan
 	}
 	tag, end := r.trace(name, args)
 	err := r.run(ctx, call, in, out, tag)
-	end(err)
+	if end != nil {
+		end(err)
+	}
 	return err
 }
 

@@ -46,7 +46,7 @@ func TestTrace(t *testing.T) {
 		{"gaussian_blur", "gaussian_blur sigma=2 ignore_alpha=false", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
 		{"sharpen", calls[1].call, "u8[8,16,4]", "", wrong, 1},
 		{"no operation", "", "", "", none, 1},
-		{"pointwise", "invert_colors | brightness factor=2", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
+		{"pointwise", "invert_colors | brightness factor=2 offset=0", "u8[8,16,4]", "u8[8,16,4]", nil, 1},
 	}
 	for i, w := range want {
 		if g := *calls[i]; g.name != w.name || g.call != w.call || g.in != w.in || g.out != w.out || !errors.Is(g.err, w.err) || g.ended != w.ended {

@@ -85,30 +85,29 @@ func keyOf(d *gpu.Dispatch) string {
 }
 
 // compileModules compiles the modules of the dispatches, as many at a time as there are
-// processors. A device that is no gpu.Compiler compiles them when they are submitted.
+// processors, until one fails. A device that is no gpu.Compiler compiles them when they are submitted.
 func (r *Runner) compileModules(ctx context.Context, list []gpu.Dispatch) error {
 	dev, ok := r.dev.(gpu.Compiler)
 	if !ok {
 		return nil
 	}
+	// The first failure ends the context, and so the work of the other goroutines.
+	inner, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	var next atomic.Int64
-	var once sync.Once
-	var failed error
 	var all sync.WaitGroup
 	for range min(len(list), runtime.GOMAXPROCS(0)) {
 		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
-				err := errs.Context(ctx)
-				if err == nil {
-					err = dev.CompileModule(list[i].Module)
-				}
-				if err != nil {
-					once.Do(func() { failed = err })
-					return
+			for i := int(next.Add(1)) - 1; i < len(list) && inner.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := dev.CompileModule(list[i].Module); err != nil {
+					fail(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	return failed
+	if err := errs.Context(ctx); err != nil {
+		return err
+	}
+	return context.Cause(inner)
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -105,6 +107,24 @@ func TestWarmChecks(t *testing.T) {
 	}
 	if len(dev.Recorded()) == 0 || len(r.status.wait) != 0 || r.status.buf != 0 {
 		t.Errorf("%d launches, %d checks wait", len(dev.Recorded()), len(r.status.wait))
+	}
+}
+
+// TestWarmStops fails at the first of many kernels. What the other processors compile then is
+// the last that is compiled.
+func TestWarmStops(t *testing.T) {
+	r, dev := newCompiler(t, 1)
+	a, b := picture(t, dev, 64, 64), picture(t, dev, 64, 64)
+	var jobs []Job
+	for _, c := range []spec.Call{imageops.Sharpen{}, imageops.GaussianBlur{Sigma: 1}, imageops.GaussianBlur{Sigma: 9}, imageops.Brightness{Factor: 2}, imageops.Grayscale{}, imageops.InvertColors{}} {
+		jobs = append(jobs, Job{c, []Operand{a}, []Operand{b}})
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	if err := r.Warm(t.Context(), jobs); !errors.Is(err, errCompile) {
+		t.Errorf("got %v, want the error of the compiler", err)
+	}
+	if n := dev.compiled.Load(); n > 2 {
+		t.Errorf("%d kernels were compiled by 2 processors, of which the first failed", n)
 	}
 }
 

@@ -100,7 +100,7 @@ func (l *linter) file(name string) error {
 	switch {
 	case test:
 		l.size(name, text, maxTestLines)
-	case ext == ".go":
+	case ext == ".go" && !bytes.HasPrefix(text, []byte("// Code generated ")):
 		l.size(name, text, maxGoLines)
 	case shader:
 		l.size(name, text, maxShaderLines)

@@ -27,7 +27,7 @@ type Kernel struct {
 func (s *Session) LoadKernel(spirv []byte) (*Kernel, error) {
 	m, err := gpu.ParseModule("", spirv)
 	if err != nil {
-		return nil, fmt.Errorf("%s: load kernel: %w%s", s.surface, err, sourceHint(spirv))
+		return nil, fmt.Errorf("%s: load kernel: %w%s", s.surface, err, SourceHint(spirv))
 	}
 	if err := gpu.CheckModule(s.Info(), m); err != nil {
 		return nil, fmt.Errorf("%s: load kernel: %w", s.surface, err)
@@ -38,8 +38,9 @@ func (s *Session) LoadKernel(spirv []byte) (*Kernel, error) {
 	return &Kernel{session: s, module: m}, nil
 }
 
-// sourceHint says what to do with a shader that is text.
-func sourceHint(code []byte) string {
+// SourceHint says in an error what to do with a shader that is text, and not SPIR-V. It is empty
+// for other shaders.
+func SourceHint(code []byte) string {
 	text := string(code[:min(len(code), 4096)])
 	switch {
 	case strings.Contains(text, "#version"):
@@ -77,6 +78,9 @@ func (k *Kernel) Run(ctx context.Context, size []int, params any, tensors []Tens
 		if ranges[i], err = k.session.bindingOf("run kernel", i, t); err != nil {
 			return err
 		}
+	}
+	if err := k.session.WaitForRoom(ctx); err != nil {
+		return fmt.Errorf("%s: run kernel: %w", k.session.surface, err)
 	}
 	err = k.session.gpu.Submit([]gpu.Dispatch{{Module: k.module, Bindings: ranges, Params: push, Groups: groups}})
 	runtime.KeepAlive(tensors)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
@@ -48,8 +49,9 @@ type Session struct {
 	trace   *chrome.Trace
 	memory  memory
 
-	closing sync.Once
-	closed  error
+	isClosed atomic.Bool // Close was called.
+	closing  sync.Once
+	closed   error
 }
 
 // Open opens a device and makes a Session of it. While the driver loads, another goroutine
@@ -137,6 +139,7 @@ func (s *Session) Sync(ctx context.Context) error { return s.run.Sync(ctx) }
 // the device with all its tensors, and closes the trace. Closing twice is harmless.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
+		s.isClosed.Store(true)
 		s.closed = errors.Join(s.run.Close(), s.gpu.Close())
 		if s.trace != nil {
 			s.closed = errors.Join(s.closed, s.trace.Close())

@@ -47,13 +47,24 @@ func (s *Session) Free(t Tensor) error {
 	return nil
 }
 
-// Check returns ErrInvalidHandle if t is not a live tensor of this Session.
+// NotClosed returns ErrClosed if Close was called. op is the name of the call, for the error.
+func (s *Session) NotClosed(op string) error {
+	if s.isClosed.Load() {
+		return fmt.Errorf("%s: %s: %w: the device", s.surface, op, errs.ErrClosed)
+	}
+	return nil
+}
+
+// Check returns ErrInvalidHandle if t is not a live tensor of this Session, and ErrClosed if the
+// Session was closed.
 func (s *Session) Check(op string, t Tensor) error {
 	switch {
 	case t.Buffer == nil:
 		return fmt.Errorf("%s: %s: %w: no tensor", s.surface, op, errs.ErrInvalidHandle)
 	case t.Buffer.memory != &s.memory:
 		return fmt.Errorf("%s: %s: %w: %v is a tensor of another device", s.surface, op, errs.ErrInvalidHandle, t.Desc)
+	case s.isClosed.Load():
+		return fmt.Errorf("%s: %s: %w: the device of %v", s.surface, op, errs.ErrClosed, t.Desc)
 	case t.Buffer.freed.Load():
 		return fmt.Errorf("%s: %s: %w: %v was freed", s.surface, op, errs.ErrInvalidHandle, t.Desc)
 	}
@@ -70,7 +81,10 @@ func (s *Session) Write(ctx context.Context, t Tensor, data []byte) error {
 		return fmt.Errorf("%s: write: %w: bytes (got %d, want %d for %v)", s.surface, errs.ErrInvalidArgument, len(data), t.Desc.Bytes(), t.Desc)
 	}
 	defer runtime.KeepAlive(t.Buffer)
-	return s.gpu.Write(ctx, t.Buffer.handle, t.Offset, data)
+	if err := s.gpu.Write(ctx, t.Buffer.handle, t.Offset, data); err != nil {
+		return fmt.Errorf("%s: write: %w", s.surface, err)
+	}
+	return nil
 }
 
 // Read waits for the work that writes a tensor and returns its bytes.
@@ -81,23 +95,27 @@ func (s *Session) Read(ctx context.Context, t Tensor) ([]byte, error) {
 		return nil, err
 	}
 	data := make([]byte, t.Desc.Bytes())
-	if err := s.ReadInto(ctx, t, data); err != nil {
+	if err := s.ReadInto(ctx, "read", t, data); err != nil {
 		return nil, err
 	}
 	return data, nil
 }
 
-// ReadInto is Read into memory of the caller. It has the length of the tensor in bytes.
+// ReadInto is Read into memory of the caller. It has the length of the tensor in bytes. op
+// names the call for errors.
 // Errors: as Read, and ErrInvalidArgument (length). After other errors dst may be overwritten.
-func (s *Session) ReadInto(ctx context.Context, t Tensor, dst []byte) error {
-	if err := s.Check("read", t); err != nil {
+func (s *Session) ReadInto(ctx context.Context, op string, t Tensor, dst []byte) error {
+	if err := s.Check(op, t); err != nil {
 		return err
 	}
 	if int64(len(dst)) != t.Desc.Bytes() {
-		return fmt.Errorf("%s: read: %w: bytes (got %d, want %d for %v)", s.surface, errs.ErrInvalidArgument, len(dst), t.Desc.Bytes(), t.Desc)
+		return fmt.Errorf("%s: %s: %w: bytes (got %d, want %d for %v)", s.surface, op, errs.ErrInvalidArgument, len(dst), t.Desc.Bytes(), t.Desc)
 	}
 	defer runtime.KeepAlive(t.Buffer)
-	return s.run.Read(ctx, t.Buffer.handle, t.Offset, dst)
+	if err := s.run.Read(ctx, t.Buffer.handle, t.Offset, dst); err != nil {
+		return fmt.Errorf("%s: %s: %w", s.surface, op, err)
+	}
+	return nil
 }
 
 // Run computes out from in without waiting for the result. If the operation works in
@@ -133,6 +151,9 @@ func (s *Session) operands(list []exec.Operand, ts []Tensor) ([]exec.Operand, er
 
 // RunOn is Run on buffers of the device that belong to no Tensor, such as those of Borrow.
 func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand) error {
+	if err := s.WaitForRoom(ctx); err != nil {
+		return fmt.Errorf("%s: run: %w", s.surface, err)
+	}
 	seen := s.memory.collections.Load()
 	err := s.run.Run(ctx, c, in, out)
 	if errors.Is(err, errs.ErrOutOfMemory) {
@@ -143,9 +164,77 @@ func (s *Session) RunOn(ctx context.Context, c spec.Call, in, out []exec.Operand
 	return err
 }
 
+// WaitForRoom waits until the device takes more work and gives memory without a wait, if the
+// device can tell. A context without an end needs no such wait: later calls wait all the same.
+// Errors: ctx.Err(), and those of the device.
+func (s *Session) WaitForRoom(ctx context.Context) error {
+	if ctx == nil || ctx.Done() == nil {
+		return errs.Context(ctx)
+	}
+	if err := errs.Context(ctx); err != nil {
+		return err
+	}
+	if dev, ok := s.gpu.(gpu.Throttle); ok {
+		return dev.WaitForRoom(ctx)
+	}
+	return nil
+}
+
 // Warm compiles what the first runs of the jobs need, as exec.Runner.Warm does. The operands
 // are buffers of Borrow.
 func (s *Session) Warm(ctx context.Context, jobs []exec.Job) error { return s.run.Warm(ctx, jobs) }
+
+// PrepareCall compiles what Call needs for such inputs, or Run if the operation works in place. It
+// borrows memory for the operands while it runs.
+// Errors: those of Call, and those of the work that it waits for.
+func (s *Session) PrepareCall(ctx context.Context, c spec.Call, in []tensor.Desc) error {
+	if err := errs.Context(ctx); err != nil {
+		return err
+	}
+	c, err := spec.Resolve(c)
+	if err != nil {
+		return err
+	}
+	for _, d := range in {
+		if err := d.Check(); err != nil {
+			return err
+		}
+	}
+	op := c.Spec()
+	want, err := op.Shape(c, in)
+	if err != nil {
+		return err
+	}
+	job := exec.Job{Call: c}
+	lend := func(d tensor.Desc) (exec.Operand, func(), error) {
+		bufs, release, err := s.Borrow(1, d.Bytes())
+		if err != nil {
+			return exec.Operand{}, nil, fmt.Errorf("%v: %w", d, err)
+		}
+		return exec.Operand{Buffer: bufs[0], Desc: d}, release, nil
+	}
+	for _, d := range in {
+		o, release, err := lend(d)
+		if err != nil {
+			return err
+		}
+		defer release()
+		job.In = append(job.In, o)
+	}
+	for i, d := range want {
+		if at := op.Updates(i); at >= 0 && at < len(job.In) {
+			job.Out = append(job.Out, job.In[at])
+			continue
+		}
+		o, release, err := lend(d)
+		if err != nil {
+			return err
+		}
+		defer release()
+		job.Out = append(job.Out, o)
+	}
+	return s.run.Warm(ctx, []exec.Job{job})
+}
 
 // Borrow lends n buffers of at least size bytes each until release is called. Their
 // contents do not matter.
@@ -163,6 +252,9 @@ func (s *Session) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), 
 // Call makes the outputs of an operation and computes them from in without waiting for
 // the result. Errors: as Run, and those of NewTensor.
 func (s *Session) Call(ctx context.Context, c spec.Call, in []Tensor) ([]Tensor, error) {
+	if err := s.WaitForRoom(ctx); err != nil {
+		return nil, fmt.Errorf("%s: call: %w", s.surface, err)
+	}
 	c, err := spec.Resolve(c)
 	if err != nil {
 		return nil, err
@@ -218,8 +310,14 @@ func (s *Session) Dispatch(ctx context.Context, spirv []byte, bindings []Tensor,
 		}
 		ranges = append(ranges, b)
 	}
+	if err := s.WaitForRoom(ctx); err != nil {
+		return fmt.Errorf("%s: dispatch: %w", s.surface, err)
+	}
 	err := gpu.DispatchRanges(ctx, s.gpu, spirv, ranges, push, groups)
 	runtime.KeepAlive(bindings)
+	if errors.Is(err, errs.ErrInvalidShader) {
+		return fmt.Errorf("%w%s", err, SourceHint(spirv))
+	}
 	return err
 }
 

@@ -1,8 +1,8 @@
 package spv
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // Decorations that reflection and validation read.
@@ -98,7 +98,7 @@ func (s *shader) reflect(m *Module) error {
 	if m.Bindings, err = aliases(m.Bindings); err != nil {
 		return err
 	}
-	slices.SortStableFunc(m.Specs, func(a, b SpecConst) int { return cmp.Compare(a.ID, b.ID) })
+	sort.SliceStable(m.Specs, func(i, k int) bool { return m.Specs[i].ID < m.Specs[k].ID })
 	// glslang declares a constant that is also a local size twice.
 	m.Specs = slices.CompactFunc(m.Specs, func(a, b SpecConst) bool { return a.ID == b.ID && a.Type == b.Type && a.Default == b.Default })
 	return nil

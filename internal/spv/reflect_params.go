@@ -1,9 +1,8 @@
 package spv
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 )
 
 // maxPush bounds a push-constant block; devices offer 128 to 256 bytes.
@@ -18,7 +17,7 @@ func (s *shader) params(m *Module, t *typ) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(list, func(a, b Member) int { return cmp.Compare(a.Offset, b.Offset) })
+	sort.SliceStable(list, func(i, k int) bool { return list[i].Offset < list[k].Offset })
 	for _, p := range list {
 		if p.Offset < m.ParamSize {
 			return invalid("push-constant member %s at byte %d overlaps the one before it", p.Name, p.Offset)

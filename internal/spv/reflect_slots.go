@@ -1,8 +1,8 @@
 package spv
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // maxSlot bounds binding numbers: a launch gives an array of bindings by slot.
@@ -23,7 +23,12 @@ func (s *shader) slots() (map[uint32]uint32, error) {
 			list = append(list, place{set, slot, in.res})
 		}
 	}
-	slices.SortFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.number, b.number)) })
+	// Here and below: sort.Slice is the same code for all types, and slices.SortFunc is 11 kB
+	// for each struct.
+	sort.Slice(list, func(i, k int) bool {
+		a, b := list[i], list[k]
+		return a.set < b.set || a.set == b.set && a.number < b.number
+	})
 	slots := make(map[uint32]uint32, len(list))
 	base, next := uint64(0), uint64(0)
 	for i, p := range list {
@@ -41,7 +46,7 @@ func (s *shader) slots() (map[uint32]uint32, error) {
 
 // aliases sorts bindings by slot and makes one of those that share one.
 func aliases(list []Binding) ([]Binding, error) {
-	slices.SortStableFunc(list, func(a, b Binding) int { return cmp.Compare(a.Slot, b.Slot) })
+	sort.SliceStable(list, func(i, k int) bool { return list[i].Slot < list[k].Slot })
 	var out []Binding
 	for _, b := range list {
 		if len(out) == 0 || out[len(out)-1].Slot != b.Slot {

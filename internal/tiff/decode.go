@@ -7,18 +7,24 @@ import (
 
 // Decode decodes the picture in bands of rows: emit is given each band as not
 // premultiplied RGBA, 4·Width bytes a row, and the number of its first row,
-// counted from the top. It may not keep the band. An error of emit ends it.
+// counted from the top. If wide is set, which Deep must allow, they are of 16 bits a channel with
+// the high byte first, 8·Width bytes a row. It may not keep the band. An error of emit ends it.
 // Errors are as those of ReadHeader.
-func (h *Header) Decode(r io.ReaderAt, emit func(y int, band []byte) error) error {
+func (h *Header) Decode(r io.ReaderAt, wide bool, emit func(y int, band []byte) error) error {
+	// What the header has left in the file is read by r too: it may end earlier, and tell why.
+	own, dir := *h, *h.dir
+	own.dir, dir.r = &dir, r
+	h = &own
 	offsets, counts, err := h.places()
 	if err != nil {
 		return err
 	}
-	paint, err := h.painter()
-	if err != nil {
+	d := &decoder{Header: h, r: r, offsets: offsets, counts: counts, pixel: 4}
+	if wide {
+		d.paint, d.pixel = h.deepPainter(), 8
+	} else if d.paint, err = h.painter(); err != nil {
 		return err
 	}
-	d := &decoder{Header: h, r: r, offsets: offsets, counts: counts, paint: paint}
 	for row := range h.down() {
 		if err := d.chunkRow(row, emit); err != nil {
 			return early(err)
@@ -83,6 +89,7 @@ type decoder struct {
 	offsets, counts []uint64
 	paint           func(dst []byte, s []uint32)
 	band            []byte
+	pixel           int // bytes of a pixel in band
 }
 
 // chunkRow decodes a strip, or a row of tiles.
@@ -97,7 +104,7 @@ func (d *decoder) chunkRow(row int, emit func(y int, band []byte) error) error {
 	if !d.tiled { // a strip may be the whole picture, and is handed over in pieces
 		step = min(rows, bandRows)
 	}
-	if n := 4 * d.Width * step; cap(d.band) < n {
+	if n := d.pixel * d.Width * step; cap(d.band) < n {
 		d.band = make([]byte, n)
 	}
 	across := d.across()
@@ -113,18 +120,18 @@ func (d *decoder) chunkRow(row int, emit func(y int, band []byte) error) error {
 			if err != nil {
 				return err
 			}
-			at := 4 * ((y%step)*d.Width + left)
-			d.paint(d.band[at:at+4*w], s)
+			at := d.pixel * ((y%step)*d.Width + left)
+			d.paint(d.band[at:at+d.pixel*w], s)
 			if last := y == rows-1; !d.tiled && (last || (y+1)%step == 0) {
 				from := y - y%step
-				if err := emit(top+from, d.band[:4*d.Width*(y-from+1)]); err != nil {
+				if err := emit(top+from, d.band[:d.pixel*d.Width*(y-from+1)]); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if d.tiled {
-		return emit(top, d.band[:4*d.Width*rows])
+		return emit(top, d.band[:d.pixel*d.Width*rows])
 	}
 	return nil
 }

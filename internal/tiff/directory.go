@@ -14,6 +14,7 @@ type directory struct {
 	order binary.ByteOrder
 	big   bool // BigTIFF: 64-bit offsets
 	tags  map[uint16]entry
+	next  uint64 // where the next directory lies, 0 if there is none
 }
 
 // entry is where a tag's values are.
@@ -48,27 +49,50 @@ func readDirectory(r io.ReaderAt, size int64) (*directory, error) {
 		}
 		at = d.order.Uint64(head[8:])
 	}
+	return d, d.readTable(at)
+}
+
+// Pages counts the pictures of a file, without smaller copies and masks, as far as its directories can
+// be read. There is at least one.
+func Pages(r io.ReaderAt, size int64) int {
+	d, err := readDirectory(r, size)
+	pages := 1
+	for seen := map[uint64]bool{}; err == nil && d.next != 0 && !seen[d.next] && len(seen) < 1<<16; {
+		seen[d.next] = true
+		d.tags = map[uint16]entry{}
+		if err = d.readTable(d.next); err == nil {
+			if kind, e := d.number(254, 0); e == nil && kind&5 == 0 {
+				pages++
+			}
+		}
+	}
+	return pages
+}
+
+// readTable reads the directory at an offset.
+func (d *directory) readTable(at uint64) error {
+	r, size, head := d.r, d.size, make([]byte, 16)
 	countBytes, entryBytes, inline := 2, 12, uint64(4)
 	if d.big {
 		countBytes, entryBytes, inline = 8, 20, 8
 	}
 	if at > uint64(size) {
-		return nil, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	if err := readAt(r, head[:countBytes], int64(at)); err != nil {
-		return nil, err
+		return err
 	}
 	n := uint64(d.order.Uint16(head))
 	if d.big {
 		n = d.order.Uint64(head)
 	}
 	if n > 1<<16 {
-		return nil, fmt.Errorf("a directory of %d tags", n)
+		return fmt.Errorf("a directory of %d tags", n)
 	}
 	table := make([]byte, int(n)*entryBytes)
 	at += uint64(countBytes)
 	if err := readAt(r, table, int64(at)); err != nil {
-		return nil, err
+		return err
 	}
 	for i := 0; i < len(table); i += entryBytes {
 		b := table[i:]
@@ -90,7 +114,17 @@ func readDirectory(r io.ReaderAt, size int64) (*directory, error) {
 			d.tags[d.order.Uint16(b)] = e
 		}
 	}
-	return d, nil
+	last := head[:4]
+	if d.big {
+		last = head[:8]
+	}
+	d.next = 0
+	if err := readAt(r, last, int64(at)+int64(len(table))); err == nil { // Some writers leave it out at the end.
+		if d.next = uint64(d.order.Uint32(last)); d.big {
+			d.next = d.order.Uint64(last)
+		}
+	}
+	return nil
 }
 
 // bytes returns the first n values of a tag, or all if there are fewer, as they lie.

@@ -70,7 +70,7 @@ func read(data []byte) (h *Header, bytesRead, allocated int64, err error) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err = h.Decode(c, func(int, []byte) error { return nil })
+	err = h.Decode(c, false, func(int, []byte) error { return nil })
 	runtime.ReadMemStats(&after)
 	return h, c.n, int64(after.TotalAlloc - before.TotalAlloc), err
 }

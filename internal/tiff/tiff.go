@@ -88,6 +88,30 @@ func IsTIFF(head []byte) bool {
 	return false
 }
 
+// Grey reports whether the picture has no colours.
+func (h *Header) Grey() bool { return h.photometric <= blackIsZero }
+
+// Depth is the number of bits of a sample, but at most 8 if Decode cannot give more.
+func (h *Header) Depth() int {
+	if h.bits > 8 && !h.Deep() {
+		return 8
+	}
+	return h.bits
+}
+
+// Deep reports whether the samples have more than 8 bits and Decode can give 16 of them.
+func (h *Header) Deep() bool {
+	return h.bits > 8 && (h.photometric <= rgb || h.photometric == cmyk)
+}
+
+// Palette is the most colours that the palette has, 0 if there is none.
+func (h *Header) Palette() int {
+	if h.photometric != paletted {
+		return 0
+	}
+	return 1 << h.bits
+}
+
 func unsupported(format string, a ...any) error {
 	return fmt.Errorf("TIFF with %s: %w", fmt.Sprintf(format, a...), errs.ErrUnsupported)
 }
@@ -349,7 +373,7 @@ func (h *Header) Memory() int64 {
 	if h.tiled {
 		rows = int64(min(h.chunkH, h.Height))
 	}
-	n := 4*rows*int64(h.Width) + 40*int64(h.chunkW)*int64(h.samples) + 24*h.chunks() + int64(h.planes())<<16 + 1<<20
+	n := 8*rows*int64(h.Width) + 40*int64(h.chunkW)*int64(h.samples) + 24*h.chunks() + int64(h.planes())<<16 + 1<<20
 	if h.compression == jpegCoded {
 		n += h.jpegMemory()
 	}

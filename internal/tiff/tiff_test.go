@@ -24,7 +24,7 @@ func decode(data []byte) (*image.NRGBA, error) {
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, h.Width, h.Height))
 	seen := make([]bool, h.Height)
-	err = h.Decode(bytes.NewReader(data), func(y int, band []byte) error {
+	err = h.Decode(bytes.NewReader(data), false, func(y int, band []byte) error {
 		copy(m.Pix[y*m.Stride:], band)
 		for i := range len(band) / m.Stride {
 			if seen[y+i] {

@@ -12,6 +12,7 @@
 //lathe:variant *.second SRC_WIDE ROWS=8 TAPS=4
 //lathe:variant *.first.texel TEXEL DST_WIDE ROWS=8 TAPS=4
 //lathe:variant *.second.texel TEXEL SRC_WIDE ROWS=8 TAPS=4
+//lathe:variant {u8}.second.keep.texel TEXEL SRC_WIDE DST_READ KEEP ROWS=8 TAPS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -34,7 +35,7 @@ layout(push_constant) uniform Params {
 	uint across;   // tiles along a strip; the invocations of a group make one
 	uint tiles;
 	uint stride;   // groups
-	uint keep;     // 1: pixels stay that depend on opaque pixels only
+	uint keep;     // 1: pixels stay that depend on opaque pixels only; in the .texel variants those with .keep
 } p;
 
 #include "lib/pixels.glsl"
@@ -112,7 +113,13 @@ void main() {
 			if (column + r < end && !stays) {
 				Pixel c[PACK];
 				[[unroll]] for (uint j = 0; j < PACK; j++) c[j] = pixelOfSum(sum[r + j][0]);
+#if defined(KEEP)
+				uvec4 made, old = dst[to + r / PACK];
+				[[unroll]] for (uint j = 0; j < PACK; j++) made[j] = mix(packPixel(c[j]), old[j], sum[r + j][0].a >= OPAQUE_SUM);
+				storeTexel(to + r / PACK, made);
+#else
 				storePack(to + r / PACK, c);
+#endif
 			}
 		}
 #else

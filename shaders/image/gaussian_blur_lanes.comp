@@ -8,16 +8,26 @@
 //           BLOCK columns follow each other, so that rows of a block are a constant apart.
 //   down    blurs along columns, and writes the picture
 //
+// The variants with a number are for larger radii. Their weights are in a buffer, which
+// image/gaussian_blur_lanes_table makes.
+//
 // The alpha is that of the source, or 255. If it weighs, the kernels of gaussian_blur_alpha
 // write those pixels again that depend on pixels that are not opaque.
 //
 //lathe:variant u8.planes PLANES LOCAL=32
-//lathe:variant u8.across ACROSS LOCAL=64
-//lathe:variant u8.down DOWN LOCAL=64
+//lathe:variant u8.across ACROSS LOCAL=64 TAPS=10
+//lathe:variant u8.across.14 ACROSS LOCAL=64 TAPS=14 WEIGHTS=2
+//lathe:variant u8.across.19 ACROSS LOCAL=64 TAPS=19 WEIGHTS=2
+//lathe:variant u8.across.27 ACROSS LOCAL=64 TAPS=27 WEIGHTS=2
+//lathe:variant u8.down DOWN LOCAL=64 TAPS=10
+//lathe:variant u8.down.14 DOWN LOCAL=64 TAPS=14 WEIGHTS=3
+//lathe:variant u8.down.19 DOWN LOCAL=64 TAPS=19 WEIGHTS=3
+//lathe:variant u8.down.27 DOWN LOCAL=64 TAPS=27 WEIGHTS=3
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 
-const uint TAPS = 10, RADIUS = 9, BLOCK = 128; // TAPS words have 2·RADIUS + 2 numbers
+// TAPS words have 2·radius + 2 numbers, of a radius of TAPS − 1. That of planes is a parameter.
+const uint BLOCK = 128;
 layout(local_size_x = LOCAL) in;
 
 layout(push_constant) uniform Params {
@@ -33,8 +43,8 @@ layout(push_constant) uniform Params {
 	uint dstPitch;
 	uint opaque;   // 1: the result is opaque
 	uint spare;
-	int even[TAPS]; // weights in 1/32768, two a word, from the first column of a word on
-	int odd[TAPS];  // the same from the second one on
+	int even[10]; // weights in 1/32768, two a word, from the first column of a word on
+	int odd[10];  // the same from the second one on
 } p;
 
 #if defined(DOWN)
@@ -62,16 +72,37 @@ void main() {
 // products is the sum of the products of the halves of two words.
 int products(int a, int b) { return bitfieldExtract(a, 0, 16) * bitfieldExtract(b, 0, 16) + (a >> 16) * (b >> 16); }
 
-// blurred makes the weighted sums from both halves of the first word on. Words lie `by` apart.
-ivec2 blurred(uint from, uint by) {
+#if defined(WEIGHTS)
+layout(set = 0, binding = WEIGHTS) readonly buffer Weights { int weights[]; };
+#define EVEN(i) weights[2 * (i)]
+#define ODD(i) weights[2 * (i) + 1]
+#else
+#define EVEN(i) p.even[i]
+#define ODD(i) p.odd[i]
+#endif
+
+// blurred makes the weighted sums from both halves of the first word on, of COUNT lines that lie
+// `next` apart. The words of a line lie `by` apart.
+#if defined(ACROSS)
+const uint COUNT = 6;
+#else
+const uint COUNT = 3;
+#endif
+void blurred(uint from, uint by, uint next, out ivec2 sum[COUNT]) {
 	// The last one first: an engine that checks addresses then need not check the others.
-	int v = src[from + (TAPS - 1) * by];
-	ivec2 sum = ivec2(products(v, p.even[TAPS - 1]), products(v, p.odd[TAPS - 1]));
-	[[unroll]] for (uint i = 0; i < TAPS - 1; i++) {
-		v = src[from + i * by];
-		sum += ivec2(products(v, p.even[i]), products(v, p.odd[i]));
+	int even[TAPS], odd[TAPS];
+	[[unroll]] for (uint k = 1; k <= TAPS; k++) {
+		odd[TAPS - k] = ODD(TAPS - k);
+		even[TAPS - k] = EVEN(TAPS - k);
 	}
-	return sum;
+	[[unroll]] for (uint c = 0; c < COUNT; c++) {
+		int v = src[from + c * next + (TAPS - 1) * by];
+		sum[c] = ivec2(products(v, even[TAPS - 1]), products(v, odd[TAPS - 1]));
+		[[unroll]] for (uint i = 0; i < TAPS - 1; i++) {
+			v = src[from + c * next + i * by];
+			sum[c] += ivec2(products(v, even[i]), products(v, odd[i]));
+		}
+	}
 }
 
 #if defined(ACROSS)
@@ -79,9 +110,11 @@ void main() {
 	uint pair = gl_WorkGroupID.y, pitch = p.pitch;
 	uint from = pair * 6 * pitch + gl_GlobalInvocationID.x;
 	uint to = (gl_WorkGroupID.x * p.pairs + pair) * (3 * BLOCK) + 2 * gl_LocalInvocationID.x;
+	ivec2 sum[COUNT];
+	blurred(from, 1, pitch, sum);
 	[[unroll]] for (uint c = 0; c < 3; c++) {
 		// Levels times 128, rounded.
-		ivec2 first = blurred(from + c * pitch, 1) + 128, second = blurred(from + (c + 3) * pitch, 1) + 128;
+		ivec2 first = sum[c] + 128, second = sum[c + 3] + 128;
 		ivec2 both = (first >> 8) | ((second << 8) & int(0xffff0000u));
 		dst[to + c * BLOCK] = both.x;
 		dst[to + c * BLOCK + 1] = both.y;
@@ -93,7 +126,9 @@ void main() {
 	if (x >= uint(p.width)) return;
 	uint from = (part / BLOCK * p.pairs + pair) * (3 * BLOCK) + part % BLOCK + gl_LocalInvocationID.x;
 	const int HALF = 1 << 21;
-	ivec2 r = blurred(from, 3 * BLOCK) + HALF, g = blurred(from + BLOCK, 3 * BLOCK) + HALF, b = blurred(from + 2 * BLOCK, 3 * BLOCK) + HALF;
+	ivec2 sum[COUNT];
+	blurred(from, 3 * BLOCK, BLOCK, sum);
+	ivec2 r = sum[0] + HALF, g = sum[1] + HALF, b = sum[2] + HALF;
 	ivec2 rgb = (r >> 22) | ((g >> 14) & 0xff00) | ((b >> 6) & 0xff0000);
 	uint at = p.srcBase + 2 * pair * p.srcPitch + x, to = p.dstBase + 2 * pair * p.dstPitch + x;
 	bool more = 2 * pair + 1 < uint(p.height);

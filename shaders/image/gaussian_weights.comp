@@ -1,6 +1,6 @@
 // The weights of a Gaussian blur: exp(−d²/2σ²) for |d| ≤ radius, divided by
-// their sum, at weight[lead + radius + d]; zero before and after. It also clears
-// the flags that the blur's first pass sets.
+// their sum, at weight[lead + radius + d]; zero before and after. The outermost ones are
+// multiplied by `end`. It also clears the flags that the blur's first pass sets.
 //
 //lathe:variant f32
 #version 450
@@ -12,6 +12,7 @@ layout(push_constant) uniform Params {
 	uint lead;   // zeros before the first
 	uint radius;
 	float falloff; // 1/2σ²
+	float end;     // 1, or the part of the outermost weights that counts
 } p;
 
 layout(set = 0, binding = 0) writeonly buffer Weights { float weight[]; };
@@ -25,7 +26,8 @@ void main() {
 	if (i >= p.count) return;
 	// Far from the middle first, so that small terms are not lost.
 	float tail = 0;
-	for (uint d = p.radius; d > 0; d--) tail += gauss(float(d));
+	for (uint d = p.radius; d > 0; d--) tail += gauss(float(d)) * (d == p.radius ? p.end : 1.0);
 	float d = float(int(i) - int(p.lead + p.radius));
-	weight[i] = abs(d) <= float(p.radius) ? gauss(d) / (1 + 2 * tail) : 0;
+	float w = abs(d) <= float(p.radius) ? gauss(d) / (1 + 2 * tail) : 0;
+	weight[i] = abs(d) == float(p.radius) ? w * p.end : w;
 }

@@ -10,10 +10,14 @@
 //lathe:variant affine U8 TEXEL AFFINE
 //lathe:variant luma U8 TEXEL LUMA
 //lathe:variant step U8 TEXEL STEP
+//lathe:variant matrix U8 TEXEL MATRIX
+//lathe:variant table U8 TEXEL TABLE
 //lathe:variant invert.word U8 INVERT
 //lathe:variant affine.word U8 AFFINE
 //lathe:variant luma.word U8 LUMA
 //lathe:variant step.word U8 STEP
+//lathe:variant matrix.word U8 MATRIX
+//lathe:variant table.word U8 TABLE
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -27,11 +31,26 @@ layout(push_constant) uniform Params {
 	uint srcPitch; // packs from row to row
 	uint dstBase;
 	uint dstPitch;
+#if defined(MATRIX)
+	float redR;    // red of the result: redR·red + redG·green + redB·blue + redOne, rounded down
+	float redG;
+	float redB;
+	float redOne;
+	float greenR;
+	float greenG;
+	float greenB;
+	float greenOne;
+	float blueR;
+	float blueG;
+	float blueB;
+	float blueOne;
+#elif !defined(TABLE)
 	uint invert;   // INVERT: bits to invert in each pixel
 	float scale;   // AFFINE: level·scale + offset, rounded down
 	float offset;
 	uint low;      // STEP, for each colour: 128 less the lower 7 bits of the least level to become 255
 	uint either;   // and 128 if that level is below 128
+#endif
 } p;
 
 #include "lib/pixels.glsl"
@@ -47,6 +66,15 @@ layout(push_constant) uniform Params {
 #define INTS int
 #define FLOATS float
 #define STORE(i, v) dst[i] = v
+#endif
+
+#if defined(TABLE)
+// A word for each level, with a byte for each colour.
+layout(set = 0, binding = 2) readonly buffer Table { uint table[256]; };
+
+uint looked(uint v) {
+	return (v & 0xff000000u) | (table[v & 0xffu] & 0xffu) | (table[(v >> 8) & 0xffu] & 0xff00u) | (table[(v >> 16) & 0xffu] & 0xff0000u);
+}
 #endif
 
 // colour is a colour of each pixel, in its place.
@@ -67,6 +95,9 @@ void main() {
 	const vec3 scale = BT601 / PLACE;
 #elif defined(STEP)
 	uint low = p.low, either = p.either;
+#elif defined(MATRIX)
+	vec3 red = vec3(p.redR, p.redG, p.redB) / PLACE, green = vec3(p.greenR, p.greenG, p.greenB) / PLACE, blue = vec3(p.blueR, p.blueG, p.blueB) / PLACE;
+	vec3 one = vec3(p.redOne, p.greenOne, p.blueOne);
 #endif
 	[[unroll]] for (uint n = 0; n < PACKS; n++, x += WG) {
 		if (x < columns) {
@@ -79,6 +110,22 @@ void main() {
 			WORDS sum = (v & 0x7f7f7fu) + low;
 			WORDS on = ((sum & v) | ((sum | v) & either)) & 0x808080u;
 			v = (v & 0xff000000u) | ((on << 1) - (on >> 7)); // 256 − 1 where on
+#elif defined(TABLE) && defined(TEXEL)
+			v = uvec4(looked(v.r), looked(v.g), looked(v.b), looked(v.a));
+#elif defined(TABLE)
+			v = looked(v);
+#elif defined(MATRIX)
+			FLOATS r = colour(v, 0xffu), g = colour(v, 0xff00u), b = colour(v, 0xff0000u);
+			v &= 0xff000000u;
+			// The order is that of image/pointwise_list, so that a chain equals the single operations.
+			precise FLOATS newR = ((r * red.r + g * red.g) + b * red.b) + one.r;
+			precise FLOATS newG = ((r * green.r + g * green.g) + b * green.b) + one.g;
+			precise FLOATS newB = ((r * blue.r + g * blue.g) + b * blue.b) + one.b;
+#if defined(TEXEL)
+			v |= levels(newR) | (levels(newG) << 8) | (levels(newB) << 16);
+#else
+			v |= packLevels(level(newR), level(newG), level(newB));
+#endif
 #else
 			FLOATS r = colour(v, 0xffu) * scale.r, g = colour(v, 0xff00u) * scale.g, b = colour(v, 0xff0000u) * scale.b;
 			v &= 0xff000000u;

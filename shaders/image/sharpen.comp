@@ -11,35 +11,14 @@
 layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Params {
-	uint width;    // pixels a row of the image
-	uint height;   // rows of the image
-	uint column;   // first pack to make in each row
-	uint columns;  // packs to make
-	uint row;      // first row to make
-	uint rows;     // rows to make
-	uint srcBase;  // pack of row 0
-	uint srcPitch; // packs from row to row
-	uint dstBase;
-	uint dstPitch;
-	uint channels; // floats a pixel, in f32
-	uint across;   // ALPHA: tiles of a row; the invocations of a group make one
-	uint tiles;
-	uint stride;   // groups
+#include "lib/stencil_params.glsl"
 } p;
 
 #include "lib/pixels.glsl"
 #include "lib/stencil_alpha.glsl"
 
 #if defined(ALPHA)
-#if defined(U8)
-// rounded is n/d rounded to nearest, halves up. It is at most 255, and the quotient
-// of floats less than one off.
-int rounded(int n, int d) {
-	int q = int(float(n) / float(d) + 0.5);
-	int rest = 2 * n + d - 2 * d * q;
-	return q + int(rest >= 2 * d) - int(rest < 0);
-}
-#endif
+#include "lib/rounded.glsl"
 
 // weighed is the result for a pixel and its neighbours, of which one at least is not
 // opaque. Alpha is clamped after colours were divided by it, so that a plane of one

@@ -9,20 +9,7 @@
 layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Params {
-	uint width;    // pixels a row of the image
-	uint height;   // rows of the image
-	uint column;   // first pixel to make in each row
-	uint columns;  // pixels to make
-	uint row;      // first row to make
-	uint rows;     // rows to make
-	uint srcBase;  // pixel of row 0
-	uint srcPitch; // pixels from row to row
-	uint dstBase;
-	uint dstPitch;
-	uint channels;
-	uint across;
-	uint tiles;
-	uint stride;
+#include "lib/stencil_params.glsl"
 } p;
 
 #include "lib/stencil_halves.glsl"

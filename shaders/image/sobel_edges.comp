@@ -10,20 +10,7 @@
 layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Params {
-	uint width;    // pixels a row of the image
-	uint height;   // rows of the image
-	uint column;   // first pack to make in each row
-	uint columns;  // packs to make
-	uint row;      // first row to make
-	uint rows;     // rows to make
-	uint srcBase;  // pack of row 0
-	uint srcPitch; // packs from row to row
-	uint dstBase;
-	uint dstPitch;
-	uint channels;  // floats a pixel, in f32
-	uint across;    // ALPHA: tiles of a row; the invocations of a group make one
-	uint tiles;
-	uint stride;    // groups
+#include "lib/stencil_params.glsl"
 	uint magnitude; // 1: the length itself
 	float threshold; // in the scale of the image
 } p;

@@ -1,14 +1,18 @@
-// The image that a second pass takes the alpha from, at binding 3. Include after
+// The image that a second pass takes the alpha from, at binding IMAGE. Include after
 // pixels.glsl.
 
+#ifndef IMAGE
+#define IMAGE 3
+#endif
+
 #if defined(U8) && defined(TEXEL)
-layout(set = 0, binding = 3) uniform usamplerBuffer image;
+layout(set = 0, binding = IMAGE) uniform usamplerBuffer image;
 #elif defined(U8)
-layout(set = 0, binding = 3) readonly buffer Image { uint image[]; };
+layout(set = 0, binding = IMAGE) readonly buffer Image { uint image[]; };
 #elif defined(TEXEL)
-layout(set = 0, binding = 3) uniform samplerBuffer image;
+layout(set = 0, binding = IMAGE) uniform samplerBuffer image;
 #else
-layout(set = 0, binding = 3) readonly buffer Image { float image[]; };
+layout(set = 0, binding = IMAGE) readonly buffer Image { float image[]; };
 #endif
 
 void loadAlpha(uint i, inout Pixel c[PACK]) {

@@ -8,7 +8,10 @@ const uint PACK = 1;
 
 // A pack as it is loaded. Kernels load all packs first and unpack them late: on a CPU driver
 // a load is a function call, and all live values are spilled to memory around it.
-#if defined(SRC_WIDE) && defined(TEXEL)
+#if defined(SRC_SUM)
+#define RAW float
+layout(set = 0, binding = 0) readonly buffer Src { float src[]; };
+#elif defined(SRC_WIDE) && defined(TEXEL)
 #define RAW vec4
 layout(set = 0, binding = 0) uniform samplerBuffer src;
 #elif defined(SRC_WIDE)
@@ -34,8 +37,14 @@ const uint PACK_IN = 1; // pixels of a pack of the source
 const uint PACK_IN = PACK;
 #endif
 
-#if defined(DST_WIDE)
+#if defined(DST_SUM)
+layout(set = 0, binding = 1) buffer Dst { float dst[]; };
+#elif defined(DST_WIDE) && defined(DST_READ)
+layout(set = 0, binding = 1) buffer Dst { vec4 dst[]; };
+#elif defined(DST_WIDE)
 layout(set = 0, binding = 1) writeonly buffer Dst { vec4 dst[]; };
+#elif defined(U8) && defined(TEXEL) && defined(DST_READ)
+layout(set = 0, binding = 1) buffer Dst { uvec4 dst[]; };
 #elif defined(U8) && defined(TEXEL)
 layout(set = 0, binding = 1) writeonly buffer Dst { uvec4 dst[]; };
 #elif defined(U8)

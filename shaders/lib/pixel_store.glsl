@@ -1,6 +1,6 @@
 // How pixels are written, for pixels.glsl.
 
-#if !defined(DST_WIDE)
+#if !defined(DST_WIDE) && !defined(DST_SUM)
 #if defined(U8) && defined(TEXEL)
 // storeTexel writes four pixels. A CPU driver stores lane by lane, and LLVM moves the
 // computation of v into that scalar loop, which takes half the time of a kernel. A select

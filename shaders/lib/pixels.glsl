@@ -13,6 +13,8 @@
 // then holds colours of 11 bits in a pixel's uint, and no alpha. MID scales them
 // to 0..FULL. There is no room for the last bit of blue: it is that of red. With
 // SRC_WIDE or DST_WIDE that side holds vec4, a pixel each, and PACK is of the other.
+// With DST_READ the kernel reads that side too.
+// With SRC_SUM and SRC_WIDE, or DST_SUM, it holds floats as the kernel likes, and it reads DST_SUM too.
 // The including file declares the push constants as `p` first.
 
 // HALF is added before a store, which rounds down, so that the result is rounded to nearest.

@@ -1,5 +1,5 @@
 // Three by three neighbourhoods of pixels that are words, clamped at the edges of the image, for
-// kernels with the parameters of lib/stencil.glsl.
+// kernels with lib/stencil_params.glsl.
 
 #include "lib/halves.glsl"
 

@@ -101,7 +101,7 @@ func TestKernelParams(t *testing.T) {
 				if err := k.Run(t.Context(), []int{21}, arg, y); err != nil {
 					t.Fatal(err)
 				}
-				if got := must(lathe.ToSlice[float32](t.Context(), dev, y))(t); !slices.Equal(got, want) {
+				if got := must(lathe.ToSlice[float32](t.Context(), y))(t); !slices.Equal(got, want) {
 					t.Errorf("%v, %T: got %v, want %v", flags, arg, got, want)
 				}
 			}
@@ -199,7 +199,7 @@ void main() { uvec3 i = gl_GlobalInvocationID; to[i.x + 8 * i.y + 64 * i.z] = 1;
 			if err := k.Run(t.Context(), c.size, nil, y); err != nil {
 				t.Fatal(err)
 			}
-			got := must(lathe.ToSlice[uint32](t.Context(), dev, y))(t)
+			got := must(lathe.ToSlice[uint32](t.Context(), y))(t)
 			for i, v := range got {
 				in := i%8 < c.ran[0] && i/8%8 < c.ran[1] && i/64 < c.ran[2]
 				if (v == 1) != in {
@@ -231,12 +231,12 @@ void main() { if (gl_GlobalInvocationID.y == 0) data[gl_GlobalInvocationID.x] +=
 		if got := k.LocalSize(); got != [3]int{8, 2, 1} {
 			t.Errorf("local size %v, want 8, 2, 1", got)
 		}
-		y := must(lathe.FromSlice(dev, make([]uint32, 17)))(t)
+		y := must(lathe.FromSlice(t.Context(), dev, make([]uint32, 17)))(t)
 		if err := k.Run(t.Context(), []int{9}, nil, y); err != nil {
 			t.Fatal(err)
 		}
 		want := append(slices.Repeat([]uint32{24}, 16), 0)
-		if got := must(lathe.ToSlice[uint32](t.Context(), dev, y))(t); !slices.Equal(got, want) {
+		if got := must(lathe.ToSlice[uint32](t.Context(), y))(t); !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -257,15 +257,15 @@ void main() { y[0] = uvec2(floatBitsToUint(x[0]), 7); values[0] = 1; count = 2; 
 			t.Errorf("%q does not say %q", text, part)
 		}
 	}
-	f := must(lathe.FromSlice(dev, []float32{1, 2, 3, 4}))(t)
-	u := must(lathe.FromSlice(dev, []uint32{1, 2, 3, 4}))(t)
-	bytes := must(lathe.FromSlice(dev, make([]uint8, 16)))(t)
-	long := must(lathe.FromSlice(dev, make([]int64, 2)))(t)
-	signed := must(lathe.FromSlice(dev, make([]int32, 4)))(t)
-	square := must(lathe.FromSlice(dev, []float32{1, 2, 3, 4}, 2, 2))(t)
+	f := must(lathe.FromSlice(t.Context(), dev, []float32{1, 2, 3, 4}))(t)
+	u := must(lathe.FromSlice(t.Context(), dev, []uint32{1, 2, 3, 4}))(t)
+	bytes := must(lathe.FromSlice(t.Context(), dev, make([]uint8, 16)))(t)
+	long := must(lathe.FromSlice(t.Context(), dev, make([]int64, 2)))(t)
+	signed := must(lathe.FromSlice(t.Context(), dev, make([]int32, 4)))(t)
+	square := must(lathe.FromSlice(t.Context(), dev, []float32{1, 2, 3, 4}, 2, 2))(t)
 	turned := must(square.Transpose())(t)
-	foreign := must(lathe.FromSlice(other, []float32{1}))(t)
-	freed := must(lathe.FromSlice(dev, []float32{1}))(t)
+	foreign := must(lathe.FromSlice(t.Context(), other, []float32{1}))(t)
+	freed := must(lathe.FromSlice(t.Context(), dev, []float32{1}))(t)
 	if err := dev.Free(freed); err != nil {
 		t.Fatal(err)
 	}
@@ -298,11 +298,11 @@ void main() { y[0] = uvec2(floatBitsToUint(x[0]), 7); values[0] = 1; count = 2; 
 			t.Errorf("%s: got %v, want %v with %q", name, err, c.err, c.want)
 		}
 	}
-	x, y := must(lathe.FromSlice(dev, []float32{9}))(t), must(lathe.FromSlice(dev, make([]uint32, 2)))(t)
+	x, y := must(lathe.FromSlice(t.Context(), dev, []float32{9}))(t), must(lathe.FromSlice(t.Context(), dev, make([]uint32, 2)))(t)
 	if err := k.Run(t.Context(), nil, nil, x, nil, y, u); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(lathe.ToSlice[uint32](t.Context(), dev, y))(t); got[0] != math.Float32bits(9) || got[1] != 7 {
+	if got := must(lathe.ToSlice[uint32](t.Context(), y))(t); got[0] != math.Float32bits(9) || got[1] != 7 {
 		t.Errorf("with a gap: got %d", got)
 	}
 }
@@ -340,7 +340,7 @@ void main() { uint i = gl_GlobalInvocationID.x; if (i < data.length()) data[i] +
 		for g := range failed {
 			all.Go(func() {
 				failed[g] = func() error {
-					x, err := lathe.FromSlice(dev, make([]uint32, 100))
+					x, err := lathe.FromSlice(t.Context(), dev, make([]uint32, 100))
 					if err != nil {
 						return err
 					}
@@ -349,7 +349,7 @@ void main() { uint i = gl_GlobalInvocationID.x; if (i < data.length()) data[i] +
 							return err
 						}
 					}
-					got, err := lathe.ToSlice[uint32](context.Background(), dev, x)
+					got, err := lathe.ToSlice[uint32](context.Background(), x)
 					if err == nil && !slices.Equal(got, slices.Repeat([]uint32{20 * uint32(g)}, 100)) {
 						err = fmt.Errorf("got %d", got)
 					}
@@ -361,7 +361,7 @@ void main() { uint i = gl_GlobalInvocationID.x; if (i < data.length()) data[i] +
 		if err := errors.Join(failed...); err != nil {
 			t.Fatal(err)
 		}
-		x := must(lathe.FromSlice(dev, make([]uint32, 100)))(t)
+		x := must(lathe.FromSlice(t.Context(), dev, make([]uint32, 100)))(t)
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := k.Run(cancelled, []int{100}, struct{ Add uint32 }{1}, x); !errors.Is(err, context.Canceled) {

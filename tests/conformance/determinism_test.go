@@ -35,11 +35,11 @@ func TestDeterminism(t *testing.T) {
 				continue
 			}
 			for _, n := range []int{7, 61} {
-				in, want, err := conformance.Sample(op, op.Cases.DTypes[0], n)
+				call, in, want, err := conformance.Sample(op, op.Cases.DTypes[0], n)
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &run{op: op}
+				r := &run{op: op, call: call}
 				for _, h := range in {
 					r.in, r.data = append(r.in, h.Desc), append(r.data, h.Data)
 				}

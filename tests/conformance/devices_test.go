@@ -94,9 +94,9 @@ func TestDevices(t *testing.T) {
 		full := testlevel.IsFull()
 		opts := conformance.Options{Ops: inShard(), Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
 		if !full && os.Getenv("LATHE_VALIDATION") != "1" { // The layer looks at every kernel.
-			opts.Kernels = 4
+			opts.Kernels = 10
 			if dev.Info().Backend == "wgpu" { // The other backend draws more of the same kernels.
-				opts.Kernels = 8
+				opts.Kernels = 20
 			}
 		}
 		if dev.Info().Backend == "wgpu" && !testlevel.IsSoak() {

@@ -43,13 +43,14 @@ var errInjected = errors.New("injected fault")
 // run is one call of an operation with its memory, as a program makes it.
 type run struct {
 	op      *spec.Op
+	call    spec.Call
 	in, out []tensor.Desc
 	data    [][]byte
 }
 
 func newRun(op *spec.Op) (*run, error) {
-	r := &run{op: op}
-	in, out, err := conformance.Sample(op, op.Cases.DTypes[0], 33)
+	call, in, out, err := conformance.Sample(op, op.Cases.DTypes[0], 33)
+	r := &run{op: op, call: call}
 	for _, h := range in {
 		r.in, r.data = append(r.in, h.Desc), append(r.data, h.Data)
 	}
@@ -93,7 +94,7 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Run(ctx, r.op.Defaults, in, out); err != nil {
+	if err := x.Run(ctx, r.call, in, out); err != nil {
 		return nil, err
 	}
 	for _, o := range out {

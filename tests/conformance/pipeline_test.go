@@ -47,7 +47,7 @@ func oneByOne(t interface{ Fatal(...any) }, dev *lathe.Device, src image.Image, 
 func calls(t *rapid.T) []spec.Call {
 	one := rapid.Custom(func(t *rapid.T) spec.Call {
 		unit := rapid.Float64Range(0, 1)
-		switch rapid.IntRange(0, 8).Draw(t, "op") {
+		switch rapid.IntRange(0, 18).Draw(t, "op") {
 		case 0:
 			return imageops.Grayscale{}
 		case 1:
@@ -64,6 +64,26 @@ func calls(t *rapid.T) []spec.Call {
 			return imageops.SobelEdges{Threshold: spec.Given(unit.Draw(t, "threshold"))}
 		case 7:
 			return imageops.SobelEdges{Magnitude: true}
+		case 8:
+			return imageops.Gamma{Gamma: 0.1 + 4*unit.Draw(t, "gamma")}
+		case 9:
+			return imageops.Saturation{Factor: spec.Given(3 * unit.Draw(t, "factor"))}
+		case 10:
+			return imageops.Hue{Degrees: spec.Given(360 * unit.Draw(t, "degrees"))}
+		case 11:
+			return imageops.Levels{Black: 0.4 * unit.Draw(t, "black"), White: 0.5 + 0.5*unit.Draw(t, "white"), Gamma: 0.5 + unit.Draw(t, "gamma"), OutWhite: 1}
+		case 12:
+			return imageops.Posterize{Levels: rapid.IntRange(2, 20).Draw(t, "levels")}
+		case 13:
+			return imageops.Vibrance{Amount: spec.Given(unit.Draw(t, "amount"))}
+		case 14:
+			return imageops.Curves{Points: []float64{0, unit.Draw(t, "a"), 0.5, unit.Draw(t, "b"), 1, 1}, Blue: []float64{0.2, unit.Draw(t, "c"), 0.8, 0}}
+		case 15:
+			return imageops.WhiteBalance{Temperature: unit.Draw(t, "temperature"), Tint: -unit.Draw(t, "tint")}
+		case 16:
+			return imageops.Exposure{Stops: spec.Given(3*unit.Draw(t, "stops") - 2)}
+		case 17:
+			return imageops.Brightness{Factor: 1, Offset: unit.Draw(t, "offset") - 0.5}
 		}
 		return imageops.GaussianBlur{Sigma: 0.2 + 5*unit.Draw(t, "sigma")}
 	})
@@ -115,7 +135,7 @@ func every() []spec.Call {
 	return []spec.Call{
 		imageops.GaussianBlur{Sigma: 2.5}, imageops.SobelEdges{Threshold: 0.4}, imageops.SobelEdges{Magnitude: true},
 		imageops.Grayscale{}, imageops.Threshold{Value: 0.5}, imageops.Brightness{Factor: 1.3}, imageops.Contrast{Factor: 0.7},
-		imageops.InvertColors{}, imageops.Sharpen{},
+		imageops.InvertColors{}, imageops.Sharpen{}, imageops.Gamma{Gamma: 1.5}, imageops.Sepia{Amount: 1}, imageops.Vibrance{Amount: 0.5},
 	}
 }
 

@@ -232,7 +232,7 @@ func (l *long) check(t *testing.T, x *exec.Runner, dev gpu.Device) error {
 		w, all, have := want[i].Floats(), terms[i].Floats(), got[i].Floats()
 		worst, at, wrong := 0.0, 0, 0
 		for k, g := range have {
-			allowed := tol.Abs + tol.Rel*math.Abs(w[k])
+			allowed := tol.Bound(o, w, k)
 			if !usual {
 				sum := all[k]
 				switch op.Name {

@@ -3,130 +3,43 @@
 package nopanic
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"image"
 	"image/color"
+	"image/draw"
+	"io"
+	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/backend"
+	"github.com/lathe-gpu/lathe/conformance"
+	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/handles"
+	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/batch"
 	"github.com/lathe-gpu/lathe/internal/exec"
-	"github.com/lathe-gpu/lathe/internal/extra"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
-	"github.com/lathe-gpu/lathe/value"
+	"github.com/lathe-gpu/lathe/vk"
+	"github.com/lathe-gpu/lathe/wgpu"
 )
-
-// functions are all exported ones by package folder, but for those of excused.
-var functions = map[string]map[string]any{
-	".": {
-		"Devices": lathe.Devices, "Open": lathe.Open,
-		"FromFloats": lathe.FromFloats[float32], "FromSlice": lathe.FromSlice[float32], "FromRows": lathe.FromRows[float32], "FromImage": lathe.FromImage, "ToImage": lathe.ToImage,
-		"ReadInto": lathe.ReadInto[float32], "ToRows": lathe.ToRows[float32],
-		"ToFloats": lathe.ToFloats[float32], "ToSlice": lathe.ToSlice[float32],
-		"WithBackend": lathe.WithBackend, "WithCloseTimeout": lathe.WithCloseTimeout, "WithCacheDir": lathe.WithCacheDir, "WithDevice": lathe.WithDevice,
-		"WithGPU": lathe.WithGPU, "WithStrip": lathe.WithStrip, "WithTrace": lathe.WithTrace,
-		"WithTuneMode": lathe.WithTuneMode, "WithTuning": lathe.WithTuning, "WithValidation": lathe.WithValidation,
-		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
-	},
-	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"tensor": {
-		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
-		"F16FromFloat64": tensor.F16FromFloat64, "F16ToFloat32": tensor.F16ToFloat32,
-		"DTypes": tensor.DTypes, "ParseDType": tensor.ParseDType,
-		"Contiguous": tensor.Contiguous, "FromFloats": tensor.FromFloats, "NewHost": tensor.NewHost,
-	},
-	"value": {
-		"Array": value.Array, "Boolean": value.Boolean, "Eval": value.Eval, "Float": value.Float, "Handle": value.Handle,
-		"Integer": value.Integer, "Object": value.Object, "Ops": value.Ops, "String": value.String,
-	},
-	"gpu": {
-		"CheckModule": gpu.CheckModule, "CloseTimeout": gpu.CloseTimeout, "CheckRange": gpu.CheckRange, "CheckSize": gpu.CheckSize, "Choose": gpu.Choose,
-		"Describe": gpu.Describe, "DispatchCompute": gpu.DispatchCompute, "DispatchRanges": gpu.DispatchRanges, "Label": gpu.Label, "OnlyCPU": gpu.OnlyCPU, "Rank": gpu.Rank, "Selector": gpu.Selector, "ModuleEntries": gpu.ModuleEntries, "ModuleEntry": gpu.ModuleEntry, "ParseModule": gpu.ParseModule, "RoundUp": gpu.RoundUp,
-		"StartTrace": gpu.StartTrace,
-	},
-	"internal/abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel, "Parse": abi.Parse},
-	"internal/spv": {
-		"Assemble": spv.Assemble, "Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
-		"InstructionName": spv.InstructionName, "Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Program": spv.Program, "Reflect": spv.Reflect,
-	},
-	"internal/batch": {"IsPicture": batch.IsPicture, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "Read": batch.Read, "ReadStream": batch.ReadStream, "Run": batch.Run},
-	"spec": {
-		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
-		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
-		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "PlacesOf": spec.PlacesOf, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
-		"ParseOp": spec.ParseOp, "Resolve": spec.Resolve, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,
-		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],
-	},
-	"internal/exec": {
-		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
-		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
-	},
-	"handles":  {"New": handles.New[int]},
-	"imageops": {"ForOpaque": imageops.ForOpaque, "Fuse": imageops.Fuse, "Halo": imageops.Halo},
-	"ops":      {},
-}
 
 // noContext is a nil context, which a caller may hand over by mistake.
 var noContext context.Context
-
-// excused panic by intent, as the standard library's do: on a mistake of the
-// program's text, at its start.
-var excused = []string{"backend.Register", "spec.Register"}
-
-// TestFunctionsAreListed fails where a function was added and not listed.
-func TestFunctionsAreListed(t *testing.T) {
-	for dir, have := range functions {
-		var declared []string
-		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: no files, %v", dir, err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.IsExported() && !slices.Contains(excused, dir+"."+fn.Name.Name) {
-					declared = append(declared, fn.Name.Name)
-				}
-			}
-		}
-		for _, name := range declared {
-			if have[name] == nil {
-				t.Errorf("%s.%s is not called by this test: add it to functions", dir, name)
-			}
-		}
-		slices.Sort(declared) // files of other systems declare the same ones
-		declared = slices.Compact(declared)
-		if len(have) != len(declared) {
-			t.Errorf("%s: %d functions are listed, %d declared", dir, len(have), len(declared))
-		}
-	}
-}
 
 // candidates are arguments of a type, the best of the bad ones last: its zero, nils
 // in interfaces, pointers to zeros.
@@ -143,7 +56,7 @@ func candidates(t reflect.Type) []reflect.Value {
 	case reflect.Interface:
 		add(context.Background(), (*imageops.GaussianBlur)(nil), &imageops.GaussianBlur{}, &imageops.GaussianBlur{Sigma: 1}, imageops.Pointwise{Calls: []spec.Call{nil}},
 			(*image.NRGBA)(nil), (*image.YCbCr)(nil), &image.NRGBA{Rect: image.Rect(0, 0, 4, 4)}, &image.Paletted{Rect: image.Rect(0, 0, 4, 4)},
-			(*lathe.Device)(nil), &lathe.Device{}, (*null.Device)(nil), (*os.File)(nil))
+			(*lathe.Device)(nil), &lathe.Device{}, (*null.Device)(nil), &cpu.Device{}, guard.New(nil), (*os.File)(nil), (*bytes.Buffer)(nil), struct{ io.Reader }{}, struct{ io.Writer }{}, struct{ *bytes.Reader }{}, struct{ image.Image }{}, struct{ draw.Image }{})
 	case reflect.Pointer:
 		list = append(list, reflect.New(t.Elem()))
 	case reflect.Slice:
@@ -155,7 +68,18 @@ func candidates(t reflect.Type) []reflect.Value {
 			list = append(list, one)
 		}
 	case reflect.Int, reflect.Int64:
-		list = append(list, reflect.ValueOf(-1).Convert(t), reflect.ValueOf(3).Convert(t))
+		list = append(list, reflect.ValueOf(-1).Convert(t), reflect.ValueOf(3).Convert(t), reflect.ValueOf(math.MaxInt).Convert(t))
+	case reflect.Func:
+		list = append(list, reflect.MakeFunc(t, func([]reflect.Value) (out []reflect.Value) {
+			for i := range t.NumOut() {
+				out = append(out, reflect.Zero(t.Out(i)))
+			}
+			return out
+		}))
+	case reflect.String:
+		list = append(list, reflect.ValueOf("x").Convert(t), reflect.ValueOf("a(b=1,c\n1. | = 2|").Convert(t))
+	case reflect.Uint8, reflect.Uint64:
+		list = append(list, reflect.ValueOf(200).Convert(t))
 	case reflect.Float64:
 		list = append(list, reflect.ValueOf(1.5).Convert(t))
 	}
@@ -213,8 +137,9 @@ func tries(f reflect.Type, skip int, try func(args []reflect.Value)) {
 	}
 }
 
-// call reports a panic as an error, and the error that the function returned.
-func call(f reflect.Value, args []reflect.Value) (returned error, panicked error) {
+// call reports a panic as an error, and the error that the function returned. It closes what the
+// function has opened, if it is one that opens something.
+func call(f reflect.Value, args []reflect.Value, opens bool) (returned error, panicked error) {
 	defer func() {
 		if p := recover(); p != nil {
 			panicked = fmt.Errorf("%v\n%s", p, debug.Stack())
@@ -232,6 +157,11 @@ func call(f reflect.Value, args []reflect.Value) (returned error, panicked error
 		}
 		if v.Type() == reflect.TypeFor[error]() && !v.IsNil() {
 			returned = v.Interface().(error)
+		}
+		if end, ok := v.Interface().(interface{ Close() error }); ok && opens {
+			_ = end.Close() // of nil too
+		} else if end, ok := v.Interface().(interface{ Close() }); ok && opens {
+			end.Close()
 		}
 	}
 	return returned, nil
@@ -252,37 +182,79 @@ func TestFunctions(t *testing.T) {
 			f := reflect.ValueOf(fn)
 			if name == "Open" || name == "OpenExplained" || name == "Devices" || name == "WithTrace" && dir == "internal/exec" {
 				// Opening a device for each try takes too long.
-				if _, p := call(f, zeros(f.Type())); p != nil {
+				if _, p := call(f, zeros(f.Type()), true); p != nil {
 					t.Errorf("%s.%s of nothing: %v", dir, name, p)
 				}
 				continue
 			}
 			tries(f.Type(), 0, func(args []reflect.Value) {
-				if _, p := call(f, args); p != nil {
+				if _, p := call(f, args, true); p != nil {
 					t.Errorf("%s.%s(%s): %v", dir, name, show(args), p)
 				}
 			})
 		}
 	}
 	for name, f := range map[string]func() error{
-		"lathe.Open":                   func() error { _, err := lathe.Open(noContext); return err },
-		"lathe.Devices":                func() error { _, err := lathe.Devices(noContext); return err },
-		"lathe.FromSlice":              func() error { _, err := lathe.FromSlice(nil, []float32{1}); return err },
-		"lathe.ToSlice":                func() error { _, err := lathe.ToSlice[float32](t.Context(), nil, nil); return err },
-		"backend.Open":                 func() error { _, err := backend.Open(noContext, ""); return err },
-		"backend.New":                  func() error { _, err := backend.New(nil); return err },
-		"backend.New of a nil pointer": func() error { _, err := backend.New((*null.Device)(nil)); return err },
-		"exec.New":                     func() error { _, err := exec.New(nil); return err },
-		"gpu.DispatchCompute":          func() error { return gpu.DispatchCompute(noContext, nil, nil, nil, nil, [3]uint32{}) },
-		"gpu.Dispatch.Check":           func() error { return (&gpu.Dispatch{}).Check(nil, nil) },
-		"gpu.CheckModule":              func() error { return gpu.CheckModule(nil, &spv.Module{}) },
-		"gpu.CheckSize":                func() error { return gpu.CheckSize(nil, 1) },
-		"gpu.StartTrace":               func() error { return gpu.StartTrace(nil, nil, nil) },
-		"spv.Lower":                    func() error { _, err := spv.Lower(nil, false); return err },
-		"spv.Guard":                    func() error { _, err := spv.Guard(nil); return err },
-		"batch.Run":                    func() error { _, err := batch.Run(noContext, nil, nil, nil, batch.Options{}); return err },
-		"batch.ReadStream":             func() error { _, err := batch.ReadStream(noContext, nil, 0); return err },
-		"batch.Find":                   func() error { _, err := batch.Find(noContext, nil, batch.FindOptions{}); return err },
+		"lathe.Open":                       func() error { _, err := lathe.Open(noContext); return err },
+		"lathe.Devices":                    func() error { _, err := lathe.Devices(noContext); return err },
+		"lathe.FromSlice":                  func() error { _, err := lathe.FromSlice(t.Context(), nil, []float32{1}); return err },
+		"lathe.ToSlice":                    func() error { _, err := lathe.ToSlice[float32](t.Context(), nil); return err },
+		"backend.Open":                     func() error { _, err := backend.Open(noContext, ""); return err },
+		"backend.New":                      func() error { _, err := backend.New(nil); return err },
+		"backend.New of a nil pointer":     func() error { _, err := backend.New((*null.Device)(nil)); return err },
+		"exec.New":                         func() error { _, err := exec.New(nil); return err },
+		"gpu.DispatchCompute":              func() error { return gpu.DispatchCompute(noContext, nil, nil, nil, nil, [3]uint32{}) },
+		"gpu.Dispatch.Check":               func() error { return (&gpu.Dispatch{}).Check(nil, nil) },
+		"gpu.CheckModule":                  func() error { return gpu.CheckModule(nil, &spv.Module{}) },
+		"gpu.CheckSize":                    func() error { return gpu.CheckSize(nil, 1) },
+		"gpu.StartTrace":                   func() error { return gpu.StartTrace(nil, nil, nil) },
+		"spv.Lower":                        func() error { _, err := spv.Lower(nil, false); return err },
+		"spv.Guard":                        func() error { _, err := spv.Guard(nil); return err },
+		"batch.Run":                        func() error { _, err := batch.Run(noContext, nil, nil, nil, batch.Options{}); return err },
+		"imageio.Decode":                   func() error { _, _, err := imageio.Decode(noContext, nil, nil); return err },
+		"imageio.DecodeConfig":             func() error { _, err := imageio.DecodeConfig(noContext, nil, nil); return err },
+		"imageio.NewDecoder":               func() error { _, err := imageio.NewDecoder(noContext, nil, nil); return err },
+		"imageio.Encode":                   func() error { return imageio.Encode(noContext, nil, nil, imageio.PNG, nil) },
+		"imageio.EncodeFrames":             func() error { return imageio.EncodeFrames(noContext, nil, nil, imageio.GIF, nil) },
+		"batch.ReadStream":                 func() error { _, err := batch.ReadStream(noContext, nil, 0); return err },
+		"batch.Find":                       func() error { _, err := batch.Find(noContext, nil, batch.FindOptions{}); return err },
+		"conformance.Run":                  func() error { _, err := conformance.Run(noContext, lent(t), conformance.Options{}); return err },
+		"conformance.Run without a device": func() error { _, err := conformance.Run(t.Context(), nil, conformance.Options{}); return err },
+		"conformance.Run on a zero device": func() error { _, err := conformance.Run(t.Context(), &vk.Device{}, conformance.Options{}); return err },
+		"conformance.Run of a nil operation": func() error {
+			_, err := conformance.Run(t.Context(), lent(t), conformance.Options{Ops: []*spec.Op{nil}})
+			return err
+		},
+		"conformance.Run of a zero operation": func() error {
+			_, err := conformance.Run(t.Context(), lent(t), conformance.Options{Ops: []*spec.Op{{}}})
+			return err
+		},
+		"conformance.Run of no variant": func() error {
+			_, err := conformance.Run(t.Context(), lent(t), conformance.Options{Variants: []conformance.Variant{}})
+			return err
+		},
+		"conformance.Run on a nil other device": func() error {
+			_, err := conformance.Run(t.Context(), lent(t), conformance.Options{Variants: []conformance.Variant{{Device: (*cpu.Device)(nil)}}})
+			return err
+		},
+		"conformance.HashResults": func() error { _, err := conformance.HashResults(noContext, nil, conformance.HashOptions{}); return err },
+		"conformance.HashResults of nil": func() error {
+			_, err := conformance.HashResults(t.Context(), lent(t), conformance.HashOptions{Ops: []*spec.Op{nil}})
+			return err
+		},
+		"conformance.Sample":              func() error { _, _, _, err := conformance.Sample(nil, tensor.F32, 1); return err },
+		"conformance.Sample of size 0":    func() error { _, _, _, err := conformance.Sample(spec.Lookup("abs"), tensor.F32, 0); return err },
+		"conformance.ParseExpectations":   func() error { _, err := conformance.ParseExpectations(nil); return err },
+		"conformance.CheckKernels":        func() error { return conformance.CheckKernels(spec.All(), nil, nil) },
+		"conformance.CheckKernels of nil": func() error { return conformance.CheckKernels([]*spec.Op{nil}, nil, spirv.Module) },
+		"conformance.Report.WriteTo":      func() error { _, err := new(conformance.Report).WriteTo(nil); return err },
+		"cpu.Enumerate":                   func() error { _, err := cpu.Enumerate(noContext, cpu.Options{}); return err },
+		"vk.Open":                         func() error { _, err := vk.Open(noContext, vk.Options{}); return err },
+		"vk.Enumerate":                    func() error { _, err := vk.Enumerate(noContext, vk.Options{}); return err },
+		"wgpu.Open":                       func() error { _, err := wgpu.Open(noContext, wgpu.Options{}); return err },
+		"wgpu.Enumerate":                  func() error { _, err := wgpu.Enumerate(noContext, wgpu.Options{}); return err },
+		"guard.New":                       func() error { return guard.New(nil).Sync(t.Context()) },
+		"guard.Restrict":                  func() error { _, err := guard.Restrict(nil, gpu.Limits{}).Alloc(4); return err },
 		"lathe.WithGPU": func() error {
 			_, err := lathe.Open(t.Context(), nil, lathe.WithGPU((*null.Device)(nil)))
 			return err
@@ -303,117 +275,98 @@ func zeros(f reflect.Type) []reflect.Value {
 	return args
 }
 
-// lent is a gpu.Device on which nothing is computed.
-func lent(t *testing.T) gpu.Device {
-	t.Helper()
-	return null.New(nil)
-}
-
-// receiver is a value to call all methods of.
-type receiver struct {
-	name  string
-	value any
-	// empty is of those on which nothing can be done: what returns an error must.
-	empty bool
-}
-
-func receivers(t *testing.T) []receiver {
-	open := func() *lathe.Device {
-		d, err := lathe.Open(t.Context(), lathe.WithGPU(lent(t)), lathe.WithoutCache())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	live, closed := open(), open()
-	x, err := live.NewTensor(tensor.Contiguous(tensor.F32, 2, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := closed.NewTensor(tensor.Contiguous(tensor.F32, 2, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
-	shader, err := extra.Module("test/gputest_add.f32")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kernel, err := live.LoadKernel(shader.Code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := backend.New(lent(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone, err := backend.New(lent(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gone.Close(); err != nil {
-		t.Fatal(err)
-	}
-	run, err := exec.New(lent(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := []receiver{
-		{"a live Device", live, false}, {"a closed Device", closed, false}, {"a live Tensor", x, false}, {"a Tensor of a closed Device", old, false},
-		{"a live backend", b, false}, {"a closed backend", gone, false}, {"a live Runner", run, false},
-		{"a nil Device", (*lathe.Device)(nil), true}, {"a zero Device", &lathe.Device{}, true},
-		{"a nil Tensor", (*lathe.Tensor)(nil), true}, {"a zero Tensor", &lathe.Tensor{}, true},
-		{"a nil Kernel", (*lathe.Kernel)(nil), true}, {"a zero Kernel", &lathe.Kernel{}, true}, {"a live Kernel", kernel, false},
-		{"a nil backend", (*backend.Device)(nil), false}, {"a zero backend", &backend.Device{}, false}, // scalars need none
-		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
-		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
-		{"a nil dispatch", (*gpu.Dispatch)(nil), true}, {"a zero dispatch", &gpu.Dispatch{}, true},
-	}
-	for _, v := range []any{
-		tensor.Desc{}, tensor.Host{}, tensor.DType(0), tensor.DType(200), value.Value{}, value.Type(0), value.Type(99),
-		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
-		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
-		gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
-		spec.Op{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, ops.Copy{},
-	} {
-		p := reflect.New(reflect.TypeOf(v))
-		p.Elem().Set(reflect.ValueOf(v))
-		list = append(list, receiver{fmt.Sprintf("%T %+v", v, v), p.Interface(), false}, receiver{fmt.Sprintf("a nil %T", p.Interface()), reflect.Zero(p.Type()).Interface(), false})
-	}
-	for _, op := range spec.All() {
-		list = append(list, receiver{op.Name, op.Defaults, false})
-	}
-	return list
-}
-
 func TestMethods(t *testing.T) {
 	t.Setenv("LATHE_TUNE", "off")
-	for _, r := range receivers(t) {
-		v := reflect.ValueOf(r.value)
-		byValue := v.Kind() == reflect.Pointer && v.IsNil()
-		for i := range v.NumMethod() {
-			m := v.Type().Method(i)
-			if byValue {
-				// Go itself panics where a method of a value is called by a nil
-				// pointer.
-				if _, own := v.Type().Elem().MethodByName(m.Name); own {
-					continue
-				}
+	all := receivers(t)
+	isClose := func(name string) bool { return name == "Close" }
+	for _, r := range all {
+		tryMethods(t, r, func(name string) bool { return !isClose(name) })
+	}
+	for _, r := range all { // after all methods of others, which need the devices
+		tryMethods(t, r, isClose)
+	}
+}
+
+// tryMethods calls the methods whose names are wanted.
+func tryMethods(t *testing.T, r receiver, wanted func(name string) bool) {
+	v := reflect.ValueOf(r.value)
+	byValue := v.Kind() == reflect.Pointer && v.IsNil()
+	for i := range v.NumMethod() {
+		m := v.Type().Method(i)
+		if !wanted(m.Name) {
+			continue
+		}
+		if byValue {
+			// Go itself panics where a method of a value is called by a nil pointer.
+			if _, own := v.Type().Elem().MethodByName(m.Name); own {
+				continue
 			}
-			if m.Name == "Close" && !r.empty {
-				continue // it would end the others
+		}
+		tries(m.Type, 1, func(args []reflect.Value) {
+			err, p := call(v.Method(i), args, m.Name == "Open")
+			if p != nil {
+				t.Errorf("%s.%s(%s): %v", r.name, m.Name, show(args), p)
 			}
-			tries(m.Type, 1, func(args []reflect.Value) {
-				err, p := call(v.Method(i), args)
-				if p != nil {
-					t.Errorf("%s.%s(%s): %v", r.name, m.Name, show(args), p)
+			if n := m.Type.NumOut(); r.empty && n > 0 && m.Type.Out(n-1) == reflect.TypeFor[error]() && err == nil {
+				t.Errorf("%s.%s(%s) succeeded", r.name, m.Name, show(args))
+			}
+		})
+	}
+}
+
+// Devices that Open did not make say so, and a program that uses one in a lathe.Device or in the
+// conformance suite reads the same.
+func TestEmptyDevices(t *testing.T) {
+	notMade := func(built bool) error {
+		if built {
+			return lathe.ErrNotInitialized
+		}
+		return lathe.ErrNoDevice
+	}
+	for name, c := range map[string]struct {
+		dev  gpu.Device
+		want error
+	}{
+		"nil cpu": {(*cpu.Device)(nil), lathe.ErrNotInitialized}, "zero cpu": {&cpu.Device{}, lathe.ErrNotInitialized},
+		"nil vk": {(*vk.Device)(nil), notMade(vk.Built)}, "zero vk": {&vk.Device{}, notMade(vk.Built)},
+		"nil wgpu": {(*wgpu.Device)(nil), notMade(wgpu.Built)}, "zero wgpu": {&wgpu.Device{}, notMade(wgpu.Built)},
+		"nil guard": {(*guard.Device)(nil), lathe.ErrNotInitialized}, "zero guard": {&guard.Device{}, lathe.ErrNotInitialized},
+		"guard of nil": {guard.New(nil), lathe.ErrInvalidArgument}, "limits of nil": {guard.Restrict(nil, gpu.Limits{}), lathe.ErrInvalidArgument},
+		"guard of a nil pointer": {guard.New((*vk.Device)(nil)), lathe.ErrInvalidArgument},
+	} {
+		for method, f := range map[string]func() error{
+			"Alloc":  func() error { _, err := c.dev.Alloc(4); return err },
+			"Free":   func() error { return c.dev.Free(1) },
+			"Write":  func() error { return c.dev.Write(t.Context(), 1, 0, nil) },
+			"Read":   func() error { return c.dev.Read(t.Context(), 1, 0, nil) },
+			"Submit": func() error { return c.dev.Submit(nil) },
+			"Sync":   func() error { return c.dev.Sync(t.Context()) },
+			"Close":  func() error { return c.dev.Close() },
+			"StartTrace": func() error {
+				if timer, ok := c.dev.(gpu.Timer); ok {
+					return timer.StartTrace(nil, nil)
 				}
-				if n := m.Type.NumOut(); r.empty && n > 0 && m.Type.Out(n-1) == reflect.TypeFor[error]() && err == nil {
-					t.Errorf("%s.%s(%s) succeeded", r.name, m.Name, show(args))
-				}
-			})
+				return c.want
+			},
+		} {
+			if err := f(); !errors.Is(err, c.want) {
+				t.Errorf("%s: %s: got %v, want %v", name, method, err, c.want)
+			}
+		}
+		if info := c.dev.Info(); info == nil || info.Name != "" {
+			t.Errorf("%s: Info: %+v", name, info)
+		}
+		if strings.HasPrefix(name, "zero") {
+			if _, err := conformance.Run(t.Context(), c.dev, conformance.Options{}); !errors.Is(err, c.want) {
+				t.Errorf("%s: conformance.Run: got %v, want %v", name, err, c.want)
+			}
+			d, err := lathe.Open(t.Context(), lathe.WithGPU(c.dev), lathe.WithoutCache())
+			if err == nil {
+				_, err = lathe.FromSlice(t.Context(), d, []float32{1})
+			}
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: WithGPU: got %v, want %v", name, err, c.want)
+			}
 		}
 	}
 }
@@ -439,25 +392,35 @@ func TestLiveDeviceRefuses(t *testing.T) {
 			_, err := d.Apply(bg, &image.RGBA{Rect: img.Rect, Stride: 16, Pix: img.Pix[:63]})
 			return err
 		},
-		"Apply, short gray":    func() error { _, err := d.Apply(bg, &image.Gray{Rect: img.Rect}); return err },
-		"Apply, empty palette": func() error { _, err := d.Apply(bg, &image.Paletted{Rect: img.Rect}); return err },
-		"Apply, nil call":      func() error { _, err := d.Apply(bg, img, nil); return err },
-		"Apply, nil op":        func() error { _, err := d.Apply(bg, img, (*imageops.Sharpen)(nil)); return err },
-		"Apply, no picture op": func() error { _, err := d.Apply(bg, img, &ops.MatMul{}); return err },
-		"ApplyTo, short image": func() error { return d.ApplyTo(bg, &image.NRGBA{Rect: img.Rect, Stride: 16}, img) },
-		"ApplyTo, short RGBA":  func() error { return d.ApplyTo(bg, &image.RGBA{Rect: img.Rect, Stride: 16, Pix: img.Pix[:63]}, img) },
-		"ApplyTo, short gray":  func() error { return d.ApplyTo(bg, &image.Gray{Rect: img.Rect, Stride: 4}, img) },
-		"Apply, endless":       func() error { _, err := d.Apply(bg, image.NewUniform(color.White)); return err },
-		"Sync, nil context":    func() error { return d.Sync(noContext) },
-		"Read, nil context":    func() error { _, err := d.Read(noContext, x); return err },
-		"Write, nil context":   func() error { return d.Write(noContext, x, make([]byte, 8)) },
-		"Run, nil context":     func() error { return d.Run(noContext, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}) },
-		"Run, nil tensors":     func() error { return d.Run(bg, ops.Abs{}, []*lathe.Tensor{nil}, []*lathe.Tensor{nil}) },
-		"Call, nil call":       func() error { _, err := d.Call(nil, x); return err },
-		"Call, nil op":         func() error { _, err := d.Call((*ops.Abs)(nil), x); return err },
-		"DispatchCompute":      func() error { return d.DispatchCompute(noContext, nil, []*lathe.Tensor{x}, nil, [3]uint32{1, 1, 1}) },
-		"ToSlice":              func() error { _, err := lathe.ToSlice[float32](noContext, d, x); return err },
-		"GPU().Sync":           func() error { return d.GPU().Sync(noContext) },
+		"Apply, short gray":      func() error { _, err := d.Apply(bg, &image.Gray{Rect: img.Rect}); return err },
+		"Apply, empty palette":   func() error { _, err := d.Apply(bg, &image.Paletted{Rect: img.Rect}); return err },
+		"Apply, nil call":        func() error { _, err := d.Apply(bg, img, nil); return err },
+		"Apply, nil op":          func() error { _, err := d.Apply(bg, img, (*imageops.Sharpen)(nil)); return err },
+		"Apply, no picture op":   func() error { _, err := d.Apply(bg, img, &ops.MatMul{}); return err },
+		"ApplyTo, short image":   func() error { return d.ApplyTo(bg, &image.NRGBA{Rect: img.Rect, Stride: 16}, img) },
+		"ApplyTo, short RGBA":    func() error { return d.ApplyTo(bg, &image.RGBA{Rect: img.Rect, Stride: 16, Pix: img.Pix[:63]}, img) },
+		"ApplyTo, short gray":    func() error { return d.ApplyTo(bg, &image.Gray{Rect: img.Rect, Stride: 4}, img) },
+		"FindCrops, nil context": func() error { _, err := d.FindCrops(noContext, img, imageops.Trim{}); return err },
+		"FindCrops, nil image":   func() error { _, err := d.FindCrops(bg, nil, imageops.Trim{}); return err },
+		"FindCrops, short image": func() error {
+			_, err := d.FindCrops(bg, &image.NRGBA64{Rect: img.Rect, Stride: 32, Pix: img.Pix[:63]}, imageops.Trim{})
+			return err
+		},
+		"FindCrops, nil call": func() error { _, err := d.FindCrops(bg, img, nil); return err },
+		"FindCrops, nil op":   func() error { _, err := d.FindCrops(bg, img, (*imageops.Trim)(nil)); return err },
+		"Apply, endless":      func() error { _, err := d.Apply(bg, image.NewUniform(color.White)); return err },
+		"Sync, nil context":   func() error { return d.Sync(noContext) },
+		"Read, nil context":   func() error { _, err := d.Read(noContext, x); return err },
+		"Write, nil context":  func() error { return d.Write(noContext, x, make([]byte, 8)) },
+		"Run, nil context":    func() error { return d.Run(noContext, ops.Abs{}, []*lathe.Tensor{x}, []*lathe.Tensor{x}) },
+		"Run, nil tensors":    func() error { return d.Run(bg, ops.Abs{}, []*lathe.Tensor{nil}, []*lathe.Tensor{nil}) },
+		"Call, nil call":      func() error { _, err := d.Call(bg, nil, x); return err },
+		"Call, nil context":   func() error { _, err := d.Call(noContext, ops.Abs{}, x); return err },
+		"FromSlice":           func() error { _, err := lathe.FromSlice(noContext, d, []float32{1}); return err },
+		"Call, nil op":        func() error { _, err := d.Call(bg, (*ops.Abs)(nil), x); return err },
+		"DispatchCompute":     func() error { return d.DispatchCompute(noContext, nil, []*lathe.Tensor{x}, nil, [3]uint32{1, 1, 1}) },
+		"ToSlice":             func() error { _, err := lathe.ToSlice[float32](noContext, x); return err },
+		"GPU().Sync":          func() error { return d.GPU().Sync(noContext) },
 	} {
 		switch err := f(); {
 		case err == nil:
@@ -470,7 +433,7 @@ func TestLiveDeviceRefuses(t *testing.T) {
 	if _, err := d.Apply(bg, img, &imageops.GaussianBlur{Sigma: 1}, &imageops.Brightness{Factor: 2}, &imageops.InvertColors{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := d.Call(&ops.Softmax{}, x); err != nil {
+	if _, err := d.Call(bg, &ops.Softmax{}, x); err != nil {
 		t.Error(err)
 	}
 }

@@ -81,7 +81,7 @@ else
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 	run=$(awk '/^FROM /{line = ""} /^RUN /{line = substr($0, 5)} END {print line}' "$dockerfile")
 	inside DEBIAN_FRONTEND=noninteractive sh -euc "$run" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-	go build -ldflags='-s -w' -o "$root/usr/local/bin/lathe" ./cmd/lathe
+	go build -tags nodynamic -ldflags='-s -w' -o "$root/usr/local/bin/lathe" ./cmd/lathe
 	report "the root that $dockerfile makes" "$(size "$root")"
 	report 'of this, the program' "$(size "$root/usr/local/bin/lathe")"
 	in_container() { inside LATHE_BACKEND=vk sh -euc 'cd /work && exec lathe "$@"' sh "$@"; }
@@ -91,7 +91,7 @@ fi
 if [ "$(id -u)" = 0 ]; then
 	pictures=$work/empty
 	mkdir "$pictures"
-	CGO_ENABLED=0 go build -ldflags='-s -w' -o "$pictures/lathe" ./cmd/lathe
+	CGO_ENABLED=0 go build -tags nodynamic -ldflags='-s -w' -o "$pictures/lathe" ./cmd/lathe
 	report 'an empty root with a program without cgo' "$(size "$pictures")"
 	cp docs/img/scene.png "$pictures"
 	in_container() { chroot "$pictures" /lathe "$@"; }

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-gpu/lathe/internal/batch"
+	"github.com/lathe-gpu/lathe/imageio"
 )
 
 // pipeline is a run of `lathe image` over all photographs.
@@ -171,7 +171,12 @@ func writeSheet(path string, runs []report) error {
 }
 
 func load(path string) (image.Image, error) {
-	m, err := batch.Read(context.Background(), path, 0)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, _, err := imageio.Decode(context.Background(), f, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,6 +1,6 @@
 // Genapi writes the typed methods of the library from the declarations of the
 // operations in package spec: those of lathe.Device for the operations of package
-// ops, and those of backend.Device for all operations that are offered by name.
+// ops, the same of lathe.Scope, and those of backend.Device for all operations that are offered by name.
 // With -check it writes nothing and fails if a file is stale.
 //
 //	go run ./tools/genapi [-check] [-root .]
@@ -35,17 +35,24 @@ func main() {
 
 // run writes the generated files of all surfaces, or with check compares them.
 func run(root string, check bool) error {
+	files := map[string]map[string][]byte{} // by folder
 	for _, s := range surfaces {
 		dir := filepath.Join(root, s.dir)
 		hand, err := methods(dir, s.receiver)
 		if err != nil {
 			return err
 		}
-		files, err := s.files(spec.All(), hand)
+		more, err := s.files(spec.All(), hand)
 		if err != nil {
 			return err
 		}
-		if err := update(dir, files, check); err != nil {
+		if files[dir] == nil {
+			files[dir] = map[string][]byte{}
+		}
+		maps.Copy(files[dir], more)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(files)) {
+		if err := update(dir, files[dir], check); err != nil {
 			return err
 		}
 	}

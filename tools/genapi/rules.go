@@ -25,6 +25,7 @@ import (
 //
 // In the root package a method makes its outputs and returns them. Where an operation
 // has more than maxAttributes attributes, its struct comes first and takes their place.
+// A method of lathe.Scope has the same parameters, and returns no error.
 // In package backend the caller passes handles of the outputs, after the inputs that
 // must be given and before the others; and the numbers of image operations are
 // value.Values.
@@ -60,6 +61,9 @@ func describe(op *spec.Op) (o operation, ok bool) {
 	for _, a := range op.Attrs() {
 		i := fieldOf(t, a.Name)
 		f := t.Field(i)
+		if a.Type == "picture" {
+			continue // It is an input, and the method has that already.
+		}
 		if f.Type.Kind() == reflect.Bool && !defaults.Field(i).Bool() {
 			o.left = append(o.left, a.Name)
 			continue
@@ -83,15 +87,10 @@ func fieldOf(t reflect.Type, attr string) int {
 // their struct.
 func (o *operation) asStruct() bool { return len(o.attrs) > maxAttributes }
 
-// updated is the input that output i updates in place, or -1.
-func (o *operation) updated(i int) int {
-	return slices.IndexFunc(o.In, func(a spec.Arg) bool { return a.Name == o.Out[i].Name })
-}
-
 // inPlace reports whether all outputs are inputs.
 func (o *operation) inPlace() bool {
 	for i := range o.Out {
-		if o.updated(i) < 0 {
+		if o.Updates(i) < 0 {
 			return false
 		}
 	}
@@ -113,7 +112,7 @@ func (o *operation) check() error {
 		names = append(names, camel(a.Name))
 	}
 	for i, a := range o.Out {
-		if k := o.updated(i); k < 0 {
+		if k := o.Updates(i); k < 0 {
 			names = append(names, camel(a.Name))
 		} else if !o.MayOverwrite(i, k) {
 			return fmt.Errorf("operation %s: output %s is named like an input that it may not overwrite", o.Name, a.Name)
@@ -146,7 +145,7 @@ func camel(name string) string {
 		}
 		b.WriteString(word)
 	}
-	if s := b.String(); token.IsKeyword(s) || slices.Contains([]string{"d", "c", "err", "res", "ops", "imageops", "spec", "tensor", "context"}, s) {
+	if s := b.String(); token.IsKeyword(s) || slices.Contains([]string{"d", "s", "c", "err", "res", "ops", "imageops", "spec", "tensor", "context"}, s) {
 		return s + "_"
 	}
 	return b.String()

@@ -20,6 +20,7 @@ const module = "github.com/lathe-gpu/lathe/"
 // surface is a package whose methods are generated.
 type surface struct {
 	dir      string // of the package, from the root of the tree
+	prefix   string // begins the names of the files, after the prefix of all
 	pkg      string // its name
 	receiver string // the type that has the methods
 	intro    string // what the methods of a file have in common
@@ -31,7 +32,7 @@ var surfaces = []surface{
 	{
 		dir: ".", pkg: "lathe", receiver: "Device",
 		intro: "The methods of this file are short for Device.Call, or for Device.Run where they work in place.\n" +
-			"They return before the results are computed. Errors: as Device.Run.",
+			"They return before the results are computed, and their context never ends. Errors: as Device.Run.",
 		takes:  func(o *operation) bool { return o.pkg == module+"ops" },
 		method: rootMethod,
 	},
@@ -41,6 +42,13 @@ var surfaces = []surface{
 			"computed. Errors: those of TensorOps, and of ImageOps for operations on images.",
 		takes:  func(*operation) bool { return true },
 		method: backendMethod,
+	},
+	{
+		dir: ".", prefix: "scope_", pkg: "lathe", receiver: "Scope",
+		intro: "The methods of this file are those of Device for a Scope, which collects their errors.\n" +
+			"They return before the results are computed.",
+		takes:  func(o *operation) bool { return o.pkg == module+"ops" },
+		method: scopeMethod,
 	},
 }
 
@@ -83,7 +91,7 @@ func (s *surface) files(all []*spec.Op, hand handwritten) (map[string][]byte, er
 		if err != nil {
 			return nil, fmt.Errorf("group %s of package %s: %w", group, s.pkg, err)
 		}
-		files[prefix+group+".go"] = text
+		files[prefix+s.prefix+group+".go"] = text
 	}
 	return files, nil
 }
@@ -242,8 +250,16 @@ func merge(params []string) []string {
 	return list
 }
 
-// rootMethod writes a method of lathe.Device.
-func rootMethod(b *bytes.Buffer, o *operation) {
+// rootForm is a method of the root package: its parameters, what they are, and how they are passed on.
+type rootForm struct {
+	params string     // "in, b *Tensor"
+	docs   []spec.Arg // of the parameters
+	call   string     // the attributes: "ops.Add{}"
+	args   string     // ", in, b"
+}
+
+// rootForm is the form of the methods of lathe.Device and lathe.Scope.
+func (o *operation) rootForm() rootForm {
 	var params []string
 	for _, a := range o.In {
 		typ := " *Tensor"
@@ -252,24 +268,19 @@ func rootMethod(b *bytes.Buffer, o *operation) {
 		}
 		params = append(params, camel(a.Name)+typ)
 	}
-	call, docs := o.literal(), o.inputs("nil if it is left out")
+	f := rootForm{call: o.literal(), docs: o.inputs("nil if it is left out")}
 	attrs := o.parameters(!o.variadic(), (*attribute).goType)
 	attrDocs := o.attributes()
-	notes := ""
 	if o.asStruct() {
-		call = "c"
+		f.call = "c"
 		attrs, attrDocs = []string{"c " + path.Base(o.pkg) + "." + o.method}, []spec.Arg{{Name: "c", Doc: "the attributes"}}
 	}
 	if o.variadic() || o.asStruct() {
-		params, docs = append(attrs, params...), append(attrDocs, docs...)
+		params, f.docs = append(attrs, params...), append(attrDocs, f.docs...)
 	} else {
-		params, docs = append(params, attrs...), append(docs, attrDocs...)
+		params, f.docs = append(params, attrs...), append(f.docs, attrDocs...)
 	}
-	results := o.Out
-	if o.inPlace() {
-		notes, results = "It changes "+list(names(o.Out))+" in place.", nil
-	}
-	o.comment(b, o.method, docs, results, notes)
+	f.params = strings.Join(merge(params), ", ")
 	args := strings.Join(names(o.In), ", ")
 	switch {
 	case o.variadic() && len(o.In) > 1:
@@ -281,21 +292,58 @@ func rootMethod(b *bytes.Buffer, o *operation) {
 		args = "given(" + args + ")..."
 	}
 	if args != "" {
-		args = ", " + args
+		f.args = ", " + args
 	}
-	head := fmt.Sprintf("func (d *Device) %s(%s)", o.method, strings.Join(merge(params), ", "))
+	return f
+}
+
+// run is the call of Run of an operation that works in place, without its context.
+func (o *operation) run(call string) string {
+	return fmt.Sprintf("%s, []*Tensor{%s}, []*Tensor{%s})", call, strings.Join(names(o.In), ", "), strings.Join(names(o.Out), ", "))
+}
+
+// elements lists the first elements of a slice, one for each output.
+func (o *operation) elements(slice string) string {
+	var list []string
+	for i := range o.Out {
+		list = append(list, fmt.Sprintf("%s[%d]", slice, i))
+	}
+	return strings.Join(list, ", ")
+}
+
+// rootMethod writes a method of lathe.Device.
+func rootMethod(b *bytes.Buffer, o *operation) {
+	f := o.rootForm()
+	results, notes := o.Out, ""
+	if o.inPlace() {
+		notes, results = "It changes "+list(names(o.Out))+" in place.", nil
+	}
+	o.comment(b, o.method, f.docs, results, notes)
+	head := fmt.Sprintf("func (d *Device) %s(%s)", o.method, f.params)
 	switch {
 	case o.inPlace():
-		fmt.Fprintf(b, "%s error {\n\treturn d.Run(context.Background(), %s, []*Tensor{%s}, []*Tensor{%s})\n}\n\n", head, call, strings.Join(names(o.In), ", "), strings.Join(names(o.Out), ", "))
+		fmt.Fprintf(b, "%s error {\n\treturn d.Run(context.Background(), %s\n}\n\n", head, o.run(f.call))
 	case len(o.Out) == 1:
-		fmt.Fprintf(b, "%s (*Tensor, error) {\n\treturn d.callSingle(%s%s)\n}\n\n", head, call, args)
+		fmt.Fprintf(b, "%s (*Tensor, error) {\n\treturn d.callSingle(%s%s)\n}\n\n", head, f.call, f.args)
 	default:
-		var zeros, outs []string
-		for i := range o.Out {
-			zeros, outs = append(zeros, "nil"), append(outs, fmt.Sprintf("res[%d]", i))
-		}
-		fmt.Fprintf(b, "%s (%s *Tensor, err error) {\n\tres, err := d.Call(%s%s)\n\tif err != nil {\n\t\treturn %s, err\n\t}\n\treturn %s, nil\n}\n\n",
-			head, strings.Join(names(o.Out), ", "), call, args, strings.Join(zeros, ", "), strings.Join(outs, ", "))
+		zeros := strings.Repeat("nil, ", len(o.Out))
+		fmt.Fprintf(b, "%s (%s *Tensor, err error) {\n\tres, err := d.Call(context.Background(), %s%s)\n\tif err != nil {\n\t\treturn %serr\n\t}\n\treturn %s, nil\n}\n\n",
+			head, strings.Join(names(o.Out), ", "), f.call, f.args, zeros, o.elements("res"))
+	}
+}
+
+// scopeMethod writes a method of lathe.Scope.
+func scopeMethod(b *bytes.Buffer, o *operation) {
+	f := o.rootForm()
+	wrap(b, "", fmt.Sprintf("%s is Device.%s in a Scope.", o.method, o.method))
+	head := fmt.Sprintf("func (s *Scope) %s(%s)", o.method, f.params)
+	switch {
+	case o.inPlace():
+		fmt.Fprintf(b, "%s {\n\ts.Run(%s\n}\n\n", head, o.run(f.call))
+	case len(o.Out) == 1:
+		fmt.Fprintf(b, "%s *Tensor {\n\treturn s.Call(%s%s)[0]\n}\n\n", head, f.call, f.args)
+	default:
+		fmt.Fprintf(b, "%s (%s *Tensor) {\n\tres := s.Call(%s%s)\n\treturn %s\n}\n\n", head, strings.Join(names(o.Out), ", "), f.call, f.args, o.elements("res"))
 	}
 }
 

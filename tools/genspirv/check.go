@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/abi"
+	"github.com/lathe-gpu/lathe/internal/pack"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	_ "github.com/lathe-gpu/lathe/ops" // likewise
 	"github.com/lathe-gpu/lathe/spec"
@@ -202,7 +203,7 @@ func (g *generator) abiText() (string, error) {
 	return fmt.Sprintf("fingerprint %016x\n%s", abi.Fingerprint(text), text), nil
 }
 
-// writeABI writes abi.txt and says what check would object to.
+// writeABI writes abi.txt, packs it for programs, and says what check would object to.
 func (g *generator) writeABI(list []kernel) error {
 	text, err := g.abiText()
 	if err != nil {
@@ -211,13 +212,33 @@ func (g *generator) writeABI(list []kernel) error {
 	if _, err := writeFile(filepath.Join(g.root, "spirv", "abi.txt"), []byte(text)); err != nil {
 		return err
 	}
+	if !g.packedABI(text) {
+		data, err := pack.EncodeText([]byte(text))
+		if err != nil {
+			return fmt.Errorf("genspirv: spirv/abi.pack: %w", err)
+		}
+		if _, err := writeFile(filepath.Join(g.root, "spirv", "abi.pack"), data); err != nil {
+			return err
+		}
+	}
 	for _, note := range claims(list, spec.All()) {
 		fmt.Fprintln(g.out, note)
 	}
 	return nil
 }
 
-// checkABI compares abi.txt with what the declarations give.
+// packedABI reports whether abi.pack holds the text. It compares what the file unpacks to,
+// as packed does.
+func (g *generator) packedABI(text string) bool {
+	data, err := os.ReadFile(filepath.Join(g.root, "spirv", "abi.pack"))
+	if err != nil {
+		return false
+	}
+	have, err := pack.DecodeText(data)
+	return err == nil && string(have) == text
+}
+
+// checkABI compares abi.txt and abi.pack with what the declarations give.
 func (g *generator) checkABI() error {
 	text, err := g.abiText()
 	if err != nil {
@@ -226,6 +247,9 @@ func (g *generator) checkABI() error {
 	old, err := os.ReadFile(filepath.Join(g.root, "spirv", "abi.txt"))
 	if err != nil || string(old) != text {
 		return fmt.Errorf("genspirv: check: spirv/abi.txt is not what shaders and operations give; %s", advice)
+	}
+	if !g.packedABI(text) {
+		return fmt.Errorf("genspirv: check: spirv/abi.pack does not hold spirv/abi.txt; %s", advice)
 	}
 	return nil
 }

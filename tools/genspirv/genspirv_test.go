@@ -404,6 +404,8 @@ func TestCheckFinds(t *testing.T) {
 		{"sums missing", func(t *testing.T, root string) { remove(t, root, "spirv/spirv.sum") }, "is not in spirv.sum"},
 		{"sums broken", func(t *testing.T, root string) { appendTo(t, root, "spirv/spirv.sum", "x\n") }, "not a line of sums"},
 		{"abi text changed", func(t *testing.T, root string) { appendTo(t, root, "spirv/abi.txt", "x\n") }, "spirv/abi.txt is not what"},
+		{"packed abi text changed", func(t *testing.T, root string) { appendTo(t, root, "spirv/abi.pack", "x") }, "spirv/abi.pack does not hold"},
+		{"packed abi text missing", func(t *testing.T, root string) { remove(t, root, "spirv/abi.pack") }, "spirv/abi.pack does not hold"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !testlevel.Sampled(i, 3) { // a copy of all shaders each

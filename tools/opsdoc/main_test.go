@@ -34,11 +34,12 @@ func page(t *testing.T) string {
 // sectionOf is the section of an operation.
 func sectionOf(t *testing.T, page, name string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(page, "\n## "+name+"\n")
+	_, rest, ok := strings.Cut(page, "\n### "+name+"\n")
 	if !ok {
 		t.Fatalf("%s has no section", name)
 	}
-	text, _, _ := strings.Cut(rest, "\n## ")
+	text, _, _ := strings.Cut(rest, "\n### ")
+	text, _, _ = strings.Cut(text, "\n## ")
 	return text
 }
 
@@ -49,9 +50,23 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 	for _, op := range spec.All() {
 		text := sectionOf(t, page, op.Name)
-		shown, _, folded := strings.Cut(text, "<details>")
-		if !folded || !strings.Contains(shown, "**Precision") || strings.Contains(shown, "kernels:") {
-			t.Errorf("%s: the precision must be shown, and the kernels folded away:\n%s", op.Name, text)
+		shown, _, _ := strings.Cut(text, "<details>")
+		if !strings.Contains(shown, "**Precision") || strings.Contains(shown, "- bound") {
+			t.Errorf("%s: the precision must be shown, and its reasons folded away:\n%s", op.Name, text)
+		}
+		table, link := "| operand | dtype |", ""
+		if _, at, above := strings.Cut(shown, "**Operands:** [above](#"); above {
+			link, _, _ = strings.Cut(at, ")")
+			heading := strings.Replace(strings.TrimPrefix(link, "operands-"), "-", " ", 1)
+			if _, table, above = strings.Cut(page, "\n### Operands ("+heading+")\n\nof "); !above {
+				t.Errorf("%s: no operands at %s", op.Name, link)
+			}
+			table, _, _ = strings.Cut(table, ":\n")
+			if !strings.Contains(table, "`"+op.Name+"`") {
+				t.Errorf("%s is not named at %s", op.Name, link)
+			}
+		} else if !strings.Contains(shown, table) {
+			t.Errorf("%s: no operands", op.Name)
 		}
 		if op.Offered() && !strings.Contains(shown, "```go\n") {
 			t.Errorf("%s has no line of Go that calls it", op.Name)
@@ -81,18 +96,33 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 }
 
 // What users had to find by trial.
+// TestInternalIsNotOffered: the list of what the command line accepts has all operations that users
+// may name, and no others.
+func TestInternalIsNotOffered(t *testing.T) {
+	page := page(t)
+	for _, op := range spec.All() {
+		_, group, _ := strings.Cut(page, "\n## Group "+op.Group+"\n")
+		group, _, _ = strings.Cut(group, "\n### ")
+		list, rest, _ := strings.Cut(group, "\nOnly Lathe itself makes calls of ")
+		link := "(#" + op.Name + ")"
+		if strings.Contains(list, link) != op.Offered() || strings.Contains(rest, link) == op.Offered() {
+			t.Errorf("%s, which is offered: %v, is at the wrong place in:\n%s", op.Name, op.Offered(), group)
+		}
+	}
+}
+
 func TestFacts(t *testing.T) {
 	page := page(t)
 	for name, facts := range map[string][]string{
-		"arg_max":       {"func (d *Device) ArgMax(in *Tensor, dim int) (*Tensor, error)", "dev.Call(ops.ArgMax{Dim: -1}, in)", "| result `out` | i32 |", "| `dim` | `Dim int` | must be given |"},
-		"cast":          {"| result `out` | that of `to` |", "ops.Cast{To: tensor.F32}", "| `in` | f32, f64, i32, i64, bool, f16, bf16, u8, u32, i8 |"},
+		"arg_max":       {"func (d *Device) ArgMax(in *Tensor, dim int) (*Tensor, error)", "dev.Call(ctx, ops.ArgMax{Dim: -1}, in)", "| result `out` | i32 |", "| `dim`, `Dim int` | required |"},
+		"cast":          {"| result `out` | that of `to` |", "ops.Cast{To: tensor.F32}", "| `in` | all |"},
 		"cross_entropy": {"| `targets` | i32, i64 |", "| result `loss` | as `logits` |", "(loss, probs *Tensor, err error)"},
 		"embedding":     {"| result `out` | as `weight` |"},
 		"relu":          {"**Gradient:** [relu_grad](#relu_grad)."},
-		"concat":        {"dev.Call(ops.Concat{Dim: 0}, in...)"},
-		"add":           {"**Precision:** f32, f64 within one unit in the last place; f16, bf16 as f32, then rounded once more; i32, i64 exact."},
+		"concat":        {"dev.Call(ctx, ops.Concat{Dim: 0}, in...)"},
+		"add":           {"**Precision:** f32, f64 within one unit in the last place; i32, i64 exact."},
 		"invert_colors": {"dev.Apply(ctx, img, imageops.InvertColors{})"},
-		"brightness":    {"| `factor` | `Factor float64` | 1.2 |", "±10⁶", "u8 within one of 255 levels"},
+		"brightness":    {"| `factor`, `Factor float64` | 1.2 |", "±10⁶", "u8 within a level"},
 	} {
 		for _, want := range facts {
 			if text := sectionOf(t, page, name); !strings.Contains(text, want) {
@@ -106,18 +136,20 @@ func TestFacts(t *testing.T) {
 func TestSection(t *testing.T) {
 	op := &spec.Op{
 		Name: "both", Group: "demo", Doc: "Does both. And more.", Aliases: []string{"b"}, Source: "a book",
-		In:      []spec.Arg{{Name: "x", Doc: "a tensor", DTypes: []tensor.DType{tensor.F32}}, {Name: "mask", Doc: "added", Optional: true}, {Name: "rest", Doc: "others", Variadic: true}},
-		Out:     []spec.Arg{{Name: "y", Doc: "first"}, {Name: "z", Doc: "second", InPlace: []int{0, 1}}},
-		Kernels: []spec.Kernel{{Name: "demo/both.f32"}, {Name: "demo/both.f32.texel"}, {Name: "demo/last.f32"}},
+		In:  []spec.Arg{{Name: "x", Doc: "a tensor", DTypes: []tensor.DType{tensor.F32}}, {Name: "mask", Doc: "added", Optional: true}, {Name: "rest", Doc: "others", Variadic: true}},
+		Out: []spec.Arg{{Name: "y", Doc: "first"}, {Name: "z", Doc: "second", InPlace: []int{0, 1}}},
 	}
-	text, err := render([]*spec.Op{op}, nil)
+	other, third := *op, *op
+	other.Name, other.Aliases = "other", nil
+	third.Name, third.Aliases = "third", nil
+	text, err := render([]*spec.Op{op, &other, &third}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"## Group demo\n", "| [both](#both), b | Does both |  | x, mask |", "| `x` | f32 | a tensor |\n", "| `mask`, optional |  | added |\n",
+		"## Group demo\n\n[both](#both) (b), [other](#other), [third](#third)\n", "### Operands (demo 1)\n\nof `both`, `other`, `third`:", "### both\n\nDoes both. And more.\n\n**Operands:** [above](#operands-demo-1).\n", "| `x` | f32 | a tensor |\n", "| `mask`, optional |  | added |\n",
 		"| `rest`, any number of them |  | others |\n", "| result `y` |  | first |\n", "| result `z` |  | second; it may be `x` or `mask` itself |\n",
-		"- source: a book\n", "- kernels: `demo/both` (f32, f32.texel); `demo/last` (f32)\n",
+		"- source: a book\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
@@ -147,22 +179,40 @@ func TestBound(t *testing.T) {
 		{tensor.I64, spec.Tolerance{}, "exact"},
 		{tensor.F64, spec.Tolerance{Abs: 0x1p-1022}, "exact"},
 		{tensor.F32, spec.Tolerance{Abs: .5}, "absolute 0.5"},
-		{tensor.U8, spec.Tolerance{Abs: 1}, "within one of 255 levels"},
+		{tensor.U8, spec.Tolerance{Abs: 1}, "within a level"},
 		{tensor.F32, spec.Tolerance{Abs: 1e-38, Rel: .25}, "relative 0.25"},
 		{tensor.F32, one, "within one unit in the last place"},
 		{tensor.F64, spec.Tolerance{Rel: 0x3p-52}, "within 3 units in the last place"},
 		{tensor.F16, spec.Tolerance{Abs: 0x1p-24, Rel: 0x1p-23 + 0x1p-10}, "as f32, then rounded once more"},
 		{tensor.BF16, spec.Tolerance{Abs: 0x1p-126, Rel: 0x1p-23 + 0x1p-7}, "as f32, then rounded once more"},
 		{tensor.F16, spec.Tolerance{Abs: 0x1p-20, Rel: 0x1p-23 + 0x1p-10}, "absolute 9.6e-7 plus relative 0.00098"},
-		{tensor.F32, spec.Tolerance{Abs: .5, Rel: .25, Flips: .01}, "absolute 0.5 plus relative 0.25, except for up to 1 % of the elements, which may have any value"},
-		{tensor.F32, spec.Tolerance{Flips: .002}, "exact, except for up to 0.2 % of the elements, which may have any value"},
+		{tensor.F32, spec.Tolerance{Abs: .5, Rel: .25, Flips: .01}, "absolute 0.5 plus relative 0.25, except for up to 1 % of the elements"},
+		{tensor.F32, spec.Tolerance{Flips: .002}, "exact, except for up to 0.2 % of the elements"},
 	} {
 		if got := bound(c.d, c.tol, one); got != c.want {
 			t.Errorf("%v %+v: got %q, want %q", c.d, c.tol, got, c.want)
 		}
 	}
-	if got := strings.Join(growth(spec.Tolerance{Law: "n/4", RepeatedLaw: "1", AnyLaw: "n·Σ|x|"}), "; "); got != "at any size, for values as the suite has them: n/4; in addition, where rows of the inputs repeat one element: 1; at any size, for any values: n·Σ|x|" {
+	if got := strings.Join(growth(spec.Tolerance{Law: "n/4", RepeatedLaw: "1", AnyLaw: "n·Σ|x|"}), "; "); got != "at any size: n/4; in addition, where rows repeat one element: 1; for any values: n·Σ|x|" {
 		t.Errorf("growth: %q", got)
+	}
+}
+
+// The page says once what operations have in common.
+func TestShort(t *testing.T) {
+	if n, most := len(strings.Fields(page(t))), 140*len(spec.All()); n > most {
+		t.Errorf("the page has %d words, and %d are enough for its operations", n, most)
+	}
+}
+
+func TestDTypes(t *testing.T) {
+	for want, list := range map[string][]tensor.DType{
+		"": nil, "all": tensor.DTypes(), "i32": {tensor.I32}, "floats": {tensor.F32, tensor.F16, tensor.BF16, tensor.F64},
+		"floats, i32": {tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32}, "f32, f64": {tensor.F32, tensor.F64},
+	} {
+		if got := dtypes(list); got != want {
+			t.Errorf("%v: got %q, want %q", list, got, want)
+		}
 	}
 }
 

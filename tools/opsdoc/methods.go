@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"image"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -94,7 +95,7 @@ func calls(op *spec.Op, methods map[string]string) ([]string, error) {
 	if method == "" {
 		return nil, fmt.Errorf("lathe.Device has no method %s: run `make generate`", v.Type().Name())
 	}
-	return []string{method, "dev.Call(" + literal + strings.Join(ins, "") + ")"}, nil
+	return []string{method, "dev.Call(ctx, " + literal + strings.Join(ins, "") + ")"}, nil
 }
 
 // fields writes the exported fields of a struct as a composite literal has them.
@@ -109,6 +110,8 @@ func fields(v reflect.Value) string {
 		switch x := v.Field(i); {
 		case x.Kind() == reflect.Slice && x.IsNil():
 			value = "nil"
+		case x.Type() == reflect.TypeFor[image.Image]():
+			value = "picture"
 		case x.Type() == reflect.TypeFor[tensor.DType]():
 			value = "tensor." + strings.ToUpper(fmt.Sprint(x.Interface()))
 		}

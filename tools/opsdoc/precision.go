@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-gpu/lathe/internal/families/picture"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -35,18 +36,22 @@ func precision(op *spec.Op) string {
 	head := "**Precision"
 	for _, d := range op.Cases.DTypes {
 		in := op.TypicalInputs(d)
-		tol := op.Tolerance(op.Defaults, d, in)
+		tol, all32 := worst(op, d, in), worst(op, tensor.F32, op.TypicalInputs(tensor.F32))
 		if tol.Law != "" && len(all.texts) == 0 {
 			var shapes []string
 			for _, i := range in {
 				shapes = append(shapes, strings.ReplaceAll(fmt.Sprint(i.Shape), " ", ","))
 			}
-			head += "** for inputs " + strings.Join(shapes, " and ") + " (the details have other sizes"
+			head += "** for inputs " + strings.Join(shapes, ", ")
 		}
-		all.add(bound(d, tol, op.Tolerance(op.Defaults, tensor.F32, op.TypicalInputs(tensor.F32))), d)
+		text := bound(d, tol, all32)
+		if usual := bound(d, op.Tolerance(op.Defaults, d, in), all32); usual != text {
+			text += " (" + usual + " with the defaults)"
+		}
+		all.add(text, d)
 	}
-	if strings.Contains(head, "(") {
-		head += "): "
+	if strings.Contains(head, " for ") {
+		head += ": "
 	} else {
 		head += ":** "
 	}
@@ -55,10 +60,35 @@ func precision(op *spec.Op) string {
 	}
 	var parts []string
 	for _, text := range all.texts {
+		if text == asF32 { // the page says so once
+			continue
+		}
 		parts = append(parts, strings.Join(all.types[text], ", ")+" "+text)
 	}
 	return head + strings.Join(parts, "; ") + "."
 }
+
+// worst is the tolerance of the default call. If that is exact, it is the tolerance of the call
+// that may be farthest from the reference, of those that the conformance suite tries on such
+// inputs: a rotation by a quarter is exact, and others are not.
+func worst(op *spec.Op, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+	most := op.Tolerance(op.Defaults, d, in)
+	if most.Abs != 0 || most.Rel != 0 {
+		return most
+	}
+	for _, c := range op.Cases.Calls {
+		if _, err := shapes(op, c, in); err != nil {
+			continue
+		}
+		if t := op.Tolerance(c, d, in); t.Abs > most.Abs || t.Abs == most.Abs && (t.Rel > most.Rel || t.Rel == most.Rel && t.ByAlpha > most.ByAlpha) {
+			most = t
+		}
+	}
+	return most
+}
+
+// asF32 is the bound of 16-bit types whose results are those of f32.
+const asF32 = "as f32, then rounded once more"
 
 // bound says in words how far a result of dtype d may be from the reference. f32 is the
 // tolerance of the same call for f32.
@@ -78,9 +108,9 @@ func bound(d tensor.DType, t, f32 spec.Tolerance) string {
 	case abs == 0 && t.Rel == 0:
 		s = "exact"
 	case d == tensor.U8 && abs == 1 && t.Rel == 0:
-		s = "within one of 255 levels"
+		s = "within a level"
 	case d.Size() == 2 && rounds(d, t, f32):
-		s = "as f32, then rounded once more"
+		s = asF32
 	case abs == 0 && ulps == 1:
 		s = "within one unit in the last place"
 	case abs == 0 && ulps <= 8 && ulps == math.Trunc(ulps):
@@ -92,8 +122,11 @@ func bound(d tensor.DType, t, f32 spec.Tolerance) string {
 	default:
 		s = "absolute " + upper(abs) + " plus relative " + upper(t.Rel)
 	}
+	if t.ByAlpha != 0 {
+		s += ", of colours " + upper(t.ByAlpha) + "/alpha more"
+	}
 	if t.Flips != 0 {
-		s += ", except for up to " + upper(100*t.Flips) + " % of the elements, which may have any value"
+		s += ", except for up to " + upper(100*t.Flips) + " % of the elements"
 	}
 	return s
 }
@@ -112,14 +145,21 @@ func upper(x float64) string {
 	return strings.Replace(strings.Replace(s, "e-0", "e-", 1), "e+0", "e+", 1)
 }
 
+// divided is the reason of a bound by alpha, which the page says once.
+const divided = "; colours are a sum divided by alpha"
+
 // derivation says where the bounds come from, and how they depend on sizes.
 func derivation(op *spec.Op) []string {
 	var whys byType
 	var laws []string
 	for _, d := range op.Cases.DTypes {
-		tol := op.Tolerance(op.Defaults, d, op.TypicalInputs(d))
-		if tol.Why != "" && tol.Why != "exact" {
-			whys.add(tol.Why, d)
+		tol := worst(op, d, op.TypicalInputs(d))
+		why := tol.Why
+		if tol.ByAlpha != 0 {
+			why = strings.TrimSuffix(why, divided)
+		}
+		if why != "" && why != picture.EitherLevel && (tol.Abs != 0 || tol.Rel != 0 || tol.Flips != 0) {
+			whys.add(why, d)
 		}
 		for _, l := range growth(tol) {
 			if !slices.Contains(laws, l) {
@@ -143,13 +183,13 @@ func derivation(op *spec.Op) []string {
 func growth(t spec.Tolerance) []string {
 	var lines []string
 	if t.Law != "" {
-		lines = append(lines, "at any size, for values as the suite has them: "+t.Law)
+		lines = append(lines, "at any size: "+t.Law)
 	}
 	if t.RepeatedLaw != "" {
-		lines = append(lines, "in addition, where rows of the inputs repeat one element: "+t.RepeatedLaw)
+		lines = append(lines, "in addition, where rows repeat one element: "+t.RepeatedLaw)
 	}
 	if t.AnyLaw != "" {
-		lines = append(lines, "at any size, for any values: "+t.AnyLaw)
+		lines = append(lines, "for any values: "+t.AnyLaw)
 	}
 	return lines
 }

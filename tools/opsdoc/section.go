@@ -12,9 +12,9 @@ import (
 )
 
 // section describes one operation: what a caller needs, and then, folded away, where the
-// bounds come from and which kernels compute it.
-func section(b *bytes.Buffer, op *spec.Op, methods map[string]string) error {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", op.Name, strings.TrimSpace(op.Doc))
+// bounds come from. shared are the tables of operands that stand at the top of the group.
+func section(b *bytes.Buffer, op *spec.Op, methods, shared map[string]string) error {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", op.Name, strings.TrimSpace(op.Doc))
 	if op.Internal {
 		b.WriteString("\nInternal: Lathe itself makes calls of it.\n")
 	}
@@ -25,16 +25,24 @@ func section(b *bytes.Buffer, op *spec.Op, methods map[string]string) error {
 	if len(code) > 0 {
 		fmt.Fprintf(b, "\n```go\n%s\n```\n", strings.Join(code, "\n"))
 	}
+	if short := op.Short(); op.Group == "image" && len(short) > 0 {
+		fmt.Fprintf(b, "\nIn short: `%s`.\n", strings.ReplaceAll(strings.Join(short, "`, `"), "`, `"+op.Name+" ", "`, `"))
+	}
 	if attrs := op.Attrs(); len(attrs) > 0 {
-		b.WriteString("\n| attribute | Go field | default | meaning and range |\n|---|---|---|---|\n")
+		b.WriteString("\n| attribute | default | meaning |\n|---|---|---|\n")
 		for _, a := range attrs {
 			if a.Default == "" {
-				a.Default = "must be given"
+				a.Default = "required"
 			}
-			fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", a.Name, field(op, a.Name), cell(a.Default), cell(a.Doc))
+			fmt.Fprintf(b, "| `%s`, `%s` | %s | %s |\n", a.Name, field(op, a.Name), cell(a.Default), cell(a.Doc))
 		}
 	}
-	operands(b, op)
+	table := operands(op)
+	if link := shared[table]; link != "" {
+		fmt.Fprintf(b, "\n**Operands:** [above](%s).\n", link)
+	} else {
+		b.WriteString("\n" + table)
+	}
 	if op.Tolerance != nil && op.Defaults != nil {
 		fmt.Fprintf(b, "\n%s\n", precision(op))
 	}
@@ -56,9 +64,10 @@ func field(op *spec.Op, attr string) string {
 	return ""
 }
 
-// operands writes the table of the inputs and results.
-func operands(b *bytes.Buffer, op *spec.Op) {
-	b.WriteString("\n| operand | dtype | shape and meaning |\n|---|---|---|\n")
+// operands is the table of the inputs and results.
+func operands(op *spec.Op) string {
+	var b strings.Builder
+	b.WriteString("| operand | dtype | shape |\n|---|---|---|\n")
 	for i, a := range op.In {
 		how := ""
 		switch {
@@ -67,7 +76,7 @@ func operands(b *bytes.Buffer, op *spec.Op) {
 		case a.Optional:
 			how = ", optional"
 		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %s |\n", a.Name, how, dtypes(inputTypes(op, i)), cell(a.Doc))
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", a.Name, how, dtypes(inputTypes(op, i)), cell(a.Doc))
 	}
 	for i, a := range op.Out {
 		doc := a.Doc
@@ -81,8 +90,9 @@ func operands(b *bytes.Buffer, op *spec.Op) {
 				doc += " itself"
 			}
 		}
-		fmt.Fprintf(b, "| result `%s` | %s | %s |\n", a.Name, resultType(op, i), cell(doc))
+		fmt.Fprintf(&b, "| result `%s` | %s | %s |\n", a.Name, resultType(op, i), cell(doc))
 	}
+	return b.String()
 }
 
 // inputTypes are the element types that input i may have: those for which Shape accepts
@@ -174,34 +184,16 @@ func typeAttr(op *spec.Op, i int) string {
 	return ""
 }
 
-// details writes what only some readers need.
+// details writes what only some readers need. An exact result needs no reason.
 func details(b *bytes.Buffer, op *spec.Op) {
-	b.WriteString("\n<details><summary>Source, bounds and kernels</summary>\n\n")
+	var lines []string
 	if op.Source != "" {
-		fmt.Fprintf(b, "- source: %s\n", op.Source)
+		lines = append(lines, "source: "+op.Source)
 	}
 	if op.Tolerance != nil && op.Defaults != nil {
-		for _, line := range derivation(op) {
-			fmt.Fprintf(b, "- %s\n", line)
-		}
+		lines = append(lines, derivation(op)...)
 	}
-	fmt.Fprintf(b, "- kernels: %s\n\n</details>\n", kernels(op.Kernels))
-}
-
-// kernels lists the kernels, variants of one shader together: `nn/relu` f16,
-// f32 and so on.
-func kernels(ks []spec.Kernel) string {
-	var shaders []string
-	variants := map[string][]string{}
-	for _, k := range ks {
-		shader, variant, _ := strings.Cut(k.Name, ".")
-		if variants[shader] == nil {
-			shaders = append(shaders, shader)
-		}
-		variants[shader] = append(variants[shader], variant)
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n<details><summary>Reasons</summary>\n\n- %s\n\n</details>\n", strings.Join(lines, "\n- "))
 	}
-	for i, s := range shaders {
-		shaders[i] = fmt.Sprintf("`%s` (%s)", s, strings.Join(variants[s], ", "))
-	}
-	return strings.Join(shaders, "; ")
 }

@@ -39,7 +39,7 @@ type file struct {
 // compile builds the command and returns its file.
 func (b *builder) compile(t target) (string, error) {
 	name := filepath.Join(b.temp, t.goos+"-"+t.goarch, command(t))
-	args := append([]string{"build"}, b.flags...)
+	args := append([]string{"build", "-tags", "nodynamic"}, b.flags...) // the codec of AVIF, see package imageio/avif
 	args = append(args, "-ldflags", "-s -w -X main.version="+b.version, "-o", name, "./cmd/lathe")
 	_, err := output(b.root, t.env(), "go", args...)
 	return name, err
@@ -108,7 +108,7 @@ func (b *builder) archive(t target, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	others, err := b.licenses(t)
+	others, err := licenses(b.root, path, t)
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +117,7 @@ func (b *builder) archive(t target, dir string) (string, error) {
 		{"README.txt", []byte(readme(b.version, t, glibc(path))), 0o644},
 		{"NOTES.md", []byte(b.notes), 0o644},
 		{"LICENSE", license, 0o644},
-		{"LICENSES-of-modules.txt", others, 0o644},
+		{thirdParty, others, 0o644},
 	}, b.pages...)
 	top := fmt.Sprintf("lathe_%s_%s_%s", b.version, t.goos, t.goarch)
 	name, pack := top+".tar.gz", packTar
@@ -150,7 +150,8 @@ func readme(version string, t target, libc string) string {
 lathe.1               its manual page: man -l lathe.1
 completions           for bash, zsh and fish: lathe completion --help says where they go
 NOTES.md              what has changed
-LICENSE               the license of Lathe; LICENSES-of-modules.txt has those of what it is built from
+LICENSE               the license of Lathe
+THIRD_PARTY_LICENSES  the licenses of what is linked into the command
 
 lathe doctor says what works on this machine, and lathe help lists the commands. More is at
 https://github.com/lathe-gpu/lathe/tree/main/docs.
@@ -176,46 +177,6 @@ func glibc(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d.%d", newest[0], newest[1])
-}
-
-// licenses are the licenses of all modules in the command, and of Go.
-func (b *builder) licenses(t target) ([]byte, error) {
-	text, err := output(b.root, t.env(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/lathe")
-	if err != nil {
-		return nil, err
-	}
-	goroot, err := output(b.root, nil, "go", "env", "GOROOT")
-	if err != nil {
-		return nil, err
-	}
-	modules := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return line == "" })
-	slices.Sort(modules)
-	modules = append([]string{"Go " + runtime.Version() + "\t" + goroot}, slices.Compact(modules)...)
-	var out bytes.Buffer
-	for _, m := range modules {
-		name, dir, _ := strings.Cut(m, "\t")
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
-		}
-		found := false
-		for _, e := range entries {
-			upper := strings.ToUpper(e.Name())
-			if e.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "UNLICENSE", "COPYING", "NOTICE"}, func(p string) bool { return strings.HasPrefix(upper, p) }) {
-				continue
-			}
-			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			if err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&out, "==== %s: %s\n\n%s\n\n", name, e.Name(), bytes.TrimSpace(data))
-			found = true
-		}
-		if !found {
-			return nil, fmt.Errorf("%s has no license in %s", name, dir)
-		}
-	}
-	return out.Bytes(), nil
 }
 
 // packTar makes a .tar.gz file. All files lie in the folder top.

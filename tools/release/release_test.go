@@ -225,13 +225,13 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	want := []string{"LICENSE", "LICENSES-of-modules.txt", "NOTES.md", "README.txt", "completions/_lathe", "completions/lathe.bash", "completions/lathe.fish", command(here), "lathe.1"}
+	want := []string{"LICENSE", "NOTES.md", "README.txt", thirdParty, "completions/_lathe", "completions/lathe.bash", "completions/lathe.fish", command(here), "lathe.1"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the archive has %q, want %q", names, want)
 	}
 	for n, text := range map[string]string{
 		"lathe.1": `.TH LATHE 1 "" "lathe v0.0.0\-test"`, "completions/lathe.bash": "complete ", "NOTES.md": "# Notes",
-		"README.txt": "Lathe v0.0.0-test for " + here.String(), "LICENSES-of-modules.txt": "==== github.com/alecthomas/kong v",
+		"README.txt": "Lathe v0.0.0-test for " + here.String(), thirdParty: "==== github.com/alecthomas/kong v1",
 	} {
 		if !strings.Contains(string(got[top+n].data), text) {
 			t.Errorf("%s has no %q", n, text)
@@ -241,8 +241,76 @@ func TestRelease(t *testing.T) {
 	if err := os.WriteFile(program, got[top+command(here)].data, 0o777); err != nil {
 		t.Fatal(err)
 	}
+	checkLicenses(t, program, string(got[top+thirdParty].data))
 	says, err := exec.Command(program, "version").Output()
 	if err != nil || !strings.HasPrefix(string(says), "lathe v0.0.0-test go") {
 		t.Errorf("lathe version says %q, %v", says, err)
+	}
+}
+
+// checkLicenses compares the licenses with what "go version -m" says is linked into a program.
+func checkLicenses(t *testing.T, program, text string) {
+	t.Helper()
+	linked, err := exec.Command("go", "version", "-m", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(linked)) {
+		f := strings.Fields(line)
+		if len(f) < 3 || f[0] != "dep" {
+			continue
+		}
+		n++
+		_, rest, found := strings.Cut(text, "==== "+f[1]+" "+f[2]+": ")
+		license, _, _ := strings.Cut(rest, "\n====")
+		if !found || len(license) < 500 {
+			t.Errorf("%s %s is linked, and its license is missing: %q", f[1], f[2], license)
+		}
+		if f[1] == webgpu && (!strings.Contains(text, "==== wgpu-native, a library in "+webgpu) || !strings.Contains(text, "\nparking_lot-")) {
+			t.Error("wgpu-native is linked, and what is in it is not listed")
+		}
+	}
+	if n == 0 {
+		t.Errorf("go version -m names no module:\n%s", linked)
+	}
+	modules := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if name, _, has := strings.Cut(line, ": "); has && strings.HasPrefix(name, "==== ") {
+			modules[name] = true
+		}
+	}
+	if len(modules) != n+1 { // and Go
+		t.Errorf("there are licenses of %d modules, and %d and Go are linked", len(modules), n)
+	}
+}
+
+// A program has the licenses of what is linked into it, and a program that cannot say what that
+// is has none.
+func TestLicenses(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := licenses("../..", self, host)
+	if err != nil || !strings.HasPrefix(string(text), "==== Go go1.") || strings.Contains(string(text), webgpu) || strings.Contains(string(text), "kong") {
+		t.Errorf("got %v and %.2000s", err, text)
+	}
+	junk := filepath.Join(t.TempDir(), "junk")
+	write(t, junk, "no program")
+	if _, err := licenses("../..", junk, host); err == nil {
+		t.Error("a file that is no program")
+	}
+	var out bytes.Buffer
+	if err := licensesOf(&out, "mine v1", filepath.Dir(junk)); err == nil || !strings.Contains(err.Error(), "mine v1 has no license") {
+		t.Errorf("no license: got %v", err)
+	}
+	write(t, filepath.Join(filepath.Dir(junk), "Licence.md"), "  Do what you want.\n\n")
+	write(t, filepath.Join(filepath.Dir(junk), "NOTICE"), "By me.")
+	if err := licensesOf(&out, "mine v1", filepath.Dir(junk)); err != nil || out.String() != "==== mine v1: Licence.md\n\nDo what you want.\n\n==== mine v1: NOTICE\n\nBy me.\n\n" {
+		t.Errorf("got %v and %q", err, out.String())
+	}
+	if err := rust(&out, "x", filepath.Dir(junk)); err == nil {
+		t.Error("no library of Rust")
 	}
 }

@@ -18,8 +18,11 @@ ls /usr/lib/*/libEGL.so.1 /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1 || packag
 command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
 convert -version 2>/dev/null | grep -q ImageMagick || packages="$packages imagemagick"
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
+command -v djpeg >/dev/null 2>&1 || packages="$packages libjpeg-turbo-progs"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
+command -v avifdec >/dev/null 2>&1 || packages="$packages libavif-bin"
 command -v git >/dev/null 2>&1 || packages="$packages git"
+command -v exiftool >/dev/null 2>&1 || packages="$packages libimage-exiftool-perl"
 command -v debootstrap >/dev/null 2>&1 || packages="$packages debootstrap"
 if [ -z "$packages" ]; then
 	exit 0

@@ -273,17 +273,23 @@ func (e *emitter) window(p, root *ir.Value, a *access) (pointer, offset uint32, 
 	if at, ok = e.in.address(p); !ok {
 		return 0, 0, line{}, false
 	}
-	key := root.Var.Name + string(rune(root.ID)) + " " + at.key()
-	w := e.in.windows[key]
 	from := at.plus + int32(a.offset)
+	w := e.in.window(root, at, from, from+int32(a.span))
+	w.uses++
+	return w.pointer, uint32(from - w.from), at, true
+}
+
+// window returns the window of a line, which reaches from a distance to another one at least.
+func (in *interior) window(root *ir.Value, at line, from, to int32) *window {
+	key := root.Var.Name + string(rune(root.ID)) + " " + at.key()
+	w := in.windows[key]
 	if w == nil {
 		w = &window{root: root, at: at, from: from, to: from}
-		e.in.windows[key] = w
-		e.in.order = append(e.in.order, key)
+		in.windows[key] = w
+		in.order = append(in.order, key)
 	}
-	w.uses++
-	w.from, w.to = min(w.from, from), max(w.to, from+int32(a.span))
-	return w.pointer, uint32(from - w.from), at, true
+	w.from, w.to = min(w.from, from), max(w.to, to)
+	return w
 }
 
 // pushInterior computes what the version needs, and pushes whether it may run.

@@ -136,12 +136,13 @@ type emitter struct {
 	// is being written, whose rounds are not watched. See twice.
 	untested  map[*ir.Value]bool
 	unwatched *construct
-	// While caching is set, instructions are written that run one after the other. addresses
-	// and recent are what they have computed, and blockDepth is their depth.
+	// While caching is set, instructions are written that run one after the other. addresses,
+	// recent and splits are what they have computed, and blockDepth is their depth.
 	caching    bool
 	blockDepth wasm.Label
 	addresses  map[addressKey]uint32
 	recent     map[leafOf]uint32
+	splits     map[*ir.Value][lanes]uint32
 	wanted     []limitKey
 	// scratch is the offset in the frame of room for accesses to buffers that are smaller than
 	// the access.

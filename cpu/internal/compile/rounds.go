@@ -453,4 +453,5 @@ func (e *emitter) forget() {
 	e.blockDepth = e.Depth()
 	e.addresses = map[addressKey]uint32{}
 	e.recent = map[leafOf]uint32{}
+	e.splits = map[*ir.Value][lanes]uint32{}
 }

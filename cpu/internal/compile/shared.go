@@ -183,6 +183,9 @@ func (e *emitter) pushAccess(p *ir.Value, lane int, a *access) {
 
 // gather loads each lane from its own address.
 func (e *emitter) gather(v, p, root *ir.Value, a *access, t *ir.Type) {
+	if e.gatherSplit(v, p, root, a, t) {
+		return
+	}
 	base, last := e.limit(root, a.span)
 	var addr [lanes]uint32
 	for k := range lanes {
@@ -336,7 +339,9 @@ func (e *emitter) storeShared(p, x, root *ir.Value) {
 			continue
 		}
 		if sh.varying || sh.isUniform() || !a.side(sh.stride, t) {
-			e.scatter(p, x, root, &a, t)
+			if !e.scatterSplit(p, x, root, &a, t) {
+				e.scatter(p, x, root, &a, t)
+			}
 			continue
 		}
 		if e.untested[p] && e.mask == 0 {

@@ -1,8 +1,6 @@
 package picture
 
 import (
-	"math"
-
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
@@ -16,6 +14,7 @@ type gaussianWeightsParams struct {
 	Lead    uint32
 	Radius  uint32
 	Falloff float32
+	End     float32
 }
 
 // blurParams is the first part of the push-constant blocks of the kernels that blur.
@@ -51,12 +50,10 @@ type gaussianBlurAlphaParams struct {
 	Keep uint32
 }
 
-// BlurKernels lists the kernels that PlanBlur launches.
+// BlurKernels lists the kernels that PlanBlur launches without Blur.Grid.
 func BlurKernels() []spec.Kernel {
 	list := []spec.Kernel{{Name: "image/gaussian_weights.f32", Params: gaussianWeightsParams{}}}
-	for _, name := range []string{lanesPlanes, lanesAcross, lanesDown} {
-		list = append(list, spec.Kernel{Name: name, Params: blurLanesParams{}})
-	}
+	list = append(list, lanesKernels()...)
 	for _, d := range dtypes {
 		for _, pass := range []string{".first", ".second"} {
 			for _, texel := range []bool{false, true} {
@@ -139,18 +136,7 @@ const (
 	scratchAlphaWeights // weights of the kernels that weigh by alpha, if they differ
 )
 
-// Blur holds the attributes of a blur.
-type Blur struct {
-	// Sigma is the standard deviation in pixels.
-	Sigma float64
-	// Weigh says that colours are weighted by alpha.
-	Weigh bool
-}
-
-// Radius returns the number of pixels on either side that a result depends on, ⌈3σ⌉.
-func (b Blur) Radius() int { return int(math.Ceil(3 * b.Sigma)) }
-
-// PlanBlur plans a Gaussian blur of a picture.
+// PlanBlur plans a Gaussian blur of a picture. If call.Grid is set, it may be by cells.
 // Errors: ErrStrides, *LimitError.
 func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error) {
 	src, dst, err := layouts(in, out)
@@ -160,7 +146,13 @@ func PlanBlur(t *spec.Target, in, out tensor.Desc, call Blur) (*spec.Plan, error
 	if src.w == 0 || src.h == 0 {
 		return &spec.Plan{}, nil
 	}
+	if g := newGridPlan(t, src, dst, call); g != nil {
+		return g.plan(call.Weigh), nil
+	}
 	b := blurPlan{t: t, src: src, dst: dst, taps: spec.Scratch(scratchWeights)}
+	if half := newHalfPlan(t, src, dst, call); half != nil {
+		return b.planHalf(half)
+	}
 	if lanesFit(t, src, dst, call) {
 		return b.planLanes(call)
 	}
@@ -263,7 +255,7 @@ func (b *blurPlan) addWeights(call Blur) int64 {
 	}
 	b.steps = append(b.steps, spec.Step{
 		Module: spirv.Kernel("image/gaussian_weights.f32"),
-		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.Radius()), Falloff: float32(falloff(call.Sigma))},
+		Params: gaussianWeightsParams{Count: uint32(n), Lead: uint32(lead), Radius: uint32(call.Radius()), Falloff: float32(falloff(call.Sigma)), End: 1},
 		Bind:   []spec.Bind{{Buf: b.taps}, {Buf: spec.Scratch(scratchFlags)}},
 		Groups: [3]uint32{groups(n, 64), 1, 1},
 	})
@@ -415,7 +407,7 @@ func (b *blurPlan) addSecond(top, bottom, left, right, near, far int) {
 // limitGroups makes a step handle its tiles with few workgroups.
 func (b *blurPlan) limitGroups(step *spec.Step, p blurParams) {
 	across, tiles := step.Groups[0], step.Groups[0]*step.Groups[1]
-	step.Groups = [3]uint32{fewGroups(b.t, int(tiles), int(p.Steps)), 1, 1}
+	step.Groups = [3]uint32{fewGroups(b.t, int(tiles), loopCost(int(p.Steps), 0)), 1, 1}
 	keep := uint32(0)
 	if b.keep {
 		keep = 1
@@ -459,6 +451,9 @@ func (b *blurPlan) kernel(pass string, texel bool) *spv.Module {
 	op := "gaussian_blur"
 	if b.weigh {
 		op = "gaussian_blur_alpha"
+		if b.keep && texel && pass == ".second" {
+			pass += ".keep"
+		}
 	}
 	return kernel(op, b.src.dtype, pass, texel)
 }
@@ -483,9 +478,11 @@ func copyColumns(t *spec.Target, src layout, from, to, left, right int, ref spec
 			steps = append(steps, spec.Step{
 				Module: kernel("pointwise", src.dtype, "", false),
 				Params: pointwiseParams{
-					Columns:  uint32(j - i),
-					SrcPitch: uint32(src.pitch), SrcBase: s.base + uint32((from+top)*src.pitch+left+i),
-					DstPitch: uint32(dst.pitch), DstBase: d.base + uint32(top*dst.pitch+i),
+					pointwiseGrid: pointwiseGrid{
+						Columns:  uint32(j - i),
+						SrcPitch: uint32(src.pitch), SrcBase: s.base + uint32((from+top)*src.pitch+left+i),
+						DstPitch: uint32(dst.pitch), DstBase: d.base + uint32(top*dst.pitch+i),
+					},
 					Channels: uint32(src.c),
 				},
 				Bind:   []spec.Bind{s.bind, d.bind},

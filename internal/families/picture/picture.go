@@ -18,13 +18,13 @@ const MaxFactor = 1e6
 // dtypes are the element types of pictures.
 var dtypes = []tensor.DType{tensor.U8, tensor.F32}
 
-// Filter describes an operation whose result is a picture of the same dtype and shape as
-// its input. Its attributes have type A.
+// Filter describes an operation on one picture whose result is a picture of the same dtype
+// and the same channels. Its attributes have type A.
 type Filter[A spec.Call] struct {
-	// Name, Doc, Source, Aliases, Internal, Defaults and Kernels are those of
+	// Name, Doc, Source, Aliases, Forms, Internal, Defaults and Kernels are those of
 	// spec.Definition.
 	Name, Doc, Source string
-	Aliases           []string
+	Aliases, Forms    []string
 	Internal          bool
 	Defaults          A
 	Kernels           []spec.Kernel
@@ -33,14 +33,20 @@ type Filter[A spec.Call] struct {
 	// Check checks the attributes. Nil means that all are valid.
 	// Errors: ErrInvalidArgument.
 	Check func(a A) error
+	// Size returns the height and width of the result for a source of h by w pixels. Nil
+	// means that they are those of the source.
+	// Errors: ErrInvalidArgument.
+	Size func(a A, h, w int) (int, int, error)
+	// Strips is that of spec.Definition.
+	Strips *spec.StripsOf[A]
 	// Plan, Strategies and SizeClass are those of spec.Definition.
 	Plan       func(a A, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error)
 	Strategies func(a A, t *spec.Target, in, out tensor.Desc) []string
 	SizeClass  func(a A, in tensor.Desc) []int
 	// Halo returns how many pixels in each direction a result depends on. Nil means 0.
 	Halo func(a A) int
-	// ForOpaque is that of spec.Definition.
-	ForOpaque func(a A) A
+	// ForOpaque and ForGrey are those of spec.Definition.
+	ForOpaque, ForGrey func(a A) A
 	// Reference computes the result in float64.
 	Reference func(a A, in, out *tensor.Host)
 	// Tolerance is that of spec.Definition.
@@ -51,18 +57,27 @@ type Filter[A spec.Call] struct {
 	// refused.
 	Calls, Invalid []A
 	// Bench is the call that benchmarks measure. Nil means the first of Calls.
-	Bench *A
+	Bench spec.Call
+	// MostPixels, if not nil, bounds the pixels of the cases of a call, such as those of an operation
+	// that needs the whole picture in one binding. 0 means no bound.
+	MostPixels func(a A) int
 }
+
+// input is the argument of operations on one picture.
+var input = spec.Arg{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]", DTypes: dtypes, Strides: spec.Rows}
 
 // Define declares an operation on pictures.
 func Define[A spec.Call](f Filter[A]) *spec.Op {
 	out := spec.Arg{Name: "out", Doc: "the result, of the same dtype and shape", Strides: spec.Rows}
+	if f.Size != nil {
+		out.Doc = "the result, of the same dtype and channels"
+	}
 	if f.InPlace {
 		out.InPlace = []int{0}
 	}
 	d := spec.Definition[A]{
-		Name: f.Name, Aliases: f.Aliases, Group: "image", Doc: f.Doc, Source: f.Source, Internal: f.Internal,
-		In:       []spec.Arg{{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]", DTypes: dtypes, Strides: spec.Rows}},
+		Name: f.Name, Aliases: f.Aliases, Forms: f.Forms, Group: "image", Doc: f.Doc, Source: f.Source, Internal: f.Internal,
+		In:       []spec.Arg{input},
 		Out:      []spec.Arg{out},
 		Traits:   spec.Traits{Class: spec.Filter},
 		Defaults: f.Defaults, Kernels: f.Kernels,
@@ -78,17 +93,29 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
+			if f.Size != nil {
+				if p.h, p.w, err = f.Size(a, p.h, p.w); err != nil {
+					return nil, err
+				}
+			}
 			return []tensor.Desc{tensor.Contiguous(p.dtype, p.h, p.w, p.c)}, nil
 		},
 		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 			return f.Plan(a, t, in[0], out[0])
 		},
-		Halo: f.Halo, ForOpaque: f.ForOpaque,
+		Halo: f.Halo, Strips: f.Strips, ForOpaque: f.ForOpaque, ForGrey: f.ForGrey,
 		Reference: func(a A, in, out []*tensor.Host) { f.Reference(a, in[0], out[0]) },
 		Tolerance: f.Tolerance,
 		Cost: func(a A, in []tensor.Desc) spec.Cost {
-			n := int64(in[0].Elems()) / int64(max(1, in[0].Shape[2]))
-			return spec.Cost{Flops: f.Flops(a) * n, Bytes: 2 * int64(in[0].Elems()) * int64(in[0].DType.Size())}
+			h, w, c := in[0].Shape[0], in[0].Shape[1], max(1, in[0].Shape[2])
+			pixels := int64(h) * int64(w)
+			flops, all := f.Flops(a)*pixels, 2*pixels
+			if f.Size != nil {
+				if h, w, err := f.Size(a, h, w); err == nil {
+					all = pixels + int64(h)*int64(w)
+				}
+			}
+			return spec.Cost{Flops: flops, Bytes: all * int64(c) * int64(in[0].DType.Size())}
 		},
 		Cases: cases(f),
 	}
@@ -106,9 +133,9 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 // cases returns the Cases of an operation on pictures. The benchmarks have pictures of
 // 0.3, 2 and 24 megapixels.
 func cases[A spec.Call](f Filter[A]) spec.CasesOf[A] {
-	bench := f.Calls[0]
-	if f.Bench != nil {
-		bench = *f.Bench
+	bench := f.Bench
+	if bench == nil {
+		bench = f.Calls[0]
 	}
 	return spec.CasesOf[A]{
 		DTypes: dtypes,
@@ -118,9 +145,23 @@ func cases[A spec.Call](f Filter[A]) spec.CasesOf[A] {
 			{Name: "W", Tiles: []int{4, 256}},
 			{Name: "C", Only: []int{4, 3, 1}},
 		},
-		Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
+		Inputs: func(a A, d tensor.DType, dims []int) []tensor.Desc {
 			if d == tensor.U8 && dims[2] != 4 {
 				return nil
+			}
+			if f.MostPixels != nil {
+				if most := f.MostPixels(a); most > 0 && dims[0]*dims[1] > most {
+					return nil
+				}
+			}
+			if f.Size != nil {
+				h, w, err := f.Size(a, dims[0], dims[1])
+				if err != nil {
+					return nil // such as a crop that is larger than the picture
+				}
+				if h*w > 16*dims[0]*dims[1]+1<<16 {
+					return nil // A long line that is turned would fill a square.
+				}
 			}
 			return []tensor.Desc{tensor.Contiguous(d, dims...)}
 		},
@@ -198,11 +239,14 @@ func layouts(in, out tensor.Desc) (src, dst layout, err error) {
 	return src, dst, err
 }
 
+// EitherLevel is why a result of U8 may be one level off.
+const EitherLevel = "a result near half a level may be rounded up or down"
+
 // Level is the tolerance of operations that round to a level of U8. In F32, f32 is the
 // absolute error, and why says where it comes from.
 func Level(d tensor.DType, f32 float64, why string) spec.Tolerance {
 	if d == tensor.U8 {
-		return spec.Tolerance{Abs: 1, Why: "a result near the middle of two levels may be rounded to either of them"}
+		return spec.Tolerance{Abs: 1, Why: EitherLevel}
 	}
 	return spec.Tolerance{Abs: f32, Why: why}
 }

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -33,46 +34,95 @@ func PlanStages(t *spec.Target, in, out tensor.Desc, stages []Stage) (*spec.Plan
 	if err != nil {
 		return nil, err
 	}
+	if src.c == 1 {
+		stages = forOneChannel(stages)
+	}
 	plan := &spec.Plan{}
+	if src.w == 0 || src.h == 0 {
+		return plan, nil
+	}
+	if slices.ContainsFunc(stages, func(s Stage) bool { return !s.plain() }) {
+		return plan, planList(plan, t, src, dst, stages)
+	}
 	from := spec.In(0)
 	for first := true; first || len(stages) > 0; first = false {
 		n := min(len(stages), maxStages)
-		steps, err := pointwiseSteps(t, from, src, spec.Out(0), dst, stages[:n])
-		if err != nil {
+		if err := plainPass(t, src, stages[:n]).add(plan, t, from, src, spec.Out(0), dst); err != nil {
 			return nil, err
 		}
-		plan.Steps = append(plan.Steps, steps...)
 		stages = stages[n:]
 		from, src = spec.Out(0), dst // The remaining stages work in place.
 	}
 	return plan, nil
 }
 
-// pointwiseSteps returns the steps that apply at most maxStages stages to an image and
-// write to another.
-func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst layout, stages []Stage) ([]spec.Step, error) {
-	if src.w == 0 || src.h == 0 {
-		return nil, nil
+// pointwisePass is how some stages are applied to a picture.
+type pointwisePass struct {
+	// name returns the kernel with texels or without.
+	name func(texel bool) string
+	// packs is the number of packs of a workgroup of that kernel.
+	packs func(texel bool) int
+	// params returns the parameters of that kernel.
+	params func(g pointwiseGrid, texel bool) any
+	// more follows the source and the result among the bindings.
+	more []spec.Bind
+	// words says that no kernel with texels can be used.
+	words bool
+}
+
+// Workgroups of the kernels. Those for bytes make four packs an invocation, as texel kernels do.
+const (
+	pointwiseLocal = 64
+	manyPacks      = 4 * 256
+)
+
+// hostWords reports whether a picture is made by the kernels of image/pointwise_byte for words.
+func hostWords(t *spec.Target, d tensor.DType) bool {
+	return t.HostVectors && d == tensor.U8 && t.MaxInvocations >= 256
+}
+
+// plainPass returns the pass of at most maxStages stages that are plain.
+func plainPass(t *spec.Target, src layout, stages []Stage) pointwisePass {
+	encoded := encodeStages(src.dtype, stages)
+	bytes, words := byteKernel(stages), hostWords(t, src.dtype)
+	// special reports whether the kernel is one of image/pointwise_byte.
+	special := func(texel bool) bool {
+		return bytes != "" && src.dtype == tensor.U8 && (texel || words)
 	}
-	var steps []spec.Step
+	return pointwisePass{
+		name: func(texel bool) string {
+			switch {
+			case !special(texel):
+				return kernelName("pointwise", src.dtype, "", texel)
+			case texel:
+				return "image/pointwise_byte" + bytes
+			}
+			return "image/pointwise_byte" + bytes + ".word"
+		},
+		packs: func(texel bool) int {
+			if texel || special(texel) {
+				return manyPacks
+			}
+			return pointwiseLocal
+		},
+		params: func(g pointwiseGrid, texel bool) any {
+			if special(texel) {
+				return byteParams(g, bytes, encoded[0], len(stages) == 0)
+			}
+			return pointwiseParams{pointwiseGrid: g, Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encoded}
+		},
+	}
+}
+
+// add appends the steps that apply the stages to an image and write to another.
+func (k pointwisePass) add(plan *spec.Plan, t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst layout) error {
 	// part appends columns [left, right) of all rows from skip on, with one kind of
 	// kernel.
 	part := func(src, dst layout, skip, left, right int, texel bool) error {
 		if left >= right || src.h <= skip {
 			return nil
 		}
-		pack := packOf(src.dtype, texel)
-		columns := (right - left) / pack
-		params := pointwiseParams{
-			SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack)),
-			Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encodeStages(src.dtype, stages),
-		}
-		// Kernels for bytes make four packs of 256 invocations, as texel kernels do.
-		words := t.HostVectors && src.dtype == tensor.U8 && t.MaxInvocations >= 256
-		local := 64
-		if texel || words && byteKernel(stages) != "" {
-			local = 4 * 256
-		}
+		pack, packs := packOf(src.dtype, texel), k.packs(texel)
 		rows, err := bandRows(t, texel, src, 0, int(t.MaxGroups[1]))
 		if err != nil {
 			return err
@@ -83,23 +133,15 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 		return spans(src.h-skip, rows, func(top, bottom int) error {
 			top, bottom = top+skip, bottom+skip
 			s, d := rowWindow(t, from, src, top, bottom, pack), rowWindow(t, to, dst, top, bottom, pack)
-			return spans(columns, int(t.MaxGroups[0])*local, func(a, b int) error {
-				p := params
-				p.Columns = uint32(b - a)
-				p.SrcBase = s.base + uint32(top)*p.SrcPitch + uint32(left/pack+a)
-				p.DstBase = d.base + uint32(top)*p.DstPitch + uint32(left/pack+a)
-				step := spec.Step{
-					Module: kernel("pointwise", src.dtype, "", texel), Params: p, Bind: []spec.Bind{s.bind, d.bind},
-					Groups: [3]uint32{groups(b-a, local), uint32(bottom - top), 1},
-				}
-				switch {
-				case src.dtype != tensor.U8:
-				case texel:
-					useByteKernel(&step, p, stages, "")
-				case words:
-					useByteKernel(&step, p, stages, ".word")
-				}
-				steps = append(steps, step)
+			return spans((right-left)/pack, int(t.MaxGroups[0])*packs, func(a, b int) error {
+				g := pointwiseGrid{Columns: uint32(b - a), SrcPitch: uint32(src.pitch / pack), DstPitch: uint32(max(1, dst.pitch/pack))}
+				g.SrcBase = s.base + uint32(top)*g.SrcPitch + uint32(left/pack+a)
+				g.DstBase = d.base + uint32(top)*g.DstPitch + uint32(left/pack+a)
+				plan.Steps = append(plan.Steps, spec.Step{
+					Module: spirv.Kernel(k.name(texel)), Params: k.params(g, texel),
+					Bind:   append([]spec.Bind{s.bind, d.bind}, k.more...),
+					Groups: [3]uint32{groups(b-a, packs), uint32(bottom - top), 1},
+				})
 				return nil
 			})
 		})
@@ -108,7 +150,7 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 	// handles the rest.
 	all := func(src, dst layout, skip int) error {
 		whole := 0
-		if texelFits(t, 256, src, dst) && rowsFit(t, 0, src) && rowsFit(t, 0, dst) {
+		if !k.words && texelFits(t, 256, src, dst) && rowsFit(t, 0, src) && rowsFit(t, 0, dst) {
 			whole = src.w / packOf(src.dtype, true) * packOf(src.dtype, true)
 			if err := part(src, dst, skip, 0, whole, true); err != nil {
 				return err
@@ -117,17 +159,17 @@ func pointwiseSteps(t *spec.Target, from spec.Ref, src layout, to spec.Ref, dst 
 		return part(src, dst, skip, whole, src.w, false)
 	}
 	if !src.contiguous() || !dst.contiguous() {
-		return steps, all(src, dst, 0)
+		return all(src, dst, 0)
 	}
 	// A contiguous image is one long row. It is divided into rows of equal length, and
 	// what is left is a last, shorter row.
 	n, row := src.h*src.w, reflow(t, src)
 	long := func(p layout) layout { p.h, p.w, p.pitch = n/row, row, row; return p }
 	if err := all(long(src), long(dst), 0); err != nil || n%row == 0 {
-		return steps, err
+		return err
 	}
 	last := func(p layout) layout { p.h, p.w, p.pitch = n/row+1, n%row, row; return p }
-	return steps, all(last(src), last(dst), n/row)
+	return all(last(src), last(dst), n/row)
 }
 
 // byteKernel returns the kernel of image/pointwise_byte that can apply the stages, or "".
@@ -139,9 +181,9 @@ func byteKernel(stages []Stage) string {
 		return ""
 	}
 	switch s := stages[0]; {
-	case s == Stage{Scale: -1, Offset: 1}:
+	case s.inverts():
 		return ".invert"
-	case s == Stage{Luma: true, Scale: 1}:
+	case s.Luma && !s.Step && !s.Clamp && s.Scale == 1 && s.Offset == 0:
 		return ".luma"
 	case s.Luma:
 		return ""
@@ -153,23 +195,19 @@ func byteKernel(stages []Stage) string {
 	return ".affine"
 }
 
-// useByteKernel replaces the kernel of a step by image/pointwise_byte, which is faster,
-// if that kernel can apply the stages.
-func useByteKernel(step *spec.Step, chain pointwiseParams, stages []Stage, suffix string) {
-	name := byteKernel(stages)
-	if name == "" {
-		return
-	}
-	p := pointwiseByteParams{Columns: chain.Columns, SrcBase: chain.SrcBase, SrcPitch: chain.SrcPitch, DstBase: chain.DstBase, DstPitch: chain.DstPitch}
-	switch s := chain.Stage[0]; {
-	case name == ".invert" && len(stages) > 0:
+// byteParams returns the parameters of a kernel of image/pointwise_byte. none says that there is
+// no stage.
+func byteParams(g pointwiseGrid, name string, s pointwiseStage, none bool) pointwiseByteParams {
+	p := pointwiseByteParams{pointwiseGrid: g}
+	switch {
+	case name == ".invert" && !none:
 		p.Invert = 0xffffff
 	case name == ".step":
 		p.Low, p.Either = stepBits(s.Threshold)
 	case name == ".affine":
 		p.Scale, p.Offset = s.Scale, s.Offset
 	}
-	step.Module, step.Params = spirv.Kernel("image/pointwise_byte"+name+suffix), p
+	return p
 }
 
 // mostLevel is the largest number that image/pointwise_byte.affine may round to a level: it
@@ -194,26 +232,36 @@ const smallestNormal = 0x1p-126
 
 // encodeStages converts stages to the scale of the dtype.
 func encodeStages(d tensor.DType, stages []Stage) (out [maxStages]pointwiseStage) {
-	full, half := 1.0, 0.0
-	if d == tensor.U8 {
-		full, half = 255, 0.5 // The kernels round down.
-	}
 	for i, s := range stages {
-		e := &out[i]
-		if s.Luma {
-			e.Flags |= flagLuma
-		}
-		if s.Step {
-			e.Flags |= flagStep
-		}
-		if s.Clamp {
-			e.Flags |= flagClamp
-		}
-		// Without the inner conversion some processors add without rounding the product.
-		e.Scale, e.Offset, e.Threshold = float32(s.Scale), float32(float64(s.Offset*full)+half), float32(s.Threshold*full)
-		if d == tensor.U8 && e.Threshold > 0 && e.Threshold < smallestNormal {
-			e.Threshold = smallestNormal // Some drivers take a subnormal number for zero. No level lies between.
-		}
+		out[i] = encodeStage(d, s)
 	}
 	return out
+}
+
+// scaleOf returns the value that stands for 1, and what is added because the kernels round down.
+func scaleOf(d tensor.DType) (full, half float64) {
+	if d == tensor.U8 {
+		return 255, 0.5
+	}
+	return 1, 0
+}
+
+// encodeStage converts a plain stage to the scale of the dtype.
+func encodeStage(d tensor.DType, s Stage) (e pointwiseStage) {
+	full, half := scaleOf(d)
+	if s.Luma {
+		e.Flags |= flagLuma
+	}
+	if s.Step {
+		e.Flags |= flagStep
+	}
+	if s.Clamp {
+		e.Flags |= flagClamp
+	}
+	// Without the inner conversion some processors add without rounding the product.
+	e.Scale, e.Offset, e.Threshold = float32(s.Scale), float32(float64(s.Offset*full)+half), float32(s.Threshold*full)
+	if d == tensor.U8 && e.Threshold > 0 && e.Threshold < smallestNormal {
+		e.Threshold = smallestNormal // Some drivers take a subnormal number for zero. No level lies between.
+	}
+	return e
 }

@@ -63,3 +63,17 @@ func Clamp01(v float64) float64 { return min(max(v, 0), 1) }
 // ClampIndex returns the index in 0..n-1 that is nearest to i. The edge of a picture
 // repeats outside of it.
 func ClampIndex(i, n int) int { return min(max(i, 0), n-1) }
+
+// EachFrom copies pixels. The pixel of out at row y and column x is that of in where from says,
+// or stays as it is if from returns false.
+func EachFrom(in, out *tensor.Host, from func(y, x int) (sy, sx int, ok bool)) {
+	for y := range out.Shape[0] {
+		for x := range out.Shape[1] {
+			if sy, sx, ok := from(y, x); ok {
+				for c := range out.Shape[2] {
+					out.Set(in.At(sy, sx, c), y, x, c)
+				}
+			}
+		}
+	}
+}

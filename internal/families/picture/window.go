@@ -66,6 +66,25 @@ func rowWindow(t *spec.Target, ref spec.Ref, p layout, top, bottom, pack int) wi
 	}
 }
 
+// rect is columns [left, right) of rows [top, bottom).
+type rect struct{ left, right, top, bottom int }
+
+// bytes returns the number of bytes from the first to the last pixel of a part of an image.
+func (p layout) bytes(r rect) int64 {
+	return int64(r.bottom-r.top-1)*p.rowBytes() + int64(r.right-r.left)*p.pixelBytes()
+}
+
+// rectWindow returns the window of part r of an image whose buffer begins with row first. The
+// base of the window is that of row 0 all the same. Packs have pack pixels.
+func rectWindow(t *spec.Target, ref spec.Ref, p layout, r rect, first, pack int) window {
+	start := int64(r.top-first)*p.rowBytes() + int64(r.left)*p.pixelBytes()
+	offset := planner.WindowOffset(t, start, p.pixelBytes())
+	return window{
+		bind: spec.Bind{Buf: ref, Offset: offset, Size: start + p.bytes(r) - offset},
+		base: uint32(-offset/(p.pixelBytes()*int64(pack))) - uint32(first)*uint32(p.pitch/pack),
+	}
+}
+
 // bandRows returns the largest number of rows of p, up to most, that a binding can hold
 // together with halo rows above and below.
 // Errors: *LimitError if not even one row fits.
@@ -94,6 +113,12 @@ func room(t *spec.Target, texel bool) int64 {
 	return planner.MaxSpan(t, texel) - 3*planner.WindowAlign(t)
 }
 
+// sparse reports whether a source takes more than a binding, and more than half of that are gaps
+// between its rows. Where results need many rows, a copy without the gaps saves most launches.
+func (p layout) sparse(t *spec.Target) bool {
+	return p.pitch > 2*p.w && int64(p.h)*p.rowBytes() > room(t, false)
+}
+
 // spans divides [0, n) into consecutive parts [from, to) of at most size, and calls f
 // with each.
 func spans(n, size int, f func(from, to int) error) error {
@@ -116,8 +141,20 @@ const (
 	clearFlags = "image/clear_flags.u32"
 )
 
+// loopCost is what a loop of n iterations counts against MaxIterations if each of them has
+// loops that count inner. The test that ends a loop counts as an iteration.
+func loopCost(n, inner int) int { return n*(1+inner) + 1 }
+
+// checkIterations returns a *LimitError if an invocation may not run loops that count so much.
+func checkIterations(t *spec.Target, count int) error {
+	if most := int(t.MaxIterations); most > 0 && count > most {
+		return &errs.LimitError{Name: "MaxIterations", Want: int64(count), Have: int64(most)}
+	}
+	return nil
+}
+
 // fewGroups returns how many workgroups handle tiles tiles, where each tile takes steps
-// loop iterations. Often there is nothing to do, and even a group that finds nothing to
+// loop iterations as loopCost counts them. Often there is nothing to do, and even a group that finds nothing to
 // do costs some microseconds on a CPU driver.
 func fewGroups(t *spec.Target, tiles, steps int) uint32 {
 	few := 4096
@@ -125,7 +162,7 @@ func fewGroups(t *spec.Target, tiles, steps int) uint32 {
 		few = 64
 	}
 	if most := int(t.MaxIterations); most > 0 {
-		few = max(few, int(groups(tiles, max(1, most/(steps+1)-1))))
+		few = max(few, int(groups(tiles, max(1, (most-1)/(1+steps))))) // The most tiles with loopCost(tiles, steps) <= most.
 	}
 	return uint32(min(tiles, few, int(t.MaxGroups[0])))
 }

@@ -46,7 +46,9 @@ var sections = []struct {
 }{
 	{"ops", (*bench).ops},
 	{"sigma", (*bench).sigma},
+	{"filters", (*bench).filters},
 	{"photos", (*bench).photos},
+	{"thumbnails", (*bench).thumbnails},
 	{"dispatch", (*bench).dispatch},
 	{"startup", (*bench).startup},
 	{"matmul", (*bench).matmul},

@@ -78,7 +78,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 		for k := range host[i] {
 			host[i][k] = 2*rng.Float32() - 1
 		}
-		x, err := lathe.FromSlice(b.dev, host[i], shape...)
+		x, err := lathe.FromSlice(b.ctx, b.dev, host[i], shape...)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (b *bench) matmulRow(t *table, mc matmulCase) error {
 	if err != nil {
 		return err
 	}
-	data, err := lathe.ToSlice[float32](b.ctx, b.dev, out)
+	data, err := lathe.ToSlice[float32](b.ctx, out)
 	if err != nil {
 		return err
 	}

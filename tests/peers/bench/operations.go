@@ -39,6 +39,9 @@ var targets = map[string]target{
 	"sharpen u8[4000,6000,4]":                             {pixels: 150},
 	"sobel_edges u8[4000,6000,4]":                         {pixels: 150},
 	"gaussian_blur sigma=3 u8[4000,6000,4]":               {pixels: 100},
+	"resize percent=50 u8[4000,6000,4]":                   {pixels: 150},
+	"median u8[4000,6000,4]":                              {pixels: 100},
+	"box_blur u8[4000,6000,4]":                            {pixels: 100},
 }
 
 // megapixels of the pictures that targets are for.

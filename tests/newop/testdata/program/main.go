@@ -22,10 +22,10 @@ func main() {
 	ctx := context.Background()
 	dev := must(lathe.Open(ctx))
 	defer dev.Close()
-	x := must(lathe.FromSlice(dev, []float32{1, -3, 2}))
+	x := must(lathe.FromSlice(ctx, dev, []float32{1, -3, 2}))
 	cubes := must(dev.Cube(x))
 	total := must(dev.ReduceSumSquare(cubes))
-	fmt.Println(must(lathe.ToSlice[float32](ctx, dev, cubes)), must(lathe.ToSlice[float32](ctx, dev, total)))
+	fmt.Println(must(lathe.ToSlice[float32](ctx, cubes)), must(lathe.ToSlice[float32](ctx, total)))
 }
 
 func must[T any](v T, err error) T {

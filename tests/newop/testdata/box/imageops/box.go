@@ -13,10 +13,10 @@ type Box struct{}
 // Spec returns the declaration.
 func (Box) Spec() *spec.Op { return boxOp }
 
-var boxOp = picture.DefineStencil(picture.Stencil[Box]{
+var boxOp = picture.DefineStencil(picture.Stencil[*Box]{
 	Name: "box",
 	Doc:  "The mean of a pixel and its eight neighbours, each colour by itself. Alpha stays as it is.",
-	Reference: func(_ Box, in, out *tensor.Host) {
+	Reference: func(_ *Box, in, out *tensor.Host) {
 		h, w, full := in.Shape[0], in.Shape[1], picture.Full(in.DType)
 		in.Each(func(index []int, _ int) {
 			y, x, c := index[0], index[1], index[2]
@@ -31,12 +31,12 @@ var boxOp = picture.DefineStencil(picture.Stencil[Box]{
 			picture.Store(out, sum/9/full, y, x, c)
 		})
 	},
-	Tolerance: func(_ Box, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+	Tolerance: func(_ *Box, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 		if d == tensor.U8 {
 			return spec.Tolerance{Why: "a ninth of a whole number is far from any half"}
 		}
 		return spec.Tolerance{Abs: 2e-6, Why: "nine roundings to f32 of values up to 9, a ninth of which is left"}
 	},
 	Flops: 3 * 10,
-	Calls: []Box{{}},
+	Calls: []*Box{{}},
 })

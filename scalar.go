@@ -1,0 +1,175 @@
+package lathe
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/session"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Scalar is a number as an operand, as in dev.Mul(x, lathe.Scalar(0.5)). It stands for a tensor
+// of shape [] with the dtype of the call's first operand that is no Scalar, so that it is
+// broadcast. It belongs to no device and any call may take it again. The device keeps the numbers that
+// were used, so that nothing is copied in later calls.
+//
+// A floating dtype has the nearest value, ties to even. An integer dtype must have the number
+// itself, and Bool has 0 and 1. A number that the dtype does not have, such as 300 or 0.5 for U8,
+// is ErrInvalidArgument of the call. So is a call in which all operands are Scalars. A Scalar has no memory:
+// it cannot be read, viewed or written, and Kernel.Run and DispatchCompute do not take it.
+func Scalar[T int | int8 | int32 | int64 | uint8 | uint32 | float32 | float64](v T) *Tensor {
+	n := &number{float: float64(v)}
+	if T(1)/T(2) == 0 { // T is an integer type
+		n.whole, n.exact = true, int64(v)
+	}
+	return &Tensor{scalar: n}
+}
+
+// number is the value of a Scalar.
+type number struct {
+	float float64
+	whole bool  // It is exact.
+	exact int64 // exact where float is rounded
+}
+
+func (n *number) String() string {
+	if n.whole {
+		return fmt.Sprint(n.exact)
+	}
+	return fmt.Sprint(n.float)
+}
+
+// ranges are the numbers of integer dtypes.
+var ranges = map[tensor.DType][2]int64{
+	tensor.I8: {math.MinInt8, math.MaxInt8}, tensor.U8: {0, math.MaxUint8}, tensor.I32: {math.MinInt32, math.MaxInt32},
+	tensor.U32: {0, math.MaxUint32}, tensor.I64: {math.MinInt64, math.MaxInt64}, tensor.Bool: {0, 1},
+}
+
+// element returns the number as an element of a dtype. It reports false if the dtype does not
+// have it.
+func (n *number) element(to tensor.DType) ([]byte, bool) {
+	r, integer := ranges[to]
+	if !integer {
+		h := tensor.NewHost(tensor.Contiguous(to))
+		h.SetFloats([]float64{n.float})
+		return h.Data, math.IsInf(n.float, 0) || !math.IsInf(h.Floats()[0], 0)
+	}
+	v := n.exact
+	if !n.whole {
+		if n.float != math.Trunc(n.float) || n.float < -(1<<63) || n.float >= 1<<63 {
+			return nil, false // also NaN
+		}
+		v = int64(n.float)
+	}
+	data := binary.LittleEndian.AppendUint64(nil, uint64(v))[:to.Size()]
+	return data, r[0] <= v && v <= r[1]
+}
+
+// wanted says for an error which numbers a dtype has.
+func wanted(to tensor.DType) string {
+	if r, ok := ranges[to]; ok {
+		return fmt.Sprintf("a whole number from %d to %d", r[0], r[1])
+	}
+	return "a number in the range of " + to.String()
+}
+
+// constants are the numbers that a device keeps, by dtype and bytes.
+type constants struct {
+	mu   sync.Mutex
+	kept map[constant]session.Tensor
+}
+
+type constant struct {
+	dtype tensor.DType
+	bytes [8]byte
+}
+
+// mostConstants is how many numbers a device keeps. A program that computes its numbers, such as
+// a rate of learning for each step, never uses most of them again.
+const mostConstants = 1024
+
+// constant returns the tensor of a Scalar on the device.
+func (d *Device) constant(ctx context.Context, op string, n *number, dtype tensor.DType) (session.Tensor, error) {
+	data, ok := n.element(dtype)
+	if !ok {
+		return session.Tensor{}, fmt.Errorf("lathe: %s: %w: scalar as %v (got %v, want %s)", op, errs.ErrInvalidArgument, dtype, n, wanted(dtype))
+	}
+	key := constant{dtype: dtype}
+	copy(key.bytes[:], data)
+	c := &d.constants
+	c.mu.Lock()
+	t, ok := c.kept[key]
+	c.mu.Unlock()
+	if ok {
+		return t, nil
+	}
+	// The lock is free while the device is asked, which may wait. If two goroutines make the
+	// same number, one of them is kept.
+	t, err := d.session.NewTensor(tensor.Contiguous(dtype))
+	if err != nil {
+		return t, err
+	}
+	if err := d.session.Write(ctx, t, data); err != nil {
+		_ = d.session.Free(t) // nobody has seen it
+		return t, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil || len(c.kept) >= mostConstants {
+		// The garbage collector frees the old ones, because calls may be about to use them.
+		c.kept = make(map[constant]session.Tensor)
+	}
+	c.kept[key] = t
+	return t, nil
+}
+
+// operands appends the inputs of a call to list, as the session knows them. A Scalar becomes a
+// tensor of the dtype of the first input that is none. A tensor that was not made gives the
+// error that is the reason.
+func (d *Device) operands(ctx context.Context, list []session.Tensor, c spec.Call, in []*Tensor) ([]session.Tensor, error) {
+	dtype, scalars := tensor.Invalid, false
+	for _, t := range in {
+		switch {
+		case t == nil:
+		case t.failed != nil:
+			return nil, t.failed
+		case t.scalar != nil:
+			scalars = true
+		case dtype == tensor.Invalid:
+			dtype = t.DType()
+		}
+		list = append(list, t.inSession())
+	}
+	if !scalars {
+		return list, nil
+	}
+	op := nameOf(c)
+	if dtype == tensor.Invalid {
+		return nil, fmt.Errorf("lathe: %s: %w: no operand but Scalars (want a tensor, which says the dtype)", op, errs.ErrInvalidArgument)
+	}
+	first := len(list) - len(in)
+	for i, t := range in {
+		if t != nil && t.scalar != nil {
+			var err error
+			if list[first+i], err = d.constant(ctx, op, t.scalar, dtype); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// nameOf is the name of the operation of a call, for errors.
+func nameOf(c spec.Call) string {
+	if c != nil && !errs.Nil(c) {
+		if op := c.Spec(); op != nil {
+			return op.Name
+		}
+	}
+	return "call"
+}

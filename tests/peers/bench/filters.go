@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/disintegration/imaging"
+
+	"github.com/lathe-gpu/lathe/imageops"
+	measure "github.com/lathe-gpu/lathe/internal/bench"
+	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// vipsFilter is an operation of Lathe, and the command of vips that does the same.
+type vipsFilter struct {
+	name string
+	call spec.Call
+	// args are the name of the operation of vips, and what follows the names of the files. MASK is a
+	// file with a row of eleven ones.
+	op   string
+	args []string
+	near float64 // how far results may be apart on average, in 1/255
+}
+
+var vipsFilters = []vipsFilter{
+	{"resize to half, Lanczos 3", imageops.Resize{Percent: 50}, "resize", []string{"0.5", "--kernel", "lanczos3"}, 0.6},
+	{"median 3×3", imageops.Median{Radius: 1}, "rank", []string{"3", "3", "4"}, 0.1},
+	// vips rounds down twice here, and would be exact by conv, which takes several times as long.
+	{"box blur 11×11", imageops.BoxBlur{Radius: 5}, "convsep", []string{"MASK", "--precision", "integer"}, 2.5},
+}
+
+// command is the command of vips for files in a folder that prepareVips has filled.
+func (f vipsFilter) command(dir, in, out string) *exec.Cmd {
+	args := []string{f.op, in, out}
+	for _, a := range f.args {
+		args = append(args, strings.ReplaceAll(a, "MASK", filepath.Join(dir, "ones.mat")))
+	}
+	cmd := exec.Command("vips", args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// prepareVips writes the picture into a folder as in.v, the format in which vips has pixels in memory.
+func prepareVips(dir string, m *image.NRGBA) error {
+	var ppm bytes.Buffer
+	fmt.Fprintf(&ppm, "P6\n%d %d\n255\n", m.Rect.Dx(), m.Rect.Dy())
+	for i := 0; i < len(m.Pix); i += 4 {
+		ppm.Write(m.Pix[i : i+3])
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.ppm"), ppm.Bytes(), 0o666); err != nil {
+		return err
+	}
+	ones := "11 1 11\n" + strings.Repeat("1 ", 11) + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "ones.mat"), []byte(ones), 0o666); err != nil {
+		return err
+	}
+	return quietly(exec.Command("vips", "copy", filepath.Join(dir, "in.ppm"), filepath.Join(dir, "in.v")))
+}
+
+// quietly runs a command, and returns what it says as an error if it fails.
+func quietly(cmd *exec.Cmd) error {
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd, err, said)
+	}
+	return nil
+}
+
+// near makes sure that Lathe and vips compute the same picture.
+func (b *bench) near(f vipsFilter, src *image.NRGBA) error {
+	dir, err := os.MkdirTemp(b.dir, "near")
+	if err != nil {
+		return err
+	}
+	if err := prepareVips(dir, src); err != nil {
+		return err
+	}
+	if err := quietly(f.command(dir, "in.v", "out.png")); err != nil {
+		return err
+	}
+	want, err := imaging.Open(filepath.Join(dir, "out.png"))
+	if err != nil {
+		return err
+	}
+	got, err := b.dev.Apply(b.ctx, src, f.call)
+	if err != nil {
+		return err
+	}
+	if d := distance(got, imaging.Clone(want)); d > f.near {
+		return fmt.Errorf("%s: Lathe and vips differ by %.2f/255 on average", f.name, d)
+	}
+	return nil
+}
+
+// filters times operations on a photograph of 24 megapixels beside those of libvips.
+func (b *bench) filters() (*table, error) {
+	w, h, budget := 6000, 4000, 20*time.Second
+	if b.quick {
+		w, h, budget = 1500, 1000, 3*time.Second
+	}
+	return b.filtersAt(w, h, budget)
+}
+
+func (b *bench) filtersAt(w, h int, budget time.Duration) (*table, error) {
+	t := &table{
+		Title:  fmt.Sprintf("Operations beside those of libvips, %d×%d", w, h),
+		Header: []string{"operation", "Lathe ApplyTo", "MP/s", "vips", "vips / Lathe"},
+	}
+	version := vipsVersion()
+	if version == "" {
+		t.note("vips is not installed (on Debian: libvips-tools).")
+		return t, nil
+	}
+	t.note("MP/s count pixels of the source. Lathe's time has upload and read-back; it works on four channels. vips %s works on three, reads and writes files of its own format "+
+		"without compression, and takes as many threads as there are processors. The time that it needs to start is subtracted: that of `vips --version`.", version)
+	for _, f := range vipsFilters {
+		if err := b.near(f, testimg.Photo(320, 200, b.seed)); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp(b.dir, "filters")
+	if err != nil {
+		return nil, err
+	}
+	src := testimg.Photo(w, h, b.seed)
+	if err := prepareVips(dir, src); err != nil {
+		return nil, err
+	}
+	for _, f := range vipsFilters {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
+		size, err := imageops.Size(src.Rect.Size(), f.call)
+		if err != nil {
+			return nil, err
+		}
+		dst := image.NewNRGBA(image.Rectangle{Max: size})
+		s, err := measure.Interleave(budget, 15,
+			func() error { return b.dev.ApplyTo(b.ctx, dst, src, f.call) },
+			func() error { return quietly(f.command(dir, "in.v", "out.v")) },
+			func() error { return quietly(exec.Command("vips", "--version")) },
+		)
+		if err != nil {
+			return nil, err
+		}
+		own, vips := s[0].Median(), s[1].Median()-s[2].Median()
+		rate := float64(w*h) / 1e6 / own.Seconds()
+		times := vips.Seconds() / own.Seconds()
+		t.row(f.name, s[0], fmt.Sprintf("%.0f", rate), s[1], fmt.Sprintf("**%.2f**", times))
+		t.value(f.name+"/vips", times)
+		t.value(f.name+"/mps", rate)
+	}
+	return t, nil
+}
