@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestFilters(t *testing.T) {
 	dev, err := lathe.Open(t.Context())
 	dev = testkit.Device(t, dev, err)
-	b := &bench{ctx: t.Context(), dev: dev, dir: t.TempDir(), seed: 1}
+	b := &bench{ctx: t.Context(), dev: dev, dir: t.TempDir(), seed: 1, match: "median"}
 	got, err := b.filtersAt(300, 200, 50*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
@@ -25,17 +26,27 @@ func TestFilters(t *testing.T) {
 		}
 		testkit.NoTool(t, "needs the program vips; install the package libvips-tools")
 	}
-	if len(got.Rows) != len(vipsFilters) || !strings.Contains(got.Title, "300×200") {
+	list, err := vipsFilters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		if err := b.near(f, testimg.Photo(160, 100, 2)); err != nil {
+			t.Error(err)
+		}
+	}
+	list = slices.DeleteFunc(list, func(f vipsFilter) bool { return !strings.HasPrefix(f.name, "median ") })
+	if len(got.Rows) != len(list) || !strings.Contains(got.Title, "300×200") {
 		t.Errorf("%+v", got)
 	}
-	for i, f := range vipsFilters {
+	for i, f := range list {
 		if v := got.Values[f.name+"/mps"]; got.Rows[i][0] != f.name || v <= 0 {
 			t.Errorf("%s: %v, %v MP/s", f.name, got.Rows[i], v)
 		}
 	}
 	// A command that does something else is found.
-	wrong := vipsFilters[1]
-	wrong.args = []string{"3", "3", "8"}
+	wrong := list[slices.IndexFunc(list, func(f vipsFilter) bool { return f.name == "median 3×3" })]
+	wrong.args = "rank IN OUT 3 3 8"
 	if err := b.near(wrong, testimg.Photo(90, 60, 1)); err == nil || !strings.Contains(err.Error(), "differ by") {
 		t.Errorf("the largest of nine is taken for their median: %v", err)
 	}

@@ -34,7 +34,7 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
-	match string // rows of matmul and operations must contain this
+	match string // rows of filters, matmul and operations must contain this
 
 	report *measure.Report // of all operations, once measured
 }
@@ -84,7 +84,7 @@ func main() {
 	}
 	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
 	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
-	match := flag.String("match", "", "only rows of matmul and operations that contain this `text`")
+	match := flag.String("match", "", "only rows of filters, matmul and operations that contain this `text`")
 	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
 	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
