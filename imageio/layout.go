@@ -23,7 +23,9 @@ func like(img image.Image, src *Info, f Format) image.Image {
 		return img
 	}
 	deep := pixels.Deep(img)
-	if src.Palette > 0 && f != JPEG && !deep {
+	// A palette has colours, and so no profile for grey.
+	forGrey := src.Grey && src.Metadata != nil && profileOf(src.Metadata.ICC) == "GRAY"
+	if src.Palette > 0 && f != JPEG && !deep && !forGrey {
 		if m := byPalette(img, 256, f == TIFF); m != nil {
 			return m
 		}

@@ -28,8 +28,14 @@ type interior struct {
 	lines       *lines
 	live        map[*ir.Value]bool
 	// windows are the ranges that loads and stores use, by root and line.
-	windows map[string]*window
-	order   []string // the keys of windows
+	windows map[windowKey]*window
+	order   []windowKey // the keys of windows
+}
+
+// windowKey names a window: by its buffer, whose name and id say nothing, and line.key.
+type windowKey struct {
+	root *ir.Value
+	line string
 }
 
 // window is a range of a buffer that moves on by the same distance with each invocation.
@@ -61,7 +67,7 @@ func newInterior(p *ir.Program) *interior {
 		return nil
 	}
 	l := newLines(p, s)
-	in := &interior{prog: p, windows: map[string]*window{}}
+	in := &interior{prog: p, windows: map[windowKey]*window{}}
 	before := l.fixedInOrder(p)
 	in.assume(l)
 	fold(p.Entry)
@@ -281,7 +287,7 @@ func (e *emitter) window(p, root *ir.Value, a *access) (pointer, offset uint32, 
 
 // window returns the window of a line, which reaches from a distance to another one at least.
 func (in *interior) window(root *ir.Value, at line, from, to int32) *window {
-	key := root.Var.Name + string(rune(root.ID)) + " " + at.key()
+	key := windowKey{root, at.key()}
 	w := in.windows[key]
 	if w == nil {
 		w = &window{root: root, at: at, from: from, to: from}

@@ -200,10 +200,14 @@ func (p *resamplePlan) columns(left int) (right int, err error) {
 		from, to := p.across.sources(left, left+n)
 		strip := p.stripBytes(to - from)
 		table := p.across.table(left, left+n).bytes(n)
-		if strip <= p.between() && table <= room(p.t, false) {
+		most := p.between()
+		if n == 1 { // No cache is large enough, but a binding may be.
+			most = room(p.t, false)
+		}
+		if strip <= most && table <= room(p.t, false) {
 			return left + n, nil
 		} else if n == 1 {
-			return 0, &errs.LimitError{Name: "MaxBinding", Want: max(strip, table), Have: p.between()}
+			return 0, &errs.LimitError{Name: "MaxBinding", Want: max(strip, table), Have: most}
 		}
 	}
 }
@@ -243,8 +247,9 @@ func (p *resamplePlan) sourceRows(rows resampleTable, top, bottom, from, to int)
 }
 
 // sumLoops is how many loop iterations a pass takes to add so many terms: BLOCK in
-// shaders/lib/resize.glsl is 256.
-func sumLoops(terms int) int { return terms + terms/256 + 8 }
+// shaders/lib/resize.glsl is 256. A block counts twice more: once in the loop over blocks, and for the test
+// that ends its own loop.
+func sumLoops(terms int) int { return terms + 2*(terms/256) + 8 }
 
 // weightsLoops is how many loop iterations resize_weights takes to add taps weights. Lavapipe counts
 // one and a half for each.
@@ -289,7 +294,7 @@ func (p *resamplePlan) first(rows resampleTable, top, bottom, from, to int) {
 	low, high := rows.base(top), rows.base(top+(bottom-top-1)/resampleGroup*resampleGroup)
 	chunk := p.sourceRows(rows, top, bottom, from, to)
 	if most := int(p.t.MaxIterations); most > 0 {
-		chunk = min(chunk, most-most/256-8) // so that sumLoops(chunk) <= most
+		chunk = min(chunk, most-2*(most/256)-8) // so that sumLoops(chunk) <= most
 	}
 	for tap := 0; tap < rows.pixels; tap += chunk {
 		end := min(tap+chunk, rows.pixels)

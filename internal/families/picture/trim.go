@@ -49,9 +49,8 @@ const (
 	trimBounds = "image/trim_bounds.i32"
 	// trimGroups is the most workgroups that look for pixels. Each writes a region.
 	trimGroups = 256
-	// loopMost bounds the loops of an invocation over pixels. Its other loops are shorter than
-	// what is left of 65 535.
-	loopMost = 60000
+	// trimLast is what the loop over what the invocations of a workgroup have found counts.
+	trimLast = 64
 	// trimSlack is added to Fuzz, so that levels that differ by just so much are within it whatever
 	// roundings do. It is less than a level of 16 bits.
 	trimSlack = 1e-5
@@ -86,6 +85,10 @@ func PlanTrim(t *spec.Target, in tensor.Desc, m Trim) (*spec.Plan, error) {
 		params.Given, params.Alpha = 1, float32(alpha*white)
 		params.Red, params.Green, params.Blue = float32(c[0]*alpha*white), float32(c[1]*alpha*white), float32(c[2]*alpha*white)
 	}
+	long := func(w, h int) bool {
+		count := loopCost(int(groups(h, workgroups)), loopCost(int(groups(w, 64)), 0)) + trimLast
+		return checkIterations(t, count) != nil && w*h > 1
+	}
 	corner := rect{0, 1, 0, 1}
 	if m.Right {
 		corner.left, corner.right = src.w-1, src.w
@@ -96,7 +99,7 @@ func PlanTrim(t *spec.Target, in tensor.Desc, m Trim) (*spec.Plan, error) {
 	var part func(r rect) error
 	part = func(r rect) error {
 		w, h := r.right-r.left, r.bottom-r.top
-		if src.bytes(r) > room(t, false) || int(groups(w, 64))*int(groups(h, workgroups)) > loopMost {
+		if src.bytes(r) > room(t, false) || long(w, h) {
 			return halves(r, h == 1, part)
 		}
 		s, first, q := rectWindow(t, spec.In(0), src, r, 0, 1), rectWindow(t, spec.In(0), src, corner, 0, 1), params
