@@ -37,9 +37,18 @@ type convolveParams struct {
 	Bias   float32
 }
 
+// convolveThreeParams is the push-constant block of convolve_three.comp.
+type convolveThreeParams struct {
+	StencilParams
+	Scale float32
+	Bias  float32
+	W     [9]float32
+}
+
 // ConvolveKernels lists the kernels that PlanConvolve launches.
 func ConvolveKernels() []spec.Kernel {
 	list := []spec.Kernel{{Name: "image/taps.f32", Params: tapsParams{}}}
+	list = append(list, stencilKernels("convolve_three", convolveThreeParams{}, true, nil)...)
 	return append(list, aroundKernels([]string{"convolve"}, []string{""}, convolveParams{})...)
 }
 
@@ -56,10 +65,14 @@ func (a *aroundPlan) taps(table []float32) spec.Ref {
 	return ref
 }
 
-// PlanConvolve plans launches that write the numbers of the kernel that are not 0 to a table, and
-// then the sums.
+// PlanConvolve plans the sums. Kernels beyond three by three numbers go to a table first, without
+// those that are 0.
 // Errors: ErrStrides, *LimitError.
 func PlanConvolve(t *spec.Target, in, out tensor.Desc, call Convolution) (*spec.Plan, error) {
+	// Numbers that are added to make it three by three are 0, and so is each product but that of an infinity.
+	if three := call.Width == 3 && call.Height() == 3; three || in.DType == tensor.U8 && call.Width <= 3 && call.Height() <= 3 {
+		return planConvolveThree(t, in, out, call)
+	}
 	src, dst, err := layouts(in, out)
 	if err != nil {
 		return nil, err
@@ -87,6 +100,20 @@ func PlanConvolve(t *spec.Target, in, out tensor.Desc, call Convolution) (*spec.
 			}
 		},
 	}, plane{ref: spec.In(0), layout: src}, plane{ref: spec.Out(0), layout: dst}, region{0, src.h, 0, src.w})
+}
+
+// planConvolveThree plans the sums of three by three pixels.
+// Errors: ErrStrides, *LimitError.
+func planConvolveThree(t *spec.Target, in, out tensor.Desc, call Convolution) (*spec.Plan, error) {
+	var w [9]float32
+	for i, k := range call.Kernel {
+		row, column := i/call.Width-call.Height()/2, i%call.Width-call.Width/2
+		w[3*(row+1)+column+1] = float32(k)
+	}
+	name := func(phase string, texel bool) string { return kernelName("convolve_three", in.DType, phase, texel) }
+	return planStencil(t, name, in, out, !call.Weigh, func(p StencilParams) any {
+		return convolveThreeParams{p, float32(call.Scale), float32(call.Bias * Full(in.DType)), w}
+	})
 }
 
 // ConvolveReference adds in float64.
