@@ -128,8 +128,12 @@ func (a *aroundPlan) add(p pass, src, dst plane, to region) error {
 	if src.sparse(a.t) {
 		return spec.ErrStrides
 	}
-	// A stripe has at least some columns more than those around a column.
-	rows = max(min(int64(tall), room/(src.pixelBytes()*int64(2*p.beside+64))-2*int64(p.above)), 1)
+	// A stripe has at least some columns more than those around a column. Where that leaves few rows, it has
+	// as many as are around them, so that pixels are not copied anew for each row.
+	around := int64(2 * p.above)
+	fit := func(columns int) int64 { return room/(src.pixelBytes()*int64(min(columns, p.width))) - around }
+	rows = max(fit(2*p.beside+64), min(around, fit(2*p.beside+1)), 1)
+	rows = min(rows, int64(tall))
 	wide := room/(src.pixelBytes()*(rows+2*int64(p.above))) - 2*int64(p.beside)
 	if wide < 1 {
 		return &errs.LimitError{Name: "MaxBinding", Want: (1 + 2*int64(p.above)) * int64(1+2*p.beside) * src.pixelBytes(), Have: room}

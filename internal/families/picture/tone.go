@@ -184,10 +184,21 @@ func toneRegions(t *spec.Target, p layout, counts int) int {
 		most = 256
 	}
 	n := min(room(t, false)/(4*int64(counts)), int64(most), 64*int64(t.MaxGroups[0]), int64(planner.CeilDiv(p.w*p.h, 64*counts))*64)
-	if n < 64 {
+	lanes := histogramLanes(t)
+	if int(n) < lanes {
 		return max(1, int(n))
 	}
-	return int(n) / 64 * 64
+	return int(n) / lanes * lanes
+}
+
+// histogramLanes is how many invocations of a workgroup count. A CPU driver runs eight at a time, to their
+// end. If only these count, neighbouring counts are of invocations that run together, and their cache lines
+// are few.
+func histogramLanes(t *spec.Target) int {
+	if t.CPU && !t.HostVectors {
+		return 8
+	}
+	return 64
 }
 
 // What a histogram counts, and the variant of the kernel: luma, all colours together, or each colour.
@@ -200,8 +211,8 @@ const (
 // addHistogram appends the launches that count the colours of a part of the picture, and the one
 // that adds the counts of all invocations.
 func addHistogram(plan *spec.Plan, t *spec.Target, src layout, area rect, counted string, regions, counts int, sums spec.Bind) error {
-	module, workgroups := kernel("histogram", src.dtype, counted, false), int(groups(regions, 64))
-	lanes, most := min(regions, 64), histogramMost
+	lanes, most := min(regions, histogramLanes(t)), histogramMost
+	module, workgroups := kernel("histogram", src.dtype, counted, false), int(groups(regions, lanes))
 	begin, run := loopCost(counts, 0)+1, 1+loopCost(planner.CeilDiv(histogramRun, lanes), 0)
 	if err := checkIterations(t, max(begin+run, loopCost(regions/lanes, loopCost(lanes, 0)))); err != nil {
 		return err
