@@ -214,7 +214,8 @@ const (
 )
 
 // countingCode is the code of a module with a counter of loop iterations. The header of a loop
-// runs once for each iteration, and once for the test that ends the loop, as lavapipe counts. The
+// runs once for each iteration, and once for the test that ends the loop, as lavapipe counts. After
+// that test lavapipe runs the rest of the iteration without effect, and counts each loop in it once. The
 // buffer after the last binding takes the maximum over all invocations.
 func countingCode(m *gpu.Module) []byte {
 	words := make([]uint32, len(m.Code)/4)
@@ -240,7 +241,26 @@ func countingCode(m *gpu.Module) []byte {
 	inserted := make([]uint32, 0, len(words)) // the code of the functions, with the counter
 	var function uint32
 	decorated, declared := false, false
-	headerAt := 0 // where the counter of a block goes, behind its label and phis
+	open := map[uint32]bool{} // blocks that follow the loops that have begun
+	counts := map[uint32]uint32{1: one}
+	headerAt := 0                // where the counter of a block goes, behind its label and phis
+	empty := map[uint32]uint32{} // of blocks that follow a loop: how many loops are in it
+	for at := 5; at < len(words); at += int(words[at] >> 16) {
+		switch w := words[at:]; w[0] & 0xffff {
+		case opLoopMerge:
+			for merge := range open {
+				empty[merge]++
+			}
+			open[w[1]] = true
+		case opLabel:
+			delete(open, w[1])
+		}
+	}
+	count := func(n uint32) []uint32 {
+		a, b := id(), id()
+		return slices.Concat(inst(opLoad, uintType, a, counter), inst(opIAdd, uintType, b, a, counts[n]), inst(opStore, counter, b))
+	}
+	var after uint32 // loops to count behind the label and phis of this block
 	for at := 5; at < len(words); at += int(words[at] >> 16) {
 		w := words[at : at+int(words[at]>>16)]
 		op := w[0] & 0xffff
@@ -260,6 +280,12 @@ func countingCode(m *gpu.Module) []byte {
 				}
 				out = append(out, inst(opConstant, uintType, zero, 0)...)
 				out = append(out, inst(opConstant, uintType, one, 1)...)
+				for _, n := range empty {
+					if counts[n] == 0 {
+						counts[n] = id()
+						out = append(out, inst(opConstant, uintType, counts[n], n)...)
+					}
+				}
 				out = append(out, inst(opTypePointer, pointer, classPrivate, uintType)...)
 				out = append(out, inst(opVariable, pointer, counter, classPrivate, zero)...)
 				out = append(out, inst(opTypeStruct, block, uintType)...)
@@ -275,9 +301,7 @@ func countingCode(m *gpu.Module) []byte {
 		}
 		switch op {
 		case opLoopMerge:
-			a, b := id(), id()
-			count := slices.Concat(inst(opLoad, uintType, a, counter), inst(opIAdd, uintType, b, a, one), inst(opStore, counter, b))
-			inserted = slices.Insert(inserted, headerAt, count...)
+			inserted = slices.Insert(inserted, headerAt, count(1)...)
 		case opReturn:
 			if function == entry {
 				p, v := id(), id()
@@ -286,9 +310,16 @@ func countingCode(m *gpu.Module) []byte {
 				inserted = append(inserted, inst(opAtomicUMax, uintType, id(), p, one, zero, v)...) // one: the scope Device
 			}
 		}
+		if after > 0 && op != opPhi {
+			inserted = append(inserted, count(after)...)
+			after = 0
+		}
 		inserted = append(inserted, w...)
 		if op == opLabel || op == opPhi {
 			headerAt = len(inserted)
+		}
+		if op == opLabel {
+			after = empty[w[1]]
 		}
 	}
 	out = append(out, inserted...)

@@ -202,6 +202,7 @@ func (a *aroundPlan) addJoins(across, down int) {
 	if n := int(a.t.MaxIterations); n > 0 {
 		most = min(most, n)
 	}
+	most -= emptyLoops + 1
 	join := func(p cannyJoinParams, pairs, strips, border int) {
 		p.Across, p.Down, p.Pairs = uint32(across), uint32(down), uint32(pairs)
 		_ = spans(border, max(1, most/steps), func(from, to int) error {

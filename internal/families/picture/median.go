@@ -51,6 +51,7 @@ const (
 func MedianKernels() []spec.Kernel {
 	list := stencilKernels("median", StencilParams{}, true, []string{medianHalves})
 	list = append(list, spec.Kernel{Name: "image/median_walk.u8", Params: medianWalkParams{}})
+	list = append(list, medianBitsKernels()...)
 	return append(list, aroundKernels([]string{"median_search"}, []string{"", ".alpha", ".wide", ".wide.alpha"}, medianSearchParams{})...)
 }
 
@@ -71,7 +72,9 @@ func PlanMedian(t *spec.Target, in, out tensor.Desc, call Median) (*spec.Plan, e
 	if call.Radius > narrowMost {
 		op.phase, taps = ".wide", wideTaps
 	}
-	if t.CPU && in.DType == tensor.U8 && call.Radius >= walkLeast {
+	if bits := medianBitsFit(t, in, out, call.Radius); bits != nil {
+		op.opaque = func(a *aroundPlan, src, dst plane) error { a.addMedianBits(bits, src, dst); return nil }
+	} else if t.CPU && in.DType == tensor.U8 && call.Radius >= walkLeast {
 		op.opaque = func(a *aroundPlan, src, dst plane) error { return a.addMedianWalk(call.Radius, src, dst) }
 	}
 	steps := int(groups(side, taps))
@@ -95,7 +98,7 @@ func (a *aroundPlan) addMedianWalk(radius int, src, dst plane) error {
 	if most := int(a.t.MaxIterations); most > 0 {
 		// A row is counted and taken out again, and each of two searches may see all levels.
 		count := loopCost(steps, 0)
-		begin, row := loopCost(256*3/4, 0)+loopCost(2*radius, count)+1, 1+2*count+2*loopCost(256, 0)
+		begin, row := loopCost(256*3/4, 0)+loopCost(2*radius, count)+1+emptyLoops, 1+2*count+2*loopCost(256, 0)
 		span = max(min(span, (most-begin)/row), 1)
 	}
 	lanes := int(min(walkMost, room(a.t, false)/walkBytes))

@@ -37,7 +37,7 @@ func NonLocalMeansKernels() []spec.Kernel {
 // Errors: ErrStrides, *LimitError.
 func PlanNonLocalMeans(t *spec.Target, in, out tensor.Desc, c NonLocalMeans) (*spec.Plan, error) {
 	patch, side := 2*c.Patch+1, 2*c.Search+1
-	steps := side * side * (2 + (2*c.Patch+aroundRows)*(2+int(groups(patch, aroundTaps)))) // The ends of loops count too.
+	steps := loopCost(side, loopCost(side, loopCost(2*c.Patch+aroundRows, loopCost(int(groups(patch, aroundTaps)), 0))))
 	if err := checkIterations(t, steps); err != nil {
 		return nil, err
 	}

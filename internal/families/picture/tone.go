@@ -213,7 +213,7 @@ const (
 func addHistogram(plan *spec.Plan, t *spec.Target, src layout, area rect, counted string, regions, counts int, sums spec.Bind) error {
 	lanes, most := min(regions, histogramLanes(t)), histogramMost
 	module, workgroups := kernel("histogram", src.dtype, counted, false), int(groups(regions, lanes))
-	begin, run := loopCost(counts, 0)+1, 1+loopCost(planner.CeilDiv(histogramRun, lanes), 0)
+	begin, run := loopCost(counts, 0)+1+emptyLoops, 1+loopCost(planner.CeilDiv(histogramRun, lanes), 0)
 	if err := checkIterations(t, max(begin+run, loopCost(regions/lanes, loopCost(lanes, 0)))); err != nil {
 		return err
 	}

@@ -141,9 +141,18 @@ const (
 	clearFlags = "image/clear_flags.u32"
 )
 
+// emptyLoops is the most loops that a loop of our kernels has in it.
+const emptyLoops = 4
+
 // loopCost is what a loop of n iterations counts against MaxIterations if each of them has
-// loops that count inner. The test that ends a loop counts as an iteration.
-func loopCost(n, inner int) int { return n*(1+inner) + 1 }
+// loops that count inner. The test that ends a loop counts as an iteration. A CPU driver then runs the rest
+// of the iteration without effect, in which each loop counts once more.
+func loopCost(n, inner int) int {
+	if inner == 0 {
+		return n + 1
+	}
+	return n*(1+inner) + 1 + emptyLoops
+}
 
 // checkIterations returns a *LimitError if an invocation may not run loops that count so much.
 func checkIterations(t *spec.Target, count int) error {
@@ -162,7 +171,7 @@ func fewGroups(t *spec.Target, tiles, steps int) uint32 {
 		few = 64
 	}
 	if most := int(t.MaxIterations); most > 0 {
-		few = max(few, int(groups(tiles, max(1, (most-1)/(1+steps))))) // The most tiles with loopCost(tiles, steps) <= most.
+		few = max(few, int(groups(tiles, max(1, (most-1-emptyLoops)/(1+steps))))) // The most tiles with loopCost(tiles, steps) <= most.
 	}
 	return uint32(min(tiles, few, int(t.MaxGroups[0])))
 }
