@@ -17,7 +17,7 @@ var packages = map[string]string{
 	"gm": "graphicsmagick", "tiffcp": "libtiff-tools", "tiffinfo": "libtiff-tools", "tiff2rgba": "libtiff-tools", "cwebp": "webp", "dwebp": "webp", "gif2webp": "webp", "webpmux": "webp",
 	"avifdec": "libavif-bin", "avifenc": "libavif-bin",
 	"cjpeg": "libjpeg-turbo-progs", "djpeg": "libjpeg-turbo-progs",
-	"git": "git", "convert": "imagemagick", "identify": "imagemagick", "exiftool": "libimage-exiftool-perl",
+	"vips": "libvips-tools", "git": "git", "convert": "imagemagick", "identify": "imagemagick", "exiftool": "libimage-exiftool-perl",
 }
 
 // Tool returns the path of a program. Without it the test is skipped, or fails if tools

@@ -20,6 +20,7 @@ convert -version 2>/dev/null | grep -q ImageMagick || packages="$packages imagem
 command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v djpeg >/dev/null 2>&1 || packages="$packages libjpeg-turbo-progs"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
+command -v vips >/dev/null 2>&1 || packages="$packages libvips-tools"
 command -v avifdec >/dev/null 2>&1 || packages="$packages libavif-bin"
 command -v git >/dev/null 2>&1 || packages="$packages git"
 command -v exiftool >/dev/null 2>&1 || packages="$packages libimage-exiftool-perl"
