@@ -54,19 +54,7 @@ layout(push_constant) uniform Params {
 } p;
 
 #include "lib/pixels.glsl"
-#include "lib/levels.glsl"
-
-#if defined(TEXEL)
-#define WORDS uvec4
-#define INTS ivec4
-#define FLOATS vec4
-#define STORE storeTexel
-#else
-#define WORDS uint
-#define INTS int
-#define FLOATS float
-#define STORE(i, v) dst[i] = v
-#endif
+#include "lib/colour_words.glsl"
 
 #if defined(TABLE)
 // A word for each level, with a byte for each colour.
@@ -76,11 +64,6 @@ uint looked(uint v) {
 	return (v & 0xff000000u) | (table[v & 0xffu] & 0xffu) | (table[(v >> 8) & 0xffu] & 0xff00u) | (table[(v >> 16) & 0xffu] & 0xff0000u);
 }
 #endif
-
-// colour is a colour of each pixel, in its place.
-FLOATS colour(WORDS v, uint bits) { return FLOATS(INTS(v & bits)); }
-
-WORDS levels(FLOATS v) { return WORDS(clamp(INTS(v), 0, 255)); }
 
 void main() {
 	uint row = gl_WorkGroupID.y, x = gl_WorkGroupID.x * (WG * PACKS) + gl_LocalInvocationID.x;

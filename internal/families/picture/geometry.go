@@ -198,7 +198,19 @@ func addRemap(plan *spec.Plan, t *spec.Target, from, to plane, m Remap, h int, a
 	if all.left >= all.right || all.top >= all.bottom {
 		return nil
 	}
-	inside := m.Border == BorderColour && m.inside(h, src.w, all)
+	if inner := m.interior(h, src.w, all); inner != all && inner.left < inner.right && inner.top < inner.bottom {
+		// The rows above, those below, and what is left and right between them.
+		for _, r := range []rect{
+			{all.left, all.right, all.top, inner.top}, {all.left, inner.left, inner.top, inner.bottom}, inner,
+			{inner.right, all.right, inner.top, inner.bottom}, {all.left, all.right, inner.bottom, all.bottom},
+		} {
+			if err := addRemap(plan, t, from, to, m, h, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	inside := m.inside(h, src.w, all)
 	name, words := kernelName("remap", src.dtype, "", false), false
 	switch {
 	case inside && m.XX == 1 && m.XY == 0 && m.YX == 0 && (t.HostVectors || src.dtype != tensor.U8):
@@ -267,6 +279,15 @@ func addRemap(plan *spec.Plan, t *spec.Target, from, to plane, m Remap, h int, a
 		return nil
 	}
 	return part(all)
+}
+
+// interior returns the pixels of a part of the result that come from inside of a source of h by w
+// pixels, if the source is only moved, and else all of the part. They need no test of a border.
+func (m Remap) interior(h, w int, all rect) rect {
+	if m.XX != 1 || m.XY != 0 || m.YX != 0 || m.YY != 1 || m.inside(h, w, all) {
+		return all
+	}
+	return rect{max(all.left, -m.X0), min(all.right, w-m.X0), max(all.top, -m.Y0), min(all.bottom, h-m.Y0)}
 }
 
 // inside reports whether no pixel of a part of the result is outside of a source of h by w

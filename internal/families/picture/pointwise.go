@@ -173,6 +173,8 @@ func PointwiseKernels() []spec.Kernel {
 			list = append(list, spec.Kernel{Name: "image/pointwise_byte." + shape + suffix, Params: pointwiseByteParams{}})
 		}
 		list = append(list,
+			spec.Kernel{Name: "image/pointwise_affine.two" + suffix, Params: pointwiseAffineParams{}},
+			spec.Kernel{Name: "image/pointwise_affine.four" + suffix, Params: pointwiseAffineParams{}},
 			spec.Kernel{Name: "image/pointwise_byte.matrix" + suffix, Params: pointwiseMatrixParams{}},
 			spec.Kernel{Name: "image/pointwise_byte.table" + suffix, Params: pointwiseGrid{}})
 	}
@@ -220,6 +222,12 @@ type pointwiseByteParams struct {
 	Offset float32
 	Low    uint32
 	Either uint32
+}
+
+// pointwiseAffineParams is the push-constant block of pointwise_affine.comp. A stage with scale 1 and offset 0.5 keeps a level.
+type pointwiseAffineParams struct {
+	pointwiseGrid
+	Scale0, Offset0, Scale1, Offset1, Scale2, Offset2, Scale3, Offset3 float32
 }
 
 // pointwiseMatrixParams is the push-constant block of the variants "matrix" of

@@ -95,9 +95,9 @@ func plainPass(t *spec.Target, src layout, stages []Stage) pointwisePass {
 			case !special(texel):
 				return kernelName("pointwise", src.dtype, "", texel)
 			case texel:
-				return "image/pointwise_byte" + bytes
+				return "image/pointwise_" + bytes
 			}
-			return "image/pointwise_byte" + bytes + ".word"
+			return "image/pointwise_" + bytes + ".word"
 		},
 		packs: func(texel bool) int {
 			if texel || special(texel) {
@@ -107,6 +107,9 @@ func plainPass(t *spec.Target, src layout, stages []Stage) pointwisePass {
 		},
 		params: func(g pointwiseGrid, texel bool) any {
 			if special(texel) {
+				if len(stages) > 1 {
+					return affinesParams(g, encoded[:len(stages)])
+				}
 				return byteParams(g, bytes, encoded[0], len(stages) == 0)
 			}
 			return pointwiseParams{pointwiseGrid: g, Channels: uint32(src.c), Stages: uint32(len(stages)), Stage: encoded}
@@ -172,27 +175,43 @@ func (k pointwisePass) add(plan *spec.Plan, t *spec.Target, from spec.Ref, src l
 	return all(last(src), last(dst), n/row)
 }
 
-// byteKernel returns the kernel of image/pointwise_byte that can apply the stages, or "".
+// byteKernel returns the end of the name of the kernel that can apply the stages to bytes, or "".
 func byteKernel(stages []Stage) string {
 	switch {
 	case len(stages) == 0:
-		return ".invert" // Inverting no bits is a copy.
+		return "byte.invert" // Inverting no bits is a copy.
 	case len(stages) > 1:
-		return ""
+		return affinesKernel(stages)
 	}
 	switch s := stages[0]; {
 	case s.inverts():
-		return ".invert"
+		return "byte.invert"
 	case s.Luma && !s.Step && !s.Clamp && s.Scale == 1 && s.Offset == 0:
-		return ".luma"
+		return "byte.luma"
 	case s.Luma:
 		return ""
 	case s.Step:
-		return ".step"
-	case 256*(math.Abs(s.Scale)+math.Abs(s.Offset)) > mostLevel:
+		return "byte.step"
+	case !s.affine():
 		return ""
 	}
-	return ".affine"
+	return "byte.affine"
+}
+
+// affine reports whether the stage is a scale and an offset that image/pointwise_byte can apply.
+func (s Stage) affine() bool {
+	return s.plain() && !s.Luma && !s.Step && 256*(math.Abs(s.Scale)+math.Abs(s.Offset)) <= mostLevel
+}
+
+// affinesKernel returns the kernel of image/pointwise_affine that can apply two to four affine stages, or "".
+func affinesKernel(stages []Stage) string {
+	switch {
+	case len(stages) > 4 || slices.ContainsFunc(stages, func(s Stage) bool { return !s.affine() }):
+		return ""
+	case len(stages) == 2:
+		return "affine.two"
+	}
+	return "affine.four"
 }
 
 // byteParams returns the parameters of a kernel of image/pointwise_byte. none says that there is
@@ -200,14 +219,23 @@ func byteKernel(stages []Stage) string {
 func byteParams(g pointwiseGrid, name string, s pointwiseStage, none bool) pointwiseByteParams {
 	p := pointwiseByteParams{pointwiseGrid: g}
 	switch {
-	case name == ".invert" && !none:
+	case name == "byte.invert" && !none:
 		p.Invert = 0xffffff
-	case name == ".step":
+	case name == "byte.step":
 		p.Low, p.Either = stepBits(s.Threshold)
-	case name == ".affine":
+	case name == "byte.affine":
 		p.Scale, p.Offset = s.Scale, s.Offset
 	}
 	return p
+}
+
+// affinesParams returns the parameters of image/pointwise_affine.
+func affinesParams(g pointwiseGrid, stages []pointwiseStage) pointwiseAffineParams {
+	all := [4]pointwiseStage{{Scale: 1, Offset: 0.5}, {Scale: 1, Offset: 0.5}, {Scale: 1, Offset: 0.5}, {Scale: 1, Offset: 0.5}}
+	copy(all[:], stages)
+	return pointwiseAffineParams{
+		g, all[0].Scale, all[0].Offset, all[1].Scale, all[1].Offset, all[2].Scale, all[2].Offset, all[3].Scale, all[3].Offset,
+	}
 }
 
 // mostLevel is the largest number that image/pointwise_byte.affine may round to a level: it
