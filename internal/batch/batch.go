@@ -57,7 +57,10 @@ type Options struct {
 	Quality int    // quality of JPEG, lossy WebP and AVIF files, 1 to 100; 0 means that of imageio.EncodeOptions
 	// Depth is the bits a channel of outputs, 8 or 16. 0 means 16 if the input has more than 8 and the
 	// output's format can have them, and 8 otherwise. With 16 the Processor gets *image.NRGBA64.
-	Depth       int
+	Depth int
+	// Precise computes with 16 bits a channel, whatever the input and the output have, and rounds once,
+	// after the last call. Animations are refused.
+	Precise     bool
 	Sampling    string   // how JPEG and AVIF files store colours, as imageio.EncodeOptions.Subsampling has it
 	Progressive bool     // as imageio.EncodeOptions.Progressive
 	WebP        string   // how WebP files store pixels, as imageio.EncodeOptions.WebP has it
@@ -375,6 +378,9 @@ func (r *runner) process(j *Job, f *File) error {
 	}
 	if p.deep, err = r.deep(h, format); err != nil {
 		return err
+	}
+	if r.Precise && !p.deep && len(calls) > 0 {
+		p.deep, p.rounded = true, true
 	}
 	p.encode = r.encodeOptions(f, h, format)
 	return r.workSmaller(p)

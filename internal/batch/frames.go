@@ -46,6 +46,9 @@ func (r *runner) animate(j *Job, f *File, src *input, h imageio.Info, format ima
 	if _, err := r.deep(h, format); err != nil {
 		return err
 	}
+	if r.Precise {
+		return fmt.Errorf("%w: --precise is for single pictures, and this is an animation: leave it out, or take the first picture (--first)", errs.ErrInvalidArgument)
+	}
 	encode := r.encodeOptions(f, h, format)
 	needs := func(size image.Point) int64 {
 		area := int64(size.X) * int64(size.Y)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/pixels"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -32,7 +33,9 @@ type work struct {
 	deep   bool           // with 16 bits a channel
 	format imageio.Format // of the output
 	encode *imageio.EncodeOptions
-	bad    bool // it could not be decoded
+	// rounded says that the result of 16 bits is written with 8.
+	rounded bool
+	bad     bool // it could not be decoded
 }
 
 // workSmaller does the work, and decodes the picture smaller than it is if the calls make it so much
@@ -60,7 +63,7 @@ func (r *runner) workSmaller(p *work) error {
 // work decodes a picture, computes, and writes the result, when there is memory for that.
 func (r *runner) work(p *work) (err error) {
 	h, size, calls := p.h, p.size, p.calls
-	need := r.Computing + h.Memory + encodeBytes(p.format, h, p.deep, r.Progressive, int64(size.X), int64(size.Y)) + 3*metadataBytes(h.Metadata)
+	need := r.Computing + h.Memory + encodeBytes(p.format, h, p.deep && !p.rounded, r.Progressive, int64(size.X), int64(size.Y)) + 3*metadataBytes(h.Metadata)
 	pixel := int64(4)
 	if p.deep {
 		pixel = 8
@@ -77,6 +80,9 @@ func (r *runner) work(p *work) (err error) {
 	if !same { // the result is another picture
 		need += pixel * int64(size.X) * int64(size.Y)
 		pix += pixel * int64(size.X) * int64(size.Y)
+	}
+	if p.rounded {
+		need += 4 * int64(size.X) * int64(size.Y)
 	}
 	if err := r.budget.check(p.full, need); err != nil {
 		return err
@@ -137,6 +143,9 @@ func (r *runner) work(p *work) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if wide, ok := result.(*image.NRGBA64); ok && p.rounded {
+		return r.writeResult(p, pixels.Rounded(wide))
 	}
 	return r.writeResult(p, result)
 }

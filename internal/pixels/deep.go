@@ -79,3 +79,13 @@ func Deep(m image.Image) bool {
 	}
 	return false
 }
+
+// Rounded returns a picture of 16 bits a channel with 8 bits, each rounded to nearest.
+func Rounded(m *image.NRGBA64) *image.NRGBA {
+	b := m.Bounds()
+	out, rows := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy())), Rows(m)
+	for y := range b.Dy() {
+		rows(out.Pix[y*out.Stride:(y+1)*out.Stride], y)
+	}
+	return out
+}
