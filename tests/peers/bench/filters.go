@@ -48,7 +48,7 @@ func vipsFilters() ([]vipsFilter, error) {
 		{"Display P3 to sRGB", imageops.ToSRGB{Profile: p3}, "icc_transform IN OUT srgb --input-profile P3", 1},
 		{"equalize each colour", imageops.Equalize{Each: true}, "hist_equal IN OUT", 2},
 		{"convolve 3×3", imageops.Convolve{Kernel: []float64{0, -1, 0, -1, 8, -1, 0, -1, 0}, Scale: 0.25}, "conv IN OUT KERNEL --precision integer", 1},
-		{"Gaussian blur, σ = 1", imageops.GaussianBlur{Sigma: 1}, "gaussblur IN OUT 1 --min-ampl " + vipsTaps, 1},
+		{"Gaussian blur, σ = 1", imageops.GaussianBlur{Sigma: 1}, "gaussblur IN OUT 1 --min-ampl " + vipsTaps, 2},
 		{"Gaussian blur, σ = 3", imageops.GaussianBlur{Sigma: 3}, "gaussblur IN OUT 3 --min-ampl " + vipsTaps, 1},
 		{"Gaussian blur, σ = 6", imageops.GaussianBlur{Sigma: 6}, "gaussblur IN OUT 6 --min-ampl " + vipsTaps, 1},
 		{"Gaussian blur, σ = 20", imageops.GaussianBlur{Sigma: 20}, "gaussblur IN OUT 20 --min-ampl " + vipsTaps, 1},
