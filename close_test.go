@@ -44,3 +44,30 @@ func TestCloseDuringApply(t *testing.T) {
 		})
 	}
 }
+
+// TestCloseAfterCancel cancels the context of Apply and closes the device at once. The error wraps that of the
+// context, whichever of both ended the call.
+func TestCloseAfterCancel(t *testing.T) {
+	src := image.NewNRGBA(image.Rect(0, 0, 640, 480))
+	for i := range 8 {
+		dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithoutCache(), quiet)
+		testkit.Opened(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			var err error
+			for err == nil {
+				_, err = dev.Apply(ctx, src, imageops.Sharpen{}, imageops.GaussianBlur{Sigma: 2})
+			}
+			ended <- err
+		}()
+		time.Sleep(time.Duration(i*i) * time.Millisecond)
+		cancel()
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d ms: %v", i*i, err)
+		}
+	}
+}

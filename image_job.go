@@ -2,6 +2,7 @@ package lathe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"slices"
@@ -141,6 +142,15 @@ func (j *imageJob) buffers(s imageStrip) (bufs []gpu.Handle, release func(), err
 		return j.borrow(1, j.most(s))
 	}
 	return j.borrow(2, j.most(s))
+}
+
+// orEnded is err. If the context has ended too, which may be why a program closed the device, it wraps the
+// error of the context.
+func orEnded(ctx context.Context, err error) error {
+	if end := ctx.Err(); err != nil && end != nil && !errors.Is(err, end) {
+		return fmt.Errorf("%w (%w)", err, end)
+	}
+	return err
 }
 
 // applyError names the call in an error of the device. It returns nil for nil.

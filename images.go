@@ -133,7 +133,7 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	if err != nil {
 		return err
 	}
-	if err := j.run(ctx); err != nil || !drawn {
+	if err := orEnded(ctx, j.run(ctx)); err != nil || !drawn {
 		return err
 	}
 	return usable("apply", "the result cannot be written", func() {

@@ -21,6 +21,9 @@ func Check(m image.Image) (err error) {
 		}
 	}()
 	r := m.Bounds()
+	if u, ok := m.(*image.Uniform); ok {
+		return fmt.Errorf("an *image.Uniform of the size %v: it has no end (draw it onto an image)", u.Bounds().Size())
+	}
 	if r.Dx() < 0 || r.Dy() < 0 || r.Dy() > 0 && r.Dx() > math.MaxInt/4/r.Dy() {
 		return fmt.Errorf("an image of the size %v", r.Size())
 	}
