@@ -23,15 +23,7 @@ double cosSmall(double r) {
 	return 1.0LF + z * (-0.5LF + z * (0.041666666666666666667LF + z * (-0.0013888888888888888889LF + z * (0.000024801587301587301587LF + z * (-2.7557319223985890653e-7LF + z * (2.0876756987868098979e-9LF + z * (-1.1470745597729724714e-11LF + z * (4.7794773323873852974e-14LF + z * (-1.5619206968586226462e-16LF + z * (4.1103176233121648585e-19LF + z * (-8.8967913924505732867e-22LF)))))))))));
 }
 #else
-// highProduct is the upper word of the product of 24 bits and 32: WebGPU has no
-// product of 64 bits.
-uint highProduct(uint a, uint b) {
-	uint low = (a & 0xffffu) * (b & 0xffffu), high = (a >> 16) * (b >> 16);
-	// (2^16 − 1)² + 2^16 − 1 still has its place in a word.
-	uint mid = (a >> 16) * (b & 0xffffu) + (low >> 16);
-	uint mid2 = (a & 0xffffu) * (b >> 16) + (mid & 0xffffu);
-	return high + (mid >> 16) + (mid2 >> 16);
-}
+#include "lib/high_product.glsl"
 
 // quarter takes multiples of π/2 off any x, however large: it multiplies the
 // integer in x by those 96 bits of 2/π that make the product mod 4 (Payne and
