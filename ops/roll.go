@@ -23,9 +23,9 @@ type Roll struct {
 // Spec returns the declaration.
 func (Roll) Spec() *spec.Op { return rollOp }
 
-// by returns how far each dimension of a shape is rolled, as numbers from 0 to the size.
+// offsets returns how far each dimension of a shape is rolled, as numbers from 0 to the size.
 // Errors: ErrInvalidArgument.
-func (c Roll) by(shape []int) ([]int, error) {
+func (c Roll) offsets(shape []int) ([]int, error) {
 	if len(c.Shifts) != len(c.Dims) {
 		return nil, planner.Invalid("shifts %v of dims %v (want one for each)", c.Shifts, c.Dims)
 	}
@@ -49,7 +49,7 @@ func (c Roll) by(shape []int) ([]int, error) {
 // copies lists the copies: the elements that stay before the end of each dimension, those that
 // come back at the start, and all combinations.
 func (c Roll) copies(in, out tensor.Desc) []movement.Copy {
-	by, err := c.by(in.Shape)
+	by, err := c.offsets(in.Shape)
 	if err != nil {
 		return nil // Shape has refused it
 	}
@@ -79,7 +79,7 @@ var rollOp = movement.Define(movement.Movement[*Roll]{
 	Out:      "the elements at their new places, of the shape of the input",
 	Defaults: &Roll{Shifts: []int{3}, Dims: []int{-1}},
 	Shape: func(c *Roll, in []tensor.Desc) ([]int, error) {
-		if _, err := c.by(in[0].Shape); err != nil {
+		if _, err := c.offsets(in[0].Shape); err != nil {
 			return nil, err
 		}
 		return slices.Clone(in[0].Shape), nil
