@@ -39,6 +39,16 @@ func (d *Device) Copy(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Copy{}, in)
 }
 
+// DepthToSpace: makes blocks of pixels of the channels of a tensor.
+//
+//   - in: [N,C,H,W] of any dtype; C is a multiple of blocksize²
+//   - blocksize: the height and the width of a block, at least 1
+//   - mode: the order of the channels: DCR or CRD; an empty text means DCR
+//   - result out: [N,C/b²,H·b,W·b], where b is blocksize
+func (d *Device) DepthToSpace(in *Tensor, blocksize int, mode string) (*Tensor, error) {
+	return d.callSingle(ops.DepthToSpace{BlockSize: blocksize, Mode: mode}, in)
+}
+
 // Embedding: copies the rows of a table whose indices are given. An index that is negative or
 // too large is an error.
 //
@@ -69,6 +79,17 @@ func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor,
 	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
 }
 
+// Roll: moves elements along dimensions. What is moved past the end comes back at the start.
+//
+//   - in: a tensor of any dtype and shape
+//   - shifts: how far elements move towards larger indices, one number for each of dims; any
+//     number
+//   - dims: the dimensions, each once; negative ones count from the end
+//   - result out: the elements at their new places, of the shape of the input
+func (d *Device) Roll(in *Tensor, shifts []int, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.Roll{Shifts: shifts, Dims: dims}, in)
+}
+
 // Slice: copies a region of a tensor, with a step along each dimension.
 //
 //   - in: a tensor of any dtype and of at least one dimension
@@ -79,6 +100,26 @@ func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor,
 //   - result out: the copied elements, of the shape that the attribute size says
 func (d *Device) Slice(in *Tensor, start, size []int, step ...int) (*Tensor, error) {
 	return d.callSingle(ops.Slice{Start: start, Size: size, Step: step}, in)
+}
+
+// SpaceToDepth: makes channels of the blocks of pixels of a tensor.
+//
+//   - in: [N,C,H,W] of any dtype; H and W are multiples of blocksize
+//   - blocksize: the height and the width of a block, at least 1
+//   - mode: the order of the channels: DCR or CRD; an empty text means DCR
+//   - result out: [N,C·b²,H/b,W/b], where b is blocksize
+func (d *Device) SpaceToDepth(in *Tensor, blocksize int, mode string) (*Tensor, error) {
+	return d.callSingle(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)
+}
+
+// Tile: repeats a tensor along its dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - repeats: how often the tensor is repeated along each dimension, at least 0
+//   - result out: the repeated tensor; the size of each dimension is that of the input,
+//     multiplied by its number of repeats
+func (d *Device) Tile(in *Tensor, repeats ...int) (*Tensor, error) {
+	return d.callSingle(ops.Tile{Repeats: repeats}, in)
 }
 
 // Transpose: reorders the dimensions of a tensor.

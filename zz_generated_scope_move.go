@@ -26,6 +26,11 @@ func (s *Scope) Copy(in *Tensor) *Tensor {
 	return s.Call(ops.Copy{}, in)[0]
 }
 
+// DepthToSpace is Device.DepthToSpace in a Scope.
+func (s *Scope) DepthToSpace(in *Tensor, blocksize int, mode string) *Tensor {
+	return s.Call(ops.DepthToSpace{BlockSize: blocksize, Mode: mode}, in)[0]
+}
+
 // Embedding is Device.Embedding in a Scope.
 func (s *Scope) Embedding(indices, weight *Tensor) *Tensor {
 	return s.Call(ops.Embedding{}, indices, weight)[0]
@@ -41,9 +46,24 @@ func (s *Scope) Fill(value float64, dtype tensor.DType, shape ...int) *Tensor {
 	return s.Call(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})[0]
 }
 
+// Roll is Device.Roll in a Scope.
+func (s *Scope) Roll(in *Tensor, shifts []int, dims ...int) *Tensor {
+	return s.Call(ops.Roll{Shifts: shifts, Dims: dims}, in)[0]
+}
+
 // Slice is Device.Slice in a Scope.
 func (s *Scope) Slice(in *Tensor, start, size []int, step ...int) *Tensor {
 	return s.Call(ops.Slice{Start: start, Size: size, Step: step}, in)[0]
+}
+
+// SpaceToDepth is Device.SpaceToDepth in a Scope.
+func (s *Scope) SpaceToDepth(in *Tensor, blocksize int, mode string) *Tensor {
+	return s.Call(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)[0]
+}
+
+// Tile is Device.Tile in a Scope.
+func (s *Scope) Tile(in *Tensor, repeats ...int) *Tensor {
+	return s.Call(ops.Tile{Repeats: repeats}, in)[0]
 }
 
 // Transpose is Device.Transpose in a Scope.

@@ -39,6 +39,16 @@ func (d *Device) Copy(in, out TensorHandle) error {
 	return d.compute(ops.Copy{}, list{in}, list{out})
 }
 
+// DepthToSpace: makes blocks of pixels of the channels of a tensor.
+//
+//   - in: [N,C,H,W] of any dtype; C is a multiple of blocksize²
+//   - out: [N,C/b²,H·b,W·b], where b is blocksize
+//   - blocksize: the height and the width of a block, at least 1
+//   - mode: the order of the channels: DCR or CRD; an empty text means DCR
+func (d *Device) DepthToSpace(in, out TensorHandle, blocksize int, mode string) error {
+	return d.compute(ops.DepthToSpace{BlockSize: blocksize, Mode: mode}, list{in}, list{out})
+}
+
 // Embedding: copies the rows of a table whose indices are given. An index that is negative or
 // too large is an error.
 //
@@ -69,6 +79,17 @@ func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape
 	return d.compute(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape}, list{}, list{out})
 }
 
+// Roll: moves elements along dimensions. What is moved past the end comes back at the start.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the elements at their new places, of the shape of the input
+//   - shifts: how far elements move towards larger indices, one number for each of dims; any
+//     number
+//   - dims: the dimensions, each once; negative ones count from the end
+func (d *Device) Roll(in, out TensorHandle, shifts []int, dims ...int) error {
+	return d.compute(ops.Roll{Shifts: shifts, Dims: dims}, list{in}, list{out})
+}
+
 // Slice: copies a region of a tensor, with a step along each dimension.
 //
 //   - in: a tensor of any dtype and of at least one dimension
@@ -79,6 +100,26 @@ func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape
 //     empty list means 1 in all dimensions
 func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) error {
 	return d.compute(ops.Slice{Start: start, Size: size, Step: step}, list{in}, list{out})
+}
+
+// SpaceToDepth: makes channels of the blocks of pixels of a tensor.
+//
+//   - in: [N,C,H,W] of any dtype; H and W are multiples of blocksize
+//   - out: [N,C·b²,H/b,W/b], where b is blocksize
+//   - blocksize: the height and the width of a block, at least 1
+//   - mode: the order of the channels: DCR or CRD; an empty text means DCR
+func (d *Device) SpaceToDepth(in, out TensorHandle, blocksize int, mode string) error {
+	return d.compute(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, list{in}, list{out})
+}
+
+// Tile: repeats a tensor along its dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the repeated tensor; the size of each dimension is that of the input, multiplied by
+//     its number of repeats
+//   - repeats: how often the tensor is repeated along each dimension, at least 0
+func (d *Device) Tile(in, out TensorHandle, repeats ...int) error {
+	return d.compute(ops.Tile{Repeats: repeats}, list{in}, list{out})
 }
 
 // Transpose: reorders the dimensions of a tensor.
