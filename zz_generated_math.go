@@ -42,6 +42,14 @@ func (d *Device) Cos(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Cos{}, in)
 }
 
+// Cosh: the hyperbolic cosine of each element.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Cosh(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Cosh{}, in)
+}
+
 // Div: the quotient in / b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
@@ -170,6 +178,14 @@ func (d *Device) Sin(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sin{}, in)
 }
 
+// Sinh: the hyperbolic sine of each element.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Sinh(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Sinh{}, in)
+}
+
 // Sqrt: the square root of each element, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
@@ -185,6 +201,14 @@ func (d *Device) Sqrt(in *Tensor) (*Tensor, error) {
 //   - result out: the result, of the shape to which both are broadcast
 func (d *Device) Sub(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sub{}, in, b)
+}
+
+// Tan: the tangent of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Tan(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Tan{}, in)
 }
 
 // Tanh: the hyperbolic tangent of each element.

@@ -81,6 +81,15 @@ func (d *Device) GELUGrad(x, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GELUGrad{}, x, dy)
 }
 
+// HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
+// NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) HardSwish(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.HardSwish{}, in)
+}
+
 // LayerNorm: normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the
 // population variance.
 //
@@ -183,4 +192,12 @@ func (d *Device) SoftmaxGrad(y, dy *Tensor, dim int) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) Softplus(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Softplus{}, in)
+}
+
+// Softsign: x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Softsign(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Softsign{}, in)
 }

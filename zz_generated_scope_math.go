@@ -29,6 +29,11 @@ func (s *Scope) Cos(in *Tensor) *Tensor {
 	return s.Call(ops.Cos{}, in)[0]
 }
 
+// Cosh is Device.Cosh in a Scope.
+func (s *Scope) Cosh(in *Tensor) *Tensor {
+	return s.Call(ops.Cosh{}, in)[0]
+}
+
 // Div is Device.Div in a Scope.
 func (s *Scope) Div(in, b *Tensor) *Tensor {
 	return s.Call(ops.Div{}, in, b)[0]
@@ -104,6 +109,11 @@ func (s *Scope) Sin(in *Tensor) *Tensor {
 	return s.Call(ops.Sin{}, in)[0]
 }
 
+// Sinh is Device.Sinh in a Scope.
+func (s *Scope) Sinh(in *Tensor) *Tensor {
+	return s.Call(ops.Sinh{}, in)[0]
+}
+
 // Sqrt is Device.Sqrt in a Scope.
 func (s *Scope) Sqrt(in *Tensor) *Tensor {
 	return s.Call(ops.Sqrt{}, in)[0]
@@ -112,6 +122,11 @@ func (s *Scope) Sqrt(in *Tensor) *Tensor {
 // Sub is Device.Sub in a Scope.
 func (s *Scope) Sub(in, b *Tensor) *Tensor {
 	return s.Call(ops.Sub{}, in, b)[0]
+}
+
+// Tan is Device.Tan in a Scope.
+func (s *Scope) Tan(in *Tensor) *Tensor {
+	return s.Call(ops.Tan{}, in)[0]
 }
 
 // Tanh is Device.Tanh in a Scope.

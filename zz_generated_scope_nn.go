@@ -41,6 +41,11 @@ func (s *Scope) GELUGrad(x, dy *Tensor) *Tensor {
 	return s.Call(ops.GELUGrad{}, x, dy)[0]
 }
 
+// HardSwish is Device.HardSwish in a Scope.
+func (s *Scope) HardSwish(in *Tensor) *Tensor {
+	return s.Call(ops.HardSwish{}, in)[0]
+}
+
 // LayerNorm is Device.LayerNorm in a Scope.
 func (s *Scope) LayerNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
 	return s.Call(ops.LayerNorm{Eps: spec.Given(eps)}, given(in, gamma, beta)...)[0]
@@ -90,4 +95,9 @@ func (s *Scope) SoftmaxGrad(y, dy *Tensor, dim int) *Tensor {
 // Softplus is Device.Softplus in a Scope.
 func (s *Scope) Softplus(in *Tensor) *Tensor {
 	return s.Call(ops.Softplus{}, in)[0]
+}
+
+// Softsign is Device.Softsign in a Scope.
+func (s *Scope) Softsign(in *Tensor) *Tensor {
+	return s.Call(ops.Softsign{}, in)[0]
 }

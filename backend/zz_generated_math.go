@@ -42,6 +42,14 @@ func (d *Device) Cos(in, out TensorHandle) error {
 	return d.compute(ops.Cos{}, list{in}, list{out})
 }
 
+// Cosh: the hyperbolic cosine of each element.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Cosh(in, out TensorHandle) error {
+	return d.compute(ops.Cosh{}, list{in}, list{out})
+}
+
 // Div: the quotient in / b of two tensors, with broadcasting.
 //
 //   - in: a tensor of any shape
@@ -170,6 +178,14 @@ func (d *Device) Sin(in, out TensorHandle) error {
 	return d.compute(ops.Sin{}, list{in}, list{out})
 }
 
+// Sinh: the hyperbolic sine of each element.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Sinh(in, out TensorHandle) error {
+	return d.compute(ops.Sinh{}, list{in}, list{out})
+}
+
 // Sqrt: the square root of each element, and NaN for negative elements.
 //
 //   - in: a tensor of any shape
@@ -185,6 +201,14 @@ func (d *Device) Sqrt(in, out TensorHandle) error {
 //   - out: the result, of the shape to which both are broadcast
 func (d *Device) Sub(in, b, out TensorHandle) error {
 	return d.compute(ops.Sub{}, list{in, b}, list{out})
+}
+
+// Tan: the tangent of each element, in radians. For f64 the result is NaN if |x| is above 2^27.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Tan(in, out TensorHandle) error {
+	return d.compute(ops.Tan{}, list{in}, list{out})
 }
 
 // Tanh: the hyperbolic tangent of each element.

@@ -79,6 +79,15 @@ func (d *Device) GELUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.GELUGrad{}, list{x, dy}, list{dx})
 }
 
+// HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
+// NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) HardSwish(in, out TensorHandle) error {
+	return d.compute(ops.HardSwish{}, list{in}, list{out})
+}
+
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
 //
 //   - in: [..., n], the input of layer_norm
@@ -151,4 +160,12 @@ func (d *Device) SoftmaxGrad(y, dy, out TensorHandle, dim int) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) Softplus(in, out TensorHandle) error {
 	return d.compute(ops.Softplus{}, list{in}, list{out})
+}
+
+// Softsign: x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Softsign(in, out TensorHandle) error {
+	return d.compute(ops.Softsign{}, list{in}, list{out})
 }

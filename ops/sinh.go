@@ -1,0 +1,22 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Sinh is the hyperbolic sine of each element.
+type Sinh struct{}
+
+// Spec returns the declaration.
+func (Sinh) Spec() *spec.Op { return sinhOp }
+
+var sinhOp = elementwise.DefineUnary[Sinh](elementwise.Unary{
+	Name: "sinh", Shader: "math/sinh", ONNX: []string{"Sinh"},
+	Doc:  "The hyperbolic sine of each element.",
+	F:    math.Sinh,
+	Ulps: 12,
+	Why:  "an exponential of 4 units is squared, which doubles its error, and a sum and a quotient are rounded", Low: -30, High: 30, Flops: 32,
+})
