@@ -52,3 +52,62 @@ func BenchShapes(d tensor.DType, s []int) (x, w, y, bias tensor.Desc, pads []int
 	return tensor.Contiguous(d, s[0], s[1], s[3], s[3]), tensor.Contiguous(d, s[2], s[1], s[4], s[4]),
 		tensor.Contiguous(d, s[0], s[2], s[3], s[3]), tensor.Contiguous(d, s[2]), []int{pad, pad, pad, pad}
 }
+
+// GradDims and GradSizes are the free dimensions of the cases whose calls say the spatial sizes.
+var (
+	GradDims  = []spec.Dim{{Name: "images"}, {Name: "channels", Tiles: []int{4, 32}}, {Name: "results", Tiles: []int{4}}, {Name: "taps", Only: []int{3, 1, 2, 5}}}
+	GradSizes = [][]int{{2, 3, 700, 3}, {1, 33, 1366, 3}, {70_000, 1, 2, 2}, {1, 3, 65_537, 1}, {1, 20_000, 3, 2}}
+)
+
+// GradShapes are x, w and y for a size of x and sizes of GradDims.
+func GradShapes(a Attributes, size []int, d tensor.DType, dims []int) (x, w, y tensor.Desc, ok bool) {
+	rank := len(size)
+	in, err := axes("size", size, rank, 1, 1, mostSize)
+	taps := extent{1, 1, dims[3]}
+	for i := 3 - rank; i < 2; i++ {
+		taps[i] = min(dims[3], 1+i)
+	}
+	if err != nil {
+		return x, w, y, false
+	}
+	v, err := a.over(in, taps, rank)
+	if err != nil {
+		return x, w, y, false
+	}
+	x, w, y = problem{window: v, channels: channels{dims[0], dims[1], dims[2]}, rank: rank}.shapes(d)
+	return x, w, y, true
+}
+
+// FilterGradShapes are x and y for a size of the filter. The last of dims is the size of x.
+func FilterGradShapes(a Attributes, taps []int, d tensor.DType, dims []int) (x, y tensor.Desc, ok bool) {
+	rank := len(taps)
+	r, err := axes("kernel_shape", taps, rank, 1, 1, mostSize)
+	in := extent{1, 1, dims[3]}
+	for i := 3 - rank; i < 2; i++ {
+		in[i] = min(dims[3], 4+i)
+	}
+	if err != nil {
+		return x, y, false
+	}
+	v, err := a.over(in, r, rank)
+	if err != nil {
+		return x, y, false
+	}
+	x, _, y = problem{window: v, channels: channels{dims[0], dims[1], dims[2]}, rank: rank}.shapes(d)
+	return x, y, true
+}
+
+// TransposedShapes are the inputs of a transposed convolution for sizes of CaseDims. w is empty if
+// the attributes do not suit the sizes.
+func TransposedShapes(a Attributes, padding, shape []int, d tensor.DType, dims []int) (x, w, bias tensor.Desc, ok bool) {
+	rank := dims[5]
+	if n := max(len(a.Strides), len(a.Dilations), len(a.Pads)/2); n > 0 {
+		rank = n
+	}
+	in, taps := extent{1, 1, dims[3]}, extent{1, 1, dims[4]}
+	for i := 3 - rank; i < 2; i++ {
+		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], 1+i)
+	}
+	_, err := a.transposed(in, taps, rank, padding, shape)
+	return shapeOf(d, dims[0], a.Group*dims[1], in, rank), shapeOf(d, a.Group*dims[1], dims[2], taps, rank), tensor.Contiguous(d, a.Group*dims[2]), err == nil
+}

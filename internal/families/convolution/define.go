@@ -209,11 +209,17 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 			}
 		},
 		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-			terms := 1
-			if p, err := v.problem(a, in); err == nil {
-				terms = p.terms()
+			p, err := v.problem(a, in)
+			if err != nil {
+				return tolerance(d, 1)
 			}
-			return gemm.DotTolerance(d, terms, 1)
+			tol := tolerance(d, p.terms())
+			if v.Kind == FilterGrad {
+				tol.Abs += planner.AccumulatorEpsilon(d) * float64(p.terms()) * float64(min(p.n, run)) / 4
+				tol.Law += "; and ε·k·min(N, 4096)/4 more"
+				tol.Why += "; the products of equal images are equal, so that their rounding errors add up"
+			}
+			return tol
 		},
 		Cost: func(a A, in []tensor.Desc) spec.Cost {
 			p, err := v.problem(a, in)
@@ -227,4 +233,13 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 			return spec.Cost{Flops: 2 * int64(p.out.Elems()) * int64(p.terms()), Bytes: bytes}
 		},
 	}))
+}
+
+// tolerance is the tolerance of a sum of n products.
+func tolerance(d tensor.DType, n int) spec.Tolerance {
+	tol := gemm.DotTolerance(d, n, 1)
+	terms, r := float64(max(n, 1)), float64(max(min(n, run), 1))
+	tol.Repeated = planner.AccumulatorEpsilon(d) * terms * (r + terms/r) / 4
+	tol.RepeatedLaw = "ε·k·(r + k/r)/4, because k equal products may all be rounded in the same direction: by half an ε of each partial sum of a run, and of each sum of runs"
+	return tol
 }

@@ -112,26 +112,56 @@ func (s *steps) split(p part, fits func(part) []dim, f func(part) error) error {
 	return s.split(high, fits, f)
 }
 
-// tooLarge returns the dimensions along which to split a part because of its operands, or nil.
+// tooLarge returns the dimensions along which to split a part because of its operands, or nil. That
+// is the one that makes an operand's range longest. Four channels are a texel, so fewer are no
+// shorter sum.
 func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 	most := run
 	if limit := int(s.t.MaxIterations); limit > 0 {
 		most = min(most, max((limit-1)/8, 1))
 	}
+	o, r := sizes(p.o), sizes(p.r)
+	if terms := int64(p.c.n) * int64(r.elems()); terms > int64(most) {
+		if p.c.n <= 4 {
+			return []dim{dimR, dimC}, terms
+		}
+		return []dim{dimC}, terms
+	}
+	_, reach := s.reach(p)
 	for _, need := range []struct {
-		bytes, room int64
-		dims        []dim
+		op     plane
+		extent int64
+		last   []dim
+		n      int
 	}{
-		{int64(p.c.n) * int64(sizes(p.r).elems()), int64(most), []dim{dimC, dimR}},
-		{s.outExtent(p) * int64(s.out.dtype.Size()), s.room(), []dim{dimB, dimG, dimK, dimO}},
-		{s.filterExtent(p) * int64(s.filter.dtype.Size()), s.room(), []dim{dimG, dimK, dimC, dimR}},
-		{s.inExtent(p) * int64(s.in.dtype.Size()), s.room(), []dim{dimB, dimG, dimC, dimO, dimR}},
+		{s.out, s.outExtent(p), []dim{dimO}, o.elems()},
+		{s.filter, s.filterExtent(p), []dim{dimR}, r.elems()},
+		{s.in, s.inExtent(p), []dim{dimO, dimR}, reach},
 	} {
-		if need.bytes > need.room {
-			return need.dims, need.bytes
+		if want = need.extent * int64(need.op.dtype.Size()); want > s.room() {
+			return longest(p, need.op, need.n, need.last), want
 		}
 	}
 	return nil, 0
+}
+
+// longest returns the dimension along which the range of an operand is longest, and then the
+// spatial ones, whose range is n. A part with several groups keeps all channels of the result.
+func longest(p part, op plane, n int, last []dim) []dim {
+	dims, far := []dim{}, 0
+	for _, x := range []struct {
+		d         dim
+		n, stride int
+	}{{dimB, p.b.n, op.b}, {dimG, p.g.n, op.g}, {dimK, p.k.n, op.k}, {dimC, p.c.n, op.c}} {
+		reach := (x.n - 1) * x.stride
+		if reach <= far || reach < n && last != nil && (sizes(p.o).elems() > 1 || sizes(p.r).elems() > 1) {
+			continue
+		}
+		if dims, far = []dim{x.d}, reach; x.d == dimK && p.g.n > 1 {
+			dims[0] = dimG
+		}
+	}
+	return append(append(dims, last...), dimB, dimG, dimK, dimC)
 }
 
 // addDirect appends the launches of conv_direct for a geometry. The result has the dtype of the

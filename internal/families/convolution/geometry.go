@@ -135,12 +135,16 @@ func flat(s [3]span, size extent) int {
 	return (s[0].from*size[1]+s[1].from)*size[2] + s[2].from
 }
 
-// halve splits a span. It returns false if the span has one index.
-func (s span) halve() (low, high span, ok bool) {
+// halve splits a span at a multiple of unit, if it is longer than unit. It returns false if the span
+// has one index.
+func (s span) halve(unit int) (low, high span, ok bool) {
 	if s.n <= 1 {
 		return s, s, false
 	}
 	half := (s.n + 1) / 2
+	if s.n > unit {
+		half = planner.CeilDiv(half, unit) * unit
+	}
 	return span{s.from, half}, span{s.from + half, s.n - half}, true
 }
 
@@ -162,19 +166,19 @@ func (p part) halve(dims ...dim) (low, high part, ok bool) {
 	for _, d := range dims {
 		switch d {
 		case dimB:
-			low.b, high.b, ok = p.b.halve()
+			low.b, high.b, ok = p.b.halve(1)
 		case dimG:
-			low.g, high.g, ok = p.g.halve()
+			low.g, high.g, ok = p.g.halve(1)
 		case dimK:
-			low.k, high.k, ok = p.k.halve()
+			low.k, high.k, ok = p.k.halve(64)
 		case dimC:
-			low.c, high.c, ok = p.c.halve()
+			low.c, high.c, ok = p.c.halve(4)
 		case dimO, dimR:
 			for a := 0; a < 3 && !ok; a++ {
 				if d == dimO {
-					low.o[a], high.o[a], ok = p.o[a].halve()
+					low.o[a], high.o[a], ok = p.o[a].halve(1)
 				} else {
-					low.r[a], high.r[a], ok = p.r[a].halve()
+					low.r[a], high.r[a], ok = p.r[a].halve(1)
 				}
 			}
 		}
