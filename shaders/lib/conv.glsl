@@ -32,16 +32,41 @@ layout(push_constant) uniform Params {
 	uint firstG;
 } p;
 
-// rowAt is the texel of the packed input at which a row begins.
-uint rowAt(uint row, uint g) {
-	uint b = row / p.pixels, q = row - b * p.pixels, plane = q / p.plane, rest = q - plane * p.plane, line = rest / p.line;
-	return g * p.inG + b * p.inB + plane * p.in0 + line * p.in1 + (rest - line * p.line) * p.in2;
+// FROM sets from[ROWS] to the texels of the packed input at which rows begin. Rows past the end
+// begin where the last one does. Only the first row takes divisions, which are slow.
+#define FROM(from, row, g) { \
+	uint first_ = min(row, p.rows - 1), b_ = first_ / p.pixels, q_ = first_ - b_ * p.pixels; \
+	uint plane_ = q_ / p.plane, rest_ = q_ - plane_ * p.plane, line_ = rest_ / p.line, x_ = rest_ - line_ * p.line; \
+	uint at_ = (g) * p.inG + b_ * p.inB + plane_ * p.in0 + line_ * p.in1 + x_ * p.in2; \
+	uint next1_ = p.in1 - p.line * p.in2, next0_ = p.in0 - p.plane / p.line * p.in1, nextB_ = p.inB - p.pixels / p.plane * p.in0; \
+	[[unroll]] for (uint i_ = 0; i_ < ROWS; i_++) { \
+		from[i_] = at_; \
+		uint to_ = at_ + p.in2; \
+		x_++; rest_++; q_++; \
+		bool end_ = x_ == p.line; \
+		x_ = mix(x_, 0u, end_); \
+		to_ += mix(0u, next1_, end_); \
+		end_ = rest_ == p.plane; \
+		rest_ = mix(rest_, 0u, end_); \
+		to_ += mix(0u, next0_, end_); \
+		end_ = q_ == p.pixels; \
+		q_ = mix(q_, 0u, end_); \
+		to_ += mix(0u, nextB_, end_); \
+		end_ = (row) + i_ + 1 < p.rows; \
+		at_ = mix(at_, to_, end_); \
+	} \
 }
 
-// outAt is the element of the first channel of the result for a row.
-uint outAt(uint row, uint g) {
-	uint b = row / p.pixels;
-	return p.outBase + g * p.outG + b * p.outB + (row - b * p.pixels);
+// INTO sets into[ROWS] to the elements of the first channel of the result for rows.
+#define INTO(into, row, g) { \
+	uint b_ = (row) / p.pixels, q_ = (row) - b_ * p.pixels, at_ = p.outBase + (g) * p.outG + b_ * p.outB + q_; \
+	[[unroll]] for (uint i_ = 0; i_ < ROWS; i_++) { \
+		into[i_] = at_++; \
+		q_++; \
+		bool end_ = q_ == p.pixels; \
+		q_ = mix(q_, 0u, end_); \
+		at_ += mix(0u, p.outB - p.pixels, end_); \
+	} \
 }
 
 // STEP moves from a texel of the reduction to the next. at is the distance from rowAt.

@@ -1,14 +1,16 @@
-// Convolution, one element of the result an invocation. It reads its operands where they lie,
+// Convolution, RUN elements of a line of the result an invocation. It reads its operands where they lie,
 // so it serves every shape. The result has the type of the arithmetic. The reduction is one
 // loop over the channels and taps of the launch. Where a tap falls outside of the input, or
 // between its elements in an APART variant, it reads the first element of the window and
-// multiplies by 0.
+// multiplies by 0. CPU drivers take long runs, because much of a step is the same for a run.
 //
 //lathe:dtypes f32 f16 bf16 f64
-//lathe:variant *
-//lathe:variant *.apart APART
+//lathe:variant * RUN=1
+//lathe:variant *.apart RUN=1 APART
+//lathe:variant {f32}.run RUN=8
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
@@ -17,10 +19,10 @@
 layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
-	uint count; // elements of the result
+	uint count; // invocations
 	uint m;     // channels of the result, of all groups
 	uint k;     // of them in a group
-	uint pixels; // elements of a channel
+	uint lines; // lines of a channel
 	uint o1;
 	uint o2;
 	uint cR0; // channels of the reduction; << 16: taps along each axis
@@ -75,33 +77,42 @@ ivec3 high(uvec3 v) { return ivec3(v >> 16); }
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (i >= p.count) return;
-	uint m = i / p.pixels, q = i - m * p.pixels;
+	uint runs = (p.o2 + RUN - 1) / RUN, lineAt = i / runs, column = (i - lineAt * runs) * RUN;
+	uint m = lineAt / p.lines, line = lineAt - m * p.lines;
 	uint b = m / p.m;
 	m -= b * p.m;
-	uint g = m / p.k, line = q / p.o2, plane = line / p.o1;
+	uint g = m / p.k, plane = line / p.o1;
 	uvec3 steps = uvec3(p.sD0, p.sD1, p.sD2);
-	ivec3 size = ivec3(p.i0, p.i1, p.i2), dilation = high(steps);
-	ivec3 start = ivec3(plane, line - plane * p.o1, q - line * p.o2) * low(steps) + ivec3(p.p0, p.p1, p.p2);
+	ivec3 size = ivec3(p.i0, p.i1, p.i2), dilation = high(steps), stride = low(steps);
+	ivec3 start = ivec3(plane, line - plane * p.o1, column) * stride + ivec3(p.p0, p.p1, p.p2);
 	ivec3 apart = low(uvec3(p.l0L1, p.l0L1 >> 16, p.l2));
 	uint from = p.inBase + b * p.inB + g * p.inG, tap = p.wBase + g * p.wG + m * p.wK;
 	int r0 = int(p.cR0 >> 16), r1 = int(p.r1R2 & 0xffffu), r2 = int(p.r1R2 >> 16);
 	uint depth = (p.cR0 & 0xffffu) * uint(r0 * r1 * r2), next = p.wC - uint(r0 * r1 * r2) * p.wTap;
 	ivec3 r = ivec3(0);
-	REAL sum = REAL(0);
+	REAL sum[RUN];
+	[[unroll]] for (uint j = 0; j < RUN; j++) sum[j] = REAL(0);
 	for (uint e = 0; e < depth; e++) {
 		ivec3 at = start + r * dilation;
 #if defined(APART)
 		ivec3 position = at;
 		at = position / apart;
 		bool whole = all(equal(at * apart, position));
-		bool inside = all(lessThan(uvec3(at), uvec3(size)));
-		inside = inside && whole;
 #else
-		bool inside = all(lessThan(uvec3(at), uvec3(size)));
+		const bool whole = true;
 #endif
-		uint place = mix(0u, from + uint((at.x * size.y + at.y) * size.z + at.z), inside);
-		REAL v = mix(REAL(0), ELEMENT(x, place), inside);
-		sum += v * ELEMENT(w, tap);
+		bool there = all(lessThan(uvec2(at.xy), uvec2(size.xy)));
+		there = there && whole;
+		uint first = from + uint((at.x * size.y + at.y) * size.z);
+		REAL u = ELEMENT(w, tap);
+		[[unroll]] for (int j = 0; j < RUN; j++) {
+			int z = at.z + j * stride.z;
+			bool inside = uint(z) < uint(size.z);
+			inside = inside && there;
+			uint place = mix(0u, first + uint(z), inside);
+			REAL v = mix(REAL(0), ELEMENT(x, place), inside);
+			sum[j] += v * u;
+		}
 		// The next tap, or the first tap of the next channel.
 		tap += p.wTap;
 		r.z++;
@@ -114,8 +125,14 @@ void main() {
 		from += mix(0u, p.inC, end0);
 		tap += mix(0u, next, end0);
 	}
-	uint to = p.outBase + b * p.outB + m * p.outK + q;
-	if (p.biasBase == 0xfffffffeu) sum += c[to];
-	if (p.biasBase < 0xfffffffeu) sum += ELEMENT(bias, p.biasBase + m);
-	c[to] = sum;
+	uint to = p.outBase + b * p.outB + m * p.outK + line * p.o2 + column;
+	REAL add = REAL(0);
+	if (p.biasBase < 0xfffffffeu) add = ELEMENT(bias, p.biasBase + m);
+	[[unroll]] for (uint j = 0; j < RUN; j++) {
+		if (column + j < p.o2) {
+			REAL made = sum[j] + add;
+			if (p.biasBase == 0xfffffffeu) made += c[to + j];
+			c[to + j] = made;
+		}
+	}
 }

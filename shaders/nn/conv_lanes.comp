@@ -23,7 +23,8 @@ void main() {
 	uint g = gl_WorkGroupID.z + p.firstG, all = 4 * p.kWide;
 	uint column = gl_WorkGroupID.x * (WG * COLS), row = p.firstRow + gl_WorkGroupID.y * ROWS;
 	uint from[ROWS];
-	[[unroll]] for (uint i = 0; i < ROWS; i++) from[i] = 4 * rowAt(min(row + i, p.rows - 1), g);
+	FROM(from, row, g)
+	[[unroll]] for (uint i = 0; i < ROWS; i++) from[i] *= 4;
 	// A column past the end reads the last texel of channels.
 	uint tap[COLS];
 	[[unroll]] for (uint j = 0; j < COLS; j++) tap[j] = 4 * g * p.wG + min(column + WG * j, all - WG) + gl_LocalInvocationID.x;
@@ -43,12 +44,14 @@ void main() {
 		}
 		STEP(at, r)
 	}
+	uint into[ROWS];
+	INTO(into, row, g)
 	[[unroll]] for (uint j = 0; j < COLS; j++) {
 		uint k = column + WG * j + gl_LocalInvocationID.x;
 		float add = 0.0;
 		if ((p.bias & 1u) != 0) add = bias[p.biasBase + g * p.k + min(k, p.k - 1)];
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
-			uint to = outAt(row + i, g) + k * p.outK;
+			uint to = into[i] + k * p.outK;
 			if (row + i < p.rows && k < p.k) {
 				if ((p.bias & 2u) != 0) c[to] += acc[i][j] + add;
 				else c[to] = acc[i][j] + add;

@@ -1,6 +1,7 @@
 // Packs the filter of a convolution for nn/conv_panel and nn/conv_lanes, in f32: first the
 // groups, then the taps, the channels of the reduction and those of the result. Four of these
-// are a texel. Zeros fill both kinds of channels up to whole texels.
+// are a texel. Zeros fill both kinds of channels up to whole texels. An invocation makes the texels of
+// four channels of the reduction.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant *
@@ -15,7 +16,7 @@
 layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
-	uint count; // texels
+	uint count; // invocations
 	uint k;     // channels of the result
 	uint kWide; // texels of them
 	uint c;     // channels of the reduction
@@ -40,12 +41,16 @@ layout(set = 0, binding = 1) writeonly buffer Packed { vec4 y[]; };
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (i >= p.count) return;
-	uint row = i / p.kWide, column = i - row * p.kWide, line = row / p.cAll, c = row - line * p.cAll, g = line / p.taps;
-	uint from = p.base + g * p.wG + (line - g * p.taps) * p.wTap + c * p.wC;
-	vec4 made;
-	[[unroll]] for (uint j = 0; j < 4; j++) {
-		bool there = all(lessThan(uvec2(column * 4 + j, c), uvec2(p.k, p.c)));
-		made[j] = mix(0.0, ELEMENT(x, mix(0u, from + (column * 4 + j) * p.wK, there)), there);
+	uint row = i / p.kWide, column = i - row * p.kWide, quads = p.cAll / 4, line = row / quads, c = (row - line * quads) * 4, g = line / p.taps;
+	uint from = p.base + g * p.wG + (line - g * p.taps) * p.wTap, to = (line * p.cAll + c) * p.kWide + column;
+	[[unroll]] for (uint q = 0; q < 4; q++) {
+		vec4 made;
+		[[unroll]] for (uint j = 0; j < 4; j++) {
+			uvec2 at = uvec2(column * 4 + j, c + q), last = uvec2(p.k, p.c) - 1;
+			bool there = all(lessThanEqual(at, last));
+			at = min(at, last);
+			made[j] = mix(0.0, ELEMENT(x, from + at.x * p.wK + at.y * p.wC), there);
+		}
+		y[to + q * p.kWide] = made;
 	}
-	y[i] = made;
 }

@@ -7,8 +7,10 @@
 //lathe:variant f32.add F32 ROWS=8 COLS=1 LINES=4 WIDTH=16 ADD
 //lathe:variant f32.texel F32 TEXEL ROWS=16 COLS=1 LINES=1 WIDTH=8
 //lathe:variant f32.texel.add F32 TEXEL ROWS=16 COLS=1 LINES=1 WIDTH=8 ADD
-//lathe:variant f32.texel.wide F32 TEXEL ROWS=16 COLS=2 LINES=1 WIDTH=8
-//lathe:variant f32.texel.wide.add F32 TEXEL ROWS=16 COLS=2 LINES=1 WIDTH=8 ADD
+//lathe:variant f32.texel.tall F32 TEXEL ROWS=32 COLS=2 LINES=1 WIDTH=8
+//lathe:variant f32.texel.tall.add F32 TEXEL ROWS=32 COLS=2 LINES=1 WIDTH=8 ADD
+//lathe:variant f32.texel.wide F32 TEXEL ROWS=16 COLS=4 LINES=1 WIDTH=8
+//lathe:variant f32.texel.wide.add F32 TEXEL ROWS=16 COLS=4 LINES=1 WIDTH=8 ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -36,7 +38,7 @@ void main() {
 	uint column = gl_WorkGroupID.x * (WIDTH * COLS) + gl_LocalInvocationID.x % WIDTH;
 	uint row = p.firstRow + (gl_WorkGroupID.y * LINES + gl_LocalInvocationID.x / WIDTH) * ROWS;
 	uint from[ROWS], tap[COLS];
-	[[unroll]] for (uint i = 0; i < ROWS; i++) from[i] = rowAt(min(row + i, p.rows - 1), g);
+	FROM(from, row, g)
 	[[unroll]] for (uint j = 0; j < COLS; j++) tap[j] = g * p.wG + min(column + WIDTH * j, p.kWide - 1);
 	vec4 acc[ROWS][COLS];
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLS; j++) acc[i][j] = vec4(0.0);
@@ -53,6 +55,8 @@ void main() {
 		}
 		STEP(at, r)
 	}
+	uint into[ROWS];
+	INTO(into, row, g)
 	[[unroll]] for (uint j = 0; j < COLS; j++) {
 		uint k = 4 * (column + WIDTH * j);
 		if (p.bias != 0) {
@@ -61,7 +65,7 @@ void main() {
 			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
 		}
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
-			uint to = outAt(row + i, g) + k * p.outK;
+			uint to = into[i] + k * p.outK;
 			[[unroll]] for (uint q = 0; q < 4; q++) {
 				if (row + i < p.rows && k + q < p.k) {
 #if defined(ADD)

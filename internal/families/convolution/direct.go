@@ -16,14 +16,17 @@ import (
 // are added again, so that the error of a long sum stays small. gemm.DotTolerance counts on it.
 const run = 4096
 
+// directRun is the number of elements of the result that an invocation of a .run kernel makes.
+const directRun = 8
+
 // directParams is the push-constant block of conv_direct.comp.
 type directParams struct {
-	Count, M, K, Pixels, O1, O2, CR0, R1R2 uint32
-	I0, I1, I2, SD0, SD1, SD2, L0L1, L2    uint32
-	P0, P1, P2                             int32
-	InBase, InB, InG, InC                  uint32
-	WBase, WG, WK, WC, WTap                uint32
-	OutBase, OutB, OutK, BiasBase          uint32
+	Count, M, K, Lines, O1, O2, CR0, R1R2 uint32
+	I0, I1, I2, SD0, SD1, SD2, L0L1, L2   uint32
+	P0, P1, P2                            int32
+	InBase, InB, InG, InC                 uint32
+	WBase, WG, WK, WC, WTap               uint32
+	OutBase, OutB, OutK, BiasBase         uint32
 }
 
 // steps adds the steps of a geometry to a plan.
@@ -171,8 +174,12 @@ func (s *steps) addDirect() error {
 	if s.l != (extent{1, 1, 1}) {
 		kernel += ".apart"
 	}
+	length := 1
+	if s.t.CPU && !s.t.HostVectors && s.in.dtype == tensor.F32 && s.l == (extent{1, 1, 1}) && s.o[2] >= directRun {
+		kernel, length = kernel+".run", directRun
+	}
 	count := func(p part) int64 {
-		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(sizes(p.o).elems())
+		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(p.o[0].n) * int64(p.o[1].n) * int64(planner.CeilDiv(p.o[2].n, length))
 	}
 	fits := func(p part) []dim {
 		if _, err := planner.Grid(s.t, planner.CeilDiv(count(p), planner.SmallGroup)); err != nil || count(p) > planner.MaxWindow {
@@ -185,7 +192,7 @@ func (s *steps) addDirect() error {
 		u := func(n int) uint32 { return uint32(n) }
 		o, r := sizes(p.o), sizes(p.r)
 		d := directParams{
-			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Pixels: u(o.elems()), O1: u(o[1]), O2: u(o[2]),
+			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Lines: u(o[0] * o[1]), O1: u(o[1]), O2: u(o[2]),
 			CR0: u(p.c.n | r[0]<<16), R1R2: u(r[1] | r[2]<<16), I0: u(s.i[0]), I1: u(s.i[1]), I2: u(s.i[2]),
 			SD0: u(s.s[0] | s.d[0]<<16), SD1: u(s.s[1] | s.d[1]<<16), SD2: u(s.s[2] | s.d[2]<<16), L0L1: u(s.l[0] | s.l[1]<<16), L2: u(s.l[2]),
 			P0: int32(s.position(p, 0)), P1: int32(s.position(p, 1)), P2: int32(s.position(p, 2)),
@@ -214,10 +221,14 @@ func kernels() []spec.Kernel {
 		planner.DTypeVariants("nn/conv_pack", packParams{}, narrow, nil),
 		planner.DTypeVariants("nn/conv_pack_filter", packFilterParams{}, narrow, nil),
 	)
+	ks = append(ks, spec.Kernel{Name: "nn/conv_direct.f32.run", Params: directParams{}})
+	for _, d := range narrow {
+		ks = append(ks, spec.Kernel{Name: "nn/conv_pack." + d.String() + ".apart", Params: packParams{}})
+	}
 	for _, d := range planner.Floats {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_direct." + d.String() + ".apart", Params: directParams{}})
 	}
-	for _, v := range []string{"panel.f32", "panel.f32.add", "panel.f32.texel", "panel.f32.texel.add", "panel.f32.texel.wide", "panel.f32.texel.wide.add", "lanes.f32"} {
+	for _, v := range []string{"panel.f32", "panel.f32.add", "panel.f32.texel", "panel.f32.texel.add", "panel.f32.texel.tall", "panel.f32.texel.tall.add", "panel.f32.texel.wide", "panel.f32.texel.wide.add", "lanes.f32"} {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_" + v, Params: panelParams{}})
 	}
 	for _, k := range elementwise.CastKernels() {

@@ -11,9 +11,9 @@ const packBudget = 64 << 20
 
 // packParams is the push-constant block of conv_pack.comp.
 type packParams struct {
-	Count, C, Wide, E0, E1, E2, G, I0, I1, I2 uint32
-	S0, S1, S2, L0, L1, L2, P0, P1, P2        int32
-	InBase, InB, InG, InC                     uint32
+	Count, C, Wide, Runs, E0, E1, E2, G, I0, I1, I2 uint32
+	S0, S1, S2, L0, L1, L2, P0, P1, P2              int32
+	InBase, InB, InG, InC                           uint32
 }
 
 // packFilterParams is the push-constant block of conv_pack_filter.comp.
@@ -57,6 +57,12 @@ func (x *geometry) packing(p part) packing {
 	return m
 }
 
+// packRun is the number of texels of a position that an invocation packs.
+const packRun = 8
+
+// positions returns the number of invocations that pack the input.
+func (m packing) positions() int { return m.in / m.c * planner.CeilDiv(m.c, packRun) }
+
 // divisor returns the greatest common divisor.
 func divisor(a, b int) int {
 	for b != 0 {
@@ -75,14 +81,22 @@ type tile struct {
 // tile returns the kernel for the target.
 func (s *steps) tile() tile {
 	switch {
-	case s.texels && s.k > 32:
-		return tile{"nn/conv_panel.f32.texel.wide", 16, 16, true, true}
+	// The larger tiles are slow to compile. They are for large products.
+	case s.texels && s.k > 64 && s.large():
+		return tile{"nn/conv_panel.f32.texel.wide", 16, 32, true, true}
+	case s.texels && s.k > 32 && s.large():
+		return tile{"nn/conv_panel.f32.texel.tall", 32, 16, true, true}
 	case s.texels:
 		return tile{"nn/conv_panel.f32.texel", 16, 8, true, true}
 	case s.t.HostVectors:
 		return tile{"nn/conv_lanes.f32", 3, 4, false, false}
 	}
 	return tile{"nn/conv_panel.f32", 32, 16, true, false}
+}
+
+// large reports whether a geometry has enough products for the larger tiles.
+func (x *geometry) large() bool {
+	return x.b*x.o.elems() > 32 && int64(x.outputs())*int64(x.c*x.r.elems()) >= 1<<21
 }
 
 // addPanel appends the launches that pack the operands of a geometry and multiply them. The result
@@ -169,14 +183,18 @@ func (s *steps) packInput(p part, m packing, from spec.Bind, base uint32) (spec.
 	to := s.packed(0, m.in)
 	u, i := func(n int) uint32 { return uint32(n) }, func(n int) int32 { return int32(n) }
 	d := packParams{
-		Count: u(m.in), C: u(p.c.n), Wide: u(m.c), E0: u(m.e[0]), E1: u(m.e[1]), E2: u(m.e[2]), G: u(p.g.n),
+		Count: u(m.positions()), C: u(p.c.n), Wide: u(m.c), Runs: u(planner.CeilDiv(m.c, packRun)), E0: u(m.e[0]), E1: u(m.e[1]), E2: u(m.e[2]), G: u(p.g.n),
 		I0: u(s.i[0]), I1: u(s.i[1]), I2: u(s.i[2]), S0: i(m.step[0]), S1: i(m.step[1]), S2: i(m.step[2]),
 		L0: i(s.l[0]), L1: i(s.l[1]), L2: i(s.l[2]), P0: i(s.position(p, 0)), P1: i(s.position(p, 1)), P2: i(s.position(p, 2)),
 		InBase: base, InB: u(s.in.b), InG: u(s.in.g), InC: u(s.in.c),
 	}
-	groups, err := planner.Grid(s.t, planner.CeilDiv(int64(m.in), planner.SmallGroup))
+	groups, err := planner.Grid(s.t, planner.CeilDiv(int64(m.positions()), planner.SmallGroup))
+	kernel := "nn/conv_pack." + s.in.dtype.String()
+	if s.l != (extent{1, 1, 1}) {
+		kernel += ".apart"
+	}
 	s.plan.Steps = append(s.plan.Steps, spec.Step{
-		Module: spirv.Kernel("nn/conv_pack." + s.in.dtype.String()), Params: d, Bind: []spec.Bind{from, to}, Groups: groups,
+		Module: spirv.Kernel(kernel), Params: d, Bind: []spec.Bind{from, to}, Groups: groups,
 	})
 	return to, err
 }
@@ -186,10 +204,10 @@ func (s *steps) packFilter(p part, m packing, from spec.Bind, base uint32) (spec
 	to := s.packed(1, m.filter)
 	u := func(n int) uint32 { return uint32(n) }
 	d := packFilterParams{
-		Count: u(m.filter), K: u(p.k.n), KWide: u(m.k), C: u(p.c.n), CAll: u(4 * m.c), Taps: u(sizes(p.r).elems()),
+		Count: u(m.filter / 4), K: u(p.k.n), KWide: u(m.k), C: u(p.c.n), CAll: u(4 * m.c), Taps: u(sizes(p.r).elems()),
 		Base: base, WG: u(s.filter.g), WK: u(s.filter.k), WC: u(s.filter.c), WTap: s.tapStep(),
 	}
-	groups, err := planner.Grid(s.t, planner.CeilDiv(int64(m.filter), planner.SmallGroup))
+	groups, err := planner.Grid(s.t, planner.CeilDiv(int64(m.filter/4), planner.SmallGroup))
 	s.plan.Steps = append(s.plan.Steps, spec.Step{
 		Module: spirv.Kernel("nn/conv_pack_filter." + s.filter.dtype.String()), Params: d, Bind: []spec.Bind{from, to}, Groups: groups,
 	})
