@@ -89,6 +89,7 @@ void main() {
 	uint from = p.inBase + b * p.inB + g * p.inG, tap = p.wBase + g * p.wG + m * p.wK;
 	int r0 = int(p.cR0 >> 16), r1 = int(p.r1R2 & 0xffffu), r2 = int(p.r1R2 >> 16);
 	uint depth = (p.cR0 & 0xffffu) * uint(r0 * r1 * r2), next = p.wC - uint(r0 * r1 * r2) * p.wTap;
+	uint channel = p.inC, step_ = p.wTap;
 	ivec3 r = ivec3(0);
 	REAL sum[RUN];
 	[[unroll]] for (uint j = 0; j < RUN; j++) sum[j] = REAL(0);
@@ -114,7 +115,7 @@ void main() {
 			sum[j] += v * u;
 		}
 		// The next tap, or the first tap of the next channel.
-		tap += p.wTap;
+		tap += step_;
 		r.z++;
 		bool end2 = r.z == r2;
 		r.yz = mix(r.yz, ivec2(r.y + 1, 0), bvec2(end2));
@@ -122,7 +123,7 @@ void main() {
 		r.xy = mix(r.xy, ivec2(r.x + 1, 0), bvec2(end1));
 		bool end0 = r.x == r0;
 		r.x = mix(r.x, 0, end0);
-		from += mix(0u, p.inC, end0);
+		from += mix(0u, channel, end0);
 		tap += mix(0u, next, end0);
 	}
 	uint to = p.outBase + b * p.outB + m * p.outK + line * p.o2 + column;

@@ -31,6 +31,7 @@ void main() {
 	float acc[ROWS][COLS];
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLS; j++) acc[i][j] = 0.0;
 	uint at = 0;
+	TAPS
 	uvec3 r = uvec3(0);
 	for (uint e = 0; e < p.depth; e++) {
 		[[unroll]] for (uint q = 0; q < 4; q++) {

@@ -42,12 +42,13 @@ void main() {
 	[[unroll]] for (uint j = 0; j < COLS; j++) tap[j] = g * p.wG + min(column + WIDTH * j, p.kWide - 1);
 	vec4 acc[ROWS][COLS];
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLS; j++) acc[i][j] = vec4(0.0);
-	uint at = 0;
+	uint at = 0, kWide = p.kWide, depth = p.depth;
+	TAPS
 	uvec3 r = uvec3(0);
-	for (uint e = 0; e < p.depth; e++) {
+	for (uint e = 0; e < depth; e++) {
 		vec4 y[4][COLS];
 		[[unroll]] for (uint q = 0; q < 4; q++)
-			[[unroll]] for (uint j = 0; j < COLS; j++) y[q][j] = READ(w, tap[j] + (4 * e + q) * p.kWide);
+			[[unroll]] for (uint j = 0; j < COLS; j++) y[q][j] = READ(w, tap[j] + (4 * e + q) * kWide);
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
 			vec4 v = READ(x, from[i] + at);
 			[[unroll]] for (uint j = 0; j < COLS; j++)
@@ -57,21 +58,22 @@ void main() {
 	}
 	uint into[ROWS];
 	INTO(into, row, g)
+	uint kAll = p.k, rows = p.rows, outK = p.outK;
 	[[unroll]] for (uint j = 0; j < COLS; j++) {
 		uint k = 4 * (column + WIDTH * j);
 		if (p.bias != 0) {
 			vec4 add;
-			[[unroll]] for (uint q = 0; q < 4; q++) add[q] = bias[p.biasBase + g * p.k + min(k + q, p.k - 1)];
+			[[unroll]] for (uint q = 0; q < 4; q++) add[q] = bias[p.biasBase + g * kAll + min(k + q, kAll - 1)];
 			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
 		}
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
-			uint to = into[i] + k * p.outK;
+			uint to = into[i] + k * outK;
 			[[unroll]] for (uint q = 0; q < 4; q++) {
-				if (row + i < p.rows && k + q < p.k) {
+				if (row + i < rows && k + q < kAll) {
 #if defined(ADD)
-					c[to + q * p.outK] += acc[i][j][q];
+					c[to + q * outK] += acc[i][j][q];
 #else
-					c[to + q * p.outK] = acc[i][j][q];
+					c[to + q * outK] = acc[i][j][q];
 #endif
 				}
 			}
