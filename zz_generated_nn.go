@@ -37,6 +37,50 @@ func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }
 
+// Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
+// groups and a bias.
+//
+//   - c: the attributes
+//   - x: [N,C,...]
+//   - w: the filter, [K,C/group,...]
+//   - bias: [K], 0 if left out; nil if it is left out
+//   - result out: [N,K,...]
+func (d *Device) Conv(c ops.Conv, x, w, bias *Tensor) (*Tensor, error) {
+	return d.callSingle(c, given(x, w, bias)...)
+}
+
+// ConvFilterGrad: the gradient of conv with respect to its filter.
+//
+//   - c: the attributes
+//   - x: [N,C,...], the input of conv
+//   - dy: [N,K,...], the gradient of the result of conv
+//   - result out: [K,C/group,...], the gradient of the filter
+func (d *Device) ConvFilterGrad(c ops.ConvFilterGrad, x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(c, x, dy)
+}
+
+// ConvInputGrad: the gradient of conv with respect to its input.
+//
+//   - c: the attributes
+//   - dy: [N,K,...], the gradient of the result of conv
+//   - w: [K,C/group,...], the filter
+//   - result out: [N,C,...], the gradient of x
+func (d *Device) ConvInputGrad(c ops.ConvInputGrad, dy, w *Tensor) (*Tensor, error) {
+	return d.callSingle(c, dy, w)
+}
+
+// ConvTranspose: the transposed convolution over one, two or three axes, with strides,
+// dilations, pads, groups and a bias.
+//
+//   - c: the attributes
+//   - x: [N,C,...]
+//   - w: the filter, [C,K/group,...]
+//   - bias: [K], 0 if left out; nil if it is left out
+//   - result out: [N,K,...]
+func (d *Device) ConvTranspose(c ops.ConvTranspose, x, w, bias *Tensor) (*Tensor, error) {
+	return d.callSingle(c, given(x, w, bias)...)
+}
+
 // CrossEntropy: the loss −ln p of each row's target class, and the softmax p of the logits. A
 // target out of range is an error.
 //

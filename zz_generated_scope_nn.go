@@ -20,6 +20,26 @@ func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
 	return s.Call(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)[0]
 }
 
+// Conv is Device.Conv in a Scope.
+func (s *Scope) Conv(c ops.Conv, x, w, bias *Tensor) *Tensor {
+	return s.Call(c, given(x, w, bias)...)[0]
+}
+
+// ConvFilterGrad is Device.ConvFilterGrad in a Scope.
+func (s *Scope) ConvFilterGrad(c ops.ConvFilterGrad, x, dy *Tensor) *Tensor {
+	return s.Call(c, x, dy)[0]
+}
+
+// ConvInputGrad is Device.ConvInputGrad in a Scope.
+func (s *Scope) ConvInputGrad(c ops.ConvInputGrad, dy, w *Tensor) *Tensor {
+	return s.Call(c, dy, w)[0]
+}
+
+// ConvTranspose is Device.ConvTranspose in a Scope.
+func (s *Scope) ConvTranspose(c ops.ConvTranspose, x, w, bias *Tensor) *Tensor {
+	return s.Call(c, given(x, w, bias)...)[0]
+}
+
 // CrossEntropy is Device.CrossEntropy in a Scope.
 func (s *Scope) CrossEntropy(logits, targets *Tensor) (loss, probs *Tensor) {
 	res := s.Call(ops.CrossEntropy{}, logits, targets)

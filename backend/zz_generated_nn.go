@@ -39,6 +39,79 @@ func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale 
 	return d.compute(ops.Attention{Scale: spec.Given(scale)}, given(list{q, k, v}, mask), list{out})
 }
 
+// Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
+// groups and a bias.
+//
+//   - x: [N,C,...]
+//   - w: the filter, [K,C/group,...]
+//   - out: [N,K,...]
+//   - bias: [K], 0 if left out; nil if it is left out
+//   - strides: the distance from element to element of the result along each spatial axis, at
+//     least 1; an empty list means 1
+//   - pads: the zeros at the begin of each spatial axis, then those at the end of each; an
+//     empty list means none
+//   - dilations: the distance from tap to tap along each spatial axis, at least 1; an empty
+//     list means 1
+//   - group: the number of groups of channels; the channels of the result see those of their
+//     group only
+//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: as many zeros as make the result
+//     as large as x divided by the strides, an odd one at the end or at the begin; VALID: none
+func (d *Device) Conv(x, w, out TensorHandle, bias *TensorHandle, strides, pads, dilations []int, group int, autoPad string) error {
+	return d.compute(ops.Conv{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad}, given(list{x, w}, bias), list{out})
+}
+
+// ConvFilterGrad: the gradient of conv with respect to its filter.
+//
+//   - x: [N,C,...], the input of conv
+//   - dy: [N,K,...], the gradient of the result of conv
+//   - out: [K,C/group,...], the gradient of the filter
+//   - kernelShape: the spatial sizes of the filter
+//   - strides: the strides of conv; an empty list means 1
+//   - pads: the pads of conv; an empty list means none
+//   - dilations: the dilations of conv; an empty list means 1
+//   - group: the number of groups of channels
+func (d *Device) ConvFilterGrad(x, dy, out TensorHandle, kernelShape, strides, pads, dilations []int, group int) error {
+	return d.compute(ops.ConvFilterGrad{KernelShape: kernelShape, Strides: strides, Pads: pads, Dilations: dilations, Group: group}, list{x, dy}, list{out})
+}
+
+// ConvInputGrad: the gradient of conv with respect to its input.
+//
+//   - dy: [N,K,...], the gradient of the result of conv
+//   - w: [K,C/group,...], the filter
+//   - out: [N,C,...], the gradient of x
+//   - size: the spatial sizes of x
+//   - strides: the strides of conv; an empty list means 1
+//   - pads: the pads of conv; an empty list means none
+//   - dilations: the dilations of conv; an empty list means 1
+//   - group: the number of groups of channels
+func (d *Device) ConvInputGrad(dy, w, out TensorHandle, size, strides, pads, dilations []int, group int) error {
+	return d.compute(ops.ConvInputGrad{Size: size, Strides: strides, Pads: pads, Dilations: dilations, Group: group}, list{dy, w}, list{out})
+}
+
+// ConvTranspose: the transposed convolution over one, two or three axes, with strides,
+// dilations, pads, groups and a bias.
+//
+//   - x: [N,C,...]
+//   - w: the filter, [C,K/group,...]
+//   - out: [N,K,...]
+//   - bias: [K], 0 if left out; nil if it is left out
+//   - strides: the distance between elements of x in the result along each spatial axis, at
+//     least 1; an empty list means 1
+//   - pads: the elements that are left out of the result at the begin of each spatial axis,
+//     then those at the end of each; an empty list means none
+//   - dilations: the distance from tap to tap along each spatial axis, at least 1; an empty
+//     list means 1
+//   - group: the number of groups of channels
+//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result is as large as x times
+//     the strides; VALID: no pads
+//   - outputPadding: elements added at the end of each spatial axis, less than the stride or
+//     the dilation; an empty list means none
+//   - outputShape: the spatial sizes of the result, in place of pads; an empty list means that
+//     pads say them
+func (d *Device) ConvTranspose(x, w, out TensorHandle, bias *TensorHandle, strides, pads, dilations []int, group int, autoPad string, outputPadding []int, outputShape ...int) error {
+	return d.compute(ops.ConvTranspose{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad, OutputPadding: outputPadding, OutputShape: outputShape}, given(list{x, w}, bias), list{out})
+}
+
 // CrossEntropy: the loss −ln p of each row's target class, and the softmax p of the logits. A
 // target out of range is an error.
 //

@@ -1,9 +1,11 @@
 package movement
 
 import (
+	"errors"
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -208,12 +210,36 @@ func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 		if m.size() < 4 {
 			return m.part(r, 0, 1).addApart(plan, t, texel)
 		}
-		step, err := launch(t, r, texel)
-		if err == nil {
-			plan.Steps = append(plan.Steps, step)
-		}
-		return err
+		return addWithin(plan, r, multiple, func(r planner.Region) (spec.Step, error) { return launch(t, r, texel) })
 	})
+}
+
+// addWithin appends the launches of a region, which it halves while the region needs more
+// workgroups than a launch of the device has.
+func addWithin(plan *spec.Plan, r planner.Region, multiple int, launch func(planner.Region) (spec.Step, error)) error {
+	step, err := launch(r)
+	if err == nil {
+		plan.Steps = append(plan.Steps, step)
+		return nil
+	}
+	d := 0
+	for i, n := range r.N {
+		if n > r.N[d] {
+			d = i
+		}
+	}
+	half := (r.N[d] + 1) / 2
+	if d == len(r.N)-1 {
+		half = planner.CeilDiv(half, multiple) * multiple
+	}
+	if limit := (*errs.LimitError)(nil); !errors.As(err, &limit) || half >= r.N[d] {
+		return err
+	}
+	low, high := r.Halve(d, half)
+	if err := addWithin(plan, low, multiple, launch); err != nil {
+		return err
+	}
+	return addWithin(plan, high, multiple, launch)
 }
 
 // part returns the move of region r alone. In dimension d it takes every by-th index.

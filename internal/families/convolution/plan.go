@@ -1,0 +1,95 @@
+package convolution
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Strategies of convolutions, for spec.Target.Strategy.
+const (
+	byDirect = "direct" // operands are read where they lie
+	byPanel  = "panel"  // packed operands, and tiles in registers
+)
+
+// strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
+func (x *geometry) strategies() []string {
+	switch {
+	case x.in.dtype == tensor.F64 || x.outputs() == 0 || x.c*x.r.elems() == 0:
+		return nil
+	case x.pays():
+		return []string{byPanel, byDirect}
+	}
+	return []string{byDirect, byPanel}
+}
+
+// outputs returns the number of elements of the result.
+func (x *geometry) outputs() int { return x.b * x.g * x.k * x.o.elems() }
+
+// pays reports whether packed operands serve so many products that packing them pays. Packed
+// channels come in fours, and a tile has 32 channels of the result.
+func (x *geometry) pays() bool {
+	return x.k >= 4 && x.c >= 2 && x.c*x.r.elems() >= 16
+}
+
+// planOf plans a geometry, and casts what its kernels cannot read or write.
+func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
+	plan := &spec.Plan{}
+	if x.in.dtype == tensor.F64 && !t.F64 {
+		return nil, planner.Unsupported("f64: this device has no double precision")
+	}
+	n := x.outputs()
+	if n == 0 {
+		return plan, nil
+	}
+	s := &steps{geometry: &x, t: t, plan: plan}
+	panel := x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
+	to, narrow := x.out, x.out.dtype.Size() == 2
+	if narrow {
+		x.out.dtype = tensor.F32
+		x.out.ref = planner.AddScratch(plan, int64(n)*4)
+	}
+	if !panel {
+		if err := s.addDirect(); err != nil {
+			return nil, err
+		}
+	} else {
+		if x.bias != nil && narrow {
+			wide := *x.bias
+			wide.ref, wide.dtype = planner.AddScratch(plan, int64(x.g*x.k)*4), tensor.F32
+			if err := addCast(plan, t, *x.bias, wide, x.g*x.k); err != nil {
+				return nil, err
+			}
+			x.bias = &wide
+		}
+		s.texels = t.CPU && !t.HostVectors && planner.HasTexels(t, planner.SmallGroup)
+		if err := s.addPanel(); err != nil {
+			return nil, err
+		}
+	}
+	if narrow {
+		return plan, addCast(plan, t, x.out, to, n)
+	}
+	return plan, nil
+}
+
+// addCast appends the steps that cast n elements.
+func addCast(plan *spec.Plan, t *spec.Target, from, to plane, n int) error {
+	cast, err := elementwise.PlanCast(t, tensor.Contiguous(from.dtype, n), tensor.Contiguous(to.dtype, n))
+	if err != nil {
+		return err
+	}
+	for _, step := range cast.Steps {
+		for i := range step.Bind {
+			switch b := &step.Bind[i]; b.Buf.Kind {
+			case spec.RefIn:
+				b.Buf = from.ref
+			case spec.RefOut:
+				b.Buf = to.ref
+			}
+		}
+		plan.Steps = append(plan.Steps, step)
+	}
+	return nil
+}

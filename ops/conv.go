@@ -1,0 +1,99 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/convolution"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Conv is the convolution of networks, which does not turn the filter round: with S the strides, D
+// the dilations and P the pads at the begin of each axis,
+//
+//	out[n, k, o] = bias[k] + Σ x[n, c, o·S + r·D − P]·w[k, c, r]
+//
+// over the taps r and the channels c of the group of k. x is [N,C,...] with one, two or three
+// spatial axes, w is [K,C/Group,...] and the bias is [K]. Elements outside of x are zeros, which
+// are multiplied as all others are: an infinite weight there gives NaN. Sums are made in F32, or in
+// F64 for F64. Each spatial size is at least 1. Strides and dilations are at most 65535.
+//
+// The gradients are ConvInputGrad and ConvFilterGrad. That of the bias is ReduceSum of the gradient
+// of the result, over all dimensions but the second one.
+type Conv struct {
+	Strides   []int  `attr:"strides" onnx:"strides" doc:"the distance from element to element of the result along each spatial axis, at least 1; an empty list means 1"`
+	Pads      []int  `attr:"pads" onnx:"pads" doc:"the zeros at the begin of each spatial axis, then those at the end of each; an empty list means none"`
+	Dilations []int  `attr:"dilations" onnx:"dilations" doc:"the distance from tap to tap along each spatial axis, at least 1; an empty list means 1"`
+	Group     int    `attr:"group" onnx:"group" doc:"the number of groups of channels; the channels of the result see those of their group only"`
+	AutoPad   string `attr:"auto_pad" onnx:"auto_pad" doc:"NOTSET: as pads says; SAME_UPPER, SAME_LOWER: as many zeros as make the result as large as x divided by the strides, an odd one at the end or at the begin; VALID: none"`
+}
+
+// Spec returns the declaration.
+func (Conv) Spec() *spec.Op { return convOp }
+
+func (c *Conv) attributes() convolution.Attributes {
+	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group, AutoPad: c.AutoPad}
+}
+
+var convOp = convolution.Define(convolution.Convolution[*Conv]{
+	Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv", Gradient: "conv_input_grad",
+	Doc: "The convolution of networks over one, two or three axes, with strides, dilations, pads, groups and a bias.",
+	In: []spec.Arg{
+		{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},
+		{Name: "w", Doc: "the filter, [K,C/group,...]", DTypes: planner.Floats},
+		{Name: "bias", Doc: "[K], 0 if left out", DTypes: planner.Floats, Optional: true},
+	},
+	Out:        "[N,K,...]",
+	Defaults:   &Conv{Group: 1, AutoPad: convolution.NotSet},
+	Attributes: (*Conv).attributes,
+	Cases: spec.CasesOf[*Conv]{
+		Calls: []*Conv{
+			{Group: 1, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}}, {Group: 3, AutoPad: "NOTSET"},
+			{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
+			{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
+			{Group: 1, AutoPad: "VALID", Strides: []int{3, 1, 2}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{9, 0}, Dilations: []int{7}},
+		},
+		Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
+		Inputs: func(c *Conv, d tensor.DType, dims []int) []tensor.Desc {
+			x, w, _, bias, ok := convolution.Shapes(c.attributes(), d, dims)
+			if !ok {
+				return nil
+			}
+			if dims[0]%2 == 0 {
+				return []tensor.Desc{x, w}
+			}
+			return []tensor.Desc{x, w, bias}
+		},
+		Bench: func(d tensor.DType) []spec.BenchCase {
+			var cases []spec.BenchCase
+			for _, s := range convolution.BenchSizes {
+				x, w, _, bias, pads := convolution.BenchShapes(d, s)
+				cases = append(cases, spec.BenchCase{Call: Conv{Group: 1, AutoPad: "NOTSET", Pads: pads}, In: []tensor.Desc{x, w, bias}})
+			}
+			return append(cases, spec.BenchCase{
+				Call: Conv{Group: 128, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}},
+				In:   []tensor.Desc{tensor.Contiguous(d, 1, 128, 112, 112), tensor.Contiguous(d, 128, 1, 3, 3), tensor.Contiguous(d, 128)},
+			})
+		},
+		Invalid: []*Conv{
+			{Group: -1, AutoPad: "NOTSET"}, {Group: 2, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},
+			{Group: 1, AutoPad: "NOTSET", Pads: []int{-1, 0, 0, 0}}, {Group: 1, AutoPad: "NOTSET", Dilations: []int{1, 1 << 16}},
+			{Group: 1, AutoPad: "SAME"}, {Group: 1, AutoPad: "VALID", Pads: []int{1, 1, 1, 1}}, {Group: 1, AutoPad: "NOTSET", Strides: []int{1, 1, 1, 1}},
+		},
+		Refused: slices.Concat(
+			shapes([]int{1, 2}, []int{1, 2}), shapes([]int{1, 2, 3}, []int{1, 2, 3, 3}), shapes([]int{1, 2, 3, 3, 3, 3}, []int{1, 2, 3, 3, 3, 3}),
+			shapes([]int{1, 3, 4}, []int{1, 2, 3}), shapes([]int{1, 2, 4}, []int{1, 2, 5}), shapes([]int{1, 2, 0}, []int{1, 2, 0}),
+			shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{2}), shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{3, 1}),
+		),
+	},
+})
+
+// shapes returns one list of F32 tensors of the shapes.
+func shapes(list ...[]int) [][]tensor.Desc {
+	var ds []tensor.Desc
+	for _, s := range list {
+		ds = append(ds, tensor.Contiguous(tensor.F32, s...))
+	}
+	return [][]tensor.Desc{ds}
+}
