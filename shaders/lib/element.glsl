@@ -1,6 +1,7 @@
 // Single elements of tensors, for kernels that read them in no order of memory. An
 // invocation writes a whole word of 4 bytes, or the words of one element: it makes PER
-// elements. lib/dtype.glsl comes first.
+// elements. With WIDE_IN inputs have the type of the accumulators, and with WIDE_OUT outputs
+// have it. lib/dtype.glsl comes first.
 
 // INPUT_WORDS declares an operand that loadReal can read. WORD reads word i of it.
 #if defined(TEXEL)
@@ -15,24 +16,25 @@ uint pick(uvec4 t, uint i) {
 #define WORD(name, i) name[i]
 #endif
 
-#if defined(F32)
-#define PER 1
-#define ELEMENT(name, i) uintBitsToFloat(WORD(name, i))
-uint[1] wordsOf(float v) { return uint[1](floatBitsToUint(v)); }
-#elif defined(F64)
-#define PER 1
+#if defined(F64)
 #define ELEMENT(name, i) packDouble2x32(uvec2(WORD(name, 2u * (i)), WORD(name, 2u * (i) + 1u)))
 uint[2] wordsOf(double v) { uvec2 w = unpackDouble2x32(v); return uint[2](w.x, w.y); }
 #else
-#define PER 2
+#if BITS == 32 || defined(WIDE_IN)
+#define ELEMENT(name, i) uintBitsToFloat(WORD(name, i))
+#else
 #define ELEMENT(name, i) WIDEN(uvec4((WORD(name, (i) >> 1) >> (((i) & 1u) * 16u)) & 0xffffu)).x
 #endif
+uint[1] wordsOf(float v) { return uint[1](floatBitsToUint(v)); }
+#endif
 
-#if PER == 1
-#define PUT_ELEMENT(name, i, v) { uint w_[REAL_WORDS] = wordsOf(v); [[unroll]] for (uint k_ = 0; k_ < REAL_WORDS; k_++) name[(i) * REAL_WORDS + k_] = w_[k_]; }
-#define OUTPUT_WORDS(slot, name) layout(set = 0, binding = slot) writeonly buffer name##Buffer { uint name[]; }
-#else
+#if BITS == 16 && !defined(WIDE_OUT)
+#define PER 2
 #define OUTPUT_WORDS(slot, name) layout(set = 0, binding = slot) buffer name##Buffer { uint name[]; }
+#else
+#define PER 1
+#define OUTPUT_WORDS(slot, name) layout(set = 0, binding = slot) writeonly buffer name##Buffer { uint name[]; }
+#define PUT_ELEMENT(name, i, v) { uint w_[REAL_WORDS] = wordsOf(v); [[unroll]] for (uint k_ = 0; k_ < REAL_WORDS; k_++) name[(i) * REAL_WORDS + k_] = w_[k_]; }
 #endif
 
 // ELEMENTS(name, base, count, elementOf) is the body of a kernel that sets count elements of

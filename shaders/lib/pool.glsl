@@ -47,9 +47,9 @@ uvec2 taps(int y, uint d, uint k, int low, int high) {
 	return min(uvec2(from, to), uvec2(k));
 }
 
-// Window is the taps of one element. at is the position of coordinate 0 of its plane.
+// Window is the taps of element e. at is the position of coordinate 0 of its plane.
 struct Window {
-	uint at;
+	uint e, at;
 	ivec3 y;
 };
 
@@ -59,7 +59,7 @@ Window windowOf(uint e) {
 	rest /= p.n[1];
 	uint plane = rest / p.n[0], c0 = rest - plane * p.n[0];
 	ivec3 y = ivec3(p.y[0] + int(c0 * p.s[0]), p.y[1] + int(c1 * p.s[1]), p.y[2] + int(c2 * p.s[2]));
-	return Window(uint(p.inBase) + plane * uint(p.i[0] * p.i[1] * p.i[2]), y);
+	return Window(e, uint(p.inBase) + plane * uint(p.i[0] * p.i[1] * p.i[2]), y);
 }
 
 // inside is the range of taps along dimension j whose elements exist.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -13,6 +14,10 @@ const (
 	maxShader = "nn/max_pool"
 	avgShader = "nn/avg_pool"
 	lpShader  = "nn/lp_pool"
+	// sumsShader is the part of lp_pool before the root, in the dtype of the accumulators.
+	sumsShader = "nn/lp_pool_sums"
+	// scaleShader divides the gradient of a mean by the number of elements.
+	scaleShader = "nn/avg_pool_grad_scale"
 )
 
 // maxPower is the largest power of an Lp norm: kernels look at four bits of it.
@@ -84,10 +89,8 @@ func Mean[A spec.Call](o Pool[A], includePad func(A) bool) Pool[A] {
 		return p
 	}
 	o.window = func(a A, w windowValues) (float64, int) {
-		sum, n := 0.0, len(w.values)
-		for _, x := range w.values {
-			sum += x
-		}
+		n := len(w.values)
+		sum := reduction.Sum(n, func(i int) float64 { return w.values[i] })
 		if includePad(a) {
 			n = w.all
 		}
@@ -110,22 +113,18 @@ func Norm[A spec.Call](o Pool[A], power func(A) int) Pool[A] {
 	check := o.Check
 	o.shader, o.flops = lpShader, 8
 	o.Check = func(a A) error {
-		if p := power(a); p < 1 {
-			return planner.Invalid("p %d (want at least 1)", p)
-		} else if p > maxPower {
-			return planner.Unsupported("p %d (at most %d)", p, maxPower)
+		if err := checkPower(power(a)); err != nil {
+			return err
 		}
 		if check != nil {
 			return check(a)
 		}
 		return nil
 	}
-	o.params = func(a A, _ geometry) poolParams { return poolParams{Power: uint32(power(a))} }
+	o.params = func(a A, _ geometry) poolParams { return poolParams{Power: powers(power(a), power(a))} }
 	o.window = func(a A, w windowValues) (float64, int) {
-		sum, p := 0.0, float64(power(a))
-		for _, x := range w.values {
-			sum += math.Pow(math.Abs(x), p)
-		}
+		p := float64(power(a))
+		sum := reduction.Sum(len(w.values), func(i int) float64 { return math.Pow(math.Abs(w.values[i]), p) })
 		return math.Pow(sum, 1/p), 0
 	}
 	o.tolerance = func(a A, d tensor.DType, g geometry) spec.Tolerance {
@@ -133,6 +132,20 @@ func Norm[A spec.Call](o Pool[A], power func(A) int) Pool[A] {
 	}
 	return o
 }
+
+// checkPower checks the attribute p.
+func checkPower(p int) error {
+	if p < 1 {
+		return planner.Invalid("p %d (want at least 1)", p)
+	}
+	if p > maxPower {
+		return planner.Unsupported("p %d (at most %d)", p, maxPower)
+	}
+	return nil
+}
+
+// powers is the parameter of lp_pool.comp: the power of the elements and the root of the sum.
+func powers(power, root int) uint32 { return uint32(power | root<<4) }
 
 // normTolerance is the tolerance of an Lp norm whose longest chain is h.
 func normTolerance(d tensor.DType, p int, h float64) spec.Tolerance {

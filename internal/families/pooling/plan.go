@@ -220,12 +220,16 @@ func addPool(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, g g
 		name, local = name+".texel", planner.TexelGroup
 	}
 	size, acc := d.Size(), planner.Accumulator(d).Size()+4
-	per := max(4/size, 1)
+	made := size
+	if shader == sumsShader || shader == scaleShader { // These write the dtype of accumulators.
+		made = planner.Accumulator(d).Size()
+	}
+	per := max(4/made, 1)
 	st := stridesOf(g.in)
 	partial := partials{elems: g.planes * area(g.out), size: acc}
 	var none spec.Ref
 	w := walk{t: t, out: g.out, taps: g.kernel, planes: g.planes, per: per, room: roomFor(t, texel, size), accumulators: resultsFor(t, acc)}
-	w.results = resultsFor(t, max(size, int(4*base.IndexWords)))
+	w.results = resultsFor(t, max(made, int(4*base.IndexWords)))
 	w.span = func(p part) (int, int) {
 		low, high := [3]int{}, [3]int{}
 		for k := range low {
@@ -255,7 +259,7 @@ func addPool(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, g g
 		}
 		bindings := outputs{t: t, from: from, elems: p.elems()}
 		q.OutBase = bindings.base()
-		step := spec.Step{Module: spirv.Kernel(name), Bind: []spec.Bind{bind, partial.bind(plan, bindings, q.Stage), bindings.bind(out, size)}}
+		step := spec.Step{Module: spirv.Kernel(name), Bind: []spec.Bind{bind, partial.bind(plan, bindings, q.Stage), bindings.bind(out, made)}}
 		if shader == maxShader {
 			if indices.Kind == spec.RefNone && none.Kind == spec.RefNone {
 				none = planner.AddScratch(plan, 0)
