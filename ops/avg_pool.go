@@ -22,7 +22,7 @@ type AvgPool struct {
 func (AvgPool) Spec() *spec.Op { return avgPoolOp }
 
 var avgPoolOp = pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
-	Name: "avg_pool", ONNX: []string{"AveragePool"},
+	Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
 	Doc:      "The mean of each window. Pads do not count, or count as zeros.",
 	Defaults: &AvgPool{Kernel: []int{2, 2}},
 	Windows: func(a *AvgPool) pooling.Windows {

@@ -23,7 +23,7 @@ type MaxPool struct {
 func (MaxPool) Spec() *spec.Op { return maxPoolOp }
 
 var maxPoolOp = pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
-	Name: "max_pool", ONNX: []string{"MaxPool"},
+	Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},
 	Doc:      "The largest element of each window. NaN counts as larger than all numbers.",
 	Defaults: &MaxPool{Kernel: []int{2, 2}},
 	Windows: func(a *MaxPool) pooling.Windows {

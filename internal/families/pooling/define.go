@@ -61,15 +61,7 @@ type windowValues struct {
 func Max[A spec.Call](o Pool[A]) Pool[A] {
 	o.shader, o.flops = maxShader, 1
 	o.params = func(A, geometry) poolParams { return poolParams{} }
-	o.window = func(_ A, w windowValues) (float64, int) {
-		most, index := math.Inf(-1), -1
-		for i, x := range w.values {
-			if index < 0 || x > most || math.IsNaN(x) && !math.IsNaN(most) {
-				most, index = x, w.positions[i]
-			}
-		}
-		return most, index
-	}
+	o.window = func(_ A, w windowValues) (float64, int) { return largestOf(w) }
 	o.tolerance = func(A, tensor.DType, geometry) spec.Tolerance {
 		return spec.Tolerance{Why: "the result is one of the elements"}
 	}
@@ -79,15 +71,7 @@ func Max[A spec.Call](o Pool[A]) Pool[A] {
 // Mean completes o as a mean. includePad says that pads count as elements that are 0.
 func Mean[A spec.Call](o Pool[A], includePad func(A) bool) Pool[A] {
 	o.shader, o.flops = avgShader, 1
-	o.params = func(a A, g geometry) (p poolParams) {
-		for k, n := range g.in {
-			p.High[k] = int32(n)
-			if includePad(a) {
-				p.Low[k], p.High[k] = int32(-g.before[k]), int32(n+g.after[k])
-			}
-		}
-		return p
-	}
+	o.params = func(a A, g geometry) poolParams { return meanParams(g, includePad(a)) }
 	o.window = func(a A, w windowValues) (float64, int) {
 		n := len(w.values)
 		sum := reduction.Sum(n, func(i int) float64 { return w.values[i] })
@@ -106,6 +90,17 @@ func Mean[A spec.Call](o Pool[A], includePad func(A) bool) Pool[A] {
 		}
 	}
 	return o
+}
+
+// meanParams returns the parameters that say which coordinates count.
+func meanParams(g geometry, includePad bool) (p poolParams) {
+	for k, n := range g.in {
+		p.High[k] = int32(n)
+		if includePad {
+			p.Low[k], p.High[k] = int32(-g.before[k]), int32(n+g.after[k])
+		}
+	}
+	return p
 }
 
 // Norm completes o as an Lp norm. power returns p.
@@ -179,7 +174,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 	}
 	cases := o.Cases
 	cases.DTypes, cases.Low, cases.High, cases.Specials = planner.Floats, -2, 2, true
-	cases.Dims = []spec.Dim{{Name: "planes"}, {Name: "height", Tiles: []int{8}}, {Name: "width", Tiles: []int{16}}}
+	cases.Dims = poolDims
 	cases.Inputs = func(a A, d tensor.DType, dims []int) []tensor.Desc {
 		in := inputs(o.Windows(a), d, dims)
 		if o.Indices != nil && in != nil && in[0].Elems() > math.MaxInt32 { // There are no such indices.
@@ -189,11 +184,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 	}
 	cases.Refused = [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 2, 3)}, {tensor.Contiguous(tensor.F32, 1, 2, 3, 4, 5, 6)}, {tensor.Contiguous(tensor.I32, 1, 2, 8, 8)}}
 	cases.Bench = func(d tensor.DType) []spec.BenchCase {
-		var list []spec.BenchCase
-		for _, shape := range [][]int{{1, 4, 64, 64}, {1, 32, 128, 128}, {4, 64, 128, 128}} {
-			list = append(list, spec.BenchCase{Call: o.Cases.Calls[0], In: []tensor.Desc{tensor.Contiguous(d, shape...)}})
-		}
-		return list
+		return benchCases(o.Cases.Calls[0], func(shape []int) []tensor.Desc { return []tensor.Desc{tensor.Contiguous(d, shape...)} })
 	}
 	return spec.Register(spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
@@ -260,6 +251,18 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 		},
 		Cases: cases,
 	}))
+}
+
+// poolDims are the free dimensions of operations over windows.
+var poolDims = []spec.Dim{{Name: "planes"}, {Name: "height", Tiles: []int{8}}, {Name: "width", Tiles: []int{16}}}
+
+// benchCases returns the cases of spec.CasesOf.Bench, with the inputs for a shape.
+func benchCases(c spec.Call, in func(shape []int) []tensor.Desc) []spec.BenchCase {
+	var list []spec.BenchCase
+	for _, shape := range [][]int{{1, 4, 64, 64}, {1, 32, 128, 128}, {4, 64, 128, 128}} {
+		list = append(list, spec.BenchCase{Call: c, In: in(shape)})
+	}
+	return list
 }
 
 // largeWindow is the least size of windows that get inputs not much larger than themselves.
