@@ -120,11 +120,11 @@ func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
 	cases.Inputs = func(a A, d tensor.DType, dims []int) []tensor.Desc {
 		if o.Size != nil {
 			// The reference takes long where there are many elements or taps.
-			work := dims[1]
+			elems := dims[1]
 			for _, n := range o.Size(a) {
-				work *= n
+				elems *= n
 			}
-			most := max((1<<20)/max(work, 1), 2)
+			most := max((1<<20)/max(elems, 1), 2)
 			if k := o.Windows(a).Kernel; len(k) > 0 && slices.Max(k) >= largeWindow {
 				most = 2
 			}
