@@ -11,11 +11,11 @@ import (
 // It is I32, or I64 with Wide. Of equal elements the first one counts, and of several NaN the
 // first one. A window without elements has index −1.
 type MaxPoolIndices struct {
-	Kernel    []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window along each spatial dimension"`
-	Strides   []int `attr:"strides" onnx:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
-	Pads      []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
-	Dilations []int `attr:"dilations" onnx:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
-	CeilMode  bool  `attr:"ceil_mode" onnx:"ceil_mode" doc:"round the number of windows up"`
+	Kernel    []int `attr:"kernel,required" doc:"the size of a window along each spatial dimension"`
+	Strides   []int `attr:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
+	Pads      []int `attr:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
+	Dilations []int `attr:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	CeilMode  bool  `attr:"ceil_mode" doc:"round the number of windows up"`
 	Wide      bool  `attr:"wide" doc:"the indices are i64, as in ONNX, instead of i32"`
 }
 
@@ -23,7 +23,8 @@ type MaxPoolIndices struct {
 func (MaxPoolIndices) Spec() *spec.Op { return maxPoolIndicesOp }
 
 var maxPoolIndicesOp = pooling.Define(pooling.Max(pooling.Pool[*MaxPoolIndices]{
-	Name: "max_pool_indices", ONNX: []string{"MaxPool"},
+	// An importer takes it for MaxPool of ONNX where the second output is used.
+	Name:     "max_pool_indices",
 	Doc:      "The largest element of each window, and its index in the whole input. Of equal elements the first one counts.",
 	Defaults: &MaxPoolIndices{Kernel: []int{2, 2}},
 	Windows: func(a *MaxPoolIndices) pooling.Windows {

@@ -3,7 +3,7 @@
 // elements. With WIDE_IN inputs have the type of the accumulators, and with WIDE_OUT outputs
 // have it. lib/dtype.glsl comes first.
 
-// INPUT_WORDS declares an operand that loadReal can read. WORD reads word i of it.
+// INPUT_WORDS declares an operand that ELEMENT can read. WORD reads word i of it.
 #if defined(TEXEL)
 #define INPUT_WORDS(slot, name) layout(set = 0, binding = slot) uniform usamplerBuffer name
 uint pick(uvec4 t, uint i) {

@@ -196,8 +196,8 @@ func (a *partials) unused(plan *spec.Plan) spec.Ref {
 	return *a.empty
 }
 
-// spanOf returns the positions of coordinates low to high in dimension d of planes from
-// to to−1 of that size.
+// spanOf returns the positions from coordinates low of plane from to coordinates high of
+// plane to−1, of planes of that size. Coordinates outside count as the nearest ones inside.
 func spanOf(size [3]int, from, to int, low, high [3]int) (first, last int) {
 	at := func(plane int, y [3]int) int {
 		for d := range y {
@@ -208,7 +208,7 @@ func spanOf(size [3]int, from, to int, low, high [3]int) (first, last int) {
 	return at(from, low), at(to-1, high) + 1
 }
 
-// strides returns the distance between neighbours in each dimension.
+// stridesOf returns the distance between neighbours in each dimension.
 func stridesOf(size [3]int) [3]int { return [3]int{size[1] * size[2], size[2], 1} }
 
 // addPool appends the launches of a shader that includes lib/pool.glsl. The input is contiguous
