@@ -37,6 +37,28 @@ func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }
 
+// AvgPool: the mean of each window. Pads do not count, or count as zeros.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - result out: [N,C,spatial...], an element for each window, of the dtype of in
+//
+// ops.AvgPool also has ceil_mode and count_include_pad.
+func (d *Device) AvgPool(c ops.AvgPool, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// AvgPoolGrad: the gradient of avg_pool with respect to its input.
+//
+//   - c: the attributes
+//   - dy: the gradient of the result of the pooling, of its shape and dtype
+//   - result dx: the gradient of in, of its shape and dtype
+//
+// ops.AvgPoolGrad also has ceil_mode and count_include_pad.
+func (d *Device) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(c, dy)
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -125,6 +147,31 @@ func (d *Device) GELUGrad(x, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GELUGrad{}, x, dy)
 }
 
+// GlobalAveragePool: the mean of each plane.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - result out: [N,C,1...], an element for each plane, of the dtype of in
+func (d *Device) GlobalAveragePool(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.GlobalAveragePool{}, in)
+}
+
+// GlobalLpPool: the Lp norm of each plane: the p-th root of the sum of |x| to the power p.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - p: the power, 1 to 15
+//   - result out: [N,C,1...], an element for each plane, of the dtype of in
+func (d *Device) GlobalLpPool(in *Tensor, p int) (*Tensor, error) {
+	return d.callSingle(ops.GlobalLpPool{P: p}, in)
+}
+
+// GlobalMaxPool: the largest element of each plane. NaN counts as larger than all numbers.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - result out: [N,C,1...], an element for each plane, of the dtype of in
+func (d *Device) GlobalMaxPool(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.GlobalMaxPool{}, in)
+}
+
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
 // NaN stays NaN.
 //
@@ -162,6 +209,58 @@ func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, 
 		return nil, nil, nil, err
 	}
 	return res[0], res[1], res[2], nil
+}
+
+// LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - result out: [N,C,spatial...], an element for each window, of the dtype of in
+//
+// ops.LpPool also has ceil_mode.
+func (d *Device) LpPool(c ops.LpPool, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// MaxPool: the largest element of each window. NaN counts as larger than all numbers.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - result out: [N,C,spatial...], an element for each window, of the dtype of in
+//
+// ops.MaxPool also has ceil_mode.
+func (d *Device) MaxPool(c ops.MaxPool, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// MaxPoolGrad: the gradient of max_pool with respect to its input.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...], the input of the pooling
+//   - dy: the gradient of the result of the pooling, of its shape and dtype
+//   - result dx: the gradient of in, of its shape and dtype
+//
+// ops.MaxPoolGrad also has ceil_mode.
+func (d *Device) MaxPoolGrad(c ops.MaxPoolGrad, in, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in, dy)
+}
+
+// MaxPoolIndices: the largest element of each window, and its index in the whole input. Of
+// equal elements the first one counts.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - result out: [N,C,spatial...], an element for each window, of the dtype of in
+//   - result indices: of the shape of out: the number of the largest element in in, which is
+//     taken as flat
+//
+// ops.MaxPoolIndices also has ceil_mode and wide.
+func (d *Device) MaxPoolIndices(c ops.MaxPoolIndices, in *Tensor) (out, indices *Tensor, err error) {
+	res, err := d.Call(context.Background(), c, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
 }
 
 // ReLU: the rectifier: the larger of each element and 0. NaN stays NaN.

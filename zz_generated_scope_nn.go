@@ -20,6 +20,16 @@ func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
 	return s.Call(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)[0]
 }
 
+// AvgPool is Device.AvgPool in a Scope.
+func (s *Scope) AvgPool(c ops.AvgPool, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// AvgPoolGrad is Device.AvgPoolGrad in a Scope.
+func (s *Scope) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) *Tensor {
+	return s.Call(c, dy)[0]
+}
+
 // Conv is Device.Conv in a Scope.
 func (s *Scope) Conv(c ops.Conv, x, w, bias *Tensor) *Tensor {
 	return s.Call(c, given(x, w, bias)...)[0]
@@ -61,6 +71,21 @@ func (s *Scope) GELUGrad(x, dy *Tensor) *Tensor {
 	return s.Call(ops.GELUGrad{}, x, dy)[0]
 }
 
+// GlobalAveragePool is Device.GlobalAveragePool in a Scope.
+func (s *Scope) GlobalAveragePool(in *Tensor) *Tensor {
+	return s.Call(ops.GlobalAveragePool{}, in)[0]
+}
+
+// GlobalLpPool is Device.GlobalLpPool in a Scope.
+func (s *Scope) GlobalLpPool(in *Tensor, p int) *Tensor {
+	return s.Call(ops.GlobalLpPool{P: p}, in)[0]
+}
+
+// GlobalMaxPool is Device.GlobalMaxPool in a Scope.
+func (s *Scope) GlobalMaxPool(in *Tensor) *Tensor {
+	return s.Call(ops.GlobalMaxPool{}, in)[0]
+}
+
 // HardSwish is Device.HardSwish in a Scope.
 func (s *Scope) HardSwish(in *Tensor) *Tensor {
 	return s.Call(ops.HardSwish{}, in)[0]
@@ -75,6 +100,27 @@ func (s *Scope) LayerNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
 func (s *Scope) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
 	res := s.Call(ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
 	return res[0], res[1], res[2]
+}
+
+// LpPool is Device.LpPool in a Scope.
+func (s *Scope) LpPool(c ops.LpPool, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// MaxPool is Device.MaxPool in a Scope.
+func (s *Scope) MaxPool(c ops.MaxPool, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// MaxPoolGrad is Device.MaxPoolGrad in a Scope.
+func (s *Scope) MaxPoolGrad(c ops.MaxPoolGrad, in, dy *Tensor) *Tensor {
+	return s.Call(c, in, dy)[0]
+}
+
+// MaxPoolIndices is Device.MaxPoolIndices in a Scope.
+func (s *Scope) MaxPoolIndices(c ops.MaxPoolIndices, in *Tensor) (out, indices *Tensor) {
+	res := s.Call(c, in)
+	return res[0], res[1]
 }
 
 // ReLU is Device.ReLU in a Scope.

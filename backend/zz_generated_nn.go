@@ -39,6 +39,37 @@ func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale 
 	return d.compute(ops.Attention{Scale: spec.Given(scale)}, given(list{q, k, v}, mask), list{out})
 }
 
+// AvgPool: the mean of each window. Pads do not count, or count as zeros.
+//
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - out: [N,C,spatial...], an element for each window, of the dtype of in
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//
+// ops.AvgPool also has ceil_mode and count_include_pad.
+func (d *Device) AvgPool(in, out TensorHandle, kernel, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.AvgPool{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{in}, list{out})
+}
+
+// AvgPoolGrad: the gradient of avg_pool with respect to its input.
+//
+//   - dy: the gradient of the result of the pooling, of its shape and dtype
+//   - dx: the gradient of in, of its shape and dtype
+//   - size: the size of the input of avg_pool along each spatial dimension
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//
+// ops.AvgPoolGrad also has ceil_mode and count_include_pad.
+func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.AvgPoolGrad{Size: size, Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{dy}, list{dx})
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -152,6 +183,31 @@ func (d *Device) GELUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.GELUGrad{}, list{x, dy}, list{dx})
 }
 
+// GlobalAveragePool: the mean of each plane.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - out: [N,C,1...], an element for each plane, of the dtype of in
+func (d *Device) GlobalAveragePool(in, out TensorHandle) error {
+	return d.compute(ops.GlobalAveragePool{}, list{in}, list{out})
+}
+
+// GlobalLpPool: the Lp norm of each plane: the p-th root of the sum of |x| to the power p.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - out: [N,C,1...], an element for each plane, of the dtype of in
+//   - p: the power, 1 to 15
+func (d *Device) GlobalLpPool(in, out TensorHandle, p int) error {
+	return d.compute(ops.GlobalLpPool{P: p}, list{in}, list{out})
+}
+
+// GlobalMaxPool: the largest element of each plane. NaN counts as larger than all numbers.
+//
+//   - in: [N,C,spatial...], with at least one spatial dimension
+//   - out: [N,C,1...], an element for each plane, of the dtype of in
+func (d *Device) GlobalMaxPool(in, out TensorHandle) error {
+	return d.compute(ops.GlobalMaxPool{}, list{in}, list{out})
+}
+
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
 // NaN stays NaN.
 //
@@ -172,6 +228,71 @@ func (d *Device) HardSwish(in, out TensorHandle) error {
 //   - eps: the eps of layer_norm, at least 0
 func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
 	return d.compute(ops.LayerNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+}
+
+// LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.
+//
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - out: [N,C,spatial...], an element for each window, of the dtype of in
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//   - p: the power, 1 to 15
+//
+// ops.LpPool also has ceil_mode.
+func (d *Device) LpPool(in, out TensorHandle, kernel, strides, pads, dilations []int, p int) error {
+	return d.compute(ops.LpPool{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations, P: p}, list{in}, list{out})
+}
+
+// MaxPool: the largest element of each window. NaN counts as larger than all numbers.
+//
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - out: [N,C,spatial...], an element for each window, of the dtype of in
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//
+// ops.MaxPool also has ceil_mode.
+func (d *Device) MaxPool(in, out TensorHandle, kernel, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.MaxPool{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{in}, list{out})
+}
+
+// MaxPoolGrad: the gradient of max_pool with respect to its input.
+//
+//   - in: [N,C,spatial...], the input of the pooling
+//   - dy: the gradient of the result of the pooling, of its shape and dtype
+//   - dx: the gradient of in, of its shape and dtype
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//
+// ops.MaxPoolGrad also has ceil_mode.
+func (d *Device) MaxPoolGrad(in, dy, dx TensorHandle, kernel, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.MaxPoolGrad{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{in, dy}, list{dx})
+}
+
+// MaxPoolIndices: the largest element of each window, and its index in the whole input. Of
+// equal elements the first one counts.
+//
+//   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
+//   - out: [N,C,spatial...], an element for each window, of the dtype of in
+//   - indices: of the shape of out: the number of the largest element in in, which is taken as
+//     flat
+//   - kernel: the size of a window along each spatial dimension
+//   - strides: the distance between windows along each dimension; an empty list means 1
+//   - pads: the pads before each dimension, and then those after each; an empty list means 0
+//   - dilations: the distance between the elements of a window along each dimension; an empty
+//     list means 1
+//
+// ops.MaxPoolIndices also has ceil_mode and wide.
+func (d *Device) MaxPoolIndices(in, out, indices TensorHandle, kernel, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.MaxPoolIndices{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{in}, list{out, indices})
 }
 
 // ReLU: the rectifier: the larger of each element and 0. NaN stays NaN.

@@ -1,0 +1,34 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/pooling"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// AvgPool returns the mean of each window of a tensor [N,C,spatial...] with 1 to 3 spatial
+// dimensions. Pads are no elements, but with CountIncludePad they count as zeros. What CeilMode
+// adds beyond the pads never counts. The mean of a window without elements is 0. Sizes are as
+// for MaxPool.
+type AvgPool struct {
+	Kernel          []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window along each spatial dimension"`
+	Strides         []int `attr:"strides" onnx:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
+	Pads            []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
+	Dilations       []int `attr:"dilations" onnx:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	CeilMode        bool  `attr:"ceil_mode" onnx:"ceil_mode" doc:"round the number of windows up"`
+	CountIncludePad bool  `attr:"count_include_pad" onnx:"count_include_pad" doc:"count pads as elements that are 0"`
+}
+
+// Spec returns the declaration.
+func (AvgPool) Spec() *spec.Op { return avgPoolOp }
+
+var avgPoolOp = pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
+	Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
+	Doc:      "The mean of each window. Pads do not count, or count as zeros.",
+	Defaults: &AvgPool{Kernel: []int{2, 2}},
+	Windows: func(a *AvgPool) pooling.Windows {
+		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+	},
+	Cases: pooling.WindowCases(func(w pooling.Windows) *AvgPool {
+		return &AvgPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, len(w.Pads) >= 4}
+	}),
+}, func(a *AvgPool) bool { return a.CountIncludePad }))

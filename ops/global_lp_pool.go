@@ -1,0 +1,24 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/pooling"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// GlobalLpPool returns the Lp norm of each plane of a tensor [N,C,spatial...], as [N,C,1...]:
+// the p-th root of the sum of |x| to the power p. Powers that overflow make the result infinite.
+// p is at most 15.
+type GlobalLpPool struct {
+	P int `attr:"p" onnx:"p" doc:"the power, 1 to 15"`
+}
+
+// Spec returns the declaration.
+func (GlobalLpPool) Spec() *spec.Op { return globalLpPoolOp }
+
+var globalLpPoolOp = pooling.DefineGlobal(pooling.GlobalNorm(pooling.Global[*GlobalLpPool]{
+	Name: "global_lp_pool", ONNX: []string{"GlobalLpPool"},
+	Doc:      "The Lp norm of each plane: the p-th root of the sum of |x| to the power p.",
+	Defaults: &GlobalLpPool{P: 2},
+	Calls:    []*GlobalLpPool{{2}, {1}, {3}},
+	Invalid:  []*GlobalLpPool{{-1}},
+}, func(a *GlobalLpPool) int { return a.P }))

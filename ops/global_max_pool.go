@@ -1,0 +1,19 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/pooling"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// GlobalMaxPool returns the largest element of each plane of a tensor [N,C,spatial...], as
+// [N,C,1...]. NaN counts as larger than all numbers.
+type GlobalMaxPool struct{}
+
+// Spec returns the declaration.
+func (GlobalMaxPool) Spec() *spec.Op { return globalMaxPoolOp }
+
+var globalMaxPoolOp = pooling.DefineGlobal(pooling.GlobalMax(pooling.Global[GlobalMaxPool]{
+	Name: "global_max_pool", ONNX: []string{"GlobalMaxPool"},
+	Doc:   "The largest element of each plane. NaN counts as larger than all numbers.",
+	Calls: []GlobalMaxPool{{}},
+}))

@@ -1,0 +1,41 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/pooling"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// LpPool returns the Lp norm of each window of a tensor [N,C,spatial...] with 1 to 3 spatial
+// dimensions: the p-th root of the sum of |x| to the power p. Pads count as zeros. Powers that
+// overflow make the result infinite. Sizes are as for MaxPool. p is at most 15.
+type LpPool struct {
+	Kernel    []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window along each spatial dimension"`
+	Strides   []int `attr:"strides" onnx:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
+	Pads      []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
+	Dilations []int `attr:"dilations" onnx:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	CeilMode  bool  `attr:"ceil_mode" onnx:"ceil_mode" doc:"round the number of windows up"`
+	P         int   `attr:"p" onnx:"p" doc:"the power, 1 to 15"`
+}
+
+// Spec returns the declaration.
+func (LpPool) Spec() *spec.Op { return lpPoolOp }
+
+var lpPoolOp = pooling.Define(pooling.Norm(pooling.Pool[*LpPool]{
+	Name: "lp_pool", ONNX: []string{"LpPool"},
+	Doc:      "The Lp norm of each window: the p-th root of the sum of |x| to the power p.",
+	Defaults: &LpPool{Kernel: []int{2, 2}, P: 2},
+	Windows: func(a *LpPool) pooling.Windows {
+		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+	},
+	Cases: lpPoolCases(),
+}, func(a *LpPool) int { return a.P }))
+
+func lpPoolCases() spec.CasesOf[*LpPool] {
+	n := 0
+	cases := pooling.WindowCases(func(w pooling.Windows) *LpPool {
+		n++
+		return &LpPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, []int{3, 2, 1, 2, 5}[n%5]}
+	})
+	cases.Invalid = append(cases.Invalid, &LpPool{Kernel: []int{2, 2}, P: -1})
+	return cases
+}

@@ -1,0 +1,32 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/pooling"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// MaxPoolGrad is the gradient of MaxPool with respect to its input. It finds the largest element of
+// each window again, and gives it the window's gradient: the first one of equal elements. The
+// gradients of all windows around an element are added in a fixed order.
+type MaxPoolGrad struct {
+	Kernel    []int `attr:"kernel,required" doc:"the size of a window along each spatial dimension"`
+	Strides   []int `attr:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
+	Pads      []int `attr:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
+	Dilations []int `attr:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	CeilMode  bool  `attr:"ceil_mode" doc:"round the number of windows up"`
+}
+
+// Spec returns the declaration.
+func (MaxPoolGrad) Spec() *spec.Op { return maxPoolGradOp }
+
+var maxPoolGradOp = pooling.DefineGradient(pooling.MaxGradient(pooling.Gradient[*MaxPoolGrad]{
+	Name:     "max_pool_grad",
+	Doc:      "The gradient of max_pool with respect to its input.",
+	Defaults: &MaxPoolGrad{Kernel: []int{2, 2}},
+	Windows: func(a *MaxPoolGrad) pooling.Windows {
+		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+	},
+	Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPoolGrad {
+		return &MaxPoolGrad{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
+	}),
+}))
