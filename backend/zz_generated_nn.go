@@ -43,11 +43,10 @@ func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale 
 //
 //   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
 //   - out: [N,C,spatial...], an element for each window, of the dtype of in
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //
 // ops.AvgPool also has ceil_mode and count_include_pad.
 func (d *Device) AvgPool(in, out TensorHandle, kernel, strides, pads []int, dilations ...int) error {
@@ -58,12 +57,11 @@ func (d *Device) AvgPool(in, out TensorHandle, kernel, strides, pads []int, dila
 //
 //   - dy: the gradient of the result of the pooling, of its shape and dtype
 //   - dx: the gradient of in, of its shape and dtype
-//   - size: the size of the input of avg_pool along each spatial dimension
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - size: the spatial sizes of in
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //
 // ops.AvgPoolGrad also has ceil_mode and count_include_pad.
 func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []int, dilations ...int) error {
@@ -77,16 +75,12 @@ func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []
 //   - w: the filter, [K,C/group,...]
 //   - out: [N,K,...]
 //   - bias: [K], 0 if left out; nil if it is left out
-//   - strides: the distance from element to element of the result along each spatial axis, at
-//     least 1; an empty list means 1
-//   - pads: the zeros at the begin of each spatial axis, then those at the end of each; an
-//     empty list means none
-//   - dilations: the distance from tap to tap along each spatial axis, at least 1; an empty
-//     list means 1
-//   - group: the number of groups of channels; the channels of the result see those of their
-//     group only
-//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: as many zeros as make the result
-//     as large as x divided by the strides, an odd one at the end or at the begin; VALID: none
+//   - strides: the steps along each spatial axis; empty means 1
+//   - pads: the zeros before each spatial axis, then after each; empty means none
+//   - dilations: the steps from tap to tap; empty means 1
+//   - group: the number of groups of channels
+//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result has the size of x over
+//     the strides, an odd zero is after or before; VALID: none
 func (d *Device) Conv(x, w, out TensorHandle, bias *TensorHandle, strides, pads, dilations []int, group int, autoPad string) error {
 	return d.compute(ops.Conv{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad}, given(list{x, w}, bias), list{out})
 }
@@ -97,9 +91,9 @@ func (d *Device) Conv(x, w, out TensorHandle, bias *TensorHandle, strides, pads,
 //   - dy: [N,K,...], the gradient of the result of conv
 //   - out: [K,C/group,...], the gradient of the filter
 //   - kernelShape: the spatial sizes of the filter
-//   - strides: the strides of conv; an empty list means 1
-//   - pads: the pads of conv; an empty list means none
-//   - dilations: the dilations of conv; an empty list means 1
+//   - strides: those of conv
+//   - pads: those of conv
+//   - dilations: those of conv
 //   - group: the number of groups of channels
 func (d *Device) ConvFilterGrad(x, dy, out TensorHandle, kernelShape, strides, pads, dilations []int, group int) error {
 	return d.compute(ops.ConvFilterGrad{KernelShape: kernelShape, Strides: strides, Pads: pads, Dilations: dilations, Group: group}, list{x, dy}, list{out})
@@ -111,9 +105,9 @@ func (d *Device) ConvFilterGrad(x, dy, out TensorHandle, kernelShape, strides, p
 //   - w: [K,C/group,...], the filter
 //   - out: [N,C,...], the gradient of x
 //   - size: the spatial sizes of x
-//   - strides: the strides of conv; an empty list means 1
-//   - pads: the pads of conv; an empty list means none
-//   - dilations: the dilations of conv; an empty list means 1
+//   - strides: those of conv
+//   - pads: those of conv
+//   - dilations: those of conv
 //   - group: the number of groups of channels
 func (d *Device) ConvInputGrad(dy, w, out TensorHandle, size, strides, pads, dilations []int, group int) error {
 	return d.compute(ops.ConvInputGrad{Size: size, Strides: strides, Pads: pads, Dilations: dilations, Group: group}, list{dy, w}, list{out})
@@ -126,19 +120,14 @@ func (d *Device) ConvInputGrad(dy, w, out TensorHandle, size, strides, pads, dil
 //   - w: the filter, [C,K/group,...]
 //   - out: [N,K,...]
 //   - bias: [K], 0 if left out; nil if it is left out
-//   - strides: the distance between elements of x in the result along each spatial axis, at
-//     least 1; an empty list means 1
-//   - pads: the elements that are left out of the result at the begin of each spatial axis,
-//     then those at the end of each; an empty list means none
-//   - dilations: the distance from tap to tap along each spatial axis, at least 1; an empty
-//     list means 1
+//   - strides: the steps of x in the result; empty means 1
+//   - pads: the elements left out before each spatial axis, then after each; empty means none
+//   - dilations: the steps from tap to tap; empty means 1
 //   - group: the number of groups of channels
 //   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result is as large as x times
 //     the strides; VALID: no pads
-//   - outputPadding: elements added at the end of each spatial axis, less than the stride or
-//     the dilation; an empty list means none
-//   - outputShape: the spatial sizes of the result, in place of pads; an empty list means that
-//     pads say them
+//   - outputPadding: elements added after each spatial axis, less than its stride or dilation
+//   - outputShape: the spatial sizes of the result, in place of pads
 func (d *Device) ConvTranspose(x, w, out TensorHandle, bias *TensorHandle, strides, pads, dilations []int, group int, autoPad string, outputPadding []int, outputShape ...int) error {
 	return d.compute(ops.ConvTranspose{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad, OutputPadding: outputPadding, OutputShape: outputShape}, given(list{x, w}, bias), list{out})
 }
@@ -234,11 +223,10 @@ func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 //
 //   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
 //   - out: [N,C,spatial...], an element for each window, of the dtype of in
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //   - p: the power, 1 to 15
 //
 // ops.LpPool also has ceil_mode.
@@ -250,11 +238,10 @@ func (d *Device) LpPool(in, out TensorHandle, kernel, strides, pads, dilations [
 //
 //   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
 //   - out: [N,C,spatial...], an element for each window, of the dtype of in
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //
 // ops.MaxPool also has ceil_mode.
 func (d *Device) MaxPool(in, out TensorHandle, kernel, strides, pads []int, dilations ...int) error {
@@ -266,11 +253,10 @@ func (d *Device) MaxPool(in, out TensorHandle, kernel, strides, pads []int, dila
 //   - in: [N,C,spatial...], the input of the pooling
 //   - dy: the gradient of the result of the pooling, of its shape and dtype
 //   - dx: the gradient of in, of its shape and dtype
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //
 // ops.MaxPoolGrad also has ceil_mode.
 func (d *Device) MaxPoolGrad(in, dy, dx TensorHandle, kernel, strides, pads []int, dilations ...int) error {
@@ -284,11 +270,10 @@ func (d *Device) MaxPoolGrad(in, dy, dx TensorHandle, kernel, strides, pads []in
 //   - out: [N,C,spatial...], an element for each window, of the dtype of in
 //   - indices: of the shape of out: the number of the largest element in in, which is taken as
 //     flat
-//   - kernel: the size of a window along each spatial dimension
-//   - strides: the distance between windows along each dimension; an empty list means 1
-//   - pads: the pads before each dimension, and then those after each; an empty list means 0
-//   - dilations: the distance between the elements of a window along each dimension; an empty
-//     list means 1
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
 //
 // ops.MaxPoolIndices also has ceil_mode and wide.
 func (d *Device) MaxPoolIndices(in, out, indices TensorHandle, kernel, strides, pads []int, dilations ...int) error {

@@ -10,10 +10,10 @@ import (
 // adds beyond the pads never counts. The mean of a window without elements is 0. Sizes are as
 // for MaxPool.
 type AvgPool struct {
-	Kernel          []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window along each spatial dimension"`
-	Strides         []int `attr:"strides" onnx:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
-	Pads            []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
-	Dilations       []int `attr:"dilations" onnx:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	Kernel          []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window"`
+	Strides         []int `attr:"strides" onnx:"strides" doc:"the steps from window to window; empty means 1"`
+	Pads            []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, then after each; empty means 0"`
+	Dilations       []int `attr:"dilations" onnx:"dilations" doc:"the steps within a window; empty means 1"`
 	CeilMode        bool  `attr:"ceil_mode" onnx:"ceil_mode" doc:"round the number of windows up"`
 	CountIncludePad bool  `attr:"count_include_pad" onnx:"count_include_pad" doc:"count pads as elements that are 0"`
 }

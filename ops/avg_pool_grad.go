@@ -10,11 +10,11 @@ import (
 // the window's gradient, divided by the number of elements that count. Of the input only the
 // size counts, which is an attribute. The gradients of all windows around an element are added in a fixed order.
 type AvgPoolGrad struct {
-	Size            []int `attr:"size,required" doc:"the size of the input of avg_pool along each spatial dimension"`
-	Kernel          []int `attr:"kernel,required" doc:"the size of a window along each spatial dimension"`
-	Strides         []int `attr:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
-	Pads            []int `attr:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
-	Dilations       []int `attr:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	Size            []int `attr:"size,required" doc:"the spatial sizes of in"`
+	Kernel          []int `attr:"kernel,required" doc:"the size of a window"`
+	Strides         []int `attr:"strides" doc:"the steps from window to window; empty means 1"`
+	Pads            []int `attr:"pads" doc:"the pads before each dimension, then after each; empty means 0"`
+	Dilations       []int `attr:"dilations" doc:"the steps within a window; empty means 1"`
 	CeilMode        bool  `attr:"ceil_mode" doc:"round the number of windows up"`
 	CountIncludePad bool  `attr:"count_include_pad" doc:"count pads as elements that are 0"`
 }

@@ -22,11 +22,11 @@ import (
 // The gradients are ConvInputGrad and ConvFilterGrad. That of the bias is ReduceSum of the gradient
 // of the result, over all dimensions but the second one.
 type Conv struct {
-	Strides   []int  `attr:"strides" onnx:"strides" doc:"the distance from element to element of the result along each spatial axis, at least 1; an empty list means 1"`
-	Pads      []int  `attr:"pads" onnx:"pads" doc:"the zeros at the begin of each spatial axis, then those at the end of each; an empty list means none"`
-	Dilations []int  `attr:"dilations" onnx:"dilations" doc:"the distance from tap to tap along each spatial axis, at least 1; an empty list means 1"`
-	Group     int    `attr:"group" onnx:"group" doc:"the number of groups of channels; the channels of the result see those of their group only"`
-	AutoPad   string `attr:"auto_pad" onnx:"auto_pad" doc:"NOTSET: as pads says; SAME_UPPER, SAME_LOWER: as many zeros as make the result as large as x divided by the strides, an odd one at the end or at the begin; VALID: none"`
+	Strides   []int  `attr:"strides" onnx:"strides" doc:"the steps along each spatial axis; empty means 1"`
+	Pads      []int  `attr:"pads" onnx:"pads" doc:"the zeros before each spatial axis, then after each; empty means none"`
+	Dilations []int  `attr:"dilations" onnx:"dilations" doc:"the steps from tap to tap; empty means 1"`
+	Group     int    `attr:"group" onnx:"group" doc:"the number of groups of channels"`
+	AutoPad   string `attr:"auto_pad" onnx:"auto_pad" doc:"NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result has the size of x over the strides, an odd zero is after or before; VALID: none"`
 }
 
 // Spec returns the declaration.

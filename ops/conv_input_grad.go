@@ -16,9 +16,9 @@ import (
 // tap is multiplied by 0. The attributes are those of Conv, with the pads as numbers.
 type ConvInputGrad struct {
 	Size      []int `attr:"size,required" doc:"the spatial sizes of x"`
-	Strides   []int `attr:"strides" doc:"the strides of conv; an empty list means 1"`
-	Pads      []int `attr:"pads" doc:"the pads of conv; an empty list means none"`
-	Dilations []int `attr:"dilations" doc:"the dilations of conv; an empty list means 1"`
+	Strides   []int `attr:"strides" doc:"those of conv"`
+	Pads      []int `attr:"pads" doc:"those of conv"`
+	Dilations []int `attr:"dilations" doc:"those of conv"`
 	Group     int   `attr:"group" doc:"the number of groups of channels"`
 }
 

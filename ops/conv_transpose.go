@@ -20,13 +20,13 @@ import (
 // that size is larger than what the taps reach, the bias fills it. Strides and dilations are at most
 // 65535.
 type ConvTranspose struct {
-	Strides       []int  `attr:"strides" onnx:"strides" doc:"the distance between elements of x in the result along each spatial axis, at least 1; an empty list means 1"`
-	Pads          []int  `attr:"pads" onnx:"pads" doc:"the elements that are left out of the result at the begin of each spatial axis, then those at the end of each; an empty list means none"`
-	Dilations     []int  `attr:"dilations" onnx:"dilations" doc:"the distance from tap to tap along each spatial axis, at least 1; an empty list means 1"`
+	Strides       []int  `attr:"strides" onnx:"strides" doc:"the steps of x in the result; empty means 1"`
+	Pads          []int  `attr:"pads" onnx:"pads" doc:"the elements left out before each spatial axis, then after each; empty means none"`
+	Dilations     []int  `attr:"dilations" onnx:"dilations" doc:"the steps from tap to tap; empty means 1"`
 	Group         int    `attr:"group" onnx:"group" doc:"the number of groups of channels"`
 	AutoPad       string `attr:"auto_pad" onnx:"auto_pad" doc:"NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result is as large as x times the strides; VALID: no pads"`
-	OutputPadding []int  `attr:"output_padding" onnx:"output_padding" doc:"elements added at the end of each spatial axis, less than the stride or the dilation; an empty list means none"`
-	OutputShape   []int  `attr:"output_shape" onnx:"output_shape" doc:"the spatial sizes of the result, in place of pads; an empty list means that pads say them"`
+	OutputPadding []int  `attr:"output_padding" onnx:"output_padding" doc:"elements added after each spatial axis, less than its stride or dilation"`
+	OutputShape   []int  `attr:"output_shape" onnx:"output_shape" doc:"the spatial sizes of the result, in place of pads"`
 }
 
 // Spec returns the declaration.

@@ -12,10 +12,10 @@ import (
 // window that would begin in the pad at the end is left out. Pads are smaller than the extent
 // of a window.
 type MaxPool struct {
-	Kernel    []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window along each spatial dimension"`
-	Strides   []int `attr:"strides" onnx:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
-	Pads      []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
-	Dilations []int `attr:"dilations" onnx:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	Kernel    []int `attr:"kernel,required" onnx:"kernel_shape" doc:"the size of a window"`
+	Strides   []int `attr:"strides" onnx:"strides" doc:"the steps from window to window; empty means 1"`
+	Pads      []int `attr:"pads" onnx:"pads" doc:"the pads before each dimension, then after each; empty means 0"`
+	Dilations []int `attr:"dilations" onnx:"dilations" doc:"the steps within a window; empty means 1"`
 	CeilMode  bool  `attr:"ceil_mode" onnx:"ceil_mode" doc:"round the number of windows up"`
 }
 

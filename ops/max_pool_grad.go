@@ -9,10 +9,10 @@ import (
 // each window again, and gives it the window's gradient: the first one of equal elements. The
 // gradients of all windows around an element are added in a fixed order.
 type MaxPoolGrad struct {
-	Kernel    []int `attr:"kernel,required" doc:"the size of a window along each spatial dimension"`
-	Strides   []int `attr:"strides" doc:"the distance between windows along each dimension; an empty list means 1"`
-	Pads      []int `attr:"pads" doc:"the pads before each dimension, and then those after each; an empty list means 0"`
-	Dilations []int `attr:"dilations" doc:"the distance between the elements of a window along each dimension; an empty list means 1"`
+	Kernel    []int `attr:"kernel,required" doc:"the size of a window"`
+	Strides   []int `attr:"strides" doc:"the steps from window to window; empty means 1"`
+	Pads      []int `attr:"pads" doc:"the pads before each dimension, then after each; empty means 0"`
+	Dilations []int `attr:"dilations" doc:"the steps within a window; empty means 1"`
 	CeilMode  bool  `attr:"ceil_mode" doc:"round the number of windows up"`
 }
 

@@ -135,8 +135,8 @@ func render(ops []*spec.Op, methods map[string]string) ([]byte, error) {
 			fmt.Fprintf(&b, "\nOnly Lathe itself makes calls of %s. Neither the command line nor a program can name it.\n", strings.Join(internal, ", "))
 		}
 		shared := families(&b, g, groups[g])
-		for _, op := range groups[g] {
-			if err := section(&b, op, methods, shared); err != nil {
+		for i, op := range groups[g] {
+			if err := section(&b, op, groups[g][:i], methods, shared); err != nil {
 				return nil, fmt.Errorf("operation %s: %w", op.Name, err)
 			}
 		}

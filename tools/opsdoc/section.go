@@ -12,8 +12,9 @@ import (
 )
 
 // section describes one operation: what a caller needs, and then, folded away, where the
-// bounds come from. shared are the tables of operands that stand at the top of the group.
-func section(b *bytes.Buffer, op *spec.Op, methods, shared map[string]string) error {
+// bounds come from. shared are the tables of operands that stand at the top of the group, and before are the
+// operations of the group that come before.
+func section(b *bytes.Buffer, op *spec.Op, before []*spec.Op, methods, shared map[string]string) error {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n", op.Name, strings.TrimSpace(op.Doc))
 	if op.Internal {
 		b.WriteString("\nInternal: Lathe itself makes calls of it.\n")
@@ -28,15 +29,7 @@ func section(b *bytes.Buffer, op *spec.Op, methods, shared map[string]string) er
 	if short := op.Short(); op.Group == "image" && len(short) > 0 {
 		fmt.Fprintf(b, "\nIn short: `%s`.\n", strings.ReplaceAll(strings.Join(short, "`, `"), "`, `"+op.Name+" ", "`, `"))
 	}
-	if attrs := op.Attrs(); len(attrs) > 0 {
-		b.WriteString("\n| attribute | default | meaning |\n|---|---|---|\n")
-		for _, a := range attrs {
-			if a.Default == "" {
-				a.Default = "required"
-			}
-			fmt.Fprintf(b, "| `%s`, `%s` | %s | %s |\n", a.Name, field(op, a.Name), cell(a.Default), cell(a.Doc))
-		}
-	}
+	attributes(b, op, before)
 	table := operands(op)
 	if link := shared[table]; link != "" {
 		fmt.Fprintf(b, "\n**Operands:** [above](%s).\n", link)
@@ -51,6 +44,53 @@ func section(b *bytes.Buffer, op *spec.Op, methods, shared map[string]string) er
 	}
 	details(b, op)
 	return nil
+}
+
+// sameRows is how many attributes two operations must share before the second one refers to the first.
+const sameRows = 3
+
+// attributes writes the table of the attributes. It refers to an operation before for those that are the same there.
+func attributes(b *bytes.Buffer, op *spec.Op, before []*spec.Op) {
+	rows := attributeRows(op)
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteString("\n| attribute | default | meaning |\n|---|---|---|\n")
+	var like *spec.Op
+	most := sameRows - 1
+	for _, other := range before {
+		same := 0
+		for _, row := range attributeRows(other) {
+			if slices.Contains(rows, row) {
+				same++
+			}
+		}
+		if same > most {
+			like, most = other, same
+		}
+	}
+	var names []string
+	for i, row := range rows {
+		if like != nil && slices.Contains(attributeRows(like), row) {
+			names = append(names, "`"+op.Attrs()[i].Name+"`")
+			continue
+		}
+		b.WriteString(row)
+	}
+	if like != nil {
+		fmt.Fprintf(b, "| %s | | as [%s](#%[2]s) |\n", strings.Join(names, ", "), like.Name)
+	}
+}
+
+// attributeRows are the rows of the table of the attributes.
+func attributeRows(op *spec.Op) (rows []string) {
+	for _, a := range op.Attrs() {
+		if a.Default == "" {
+			a.Default = "required"
+		}
+		rows = append(rows, fmt.Sprintf("| `%s`, `%s` | %s | %s |\n", a.Name, field(op, a.Name), cell(a.Default), cell(a.Doc)))
+	}
+	return rows
 }
 
 // field is the field of an attribute, with its type.

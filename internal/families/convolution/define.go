@@ -240,6 +240,6 @@ func tolerance(d tensor.DType, n int) spec.Tolerance {
 	tol := gemm.DotTolerance(d, n, 1)
 	terms, r := float64(max(n, 1)), float64(max(min(n, run), 1))
 	tol.Repeated = planner.AccumulatorEpsilon(d) * terms * (r + terms/r) / 4
-	tol.RepeatedLaw = "ε·k·(r + k/r)/4, because k equal products may all be rounded in the same direction: by half an ε of each partial sum of a run, and of each sum of runs"
+	tol.RepeatedLaw = "ε·k·(r + k/r)/4, because equal products are rounded in the same direction"
 	return tol
 }

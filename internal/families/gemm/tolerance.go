@@ -33,8 +33,8 @@ func DotTolerance(d tensor.DType, k int, size float64) spec.Tolerance {
 	}
 	return spec.Tolerance{
 		Abs: size*e*(2+math.Sqrt(run*n)) + planner.Tiny(d), Rel: e*(2+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
-		Law: "ε·(2 + √(r·k)) + ε·(2 + √(h/3)) of the value, r = min(k, 4096), " + dotChainText + "; for f64, r = k and h = k + 12, because the reference is a plain sum too",
+		Law: "ε·(2 + √(r·k)) + ε·(2 + √(h/3)) of the value, r = min(k, 4096), " + dotChainText + "; for f64, r = k and h = k + 12",
 		Any: planner.Rounded(h, e), AnyLaw: "((1 + ε)^h − 1)·Σ|a·b|",
-		Why: "products are added in runs of 4096, and the sums of the runs are added again, so that each product is rounded at most h times; random rounding errors grow with the square root of their number",
+		Why: "runs of 4096 products are added, then the runs, so that each product is rounded at most h times; random errors grow with the root of their number",
 	}
 }

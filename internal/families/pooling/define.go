@@ -86,7 +86,7 @@ func Mean[A spec.Call](o Pool[A], includePad func(A) bool) Pool[A] {
 			Abs: e*(4+h/4) + planner.Tiny(d), Rel: e*(4+math.Sqrt(h/3)) + planner.StoreEpsilon(d), Repeated: e * h,
 			Law:         "ε·(4 + h/4) + ε·(4 + √(h/3)) of the value, h the sum of the sizes of a window and the number of its parts",
 			RepeatedLaw: "ε·h",
-			Why:         "the elements of a row are added one after the other, then the rows: each is rounded at most h times, while partial sums are at most a few times their number; sums of equal elements are always rounded in the same direction",
+			Why:         "elements are added in rows, then the rows: each is rounded at most h times; equal ones in the same direction",
 		}
 	}
 	return o
@@ -155,7 +155,7 @@ func normTolerance(d tensor.DType, p int, h float64) spec.Tolerance {
 		Abs: least*(2+h) + planner.Tiny(d), Rel: e*(24+math.Sqrt(h/3)/n) + planner.StoreEpsilon(d), Repeated: e * h,
 		Law:         "ε·(24 + √(h/3)/p) of the value, h as for avg_pool, and elements whose power is subnormal may count as 0",
 		RepeatedLaw: "ε·h",
-		Why:         "nothing cancels: a power is rounded a few times and each sum once; the root divides that by p, and errs by the rounding of 1/p and by a few units",
+		Why:         "nothing cancels: powers and sums are rounded, and the root divides that by p",
 	}
 }
 

@@ -207,7 +207,7 @@ func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
 				Abs: e*(4+h) + planner.Tiny(d), Rel: e*(4+math.Sqrt(h/3)) + planner.StoreEpsilon(d), Repeated: e * h * h,
 				Law:         "ε·(4 + h) + ε·(4 + √(h/3)) of the value, h = 4 + the numbers of windows around an element along each dimension",
 				RepeatedLaw: "ε·h²",
-				Why:         o.why + " are added one after the other in rows, then the rows: each is rounded at most h times; sums of equal ones are always rounded in the same direction",
+				Why:         o.why + " are added in rows, then the rows: each is rounded at most h times; equal ones in the same direction",
 			}
 		},
 		Cost: func(a A, in []tensor.Desc) spec.Cost {
