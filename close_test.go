@@ -49,7 +49,7 @@ func TestCloseDuringApply(t *testing.T) {
 // context, whichever of both ended the call.
 func TestCloseAfterCancel(t *testing.T) {
 	src := image.NewNRGBA(image.Rect(0, 0, 640, 480))
-	for i := range 8 {
+	for i := range 12 {
 		dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithoutCache(), quiet)
 		testkit.Opened(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +57,14 @@ func TestCloseAfterCancel(t *testing.T) {
 		go func() {
 			var err error
 			for err == nil {
-				_, err = dev.Apply(ctx, src, imageops.Sharpen{}, imageops.GaussianBlur{Sigma: 2})
+				switch i % 3 {
+				case 0:
+					_, err = dev.Apply(ctx, src, imageops.Sharpen{}, imageops.GaussianBlur{Sigma: 2})
+				case 1:
+					err = dev.ApplyTo(ctx, image.NewNRGBA64(src.Rect), src, imageops.Sharpen{})
+				case 2:
+					_, err = dev.Apply(ctx, src, imageops.GaussianBlur{Sigma: 2}, imageops.Trim{Color: "white"})
+				}
 			}
 			ended <- err
 		}()

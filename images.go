@@ -50,7 +50,7 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 		return nil, err
 	}
 	if good, err = d.findCrops(ctx, src, good, false); err != nil {
-		return nil, err
+		return nil, orEnded(ctx, err)
 	}
 	size, err := imageops.Size(src.Bounds().Size(), good...)
 	if err != nil {
@@ -83,13 +83,14 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 // Images larger than WithStrip go through the device in strips. If ApplyTo fails half-way,
 // the part of dst that was done is overwritten.
 // Errors: as Apply.
-func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) error {
+func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) (err error) {
 	if err := d.ready("apply"); err != nil {
 		return err
 	}
 	if err := errs.Context(ctx); err != nil {
 		return fmt.Errorf("lathe: apply: %w", err)
 	}
+	defer func() { err = orEnded(ctx, err) }()
 	if err := cmp.Or(pixels.Check(src), pixels.Check(dst)); err != nil {
 		return fmt.Errorf("lathe: apply: %w: %w", errs.ErrInvalidArgument, err)
 	}
@@ -133,7 +134,7 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	if err != nil {
 		return err
 	}
-	if err := orEnded(ctx, j.run(ctx)); err != nil || !drawn {
+	if err := j.run(ctx); err != nil || !drawn {
 		return err
 	}
 	return usable("apply", "the result cannot be written", func() {

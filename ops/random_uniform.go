@@ -43,7 +43,10 @@ var randomUniformOp = spec.Register(spec.Define(spec.Definition[*RandomUniform]{
 		if !(c.Low <= c.High) {
 			return nil, planner.Invalid("low %v and high %v (want low at most high)", c.Low, c.High)
 		}
-		return random.Made(c.DType, c.Shape, max(math.Abs(c.Low), math.Abs(c.High), c.High-c.Low))
+		if c.High-c.Low > math.MaxFloat32 {
+			return nil, planner.Invalid("low %v and high %v (want a difference that f32 can hold)", c.Low, c.High)
+		}
+		return random.Made(c.DType, c.Shape, max(math.Abs(c.Low), math.Abs(c.High)))
 	},
 	Plan: func(c *RandomUniform, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
 		return random.Plan(t, "random/random_uniform", c.source(), c.High-c.Low, c.Low, nil, out[0])

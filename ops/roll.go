@@ -13,8 +13,9 @@ import (
 // Roll moves elements along dimensions. What is moved past the end of a dimension comes back
 // at its start: element i of dimension Dims[k] becomes element (i + Shifts[k]) mod n, where n is
 // the size of the dimension. A shift may be negative, and larger than n. A negative dimension
-// counts from the end. No dimension may be named twice. Without dimensions, the output is a copy. Each dimension that is rolled doubles
-// the number of launches.
+// counts from the end. No dimension may be named twice. Without dimensions, the output is a copy. Each
+// dimension that is rolled doubles the number of launches. Tensors of more than eight dimensions that are
+// larger than 1 are ErrUnsupported if they are rolled.
 type Roll struct {
 	Shifts []int `attr:"shifts,required" doc:"how far elements move towards larger indices, one number for each of dims; any number"`
 	Dims   []int `attr:"dims,required" doc:"the dimensions, each once; negative ones count from the end"`

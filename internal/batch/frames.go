@@ -46,7 +46,7 @@ func (r *runner) animate(j *Job, f *File, src *input, h imageio.Info, format ima
 	if _, err := r.deep(h, format); err != nil {
 		return err
 	}
-	if r.Precise {
+	if r.Precise && len(calls) > 0 {
 		return fmt.Errorf("%w: --precise is for single pictures, and this is an animation: leave it out, or take the first picture (--first)", errs.ErrInvalidArgument)
 	}
 	encode := r.encodeOptions(f, h, format)

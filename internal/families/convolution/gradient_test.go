@@ -12,7 +12,8 @@ import (
 
 // TestGradientsAreDifferences compares the references of the gradients with finite differences of
 // that of conv, in float64: the derivative of Σ y·dy. conv is linear in x and in w, so central
-// differences are exact but for rounding. The transposed convolution is the input gradient.
+// differences are exact but for rounding. Without pads, the transposed convolution is the
+// input gradient.
 func TestGradientsAreDifferences(t *testing.T) {
 	for _, c := range []struct {
 		conv ops.Conv
@@ -37,6 +38,13 @@ func TestGradientsAreDifferences(t *testing.T) {
 		up := run(t, ops.ConvTranspose{AutoPad: "NOTSET", OutputShape: transposedShape(c.conv, y.Shape, c.w), Strides: c.conv.Strides, Dilations: c.conv.Dilations, Group: c.conv.Group}, dy, w)
 		if up.Shape[1] != c.x[1] {
 			t.Errorf("%v: the transposed convolution has %d channels (want %d)", c.conv, up.Shape[1], c.x[1])
+		}
+		if c.conv.Pads == nil { // What pads leave out of the result has a gradient too.
+			for i, v := range up.Floats() {
+				if d := dx.Floats()[i]; math.Abs(v-d) > 1e-12 {
+					t.Fatalf("%v: element %d of the transposed convolution is %v, and of the gradient %v", c.conv, i, v, d)
+				}
+			}
 		}
 		for _, g := range []struct {
 			name     string

@@ -38,6 +38,9 @@ type packing struct {
 	in, filter int
 }
 
+// mostPacked is more texels than any binding holds.
+const mostPacked = 1 << 29
+
 // packing returns how the operands of a part are packed. Only positions that the part reads are.
 func (x *geometry) packing(p part) packing {
 	m := packing{c: planner.CeilDiv(p.c.n, 4), k: planner.CeilDiv(p.k.n, 4)}
@@ -52,7 +55,14 @@ func (x *geometry) packing(p part) packing {
 		m.s[a], m.d[a] = m.s[a]/m.step[a], m.d[a]/m.step[a]
 		m.e[a] = (p.o[a].n-1)*m.s[a] + (p.r[a].n-1)*m.d[a] + 1
 	}
-	m.in = p.b.n * p.g.n * m.e.elems() * m.c
+	m.in = 1
+	for _, n := range []int{p.b.n, p.g.n, m.e[0], m.e[1], m.e[2], m.c} {
+		if n > 0 && m.in > mostPacked/n { // Only that it is too large counts.
+			m.in = mostPacked
+			continue
+		}
+		m.in *= n
+	}
 	m.filter = p.g.n * sizes(p.r).elems() * 4 * m.c * m.k
 	return m
 }

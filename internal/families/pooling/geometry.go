@@ -69,6 +69,13 @@ func (w Windows) geometry(shape []int) (geometry, error) {
 			}
 		}
 	}
+	taps := 1.0
+	for _, k := range w.Kernel {
+		taps *= float64(k)
+	}
+	if taps >= 1<<31 {
+		return g, planner.Unsupported("kernel %v (windows of less than 2^31 elements are supported)", w.Kernel)
+	}
 	g.planes = shape[0] * shape[1]
 	for i := range rank {
 		k := 3 - rank + i
@@ -121,3 +128,12 @@ func (g geometry) chain() float64 {
 
 // minTaps is the least number of taps that a launch adds where a window has more.
 const minTaps = 4096
+
+// inside returns how many taps of a window lie in the input at most, along each dimension.
+func (g geometry) inside() [3]int {
+	var n [3]int
+	for k := range n {
+		n[k] = min(g.kernel[k], (g.in[k]+g.spacing[k]-1)/g.spacing[k])
+	}
+	return n
+}

@@ -42,7 +42,10 @@ type walk struct {
 	t *spec.Target
 	// out is the size of the planes of the output, and taps that of windows.
 	out, taps [3]int
-	planes    int
+	// inside is the largest number of taps of a window along each dimension that lie in the input. Kernels
+	// pass over no others.
+	inside [3]int
+	planes int
 	// span returns the first and the last position, plus 1, of what a part reads.
 	span func(p part) (first, last int)
 	// reach says how far the span grows with a dimension of the output or of the taps, for each.
@@ -65,6 +68,9 @@ func (w walk) parts() error {
 func (w walk) split(p part) error {
 	if most := int64(w.t.MaxIterations); most > 0 {
 		k := p.taps
+		for i := range k {
+			k[i] = min(k[i], w.inside[i])
+		}
 		if int64(w.per)*(int64(k[0])*(int64(k[1])*(int64(k[2])+2)+2)+4) > most {
 			d := 0
 			for i := range k {
@@ -228,7 +234,7 @@ func addPool(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, g g
 	st := stridesOf(g.in)
 	partial := partials{elems: g.planes * area(g.out), size: acc}
 	var none spec.Ref
-	w := walk{t: t, out: g.out, taps: g.kernel, planes: g.planes, per: per, room: roomFor(t, texel, size), accumulators: resultsFor(t, acc)}
+	w := walk{t: t, out: g.out, taps: g.kernel, inside: g.inside(), planes: g.planes, per: per, room: roomFor(t, texel, size), accumulators: resultsFor(t, acc)}
 	w.results = resultsFor(t, max(made, int(4*base.IndexWords)))
 	w.span = func(p part) (int, int) {
 		low, high := [3]int{}, [3]int{}
