@@ -23,5 +23,5 @@ var coshOp = elementwise.DefineUnary[Cosh](elementwise.Unary{
 		return math.Cosh(x)
 	},
 	Ulps: 12,
-	Why:  "an exponential of 4 units is squared, which doubles its error, and a sum and a quotient are rounded", Low: -720, High: 720, Flops: 18,
+	Why:  "an exponential of 4 units is squared, which doubles its error, and a sum and a quotient are rounded", Low: -30, High: 30, Flops: 18,
 })

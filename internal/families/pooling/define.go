@@ -205,7 +205,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 			made := []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}
 			if o.Indices != nil {
 				index := o.Indices(a)
-				if index == tensor.I32 && in[0].Elems() > math.MaxInt32 || in[0].Elems() >= math.MaxUint32 {
+				if index == tensor.I32 && in[0].Elems() > math.MaxInt32 || int64(in[0].Elems()) >= math.MaxUint32 {
 					return nil, planner.Unsupported("%v: its elements have no index of %v", in[0], index)
 				}
 				made = append(made, tensor.Contiguous(index, shape...))

@@ -168,7 +168,7 @@ func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
 				return nil, planner.Invalid("input dy is %v (want %v)", in[dy], tensor.Contiguous(in[0].DType, want...))
 			}
 			out := tensor.Contiguous(in[0].DType, shape...)
-			if out.Elems() >= math.MaxUint32 {
+			if int64(out.Elems()) >= math.MaxUint32 {
 				return nil, planner.Unsupported("%v: its elements have no index of 32 bits", out)
 			}
 			return []tensor.Desc{out}, nil
