@@ -2,6 +2,7 @@ package ops
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -21,8 +22,8 @@ type DepthToSpace struct {
 // Spec returns the declaration.
 func (DepthToSpace) Spec() *spec.Op { return depthToSpaceOp }
 
-// maxBlock is the largest size of a block whose square is a number of 64 bits.
-const maxBlock = 1 << 31
+// maxBlock is a size of a block from which on its square may be no int.
+const maxBlock = 1 << (bits.UintSize/2 - 1)
 
 // checkBlocks checks the input and the attributes of an operation on blocks.
 // Errors: ErrInvalidArgument.

@@ -70,7 +70,7 @@ var tileOp = movement.Define(movement.Movement[*Tile]{
 			{Repeats: []int{1, 2, 1}}, {Repeats: []int{3, 2, 2}}, {Repeats: []int{1, 1, 1}}, {Repeats: []int{2, 0, 1}},
 			{Repeats: []int{2, 3, 2, 1, 2, 2}}, // more dimensions than a kernel walks
 		},
-		Invalid: []*Tile{{}, {Repeats: []int{2, 2}}, {Repeats: []int{1, -1, 1}}, {Repeats: []int{1, 1, math.MaxInt / 2}}, {Repeats: []int{1 << 40, 1 << 40, 1}}},
+		Invalid: []*Tile{{}, {Repeats: []int{2, 2}}, {Repeats: []int{1, -1, 1}}, {Repeats: []int{1, 1, math.MaxInt / 2}}, {Repeats: []int{math.MaxInt / 3, math.MaxInt / 3, 1}}},
 		Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
 		Inputs: func(c *Tile, d tensor.DType, dims []int) []tensor.Desc {
 			if len(c.Repeats) == 6 {
