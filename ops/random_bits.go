@@ -11,8 +11,8 @@ import (
 // generator Philox 4×32-10. Seed is its key and Stream the upper half of its counter. Negative numbers stand for
 // their bits in two's complement. All devices make the same words.
 type RandomBits struct {
-	Shape  []int `attr:"shape,required" onnx:"shape" doc:"the shape"`
-	Seed   int   `attr:"seed" onnx:"seed" doc:"chooses the numbers"`
+	Shape  []int `attr:"shape,required" doc:"the shape"`
+	Seed   int   `attr:"seed" doc:"chooses the numbers"`
 	Stream int   `attr:"stream" doc:"chooses others"`
 	Offset int   `attr:"offset" doc:"blocks of 4 to leave out"`
 }
