@@ -48,6 +48,7 @@ func TestCloseDuringApply(t *testing.T) {
 // TestCloseAfterCancel cancels the context of Apply and closes the device at once. The error wraps that of the
 // context, whichever of both ended the call.
 func TestCloseAfterCancel(t *testing.T) {
+	testkit.Built(t, drivers.Built(), "cpu")
 	src := image.NewNRGBA(image.Rect(0, 0, 640, 480))
 	for i := range 12 {
 		dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithoutCache(), quiet)

@@ -128,6 +128,10 @@ func toleranceFor(pattern string, tol spec.Tolerance, out tensor.Desc) spec.Tole
 	case "subnormals":
 		_, normal := smallest(out.DType)
 		tol.Abs += normal
+	case "gradient":
+		// Sums of neighbours grow as those of equal elements, and their rounding errors are as random
+		// as those of random elements: the bound is the geometric mean of both.
+		tol.Abs += math.Sqrt(tol.Abs * tol.Repeated)
 	case "repeated-first":
 		tol.Flips = repeatedFlips(tol.Flips, out, 0)
 	case "repeated-last":
