@@ -40,12 +40,14 @@ test-full: vulkan ## the tests at the full level, as CI runs them
 check: ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
 	$(GO) run ./tools/opsdoc -check
+	$(GO) run ./tools/genall -check
 	$(GO) run ./tools/genapi -check
 	$(GO) test -C tests/peers ./...
 	LATHE_REQUIRE_DEVICE= $(GO) test -C examples/wgsl ./...
 	$(MAKE) --no-print-directory lint
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
+	$(GO) run ./tools/genall
 	$(GO) run ./tools/genspirv
 
 bench: build ## how near every operation comes to what the device can do (BENCH=--quick for a first look)
@@ -162,6 +164,7 @@ release: ## the files of a release, in bin/release (VERSION=v1.2.3; TARGETS=linu
 	$(GO) run ./tools/release -version "$(VERSION)" -targets "$(TARGETS)"
 
 generate: ## the typed methods of the library, from the declarations of the operations
+	$(GO) run ./tools/genall
 	$(GO) run ./tools/genapi
 
 docs: ## docs/OPS.md from the declarations of the operations

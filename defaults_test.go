@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
-	_ "github.com/lathe-gpu/lathe/ops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

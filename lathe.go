@@ -57,7 +57,6 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/chrome"

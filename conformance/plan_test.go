@@ -14,13 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	_ "github.com/lathe-gpu/lathe/imageops" // registers operations
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	_ "github.com/lathe-gpu/lathe/ops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

@@ -6,11 +6,9 @@ import (
 
 	"github.com/lathe-gpu/lathe/cpu/internal/compile"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
-
-	_ "github.com/lathe-gpu/lathe/imageops"
-	_ "github.com/lathe-gpu/lathe/ops"
 )
 
 // TestInterior computes operations with and without the version of kernels for workgroups

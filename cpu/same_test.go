@@ -6,9 +6,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/cpu"
-	_ "github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	_ "github.com/lathe-gpu/lathe/ops"
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 )
 
 // TestSameResults computes operations with one worker and with five, which must give the

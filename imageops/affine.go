@@ -27,7 +27,7 @@ type Affine struct {
 }
 
 // Spec returns the declaration.
-func (Affine) Spec() *spec.Op { return affineOp }
+func (Affine) Spec() *spec.Op { return affineOp.Op() }
 
 // finiteAll checks that a list has n numbers within ±10⁹.
 // Errors: ErrInvalidArgument.
@@ -89,48 +89,50 @@ func (c *Affine) projection() (m picture.Projection) {
 	return m
 }
 
-var affineOp = picture.DefineWarp(picture.Warping[*Affine]{
-	Name:     "affine",
-	Doc:      "Moves the points of an image by a matrix of two rows and three columns: any mixture of scaling, rotation, shear and shift. What becomes smaller is not aliased, up to a factor of 32. Colours are weighted by alpha.",
-	Defaults: &Affine{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Filter: "bilinear", Background: "transparent"},
-	Check: func(c *Affine) error {
-		if err := finiteAll("matrix", c.Matrix, 6); err != nil {
-			return err
-		}
-		if err := checkSize(c.Width, c.Height); err != nil {
-			return err
-		}
-		if _, err := c.projection().Inverse(1, 1); err != nil {
-			return err
-		}
-		return picture.CheckLook(c.Filter, c.Background)
-	},
-	Warp: func(c *Affine, h, w int) (picture.Warp, int, int, error) {
-		height, width := resultSize(c.Width, c.Height, w, h)
-		return warpOf(h, w, height, width, c.projection(), c.Filter, c.Background)
-	},
-	Part:     func(c *Affine) picture.Part { return c.part },
-	WithPart: func(c *Affine, p picture.Part) *Affine { own := *c; own.part = p; return &own },
-	Look:     func(c *Affine) (string, [4]float64) { return look(c.Filter, c.Background) },
-	Point: func(c *Affine, _, _, _, _ int, x, y float64) (float64, float64, bool) {
-		m := c.Matrix
-		return solve2(m[0], m[1], x-m[2], m[3], m[4], y-m[5])
-	},
-	Calls: []*Affine{
-		{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Filter: "bilinear", Background: "transparent"},
-		{Matrix: []float64{1, 0, 0, 0, 1, 0}, Width: 33, Filter: "catmull-rom", Background: "black"},
-		{Matrix: []float64{0.3, -0.1, 4.5, 0.05, 0.21, -3}, Width: 31, Height: 17, Filter: "bilinear", Background: "#f80"},
-		{Matrix: []float64{0.4, 0.1, 0, -0.2, -0.5, 40}, Filter: "catmull-rom", Background: "transparent"},
-		{Matrix: []float64{3.1, 1.2, -7.7, -0.7, 2.6, 5}, Width: 80, Height: 60, Filter: "catmull-rom", Background: "white"},
-		{Matrix: []float64{-1, 0, 20.5, 0.1, 0.9, 0}, Height: 9, Filter: "nearest", Background: "transparent"},
-	},
-	Invalid: []*Affine{
-		{Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 0, 0}, Filter: "bilinear", Background: "black"},
-		{Matrix: []float64{1, 2, 0, 2, 4, 0}, Filter: "bilinear", Background: "black"}, {Matrix: []float64{nan, 0, 0, 0, 1, 0}, Filter: "bilinear", Background: "black"},
-		{Matrix: []float64{1, 0, inf, 0, 1, 0}, Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1}, Filter: "bilinear", Background: "black"},
-		{Matrix: []float64{1, 0, 0, 0, 1, 0}, Width: -1, Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1, 0}, Filter: "box", Background: "black"},
-	},
-})
+var affineOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineWarp(picture.Warping[*Affine]{
+		Name:     "affine",
+		Doc:      "Moves the points of an image by a matrix of two rows and three columns: any mixture of scaling, rotation, shear and shift. What becomes smaller is not aliased, up to a factor of 32. Colours are weighted by alpha.",
+		Defaults: &Affine{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Filter: "bilinear", Background: "transparent"},
+		Check: func(c *Affine) error {
+			if err := finiteAll("matrix", c.Matrix, 6); err != nil {
+				return err
+			}
+			if err := checkSize(c.Width, c.Height); err != nil {
+				return err
+			}
+			if _, err := c.projection().Inverse(1, 1); err != nil {
+				return err
+			}
+			return picture.CheckLook(c.Filter, c.Background)
+		},
+		Warp: func(c *Affine, h, w int) (picture.Warp, int, int, error) {
+			height, width := resultSize(c.Width, c.Height, w, h)
+			return warpOf(h, w, height, width, c.projection(), c.Filter, c.Background)
+		},
+		Part:     func(c *Affine) picture.Part { return c.part },
+		WithPart: func(c *Affine, p picture.Part) *Affine { own := *c; own.part = p; return &own },
+		Look:     func(c *Affine) (string, [4]float64) { return look(c.Filter, c.Background) },
+		Point: func(c *Affine, _, _, _, _ int, x, y float64) (float64, float64, bool) {
+			m := c.Matrix
+			return solve2(m[0], m[1], x-m[2], m[3], m[4], y-m[5])
+		},
+		Calls: []*Affine{
+			{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Filter: "bilinear", Background: "transparent"},
+			{Matrix: []float64{1, 0, 0, 0, 1, 0}, Width: 33, Filter: "catmull-rom", Background: "black"},
+			{Matrix: []float64{0.3, -0.1, 4.5, 0.05, 0.21, -3}, Width: 31, Height: 17, Filter: "bilinear", Background: "#f80"},
+			{Matrix: []float64{0.4, 0.1, 0, -0.2, -0.5, 40}, Filter: "catmull-rom", Background: "transparent"},
+			{Matrix: []float64{3.1, 1.2, -7.7, -0.7, 2.6, 5}, Width: 80, Height: 60, Filter: "catmull-rom", Background: "white"},
+			{Matrix: []float64{-1, 0, 20.5, 0.1, 0.9, 0}, Height: 9, Filter: "nearest", Background: "transparent"},
+		},
+		Invalid: []*Affine{
+			{Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 0, 0}, Filter: "bilinear", Background: "black"},
+			{Matrix: []float64{1, 2, 0, 2, 4, 0}, Filter: "bilinear", Background: "black"}, {Matrix: []float64{nan, 0, 0, 0, 1, 0}, Filter: "bilinear", Background: "black"},
+			{Matrix: []float64{1, 0, inf, 0, 1, 0}, Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1}, Filter: "bilinear", Background: "black"},
+			{Matrix: []float64{1, 0, 0, 0, 1, 0}, Width: -1, Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1, 0}, Filter: "box", Background: "black"},
+		},
+	})
+}}
 
 // solve2 solves a·x + b·y = c, d·x + e·y = f for the references.
 func solve2(a, b, c, d, e, f float64) (x, y float64, ok bool) {

@@ -19,22 +19,24 @@ type AutoContrast struct {
 }
 
 // Spec returns the declaration.
-func (AutoContrast) Spec() *spec.Op { return autoContrastOp }
+func (AutoContrast) Spec() *spec.Op { return autoContrastOp.Op() }
 
-var autoContrastOp = defineTone(toneOp[*AutoContrast]{
-	Name: "auto_contrast", Aliases: []string{"autocontrast", "normalize", "auto_level"},
-	Doc:      "Stretches the range of the colours of an image to 0..1.",
-	Defaults: &AutoContrast{Clip: 0.5},
-	Check: func(a *AutoContrast) error {
-		if !(a.Clip >= 0 && a.Clip <= 49) {
-			return planner.Invalid("clip (got %v, want 0 to 49 percent)", a.Clip)
-		}
-		return nil
-	},
-	Tone:    func(a *AutoContrast) picture.Tone { return picture.Tone{Each: a.Each, Clip: a.Clip / 100} },
-	Calls:   []*AutoContrast{{Clip: 0.5}, {Clip: spec.Given(0.0), Each: true}, {Clip: 12, Each: true}},
-	Invalid: []*AutoContrast{{Clip: -1}, {Clip: 50}, {Clip: nan}},
-})
+var autoContrastOp = spec.Declaration{Define: func() *spec.Op {
+	return defineTone(toneOp[*AutoContrast]{
+		Name: "auto_contrast", Aliases: []string{"autocontrast", "normalize", "auto_level"},
+		Doc:      "Stretches the range of the colours of an image to 0..1.",
+		Defaults: &AutoContrast{Clip: 0.5},
+		Check: func(a *AutoContrast) error {
+			if !(a.Clip >= 0 && a.Clip <= 49) {
+				return planner.Invalid("clip (got %v, want 0 to 49 percent)", a.Clip)
+			}
+			return nil
+		},
+		Tone:    func(a *AutoContrast) picture.Tone { return picture.Tone{Each: a.Each, Clip: a.Clip / 100} },
+		Calls:   []*AutoContrast{{Clip: 0.5}, {Clip: spec.Given(0.0), Each: true}, {Clip: 12, Each: true}},
+		Invalid: []*AutoContrast{{Clip: -1}, {Clip: 50}, {Clip: nan}},
+	})
+}}
 
 // toneOp is what the operations by histogram differ in.
 type toneOp[A spec.Call] struct {

@@ -30,7 +30,7 @@ type Bilateral struct {
 }
 
 // Spec returns the declaration.
-func (Bilateral) Spec() *spec.Op { return bilateralOp }
+func (Bilateral) Spec() *spec.Op { return bilateralOp.Op() }
 
 func (c Bilateral) bilateral() picture.Bilateral {
 	if c.Radius == 0 {
@@ -39,41 +39,43 @@ func (c Bilateral) bilateral() picture.Bilateral {
 	return picture.Bilateral{Space: c.SigmaSpace, Colour: c.SigmaColor, Radius: c.Radius, Weigh: !c.IgnoreAlpha}
 }
 
-var bilateralOp = picture.Define(picture.Filter[*Bilateral]{
-	Name:     "bilateral",
-	Aliases:  []string{"bilateral_blur"},
-	Doc:      "Blurs an image and keeps its edges: pixels count by their distance and by how alike their colours are. Alpha is blurred too, and weighs colours, which become 0 where it does.",
-	Source:   "C. Tomasi and R. Manduchi, Bilateral filtering for gray and color images, 1998",
-	Defaults: &Bilateral{SigmaSpace: 3, SigmaColor: 0.1},
-	Kernels:  picture.BilateralKernels(),
-	Check: func(c *Bilateral) error {
-		if err := within("sigma_space", c.SigmaSpace, 0.1, 1000); err != nil {
-			return err
-		}
-		if err := within("sigma_color", c.SigmaColor, 0.001, 100); err != nil {
-			return err
-		}
-		if c.Radius < 0 || c.Radius > MaxBilateralRadius {
-			return planner.Invalid("radius (got %d, want 1 to %d, or 0 for 1.5 times sigma_space)", c.Radius, MaxBilateralRadius)
-		}
-		if r := c.bilateral().Radius; r > MaxBilateralRadius {
-			return planner.Invalid("sigma_space (got %v, which takes a radius of %d; want a radius of at most %d)", c.SigmaSpace, r, MaxBilateralRadius)
-		}
-		return nil
-	},
-	Plan: func(c *Bilateral, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-		return picture.PlanBilateral(t, in, out, c.bilateral())
-	},
-	Halo:      func(c *Bilateral) int { return c.bilateral().Radius },
-	ForOpaque: func(c *Bilateral) *Bilateral { c.IgnoreAlpha = true; return c },
-	Reference: func(c *Bilateral, in, out *tensor.Host) { picture.BilateralReference(c.bilateral(), in, out) },
-	Tolerance: func(_ *Bilateral, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-		return picture.LikenessTolerance(d)
-	},
-	Flops: func(c *Bilateral) int64 {
-		r := int64(c.bilateral().Radius)
-		return 20 * 3 * r * r
-	},
-	Calls:   []*Bilateral{{SigmaSpace: 2, SigmaColor: 0.8}, {SigmaSpace: 5, SigmaColor: 0.3, Radius: 2, IgnoreAlpha: true}},
-	Invalid: []*Bilateral{{}, {SigmaSpace: -1, SigmaColor: 1}, {SigmaSpace: 2, SigmaColor: nan}, {SigmaSpace: 22, SigmaColor: 1}, {SigmaSpace: 2, SigmaColor: 1, Radius: 33}},
-})
+var bilateralOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.Define(picture.Filter[*Bilateral]{
+		Name:     "bilateral",
+		Aliases:  []string{"bilateral_blur"},
+		Doc:      "Blurs an image and keeps its edges: pixels count by their distance and by how alike their colours are. Alpha is blurred too, and weighs colours, which become 0 where it does.",
+		Source:   "C. Tomasi and R. Manduchi, Bilateral filtering for gray and color images, 1998",
+		Defaults: &Bilateral{SigmaSpace: 3, SigmaColor: 0.1},
+		Kernels:  picture.BilateralKernels(),
+		Check: func(c *Bilateral) error {
+			if err := within("sigma_space", c.SigmaSpace, 0.1, 1000); err != nil {
+				return err
+			}
+			if err := within("sigma_color", c.SigmaColor, 0.001, 100); err != nil {
+				return err
+			}
+			if c.Radius < 0 || c.Radius > MaxBilateralRadius {
+				return planner.Invalid("radius (got %d, want 1 to %d, or 0 for 1.5 times sigma_space)", c.Radius, MaxBilateralRadius)
+			}
+			if r := c.bilateral().Radius; r > MaxBilateralRadius {
+				return planner.Invalid("sigma_space (got %v, which takes a radius of %d; want a radius of at most %d)", c.SigmaSpace, r, MaxBilateralRadius)
+			}
+			return nil
+		},
+		Plan: func(c *Bilateral, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+			return picture.PlanBilateral(t, in, out, c.bilateral())
+		},
+		Halo:      func(c *Bilateral) int { return c.bilateral().Radius },
+		ForOpaque: func(c *Bilateral) *Bilateral { c.IgnoreAlpha = true; return c },
+		Reference: func(c *Bilateral, in, out *tensor.Host) { picture.BilateralReference(c.bilateral(), in, out) },
+		Tolerance: func(_ *Bilateral, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			return picture.LikenessTolerance(d)
+		},
+		Flops: func(c *Bilateral) int64 {
+			r := int64(c.bilateral().Radius)
+			return 20 * 3 * r * r
+		},
+		Calls:   []*Bilateral{{SigmaSpace: 2, SigmaColor: 0.8}, {SigmaSpace: 5, SigmaColor: 0.3, Radius: 2, IgnoreAlpha: true}},
+		Invalid: []*Bilateral{{}, {SigmaSpace: -1, SigmaColor: 1}, {SigmaSpace: 2, SigmaColor: nan}, {SigmaSpace: 22, SigmaColor: 1}, {SigmaSpace: 2, SigmaColor: 1, Radius: 33}},
+	})
+}}

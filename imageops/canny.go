@@ -29,38 +29,40 @@ type Canny struct {
 }
 
 // Spec returns the declaration.
-func (Canny) Spec() *spec.Op { return cannyOp }
+func (Canny) Spec() *spec.Op { return cannyOp.Op() }
 
 func (c Canny) canny() picture.Canny {
 	return picture.Canny{Sigma: c.Sigma, Low: c.Low, High: c.High, Weigh: !c.IgnoreAlpha}
 }
 
-var cannyOp = picture.Define(picture.Filter[*Canny]{
-	Name: "canny", Aliases: []string{"canny_edges"},
-	Doc:      "Finds edges as thin lines, white on black, by Canny's method: a blur, gradients at maxima, and two thresholds. Lines are followed through the whole picture.",
-	Source:   "J. Canny, A computational approach to edge detection, 1986",
-	Defaults: &Canny{Sigma: 1.4, Low: 0.1, High: 0.3},
-	Kernels:  picture.CannyKernels(),
-	Check: func(c *Canny) error {
-		if err := within("sigma", c.Sigma, 0, 10); err != nil {
-			return err
-		}
-		if !(c.High > 0 && c.High <= 5) {
-			return planner.Invalid("high (got %v, want above 0 and up to 5)", c.High+0)
-		}
-		return within("low", c.Low, 0, c.High)
-	},
-	Plan: func(c *Canny, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-		return picture.PlanCanny(t, in, out, c.canny())
-	},
-	Strips:     wholeStrips[*Canny](),
-	MostPixels: func(*Canny) int { return 43_000 }, // three rows of edges, of four bytes a pixel
-	ForOpaque:  func(c *Canny) *Canny { own := *c; own.IgnoreAlpha = true; return &own },
-	Reference:  func(c *Canny, in, out *tensor.Host) { picture.CannyReference(c.canny(), in, out) },
-	Tolerance: func(*Canny, tensor.DType, []tensor.Desc) spec.Tolerance {
-		return spec.Tolerance{Why: "all numbers are whole"}
-	},
-	Flops:   func(c *Canny) int64 { return int64(12*c.Sigma) + 100 },
-	Calls:   []*Canny{{Sigma: 1.4, Low: 0.1, High: 0.3}, {High: 1.5}, {Low: 1.2, High: 2.5, IgnoreAlpha: true}},
-	Invalid: []*Canny{{}, {Sigma: -1, High: 1}, {Sigma: nan, High: 1}, {High: 6}, {Low: 1, High: 0.5}, {Low: nan, High: 1}, {High: nan}},
-})
+var cannyOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.Define(picture.Filter[*Canny]{
+		Name: "canny", Aliases: []string{"canny_edges"},
+		Doc:      "Finds edges as thin lines, white on black, by Canny's method: a blur, gradients at maxima, and two thresholds. Lines are followed through the whole picture.",
+		Source:   "J. Canny, A computational approach to edge detection, 1986",
+		Defaults: &Canny{Sigma: 1.4, Low: 0.1, High: 0.3},
+		Kernels:  picture.CannyKernels(),
+		Check: func(c *Canny) error {
+			if err := within("sigma", c.Sigma, 0, 10); err != nil {
+				return err
+			}
+			if !(c.High > 0 && c.High <= 5) {
+				return planner.Invalid("high (got %v, want above 0 and up to 5)", c.High+0)
+			}
+			return within("low", c.Low, 0, c.High)
+		},
+		Plan: func(c *Canny, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+			return picture.PlanCanny(t, in, out, c.canny())
+		},
+		Strips:     wholeStrips[*Canny](),
+		MostPixels: func(*Canny) int { return 43_000 }, // three rows of edges, of four bytes a pixel
+		ForOpaque:  func(c *Canny) *Canny { own := *c; own.IgnoreAlpha = true; return &own },
+		Reference:  func(c *Canny, in, out *tensor.Host) { picture.CannyReference(c.canny(), in, out) },
+		Tolerance: func(*Canny, tensor.DType, []tensor.Desc) spec.Tolerance {
+			return spec.Tolerance{Why: "all numbers are whole"}
+		},
+		Flops:   func(c *Canny) int64 { return int64(12*c.Sigma) + 100 },
+		Calls:   []*Canny{{Sigma: 1.4, Low: 0.1, High: 0.3}, {High: 1.5}, {Low: 1.2, High: 2.5, IgnoreAlpha: true}},
+		Invalid: []*Canny{{}, {Sigma: -1, High: 1}, {Sigma: nan, High: 1}, {High: 6}, {Low: 1, High: 0.5}, {Low: nan, High: 1}, {High: nan}},
+	})
+}}

@@ -26,38 +26,40 @@ type CLAHE struct {
 }
 
 // Spec returns the declaration.
-func (CLAHE) Spec() *spec.Op { return claheOp }
+func (CLAHE) Spec() *spec.Op { return claheOp.Op() }
 
 func (c CLAHE) local() picture.Local {
 	return picture.Local{TilesX: c.TilesX, TilesY: c.TilesY, Clip: c.ClipLimit}
 }
 
-var claheOp = picture.Define(picture.Filter[*CLAHE]{
-	Name: "clahe", Aliases: []string{"local_contrast"},
-	Doc:      "Raises the contrast of each part of an image, by the histograms of tiles and within a limit. Hue and alpha stay.",
-	Source:   "K. Zuiderveld, Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994",
-	Defaults: &CLAHE{ClipLimit: 2, TilesX: 8, TilesY: 8},
-	Kernels:  picture.ClaheKernels(),
-	InPlace:  true,
-	Check: func(c *CLAHE) error {
-		if err := within("clip_limit", c.ClipLimit, 1, 256); err != nil {
-			return err
-		}
-		if err := within("tiles_x", float64(c.TilesX), 1, 64); err != nil {
-			return err
-		}
-		return within("tiles_y", float64(c.TilesY), 1, 64)
-	},
-	Plan: func(c *CLAHE, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-		return picture.PlanClahe(t, in, out, c.local())
-	},
-	Strips:    wholeStrips[*CLAHE](),
-	ForOpaque: func(c *CLAHE) *CLAHE { return c },
-	Reference: func(c *CLAHE, in, out *tensor.Host) { picture.ClaheReference(c.local(), in, out) },
-	Tolerance: func(_ *CLAHE, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-		return picture.Level(d, 1e-5, "tables, their mix, and a quotient in f32")
-	},
-	Flops:   func(*CLAHE) int64 { return 40 },
-	Calls:   []*CLAHE{{ClipLimit: 2, TilesX: 8, TilesY: 8}, {ClipLimit: 40, TilesX: 3, TilesY: 1}},
-	Invalid: []*CLAHE{{}, {ClipLimit: 0.5, TilesX: 8, TilesY: 8}, {ClipLimit: nan, TilesX: 8, TilesY: 8}, {ClipLimit: 2, TilesX: 65, TilesY: 8}, {ClipLimit: 2, TilesX: 8, TilesY: -1}},
-})
+var claheOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.Define(picture.Filter[*CLAHE]{
+		Name: "clahe", Aliases: []string{"local_contrast"},
+		Doc:      "Raises the contrast of each part of an image, by the histograms of tiles and within a limit. Hue and alpha stay.",
+		Source:   "K. Zuiderveld, Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994",
+		Defaults: &CLAHE{ClipLimit: 2, TilesX: 8, TilesY: 8},
+		Kernels:  picture.ClaheKernels(),
+		InPlace:  true,
+		Check: func(c *CLAHE) error {
+			if err := within("clip_limit", c.ClipLimit, 1, 256); err != nil {
+				return err
+			}
+			if err := within("tiles_x", float64(c.TilesX), 1, 64); err != nil {
+				return err
+			}
+			return within("tiles_y", float64(c.TilesY), 1, 64)
+		},
+		Plan: func(c *CLAHE, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+			return picture.PlanClahe(t, in, out, c.local())
+		},
+		Strips:    wholeStrips[*CLAHE](),
+		ForOpaque: func(c *CLAHE) *CLAHE { return c },
+		Reference: func(c *CLAHE, in, out *tensor.Host) { picture.ClaheReference(c.local(), in, out) },
+		Tolerance: func(_ *CLAHE, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			return picture.Level(d, 1e-5, "tables, their mix, and a quotient in f32")
+		},
+		Flops:   func(*CLAHE) int64 { return 40 },
+		Calls:   []*CLAHE{{ClipLimit: 2, TilesX: 8, TilesY: 8}, {ClipLimit: 40, TilesX: 3, TilesY: 1}},
+		Invalid: []*CLAHE{{}, {ClipLimit: 0.5, TilesX: 8, TilesY: 8}, {ClipLimit: nan, TilesX: 8, TilesY: 8}, {ClipLimit: 2, TilesX: 65, TilesY: 8}, {ClipLimit: 2, TilesX: 8, TilesY: -1}},
+	})
+}}

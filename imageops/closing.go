@@ -18,15 +18,17 @@ type Closing struct {
 }
 
 // Spec returns the declaration.
-func (Closing) Spec() *spec.Op { return closingOp }
+func (Closing) Spec() *spec.Op { return closingOp.Op() }
 
-var closingOp = defineMorphology(morphology[*Closing]{
-	name: "closing", aliases: []string{"close"},
-	doc:      "Dilates and then erodes, which takes small dark things and holes away.",
-	defaults: &Closing{Radius: 1},
-	attrs:    func(c *Closing) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
-	opaque:   func(c *Closing) *Closing { c.IgnoreAlpha = true; return c },
-	folds:    []picture.Fold{picture.Most, picture.Least},
-	calls:    []*Closing{{Radius: 1}, {Radius: 8, IgnoreAlpha: true}},
-	invalid:  []*Closing{{}, {Radius: -1}, {Radius: 129}},
-})
+var closingOp = spec.Declaration{Define: func() *spec.Op {
+	return defineMorphology(morphology[*Closing]{
+		name: "closing", aliases: []string{"close"},
+		doc:      "Dilates and then erodes, which takes small dark things and holes away.",
+		defaults: &Closing{Radius: 1},
+		attrs:    func(c *Closing) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
+		opaque:   func(c *Closing) *Closing { c.IgnoreAlpha = true; return c },
+		folds:    []picture.Fold{picture.Most, picture.Least},
+		calls:    []*Closing{{Radius: 1}, {Radius: 8, IgnoreAlpha: true}},
+		invalid:  []*Closing{{}, {Radius: -1}, {Radius: 129}},
+	})
+}}

@@ -20,48 +20,50 @@ type ColorMatrix struct {
 }
 
 // Spec returns the declaration.
-func (ColorMatrix) Spec() *spec.Op { return colorMatrixOp }
+func (ColorMatrix) Spec() *spec.Op { return colorMatrixOp.Op() }
 
-var colorMatrixOp = matrixOp(picture.Pointwise[*ColorMatrix]{
-	Name:     "color_matrix",
-	Aliases:  []string{"colour_matrix", "channel_mixer"},
-	Doc:      "Makes each colour a sum of all colours, times factors, and of a constant, clamped to 0..1.",
-	Defaults: &ColorMatrix{Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
-	Check: func(c *ColorMatrix) error {
-		if n := len(c.Matrix); n != 9 && n != 12 {
-			return planner.Invalid("matrix (got %d numbers, want 9 or 12)", n)
+var colorMatrixOp = spec.Declaration{Define: func() *spec.Op {
+	return matrixOp(picture.Pointwise[*ColorMatrix]{
+		Name:     "color_matrix",
+		Aliases:  []string{"colour_matrix", "channel_mixer"},
+		Doc:      "Makes each colour a sum of all colours, times factors, and of a constant, clamped to 0..1.",
+		Defaults: &ColorMatrix{Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		Check: func(c *ColorMatrix) error {
+			if n := len(c.Matrix); n != 9 && n != 12 {
+				return planner.Invalid("matrix (got %d numbers, want 9 or 12)", n)
+			}
+			for _, v := range c.Matrix {
+				if err := picture.Finite("matrix", v); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Calls: []*ColorMatrix{
+			{[]float64{0.5, 0.25, 0.25, -0.1, 0.1, 0.8, 0.1, 0.05, -0.3, 0.2, 1.1, 0}},
+			{[]float64{0, 0, 1, 0, 1, 0, 1, 0, 0}},
+			{[]float64{1e6, -1e6, 3, 0, 1, 0, -2, 16000, 0}},
+		},
+		Invalid: []*ColorMatrix{{}, {make([]float64, 10)}, {[]float64{nan, 0, 0, 0, 1, 0, 0, 0, 1}}, {[]float64{1, 0, 0, 0, 1, 0, 0, 0, inf}}},
+	}, func(c *ColorMatrix) (m [12]float64) {
+		columns := len(c.Matrix) / 3
+		for i := range c.Matrix {
+			m[4*(i/columns)+i%columns] = c.Matrix[i]
 		}
-		for _, v := range c.Matrix {
-			if err := picture.Finite("matrix", v); err != nil {
-				return err
+		return m
+	}, func(c *ColorMatrix, px [3]float64) (out [3]float64) {
+		n := len(c.Matrix) / 3
+		for row := range out {
+			for i, v := range px {
+				out[row] += c.Matrix[row*n+i] * v
+			}
+			if n == 4 {
+				out[row] += c.Matrix[row*n+3]
 			}
 		}
-		return nil
-	},
-	Calls: []*ColorMatrix{
-		{[]float64{0.5, 0.25, 0.25, -0.1, 0.1, 0.8, 0.1, 0.05, -0.3, 0.2, 1.1, 0}},
-		{[]float64{0, 0, 1, 0, 1, 0, 1, 0, 0}},
-		{[]float64{1e6, -1e6, 3, 0, 1, 0, -2, 16000, 0}},
-	},
-	Invalid: []*ColorMatrix{{}, {make([]float64, 10)}, {[]float64{nan, 0, 0, 0, 1, 0, 0, 0, 1}}, {[]float64{1, 0, 0, 0, 1, 0, 0, 0, inf}}},
-}, func(c *ColorMatrix) (m [12]float64) {
-	columns := len(c.Matrix) / 3
-	for i := range c.Matrix {
-		m[4*(i/columns)+i%columns] = c.Matrix[i]
-	}
-	return m
-}, func(c *ColorMatrix, px [3]float64) (out [3]float64) {
-	n := len(c.Matrix) / 3
-	for row := range out {
-		for i, v := range px {
-			out[row] += c.Matrix[row*n+i] * v
-		}
-		if n == 4 {
-			out[row] += c.Matrix[row*n+3]
-		}
-	}
-	return out
-})
+		return out
+	})
+}}
 
 // matrixOp declares an operation that is a matrix. mix computes the new colours without
 // clamping them, and shares no code with matrix.

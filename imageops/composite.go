@@ -28,7 +28,7 @@ type Composite struct {
 }
 
 // Spec returns the declaration.
-func (Composite) Spec() *spec.Op { return compositeOp }
+func (Composite) Spec() *spec.Op { return compositeOp.Op() }
 
 func (c *Composite) composite() picture.Composite {
 	return picture.Composite{
@@ -42,42 +42,44 @@ func compositeCall(mode string) *Composite {
 	return &Composite{Mode: mode, Opacity: 1, Gravity: "top-left"}
 }
 
-var compositeOp = picture.DefineOver(picture.Over[*Composite]{
-	Name:     "composite",
-	Aliases:  []string{"watermark"},
-	Doc:      "Lays a picture over an image: Porter-Duff operators and blend modes, with opacity, place, scale and tiling. Colours are not premultiplied, and an image without alpha lies on black. Where the picture is transparent and the mode keeps the image, it stays as it is.",
-	Source:   "T. Porter and T. Duff, Compositing digital images, 1984; W3C, Compositing and Blending Level 1, 2015",
-	Defaults: compositeCall("over"),
-	Of:       (*Composite).composite,
-	Part: func(c *Composite, backdrop, source picture.Part) *Composite {
-		own := *c
-		own.backdrop, own.source = backdrop, source
-		return &own
-	},
-	Tolerance: func(c *Composite, d tensor.DType) spec.Tolerance {
-		tol := picture.Level(d, 3e-6, "a dozen operations in f32")
-		if c.Scale > 0 {
-			tol.Abs, tol.Flips, tol.Why = tol.Abs+2e-5, 0.002, tol.Why+"; where alpha is near 0, the hidden colour of the scaled picture may be any"
-			if d == tensor.U8 {
-				tol.Abs, tol.Why = 2, "the scaled picture has whole levels, one off at most; where its alpha is near 0, its hidden colour may be any"
+var compositeOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineOver(picture.Over[*Composite]{
+		Name:     "composite",
+		Aliases:  []string{"watermark"},
+		Doc:      "Lays a picture over an image: Porter-Duff operators and blend modes, with opacity, place, scale and tiling. Colours are not premultiplied, and an image without alpha lies on black. Where the picture is transparent and the mode keeps the image, it stays as it is.",
+		Source:   "T. Porter and T. Duff, Compositing digital images, 1984; W3C, Compositing and Blending Level 1, 2015",
+		Defaults: compositeCall("over"),
+		Of:       (*Composite).composite,
+		Part: func(c *Composite, backdrop, source picture.Part) *Composite {
+			own := *c
+			own.backdrop, own.source = backdrop, source
+			return &own
+		},
+		Tolerance: func(c *Composite, d tensor.DType) spec.Tolerance {
+			tol := picture.Level(d, 3e-6, "a dozen operations in f32")
+			if c.Scale > 0 {
+				tol.Abs, tol.Flips, tol.Why = tol.Abs+2e-5, 0.002, tol.Why+"; where alpha is near 0, the hidden colour of the scaled picture may be any"
+				if d == tensor.U8 {
+					tol.Abs, tol.Why = 2, "the scaled picture has whole levels, one off at most; where its alpha is near 0, its hidden colour may be any"
+				}
 			}
-		}
-		return tol
-	},
-	Calls: []*Composite{
-		compositeCall("over"),
-		{Mode: "over", Opacity: 0.6, Gravity: "bottom-right", X: 5, Y: -2},
-		{Mode: "xor", Opacity: 0.8, Gravity: "center", Tile: true, X: -7, Y: 3},
-		{Mode: "over", Opacity: 0.7, Gravity: "top-right", X: 1, Scale: 40},
-		{Mode: "over", Opacity: 1, Gravity: "left", Scale: 9, Tile: true},
-		{Mode: "mask", Opacity: 1, Gravity: "top", Y: 1},
-		compositeCall("dst-atop"), compositeCall("plus"), compositeCall("color-dodge"), compositeCall("color-burn"), compositeCall("hard-light"),
-		compositeCall("soft-light"), compositeCall("hue"), compositeCall("saturation"), compositeCall("luminosity"),
-	},
-	Invalid: []*Composite{
-		{Mode: "blend", Opacity: 1, Gravity: "top-left"}, {Mode: "over", Opacity: 1.5, Gravity: "top-left"},
-		{Mode: "over", Opacity: nan, Gravity: "top-left"}, {Mode: "over", Opacity: 1, Gravity: "middle"},
-		{Mode: "over", Opacity: 1, Gravity: "top-left", Scale: -1}, {Mode: "over", Opacity: 1, Gravity: "top-left", X: -1 << 30},
-		{Image: &image.NRGBA{}, Mode: "over", Opacity: 1, Gravity: "top-left"},
-	},
-})
+			return tol
+		},
+		Calls: []*Composite{
+			compositeCall("over"),
+			{Mode: "over", Opacity: 0.6, Gravity: "bottom-right", X: 5, Y: -2},
+			{Mode: "xor", Opacity: 0.8, Gravity: "center", Tile: true, X: -7, Y: 3},
+			{Mode: "over", Opacity: 0.7, Gravity: "top-right", X: 1, Scale: 40},
+			{Mode: "over", Opacity: 1, Gravity: "left", Scale: 9, Tile: true},
+			{Mode: "mask", Opacity: 1, Gravity: "top", Y: 1},
+			compositeCall("dst-atop"), compositeCall("plus"), compositeCall("color-dodge"), compositeCall("color-burn"), compositeCall("hard-light"),
+			compositeCall("soft-light"), compositeCall("hue"), compositeCall("saturation"), compositeCall("luminosity"),
+		},
+		Invalid: []*Composite{
+			{Mode: "blend", Opacity: 1, Gravity: "top-left"}, {Mode: "over", Opacity: 1.5, Gravity: "top-left"},
+			{Mode: "over", Opacity: nan, Gravity: "top-left"}, {Mode: "over", Opacity: 1, Gravity: "middle"},
+			{Mode: "over", Opacity: 1, Gravity: "top-left", Scale: -1}, {Mode: "over", Opacity: 1, Gravity: "top-left", X: -1 << 30},
+			{Image: &image.NRGBA{}, Mode: "over", Opacity: 1, Gravity: "top-left"},
+		},
+	})
+}}

@@ -28,7 +28,7 @@ type Convolve struct {
 }
 
 // Spec returns the declaration.
-func (Convolve) Spec() *spec.Op { return convolveOp }
+func (Convolve) Spec() *spec.Op { return convolveOp.Op() }
 
 func (c Convolve) convolution() picture.Convolution {
 	width := c.Width
@@ -52,20 +52,22 @@ func (c Convolve) check() error {
 	return nil
 }
 
-var convolveOp = defineConvolution(convolution[*Convolve]{
-	name:     "convolve",
-	doc:      "Makes each colour the sum of the colours around it, each times a number of a kernel, times a scale and plus a bias, clamped to 0..1.",
-	defaults: &Convolve{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Scale: 1},
-	check:    (*Convolve).check,
-	of:       (*Convolve).convolution,
-	opaque:   func(c *Convolve) *Convolve { c.IgnoreAlpha = true; return c },
-	calls: []*Convolve{
-		{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Scale: 1, Bias: 0.5},
-		{Kernel: []float64{1, 2, 3, 4, 5}, Width: 5, Scale: 1. / 15, IgnoreAlpha: true},
-		{Kernel: []float64{-1, 0.5, 0, 1, 0, -2, 3}, Width: 1, Scale: 0.5},
-	},
-	invalid: []*Convolve{
-		{}, {Kernel: []float64{1, 2}, Scale: 1}, {Kernel: []float64{1, 2, 3}, Width: 2, Scale: 1}, {Kernel: []float64{1}, Width: -1, Scale: 1},
-		{Kernel: []float64{nan}, Scale: 1}, {Kernel: make([]float64, 33), Width: 33, Scale: 1}, {Kernel: []float64{1}, Scale: inf},
-	},
-})
+var convolveOp = spec.Declaration{Define: func() *spec.Op {
+	return defineConvolution(convolution[*Convolve]{
+		name:     "convolve",
+		doc:      "Makes each colour the sum of the colours around it, each times a number of a kernel, times a scale and plus a bias, clamped to 0..1.",
+		defaults: &Convolve{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Scale: 1},
+		check:    (*Convolve).check,
+		of:       (*Convolve).convolution,
+		opaque:   func(c *Convolve) *Convolve { c.IgnoreAlpha = true; return c },
+		calls: []*Convolve{
+			{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Scale: 1, Bias: 0.5},
+			{Kernel: []float64{1, 2, 3, 4, 5}, Width: 5, Scale: 1. / 15, IgnoreAlpha: true},
+			{Kernel: []float64{-1, 0.5, 0, 1, 0, -2, 3}, Width: 1, Scale: 0.5},
+		},
+		invalid: []*Convolve{
+			{}, {Kernel: []float64{1, 2}, Scale: 1}, {Kernel: []float64{1, 2, 3}, Width: 2, Scale: 1}, {Kernel: []float64{1}, Width: -1, Scale: 1},
+			{Kernel: []float64{nan}, Scale: 1}, {Kernel: make([]float64, 33), Width: 33, Scale: 1}, {Kernel: []float64{1}, Scale: inf},
+		},
+	})
+}}

@@ -25,7 +25,7 @@ type Crop struct {
 }
 
 // Spec returns the declaration.
-func (Crop) Spec() *spec.Op { return cropOp }
+func (Crop) Spec() *spec.Op { return cropOp.Op() }
 
 // rectangle returns the columns and rows that a crop of an image of h by w pixels keeps.
 // Errors: ErrInvalidArgument if they are not all in the image.
@@ -58,46 +58,48 @@ func (c Crop) rectangle(h, w int) (x, y, width, height int, err error) {
 	return x, y, width, height, nil
 }
 
-var cropOp = picture.DefineGeometry(picture.Geometry[*Crop]{
-	Name:     "crop",
-	Forms:    []string{"{width}x{height}", "{width}x{height}+{x}+{y}"},
-	Doc:      "Keeps a rectangle of an image. The rectangle must be inside the image.",
-	Defaults: &Crop{Gravity: "top-left"},
-	Check: func(c *Crop) error {
-		if min(c.X, c.Y, c.Width, c.Height) < 0 || max(c.X, c.Y, c.Width, c.Height) > picture.MaxSide {
-			return planner.Invalid("rectangle (got x %d, y %d, width %d, height %d, want 0 to %d)", c.X, c.Y, c.Width, c.Height, picture.MaxSide)
-		}
-		if c.Aspect != "" && (c.Width != 0 || c.Height != 0) {
-			return planner.Invalid("an aspect together with a width or a height (want one of them)")
-		}
-		_, _, _, _, err := Crop{Aspect: c.Aspect, Gravity: c.Gravity}.rectangle(1, 1)
-		return err
-	},
-	Remap: func(c *Crop, h, w int) (picture.Remap, int, int, error) {
-		x, y, width, height, err := c.rectangle(h, w)
-		return picture.Remap{XX: 1, X0: x, YY: 1, Y0: y}, height, width, err
-	},
-	Part: func(c *Crop) picture.Part { return c.part },
-	WithPart: func(c *Crop, part picture.Part) *Crop {
-		d := *c
-		d.part = part
-		return &d
-	},
-	Reference: func(c *Crop, in, out *tensor.Host) {
-		// The cases have an explicit rectangle, or the middle.
-		y0, x0 := c.Y, c.X
-		if c.Gravity == "center" {
-			y0, x0 = (in.Shape[0]-out.Shape[0])/2+c.Y, (in.Shape[1]-out.Shape[1])/2+c.X
-		}
-		picture.EachFrom(in, out, func(y, x int) (int, int, bool) { return y + y0, x + x0, true })
-	},
-	Calls: []*Crop{
-		{Gravity: "top-left"}, {X: 1, Y: 2, Gravity: "top-left"}, {Width: 5, Height: 3, Gravity: "center"},
-		{Aspect: "1:1", Gravity: "center"},
-	},
-	Bench: &Crop{X: 37, Y: 21, Gravity: "top-left"},
-	Invalid: []*Crop{
-		{X: -1, Gravity: "top-left"}, {Gravity: "up"}, {Gravity: "center", Aspect: "16x9"}, {Gravity: "center", Aspect: "0:1"},
-		{Gravity: "center", Aspect: "1:1", Width: 3},
-	},
-})
+var cropOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineGeometry(picture.Geometry[*Crop]{
+		Name:     "crop",
+		Forms:    []string{"{width}x{height}", "{width}x{height}+{x}+{y}"},
+		Doc:      "Keeps a rectangle of an image. The rectangle must be inside the image.",
+		Defaults: &Crop{Gravity: "top-left"},
+		Check: func(c *Crop) error {
+			if min(c.X, c.Y, c.Width, c.Height) < 0 || max(c.X, c.Y, c.Width, c.Height) > picture.MaxSide {
+				return planner.Invalid("rectangle (got x %d, y %d, width %d, height %d, want 0 to %d)", c.X, c.Y, c.Width, c.Height, picture.MaxSide)
+			}
+			if c.Aspect != "" && (c.Width != 0 || c.Height != 0) {
+				return planner.Invalid("an aspect together with a width or a height (want one of them)")
+			}
+			_, _, _, _, err := Crop{Aspect: c.Aspect, Gravity: c.Gravity}.rectangle(1, 1)
+			return err
+		},
+		Remap: func(c *Crop, h, w int) (picture.Remap, int, int, error) {
+			x, y, width, height, err := c.rectangle(h, w)
+			return picture.Remap{XX: 1, X0: x, YY: 1, Y0: y}, height, width, err
+		},
+		Part: func(c *Crop) picture.Part { return c.part },
+		WithPart: func(c *Crop, part picture.Part) *Crop {
+			d := *c
+			d.part = part
+			return &d
+		},
+		Reference: func(c *Crop, in, out *tensor.Host) {
+			// The cases have an explicit rectangle, or the middle.
+			y0, x0 := c.Y, c.X
+			if c.Gravity == "center" {
+				y0, x0 = (in.Shape[0]-out.Shape[0])/2+c.Y, (in.Shape[1]-out.Shape[1])/2+c.X
+			}
+			picture.EachFrom(in, out, func(y, x int) (int, int, bool) { return y + y0, x + x0, true })
+		},
+		Calls: []*Crop{
+			{Gravity: "top-left"}, {X: 1, Y: 2, Gravity: "top-left"}, {Width: 5, Height: 3, Gravity: "center"},
+			{Aspect: "1:1", Gravity: "center"},
+		},
+		Bench: &Crop{X: 37, Y: 21, Gravity: "top-left"},
+		Invalid: []*Crop{
+			{X: -1, Gravity: "top-left"}, {Gravity: "up"}, {Gravity: "center", Aspect: "16x9"}, {Gravity: "center", Aspect: "0:1"},
+			{Gravity: "center", Aspect: "1:1", Width: 3},
+		},
+	})
+}}

@@ -24,7 +24,7 @@ type Curves struct {
 }
 
 // Spec returns the declaration.
-func (Curves) Spec() *spec.Op { return curvesOp }
+func (Curves) Spec() *spec.Op { return curvesOp.Op() }
 
 // straight are the points of a curve that changes nothing.
 var straight = []float64{0, 0, 1, 1}
@@ -55,65 +55,67 @@ func (l curveList) check() error {
 	return nil
 }
 
-var curvesOp = picture.DefinePointwise(picture.Pointwise[*Curves]{
-	Name:     "curves",
-	Aliases:  []string{"curve"},
-	Doc:      "Maps colours by smooth curves through points: one for all colours, and one for each colour before it.",
-	Source:   "F. N. Fritsch and J. Butland, A method for constructing local monotone piecewise cubic interpolants, 1984",
-	Defaults: &Curves{Points: straight},
-	Check: func(c *Curves) error {
-		any := false
-		for _, l := range c.lists() {
-			if l.points == nil {
-				continue
+var curvesOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefinePointwise(picture.Pointwise[*Curves]{
+		Name:     "curves",
+		Aliases:  []string{"curve"},
+		Doc:      "Maps colours by smooth curves through points: one for all colours, and one for each colour before it.",
+		Source:   "F. N. Fritsch and J. Butland, A method for constructing local monotone piecewise cubic interpolants, 1984",
+		Defaults: &Curves{Points: straight},
+		Check: func(c *Curves) error {
+			any := false
+			for _, l := range c.lists() {
+				if l.points == nil {
+					continue
+				}
+				any = true
+				if err := l.check(); err != nil {
+					return err
+				}
 			}
-			any = true
-			if err := l.check(); err != nil {
-				return err
+			if !any {
+				return planner.Invalid("points is zero, as if left out, and so are red, green and blue (want one of them; spec.WithDefaults sets the default of points, 0,0,1,1)")
 			}
-		}
-		if !any {
-			return planner.Invalid("points is zero, as if left out, and so are red, green and blue (want one of them; spec.WithDefaults sets the default of points, 0,0,1,1)")
-		}
-		return nil
-	},
-	Stage: func(c *Curves) (s picture.Stage) {
-		for _, l := range c.lists() {
-			if l.points != nil {
-				s.Curves = append(s.Curves, picture.Curve{Channels: l.channels, Spline: picture.NewSpline(l.points)})
+			return nil
+		},
+		Stage: func(c *Curves) (s picture.Stage) {
+			for _, l := range c.lists() {
+				if l.points != nil {
+					s.Curves = append(s.Curves, picture.Curve{Channels: l.channels, Spline: picture.NewSpline(l.points)})
+				}
 			}
-		}
-		return s
-	},
-	Pixel: func(c *Curves, px []float64) {
-		for i := range px {
-			if len(px) == 3 {
-				px[i] = curveReference([][]float64{c.Red, c.Green, c.Blue}[i], px[i])
+			return s
+		},
+		Pixel: func(c *Curves, px []float64) {
+			for i := range px {
+				if len(px) == 3 {
+					px[i] = curveReference([][]float64{c.Red, c.Green, c.Blue}[i], px[i])
+				}
+				px[i] = picture.Clamp01(curveReference(c.Points, px[i]))
 			}
-			px[i] = picture.Clamp01(curveReference(c.Points, px[i]))
-		}
-	},
-	Tolerance: func(c *Curves, d tensor.DType) spec.Tolerance {
-		steepest := 1.0
-		for _, l := range c.lists() {
-			steep := 1.0
-			for i := 2; i < len(l.points); i += 2 {
-				steep = max(steep, 3*math.Abs((l.points[i+1]-l.points[i-1])/(l.points[i]-l.points[i-2])))
+		},
+		Tolerance: func(c *Curves, d tensor.DType) spec.Tolerance {
+			steepest := 1.0
+			for _, l := range c.lists() {
+				steep := 1.0
+				for i := 2; i < len(l.points); i += 2 {
+					steep = max(steep, 3*math.Abs((l.points[i+1]-l.points[i-1])/(l.points[i]-l.points[i-2])))
+				}
+				steepest *= steep
 			}
-			steepest *= steep
-		}
-		return picture.Level(d, 1e-6*steepest, "points and a cubic rounded to f32, times the steepest part")
-	},
-	Flops: 30,
-	Calls: []*Curves{
-		{Points: []float64{0, 0, 0.25, 0.2, 0.75, 0.8, 1, 1}},
-		{Points: []float64{0.1, 0.9, 0.4, 0.4, 0.5, 0.4, 0.9, 0.1}, Red: []float64{0, 0.1, 1, 0.8}, Blue: []float64{0, 0, 0.3, 0.6, 0.31, 0.2, 1, 1}},
-	},
-	Invalid: []*Curves{
-		{}, {Points: []float64{0, 0, 1}}, {Red: []float64{0, 0}}, {Points: []float64{0, 0, 0, 1}}, {Points: []float64{0.5, 0, 0.2, 1}},
-		{Blue: []float64{0, nan, 1, 1}}, {Green: []float64{0, 0, 1, 1.5}}, {Points: make([]float64, 66)},
-	},
-})
+			return picture.Level(d, 1e-6*steepest, "points and a cubic rounded to f32, times the steepest part")
+		},
+		Flops: 30,
+		Calls: []*Curves{
+			{Points: []float64{0, 0, 0.25, 0.2, 0.75, 0.8, 1, 1}},
+			{Points: []float64{0.1, 0.9, 0.4, 0.4, 0.5, 0.4, 0.9, 0.1}, Red: []float64{0, 0.1, 1, 0.8}, Blue: []float64{0, 0, 0.3, 0.6, 0.31, 0.2, 1, 1}},
+		},
+		Invalid: []*Curves{
+			{}, {Points: []float64{0, 0, 1}}, {Red: []float64{0, 0}}, {Points: []float64{0, 0, 0, 1}}, {Points: []float64{0.5, 0, 0.2, 1}},
+			{Blue: []float64{0, nan, 1, 1}}, {Green: []float64{0, 0, 1, 1.5}}, {Points: make([]float64, 66)},
+		},
+	})
+}}
 
 // curveReference is the PCHIP through points at v, by Hermite's basis.
 func curveReference(points []float64, v float64) float64 {

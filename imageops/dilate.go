@@ -18,15 +18,17 @@ type Dilate struct {
 }
 
 // Spec returns the declaration.
-func (Dilate) Spec() *spec.Op { return dilateOp }
+func (Dilate) Spec() *spec.Op { return dilateOp.Op() }
 
-var dilateOp = defineMorphology(morphology[*Dilate]{
-	name:     "dilate",
-	doc:      "Makes each colour the largest one of the pixels around it, so that bright areas grow.",
-	defaults: &Dilate{Radius: 1},
-	attrs:    func(c *Dilate) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
-	opaque:   func(c *Dilate) *Dilate { c.IgnoreAlpha = true; return c },
-	folds:    []picture.Fold{picture.Most},
-	calls:    []*Dilate{{Radius: 1}, {Radius: 7}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
-	invalid:  []*Dilate{{}, {Radius: -1}, {Radius: 129}},
-})
+var dilateOp = spec.Declaration{Define: func() *spec.Op {
+	return defineMorphology(morphology[*Dilate]{
+		name:     "dilate",
+		doc:      "Makes each colour the largest one of the pixels around it, so that bright areas grow.",
+		defaults: &Dilate{Radius: 1},
+		attrs:    func(c *Dilate) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
+		opaque:   func(c *Dilate) *Dilate { c.IgnoreAlpha = true; return c },
+		folds:    []picture.Fold{picture.Most},
+		calls:    []*Dilate{{Radius: 1}, {Radius: 7}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
+		invalid:  []*Dilate{{}, {Radius: -1}, {Radius: 129}},
+	})
+}}

@@ -15,12 +15,14 @@ type Equalize struct {
 }
 
 // Spec returns the declaration.
-func (Equalize) Spec() *spec.Op { return equalizeOp }
+func (Equalize) Spec() *spec.Op { return equalizeOp.Op() }
 
-var equalizeOp = defineTone(toneOp[*Equalize]{
-	Name: "equalize", Aliases: []string{"equalise"},
-	Doc:    "Makes the histogram of an image even, so that all levels occur about as often.",
-	Source: "Gonzalez and Woods, Digital Image Processing, histogram equalization",
-	Tone:   func(a *Equalize) picture.Tone { return picture.Tone{Equalize: true, Each: a.Each} },
-	Calls:  []*Equalize{{}, {Each: true}},
-})
+var equalizeOp = spec.Declaration{Define: func() *spec.Op {
+	return defineTone(toneOp[*Equalize]{
+		Name: "equalize", Aliases: []string{"equalise"},
+		Doc:    "Makes the histogram of an image even, so that all levels occur about as often.",
+		Source: "Gonzalez and Woods, Digital Image Processing, histogram equalization",
+		Tone:   func(a *Equalize) picture.Tone { return picture.Tone{Equalize: true, Each: a.Each} },
+		Calls:  []*Equalize{{}, {Each: true}},
+	})
+}}

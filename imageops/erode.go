@@ -18,15 +18,17 @@ type Erode struct {
 }
 
 // Spec returns the declaration.
-func (Erode) Spec() *spec.Op { return erodeOp }
+func (Erode) Spec() *spec.Op { return erodeOp.Op() }
 
-var erodeOp = defineMorphology(morphology[*Erode]{
-	name:     "erode",
-	doc:      "Makes each colour the smallest one of the pixels around it, so that dark areas grow.",
-	defaults: &Erode{Radius: 1},
-	attrs:    func(c *Erode) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
-	opaque:   func(c *Erode) *Erode { c.IgnoreAlpha = true; return c },
-	folds:    []picture.Fold{picture.Least},
-	calls:    []*Erode{{Radius: 1}, {Radius: 9, IgnoreAlpha: true}, {Radius: 4, Disc: true}, {Radius: 20}},
-	invalid:  []*Erode{{}, {Radius: -1}, {Radius: 129}},
-})
+var erodeOp = spec.Declaration{Define: func() *spec.Op {
+	return defineMorphology(morphology[*Erode]{
+		name:     "erode",
+		doc:      "Makes each colour the smallest one of the pixels around it, so that dark areas grow.",
+		defaults: &Erode{Radius: 1},
+		attrs:    func(c *Erode) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
+		opaque:   func(c *Erode) *Erode { c.IgnoreAlpha = true; return c },
+		folds:    []picture.Fold{picture.Least},
+		calls:    []*Erode{{Radius: 1}, {Radius: 9, IgnoreAlpha: true}, {Radius: 4, Disc: true}, {Radius: 20}},
+		invalid:  []*Erode{{}, {Radius: -1}, {Radius: 129}},
+	})
+}}

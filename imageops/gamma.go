@@ -14,24 +14,26 @@ type Gamma struct {
 }
 
 // Spec returns the declaration.
-func (Gamma) Spec() *spec.Op { return gammaOp }
+func (Gamma) Spec() *spec.Op { return gammaOp.Op() }
 
-var gammaOp = picture.DefinePointwise(picture.Pointwise[*Gamma]{
-	Name:     "gamma",
-	Doc:      "Makes each colour v into v^(1/gamma).",
-	Defaults: &Gamma{Gamma: 2.2},
-	Check:    func(c *Gamma) error { return within("gamma", c.Gamma, 0.1, 10) },
-	Stage:    func(c *Gamma) picture.Stage { return picture.CurveStage(picture.Gamma(0, 1, c.Gamma, 0, 1)) },
-	Pixel: func(c *Gamma, px []float64) {
-		for i, v := range px {
-			px[i] = math.Pow(picture.Clamp01(v), 1/c.Gamma)
-		}
-	},
-	Tolerance: curveTolerance[*Gamma],
-	Flops:     90,
-	Calls:     []*Gamma{{2.2}, {0.1}},
-	Invalid:   []*Gamma{{}, {nan}, {-1}, {11}},
-})
+var gammaOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefinePointwise(picture.Pointwise[*Gamma]{
+		Name:     "gamma",
+		Doc:      "Makes each colour v into v^(1/gamma).",
+		Defaults: &Gamma{Gamma: 2.2},
+		Check:    func(c *Gamma) error { return within("gamma", c.Gamma, 0.1, 10) },
+		Stage:    func(c *Gamma) picture.Stage { return picture.CurveStage(picture.Gamma(0, 1, c.Gamma, 0, 1)) },
+		Pixel: func(c *Gamma, px []float64) {
+			for i, v := range px {
+				px[i] = math.Pow(picture.Clamp01(v), 1/c.Gamma)
+			}
+		},
+		Tolerance: curveTolerance[*Gamma],
+		Flops:     90,
+		Calls:     []*Gamma{{2.2}, {0.1}},
+		Invalid:   []*Gamma{{}, {nan}, {-1}, {11}},
+	})
+}}
 
 // curveTolerance is the tolerance of a power of a colour.
 func curveTolerance[A spec.Call](_ A, d tensor.DType) spec.Tolerance {

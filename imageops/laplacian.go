@@ -15,20 +15,22 @@ type Laplacian struct {
 }
 
 // Spec returns the declaration.
-func (Laplacian) Spec() *spec.Op { return laplacianOp }
+func (Laplacian) Spec() *spec.Op { return laplacianOp.Op() }
 
-var laplacianOp = defineConvolution(convolution[*Laplacian]{
-	name:  "laplacian",
-	doc:   "Finds edges by the kernel [0 1 0; 1 −4 1; 0 1 0], or one with corners, and adds a bias, clamped to 0..1.",
-	check: func(c *Laplacian) error { return picture.Finite("bias", c.Bias) },
-	of: func(c *Laplacian) picture.Convolution {
-		k := picture.Convolution{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Width: 3, Scale: 1, Bias: c.Bias, Weigh: !c.IgnoreAlpha}
-		if c.Diagonal {
-			k.Kernel = []float64{1, 1, 1, 1, -8, 1, 1, 1, 1}
-		}
-		return k
-	},
-	opaque:  func(c *Laplacian) *Laplacian { c.IgnoreAlpha = true; return c },
-	calls:   []*Laplacian{{}, {Bias: 0.5, Diagonal: true}},
-	invalid: []*Laplacian{{Bias: nan}},
-})
+var laplacianOp = spec.Declaration{Define: func() *spec.Op {
+	return defineConvolution(convolution[*Laplacian]{
+		name:  "laplacian",
+		doc:   "Finds edges by the kernel [0 1 0; 1 −4 1; 0 1 0], or one with corners, and adds a bias, clamped to 0..1.",
+		check: func(c *Laplacian) error { return picture.Finite("bias", c.Bias) },
+		of: func(c *Laplacian) picture.Convolution {
+			k := picture.Convolution{Kernel: []float64{0, 1, 0, 1, -4, 1, 0, 1, 0}, Width: 3, Scale: 1, Bias: c.Bias, Weigh: !c.IgnoreAlpha}
+			if c.Diagonal {
+				k.Kernel = []float64{1, 1, 1, 1, -8, 1, 1, 1, 1}
+			}
+			return k
+		},
+		opaque:  func(c *Laplacian) *Laplacian { c.IgnoreAlpha = true; return c },
+		calls:   []*Laplacian{{}, {Bias: 0.5, Diagonal: true}},
+		invalid: []*Laplacian{{Bias: nan}},
+	})
+}}

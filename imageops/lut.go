@@ -29,7 +29,7 @@ type LUT struct {
 }
 
 // Spec returns the declaration.
-func (LUT) Spec() *spec.Op { return lutOp }
+func (LUT) Spec() *spec.Op { return lutOp.Op() }
 
 // of returns what is in the table that d describes.
 // Errors: ErrInvalidArgument.
@@ -55,17 +55,19 @@ func (l *LUT) of(d tensor.Desc) (t picture.LUT, err error) {
 	return t, nil
 }
 
-var lutOp = picture.DefineTable(picture.Table[*LUT]{
-	Name:     "lut",
-	Aliases:  []string{"lut3d"},
-	Doc:      "Maps colours by the look-up table of a .cube file: by a curve of each colour, a cube of colours with tetrahedral interpolation, or both.",
-	Source:   "Adobe, Cube LUT Specification 1.0, 2013; J. Sakamoto and H. Itooka, US patent 4275413, 1981 (expired)",
-	Defaults: &LUT{Amount: 1},
-	Of:       (*LUT).of,
-	Calls: []*LUT{
-		{Amount: 1},
-		{Amount: 0.4, colours: [2]int{5, 0}, domain: [12]float64{0.1, 0, -0.5, 0.8, 2, 1, 0, 0, 0, 1, 1, 1}},
-		{Amount: 1, colours: [2]int{3, 4}, domain: [12]float64{0, 0, 0, 1, 0.5, 1, 0.2, -1, 0, 0.9, 1, 3}},
-	},
-	Invalid: []*LUT{{Amount: 1.5}, {Amount: -0.5}, {Amount: nan}, {Amount: 1, Table: &image.NRGBA{}}},
-})
+var lutOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineTable(picture.Table[*LUT]{
+		Name:     "lut",
+		Aliases:  []string{"lut3d"},
+		Doc:      "Maps colours by the look-up table of a .cube file: by a curve of each colour, a cube of colours with tetrahedral interpolation, or both.",
+		Source:   "Adobe, Cube LUT Specification 1.0, 2013; J. Sakamoto and H. Itooka, US patent 4275413, 1981 (expired)",
+		Defaults: &LUT{Amount: 1},
+		Of:       (*LUT).of,
+		Calls: []*LUT{
+			{Amount: 1},
+			{Amount: 0.4, colours: [2]int{5, 0}, domain: [12]float64{0.1, 0, -0.5, 0.8, 2, 1, 0, 0, 0, 1, 1, 1}},
+			{Amount: 1, colours: [2]int{3, 4}, domain: [12]float64{0, 0, 0, 1, 0.5, 1, 0.2, -1, 0, 0.9, 1, 3}},
+		},
+		Invalid: []*LUT{{Amount: 1.5}, {Amount: -0.5}, {Amount: nan}, {Amount: 1, Table: &image.NRGBA{}}},
+	})
+}}

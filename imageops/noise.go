@@ -22,7 +22,7 @@ type Noise struct {
 }
 
 // Spec returns the declaration.
-func (Noise) Spec() *spec.Op { return noiseOp }
+func (Noise) Spec() *spec.Op { return noiseOp.Op() }
 
 type noiseParams struct {
 	picture.PlacedParams
@@ -34,58 +34,60 @@ type noiseParams struct {
 // twelveBytes is the standard deviation of the sum of twelve bytes.
 var twelveBytes = math.Sqrt(256*256 - 1)
 
-var noiseOp = picture.DefinePlaced(picture.Placed[*Noise]{
-	Name:     "noise",
-	Doc:      "Adds random numbers to colours: gaussian or uniform, for each colour or for all colours of a pixel. They depend on the place and the seed only. Alpha stays.",
-	Source:   "M. Jarzynski and M. Olano, Hash functions for GPU rendering, 2020",
-	Defaults: &Noise{Amount: 0.05, Kind: "gaussian"},
-	Phases:   []string{"", ".gaussian"},
-	Phase: func(c *Noise) string {
-		if c.Kind == "gaussian" {
-			return ".gaussian"
-		}
-		return ""
-	},
-	Check: func(c *Noise) error {
-		switch {
-		case !(c.Amount > 0 && c.Amount <= 1):
-			return planner.Invalid("amount (got %v, want above 0 and up to 1)", c.Amount+0)
-		case c.Kind != "gaussian" && c.Kind != "uniform":
-			return planner.Invalid("kind %q (want gaussian or uniform)", c.Kind)
-		case c.Seed < 0 || int64(c.Seed) > math.MaxUint32:
-			return planner.Invalid("seed (got %d, want 0 to 4294967295)", c.Seed)
-		}
-		return nil
-	},
-	Params: func(c *Noise, p picture.PlacedParams, _, _ int, full float64) any {
-		q := noiseParams{PlacedParams: p, Seed: uint32(c.Seed), Scale: float32(c.Amount * full / twelveBytes)}
-		if c.Kind == "uniform" {
-			q.Scale = float32(c.Amount * full / (1 << 23))
-		}
-		if c.Mono {
-			q.Mono = 1
-		}
-		return q
-	},
-	Part:     func(c *Noise) picture.Part { return c.part },
-	WithPart: func(c *Noise, p picture.Part) *Noise { own := *c; own.part = p; return &own },
-	ForGrey:  func(c *Noise) *Noise { own := *c; own.Mono = true; return &own },
-	Pixel: func(c *Noise, px []float64, _, _, y, x int) {
-		for i := range px {
-			channel := i
-			if c.Mono {
-				channel = 0
+var noiseOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefinePlaced(picture.Placed[*Noise]{
+		Name:     "noise",
+		Doc:      "Adds random numbers to colours: gaussian or uniform, for each colour or for all colours of a pixel. They depend on the place and the seed only. Alpha stays.",
+		Source:   "M. Jarzynski and M. Olano, Hash functions for GPU rendering, 2020",
+		Defaults: &Noise{Amount: 0.05, Kind: "gaussian"},
+		Phases:   []string{"", ".gaussian"},
+		Phase: func(c *Noise) string {
+			if c.Kind == "gaussian" {
+				return ".gaussian"
 			}
-			px[i] = picture.Clamp01(px[i] + c.Amount*noiseAt(c.Kind, uint32(c.Seed), uint32(y), uint32(x), channel))
-		}
-	},
-	Tolerance: func(_ *Noise, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-		return picture.Level(d, 1e-6, "a product and a sum in f32")
-	},
-	Flops:   40,
-	Calls:   []*Noise{{Amount: 0.05, Kind: "gaussian"}, {Amount: 0.3, Kind: "uniform", Seed: 7}, {Amount: 0.2, Kind: "gaussian", Mono: true, Seed: math.MaxInt32}, {Amount: 1, Kind: "uniform", Mono: true}},
-	Invalid: []*Noise{{}, {Amount: -1, Kind: "uniform"}, {Amount: nan, Kind: "uniform"}, {Amount: 0.1, Kind: "poisson"}, {Amount: 0.1, Kind: "uniform", Seed: -1}},
-})
+			return ""
+		},
+		Check: func(c *Noise) error {
+			switch {
+			case !(c.Amount > 0 && c.Amount <= 1):
+				return planner.Invalid("amount (got %v, want above 0 and up to 1)", c.Amount+0)
+			case c.Kind != "gaussian" && c.Kind != "uniform":
+				return planner.Invalid("kind %q (want gaussian or uniform)", c.Kind)
+			case c.Seed < 0 || int64(c.Seed) > math.MaxUint32:
+				return planner.Invalid("seed (got %d, want 0 to 4294967295)", c.Seed)
+			}
+			return nil
+		},
+		Params: func(c *Noise, p picture.PlacedParams, _, _ int, full float64) any {
+			q := noiseParams{PlacedParams: p, Seed: uint32(c.Seed), Scale: float32(c.Amount * full / twelveBytes)}
+			if c.Kind == "uniform" {
+				q.Scale = float32(c.Amount * full / (1 << 23))
+			}
+			if c.Mono {
+				q.Mono = 1
+			}
+			return q
+		},
+		Part:     func(c *Noise) picture.Part { return c.part },
+		WithPart: func(c *Noise, p picture.Part) *Noise { own := *c; own.part = p; return &own },
+		ForGrey:  func(c *Noise) *Noise { own := *c; own.Mono = true; return &own },
+		Pixel: func(c *Noise, px []float64, _, _, y, x int) {
+			for i := range px {
+				channel := i
+				if c.Mono {
+					channel = 0
+				}
+				px[i] = picture.Clamp01(px[i] + c.Amount*noiseAt(c.Kind, uint32(c.Seed), uint32(y), uint32(x), channel))
+			}
+		},
+		Tolerance: func(_ *Noise, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			return picture.Level(d, 1e-6, "a product and a sum in f32")
+		},
+		Flops:   40,
+		Calls:   []*Noise{{Amount: 0.05, Kind: "gaussian"}, {Amount: 0.3, Kind: "uniform", Seed: 7}, {Amount: 0.2, Kind: "gaussian", Mono: true, Seed: math.MaxInt32}, {Amount: 1, Kind: "uniform", Mono: true}},
+		Invalid: []*Noise{{}, {Amount: -1, Kind: "uniform"}, {Amount: nan, Kind: "uniform"}, {Amount: 0.1, Kind: "poisson"}, {Amount: 0.1, Kind: "uniform", Seed: -1}},
+	})
+}}
 
 // noiseAt returns the number for a colour of a pixel, for the reference.
 func noiseAt(kind string, seed, y, x uint32, channel int) float64 {

@@ -18,15 +18,17 @@ type Opening struct {
 }
 
 // Spec returns the declaration.
-func (Opening) Spec() *spec.Op { return openingOp }
+func (Opening) Spec() *spec.Op { return openingOp.Op() }
 
-var openingOp = defineMorphology(morphology[*Opening]{
-	name: "opening", aliases: []string{"open"},
-	doc:      "Erodes and then dilates, which takes small bright things away.",
-	defaults: &Opening{Radius: 1},
-	attrs:    func(c *Opening) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
-	opaque:   func(c *Opening) *Opening { c.IgnoreAlpha = true; return c },
-	folds:    []picture.Fold{picture.Least, picture.Most},
-	calls:    []*Opening{{Radius: 1}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
-	invalid:  []*Opening{{}, {Radius: -1}, {Radius: 129}},
-})
+var openingOp = spec.Declaration{Define: func() *spec.Op {
+	return defineMorphology(morphology[*Opening]{
+		name: "opening", aliases: []string{"open"},
+		doc:      "Erodes and then dilates, which takes small bright things away.",
+		defaults: &Opening{Radius: 1},
+		attrs:    func(c *Opening) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
+		opaque:   func(c *Opening) *Opening { c.IgnoreAlpha = true; return c },
+		folds:    []picture.Fold{picture.Least, picture.Most},
+		calls:    []*Opening{{Radius: 1}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
+		invalid:  []*Opening{{}, {Radius: -1}, {Radius: 129}},
+	})
+}}

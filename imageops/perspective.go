@@ -30,7 +30,7 @@ type Perspective struct {
 }
 
 // Spec returns the declaration.
-func (Perspective) Spec() *spec.Op { return perspectiveOp }
+func (Perspective) Spec() *spec.Op { return perspectiveOp.Op() }
 
 // cornersOf returns the points of a list, or the corners of h by w pixels if there are none.
 func cornersOf(list []float64, h, w int) (q [8]float64) {
@@ -51,80 +51,82 @@ func (c *Perspective) projection(h, w, height, width int) (m picture.Projection,
 	return picture.Quad(cornersOf(c.From, h, w), cornersOf(c.To, height, width))
 }
 
-var perspectiveOp = picture.DefineWarp(picture.Warping[*Perspective]{
-	Name:     "perspective",
-	Doc:      "Moves four points of an image to four others, and all between them as a camera would: straightens a page, or puts an image on a wall. What becomes smaller is not aliased, up to a factor of 32. Colours are weighted by alpha.",
-	Defaults: &Perspective{Filter: "bilinear", Background: "transparent"},
-	Check: func(c *Perspective) error {
-		for _, l := range []struct {
-			name string
-			list []float64
-			n    int
-		}{{"from", c.From, 8}, {"to", c.To, 8}, {"matrix", c.Matrix, 9}} {
-			if len(l.list) == 0 {
-				continue
+var perspectiveOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineWarp(picture.Warping[*Perspective]{
+		Name:     "perspective",
+		Doc:      "Moves four points of an image to four others, and all between them as a camera would: straightens a page, or puts an image on a wall. What becomes smaller is not aliased, up to a factor of 32. Colours are weighted by alpha.",
+		Defaults: &Perspective{Filter: "bilinear", Background: "transparent"},
+		Check: func(c *Perspective) error {
+			for _, l := range []struct {
+				name string
+				list []float64
+				n    int
+			}{{"from", c.From, 8}, {"to", c.To, 8}, {"matrix", c.Matrix, 9}} {
+				if len(l.list) == 0 {
+					continue
+				}
+				if err := finiteAll(l.name, l.list, l.n); err != nil {
+					return err
+				}
 			}
-			if err := finiteAll(l.name, l.list, l.n); err != nil {
+			if len(c.Matrix) > 0 && len(c.From)+len(c.To) > 0 {
+				return planner.Invalid("a matrix together with points (want one of them)")
+			}
+			if err := checkSize(c.Width, c.Height); err != nil {
 				return err
 			}
-		}
-		if len(c.Matrix) > 0 && len(c.From)+len(c.To) > 0 {
-			return planner.Invalid("a matrix together with points (want one of them)")
-		}
-		if err := checkSize(c.Width, c.Height); err != nil {
-			return err
-		}
-		m, err := c.projection(1, 1, 1, 1)
-		if err == nil {
-			_, err = m.Inverse(1, 1)
-		}
-		if err != nil {
-			return err
-		}
-		return picture.CheckLook(c.Filter, c.Background)
-	},
-	Warp: func(c *Perspective, h, w int) (picture.Warp, int, int, error) {
-		height, width := resultSize(c.Width, c.Height, w, h)
-		if h == 0 || w == 0 {
-			return warpOf(h, w, height, width, picture.Projection{}, c.Filter, c.Background)
-		}
-		m, err := c.projection(h, w, height, width)
-		if err != nil {
-			return picture.Warp{}, 0, 0, err
-		}
-		return warpOf(h, w, height, width, m, c.Filter, c.Background)
-	},
-	Part:     func(c *Perspective) picture.Part { return c.part },
-	WithPart: func(c *Perspective, p picture.Part) *Perspective { own := *c; own.part = p; return &own },
-	Look:     func(c *Perspective) (string, [4]float64) { return look(c.Filter, c.Background) },
-	Point: func(c *Perspective, h, w, height, width int, x, y float64) (float64, float64, bool) {
-		m := c.Matrix
-		if len(m) == 0 {
-			m = solveQuad(cornersOf(c.From, h, w), cornersOf(c.To, height, width))
-		}
-		// Both equations of the map, times d.
-		u, v, ok := solve2(m[0]-x*m[6], m[1]-x*m[7], x*m[8]-m[2], m[3]-y*m[6], m[4]-y*m[7], y*m[8]-m[5])
-		d, middle := m[6]*u+m[7]*v+m[8], m[6]*float64(w)/2+m[7]*float64(h)/2+m[8]
-		return u, v, ok && (d < 0) == (middle < 0)
-	},
-	Calls: []*Perspective{
-		{Filter: "bilinear", Background: "transparent"},
-		{From: []float64{3, 1, 17, 4, 15, 12, 2, 9}, Width: 40, Height: 30, Filter: "bilinear", Background: "black"},
-		{To: []float64{9, 3, 30, 1, 37, 28, 2, 17}, Width: 40, Height: 30, Filter: "catmull-rom", Background: "transparent"},
-		{Matrix: []float64{1.2, 0.1, 3, 0.2, 0.9, 1, 0.004, 0.011, 1}, Width: 50, Height: 30, Filter: "bilinear", Background: "#f80"},
-		// The horizon is in the result.
-		{Matrix: []float64{1, 0, 0, 0, 0.3, 9, 0, -0.03, 1}, Width: 50, Height: 70, Filter: "catmull-rom", Background: "white"},
-		{Matrix: []float64{-2, 0.5, 9, 0, -1.5, 1, 0, 0.01, -2}, Filter: "nearest", Background: "transparent"},
-	},
-	Invalid: []*Perspective{
-		{From: []float64{0, 0, 1, 0, 2, 0, 0, 1}, Filter: "bilinear", Background: "black"}, {To: []float64{0, 0, 1, 1, 1, 0, 0, 1}, Filter: "bilinear", Background: "black"},
-		{To: []float64{0, 0, 1, 0, 0.2, 0.2, 0, 1}, Filter: "bilinear", Background: "black"}, {From: []float64{0, 0, 1, 0}, Filter: "bilinear", Background: "black"},
-		{To: []float64{0, 0, 0, 0, 0, 0, 0, 0}, Filter: "bilinear", Background: "black"}, {To: []float64{nan, 0, 1, 0, 1, 1, 0, 1}, Filter: "bilinear", Background: "black"},
-		{Matrix: make([]float64, 9), Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, inf}, Filter: "bilinear", Background: "black"},
-		{Matrix: []float64{1, 2, 3, 2, 4, 6, 0, 0, 1}, Filter: "bilinear", Background: "black"},
-		{Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, To: []float64{0, 0, 1, 0, 1, 1, 0, 1}, Filter: "bilinear", Background: "black"},
-	},
-})
+			m, err := c.projection(1, 1, 1, 1)
+			if err == nil {
+				_, err = m.Inverse(1, 1)
+			}
+			if err != nil {
+				return err
+			}
+			return picture.CheckLook(c.Filter, c.Background)
+		},
+		Warp: func(c *Perspective, h, w int) (picture.Warp, int, int, error) {
+			height, width := resultSize(c.Width, c.Height, w, h)
+			if h == 0 || w == 0 {
+				return warpOf(h, w, height, width, picture.Projection{}, c.Filter, c.Background)
+			}
+			m, err := c.projection(h, w, height, width)
+			if err != nil {
+				return picture.Warp{}, 0, 0, err
+			}
+			return warpOf(h, w, height, width, m, c.Filter, c.Background)
+		},
+		Part:     func(c *Perspective) picture.Part { return c.part },
+		WithPart: func(c *Perspective, p picture.Part) *Perspective { own := *c; own.part = p; return &own },
+		Look:     func(c *Perspective) (string, [4]float64) { return look(c.Filter, c.Background) },
+		Point: func(c *Perspective, h, w, height, width int, x, y float64) (float64, float64, bool) {
+			m := c.Matrix
+			if len(m) == 0 {
+				m = solveQuad(cornersOf(c.From, h, w), cornersOf(c.To, height, width))
+			}
+			// Both equations of the map, times d.
+			u, v, ok := solve2(m[0]-x*m[6], m[1]-x*m[7], x*m[8]-m[2], m[3]-y*m[6], m[4]-y*m[7], y*m[8]-m[5])
+			d, middle := m[6]*u+m[7]*v+m[8], m[6]*float64(w)/2+m[7]*float64(h)/2+m[8]
+			return u, v, ok && (d < 0) == (middle < 0)
+		},
+		Calls: []*Perspective{
+			{Filter: "bilinear", Background: "transparent"},
+			{From: []float64{3, 1, 17, 4, 15, 12, 2, 9}, Width: 40, Height: 30, Filter: "bilinear", Background: "black"},
+			{To: []float64{9, 3, 30, 1, 37, 28, 2, 17}, Width: 40, Height: 30, Filter: "catmull-rom", Background: "transparent"},
+			{Matrix: []float64{1.2, 0.1, 3, 0.2, 0.9, 1, 0.004, 0.011, 1}, Width: 50, Height: 30, Filter: "bilinear", Background: "#f80"},
+			// The horizon is in the result.
+			{Matrix: []float64{1, 0, 0, 0, 0.3, 9, 0, -0.03, 1}, Width: 50, Height: 70, Filter: "catmull-rom", Background: "white"},
+			{Matrix: []float64{-2, 0.5, 9, 0, -1.5, 1, 0, 0.01, -2}, Filter: "nearest", Background: "transparent"},
+		},
+		Invalid: []*Perspective{
+			{From: []float64{0, 0, 1, 0, 2, 0, 0, 1}, Filter: "bilinear", Background: "black"}, {To: []float64{0, 0, 1, 1, 1, 0, 0, 1}, Filter: "bilinear", Background: "black"},
+			{To: []float64{0, 0, 1, 0, 0.2, 0.2, 0, 1}, Filter: "bilinear", Background: "black"}, {From: []float64{0, 0, 1, 0}, Filter: "bilinear", Background: "black"},
+			{To: []float64{0, 0, 0, 0, 0, 0, 0, 0}, Filter: "bilinear", Background: "black"}, {To: []float64{nan, 0, 1, 0, 1, 1, 0, 1}, Filter: "bilinear", Background: "black"},
+			{Matrix: make([]float64, 9), Filter: "bilinear", Background: "black"}, {Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, inf}, Filter: "bilinear", Background: "black"},
+			{Matrix: []float64{1, 2, 3, 2, 4, 6, 0, 0, 1}, Filter: "bilinear", Background: "black"},
+			{Matrix: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, To: []float64{0, 0, 1, 0, 1, 1, 0, 1}, Filter: "bilinear", Background: "black"},
+		},
+	})
+}}
 
 // solveQuad returns the matrix that takes four points to four others, for the reference. It is the
 // solution of eight equations by Gaussian elimination. The last number is 1.

@@ -34,7 +34,7 @@ type Resize struct {
 }
 
 // Spec returns the declaration.
-func (Resize) Spec() *spec.Op { return resizeOp }
+func (Resize) Spec() *spec.Op { return resizeOp.Op() }
 
 // axes returns what of an image of h by w pixels becomes the result.
 // Errors: ErrInvalidArgument.
@@ -107,83 +107,85 @@ func (r Resize) resample(h, w int) (picture.Resample, error) {
 	return picture.Resample{Filter: filter, Down: down, Across: across, Linear: r.Linear, Opaque: r.opaque}, err
 }
 
-var resizeOp = picture.Define(picture.Filter[*Resize]{
-	Name: "resize", Aliases: []string{"thumbnail"},
-	Forms: []string{
-		"{width}x{height}", "{width}", "{width}x", "x{height}", "{percent}%", "{width}x{height}! fit=stretch",
-		"{width}x{height}^ fit=outside", "{width}x{height}> only_shrink=true", "{width}> only_shrink=true", "x{height}> only_shrink=true",
-	},
-	Doc:      "Makes an image larger or smaller, without aliasing. Alpha is resized too, and weighs colours, which become 0 where it does.",
-	Source:   "K. Turkowski, Filters for common resampling tasks, 1990; D. Mitchell and A. Netravali, Reconstruction filters in computer graphics, 1988",
-	Defaults: &Resize{Fit: "inside", Gravity: "center", Filter: "lanczos3"},
-	Kernels:  picture.ResampleKernels(),
-	Check: func(r *Resize) error {
-		switch {
-		case min(r.Width, r.Height) < 0 || max(r.Width, r.Height) > picture.MaxSide:
-			return planner.Invalid("size (got width %d, height %d, want 0 to %d)", r.Width, r.Height, picture.MaxSide)
-		case !(r.Percent >= 0 && r.Percent <= 1e4):
-			return planner.Invalid("percent (got %v, want above 0 and up to 10000)", r.Percent)
-		case r.Percent > 0 && (r.Width > 0 || r.Height > 0):
-			return planner.Invalid("percent together with a width or a height (want one of them)")
-		case r.Fit != "inside" && r.Fit != "outside" && r.Fit != "cover" && r.Fit != "stretch":
-			return planner.Invalid("fit %q (want inside, outside, cover or stretch)", r.Fit)
-		}
-		if _, _, err := picture.Gravity(r.Gravity); err != nil {
-			return err
-		}
-		_, err := picture.ResamplerOf(r.Filter)
-		return err
-	},
-	Size: picture.PartSize(func(r *Resize) picture.Part { return r.part }, func(r *Resize, h, w int) (int, int, error) {
-		down, across, err := r.axes(h, w)
-		return down.Out, across.Out, err
-	}),
-	Plan: func(r *Resize, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-		m, err := r.resample(r.part.Height(in.Shape[0]), in.Shape[1])
-		if err != nil {
-			return nil, err
-		}
-		return picture.PlanResample(t, in, out, m, r.part.From(), r.part.Rows(m.Down.Out))
-	},
-	Strips: picture.PartStrips(func(r *Resize, p picture.Part) *Resize { own := *r; own.part = p; return &own },
-		func(r *Resize, h, w int, out spec.RowRange) spec.RowRange {
-			m, err := r.resample(h, w)
-			if err != nil {
-				return spec.RowRange{To: h}
+var resizeOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.Define(picture.Filter[*Resize]{
+		Name: "resize", Aliases: []string{"thumbnail"},
+		Forms: []string{
+			"{width}x{height}", "{width}", "{width}x", "x{height}", "{percent}%", "{width}x{height}! fit=stretch",
+			"{width}x{height}^ fit=outside", "{width}x{height}> only_shrink=true", "{width}> only_shrink=true", "x{height}> only_shrink=true",
+		},
+		Doc:      "Makes an image larger or smaller, without aliasing. Alpha is resized too, and weighs colours, which become 0 where it does.",
+		Source:   "K. Turkowski, Filters for common resampling tasks, 1990; D. Mitchell and A. Netravali, Reconstruction filters in computer graphics, 1988",
+		Defaults: &Resize{Fit: "inside", Gravity: "center", Filter: "lanczos3"},
+		Kernels:  picture.ResampleKernels(),
+		Check: func(r *Resize) error {
+			switch {
+			case min(r.Width, r.Height) < 0 || max(r.Width, r.Height) > picture.MaxSide:
+				return planner.Invalid("size (got width %d, height %d, want 0 to %d)", r.Width, r.Height, picture.MaxSide)
+			case !(r.Percent >= 0 && r.Percent <= 1e4):
+				return planner.Invalid("percent (got %v, want above 0 and up to 10000)", r.Percent)
+			case r.Percent > 0 && (r.Width > 0 || r.Height > 0):
+				return planner.Invalid("percent together with a width or a height (want one of them)")
+			case r.Fit != "inside" && r.Fit != "outside" && r.Fit != "cover" && r.Fit != "stretch":
+				return planner.Invalid("fit %q (want inside, outside, cover or stretch)", r.Fit)
 			}
-			return m.Rows(out)
+			if _, _, err := picture.Gravity(r.Gravity); err != nil {
+				return err
+			}
+			_, err := picture.ResamplerOf(r.Filter)
+			return err
+		},
+		Size: picture.PartSize(func(r *Resize) picture.Part { return r.part }, func(r *Resize, h, w int) (int, int, error) {
+			down, across, err := r.axes(h, w)
+			return down.Out, across.Out, err
 		}),
-	ForOpaque: func(r *Resize) *Resize { c := *r; c.opaque = true; return &c },
-	Reference: func(r *Resize, in, out *tensor.Host) {
-		down, across, err := r.axes(in.Shape[0], in.Shape[1])
-		if err == nil {
-			picture.ResampleReference(r.Filter, r.Linear, down, across, in, out)
-		}
-	},
-	Tolerance: func(r *Resize, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		tol := spec.Tolerance{Abs: 2e-5, Why: "weights and two sums in f32"}
-		if d == tensor.U8 {
-			tol = spec.Tolerance{Abs: 1, Why: picture.EitherLevel}
-		}
-		if len(in) == 1 && in[0].Shape[2] == 4 {
-			tol.ByAlpha, tol.Why = 2e-5, tol.Why+"; colours are a sum divided by alpha"
-		}
-		return tol
-	},
-	Flops: func(r *Resize) int64 { return 2 * 4 * 12 },
-	Calls: []*Resize{
-		{Percent: 50, Fit: "inside", Gravity: "center", Filter: "lanczos3"},
-		{Width: 37, Height: 23, Fit: "stretch", Gravity: "center", Filter: "catmull-rom"},
-		{Width: 64, Height: 64, Fit: "cover", Gravity: "top", Filter: "mitchell"},
-		{Width: 40, Height: 90, Fit: "inside", OnlyShrink: true, Gravity: "center", Filter: "bilinear", Linear: true},
-		{Percent: 170, Fit: "inside", Gravity: "center", Filter: "lanczos2"},
-		{Height: 5, Fit: "inside", Gravity: "center", Filter: "box"},
-		{Width: 29, Height: 41, Fit: "outside", Gravity: "center", Filter: "nearest"},
-		{Fit: "inside", Gravity: "center", Filter: "lanczos3"},
-	},
-	Invalid: []*Resize{
-		{Width: -1, Fit: "inside", Gravity: "center", Filter: "box"}, {Fit: "fill", Gravity: "center", Filter: "box"},
-		{Percent: nan, Fit: "inside", Gravity: "center", Filter: "box"}, {Percent: 5, Width: 5, Fit: "inside", Gravity: "center", Filter: "box"},
-		{Fit: "inside", Gravity: "middle", Filter: "box"}, {Fit: "inside", Gravity: "center", Filter: "sinc"},
-	},
-})
+		Plan: func(r *Resize, t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
+			m, err := r.resample(r.part.Height(in.Shape[0]), in.Shape[1])
+			if err != nil {
+				return nil, err
+			}
+			return picture.PlanResample(t, in, out, m, r.part.From(), r.part.Rows(m.Down.Out))
+		},
+		Strips: picture.PartStrips(func(r *Resize, p picture.Part) *Resize { own := *r; own.part = p; return &own },
+			func(r *Resize, h, w int, out spec.RowRange) spec.RowRange {
+				m, err := r.resample(h, w)
+				if err != nil {
+					return spec.RowRange{To: h}
+				}
+				return m.Rows(out)
+			}),
+		ForOpaque: func(r *Resize) *Resize { c := *r; c.opaque = true; return &c },
+		Reference: func(r *Resize, in, out *tensor.Host) {
+			down, across, err := r.axes(in.Shape[0], in.Shape[1])
+			if err == nil {
+				picture.ResampleReference(r.Filter, r.Linear, down, across, in, out)
+			}
+		},
+		Tolerance: func(r *Resize, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			tol := spec.Tolerance{Abs: 2e-5, Why: "weights and two sums in f32"}
+			if d == tensor.U8 {
+				tol = spec.Tolerance{Abs: 1, Why: picture.EitherLevel}
+			}
+			if len(in) == 1 && in[0].Shape[2] == 4 {
+				tol.ByAlpha, tol.Why = 2e-5, tol.Why+"; colours are a sum divided by alpha"
+			}
+			return tol
+		},
+		Flops: func(r *Resize) int64 { return 2 * 4 * 12 },
+		Calls: []*Resize{
+			{Percent: 50, Fit: "inside", Gravity: "center", Filter: "lanczos3"},
+			{Width: 37, Height: 23, Fit: "stretch", Gravity: "center", Filter: "catmull-rom"},
+			{Width: 64, Height: 64, Fit: "cover", Gravity: "top", Filter: "mitchell"},
+			{Width: 40, Height: 90, Fit: "inside", OnlyShrink: true, Gravity: "center", Filter: "bilinear", Linear: true},
+			{Percent: 170, Fit: "inside", Gravity: "center", Filter: "lanczos2"},
+			{Height: 5, Fit: "inside", Gravity: "center", Filter: "box"},
+			{Width: 29, Height: 41, Fit: "outside", Gravity: "center", Filter: "nearest"},
+			{Fit: "inside", Gravity: "center", Filter: "lanczos3"},
+		},
+		Invalid: []*Resize{
+			{Width: -1, Fit: "inside", Gravity: "center", Filter: "box"}, {Fit: "fill", Gravity: "center", Filter: "box"},
+			{Percent: nan, Fit: "inside", Gravity: "center", Filter: "box"}, {Percent: 5, Width: 5, Fit: "inside", Gravity: "center", Filter: "box"},
+			{Fit: "inside", Gravity: "middle", Filter: "box"}, {Fit: "inside", Gravity: "center", Filter: "sinc"},
+		},
+	})
+}}

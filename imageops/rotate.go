@@ -22,7 +22,7 @@ type Rotate struct {
 }
 
 // Spec returns the declaration.
-func (Rotate) Spec() *spec.Op { return rotateOp }
+func (Rotate) Spec() *spec.Op { return rotateOp.Op() }
 
 // turns returns the number of quarter turns clockwise, 0 to 3, if the angle is one.
 func (r *Rotate) turns() (int, bool) {
@@ -63,70 +63,72 @@ func (r *Rotate) size(h, w int) (height, width int) {
 	return h, w
 }
 
-var rotateOp = picture.DefineWarp(picture.Warping[*Rotate]{
-	Name:     "rotate",
-	Doc:      "Turns an image clockwise by any angle. Multiples of 90 degrees copy pixels. A quarter turn exchanges height and width.",
-	Defaults: &Rotate{Degrees: 90, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
-	Check: func(r *Rotate) error {
-		if !(math.Abs(r.Degrees) <= 360000) {
-			return planner.Invalid("degrees (got %v, want -360000 to 360000)", r.Degrees)
-		}
-		if r.Canvas != "expand" && r.Canvas != "keep" && r.Canvas != "crop" {
-			return planner.Invalid("canvas %q (want expand, keep or crop)", r.Canvas)
-		}
-		return picture.CheckLook(r.Filter, r.Background)
-	},
-	Warp: func(r *Rotate, h, w int) (picture.Warp, int, int, error) {
-		n, right := r.turns()
-		if r.copies(h, w) {
-			return rightAngle(n, h, w), [2]int{h, w}[n%2], [2]int{w, h}[n%2], nil
-		}
-		height, width := r.size(h, w)
-		sin, cos := math.Sincos(r.Degrees / 180 * math.Pi)
-		if right {
-			sin, cos = math.Round(sin), math.Round(cos)
-		}
-		return warpOf(h, w, height, width, picture.Projection{
-			cos, -sin, (float64(width) - cos*float64(w) + sin*float64(h)) / 2,
-			sin, cos, (float64(height) - sin*float64(w) - cos*float64(h)) / 2,
-			0, 0, 1,
-		}, r.Filter, r.Background)
-	},
-	Copies:   (*Rotate).copies,
-	Part:     func(r *Rotate) picture.Part { return r.part },
-	WithPart: func(r *Rotate, p picture.Part) *Rotate { c := *r; c.part = p; return &c },
-	Look:     func(r *Rotate) (string, [4]float64) { return look(r.Filter, r.Background) },
-	Point: func(r *Rotate, h, w, height, width int, x, y float64) (float64, float64, bool) {
-		// The distance from the middle, turned back as a complex number.
-		d := complex(x-float64(width)/2, y-float64(height)/2)
-		sin, cos := math.Sincos(-math.Mod(r.Degrees, 360) * math.Pi / 180)
-		if math.Mod(r.Degrees, 90) == 0 {
-			sin, cos = math.Round(sin), math.Round(cos)
-		}
-		d *= complex(cos, sin)
-		return real(d) + float64(w)/2, imag(d) + float64(h)/2, true
-	},
-	// A whole turn or a half one copies pixels at any size. A quarter turn does if the canvas follows.
-	ForOpaque: func(r *Rotate) *Rotate {
-		if n, right := r.turns(); right && (n%2 == 0 || r.Canvas != "keep") {
-			return r
-		}
-		return nil
-	},
-	Calls: []*Rotate{
-		{Degrees: 90, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
-		{Degrees: 180, Canvas: "keep", Filter: "nearest", Background: "transparent"},
-		{Degrees: -90, Canvas: "expand", Filter: "catmull-rom", Background: "black"},
-		{Degrees: 30, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
-		{Degrees: -7.3, Canvas: "crop", Filter: "catmull-rom", Background: "black"},
-		{Degrees: 211, Canvas: "keep", Filter: "nearest", Background: "#f80"},
-	},
-	Invalid: []*Rotate{
-		{Degrees: nan, Canvas: "expand", Filter: "bilinear", Background: "black"}, {Degrees: inf, Canvas: "expand", Filter: "bilinear", Background: "black"},
-		{Degrees: 1e6, Canvas: "expand", Filter: "bilinear", Background: "black"}, {Degrees: 5, Canvas: "fit", Filter: "bilinear", Background: "black"},
-		{Degrees: 5, Canvas: "keep", Filter: "lanczos3", Background: "black"}, {Degrees: 5, Canvas: "keep", Filter: "bilinear", Background: "red"},
-	},
-})
+var rotateOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineWarp(picture.Warping[*Rotate]{
+		Name:     "rotate",
+		Doc:      "Turns an image clockwise by any angle. Multiples of 90 degrees copy pixels. A quarter turn exchanges height and width.",
+		Defaults: &Rotate{Degrees: 90, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
+		Check: func(r *Rotate) error {
+			if !(math.Abs(r.Degrees) <= 360000) {
+				return planner.Invalid("degrees (got %v, want -360000 to 360000)", r.Degrees)
+			}
+			if r.Canvas != "expand" && r.Canvas != "keep" && r.Canvas != "crop" {
+				return planner.Invalid("canvas %q (want expand, keep or crop)", r.Canvas)
+			}
+			return picture.CheckLook(r.Filter, r.Background)
+		},
+		Warp: func(r *Rotate, h, w int) (picture.Warp, int, int, error) {
+			n, right := r.turns()
+			if r.copies(h, w) {
+				return rightAngle(n, h, w), [2]int{h, w}[n%2], [2]int{w, h}[n%2], nil
+			}
+			height, width := r.size(h, w)
+			sin, cos := math.Sincos(r.Degrees / 180 * math.Pi)
+			if right {
+				sin, cos = math.Round(sin), math.Round(cos)
+			}
+			return warpOf(h, w, height, width, picture.Projection{
+				cos, -sin, (float64(width) - cos*float64(w) + sin*float64(h)) / 2,
+				sin, cos, (float64(height) - sin*float64(w) - cos*float64(h)) / 2,
+				0, 0, 1,
+			}, r.Filter, r.Background)
+		},
+		Copies:   (*Rotate).copies,
+		Part:     func(r *Rotate) picture.Part { return r.part },
+		WithPart: func(r *Rotate, p picture.Part) *Rotate { c := *r; c.part = p; return &c },
+		Look:     func(r *Rotate) (string, [4]float64) { return look(r.Filter, r.Background) },
+		Point: func(r *Rotate, h, w, height, width int, x, y float64) (float64, float64, bool) {
+			// The distance from the middle, turned back as a complex number.
+			d := complex(x-float64(width)/2, y-float64(height)/2)
+			sin, cos := math.Sincos(-math.Mod(r.Degrees, 360) * math.Pi / 180)
+			if math.Mod(r.Degrees, 90) == 0 {
+				sin, cos = math.Round(sin), math.Round(cos)
+			}
+			d *= complex(cos, sin)
+			return real(d) + float64(w)/2, imag(d) + float64(h)/2, true
+		},
+		// A whole turn or a half one copies pixels at any size. A quarter turn does if the canvas follows.
+		ForOpaque: func(r *Rotate) *Rotate {
+			if n, right := r.turns(); right && (n%2 == 0 || r.Canvas != "keep") {
+				return r
+			}
+			return nil
+		},
+		Calls: []*Rotate{
+			{Degrees: 90, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
+			{Degrees: 180, Canvas: "keep", Filter: "nearest", Background: "transparent"},
+			{Degrees: -90, Canvas: "expand", Filter: "catmull-rom", Background: "black"},
+			{Degrees: 30, Canvas: "expand", Filter: "bilinear", Background: "transparent"},
+			{Degrees: -7.3, Canvas: "crop", Filter: "catmull-rom", Background: "black"},
+			{Degrees: 211, Canvas: "keep", Filter: "nearest", Background: "#f80"},
+		},
+		Invalid: []*Rotate{
+			{Degrees: nan, Canvas: "expand", Filter: "bilinear", Background: "black"}, {Degrees: inf, Canvas: "expand", Filter: "bilinear", Background: "black"},
+			{Degrees: 1e6, Canvas: "expand", Filter: "bilinear", Background: "black"}, {Degrees: 5, Canvas: "fit", Filter: "bilinear", Background: "black"},
+			{Degrees: 5, Canvas: "keep", Filter: "lanczos3", Background: "black"}, {Degrees: 5, Canvas: "keep", Filter: "bilinear", Background: "red"},
+		},
+	})
+}}
 
 // rightAngle returns the map of n quarter turns clockwise.
 func rightAngle(n, h, w int) picture.Warp {

@@ -20,35 +20,37 @@ type Sharpen struct {
 }
 
 // Spec returns the declaration.
-func (Sharpen) Spec() *spec.Op { return sharpenOp }
+func (Sharpen) Spec() *spec.Op { return sharpenOp.Op() }
 
-var sharpenOp = picture.DefineStencil(picture.Stencil[*Sharpen]{
-	Name:        "sharpen",
-	Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too, and weighs colours, which become 0 where it does.",
-	IgnoreAlpha: func(c *Sharpen) bool { return c.IgnoreAlpha },
-	ForOpaque:   func(c *Sharpen) *Sharpen { c.IgnoreAlpha = true; return c },
-	Halves:      []string{"image/sharpen_halves.u8"},
-	Halved: func(_ *Sharpen, phase string) string {
-		if phase != "" {
-			return "" // The results are the same, because sums of whole numbers are exact.
-		}
-		return "image/sharpen_halves.u8"
-	},
-	Reference: func(c *Sharpen, in, out *tensor.Host) {
-		sharpenReference(in, out, !c.IgnoreAlpha && in.Shape[2] == 4)
-	},
-	Tolerance: func(c *Sharpen, d tensor.DType, in []tensor.Desc) spec.Tolerance {
-		switch {
-		case d == tensor.U8:
-			return spec.Tolerance{Why: "sums of whole numbers are exact"}
-		case !c.IgnoreAlpha && len(in) == 1 && in[0].Shape[2] == 4:
-			return spec.Tolerance{Abs: 2e-6, ByAlpha: 4e-6, Why: "roundings to f32 of values up to 5; colours are a sum divided by alpha"}
-		}
-		return spec.Tolerance{Abs: 2e-6, Why: "five roundings to f32 of values up to 5"}
-	},
-	Flops: 3 * 6,
-	Calls: []*Sharpen{{}, {IgnoreAlpha: true}},
-})
+var sharpenOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineStencil(picture.Stencil[*Sharpen]{
+		Name:        "sharpen",
+		Doc:         "Sharpens with the kernel [0 −1 0; −1 5 −1; 0 −1 0], clamped to 0..1. Alpha is sharpened too, and weighs colours, which become 0 where it does.",
+		IgnoreAlpha: func(c *Sharpen) bool { return c.IgnoreAlpha },
+		ForOpaque:   func(c *Sharpen) *Sharpen { c.IgnoreAlpha = true; return c },
+		Halves:      []string{"image/sharpen_halves.u8"},
+		Halved: func(_ *Sharpen, phase string) string {
+			if phase != "" {
+				return "" // The results are the same, because sums of whole numbers are exact.
+			}
+			return "image/sharpen_halves.u8"
+		},
+		Reference: func(c *Sharpen, in, out *tensor.Host) {
+			sharpenReference(in, out, !c.IgnoreAlpha && in.Shape[2] == 4)
+		},
+		Tolerance: func(c *Sharpen, d tensor.DType, in []tensor.Desc) spec.Tolerance {
+			switch {
+			case d == tensor.U8:
+				return spec.Tolerance{Why: "sums of whole numbers are exact"}
+			case !c.IgnoreAlpha && len(in) == 1 && in[0].Shape[2] == 4:
+				return spec.Tolerance{Abs: 2e-6, ByAlpha: 4e-6, Why: "roundings to f32 of values up to 5; colours are a sum divided by alpha"}
+			}
+			return spec.Tolerance{Abs: 2e-6, Why: "five roundings to f32 of values up to 5"}
+		},
+		Flops: 3 * 6,
+		Calls: []*Sharpen{{}, {IgnoreAlpha: true}},
+	})
+}}
 
 // sharpenReference adds values times alpha, or times 1, in the scale of the dtype. In that
 // scale sums of u8 are whole numbers, and halves of them are exact.

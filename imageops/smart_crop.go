@@ -23,7 +23,7 @@ type SmartCrop struct {
 }
 
 // Spec returns the declaration.
-func (SmartCrop) Spec() *spec.Op { return smartCropOp }
+func (SmartCrop) Spec() *spec.Op { return smartCropOp.Op() }
 
 // size returns the height and width of the rectangle in an image of h by w pixels.
 // Errors: ErrInvalidArgument.
@@ -32,36 +32,38 @@ func (c *SmartCrop) size(h, w int) (height, width int, err error) {
 	return height, width, err
 }
 
-var smartCropOp = picture.DefineSearch(picture.Search[*SmartCrop]{
-	Name: "smart_crop", Aliases: []string{"smartcrop"},
-	Forms:    []string{"{width}x{height}"},
-	Doc:      "Keeps the rectangle of an image that has the most edges. On tensors it finds this rectangle.",
-	Defaults: &SmartCrop{},
-	Kernels:  picture.EnergyKernels(),
-	Check: func(c *SmartCrop) error {
-		if min(c.Width, c.Height) < 0 || max(c.Width, c.Height) > picture.MaxSide {
-			return planner.Invalid("size (got width %d, height %d, want 0 to %d)", c.Width, c.Height, picture.MaxSide)
-		}
-		if c.Aspect != "" && (c.Width != 0 || c.Height != 0) {
-			return planner.Invalid("an aspect together with a width or a height (want one of them)")
-		}
-		_, _, err := (&SmartCrop{Aspect: c.Aspect}).size(1, 1)
-		return err
-	},
-	Size: func(c *SmartCrop, h, w int) (int, int, error) { return c.size(h, w) },
-	Plan: func(c *SmartCrop, t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
-		height, width, err := c.size(in.Shape[0], in.Shape[1])
-		if err != nil {
-			return nil, err
-		}
-		return picture.PlanEnergy(t, in, width, height)
-	},
-	Reference: func(c *SmartCrop, in *tensor.Host) [4]int {
-		height, width, _ := c.size(in.Shape[0], in.Shape[1]) // Shape refuses others.
-		return picture.EnergyReference(in, width, height)
-	},
-	Exact:   "sums of whole numbers",
-	Flops:   24,
-	Calls:   []*SmartCrop{{Aspect: "1:1"}, {Width: 5, Height: 3}, {Height: 40}, {}},
-	Invalid: []*SmartCrop{{Width: -1}, {Aspect: "16x9"}, {Aspect: "1:1", Width: 3}, {Height: picture.MaxSide + 1}},
-})
+var smartCropOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineSearch(picture.Search[*SmartCrop]{
+		Name: "smart_crop", Aliases: []string{"smartcrop"},
+		Forms:    []string{"{width}x{height}"},
+		Doc:      "Keeps the rectangle of an image that has the most edges. On tensors it finds this rectangle.",
+		Defaults: &SmartCrop{},
+		Kernels:  picture.EnergyKernels(),
+		Check: func(c *SmartCrop) error {
+			if min(c.Width, c.Height) < 0 || max(c.Width, c.Height) > picture.MaxSide {
+				return planner.Invalid("size (got width %d, height %d, want 0 to %d)", c.Width, c.Height, picture.MaxSide)
+			}
+			if c.Aspect != "" && (c.Width != 0 || c.Height != 0) {
+				return planner.Invalid("an aspect together with a width or a height (want one of them)")
+			}
+			_, _, err := (&SmartCrop{Aspect: c.Aspect}).size(1, 1)
+			return err
+		},
+		Size: func(c *SmartCrop, h, w int) (int, int, error) { return c.size(h, w) },
+		Plan: func(c *SmartCrop, t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
+			height, width, err := c.size(in.Shape[0], in.Shape[1])
+			if err != nil {
+				return nil, err
+			}
+			return picture.PlanEnergy(t, in, width, height)
+		},
+		Reference: func(c *SmartCrop, in *tensor.Host) [4]int {
+			height, width, _ := c.size(in.Shape[0], in.Shape[1]) // Shape refuses others.
+			return picture.EnergyReference(in, width, height)
+		},
+		Exact:   "sums of whole numbers",
+		Flops:   24,
+		Calls:   []*SmartCrop{{Aspect: "1:1"}, {Width: 5, Height: 3}, {Height: 40}, {}},
+		Invalid: []*SmartCrop{{Width: -1}, {Aspect: "16x9"}, {Aspect: "1:1", Width: 3}, {Height: picture.MaxSide + 1}},
+	})
+}}

@@ -27,7 +27,7 @@ type ToProfile struct {
 }
 
 // Spec returns the declaration.
-func (ToProfile) Spec() *spec.Op { return toProfileOp }
+func (ToProfile) Spec() *spec.Op { return toProfileOp.Op() }
 
 // of returns what is in the table that d describes.
 // Errors: ErrInvalidArgument.
@@ -41,21 +41,23 @@ func (s *ToProfile) of(d tensor.Desc) (picture.LUT, error) {
 	return s.from.of(d)
 }
 
-var toProfileOp = picture.DefineTable(picture.Table[*ToProfile]{
-	Name:     "to_profile",
-	Doc:      "Makes colours of an ICC profile for RGB or grey. The command's --profile also puts the profile into the file.",
-	Source:   "International Color Consortium, ICC.1:2022, annex F",
-	Defaults: &ToProfile{},
-	Matrix:   true,
-	Of:       (*ToProfile).of,
-	Calls: []*ToProfile{
-		{},
-		{from: converter{matrixed: true, matrix: [9]float64{0.8, 0.2, 0, 0.05, 0.9, 0.05, 0, 0.1, 0.9}, curve: 9, last: 4}},
-		{from: converter{matrixed: true, matrix: [9]float64{1.2, -0.2, 0, -0.1, 1.2, -0.1, 0.1, 0, 0.9}, curve: 5, cube: 3, last: 3}},
-		{from: converter{curve: 4, cube: 3}},
-	},
-	Invalid: []*ToProfile{{Profile: &image.NRGBA{}}},
-})
+var toProfileOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineTable(picture.Table[*ToProfile]{
+		Name:     "to_profile",
+		Doc:      "Makes colours of an ICC profile for RGB or grey. The command's --profile also puts the profile into the file.",
+		Source:   "International Color Consortium, ICC.1:2022, annex F",
+		Defaults: &ToProfile{},
+		Matrix:   true,
+		Of:       (*ToProfile).of,
+		Calls: []*ToProfile{
+			{},
+			{from: converter{matrixed: true, matrix: [9]float64{0.8, 0.2, 0, 0.05, 0.9, 0.05, 0, 0.1, 0.9}, curve: 9, last: 4}},
+			{from: converter{matrixed: true, matrix: [9]float64{1.2, -0.2, 0, -0.1, 1.2, -0.1, 0.1, 0, 0.9}, curve: 5, cube: 3, last: 3}},
+			{from: converter{curve: 4, cube: 3}},
+		},
+		Invalid: []*ToProfile{{Profile: &image.NRGBA{}}},
+	})
+}}
 
 // Conversion makes colours of one profile of those of another. Profile.From makes one. It is a spec.Numbers, so
 // that ToProfile.Profile may have it.

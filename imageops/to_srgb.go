@@ -28,7 +28,7 @@ type ToSRGB struct {
 }
 
 // Spec returns the declaration.
-func (ToSRGB) Spec() *spec.Op { return toSRGBOp }
+func (ToSRGB) Spec() *spec.Op { return toSRGBOp.Op() }
 
 // of returns what is in the curves that d describes.
 // Errors: ErrInvalidArgument.
@@ -44,21 +44,23 @@ func (s *ToSRGB) of(d tensor.Desc) (picture.LUT, error) {
 	return s.from.of(d)
 }
 
-var toSRGBOp = picture.DefineTable(picture.Table[*ToSRGB]{
-	Name:     "to_srgb",
-	Aliases:  []string{"icc_transform"},
-	Doc:      "Makes sRGB of the colours of an ICC profile for RGB or grey, such as Display P3, Adobe RGB, ProPhoto, or one of a scanner with tables.",
-	Source:   "International Color Consortium, ICC.1:2022, annex F; IEC 61966-2-1:1999",
-	Defaults: &ToSRGB{},
-	Matrix:   true,
-	Of:       (*ToSRGB).of,
-	Calls: []*ToSRGB{
-		{},
-		{from: converter{matrixed: true, matrix: [9]float64{1.4, -0.4, 0, -0.125, 1.1, 0.02, -0.02, -0.15, 1.2}, curve: 37}},
-		{from: converter{matrixed: true, matrix: [9]float64{0.9, 0.2, -0.1, 0.1, 0.8, 0.1, -0.05, 0, 1}, curve: 5, cube: 4}},
-	},
-	Invalid: []*ToSRGB{{Profile: &image.NRGBA{}}},
-})
+var toSRGBOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineTable(picture.Table[*ToSRGB]{
+		Name:     "to_srgb",
+		Aliases:  []string{"icc_transform"},
+		Doc:      "Makes sRGB of the colours of an ICC profile for RGB or grey, such as Display P3, Adobe RGB, ProPhoto, or one of a scanner with tables.",
+		Source:   "International Color Consortium, ICC.1:2022, annex F; IEC 61966-2-1:1999",
+		Defaults: &ToSRGB{},
+		Matrix:   true,
+		Of:       (*ToSRGB).of,
+		Calls: []*ToSRGB{
+			{},
+			{from: converter{matrixed: true, matrix: [9]float64{1.4, -0.4, 0, -0.125, 1.1, 0.02, -0.02, -0.15, 1.2}, curve: 37}},
+			{from: converter{matrixed: true, matrix: [9]float64{0.9, 0.2, -0.1, 0.1, 0.8, 0.1, -0.05, 0, 1}, curve: 5, cube: 4}},
+		},
+		Invalid: []*ToSRGB{{Profile: &image.NRGBA{}}},
+	})
+}}
 
 // Profile is a colour profile. ParseProfile makes one. It is a spec.Numbers, so that ToSRGB.Profile
 // may have it.

@@ -22,7 +22,7 @@ type Trim struct {
 }
 
 // Spec returns the declaration.
-func (Trim) Spec() *spec.Op { return trimOp }
+func (Trim) Spec() *spec.Op { return trimOp.Op() }
 
 func (c *Trim) trim() (picture.Trim, error) {
 	m := picture.Trim{Fuzz: c.Fuzz / 100}
@@ -38,32 +38,34 @@ func (c *Trim) trim() (picture.Trim, error) {
 	return m, within("fuzz", c.Fuzz, 0, 100)
 }
 
-var trimOp = picture.DefineSearch(picture.Search[*Trim]{
-	Name: "trim", Aliases: []string{"find_trim"},
-	Doc:      "Cuts off the borders of an image that have one colour. On tensors it finds the rectangle that remains.",
-	Defaults: &Trim{Color: "top-left"},
-	Kernels:  picture.TrimKernels(),
-	Check: func(c *Trim) error {
-		_, err := c.trim()
-		return err
-	},
-	Size: func(_ *Trim, h, w int) (int, int, error) { return h, w, nil },
-	Plan: func(c *Trim, t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
-		m, err := c.trim()
-		if err != nil {
-			return nil, err
-		}
-		return picture.PlanTrim(t, in, m)
-	},
-	Reference: func(c *Trim, in *tensor.Host) [4]int {
-		m, _ := c.trim() // Shape refuses others.
-		return picture.TrimReference(m, in)
-	},
-	Exact: "places of pixels",
-	Flops: 8,
-	Calls: []*Trim{
-		{Color: "top-left"}, {Fuzz: 50, Color: "bottom-right"}, {Fuzz: 90, Color: "#80808080"}, {Fuzz: 70, Color: "top-right"},
-		{Fuzz: 100, Color: "bottom-left"},
-	},
-	Invalid: []*Trim{{Fuzz: -1, Color: "top-left"}, {Fuzz: nan, Color: "top-left"}, {Fuzz: 101, Color: "top-left"}, {Color: "top"}, {Color: "red"}},
-})
+var trimOp = spec.Declaration{Define: func() *spec.Op {
+	return picture.DefineSearch(picture.Search[*Trim]{
+		Name: "trim", Aliases: []string{"find_trim"},
+		Doc:      "Cuts off the borders of an image that have one colour. On tensors it finds the rectangle that remains.",
+		Defaults: &Trim{Color: "top-left"},
+		Kernels:  picture.TrimKernels(),
+		Check: func(c *Trim) error {
+			_, err := c.trim()
+			return err
+		},
+		Size: func(_ *Trim, h, w int) (int, int, error) { return h, w, nil },
+		Plan: func(c *Trim, t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
+			m, err := c.trim()
+			if err != nil {
+				return nil, err
+			}
+			return picture.PlanTrim(t, in, m)
+		},
+		Reference: func(c *Trim, in *tensor.Host) [4]int {
+			m, _ := c.trim() // Shape refuses others.
+			return picture.TrimReference(m, in)
+		},
+		Exact: "places of pixels",
+		Flops: 8,
+		Calls: []*Trim{
+			{Color: "top-left"}, {Fuzz: 50, Color: "bottom-right"}, {Fuzz: 90, Color: "#80808080"}, {Fuzz: 70, Color: "top-right"},
+			{Fuzz: 100, Color: "bottom-left"},
+		},
+		Invalid: []*Trim{{Fuzz: -1, Color: "top-left"}, {Fuzz: nan, Color: "top-left"}, {Fuzz: 101, Color: "top-left"}, {Color: "top"}, {Color: "red"}},
+	})
+}}

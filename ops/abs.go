@@ -11,11 +11,13 @@ import (
 type Abs struct{}
 
 // Spec returns the declaration.
-func (Abs) Spec() *spec.Op { return absOp }
+func (Abs) Spec() *spec.Op { return absOp.Op() }
 
-var absOp = elementwise.DefineUnary[Abs](elementwise.Unary{
-	Name: "abs", Shader: "math/abs", ONNX: []string{"Abs"},
-	Doc: "The magnitude of each element.",
-	F:   math.Abs,
-	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
-})
+var absOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Abs](elementwise.Unary{
+		Name: "abs", Shader: "math/abs", ONNX: []string{"Abs"},
+		Doc: "The magnitude of each element.",
+		F:   math.Abs,
+		Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
+	})
+}}

@@ -9,11 +9,13 @@ import (
 type Add struct{}
 
 // Spec returns the declaration.
-func (Add) Spec() *spec.Op { return addOp }
+func (Add) Spec() *spec.Op { return addOp.Op() }
 
-var addOp = elementwise.DefineBinary[Add](elementwise.Binary{
-	Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
-	Doc:  "The sum of two tensors, with broadcasting. Integers wrap.",
-	F:    func(a, b float64) float64 { return a + b },
-	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
-})
+var addOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Add](elementwise.Binary{
+		Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
+		Doc:  "The sum of two tensors, with broadcasting. Integers wrap.",
+		F:    func(a, b float64) float64 { return a + b },
+		Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
+	})
+}}

@@ -13,12 +13,14 @@ type ArgMax struct {
 }
 
 // Spec returns the declaration.
-func (ArgMax) Spec() *spec.Op { return argMaxOp }
+func (ArgMax) Spec() *spec.Op { return argMaxOp.Op() }
 
-var argMaxOp = reduction.DefineArg(reduction.Arg[*ArgMax]{
-	Name: "arg_max", ONNX: []string{"ArgMax"},
-	Doc:  "The index of the largest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as larger than all numbers.",
-	Call: func(dim int) *ArgMax { return &ArgMax{dim} },
-	Dim:  func(a *ArgMax) int { return a.Dim },
-	Sign: 1,
-})
+var argMaxOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.DefineArg(reduction.Arg[*ArgMax]{
+		Name: "arg_max", ONNX: []string{"ArgMax"},
+		Doc:  "The index of the largest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as larger than all numbers.",
+		Call: func(dim int) *ArgMax { return &ArgMax{dim} },
+		Dim:  func(a *ArgMax) int { return a.Dim },
+		Sign: 1,
+	})
+}}

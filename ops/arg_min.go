@@ -13,12 +13,14 @@ type ArgMin struct {
 }
 
 // Spec returns the declaration.
-func (ArgMin) Spec() *spec.Op { return argMinOp }
+func (ArgMin) Spec() *spec.Op { return argMinOp.Op() }
 
-var argMinOp = reduction.DefineArg(reduction.Arg[*ArgMin]{
-	Name: "arg_min", ONNX: []string{"ArgMin"},
-	Doc:  "The index of the smallest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as smaller than all numbers.",
-	Call: func(dim int) *ArgMin { return &ArgMin{dim} },
-	Dim:  func(a *ArgMin) int { return a.Dim },
-	Sign: -1,
-})
+var argMinOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.DefineArg(reduction.Arg[*ArgMin]{
+		Name: "arg_min", ONNX: []string{"ArgMin"},
+		Doc:  "The index of the smallest element along a dimension. If several elements are equal, it is the index of the first. NaN counts as smaller than all numbers.",
+		Call: func(dim int) *ArgMin { return &ArgMin{dim} },
+		Dim:  func(a *ArgMin) int { return a.Dim },
+		Sign: -1,
+	})
+}}

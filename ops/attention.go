@@ -17,14 +17,16 @@ type Attention struct {
 }
 
 // Spec returns the declaration.
-func (Attention) Spec() *spec.Op { return attentionOp }
+func (Attention) Spec() *spec.Op { return attentionOp.Op() }
 
-var attentionOp = gemm.DefineAttention(gemm.Attention[*Attention]{
-	Name: "attention", ONNX: []string{"Attention"},
-	Doc:      "Scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.",
-	Source:   "Vaswani et al. 2017; online softmax of Milakov and Gimelshein 2018",
-	Defaults: &Attention{Scale: 0.125},
-	Scale:    func(c *Attention) float64 { return c.Scale },
-	Calls:    []*Attention{{Scale: -1}, {Scale: spec.Given(0.0)}},
-	Invalid:  []*Attention{{Scale: math.NaN()}, {Scale: math.Inf(1)}, {Scale: math.Inf(-1)}, {Scale: 1e300}},
-})
+var attentionOp = spec.Declaration{Define: func() *spec.Op {
+	return gemm.DefineAttention(gemm.Attention[*Attention]{
+		Name: "attention", ONNX: []string{"Attention"},
+		Doc:      "Scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.",
+		Source:   "Vaswani et al. 2017; online softmax of Milakov and Gimelshein 2018",
+		Defaults: &Attention{Scale: 0.125},
+		Scale:    func(c *Attention) float64 { return c.Scale },
+		Calls:    []*Attention{{Scale: -1}, {Scale: spec.Given(0.0)}},
+		Invalid:  []*Attention{{Scale: math.NaN()}, {Scale: math.Inf(1)}, {Scale: math.Inf(-1)}, {Scale: 1e300}},
+	})
+}}

@@ -19,16 +19,18 @@ type AvgPool struct {
 }
 
 // Spec returns the declaration.
-func (AvgPool) Spec() *spec.Op { return avgPoolOp }
+func (AvgPool) Spec() *spec.Op { return avgPoolOp.Op() }
 
-var avgPoolOp = pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
-	Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
-	Doc:      "The mean of each window. Pads do not count, or count as zeros.",
-	Defaults: &AvgPool{Kernel: []int{2, 2}},
-	Windows: func(a *AvgPool) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Cases: pooling.WindowCases(func(w pooling.Windows) *AvgPool {
-		return &AvgPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, len(w.Pads) >= 4}
-	}),
-}, func(a *AvgPool) bool { return a.CountIncludePad }))
+var avgPoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
+		Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
+		Doc:      "The mean of each window. Pads do not count, or count as zeros.",
+		Defaults: &AvgPool{Kernel: []int{2, 2}},
+		Windows: func(a *AvgPool) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Cases: pooling.WindowCases(func(w pooling.Windows) *AvgPool {
+			return &AvgPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, len(w.Pads) >= 4}
+		}),
+	}, func(a *AvgPool) bool { return a.CountIncludePad }))
+}}

@@ -20,18 +20,20 @@ type AvgPoolGrad struct {
 }
 
 // Spec returns the declaration.
-func (AvgPoolGrad) Spec() *spec.Op { return avgPoolGradOp }
+func (AvgPoolGrad) Spec() *spec.Op { return avgPoolGradOp.Op() }
 
-var avgPoolGradOp = pooling.DefineGradient(pooling.MeanGradient(pooling.Gradient[*AvgPoolGrad]{
-	Name:     "avg_pool_grad",
-	Doc:      "The gradient of avg_pool with respect to its input.",
-	Defaults: &AvgPoolGrad{Size: []int{8, 8}, Kernel: []int{2, 2}},
-	Windows: func(a *AvgPoolGrad) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Size:  func(a *AvgPoolGrad) []int { return a.Size },
-	Cases: avgPoolGradCases(),
-}, func(a *AvgPoolGrad) bool { return a.CountIncludePad }))
+var avgPoolGradOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.DefineGradient(pooling.MeanGradient(pooling.Gradient[*AvgPoolGrad]{
+		Name:     "avg_pool_grad",
+		Doc:      "The gradient of avg_pool with respect to its input.",
+		Defaults: &AvgPoolGrad{Size: []int{8, 8}, Kernel: []int{2, 2}},
+		Windows: func(a *AvgPoolGrad) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Size:  func(a *AvgPoolGrad) []int { return a.Size },
+		Cases: avgPoolGradCases(),
+	}, func(a *AvgPoolGrad) bool { return a.CountIncludePad }))
+}}
 
 func avgPoolGradCases() spec.CasesOf[*AvgPoolGrad] {
 	cases := pooling.WindowCases(func(w pooling.Windows) *AvgPoolGrad {

@@ -11,11 +11,13 @@ import (
 type Ceil struct{}
 
 // Spec returns the declaration.
-func (Ceil) Spec() *spec.Op { return ceilOp }
+func (Ceil) Spec() *spec.Op { return ceilOp.Op() }
 
-var ceilOp = elementwise.DefineUnary[Ceil](elementwise.Unary{
-	Name: "ceil", Shader: "math/ceil", ONNX: []string{"Ceil"},
-	Doc: "Each element, rounded up to an integer.",
-	F:   math.Ceil,
-	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
-})
+var ceilOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Ceil](elementwise.Unary{
+		Name: "ceil", Shader: "math/ceil", ONNX: []string{"Ceil"},
+		Doc: "Each element, rounded up to an integer.",
+		F:   math.Ceil,
+		Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
+	})
+}}

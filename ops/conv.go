@@ -30,64 +30,66 @@ type Conv struct {
 }
 
 // Spec returns the declaration.
-func (Conv) Spec() *spec.Op { return convOp }
+func (Conv) Spec() *spec.Op { return convOp.Op() }
 
 func (c *Conv) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group, AutoPad: c.AutoPad}
 }
 
-var convOp = convolution.Define(convolution.Convolution[*Conv]{
-	Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv", Gradient: "conv_input_grad",
-	Doc: "The convolution of networks over one, two or three axes, with strides, dilations, pads, groups and a bias.",
-	In: []spec.Arg{
-		{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},
-		{Name: "w", Doc: "the filter, [K,C/group,...]", DTypes: planner.Floats},
-		{Name: "bias", Doc: "[K], 0 if left out", DTypes: planner.Floats, Optional: true},
-	},
-	Out:        "[N,K,...]",
-	Defaults:   &Conv{Group: 1, AutoPad: convolution.NotSet},
-	Attributes: (*Conv).attributes,
-	Cases: spec.CasesOf[*Conv]{
-		Calls: []*Conv{
-			{Group: 1, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}}, {Group: 3, AutoPad: "NOTSET"},
-			{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
-			{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
-			{Group: 1, AutoPad: "VALID", Strides: []int{3, 1, 2}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{9, 0}, Dilations: []int{7}},
+var convOp = spec.Declaration{Define: func() *spec.Op {
+	return convolution.Define(convolution.Convolution[*Conv]{
+		Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv", Gradient: "conv_input_grad",
+		Doc: "The convolution of networks over one, two or three axes, with strides, dilations, pads, groups and a bias.",
+		In: []spec.Arg{
+			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},
+			{Name: "w", Doc: "the filter, [K,C/group,...]", DTypes: planner.Floats},
+			{Name: "bias", Doc: "[K], 0 if left out", DTypes: planner.Floats, Optional: true},
 		},
-		Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
-		Inputs: func(c *Conv, d tensor.DType, dims []int) []tensor.Desc {
-			x, w, _, bias, ok := convolution.Shapes(c.attributes(), d, dims)
-			if !ok {
-				return nil
-			}
-			if dims[0]%2 == 0 {
-				return []tensor.Desc{x, w}
-			}
-			return []tensor.Desc{x, w, bias}
+		Out:        "[N,K,...]",
+		Defaults:   &Conv{Group: 1, AutoPad: convolution.NotSet},
+		Attributes: (*Conv).attributes,
+		Cases: spec.CasesOf[*Conv]{
+			Calls: []*Conv{
+				{Group: 1, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}}, {Group: 3, AutoPad: "NOTSET"},
+				{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
+				{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
+				{Group: 1, AutoPad: "VALID", Strides: []int{3, 1, 2}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{9, 0}, Dilations: []int{7}},
+			},
+			Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
+			Inputs: func(c *Conv, d tensor.DType, dims []int) []tensor.Desc {
+				x, w, _, bias, ok := convolution.Shapes(c.attributes(), d, dims)
+				if !ok {
+					return nil
+				}
+				if dims[0]%2 == 0 {
+					return []tensor.Desc{x, w}
+				}
+				return []tensor.Desc{x, w, bias}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range convolution.BenchSizes {
+					x, w, _, bias, pads := convolution.BenchShapes(d, s)
+					cases = append(cases, spec.BenchCase{Call: Conv{Group: 1, AutoPad: "NOTSET", Pads: pads}, In: []tensor.Desc{x, w, bias}})
+				}
+				return append(cases, spec.BenchCase{
+					Call: Conv{Group: 128, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}},
+					In:   []tensor.Desc{tensor.Contiguous(d, 1, 128, 112, 112), tensor.Contiguous(d, 128, 1, 3, 3), tensor.Contiguous(d, 128)},
+				})
+			},
+			Invalid: []*Conv{
+				{Group: -1, AutoPad: "NOTSET"}, {Group: 2, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},
+				{Group: 1, AutoPad: "NOTSET", Pads: []int{-1, 0, 0, 0}}, {Group: 1, AutoPad: "NOTSET", Dilations: []int{1, 1 << 16}},
+				{Group: 1, AutoPad: "SAME"}, {Group: 1, AutoPad: "VALID", Pads: []int{1, 1, 1, 1}}, {Group: 1, AutoPad: "NOTSET", Strides: []int{1, 1, 1, 1}},
+			},
+			Refused: slices.Concat(
+				shapes([]int{1, 2}, []int{1, 2}), shapes([]int{1, 2, 3}, []int{1, 2, 3, 3}), shapes([]int{1, 2, 3, 3, 3, 3}, []int{1, 2, 3, 3, 3, 3}),
+				shapes([]int{1, 3, 4}, []int{1, 2, 3}), shapes([]int{1, 2, 4}, []int{1, 2, 5}), shapes([]int{1, 2, 0}, []int{1, 2, 0}),
+				shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{2}), shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{3, 1}),
+			),
 		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range convolution.BenchSizes {
-				x, w, _, bias, pads := convolution.BenchShapes(d, s)
-				cases = append(cases, spec.BenchCase{Call: Conv{Group: 1, AutoPad: "NOTSET", Pads: pads}, In: []tensor.Desc{x, w, bias}})
-			}
-			return append(cases, spec.BenchCase{
-				Call: Conv{Group: 128, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}},
-				In:   []tensor.Desc{tensor.Contiguous(d, 1, 128, 112, 112), tensor.Contiguous(d, 128, 1, 3, 3), tensor.Contiguous(d, 128)},
-			})
-		},
-		Invalid: []*Conv{
-			{Group: -1, AutoPad: "NOTSET"}, {Group: 2, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},
-			{Group: 1, AutoPad: "NOTSET", Pads: []int{-1, 0, 0, 0}}, {Group: 1, AutoPad: "NOTSET", Dilations: []int{1, 1 << 16}},
-			{Group: 1, AutoPad: "SAME"}, {Group: 1, AutoPad: "VALID", Pads: []int{1, 1, 1, 1}}, {Group: 1, AutoPad: "NOTSET", Strides: []int{1, 1, 1, 1}},
-		},
-		Refused: slices.Concat(
-			shapes([]int{1, 2}, []int{1, 2}), shapes([]int{1, 2, 3}, []int{1, 2, 3, 3}), shapes([]int{1, 2, 3, 3, 3, 3}, []int{1, 2, 3, 3, 3, 3}),
-			shapes([]int{1, 3, 4}, []int{1, 2, 3}), shapes([]int{1, 2, 4}, []int{1, 2, 5}), shapes([]int{1, 2, 0}, []int{1, 2, 0}),
-			shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{2}), shapes([]int{1, 2, 4}, []int{3, 2, 3}, []int{3, 1}),
-		),
-	},
-})
+	})
+}}
 
 // shapes returns one list of F32 tensors of the shapes.
 func shapes(list ...[]int) [][]tensor.Desc {

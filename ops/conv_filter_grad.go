@@ -23,55 +23,57 @@ type ConvFilterGrad struct {
 }
 
 // Spec returns the declaration.
-func (ConvFilterGrad) Spec() *spec.Op { return convFilterGradOp }
+func (ConvFilterGrad) Spec() *spec.Op { return convFilterGradOp.Op() }
 
 func (c *ConvFilterGrad) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}
 }
 
-var convFilterGradOp = convolution.Define(convolution.Convolution[*ConvFilterGrad]{
-	Name: "conv_filter_grad", Kind: convolution.FilterGrad,
-	Doc: "The gradient of conv with respect to its filter.",
-	In: []spec.Arg{
-		{Name: "x", Doc: "[N,C,...], the input of conv", DTypes: planner.Floats},
-		{Name: "dy", Doc: "[N,K,...], the gradient of the result of conv", DTypes: planner.Floats},
-	},
-	Out:        "[K,C/group,...], the gradient of the filter",
-	Defaults:   &ConvFilterGrad{KernelShape: []int{3, 3}, Group: 1},
-	Attributes: (*ConvFilterGrad).attributes,
-	Sizes:      func(c *ConvFilterGrad) (sizes, padding []int) { return c.KernelShape, nil },
-	Cases: spec.CasesOf[*ConvFilterGrad]{
-		Calls: []*ConvFilterGrad{
-			{KernelShape: []int{3, 3}, Group: 1, Pads: []int{1, 1, 1, 1}}, {KernelShape: []int{5}, Group: 3, Strides: []int{3}, Pads: []int{2, 1}},
-			{KernelShape: []int{2, 3}, Group: 2, Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
-			{KernelShape: []int{1, 2, 2}, Group: 1, Dilations: []int{1, 2, 3}}, {KernelShape: []int{1, 1}, Group: 1},
+var convFilterGradOp = spec.Declaration{Define: func() *spec.Op {
+	return convolution.Define(convolution.Convolution[*ConvFilterGrad]{
+		Name: "conv_filter_grad", Kind: convolution.FilterGrad,
+		Doc: "The gradient of conv with respect to its filter.",
+		In: []spec.Arg{
+			{Name: "x", Doc: "[N,C,...], the input of conv", DTypes: planner.Floats},
+			{Name: "dy", Doc: "[N,K,...], the gradient of the result of conv", DTypes: planner.Floats},
 		},
-		Dims: append(convolution.GradDims[:3:3], spec.Dim{Name: "size", Tiles: []int{16}}),
-		Sizes: [][]int{
-			{1, 3, 2, 70_000}, {70_000, 1, 2, 3}, {5, 33, 5, 70}, {2, 1, 1, 65_541}, {4097, 2, 3, 4}, {1, 1, 70_000, 4},
+		Out:        "[K,C/group,...], the gradient of the filter",
+		Defaults:   &ConvFilterGrad{KernelShape: []int{3, 3}, Group: 1},
+		Attributes: (*ConvFilterGrad).attributes,
+		Sizes:      func(c *ConvFilterGrad) (sizes, padding []int) { return c.KernelShape, nil },
+		Cases: spec.CasesOf[*ConvFilterGrad]{
+			Calls: []*ConvFilterGrad{
+				{KernelShape: []int{3, 3}, Group: 1, Pads: []int{1, 1, 1, 1}}, {KernelShape: []int{5}, Group: 3, Strides: []int{3}, Pads: []int{2, 1}},
+				{KernelShape: []int{2, 3}, Group: 2, Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
+				{KernelShape: []int{1, 2, 2}, Group: 1, Dilations: []int{1, 2, 3}}, {KernelShape: []int{1, 1}, Group: 1},
+			},
+			Dims: append(convolution.GradDims[:3:3], spec.Dim{Name: "size", Tiles: []int{16}}),
+			Sizes: [][]int{
+				{1, 3, 2, 70_000}, {70_000, 1, 2, 3}, {5, 33, 5, 70}, {2, 1, 1, 65_541}, {4097, 2, 3, 4}, {1, 1, 70_000, 4},
+			},
+			Inputs: func(c *ConvFilterGrad, d tensor.DType, dims []int) []tensor.Desc {
+				x, y, ok := convolution.FilterGradShapes(c.attributes(), c.KernelShape, d, dims)
+				if !ok {
+					return nil
+				}
+				return []tensor.Desc{x, y}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range convolution.BenchSizes {
+					x, _, y, _, pads := convolution.BenchShapes(d, s)
+					cases = append(cases, spec.BenchCase{Call: ConvFilterGrad{KernelShape: []int{s[4], s[4]}, Group: 1, Pads: pads}, In: []tensor.Desc{x, y}})
+				}
+				return cases
+			},
+			Invalid: []*ConvFilterGrad{
+				{KernelShape: []int{3}, Group: 1}, {Group: 1}, {KernelShape: []int{0, 3}, Group: 1}, {KernelShape: []int{3, 3}, Group: -1},
+				{KernelShape: []int{3, 3}, Group: 1, Strides: []int{0, 1}}, {KernelShape: []int{3, 3}, Group: 1, Pads: []int{1}},
+			},
+			Refused: [][]tensor.Desc{
+				shapes([]int{1, 2, 5}, []int{1, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{1, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{2, 2, 3, 3})[0],
+				shapes([]int{1, 2, 5, 5}, []int{1, 2, 3, 4})[0], shapes([]int{1, 2}, []int{1, 2})[0],
+			},
 		},
-		Inputs: func(c *ConvFilterGrad, d tensor.DType, dims []int) []tensor.Desc {
-			x, y, ok := convolution.FilterGradShapes(c.attributes(), c.KernelShape, d, dims)
-			if !ok {
-				return nil
-			}
-			return []tensor.Desc{x, y}
-		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range convolution.BenchSizes {
-				x, _, y, _, pads := convolution.BenchShapes(d, s)
-				cases = append(cases, spec.BenchCase{Call: ConvFilterGrad{KernelShape: []int{s[4], s[4]}, Group: 1, Pads: pads}, In: []tensor.Desc{x, y}})
-			}
-			return cases
-		},
-		Invalid: []*ConvFilterGrad{
-			{KernelShape: []int{3}, Group: 1}, {Group: 1}, {KernelShape: []int{0, 3}, Group: 1}, {KernelShape: []int{3, 3}, Group: -1},
-			{KernelShape: []int{3, 3}, Group: 1, Strides: []int{0, 1}}, {KernelShape: []int{3, 3}, Group: 1, Pads: []int{1}},
-		},
-		Refused: [][]tensor.Desc{
-			shapes([]int{1, 2, 5}, []int{1, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{1, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{2, 2, 3, 3})[0],
-			shapes([]int{1, 2, 5, 5}, []int{1, 2, 3, 4})[0], shapes([]int{1, 2}, []int{1, 2})[0],
-		},
-	},
-})
+	})
+}}

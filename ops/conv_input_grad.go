@@ -23,53 +23,55 @@ type ConvInputGrad struct {
 }
 
 // Spec returns the declaration.
-func (ConvInputGrad) Spec() *spec.Op { return convInputGradOp }
+func (ConvInputGrad) Spec() *spec.Op { return convInputGradOp.Op() }
 
 func (c *ConvInputGrad) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}
 }
 
-var convInputGradOp = convolution.Define(convolution.Convolution[*ConvInputGrad]{
-	Name: "conv_input_grad", Kind: convolution.InputGrad,
-	Doc: "The gradient of conv with respect to its input.",
-	In: []spec.Arg{
-		{Name: "dy", Doc: "[N,K,...], the gradient of the result of conv", DTypes: planner.Floats},
-		{Name: "w", Doc: "[K,C/group,...], the filter", DTypes: planner.Floats},
-	},
-	Out:        "[N,C,...], the gradient of x",
-	Defaults:   &ConvInputGrad{Size: []int{7, 7}, Group: 1},
-	Attributes: (*ConvInputGrad).attributes,
-	Sizes:      func(c *ConvInputGrad) (sizes, padding []int) { return c.Size, nil },
-	Cases: spec.CasesOf[*ConvInputGrad]{
-		Calls: []*ConvInputGrad{
-			{Size: []int{7, 9}, Group: 1, Pads: []int{1, 1, 1, 1}}, {Size: []int{31}, Group: 3, Strides: []int{3}, Pads: []int{2, 1}},
-			{Size: []int{8, 13}, Group: 2, Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
-			{Size: []int{5, 6, 17}, Group: 1, Dilations: []int{1, 2, 3}}, {Size: []int{70_000}, Group: 1, Strides: []int{2}},
-			{Size: []int{130, 130}, Group: 1, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}},
+var convInputGradOp = spec.Declaration{Define: func() *spec.Op {
+	return convolution.Define(convolution.Convolution[*ConvInputGrad]{
+		Name: "conv_input_grad", Kind: convolution.InputGrad,
+		Doc: "The gradient of conv with respect to its input.",
+		In: []spec.Arg{
+			{Name: "dy", Doc: "[N,K,...], the gradient of the result of conv", DTypes: planner.Floats},
+			{Name: "w", Doc: "[K,C/group,...], the filter", DTypes: planner.Floats},
 		},
-		Dims: convolution.GradDims, Sizes: convolution.GradSizes,
-		Inputs: func(c *ConvInputGrad, d tensor.DType, dims []int) []tensor.Desc {
-			_, w, y, ok := convolution.GradShapes(c.attributes(), c.Size, d, dims)
-			if !ok {
-				return nil
-			}
-			return []tensor.Desc{y, w}
+		Out:        "[N,C,...], the gradient of x",
+		Defaults:   &ConvInputGrad{Size: []int{7, 7}, Group: 1},
+		Attributes: (*ConvInputGrad).attributes,
+		Sizes:      func(c *ConvInputGrad) (sizes, padding []int) { return c.Size, nil },
+		Cases: spec.CasesOf[*ConvInputGrad]{
+			Calls: []*ConvInputGrad{
+				{Size: []int{7, 9}, Group: 1, Pads: []int{1, 1, 1, 1}}, {Size: []int{31}, Group: 3, Strides: []int{3}, Pads: []int{2, 1}},
+				{Size: []int{8, 13}, Group: 2, Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
+				{Size: []int{5, 6, 17}, Group: 1, Dilations: []int{1, 2, 3}}, {Size: []int{70_000}, Group: 1, Strides: []int{2}},
+				{Size: []int{130, 130}, Group: 1, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}},
+			},
+			Dims: convolution.GradDims, Sizes: convolution.GradSizes,
+			Inputs: func(c *ConvInputGrad, d tensor.DType, dims []int) []tensor.Desc {
+				_, w, y, ok := convolution.GradShapes(c.attributes(), c.Size, d, dims)
+				if !ok {
+					return nil
+				}
+				return []tensor.Desc{y, w}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range convolution.BenchSizes {
+					_, w, y, _, pads := convolution.BenchShapes(d, s)
+					cases = append(cases, spec.BenchCase{Call: ConvInputGrad{Size: []int{s[3], s[3]}, Group: 1, Pads: pads}, In: []tensor.Desc{y, w}})
+				}
+				return cases
+			},
+			Invalid: []*ConvInputGrad{
+				{Size: []int{7}, Group: 1}, {Group: 1}, {Size: []int{0, 7}, Group: 1}, {Size: []int{7, 7}, Group: -1}, {Size: []int{7, 7}, Group: 1, Strides: []int{0, 1}},
+				{Size: []int{7, 7}, Group: 1, Pads: []int{1}}, {Size: []int{7, 7}, Group: 1, Dilations: []int{1, 100}}, {Size: []int{400, 400}, Group: 1},
+			},
+			Refused: [][]tensor.Desc{
+				shapes([]int{1, 2, 5}, []int{2, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{2, 2, 3})[0], shapes([]int{1, 3, 5, 5}, []int{2, 2, 3, 3})[0],
+				shapes([]int{1, 2, 5, 4}, []int{2, 2, 3, 3})[0], shapes([]int{1, 2}, []int{2, 2})[0],
+			},
 		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range convolution.BenchSizes {
-				_, w, y, _, pads := convolution.BenchShapes(d, s)
-				cases = append(cases, spec.BenchCase{Call: ConvInputGrad{Size: []int{s[3], s[3]}, Group: 1, Pads: pads}, In: []tensor.Desc{y, w}})
-			}
-			return cases
-		},
-		Invalid: []*ConvInputGrad{
-			{Size: []int{7}, Group: 1}, {Group: 1}, {Size: []int{0, 7}, Group: 1}, {Size: []int{7, 7}, Group: -1}, {Size: []int{7, 7}, Group: 1, Strides: []int{0, 1}},
-			{Size: []int{7, 7}, Group: 1, Pads: []int{1}}, {Size: []int{7, 7}, Group: 1, Dilations: []int{1, 100}}, {Size: []int{400, 400}, Group: 1},
-		},
-		Refused: [][]tensor.Desc{
-			shapes([]int{1, 2, 5}, []int{2, 2, 3})[0], shapes([]int{1, 2, 5, 5}, []int{2, 2, 3})[0], shapes([]int{1, 3, 5, 5}, []int{2, 2, 3, 3})[0],
-			shapes([]int{1, 2, 5, 4}, []int{2, 2, 3, 3})[0], shapes([]int{1, 2}, []int{2, 2})[0],
-		},
-	},
-})
+	})
+}}

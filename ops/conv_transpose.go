@@ -30,60 +30,62 @@ type ConvTranspose struct {
 }
 
 // Spec returns the declaration.
-func (ConvTranspose) Spec() *spec.Op { return convTransposeOp }
+func (ConvTranspose) Spec() *spec.Op { return convTransposeOp.Op() }
 
 func (c *ConvTranspose) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group, AutoPad: c.AutoPad}
 }
 
-var convTransposeOp = convolution.Define(convolution.Convolution[*ConvTranspose]{
-	Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose", Gradient: "conv",
-	Doc: "The transposed convolution over one, two or three axes, with strides, dilations, pads, groups and a bias.",
-	In: []spec.Arg{
-		{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},
-		{Name: "w", Doc: "the filter, [C,K/group,...]", DTypes: planner.Floats},
-		{Name: "bias", Doc: "[K], 0 if left out", DTypes: planner.Floats, Optional: true},
-	},
-	Out:        "[N,K,...]",
-	Defaults:   &ConvTranspose{Group: 1, AutoPad: convolution.NotSet},
-	Attributes: (*ConvTranspose).attributes,
-	Sizes:      func(c *ConvTranspose) (sizes, padding []int) { return c.OutputShape, c.OutputPadding },
-	Cases: spec.CasesOf[*ConvTranspose]{
-		Calls: []*ConvTranspose{
-			{Group: 1, AutoPad: "NOTSET", Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, OutputPadding: []int{1, 1}}, {Group: 3, AutoPad: "NOTSET"},
-			{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 1, 1, 0}, Dilations: []int{1, 2}},
-			{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
-			{Group: 1, AutoPad: "NOTSET", Strides: []int{3, 2}, OutputShape: []int{9, 40}}, {Group: 1, AutoPad: "VALID", Strides: []int{1, 1, 2}},
+var convTransposeOp = spec.Declaration{Define: func() *spec.Op {
+	return convolution.Define(convolution.Convolution[*ConvTranspose]{
+		Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose", Gradient: "conv",
+		Doc: "The transposed convolution over one, two or three axes, with strides, dilations, pads, groups and a bias.",
+		In: []spec.Arg{
+			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},
+			{Name: "w", Doc: "the filter, [C,K/group,...]", DTypes: planner.Floats},
+			{Name: "bias", Doc: "[K], 0 if left out", DTypes: planner.Floats, Optional: true},
 		},
-		Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
-		Inputs: func(c *ConvTranspose, d tensor.DType, dims []int) []tensor.Desc {
-			x, w, bias, ok := convolution.TransposedShapes(c.attributes(), c.OutputPadding, c.OutputShape, d, dims)
-			if !ok {
-				return nil
-			}
-			if dims[0]%2 == 0 {
-				return []tensor.Desc{x, w}
-			}
-			return []tensor.Desc{x, w, bias}
+		Out:        "[N,K,...]",
+		Defaults:   &ConvTranspose{Group: 1, AutoPad: convolution.NotSet},
+		Attributes: (*ConvTranspose).attributes,
+		Sizes:      func(c *ConvTranspose) (sizes, padding []int) { return c.OutputShape, c.OutputPadding },
+		Cases: spec.CasesOf[*ConvTranspose]{
+			Calls: []*ConvTranspose{
+				{Group: 1, AutoPad: "NOTSET", Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, OutputPadding: []int{1, 1}}, {Group: 3, AutoPad: "NOTSET"},
+				{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 1, 1, 0}, Dilations: []int{1, 2}},
+				{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
+				{Group: 1, AutoPad: "NOTSET", Strides: []int{3, 2}, OutputShape: []int{9, 40}}, {Group: 1, AutoPad: "VALID", Strides: []int{1, 1, 2}},
+			},
+			Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
+			Inputs: func(c *ConvTranspose, d tensor.DType, dims []int) []tensor.Desc {
+				x, w, bias, ok := convolution.TransposedShapes(c.attributes(), c.OutputPadding, c.OutputShape, d, dims)
+				if !ok {
+					return nil
+				}
+				if dims[0]%2 == 0 {
+					return []tensor.Desc{x, w}
+				}
+				return []tensor.Desc{x, w, bias}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range [][]int{{1, 16, 16, 32}, {1, 64, 32, 56}, {4, 128, 64, 56}} {
+					cases = append(cases, spec.BenchCase{
+						Call: ConvTranspose{Group: 1, AutoPad: "NOTSET", Strides: []int{2, 2}},
+						In:   []tensor.Desc{tensor.Contiguous(d, s[0], s[1], s[3], s[3]), tensor.Contiguous(d, s[1], s[2], 2, 2), tensor.Contiguous(d, s[2])},
+					})
+				}
+				return cases
+			},
+			Invalid: []*ConvTranspose{
+				{Group: -1, AutoPad: "NOTSET"}, {Group: 1, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},
+				{Group: 1, AutoPad: "NOTSET", OutputPadding: []int{1, 1}}, {Group: 1, AutoPad: "NOTSET", OutputShape: []int{1}}, {Group: 1, AutoPad: "SAME"},
+				{Group: 1, AutoPad: "NOTSET", OutputShape: []int{0, 4}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{500, 500, 500, 500}},
+			},
+			Refused: [][]tensor.Desc{
+				shapes([]int{1, 2}, []int{2, 2})[0], shapes([]int{1, 2, 3}, []int{2, 2, 3, 3})[0], shapes([]int{1, 3, 4}, []int{2, 2, 3})[0],
+				shapes([]int{1, 2, 0}, []int{2, 2, 3})[0], shapes([]int{1, 2, 4}, []int{2, 3, 3}, []int{2})[0],
+			},
 		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range [][]int{{1, 16, 16, 32}, {1, 64, 32, 56}, {4, 128, 64, 56}} {
-				cases = append(cases, spec.BenchCase{
-					Call: ConvTranspose{Group: 1, AutoPad: "NOTSET", Strides: []int{2, 2}},
-					In:   []tensor.Desc{tensor.Contiguous(d, s[0], s[1], s[3], s[3]), tensor.Contiguous(d, s[1], s[2], 2, 2), tensor.Contiguous(d, s[2])},
-				})
-			}
-			return cases
-		},
-		Invalid: []*ConvTranspose{
-			{Group: -1, AutoPad: "NOTSET"}, {Group: 1, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},
-			{Group: 1, AutoPad: "NOTSET", OutputPadding: []int{1, 1}}, {Group: 1, AutoPad: "NOTSET", OutputShape: []int{1}}, {Group: 1, AutoPad: "SAME"},
-			{Group: 1, AutoPad: "NOTSET", OutputShape: []int{0, 4}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{500, 500, 500, 500}},
-		},
-		Refused: [][]tensor.Desc{
-			shapes([]int{1, 2}, []int{2, 2})[0], shapes([]int{1, 2, 3}, []int{2, 2, 3, 3})[0], shapes([]int{1, 3, 4}, []int{2, 2, 3})[0],
-			shapes([]int{1, 2, 0}, []int{2, 2, 3})[0], shapes([]int{1, 2, 4}, []int{2, 3, 3}, []int{2})[0],
-		},
-	},
-})
+	})
+}}

@@ -12,13 +12,15 @@ import (
 type Cos struct{}
 
 // Spec returns the declaration.
-func (Cos) Spec() *spec.Op { return cosOp }
+func (Cos) Spec() *spec.Op { return cosOp.Op() }
 
-var cosOp = elementwise.DefineUnary[Cos](elementwise.Unary{
-	Name: "cos", Shader: "math/cos", ONNX: []string{"Cos"},
-	Doc:  "The cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
-	F:    math.Cos,
-	Ulps: 4,
-	Abs:  1,
-	Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
-})
+var cosOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Cos](elementwise.Unary{
+		Name: "cos", Shader: "math/cos", ONNX: []string{"Cos"},
+		Doc:  "The cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
+		F:    math.Cos,
+		Ulps: 4,
+		Abs:  1,
+		Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
+	})
+}}

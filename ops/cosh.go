@@ -11,17 +11,19 @@ import (
 type Cosh struct{}
 
 // Spec returns the declaration.
-func (Cosh) Spec() *spec.Op { return coshOp }
+func (Cosh) Spec() *spec.Op { return coshOp.Op() }
 
-var coshOp = elementwise.DefineUnary[Cosh](elementwise.Unary{
-	Name: "cosh", Shader: "math/cosh", ONNX: []string{"Cosh"},
-	Doc: "The hyperbolic cosine of each element.",
-	F: func(x float64) float64 {
-		if e := math.Exp(math.Abs(x) / 2); math.Abs(x) > 30 { // math.Cosh overflows too early.
-			return e / 2 * e
-		}
-		return math.Cosh(x)
-	},
-	Ulps: 12,
-	Why:  "an exponential of 4 units is squared, which doubles its error, and a sum and a quotient are rounded", Low: -30, High: 30, Flops: 18,
-})
+var coshOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Cosh](elementwise.Unary{
+		Name: "cosh", Shader: "math/cosh", ONNX: []string{"Cosh"},
+		Doc: "The hyperbolic cosine of each element.",
+		F: func(x float64) float64 {
+			if e := math.Exp(math.Abs(x) / 2); math.Abs(x) > 30 { // math.Cosh overflows too early.
+				return e / 2 * e
+			}
+			return math.Cosh(x)
+		},
+		Ulps: 12,
+		Why:  "an exponential of 4 units is squared, which doubles its error, and a sum and a quotient are rounded", Low: -30, High: 30, Flops: 18,
+	})
+}}

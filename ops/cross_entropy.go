@@ -13,27 +13,29 @@ import (
 type CrossEntropy struct{}
 
 // Spec returns the declaration.
-func (CrossEntropy) Spec() *spec.Op { return crossEntropyOp }
+func (CrossEntropy) Spec() *spec.Op { return crossEntropyOp.Op() }
 
-var crossEntropyOp = axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
-	Name: "cross_entropy", Gradient: "cross_entropy_grad",
-	Doc: "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
-	In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
-	Out: []spec.Arg{
-		{Name: "loss", Doc: "[...], of the dtype of the logits"},
-		{Name: "probs", Doc: "[..., C], of the dtype of the logits", InPlace: []int{0}},
-	},
-	Range: func(_, n int) (low, high float64) {
-		if n == 13 { // far apart
-			return -1e4, 1e4
-		}
-		return -8, 8
-	},
-	Refused: [][]tensor.Desc{
-		{tensor.Contiguous(tensor.F32), tensor.Contiguous(tensor.I32)},
-		{tensor.Contiguous(tensor.F32, 2, 0), tensor.Contiguous(tensor.I32, 2)},
-		{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.I32, 3)},
-		{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
-		{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.I32, 2, 1)},
-	},
-}))
+var crossEntropyOp = spec.Declaration{Define: func() *spec.Op {
+	return axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
+		Name: "cross_entropy", Gradient: "cross_entropy_grad",
+		Doc: "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
+		In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
+		Out: []spec.Arg{
+			{Name: "loss", Doc: "[...], of the dtype of the logits"},
+			{Name: "probs", Doc: "[..., C], of the dtype of the logits", InPlace: []int{0}},
+		},
+		Range: func(_, n int) (low, high float64) {
+			if n == 13 { // far apart
+				return -1e4, 1e4
+			}
+			return -8, 8
+		},
+		Refused: [][]tensor.Desc{
+			{tensor.Contiguous(tensor.F32), tensor.Contiguous(tensor.I32)},
+			{tensor.Contiguous(tensor.F32, 2, 0), tensor.Contiguous(tensor.I32, 2)},
+			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.I32, 3)},
+			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
+			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.I32, 2, 1)},
+		},
+	}))
+}}

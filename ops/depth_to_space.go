@@ -20,7 +20,7 @@ type DepthToSpace struct {
 }
 
 // Spec returns the declaration.
-func (DepthToSpace) Spec() *spec.Op { return depthToSpaceOp }
+func (DepthToSpace) Spec() *spec.Op { return depthToSpaceOp.Op() }
 
 // maxBlock is a size of a block from which on its square may be no int.
 const maxBlock = 1 << (bits.UintSize/2 - 1)
@@ -54,47 +54,49 @@ func blockCopy(deep, wide tensor.Desc, deepRef, wideRef spec.Ref, size int, mode
 	return shape, d, w
 }
 
-var depthToSpaceOp = movement.Define(movement.Movement[*DepthToSpace]{
-	Name: "depth_to_space", ONNX: []string{"DepthToSpace"},
-	Doc:      "Makes blocks of pixels of the channels of a tensor.",
-	In:       spec.Arg{Name: "in", Doc: "[N,C,H,W] of any dtype; C is a multiple of blocksize²"},
-	Out:      "[N,C/b²,H·b,W·b], where b is blocksize",
-	Defaults: &DepthToSpace{BlockSize: 2},
-	Shape: func(c *DepthToSpace, in []tensor.Desc) ([]int, error) {
-		if err := checkBlocks(in[0], c.BlockSize, c.Mode); err != nil {
-			return nil, err
-		}
-		s, b := in[0].Shape, c.BlockSize
-		if s[1]%(b*b) != 0 || s[2] > math.MaxInt/b || s[3] > math.MaxInt/b {
-			return nil, planner.Invalid("input in is %v (want a multiple of %d channels)", in[0], b*b)
-		}
-		return []int{s[0], s[1] / (b * b), s[2] * b, s[3] * b}, nil
-	},
-	Copies: func(c *DepthToSpace, in []tensor.Desc, out tensor.Desc) []movement.Copy {
-		shape, src, dst := blockCopy(in[0], out, spec.In(0), spec.Out(0), c.BlockSize, c.Mode)
-		return []movement.Copy{{Shape: shape, Src: src, Dst: dst}}
-	},
-	Origin: func(c *DepthToSpace, in []*tensor.Host, index []int) (int, []int) {
-		b, channels := c.BlockSize, in[0].Shape[1]
-		i, j := index[2]%b, index[3]%b
-		from := index[1]*b*b + i*b + j
-		if c.Mode != "CRD" {
-			from = (i*b+j)*(channels/(b*b)) + index[1]
-		}
-		return 0, []int{index[0], from, index[2] / b, index[3] / b}
-	},
-	Cases: spec.CasesOf[*DepthToSpace]{
-		Calls: []*DepthToSpace{
-			{BlockSize: 2, Mode: "CRD"}, {BlockSize: 3, Mode: "DCR"}, {BlockSize: 3, Mode: "CRD"}, {BlockSize: 1},
+var depthToSpaceOp = spec.Declaration{Define: func() *spec.Op {
+	return movement.Define(movement.Movement[*DepthToSpace]{
+		Name: "depth_to_space", ONNX: []string{"DepthToSpace"},
+		Doc:      "Makes blocks of pixels of the channels of a tensor.",
+		In:       spec.Arg{Name: "in", Doc: "[N,C,H,W] of any dtype; C is a multiple of blocksize²"},
+		Out:      "[N,C/b²,H·b,W·b], where b is blocksize",
+		Defaults: &DepthToSpace{BlockSize: 2},
+		Shape: func(c *DepthToSpace, in []tensor.Desc) ([]int, error) {
+			if err := checkBlocks(in[0], c.BlockSize, c.Mode); err != nil {
+				return nil, err
+			}
+			s, b := in[0].Shape, c.BlockSize
+			if s[1]%(b*b) != 0 || s[2] > math.MaxInt/b || s[3] > math.MaxInt/b {
+				return nil, planner.Invalid("input in is %v (want a multiple of %d channels)", in[0], b*b)
+			}
+			return []int{s[0], s[1] / (b * b), s[2] * b, s[3] * b}, nil
 		},
-		Invalid: []*DepthToSpace{{}, {BlockSize: -2}, {BlockSize: 2, Mode: "crd"}, {BlockSize: 5}, {BlockSize: math.MaxInt}},
-		Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 4, 3, 3)}, {tensor.Contiguous(tensor.F32, 1, 6, 3, 3)}},
-		Dims:    []spec.Dim{{Name: "channels", Only: []int{36, 72, 0}}, {Name: "rows", Only: []int{5, 1, 0, 18}}, {Name: "columns", Only: []int{7, 1, 0, 16, 65}}},
-		Inputs: func(_ *DepthToSpace, d tensor.DType, dims []int) []tensor.Desc {
-			return []tensor.Desc{tensor.Contiguous(d, 2, dims[0], dims[1], dims[2])}
+		Copies: func(c *DepthToSpace, in []tensor.Desc, out tensor.Desc) []movement.Copy {
+			shape, src, dst := blockCopy(in[0], out, spec.In(0), spec.Out(0), c.BlockSize, c.Mode)
+			return []movement.Copy{{Shape: shape, Src: src, Dst: dst}}
 		},
-		Bench: planner.BenchCasesOf(DepthToSpace{BlockSize: 2}, func(d tensor.DType, rows, columns int) []tensor.Desc {
-			return []tensor.Desc{tensor.Contiguous(d, 1, 16, rows/16, columns)}
-		}),
-	},
-})
+		Origin: func(c *DepthToSpace, in []*tensor.Host, index []int) (int, []int) {
+			b, channels := c.BlockSize, in[0].Shape[1]
+			i, j := index[2]%b, index[3]%b
+			from := index[1]*b*b + i*b + j
+			if c.Mode != "CRD" {
+				from = (i*b+j)*(channels/(b*b)) + index[1]
+			}
+			return 0, []int{index[0], from, index[2] / b, index[3] / b}
+		},
+		Cases: spec.CasesOf[*DepthToSpace]{
+			Calls: []*DepthToSpace{
+				{BlockSize: 2, Mode: "CRD"}, {BlockSize: 3, Mode: "DCR"}, {BlockSize: 3, Mode: "CRD"}, {BlockSize: 1},
+			},
+			Invalid: []*DepthToSpace{{}, {BlockSize: -2}, {BlockSize: 2, Mode: "crd"}, {BlockSize: 5}, {BlockSize: math.MaxInt}},
+			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 4, 3, 3)}, {tensor.Contiguous(tensor.F32, 1, 6, 3, 3)}},
+			Dims:    []spec.Dim{{Name: "channels", Only: []int{36, 72, 0}}, {Name: "rows", Only: []int{5, 1, 0, 18}}, {Name: "columns", Only: []int{7, 1, 0, 16, 65}}},
+			Inputs: func(_ *DepthToSpace, d tensor.DType, dims []int) []tensor.Desc {
+				return []tensor.Desc{tensor.Contiguous(d, 2, dims[0], dims[1], dims[2])}
+			},
+			Bench: planner.BenchCasesOf(DepthToSpace{BlockSize: 2}, func(d tensor.DType, rows, columns int) []tensor.Desc {
+				return []tensor.Desc{tensor.Contiguous(d, 1, 16, rows/16, columns)}
+			}),
+		},
+	})
+}}

@@ -11,13 +11,15 @@ import (
 type Erf struct{}
 
 // Spec returns the declaration.
-func (Erf) Spec() *spec.Op { return erfOp }
+func (Erf) Spec() *spec.Op { return erfOp.Op() }
 
-var erfOp = elementwise.DefineUnary[Erf](elementwise.Unary{
-	Name: "erf", Shader: "math/erf", ONNX: []string{"Erf"},
-	Doc:  "The error function of each element.",
-	F:    math.Erf,
-	Ulps: 8,
-	Abs:  1,
-	Why:  "a polynomial, and an exponential beyond 1, are rounded", Low: -4, High: 4, Flops: 20,
-})
+var erfOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Erf](elementwise.Unary{
+		Name: "erf", Shader: "math/erf", ONNX: []string{"Erf"},
+		Doc:  "The error function of each element.",
+		F:    math.Erf,
+		Ulps: 8,
+		Abs:  1,
+		Why:  "a polynomial, and an exponential beyond 1, are rounded", Low: -4, High: 4, Flops: 20,
+	})
+}}

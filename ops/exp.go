@@ -11,15 +11,17 @@ import (
 type Exp struct{}
 
 // Spec returns the declaration.
-func (Exp) Spec() *spec.Op { return expOp }
+func (Exp) Spec() *spec.Op { return expOp.Op() }
 
-var expOp = elementwise.DefineUnary[Exp](elementwise.Unary{
-	Name: "exp", Shader: "math/exp", ONNX: []string{"Exp"},
-	Doc:  "The exponential of each element.",
-	F:    exponential,
-	Ulps: 4,
-	Why:  "the remainder of the reduction, a polynomial of degree 7 (14 in f64) and a product are rounded", Low: -20, High: 20, Flops: 12,
-})
+var expOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Exp](elementwise.Unary{
+		Name: "exp", Shader: "math/exp", ONNX: []string{"Exp"},
+		Doc:  "The exponential of each element.",
+		F:    exponential,
+		Ulps: 4,
+		Why:  "the remainder of the reduction, a polynomial of degree 7 (14 in f64) and a product are rounded", Low: -20, High: 20, Flops: 12,
+	})
+}}
 
 // exponential is eˣ. On some processors math.Exp overflows too early, from 709.4 on. So
 // exponential multiplies two powers with half of the exponent each.

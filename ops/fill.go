@@ -6,6 +6,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -19,7 +20,7 @@ type Fill struct {
 }
 
 // Spec returns the declaration.
-func (Fill) Spec() *spec.Op { return fillOp }
+func (Fill) Spec() *spec.Op { return fillOp.Op() }
 
 // holds reports whether an element of dtype d can be v, after rounding if d is a
 // floating-point dtype.
@@ -45,54 +46,57 @@ func holds(d tensor.DType, v float64) bool {
 	return v == math.Trunc(v) && v >= least && v <= most
 }
 
-var fillOp = spec.Register(spec.Define(spec.Definition[*Fill]{
-	Name: "fill", Group: "move", Doc: "Makes a tensor whose elements all have the same value.",
-	Out:      []spec.Arg{{Name: "out", Doc: "the tensor, of the attributes' dtype and shape"}},
-	Traits:   spec.Traits{Class: spec.Elementwise},
-	Defaults: &Fill{DType: tensor.F32},
-	Kernels:  elementwise.FillKernels(),
-	Shape: func(c *Fill, _ []tensor.Desc) ([]tensor.Desc, error) {
-		out := tensor.Contiguous(c.DType, c.Shape...)
-		if err := out.Check(); err != nil {
-			return nil, err
-		}
-		if !holds(c.DType, c.Value) {
-			return nil, planner.Invalid("value (got %v, want one that %v can hold)", c.Value, c.DType)
-		}
-		return []tensor.Desc{out}, nil
-	},
-	Plan: func(c *Fill, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
-		return elementwise.PlanFill(c.Value, t, out[0])
-	},
-	Reference: func(c *Fill, _, out []*tensor.Host) {
-		out[0].Each(func(index []int, _ int) { out[0].Set(c.Value, index...) })
-	},
-	Tolerance: func(*Fill, tensor.DType, []tensor.Desc) spec.Tolerance {
-		return spec.Tolerance{Why: "the value is rounded on the host"}
-	},
-	Cost: func(c *Fill, _ []tensor.Desc) spec.Cost {
-		return spec.Cost{Bytes: int64(tensor.Contiguous(c.DType, c.Shape...).Elems() * c.DType.Size())}
-	},
-	Cases: spec.CasesOf[*Fill]{
-		DTypes: tensor.DTypes(),
-		Calls: []*Fill{
-			{DType: tensor.F32}, {1.5, tensor.F32, []int{7, 11}}, {math.NaN(), tensor.F32, []int{3}}, {math.Inf(-1), tensor.F16, []int{5, 5}},
-			{0.1, tensor.F16, []int{1029}}, {-0.1, tensor.BF16, []int{33, 3}}, {0.1, tensor.F64, []int{255}},
-			{-2, tensor.I32, []int{4099}}, {-0x1p62, tensor.I64, []int{9, 2}}, {1, tensor.Bool, []int{67}},
-			{255, tensor.U8, []int{1}}, {-128, tensor.I8, []int{16383}}, {math.MaxUint32, tensor.U32, nil},
-			{2, tensor.F32, []int{0, 4}},
-		},
-		Inputs: func(*Fill, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range planner.BenchShapes {
-				cases = append(cases, spec.BenchCase{Call: Fill{1, d, s}})
+var fillOp = spec.Declaration{Define: func() *spec.Op {
+	spirv.LinkMove()
+	return spec.Define(spec.Definition[*Fill]{
+		Name: "fill", Group: "move", Doc: "Makes a tensor whose elements all have the same value.",
+		Out:      []spec.Arg{{Name: "out", Doc: "the tensor, of the attributes' dtype and shape"}},
+		Traits:   spec.Traits{Class: spec.Elementwise},
+		Defaults: &Fill{DType: tensor.F32},
+		Kernels:  elementwise.FillKernels(),
+		Shape: func(c *Fill, _ []tensor.Desc) ([]tensor.Desc, error) {
+			out := tensor.Contiguous(c.DType, c.Shape...)
+			if err := out.Check(); err != nil {
+				return nil, err
 			}
-			return cases
+			if !holds(c.DType, c.Value) {
+				return nil, planner.Invalid("value (got %v, want one that %v can hold)", c.Value, c.DType)
+			}
+			return []tensor.Desc{out}, nil
 		},
-		Invalid: []*Fill{
-			{256, tensor.U8, []int{2}}, {0.5, tensor.I32, []int{2}}, {math.NaN(), tensor.I64, []int{2}}, {2, tensor.Bool, []int{2}},
-			{0x1p63, tensor.I64, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},
+		Plan: func(c *Fill, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
+			return elementwise.PlanFill(c.Value, t, out[0])
 		},
-	},
-}))
+		Reference: func(c *Fill, _, out []*tensor.Host) {
+			out[0].Each(func(index []int, _ int) { out[0].Set(c.Value, index...) })
+		},
+		Tolerance: func(*Fill, tensor.DType, []tensor.Desc) spec.Tolerance {
+			return spec.Tolerance{Why: "the value is rounded on the host"}
+		},
+		Cost: func(c *Fill, _ []tensor.Desc) spec.Cost {
+			return spec.Cost{Bytes: int64(tensor.Contiguous(c.DType, c.Shape...).Elems() * c.DType.Size())}
+		},
+		Cases: spec.CasesOf[*Fill]{
+			DTypes: tensor.DTypes(),
+			Calls: []*Fill{
+				{DType: tensor.F32}, {1.5, tensor.F32, []int{7, 11}}, {math.NaN(), tensor.F32, []int{3}}, {math.Inf(-1), tensor.F16, []int{5, 5}},
+				{0.1, tensor.F16, []int{1029}}, {-0.1, tensor.BF16, []int{33, 3}}, {0.1, tensor.F64, []int{255}},
+				{-2, tensor.I32, []int{4099}}, {-0x1p62, tensor.I64, []int{9, 2}}, {1, tensor.Bool, []int{67}},
+				{255, tensor.U8, []int{1}}, {-128, tensor.I8, []int{16383}}, {math.MaxUint32, tensor.U32, nil},
+				{2, tensor.F32, []int{0, 4}},
+			},
+			Inputs: func(*Fill, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range planner.BenchShapes {
+					cases = append(cases, spec.BenchCase{Call: Fill{1, d, s}})
+				}
+				return cases
+			},
+			Invalid: []*Fill{
+				{256, tensor.U8, []int{2}}, {0.5, tensor.I32, []int{2}}, {math.NaN(), tensor.I64, []int{2}}, {2, tensor.Bool, []int{2}},
+				{0x1p63, tensor.I64, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},
+			},
+		},
+	})
+}}

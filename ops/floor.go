@@ -11,11 +11,13 @@ import (
 type Floor struct{}
 
 // Spec returns the declaration.
-func (Floor) Spec() *spec.Op { return floorOp }
+func (Floor) Spec() *spec.Op { return floorOp.Op() }
 
-var floorOp = elementwise.DefineUnary[Floor](elementwise.Unary{
-	Name: "floor", Shader: "math/floor", ONNX: []string{"Floor"},
-	Doc: "Each element, rounded down to an integer.",
-	F:   math.Floor,
-	Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
-})
+var floorOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Floor](elementwise.Unary{
+		Name: "floor", Shader: "math/floor", ONNX: []string{"Floor"},
+		Doc: "Each element, rounded down to an integer.",
+		F:   math.Floor,
+		Why: "it rounds nothing", Low: -100, High: 100, Flops: 1,
+	})
+}}

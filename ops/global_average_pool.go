@@ -9,10 +9,12 @@ import (
 type GlobalAveragePool struct{}
 
 // Spec returns the declaration.
-func (GlobalAveragePool) Spec() *spec.Op { return globalAveragePoolOp }
+func (GlobalAveragePool) Spec() *spec.Op { return globalAveragePoolOp.Op() }
 
-var globalAveragePoolOp = pooling.DefineGlobal(pooling.GlobalMean(pooling.Global[GlobalAveragePool]{
-	Name: "global_average_pool", ONNX: []string{"GlobalAveragePool"},
-	Doc:   "The mean of each plane.",
-	Calls: []GlobalAveragePool{{}},
-}))
+var globalAveragePoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.DefineGlobal(pooling.GlobalMean(pooling.Global[GlobalAveragePool]{
+		Name: "global_average_pool", ONNX: []string{"GlobalAveragePool"},
+		Doc:   "The mean of each plane.",
+		Calls: []GlobalAveragePool{{}},
+	}))
+}}

@@ -13,12 +13,14 @@ type GlobalLpPool struct {
 }
 
 // Spec returns the declaration.
-func (GlobalLpPool) Spec() *spec.Op { return globalLpPoolOp }
+func (GlobalLpPool) Spec() *spec.Op { return globalLpPoolOp.Op() }
 
-var globalLpPoolOp = pooling.DefineGlobal(pooling.GlobalNorm(pooling.Global[*GlobalLpPool]{
-	Name: "global_lp_pool", ONNX: []string{"GlobalLpPool"},
-	Doc:      "The Lp norm of each plane: the p-th root of the sum of |x| to the power p.",
-	Defaults: &GlobalLpPool{P: 2},
-	Calls:    []*GlobalLpPool{{2}, {1}, {3}},
-	Invalid:  []*GlobalLpPool{{-1}},
-}, func(a *GlobalLpPool) int { return a.P }))
+var globalLpPoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.DefineGlobal(pooling.GlobalNorm(pooling.Global[*GlobalLpPool]{
+		Name: "global_lp_pool", ONNX: []string{"GlobalLpPool"},
+		Doc:      "The Lp norm of each plane: the p-th root of the sum of |x| to the power p.",
+		Defaults: &GlobalLpPool{P: 2},
+		Calls:    []*GlobalLpPool{{2}, {1}, {3}},
+		Invalid:  []*GlobalLpPool{{-1}},
+	}, func(a *GlobalLpPool) int { return a.P }))
+}}

@@ -10,10 +10,12 @@ import (
 type GlobalMaxPool struct{}
 
 // Spec returns the declaration.
-func (GlobalMaxPool) Spec() *spec.Op { return globalMaxPoolOp }
+func (GlobalMaxPool) Spec() *spec.Op { return globalMaxPoolOp.Op() }
 
-var globalMaxPoolOp = pooling.DefineGlobal(pooling.GlobalMax(pooling.Global[GlobalMaxPool]{
-	Name: "global_max_pool", ONNX: []string{"GlobalMaxPool"},
-	Doc:   "The largest element of each plane. NaN counts as larger than all numbers.",
-	Calls: []GlobalMaxPool{{}},
-}))
+var globalMaxPoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.DefineGlobal(pooling.GlobalMax(pooling.Global[GlobalMaxPool]{
+		Name: "global_max_pool", ONNX: []string{"GlobalMaxPool"},
+		Doc:   "The largest element of each plane. NaN counts as larger than all numbers.",
+		Calls: []GlobalMaxPool{{}},
+	}))
+}}

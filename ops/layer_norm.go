@@ -17,42 +17,44 @@ type LayerNorm struct {
 }
 
 // Spec returns the declaration.
-func (LayerNorm) Spec() *spec.Op { return layerNormOp }
+func (LayerNorm) Spec() *spec.Op { return layerNormOp.Op() }
 
-var layerNormOp = axiswise.DefineNorm(axiswise.LayerNorm(axiswise.Norm[*LayerNorm]{
-	Name: "layer_norm", Gradient: "layer_norm_grad", ONNX: []string{"LayerNormalization"},
-	Doc:    "Normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the population variance.",
-	Source: "Ba, Kiros and Hinton, Layer normalization, 2016",
-	In: []spec.Arg{
-		{Name: "in", Doc: "[..., n]"},
-		{Name: "gamma", Doc: "[n], 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
-		{Name: "beta", Doc: "[n], 0 if left out; of the dtype of gamma", Optional: true},
-	},
-	Defaults: &LayerNorm{Eps: 1e-5},
-	Eps:      func(a *LayerNorm) float64 { return a.Eps },
-	Axis:     func(*LayerNorm) int { return -1 },
-	Cases: spec.CasesOf[*LayerNorm]{
-		Calls: []*LayerNorm{{1e-5}, {1e-3}},
-		Dims:  []spec.Dim{{Name: "rows"}, {Name: "n", Tiles: []int{16}}, {Name: "inputs", Only: []int{3, 1, 2}}},
-		Sizes: [][]int{{1, 65535, 3}, {1, 65536, 3}, {3, 100000, 3}, {1, 1000000, 3}, {65535, 3, 3}, {65536, 4, 3}, {100000, 2, 3}, {600, 1024, 3}, {600, 1000, 3}, {1000, 201, 3}},
-		Inputs: func(_ *LayerNorm, d tensor.DType, dims []int) []tensor.Desc {
-			columns := tensor.Contiguous(d, dims[1])
-			return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), columns, columns}[:dims[2]]
+var layerNormOp = spec.Declaration{Define: func() *spec.Op {
+	return axiswise.DefineNorm(axiswise.LayerNorm(axiswise.Norm[*LayerNorm]{
+		Name: "layer_norm", Gradient: "layer_norm_grad", ONNX: []string{"LayerNormalization"},
+		Doc:    "Normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the population variance.",
+		Source: "Ba, Kiros and Hinton, Layer normalization, 2016",
+		In: []spec.Arg{
+			{Name: "in", Doc: "[..., n]"},
+			{Name: "gamma", Doc: "[n], 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
+			{Name: "beta", Doc: "[n], 0 if left out; of the dtype of gamma", Optional: true},
 		},
-		// The rows of the second call are far from zero.
-		Range: func(a *LayerNorm, i int, _ []tensor.Desc) (low, high float64) {
-			if i == 0 && a.Eps == 1e-3 {
-				return 1e4 - 1, 1e4 + 1
-			}
-			return -2, 2
+		Defaults: &LayerNorm{Eps: 1e-5},
+		Eps:      func(a *LayerNorm) float64 { return a.Eps },
+		Axis:     func(*LayerNorm) int { return -1 },
+		Cases: spec.CasesOf[*LayerNorm]{
+			Calls: []*LayerNorm{{1e-5}, {1e-3}},
+			Dims:  []spec.Dim{{Name: "rows"}, {Name: "n", Tiles: []int{16}}, {Name: "inputs", Only: []int{3, 1, 2}}},
+			Sizes: [][]int{{1, 65535, 3}, {1, 65536, 3}, {3, 100000, 3}, {1, 1000000, 3}, {65535, 3, 3}, {65536, 4, 3}, {100000, 2, 3}, {600, 1024, 3}, {600, 1000, 3}, {1000, 201, 3}},
+			Inputs: func(_ *LayerNorm, d tensor.DType, dims []int) []tensor.Desc {
+				columns := tensor.Contiguous(d, dims[1])
+				return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), columns, columns}[:dims[2]]
+			},
+			// The rows of the second call are far from zero.
+			Range: func(a *LayerNorm, i int, _ []tensor.Desc) (low, high float64) {
+				if i == 0 && a.Eps == 1e-3 {
+					return 1e4 - 1, 1e4 + 1
+				}
+				return -2, 2
+			},
+			Invalid: []*LayerNorm{{-1e-5}, {math.NaN()}, {math.Inf(1)}},
+			Refused: [][]tensor.Desc{
+				{tensor.Contiguous(tensor.F32)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 1, 3)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F16, 3)},
+				{tensor.Contiguous(tensor.F16, 2, 3), tensor.Contiguous(tensor.F32, 3), tensor.Contiguous(tensor.F16, 3)},
+			},
 		},
-		Invalid: []*LayerNorm{{-1e-5}, {math.NaN()}, {math.Inf(1)}},
-		Refused: [][]tensor.Desc{
-			{tensor.Contiguous(tensor.F32)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 1, 3)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F16, 3)},
-			{tensor.Contiguous(tensor.F16, 2, 3), tensor.Contiguous(tensor.F32, 3), tensor.Contiguous(tensor.F16, 3)},
-		},
-	},
-}))
+	}))
+}}

@@ -12,16 +12,18 @@ import (
 type Log struct{}
 
 // Spec returns the declaration.
-func (Log) Spec() *spec.Op { return logOp }
+func (Log) Spec() *spec.Op { return logOp.Op() }
 
-var logOp = elementwise.DefineUnary[Log](elementwise.Unary{
-	Name: "log", Shader: "math/log", ONNX: []string{"Log"},
-	Doc:  "The natural logarithm of each element: −Inf for 0, and NaN for negative elements.",
-	F:    naturalLog,
-	Ulps: 4,
-	Abs:  1,
-	Why:  "a quotient, a polynomial and the sum with a multiple of ln 2 are rounded", Low: 0.001, High: 100, Flops: 14,
-})
+var logOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Log](elementwise.Unary{
+		Name: "log", Shader: "math/log", ONNX: []string{"Log"},
+		Doc:  "The natural logarithm of each element: −Inf for 0, and NaN for negative elements.",
+		F:    naturalLog,
+		Ulps: 4,
+		Abs:  1,
+		Why:  "a quotient, a polynomial and the sum with a multiple of ln 2 are rounded", Low: 0.001, High: 100, Flops: 14,
+	})
+}}
 
 // naturalLog is math.Log with subnormal numbers made normal first. On some processors
 // math.Log reads the exponent of a subnormal number from its bits, which do not hold it.

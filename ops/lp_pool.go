@@ -18,17 +18,19 @@ type LpPool struct {
 }
 
 // Spec returns the declaration.
-func (LpPool) Spec() *spec.Op { return lpPoolOp }
+func (LpPool) Spec() *spec.Op { return lpPoolOp.Op() }
 
-var lpPoolOp = pooling.Define(pooling.Norm(pooling.Pool[*LpPool]{
-	Name: "lp_pool", ONNX: []string{"LpPool"},
-	Doc:      "The Lp norm of each window: the p-th root of the sum of |x| to the power p.",
-	Defaults: &LpPool{Kernel: []int{2, 2}, P: 2},
-	Windows: func(a *LpPool) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Cases: lpPoolCases(),
-}, func(a *LpPool) int { return a.P }))
+var lpPoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.Define(pooling.Norm(pooling.Pool[*LpPool]{
+		Name: "lp_pool", ONNX: []string{"LpPool"},
+		Doc:      "The Lp norm of each window: the p-th root of the sum of |x| to the power p.",
+		Defaults: &LpPool{Kernel: []int{2, 2}, P: 2},
+		Windows: func(a *LpPool) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Cases: lpPoolCases(),
+	}, func(a *LpPool) int { return a.P }))
+}}
 
 func lpPoolCases() spec.CasesOf[*LpPool] {
 	n := 0

@@ -15,12 +15,14 @@ type MatMul struct {
 }
 
 // Spec returns the declaration.
-func (MatMul) Spec() *spec.Op { return matmulOp }
+func (MatMul) Spec() *spec.Op { return matmulOp.Op() }
 
-var matmulOp = gemm.DefineMatMul(gemm.MatMul[*MatMul]{
-	Name: "matmul", ONNX: []string{"MatMul"},
-	Doc:        "The matrix product over the last two dimensions. The dimensions before them are broadcast.",
-	Defaults:   &MatMul{},
-	Transposed: func(c *MatMul) (ta, tb bool) { return c.TransA, c.TransB },
-	Calls:      []*MatMul{{TransB: true}, {TransA: true}, {TransA: true, TransB: true}},
-})
+var matmulOp = spec.Declaration{Define: func() *spec.Op {
+	return gemm.DefineMatMul(gemm.MatMul[*MatMul]{
+		Name: "matmul", ONNX: []string{"MatMul"},
+		Doc:        "The matrix product over the last two dimensions. The dimensions before them are broadcast.",
+		Defaults:   &MatMul{},
+		Transposed: func(c *MatMul) (ta, tb bool) { return c.TransA, c.TransB },
+		Calls:      []*MatMul{{TransB: true}, {TransA: true}, {TransA: true, TransB: true}},
+	})
+}}

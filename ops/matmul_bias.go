@@ -13,12 +13,14 @@ type MatMulBias struct {
 }
 
 // Spec returns the declaration.
-func (MatMulBias) Spec() *spec.Op { return matmulBiasOp }
+func (MatMulBias) Spec() *spec.Op { return matmulBiasOp.Op() }
 
-var matmulBiasOp = gemm.DefineMatMul(gemm.MatMul[*MatMulBias]{
-	Name: "matmul_bias", Bias: true, ONNX: []string{"Gemm"},
-	Doc:        "The matrix product over the last two dimensions, with a bias added to each row.",
-	Defaults:   &MatMulBias{},
-	Transposed: func(c *MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },
-	Calls:      []*MatMulBias{{TransB: true}},
-})
+var matmulBiasOp = spec.Declaration{Define: func() *spec.Op {
+	return gemm.DefineMatMul(gemm.MatMul[*MatMulBias]{
+		Name: "matmul_bias", Bias: true, ONNX: []string{"Gemm"},
+		Doc:        "The matrix product over the last two dimensions, with a bias added to each row.",
+		Defaults:   &MatMulBias{},
+		Transposed: func(c *MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },
+		Calls:      []*MatMulBias{{TransB: true}},
+	})
+}}

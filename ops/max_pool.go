@@ -20,16 +20,18 @@ type MaxPool struct {
 }
 
 // Spec returns the declaration.
-func (MaxPool) Spec() *spec.Op { return maxPoolOp }
+func (MaxPool) Spec() *spec.Op { return maxPoolOp.Op() }
 
-var maxPoolOp = pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
-	Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},
-	Doc:      "The largest element of each window. NaN counts as larger than all numbers.",
-	Defaults: &MaxPool{Kernel: []int{2, 2}},
-	Windows: func(a *MaxPool) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPool {
-		return &MaxPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
-	}),
-}))
+var maxPoolOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
+		Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},
+		Doc:      "The largest element of each window. NaN counts as larger than all numbers.",
+		Defaults: &MaxPool{Kernel: []int{2, 2}},
+		Windows: func(a *MaxPool) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPool {
+			return &MaxPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
+		}),
+	}))
+}}

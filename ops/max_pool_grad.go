@@ -17,16 +17,18 @@ type MaxPoolGrad struct {
 }
 
 // Spec returns the declaration.
-func (MaxPoolGrad) Spec() *spec.Op { return maxPoolGradOp }
+func (MaxPoolGrad) Spec() *spec.Op { return maxPoolGradOp.Op() }
 
-var maxPoolGradOp = pooling.DefineGradient(pooling.MaxGradient(pooling.Gradient[*MaxPoolGrad]{
-	Name:     "max_pool_grad",
-	Doc:      "The gradient of max_pool with respect to its input.",
-	Defaults: &MaxPoolGrad{Kernel: []int{2, 2}},
-	Windows: func(a *MaxPoolGrad) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPoolGrad {
-		return &MaxPoolGrad{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
-	}),
-}))
+var maxPoolGradOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.DefineGradient(pooling.MaxGradient(pooling.Gradient[*MaxPoolGrad]{
+		Name:     "max_pool_grad",
+		Doc:      "The gradient of max_pool with respect to its input.",
+		Defaults: &MaxPoolGrad{Kernel: []int{2, 2}},
+		Windows: func(a *MaxPoolGrad) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPoolGrad {
+			return &MaxPoolGrad{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
+		}),
+	}))
+}}

@@ -20,23 +20,25 @@ type MaxPoolIndices struct {
 }
 
 // Spec returns the declaration.
-func (MaxPoolIndices) Spec() *spec.Op { return maxPoolIndicesOp }
+func (MaxPoolIndices) Spec() *spec.Op { return maxPoolIndicesOp.Op() }
 
-var maxPoolIndicesOp = pooling.Define(pooling.Max(pooling.Pool[*MaxPoolIndices]{
-	// An importer takes it for MaxPool of ONNX where the second output is used.
-	Name:     "max_pool_indices",
-	Doc:      "The largest element of each window, and its index in the whole input. Of equal elements the first one counts.",
-	Defaults: &MaxPoolIndices{Kernel: []int{2, 2}},
-	Windows: func(a *MaxPoolIndices) pooling.Windows {
-		return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
-	},
-	Indices: func(a *MaxPoolIndices) tensor.DType {
-		if a.Wide {
-			return tensor.I64
-		}
-		return tensor.I32
-	},
-	Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPoolIndices {
-		return &MaxPoolIndices{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, len(w.Dilations) > 0 || len(w.Pads) == 0 && len(w.Kernel) == 1}
-	}),
-}))
+var maxPoolIndicesOp = spec.Declaration{Define: func() *spec.Op {
+	return pooling.Define(pooling.Max(pooling.Pool[*MaxPoolIndices]{
+		// An importer takes it for MaxPool of ONNX where the second output is used.
+		Name:     "max_pool_indices",
+		Doc:      "The largest element of each window, and its index in the whole input. Of equal elements the first one counts.",
+		Defaults: &MaxPoolIndices{Kernel: []int{2, 2}},
+		Windows: func(a *MaxPoolIndices) pooling.Windows {
+			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
+		},
+		Indices: func(a *MaxPoolIndices) tensor.DType {
+			if a.Wide {
+				return tensor.I64
+			}
+			return tensor.I32
+		},
+		Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPoolIndices {
+			return &MaxPoolIndices{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode, len(w.Dilations) > 0 || len(w.Pads) == 0 && len(w.Kernel) == 1}
+		}),
+	}))
+}}

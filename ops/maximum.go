@@ -11,11 +11,13 @@ import (
 type Maximum struct{}
 
 // Spec returns the declaration.
-func (Maximum) Spec() *spec.Op { return maximumOp }
+func (Maximum) Spec() *spec.Op { return maximumOp.Op() }
 
-var maximumOp = elementwise.DefineBinary[Maximum](elementwise.Binary{
-	Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
-	Doc: "The larger of each two elements, with broadcasting. The result is NaN if either element is NaN.",
-	F:   elementwise.Larger,
-	Why: "it rounds nothing", Low: -100, High: 100,
-})
+var maximumOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Maximum](elementwise.Binary{
+		Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
+		Doc: "The larger of each two elements, with broadcasting. The result is NaN if either element is NaN.",
+		F:   elementwise.Larger,
+		Why: "it rounds nothing", Low: -100, High: 100,
+	})
+}}

@@ -11,11 +11,13 @@ import (
 type Minimum struct{}
 
 // Spec returns the declaration.
-func (Minimum) Spec() *spec.Op { return minimumOp }
+func (Minimum) Spec() *spec.Op { return minimumOp.Op() }
 
-var minimumOp = elementwise.DefineBinary[Minimum](elementwise.Binary{
-	Name: "minimum", Shader: "math/minimum", DTypes: planner.Floats,
-	Doc: "The smaller of each two elements, with broadcasting. The result is NaN if either element is NaN.",
-	F:   func(a, b float64) float64 { return -elementwise.Larger(-a, -b) },
-	Why: "it rounds nothing", Low: -100, High: 100,
-})
+var minimumOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Minimum](elementwise.Binary{
+		Name: "minimum", Shader: "math/minimum", DTypes: planner.Floats,
+		Doc: "The smaller of each two elements, with broadcasting. The result is NaN if either element is NaN.",
+		F:   func(a, b float64) float64 { return -elementwise.Larger(-a, -b) },
+		Why: "it rounds nothing", Low: -100, High: 100,
+	})
+}}

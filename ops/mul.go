@@ -10,11 +10,13 @@ import (
 type Mul struct{}
 
 // Spec returns the declaration.
-func (Mul) Spec() *spec.Op { return mulOp }
+func (Mul) Spec() *spec.Op { return mulOp.Op() }
 
-var mulOp = elementwise.DefineBinary[Mul](elementwise.Binary{
-	Name: "mul", Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},
-	Doc:  "The product of the elements of two tensors, with broadcasting.",
-	F:    func(a, b float64) float64 { return a * b },
-	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
-})
+var mulOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Mul](elementwise.Binary{
+		Name: "mul", Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},
+		Doc:  "The product of the elements of two tensors, with broadcasting.",
+		F:    func(a, b float64) float64 { return a * b },
+		Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
+	})
+}}

@@ -9,11 +9,13 @@ import (
 type Neg struct{}
 
 // Spec returns the declaration.
-func (Neg) Spec() *spec.Op { return negOp }
+func (Neg) Spec() *spec.Op { return negOp.Op() }
 
-var negOp = elementwise.DefineUnary[Neg](elementwise.Unary{
-	Name: "neg", Shader: "math/neg", ONNX: []string{"Neg"},
-	Doc: "The negative of each element.",
-	F:   func(x float64) float64 { return -x },
-	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
-})
+var negOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Neg](elementwise.Unary{
+		Name: "neg", Shader: "math/neg", ONNX: []string{"Neg"},
+		Doc: "The negative of each element.",
+		F:   func(x float64) float64 { return -x },
+		Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
+	})
+}}

@@ -13,14 +13,16 @@ import (
 type Pow struct{}
 
 // Spec returns the declaration.
-func (Pow) Spec() *spec.Op { return powOp }
+func (Pow) Spec() *spec.Op { return powOp.Op() }
 
-var powOp = elementwise.DefineBinary[Pow](elementwise.Binary{
-	Name: "pow", Shader: "math/pow", DTypes: planner.Floats, ONNX: []string{"Pow"},
-	Doc:  "The power in^b of two tensors, with broadcasting.",
-	F:    power,
-	Ulps: 4, Why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", Low: -6, High: 6, Flops: 40,
-})
+var powOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Pow](elementwise.Binary{
+		Name: "pow", Shader: "math/pow", DTypes: planner.Floats, ONNX: []string{"Pow"},
+		Doc:  "The power in^b of two tensors, with broadcasting.",
+		F:    power,
+		Ulps: 4, Why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", Low: -6, High: 6, Flops: 40,
+	})
+}}
 
 // power is x^y with an error of 1.3 units in the last place. The error of math.Pow is three
 // units, and more for bases far from 1. With x = m·2^e and m near 1, it is the product of a whole power

@@ -4,6 +4,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/random"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -18,7 +19,7 @@ type RandomBits struct {
 }
 
 // Spec returns the declaration.
-func (RandomBits) Spec() *spec.Op { return randomBitsOp }
+func (RandomBits) Spec() *spec.Op { return randomBitsOp.Op() }
 
 func (c *RandomBits) source() random.Source {
 	return random.Source{Seed: c.Seed, Stream: c.Stream, Offset: c.Offset}
@@ -29,48 +30,51 @@ const (
 	bitsShader   = "random/random_bits"
 )
 
-var randomBitsOp = spec.Register(spec.Define(spec.Definition[*RandomBits]{
-	Name: "random_bits", Group: "random", Source: randomSource,
-	Doc:      "Random words of the generator Philox 4×32-10.",
-	Out:      []spec.Arg{{Name: "out", Doc: "the words, u32"}},
-	Defaults: &RandomBits{Shape: []int{64, 64}},
-	Kernels:  random.Kernels(bitsShader, []tensor.DType{tensor.U32}),
-	Shape: func(c *RandomBits, _ []tensor.Desc) ([]tensor.Desc, error) {
-		return random.Made(tensor.U32, c.Shape, 0)
-	},
-	Plan: func(c *RandomBits, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
-		return random.Plan(t, bitsShader, c.source(), 0, 0, nil, out[0])
-	},
-	Reference: func(c *RandomBits, _, out []*tensor.Host) {
-		values := make([]float64, out[0].Elems())
-		for i := range values {
-			values[i] = float64(c.source().Word(i))
-		}
-		out[0].SetFloats(values)
-	},
-	Tolerance: func(*RandomBits, tensor.DType, []tensor.Desc) spec.Tolerance {
-		return spec.Tolerance{Why: "whole numbers"}
-	},
-	Cost: func(c *RandomBits, _ []tensor.Desc) spec.Cost {
-		return spec.Cost{Bytes: tensor.Contiguous(tensor.U32, c.Shape...).Bytes()}
-	},
-	Cases: spec.CasesOf[*RandomBits]{
-		DTypes: []tensor.DType{tensor.U32},
-		Calls: func() []*RandomBits {
-			calls := []*RandomBits{{Shape: []int{64, 64}}}
-			for i, s := range random.Shapes {
-				calls = append(calls, &RandomBits{Shape: s, Seed: i - 3, Stream: 1 - i, Offset: -i})
-			}
-			return calls
-		}(),
-		Inputs: func(*RandomBits, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-		Bench: func(tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range planner.BenchShapes {
-				cases = append(cases, spec.BenchCase{Call: RandomBits{Shape: s}})
-			}
-			return cases
+var randomBitsOp = spec.Declaration{Define: func() *spec.Op {
+	spirv.LinkRandom()
+	return spec.Define(spec.Definition[*RandomBits]{
+		Name: "random_bits", Group: "random", Source: randomSource,
+		Doc:      "Random words of the generator Philox 4×32-10.",
+		Out:      []spec.Arg{{Name: "out", Doc: "the words, u32"}},
+		Defaults: &RandomBits{Shape: []int{64, 64}},
+		Kernels:  random.Kernels(bitsShader, []tensor.DType{tensor.U32}),
+		Shape: func(c *RandomBits, _ []tensor.Desc) ([]tensor.Desc, error) {
+			return random.Made(tensor.U32, c.Shape, 0)
 		},
-		Invalid: []*RandomBits{{Shape: []int{-1}}},
-	},
-}))
+		Plan: func(c *RandomBits, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
+			return random.Plan(t, bitsShader, c.source(), 0, 0, nil, out[0])
+		},
+		Reference: func(c *RandomBits, _, out []*tensor.Host) {
+			values := make([]float64, out[0].Elems())
+			for i := range values {
+				values[i] = float64(c.source().Word(i))
+			}
+			out[0].SetFloats(values)
+		},
+		Tolerance: func(*RandomBits, tensor.DType, []tensor.Desc) spec.Tolerance {
+			return spec.Tolerance{Why: "whole numbers"}
+		},
+		Cost: func(c *RandomBits, _ []tensor.Desc) spec.Cost {
+			return spec.Cost{Bytes: tensor.Contiguous(tensor.U32, c.Shape...).Bytes()}
+		},
+		Cases: spec.CasesOf[*RandomBits]{
+			DTypes: []tensor.DType{tensor.U32},
+			Calls: func() []*RandomBits {
+				calls := []*RandomBits{{Shape: []int{64, 64}}}
+				for i, s := range random.Shapes {
+					calls = append(calls, &RandomBits{Shape: s, Seed: i - 3, Stream: 1 - i, Offset: -i})
+				}
+				return calls
+			}(),
+			Inputs: func(*RandomBits, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
+			Bench: func(tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range planner.BenchShapes {
+					cases = append(cases, spec.BenchCase{Call: RandomBits{Shape: s}})
+				}
+				return cases
+			},
+			Invalid: []*RandomBits{{Shape: []int{-1}}},
+		},
+	})
+}}

@@ -9,12 +9,14 @@ import (
 type Reciprocal struct{}
 
 // Spec returns the declaration.
-func (Reciprocal) Spec() *spec.Op { return reciprocalOp }
+func (Reciprocal) Spec() *spec.Op { return reciprocalOp.Op() }
 
-var reciprocalOp = elementwise.DefineUnary[Reciprocal](elementwise.Unary{
-	Name: "reciprocal", Shader: "math/reciprocal", ONNX: []string{"Reciprocal"},
-	Doc:  "1/x for each element x; the result for 0 is an infinity.",
-	F:    func(x float64) float64 { return 1 / x },
-	Ulps: 3,
-	Why:  "devices round a division to 2.5 units", Low: -4, High: 4, Flops: 1,
-})
+var reciprocalOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Reciprocal](elementwise.Unary{
+		Name: "reciprocal", Shader: "math/reciprocal", ONNX: []string{"Reciprocal"},
+		Doc:  "1/x for each element x; the result for 0 is an infinity.",
+		F:    func(x float64) float64 { return 1 / x },
+		Ulps: 3,
+		Why:  "devices round a division to 2.5 units", Low: -4, High: 4, Flops: 1,
+	})
+}}

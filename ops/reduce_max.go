@@ -16,17 +16,19 @@ type ReduceMax struct {
 }
 
 // Spec returns the declaration.
-func (ReduceMax) Spec() *spec.Op { return reduceMaxOp }
+func (ReduceMax) Spec() *spec.Op { return reduceMaxOp.Op() }
 
-var reduceMaxOp = reduction.Define(reduction.Reduction[*ReduceMax]{
-	Name: "reduce_max", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMax"},
-	Doc:        "The largest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
-	Call:       func(dims []int, keep bool) *ReduceMax { return &ReduceMax{dims, keep} },
-	Attributes: func(a *ReduceMax) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-	DTypes:     planner.Floats,
-	From:       math.Inf(-1), F: maxNaN,
-	Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
-})
+var reduceMaxOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceMax]{
+		Name: "reduce_max", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMax"},
+		Doc:        "The largest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
+		Call:       func(dims []int, keep bool) *ReduceMax { return &ReduceMax{dims, keep} },
+		Attributes: func(a *ReduceMax) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		DTypes:     planner.Floats,
+		From:       math.Inf(-1), F: maxNaN,
+		Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
+	})
+}}
 
 // maxNaN returns the larger of two numbers, or NaN if one of them is NaN, even if the other
 // is infinite.

@@ -16,14 +16,16 @@ type ReduceMin struct {
 }
 
 // Spec returns the declaration.
-func (ReduceMin) Spec() *spec.Op { return reduceMinOp }
+func (ReduceMin) Spec() *spec.Op { return reduceMinOp.Op() }
 
-var reduceMinOp = reduction.Define(reduction.Reduction[*ReduceMin]{
-	Name: "reduce_min", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMin"},
-	Doc:        "The smallest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
-	Call:       func(dims []int, keep bool) *ReduceMin { return &ReduceMin{dims, keep} },
-	Attributes: func(a *ReduceMin) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-	DTypes:     planner.Floats, Sign: -1,
-	From: math.Inf(1), F: func(a, b float64) float64 { return -maxNaN(-a, -b) },
-	Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
-})
+var reduceMinOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceMin]{
+		Name: "reduce_min", Shader: "reduce/reduce_max", ONNX: []string{"ReduceMin"},
+		Doc:        "The smallest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
+		Call:       func(dims []int, keep bool) *ReduceMin { return &ReduceMin{dims, keep} },
+		Attributes: func(a *ReduceMin) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		DTypes:     planner.Floats, Sign: -1,
+		From: math.Inf(1), F: func(a, b float64) float64 { return -maxNaN(-a, -b) },
+		Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
+	})
+}}

@@ -15,14 +15,16 @@ type ReduceProd struct {
 }
 
 // Spec returns the declaration.
-func (ReduceProd) Spec() *spec.Op { return reduceProdOp }
+func (ReduceProd) Spec() *spec.Op { return reduceProdOp.Op() }
 
-var reduceProdOp = reduction.Define(reduction.Reduction[*ReduceProd]{
-	Name: "reduce_prod", Shader: "reduce/reduce_prod", ONNX: []string{"ReduceProd"},
-	Doc:        "The product of the elements along dimensions. The product of no elements is 1.",
-	Call:       func(dims []int, keep bool) *ReduceProd { return &ReduceProd{dims, keep} },
-	Attributes: func(a *ReduceProd) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-	DTypes:     planner.Floats, Empty: true,
-	From: 1, F: func(a, b float64) float64 { return a * b },
-	Low: 0.75, High: 1.25, Spread: 60, Tolerance: reduction.ProductTolerance,
-})
+var reduceProdOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceProd]{
+		Name: "reduce_prod", Shader: "reduce/reduce_prod", ONNX: []string{"ReduceProd"},
+		Doc:        "The product of the elements along dimensions. The product of no elements is 1.",
+		Call:       func(dims []int, keep bool) *ReduceProd { return &ReduceProd{dims, keep} },
+		Attributes: func(a *ReduceProd) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		DTypes:     planner.Floats, Empty: true,
+		From: 1, F: func(a, b float64) float64 { return a * b },
+		Low: 0.75, High: 1.25, Spread: 60, Tolerance: reduction.ProductTolerance,
+	})
+}}

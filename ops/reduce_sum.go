@@ -14,15 +14,17 @@ type ReduceSum struct {
 }
 
 // Spec returns the declaration.
-func (ReduceSum) Spec() *spec.Op { return reduceSumOp }
+func (ReduceSum) Spec() *spec.Op { return reduceSumOp.Op() }
 
-var reduceSumOp = reduction.Define(reduction.Reduction[*ReduceSum]{
-	Name: "reduce_sum", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceSum"},
-	Doc:        "The sum of the elements along dimensions. The sum of no elements is 0. Sums of integers wrap.",
-	Call:       func(dims []int, keep bool) *ReduceSum { return &ReduceSum{dims, keep} },
-	Attributes: func(a *ReduceSum) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-	DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64},
-	Empty:      true,
-	F:          func(a, b float64) float64 { return a + b }, Sum: true,
-	Low: -1, High: 1, Tolerance: reduction.SumTolerance,
-})
+var reduceSumOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceSum]{
+		Name: "reduce_sum", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceSum"},
+		Doc:        "The sum of the elements along dimensions. The sum of no elements is 0. Sums of integers wrap.",
+		Call:       func(dims []int, keep bool) *ReduceSum { return &ReduceSum{dims, keep} },
+		Attributes: func(a *ReduceSum) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64},
+		Empty:      true,
+		F:          func(a, b float64) float64 { return a + b }, Sum: true,
+		Low: -1, High: 1, Tolerance: reduction.SumTolerance,
+	})
+}}

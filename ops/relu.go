@@ -11,16 +11,18 @@ import (
 type ReLU struct{}
 
 // Spec returns the declaration.
-func (ReLU) Spec() *spec.Op { return reluOp }
+func (ReLU) Spec() *spec.Op { return reluOp.Op() }
 
-var reluOp = elementwise.DefineUnary[ReLU](elementwise.Unary{
-	Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},
-	Doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
-	F: func(x float64) float64 {
-		if x > 0 || math.IsNaN(x) {
-			return x
-		}
-		return 0
-	},
-	Why: "it rounds nothing", Low: -4, High: 4,
-})
+var reluOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[ReLU](elementwise.Unary{
+		Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},
+		Doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
+		F: func(x float64) float64 {
+			if x > 0 || math.IsNaN(x) {
+				return x
+			}
+			return 0
+		},
+		Why: "it rounds nothing", Low: -4, High: 4,
+	})
+}}

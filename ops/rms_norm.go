@@ -17,37 +17,39 @@ type RMSNorm struct {
 }
 
 // Spec returns the declaration.
-func (RMSNorm) Spec() *spec.Op { return rmsNormOp }
+func (RMSNorm) Spec() *spec.Op { return rmsNormOp.Op() }
 
-var rmsNormOp = axiswise.DefineNorm(axiswise.RMSNorm(axiswise.Norm[*RMSNorm]{
-	Name: "rms_norm", ONNX: []string{"RMSNormalization"},
-	Doc:    "Divides by the root mean square over the last dimensions: x/√(mean x² + eps)·gamma.",
-	Source: "Zhang and Sennrich, Root mean square layer normalization, 2019",
-	In: []spec.Arg{
-		{Name: "in", Doc: "a tensor of any shape but a scalar"},
-		{Name: "gamma", Doc: "of the shape of dimension dim of in and all after it, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
-	},
-	Defaults: &RMSNorm{Dim: -1, Eps: 1e-5},
-	Eps:      func(a *RMSNorm) float64 { return a.Eps },
-	Axis:     func(a *RMSNorm) int { return a.Dim },
-	Cases: spec.CasesOf[*RMSNorm]{
-		Calls: []*RMSNorm{{-1, 1e-5}, {0, 1e-3}},
-		Dims:  []spec.Dim{{Name: "rows"}, {Name: "n", Tiles: []int{16}}, {Name: "inputs", Only: []int{2, 1}}},
-		Sizes: [][]int{{1, 65535, 2}, {1, 65536, 2}, {3, 100000, 2}, {1, 1000000, 2}, {65535, 3, 2}, {65536, 4, 2}, {100000, 2, 2}, {600, 1024, 2}, {600, 1000, 2}, {1000, 201, 2}},
-		Inputs: func(a *RMSNorm, d tensor.DType, dims []int) []tensor.Desc {
-			gamma := tensor.Contiguous(d, dims[1])
-			if a.Dim == 0 {
-				gamma = tensor.Contiguous(d, dims[:2]...)
-			}
-			return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), gamma}[:dims[2]]
+var rmsNormOp = spec.Declaration{Define: func() *spec.Op {
+	return axiswise.DefineNorm(axiswise.RMSNorm(axiswise.Norm[*RMSNorm]{
+		Name: "rms_norm", ONNX: []string{"RMSNormalization"},
+		Doc:    "Divides by the root mean square over the last dimensions: x/√(mean x² + eps)·gamma.",
+		Source: "Zhang and Sennrich, Root mean square layer normalization, 2019",
+		In: []spec.Arg{
+			{Name: "in", Doc: "a tensor of any shape but a scalar"},
+			{Name: "gamma", Doc: "of the shape of dimension dim of in and all after it, 1 if left out; of the dtype of in, or F32 if that has 16 bits", Optional: true},
 		},
-		Invalid: []*RMSNorm{{-1, -1e-5}, {-1, math.NaN()}, {-1, math.Inf(1)}, {2, 1e-5}, {-3, 1e-5}},
-		Refused: [][]tensor.Desc{
-			{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2, 3)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F16, 3)},
-			{tensor.Contiguous(tensor.BF16, 2, 3), tensor.Contiguous(tensor.F16, 3)},
+		Defaults: &RMSNorm{Dim: -1, Eps: 1e-5},
+		Eps:      func(a *RMSNorm) float64 { return a.Eps },
+		Axis:     func(a *RMSNorm) int { return a.Dim },
+		Cases: spec.CasesOf[*RMSNorm]{
+			Calls: []*RMSNorm{{-1, 1e-5}, {0, 1e-3}},
+			Dims:  []spec.Dim{{Name: "rows"}, {Name: "n", Tiles: []int{16}}, {Name: "inputs", Only: []int{2, 1}}},
+			Sizes: [][]int{{1, 65535, 2}, {1, 65536, 2}, {3, 100000, 2}, {1, 1000000, 2}, {65535, 3, 2}, {65536, 4, 2}, {100000, 2, 2}, {600, 1024, 2}, {600, 1000, 2}, {1000, 201, 2}},
+			Inputs: func(a *RMSNorm, d tensor.DType, dims []int) []tensor.Desc {
+				gamma := tensor.Contiguous(d, dims[1])
+				if a.Dim == 0 {
+					gamma = tensor.Contiguous(d, dims[:2]...)
+				}
+				return []tensor.Desc{tensor.Contiguous(d, dims[:2]...), gamma}[:dims[2]]
+			},
+			Invalid: []*RMSNorm{{-1, -1e-5}, {-1, math.NaN()}, {-1, math.Inf(1)}, {2, 1e-5}, {-3, 1e-5}},
+			Refused: [][]tensor.Desc{
+				{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 2, 3)},
+				{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F16, 3)},
+				{tensor.Contiguous(tensor.BF16, 2, 3), tensor.Contiguous(tensor.F16, 3)},
+			},
 		},
-	},
-}))
+	}))
+}}

@@ -22,7 +22,7 @@ type Roll struct {
 }
 
 // Spec returns the declaration.
-func (Roll) Spec() *spec.Op { return rollOp }
+func (Roll) Spec() *spec.Op { return rollOp.Op() }
 
 // offsets returns how far each dimension of a shape is rolled, as numbers from 0 to the size.
 // Errors: ErrInvalidArgument.
@@ -73,43 +73,45 @@ func (c Roll) copies(in, out tensor.Desc) []movement.Copy {
 	return list
 }
 
-var rollOp = movement.Define(movement.Movement[*Roll]{
-	Name:     "roll",
-	Doc:      "Moves elements along dimensions. What is moved past the end comes back at the start.",
-	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
-	Out:      "the elements at their new places, of the shape of the input",
-	Defaults: &Roll{Shifts: []int{3}, Dims: []int{-1}},
-	Shape: func(c *Roll, in []tensor.Desc) ([]int, error) {
-		if _, err := c.offsets(in[0].Shape); err != nil {
-			return nil, err
-		}
-		return slices.Clone(in[0].Shape), nil
-	},
-	Copies: func(c *Roll, in []tensor.Desc, out tensor.Desc) []movement.Copy { return c.copies(in[0], out) },
-	Origin: func(c *Roll, in []*tensor.Host, index []int) (int, []int) {
-		for i, d := range c.Dims {
-			if d < 0 {
-				d += len(index)
+var rollOp = spec.Declaration{Define: func() *spec.Op {
+	return movement.Define(movement.Movement[*Roll]{
+		Name:     "roll",
+		Doc:      "Moves elements along dimensions. What is moved past the end comes back at the start.",
+		In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
+		Out:      "the elements at their new places, of the shape of the input",
+		Defaults: &Roll{Shifts: []int{3}, Dims: []int{-1}},
+		Shape: func(c *Roll, in []tensor.Desc) ([]int, error) {
+			if _, err := c.offsets(in[0].Shape); err != nil {
+				return nil, err
 			}
-			n := in[0].Shape[d]
-			if index[d] -= c.Shifts[i] % n; index[d] < 0 {
-				index[d] += n
-			} else if index[d] >= n {
-				index[d] -= n
+			return slices.Clone(in[0].Shape), nil
+		},
+		Copies: func(c *Roll, in []tensor.Desc, out tensor.Desc) []movement.Copy { return c.copies(in[0], out) },
+		Origin: func(c *Roll, in []*tensor.Host, index []int) (int, []int) {
+			for i, d := range c.Dims {
+				if d < 0 {
+					d += len(index)
+				}
+				n := in[0].Shape[d]
+				if index[d] -= c.Shifts[i] % n; index[d] < 0 {
+					index[d] += n
+				} else if index[d] >= n {
+					index[d] -= n
+				}
 			}
-		}
-		return 0, index
-	},
-	Cases: spec.CasesOf[*Roll]{
-		Calls: []*Roll{
-			{Shifts: []int{-1}, Dims: []int{0}}, {Shifts: []int{2, -5}, Dims: []int{1, 2}},
-			{Shifts: []int{1, math.MaxInt, math.MinInt}, Dims: []int{-3, 2, 1}}, {Shifts: []int{0}, Dims: []int{1}}, {},
+			return 0, index
 		},
-		Invalid: []*Roll{
-			{Shifts: []int{1, 2}, Dims: []int{0}}, {Shifts: []int{1}, Dims: []int{3}}, {Shifts: []int{1}, Dims: []int{-4}},
-			{Shifts: []int{1, 1}, Dims: []int{0, -3}},
+		Cases: spec.CasesOf[*Roll]{
+			Calls: []*Roll{
+				{Shifts: []int{-1}, Dims: []int{0}}, {Shifts: []int{2, -5}, Dims: []int{1, 2}},
+				{Shifts: []int{1, math.MaxInt, math.MinInt}, Dims: []int{-3, 2, 1}}, {Shifts: []int{0}, Dims: []int{1}}, {},
+			},
+			Invalid: []*Roll{
+				{Shifts: []int{1, 2}, Dims: []int{0}}, {Shifts: []int{1}, Dims: []int{3}}, {Shifts: []int{1}, Dims: []int{-4}},
+				{Shifts: []int{1, 1}, Dims: []int{0, -3}},
+			},
+			Dims:   []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
+			Inputs: planner.SameInputs[*Roll](1),
 		},
-		Dims:   []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
-		Inputs: planner.SameInputs[*Roll](1),
-	},
-})
+	})
+}}

@@ -13,11 +13,13 @@ import (
 type Round struct{}
 
 // Spec returns the declaration.
-func (Round) Spec() *spec.Op { return roundOp }
+func (Round) Spec() *spec.Op { return roundOp.Op() }
 
-var roundOp = elementwise.DefineUnary[Round](elementwise.Unary{
-	Name: "round", Shader: "math/round", ONNX: []string{"Round"},
-	Doc: "Each element, rounded to the nearest integer, and to the even one of two that are equally near.",
-	F:   math.RoundToEven,
-	Why: "it rounds to integers, exactly", Low: -100, High: 100, Flops: 1,
-})
+var roundOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Round](elementwise.Unary{
+		Name: "round", Shader: "math/round", ONNX: []string{"Round"},
+		Doc: "Each element, rounded to the nearest integer, and to the even one of two that are equally near.",
+		F:   math.RoundToEven,
+		Why: "it rounds to integers, exactly", Low: -100, High: 100, Flops: 1,
+	})
+}}

@@ -11,12 +11,14 @@ import (
 type Rsqrt struct{}
 
 // Spec returns the declaration.
-func (Rsqrt) Spec() *spec.Op { return rsqrtOp }
+func (Rsqrt) Spec() *spec.Op { return rsqrtOp.Op() }
 
-var rsqrtOp = elementwise.DefineUnary[Rsqrt](elementwise.Unary{
-	Name: "rsqrt", Shader: "math/rsqrt",
-	Doc:  "1/√x for each element x: an infinity for 0, and NaN for negative elements.",
-	F:    func(x float64) float64 { return 1 / math.Sqrt(x) },
-	Ulps: 8,
-	Why:  "a root and a division, which devices round to 3 units each", Low: 0.001, High: 100, Flops: 2,
-})
+var rsqrtOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Rsqrt](elementwise.Unary{
+		Name: "rsqrt", Shader: "math/rsqrt",
+		Doc:  "1/√x for each element x: an infinity for 0, and NaN for negative elements.",
+		F:    func(x float64) float64 { return 1 / math.Sqrt(x) },
+		Ulps: 8,
+		Why:  "a root and a division, which devices round to 3 units each", Low: 0.001, High: 100, Flops: 2,
+	})
+}}

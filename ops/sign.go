@@ -9,19 +9,21 @@ import (
 type Sign struct{}
 
 // Spec returns the declaration.
-func (Sign) Spec() *spec.Op { return signOp }
+func (Sign) Spec() *spec.Op { return signOp.Op() }
 
-var signOp = elementwise.DefineUnary[Sign](elementwise.Unary{
-	Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
-	Doc: "−1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.",
-	F: func(x float64) float64 {
-		switch {
-		case x > 0:
-			return 1
-		case x < 0:
-			return -1
-		}
-		return x
-	},
-	Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
-})
+var signOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Sign](elementwise.Unary{
+		Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
+		Doc: "−1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.",
+		F: func(x float64) float64 {
+			switch {
+			case x > 0:
+				return 1
+			case x < 0:
+				return -1
+			}
+			return x
+		},
+		Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
+	})
+}}

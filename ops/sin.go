@@ -12,13 +12,15 @@ import (
 type Sin struct{}
 
 // Spec returns the declaration.
-func (Sin) Spec() *spec.Op { return sinOp }
+func (Sin) Spec() *spec.Op { return sinOp.Op() }
 
-var sinOp = elementwise.DefineUnary[Sin](elementwise.Unary{
-	Name: "sin", Shader: "math/sin", ONNX: []string{"Sin"},
-	Doc:  "The sine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
-	F:    math.Sin,
-	Ulps: 4,
-	Abs:  1,
-	Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
-})
+var sinOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Sin](elementwise.Unary{
+		Name: "sin", Shader: "math/sin", ONNX: []string{"Sin"},
+		Doc:  "The sine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
+		F:    math.Sin,
+		Ulps: 4,
+		Abs:  1,
+		Why:  "the argument is reduced exactly, and a polynomial rounded", Low: -100, High: 100, Flops: 20,
+	})
+}}

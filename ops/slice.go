@@ -21,7 +21,7 @@ type Slice struct {
 }
 
 // Spec returns the declaration.
-func (Slice) Spec() *spec.Op { return sliceOp }
+func (Slice) Spec() *spec.Op { return sliceOp.Op() }
 
 // at returns the first index and the step along dimension d of a shape.
 func (c Slice) at(shape []int, d int) (start, step int) {
@@ -61,52 +61,54 @@ func (c Slice) view(in tensor.Desc) planner.Operand {
 	return src
 }
 
-var sliceOp = movement.Define(movement.Movement[*Slice]{
-	Name: "slice", ONNX: []string{"Slice"},
-	Doc:      "Copies a region of a tensor, with a step along each dimension.",
-	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
-	Out:      "the copied elements, of the shape that the attribute size says",
-	Defaults: &Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},
-	Shape:    func(c *Slice, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
-	Copies: func(c *Slice, in []tensor.Desc, out tensor.Desc) []movement.Copy {
-		return []movement.Copy{{Shape: out.Shape, Src: c.view(in[0]), Dst: planner.OperandOf(spec.Out(0), out)}}
-	},
-	Origin: func(c *Slice, in []*tensor.Host, index []int) (int, []int) {
-		for d := range index {
-			step := 1
-			if c.Step != nil {
-				step = c.Step[d]
+var sliceOp = spec.Declaration{Define: func() *spec.Op {
+	return movement.Define(movement.Movement[*Slice]{
+		Name: "slice", ONNX: []string{"Slice"},
+		Doc:      "Copies a region of a tensor, with a step along each dimension.",
+		In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and of at least one dimension"},
+		Out:      "the copied elements, of the shape that the attribute size says",
+		Defaults: &Slice{Start: []int{0, 1, -5}, Size: []int{2, 2, 4}},
+		Shape:    func(c *Slice, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
+		Copies: func(c *Slice, in []tensor.Desc, out tensor.Desc) []movement.Copy {
+			return []movement.Copy{{Shape: out.Shape, Src: c.view(in[0]), Dst: planner.OperandOf(spec.Out(0), out)}}
+		},
+		Origin: func(c *Slice, in []*tensor.Host, index []int) (int, []int) {
+			for d := range index {
+				step := 1
+				if c.Step != nil {
+					step = c.Step[d]
+				}
+				index[d] = (c.Start[d]+in[0].Shape[d])%in[0].Shape[d] + index[d]*step
 			}
-			index[d] = (c.Start[d]+in[0].Shape[d])%in[0].Shape[d] + index[d]*step
-		}
-		return 0, index
-	},
-	Cases: spec.CasesOf[*Slice]{
-		Calls: []*Slice{
-			{Start: []int{1, 2, 0}, Size: []int{1, 1, 5}, Step: []int{1, 9, 1}},
-			{Start: []int{0, 0, -5}, Size: []int{2, 2, 2}, Step: []int{1, 2, 3}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 0, 5}},
+			return 0, index
 		},
-		Invalid: []*Slice{
-			{}, {Start: []int{0, 0, 0}, Size: []int{1, 1}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, -1}}, {Start: []int{1 << 30, 0, 0}, Size: []int{1, 1, 1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, math.MaxInt >> 8}}, {Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1, 0}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 2}, Step: []int{1, 1, -1}},
-			{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, math.MaxInt / 2}},
+		Cases: spec.CasesOf[*Slice]{
+			Calls: []*Slice{
+				{Start: []int{1, 2, 0}, Size: []int{1, 1, 5}, Step: []int{1, 9, 1}},
+				{Start: []int{0, 0, -5}, Size: []int{2, 2, 2}, Step: []int{1, 2, 3}},
+				{Start: []int{0, 0, 0}, Size: []int{1, 0, 5}},
+			},
+			Invalid: []*Slice{
+				{}, {Start: []int{0, 0, 0}, Size: []int{1, 1}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
+				{Start: []int{0, 0, 0}, Size: []int{1, 1, -1}}, {Start: []int{1 << 30, 0, 0}, Size: []int{1, 1, 1}},
+				{Start: []int{0, 0, 0}, Size: []int{1, 1, math.MaxInt >> 8}}, {Start: []int{0, 0, -1 << 30}, Size: []int{1, 1, 1}},
+				{Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1, 0}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 2}, Step: []int{1, 1, -1}},
+				{Start: []int{0, 0, 0}, Size: []int{1, 1, 3}, Step: []int{1, 1, math.MaxInt / 2}},
+			},
+			Dims: []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{8}}},
+			Inputs: func(_ *Slice, d tensor.DType, dims []int) []tensor.Desc {
+				if dims[0] < 2 || dims[1] < 3 || dims[2] < 5 {
+					return nil
+				}
+				return []tensor.Desc{tensor.Contiguous(d, dims...)}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range planner.BenchShapes { // the right half
+					cases = append(cases, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
+				}
+				return cases
+			},
 		},
-		Dims: []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{8}}},
-		Inputs: func(_ *Slice, d tensor.DType, dims []int) []tensor.Desc {
-			if dims[0] < 2 || dims[1] < 3 || dims[2] < 5 {
-				return nil
-			}
-			return []tensor.Desc{tensor.Contiguous(d, dims...)}
-		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range planner.BenchShapes { // the right half
-				cases = append(cases, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
-			}
-			return cases
-		},
-	},
-})
+	})
+}}

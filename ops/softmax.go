@@ -14,14 +14,16 @@ type Softmax struct {
 }
 
 // Spec returns the declaration.
-func (Softmax) Spec() *spec.Op { return softmaxOp }
+func (Softmax) Spec() *spec.Op { return softmaxOp.Op() }
 
-var softmaxOp = axiswise.Define(axiswise.Softmax(axiswise.AxisOp[*Softmax]{
-	Name: "softmax", Gradient: "softmax_grad", ONNX: []string{"Softmax"},
-	Doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0. If all elements along the dimension are −Inf, all become 0.",
-	Source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
-	In:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
-	Call:   func(dim int) *Softmax { return &Softmax{dim} },
-	Dim:    func(a *Softmax) int { return a.Dim },
-	Low:    -8, High: 8, Flops: 5,
-}))
+var softmaxOp = spec.Declaration{Define: func() *spec.Op {
+	return axiswise.Define(axiswise.Softmax(axiswise.AxisOp[*Softmax]{
+		Name: "softmax", Gradient: "softmax_grad", ONNX: []string{"Softmax"},
+		Doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0. If all elements along the dimension are −Inf, all become 0.",
+		Source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
+		In:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},
+		Call:   func(dim int) *Softmax { return &Softmax{dim} },
+		Dim:    func(a *Softmax) int { return a.Dim },
+		Low:    -8, High: 8, Flops: 5,
+	}))
+}}

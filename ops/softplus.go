@@ -11,12 +11,14 @@ import (
 type Softplus struct{}
 
 // Spec returns the declaration.
-func (Softplus) Spec() *spec.Op { return softplusOp }
+func (Softplus) Spec() *spec.Op { return softplusOp.Op() }
 
-var softplusOp = elementwise.DefineUnary[Softplus](elementwise.Unary{
-	Name: "softplus", Shader: "nn/softplus", ONNX: []string{"Softplus"},
-	Doc:  "ln(1 + e^x) for each element x. It does not overflow.",
-	F:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
-	Ulps: 8,
-	Why:  "an exponential, a logarithm and a sum are rounded", Low: -20, High: 20, Flops: 30,
-})
+var softplusOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Softplus](elementwise.Unary{
+		Name: "softplus", Shader: "nn/softplus", ONNX: []string{"Softplus"},
+		Doc:  "ln(1 + e^x) for each element x. It does not overflow.",
+		F:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+		Ulps: 8,
+		Why:  "an exponential, a logarithm and a sum are rounded", Low: -20, High: 20, Flops: 30,
+	})
+}}

@@ -11,12 +11,14 @@ import (
 type Sqrt struct{}
 
 // Spec returns the declaration.
-func (Sqrt) Spec() *spec.Op { return sqrtOp }
+func (Sqrt) Spec() *spec.Op { return sqrtOp.Op() }
 
-var sqrtOp = elementwise.DefineUnary[Sqrt](elementwise.Unary{
-	Name: "sqrt", Shader: "math/sqrt", ONNX: []string{"Sqrt"},
-	Doc:  "The square root of each element, and NaN for negative elements.",
-	F:    math.Sqrt,
-	Ulps: 2,
-	Why:  "the root is rounded, and the division in its correction may be 2.5 units off", Low: 0, High: 100, Flops: 4,
-})
+var sqrtOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Sqrt](elementwise.Unary{
+		Name: "sqrt", Shader: "math/sqrt", ONNX: []string{"Sqrt"},
+		Doc:  "The square root of each element, and NaN for negative elements.",
+		F:    math.Sqrt,
+		Ulps: 2,
+		Why:  "the root is rounded, and the division in its correction may be 2.5 units off", Low: 0, High: 100, Flops: 4,
+	})
+}}

@@ -9,11 +9,13 @@ import (
 type Sub struct{}
 
 // Spec returns the declaration.
-func (Sub) Spec() *spec.Op { return subOp }
+func (Sub) Spec() *spec.Op { return subOp.Op() }
 
-var subOp = elementwise.DefineBinary[Sub](elementwise.Binary{
-	Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
-	Doc:  "The difference in - b of two tensors, with broadcasting. Integers wrap.",
-	F:    func(a, b float64) float64 { return a - b },
-	Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
-})
+var subOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Sub](elementwise.Binary{
+		Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
+		Doc:  "The difference in - b of two tensors, with broadcasting. Integers wrap.",
+		F:    func(a, b float64) float64 { return a - b },
+		Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,
+	})
+}}

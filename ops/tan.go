@@ -12,12 +12,14 @@ import (
 type Tan struct{}
 
 // Spec returns the declaration.
-func (Tan) Spec() *spec.Op { return tanOp }
+func (Tan) Spec() *spec.Op { return tanOp.Op() }
 
-var tanOp = elementwise.DefineUnary[Tan](elementwise.Unary{
-	Name: "tan", Shader: "math/tan", ONNX: []string{"Tan"},
-	Doc:  "The tangent of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
-	F:    math.Tan,
-	Ulps: 10,
-	Why:  "the remainder of the argument, two polynomials and their quotient are rounded", Low: -100, High: 100, Flops: 32,
-})
+var tanOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Tan](elementwise.Unary{
+		Name: "tan", Shader: "math/tan", ONNX: []string{"Tan"},
+		Doc:  "The tangent of each element, in radians. For f64 the result is NaN if |x| is above 2^27.",
+		F:    math.Tan,
+		Ulps: 10,
+		Why:  "the remainder of the argument, two polynomials and their quotient are rounded", Low: -100, High: 100, Flops: 32,
+	})
+}}

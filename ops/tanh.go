@@ -11,12 +11,14 @@ import (
 type Tanh struct{}
 
 // Spec returns the declaration.
-func (Tanh) Spec() *spec.Op { return tanhOp }
+func (Tanh) Spec() *spec.Op { return tanhOp.Op() }
 
-var tanhOp = elementwise.DefineUnary[Tanh](elementwise.Unary{
-	Name: "tanh", Shader: "math/tanh", ONNX: []string{"Tanh"},
-	Doc:  "The hyperbolic tangent of each element.",
-	F:    math.Tanh,
-	Ulps: 8,
-	Why:  "an exponential less 1, a sum and a quotient are rounded", Low: -10, High: 10, Flops: 16,
-})
+var tanhOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineUnary[Tanh](elementwise.Unary{
+		Name: "tanh", Shader: "math/tanh", ONNX: []string{"Tanh"},
+		Doc:  "The hyperbolic tangent of each element.",
+		F:    math.Tanh,
+		Ulps: 8,
+		Why:  "an exponential less 1, a sum and a quotient are rounded", Low: -10, High: 10, Flops: 16,
+	})
+}}

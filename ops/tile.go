@@ -19,7 +19,7 @@ type Tile struct {
 }
 
 // Spec returns the declaration.
-func (Tile) Spec() *spec.Op { return tileOp }
+func (Tile) Spec() *spec.Op { return tileOp.Op() }
 
 // shape checks the attributes for an input, and returns the output's shape.
 func (c Tile) shape(in tensor.Desc) ([]int, error) {
@@ -51,42 +51,44 @@ func (c Tile) copies(in, out tensor.Desc) []movement.Copy {
 	return movement.Unroll(in.DType, movement.Copy{Shape: shape, Src: src, Dst: dst})
 }
 
-var tileOp = movement.Define(movement.Movement[*Tile]{
-	Name: "tile", ONNX: []string{"Tile"},
-	Doc:      "Repeats a tensor along its dimensions.",
-	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
-	Out:      "the repeated tensor; the size of each dimension is that of the input, multiplied by its number of repeats",
-	Defaults: &Tile{Repeats: []int{2, 1, 3}},
-	Shape:    func(c *Tile, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
-	Copies:   func(c *Tile, in []tensor.Desc, out tensor.Desc) []movement.Copy { return c.copies(in[0], out) },
-	Origin: func(_ *Tile, in []*tensor.Host, index []int) (int, []int) {
-		for d := range index {
-			index[d] %= in[0].Shape[d]
-		}
-		return 0, index
-	},
-	Cases: spec.CasesOf[*Tile]{
-		Calls: []*Tile{
-			{Repeats: []int{1, 2, 1}}, {Repeats: []int{3, 2, 2}}, {Repeats: []int{1, 1, 1}}, {Repeats: []int{2, 0, 1}},
-			{Repeats: []int{2, 3, 2, 1, 2, 2}}, // more dimensions than a kernel walks
+var tileOp = spec.Declaration{Define: func() *spec.Op {
+	return movement.Define(movement.Movement[*Tile]{
+		Name: "tile", ONNX: []string{"Tile"},
+		Doc:      "Repeats a tensor along its dimensions.",
+		In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
+		Out:      "the repeated tensor; the size of each dimension is that of the input, multiplied by its number of repeats",
+		Defaults: &Tile{Repeats: []int{2, 1, 3}},
+		Shape:    func(c *Tile, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
+		Copies:   func(c *Tile, in []tensor.Desc, out tensor.Desc) []movement.Copy { return c.copies(in[0], out) },
+		Origin: func(_ *Tile, in []*tensor.Host, index []int) (int, []int) {
+			for d := range index {
+				index[d] %= in[0].Shape[d]
+			}
+			return 0, index
 		},
-		Invalid: []*Tile{{}, {Repeats: []int{2, 2}}, {Repeats: []int{1, -1, 1}}, {Repeats: []int{1, 1, math.MaxInt / 2}}, {Repeats: []int{math.MaxInt / 3, math.MaxInt / 3, 1}}},
-		Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
-		Inputs: func(c *Tile, d tensor.DType, dims []int) []tensor.Desc {
-			if len(c.Repeats) == 6 {
-				if dims[0]*dims[1]*dims[2] > 4000 {
-					return nil
+		Cases: spec.CasesOf[*Tile]{
+			Calls: []*Tile{
+				{Repeats: []int{1, 2, 1}}, {Repeats: []int{3, 2, 2}}, {Repeats: []int{1, 1, 1}}, {Repeats: []int{2, 0, 1}},
+				{Repeats: []int{2, 3, 2, 1, 2, 2}}, // more dimensions than a kernel walks
+			},
+			Invalid: []*Tile{{}, {Repeats: []int{2, 2}}, {Repeats: []int{1, -1, 1}}, {Repeats: []int{1, 1, math.MaxInt / 2}}, {Repeats: []int{math.MaxInt / 3, math.MaxInt / 3, 1}}},
+			Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
+			Inputs: func(c *Tile, d tensor.DType, dims []int) []tensor.Desc {
+				if len(c.Repeats) == 6 {
+					if dims[0]*dims[1]*dims[2] > 4000 {
+						return nil
+					}
+					return []tensor.Desc{tensor.Contiguous(d, 3, dims[0], 2, dims[1], 2, dims[2])}
 				}
-				return []tensor.Desc{tensor.Contiguous(d, 3, dims[0], 2, dims[1], 2, dims[2])}
-			}
-			return []tensor.Desc{tensor.Contiguous(d, slices.Clone(dims)...)}
+				return []tensor.Desc{tensor.Contiguous(d, slices.Clone(dims)...)}
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, s := range planner.BenchShapes { // the left half, twice
+					cases = append(cases, spec.BenchCase{Call: Tile{Repeats: []int{1, 2}}, In: []tensor.Desc{tensor.Contiguous(d, s[0], s[1]/2)}})
+				}
+				return cases
+			},
 		},
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range planner.BenchShapes { // the left half, twice
-				cases = append(cases, spec.BenchCase{Call: Tile{Repeats: []int{1, 2}}, In: []tensor.Desc{tensor.Contiguous(d, s[0], s[1]/2)}})
-			}
-			return cases
-		},
-	},
-})
+	})
+}}

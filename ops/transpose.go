@@ -15,7 +15,7 @@ type Transpose struct {
 }
 
 // Spec returns the declaration.
-func (Transpose) Spec() *spec.Op { return transposeOp }
+func (Transpose) Spec() *spec.Op { return transposeOp.Op() }
 
 // perm is the complete permutation for a rank, counted from 0.
 // Errors: ErrInvalidArgument.
@@ -39,42 +39,44 @@ func (c Transpose) perm(rank int) ([]int, error) {
 	return perm, nil
 }
 
-var transposeOp = movement.Define(movement.Movement[*Transpose]{
-	Name: "transpose", ONNX: []string{"Transpose"},
-	Doc: "Reorders the dimensions of a tensor.",
-	In:  spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
-	Out: "the same elements; dimension i is dimension perm[i] of the input",
-	Shape: func(c *Transpose, in []tensor.Desc) ([]int, error) {
-		perm, err := c.perm(len(in[0].Shape))
-		if err != nil {
-			return nil, err
-		}
-		return movement.Permute(in[0].Shape, perm), nil
-	},
-	Copies: func(c *Transpose, in []tensor.Desc, out tensor.Desc) []movement.Copy {
-		perm, err := c.perm(len(in[0].Shape))
-		if err != nil {
-			return nil // Shape has refused it
-		}
-		src := planner.Operand{Ref: spec.In(0), Strides: movement.Permute(in[0].ElementStrides(), perm)}
-		return []movement.Copy{{Shape: out.Shape, Src: src, Dst: planner.OperandOf(spec.Out(0), out)}}
-	},
-	Origin: func(c *Transpose, in []*tensor.Host, index []int) (int, []int) {
-		rank := len(index)
-		at := make([]int, rank)
-		for i, k := range index {
-			d := rank - 1 - i
-			if c.Perm != nil {
-				d = (c.Perm[i] + rank) % rank
+var transposeOp = spec.Declaration{Define: func() *spec.Op {
+	return movement.Define(movement.Movement[*Transpose]{
+		Name: "transpose", ONNX: []string{"Transpose"},
+		Doc: "Reorders the dimensions of a tensor.",
+		In:  spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
+		Out: "the same elements; dimension i is dimension perm[i] of the input",
+		Shape: func(c *Transpose, in []tensor.Desc) ([]int, error) {
+			perm, err := c.perm(len(in[0].Shape))
+			if err != nil {
+				return nil, err
 			}
-			at[d] = k
-		}
-		return 0, at
-	},
-	Cases: spec.CasesOf[*Transpose]{
-		Calls:   []*Transpose{{Perm: []int{0, 2, 1}}, {Perm: []int{1, 0, 2}}, {Perm: []int{-1, 0, 1}}},
-		Invalid: []*Transpose{{Perm: []int{0, 1}}, {Perm: []int{0, 1, 1}}, {Perm: []int{0, 1, 3}}, {Perm: []int{0, 1, -4}}, {Perm: []int{}}},
-		Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows", Tiles: []int{4, 32}}, {Name: "columns", Tiles: []int{4, 16, 32}}},
-		Inputs:  planner.SameInputs[*Transpose](1),
-	},
-})
+			return movement.Permute(in[0].Shape, perm), nil
+		},
+		Copies: func(c *Transpose, in []tensor.Desc, out tensor.Desc) []movement.Copy {
+			perm, err := c.perm(len(in[0].Shape))
+			if err != nil {
+				return nil // Shape has refused it
+			}
+			src := planner.Operand{Ref: spec.In(0), Strides: movement.Permute(in[0].ElementStrides(), perm)}
+			return []movement.Copy{{Shape: out.Shape, Src: src, Dst: planner.OperandOf(spec.Out(0), out)}}
+		},
+		Origin: func(c *Transpose, in []*tensor.Host, index []int) (int, []int) {
+			rank := len(index)
+			at := make([]int, rank)
+			for i, k := range index {
+				d := rank - 1 - i
+				if c.Perm != nil {
+					d = (c.Perm[i] + rank) % rank
+				}
+				at[d] = k
+			}
+			return 0, at
+		},
+		Cases: spec.CasesOf[*Transpose]{
+			Calls:   []*Transpose{{Perm: []int{0, 2, 1}}, {Perm: []int{1, 0, 2}}, {Perm: []int{-1, 0, 1}}},
+			Invalid: []*Transpose{{Perm: []int{0, 1}}, {Perm: []int{0, 1, 1}}, {Perm: []int{0, 1, 3}}, {Perm: []int{0, 1, -4}}, {Perm: []int{}}},
+			Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows", Tiles: []int{4, 32}}, {Name: "columns", Tiles: []int{4, 16, 32}}},
+			Inputs:  planner.SameInputs[*Transpose](1),
+		},
+	})
+}}

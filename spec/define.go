@@ -112,8 +112,8 @@ type Definition[A Call] struct {
 // Functions without an error then return nothing. A Plan that returns neither a plan nor
 // an error is ErrInvalidArgument too.
 //
-// Call Define once for an operation, in the initialisation of a package. Each Op that it
-// returns is another operation: its calls are planned anew. Define panics if A is an
+// Call Define once for an operation, in a Declaration or in the initialisation of a package.
+// Each Op that it returns is another operation: its calls are planned anew. Define panics if A is an
 // interface, because that is a mistake in the source of the program.
 func Define[A Call](d Definition[A]) *Op {
 	return define(reflect.TypeFor[A](), d.erase())

@@ -14,7 +14,8 @@ var registry struct {
 
 // Register adds an operation to the registry and returns it. Programs can then find it by
 // name. It panics if the name or an alias is taken, because that is a mistake in the
-// source of the program. A nil operation is not registered.
+// source of the program. A nil operation is not registered. The operations of Lathe are
+// registered in programs that import package ops/all.
 func Register(op *Op) *Op {
 	if op == nil {
 		return nil
@@ -33,7 +34,8 @@ func Register(op *Op) *Op {
 	return op
 }
 
-// All returns every registered operation, sorted by name.
+// All returns every registered operation, sorted by name. Those of Lathe are among them if the
+// program imports package ops/all.
 func All() []*Op {
 	registry.Lock()
 	defer registry.Unlock()
@@ -47,7 +49,8 @@ func All() []*Op {
 	return ops
 }
 
-// Lookup returns the operation with a name or alias, or nil if there is none.
+// Lookup returns the registered operation with a name or alias, or nil if there is none. Those
+// of Lathe are registered if the program imports package ops/all.
 func Lookup(name string) *Op {
 	registry.Lock()
 	defer registry.Unlock()

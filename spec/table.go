@@ -83,18 +83,24 @@ func table(ops []*Op, kernels []string, module Modules, params func(Kernel, *spv
 	return t, nil
 }
 
-// VerifyABI compares two fingerprints of Lathe's operations and of the kernels of a
-// bundle. One is computed now from the Go declarations of the registered operations with
-// Kernels. The other, built, was computed when the bundle was built. A program should
-// call it before it opens a device.
-// Errors: ErrABIMismatch, with both fingerprints and what to do.
-func VerifyABI(kernels []string, module Modules, built uint64) error {
-	t, err := Table(All(), kernels, module)
-	if err != nil {
-		return err
+// VerifyABI compares an operation with the shader bundle. built is the part of the bundle's ABI
+// text that describes the operation: the element types, its arguments, its kernels. It was written
+// when the bundle was built. The same text is written now, from the declaration in Go and with
+// the modules of the bundle. An operation without Kernels belongs to the program, and agrees.
+// Errors: ErrABIMismatch, which says what to do; ErrInvalidArgument without an operation.
+func VerifyABI(op *Op, built string, module Modules) error {
+	if op == nil {
+		return noCall("no operation to verify")
 	}
-	if have := abi.Fingerprint(t.Text()); have != built {
-		return fmt.Errorf("spec: %w: the Go declarations give %016x, the shader bundle was built for %016x; run \"make shaders\" and rebuild, or install a matching release; an operation of your own must have no Kernels", errs.ErrABIMismatch, have, built)
+	if len(op.Kernels) == 0 {
+		return nil
+	}
+	t, err := Table([]*Op{op}, nil, module)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errs.ErrABIMismatch, err)
+	}
+	if have := t.Text(); have != built {
+		return fmt.Errorf("spec: operation %s: %w: the Go declaration gives %016x, the shader bundle was built for %016x; run \"make shaders\" and rebuild, or install a matching release; an operation of your own must have no Kernels", op.Name, errs.ErrABIMismatch, abi.Fingerprint(have), abi.Fingerprint(built))
 	}
 	return nil
 }

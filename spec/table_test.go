@@ -165,22 +165,40 @@ func TestTableErrors(t *testing.T) {
 }
 
 func TestVerifyABI(t *testing.T) {
-	table, err := Table(All(), bundled, find(modules()))
+	table, err := Table([]*Op{addOp()}, nil, find(modules()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := abi.Fingerprint(table.Text())
-	if err := VerifyABI(bundled, find(modules()), have); err != nil {
-		t.Errorf("equal fingerprints: %v", err)
+	built := table.Text()
+	if err := VerifyABI(addOp(), built, find(modules())); err != nil {
+		t.Errorf("the same declaration: %v", err)
 	}
-	err = VerifyABI(bundled, find(modules()), 0xab)
-	if !errors.Is(err, errs.ErrABIMismatch) {
-		t.Fatalf("error %v, want ErrABIMismatch", err)
+	if err := VerifyABI(&Op{Name: "own"}, "", find(modules())); err != nil {
+		t.Errorf("an operation without kernels: %v", err)
 	}
-	for _, part := range []string{fmt.Sprintf("%016x", have), "00000000000000ab", "make shaders"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q lacks %q", err, part)
+	if err := VerifyABI(nil, built, find(modules())); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("no operation: error %v", err)
+	}
+	changed, missing := addOp(), addOp()
+	changed.Kernels[0].Params = struct{ N, Scale uint32 }{}
+	missing.Kernels[0].Name = "nn/none.f32"
+	for name, op := range map[string]*Op{"another built": addOp(), "params": changed, "no kernel": missing} {
+		text := built
+		if name == "another built" {
+			text = ""
 		}
+		err := VerifyABI(op, text, find(modules()))
+		if !errors.Is(err, errs.ErrABIMismatch) {
+			t.Fatalf("%s: error %v, want ErrABIMismatch", name, err)
+		}
+		for _, part := range []string{"operation add", "make shaders"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: error %q lacks %q", name, err, part)
+			}
+		}
+	}
+	if _, err := Table([]*Op{addOp()}, nil, nil); err == nil {
+		t.Error("no modules: no error")
 	}
 }
 

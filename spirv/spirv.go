@@ -2,8 +2,8 @@
 // module. tools/genspirv makes them from shaders/. They are embedded, so that no user
 // needs a shader compiler. Only the Go files in this folder are written by hand.
 //
-// What is embedded are packed files: the ABI text, and one for each shader file. A kernel
-// is unpacked when it is first used. The kernels that belong to no operation are in
+// What is embedded are packed files: the ABI text, and one for each shader file. A program has
+// those of the folders that it links. A kernel is unpacked when it is first used. The kernels that belong to no operation are in
 // package extra, and not in a user's program.
 package spirv
 
@@ -22,17 +22,23 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-//go:embed abi.pack */*.pack
-var embedded embed.FS
+//go:embed abi.pack
+var index embed.FS
 
 // bundle is a set of kernels.
 type bundle struct {
 	// text is the ABI text, which describes the kernels. Its first line has the
 	// fingerprint.
-	text    string
+	text string
+	// table is what the text says.
+	table   abi.Table
 	kernels map[string]*kernel
 	// names are the names of the kernels, sorted.
 	names []string
+
+	mu sync.RWMutex
+	// linked have the packed files of the groups that are linked.
+	linked []fs.FS
 }
 
 // kernel is a kernel of a bundle. It is unpacked when it is first needed.
@@ -46,20 +52,19 @@ type kernel struct {
 
 // shader is a packed file. It has the kernels that one shader file was compiled to.
 type shader struct {
-	files fs.FS
-	path  string
-	once  sync.Once
+	path string
+	once sync.Once
 	// code is the SPIR-V of each kernel by name.
 	code map[string][]byte
 	err  error
 }
 
-var own = sync.OnceValue(func() *bundle { return open(embedded) })
+var own = sync.OnceValue(func() *bundle { return open(index) })
 
-// open parses the index of a bundle. If the ABI text is damaged, the bundle has no
-// kernels.
+// open parses the index of a bundle, the file abi.pack. If the ABI text is damaged, or is not the one of its
+// fingerprint, the bundle has no kernels.
 func open(files fs.FS) *bundle {
-	b := &bundle{kernels: map[string]*kernel{}}
+	b := &bundle{kernels: map[string]*kernel{}, linked: []fs.FS{files}}
 	data, err := fs.ReadFile(files, "abi.pack")
 	if err != nil {
 		return b
@@ -68,19 +73,22 @@ func open(files fs.FS) *bundle {
 	if err != nil {
 		return b
 	}
-	b.text = string(text)
-	_, rest, _ := strings.Cut(b.text, "\n")
+	first, rest, _ := strings.Cut(string(text), "\n")
+	if first != fmt.Sprintf("fingerprint %016x", abi.Fingerprint(rest)) {
+		return b
+	}
 	t, err := abi.Parse(rest)
 	if err != nil {
 		return b
 	}
+	b.text, b.table = string(text), t
 	shaders := map[string]*shader{}
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
 		path, _, _ := strings.Cut(k.Name, ".")
 		from := shaders[path]
 		if from == nil {
-			from = &shader{files: files, path: path + ".pack"}
+			from = &shader{path: path + ".pack"}
 			shaders[path] = from
 		}
 		b.kernels[k.Name] = &kernel{from: from, declared: spv.Module{
@@ -107,9 +115,13 @@ func (b *bundle) load(name string) (*spv.Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := b.files(k.from.path)
+	if files == nil {
+		return nil, fmt.Errorf("spirv: module: %w: %s, of kernel %q, is not linked; install a matching release", errs.ErrABIMismatch, k.from.path, name)
+	}
 	k.once.Do(func() {
 		var code []byte
-		if code, k.err = k.from.find(name); k.err == nil {
+		if code, k.err = k.from.find(files, name); k.err == nil {
 			k.module, k.err = spv.Reflect(name, code)
 		}
 		if k.err == nil && k.module.Hash != k.declared.Hash {
@@ -119,10 +131,22 @@ func (b *bundle) load(name string) (*spv.Module, error) {
 	return k.module, k.err
 }
 
+// files returns the linked files that have a path, or nil.
+func (b *bundle) files(path string) fs.FS {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, files := range b.linked {
+		if _, err := fs.Stat(files, path); err == nil {
+			return files
+		}
+	}
+	return nil
+}
+
 // find returns the SPIR-V of a kernel. The first call unpacks the file.
-func (s *shader) find(name string) ([]byte, error) {
+func (s *shader) find(files fs.FS, name string) ([]byte, error) {
 	s.once.Do(func() {
-		data, err := fs.ReadFile(s.files, s.path)
+		data, err := fs.ReadFile(files, s.path)
 		if err != nil {
 			s.err = err
 			return
@@ -153,7 +177,10 @@ func (s *shader) find(name string) ([]byte, error) {
 // its hash is part of the ABI text.
 // Errors: ErrInvalidArgument for an unknown name, ErrABIMismatch for a kernel that is
 // not the one of the ABI text.
-func Module(name string) (*spv.Module, error) { return own().load(name) }
+func Module(name string) (*spv.Module, error) {
+	linkAll()
+	return own().load(name)
+}
 
 // Declared returns what the ABI text says about a kernel, without its code: name, hash,
 // bindings, params, constants and local size. It is cheap, and no device can run the
@@ -179,6 +206,35 @@ func Fingerprint() uint64 {
 		return 0
 	}
 	return v
+}
+
+// Verify returns ErrABIMismatch if the bundle is damaged: if its ABI text is missing, or is not
+// the one that the fingerprint was computed of.
+func Verify() error { return own().verify() }
+
+func (b *bundle) verify() error {
+	if b.text == "" {
+		return fmt.Errorf("spirv: verify: %w: the ABI text of the kernels is damaged; run \"make shaders\" and rebuild, or install a matching release", errs.ErrABIMismatch)
+	}
+	return nil
+}
+
+// Operation returns the part of the ABI text that describes an operation: the element types,
+// its arguments and its kernels. It is "" if the kernels were built without that operation.
+func Operation(name string) string {
+	b := own()
+	i := slices.IndexFunc(b.table.Ops, func(op abi.TableOp) bool { return op.Name == name })
+	if i < 0 {
+		return ""
+	}
+	op := b.table.Ops[i]
+	part := abi.Table{DTypes: b.table.DTypes, Ops: []abi.TableOp{op}}
+	for _, k := range b.table.Kernels {
+		if slices.Contains(op.Kernels, k.Name) {
+			part.Kernels = append(part.Kernels, k)
+		}
+	}
+	return part.Text()
 }
 
 // ABIText returns the canonical ABI text that the kernels were built for. Its first line

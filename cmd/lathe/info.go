@@ -10,10 +10,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	_ "github.com/lathe-gpu/lathe/imageops" // declares operations
 	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/drivers"
-	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 )

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	_ "github.com/lathe-gpu/lathe/imageops" // the operations there are
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	_ "github.com/lathe-gpu/lathe/internal/drivers/standard" // backends
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

@@ -70,6 +70,9 @@ func (r *Runner) Compile(call spec.Call, in, out []Place) (*Compiled, error) {
 
 // compile is Compile for a resolved call. choose returns the strategy.
 func (r *Runner) compile(call spec.Call, in, out []Place, choose chooser) (*Compiled, error) {
+	if err := verify(call.Spec()); err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
 	if err := r.checkPlaces(call, in, out); err != nil {
 		return nil, err
 	}

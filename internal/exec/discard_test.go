@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	_ "github.com/lathe-gpu/lathe/imageops" // the shaders are those of all operations
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/testkit"

@@ -61,8 +61,8 @@ func WithTarget(f func(*spec.Target)) Option {
 
 // New returns a Runner for a device. The caller must close the Runner, which frees its
 // scratch memory, and then the device.
-// Errors: ErrInvalidArgument without a device; ErrABIMismatch if the operations were
-// declared for other shaders than the embedded ones.
+// Errors: ErrInvalidArgument without a device; ErrABIMismatch if the embedded shaders are
+// damaged.
 func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	if errs.Nil(dev) {
 		return nil, fmt.Errorf("exec: new: %w: no device", errs.ErrInvalidArgument)
@@ -91,15 +91,24 @@ func (r *Runner) ready() error {
 	return nil
 }
 
-// Verify returns ErrABIMismatch if the operations were declared for other shaders than
-// the embedded ones. It compares the fingerprints once, because neither changes while a
-// program runs. New calls it. A caller that loads a driver at the same time may call
+// Verify returns ErrABIMismatch if the embedded shaders are damaged. It computes the fingerprint
+// of their ABI text once. New calls it. A caller that loads a driver at the same time may call
 // Verify earlier, on another goroutine.
-func Verify() error { return verify() }
+func Verify() error { return spirv.Verify() }
 
-var verify = sync.OnceValue(func() error {
-	return spec.VerifyABI(spirv.Names(), spirv.Declared, spirv.Fingerprint())
-})
+// verified has the result of spec.VerifyABI for each operation that was compiled.
+var verified sync.Map // of *spec.Op to error, which may be nil
+
+// verify returns ErrABIMismatch if an operation was declared for other shaders than the embedded
+// ones. It compares them when the operation is first compiled.
+func verify(op *spec.Op) error {
+	known, ok := verified.Load(op)
+	if !ok {
+		known, _ = verified.LoadOrStore(op, spec.VerifyABI(op, spirv.Operation(op.Name), spirv.Declared))
+	}
+	err, _ := known.(error)
+	return err
+}
 
 // TargetOf returns the target that operations are planned for on a device.
 func TargetOf(info *gpu.Info) spec.Target {

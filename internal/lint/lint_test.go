@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	_ "github.com/lathe-gpu/lathe/imageops" // registers the operations
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 )
 

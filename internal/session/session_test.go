@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	_ "github.com/lathe-gpu/lathe/imageops" // the shaders are those of all operations
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	_ "github.com/lathe-gpu/lathe/imageops"
-	_ "github.com/lathe-gpu/lathe/ops"
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )

@@ -13,9 +13,8 @@ import (
 	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
-
-	_ "github.com/lathe-gpu/lathe/imageops"
 )
 
 // TestAsVips compares operations on bytes with libvips, as other tests do with ImageMagick. OUT in a

@@ -65,6 +65,7 @@ func TestTwoFiles(t *testing.T) {
 		run(append([]string{"go", "build", "-trimpath", "-tags", "nowgpu", "-o", "bin/"}, commands...)...)
 	}
 	bin := func(name string) string { return filepath.Join(root, "bin", name) }
+	run("go", "run", "./tools/genall")
 	build("./tools/genspirv", "./tools/genapi", "./tools/opsdoc")
 	run(append([]string{bin("genspirv")}, shaders...)...)
 	run(bin("genapi"))

@@ -84,8 +84,9 @@ var functions = map[string]map[string]any{
 	"vk":          {"Enumerate": vk.Enumerate, "List": vk.List, "Open": vk.Open, "Probe": vk.Probe},
 	"wgpu":        {"Enumerate": wgpu.Enumerate, "List": wgpu.List, "Open": wgpu.Open, "Probe": wgpu.Probe},
 	"gpu/gputest": {},
+	"ops/all":     {},
 	"gpu/guard":   {"New": guard.New, "Restrict": guard.Restrict},
-	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "Module": spirv.Module, "Names": spirv.Names},
+	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkImage": spirv.LinkImage, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Verify": spirv.Verify},
 }
 
 // excused panic by intent. The functions that register panic as the standard library's do: on a

@@ -153,6 +153,7 @@ func receivers(t *testing.T) []receiver {
 		{"nil Metadata", (*imageio.Metadata)(nil), false}, {"zero Metadata", &imageio.Metadata{}, false},
 		{"Metadata", &imageio.Metadata{EXIF: []byte("II*"), ICC: []byte("x")}, false},
 		{"a nil report", (*conformance.Report)(nil), false}, {"a zero report", &conformance.Report{}, false}, {"hashes", conformance.Hashes{{}}, false},
+		{"a nil declaration", (*spec.Declaration)(nil), false}, {"a zero declaration", &spec.Declaration{}, false},
 		{"a nil dispatch", (*gpu.Dispatch)(nil), true}, {"a zero dispatch", &gpu.Dispatch{}, true},
 	}
 	list = append(list, devices(t)...)

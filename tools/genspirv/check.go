@@ -11,11 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/abi"
 	"github.com/lathe-gpu/lathe/internal/pack"
 	"github.com/lathe-gpu/lathe/internal/spv"
-	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 )
 

@@ -15,8 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/lathe-gpu/lathe/imageops"
-	_ "github.com/lathe-gpu/lathe/ops" // likewise
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/tools/internal/generated"

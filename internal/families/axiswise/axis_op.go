@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -49,6 +50,7 @@ type AxisOp[A spec.Call] struct {
 // Define declares an operation along a dimension. Its result may overwrite the first
 // input.
 func Define[A spec.Call](a AxisOp[A]) *spec.Op {
+	spirv.LinkNN()
 	// view returns the axis view of a call that Shape has accepted.
 	view := func(c A, d tensor.Desc) planner.AxisView {
 		k, err := planner.Axis(a.Dim(c), len(d.Shape))
@@ -67,7 +69,7 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 			return rowStrategies(t, in[0].DType, view(c, in[0]), a.Longest)
 		}
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: a.Name, Group: "nn", Doc: a.Doc, Source: a.Source,
 		In:       args,
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
@@ -119,7 +121,7 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 			Invalid: []A{a.Call(3), a.Call(-4)},
 			Refused: refusedInputs(len(a.In)),
 		},
-	}))
+	})
 }
 
 // refusedInputs returns lists of n inputs that Shape must refuse: a scalar, and two

@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/indexing"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -43,6 +44,8 @@ type Classified[A spec.Call] struct {
 
 // DefineClassified declares an operation on rows of classes.
 func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
+	spirv.LinkMove()
+	spirv.LinkNN()
 	var call A
 	args := slices.Clone(o.In)
 	for i := range args {
@@ -50,7 +53,7 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 	}
 	args[1].DTypes = indexing.DTypes
 	perRow := len(args) - 2 // inputs with one value for each row
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In: args, Out: o.Out,
 		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
@@ -112,7 +115,7 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 			Specials: true, Refused: o.Refused,
 			Faults: func(d tensor.DType) [][]*tensor.Host { return classifiedFaults(d, perRow) },
 		},
-	}))
+	})
 }
 
 // classifiedInputs returns classes [rows, n], targets [rows], and further tensors [rows].

@@ -58,6 +58,7 @@ func statReducer(shader string, values int) reduction.Reducer {
 
 // DefineNorm declares a normalisation. Its result may overwrite the input.
 func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
+	spirv.LinkNN()
 	reducer := statReducer(o.Shader, o.Values)
 	// view returns the rows of a call that Shape has accepted.
 	view := func(a A, in tensor.Desc) planner.AxisView {
@@ -77,7 +78,7 @@ func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 		weights := tensor.Contiguous(d, columns)
 		return []tensor.Desc{tensor.Contiguous(d, rows, columns), weights, weights}[:len(args)]
 	})
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc, Source: o.Source,
 		In:       args,
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the dtype and shape of in", InPlace: []int{0}}},
@@ -134,7 +135,7 @@ func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 			return cost
 		},
 		Cases: cases,
-	}))
+	})
 }
 
 // plan appends the steps that normalise the rows of v. The first input holds the rows,

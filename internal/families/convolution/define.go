@@ -4,6 +4,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/gemm"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -166,9 +167,11 @@ func (p problem) terms() int {
 
 // Define declares an operation.
 func Define[A spec.Call](v Convolution[A]) *spec.Op {
+	spirv.LinkMove()
+	spirv.LinkNN()
 	v.Cases.DTypes = planner.Floats
 	v.Cases.Low, v.Cases.High, v.Cases.Specials = -1, 1, true
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: v.Name, Group: "nn", Doc: v.Doc, Source: v.Source, In: v.In, Out: []spec.Arg{{Name: "out", Doc: v.Out}},
 		Traits:   spec.Traits{Class: spec.MatrixProduct, Gradient: v.Gradient, ONNX: v.ONNX},
 		Defaults: v.Defaults, Kernels: kernels(), Cases: v.Cases,
@@ -232,7 +235,7 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 			}
 			return spec.Cost{Flops: 2 * int64(p.out.Elems()) * int64(p.terms()), Bytes: bytes}
 		},
-	}))
+	})
 }
 
 // tolerance is the tolerance of a sum of n products.

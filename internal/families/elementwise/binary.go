@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -41,8 +42,10 @@ type Binary struct {
 // are broadcast together by the rule of NumPy, and may have any strides. The result may
 // overwrite any input that has its shape.
 func DefineBinary[A spec.Call](b Binary) *spec.Op {
+	spirv.LinkMath()
+	spirv.LinkMove()
 	var call A
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: b.Name, Aliases: b.Aliases, Group: groupOf(b.Shader), Doc: b.Doc, Source: b.Source,
 		In: []spec.Arg{
 			{Name: "in", Doc: "a tensor of any shape", DTypes: b.DTypes, Strides: spec.AnyStrides},
@@ -98,7 +101,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 				{tensor.Contiguous(tensor.U8, 3), tensor.Contiguous(tensor.U8, 3)},
 			},
 		},
-	}))
+	})
 }
 
 // BinaryKernels lists the kernels that AddBinary launches for dtypes.

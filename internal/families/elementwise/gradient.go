@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -27,8 +28,9 @@ type Gradient struct {
 // DefineGradient declares the gradient of a function of one element, with attributes of
 // type A. The result dx may overwrite x or dy.
 func DefineGradient[A spec.Call](g Gradient) *spec.Op {
+	spirv.LinkNN()
 	var call A
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: g.Name, Group: groupOf(g.Shader), Doc: g.Doc, Source: g.Source,
 		In: []spec.Arg{
 			{Name: "x", Doc: "the input of the function, of any shape", DTypes: planner.Floats},
@@ -67,5 +69,5 @@ func DefineGradient[A spec.Call](g Gradient) *spec.Op {
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F16, 3, 4)},
 			},
 		},
-	}))
+	})
 }

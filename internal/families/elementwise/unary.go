@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -44,8 +45,10 @@ type Unary struct {
 // DefineUnary declares a function of one element, with attributes of type A. The result
 // may overwrite the input.
 func DefineUnary[A spec.Call](u Unary) *spec.Op {
+	spirv.LinkMath()
+	spirv.LinkNN()
 	var call A
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: planner.Floats}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
@@ -74,7 +77,7 @@ func DefineUnary[A spec.Call](u Unary) *spec.Op {
 			Bench:  planner.BenchCases(call, 1),
 			Low:    u.Low, High: u.High, Specials: true,
 		},
-	}))
+	})
 }
 
 // groupOf returns the group of a shader, which is the folder in its name.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -26,10 +27,12 @@ type Attention[A spec.Call] struct {
 
 // DefineAttention declares attention. q, k and v may have any strides.
 func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
+	spirv.LinkBLAS()
+	spirv.LinkNN()
 	matrix := func(name, doc string) spec.Arg {
 		return spec.Arg{Name: name, Doc: doc, DTypes: planner.Floats, Strides: spec.AnyStrides}
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "nn", Doc: m.Doc, Source: m.Source,
 		In: []spec.Arg{
 			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; the leading dimensions are broadcast to those of q"),
@@ -75,7 +78,7 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 			return spec.Cost{Flops: 2 * rows * int64(skv) * int64(d+dv), Bytes: bytes}
 		},
 		Cases: attentionCases(m),
-	}))
+	})
 }
 
 // attentionSizes returns the number of matrices in the batch of q, and the sizes sq, skv,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -28,6 +29,7 @@ type MatMul[A spec.Call] struct {
 
 // DefineMatMul declares a matrix product. The inputs a and b may have any strides.
 func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
+	spirv.LinkBLAS()
 	in := []spec.Arg{
 		{Name: "a", Doc: "[..., m,k], or [..., k,m] with trans_a", DTypes: planner.Floats, Strides: spec.AnyStrides},
 		{Name: "b", Doc: "[..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast", DTypes: planner.Floats, Strides: spec.AnyStrides},
@@ -39,7 +41,7 @@ func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 		ta, tb := m.Transposed(a)
 		return transposes{ta, tb}
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "blas", Doc: m.Doc,
 		Source:   "NumPy matmul; BLAS gemm with alpha 1 and beta 0 or 1",
 		In:       in,
@@ -88,7 +90,7 @@ func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 			return spec.Cost{Flops: 2 * int64(out.Elems()) * int64(k), Bytes: bytes}
 		},
 		Cases: matmulCases(m, view),
-	}))
+	})
 }
 
 // transposes says which operands of a product are transposed.

@@ -5,6 +5,7 @@ package movement
 import (
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -42,6 +43,7 @@ type Copy struct {
 // Define declares an operation that moves elements. Its inputs and its output may have
 // any strides and begin at any element.
 func Define[A spec.Call](m Movement[A]) *spec.Op {
+	spirv.LinkMove()
 	m.In.Strides = spec.AnyStrides
 	shape := func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 		for _, d := range in {
@@ -61,7 +63,7 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 	if cases.Bench == nil {
 		cases.Bench = planner.BenchCases(m.Defaults, 1)
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "move", Doc: m.Doc,
 		In:       []spec.Arg{m.In},
 		Out:      []spec.Arg{{Name: "out", Doc: m.Out, Strides: spec.AnyStrides}},
@@ -111,7 +113,7 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 			return spec.Cost{Bytes: bytes}
 		},
 		Cases: cases,
-	}))
+	})
 }
 
 // Permute returns a slice in the order of perm: element i is of[perm[i]].

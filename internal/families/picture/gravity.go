@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,9 @@ const MaxSide = 1 << 24
 // Gravities lists the places at which a rectangle may lie in another.
 var Gravities = []string{"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"}
 
+// smartGravities are names of other programs for a gravity that depends on the pixels.
+var smartGravities = []string{"smart", "attention", "entropy"}
+
 // Gravity returns where a rectangle lies across and down: -1 at the left or top, 0 in the
 // middle, 1 at the right or bottom.
 // Errors: ErrInvalidArgument.
@@ -22,7 +26,7 @@ func Gravity(name string) (across, down int, err error) {
 			return i%3 - 1, i/3 - 1, nil
 		}
 	}
-	if name == "smart" || name == "attention" || name == "entropy" {
+	if slices.Contains(smartGravities, name) {
 		return 0, 0, planner.Invalid("gravity %q (the operation smart_crop chooses by edges; here want one of %s)", name, strings.Join(Gravities, ", "))
 	}
 	return 0, 0, planner.Invalid("gravity %q (want one of %s)", name, strings.Join(Gravities, ", "))

@@ -3,6 +3,7 @@ package picture
 import (
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -26,7 +27,8 @@ type Over[A spec.Call] struct {
 
 // DefineOver declares an operation that lays a picture over an image.
 func DefineOver[A spec.Call](o Over[A]) *spec.Op {
-	return spec.Register(spec.Define(spec.Definition[A]{
+	spirv.LinkImage()
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Aliases: o.Aliases, Group: "image", Doc: o.Doc, Source: o.Source,
 		In: []spec.Arg{
 			{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]", DTypes: dtypes, Strides: spec.Rows},
@@ -110,5 +112,5 @@ func DefineOver[A spec.Call](o Over[A]) *spec.Op {
 			Low: 0, High: 1,
 			Invalid: o.Invalid,
 		},
-	}))
+	})
 }

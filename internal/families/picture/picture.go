@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -68,6 +69,7 @@ var input = spec.Arg{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1
 
 // Define declares an operation on pictures.
 func Define[A spec.Call](f Filter[A]) *spec.Op {
+	spirv.LinkImage()
 	out := spec.Arg{Name: "out", Doc: "the result, of the same dtype and shape", Strides: spec.Rows}
 	if f.Size != nil {
 		out.Doc = "the result, of the same dtype and channels"
@@ -127,7 +129,7 @@ func Define[A spec.Call](f Filter[A]) *spec.Op {
 	if f.SizeClass != nil {
 		d.SizeClass = func(a A, in []tensor.Desc) []int { return f.SizeClass(a, in[0]) }
 	}
-	return spec.Register(spec.Define(d))
+	return spec.Define(d)
 }
 
 // cases returns the Cases of an operation on pictures. The benchmarks have pictures of

@@ -3,6 +3,7 @@ package picture
 import (
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -34,6 +35,7 @@ type Search[A spec.Call] struct {
 
 // DefineSearch declares an operation that finds a rectangle of a picture.
 func DefineSearch[A spec.Call](s Search[A]) *spec.Op {
+	spirv.LinkImage()
 	size := func(a A, in tensor.Desc) (int, int, error) {
 		p, err := layoutOf(tensor.Contiguous(in.DType, in.Shape...))
 		if err != nil {
@@ -41,7 +43,7 @@ func DefineSearch[A spec.Call](s Search[A]) *spec.Op {
 		}
 		return s.Size(a, p.h, p.w)
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: s.Name, Aliases: s.Aliases, Forms: s.Forms, Group: "image", Doc: s.Doc, Source: s.Source,
 		In:       []spec.Arg{input},
 		Out:      []spec.Arg{{Name: "bounds", Doc: "first column, first row, width and height; i32 [4]"}},
@@ -76,5 +78,5 @@ func DefineSearch[A spec.Call](s Search[A]) *spec.Op {
 			return spec.Cost{Flops: s.Flops * int64(in[0].Shape[0]) * int64(in[0].Shape[1]), Bytes: in[0].Bytes()}
 		},
 		Cases: cases(Filter[A]{Size: s.Size, Calls: s.Calls, Invalid: s.Invalid}),
-	}))
+	})
 }

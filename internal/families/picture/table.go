@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -26,13 +27,14 @@ type Table[A spec.Call] struct {
 
 // DefineTable declares such an operation.
 func DefineTable[A spec.Call](o Table[A]) *spec.Op {
+	spirv.LinkImage()
 	sizes, table := []int{9, 2, 1}, tensor.Contiguous(tensor.F32, 33*33, 33, 4)
 	name, doc := "table", "the table, f32 [n·n,n,4] or [1,n,4]"
 	if o.Matrix {
 		sizes, table = []int{1}, tensor.Contiguous(tensor.F32, 1, 4081, 4)
 		name, doc = "profile", "the curves, f32 [1,n,4]"
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Aliases: o.Aliases, Group: "image", Doc: o.Doc, Source: o.Source,
 		In: []spec.Arg{
 			{Name: "in", Doc: "the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]", DTypes: dtypes, Strides: spec.Rows},
@@ -136,5 +138,5 @@ func DefineTable[A spec.Call](o Table[A]) *spec.Op {
 			Low: 0, High: 1,
 			Invalid: o.Invalid,
 		},
-	}))
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -161,6 +162,7 @@ func normTolerance(d tensor.DType, p int, h float64) spec.Tolerance {
 
 // Define declares a pooling operation.
 func Define[A spec.Call](o Pool[A]) *spec.Op {
+	spirv.LinkNN()
 	geometryOf := func(a A, in tensor.Desc) geometry {
 		g, err := o.Windows(a).geometry(in.Shape)
 		if err != nil {
@@ -186,7 +188,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 	cases.Bench = func(d tensor.DType) []spec.BenchCase {
 		return benchCases(o.Cases.Calls[0], func(shape []int) []tensor.Desc { return []tensor.Desc{tensor.Contiguous(d, shape...)} })
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "[N,C,spatial...], with 1 to 3 spatial dimensions", DTypes: planner.Floats}},
 		Out:      out,
@@ -250,7 +252,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 			return spec.Cost{Flops: o.flops * n * int64(g.taps()), Bytes: bytes}
 		},
 		Cases: cases,
-	}))
+	})
 }
 
 // poolDims are the free dimensions of operations over windows.

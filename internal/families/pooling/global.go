@@ -6,6 +6,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -106,6 +107,8 @@ func GlobalNorm[A spec.Call](o Global[A], power func(A) int) Global[A] {
 
 // DefineGlobal declares an operation that makes one element of each plane.
 func DefineGlobal[A spec.Call](o Global[A]) *spec.Op {
+	spirv.LinkNN()
+	spirv.LinkReduce()
 	rows := func(in tensor.Desc) planner.AxisView {
 		v := planner.AxisView{Outer: in.Shape[0] * in.Shape[1], N: 1, Inner: 1}
 		for _, n := range in.Shape[2:] {
@@ -113,7 +116,7 @@ func DefineGlobal[A spec.Call](o Global[A]) *spec.Op {
 		}
 		return v
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "[N,C,spatial...], with at least one spatial dimension", DTypes: planner.Floats}},
 		Out:      []spec.Arg{{Name: "out", Doc: "[N,C,1...], an element for each plane, of the dtype of in"}},
@@ -190,5 +193,5 @@ func DefineGlobal[A spec.Call](o Global[A]) *spec.Op {
 			Low: -1, High: 1, Specials: true,
 			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 2, 3)}, {tensor.Contiguous(tensor.F32, 2, 3, 0)}, {tensor.Contiguous(tensor.I32, 2, 3, 4)}},
 		},
-	}))
+	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -82,6 +83,7 @@ func MeanGradient[A spec.Call](o Gradient[A], includePad func(A) bool) Gradient[
 
 // DefineGradient declares the gradient of a pooling.
 func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
+	spirv.LinkNN()
 	args := []spec.Arg{
 		{Name: "in", Doc: "[N,C,spatial...], the input of the pooling", DTypes: planner.Floats},
 		{Name: "dy", Doc: "the gradient of the result of the pooling, of its shape and dtype", DTypes: planner.Floats},
@@ -152,7 +154,7 @@ func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
 		}
 		cases.Bench = o.Cases.Bench
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In:       args,
 		Out:      []spec.Arg{{Name: "dx", Doc: "the gradient of in, of its shape and dtype"}},
@@ -219,7 +221,7 @@ func DefineGradient[A spec.Call](o Gradient[A]) *spec.Op {
 			return spec.Cost{Flops: int64(g.planes*area(g.out)) * int64(g.taps()), Bytes: bytes}
 		},
 		Cases: cases,
-	}))
+	})
 }
 
 // largestOf returns the largest element of a window and its position, which is −1 if the

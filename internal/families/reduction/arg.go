@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -36,6 +37,7 @@ type indexParams struct{ Count, Words uint32 }
 // DefineArg declares the search for an index. The first of several equal elements counts,
 // and NaN is larger than any number.
 func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
+	spirv.LinkReduce()
 	f := Reducer{Shader: argStat, Values: 1, Indexed: true, Sign: r.Sign}
 	view := func(a A, d tensor.Desc) (planner.AxisView, error) {
 		k, err := planner.Axis(r.Dim(a), len(d.Shape))
@@ -44,7 +46,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 		}
 		return planner.ViewAxis(d.Shape, k), nil
 	}
-	return spec.Register(spec.Define(spec.Definition[A]{
+	return spec.Define(spec.Definition[A]{
 		Name: r.Name, Group: "reduce", Doc: r.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: planner.Floats}},
 		Out:      []spec.Arg{{Name: "out", Doc: "I32, of the shape of in without the dimension"}},
@@ -132,7 +134,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 			Invalid: []A{r.Call(3), r.Call(-4)},
 			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
 		},
-	}))
+	})
 }
 
 // EachColumn calls f for every column of v. at returns the position of the column's r-th

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	_ "github.com/lathe-gpu/lathe/imageops" // declares its operations
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/testkit"
-	_ "github.com/lathe-gpu/lathe/ops" // declares its operations
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
@@ -21,7 +20,7 @@ func (squares) Spec() *spec.Op { return squaresOp }
 
 // squaresOp is not registered, because nn/rms_norm_stat only has kernels for rows. The calls
 // below launch no others.
-var squaresOp = reduction.Declare(reduction.Reduction[squares]{
+var squaresOp = reduction.Define(reduction.Reduction[squares]{
 	Name: "squares", Shader: "nn/rms_norm_stat", Combine: "reduce/reduce_sum",
 	Call:       func(dims []int, _ bool) squares { return squares{dims} },
 	Attributes: func(a squares) (dims []int, keep bool) { return a.Dims, false },

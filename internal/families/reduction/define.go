@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -51,10 +52,8 @@ type Reduction[A spec.Call] struct {
 }
 
 // Define declares a reduction.
-func Define[A spec.Call](r Reduction[A]) *spec.Op { return spec.Register(declare(r)) }
-
-// declare is Define without spec.Register.
-func declare[A spec.Call](r Reduction[A]) *spec.Op {
+func Define[A spec.Call](r Reduction[A]) *spec.Op {
+	spirv.LinkReduce()
 	f := Reducer{Shader: r.Shader, Values: 1, Sign: r.Sign, Mean: r.Mean}
 	call := func(dims ...int) A { return r.Call(dims, false) }
 	keep := func(dims ...int) A { return r.Call(dims, true) }

@@ -14,18 +14,20 @@ type ReduceSumSquare struct {
 }
 
 // Spec returns the declaration.
-func (ReduceSumSquare) Spec() *spec.Op { return reduceSumSquareOp }
+func (ReduceSumSquare) Spec() *spec.Op { return reduceSumSquareOp.Op() }
 
-var reduceSumSquareOp = reduction.Define(reduction.Reduction[*ReduceSumSquare]{
-	Name: "reduce_sum_square", ONNX: []string{"ReduceSumSquare"},
-	Shader: "reduce/reduce_sum_square", Combine: "reduce/reduce_sum",
-	Doc:        "The sum of the squares of the elements along dimensions; 0 of none.",
-	Call:       func(dims []int, keep bool) *ReduceSumSquare { return &ReduceSumSquare{dims, keep} },
-	Attributes: func(a *ReduceSumSquare) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-	DTypes:     planner.Floats, Empty: true,
-	F:   func(a, b float64) float64 { return a + b*b },
-	Low: -1, High: 1,
-	Tolerance: func(d tensor.DType, n int, h float64) spec.Tolerance {
-		return reduction.SumTolerance(d, n, h+1) // a square is rounded too
-	},
-})
+var reduceSumSquareOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceSumSquare]{
+		Name: "reduce_sum_square", ONNX: []string{"ReduceSumSquare"},
+		Shader: "reduce/reduce_sum_square", Combine: "reduce/reduce_sum",
+		Doc:        "The sum of the squares of the elements along dimensions; 0 of none.",
+		Call:       func(dims []int, keep bool) *ReduceSumSquare { return &ReduceSumSquare{dims, keep} },
+		Attributes: func(a *ReduceSumSquare) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		DTypes:     planner.Floats, Empty: true,
+		F:   func(a, b float64) float64 { return a + b*b },
+		Low: -1, High: 1,
+		Tolerance: func(d tensor.DType, n int, h float64) spec.Tolerance {
+			return reduction.SumTolerance(d, n, h+1) // a square is rounded too
+		},
+	})
+}}
