@@ -28,7 +28,7 @@ type countParams struct{ Count uint32 }
 func newLookup() *spec.Op {
 	op := &spec.Op{
 		Name: "lookup", Group: "demo", In: []spec.Arg{{Name: "indices"}}, Out: []spec.Arg{{Name: "out"}},
-		Kernels: []spec.Kernel{{Name: addKernel, Params: countParams{}}},
+		WritesAll: true,
 	}
 	op.Defaults = lookup{op}
 	op.Shape = func(_ spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
@@ -183,8 +183,8 @@ func (c pair) Spec() *spec.Op { return c.op }
 func newPair() *spec.Op {
 	op := &spec.Op{
 		Name: "pair", Group: "demo", In: []spec.Arg{{Name: "a"}, {Name: "b"}, {Name: "unused", Optional: true}},
-		Out:     []spec.Arg{{Name: "sum", InPlace: []int{0}}, {Name: "twice"}},
-		Kernels: []spec.Kernel{{Name: addKernel, Params: countParams{}}},
+		Out:       []spec.Arg{{Name: "sum", InPlace: []int{0}}, {Name: "twice"}},
+		WritesAll: true,
 	}
 	op.Defaults = pair{op}
 	op.Shape = func(_ spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {

@@ -51,7 +51,7 @@ func newVictim() *spec.Op {
 	op := &spec.Op{
 		Name: "victim", Group: "demo",
 		In: []spec.Arg{{Name: "x"}}, Out: []spec.Arg{{Name: "y", InPlace: []int{0}}},
-		Kernels: []spec.Kernel{{Name: kernelName, Params: kernelParams{}}},
+		WritesAll: true,
 	}
 	op.Defaults = victim{op: op}
 	op.Shape = func(c spec.Call, in []tensor.Desc) ([]tensor.Desc, error) {
