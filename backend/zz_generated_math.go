@@ -17,6 +17,22 @@ func (d *Device) Abs(in, out TensorHandle) error {
 	return d.compute(ops.Abs{}, list{in}, list{out})
 }
 
+// Acos: the arccosine of each element, from 0 to π. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Acos(in, out TensorHandle) error {
+	return d.compute(ops.Acos{}, list{in}, list{out})
+}
+
+// Acosh: the inverse hyperbolic cosine of each element. It is NaN below 1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Acosh(in, out TensorHandle) error {
+	return d.compute(ops.Acosh{}, list{in}, list{out})
+}
+
 // Add: the sum of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
@@ -24,6 +40,49 @@ func (d *Device) Abs(in, out TensorHandle) error {
 //   - out: the result, of the shape to which both are broadcast
 func (d *Device) Add(in, b, out TensorHandle) error {
 	return d.compute(ops.Add{}, list{in, b}, list{out})
+}
+
+// Asin: the arcsine of each element, from −π/2 to π/2. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Asin(in, out TensorHandle) error {
+	return d.compute(ops.Asin{}, list{in}, list{out})
+}
+
+// Asinh: the inverse hyperbolic sine of each element.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Asinh(in, out TensorHandle) error {
+	return d.compute(ops.Asinh{}, list{in}, list{out})
+}
+
+// Atan: the arctangent of each element, from −π/2 to π/2.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Atan(in, out TensorHandle) error {
+	return d.compute(ops.Atan{}, list{in}, list{out})
+}
+
+// Atan2: the angle of the vector (b, in), from −π to π, with broadcasting. Zeros and infinities
+// follow C99.
+//
+//   - in: a tensor of any shape
+//   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
+//   - out: the result, of the shape to which both are broadcast
+func (d *Device) Atan2(in, b, out TensorHandle) error {
+	return d.compute(ops.Atan2{}, list{in, b}, list{out})
+}
+
+// Atanh: the inverse hyperbolic tangent of each element. It is infinite at −1 and 1, and NaN
+// beyond.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Atanh(in, out TensorHandle) error {
+	return d.compute(ops.Atanh{}, list{in}, list{out})
 }
 
 // Ceil: each element, rounded up to an integer.
