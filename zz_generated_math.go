@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
@@ -91,6 +92,17 @@ func (d *Device) Atanh(in *Tensor) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) Ceil(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Ceil{}, in)
+}
+
+// Clip: x for each element x, but at least min and at most max. If min is above max, all become
+// max. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - min: the least result
+//   - max: the largest result
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Clip(in *Tensor, min, max float64) (*Tensor, error) {
+	return d.callSingle(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, in)
 }
 
 // Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.

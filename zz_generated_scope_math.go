@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are those of Device for a Scope, which collects their errors.
@@ -57,6 +58,11 @@ func (s *Scope) Atanh(in *Tensor) *Tensor {
 // Ceil is Device.Ceil in a Scope.
 func (s *Scope) Ceil(in *Tensor) *Tensor {
 	return s.Call(ops.Ceil{}, in)[0]
+}
+
+// Clip is Device.Clip in a Scope.
+func (s *Scope) Clip(in *Tensor, min, max float64) *Tensor {
+	return s.Call(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, in)[0]
 }
 
 // Cos is Device.Cos in a Scope.

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.CallInto. They return before the results are
@@ -91,6 +92,17 @@ func (d *Device) Atanh(in, out TensorHandle) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) Ceil(in, out TensorHandle) error {
 	return d.compute(ops.Ceil{}, list{in}, list{out})
+}
+
+// Clip: x for each element x, but at least min and at most max. If min is above max, all become
+// max. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - min: the least result
+//   - max: the largest result
+func (d *Device) Clip(in, out TensorHandle, min, max float64) error {
+	return d.compute(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, list{in}, list{out})
 }
 
 // Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.

@@ -13,17 +13,17 @@
 #include "lib/lanes.glsl"
 #endif
 
-// NUMBERS: the function takes two numbers too. Each is a pair of floats, whose sum is the number in
-// double precision.
+// NUMBERS: the function takes two numbers too, as their bits: a double in two words, or a float in
+// the first one.
 layout(push_constant) uniform Params {
 	uint count; // elements
 #if defined(NUMBERS)
-	float first[2], second[2];
+	uint first[2], second[2];
 #endif
 } p;
 
 #if defined(F64)
-#define NUMBER(a) (REAL(a[0]) + REAL(a[1]))
+#define NUMBER(a) packDouble2x32(uvec2(a[0], a[1]))
 #else
-#define NUMBER(a) a[0]
+#define NUMBER(a) uintBitsToFloat(a[0])
 #endif

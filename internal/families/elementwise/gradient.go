@@ -69,7 +69,7 @@ func defineGradient[A spec.Call](g Gradient, params any, n GradientNumbers[A]) *
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 		},
 		Plan: func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-			return planFlat(g.Shader, t, in, spec.Out(0), n.params(a))
+			return planFlat(g.Shader, t, in, spec.Out(0), n.params(a, in[0].DType))
 		},
 		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
 		Scalar: func(a A, x []float64) float64 { return n.F(x[0], x[1], n.of(a)) },

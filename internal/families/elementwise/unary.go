@@ -5,6 +5,7 @@
 package elementwise
 
 import (
+	"math"
 	"path"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -58,10 +59,20 @@ type Numbers[A spec.Call] struct {
 }
 
 // numbersParams is the push-constant block of lib/unary.glsl with NUMBERS. First and Second are
-// as pair returns them.
+// as words returns them.
 type numbersParams struct {
 	Count         uint32
-	First, Second [2]float32
+	First, Second [2]uint32
+}
+
+// words returns the bits of a number as the kernels for elements of d take it: as F64 in two words,
+// low first, or as F32 in the first one.
+func words(x float64, d tensor.DType) [2]uint32 {
+	if d == tensor.F64 {
+		bits := math.Float64bits(x)
+		return [2]uint32{uint32(bits), uint32(bits >> 32)}
+	}
+	return [2]uint32{math.Float32bits(float32(x))}
 }
 
 // DefineUnary declares a function of one element, with attributes of type A. The result
@@ -95,7 +106,7 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 		},
 		Plan: func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-			return planFlat(u.Shader, t, in, spec.Out(0), n.params(a))
+			return planFlat(u.Shader, t, in, spec.Out(0), n.params(a, in[0].DType))
 		},
 		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
 		Scalar: func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
@@ -149,14 +160,14 @@ func (n Numbers[A]) rounded(a A, d tensor.DType) [2]float64 {
 	return numbers
 }
 
-// params returns the params struct of a call for a launch over count elements.
-func (n Numbers[A]) params(a A) func(_, count int) any {
+// params returns the params struct of a call on elements of d for a launch over count elements.
+func (n Numbers[A]) params(a A, d tensor.DType) func(_, count int) any {
 	if n.Of == nil {
 		return flatLaunch
 	}
 	numbers := n.Of(a)
 	return func(_, count int) any {
-		return numbersParams{uint32(count), pair(numbers[0]), pair(numbers[1])}
+		return numbersParams{uint32(count), words(numbers[0], d), words(numbers[1], d)}
 	}
 }
 
