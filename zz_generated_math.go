@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
@@ -17,6 +18,22 @@ func (d *Device) Abs(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Abs{}, in)
 }
 
+// Acos: the arccosine of each element, from 0 to π. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Acos(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Acos{}, in)
+}
+
+// Acosh: the inverse hyperbolic cosine of each element. It is NaN below 1.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Acosh(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Acosh{}, in)
+}
+
 // Add: the sum of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
@@ -26,12 +43,66 @@ func (d *Device) Add(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Add{}, in, b)
 }
 
+// Asin: the arcsine of each element, from −π/2 to π/2. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Asin(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Asin{}, in)
+}
+
+// Asinh: the inverse hyperbolic sine of each element.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Asinh(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Asinh{}, in)
+}
+
+// Atan: the arctangent of each element, from −π/2 to π/2.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Atan(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Atan{}, in)
+}
+
+// Atan2: the angle of the vector (b, in), from −π to π, with broadcasting. Zeros and infinities
+// follow C99.
+//
+//   - in: a tensor of any shape
+//   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
+//   - result out: the result, of the shape to which both are broadcast
+func (d *Device) Atan2(in, b *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Atan2{}, in, b)
+}
+
+// Atanh: the inverse hyperbolic tangent of each element. It is infinite at −1 and 1, and NaN
+// beyond.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Atanh(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Atanh{}, in)
+}
+
 // Ceil: each element, rounded up to an integer.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
 func (d *Device) Ceil(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Ceil{}, in)
+}
+
+// Clip: x for each element x, but at least min and at most max. If min is above max, all become
+// max. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - min: the least result
+//   - max: the largest result
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Clip(in *Tensor, min, max float64) (*Tensor, error) {
+	return d.callSingle(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, in)
 }
 
 // Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.

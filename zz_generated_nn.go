@@ -59,6 +59,15 @@ func (d *Device) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(c, dy)
 }
 
+// CELU: x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - alpha: minus the limit for x to −∞, above 0
+//   - result out: the result, of the same dtype and shape
+func (d *Device) CELU(in *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.CELU{Alpha: spec.Given(alpha)}, in)
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -129,6 +138,15 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss *Tensor) (*Tensor, error
 	return d.callSingle(ops.CrossEntropyGrad{}, probs, targets, dloss)
 }
 
+// ELU: x for each element x, and alpha·(e^x − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - alpha: minus the limit for x to −∞
+//   - result out: the result, of the same dtype and shape
+func (d *Device) ELU(in *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.ELU{Alpha: spec.Given(alpha)}, in)
+}
+
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
 // tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
@@ -136,6 +154,15 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss *Tensor) (*Tensor, error
 //   - result out: the result, of the same dtype and shape
 func (d *Device) GELU(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GELU{}, in)
+}
+
+// GELUErf: the Gaussian error linear unit of each element x without approximation, x·½·(1 +
+// erf(x/√2)). The result for −Inf is 0, the limit.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) GELUErf(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.GELUErf{}, in)
 }
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
@@ -170,6 +197,16 @@ func (d *Device) GlobalLpPool(in *Tensor, p int) (*Tensor, error) {
 //   - result out: [N,C,1...], an element for each plane, of the dtype of in
 func (d *Device) GlobalMaxPool(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GlobalMaxPool{}, in)
+}
+
+// HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - alpha: the factor
+//   - beta: the value at 0
+//   - result out: the result, of the same dtype and shape
+func (d *Device) HardSigmoid(in *Tensor, alpha, beta float64) (*Tensor, error) {
+	return d.callSingle(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)
 }
 
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
@@ -209,6 +246,15 @@ func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, 
 		return nil, nil, nil, err
 	}
 	return res[0], res[1], res[2], nil
+}
+
+// LeakyReLU: x for each element x, and alpha·x where x is below 0. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - alpha: the factor below 0
+//   - result out: the result, of the same dtype and shape
+func (d *Device) LeakyReLU(in *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)
 }
 
 // LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.
@@ -263,6 +309,23 @@ func (d *Device) MaxPoolIndices(c ops.MaxPoolIndices, in *Tensor) (out, indices 
 	return res[0], res[1], nil
 }
 
+// Mish: x·tanh(ln(1 + e^x)) for each element x. The result for −Inf is 0, the limit.
+//
+//   - in: a tensor of any shape
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Mish(in *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Mish{}, in)
+}
+
+// PReLU: x for each element x, and x·b where x is below 0. b is broadcast to the shape of in.
+//
+//   - in: a tensor of any shape
+//   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
+//   - result out: the result, of the shape to which both are broadcast
+func (d *Device) PReLU(in, b *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.PReLU{}, in, b)
+}
+
 // ReLU: the rectifier: the larger of each element and 0. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -291,6 +354,16 @@ func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) {
 //   - result out: the result, of the dtype and shape of in
 func (d *Device) RMSNorm(in, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
 	return d.callSingle(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, given(in, gamma)...)
+}
+
+// SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - alpha: minus the limit for x to −∞, before it is scaled
+//   - gamma: the scale
+//   - result out: the result, of the same dtype and shape
+func (d *Device) SELU(in *Tensor, alpha, gamma float64) (*Tensor, error) {
+	return d.callSingle(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)
 }
 
 // Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
@@ -343,4 +416,22 @@ func (d *Device) Softplus(in *Tensor) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) Softsign(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Softsign{}, in)
+}
+
+// Swish: x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.
+//
+//   - in: a tensor of any shape
+//   - alpha: the number often called β
+//   - result out: the result, of the same dtype and shape
+func (d *Device) Swish(in *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.Swish{Alpha: spec.Given(alpha)}, in)
+}
+
+// ThresholdedReLU: x for each element x above alpha, and 0 for others. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - alpha: the threshold
+//   - result out: the result, of the same dtype and shape
+func (d *Device) ThresholdedReLU(in *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, in)
 }

@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are those of Device for a Scope, which collects their errors.
@@ -14,14 +15,54 @@ func (s *Scope) Abs(in *Tensor) *Tensor {
 	return s.Call(ops.Abs{}, in)[0]
 }
 
+// Acos is Device.Acos in a Scope.
+func (s *Scope) Acos(in *Tensor) *Tensor {
+	return s.Call(ops.Acos{}, in)[0]
+}
+
+// Acosh is Device.Acosh in a Scope.
+func (s *Scope) Acosh(in *Tensor) *Tensor {
+	return s.Call(ops.Acosh{}, in)[0]
+}
+
 // Add is Device.Add in a Scope.
 func (s *Scope) Add(in, b *Tensor) *Tensor {
 	return s.Call(ops.Add{}, in, b)[0]
 }
 
+// Asin is Device.Asin in a Scope.
+func (s *Scope) Asin(in *Tensor) *Tensor {
+	return s.Call(ops.Asin{}, in)[0]
+}
+
+// Asinh is Device.Asinh in a Scope.
+func (s *Scope) Asinh(in *Tensor) *Tensor {
+	return s.Call(ops.Asinh{}, in)[0]
+}
+
+// Atan is Device.Atan in a Scope.
+func (s *Scope) Atan(in *Tensor) *Tensor {
+	return s.Call(ops.Atan{}, in)[0]
+}
+
+// Atan2 is Device.Atan2 in a Scope.
+func (s *Scope) Atan2(in, b *Tensor) *Tensor {
+	return s.Call(ops.Atan2{}, in, b)[0]
+}
+
+// Atanh is Device.Atanh in a Scope.
+func (s *Scope) Atanh(in *Tensor) *Tensor {
+	return s.Call(ops.Atanh{}, in)[0]
+}
+
 // Ceil is Device.Ceil in a Scope.
 func (s *Scope) Ceil(in *Tensor) *Tensor {
 	return s.Call(ops.Ceil{}, in)[0]
+}
+
+// Clip is Device.Clip in a Scope.
+func (s *Scope) Clip(in *Tensor, min, max float64) *Tensor {
+	return s.Call(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, in)[0]
 }
 
 // Cos is Device.Cos in a Scope.

@@ -30,6 +30,11 @@ func (s *Scope) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) *Tensor {
 	return s.Call(c, dy)[0]
 }
 
+// CELU is Device.CELU in a Scope.
+func (s *Scope) CELU(in *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.CELU{Alpha: spec.Given(alpha)}, in)[0]
+}
+
 // Conv is Device.Conv in a Scope.
 func (s *Scope) Conv(c ops.Conv, x, w, bias *Tensor) *Tensor {
 	return s.Call(c, given(x, w, bias)...)[0]
@@ -61,9 +66,19 @@ func (s *Scope) CrossEntropyGrad(probs, targets, dloss *Tensor) *Tensor {
 	return s.Call(ops.CrossEntropyGrad{}, probs, targets, dloss)[0]
 }
 
+// ELU is Device.ELU in a Scope.
+func (s *Scope) ELU(in *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.ELU{Alpha: spec.Given(alpha)}, in)[0]
+}
+
 // GELU is Device.GELU in a Scope.
 func (s *Scope) GELU(in *Tensor) *Tensor {
 	return s.Call(ops.GELU{}, in)[0]
+}
+
+// GELUErf is Device.GELUErf in a Scope.
+func (s *Scope) GELUErf(in *Tensor) *Tensor {
+	return s.Call(ops.GELUErf{}, in)[0]
 }
 
 // GELUGrad is Device.GELUGrad in a Scope.
@@ -86,6 +101,11 @@ func (s *Scope) GlobalMaxPool(in *Tensor) *Tensor {
 	return s.Call(ops.GlobalMaxPool{}, in)[0]
 }
 
+// HardSigmoid is Device.HardSigmoid in a Scope.
+func (s *Scope) HardSigmoid(in *Tensor, alpha, beta float64) *Tensor {
+	return s.Call(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)[0]
+}
+
 // HardSwish is Device.HardSwish in a Scope.
 func (s *Scope) HardSwish(in *Tensor) *Tensor {
 	return s.Call(ops.HardSwish{}, in)[0]
@@ -100,6 +120,11 @@ func (s *Scope) LayerNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
 func (s *Scope) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
 	res := s.Call(ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
 	return res[0], res[1], res[2]
+}
+
+// LeakyReLU is Device.LeakyReLU in a Scope.
+func (s *Scope) LeakyReLU(in *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)[0]
 }
 
 // LpPool is Device.LpPool in a Scope.
@@ -123,6 +148,16 @@ func (s *Scope) MaxPoolIndices(c ops.MaxPoolIndices, in *Tensor) (out, indices *
 	return res[0], res[1]
 }
 
+// Mish is Device.Mish in a Scope.
+func (s *Scope) Mish(in *Tensor) *Tensor {
+	return s.Call(ops.Mish{}, in)[0]
+}
+
+// PReLU is Device.PReLU in a Scope.
+func (s *Scope) PReLU(in, b *Tensor) *Tensor {
+	return s.Call(ops.PReLU{}, in, b)[0]
+}
+
 // ReLU is Device.ReLU in a Scope.
 func (s *Scope) ReLU(in *Tensor) *Tensor {
 	return s.Call(ops.ReLU{}, in)[0]
@@ -136,6 +171,11 @@ func (s *Scope) ReLUGrad(x, dy *Tensor) *Tensor {
 // RMSNorm is Device.RMSNorm in a Scope.
 func (s *Scope) RMSNorm(in, gamma *Tensor, dim int, eps float64) *Tensor {
 	return s.Call(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, given(in, gamma)...)[0]
+}
+
+// SELU is Device.SELU in a Scope.
+func (s *Scope) SELU(in *Tensor, alpha, gamma float64) *Tensor {
+	return s.Call(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)[0]
 }
 
 // Sigmoid is Device.Sigmoid in a Scope.
@@ -166,4 +206,14 @@ func (s *Scope) Softplus(in *Tensor) *Tensor {
 // Softsign is Device.Softsign in a Scope.
 func (s *Scope) Softsign(in *Tensor) *Tensor {
 	return s.Call(ops.Softsign{}, in)[0]
+}
+
+// Swish is Device.Swish in a Scope.
+func (s *Scope) Swish(in *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.Swish{Alpha: spec.Given(alpha)}, in)[0]
+}
+
+// ThresholdedReLU is Device.ThresholdedReLU in a Scope.
+func (s *Scope) ThresholdedReLU(in *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, in)[0]
 }

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.CallInto. They return before the results are
@@ -17,6 +18,22 @@ func (d *Device) Abs(in, out TensorHandle) error {
 	return d.compute(ops.Abs{}, list{in}, list{out})
 }
 
+// Acos: the arccosine of each element, from 0 to π. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Acos(in, out TensorHandle) error {
+	return d.compute(ops.Acos{}, list{in}, list{out})
+}
+
+// Acosh: the inverse hyperbolic cosine of each element. It is NaN below 1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Acosh(in, out TensorHandle) error {
+	return d.compute(ops.Acosh{}, list{in}, list{out})
+}
+
 // Add: the sum of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
@@ -26,12 +43,66 @@ func (d *Device) Add(in, b, out TensorHandle) error {
 	return d.compute(ops.Add{}, list{in, b}, list{out})
 }
 
+// Asin: the arcsine of each element, from −π/2 to π/2. It is NaN outside −1..1.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Asin(in, out TensorHandle) error {
+	return d.compute(ops.Asin{}, list{in}, list{out})
+}
+
+// Asinh: the inverse hyperbolic sine of each element.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Asinh(in, out TensorHandle) error {
+	return d.compute(ops.Asinh{}, list{in}, list{out})
+}
+
+// Atan: the arctangent of each element, from −π/2 to π/2.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Atan(in, out TensorHandle) error {
+	return d.compute(ops.Atan{}, list{in}, list{out})
+}
+
+// Atan2: the angle of the vector (b, in), from −π to π, with broadcasting. Zeros and infinities
+// follow C99.
+//
+//   - in: a tensor of any shape
+//   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
+//   - out: the result, of the shape to which both are broadcast
+func (d *Device) Atan2(in, b, out TensorHandle) error {
+	return d.compute(ops.Atan2{}, list{in, b}, list{out})
+}
+
+// Atanh: the inverse hyperbolic tangent of each element. It is infinite at −1 and 1, and NaN
+// beyond.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Atanh(in, out TensorHandle) error {
+	return d.compute(ops.Atanh{}, list{in}, list{out})
+}
+
 // Ceil: each element, rounded up to an integer.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
 func (d *Device) Ceil(in, out TensorHandle) error {
 	return d.compute(ops.Ceil{}, list{in}, list{out})
+}
+
+// Clip: x for each element x, but at least min and at most max. If min is above max, all become
+// max. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - min: the least result
+//   - max: the largest result
+func (d *Device) Clip(in, out TensorHandle, min, max float64) error {
+	return d.compute(ops.Clip{Min: spec.Given(min), Max: spec.Given(max)}, list{in}, list{out})
 }
 
 // Cos: the cosine of each element, in radians. For f64 the result is NaN if |x| is above 2^27.

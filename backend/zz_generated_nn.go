@@ -68,6 +68,15 @@ func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []
 	return d.compute(ops.AvgPoolGrad{Size: size, Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{dy}, list{dx})
 }
 
+// CELU: x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: minus the limit for x to −∞, above 0
+func (d *Device) CELU(in, out TensorHandle, alpha float64) error {
+	return d.compute(ops.CELU{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -154,6 +163,15 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss, dlogits TensorHandle) e
 	return d.compute(ops.CrossEntropyGrad{}, list{probs, targets, dloss}, list{dlogits})
 }
 
+// ELU: x for each element x, and alpha·(e^x − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: minus the limit for x to −∞
+func (d *Device) ELU(in, out TensorHandle, alpha float64) error {
+	return d.compute(ops.ELU{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
 // tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
@@ -161,6 +179,15 @@ func (d *Device) CrossEntropyGrad(probs, targets, dloss, dlogits TensorHandle) e
 //   - out: the result, of the same dtype and shape
 func (d *Device) GELU(in, out TensorHandle) error {
 	return d.compute(ops.GELU{}, list{in}, list{out})
+}
+
+// GELUErf: the Gaussian error linear unit of each element x without approximation, x·½·(1 +
+// erf(x/√2)). The result for −Inf is 0, the limit.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) GELUErf(in, out TensorHandle) error {
+	return d.compute(ops.GELUErf{}, list{in}, list{out})
 }
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
@@ -197,6 +224,16 @@ func (d *Device) GlobalMaxPool(in, out TensorHandle) error {
 	return d.compute(ops.GlobalMaxPool{}, list{in}, list{out})
 }
 
+// HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: the factor
+//   - beta: the value at 0
+func (d *Device) HardSigmoid(in, out TensorHandle, alpha, beta float64) error {
+	return d.compute(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, list{in}, list{out})
+}
+
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
 // NaN stays NaN.
 //
@@ -217,6 +254,15 @@ func (d *Device) HardSwish(in, out TensorHandle) error {
 //   - eps: the eps of layer_norm, at least 0
 func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
 	return d.compute(ops.LayerNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+}
+
+// LeakyReLU: x for each element x, and alpha·x where x is below 0. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: the factor below 0
+func (d *Device) LeakyReLU(in, out TensorHandle, alpha float64) error {
+	return d.compute(ops.LeakyReLU{Alpha: spec.Given(alpha)}, list{in}, list{out})
 }
 
 // LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.
@@ -280,6 +326,23 @@ func (d *Device) MaxPoolIndices(in, out, indices TensorHandle, kernel, strides, 
 	return d.compute(ops.MaxPoolIndices{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{in}, list{out, indices})
 }
 
+// Mish: x·tanh(ln(1 + e^x)) for each element x. The result for −Inf is 0, the limit.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+func (d *Device) Mish(in, out TensorHandle) error {
+	return d.compute(ops.Mish{}, list{in}, list{out})
+}
+
+// PReLU: x for each element x, and x·b where x is below 0. b is broadcast to the shape of in.
+//
+//   - in: a tensor of any shape
+//   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
+//   - out: the result, of the shape to which both are broadcast
+func (d *Device) PReLU(in, b, out TensorHandle) error {
+	return d.compute(ops.PReLU{}, list{in, b}, list{out})
+}
+
 // ReLU: the rectifier: the larger of each element and 0. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -295,6 +358,16 @@ func (d *Device) ReLU(in, out TensorHandle) error {
 //   - dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.ReLUGrad{}, list{x, dy}, list{dx})
+}
+
+// SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: minus the limit for x to −∞, before it is scaled
+//   - gamma: the scale
+func (d *Device) SELU(in, out TensorHandle, alpha, gamma float64) error {
+	return d.compute(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, list{in}, list{out})
 }
 
 // Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
@@ -347,4 +420,22 @@ func (d *Device) Softplus(in, out TensorHandle) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) Softsign(in, out TensorHandle) error {
 	return d.compute(ops.Softsign{}, list{in}, list{out})
+}
+
+// Swish: x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: the number often called β
+func (d *Device) Swish(in, out TensorHandle, alpha float64) error {
+	return d.compute(ops.Swish{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
+// ThresholdedReLU: x for each element x above alpha, and 0 for others. NaN stays NaN.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype and shape
+//   - alpha: the threshold
+func (d *Device) ThresholdedReLU(in, out TensorHandle, alpha float64) error {
+	return d.compute(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, list{in}, list{out})
 }

@@ -13,6 +13,17 @@
 #include "lib/lanes.glsl"
 #endif
 
+// NUMBERS: the function takes two numbers too, as their bits: a double in two words, or a float in
+// the first one.
 layout(push_constant) uniform Params {
 	uint count; // elements
+#if defined(NUMBERS)
+	uint first[2], second[2];
+#endif
 } p;
+
+#if defined(F64)
+#define NUMBER(a) packDouble2x32(uvec2(a[0], a[1]))
+#else
+#define NUMBER(a) uintBitsToFloat(a[0])
+#endif

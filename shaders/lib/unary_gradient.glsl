@@ -1,5 +1,5 @@
 // The gradient of an elementwise function: dx = dy·f′(x), over contiguous elements.
-// The including file defines gradient.
+// The including file defines gradient. With NUMBERS it takes two numbers of the call too.
 
 #include "lib/map.glsl"
 
@@ -8,14 +8,20 @@ INPUT(1, dy);
 OUTPUT(2, dx);
 
 // gradient is dx of an element and the gradient d of its result.
+#if defined(NUMBERS)
+REAL gradient(REAL x, REAL d, REAL a, REAL b);
+#define GRADIENT(x, d) gradient(x, d, NUMBER(p.first), NUMBER(p.second))
+#else
 REAL gradient(REAL x, REAL d);
+#define GRADIENT(x, d) gradient(x, d)
+#endif
 
 #if defined(LANES)
-void main() EACH_ELEMENT(p.count, dx, gradient(x[e], dy[e]))
+void main() EACH_ELEMENT(p.count, dx, GRADIENT(x[e], dy[e]))
 #else
 uvec4 packOf(uint i) {
 	REAL a[PACK] = unpack(FETCH(x, i)), d[PACK] = unpack(FETCH(dy, i));
-	[[unroll]] for (uint k = 0; k < PACK; k++) a[k] = gradient(a[k], d[k]);
+	[[unroll]] for (uint k = 0; k < PACK; k++) a[k] = GRADIENT(a[k], d[k]);
 	return repack(a);
 }
 

@@ -32,6 +32,12 @@ func TestElementaryFunctions(t *testing.T) {
 		{ops.Sqrt{}, math.Sqrt, 1},
 		{ops.Rsqrt{}, func(x float64) float64 { return 1 / math.Sqrt(x) }, 5},
 		{ops.Reciprocal{}, func(x float64) float64 { return 1 / x }, 3},
+		{ops.Atan{}, math.Atan, 4},
+		{ops.Asin{}, math.Asin, 5},
+		{ops.Acos{}, math.Acos, 5},
+		{ops.Asinh{}, math.Asinh, 6},
+		{ops.Acosh{}, math.Acosh, 6},
+		{ops.Atanh{}, math.Atanh, 6},
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		run, err := exec.New(dev)
@@ -128,6 +134,29 @@ func TestPowers(t *testing.T) {
 		x := math.Exp(float64(i-2048) / 24)
 		a, b = append(a, float64(float32(x))), append(b, float64(float32(86*math.Cos(float64(i))/math.Max(1, math.Abs(math.Log(x))))))
 	}
+	checkPairs(t, ops.Pow{}, math.Pow, 4, a, b)
+}
+
+// TestAngles tries the special cases of C99, annex F.9.1.4, and vectors of every length and angle.
+func TestAngles(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	special := []float64{0, math.Copysign(0, -1), 1, -1, inf, -inf, nan, 0x1p-126, 0x1p127, -0x1p127, 0x1p-60, 0x1p60, 1e30, -1e30}
+	var a, b []float64
+	for _, x := range special {
+		for _, y := range special {
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	for i := range 4096 {
+		length, angle := math.Exp2(float64(i%250-124)), float64(i)*math.Pi/2047
+		a, b = append(a, float64(float32(length*math.Sin(angle)))), append(b, float64(float32(length*math.Cos(angle))))
+	}
+	checkPairs(t, ops.Atan2{}, math.Atan2, 5, a, b)
+}
+
+// checkPairs calls an operation with a and b in F32 on every device. It compares the results with
+// f, and also the signs of zeros.
+func checkPairs(t *testing.T, call spec.Call, f func(a, b float64) float64, most float64, a, b []float64) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		run, err := exec.New(dev)
 		testkit.Device(t, run, err)
@@ -145,7 +174,7 @@ func TestPowers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := run.Run(t.Context(), ops.Pow{}, []exec.Operand{x, y}, []exec.Operand{out}); err != nil {
+		if err := run.Run(t.Context(), call, []exec.Operand{x, y}, []exec.Operand{out}); err != nil {
 			t.Fatal(err)
 		}
 		got := make([]byte, desc.Bytes())
@@ -153,9 +182,9 @@ func TestPowers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range a {
-			g, w := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:])), math.Pow(a[i], b[i])
-			if e := ulps(float64(g), w, 1); e > 4 || w == 0 && math.Signbit(w) != math.Signbit(float64(g)) {
-				t.Errorf("pow(%v, %v): got %v, want %v (%.1f units off)", a[i], b[i], g, float32(w), e)
+			g, w := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:])), f(a[i], b[i])
+			if e := ulps(float64(g), w, 1); e > most || w == 0 && math.Signbit(w) != math.Signbit(float64(g)) {
+				t.Errorf("%s(%v, %v): got %v, want %v (%.1f units off)", call.Spec().Name, a[i], b[i], g, float32(w), e)
 			}
 		}
 	})

@@ -36,6 +36,8 @@ type Binary struct {
 	Flops int64
 	// ONNX lists the ONNX operators that do the same.
 	ONNX []string
+	// OneWay says that b is broadcast to the shape of in, which is the shape of the result.
+	OneWay bool
 }
 
 // DefineBinary declares a function of two elements, with attributes of type A. The inputs
@@ -63,6 +65,9 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			if !ok {
 				return nil, planner.Invalid("shapes %v and %v cannot be broadcast together", in[0].Shape, in[1].Shape)
 			}
+			if b.OneWay && !slices.Equal(shape, in[0].Shape) {
+				return nil, planner.Invalid("shape %v cannot be broadcast to %v", in[1].Shape, in[0].Shape)
+			}
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}, nil
 		},
 		Plan: func(_ A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
@@ -88,8 +93,14 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 				{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}},
 				{Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5, 6, 7}},
 			},
-			Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
-			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return binaryInputs(d, dims) },
+			Sizes: [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {700, 1024, 4}, {511, 1027, 1}, {511, 1027, 2}, {661, 661, 1}, {100000, 7, 1}},
+			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
+				in := binaryInputs(d, dims)
+				if shape, _ := planner.BroadcastShape(in[0].Shape, in[1].Shape); b.OneWay && !slices.Equal(shape, in[0].Shape) {
+					return nil
+				}
+				return in
+			},
 			Bench: planner.AllBenchCases(planner.BenchCases(call, 2), planner.BenchCasesOf(call, func(d tensor.DType, rows, columns int) []tensor.Desc {
 				return binaryInputs(d, []int{rows, columns, 1}) // The second operand is one row, added to every row.
 			})),

@@ -5,6 +5,7 @@
 package elementwise
 
 import (
+	"math"
 	"path"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -42,27 +43,83 @@ type Unary struct {
 	ONNX []string
 }
 
+// Numbers says which numbers the calls of a function of one element carry. A kernel gets up to two
+// as push constants, so that no tensor holds them.
+type Numbers[A spec.Call] struct {
+	// Of returns the numbers of a call. They may be infinite. Unless the elements are F64, they are
+	// rounded to F32.
+	Of func(a A) [2]float64
+	// F is the function of an element and of these numbers, computed in float64.
+	F func(x float64, n [2]float64) float64
+	// Check returns ErrInvalidArgument for a call that makes no sense. Nil means that all do.
+	Check func(a A) error
+	// Defaults are the default attributes.
+	Defaults A
+	// Calls are the calls to try beside Defaults, and Invalid are those to refuse.
+	Calls, Invalid []A
+}
+
+// numbersParams is the push-constant block of lib/unary.glsl with NUMBERS. First and Second are
+// as words returns them.
+type numbersParams struct {
+	Count         uint32
+	First, Second [2]uint32
+}
+
+// words returns the bits of a number as the kernels for elements of d take it: as F64 in two words,
+// low first, or as F32 in the first one.
+func words(x float64, d tensor.DType) [2]uint32 {
+	if d == tensor.F64 {
+		bits := math.Float64bits(x)
+		return [2]uint32{uint32(bits), uint32(bits >> 32)}
+	}
+	return [2]uint32{math.Float32bits(float32(x))}
+}
+
 // DefineUnary declares a function of one element, with attributes of type A. The result
 // may overwrite the input.
 func DefineUnary[A spec.Call](u Unary) *spec.Op {
+	var call A
+	return defineUnary(u, flatParams{}, Numbers[A]{
+		F:        func(x float64, _ [2]float64) float64 { return u.F(x) },
+		Defaults: call,
+	})
+}
+
+// DefineUnaryWith declares a function of one element and of numbers that the attributes give. u
+// has no F.
+func DefineUnaryWith[A spec.Call](u Unary, n Numbers[A]) *spec.Op {
+	return defineUnary(u, numbersParams{}, n)
+}
+
+func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 	spirv.LinkMath()
 	spirv.LinkNN()
-	var call A
 	return spec.Define(spec.Definition[A]{
 		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: planner.Floats}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
-		Defaults: call,
-		Kernels:  append(planner.DTypeVariants(u.Shader, flatParams{}, planner.Floats, hasTexels), lanesKernel(u.Shader, flatParams{})),
-		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
+		Defaults: n.Defaults,
+		Kernels:  append(planner.DTypeVariants(u.Shader, params, planner.Floats, hasTexels), lanesKernel(u.Shader, params)),
+		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if err := n.check(a); err != nil {
+				return nil, err
+			}
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 		},
-		Plan: func(_ A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-			return planFlat(u.Shader, t, in, spec.Out(0))
+		Plan: func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+			return planFlat(u.Shader, t, in, spec.Out(0), n.params(a, in[0].DType))
 		},
 		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
-		Scalar: func(_ A, x []float64) float64 { return u.F(x[0]) },
+		Scalar: func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
+		Reference: func(a A, in, out []*tensor.Host) {
+			values, numbers := in[0].Floats(), n.rounded(a, in[0].DType)
+			for i, x := range values {
+				values[i] = n.F(x, numbers)
+			}
+			out[0].SetFloats(values)
+		},
 		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 			return planner.ElementTolerance(d, u.Ulps, u.Abs, u.Why)
 		},
@@ -71,14 +128,54 @@ func DefineUnary[A spec.Call](u Unary) *spec.Op {
 			return spec.Cost{Flops: n * max(u.Flops, 1), Bytes: 2 * n * int64(in[0].DType.Size())}
 		},
 		Cases: spec.CasesOf[A]{
-			DTypes: planner.Floats, Calls: []A{call},
+			DTypes: planner.Floats, Calls: append([]A{n.Defaults}, n.Calls...), Invalid: n.Invalid,
 			Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
 			Inputs: planner.SameInputs[A](1),
-			Bench:  planner.BenchCases(call, 1),
+			Bench:  planner.BenchCases(n.Defaults, 1),
 			Low:    u.Low, High: u.High, Specials: true,
 		},
 	})
 }
+
+func (n Numbers[A]) check(a A) error {
+	if n.Check == nil {
+		return nil
+	}
+	return n.Check(a)
+}
+
+// of returns the numbers of a call, or zeros if the function has none.
+func (n Numbers[A]) of(a A) [2]float64 {
+	if n.Of == nil {
+		return [2]float64{}
+	}
+	return n.Of(a)
+}
+
+// rounded returns the numbers of a call as the kernels for elements of d know them.
+func (n Numbers[A]) rounded(a A, d tensor.DType) [2]float64 {
+	numbers := n.of(a)
+	for i, x := range numbers {
+		if d != tensor.F64 {
+			numbers[i] = float64(float32(x))
+		}
+	}
+	return numbers
+}
+
+// params returns the params struct of a call on elements of d for a launch over count elements.
+func (n Numbers[A]) params(a A, d tensor.DType) func(_, count int) any {
+	if n.Of == nil {
+		return flatLaunch
+	}
+	numbers := n.Of(a)
+	return func(_, count int) any {
+		return numbersParams{uint32(count), words(numbers[0], d), words(numbers[1], d)}
+	}
+}
+
+// flatLaunch returns the params struct of a function without numbers.
+func flatLaunch(_, count int) any { return flatParams{uint32(count)} }
 
 // groupOf returns the group of a shader, which is the folder in its name.
 func groupOf(shader string) string { return path.Dir(shader) }
@@ -99,8 +196,9 @@ func lanesKernel(shader string, params any) spec.Kernel {
 
 // planFlat plans the launches of a kernel of lib/unary.glsl or lib/unary_gradient.glsl.
 // All inputs are contiguous and have one dtype and one shape.
+// params returns the params struct of a launch.
 // Errors: ErrUnsupported, *LimitError.
-func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*spec.Plan, error) {
+func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref, params func(first, count int) any) (*spec.Plan, error) {
 	if err := planner.CheckTarget(t, in...); err != nil {
 		return nil, err
 	}
@@ -108,7 +206,7 @@ func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref) (*s
 	if usesLanes(t, k, in[0].DType) {
 		k.Name += ".lanes"
 	}
-	k.Params = func(_, count int) any { return flatParams{uint32(count)} }
+	k.Params = params
 	var operands []planner.Operand
 	for i, d := range in {
 		operands = append(operands, planner.Flat(spec.In(i), d.DType))

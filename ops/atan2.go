@@ -1,0 +1,25 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Atan2 is the angle of the vector (b, in) for the elements of two tensors, from −π to π. in is the ordinate, as in
+// C99 (annex F.9.1.4), whose rules for zeros and infinities it follows. Both tensors are broadcast together.
+type Atan2 struct{}
+
+// Spec returns the declaration.
+func (Atan2) Spec() *spec.Op { return atan2Op.Op() }
+
+var atan2Op = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineBinary[Atan2](elementwise.Binary{
+		Name: "atan2", Shader: "math/atan2", DTypes: planner.Floats,
+		Doc:  "The angle of the vector (b, in), from −π to π, with broadcasting. Zeros and infinities follow C99.",
+		F:    math.Atan2,
+		Ulps: 7, Why: "a quotient of 2.5 units of two rounded numbers, a polynomial and two sums are rounded", Low: -10, High: 10, Flops: 40,
+	})
+}}
