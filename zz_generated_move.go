@@ -79,6 +79,43 @@ func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor,
 	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
 }
 
+// Gather: copies the slices of a tensor whose indices along a dimension are given. Negative
+// indices count from the end. An index that is out of range is an error.
+//
+//   - data: a tensor of any dtype
+//   - indices: i32 or i64 of any shape, each from -n to n-1, where n is the size of dimension
+//     axis
+//   - axis: the dimension of the indices; a negative number counts from the end
+//   - result out: the slices: the shape of data with that of indices in place of dimension axis
+func (d *Device) Gather(data, indices *Tensor, axis int) (*Tensor, error) {
+	return d.callSingle(ops.Gather{Axis: axis}, data, indices)
+}
+
+// GatherElements: copies the elements whose indices along a dimension are given for each
+// element. Negative indices count from the end. An index that is out of range is an error.
+//
+//   - data: a tensor of any dtype
+//   - indices: i32 or i64, with as many dimensions as data and none larger but axis; each from
+//     -n to n-1, where n is the size of dimension axis of data
+//   - axis: the dimension of the indices; a negative number counts from the end
+//   - result out: the elements, of the shape of indices
+func (d *Device) GatherElements(data, indices *Tensor, axis int) (*Tensor, error) {
+	return d.callSingle(ops.GatherElements{Axis: axis}, data, indices)
+}
+
+// GatherND: copies the slices of a tensor whose indices along several dimensions are given.
+// Negative indices count from the end. An index that is out of range is an error.
+//
+//   - data: a tensor of any dtype
+//   - indices: i32 or i64; the last dimension holds the components of an index, each from -n to
+//     n-1, where n is the size of its dimension
+//   - batchDims: how many dimensions data and indices share, at least 0
+//   - result out: the slices: the shape of indices without its last dimension, then the
+//     dimensions of data that have no index
+func (d *Device) GatherND(data, indices *Tensor, batchDims int) (*Tensor, error) {
+	return d.callSingle(ops.GatherND{BatchDims: batchDims}, data, indices)
+}
+
 // Roll: moves elements along dimensions. What is moved past the end comes back at the start.
 //
 //   - in: a tensor of any dtype and shape

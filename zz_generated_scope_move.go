@@ -46,6 +46,21 @@ func (s *Scope) Fill(value float64, dtype tensor.DType, shape ...int) *Tensor {
 	return s.Call(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})[0]
 }
 
+// Gather is Device.Gather in a Scope.
+func (s *Scope) Gather(data, indices *Tensor, axis int) *Tensor {
+	return s.Call(ops.Gather{Axis: axis}, data, indices)[0]
+}
+
+// GatherElements is Device.GatherElements in a Scope.
+func (s *Scope) GatherElements(data, indices *Tensor, axis int) *Tensor {
+	return s.Call(ops.GatherElements{Axis: axis}, data, indices)[0]
+}
+
+// GatherND is Device.GatherND in a Scope.
+func (s *Scope) GatherND(data, indices *Tensor, batchDims int) *Tensor {
+	return s.Call(ops.GatherND{BatchDims: batchDims}, data, indices)[0]
+}
+
 // Roll is Device.Roll in a Scope.
 func (s *Scope) Roll(in *Tensor, shifts []int, dims ...int) *Tensor {
 	return s.Call(ops.Roll{Shifts: shifts, Dims: dims}, in)[0]

@@ -1,4 +1,5 @@
-// Looks for indices that are not below a limit. In the first stage each invocation writes a
+// Looks for indices that are out of range: the index plus shift is not below limit. Of each
+// `every` indices it looks at number `phase`. In the first stage each invocation writes a
 // word of a scratch buffer: the first such position that it has found, counted from the top.
 // VALUE reduces these words to status word 0, and adds the index at that position, its low
 // word and its high word.
@@ -22,8 +23,9 @@ layout(local_size_x = WG) in;
 layout(push_constant) uniform Params {
 	uint count; // indices
 	uint first; // position of the first one
-	uint limit;
+	uint limit, shift;
 	uint words; // of the scratch buffer
+	uint every, phase;
 } p;
 
 INPUT(0, indices);
@@ -64,7 +66,9 @@ void main() {
 		REAL v[PACK] = unpack(FETCH(indices, i / PACK));
 		[[unroll]] for (uint k = 0; k < PACK; k++) {
 			uvec2 b = bits(v[k]);
-			if (i + k < p.count && (b.y != 0u || b.x >= p.limit)) found = max(found, 0xffffffffu - p.first - i - k);
+			uint low = b.x + p.shift, high = b.y + mix(0u, 1u, low < p.shift);
+			bool own = (p.first + i + k) % p.every == p.phase, some = i + k < p.count;
+			if (own && some && (high != 0u || low >= p.limit)) found = max(found, 0xffffffffu - p.first - i - k);
 		}
 	}
 	worst[me] = found;

@@ -41,8 +41,34 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	l := lookup{numbers: spec.In(0), numberSize: index.Size(), rows: rows, table: spec.In(1), tableRows: table, bytes: columns * in[1].DType.Size(), out: spec.Out(0), status: status}
+	return plan, addLookup(plan, t, l)
+}
+
+// lookup describes a lookup of rows in a table by their numbers.
+type lookup struct {
+	// numbers are the numbers of the rows, of numberSize bytes each. Those of 8 bytes have
+	// their low word first. All are in range unless status says otherwise.
+	numbers    spec.Ref
+	numberSize int
+	// rows is the number of numbers, and of rows of out.
+	rows int
+	// table has tableRows rows of that many bytes, and so has out.
+	table     spec.Ref
+	tableRows int
+	bytes     int
+	out       spec.Ref
+	status    spec.Ref
+	// block, if not 0, says that the numbers come in blocks of so many. Those of block b are
+	// rows of part b of the table, of tableBlock rows each.
+	block, tableBlock int
+}
+
+// addLookup appends the launches of a lookup to a plan.
+// Errors: *LimitError.
+func addLookup(plan *spec.Plan, t *spec.Target, l lookup) error {
 	// A row consists of pitch units. A unit is as large as possible: 16, 4, 2 or 1 bytes.
-	bytes, unit := columns*in[1].DType.Size(), planner.Pack
+	bytes, unit := l.bytes, planner.Pack
 	for unit > 1 && (bytes%unit != 0 || unit == 8) {
 		unit /= 2
 	}
@@ -55,12 +81,12 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 	}
 	// All positions are counted in bytes here.
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
-	numbers := planner.Operand{Ref: spec.In(0), DType: tensor.U8, Strides: []int{index.Size(), 0}}
-	from := planner.Operand{Ref: spec.In(1), DType: tensor.U8, Strides: []int{bytes, unit}}
-	to := planner.Operand{Ref: spec.Out(0), DType: tensor.U8, Strides: []int{bytes, unit}}
+	numbers := planner.Operand{Ref: l.numbers, DType: tensor.U8, Strides: []int{l.numberSize, 0}}
+	from := planner.Operand{Ref: l.table, DType: tensor.U8, Strides: []int{bytes, unit}}
+	to := planner.Operand{Ref: l.out, DType: tensor.U8, Strides: []int{bytes, unit}}
 	oneRow := planner.Operand{Ref: from.Ref, DType: tensor.U8, Strides: []int{0, unit}}
 	room := span - planner.WindowAlign(t) - planner.Pack
-	return plan, planner.Split(t, span-planner.Pack, planner.RegionOf([]int{rows, pitch}), []planner.Operand{numbers, to, oneRow}, 1, func(r planner.Region) error {
+	return planner.Split(t, span-planner.Pack, planner.RegionOf([]int{l.rows, pitch}), []planner.Operand{numbers, to, oneRow}, 1, func(r planner.Region) error {
 		run := r.N[1]
 		most := max(1, 1+(int(room)-run*unit)/bytes) // This is the number of table rows for each launch.
 		indices, indexBase := numbers.Window(t, r)
@@ -77,14 +103,18 @@ func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
 		if err != nil {
 			return err
 		}
-		for first := 0; first < table; first += most {
-			count := min(most, table-first)
+		begin, end := 0, l.tableRows
+		if l.block > 0 {
+			begin, end = r.From[0]/l.block*l.tableBlock, ((r.From[0]+r.N[0]-1)/l.block+1)*l.tableBlock
+		}
+		for first := begin; first < end; first += most {
+			count := min(most, end-first)
 			src, srcBase := from.Window(t, planner.Region{From: []int{first, r.From[1]}, N: []int{count, run}})
 			plan.Steps = append(plan.Steps, spec.Step{
-				Module: spirv.Kernel(kernel), Groups: groups, Bind: []spec.Bind{indices, src, dst, {Buf: status}},
+				Module: spirv.Kernel(kernel), Groups: groups, Bind: []spec.Bind{indices, src, dst, {Buf: l.status}},
 				Params: lookupParams{
 					Rows: uint32(r.N[0]), Run: uint32(run), Packs: uint32(packs), Pitch: uint32(pitch),
-					IndexBase: indexBase / 4, IndexWords: uint32(index.Size() / 4), First: uint32(first), Count: uint32(count),
+					IndexBase: indexBase / 4, IndexWords: uint32(l.numberSize / 4), First: uint32(first), Count: uint32(count),
 					TableBase: srcBase / uint32(unit), DstBase: dstBase / uint32(unit),
 				},
 			})

@@ -1,0 +1,88 @@
+package ops
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/indexing"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Gather copies slices of a tensor: out[a..., i..., b...] = data[a..., indices[i...], b...],
+// where the index is that of dimension Axis. The indices are I32 or I64 and have any shape. An
+// index from -n to -1 counts from the end of the dimension, whose size is n. If an index is
+// less than -n, or n or more, the next Sync or Read returns an error and the output stays as
+// it was. A dimension without elements is an error unless there are no indices. Tables of 2^32
+// slices or more, and dimensions of 2^31 or more, are ErrLimit.
+type Gather struct {
+	Axis int `attr:"axis" onnx:"axis" doc:"the dimension of the indices; a negative number counts from the end"`
+}
+
+// Spec returns the declaration.
+func (Gather) Spec() *spec.Op { return gatherOp.Op() }
+
+var gatherOp = spec.Declaration{Define: func() *spec.Op {
+	return indexing.DefineGather(indexing.Gather[*Gather]{
+		Name: "gather", ONNX: []string{"Gather"},
+		Doc:      "Copies the slices of a tensor whose indices along a dimension are given. Negative indices count from the end. An index that is out of range is an error.",
+		Indices:  "i32 or i64 of any shape, each from -n to n-1, where n is the size of dimension axis",
+		Out:      "the slices: the shape of data with that of indices in place of dimension axis",
+		Defaults: &Gather{},
+		Address: func(c *Gather, in []tensor.Desc) (indexing.Addressing, error) {
+			return indexing.AxisIndices(in[0].Shape, in[1].Shape, c.Axis)
+		},
+		Origin: func(c *Gather, in []*tensor.Host, at func(int, ...int) int, index []int) []int {
+			k, more := c.Axis, len(in[1].Shape)
+			if k < 0 {
+				k += len(in[0].Shape)
+			}
+			return slices.Concat(index[:k], []int{at(in[0].Shape[k], index[k:k+more]...)}, index[k+more:])
+		},
+		Cases: spec.CasesOf[*Gather]{
+			Calls:   []*Gather{{}, {Axis: 1}, {Axis: -1}},
+			Invalid: []*Gather{{Axis: 3}, {Axis: -4}},
+			Refused: [][]tensor.Desc{
+				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 3)}, {tensor.Contiguous(tensor.F32), tensor.Contiguous(tensor.I32, 3)},
+				{tensor.Contiguous(tensor.F32, 0, 4), tensor.Contiguous(tensor.I32, 3)},
+			},
+			Dims:  []spec.Dim{{Name: "indices"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 16}}, {Name: "bits", Only: []int{32, 64}}},
+			Sizes: [][]int{{3, 2, 300_000, 32}, {70_000, 5, 3, 32}},
+			Inputs: func(c *Gather, d tensor.DType, dims []int) []tensor.Desc {
+				data := []int{dims[1], 3, dims[2]}
+				if c.Axis == -1 {
+					data = []int{2, dims[2], dims[1]}
+				}
+				return gatherInputs(d, data, dims[0], dims[3], data[(c.Axis+3)%3])
+			},
+			Bench: func(d tensor.DType) []spec.BenchCase {
+				var cases []spec.BenchCase
+				for _, n := range []int{64, 1024, 8192} {
+					cases = append(cases, spec.BenchCase{Call: Gather{}, In: []tensor.Desc{tensor.Contiguous(d, 4*n, 256), tensor.Contiguous(tensor.I32, n)}})
+				}
+				return append(cases, spec.BenchCase{Call: Gather{Axis: 1}, In: []tensor.Desc{tensor.Contiguous(d, 4096, 1024), tensor.Contiguous(tensor.I32, 512)}})
+			},
+			Faults: indexing.BadIndices([]int{7, 3}, []int{2, 5}, 7),
+		},
+	})
+}}
+
+// gatherInputs are data and indices of a shape with count elements, of that many bits. It
+// returns nil if there are indices and nothing to index.
+func gatherInputs(d tensor.DType, data []int, count, bits, size int) []tensor.Desc {
+	rows := int64(1)
+	for _, n := range data {
+		rows *= int64(n)
+	}
+	if size == 0 && count > 0 || count > 1<<20 || rows > math.MaxUint32 {
+		return nil
+	}
+	index, shape := tensor.I32, []int{count}
+	if bits == 64 {
+		index = tensor.I64
+	}
+	if count%2 == 0 {
+		shape = []int{count / 2, 2}
+	}
+	return []tensor.Desc{tensor.Contiguous(d, data...), tensor.Contiguous(index, shape...)}
+}
