@@ -75,13 +75,23 @@ func readTIFF(v *view, fits func(w, h int) error) (*header, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := tiff.ReadHeader(v, size)
+	pages := 0
+	if v.page > 0 {
+		pages = tiff.Pages(v, size)
+		if err := v.hasPage(pages, TIFF); err != nil {
+			return nil, err
+		}
+	}
+	p, err := tiff.ReadPage(v, size, v.page)
 	if err != nil {
 		return nil, err
 	}
+	if pages == 0 {
+		pages = tiff.Pages(v, size)
+	}
 	h := &header{width: p.Width, height: p.Height, grey: p.Grey(), depth: p.Depth(), deep: p.Deep(), palette: p.Palette()}
-	h.frames = tiff.Pages(v, size) - 1
-	g := gatherTIFF(v, size)
+	h.frames = pages - 1
+	g := gatherTIFF(v, size, p.At())
 	g.turn = orientation(p.Orientation)
 	h.describe(g, TIFF)
 	h.cost = 4*int64(p.Width)*int64(p.Height) + p.Memory()

@@ -84,6 +84,13 @@ func survives(t *testing.T, what string, data []byte) {
 	if n > head.Frames {
 		t.Fatalf("%s: %d frames of %d", what, n, head.Frames)
 	}
+	if head.Frames > 1 {
+		if _, page, err := Decode(t.Context(), bytes.NewReader(data), &DecodeOptions{MaxPixels: 1 << 14, Page: 2}); err != nil {
+			classified(t, what, err)
+		} else if page.Frames != head.Frames {
+			t.Fatalf("%s: page 2 says %d pictures, want %d", what, page.Frames, head.Frames)
+		}
+	}
 	// Whatever the metadata are, they can be written, and read again.
 	for _, f := range []Format{JPEG, PNG, TIFF}[len(data)%3:][:1] {
 		own := info

@@ -25,6 +25,7 @@ type Decoder struct {
 	info Info
 	head *header
 	wide bool // Decode returns 16 bits a channel
+	page int  // DecodeOptions.Page
 	// maxPixels is the most that all frames together may have.
 	maxPixels int64
 	// whole decodes the picture at its full size, if this Decoder does not.
@@ -118,6 +119,9 @@ func open(ctx context.Context, r io.Reader, o *DecodeOptions) (d *Decoder, err e
 	if o.MaxBytes < 0 || o.MaxPixels < 0 {
 		return nil, fmt.Errorf("%w: a negative limit (MaxBytes %d, MaxPixels %d)", errs.ErrInvalidArgument, o.MaxBytes, o.MaxPixels)
 	}
+	if o.Page < 0 {
+		return nil, fmt.Errorf("%w: page (got %d, want 1 or more, or 0 for the first one)", errs.ErrInvalidArgument, o.Page)
+	}
 	if o.AtLeast.X < 0 || o.AtLeast.Y < 0 {
 		return nil, fmt.Errorf("%w: a negative size (AtLeast %v)", errs.ErrInvalidArgument, o.AtLeast)
 	}
@@ -133,8 +137,8 @@ func open(ctx context.Context, r io.Reader, o *DecodeOptions) (d *Decoder, err e
 	if err != nil {
 		return nil, err
 	}
-	v := &view{ctx: ctx, src: src}
-	d = &Decoder{src: src}
+	v := &view{ctx: ctx, src: src, page: o.Page}
+	d = &Decoder{src: src, page: o.Page}
 	d.head, d.info.Format, err = v.readHeader(maxPixels)
 	if err := v.verdict(err); err != nil {
 		return nil, err
@@ -180,6 +184,9 @@ func (v *view) readHeader(maxPixels int64) (*header, Format, error) {
 	}
 	fits := func(w, h int) error { return fits(w, h, maxPixels) }
 	h, err := readers[format](v, fits)
+	if err == nil && v.page > 0 && format != TIFF {
+		err = h.choosePage(v, format, maxPixels)
+	}
 	return h, format, err
 }
 

@@ -28,7 +28,7 @@ type Frame struct {
 }
 
 // Frames decodes the frames of an animated GIF or WebP file, one at a time, and upright as Decode does. Of any
-// other file with one picture it is that picture, with the Delay 0. After an error there are no more frames.
+// other file with one picture, and of one page of several (DecodeOptions.Page), it is that picture, with the Delay 0. After an error there are no more frames.
 //
 // Image is an *image.NRGBA as Decode returns it. It is valid until the next frame: the decoder draws that over
 // it, so do not change it. Beside it Frames takes up to 20 bytes for each pixel.
@@ -55,7 +55,7 @@ func (d *Decoder) frames(ctx context.Context, yield func(Frame) bool) error {
 		return decoding(fmt.Errorf("%w: a Decoder that NewDecoder has not made", errs.ErrInvalidArgument))
 	}
 	n := d.info.Frames
-	if n <= 1 {
+	if n <= 1 || d.page > 0 {
 		m, err := d.decodeNew(ctx, d.wide)
 		if err == nil {
 			yield(Frame{Image: m})
@@ -108,6 +108,62 @@ func (d *Decoder) frames(ctx context.Context, yield func(Frame) bool) error {
 		}
 	}
 }
+
+// hasPage returns an error if the page that is wanted is not among n pictures of a file.
+func (v *view) hasPage(n int, f Format) error {
+	if v.page <= n {
+		return nil
+	}
+	what, has := "frame", "the animation has"
+	if f == TIFF {
+		what, has = "page", "the file has"
+	}
+	if n <= 1 {
+		return fmt.Errorf("%w: page (got %d, and the file has one picture)", errs.ErrInvalidArgument, v.page)
+	}
+	return fmt.Errorf("%w: page (got %d, want 1 to %d: %s %d %ss)", errs.ErrInvalidArgument, v.page, n, has, n, what)
+}
+
+// choosePage makes the header that of frame v.page of an animation, as a viewer shows it.
+func (h *header) choosePage(v *view, f Format, maxPixels int64) error {
+	n := 1 + h.frames
+	if err := v.hasPage(n, f); err != nil || v.page == 1 {
+		return err
+	}
+	if h.play == nil {
+		return fmt.Errorf("%w: page %d of the %d pictures of a %s file (want TIFF, GIF or WebP)", ErrUnsupported, v.page, n, f)
+	}
+	width, height, page := h.width, h.height, v.page
+	area := int64(width) * int64(height)
+	if area > maxPixels/int64(page) { // all frames before are decoded too
+		return fmt.Errorf("%w: %d frames of %d×%d are %s, the limit is %s (raise MaxPixels if you trust it)",
+			ErrTooLarge, page, width, height, pixels.Count(float64(area)*float64(page)), pixels.Count(float64(maxPixels)))
+	}
+	play := h.play
+	h.cost += playCost * area
+	h.read = func(v *view, dst canvas) error {
+		next, err := play(v)
+		if err != nil {
+			return err
+		}
+		var pix []byte
+		for range page {
+			if pix, _, err = next(); err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return err
+			}
+		}
+		m := &image.NRGBA{Pix: pix, Stride: 4 * width, Rect: image.Rect(0, 0, width, height)}
+		layRows(dst, width, height, dst.rows(m), h.turn)
+		return nil
+	}
+	return nil
+}
+
+// playCost is how many bytes the frames of an animation take for each pixel.
+const playCost = 20
 
 // playGIF and playWebP are what header.play is.
 func playGIF(v *view) (func() ([]byte, time.Duration, error), error) {

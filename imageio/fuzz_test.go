@@ -30,6 +30,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(file.Bytes())
 	}
+	f.Add(testimg.Pages(encoded(testimg.Quarters(16, 10), ".tiff"), encoded(testimg.Quarters(7, 12), ".tiff")))
 	f.Add(webpWith([]byte(testimg.WebP), testimg.Exif(8, binary.LittleEndian)))
 	f.Add(testimg.Bomb(60000, 60000))
 	f.Add(pngHeader(100, 100, 16, 2, 1, true))

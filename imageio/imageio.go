@@ -64,6 +64,11 @@ type DecodeOptions struct {
 	// Depth is the most bits a channel that the image of Decode has, 8 or 16; 0 means 8. With 16 it is
 	// an *image.NRGBA64 if Info.Depth is above 8.
 	Depth int
+	// Page is which picture is decoded of a file that has several, from 1: a page of a TIFF file, or a frame of an
+	// animated GIF or WebP file. 0 means the first one. All that Info says is then said of this picture, but for Frames.
+	// A page that the file does not have is lathe.ErrInvalidArgument, and the error says how many it has.
+	// A frame takes as long as all frames before it, which count for MaxPixels.
+	Page int
 	// AtLeast lets Decode make the image smaller than the picture, but not smaller than so many pixels
 	// wide and high: it is for thumbnails of JPEG files, which are then decoded several times as fast. Make it
 	// twice the size of the thumbnail, or it is not sharp. One side may be 0, which means any. The zero Point
@@ -103,7 +108,7 @@ type Info struct {
 	// files.
 	WebP string
 	// Frames is how many pictures the file has: the frames of an animation, or the pages of a TIFF file.
-	// Decode returns the first one, and Decoder.Frames the frames of an animated GIF or WebP file.
+	// Decode returns the first one, or that of DecodeOptions.Page, and Decoder.Frames the frames of an animated GIF or WebP file.
 	Frames int
 	// Plays is how many times an animated GIF or WebP file is shown. 0 means for ever.
 	Plays int
@@ -117,7 +122,8 @@ type Info struct {
 
 // Decode reads one picture of any of the formats. The image is upright, has its origin at
 // (0, 0), and is an *image.NRGBA of 8 bits a channel: colours of more bits are rounded, unless
-// DecodeOptions.Depth wants them. Of an animation it is the first frame. Info.Format may be given to
+// DecodeOptions.Depth wants them. Of an animation it is the first frame, and of a TIFF
+// file the first page, unless DecodeOptions.Page wants another one. Info.Format may be given to
 // Encode if its CanEncode says so.
 //
 // An r that is an io.ReaderAt and an io.Seeker too, such as a regular file, is read in place from
@@ -126,7 +132,7 @@ type Info struct {
 //
 // When ctx ends, Decode returns, although a call of r.Read may be left behind.
 // Errors: ErrUnsupported, ErrTooLarge, ErrDamaged, that of r, ctx.Err(), lathe.ErrInvalidArgument
-// (no context or reader, a negative limit or size, an unknown depth).
+// (no context or reader, a negative limit or size, an unknown depth, a page that is not there).
 func Decode(ctx context.Context, r io.Reader, o *DecodeOptions) (image.Image, Info, error) {
 	d, err := NewDecoder(ctx, r, o)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exif"
 )
 
-// gatherTIFF reads the metadata of a TIFF file: its tags that describe the picture.
-func gatherTIFF(r io.ReaderAt, size int64) *gathered {
+// gatherTIFF reads the metadata of a page of a TIFF file: the tags of the directory at an offset that describe
+// the picture.
+func gatherTIFF(r io.ReaderAt, size, at int64) *gathered {
 	g := &gathered{turn: upright}
-	order, list, err := exif.Read(r, size, func(tag uint16) bool {
+	order, list, err := exif.ReadAt(r, size, at, func(tag uint16) bool {
 		return exif.OfTIFF(tag) || tag == exif.XMP || tag == exif.IPTC || tag == exif.Photoshop || tag == exif.ICC
 	})
 	if err != nil {

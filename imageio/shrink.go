@@ -28,7 +28,7 @@ func (d *Decoder) AtLeast(width, height int) *Decoder {
 	if by == 1 || d.head.smaller == nil {
 		return d
 	}
-	small := &Decoder{src: d.src, info: d.info, head: d.head.smaller(by), whole: d}
+	small := &Decoder{src: d.src, page: d.page, info: d.info, head: d.head.smaller(by), whole: d}
 	small.info.Width, small.info.Height = small.head.size()
 	small.info.Memory = small.head.cost + d.src.held()
 	return small

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"sync"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // source has the bytes of a picture by their offset.
@@ -175,8 +177,9 @@ func (s *source) readAt(ctx context.Context, p []byte, off int64) (n int, err er
 // view is a source as decoders read it. When the context ends, reads return its error, and so
 // decoding ends early.
 type view struct {
-	ctx context.Context
-	src *source
+	ctx  context.Context
+	src  *source
+	page int // DecodeOptions.Page
 
 	mu  sync.Mutex
 	err error // the first error of reading, which says nothing about the picture
@@ -229,7 +232,7 @@ func (v *view) verdict(err error) error {
 		return nil
 	case v.err != nil:
 		return reading(v.err)
-	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrTooLarge), errors.Is(err, ErrDamaged):
+	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrTooLarge), errors.Is(err, ErrDamaged), errors.Is(err, errs.ErrInvalidArgument):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: the file ends too early", ErrDamaged)

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lathe-gpu/lathe/imageio"
+	"github.com/lathe-gpu/lathe/internal/testimg"
 )
 
 // The scripts' animations have 40×30 pixels, grey with a red square of 8×8 that moves 2 pixels right and 1 down with each
@@ -90,4 +91,23 @@ func filmed(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		i++
 	}
+}
+
+// pages writes a TIFF file of several pages: pages FILE WIDTHxHEIGHT...
+func pages(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: pages FILE WIDTHxHEIGHT...")
+	}
+	var files [][]byte
+	for i, text := range args[1:] {
+		var w, h int
+		_, err := fmt.Sscanf(text, "%dx%d", &w, &h)
+		ts.Check(err)
+		file, err := testimg.Encode(testimg.Photo(w, h, uint64(i)), ".tiff")
+		ts.Check(err)
+		files = append(files, file)
+	}
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, testimg.Pages(files...), 0o666))
 }

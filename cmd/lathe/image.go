@@ -30,7 +30,8 @@ type imageCmd struct {
 	Subsampling  string   `placeholder:"RATIO" complete:"4:4:4,4:2:2,4:4:0,4:2:0" help:"How JPEG and AVIF files store colours: 4:4:4 at full resolution, 4:2:2 at half of it across, 4:4:0 down, 4:2:0 in both directions. Default: that of a JPEG or AVIF input, or 4:2:0."`
 	Progressive  bool     `help:"Write progressive JPEG files, which browsers show coarsely before all has arrived. The pixels are the same, and the files are a little smaller."`
 	WebP         string   `name:"webp" placeholder:"KIND" complete:"lossless,lossy" help:"How WebP files store pixels: lossless, or lossy with --quality. Default: that of a WebP input, or lossy."`
-	First        bool     `help:"Of an animation, or of a TIFF file of several pages, take the first picture. Without it, all frames of GIF and WebP files are done if the output is GIF or WebP. Otherwise they are errors, because the other pictures would be lost."`
+	First        bool     `xor:"picture" help:"Of an animation, or of a TIFF file of several pages, take the first picture. Without it, all frames of GIF and WebP files are done if the output is GIF or WebP. Otherwise they are errors, because the other pictures would be lost."`
+	Page         *int     `xor:"picture" placeholder:"N" help:"Take page N of TIFF files of several pages, or frame N of animated GIF and WebP files, from 1. A file that has fewer is an error, which says how many it has. Of a picture that an operation lays over others, the first one is taken."`
 	Compression  int      `default:"6" placeholder:"N" help:"How much PNG and TIFF files are compressed, 1 (fast) to 9 (small). Default: ${default}. No pixel depends on it."`
 	ShrinkOnLoad bool     `negatable:"" default:"true" help:"Decode JPEG files at a half, a quarter or an eighth of their size where the first operation is a resize that makes them smaller still. That is several times as fast, and on by default. --no-shrink-on-load decodes all pixels."`
 	Depth        int      `default:"0" placeholder:"BITS" complete:"8,16" help:"Bits a channel of the outputs, 8 or 16. Default: 16 if the input has them and the output's format can have them, otherwise 8."`
@@ -87,6 +88,9 @@ func (c *imageCmd) Run(a *app) error {
 	}
 	if c.Depth != 0 && c.Depth != 8 && c.Depth != 16 {
 		return usage("--depth is %d; it must be 8 or 16", c.Depth)
+	}
+	if c.Page != nil && *c.Page < 1 {
+		return usage("--page is %d; it must be 1 or more", *c.Page)
 	}
 	if c.Jobs < 0 {
 		return usage("--jobs is %d; it must be 0 or more; 0 chooses by the number of processors", c.Jobs)
@@ -153,7 +157,7 @@ func (c *imageCmd) Run(a *app) error {
 	}
 	opts := batch.Options{
 		Size: imageops.Size, ForGrey: imageops.ForGrey, Union: unionCrop,
-		Strip: c.Strip, Times: c.Mtime, Depth: c.Depth, Precise: c.Precise, First: c.First, Level: c.Compression, Sampling: c.Subsampling, Progressive: c.Progressive, WebP: c.WebP,
+		Strip: c.Strip, Times: c.Mtime, Depth: c.Depth, Precise: c.Precise, First: c.First, Page: c.page(), Level: c.Compression, Sampling: c.Subsampling, Progressive: c.Progressive, WebP: c.WebP,
 		Folder: folder, Quality: quality, Workers: c.Jobs, MaxPixels: c.MaxPixels, Memory: memory,
 		Stage: stage, Keep: own.names(),
 	}
@@ -186,6 +190,14 @@ func (c *imageCmd) Run(a *app) error {
 		return err
 	}
 	return c.report(a, rep, info, calls)
+}
+
+// page is --page, or 0.
+func (c *imageCmd) page() int {
+	if c.Page == nil {
+		return 0
+	}
+	return *c.Page
 }
 
 // plan decides what is read and where the results go.

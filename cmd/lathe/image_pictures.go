@@ -119,7 +119,7 @@ func (p *ownPictures) open(a *app, file string, c *imageCmd) (image.Image, error
 			return imageops.ParseProfile(data)
 		})
 	}
-	m, err := batch.ReadPicture(a.ctx, file, c.MaxPixels, memory, c.First)
+	m, err := batch.ReadPicture(a.ctx, file, c.MaxPixels, memory, c.First || c.Page != nil)
 	if err != nil {
 		return nil, err
 	}

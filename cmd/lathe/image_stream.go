@@ -59,7 +59,7 @@ func (c *imageCmd) planStream(a *app, naming batch.Naming) (folder string, jobs 
 	if c.Memory != nil {
 		limit = int64(*c.Memory) << 20
 	}
-	if job.From, job.Err = batch.ReadStream(a.ctx, os.Stdin, limit); a.ctx.Err() != nil {
+	if job.From, job.Err = batch.ReadStream(a.ctx, os.Stdin, limit, c.page()); a.ctx.Err() != nil {
 		return "", nil, coded{exitInterrupted, errors.New("interrupted")}
 	}
 	return folder, []batch.Job{job}, nil

@@ -93,7 +93,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "picture": picture, "bomb": bomb, "cut": cut, "shows": shows,
 			"waitfile": waitFile, "jsonhas": jsonHas, "files": files, "traced": traced, "endless": endless,
-			"photograph": photograph, "sametime": sameTime, "deep": deep, "sampled": sampled, "frames": frames, "film": film, "filmed": filmed, "bits": bits,
+			"photograph": photograph, "sametime": sameTime, "deep": deep, "sampled": sampled, "frames": frames, "film": film, "filmed": filmed, "pages": pages, "bits": bits,
 			"profiled": profiled, "pixel": pixel,
 		},
 	})

@@ -66,6 +66,7 @@ type Options struct {
 	WebP        string   // how WebP files store pixels, as imageio.EncodeOptions.WebP has it
 	Level       int      // how much PNG and TIFF files are compressed, 1 to 9; 0 means 6
 	First       bool     // take the first picture of an animation or of several pages
+	Page        int      // take this one, from 1, as imageio.DecodeOptions.Page; 0 means all, which is an error where the output has one
 	Strip       bool     // leave metadata out, all but the colour profile and the density
 	Times       bool     // give outputs the modification time of their inputs, which must be files
 	Existing    Existing // what to do with outputs that exist
@@ -345,14 +346,14 @@ func (r *runner) process(j *Job, f *File) error {
 		}
 	}
 	start := time.Now()
-	h, err := src.header(r.ctx, r.MaxPixels)
+	h, err := src.header(r.ctx, r.MaxPixels, r.Page)
 	if err != nil {
 		return err
 	}
 	f.Decode = time.Since(start)
 
 	format := j.written(h.Format)
-	if h.Frames > 1 && !r.First {
+	if h.Frames > 1 && !r.First && r.Page == 0 {
 		if h.Format.CanAnimate() && format.CanAnimate() {
 			return r.animate(j, f, src, h, format)
 		}

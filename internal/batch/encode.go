@@ -7,7 +7,6 @@ import (
 	"image"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,35 +26,33 @@ func ParseFormat(name string) (imageio.Format, bool) {
 
 // write writes what put writes into the file name below root. The file is written completely or
 // not at all: it is written under a hidden temporary name in the same folder, and then
-// renamed. replace says whether an existing file may be replaced. The file gets the modification
+// renamed (see temporary.go). replace says whether an existing file may be replaced. The file gets the modification
 // time mtime, unless that is zero.
 func write(ctx context.Context, root *os.Root, name string, put func(w io.Writer) error, replace bool, mtime time.Time) (size int64, err error) {
 	dir := filepath.Dir(name)
 	if err := root.MkdirAll(dir, 0o777); err != nil {
 		return 0, fmt.Errorf("output folder %s: %w", dir, bare(err))
 	}
-	temp := filepath.Join(dir, fmt.Sprintf(".lathe-%016x.tmp", rand.Uint64()))
-	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	temp, err := newTemporary(root, dir)
 	if err != nil {
 		return 0, fmt.Errorf("output folder %s: %w", filepath.Join(root.Name(), dir), bare(err))
 	}
 	defer func() {
 		if err != nil {
-			file.Close() // harmless when already closed
-			if e := root.Remove(temp); e != nil && !errors.Is(e, fs.ErrNotExist) {
-				err = fmt.Errorf("%w (and the temporary file %s stays: %v)", err, temp, bare(e))
+			if e := temp.remove(); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = fmt.Errorf("%w (and the temporary file %s stays: %v)", err, temp.name, bare(e))
 			}
 			size = 0
 		}
 	}()
-	if size, err = writeBy(file, put); err != nil {
+	if size, err = writeBy(temp.file, put); err != nil {
 		return 0, err
 	}
-	if err := file.Close(); err != nil {
+	if err := temp.file.Close(); err != nil {
 		return 0, writing(err)
 	}
 	if !mtime.IsZero() {
-		if err := root.Chtimes(temp, time.Time{}, mtime); err != nil {
+		if err := root.Chtimes(temp.name, time.Time{}, mtime); err != nil {
 			return 0, fmt.Errorf("cannot set the time of the output: %w", bare(err))
 		}
 	}
@@ -65,7 +62,7 @@ func write(ctx context.Context, root *os.Root, name string, put func(w io.Writer
 	if err := vacant(root, name, replace); err != nil {
 		return 0, err
 	}
-	if err := root.Rename(temp, name); err != nil {
+	if err := temp.rename(name); err != nil {
 		return 0, writing(err)
 	}
 	return size, nil

@@ -138,7 +138,7 @@ func single(h imageio.Info) error {
 	if h.Frames <= 1 {
 		return nil
 	}
-	return fmt.Errorf("%w: it has %d %s, and one picture is wanted (lathe image --first takes the first one)", imageio.ErrUnsupported, h.Frames, frames(h.Format))
+	return fmt.Errorf("%w: it has %d %s, and one picture is wanted (lathe image --first takes the first one%s)", imageio.ErrUnsupported, h.Frames, frames(h.Format), another(h.Format))
 }
 
 // severalError is the error of a file of several pictures whose output has one.
@@ -147,7 +147,15 @@ func severalError(h imageio.Info) error {
 	if h.Format.CanAnimate() {
 		keeps = "--format gif or webp keeps all, "
 	}
-	return fmt.Errorf("%w: it has %d %s, and the output would have one (%s--first takes the first one)", imageio.ErrUnsupported, h.Frames, frames(h.Format), keeps)
+	return fmt.Errorf("%w: it has %d %s, and the output would have one (%s--first takes the first one%s)", imageio.ErrUnsupported, h.Frames, frames(h.Format), keeps, another(h.Format))
+}
+
+// another names the flag for the other pictures of a file, if it is one whose other pictures are read.
+func another(f imageio.Format) string {
+	if f == imageio.TIFF || f.CanAnimate() {
+		return ", --page N another"
+	}
+	return ""
 }
 
 // note keeps an error that does not keep the picture from being done.

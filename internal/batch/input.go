@@ -59,13 +59,14 @@ func (in *input) close() {
 	}
 }
 
-// header reads what the picture says about itself, and refuses it if it has more than maxPixels.
-func (in *input) header(ctx context.Context, maxPixels int64) (h imageio.Info, err error) {
+// header reads what the picture says about itself, and refuses it if it has more than maxPixels. page is that of
+// imageio.DecodeOptions.
+func (in *input) header(ctx context.Context, maxPixels int64, page int) (h imageio.Info, err error) {
 	if in.dec == nil {
 		if in.size == 0 {
 			return h, errors.New("the file is empty")
 		}
-		if in.dec, err = imageio.NewDecoder(ctx, in.file, &imageio.DecodeOptions{MaxBytes: math.MaxInt64, MaxPixels: math.MaxInt64}); err != nil {
+		if in.dec, err = imageio.NewDecoder(ctx, in.file, &imageio.DecodeOptions{MaxBytes: math.MaxInt64, MaxPixels: math.MaxInt64, Page: page}); err != nil {
 			return h, own(err)
 		}
 	}
@@ -135,7 +136,7 @@ func ReadPicture(ctx context.Context, name string, maxPixels, memory int64, firs
 		return nil, err
 	}
 	defer in.close()
-	h, err := in.header(ctx, maxPixels)
+	h, err := in.header(ctx, maxPixels, 0)
 	if err != nil {
 		return nil, err
 	}

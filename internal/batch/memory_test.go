@@ -120,7 +120,7 @@ func TestPeak(t *testing.T) {
 func peakChild(t *testing.T, name string) {
 	debug.SetGCPercent(25) // as the command does
 	src := must(openFile(name))
-	h := must(src.header(context.Background(), 1<<28))
+	h := must(src.header(context.Background(), 1<<28, 0))
 	src.close()
 	jobs := must(Plan([]Found{{Path: name, Rel: filepath.Base(name)}}, Naming{}))
 	deep, progressive := h.Depth > 8, filepath.Base(name) == "progressive.jpg"

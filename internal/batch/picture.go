@@ -38,7 +38,7 @@ func OpenPicture(ctx context.Context, name string, maxPixels int64) (*Picture, e
 		return nil, err
 	}
 	p := &Picture{in: in}
-	if p.info, err = in.header(ctx, maxPixels); err != nil {
+	if p.info, err = in.header(ctx, maxPixels, 0); err != nil {
 		in.close()
 		return nil, err
 	}

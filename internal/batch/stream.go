@@ -22,12 +22,12 @@ type Stream struct {
 
 // ReadStream takes a picture from r. If r is a regular file, such as one that a shell has
 // redirected, it is read in place. Otherwise all bytes of r are read into memory; 0 for limit
-// means DefaultMemory.
+// means DefaultMemory. page is that of imageio.DecodeOptions.
 //
 // When ctx ends, ReadStream returns, although a call of r.Read may be left behind.
 // Errors: those of r, ctx.Err(), and others that say what is wrong: nothing came, it is not a
 // picture, it is damaged, it is longer than limit bytes.
-func ReadStream(ctx context.Context, r io.Reader, limit int64) (*Stream, error) {
+func ReadStream(ctx context.Context, r io.Reader, limit int64, page int) (*Stream, error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("batch: read: %w", err)
 	}
@@ -53,7 +53,7 @@ func ReadStream(ctx context.Context, r io.Reader, limit int64) (*Stream, error) 
 		}
 	}
 	var err error
-	s.dec, err = imageio.NewDecoder(ctx, r, &imageio.DecodeOptions{MaxBytes: limit, MaxPixels: math.MaxInt64})
+	s.dec, err = imageio.NewDecoder(ctx, r, &imageio.DecodeOptions{MaxBytes: limit, MaxPixels: math.MaxInt64, Page: page})
 	switch {
 	case err == nil:
 	case errors.Is(err, imageio.ErrTooLarge) && count.n > limit:

@@ -20,7 +20,7 @@ import (
 // runStream puts a picture from r through the processor.
 func runStream(t *testing.T, r io.Reader, f imageio.Format, o Options) ([]byte, *Report) {
 	t.Helper()
-	from, err := ReadStream(t.Context(), r, o.Memory)
+	from, err := ReadStream(t.Context(), r, o.Memory, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestStreamFromTheMiddleOfAFile(t *testing.T) {
 	empty := must(os.Open("empty"))
 	defer empty.Close()
 	for _, f := range []*os.File{f, empty} {
-		if _, err := ReadStream(t.Context(), f, 0); !errors.Is(err, errNothing) {
+		if _, err := ReadStream(t.Context(), f, 0, 0); !errors.Is(err, errNothing) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestStreamRefuses(t *testing.T) {
 		{"an error in the first block", io.MultiReader(bytes.NewReader(p[:100]), iotest.ErrReader(trouble)), "cannot be read: the cable is broken"},
 		{"an error later", io.MultiReader(bytes.NewReader(p[:256<<10+100]), iotest.ErrReader(trouble)), "cannot be read: the cable is broken"},
 	} {
-		s, err := ReadStream(t.Context(), c.r, 1<<20)
+		s, err := ReadStream(t.Context(), c.r, 1<<20, 0)
 		if s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
@@ -177,7 +177,7 @@ func TestStreamInterrupted(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := ReadStream(ctx, r, 0); !errors.Is(err, context.Canceled) {
+	if _, err := ReadStream(ctx, r, 0, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestStreamOutput(t *testing.T) {
 	// A picture is not written into the file that it comes from.
 	own := must(os.OpenFile("a.png", os.O_RDWR|os.O_APPEND, 0))
 	defer own.Close()
-	from := must(ReadStream(t.Context(), own, 0))
+	from := must(ReadStream(t.Context(), own, 0, 0))
 	for _, j := range []Job{{Input: "a.png", To: own}, {Input: "-", From: from, To: own}, {Input: "-", Output: "a.png", From: from}} {
 		rep := must(Run(t.Context(), nil, nil, []Job{j}, Options{Existing: Replace}))
 		if f := rep.Files[0]; f.Status != Failed || !strings.Contains(f.Err.Error(), "would replace the input itself") {

@@ -61,10 +61,19 @@ type reader struct {
 // read that leads back to another one.
 // Errors: a directory that cannot be read, or more than MaxBytes of values.
 func Read(r io.ReaderAt, size int64, keep func(tag uint16) bool) (binary.ByteOrder, []Entry, error) {
+	return ReadAt(r, size, 0, keep)
+}
+
+// ReadAt is Read of the directory at an offset, such as that of a further page of a TIFF file. 0 is the first
+// one.
+func ReadAt(r io.ReaderAt, size, at int64, keep func(tag uint16) bool) (binary.ByteOrder, []Entry, error) {
 	d := &reader{r: r, size: size, left: MaxBytes, keep: keep}
-	at, err := d.head()
+	first, err := d.head()
 	if err != nil {
 		return nil, nil, err
+	}
+	if at == 0 {
+		at = first
 	}
 	list, _, err := d.directory(at, []uint16{Settings, Place})
 	return d.order, list, err

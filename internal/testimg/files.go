@@ -66,6 +66,39 @@ func Encode(m image.Image, ext string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// Pages returns a TIFF file whose pages are the pictures of TIFF files of Encode.
+func Pages(files ...[]byte) []byte {
+	le, wide := binary.LittleEndian, map[uint16]uint32{2: 1, 3: 2, 4: 4, 5: 8} // bytes of a value by its type
+	var out []byte
+	link := 4 // where the place of the next directory belongs
+	for _, file := range files {
+		base := uint32(len(out) + len(out)%2)
+		out = append(out, make([]byte, int(base)-len(out))...)
+		out = append(out, file...)
+		own := out[base:]
+		at := le.Uint32(own[4:])
+		le.PutUint32(out[link:], base+at)
+		table := own[at+2:][:12*int(le.Uint16(own[at:]))]
+		for i := 0; i < len(table); i += 12 {
+			e := table[i:]
+			bytes, value := wide[le.Uint16(e[2:])]*le.Uint32(e[4:]), le.Uint32(e[8:])
+			if le.Uint16(e) == 273 { // the strips lie elsewhere too
+				for k := uint32(0); bytes > 4 && k < bytes; k += 4 {
+					le.PutUint32(own[value+k:], le.Uint32(own[value+k:])+base)
+				}
+				if bytes == 4 {
+					le.PutUint32(e[8:], value+base)
+				}
+			}
+			if bytes > 4 {
+				le.PutUint32(e[8:], value+base)
+			}
+		}
+		link = int(base+at) + 2 + len(table)
+	}
+	return out
+}
+
 // Bomb returns a PNG file of a few bytes whose header says that it has w by h pixels.
 func Bomb(w, h uint32) []byte {
 	b, err := Encode(image.NewGray(image.Rect(0, 0, 1, 1)), ".png")

@@ -18,6 +18,7 @@ var packages = map[string]string{
 	"avifdec": "libavif-bin", "avifenc": "libavif-bin",
 	"cjpeg": "libjpeg-turbo-progs", "djpeg": "libjpeg-turbo-progs",
 	"vips": "libvips-tools", "git": "git", "convert": "imagemagick", "identify": "imagemagick", "exiftool": "libimage-exiftool-perl",
+	"g++": "g++", "rsvg-convert": "librsvg2-bin",
 }
 
 // Tool returns the path of a program. Without it the test is skipped, or fails if tools

@@ -7,13 +7,14 @@ import (
 	"io"
 )
 
-// directory is the first image file directory of a file.
+// directory is an image file directory.
 type directory struct {
 	r     io.ReaderAt
 	size  int64
 	order binary.ByteOrder
 	big   bool // BigTIFF: 64-bit offsets
 	tags  map[uint16]entry
+	at    uint64 // where it lies
 	next  uint64 // where the next directory lies, 0 if there is none
 }
 
@@ -57,21 +58,32 @@ func readDirectory(r io.ReaderAt, size int64) (*directory, error) {
 func Pages(r io.ReaderAt, size int64) int {
 	d, err := readDirectory(r, size)
 	pages := 1
-	for seen := map[uint64]bool{}; err == nil && d.next != 0 && !seen[d.next] && len(seen) < 1<<16; {
-		seen[d.next] = true
-		d.tags = map[uint16]entry{}
-		if err = d.readTable(d.next); err == nil {
-			if kind, e := d.number(254, 0); e == nil && kind&5 == 0 {
-				pages++
-			}
-		}
+	for seen := map[uint64]bool{}; err == nil && d.nextPage(seen); {
+		pages++
 	}
 	return pages
+}
+
+// nextPage reads the directory of the next picture that is no smaller copy and no mask, and reports whether
+// there is one. seen has the places of directories that were read.
+func (d *directory) nextPage(seen map[uint64]bool) bool {
+	for d.next != 0 && !seen[d.next] && len(seen) < 1<<16 {
+		seen[d.next] = true
+		d.tags = map[uint16]entry{}
+		if d.readTable(d.next) != nil {
+			return false
+		}
+		if kind, err := d.number(254, 0); err == nil && kind&5 == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // readTable reads the directory at an offset.
 func (d *directory) readTable(at uint64) error {
 	r, size, head := d.r, d.size, make([]byte, 16)
+	d.at = at
 	countBytes, entryBytes, inline := 2, 12, uint64(4)
 	if d.big {
 		countBytes, entryBytes, inline = 8, 20, 8

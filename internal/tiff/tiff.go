@@ -1,4 +1,4 @@
-// Package tiff reads TIFF and BigTIFF pictures: the first one of a file, in
+// Package tiff reads TIFF and BigTIFF pictures: a page of a file, in
 // strips or tiles, with its samples together or in planes, of 1 to 16 or of 32
 // bits, grey, by palette, RGB, CMYK, YCbCr or Lab, with or without alpha. The
 // bit streams are left to libraries: CCITT fax and LZW to golang.org/x/image,
@@ -9,6 +9,7 @@
 package tiff
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -116,13 +117,25 @@ func unsupported(format string, a ...any) error {
 	return fmt.Errorf("TIFF with %s: %w", fmt.Sprintf(format, a...), errs.ErrUnsupported)
 }
 
+// At is where the directory of the page lies.
+func (h *Header) At() int64 { return int64(h.dir.at) }
+
 // ReadHeader reads the first directory of a file of the size.
 // Errors: ErrUnsupported naming the feature, io.ErrUnexpectedEOF, the reader's
 // own; any other error says what is damaged.
-func ReadHeader(r io.ReaderAt, size int64) (*Header, error) {
+func ReadHeader(r io.ReaderAt, size int64) (*Header, error) { return ReadPage(r, size, 1) }
+
+// ReadPage reads the directory of a page, from 1 to what Pages returns.
+// Errors: as ReadHeader.
+func ReadPage(r io.ReaderAt, size int64, page int) (*Header, error) {
 	d, err := readDirectory(r, size)
 	if err != nil {
 		return nil, err
+	}
+	for seen := map[uint64]bool{}; page > 1; page-- {
+		if !d.nextPage(seen) {
+			return nil, errors.New("the page is missing")
+		}
 	}
 	h := &Header{dir: d}
 	var rows, planar, predictor, fill, t4, ink int

@@ -3,8 +3,11 @@ package conformance_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
+	"image/png"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -160,20 +163,120 @@ func TestCompositeAsImageMagick(t *testing.T) {
 		if err != nil || len(want) != len(got.Pix) {
 			t.Fatalf("%s %v: %d bytes, %v", tool, args, len(want), err)
 		}
-		wrong, first := 0, 0
-		for i, w := range want {
-			if i%4 < 3 && want[i|3] < 16 {
-				continue // This colour is hardly visible. It is the result of a division by a small alpha.
-			}
-			// ImageMagick has 16 bits a channel between its steps, so it may round to the next level.
-			if d := int(got.Pix[i]) - int(w); d > 1 || d < -1 {
-				if wrong++; wrong == 1 {
-					first = i
-				}
+		// ImageMagick has 16 bits a channel between its steps, so it may round to the next level.
+		differ(t, mode, got, want, 16, 1)
+	}
+}
+
+// TestPlacesAsImageMagick compares where a picture lies, its opacity, tiles and masks with ImageMagick.
+func TestPlacesAsImageMagick(t *testing.T) {
+	tool := "convert"
+	if v, err := osexec.CommandContext(t.Context(), tool, "-version").Output(); err != nil || !bytes.Contains(v, []byte("ImageMagick")) {
+		testkit.NoTool(t, "needs ImageMagick's program %s; install the package imagemagick: %v", tool, err)
+	}
+	dev, dir := front(t), t.TempDir()
+	src, over := testimg.PhotoAlpha(64, 48, 7), testimg.PhotoAlpha(28, 20, 8)
+	a, b := filepath.Join(dir, "a.rgba"), filepath.Join(dir, "b.rgba")
+	if err := errors.Join(os.WriteFile(a, src.Pix, 0o666), os.WriteFile(b, over.Pix, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	picture := []string{"-size", "28x20", "-depth", "8", "rgba:" + b}
+	for _, c := range []struct {
+		call imageops.Composite
+		args string // OVER is the picture
+	}{
+		{imageops.Composite{Mode: "over", Opacity: 0.6, Gravity: "bottom-right", X: 5, Y: -2}, "( OVER -channel A -evaluate multiply 0.6 +channel ) -gravity southeast -geometry +5-2 -composite"},
+		{imageops.Composite{Mode: "over", Opacity: 1, Gravity: "top", X: -9, Y: 3}, "OVER -gravity north -geometry -9+3 -composite"},
+		{imageops.Composite{Mode: "multiply", Opacity: 1, Gravity: "left", X: 60}, "OVER -gravity west -geometry +60+0 -compose multiply -composite"},
+		{imageops.Composite{Mode: "over", Opacity: 1, Gravity: "top-left", Tile: true}, "( OVER -set option:distort:viewport 64x48 -virtual-pixel tile -filter point -distort SRT 0 ) -composite"},
+		// Over black, alpha multiplies the luma.
+		{imageops.Composite{Mode: "mask", Opacity: 1, Gravity: "top-left", Tile: true},
+			"( OVER -background black -alpha remove -grayscale Rec601Luma -alpha copy -set option:distort:viewport 64x48 -virtual-pixel tile -filter point -distort SRT 0 ) -compose DstIn -composite"},
+	} {
+		c.call.Image = over
+		got, err := dev.Apply(t.Context(), src, c.call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"-size", "64x48", "-depth", "8", "rgba:" + a}
+		for _, word := range strings.Fields(c.args) {
+			if word == "OVER" {
+				args = append(args, picture...)
+			} else {
+				args = append(args, word)
 			}
 		}
-		if wrong > 0 {
-			t.Errorf("%s: %d components differ by more than 1; the first at %d: got %d, ImageMagick has %d (of %v and %v)", mode, wrong, first, got.Pix[first], want[first], src.Pix[first&^3:first|3+1], over.Pix[first&^3:first|3+1])
+		args = append(args, "-depth", "8", "rgba:-")
+		want, err := osexec.CommandContext(t.Context(), tool, args...).Output()
+		if err != nil || len(want) != len(got.Pix) {
+			t.Fatalf("%s %v: %d bytes, %v", tool, args, len(want), err)
+		}
+		differ(t, c.args, got, want, 16, 1)
+	}
+}
+
+// differ reports components of a picture that are not within some levels of those in want, where alpha is
+// not below least. Other colours are hardly visible, and results of a division by a small alpha.
+func differ(t *testing.T, name string, got *image.NRGBA, want []byte, least byte, levels int) {
+	t.Helper()
+	wrong, first := 0, 0
+	for i, w := range want {
+		if i%4 < 3 && want[i|3] < least {
+			continue
+		}
+		if d := int(got.Pix[i]) - int(w); max(d, -d) > levels {
+			if wrong++; wrong == 1 {
+				first = i
+			}
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%s: %d components differ by more than %d; the first at %d: got %d, want %d (a pixel of %v, want %v)", name, wrong, levels, first, got.Pix[first], want[first],
+			got.Pix[first&^3:first|3+1], want[first&^3:first|3+1])
+	}
+}
+
+// TestBlendModesAsLibrsvg compares the blend modes of the W3C, among them those that ImageMagick
+// defines in another way, with the SVG renderer of GNOME, on cairo.
+func TestBlendModesAsLibrsvg(t *testing.T) {
+	tool, dev, dir := testkit.Tool(t, "rsvg-convert"), front(t), t.TempDir()
+	for _, alpha := range []bool{false, true} {
+		pictures := map[string]*image.NRGBA{"a.png": testimg.Photo(64, 48, 7), "b.png": testimg.Photo(64, 48, 8)}
+		least, levels := byte(0), 1
+		if alpha {
+			// cairo has 8 bits of a colour times alpha, so a colour is as far off as alpha is small.
+			pictures, least, levels = map[string]*image.NRGBA{"a.png": testimg.PhotoAlpha(64, 48, 7), "b.png": testimg.PhotoAlpha(64, 48, 8)}, 160, 4
+		}
+		for name, m := range pictures {
+			var file bytes.Buffer
+			if err := errors.Join(png.Encode(&file, m), os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, mode := range []string{"normal", "multiply", "screen", "overlay", "darken", "lighten", "color-dodge", "color-burn", "hard-light",
+			"soft-light", "difference", "exclusion", "hue", "saturation", "color", "luminosity"} {
+			svg := `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48"><image href="a.png" width="64" height="48"/>` +
+				`<image href="b.png" width="64" height="48" style="mix-blend-mode:` + mode + `"/></svg>`
+			if err := os.WriteFile(filepath.Join(dir, "in.svg"), []byte(svg), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := osexec.CommandContext(t.Context(), tool, "in.svg")
+			cmd.Dir = dir
+			file, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("rsvg-convert: %v", err)
+			}
+			made, err := png.Decode(bytes.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := image.NewNRGBA(made.Bounds())
+			draw.Draw(want, want.Rect, made, image.Point{}, draw.Src)
+			got, err := dev.Apply(t.Context(), pictures["a.png"], imageops.Composite{Image: pictures["b.png"], Mode: mode, Opacity: 1, Gravity: "top-left"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			differ(t, fmt.Sprintf("%s, alpha %v", mode, alpha), got, want.Pix, least, levels)
 		}
 	}
 }

@@ -290,7 +290,16 @@ func TestFiltersAsImageMagick(t *testing.T) {
 			opaque.Pix[i] = uint8(max(0, min(255, int(src.Pix[i])+rng.IntN(90)-45)))
 		}
 	}
+	photo := testimg.Photo(64, 48, 11)
 	edge := func(args ...string) []string { return append([]string{"-virtual-pixel", "edge"}, args...) }
+	yuv := func(u, v string) []string { // the rows of a matrix without the column of Y
+		return []string{"-colorspace", "YUV", "-color-matrix", "6x3: 1 0 0 0 0 0 0 " + u + " 0 " + v, "-colorspace", "sRGB"}
+	}
+	formula := func(text string) []string { return []string{"-channel", "RGB", "-fx", text} }
+	const white = "(0.299*pow(2,0.2)+0.587*pow(2,0.075)+0.114*pow(2,0-0.2))"
+	// The tangents at three points of a curve are 1.2, 0.75 and 0.4 by the method of Fritsch and Butland.
+	const pchip = "second=u>=0.5; part=2*u-second; rest=1-part; (1+2*part)*rest*rest*(0.1+0.5*second)+part*part*(3-2*part)*(0.6+0.3*second)+" +
+		"0.5*part*rest*(rest*(1.2-0.45*second)-part*(0.75-0.35*second))"
 	for _, c := range []struct {
 		call   spec.Call
 		src    *image.NRGBA
@@ -323,6 +332,22 @@ func TestFiltersAsImageMagick(t *testing.T) {
 		{imageops.AutoContrast{Clip: 10, Each: true}, opaque, 1, []string{"-channel", "RGB", "-contrast-stretch", "10%x10%"}},
 		{imageops.AutoContrast{Clip: spec.Given(0.0)}, opaque, 1, []string{"-auto-level"}},
 		{imageops.Brightness{Factor: 1, Offset: 0.1}, src, 2, []string{"-channel", "RGB", "-evaluate", "add", "10%"}},
+		{imageops.Threshold{Value: 0.405}, opaque, 0, []string{"-channel", "RGB", "-threshold", "40.5%"}},
+		// ImageMagick makes Y, U and V of the colours and back; what is done with U and V is said in numbers.
+		{imageops.Hue{Degrees: 90}, photo, 1, yuv("0 -1 0 0 1", "1 0 0 0 0")},
+		{imageops.Hue{Degrees: -37.5}, photo, 1, yuv("0.793353 0.608761 0 0 -0.201057", "-0.608761 0.793353 0 0 0.407704")},
+		{imageops.Saturation{Factor: 1.3}, photo, 1, yuv("1.3 0 0 0 -0.15", "0 1.3 0 0 -0.15")},
+		{imageops.Saturation{Factor: spec.Given(0.0)}, photo, 1, []string{"-colorspace", "YUV", "-channel", "GB", "-evaluate", "set", "50%", "+channel", "-colorspace", "sRGB"}},
+		// These have definitions of Lathe's own, whose formulas ImageMagick computes.
+		{imageops.Vibrance{Amount: 0.7}, photo, 1, formula("lum=0.299*r+0.587*g+0.114*b; lum+(u-lum)*(1+0.7*(1-max(r,max(g,b))+min(r,min(g,b))))")},
+		{imageops.WhiteBalance{Temperature: 0.4, Tint: -0.15}, photo, 1, []string{
+			"-channel", "R", "-fx", "u*pow(2,0.2)/" + white, "-channel", "G", "-fx", "u*pow(2,0.075)/" + white, "-channel", "B", "-fx", "u*pow(2,0-0.2)/" + white}},
+		{imageops.Vignette{Amount: 0.8, Radius: 0.3, Softness: 0.5}, photo, 1,
+			formula("far=hypot((2*i+1)/w-1,(2*j+1)/h-1)/sqrt(2); part=min(1,max(0,(far-0.3)/0.5)); u*(1-0.8*part*part*(3-2*part))")},
+		{imageops.Contrast{Factor: 1.4}, photo, 1, formula("(u-0.5)*1.4+0.5")},
+		{imageops.Curves{Points: []float64{0.1, 0.2, 0.8, 0.9}}, photo, 1, formula("0.2+0.7*(min(0.8,max(0.1,u))-0.1)/0.7")},
+		{imageops.Curves{Points: []float64{0, 0.1, 0.5, 0.6, 1, 0.9}}, photo, 1, formula(pchip)},
+		{imageops.Pixelate{Size: 8}, photo, 1, []string{"-scale", "8x6!", "-sample", "64x48!"}},
 	} {
 		args := append([]string{"-size", "64x48", "-depth", "8", "rgba:-"}, append(c.args, "-depth", "8", "rgba:-")...)
 		cmd := osexec.CommandContext(t.Context(), tool, args...)

@@ -181,6 +181,7 @@ func TestGeometryAsImageMagick(t *testing.T) {
 		{spec.WithDefaults(imageops.Resize{Width: 200, Height: 150, Fit: "stretch", Filter: "mitchell"}), []string{"-filter", "Mitchell", "-resize", "200x150!"}, 4},
 		{spec.WithDefaults(imageops.Resize{Width: 31, Height: 20, Fit: "stretch", Filter: "bilinear"}), []string{"-filter", "Triangle", "-resize", "31x20!"}, 2},
 		{spec.WithDefaults(imageops.Resize{Width: 40, Filter: "catmull-rom"}), []string{"-filter", "Catrom", "-resize", "40x25!"}, 2},
+		{spec.WithDefaults(imageops.Resize{Percent: 50, Filter: "bilinear", Linear: true}), []string{"-colorspace", "RGB", "-filter", "Triangle", "-resize", "49x31!", "-colorspace", "sRGB"}, 3},
 	} {
 		got, err := dev.Apply(t.Context(), src, c.call)
 		if err != nil {

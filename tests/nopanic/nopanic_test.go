@@ -217,7 +217,7 @@ func TestFunctions(t *testing.T) {
 		"imageio.NewDecoder":               func() error { _, err := imageio.NewDecoder(noContext, nil, nil); return err },
 		"imageio.Encode":                   func() error { return imageio.Encode(noContext, nil, nil, imageio.PNG, nil) },
 		"imageio.EncodeFrames":             func() error { return imageio.EncodeFrames(noContext, nil, nil, imageio.GIF, nil) },
-		"batch.ReadStream":                 func() error { _, err := batch.ReadStream(noContext, nil, 0); return err },
+		"batch.ReadStream":                 func() error { _, err := batch.ReadStream(noContext, nil, 0, 0); return err },
 		"batch.Find":                       func() error { _, err := batch.Find(noContext, nil, batch.FindOptions{}); return err },
 		"conformance.Run":                  func() error { _, err := conformance.Run(noContext, lent(t), conformance.Options{}); return err },
 		"conformance.Run without a device": func() error { _, err := conformance.Run(t.Context(), nil, conformance.Options{}); return err },

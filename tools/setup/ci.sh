@@ -1,9 +1,9 @@
 #!/bin/sh
 # ci.sh installs what CI needs beyond a Vulkan device: the pinned shader
 # compiler that `make check` rebuilds the shaders with, the SPIR-V tools, the
-# Vulkan validation layers, OpenGL on the CPU, git, other programs that read pictures,
-# which the tests of the decoders compare with, and debootstrap, with which containers
-# are tried. Users of Lathe need none of these.
+# Vulkan validation layers, OpenGL on the CPU, git, other programs that read and
+# change pictures, which tests compare with (of OpenCV two libraries, and a compiler
+# for C++), and debootstrap, with which containers are tried. Users of Lathe need none of these.
 set -eu
 
 say() { printf '%s\n' "ci.sh: $*" >&2; }
@@ -13,6 +13,7 @@ command -v glslc >/dev/null 2>&1 || packages="$packages glslc"
 command -v spirv-opt >/dev/null 2>&1 || packages="$packages spirv-tools"
 [ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || packages="$packages vulkan-validationlayers"
 command -v gcc >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
+command -v g++ >/dev/null 2>&1 || packages="$packages g++"
 command -v make >/dev/null 2>&1 || packages="$packages make"
 ls /usr/lib/*/libEGL.so.1 /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1 || packages="$packages libegl1 libgl1-mesa-dri"
 command -v gm >/dev/null 2>&1 || packages="$packages graphicsmagick"
@@ -21,6 +22,8 @@ command -v tiffcp >/dev/null 2>&1 || packages="$packages libtiff-tools"
 command -v djpeg >/dev/null 2>&1 || packages="$packages libjpeg-turbo-progs"
 command -v dwebp >/dev/null 2>&1 || packages="$packages webp"
 command -v vips >/dev/null 2>&1 || packages="$packages libvips-tools"
+command -v rsvg-convert >/dev/null 2>&1 || packages="$packages librsvg2-bin"
+[ -e /usr/include/opencv4/opencv2/photo.hpp ] || packages="$packages libopencv-photo-dev"
 command -v avifdec >/dev/null 2>&1 || packages="$packages libavif-bin"
 command -v git >/dev/null 2>&1 || packages="$packages git"
 command -v exiftool >/dev/null 2>&1 || packages="$packages libimage-exiftool-perl"

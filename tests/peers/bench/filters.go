@@ -132,7 +132,7 @@ func (b *bench) near(f vipsFilter, src *image.NRGBA) error {
 		return err
 	}
 	if d := distance(got, imaging.Clone(want)); d > f.near {
-		return fmt.Errorf("%s: Lathe and vips differ by %.2f/255 on average", f.name, d)
+		return fmt.Errorf("the results of Lathe and vips differ by %.2f/255 on average", d)
 	}
 	return nil
 }
@@ -147,26 +147,29 @@ func (b *bench) filters() (*table, error) {
 }
 
 func (b *bench) filtersAt(w, h int, budget time.Duration) (*table, error) {
+	version := vipsVersion()
+	list, err := vipsFilters()
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(f vipsFilter) bool { return !strings.Contains(f.name, b.match) })
+	return b.filtersOf(list, version, w, h, budget)
+}
+
+// filtersOf makes the table of a list of operations. One that fails has a row that says so.
+func (b *bench) filtersOf(list []vipsFilter, version string, w, h int, budget time.Duration) (*table, error) {
 	t := &table{
 		Title:  fmt.Sprintf("Operations beside those of libvips, %d×%d", w, h),
 		Header: []string{"operation", "Lathe ApplyTo", "MP/s", "vips", "vips / Lathe"},
 	}
-	version := vipsVersion()
 	if version == "" {
 		t.note("vips is not installed (on Debian: libvips-tools).")
 		return t, nil
 	}
 	t.note("MP/s count pixels of the source. Lathe's time has upload and read-back; it works on four channels. vips %s works on three, reads and writes files of its own format "+
 		"without compression, and takes as many threads as there are processors. The time that it needs to start is subtracted: that of `vips --version`.", version)
-	list, err := vipsFilters()
-	if err != nil {
-		return nil, err
-	}
-	list = slices.DeleteFunc(list, func(f vipsFilter) bool { return !strings.Contains(f.name, b.match) })
-	for _, f := range list {
-		if err := b.near(f, testimg.Photo(320, 200, b.seed)); err != nil {
-			return nil, err
-		}
+	if len(list) == 0 {
+		return t, nil
 	}
 	dir, err := os.MkdirTemp(b.dir, "filters")
 	if err != nil {
@@ -177,28 +180,40 @@ func (b *bench) filtersAt(w, h int, budget time.Duration) (*table, error) {
 		return nil, err
 	}
 	for _, f := range list {
-		if err := b.ctx.Err(); err != nil {
-			return nil, err
+		err := b.filter(t, f, dir, src, budget)
+		if ended := b.ctx.Err(); ended != nil {
+			return nil, ended
 		}
-		size, err := imageops.Size(src.Rect.Size(), f.call)
 		if err != nil {
-			return nil, err
+			t.failed(f.name, err)
 		}
-		dst := image.NewNRGBA(image.Rectangle{Max: size})
-		s, err := measure.Interleave(budget, 15,
-			func() error { return b.dev.ApplyTo(b.ctx, dst, src, f.call) },
-			func() error { return quietly(f.command(dir, "in.v", "out.v")) },
-			func() error { return quietly(exec.Command("vips", "--version")) },
-		)
-		if err != nil {
-			return nil, err
-		}
-		own, vips := s[0].Median(), s[1].Median()-s[2].Median()
-		rate := float64(w*h) / 1e6 / own.Seconds()
-		times := vips.Seconds() / own.Seconds()
-		t.row(f.name, s[0], fmt.Sprintf("%.0f", rate), s[1], fmt.Sprintf("**%.2f**", times))
-		t.value(f.name+"/vips", times)
-		t.value(f.name+"/mps", rate)
 	}
 	return t, nil
+}
+
+// filter makes sure that a row's results are right, and adds its times to the table.
+func (b *bench) filter(t *table, f vipsFilter, dir string, src *image.NRGBA, budget time.Duration) error {
+	if err := b.near(f, testimg.Photo(320, 200, b.seed)); err != nil {
+		return err
+	}
+	size, err := imageops.Size(src.Rect.Size(), f.call)
+	if err != nil {
+		return err
+	}
+	dst := image.NewNRGBA(image.Rectangle{Max: size})
+	s, err := measure.Interleave(budget, 15,
+		func() error { return b.dev.ApplyTo(b.ctx, dst, src, f.call) },
+		func() error { return quietly(f.command(dir, "in.v", "out.v")) },
+		func() error { return quietly(exec.Command("vips", "--version")) },
+	)
+	if err != nil {
+		return err
+	}
+	own, vips := s[0].Median(), s[1].Median()-s[2].Median()
+	rate := float64(src.Rect.Dx()*src.Rect.Dy()) / 1e6 / own.Seconds()
+	times := vips.Seconds() / own.Seconds()
+	t.row(f.name, s[0], fmt.Sprintf("%.0f", rate), s[1], fmt.Sprintf("**%.2f**", times))
+	t.value(f.name+"/vips", times)
+	t.value(f.name+"/mps", rate)
+	return nil
 }

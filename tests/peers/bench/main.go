@@ -13,6 +13,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -128,13 +129,22 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 	r := &results{Device: info.Name, Driver: info.Driver, CPU: measure.CPUName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(),
 		When: start.UTC().Format("2006-01-02"), Commit: commit(), Quick: b.quick}
 	fmt.Print(r.heading())
+	var failed []error // sections and rows; the others are measured and written
 	for _, s := range sections {
 		if !slices.Contains(chosen, s.name) {
 			continue
 		}
 		t, err := s.run(b)
+		if ended := ctx.Err(); ended != nil {
+			return fmt.Errorf("%s: %w", s.name, ended)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", s.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", s.name, err))
+			continue
+		}
+		for _, f := range t.Failed {
+			failed = append(failed, fmt.Errorf("%s: %s", s.name, f))
 		}
 		t.Section = s.name
 		t.note("Measured on %s at commit %s with %s%s.", r.When, r.Commit, r.Go, map[bool]string{true: ", in a quick run"}[r.Quick])
@@ -152,9 +162,11 @@ func (b *bench) runAll(only string, names []string, jsonFile, mdFile, device str
 		}
 	}
 	if mdFile != "" {
-		return writeSection(mdFile, r)
+		if err := writeSection(mdFile, r); err != nil {
+			return err
+		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // commit is the commit that is measured.

@@ -15,6 +15,7 @@ type table struct {
 	Header  []string           `json:"header"`
 	Rows    [][]string         `json:"rows"`
 	Values  map[string]float64 `json:"values,omitempty"` // what a program may want to read
+	Failed  []string           `json:"failed,omitempty"` // rows that could not be measured, and why
 }
 
 func (t *table) row(cells ...any) {
@@ -26,6 +27,19 @@ func (t *table) row(cells ...any) {
 		r = append(r, fmt.Sprint(c))
 	}
 	t.Rows = append(t.Rows, r)
+}
+
+// failed adds a row that could not be measured. The table goes on, and the program ends with an error.
+func (t *table) failed(name string, err error) {
+	r := make([]string, len(t.Header))
+	for i := range r {
+		r[i] = "—"
+	}
+	r[0], r[1] = name, "failed"
+	t.Rows = append(t.Rows, r)
+	t.Failed = append(t.Failed, fmt.Sprintf("%s: %v", name, err))
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	t.note("%s failed: %s.", name, why)
 }
 
 func (t *table) value(name string, v float64) {

@@ -1,0 +1,11 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package batch
+
+import (
+	"errors"
+	"os"
+)
+
+// lock returns an error: there are no locks.
+func lock(*os.File) error { return errors.ErrUnsupported }
