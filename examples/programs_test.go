@@ -41,6 +41,7 @@ func TestPrograms(t *testing.T) {
 		{[]string{"ownop"}, `^\[3 0 2 0\]\n\{245 245 245 255\} \{255 255 255 255\}\n$`},
 		{[]string{"scene", "-out", t.TempDir(), "-size", "96x54"}, `rendered 96×54`},
 		{[]string{"digits", "-steps", "20"}, `20 steps in`},
+		{[]string{"digits", "-conv", "-steps", "2"}, `2 steps in`},
 		{[]string{"earlyclose"}, `^\d+ frames\n$`},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {

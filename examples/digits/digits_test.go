@@ -26,8 +26,8 @@ func TestTraining(t *testing.T) {
 	dev, err := lathe.Open(ctx, lathe.WithLogger(nil))
 	testkit.Device(t, dev, err)
 	const steps, seed = 400, 1
-	train, test, w := write(trained, 2*seed), write(tested, 2*seed+1), newWeights(seed)
-	net, err := newNetwork(t.Context(), dev, w, train, test)
+	train, test, w := write(trained, 2*seed), write(tested, 2*seed+1), newWeights(layers, seed)
+	net, err := newNetwork(t.Context(), dev, layers, w, train, test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestTraining(t *testing.T) {
 func TestFloat64Gradients(t *testing.T) {
 	d := write(20, 3)
 	digits := []int{3, 1, 4, 15, 9, 2, 6}
-	r := newRun64(newWeights(4))
+	r := newRun64(newWeights(layers, 4))
 	r.train(d, digits) // away from where gamma is 1 and beta 0
 	exact := r.clone()
 	exact.train(d, digits)

@@ -136,15 +136,20 @@ func (r *run64) train(d dataset, batch []int) float64 {
 	}
 	r.step++
 	for _, p := range r.params() {
-		for i, g := range p.g {
-			p.m[i] = beta1*p.m[i] + (1-beta1)*g
-			p.s[i] = beta2*p.s[i] + (1-beta2)*g*g
-			m := p.m[i] / (1 - math.Pow(beta1, float64(r.step)))
-			s := p.s[i] / (1 - math.Pow(beta2, float64(r.step)))
-			p.v[i] -= rate * m / (math.Sqrt(s) + epsAdam)
-		}
+		p.adam(r.step)
 	}
 	return loss
+}
+
+// adam makes a step of Adam, whose number is step.
+func (p param64) adam(step int) {
+	for i, g := range p.g {
+		p.m[i] = beta1*p.m[i] + (1-beta1)*g
+		p.s[i] = beta2*p.s[i] + (1-beta2)*g*g
+		m := p.m[i] / (1 - math.Pow(beta1, float64(step)))
+		s := p.s[i] / (1 - math.Pow(beta2, float64(step)))
+		p.v[i] -= rate * m / (math.Sqrt(s) + epsAdam)
+	}
 }
 
 // right counts the digits that are recognised.

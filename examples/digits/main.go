@@ -1,10 +1,11 @@
 // Digits trains a small network to read handwriting, on the device: every
 // number of it is computed by tensor operations, forwards and backwards.
 //
-//	go run ./examples/digits [-steps 400] [-seed 1]
+//	go run ./examples/digits [-conv] [-steps 400] [-seed 1]
 //
-// The digits are drawn by the program (draw.go), so there is nothing to
-// download. digits_test.go trains the same network in float64 and compares.
+// The network has a hidden layer (layers.go), or with -conv two convolutions
+// (convolutions.go). The digits are drawn by the program (draw.go), so there is nothing to
+// download. The tests train the same networks in float64 and compare.
 package main
 
 import (
@@ -23,11 +24,16 @@ func main() {
 	log.SetFlags(0)
 	steps := flag.Int("steps", 400, "steps of training, of 64 digits each")
 	seed := flag.Uint64("seed", 1, "seed of the digits, the first weights and their order")
+	conv := flag.Bool("conv", false, "a convolutional network instead of one with a hidden layer")
 	flag.Parse()
 	if *steps < 1 || flag.NArg() > 0 {
-		log.Fatal("usage: digits [-steps N] [-seed N], with N from 1 on")
+		log.Fatal("usage: digits [-conv] [-steps N] [-seed N], with N from 1 on")
 	}
-	if err := run(context.Background(), *steps, *seed); err != nil {
+	m := layers
+	if *conv {
+		m = convolutions
+	}
+	if err := run(context.Background(), m, *steps, *seed); err != nil {
 		log.Fatal("digits: ", err)
 	}
 }
@@ -37,7 +43,7 @@ const (
 	tested  = 1000 // others, to be tested with
 )
 
-func run(ctx context.Context, steps int, seed uint64) error {
+func run(ctx context.Context, m model, steps int, seed uint64) error {
 	dev, err := lathe.Open(ctx)
 	if err != nil {
 		return err
@@ -45,7 +51,7 @@ func run(ctx context.Context, steps int, seed uint64) error {
 	defer dev.Close()
 	train, test := write(trained, 2*seed), write(tested, 2*seed+1)
 	fmt.Printf("%d digits to learn from, such as\n\n%s\n", train.len(), show(train, 0, 1, 2, 3, 4))
-	net, err := newNetwork(ctx, dev, newWeights(seed), train, test)
+	net, err := newNetwork(ctx, dev, m, newWeights(m, seed), train, test)
 	if err != nil {
 		return err
 	}
