@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
@@ -100,8 +101,8 @@ func (d *Device) GreaterEqual(in, b *Tensor) (*Tensor, error) {
 //   - detectNegative: 1 if −∞ counts, or 0
 //   - detectPositive: 1 if +∞ counts, or 0
 //   - result out: the result, of the same shape
-func (d *Device) IsInf(in *Tensor, detectNegative, detectPositive int) (*Tensor, error) {
-	return d.callSingle(ops.IsInf{DetectNegative: detectNegative, DetectPositive: detectPositive}, in)
+func (d *Device) IsInf(in *Tensor, detectNegative, detectPositive float64) (*Tensor, error) {
+	return d.callSingle(ops.IsInf{DetectNegative: spec.Given(detectNegative), DetectPositive: spec.Given(detectPositive)}, in)
 }
 
 // IsNaN: true where the element is NaN.

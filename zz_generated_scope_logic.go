@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are those of Device for a Scope, which collects their errors.
@@ -55,8 +56,8 @@ func (s *Scope) GreaterEqual(in, b *Tensor) *Tensor {
 }
 
 // IsInf is Device.IsInf in a Scope.
-func (s *Scope) IsInf(in *Tensor, detectNegative, detectPositive int) *Tensor {
-	return s.Call(ops.IsInf{DetectNegative: detectNegative, DetectPositive: detectPositive}, in)[0]
+func (s *Scope) IsInf(in *Tensor, detectNegative, detectPositive float64) *Tensor {
+	return s.Call(ops.IsInf{DetectNegative: spec.Given(detectNegative), DetectPositive: spec.Given(detectPositive)}, in)[0]
 }
 
 // IsNaN is Device.IsNaN in a Scope.

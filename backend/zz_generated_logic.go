@@ -4,6 +4,7 @@ package backend
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.CallInto. They return before the results are
@@ -100,8 +101,8 @@ func (d *Device) GreaterEqual(in, b, out TensorHandle) error {
 //   - out: the result, of the same shape
 //   - detectNegative: 1 if −∞ counts, or 0
 //   - detectPositive: 1 if +∞ counts, or 0
-func (d *Device) IsInf(in, out TensorHandle, detectNegative, detectPositive int) error {
-	return d.compute(ops.IsInf{DetectNegative: detectNegative, DetectPositive: detectPositive}, list{in}, list{out})
+func (d *Device) IsInf(in, out TensorHandle, detectNegative, detectPositive float64) error {
+	return d.compute(ops.IsInf{DetectNegative: spec.Given(detectNegative), DetectPositive: spec.Given(detectPositive)}, list{in}, list{out})
 }
 
 // IsNaN: true where the element is NaN.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -14,7 +15,7 @@ type Maximum struct{}
 func (Maximum) Spec() *spec.Op { return maximumOp }
 
 var maximumOp = elementwise.DefineBinary[Maximum](elementwise.Binary{
-	Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
+	Name: "maximum", Integers: logic.Larger, Shader: "math/maximum", DTypes: planner.Floats,
 	Doc: "The larger of each two elements, with broadcasting. The result is NaN if either element is NaN.",
 	F:   elementwise.Larger,
 	Why: "it rounds nothing", Low: -100, High: 100,

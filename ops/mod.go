@@ -14,7 +14,7 @@ import (
 // in ONNX. All remainders are exact. Integers modulo 0 are 0. For floats, the rules of C99 (annex F.9.7.1) hold: x
 // modulo 0 and infinity modulo y are NaN, and x modulo infinity is x.
 type Mod struct {
-	FMod int `attr:"fmod,zero" onnx:"fmod" doc:"1 for the sign of in, 0 for that of b"`
+	FMod int `attr:"fmod,required" onnx:"fmod" doc:"1 for the sign of in, 0 for that of b"`
 }
 
 // Spec returns the declaration.

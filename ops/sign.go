@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -12,7 +13,7 @@ type Sign struct{}
 func (Sign) Spec() *spec.Op { return signOp }
 
 var signOp = elementwise.DefineUnary[Sign](elementwise.Unary{
-	Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
+	Name: "sign", Integers: logic.Sign, Shader: "math/sign", ONNX: []string{"Sign"},
 	Doc: "−1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.",
 	F: func(x float64) float64 {
 		switch {

@@ -93,6 +93,23 @@ func TestLogicOnBits(t *testing.T) {
 		checkBits(t, dev, run, ops.BitShift{Direction: "LEFT"}, tensor.I64, tensor.I64, wide, func(x, y int64) int64 { return x << min(uint64(y), 64) })
 		checkBits(t, dev, run, ops.BitShift{Direction: "RIGHT"}, tensor.I64, tensor.I64, wide, func(x, y int64) int64 { return x >> min(uint64(y), 64) })
 		checkBits(t, dev, run, ops.BitShift{Direction: "RIGHT"}, tensor.U32, tensor.U32, words, func(x, y uint32) uint32 { return x >> y })
+		checkBits(t, dev, run, ops.Mul{}, tensor.I64, tensor.I64, wide, func(x, y int64) int64 { return x * y })
+		checkBits(t, dev, run, ops.Mul{}, tensor.U32, tensor.U32, words, func(x, y uint32) uint32 { return x * y })
+		checkBits(t, dev, run, ops.Add{}, tensor.U32, tensor.U32, words, func(x, y uint32) uint32 { return x + y })
+		checkBits(t, dev, run, ops.Maximum{}, tensor.I64, tensor.I64, wide, func(x, y int64) int64 { return max(x, y) })
+		checkBits(t, dev, run, ops.Minimum{}, tensor.U32, tensor.U32, words, func(x, y uint32) uint32 { return min(x, y) })
+		checkBits(t, dev, run, ops.Div{}, tensor.I64, tensor.I64, wide, func(x, y int64) int64 {
+			if y == 0 {
+				return 0
+			}
+			return x / y
+		})
+		checkBits(t, dev, run, ops.Div{}, tensor.U32, tensor.U32, words, func(x, y uint32) uint32 {
+			if y == 0 {
+				return 0
+			}
+			return x / y
+		})
 		checkBits(t, dev, run, fmod, tensor.I64, tensor.I64, wide, func(x, y int64) int64 {
 			if y == 0 {
 				return 0

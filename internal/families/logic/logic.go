@@ -168,18 +168,9 @@ func (f Function[A]) reference(a A, in, out []*tensor.Host) {
 	}
 	y, results := in[1].Floats(), make([]float64, 0, out[0].Elems())
 	out[0].Each(func(index []int, _ int) {
-		results = append(results, f.F(a, d, x[broadcastIndex(index, in[0].Shape)], y[broadcastIndex(index, in[1].Shape)]))
+		results = append(results, f.F(a, d, x[planner.BroadcastIndex(index, in[0].Shape)], y[planner.BroadcastIndex(index, in[1].Shape)]))
 	})
 	out[0].SetFloats(results)
-}
-
-// broadcastIndex returns the number of the element of a tensor that is broadcast to an index.
-func broadcastIndex(index, shape []int) int {
-	at := 0
-	for d, n := range shape {
-		at = at*n + min(index[len(index)-len(shape)+d], n-1)
-	}
-	return at
 }
 
 func (f Function[A]) cases() spec.CasesOf[A] {
