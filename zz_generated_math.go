@@ -10,7 +10,7 @@ import (
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
-// Abs: the magnitude of each element.
+// Abs: the magnitude of each element. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
@@ -121,7 +121,8 @@ func (d *Device) Cosh(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Cosh{}, in)
 }
 
-// Div: the quotient in / b of two tensors, with broadcasting.
+// Div: the quotient in / b of two tensors, with broadcasting. Integers are rounded towards 0,
+// and x / 0 is 0.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
@@ -182,7 +183,7 @@ func (d *Device) Minimum(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Minimum{}, in, b)
 }
 
-// Mul: the product of the elements of two tensors, with broadcasting.
+// Mul: the product of the elements of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
@@ -191,7 +192,7 @@ func (d *Device) Mul(in, b *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Mul{}, in, b)
 }
 
-// Neg: the negative of each element.
+// Neg: the negative of each element. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape

@@ -10,7 +10,7 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
-// Abs: the magnitude of each element.
+// Abs: the magnitude of each element. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
@@ -121,7 +121,8 @@ func (d *Device) Cosh(in, out TensorHandle) error {
 	return d.compute(ops.Cosh{}, list{in}, list{out})
 }
 
-// Div: the quotient in / b of two tensors, with broadcasting.
+// Div: the quotient in / b of two tensors, with broadcasting. Integers are rounded towards 0,
+// and x / 0 is 0.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
@@ -182,7 +183,7 @@ func (d *Device) Minimum(in, b, out TensorHandle) error {
 	return d.compute(ops.Minimum{}, list{in, b}, list{out})
 }
 
-// Mul: the product of the elements of two tensors, with broadcasting.
+// Mul: the product of the elements of two tensors, with broadcasting. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - b: a tensor of the same dtype whose shape can be broadcast together with that of in
@@ -191,7 +192,7 @@ func (d *Device) Mul(in, b, out TensorHandle) error {
 	return d.compute(ops.Mul{}, list{in, b}, list{out})
 }
 
-// Neg: the negative of each element.
+// Neg: the negative of each element. Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -15,8 +16,8 @@ func (Abs) Spec() *spec.Op { return absOp.Op() }
 
 var absOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Abs](elementwise.Unary{
-		Name: "abs", Shader: "math/abs", ONNX: []string{"Abs"},
-		Doc: "The magnitude of each element.",
+		Name: "abs", Integers: logic.Magnitude, Shader: "math/abs", ONNX: []string{"Abs"},
+		Doc: "The magnitude of each element. Integers wrap.",
 		F:   math.Abs,
 		Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
 	})

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,7 +14,7 @@ func (Add) Spec() *spec.Op { return addOp.Op() }
 
 var addOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Add](elementwise.Binary{
-		Name: "add", Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
+		Name: "add", Integers: logic.Sum, Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},
 		Doc:  "The sum of two tensors, with broadcasting. Integers wrap.",
 		F:    func(a, b float64) float64 { return a + b },
 		Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,

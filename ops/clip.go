@@ -9,7 +9,7 @@ import (
 )
 
 // Clip is x for each element x, but at least Min and at most Max. Infinite ones are no bounds, as in
-// Clip{Min: math.Inf(-1), Max: 6}. If Min is above Max, all elements become Max. NaN stays NaN. Unless the
+// Clip{Min: math.Inf(-1), Max: 6}, and so are the defaults, the largest numbers of F64. If Min is above Max, all elements become Max. NaN stays NaN. Unless the
 // elements are F64, the bounds are rounded to F32.
 type Clip struct {
 	Min float64 `attr:"min" onnx:"min" doc:"the least result"`
@@ -25,7 +25,15 @@ var clipOp = spec.Declaration{Define: func() *spec.Op {
 		Doc: "x for each element x, but at least min and at most max. If min is above max, all become max. NaN stays NaN.",
 		Why: "it rounds nothing", Low: -8, High: 8, Flops: 2,
 	}, elementwise.Numbers[*Clip]{
-		Of: func(c *Clip) [2]float64 { return [2]float64{c.Min, c.Max} },
+		Of: func(c *Clip) [2]float64 {
+			n := [2]float64{c.Min, c.Max}
+			for i, x := range n {
+				if math.Abs(x) == math.MaxFloat64 {
+					n[i] = math.Inf(int(math.Copysign(1, x)))
+				}
+			}
+			return n
+		},
 		F: func(x float64, n [2]float64) float64 {
 			if x < n[0] {
 				x = n[0]
@@ -41,8 +49,8 @@ var clipOp = spec.Declaration{Define: func() *spec.Op {
 			}
 			return nil
 		},
-		Defaults: &Clip{Min: math.Inf(-1), Max: math.Inf(1)},
-		Calls:    []*Clip{{Min: spec.Given(0.0), Max: 6}, {Min: -0.1, Max: math.Inf(1)}, {Min: 3, Max: 1}},
+		Defaults: &Clip{Min: -math.MaxFloat64, Max: math.MaxFloat64},
+		Calls:    []*Clip{{Min: spec.Given(0.0), Max: 6}, {Min: -0.1, Max: math.MaxFloat64}, {Min: 3, Max: 1}},
 		Invalid:  []*Clip{{Min: math.NaN(), Max: 1}, {Min: 1, Max: math.NaN()}},
 	})
 }}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -15,7 +16,7 @@ func (Maximum) Spec() *spec.Op { return maximumOp.Op() }
 
 var maximumOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Maximum](elementwise.Binary{
-		Name: "maximum", Shader: "math/maximum", DTypes: planner.Floats,
+		Name: "maximum", Integers: logic.Larger, Shader: "math/maximum", DTypes: planner.Floats,
 		Doc: "The larger of each two elements, with broadcasting. The result is NaN if either element is NaN.",
 		F:   elementwise.Larger,
 		Why: "it rounds nothing", Low: -100, High: 100,

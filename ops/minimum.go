@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -15,7 +16,7 @@ func (Minimum) Spec() *spec.Op { return minimumOp.Op() }
 
 var minimumOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Minimum](elementwise.Binary{
-		Name: "minimum", Shader: "math/minimum", DTypes: planner.Floats,
+		Name: "minimum", Integers: logic.Smaller, Shader: "math/minimum", DTypes: planner.Floats,
 		Doc: "The smaller of each two elements, with broadcasting. The result is NaN if either element is NaN.",
 		F:   func(a, b float64) float64 { return -elementwise.Larger(-a, -b) },
 		Why: "it rounds nothing", Low: -100, High: 100,

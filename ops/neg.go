@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,8 +14,8 @@ func (Neg) Spec() *spec.Op { return negOp.Op() }
 
 var negOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Neg](elementwise.Unary{
-		Name: "neg", Shader: "math/neg", ONNX: []string{"Neg"},
-		Doc: "The negative of each element.",
+		Name: "neg", Integers: logic.Negative, Shader: "math/neg", ONNX: []string{"Neg"},
+		Doc: "The negative of each element. Integers wrap.",
 		F:   func(x float64) float64 { return -x },
 		Why: "it rounds nothing", Low: -4, High: 4, Flops: 1,
 	})

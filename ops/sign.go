@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,7 +14,7 @@ func (Sign) Spec() *spec.Op { return signOp.Op() }
 
 var signOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sign](elementwise.Unary{
-		Name: "sign", Shader: "math/sign", ONNX: []string{"Sign"},
+		Name: "sign", Integers: logic.Sign, Shader: "math/sign", ONNX: []string{"Sign"},
 		Doc: "−1 for negative elements, 0 for 0, 1 for positive elements and NaN for NaN.",
 		F: func(x float64) float64 {
 			switch {

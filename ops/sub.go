@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,7 +14,7 @@ func (Sub) Spec() *spec.Op { return subOp.Op() }
 
 var subOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Sub](elementwise.Binary{
-		Name: "sub", Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
+		Name: "sub", Integers: logic.Difference, Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},
 		Doc:  "The difference in - b of two tensors, with broadcasting. Integers wrap.",
 		F:    func(a, b float64) float64 { return a - b },
 		Ulps: 1, Why: "the device rounds once, up or down", Low: -100, High: 100,

@@ -31,13 +31,13 @@ var thresholdedReLUOp = spec.Declaration{Define: func() *spec.Op {
 			return 0
 		},
 		Check: func(c *ThresholdedReLU) error {
-			if math.IsNaN(c.Alpha) {
-				return planner.Invalid("alpha (got %v, want a number)", c.Alpha)
+			if !isFinite(c.Alpha) {
+				return planner.Invalid("alpha (got %v, want a finite number)", c.Alpha)
 			}
 			return nil
 		},
 		Defaults: &ThresholdedReLU{Alpha: 1},
-		Calls:    []*ThresholdedReLU{{Alpha: 0.1}, {Alpha: math.Inf(-1)}},
-		Invalid:  []*ThresholdedReLU{{Alpha: math.NaN()}},
+		Calls:    []*ThresholdedReLU{{Alpha: 0.1}, {Alpha: -0.5}},
+		Invalid:  []*ThresholdedReLU{{Alpha: math.NaN()}, {Alpha: math.Inf(1)}},
 	})
 }}

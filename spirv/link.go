@@ -13,6 +13,8 @@ var (
 	blasFiles embed.FS
 	//go:embed image/*.pack
 	imageFiles embed.FS
+	//go:embed logic/*.pack
+	logicFiles embed.FS
 	//go:embed math/*.pack
 	mathFiles embed.FS
 	//go:embed move/*.pack
@@ -39,6 +41,7 @@ func link(files *embed.FS) {
 func linkAll() {
 	LinkBLAS()
 	LinkImage()
+	LinkLogic()
 	LinkMath()
 	LinkMove()
 	LinkNN()
@@ -53,6 +56,10 @@ func LinkBLAS() { link(&blasFiles) }
 // LinkImage puts the kernels of the folder image into the program, for Kernel. The declarations of
 // operations that launch them call it.
 func LinkImage() { link(&imageFiles) }
+
+// LinkLogic puts the kernels of the folder logic into the program, for Kernel. The declarations of
+// operations that launch them call it.
+func LinkLogic() { link(&logicFiles) }
 
 // LinkMath puts the kernels of the folder math into the program, for Kernel. The declarations of
 // operations that launch them call it.

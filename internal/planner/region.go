@@ -129,6 +129,16 @@ func BroadcastShape(a, b []int) ([]int, bool) {
 	return shape, true
 }
 
+// BroadcastIndex returns the number, in row-major order, of the element of a tensor of that shape that
+// is broadcast to an index.
+func BroadcastIndex(index, shape []int) int {
+	at := 0
+	for d, n := range shape {
+		at = at*n + min(index[len(index)-len(shape)+d], n-1)
+	}
+	return at
+}
+
 // Collapse merges neighbouring dimensions that every operand can walk as one dimension,
 // and drops dimensions of size 1. The operands keep their order. If no dimension is left,
 // the result has one dimension of size 1.

@@ -47,6 +47,7 @@ var about = map[string]string{
 	"move":   "Operations that copy, rearrange, fill and convert elements.",
 	"blas":   "Matrix products.",
 	"nn":     "Neural networks and their training.",
+	"logic":  "Comparisons, logic, bits of integers, and the choice between tensors.",
 	"random": "Random numbers, the same for the same seed on every device and backend.",
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -22,6 +23,8 @@ type Binary struct {
 	Shader string
 	// DTypes are the dtypes of the elements. All of them are in Arithmetic.
 	DTypes []tensor.DType
+	// Integers is the function of the integers that are not in DTypes. Without it there are none.
+	Integers logic.Arithmetic
 	// F is the function, computed in float64.
 	F func(a, b float64) float64
 	// Ulps is the largest error of the device's result before it is rounded to the dtype,
@@ -44,19 +47,26 @@ type Binary struct {
 // are broadcast together by the rule of NumPy, and may have any strides. The result may
 // overwrite any input that has its shape.
 func DefineBinary[A spec.Call](b Binary) *spec.Op {
+	spirv.LinkLogic()
 	spirv.LinkMath()
 	spirv.LinkMove()
 	var call A
+	dtypes := b.Integers.Types(b.DTypes)
+	ofFloats := func(d tensor.DType) bool { return slices.Contains(b.DTypes, d) }
+	refused := tensor.U8
+	if b.Integers != logic.None {
+		refused = tensor.Bool
+	}
 	return spec.Define(spec.Definition[A]{
 		Name: b.Name, Aliases: b.Aliases, Group: groupOf(b.Shader), Doc: b.Doc, Source: b.Source,
 		In: []spec.Arg{
-			{Name: "in", Doc: "a tensor of any shape", DTypes: b.DTypes, Strides: spec.AnyStrides},
-			{Name: "b", Doc: "a tensor of the same dtype whose shape can be broadcast together with that of in", DTypes: b.DTypes, Strides: spec.AnyStrides},
+			{Name: "in", Doc: "a tensor of any shape", DTypes: dtypes, Strides: spec.AnyStrides},
+			{Name: "b", Doc: "a tensor of the same dtype whose shape can be broadcast together with that of in", DTypes: dtypes, Strides: spec.AnyStrides},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape to which both are broadcast", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
 		Defaults: call,
-		Kernels:  BinaryKernels(b.Shader, b.DTypes),
+		Kernels:  append(BinaryKernels(b.Shader, b.DTypes), b.Integers.Kernels()...),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if in[0].DType != in[1].DType {
 				return nil, planner.Invalid("b (got %v, want the dtype of in, %v)", in[1], in[0])
@@ -71,11 +81,32 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}, nil
 		},
 		Plan: func(_ A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if !ofFloats(in[0].DType) {
+				return b.Integers.Plan(t, in, out[0])
+			}
 			plan := &spec.Plan{}
 			return plan, AddBinary(plan, t, b.Shader, in, out[0], BinaryRefs)
 		},
-		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
-		Scalar: func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
+		Strategies: func(a A, t *spec.Target, in, out []tensor.Desc) []string {
+			if !ofFloats(in[0].DType) {
+				return nil
+			}
+			return planner.FlatStrategies(a, t, in, out)
+		},
+		SizeClass: planner.ElementCounts[A],
+		Scalar:    func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
+		Reference: func(_ A, in, out []*tensor.Host) {
+			x, y, results, d := in[0].Floats(), in[1].Floats(), make([]float64, 0, out[0].Elems()), in[0].DType
+			out[0].Each(func(index []int, _ int) {
+				v, w := x[planner.BroadcastIndex(index, in[0].Shape)], y[planner.BroadcastIndex(index, in[1].Shape)]
+				r := b.F(v, w)
+				if !ofFloats(d) {
+					r = b.Integers.Of(d, r, w)
+				}
+				results = append(results, r)
+			})
+			out[0].SetFloats(results)
+		},
 		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
 			if !slices.Contains(planner.Floats, d) {
 				return spec.Tolerance{Why: "integers wrap"}
@@ -88,7 +119,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return spec.Cost{Flops: n * max(b.Flops, 1), Bytes: (n + int64(in[0].Elems()) + int64(in[1].Elems())) * int64(in[0].DType.Size())}
 		},
 		Cases: spec.CasesOf[A]{
-			DTypes: b.DTypes, Calls: []A{call},
+			DTypes: dtypes, Calls: []A{call},
 			Dims: []spec.Dim{
 				{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}},
 				{Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5, 6, 7}},
@@ -109,7 +140,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 4, 3)},
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F32, 0)},
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.F16, 3, 4)},
-				{tensor.Contiguous(tensor.U8, 3), tensor.Contiguous(tensor.U8, 3)},
+				{tensor.Contiguous(refused, 3), tensor.Contiguous(refused, 3)},
 			},
 		},
 	})

@@ -8,6 +8,7 @@ import (
 	"math"
 	"path"
 
+	"github.com/lathe-gpu/lathe/internal/families/logic"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -41,6 +42,8 @@ type Unary struct {
 	Gradient string
 	// ONNX lists the ONNX operators that do the same.
 	ONNX []string
+	// Integers is the function of integers. Without it there are none.
+	Integers logic.Arithmetic
 }
 
 // Numbers says which numbers the calls of a function of one element carry. A kernel gets up to two
@@ -93,34 +96,51 @@ func DefineUnaryWith[A spec.Call](u Unary, n Numbers[A]) *spec.Op {
 }
 
 func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
+	spirv.LinkLogic()
 	spirv.LinkMath()
 	spirv.LinkNN()
+	dtypes, kernels := u.Integers.Types(planner.Floats), planner.DTypeVariants(u.Shader, params, planner.Floats, hasTexels)
 	return spec.Define(spec.Definition[A]{
 		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
-		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: planner.Floats}},
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: dtypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
 		Defaults: n.Defaults,
-		Kernels:  append(planner.DTypeVariants(u.Shader, params, planner.Floats, hasTexels), lanesKernel(u.Shader, params)),
+		Kernels:  append(append(kernels, lanesKernel(u.Shader, params)), u.Integers.Kernels()...),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if err := n.check(a); err != nil {
 				return nil, err
 			}
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}, nil
 		},
-		Plan: func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
+		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
+			if !isFloat(in[0].DType) {
+				return u.Integers.Plan(t, in, out[0])
+			}
 			return planFlat(u.Shader, t, in, spec.Out(0), n.params(a, in[0].DType))
 		},
-		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
-		Scalar: func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
+		Strategies: func(a A, t *spec.Target, in, out []tensor.Desc) []string {
+			if !isFloat(in[0].DType) {
+				return nil
+			}
+			return planner.FlatStrategies(a, t, in, out)
+		},
+		SizeClass: planner.ElementCounts[A],
+		Scalar:    func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
 		Reference: func(a A, in, out []*tensor.Host) {
 			values, numbers := in[0].Floats(), n.rounded(a, in[0].DType)
 			for i, x := range values {
 				values[i] = n.F(x, numbers)
+				if !isFloat(in[0].DType) {
+					values[i] = u.Integers.Of(in[0].DType, values[i], 1)
+				}
 			}
 			out[0].SetFloats(values)
 		},
 		Tolerance: func(_ A, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
+			if !isFloat(d) {
+				return spec.Tolerance{Why: "integers wrap"}
+			}
 			return planner.ElementTolerance(d, u.Ulps, u.Abs, u.Why)
 		},
 		Cost: func(_ A, in []tensor.Desc) spec.Cost {
@@ -128,7 +148,7 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 			return spec.Cost{Flops: n * max(u.Flops, 1), Bytes: 2 * n * int64(in[0].DType.Size())}
 		},
 		Cases: spec.CasesOf[A]{
-			DTypes: planner.Floats, Calls: append([]A{n.Defaults}, n.Calls...), Invalid: n.Invalid,
+			DTypes: dtypes, Calls: append([]A{n.Defaults}, n.Calls...), Invalid: n.Invalid,
 			Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 8, 256}}},
 			Inputs: planner.SameInputs[A](1),
 			Bench:  planner.BenchCases(n.Defaults, 1),

@@ -90,6 +90,10 @@ func referencePixel(m *tensor.Host, y, x int) []float64 {
 	return px
 }
 
+// exclusive is the mode of Porter and Duff where only one of both is. It has nothing to do with the
+// operation of that name.
+const exclusive = "xor"
+
 // compositePixel returns the colour and alpha of a result. same says that the backdrop stays as it
 // is, with its hidden colour if it is transparent.
 func compositePixel(mode string, backdrop, source []float64) (result []float64, same bool) {
@@ -118,7 +122,7 @@ func compositePixel(mode string, backdrop, source []float64) (result []float64, 
 		fa, fb = ab, 1-as
 	case "dst-atop":
 		fa, fb = 1-ab, as
-	case "xor":
+	case exclusive:
 		fa, fb = 1-ab, 1-as
 	case "plus":
 		fa, fb = 1, 1
