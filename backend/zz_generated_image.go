@@ -349,7 +349,7 @@ func (d *Device) Gamma(in, out TensorHandle, gamma value.Value) error {
 //
 //   - in: the image, f32 [H,W,C] in 0..1 with C = 1, 3 or 4, or u8 [H,W,4]
 //   - out: the result, of the same dtype and shape
-//   - sigma: the standard deviation in pixels, above 0 and up to 256
+//   - sigma: the standard deviation in pixels, above 0 and up to 1024
 //
 // imageops.GaussianBlur also has ignore_alpha.
 func (d *Device) GaussianBlur(in, out TensorHandle, sigma value.Value) error {

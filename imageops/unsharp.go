@@ -7,6 +7,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// MaxUnsharpSigma is the largest standard deviation that Unsharp accepts, in pixels.
+const MaxUnsharpSigma = 256
+
 // Unsharp sharpens by an unsharp mask: v becomes v + Amount·(v − b), clamped to 0..1, where b is
 // the image blurred by a Gaussian of standard deviation Sigma. Where |v − b| is below Threshold,
 // v stays.
@@ -36,8 +39,8 @@ var unsharpOp = spec.Declaration{Define: func() *spec.Op {
 		Kernels:  picture.UnsharpKernels(),
 		Check: func(c *Unsharp) error {
 			switch {
-			case !(c.Sigma > 0 && c.Sigma <= MaxSigma):
-				return planner.Invalid("sigma (got %v, want above 0 and up to %d)", c.Sigma+0, MaxSigma)
+			case !(c.Sigma > 0 && c.Sigma <= MaxUnsharpSigma):
+				return planner.Invalid("sigma (got %v, want above 0 and up to %d)", c.Sigma+0, MaxUnsharpSigma)
 			case !(c.Amount > 0 && c.Amount <= 20):
 				return planner.Invalid("amount (got %v, want above 0 and up to 20)", c.Amount+0)
 			case !(c.Threshold >= 0 && c.Threshold <= 1):

@@ -51,7 +51,7 @@ func TestStripsOfWideBlur(t *testing.T) {
 		rows = 400
 	}
 	src := testimg.PhotoAlpha(61, rows, 3)
-	for _, sigma := range []float64{0.3, 20, 256} {
+	for _, sigma := range []float64{0.3, 20, 256, 1024} {
 		c := imageops.GaussianBlur{Sigma: sigma}
 		want, err := whole.Apply(t.Context(), src, c)
 		if err != nil {

@@ -220,7 +220,8 @@ func (g *gridPlan) fits() bool {
 	fit := func(tall int) bool {
 		cells := g.cellRows(tall)
 		wide := int64(cells*parts*g.wide) * 4
-		rows := int64((cells+2)*g.size) * max(g.src.rowBytes(), g.dst.rowBytes())
+		// Rows of cells are reduced in several launches if they need more rows than a binding has.
+		rows := int64(max(gridCells+2, tall)*g.size) * max(g.src.rowBytes(), g.dst.rowBytes())
 		groupsAcross := max(planner.CeilDiv(g.wide, g.per*gridLocal), planner.CeilDiv(g.end, g.per*gridLocal))
 		return wide <= limit && rows <= limit && g.Scratch[scratchWeights] <= limit &&
 			groupsAcross <= int(g.t.MaxGroups[0]) && max(planner.CeilDiv(cells, gridCells), tall) <= int(g.t.MaxGroups[1]) &&
@@ -235,6 +236,12 @@ func (g *gridPlan) fits() bool {
 		g.band = max(g.band/2, least)
 	}
 	return true
+}
+
+// reducible is how many rows of cells a launch reduces: so many that the rows of the picture fit a binding.
+func (g *gridPlan) reducible() int {
+	rows := room(g.t, g.texel) / max(g.src.rowBytes(), 1)
+	return max(int(min(rows/int64(g.size)-2, math.MaxInt32))/gridCells*gridCells, gridCells)
 }
 
 // loopsFit reports whether the loops over tiles of some rows end in time.
@@ -294,14 +301,18 @@ func (g *gridPlan) addBand(from, to int, alpha bool) {
 	one, two := buffer(scratchGridOne, cells, g.small), buffer(scratchGridTwo, made, g.small)
 	flags, table := spec.Bind{Buf: spec.Scratch(scratchGridFlags)}, spec.Bind{Buf: spec.Scratch(scratchWeights)}
 
-	row := g.size*(from-2-g.radius) - g.first
-	bottom := min(row+(cells+2)*g.size, g.src.h)
-	s := rowWindow(g.t, spec.In(0), g.src, max(row, 0), bottom, per)
-	g.add(kernel("blur_grid", tensor.U8, ".reduce"+phase, g.texel), alpha, cells, gridCells, (gridCells+2)*g.size, blurGridParams{
-		Columns: uint32(g.wide / per), Rows: uint32(cells), SrcBase: s.base, SrcPitch: uint32(g.src.pitch / per), DstPitch: uint32(g.wide / per),
-		Step: uint32(g.wide / g.size), Mask: uint32(g.size - 1), Bits: log2(g.size),
-		Column: int32(-g.size * (3 + g.radius) / per), Row: int32(row), Width: int32(g.src.w / per), Height: int32(bottom),
-	}, s.bind, wide, flags)
+	_ = spans(cells, g.reducible(), func(i, j int) error {
+		row := g.size*(from-2-g.radius+i) - g.first
+		top, bottom := min(max(row, 0), g.src.h-1), max(min(row+(j-i+2)*g.size, g.src.h), 1)
+		s := rowWindow(g.t, spec.In(0), g.src, top, bottom, per)
+		g.add(kernel("blur_grid", tensor.U8, ".reduce"+phase, g.texel), alpha, j-i, gridCells, (gridCells+2)*g.size, blurGridParams{
+			Columns: uint32(g.wide / per), Rows: uint32(j - i), SrcBase: s.base, SrcPitch: uint32(g.src.pitch / per),
+			DstBase: uint32(i * parts * g.wide / per), DstPitch: uint32(g.wide / per),
+			Step: uint32(g.wide / g.size), Mask: uint32(g.size - 1), Bits: log2(g.size),
+			Column: int32(-g.size * (3 + g.radius) / per), Row: int32(row), Width: int32(g.src.w / per), Height: int32(bottom),
+		}, s.bind, wide, flags)
+		return nil
+	})
 	sums := func(kind, rows, from, to, columns int, src, dst spec.Bind) {
 		p := blurGridParams{
 			Columns: uint32(columns), Rows: uint32(rows * parts), SrcPitch: uint32(from / per), DstPitch: uint32(to / per), Step: 1,
@@ -330,7 +341,7 @@ func (g *gridPlan) addBand(from, to int, alpha bool) {
 	}
 	sums(gridExpand, made, g.blurred, g.end, columns, one, wide)
 
-	row = g.size*from + g.size/2 - g.first
+	row := g.size*from + g.size/2 - g.first
 	top, bottom := max(row, 0), min(row+(to-from)*g.size, g.src.h)
 	d, image := rowWindow(g.t, spec.Out(0), g.dst, top, bottom, per), rowWindow(g.t, spec.In(0), g.src, top, bottom, per)
 	last := image.bind

@@ -3,6 +3,9 @@ package picture
 import (
 	"math"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // gridError returns how far a blur on a grid is from the Gaussian that ends at ⌈3σ⌉, in levels of a
@@ -64,7 +67,7 @@ func gridError(b Blur) float64 {
 // picture, so that no rounded result is more than a level off.
 func TestGridError(t *testing.T) {
 	worst := 0.0
-	for sigma := gridSigma; sigma <= 256; sigma *= 1.0123 {
+	for sigma := gridSigma; sigma <= 1024; sigma *= 1.0123 {
 		b := Blur{Sigma: sigma, Grid: true}
 		_, n, half := b.cells()
 		if n >= gridWeights {
@@ -77,16 +80,46 @@ func TestGridError(t *testing.T) {
 		if math.Abs(sum-1) > 1e-12 {
 			t.Fatalf("the weights of σ = %v add up to %v", sigma, sum)
 		}
-		if sigma < 70 || sigma > 250 { // From one doubling to the next nothing but the size of a cell changes.
+		if sigma < 70 || sigma > 1000 { // From one doubling to the next nothing but the size of a cell changes.
 			worst = max(worst, gridError(b))
 		}
 	}
 	if worst > 0.95 || worst < 0.8 {
 		t.Errorf("the error is up to %.3f of a level, want at most 0.95 and not much less", worst)
 	}
-	for sigma, on := range map[float64]bool{8.39: false, 8.4: true, 256: true} {
+	for sigma, on := range map[float64]bool{8.39: false, 8.4: true, 256: true, 1024: true} {
 		if got := (Blur{Sigma: sigma, Grid: true}).OnGrid(); got != on || (Blur{Sigma: sigma}).OnGrid() {
 			t.Errorf("σ = %v on a grid: %t, want %t, and never without Grid", sigma, got, on)
+		}
+	}
+}
+
+// TestGridInLaunches checks that reducing a picture to cells takes as many launches as the rows that a binding has
+// make needed, so that large cells fit: pictures of 24 megapixels and σ = 1000 with bindings of 128 MiB.
+func TestGridInLaunches(t *testing.T) {
+	for _, texel := range []bool{false, true} {
+		target := &spec.Target{
+			MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 256, MaxBinding: 128 << 20, MaxTexels: 128 << 20 / 16, OffsetAlign: 16, TexelAlign: 16,
+			TexelBuffers: texel,
+		}
+		l := layout{dtype: tensor.U8, h: 4000, w: 6000, c: 4, pitch: 6000}
+		for sigma, launches := range map[float64]int{250: 1, 1000: 3} {
+			g := newGridPlan(target, l, l, Blur{Sigma: sigma, Grid: true})
+			if g == nil {
+				t.Fatalf("σ = %v does not fit", sigma)
+			}
+			n := 0
+			for _, s := range g.plan(false).Steps {
+				if p, ok := s.Params.(blurGridParams); ok && p.Height > 0 {
+					n++
+					if s.Bind[0].Size > target.MaxBinding {
+						t.Errorf("σ = %v: a binding of %d bytes", sigma, s.Bind[0].Size)
+					}
+				}
+			}
+			if n < launches {
+				t.Errorf("σ = %v: %d launches, want at least %d", sigma, n, launches)
+			}
 		}
 	}
 }
