@@ -58,10 +58,17 @@ layout(push_constant) uniform Params {
 
 #if defined(TABLE)
 // A word for each level, with a byte for each colour.
+#if defined(TEXEL)
+// lavapipe loads from a storage buffer by a loop over the lanes, and from a uniform buffer without one.
+layout(set = 0, binding = 2) uniform Table { uvec4 table[64]; };
+uint entry(uint i) { return table[i >> 2][i & 3u]; }
+#else
 layout(set = 0, binding = 2) readonly buffer Table { uint table[256]; };
+uint entry(uint i) { return table[i]; }
+#endif
 
 uint looked(uint v) {
-	return (v & 0xff000000u) | (table[v & 0xffu] & 0xffu) | (table[(v >> 8) & 0xffu] & 0xff00u) | (table[(v >> 16) & 0xffu] & 0xff0000u);
+	return (v & 0xff000000u) | (entry(v & 0xffu) & 0xffu) | (entry((v >> 8) & 0xffu) & 0xff00u) | (entry((v >> 16) & 0xffu) & 0xff0000u);
 }
 #endif
 

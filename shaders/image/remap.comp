@@ -3,15 +3,21 @@
 // decides. Pixels are copied bit for bit.
 //
 // In the .rows variants columns stay side by side and no pixel comes from the border. Loads
-// are then from neighbouring addresses, which devices like.
+// are then from neighbouring addresses, which devices like. The .narrow variants are for parts of a
+// few columns and many rows, as borders are.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *
+//lathe:variant *.narrow NARROW
 //lathe:variant *.rows ROWS
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
+#if defined(NARROW)
+layout(local_size_x = 8, local_size_y = 8) in;
+#else
 layout(local_size_x = 64) in;
+#endif
 
 layout(push_constant) uniform Params {
 	uint column;  // first pixel to make in each row
@@ -35,6 +41,7 @@ layout(push_constant) uniform Params {
 	float green;
 	float blue;
 	float alpha;
+	uint rows; // to make, in .narrow
 } p;
 
 #include "lib/pixels.glsl"
@@ -50,9 +57,12 @@ int within(int v, int n) {
 #endif
 
 void main() {
-	uint i = gl_GlobalInvocationID.x;
+	uint i = gl_GlobalInvocationID.x, j = gl_GlobalInvocationID.y;
 	if (i >= p.columns) return;
-	int x = int(p.column + i), y = int(p.row + gl_WorkGroupID.y);
+#if defined(NARROW)
+	if (j >= p.rows) return;
+#endif
+	int x = int(p.column + i), y = int(p.row + j);
 	uint to = p.dstBase + uint(y) * p.dstPitch + uint(x);
 	Pixel made[PACK];
 #if defined(ROWS)

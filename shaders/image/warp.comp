@@ -9,9 +9,16 @@
 //
 // The variants weigh one pixel (.nearest), two by two (.bilinear) or four by four (.cubic). Those
 // with .wide do the same where the map makes the picture smaller: the weights are spread over as
-// many pixels of the source as the distance between two pixels of the result, up to MOST.
+// many pixels of the source as the distance between two pixels of the result, up to MOST. Those with .inner
+// are for blocks that lie inside of the source with all pixels, and .outside is for those that lie outside.
+// The .fetch variants are for CPU drivers: see lib/pixels.glsl.
 //
 //lathe:dtypes u8 f32
+//lathe:variant *.outside OUTSIDE
+//lathe:variant *.bilinear.inner BILINEAR INNER
+//lathe:variant {u8}.outside.fetch OUTSIDE FETCH PIXELS=4
+//lathe:variant {u8}.bilinear.fetch BILINEAR FETCH PIXELS=4
+//lathe:variant {u8}.bilinear.inner.fetch BILINEAR INNER FETCH PIXELS=4
 //lathe:variant *.nearest NEAREST
 //lathe:variant *.bilinear BILINEAR
 //lathe:variant *.cubic CUBIC
@@ -58,12 +65,22 @@ layout(push_constant) uniform Params {
 
 #include "lib/pixels.glsl"
 
+#if !defined(PIXELS)
+const uint PIXELS = 1; // An invocation makes so many.
+#endif
+
 // FAR is farther than any picture is wide.
 const float FAR = 3.0e7;
 
 #include "lib/warp.glsl"
 
-#if !defined(NEAREST)
+#if defined(U8)
+#define ALPHA(a) (uint(int((a) * 255.0 + HALF)) << 24)
+#else
+#define ALPHA(a) (a)
+#endif
+
+#if !defined(NEAREST) && !defined(INNER) && !defined(OUTSIDE)
 // inside is how much of a pixel of the result is inside of the source. low and high are the
 // distances from its middle to the edges, and size is its own size, in pixels of the source.
 vec2 inside(vec2 low, vec2 high, vec2 size) {
@@ -72,42 +89,59 @@ vec2 inside(vec2 low, vec2 high, vec2 size) {
 #endif
 
 void main() {
-	uint i = gl_GlobalInvocationID.x;
-	if (i >= p.columns) return;
-	uint x = p.column + i, y = p.row + gl_WorkGroupID.y;
-	float dx = float(int(x - p.anchorX)), dy = float(int(y - p.anchorY));
-	float depth = 1.0 + (p.wx * dx + p.wy * dy), near = 1.0 / max(depth, 1e-20);
-	vec2 d = clamp(vec2(p.ux * dx + p.uy * dy, p.vx * dx + p.vy * dy) * near, -FAR, FAR);
-	// The size of the pixel in the source, across and down.
-	vec2 byX = (vec2(p.ux, p.vx) - d * p.wx) * near, byY = (vec2(p.uy, p.vy) - d * p.wy) * near;
-	vec2 size = clamp(sqrt(byX * byX + byY * byY), 1e-6, FAR);
-	vec2 point = vec2(p.uPart, p.vPart) + d, whole = floor(point), part = point - whole;
-	ivec2 cell = ivec2(p.u, p.v) + ivec2(whole);
-	Pixel made[PACK];
+	srcBase = p.srcBase;
+	srcPitch = p.srcPitch;
+	low = ivec2(p.left, p.top);
+	high = ivec2(p.right, p.bottom);
+	uint first = gl_WorkGroupID.x * 64 * PIXELS + gl_LocalInvocationID.x, columns = p.columns;
+	uint y = p.row + gl_WorkGroupID.y, to = p.dstBase + y * p.dstPitch + p.column;
+	float begin = float(int(p.column - p.anchorX)), dy = float(int(y - p.anchorY)), backgroundAlpha = p.alpha;
+	vec2 byColumn = vec2(p.ux, p.vx), byRow = vec2(p.uy, p.vy), anchor = vec2(p.uPart, p.vPart), depths = vec2(p.wx, p.wy);
+	ivec2 anchorCell = ivec2(p.u, p.v), extent = ivec2(p.width, p.height);
+	vec3 background = vec3(p.red, p.green, p.blue);
+	[[unroll]] for (uint n = 0; n < PIXELS; n++) {
+		uint i = first + n * 64;
+		if (i < columns) {
+			Pixel made[PACK];
+#if defined(OUTSIDE)
+			made[0] = Pixel(background + HALF, ALPHA(backgroundAlpha));
+#else
+			float dx = begin + float(int(i)), depth = 1.0 + (depths.x * dx + depths.y * dy), near = 1.0 / max(depth, 1e-20);
+			vec2 d = clamp((byColumn * dx + byRow * dy) * near, -FAR, FAR);
+			// The size of the pixel in the source, across and down.
+			vec2 byX = (byColumn - d * depths.x) * near, byY = (byRow - d * depths.y) * near;
+			vec2 size = clamp(sqrt(byX * byX + byY * byY), 1e-6, FAR);
+			vec2 point = anchor + d, whole = floor(point), part = point - whole;
+			ivec2 cell = anchorCell + ivec2(whole);
 #if defined(NEAREST)
-	// Pixels are copied bit for bit.
-	made[0] = at(cell.x, cell.y);
-	bool none = depth <= 0.0 || min(cell.x, cell.y) < 0 || cell.x >= p.width || cell.y >= p.height;
-	made[0].rgb = mix(made[0].rgb, vec3(p.red, p.green, p.blue) + HALF, bvec3(none));
+			// Pixels are copied bit for bit.
+			made[0] = pixelOf(at(cell.x, cell.y), 0);
+			bool none = depth <= 0.0 || any(lessThan(cell, ivec2(0))) || any(greaterThanEqual(cell, extent));
+			made[0].rgb = mix(made[0].rgb, background + HALF, bvec3(none));
+			made[0].alpha = mix(made[0].alpha, ALPHA(backgroundAlpha), none);
+#else
+#if defined(INNER)
+			const float covered = 1.0;
+#else
+			vec2 cover = inside(vec2(cell) + part + 0.5, vec2(extent - cell) - part - 0.5, size);
+			float covered = mix(0.0, cover.x * cover.y, depth > 0.0);
+#endif
+			vec4 v = sampled(cell, part, size);
+			bool shows = all(bvec2(v.a > NOTHING, covered > 0.0));
+			vec3 c = clamp(v.rgb / mix(1.0, v.a, shows), 0.0, FULL);
+			float a = mix(0.0, min(v.a, 1.0) * covered, shows), rest = backgroundAlpha * (1.0 - covered), alpha = a + rest;
+			bool some = BYTES ? alpha * 255.0 >= HALF : alpha > NOTHING;
+#if !defined(INNER)
+			c = (mix(vec3(0.0), c, bvec3(shows)) * a + rest * background) / mix(1.0, alpha, some);
+#endif
+			c = mix(vec3(0.0), c, bvec3(some));
 #if defined(U8)
-	made[0].alpha = none ? uint(int(p.alpha * 255.0 + HALF)) << 24 : made[0].alpha;
-#else
-	made[0].alpha = none ? p.alpha : made[0].alpha;
+			c = clamp(c, 0.0, FULL);
 #endif
-#else
-	vec2 cover = inside(vec2(cell) + part + 0.5, vec2(ivec2(p.width, p.height) - cell) - part - 0.5, size);
-	float covered = depth > 0.0 ? cover.x * cover.y : 0.0;
-	vec4 v = sampled(cell, part, size);
-	bool shows = v.a > NOTHING && covered > 0.0;
-	vec3 c = clamp(v.rgb / mix(1.0, v.a, shows), 0.0, FULL);
-	float a = shows ? min(v.a, 1.0) * covered : 0.0, rest = p.alpha * (1.0 - covered), alpha = a + rest;
-	bool some = BYTES ? alpha * 255.0 >= HALF : alpha > NOTHING;
-	c = mix(vec3(0.0), (mix(vec3(0.0), c, bvec3(shows)) * a + rest * vec3(p.red, p.green, p.blue)) / mix(1.0, alpha, some), bvec3(some));
-#if defined(U8)
-	made[0] = Pixel(clamp(c, 0.0, FULL) + HALF, uint(int(alpha * 255.0 + HALF)) << 24);
-#else
-	made[0] = Pixel(c, alpha);
+			made[0] = Pixel(c + HALF, ALPHA(alpha));
 #endif
 #endif
-	storePack(p.dstBase + y * p.dstPitch + x, made);
+			storePack(to + i, made);
+		}
+	}
 }

@@ -20,6 +20,9 @@ layout(set = 0, binding = 0) readonly buffer Src { vec4 src[]; };
 #elif defined(U8) && defined(TEXEL)
 #define RAW uvec4
 layout(set = 0, binding = 0) uniform usamplerBuffer src;
+#elif defined(U8) && defined(FETCH)
+#define RAW uint
+layout(set = 0, binding = 0) uniform usamplerBuffer src;
 #elif defined(U8)
 #define RAW uint
 layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };

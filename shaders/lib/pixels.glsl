@@ -6,14 +6,14 @@
 //   U8          RGBA bytes, one pixel a uint
 //   U8 TEXEL    RGBA bytes, four pixels a texel: what a CPU driver likes, whose
 //               loads cost by instruction and not by byte
+//   U8 FETCH    RGBA bytes, one pixel a uint, loaded as a part of a texel, for CPU drivers
 //   F32         p.channels floats a pixel: 1, 3 or 4
 //   F32 TEXEL   four floats a pixel
 //
 // A kernel between two passes defines SRC_MID or DST_MID: that side of a u8 image
 // then holds colours of 11 bits in a pixel's uint, and no alpha. MID scales them
 // to 0..FULL. There is no room for the last bit of blue: it is that of red. With
-// SRC_WIDE or DST_WIDE that side holds vec4, a pixel each, and PACK is of the other.
-// With DST_READ the kernel reads that side too.
+// SRC_WIDE or DST_WIDE that side holds vec4, a pixel each, and PACK is of the other. With DST_READ the kernel reads it too.
 // With SRC_SUM and SRC_WIDE, or DST_SUM, it holds floats as the kernel likes, and it reads DST_SUM too.
 // The including file declares the push constants as `p` first.
 
@@ -103,6 +103,10 @@ const vec3 PLACE = vec3(1.0);
 RAW fetchPack(uint i) {
 #if defined(TEXEL)
 	return texelFetch(src, int(i));
+#elif defined(U8) && defined(FETCH)
+	uvec4 v = texelFetch(src, int(i >> 2));
+	v.xy = mix(v.xy, v.zw, bvec2((i & 2u) != 0u));
+	return mix(v.x, v.y, (i & 1u) != 0u);
 #elif defined(U8) || defined(SRC_WIDE)
 	return src[i];
 #else

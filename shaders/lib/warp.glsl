@@ -6,13 +6,18 @@ const float MOST = 32.0;
 // NOTHING is an alpha that may be the rounding of a coordinate. What is not above it has no colour.
 const float NOTHING = 1e-6;
 
-Pixel at(int x, int y) {
-	return pixelOf(fetchPack(p.srcBase + uint(clamp(y, p.top, p.bottom)) * p.srcPitch + uint(clamp(x, p.left, p.right))), 0);
+// These are parameters. Some invocations make several pixels, and a CPU driver loads parameters again after each.
+uint srcBase, srcPitch;
+ivec2 low, high;
+
+RAW at(int x, int y) {
+	ivec2 v = clamp(ivec2(x, y), low, high);
+	return fetchPack(srcBase + uint(v.y) * srcPitch + uint(v.x));
 }
 
 // weighed is a pixel whose colours are multiplied by alpha.
-vec4 weighed(int x, int y) {
-	Pixel v = at(x, y);
+vec4 weighed(RAW raw) {
+	Pixel v = pixelOf(raw, 0);
 	float a = weightOf(v);
 	return vec4(v.rgb * a, a);
 }
@@ -43,7 +48,7 @@ vec4 sampled(ivec2 cell, vec2 part, vec2 spread) {
 		float across = 0.0;
 		for (int i = first.x; i <= last.x; i++) {
 			float k = weight((float(i) - part.x) / spread.x);
-			line += k * weighed(cell.x + i, cell.y + j);
+			line += k * weighed(at(cell.x + i, cell.y + j));
 			across += k;
 		}
 		float k = weight((float(j) - part.y) / spread.y);
@@ -55,13 +60,13 @@ vec4 sampled(ivec2 cell, vec2 part, vec2 spread) {
 	vec4 sum = vec4(0.0);
 	[[unroll]] for (int j = -1; j <= 2; j++) {
 		vec4 line = vec4(0.0);
-		[[unroll]] for (int i = -1; i <= 2; i++) line += weight(float(i) - part.x) * weighed(cell.x + i, cell.y + j);
+		[[unroll]] for (int i = -1; i <= 2; i++) line += weight(float(i) - part.x) * weighed(at(cell.x + i, cell.y + j));
 		sum += weight(float(j) - part.y) * line;
 	}
 	return sum;
 #else
-	vec4 a = weighed(cell.x, cell.y), b = weighed(cell.x + 1, cell.y), c = weighed(cell.x, cell.y + 1), d = weighed(cell.x + 1, cell.y + 1);
-	return mix(mix(a, b, part.x), mix(c, d, part.x), part.y);
+	RAW a = at(cell.x, cell.y), b = at(cell.x + 1, cell.y), c = at(cell.x, cell.y + 1), d = at(cell.x + 1, cell.y + 1);
+	return mix(mix(weighed(a), weighed(b), part.x), mix(weighed(c), weighed(d), part.x), part.y);
 #endif
 }
 #endif

@@ -34,7 +34,10 @@ type claheParams struct {
 
 // ClaheKernels lists the kernels that PlanClahe launches.
 func ClaheKernels() []spec.Kernel {
-	list := []spec.Kernel{{Name: histogramSum, Params: histogramSumParams{}}}
+	list := []spec.Kernel{
+		{Name: histogramSum, Params: histogramSumParams{}},
+		{Name: kernelName("histogram_own", tensor.U8, countLuma, true), Params: histogramOwnParams{}},
+	}
 	for _, d := range dtypes {
 		list = append(list,
 			spec.Kernel{Name: kernelName("histogram", d, countLuma, false), Params: histogramParams{}},

@@ -95,9 +95,9 @@ func DefineGeometry[A spec.Call](g Geometry[A]) *spec.Op {
 
 // remapKernels lists the kernels of planRemap.
 func remapKernels() []spec.Kernel {
-	list := wordsKernels()
+	list := append(wordsKernels(), rowsKernels()...)
 	for _, d := range dtypes {
-		for _, phase := range []string{"", ".rows"} {
+		for _, phase := range []string{"", ".narrow", ".rows"} {
 			list = append(list, spec.Kernel{Name: kernelName("remap", d, phase, false), Params: remapParams{}})
 		}
 	}
@@ -127,7 +127,12 @@ type remapParams struct {
 	Green    float32
 	Blue     float32
 	Alpha    float32
+	Rows     uint32
 }
+
+// remapNarrow is the width and the height of the workgroups of the .narrow variants of remap.comp, and remapFew the
+// most columns for which they are used.
+const remapNarrow, remapFew = 8, 32
 
 // rowsOf returns the rows of a source of h rows that a part of the result, which is not empty,
 // comes from. There is always one row at least, also if only the border's colour is needed.
@@ -237,9 +242,13 @@ func addRemap(plan *spec.Plan, t *spec.Target, from, to plane, m Remap, h int, a
 					Xx: int32(m.XX), Xy: int32(m.XY), X0: int32(m.X0), Yx: int32(m.YX), Yy: int32(m.YY), Y0: int32(m.Y0),
 					Border: uint32(m.Border),
 					Red:    float32(m.Colour[0] * full), Green: float32(m.Colour[1] * full),
-					Blue: float32(m.Colour[2] * full), Alpha: float32(m.Colour[3] * full),
+					Blue: float32(m.Colour[2] * full), Alpha: float32(m.Colour[3] * full), Rows: uint32(r.bottom - r.top),
 				}
 				step.Groups = [3]uint32{groups(b-a, 64), uint32(r.bottom - r.top), 1}
+				if name == kernelName("remap", src.dtype, "", false) && r.right-r.left <= remapFew && r.bottom-r.top >= remapNarrow {
+					step.Module = kernel("remap", src.dtype, ".narrow", false)
+					step.Groups = [3]uint32{groups(b-a, remapNarrow), groups(r.bottom-r.top, remapNarrow), 1}
+				}
 			}
 			plan.Steps = append(plan.Steps, step)
 			return nil
@@ -251,18 +260,21 @@ func addRemap(plan *spec.Plan, t *spec.Target, from, to plane, m Remap, h int, a
 		if r.left == r.right || r.top == r.bottom {
 			return nil
 		}
-		whole := rect{r.left, r.left, r.top, r.top}
-		if words {
+		whole, rows := rect{r.left, r.left, r.top, r.top}, words && m.byRows(t, r)
+		if words && !rows {
 			whole = m.squares(t, src, dst, r)
 		}
-		texel := whole == r
+		texel := whole == r || rows
 		if dst.bytes(r) > room(t, texel) || r.bottom-r.top > int(t.MaxGroups[1]) {
 			return halves(r, r.bottom-r.top == 1, part)
 		}
-		rows, columns := m.rowsOf(h, r), m.columnsOf(src.w, r)
-		need := rect{columns.From, columns.To, rows.From, rows.To}
-		if src.bytes(need) > room(t, texel) && (rows.To-rows.From > 1 || columns.To-columns.From > 1) {
-			return halves(r, rows.To-rows.From > 1 && m.YX != 0 || rows.To-rows.From <= 1 && m.XX != 0, part)
+		lines, columns := m.rowsOf(h, r), m.columnsOf(src.w, r)
+		need := rect{columns.From, columns.To, lines.From, lines.To}
+		if src.bytes(need) > room(t, texel) && (lines.To-lines.From > 1 || columns.To-columns.From > 1) {
+			return halves(r, lines.To-lines.From > 1 && m.YX != 0 || lines.To-lines.From <= 1 && m.XX != 0, part)
+		}
+		if rows {
+			return m.addRows(plan, t, from, to, r, need)
 		}
 		if texel {
 			return copies(r, need, 4)

@@ -36,6 +36,9 @@ type histogramParams struct {
 	Fresh    uint32
 }
 
+// histogramOwnParams is the push-constant block of histogram_own.comp.
+type histogramOwnParams struct{ Columns, Runs, All, Base, Pitch, Fresh uint32 }
+
 // histogramSumParams is the push-constant block of histogram_sum.comp.
 type histogramSumParams struct {
 	Counts  uint32
@@ -83,6 +86,9 @@ func ToneKernels() []spec.Kernel {
 		{Name: listKernel(tensor.U8, true, false), Params: pointwiseListParams{}},
 		{Name: kernelName("tone", tensor.F32, "", false), Params: toneParams{}},
 		{Name: kernelName("tone", tensor.F32, "", true), Params: toneParams{}},
+	}
+	for _, counted := range []string{countLuma, countAll, countEach} {
+		list = append(list, spec.Kernel{Name: kernelName("histogram_own", tensor.U8, counted, true), Params: histogramOwnParams{}})
 	}
 	for _, d := range dtypes {
 		list = append(list,
@@ -208,48 +214,92 @@ const (
 	countEach = ".each"
 )
 
+// ownLanes is the size of the workgroups of histogram_own.comp. Devices with so many histogramLanes run it.
+const ownLanes = 8
+
 // addHistogram appends the launches that count the colours of a part of the picture, and the one
 // that adds the counts of all invocations.
 func addHistogram(plan *spec.Plan, t *spec.Target, src layout, area rect, counted string, regions, counts int, sums spec.Bind) error {
-	lanes, most := min(regions, histogramLanes(t)), histogramMost
-	module, workgroups := kernel("histogram", src.dtype, counted, false), int(groups(regions, lanes))
-	begin, run := loopCost(counts, 0)+1+emptyLoops, 1+loopCost(planner.CeilDiv(histogramRun, lanes), 0)
-	if err := checkIterations(t, max(begin+run, loopCost(regions/lanes, loopCost(lanes, 0)))); err != nil {
+	h := histogramPlan{plan: plan, t: t, src: src, counted: counted, lanes: min(regions, histogramLanes(t)), fresh: 1}
+	h.workgroups = int(groups(regions, h.lanes))
+	h.own = src.dtype == tensor.U8 && h.lanes == ownLanes && texelFits(t, ownLanes, src)
+	own, runOwn := 2*loopCost(counts, 0)+1+emptyLoops, 1+loopCost(histogramRun/4/ownLanes, 0)
+	begin, run := loopCost(counts, 0)+1+emptyLoops, 1+loopCost(planner.CeilDiv(histogramRun, h.lanes), 0)
+	if err := checkIterations(t, max(begin+run, loopCost(regions/h.lanes, loopCost(h.lanes, 0)))); err != nil {
 		return err
 	}
+	h.most, h.mostOwn = histogramMost, math.MaxInt16
 	if limit := int(t.MaxIterations); limit > 0 {
-		most = min(most, (limit-begin)/run)
+		h.most, h.mostOwn = min(h.most, (limit-begin)/run), min(h.mostOwn, (limit-own)/runOwn)
+		h.own = h.own && h.mostOwn > 0
 	}
-	fresh := uint32(1)
-	var part func(r rect) error
-	part = func(r rect) error {
-		w, h := r.right-r.left, r.bottom-r.top
-		runs := planner.CeilDiv(w, histogramRun)
-		if src.bytes(r) > room(t, false) || runs*h > workgroups*most {
-			return halves(r, h == 1, part)
-		}
-		s := rectWindow(t, spec.In(0), src, r, 0, 1)
-		plan.Steps = append(plan.Steps, spec.Step{
-			Module: module,
-			Params: histogramParams{
-				Columns: uint32(w), Runs: uint32(runs), All: uint32(runs * h),
-				Base: s.base + uint32(r.top)*uint32(src.pitch) + uint32(r.left), Pitch: uint32(src.pitch),
-				Channels: uint32(src.c), Lanes: uint32(lanes), Fresh: fresh,
-			},
-			Bind:   []spec.Bind{s.bind, {Buf: spec.Scratch(scratchCounts)}},
-			Groups: [3]uint32{uint32(workgroups), 1, 1},
-		})
-		fresh = 0
-		return nil
-	}
-	if err := part(area); err != nil {
+	if err := h.add(area); err != nil {
 		return err
 	}
 	plan.Steps = append(plan.Steps, spec.Step{
-		Module: spirv.Kernel(histogramSum), Params: histogramSumParams{Counts: uint32(counts), Regions: uint32(regions), Lanes: uint32(lanes)},
+		Module: spirv.Kernel(histogramSum), Params: histogramSumParams{Counts: uint32(counts), Regions: uint32(regions), Lanes: uint32(h.lanes)},
 		Bind:   []spec.Bind{{Buf: spec.Scratch(scratchCounts)}, sums},
 		Groups: [3]uint32{groups(counts, 64), 1, 1},
 	})
+	return nil
+}
+
+// histogramPlan appends the launches that count colours.
+type histogramPlan struct {
+	plan    *spec.Plan
+	t       *spec.Target
+	src     layout
+	counted string
+	// lanes is how many invocations of a workgroup count.
+	lanes, workgroups int
+	// own says that histogram_own.comp counts whole texels.
+	own bool
+	// most and mostOwn are how many runs a workgroup counts in a launch of either kernel.
+	most, mostOwn int
+	// fresh is 1 for the first launch.
+	fresh uint32
+}
+
+// add appends the launches for a part of the picture.
+func (p *histogramPlan) add(r rect) error {
+	if r.left >= r.right {
+		return nil
+	}
+	from, to := min((r.left+3)&^3, r.right), r.right&^3
+	texel := p.own && from < to
+	if texel && (from > r.left || to < r.right) {
+		for _, r := range []rect{{r.left, from, r.top, r.bottom}, {from, to, r.top, r.bottom}, {to, r.right, r.top, r.bottom}} {
+			if err := p.add(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w, h, most := r.right-r.left, r.bottom-r.top, p.most
+	if texel {
+		most = p.mostOwn
+	}
+	runs := planner.CeilDiv(w, histogramRun)
+	if p.src.bytes(r) > room(p.t, texel) || runs*h > p.workgroups*most {
+		return halves(r, h == 1, p.add)
+	}
+	step := spec.Step{Groups: [3]uint32{uint32(p.workgroups), 1, 1}}
+	pack := packOf(p.src.dtype, texel)
+	s := rectWindow(p.t, spec.In(0), p.src, r, 0, pack)
+	pitch := uint32(p.src.pitch / pack)
+	base := s.base + uint32(r.top)*pitch + uint32(r.left/pack)
+	step.Bind = []spec.Bind{s.bind, {Buf: spec.Scratch(scratchCounts)}}
+	if texel {
+		step.Module = kernel("histogram_own", p.src.dtype, p.counted, true)
+		step.Params = histogramOwnParams{Columns: uint32(w / pack), Runs: uint32(runs), All: uint32(runs * h), Base: base, Pitch: pitch, Fresh: p.fresh}
+	} else {
+		step.Module = kernel("histogram", p.src.dtype, p.counted, false)
+		step.Params = histogramParams{
+			Columns: uint32(w), Runs: uint32(runs), All: uint32(runs * h), Base: base, Pitch: pitch,
+			Channels: uint32(p.src.c), Lanes: uint32(p.lanes), Fresh: p.fresh,
+		}
+	}
+	p.plan.Steps, p.fresh = append(p.plan.Steps, step), 0
 	return nil
 }
 

@@ -171,6 +171,16 @@ var warpPhases = map[string][2]string{
 	"catmull-rom": {".cubic", ".cubic.wide"},
 }
 
+// The variants of warp.comp for blocks that lie outside of the source, and for those inside of it.
+const warpOutside, warpInner = ".outside", ".bilinear.inner"
+
+// warpFetch are the variants that have another one for pixels of bytes in texels.
+// An invocation of them makes warpPixels.
+var warpFetch = map[string]bool{warpOutside: true, ".bilinear": true, warpInner: true}
+
+// warpPixels is PIXELS in shaders/image/warp.comp.
+const warpPixels = 4
+
 // warpRadius is RADIUS in shaders/lib/warp.glsl for the filters, and warpMost is MOST.
 var warpRadius = map[string]int{"bilinear": 1, "catmull-rom": 2}
 
@@ -180,8 +190,11 @@ const warpMost = 32
 func warpKernels() []spec.Kernel {
 	var list []spec.Kernel
 	for _, d := range dtypes {
-		for _, phase := range []string{".nearest", ".bilinear", ".bilinear.wide", ".cubic", ".cubic.wide"} {
+		for _, phase := range []string{".nearest", ".bilinear", ".bilinear.wide", ".cubic", ".cubic.wide", warpOutside, warpInner} {
 			list = append(list, spec.Kernel{Name: kernelName("warp", d, phase, false), Params: warpParams{}})
+			if d == tensor.U8 && warpFetch[phase] {
+				list = append(list, spec.Kernel{Name: kernelName("warp", d, phase+".fetch", false), Params: warpParams{}})
+			}
 		}
 	}
 	return list
@@ -264,7 +277,30 @@ func (p *warpPlan) block(b rect, size int) error {
 		}
 	}
 	phase := warpPhases[p.m.Filter][wide]
+	switch outside, inside := p.m.where(b, p.src.w, p.h); {
+	case outside:
+		phase = warpOutside
+	case inside && phase == ".bilinear":
+		phase = warpInner
+	}
 	return p.part(rect{b.left, b.right, max(b.top, p.made.From), min(b.bottom, p.made.To)}, p.params(b), phase)
+}
+
+// where reports whether all pixels of a block of the result lie outside of a source of h by w pixels, and whether
+// all lie inside of it.
+func (m Warp) where(b rect, w, h int) (outside, inside bool) {
+	if low, _ := m.Back.depths(b); !(low > 0) {
+		return false, false
+	}
+	inside = true
+	for axis, n := range []int{w, h} {
+		low, high := m.Back.span(axis, b)
+		// A pixel has at most its size to either side of its middle, and float32 may miss some of it.
+		around := m.Back.size(axis, b)*(0.5+1.0/1000) + 1
+		outside = outside || high+around < 0 || low-around > float64(n)
+		inside = inside && low-around >= 0 && high+around <= float64(n)
+	}
+	return outside, inside
 }
 
 // params returns the parameters of a block.
@@ -276,6 +312,9 @@ func (p *warpPlan) params(b rect) warpParams {
 	params.Blue, params.Alpha = float32(p.m.Colour[2]*full), float32(p.m.Colour[3])
 	if p.src.c < 4 {
 		params.Alpha = 1
+	}
+	if params.Alpha == 0 && p.m.Filter != Warps[0] {
+		params.Red, params.Green, params.Blue = 0, 0, 0 // A mean that has no alpha has no colour.
 	}
 	return params
 }
@@ -294,7 +333,8 @@ func (p *warpPlan) part(r rect, params warpParams, phase string) error {
 	params.Top, params.Bottom = int32(need.top), int32(need.bottom-1)
 	src, first := p.src, p.first
 	copied := layout{dtype: src.dtype, h: need.bottom - need.top, w: need.right - need.left, c: src.c, pitch: need.right - need.left}
-	room := room(p.t, false)
+	texel := p.src.dtype == tensor.U8 && warpFetch[phase] && texelFits(p.t, 64)
+	room := room(p.t, texel)
 	small := r.right-r.left <= leastBlock && r.bottom-r.top <= leastBlock
 	copies := src.bytes(need) > room && (small || copied.rowBytes()*int64(copied.h) <= room/4)
 	if size := copied.rowBytes() * int64(copied.h); p.dst.bytes(r) > room || r.bottom-r.top > int(p.t.MaxGroups[1]) || src.bytes(need) > room && (!copies || size > room) {
@@ -320,14 +360,20 @@ func (p *warpPlan) part(r rect, params warpParams, phase string) error {
 	} else {
 		s = rectWindow(p.t, spec.In(0), src, need, first, 1)
 	}
+	wide := 64
+	if texel {
+		wide *= warpPixels
+		s.bind.Size = (s.bind.Size + 15) &^ 15
+		phase += ".fetch"
+	}
 	d := rectWindow(p.t, spec.Out(0), p.dst, r, p.made.From, 1)
-	return spans(r.right-r.left, int(p.t.MaxGroups[0])*64, func(a, b int) error {
+	return spans(r.right-r.left, int(p.t.MaxGroups[0])*wide, func(a, b int) error {
 		q := params
 		q.Column, q.Columns, q.Row = uint32(r.left+a), uint32(b-a), uint32(r.top)
 		q.SrcBase, q.SrcPitch, q.DstBase, q.DstPitch = s.base, uint32(src.pitch), d.base, uint32(p.dst.pitch)
 		p.Steps = append(p.Steps, spec.Step{
 			Module: kernel("warp", src.dtype, phase, false), Params: q, Bind: []spec.Bind{s.bind, d.bind},
-			Groups: [3]uint32{groups(b-a, 64), uint32(r.bottom - r.top), 1},
+			Groups: [3]uint32{groups(b-a, wide), uint32(r.bottom - r.top), 1},
 		})
 		return nil
 	})
