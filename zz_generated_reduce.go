@@ -34,6 +34,50 @@ func (d *Device) ArgMin(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.ArgMin{Dim: dim}, in)
 }
 
+// CumProd: the products of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the shape of in
+//
+// ops.CumProd also has exclusive and reverse.
+func (d *Device) CumProd(in *Tensor, dim int) (*Tensor, error) {
+	return d.callSingle(ops.CumProd{Dim: dim}, in)
+}
+
+// CumSum: the sums of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the shape of in
+//
+// ops.CumSum also has exclusive and reverse.
+func (d *Device) CumSum(in *Tensor, dim int) (*Tensor, error) {
+	return d.callSingle(ops.CumSum{Dim: dim}, in)
+}
+
+// ReduceAll: whether all of the elements along dimensions are true. Of no elements, it is true.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, without the reduced dimensions, or with size 1 in their place
+//
+// ops.ReduceAll also has keepdims.
+func (d *Device) ReduceAll(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceAll{Dims: dims}, in)
+}
+
+// ReduceAny: whether any of the elements along dimensions is true. Of no elements, it is false.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, without the reduced dimensions, or with size 1 in their place
+//
+// ops.ReduceAny also has keepdims.
+func (d *Device) ReduceAny(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceAny{Dims: dims}, in)
+}
+
 // ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
 //
 //   - in: a tensor of any shape

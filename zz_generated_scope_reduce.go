@@ -19,6 +19,26 @@ func (s *Scope) ArgMin(in *Tensor, dim int) *Tensor {
 	return s.Call(ops.ArgMin{Dim: dim}, in)[0]
 }
 
+// CumProd is Device.CumProd in a Scope.
+func (s *Scope) CumProd(in *Tensor, dim int) *Tensor {
+	return s.Call(ops.CumProd{Dim: dim}, in)[0]
+}
+
+// CumSum is Device.CumSum in a Scope.
+func (s *Scope) CumSum(in *Tensor, dim int) *Tensor {
+	return s.Call(ops.CumSum{Dim: dim}, in)[0]
+}
+
+// ReduceAll is Device.ReduceAll in a Scope.
+func (s *Scope) ReduceAll(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceAll{Dims: dims}, in)[0]
+}
+
+// ReduceAny is Device.ReduceAny in a Scope.
+func (s *Scope) ReduceAny(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceAny{Dims: dims}, in)[0]
+}
+
 // ReduceL1 is Device.ReduceL1 in a Scope.
 func (s *Scope) ReduceL1(in *Tensor, dims ...int) *Tensor {
 	return s.Call(ops.ReduceL1{Dims: dims}, in)[0]

@@ -34,6 +34,50 @@ func (d *Device) ArgMin(in, out TensorHandle, dim int) error {
 	return d.compute(ops.ArgMin{Dim: dim}, list{in}, list{out})
 }
 
+// CumProd: the products of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - out: the result, of the shape of in
+//   - dim: the dimension; a negative number counts from the end
+//
+// ops.CumProd also has exclusive and reverse.
+func (d *Device) CumProd(in, out TensorHandle, dim int) error {
+	return d.compute(ops.CumProd{Dim: dim}, list{in}, list{out})
+}
+
+// CumSum: the sums of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - out: the result, of the shape of in
+//   - dim: the dimension; a negative number counts from the end
+//
+// ops.CumSum also has exclusive and reverse.
+func (d *Device) CumSum(in, out TensorHandle, dim int) error {
+	return d.compute(ops.CumSum{Dim: dim}, list{in}, list{out})
+}
+
+// ReduceAll: whether all of the elements along dimensions are true. Of no elements, it is true.
+//
+//   - in: a tensor of any shape
+//   - out: the result, without the reduced dimensions, or with size 1 in their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceAll also has keepdims.
+func (d *Device) ReduceAll(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceAll{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceAny: whether any of the elements along dimensions is true. Of no elements, it is false.
+//
+//   - in: a tensor of any shape
+//   - out: the result, without the reduced dimensions, or with size 1 in their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceAny also has keepdims.
+func (d *Device) ReduceAny(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceAny{Dims: dims}, list{in}, list{out})
+}
+
 // ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
 //
 //   - in: a tensor of any shape

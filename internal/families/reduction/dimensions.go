@@ -102,6 +102,11 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 	if out.Elems() == 0 {
 		return plan, nil
 	}
+	return plan, f.addPasses(plan, t, in, out, set, more, spec.In(0), spec.Out(0))
+}
+
+// addPasses is plan for elements of from and results in made.
+func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc, set []bool, more stages, from, made spec.Ref) error {
 	sizes, reduced := runs(in.Shape, set)
 	if in.Elems() == 0 { // One pass makes the results of no elements.
 		sizes, reduced = []int{out.Elems(), 0}, []bool{false, true}
@@ -117,7 +122,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 		sizes, reduced, passes = append(sizes, 1), append(reduced, true), 1
 	}
 	mean := f.Mean
-	from, d, wide := spec.In(0), in.DType, planner.Accumulator(in.DType)
+	d, wide := in.DType, planner.Accumulator(in.DType)
 	for ; passes > 0; passes-- {
 		k := -1
 		for i, yes := range reduced {
@@ -130,7 +135,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 		if passes == 1 {
 			f.Divisor = n
 			if wide == in.DType && more.last == "" && more.final == "" {
-				to = spec.Out(0)
+				to = made
 			}
 		}
 		var err error
@@ -140,7 +145,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 			from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d = wide
 		if more.combine != "" {
@@ -152,14 +157,14 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 			sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
 		}
 	}
-	from, err := more.addLast(plan, t, wide, out, f.AccumulatorBytes(in.DType), from)
+	from, err := more.addLast(plan, t, wide, out, made, f.AccumulatorBytes(in.DType), from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if d != in.DType {
-		return plan, AddNarrow(plan, t, out.Elems(), from, spec.Out(0), in.DType)
+		return AddNarrow(plan, t, out.Elems(), from, made, in.DType)
 	}
-	return plan, nil
+	return nil
 }
 
 // reference computes a reduction in float64. Integers wrap around as they do in Go.

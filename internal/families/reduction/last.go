@@ -24,15 +24,15 @@ func lastKernels(shader string, final bool) []spec.Kernel {
 }
 
 // addLast appends the steps that make results of accumulators of that many bytes, in the dtype
-// wide. It returns where they are: in the output, or in scratch memory if that has another dtype.
+// wide. It returns where they are: in made, or in scratch memory if out has another dtype.
 // Errors: *LimitError.
-func (m stages) addLast(plan *spec.Plan, t *spec.Target, wide tensor.DType, out tensor.Desc, bytes int, from spec.Ref) (spec.Ref, error) {
+func (m stages) addLast(plan *spec.Plan, t *spec.Target, wide tensor.DType, out tensor.Desc, made spec.Ref, bytes int, from spec.Ref) (spec.Ref, error) {
 	n := out.Elems()
 	for i, shader := range []string{m.last, m.final} {
 		if shader == "" {
 			continue
 		}
-		to := spec.Out(0)
+		to := made
 		if wide != out.DType || i == 0 && m.final != "" {
 			to = planner.AddScratch(plan, int64(n*wide.Size()))
 		}

@@ -111,3 +111,11 @@ func LogSumExpTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
 func SumOf(f func(float64) float64) func(x []float64) float64 {
 	return func(x []float64) float64 { return Sum(len(x), func(i int) float64 { return f(x[i]) }) }
 }
+
+// RunningSumTolerance bounds the error of sums of up to n values of at most 1. h is the longest chain.
+func RunningSumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
+	tol := SumTolerance(d, n, h)
+	tol.Law = "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, h up to 64 for each power of 64 in n"
+	tol.Why = "chunks of 64 elements begin with the sums of the chunks before; values of both signs make sums of up to n/4 before they cancel"
+	return tol
+}
