@@ -185,13 +185,6 @@ func DefineScan[A spec.Call](r Scan[A]) *spec.Op {
 			}
 			return plan, AddNarrow(plan, t, in[0].Elems(), out, spec.Out(0), d)
 		},
-		SizeClass: func(a A, in []tensor.Desc) []int {
-			v, err := view(a, in[0])
-			if err != nil {
-				return nil
-			}
-			return v.Sizes()
-		},
 		Reference: func(a A, in, out []*tensor.Host) {
 			if v, err := view(a, in[0].Desc); err == nil {
 				r.reference(a, v, in[0], out[0])

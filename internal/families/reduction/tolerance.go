@@ -112,10 +112,15 @@ func SumOf(f func(float64) float64) func(x []float64) float64 {
 	return func(x []float64) float64 { return Sum(len(x), func(i int) float64 { return f(x[i]) }) }
 }
 
-// RunningSumTolerance bounds the error of sums of up to n values of at most 1. h is the longest chain.
+// RunningSumTolerance bounds the error of running sums of up to n values of at most 1. h is the longest
+// chain. Each addition errs by at most ε/2 of the largest running sum: n/4 where values of both signs
+// are sorted, and about 2√n where they are random. The errors of h additions are random.
 func RunningSumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
-	tol := SumTolerance(d, n, h)
-	tol.Law = "ε·(4 + n/4) + ε·(4 + √(h/3)) of the value, h up to 64 for each power of 64 in n"
-	tol.Why = "chunks of 64 elements begin with the sums of the chunks before; values of both signs make sums of up to n/4 before they cancel"
-	return tol
+	e, all := planner.AccumulatorEpsilon(d), float64(n)
+	return spec.Tolerance{
+		Abs: e*(4+math.Sqrt(h)*max(all/4, 2*math.Sqrt(all))/2) + planner.Tiny(d), Rel: e*(4+math.Sqrt(h/3)) + planner.StoreEpsilon(d),
+		Repeated: e * h * all / 4,
+		Law:      "ε·(4 + ½·√h·max(n/4, 2·√n)) + ε·(4 + √(h/3)) of the value, h up to 64 for each power of 64 in n", RepeatedLaw: "ε·h·n/4",
+		Why: "each of h additions is rounded at the largest running sum",
+	}
 }
