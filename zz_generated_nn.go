@@ -59,6 +59,60 @@ func (d *Device) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(c, dy)
 }
 
+// BatchNorm: normalises each channel by given statistics: (x − mean)/√(variance + eps)·gamma +
+// beta. It is the form for inference.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - mean: [C]
+//   - var_: [C], not negative
+//   - eps: added to the variance
+//   - result out: the result, of the shape of in
+func (d *Device) BatchNorm(in, gamma, beta, mean, var_ *Tensor, eps float64) (*Tensor, error) {
+	return d.callSingle(ops.BatchNorm{Eps: spec.Given(eps)}, in, gamma, beta, mean, var_)
+}
+
+// BatchNormGrad: the gradients of batch_norm_train with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - eps: the eps of batch_norm_train, at least 0
+//   - result dx: the gradient of in
+//   - result dgamma: [C]
+//   - result dbeta: [C]
+func (d *Device) BatchNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.BatchNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], nil
+}
+
+// BatchNormTrain: normalises channels by their mean and population variance over the batch, and
+// returns these and the running ones.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - runningMean: [C]
+//   - runningVar: [C]
+//   - eps: added to the variance
+//   - momentum: the weight of the old running statistics, 0 to 1
+//   - result out: the result, of the shape of in
+//   - result mean: [C]
+//   - result var: [C]
+//   - result new_running_mean: [C]
+//   - result new_running_var: [C]
+func (d *Device) BatchNormTrain(in, gamma, beta, runningMean, runningVar *Tensor, eps, momentum float64) (out, mean, var_, newRunningMean, newRunningVar *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
+	if err != nil {
+		return nil, nil, nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], res[3], res[4], nil
+}
+
 // CELU: x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.
 //
 //   - in: a tensor of any shape
@@ -199,6 +253,37 @@ func (d *Device) GlobalMaxPool(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GlobalMaxPool{}, in)
 }
 
+// GroupNorm: normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma
+// + beta, with the population variance. An infinite gamma makes NaN.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - eps: added to the variance
+//   - numGroups: the number of groups; it divides the number of channels
+//   - result out: the result, of the shape of in
+func (d *Device) GroupNorm(in, gamma, beta *Tensor, eps float64, numGroups int) (*Tensor, error) {
+	return d.callSingle(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, beta)
+}
+
+// GroupNormGrad: the gradients of group_norm with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - eps: the eps of group_norm, at least 0
+//   - numGroups: the number of groups; it divides the number of channels
+//   - result dx: the gradient of in
+//   - result dgamma: [C]
+//   - result dbeta: [C]
+func (d *Device) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int) (dx, dgamma, dbeta *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, dy)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], nil
+}
+
 // HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -216,6 +301,35 @@ func (d *Device) HardSigmoid(in *Tensor, alpha, beta float64) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) HardSwish(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.HardSwish{}, in)
+}
+
+// InstanceNorm: normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma +
+// beta, with the population variance. An infinite gamma makes NaN.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - eps: added to the variance
+//   - result out: the result, of the shape of in
+func (d *Device) InstanceNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error) {
+	return d.callSingle(ops.InstanceNorm{Eps: spec.Given(eps)}, in, gamma, beta)
+}
+
+// InstanceNormGrad: the gradients of instance_norm with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - eps: the eps of instance_norm, at least 0
+//   - result dx: the gradient of in
+//   - result dgamma: [C]
+//   - result dbeta: [C]
+func (d *Device) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.InstanceNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], nil
 }
 
 // LayerNorm: normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the
@@ -255,6 +369,17 @@ func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, 
 //   - result out: the result, of the same dtype and shape
 func (d *Device) LeakyReLU(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)
+}
+
+// LpNormalization: divides each element by the L1 or L2 norm of its row along a dimension. A
+// row whose norm is 0 becomes 0.
+//
+//   - in: a tensor of any shape but a scalar
+//   - dim: the dimension; a negative number counts from the end
+//   - p: the order of the norm, 1 or 2
+//   - result out: the result, of the same dtype and shape
+func (d *Device) LpNormalization(in *Tensor, dim, p int) (*Tensor, error) {
+	return d.callSingle(ops.LpNormalization{Dim: dim, P: p}, in)
 }
 
 // LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.

@@ -10,31 +10,130 @@ import (
 // They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
 // ArgMax: the index of the largest element along a dimension. If several elements are equal, it
-// is the index of the first. NaN counts as larger than all numbers.
+// is the index of the first, or of the last. NaN is larger than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
 //   - dim: the dimension; a negative number counts from the end
 //   - result out: I32, of the shape of in without the dimension
+//
+// ops.ArgMax also has select_last_index.
 func (d *Device) ArgMax(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.ArgMax{Dim: dim}, in)
 }
 
 // ArgMin: the index of the smallest element along a dimension. If several elements are equal,
-// it is the index of the first. NaN counts as smaller than all numbers.
+// it is the index of the first, or of the last with SelectLastIndex. NaN counts as smaller than
+// all numbers.
 //
 //   - in: a tensor of any shape but a scalar
 //   - dim: the dimension; a negative number counts from the end
 //   - result out: I32, of the shape of in without the dimension
+//
+// ops.ArgMin also has select_last_index.
 func (d *Device) ArgMin(in *Tensor, dim int) (*Tensor, error) {
 	return d.callSingle(ops.ArgMin{Dim: dim}, in)
+}
+
+// CumProd: the products of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the shape of in
+//
+// ops.CumProd also has exclusive and reverse.
+func (d *Device) CumProd(in *Tensor, dim int) (*Tensor, error) {
+	return d.callSingle(ops.CumProd{Dim: dim}, in)
+}
+
+// CumSum: the sums of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - dim: the dimension; a negative number counts from the end
+//   - result out: the result, of the shape of in
+//
+// ops.CumSum also has exclusive and reverse.
+func (d *Device) CumSum(in *Tensor, dim int) (*Tensor, error) {
+	return d.callSingle(ops.CumSum{Dim: dim}, in)
+}
+
+// ReduceAll: whether all of the elements along dimensions are true. Of no elements, it is true.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, without the reduced dimensions, or with size 1 in their place
+//
+// ops.ReduceAll also has keepdims.
+func (d *Device) ReduceAll(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceAll{Dims: dims}, in)
+}
+
+// ReduceAny: whether any of the elements along dimensions is true. Of no elements, it is false.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, without the reduced dimensions, or with size 1 in their place
+//
+// ops.ReduceAny also has keepdims.
+func (d *Device) ReduceAny(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceAny{Dims: dims}, in)
+}
+
+// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
+//
+// ops.ReduceL1 also has keepdims.
+func (d *Device) ReduceL1(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceL1{Dims: dims}, in)
+}
+
+// ReduceL2: the root of the sum of the squares along dimensions. Where a square overflows, the
+// result is infinite.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
+//
+// ops.ReduceL2 also has keepdims.
+func (d *Device) ReduceL2(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceL2{Dims: dims}, in)
+}
+
+// ReduceLogSum: the natural logarithm of the sum along dimensions: −∞ of no elements, and NaN
+// of a sum below 0.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
+//
+// ops.ReduceLogSum also has keepdims.
+func (d *Device) ReduceLogSum(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceLogSum{Dims: dims}, in)
+}
+
+// ReduceLogSumExp: the natural logarithm of the sum of exponentials along dimensions, without
+// overflow: −∞ of no elements.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
+//
+// ops.ReduceLogSumExp also has keepdims.
+func (d *Device) ReduceLogSumExp(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceLogSumExp{Dims: dims}, in)
 }
 
 // ReduceMax: the largest element along dimensions, or NaN if one of the elements is NaN. A
 // reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
 //     in their place
 //
@@ -43,11 +142,11 @@ func (d *Device) ReduceMax(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceMax{Dims: dims}, in)
 }
 
-// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN.
+// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN. That
+// of integers is the wrapped sum, divided and rounded towards zero, and 0 of no elements.
 //
 //   - in: a tensor of any shape
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
 //     in their place
 //
@@ -60,8 +159,7 @@ func (d *Device) ReduceMean(in *Tensor, dims ...int) (*Tensor, error) {
 // reduction over no elements is refused.
 //
 //   - in: a tensor of any shape
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
 //     in their place
 //
@@ -71,10 +169,10 @@ func (d *Device) ReduceMin(in *Tensor, dims ...int) (*Tensor, error) {
 }
 
 // ReduceProd: the product of the elements along dimensions. The product of no elements is 1.
+// Integers wrap.
 //
 //   - in: a tensor of any shape
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
 //     in their place
 //
@@ -87,12 +185,23 @@ func (d *Device) ReduceProd(in *Tensor, dims ...int) (*Tensor, error) {
 // integers wrap.
 //
 //   - in: a tensor of any shape
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
 //     in their place
 //
 // ops.ReduceSum also has keepdims.
 func (d *Device) ReduceSum(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceSum{Dims: dims}, in)
+}
+
+// ReduceSumSquare: the sum of the squares along dimensions. The sum of no elements is 0.
+//
+//   - in: a tensor of any shape
+//   - dims: the dimensions; negative ones count from the end; none means all
+//   - result out: the result, of the same dtype, without the reduced dimensions, or with size 1
+//     in their place
+//
+// ops.ReduceSumSquare also has keepdims.
+func (d *Device) ReduceSumSquare(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.ReduceSumSquare{Dims: dims}, in)
 }

@@ -30,6 +30,23 @@ func (s *Scope) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) *Tensor {
 	return s.Call(c, dy)[0]
 }
 
+// BatchNorm is Device.BatchNorm in a Scope.
+func (s *Scope) BatchNorm(in, gamma, beta, mean, var_ *Tensor, eps float64) *Tensor {
+	return s.Call(ops.BatchNorm{Eps: spec.Given(eps)}, in, gamma, beta, mean, var_)[0]
+}
+
+// BatchNormGrad is Device.BatchNormGrad in a Scope.
+func (s *Scope) BatchNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
+	res := s.Call(ops.BatchNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	return res[0], res[1], res[2]
+}
+
+// BatchNormTrain is Device.BatchNormTrain in a Scope.
+func (s *Scope) BatchNormTrain(in, gamma, beta, runningMean, runningVar *Tensor, eps, momentum float64) (out, mean, var_, newRunningMean, newRunningVar *Tensor) {
+	res := s.Call(ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
+	return res[0], res[1], res[2], res[3], res[4]
+}
+
 // CELU is Device.CELU in a Scope.
 func (s *Scope) CELU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.CELU{Alpha: spec.Given(alpha)}, in)[0]
@@ -101,6 +118,17 @@ func (s *Scope) GlobalMaxPool(in *Tensor) *Tensor {
 	return s.Call(ops.GlobalMaxPool{}, in)[0]
 }
 
+// GroupNorm is Device.GroupNorm in a Scope.
+func (s *Scope) GroupNorm(in, gamma, beta *Tensor, eps float64, numGroups int) *Tensor {
+	return s.Call(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, beta)[0]
+}
+
+// GroupNormGrad is Device.GroupNormGrad in a Scope.
+func (s *Scope) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int) (dx, dgamma, dbeta *Tensor) {
+	res := s.Call(ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, dy)
+	return res[0], res[1], res[2]
+}
+
 // HardSigmoid is Device.HardSigmoid in a Scope.
 func (s *Scope) HardSigmoid(in *Tensor, alpha, beta float64) *Tensor {
 	return s.Call(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)[0]
@@ -109,6 +137,17 @@ func (s *Scope) HardSigmoid(in *Tensor, alpha, beta float64) *Tensor {
 // HardSwish is Device.HardSwish in a Scope.
 func (s *Scope) HardSwish(in *Tensor) *Tensor {
 	return s.Call(ops.HardSwish{}, in)[0]
+}
+
+// InstanceNorm is Device.InstanceNorm in a Scope.
+func (s *Scope) InstanceNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
+	return s.Call(ops.InstanceNorm{Eps: spec.Given(eps)}, in, gamma, beta)[0]
+}
+
+// InstanceNormGrad is Device.InstanceNormGrad in a Scope.
+func (s *Scope) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
+	res := s.Call(ops.InstanceNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	return res[0], res[1], res[2]
 }
 
 // LayerNorm is Device.LayerNorm in a Scope.
@@ -125,6 +164,11 @@ func (s *Scope) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, d
 // LeakyReLU is Device.LeakyReLU in a Scope.
 func (s *Scope) LeakyReLU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)[0]
+}
+
+// LpNormalization is Device.LpNormalization in a Scope.
+func (s *Scope) LpNormalization(in *Tensor, dim, p int) *Tensor {
+	return s.Call(ops.LpNormalization{Dim: dim, P: p}, in)[0]
 }
 
 // LpPool is Device.LpPool in a Scope.

@@ -19,6 +19,46 @@ func (s *Scope) ArgMin(in *Tensor, dim int) *Tensor {
 	return s.Call(ops.ArgMin{Dim: dim}, in)[0]
 }
 
+// CumProd is Device.CumProd in a Scope.
+func (s *Scope) CumProd(in *Tensor, dim int) *Tensor {
+	return s.Call(ops.CumProd{Dim: dim}, in)[0]
+}
+
+// CumSum is Device.CumSum in a Scope.
+func (s *Scope) CumSum(in *Tensor, dim int) *Tensor {
+	return s.Call(ops.CumSum{Dim: dim}, in)[0]
+}
+
+// ReduceAll is Device.ReduceAll in a Scope.
+func (s *Scope) ReduceAll(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceAll{Dims: dims}, in)[0]
+}
+
+// ReduceAny is Device.ReduceAny in a Scope.
+func (s *Scope) ReduceAny(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceAny{Dims: dims}, in)[0]
+}
+
+// ReduceL1 is Device.ReduceL1 in a Scope.
+func (s *Scope) ReduceL1(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceL1{Dims: dims}, in)[0]
+}
+
+// ReduceL2 is Device.ReduceL2 in a Scope.
+func (s *Scope) ReduceL2(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceL2{Dims: dims}, in)[0]
+}
+
+// ReduceLogSum is Device.ReduceLogSum in a Scope.
+func (s *Scope) ReduceLogSum(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceLogSum{Dims: dims}, in)[0]
+}
+
+// ReduceLogSumExp is Device.ReduceLogSumExp in a Scope.
+func (s *Scope) ReduceLogSumExp(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceLogSumExp{Dims: dims}, in)[0]
+}
+
 // ReduceMax is Device.ReduceMax in a Scope.
 func (s *Scope) ReduceMax(in *Tensor, dims ...int) *Tensor {
 	return s.Call(ops.ReduceMax{Dims: dims}, in)[0]
@@ -42,4 +82,9 @@ func (s *Scope) ReduceProd(in *Tensor, dims ...int) *Tensor {
 // ReduceSum is Device.ReduceSum in a Scope.
 func (s *Scope) ReduceSum(in *Tensor, dims ...int) *Tensor {
 	return s.Call(ops.ReduceSum{Dims: dims}, in)[0]
+}
+
+// ReduceSumSquare is Device.ReduceSumSquare in a Scope.
+func (s *Scope) ReduceSumSquare(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.ReduceSumSquare{Dims: dims}, in)[0]
 }

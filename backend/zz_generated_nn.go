@@ -68,6 +68,52 @@ func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []
 	return d.compute(ops.AvgPoolGrad{Size: size, Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations}, list{dy}, list{dx})
 }
 
+// BatchNorm: normalises each channel by given statistics: (x − mean)/√(variance + eps)·gamma +
+// beta. It is the form for inference.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - mean: [C]
+//   - var_: [C], not negative
+//   - out: the result, of the shape of in
+//   - eps: added to the variance
+func (d *Device) BatchNorm(in, gamma, beta, mean, var_, out TensorHandle, eps float64) error {
+	return d.compute(ops.BatchNorm{Eps: spec.Given(eps)}, list{in, gamma, beta, mean, var_}, list{out})
+}
+
+// BatchNormGrad: the gradients of batch_norm_train with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - dx: the gradient of in
+//   - dgamma: [C]
+//   - dbeta: [C]
+//   - eps: the eps of batch_norm_train, at least 0
+func (d *Device) BatchNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
+	return d.compute(ops.BatchNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+}
+
+// BatchNormTrain: normalises channels by their mean and population variance over the batch, and
+// returns these and the running ones.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - runningMean: [C]
+//   - runningVar: [C]
+//   - out: the result, of the shape of in
+//   - mean: [C]
+//   - var_: [C]
+//   - newRunningMean: [C]
+//   - newRunningVar: [C]
+//   - eps: added to the variance
+//   - momentum: the weight of the old running statistics, 0 to 1
+func (d *Device) BatchNormTrain(in, gamma, beta, runningMean, runningVar, out, mean, var_, newRunningMean, newRunningVar TensorHandle, eps, momentum float64) error {
+	return d.compute(ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, list{in, gamma, beta, runningMean, runningVar}, list{out, mean, var_, newRunningMean, newRunningVar})
+}
+
 // CELU: x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.
 //
 //   - in: a tensor of any shape
@@ -224,6 +270,33 @@ func (d *Device) GlobalMaxPool(in, out TensorHandle) error {
 	return d.compute(ops.GlobalMaxPool{}, list{in}, list{out})
 }
 
+// GroupNorm: normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma
+// + beta, with the population variance. An infinite gamma makes NaN.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - out: the result, of the shape of in
+//   - eps: added to the variance
+//   - numGroups: the number of groups; it divides the number of channels
+func (d *Device) GroupNorm(in, gamma, beta, out TensorHandle, eps float64, numGroups int) error {
+	return d.compute(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, list{in, gamma, beta}, list{out})
+}
+
+// GroupNormGrad: the gradients of group_norm with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - dx: the gradient of in
+//   - dgamma: [C]
+//   - dbeta: [C]
+//   - eps: the eps of group_norm, at least 0
+//   - numGroups: the number of groups; it divides the number of channels
+func (d *Device) GroupNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64, numGroups int) error {
+	return d.compute(ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+}
+
 // HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -241,6 +314,31 @@ func (d *Device) HardSigmoid(in, out TensorHandle, alpha, beta float64) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) HardSwish(in, out TensorHandle) error {
 	return d.compute(ops.HardSwish{}, list{in}, list{out})
+}
+
+// InstanceNorm: normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma +
+// beta, with the population variance. An infinite gamma makes NaN.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - beta: [C]
+//   - out: the result, of the shape of in
+//   - eps: added to the variance
+func (d *Device) InstanceNorm(in, gamma, beta, out TensorHandle, eps float64) error {
+	return d.compute(ops.InstanceNorm{Eps: spec.Given(eps)}, list{in, gamma, beta}, list{out})
+}
+
+// InstanceNormGrad: the gradients of instance_norm with respect to its input, gamma and beta.
+//
+//   - in: [N,C,spatial...]
+//   - gamma: [C], as in, or F32 beside 16 bits
+//   - dy: the gradient of the result, of the shape of in
+//   - dx: the gradient of in
+//   - dgamma: [C]
+//   - dbeta: [C]
+//   - eps: the eps of instance_norm, at least 0
+func (d *Device) InstanceNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
+	return d.compute(ops.InstanceNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
@@ -263,6 +361,17 @@ func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 //   - alpha: the factor below 0
 func (d *Device) LeakyReLU(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.LeakyReLU{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
+// LpNormalization: divides each element by the L1 or L2 norm of its row along a dimension. A
+// row whose norm is 0 becomes 0.
+//
+//   - in: a tensor of any shape but a scalar
+//   - out: the result, of the same dtype and shape
+//   - dim: the dimension; a negative number counts from the end
+//   - p: the order of the norm, 1 or 2
+func (d *Device) LpNormalization(in, out TensorHandle, dim, p int) error {
+	return d.compute(ops.LpNormalization{Dim: dim, P: p}, list{in}, list{out})
 }
 
 // LpPool: the Lp norm of each window: the p-th root of the sum of |x| to the power p.

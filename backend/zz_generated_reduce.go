@@ -10,23 +10,123 @@ import (
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
 // ArgMax: the index of the largest element along a dimension. If several elements are equal, it
-// is the index of the first. NaN counts as larger than all numbers.
+// is the index of the first, or of the last. NaN is larger than all numbers.
 //
 //   - in: a tensor of any shape but a scalar
 //   - out: I32, of the shape of in without the dimension
 //   - dim: the dimension; a negative number counts from the end
+//
+// ops.ArgMax also has select_last_index.
 func (d *Device) ArgMax(in, out TensorHandle, dim int) error {
 	return d.compute(ops.ArgMax{Dim: dim}, list{in}, list{out})
 }
 
 // ArgMin: the index of the smallest element along a dimension. If several elements are equal,
-// it is the index of the first. NaN counts as smaller than all numbers.
+// it is the index of the first, or of the last with SelectLastIndex. NaN counts as smaller than
+// all numbers.
 //
 //   - in: a tensor of any shape but a scalar
 //   - out: I32, of the shape of in without the dimension
 //   - dim: the dimension; a negative number counts from the end
+//
+// ops.ArgMin also has select_last_index.
 func (d *Device) ArgMin(in, out TensorHandle, dim int) error {
 	return d.compute(ops.ArgMin{Dim: dim}, list{in}, list{out})
+}
+
+// CumProd: the products of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - out: the result, of the shape of in
+//   - dim: the dimension; a negative number counts from the end
+//
+// ops.CumProd also has exclusive and reverse.
+func (d *Device) CumProd(in, out TensorHandle, dim int) error {
+	return d.compute(ops.CumProd{Dim: dim}, list{in}, list{out})
+}
+
+// CumSum: the sums of the elements up to each element along a dimension. Integers wrap.
+//
+//   - in: a tensor of any shape but a scalar
+//   - out: the result, of the shape of in
+//   - dim: the dimension; a negative number counts from the end
+//
+// ops.CumSum also has exclusive and reverse.
+func (d *Device) CumSum(in, out TensorHandle, dim int) error {
+	return d.compute(ops.CumSum{Dim: dim}, list{in}, list{out})
+}
+
+// ReduceAll: whether all of the elements along dimensions are true. Of no elements, it is true.
+//
+//   - in: a tensor of any shape
+//   - out: the result, without the reduced dimensions, or with size 1 in their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceAll also has keepdims.
+func (d *Device) ReduceAll(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceAll{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceAny: whether any of the elements along dimensions is true. Of no elements, it is false.
+//
+//   - in: a tensor of any shape
+//   - out: the result, without the reduced dimensions, or with size 1 in their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceAny also has keepdims.
+func (d *Device) ReduceAny(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceAny{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceL1 also has keepdims.
+func (d *Device) ReduceL1(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceL1{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceL2: the root of the sum of the squares along dimensions. Where a square overflows, the
+// result is infinite.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceL2 also has keepdims.
+func (d *Device) ReduceL2(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceL2{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceLogSum: the natural logarithm of the sum along dimensions: −∞ of no elements, and NaN
+// of a sum below 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceLogSum also has keepdims.
+func (d *Device) ReduceLogSum(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceLogSum{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceLogSumExp: the natural logarithm of the sum of exponentials along dimensions, without
+// overflow: −∞ of no elements.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceLogSumExp also has keepdims.
+func (d *Device) ReduceLogSumExp(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceLogSumExp{Dims: dims}, list{in}, list{out})
 }
 
 // ReduceMax: the largest element along dimensions, or NaN if one of the elements is NaN. A
@@ -35,21 +135,20 @@ func (d *Device) ArgMin(in, out TensorHandle, dim int) error {
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
 //     their place
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //
 // ops.ReduceMax also has keepdims.
 func (d *Device) ReduceMax(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceMax{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN.
+// ReduceMean: the mean of the elements along dimensions. The mean of no elements is NaN. That
+// of integers is the wrapped sum, divided and rounded towards zero, and 0 of no elements.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
 //     their place
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //
 // ops.ReduceMean also has keepdims.
 func (d *Device) ReduceMean(in, out TensorHandle, dims ...int) error {
@@ -62,8 +161,7 @@ func (d *Device) ReduceMean(in, out TensorHandle, dims ...int) error {
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
 //     their place
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //
 // ops.ReduceMin also has keepdims.
 func (d *Device) ReduceMin(in, out TensorHandle, dims ...int) error {
@@ -71,14 +169,26 @@ func (d *Device) ReduceMin(in, out TensorHandle, dims ...int) error {
 }
 
 // ReduceProd: the product of the elements along dimensions. The product of no elements is 1.
+// Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
 //     their place
-//   - dims: the dimensions that are reduced; negative ones count from the end; an empty list
-//     means all dimensions
+//   - dims: the dimensions; negative ones count from the end; none means all
 //
 // ops.ReduceProd also has keepdims.
 func (d *Device) ReduceProd(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceProd{Dims: dims}, list{in}, list{out})
+}
+
+// ReduceSumSquare: the sum of the squares along dimensions. The sum of no elements is 0.
+//
+//   - in: a tensor of any shape
+//   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
+//     their place
+//   - dims: the dimensions; negative ones count from the end; none means all
+//
+// ops.ReduceSumSquare also has keepdims.
+func (d *Device) ReduceSumSquare(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.ReduceSumSquare{Dims: dims}, list{in}, list{out})
 }

@@ -4,15 +4,15 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
-	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // ReduceMax returns the largest element along dimensions. The result is NaN if one of the
 // elements is NaN. A reduction over no elements is refused with ErrInvalidArgument.
 type ReduceMax struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -24,7 +24,7 @@ var reduceMaxOp = spec.Declaration{Define: func() *spec.Op {
 		Doc:        "The largest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
 		Call:       func(dims []int, keep bool) *ReduceMax { return &ReduceMax{dims, keep} },
 		Attributes: func(a *ReduceMax) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-		DTypes:     planner.Floats,
+		DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64},
 		From:       math.Inf(-1), F: maxNaN,
 		Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
 	})

@@ -4,15 +4,15 @@ import (
 	"math"
 
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
-	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // ReduceMin returns the smallest element along dimensions. The result is NaN if one of the
 // elements is NaN. A reduction over no elements is refused with ErrInvalidArgument.
 type ReduceMin struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
 }
 
 // Spec returns the declaration.
@@ -24,7 +24,7 @@ var reduceMinOp = spec.Declaration{Define: func() *spec.Op {
 		Doc:        "The smallest element along dimensions, or NaN if one of the elements is NaN. A reduction over no elements is refused.",
 		Call:       func(dims []int, keep bool) *ReduceMin { return &ReduceMin{dims, keep} },
 		Attributes: func(a *ReduceMin) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-		DTypes:     planner.Floats, Sign: -1,
+		DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}, Sign: -1,
 		From: math.Inf(1), F: func(a, b float64) float64 { return -maxNaN(-a, -b) },
 		Low: -4, High: 4, Tolerance: reduction.ExactTolerance,
 	})

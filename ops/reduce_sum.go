@@ -9,8 +9,8 @@ import (
 // ReduceSum adds the elements along dimensions. The sum of no elements is 0. Sums of
 // integers wrap.
 type ReduceSum struct {
-	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions that are reduced; negative ones count from the end; an empty list means all dimensions"`
-	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep the reduced dimensions, with size 1"`
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
 }
 
 // Spec returns the declaration.

@@ -17,8 +17,22 @@ uvec2 add(uvec2 a, uvec2 b) {
 	return uvec2(low, a.y + b.y + (low < a.x ? 1u : 0u));
 }
 float mean(float x, uint n) { return x / float(n); }
-int mean(int x, uint n) { return x; }
-uvec2 mean(uvec2 x, uint n) { return x; }
+// Quotients of integers are rounded towards zero. A mean of nothing is 0.
+int mean(int x, uint n) { return n == 0u ? 0 : x / int(n); }
+uvec2 mean(uvec2 x, uint n) {
+	if (n == 1u) return x;
+	bool negative = (x.y >> 31) != 0u;
+	uvec2 rest = mix(x, add(~x, uvec2(1u, 0u)), bvec2(negative)), quotient = uvec2(0u);
+	uint left = 0u;
+	[[dont_unroll]] for (uint i = 0u; i < 64u; i++) { // digit by digit; n has 31 bits
+		left = left << 1 | rest.y >> 31;
+		rest = uvec2(rest.x << 1, rest.y << 1 | rest.x >> 31);
+		uint digit = mix(0u, 1u, all(bvec2(left >= n, n != 0u)));
+		left -= n * digit;
+		quotient = uvec2(quotient.x << 1 | digit, quotient.y << 1 | quotient.x >> 31);
+	}
+	return mix(quotient, add(~quotient, uvec2(1u, 0u)), bvec2(negative));
+}
 // only is x where ok, and 0 elsewhere.
 float only(float x, bool ok) { return mix(0.0, x, ok); }
 int only(int x, bool ok) { return mix(0, x, ok); }

@@ -37,6 +37,12 @@ type AxisOp[A spec.Call] struct {
 	Longest int
 	// Plan appends the steps for inputs of dtype d to a plan.
 	Plan func(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error
+	// PlanCall, if set, is used instead of Plan, and ReferenceCall instead of Reference: they get the
+	// attributes too. Check refuses some. Calls and Invalid are cases in addition to those with Call.
+	PlanCall       func(c A, plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.AxisView) error
+	ReferenceCall  func(c A, v planner.AxisView, in [][]float64) []float64
+	Check          func(A) error
+	Calls, Invalid []A
 	// Reference computes the result in float64. It may overwrite its inputs.
 	Reference func(v planner.AxisView, in [][]float64) []float64
 	// Tolerance returns the tolerance for rows of n elements.
@@ -76,6 +82,11 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: a.Gradient, ONNX: a.ONNX},
 		Defaults: a.Call(-1), Kernels: a.Kernels,
 		Shape: func(c A, in []tensor.Desc) ([]tensor.Desc, error) {
+			if a.Check != nil {
+				if err := a.Check(c); err != nil {
+					return nil, err
+				}
+			}
 			if _, err := planner.Axis(a.Dim(c), len(in[0].Shape)); err != nil {
 				return nil, err
 			}
@@ -94,6 +105,9 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 			if in[0].Elems() == 0 {
 				return plan, nil
 			}
+			if a.PlanCall != nil {
+				return plan, a.PlanCall(c, plan, t, in[0].DType, view(c, in[0]))
+			}
 			return plan, a.Plan(plan, t, in[0].DType, view(c, in[0]))
 		},
 		Strategies: strategies,
@@ -102,6 +116,10 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 			var v [][]float64
 			for _, h := range in {
 				v = append(v, h.Floats())
+			}
+			if a.ReferenceCall != nil {
+				out[0].SetFloats(a.ReferenceCall(c, view(c, in[0].Desc), v))
+				return
 			}
 			out[0].SetFloats(a.Reference(view(c, in[0].Desc), v))
 		},
@@ -113,12 +131,12 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 		},
 		Cases: spec.CasesOf[A]{
 			DTypes: planner.Floats,
-			Calls:  []A{a.Call(-1), a.Call(1), a.Call(0)},
+			Calls:  append([]A{a.Call(-1), a.Call(1), a.Call(0)}, a.Calls...),
 			Dims:   reduction.AxisDims, Sizes: reduction.AxisSizes,
 			Inputs: planner.SameInputs[A](len(a.In)),
 			Bench:  planner.BenchCases(a.Call(-1), len(a.In)),
 			Low:    a.Low, High: a.High, Specials: true,
-			Invalid: []A{a.Call(3), a.Call(-4)},
+			Invalid: append([]A{a.Call(3), a.Call(-4)}, a.Invalid...),
 			Refused: refusedInputs(len(a.In)),
 		},
 	})

@@ -234,3 +234,20 @@ func planFlat(shader string, t *spec.Target, in []tensor.Desc, out spec.Ref, par
 	plan := &spec.Plan{}
 	return plan, planner.AddFlat(plan, t, k, in[0].Elems(), append(operands, planner.Flat(out, in[0].DType))...)
 }
+
+// UnaryKernels lists the kernels that AddUnary launches.
+func UnaryKernels(shader string, dtypes ...tensor.DType) []spec.Kernel {
+	return append(planner.DTypeVariants(shader, flatParams{}, dtypes, hasTexels), lanesKernel(shader, flatParams{}))
+}
+
+// AddUnary appends to a plan the launches of a function of one element, of n contiguous elements
+// of from. shader names its kernels.
+// Errors: *LimitError.
+func AddUnary(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, n int, from, to spec.Ref) error {
+	k := planner.FlatVariant(t, shader, d)
+	if usesLanes(t, k, d) {
+		k.Name += ".lanes"
+	}
+	k.Params = func(_, count int) any { return flatParams{uint32(count)} }
+	return planner.AddFlat(plan, t, k, n, planner.Flat(from, d), planner.Flat(to, d))
+}

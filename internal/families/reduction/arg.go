@@ -18,9 +18,10 @@ type Arg[A spec.Call] struct {
 	Name, Doc string
 	ONNX      []string
 	// Call returns the attributes that name a dimension. Dim returns the dimension that
-	// attributes name.
-	Call func(dim int) A
+	// attributes name. Last says whether the last of equal elements counts.
+	Call func(dim int, last bool) A
 	Dim  func(A) int
+	Last func(A) bool
 	// Sign multiplies the elements. The operation then finds the largest product.
 	Sign float32
 }
@@ -34,8 +35,8 @@ const (
 // results, and Words the size of an accumulator in words of 4 bytes.
 type indexParams struct{ Count, Words uint32 }
 
-// DefineArg declares the search for an index. The first of several equal elements counts,
-// and NaN is larger than any number.
+// DefineArg declares the search for an index. The first of several equal elements counts, or the
+// last one. NaN is larger than any number.
 func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 	spirv.LinkReduce()
 	f := Reducer{Shader: argStat, Values: 1, Indexed: true, Sign: r.Sign}
@@ -52,7 +53,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "I32, of the shape of in without the dimension"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
 		Kernels:  append(f.Kernels(planner.Floats...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
-		Defaults: r.Call(-1),
+		Defaults: r.Call(-1, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			k, err := planner.Axis(r.Dim(a), len(in[0].Shape))
 			if err != nil {
@@ -81,6 +82,10 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 			if v.N > math.MaxInt32 {
 				return nil, &errs.LimitError{Name: "index", Want: int64(v.N), Have: math.MaxInt32}
 			}
+			f := f
+			if r.Last(a) {
+				f.Sign *= 2
+			}
 			found, err := Add(plan, t, f, in[0].DType, v, spec.Ref{}, spec.In(0))
 			if err != nil {
 				return nil, err
@@ -100,12 +105,12 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 		},
 		Reference: func(a A, in, out []*tensor.Host) {
 			v, _ := view(a, in[0].Desc)
-			x, sign, results := in[0].Floats(), float64(r.Sign), []float64{}
+			x, sign, last, results := in[0].Floats(), float64(r.Sign), r.Last(a), []float64{}
 			EachColumn(v, func(at func(int) int) {
 				best := 0
 				for r := range v.N {
 					a, b := x[at(best)]*sign, x[at(r)]*sign
-					if b > a || b != b && a == a {
+					if b > a || b != b && a == a || last && (a == b || a != a && b != b) {
 						best = r
 					}
 				}
@@ -121,7 +126,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 		},
 		Cases: spec.CasesOf[A]{
 			DTypes: planner.Floats,
-			Calls:  []A{r.Call(-1), r.Call(1), r.Call(0)},
+			Calls:  []A{r.Call(-1, false), r.Call(1, true), r.Call(0, false), r.Call(-1, true)},
 			Dims:   AxisDims, Sizes: AxisSizes,
 			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
 				if slices.Contains(dims, 0) {
@@ -129,9 +134,9 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 				}
 				return []tensor.Desc{tensor.Contiguous(d, dims...)}
 			},
-			Bench: planner.BenchCases(r.Call(-1), 1),
+			Bench: planner.BenchCases(r.Call(-1, false), 1),
 			Low:   -4, High: 4, Specials: true,
-			Invalid: []A{r.Call(3), r.Call(-4)},
+			Invalid: []A{r.Call(3, false), r.Call(-4, false)},
 			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
 		},
 	})

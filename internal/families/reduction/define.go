@@ -29,6 +29,14 @@ type Reduction[A spec.Call] struct {
 	// that changes elements, for example a sum of squares, has to name other kernels here,
 	// such as "reduce/reduce_sum". Sign and Mean are for these kernels too.
 	Combine string
+	// Values is the number of values of an accumulator, 1 if it is 0. With more, all passes use Shader,
+	// and Last names the kernels that make a result of an accumulator.
+	Values int
+	Last   string
+	// Final is the name of the kernels, "group/name", of a function of one element that results go
+	// through at the end, such as a root. Finally computes it in float64. Empty means none.
+	Final   string
+	Finally func(float64) float64
 	// Sign multiplies the elements before they are reduced and the results afterwards.
 	Sign float32
 	// Mean says that each result is divided by the number of elements it was made of.
@@ -43,18 +51,21 @@ type Reduction[A spec.Call] struct {
 	// From is the value with which the reference begins. F combines it with each element.
 	From float64
 	F    func(a, b float64) float64
+	// Whole is F for integers, which wrap. Nil means a sum. Rows, if set, is the reference instead of F.
+	Whole func(a, b int64) int64
+	Rows  func(x []float64) float64
 	// Low and High bound the random inputs that are tried. If Spread is set, the inputs
 	// are also within Spread/n of 1, where n elements are reduced to one.
 	Low, High, Spread float64
 	// Tolerance returns the tolerance of a result of n elements whose longest chain is h.
-	// internal/planner explains chains.
+	// internal/planner explains chains. Results of integers are exact.
 	Tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
 }
 
 // Define declares a reduction.
 func Define[A spec.Call](r Reduction[A]) *spec.Op {
 	spirv.LinkReduce()
-	f := Reducer{Shader: r.Shader, Values: 1, Sign: r.Sign, Mean: r.Mean}
+	f := Reducer{Shader: r.Shader, Values: max(r.Values, 1), Sign: r.Sign, Mean: r.Mean}
 	call := func(dims ...int) A { return r.Call(dims, false) }
 	keep := func(dims ...int) A { return r.Call(dims, true) }
 	// set says for each dimension of shape whether a call reduces it.
@@ -89,7 +100,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			return f.plan(t, in[0], out[0], reduced, r.Combine)
+			return f.plan(t, in[0], out[0], reduced, stages{r.Combine, r.Last, r.Final})
 		},
 		Strategies: Strategies[A],
 		SizeClass: func(a A, in []tensor.Desc) []int {
@@ -113,6 +124,9 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			s, err := set(a, in[0].Shape)
 			if err != nil {
 				s = make([]bool, len(in[0].Shape))
+			}
+			if isInteger(d) {
+				return spec.Tolerance{Why: "integers are exact"}
 			}
 			return r.Tolerance(d, length(in[0].Shape, s), chainOf(in[0].Shape, s))
 		},
@@ -141,9 +155,17 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 	if slices.ContainsFunc(r.DTypes, func(d tensor.DType) bool { return d.Size() == 2 }) {
 		d.Kernels = append(d.Kernels, NarrowKernels()...)
 	}
+	for _, shader := range []string{r.Last, r.Final} {
+		if shader != "" {
+			d.Kernels = append(d.Kernels, lastKernels(shader, shader == r.Final)...)
+		}
+	}
 	if r.Spread > 0 {
 		d.Cases.Range = func(a A, _ int, in []tensor.Desc) (low, high float64) {
 			s, err := set(a, in[0].Shape)
+			if isInteger(in[0].DType) {
+				return -3, 3
+			}
 			if err != nil {
 				return r.Low, r.High
 			}
@@ -167,3 +189,6 @@ func (r Reduction[A]) combiningKernels() []spec.Kernel {
 	}
 	return Reducer{Shader: r.Combine}.Kernels(accumulators...)
 }
+
+// isInteger reports whether d has integers.
+func isInteger(d tensor.DType) bool { return d == tensor.I32 || d == tensor.I64 }

@@ -94,15 +94,23 @@ func chainOf(shape []int, set []bool) float64 {
 
 // plan appends one pass for each run of reduced dimensions, the longest first. The values
 // between two passes have the dtype of the accumulators, so that the result is rounded to
-// its dtype only once. The passes after the first use the kernels of combine, or those of
-// f if that is empty.
+// its dtype only once. The passes after the first use the kernels of more.combine, or those of
+// f if that is empty. If accumulators have several values, these passes merge them.
 // Errors: *LimitError.
-func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, combine string) (*spec.Plan, error) {
+func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stages) (*spec.Plan, error) {
 	plan := &spec.Plan{}
 	if out.Elems() == 0 {
 		return plan, nil
 	}
+	return plan, f.addPasses(plan, t, in, out, set, more, spec.In(0), spec.Out(0))
+}
+
+// addPasses is plan for elements of from and results in made.
+func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc, set []bool, more stages, from, made spec.Ref) error {
 	sizes, reduced := runs(in.Shape, set)
+	if in.Elems() == 0 { // One pass makes the results of no elements.
+		sizes, reduced = []int{out.Elems(), 0}, []bool{false, true}
+	}
 	passes, n := 0, 1
 	for i, yes := range reduced {
 		if yes {
@@ -114,7 +122,7 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, combine s
 		sizes, reduced, passes = append(sizes, 1), append(reduced, true), 1
 	}
 	mean := f.Mean
-	from, d, wide := spec.In(0), in.DType, planner.Accumulator(in.DType)
+	d, wide := in.DType, planner.Accumulator(in.DType)
 	for ; passes > 0; passes-- {
 		k := -1
 		for i, yes := range reduced {
@@ -126,17 +134,22 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, combine s
 		f.Mean = mean && passes == 1 // Only the last pass divides.
 		if passes == 1 {
 			f.Divisor = n
-			if wide == in.DType {
-				to = spec.Out(0)
+			if wide == in.DType && more.last == "" && more.final == "" {
+				to = made
 			}
 		}
 		var err error
-		if from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from); err != nil {
-			return nil, err
+		if f.Values > 1 && from.Kind != spec.RefIn {
+			from, err = Merge(plan, t, f, in.DType, planner.ViewAxis(sizes, k), from)
+		} else {
+			from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from)
+		}
+		if err != nil {
+			return err
 		}
 		d = wide
-		if combine != "" {
-			f.Shader = combine
+		if more.combine != "" {
+			f.Shader = more.combine
 		}
 		sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
 		if k > 0 && k < len(sizes) && reduced[k-1] == reduced[k] { // The two runs are neighbours now.
@@ -144,10 +157,14 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, combine s
 			sizes, reduced = slices.Delete(sizes, k, k+1), slices.Delete(reduced, k, k+1)
 		}
 	}
-	if d != in.DType {
-		return plan, AddNarrow(plan, t, out.Elems(), from, spec.Out(0), in.DType)
+	from, err := more.addLast(plan, t, wide, out, made, f.AccumulatorBytes(in.DType), from)
+	if err != nil {
+		return err
 	}
-	return plan, nil
+	if d != in.DType {
+		return AddNarrow(plan, t, out.Elems(), from, made, in.DType)
+	}
+	return nil
 }
 
 // reference computes a reduction in float64. Integers wrap around as they do in Go.
@@ -156,8 +173,12 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 	whole := make([]int64, len(v))
 	for i := range v {
 		v[i] = r.From
+		if r.Whole != nil {
+			whole[i] = int64(r.From)
+		}
 	}
-	lost := make([]float64, len(v)) // This is what rounding has removed from each sum.
+	rows := make([][]float64, len(v)) // for Rows: what is reduced to each result
+	lost := make([]float64, len(v))   // This is what rounding has removed from each sum.
 	strides := make([]int, len(set))
 	stride := 1
 	for i := len(set) - 1; i >= 0; i-- {
@@ -173,11 +194,20 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 			at += x * strides[i]
 		}
 		before := v[at]
+		if r.Rows != nil {
+			rows[at] = append(rows[at], src[k])
+			k++
+			return
+		}
 		v[at] = r.F(before, src[k])
 		if r.Sum {
 			lost[at] += rounding(before, src[k], v[at])
 		}
-		whole[at] += int64(src[k])
+		if r.Whole != nil {
+			whole[at] = r.Whole(whole[at], int64(src[k]))
+		} else {
+			whole[at] += int64(src[k])
+		}
 		k++
 	})
 	n := 1
@@ -188,13 +218,24 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 		if !math.IsInf(v[i], 0) {
 			v[i] += lost[i]
 		}
-		switch {
-		case r.Mean:
-			v[i] /= float64(n)
-		case r.Sum && in.DType == tensor.I32:
-			v[i] = float64(int32(whole[i]))
-		case r.Sum && in.DType == tensor.I64:
+		if r.Rows != nil {
+			v[i] = r.Rows(rows[i])
+		}
+		if (r.Sum || r.Whole != nil) && isInteger(in.DType) {
+			if in.DType == tensor.I32 {
+				whole[i] = int64(int32(whole[i]))
+			}
+			if r.Mean && n == 0 {
+				whole[i] = 0
+			} else if r.Mean {
+				whole[i] /= int64(n)
+			}
 			v[i] = float64(whole[i])
+		} else if r.Mean {
+			v[i] /= float64(n)
+		}
+		if r.Finally != nil {
+			v[i] = r.Finally(v[i])
 		}
 	}
 	out.SetFloats(v)

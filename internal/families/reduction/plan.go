@@ -1,6 +1,7 @@
 package reduction
 
 import (
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -61,7 +62,41 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 	if err != nil {
 		return spec.Ref{}, err
 	}
-	for m := c.chunks; m > 1; {
+	return w.mergeAll(v, c.chunks, to, out)
+}
+
+// Merge appends to a plan the steps that merge accumulators [Outer, N, Inner] along N. They were
+// made by Add with f, from elements of dtype d. Merge returns where the accumulators [Outer, Inner]
+// are, which may be from itself.
+// Errors: *LimitError.
+func Merge(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.AxisView, from spec.Ref) (spec.Ref, error) {
+	if f.Sign == 0 {
+		f.Sign = 1
+	}
+	if !f.Mean {
+		f.Divisor = 1
+	}
+	w := builder{Reducer: f, t: t, plan: plan, d: d}
+	if bytes := f.AccumulatorBytes(d); v.N > 1 && 4*v.Inner > w.room(bytes) {
+		// A binding holds too few rows. The accumulators to be merged are moved next to each other.
+		words := bytes / 4
+		to := planner.AddScratch(plan, int64(v.Outer)*int64(v.N)*int64(v.Inner)*int64(bytes))
+		err := movement.AddCopy(plan, t, tensor.I32, []int{v.Outer, v.Inner, v.N, words},
+			planner.Operand{Ref: from, Strides: []int{v.N * v.Inner * words, words, v.Inner * words, 1}},
+			planner.Operand{Ref: to, Strides: []int{v.N * v.Inner * words, v.N * words, words, 1}})
+		if err != nil {
+			return spec.Ref{}, err
+		}
+		from, v = to, planner.AxisView{Outer: v.Outer * v.Inner, N: v.N, Inner: 1}
+	}
+	return w.mergeAll(v, v.N, from, spec.Ref{})
+}
+
+// mergeAll appends the steps that merge m accumulators for each of Outer and Inner, until one is
+// left. It returns where it is: in out, or in scratch memory if that is the zero Ref.
+func (w *builder) mergeAll(v planner.AxisView, m int, to, out spec.Ref) (spec.Ref, error) {
+	bytes := w.AccumulatorBytes(w.d)
+	for m > 1 {
 		group := mergeFew
 		if m <= mergeMost {
 			group = m
@@ -70,7 +105,7 @@ func Add(plan *spec.Plan, t *spec.Target, f Reducer, d tensor.DType, v planner.A
 		next := planner.CeilDiv(m, group)
 		from := to
 		if to = out; next > 1 || out.Kind == spec.RefNone {
-			to = planner.AddScratch(plan, int64(v.Outer)*int64(next)*int64(v.Inner)*int64(bytes))
+			to = planner.AddScratch(w.plan, int64(v.Outer)*int64(next)*int64(v.Inner)*int64(bytes))
 		}
 		if err := w.addMerge(planner.AxisView{Outer: v.Outer, N: m, Inner: v.Inner}, group, next == 1, from, to); err != nil {
 			return spec.Ref{}, err

@@ -31,6 +31,8 @@ type Reducer struct {
 	// RowsOnly says that the shader only has kernels for rows, which are views with Inner
 	// 1.
 	RowsOnly bool
+	// ColumnsOnly says that the shader has no kernels for rows.
+	ColumnsOnly bool
 	// Sign multiplies the elements before they are reduced and the results afterwards. 0
 	// means 1.
 	Sign float32
@@ -48,9 +50,15 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 		if f.RowsOnly {
 			forms = forms[:1]
 		}
-		ks = append(ks, spec.Kernel{Name: name + ".rows.subgroup", Params: Params{}})
+		if f.ColumnsOnly {
+			forms = forms[1:]
+		} else {
+			ks = append(ks, spec.Kernel{Name: name + ".rows.subgroup", Params: Params{}})
+		}
 		if d == tensor.F32 {
-			ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}})
+			if !f.ColumnsOnly {
+				ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}})
+			}
 			if !f.RowsOnly {
 				ks = append(ks, spec.Kernel{Name: name + ".cols.lanes", Params: Params{}}, spec.Kernel{Name: name + ".merge.lanes", Params: Params{}})
 			}

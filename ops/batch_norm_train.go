@@ -1,0 +1,39 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/families/axiswise"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// BatchNormTrain normalises each channel of a tensor [N,C,spatial...] by its own mean and population
+// variance, over all pictures: (x − mean)/√(variance + eps)·gamma + beta. It also returns both, and
+// the running statistics: old·momentum + new·(1 − momentum). All tensors but the input and the result
+// have the shape [C] and the dtype of the input, or all are F32 if that has 16 bits. If an element is
+// not finite, mean and variance of its channel are NaN. Where gamma is infinite, the result is NaN. Channels without elements are refused with
+// ErrInvalidArgument.
+type BatchNormTrain struct {
+	Eps      float64 `attr:"eps,required" doc:"added to the variance"`
+	Momentum float64 `attr:"momentum,zero" doc:"the weight of the old running statistics, 0 to 1"`
+}
+
+// Spec returns the declaration.
+func (BatchNormTrain) Spec() *spec.Op { return batchNormTrainOp.Op() }
+
+var batchNormTrainOp = spec.Declaration{Define: func() *spec.Op {
+	spirv.LinkMove()
+	spirv.LinkNN()
+	spirv.LinkReduce()
+	return axiswise.DefineChannels(axiswise.Channels[*BatchNormTrain]{
+		Name: "batch_norm_train", Gradient: "batch_norm_grad",
+		Doc:      "Normalises channels by their mean and population variance over the batch, and returns these and the running ones.",
+		Source:   "Ioffe and Szegedy, Batch normalization, 2015",
+		Defaults: &BatchNormTrain{Eps: 1e-5, Momentum: 0.9},
+		Calls:    []*BatchNormTrain{{1e-5, 0.9}, {1e-3, 0}, {1e-5, 1}},
+		Invalid:  []*BatchNormTrain{{-1e-5, 0.9}, {math.NaN(), 0.9}, {1e-5, -0.1}, {1e-5, 1.1}, {1e-5, math.NaN()}},
+		Eps:      func(a *BatchNormTrain) float64 { return a.Eps },
+		Momentum: func(a *BatchNormTrain) float64 { return a.Momentum },
+	})
+}}

@@ -1,0 +1,32 @@
+package ops
+
+import (
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// ReduceSumSquare adds the squares of the elements along dimensions. The sum of no elements is 0.
+type ReduceSumSquare struct {
+	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
+	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
+}
+
+// Spec returns the declaration.
+func (ReduceSumSquare) Spec() *spec.Op { return reduceSumSquareOp.Op() }
+
+var reduceSumSquareOp = spec.Declaration{Define: func() *spec.Op {
+	return reduction.Define(reduction.Reduction[*ReduceSumSquare]{
+		Name: "reduce_sum_square", ONNX: []string{"ReduceSumSquare"},
+		Doc:        "The sum of the squares along dimensions. The sum of no elements is 0.",
+		Call:       func(dims []int, keep bool) *ReduceSumSquare { return &ReduceSumSquare{dims, keep} },
+		Attributes: func(a *ReduceSumSquare) (dims []int, keep bool) { return a.Dims, a.KeepDims },
+		Shader:     "reduce/reduce_sum_square", Combine: "reduce/reduce_sum",
+		DTypes: planner.Floats, Empty: true,
+		Rows: reduction.SumOf(square),
+		Low:  -1, High: 1, Tolerance: reduction.MagnitudesTolerance,
+	})
+}}
+
+// square is the function that ReduceSumSquare and ReduceL2 add.
+func square(x float64) float64 { return x * x }
