@@ -106,8 +106,10 @@ func DefineBits[A spec.Call](name, doc, onnx string, table uint32, operands int,
 		},
 		F: func(_ A, d tensor.DType, x, y float64) float64 {
 			a, b, r := int64(x), int64(y), int64(0)
-			for bit := range 64 {
-				r |= int64(table>>(uint64(a)>>bit&1<<1|uint64(b)>>bit&1)&1) << bit
+			for i, bits := range [4]int64{^a & ^b, ^a & b, a & ^b, a & b} {
+				if table>>i&1 == 1 {
+					r |= bits
+				}
 			}
 			return float64(wrapped(r, d))
 		},

@@ -192,7 +192,7 @@ func (f Function[A]) cases() spec.CasesOf[A] {
 	}
 	d := f.DTypes[0]
 	c.Dims = append(c.Dims, spec.Dim{Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5, 6, 7}})
-	c.Sizes = [][]int{{700, 1024, 0}, {700, 1024, 1}, {700, 1024, 2}, {700, 1024, 3}, {511, 1027, 1}, {661, 661, 1}}
+	c.Sizes = [][]int{{700, 1024, 0}, {511, 1027, 1}, {511, 511, 2}}
 	c.Inputs = func(_ A, d tensor.DType, dims []int) []tensor.Desc { return pairs(d, dims) }
 	c.Bench = planner.AllBenchCases(planner.BenchCases(f.Defaults, 2), planner.BenchCasesOf(f.Defaults, func(d tensor.DType, rows, columns int) []tensor.Desc {
 		return pairs(d, []int{rows, columns, 1})

@@ -49,7 +49,7 @@ func add(plan *spec.Plan, t *spec.Target, kernel string, words [3]uint32, in []t
 		operands = append(operands, planner.Operand{Ref: refs[i], DType: d.DType, Strides: planner.BroadcastStrides(d, out.Shape)})
 	}
 	dims, operands := planner.Collapse(out.Shape, operands)
-	p, flat, widest := flatParams{Words: words}, int64(n) < 1<<31, 1
+	p, flat, widest := flatParams{Words: words}, true, 1
 	for i, o := range operands {
 		last := len(dims) - 1
 		switch {

@@ -67,7 +67,7 @@ func DefineWhere[A spec.Call](name, doc, onnx string) *spec.Op {
 		Cases: spec.CasesOf[A]{
 			DTypes: tensor.DTypes(), Calls: []A{call},
 			Dims:   []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{4, 256}}, {Name: "shapes", Only: []int{0, 1, 2, 3, 4, 5}}},
-			Sizes:  [][]int{{700, 1024, 0}, {700, 1024, 1}, {511, 1027, 3}, {661, 661, 4}},
+			Sizes:  [][]int{{700, 512, 1}, {511, 511, 3}},
 			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return choices(d, dims) },
 			Bench: planner.BenchCasesOf(call, func(d tensor.DType, rows, columns int) []tensor.Desc {
 				return choices(d, []int{rows, columns, 0})
