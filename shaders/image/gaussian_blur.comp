@@ -15,8 +15,12 @@
 //lathe:variant *.second SRC_MID ROWS=8 TAPS=4
 //lathe:variant *.first.texel TEXEL DST_MID ROWS=8 TAPS=4
 //lathe:variant *.second.texel TEXEL SRC_MID ROWS=8 TAPS=4
-//lathe:variant {u8}.first.short.texel TEXEL DST_MID ROWS=4 RADIUS=9
-//lathe:variant {u8}.second.short.texel TEXEL SRC_MID ROWS=4 RADIUS=9
+//lathe:variant {u8}.first.short3.texel TEXEL DST_MID ROWS=4 RADIUS=3
+//lathe:variant {u8}.second.short3.texel TEXEL SRC_MID ROWS=4 RADIUS=3
+//lathe:variant {u8}.first.short6.texel TEXEL DST_MID ROWS=4 RADIUS=6
+//lathe:variant {u8}.second.short6.texel TEXEL SRC_MID ROWS=4 RADIUS=6
+//lathe:variant {u8}.first.short9.texel TEXEL DST_MID ROWS=4 RADIUS=9
+//lathe:variant {u8}.second.short9.texel TEXEL SRC_MID ROWS=4 RADIUS=9
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -8,17 +8,19 @@
 //           BLOCK columns follow each other, so that rows of a block are a constant apart.
 //   down    blurs along columns, and writes the picture
 //
-// The variants with a number are for larger radii. Their weights are in a buffer, which
-// image/gaussian_blur_lanes_table makes.
+// The variants with a number of 14 or more are for larger radii. Their weights are in a buffer, which
+// image/gaussian_blur_lanes_table makes. Those with 4 are for radii up to 3.
 //
 // The alpha is that of the source, or 255. If it weighs, the kernels of gaussian_blur_alpha
 // write those pixels again that depend on pixels that are not opaque.
 //
 //lathe:variant u8.planes PLANES LOCAL=32
+//lathe:variant u8.across.4 ACROSS LOCAL=64 TAPS=4
 //lathe:variant u8.across ACROSS LOCAL=64 TAPS=10
 //lathe:variant u8.across.14 ACROSS LOCAL=64 TAPS=14 WEIGHTS=2
 //lathe:variant u8.across.19 ACROSS LOCAL=64 TAPS=19 WEIGHTS=2
 //lathe:variant u8.across.27 ACROSS LOCAL=64 TAPS=27 WEIGHTS=2
+//lathe:variant u8.down.4 DOWN LOCAL=64 TAPS=4
 //lathe:variant u8.down DOWN LOCAL=64 TAPS=10
 //lathe:variant u8.down.14 DOWN LOCAL=64 TAPS=14 WEIGHTS=3
 //lathe:variant u8.down.19 DOWN LOCAL=64 TAPS=19 WEIGHTS=3

@@ -75,7 +75,7 @@ func TestLanesWeights(t *testing.T) {
 		if b.Radius() != radius {
 			t.Fatalf("σ = %v has radius %d", b.Sigma, b.Radius())
 		}
-		if reach := lanesReach(radius); reach < radius || radius <= lanesRadius && reach != lanesRadius {
+		if reach := lanesReach(radius); reach < radius || radius <= lanesRadius && reach > lanesRadius {
 			t.Errorf("kernels for radius %d reach %d pixels", radius, reach)
 		}
 		half := lanesWeights(b)

@@ -37,9 +37,11 @@ type blurLanesTableParams struct {
 // These are TAPS, BLOCK and the sizes of workgroups of
 // shaders/image/gaussian_blur_lanes.comp.
 //
-// Up to lanesRadius the weights are parameters. lanesMost is the largest radius.
+// Up to lanesRadius the weights are parameters, and up to lanesShort the kernels have fewer of them. lanesMost is the
+// largest radius.
 const (
 	lanesTaps   = lanesRadius + 1
+	lanesShort  = 3
 	lanesRadius = 9
 	lanesMost   = 26
 	lanesBlock  = 128
@@ -63,16 +65,16 @@ func lanesKernels() []spec.Kernel {
 	for _, name := range []string{lanesPlanes, lanesAcross, lanesDown} {
 		list = append(list, spec.Kernel{Name: name, Params: blurLanesParams{}})
 	}
-	for _, r := range lanesRadii {
+	for _, r := range append([]int{lanesShort}, lanesRadii[:]...) {
 		for _, name := range []string{lanesAcross, lanesDown} {
-			list = append(list, spec.Kernel{Name: lanesLonger(name, r), Params: blurLanesParams{}})
+			list = append(list, spec.Kernel{Name: lanesOther(name, r), Params: blurLanesParams{}})
 		}
 	}
 	return list
 }
 
-// lanesLonger returns the name of the variant of a kernel for one of lanesRadii.
-func lanesLonger(name string, radius int) string { return fmt.Sprintf("%s.%d", name, radius+1) }
+// lanesOther returns the name of the variant of a kernel for one of lanesRadii or lanesShort.
+func lanesOther(name string, radius int) string { return fmt.Sprintf("%s.%d", name, radius+1) }
 
 // The other scratch buffers of a plan by image/gaussian_blur_lanes.
 const (
@@ -102,7 +104,10 @@ type lanesTile struct {
 
 // lanesReach returns the radius of the kernels that blur with a radius.
 func lanesReach(radius int) int {
-	if radius <= lanesRadius {
+	switch {
+	case radius <= lanesShort:
+		return lanesShort
+	case radius <= lanesRadius:
 		return lanesRadius
 	}
 	i := 0
@@ -175,7 +180,7 @@ func (b *blurPlan) addLanes(call Blur) (planes, blocks int64) {
 			Groups: [3]uint32{1, 1, 1},
 		})
 	} else {
-		p.Even, p.Odd = lanesPairs(half)
+		p.Even, p.Odd = lanesPairs(half, lanesReach(call.Radius()))
 	}
 	if call.Weigh {
 		p.Opaque = 1
@@ -207,10 +212,13 @@ func (b *blurPlan) addLanesTile(t lanesTile, p blurLanesParams) {
 	planes, blocks := spec.Bind{Buf: spec.Scratch(scratchPlanes)}, spec.Bind{Buf: spec.Scratch(scratchBlocks)}
 	acrossName, across := lanesAcross, []spec.Bind{planes, blocks}
 	downName, down := lanesDown, []spec.Bind{blocks, result.bind, image.bind}
-	if t.radius > lanesRadius {
+	switch {
+	case t.radius < lanesRadius:
+		acrossName, downName = lanesOther(lanesAcross, t.radius), lanesOther(lanesDown, t.radius)
+	case t.radius > lanesRadius:
 		weights := spec.Bind{Buf: spec.Scratch(scratchLanes)}
-		acrossName, across = lanesLonger(lanesAcross, t.radius), append(across, weights)
-		downName, down = lanesLonger(lanesDown, t.radius), append(down, weights)
+		acrossName, across = lanesOther(lanesAcross, t.radius), append(across, weights)
+		downName, down = lanesOther(lanesDown, t.radius), append(down, weights)
 	}
 	b.steps = append(b.steps, spec.Step{
 		Module: spirv.Kernel(lanesPlanes), Params: first,
@@ -247,11 +255,11 @@ func lanesWeights(call Blur) (half [lanesMost + 1]int32) {
 	return half
 }
 
-// lanesPairs returns weights for the kernels without a loop: two a word, the first half in the lower
+// lanesPairs returns weights for the kernels of a radius up to lanesRadius: two a word, the first half in the lower
 // bits.
-func lanesPairs(half [lanesMost + 1]int32) (even, odd [lanesTaps]int32) {
-	at := func(i int) int32 { return half[max(i-lanesRadius, lanesRadius-i)] }
-	for i := range lanesTaps {
+func lanesPairs(half [lanesMost + 1]int32, radius int) (even, odd [lanesTaps]int32) {
+	at := func(i int) int32 { return half[max(i-radius, radius-i)] }
+	for i := range radius + 1 {
 		even[i] = at(2*i) | at(2*i+1)<<16
 		if odd[i] = at(2*i) << 16; i > 0 {
 			odd[i] |= at(2*i - 1)

@@ -62,19 +62,20 @@ func BlurKernels() []spec.Kernel {
 					spec.Kernel{Name: kernelName("gaussian_blur_alpha", d, pass, texel), Params: gaussianBlurAlphaParams{}})
 			}
 			if d == tensor.U8 {
-				list = append(list, spec.Kernel{Name: kernelName("gaussian_blur", d, pass+".short", true), Params: gaussianBlurParams{}})
+				for _, radius := range shortRadii {
+					list = append(list, spec.Kernel{Name: kernelName("gaussian_blur", d, pass+shortPhase(radius), true), Params: gaussianBlurParams{}})
+				}
 			}
 		}
 	}
 	return list
 }
 
-// These are ROWS, TAPS and RADIUS of the variants in shaders/image/gaussian_blur.comp.
+// These are ROWS and TAPS of the variants in shaders/image/gaussian_blur.comp.
 const (
-	blurRows    = 8
-	blurTaps    = 4
-	shortRows   = 4
-	shortRadius = 9
+	blurRows  = 8
+	blurTaps  = 4
+	shortRows = 4
 )
 
 // blurBand is the size of a band of the source in bytes, where that is possible.
@@ -232,17 +233,12 @@ func BlurStrategies(t *spec.Target, in, out tensor.Desc, call Blur) []string {
 	return []string{byShort, byLoop}
 }
 
-// shortFits reports whether the short kernels can blur src.
-func shortFits(src layout, call Blur, texel bool) bool {
-	return texel && src.dtype == tensor.U8 && src.w%4 == 0 && call.Radius() <= shortRadius
-}
-
 // chooseKernels chooses between the short kernels and those with a loop.
 func (b *blurPlan) chooseKernels(call Blur, texel bool) {
 	b.short = !b.weigh && b.t.Strategy != byLoop && shortFits(b.src, call, texel)
 	b.radius, b.stripRows = call.Radius(), blurRows
 	if b.short { // Weights beyond the radius of the call are 0.
-		b.radius, b.stripRows = shortRadius, shortRows
+		b.radius, b.stripRows = shortReach(b.radius), shortRows
 	}
 }
 
@@ -251,7 +247,7 @@ func (b *blurPlan) chooseKernels(call Blur, texel bool) {
 func (b *blurPlan) addWeights(call Blur) int64 {
 	n, lead := 4*b.loopSteps()+blurTaps+blurRows, blurRows-1 // The last step may read that many weights.
 	if b.short {
-		n, lead = (2*shortRadius+4)/4*4, shortRadius-call.Radius()
+		n, lead = (2*b.radius+4)/4*4, b.radius-call.Radius()
 	}
 	b.steps = append(b.steps, spec.Step{
 		Module: spirv.Kernel("image/gaussian_weights.f32"),
@@ -446,7 +442,7 @@ func (b *blurPlan) eachPart(left, right int, f func(left, right, pack int, texel
 // kernel returns the module of a pass.
 func (b *blurPlan) kernel(pass string, texel bool) *spv.Module {
 	if b.short {
-		pass += ".short"
+		pass += shortPhase(b.radius)
 	}
 	op := "gaussian_blur"
 	if b.weigh {

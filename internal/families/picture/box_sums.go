@@ -29,6 +29,13 @@ type boxSums struct {
 	band, span int
 }
 
+// boxBand is the size in bytes of what lies between the passes, where that is possible. It stays in the caches of
+// a processor then.
+const boxBand = 2 << 20
+
+// boxLeast is the least radius for which the device cpu runs these kernels.
+const boxLeast = 2
+
 // boxMidBytes is the size of a pixel between the passes.
 const boxMidBytes = 8
 
@@ -51,7 +58,7 @@ func boxSumsKernels() []spec.Kernel {
 
 // boxSumsFit returns nil if the kernels of box_sums.comp are not those for a picture.
 func boxSumsFit(t *spec.Target, c Window, src, dst layout) *boxSums {
-	if c.Fold != Mean || src.dtype != tensor.U8 || !t.CPU && !t.HostVectors || t.HostVectors && c.Radius < longRadius || t.MaxInvocations < 64 {
+	if c.Fold != Mean || src.dtype != tensor.U8 || !t.CPU && !t.HostVectors || t.HostVectors && c.Radius < boxLeast || t.MaxInvocations < 64 {
 		return nil
 	}
 	b := &boxSums{pack: 1, local: 64}
@@ -61,7 +68,8 @@ func boxSumsFit(t *spec.Target, c Window, src, dst layout) *boxSums {
 	side := 2*c.Radius + 1
 	b.span = max(64, 4*side) &^ 3
 	limit := room(t, b.texel)
-	rows := min(windowBand/(int64(src.w)*boxMidBytes), limit/(int64(src.w)*boxMidBytes), limit/max(src.rowBytes(), dst.rowBytes())-int64(side))
+	// With fewer rows than an invocation makes, more of them would be summed for two bands.
+	rows := min(max(boxBand/(int64(src.w)*boxMidBytes), int64(b.span)), limit/(int64(src.w)*boxMidBytes), limit/max(src.rowBytes(), dst.rowBytes())-int64(side))
 	b.band = int(min(rows, int64(src.h)+3)) &^ 3
 	if b.band < min(side, src.h) {
 		return nil
