@@ -116,6 +116,26 @@ func (d *Device) GatherND(data, indices *Tensor, batchDims int) (*Tensor, error)
 	return d.callSingle(ops.GatherND{BatchDims: batchDims}, data, indices)
 }
 
+// PadTensor: adds elements before and after a tensor along its dimensions: a value, the nearest
+// element, or the tensor mirrored or again. Negative pads take elements away.
+//
+//   - c: the attributes
+//   - in: a tensor of any dtype and shape
+//   - result out: the tensor with its pads; the size of each dimension is that of the input and
+//     both pads
+func (d *Device) PadTensor(c ops.PadTensor, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// Reverse: turns the order of the elements along dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - dims: the dimensions, each once; negative ones count from the end
+//   - result out: the elements in the other order, of the shape of the input
+func (d *Device) Reverse(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.Reverse{Dims: dims}, in)
+}
+
 // Roll: moves elements along dimensions. What is moved past the end comes back at the start.
 //
 //   - in: a tensor of any dtype and shape
@@ -132,8 +152,8 @@ func (d *Device) Roll(in *Tensor, shifts []int, dims ...int) (*Tensor, error) {
 //   - in: a tensor of any dtype and of at least one dimension
 //   - start: the first index along each dimension; a negative number counts from the end
 //   - size: the number of elements along each dimension
-//   - step: the distance from one element to the next along each dimension, at least 1; an
-//     empty list means 1 in all dimensions
+//   - step: the distance from one element to the next along each dimension, not 0; an empty
+//     list means 1 in all dimensions
 //   - result out: the copied elements, of the shape that the attribute size says
 func (d *Device) Slice(in *Tensor, start, size []int, step ...int) (*Tensor, error) {
 	return d.callSingle(ops.Slice{Start: start, Size: size, Step: step}, in)

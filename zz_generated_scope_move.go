@@ -61,6 +61,16 @@ func (s *Scope) GatherND(data, indices *Tensor, batchDims int) *Tensor {
 	return s.Call(ops.GatherND{BatchDims: batchDims}, data, indices)[0]
 }
 
+// PadTensor is Device.PadTensor in a Scope.
+func (s *Scope) PadTensor(c ops.PadTensor, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// Reverse is Device.Reverse in a Scope.
+func (s *Scope) Reverse(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.Reverse{Dims: dims}, in)[0]
+}
+
 // Roll is Device.Roll in a Scope.
 func (s *Scope) Roll(in *Tensor, shifts []int, dims ...int) *Tensor {
 	return s.Call(ops.Roll{Shifts: shifts, Dims: dims}, in)[0]

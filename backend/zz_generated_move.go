@@ -116,6 +116,31 @@ func (d *Device) GatherND(data, indices, out TensorHandle, batchDims int) error 
 	return d.compute(ops.GatherND{BatchDims: batchDims}, list{data, indices}, list{out})
 }
 
+// PadTensor: adds elements before and after a tensor along its dimensions: a value, the nearest
+// element, or the tensor mirrored or again. Negative pads take elements away.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the tensor with its pads; the size of each dimension is that of the input and both
+//     pads
+//   - pads: how many elements are added before each dimension, then after each; negative ones
+//     are taken away
+//   - mode: constant, edge, reflect or wrap; an empty text means constant
+//   - value: the new elements of mode constant, a value that the element type can hold
+//   - axes: the dimensions of pads, each once; negative ones count from the end; an empty list
+//     means all
+func (d *Device) PadTensor(in, out TensorHandle, pads []int, mode string, value float64, axes ...int) error {
+	return d.compute(ops.PadTensor{Pads: pads, Mode: mode, Value: spec.Given(value), Axes: axes}, list{in}, list{out})
+}
+
+// Reverse: turns the order of the elements along dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the elements in the other order, of the shape of the input
+//   - dims: the dimensions, each once; negative ones count from the end
+func (d *Device) Reverse(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.Reverse{Dims: dims}, list{in}, list{out})
+}
+
 // Roll: moves elements along dimensions. What is moved past the end comes back at the start.
 //
 //   - in: a tensor of any dtype and shape
@@ -133,8 +158,8 @@ func (d *Device) Roll(in, out TensorHandle, shifts []int, dims ...int) error {
 //   - out: the copied elements, of the shape that the attribute size says
 //   - start: the first index along each dimension; a negative number counts from the end
 //   - size: the number of elements along each dimension
-//   - step: the distance from one element to the next along each dimension, at least 1; an
-//     empty list means 1 in all dimensions
+//   - step: the distance from one element to the next along each dimension, not 0; an empty
+//     list means 1 in all dimensions
 func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) error {
 	return d.compute(ops.Slice{Start: start, Size: size, Step: step}, list{in}, list{out})
 }
