@@ -17,10 +17,10 @@ import (
 // that is mirrored or repeated goes on as often as needed. The number of launches grows with the
 // number of dimensions that have pads: 3 to its power, unless Mode is constant.
 type PadTensor struct {
-	Pads  []int   `attr:"pads,required" onnx:"pads" doc:"how many elements are added before each dimension, then after each; negative ones are taken away"`
-	Mode  string  `attr:"mode" onnx:"mode" doc:"constant, edge, reflect or wrap; an empty text means constant"`
-	Value float64 `attr:"value" doc:"the new elements of mode constant, a value that the element type can hold"`
-	Axes  []int   `attr:"axes" onnx:"axes" doc:"the dimensions of pads, each once; negative ones count from the end; an empty list means all"`
+	Pads  []int   `attr:"pads,required" onnx:"pads" doc:"elements before each dimension, then after each; negative ones crop"`
+	Mode  string  `attr:"mode" onnx:"mode" doc:"constant, edge, reflect or wrap; empty means constant"`
+	Value float64 `attr:"value" doc:"the new elements of mode constant"`
+	Axes  []int   `attr:"axes" onnx:"axes" doc:"the dimensions of pads, each once; empty means all"`
 }
 
 // Spec returns the declaration.
@@ -81,9 +81,9 @@ func (c PadTensor) shape(in tensor.Desc) ([]int, error) {
 
 var padTensorOp = movement.Define(movement.Movement[*PadTensor]{
 	Name: "pad_tensor", ONNX: []string{"Pad"},
-	Doc:      "Adds elements before and after a tensor along its dimensions: a value, the nearest element, or the tensor mirrored or again. Negative pads take elements away.",
+	Doc:      "Adds elements around a tensor: a value, the nearest ones, or the tensor mirrored or again. Negative pads crop.",
 	In:       spec.Arg{Name: "in", Doc: "a tensor of any dtype and shape"},
-	Out:      "the tensor with its pads; the size of each dimension is that of the input and both pads",
+	Out:      "the tensor with its pads",
 	Defaults: &PadTensor{Pads: []int{0, 1, 2, 0, 3, 5}},
 	Shape:    func(c *PadTensor, in []tensor.Desc) ([]int, error) { return c.shape(in[0]) },
 	Value:    func(c *PadTensor) float64 { return c.Value },

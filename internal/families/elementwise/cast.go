@@ -66,15 +66,21 @@ func CastKernels() []spec.Kernel {
 // are contiguous and have the same shape.
 // Errors: ErrUnsupported, *LimitError.
 func PlanCast(t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
-	from, to, plan := in.DType, out.DType, &spec.Plan{}
-	if from != to {
+	plan := &spec.Plan{}
+	if in.DType != out.DType {
 		if err := planner.CheckTarget(t, in, out); err != nil {
 			return nil, err
 		}
 	}
+	return plan, AddCast(plan, t, in.DType, out.DType, in.Elems(), spec.In(0), spec.Out(0))
+}
+
+// AddCast appends to a plan the launches that convert n elements of src to another dtype.
+// Errors: *LimitError.
+func AddCast(plan *spec.Plan, t *spec.Target, from, to tensor.DType, n int, src, dst spec.Ref) error {
 	name := castKernel(from, to)
 	if name == "" {
-		return plan, movement.AddFlatCopy(plan, t, out.Bytes(), spec.In(0), 0, spec.Out(0), 0)
+		return movement.AddFlatCopy(plan, t, int64(n)*int64(to.Size()), src, 0, dst, 0)
 	}
 	// An invocation handles four elements, whatever the sizes of their packs.
 	k := planner.FlatKernel{Name: name, Local: planner.SmallGroup * max(from.Size(), to.Size()) / 4, Packs: 1}
@@ -86,5 +92,5 @@ func PlanCast(t *spec.Target, in, out tensor.Desc) (*spec.Plan, error) {
 		isSigned = 1
 	}
 	k.Params = func(_, count int) any { return castParams{uint32(count), isSigned} }
-	return plan, planner.AddFlat(plan, t, k, in.Elems(), planner.Flat(spec.In(0), from), planner.Flat(spec.Out(0), to))
+	return planner.AddFlat(plan, t, k, n, planner.Flat(src, from), planner.Flat(dst, to))
 }
