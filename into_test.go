@@ -13,7 +13,7 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
-	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -161,10 +161,10 @@ var halfOp = spec.Define(spec.Definition[half]{
 	In:      []spec.Arg{{Name: "in", Doc: "an image"}},
 	Out:     []spec.Arg{{Name: "out", Doc: "128", InPlace: []int{0}}},
 	Traits:  spec.Traits{Class: spec.Elementwise},
-	Kernels: elementwise.FillKernels(),
+	Kernels: movement.FillKernels(),
 	Shape:   func(_ half, in []tensor.Desc) ([]tensor.Desc, error) { return in, nil },
 	Plan: func(_ half, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
-		return elementwise.PlanFill(128, t, out[0])
+		return movement.PlanFill(128, t, out[0])
 	},
 })
 

@@ -69,6 +69,14 @@ func (d *Device) Expand(in *Tensor, shape ...int) (*Tensor, error) {
 	return d.callSingle(ops.Expand{Shape: shape}, in)
 }
 
+// Eye: makes a matrix whose elements on a diagonal are 1. All others are 0.
+//
+//   - c: the attributes
+//   - result out: [rows,columns], of the attribute's dtype
+func (d *Device) Eye(c ops.Eye) (*Tensor, error) {
+	return d.callSingle(c)
+}
+
 // Fill: makes a tensor whose elements all have the same value.
 //
 //   - value: the value of every element, one that the element type can hold
@@ -79,41 +87,77 @@ func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor,
 	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
 }
 
-// Gather: copies the slices of a tensor whose indices along a dimension are given. Negative
-// indices count from the end. An index that is out of range is an error.
+// Gather: copies slices at the given indices along a dimension. Negative ones count from the
+// end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64 of any shape, each from -n to n-1, where n is the size of dimension
-//     axis
+//   - indices: any shape; each from -n to n-1 for a dimension of n
 //   - axis: the dimension of the indices; a negative number counts from the end
-//   - result out: the slices: the shape of data with that of indices in place of dimension axis
+//   - result out: the shape of data, with that of indices in place of axis
 func (d *Device) Gather(data, indices *Tensor, axis int) (*Tensor, error) {
 	return d.callSingle(ops.Gather{Axis: axis}, data, indices)
 }
 
-// GatherElements: copies the elements whose indices along a dimension are given for each
-// element. Negative indices count from the end. An index that is out of range is an error.
+// GatherElements: copies single elements at indices along a dimension. Negative ones count from
+// the end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64, with as many dimensions as data and none larger but axis; each from
-//     -n to n-1, where n is the size of dimension axis of data
+//   - indices: no dimension but axis is larger than in data; each from -n to n-1
 //   - axis: the dimension of the indices; a negative number counts from the end
-//   - result out: the elements, of the shape of indices
+//   - result out: of the shape of indices
 func (d *Device) GatherElements(data, indices *Tensor, axis int) (*Tensor, error) {
 	return d.callSingle(ops.GatherElements{Axis: axis}, data, indices)
 }
 
-// GatherND: copies the slices of a tensor whose indices along several dimensions are given.
-// Negative indices count from the end. An index that is out of range is an error.
+// GatherND: copies slices at indices along several dimensions. Negative ones count from the
+// end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64; the last dimension holds the components of an index, each from -n to
-//     n-1, where n is the size of its dimension
+//   - indices: [b...,i...,k], k components of an index; each from -n to n-1
 //   - batchDims: how many dimensions data and indices share, at least 0
-//   - result out: the slices: the shape of indices without its last dimension, then the
-//     dimensions of data that have no index
+//   - result out: [b...,i...], then the dimensions of data without an index
 func (d *Device) GatherND(data, indices *Tensor, batchDims int) (*Tensor, error) {
 	return d.callSingle(ops.GatherND{BatchDims: batchDims}, data, indices)
+}
+
+// OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out
+// of range is nowhere.
+//
+//   - indices: i32 or i64 of any shape
+//   - values: [2] of any dtype: the value elsewhere, and the value at the index
+//   - depth: the size of the new dimension, at least 1 and less than 2^30
+//   - axis: the place of the new dimension in the output; a negative number counts from the end
+//   - result out: the shape of indices with the new dimension, of the dtype of values
+func (d *Device) OneHot(indices, values *Tensor, depth, axis int) (*Tensor, error) {
+	return d.callSingle(ops.OneHot{Depth: depth, Axis: axis}, indices, values)
+}
+
+// PadTensor: adds elements around a tensor: a value, the nearest ones, or the tensor mirrored
+// or again. Negative pads crop.
+//
+//   - c: the attributes
+//   - in: a tensor of any dtype and shape
+//   - result out: the tensor with its pads
+func (d *Device) PadTensor(c ops.PadTensor, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// Range: makes numbers with a constant distance: start + i·delta, up to a limit that is not one
+// of them.
+//
+//   - c: the attributes
+//   - result out: the numbers, one dimension
+func (d *Device) Range(c ops.Range) (*Tensor, error) {
+	return d.callSingle(c)
+}
+
+// Reverse: turns the order of the elements along dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - dims: the dimensions, each once; negative ones count from the end
+//   - result out: the elements in the other order, of the shape of the input
+func (d *Device) Reverse(in *Tensor, dims ...int) (*Tensor, error) {
+	return d.callSingle(ops.Reverse{Dims: dims}, in)
 }
 
 // Roll: moves elements along dimensions. What is moved past the end comes back at the start.
@@ -127,13 +171,50 @@ func (d *Device) Roll(in *Tensor, shifts []int, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.Roll{Shifts: shifts, Dims: dims}, in)
 }
 
+// ScatterAdd: adds slices at indices along a dimension: the gradient of gather and embedding.
+// An index out of range is an error.
+//
+//   - indices: any shape; each from -size to size-1
+//   - updates: the shape of the output, with that of indices in place of axis
+//   - size: the size of dimension axis of the output, at most 2147483647
+//   - axis: the dimension of the indices in the output; a negative number counts from the end
+//   - result out: the sums, of the dtype of updates
+func (d *Device) ScatterAdd(indices, updates *Tensor, size, axis int) (*Tensor, error) {
+	return d.callSingle(ops.ScatterAdd{Size: size, Axis: axis}, indices, updates)
+}
+
+// ScatterElements: changes single elements at indices along a dimension. Updates of one element
+// count in their order; an index out of range is an error.
+//
+//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - indices: no dimension but axis is larger than in data; each from -n to n-1
+//   - updates: of the shape of indices
+//   - axis: the dimension of the indices; a negative number counts from the end
+//   - reduction: none, add, mul, min or max; empty means none
+//   - result out: data with the updates
+func (d *Device) ScatterElements(data, indices, updates *Tensor, axis int, reduction string) (*Tensor, error) {
+	return d.callSingle(ops.ScatterElements{Axis: axis, Reduction: reduction}, data, indices, updates)
+}
+
+// ScatterND: changes slices at indices along the first dimensions. Updates of one slice count
+// in their order; an index out of range is an error.
+//
+//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - indices: [i...,k], k components of an index; each from -n to n-1
+//   - updates: [i...], then the dimensions of data without an index
+//   - reduction: none, add, mul, min or max; empty means none
+//   - result out: data with the updates
+func (d *Device) ScatterND(data, indices, updates *Tensor, reduction string) (*Tensor, error) {
+	return d.callSingle(ops.ScatterND{Reduction: reduction}, data, indices, updates)
+}
+
 // Slice: copies a region of a tensor, with a step along each dimension.
 //
 //   - in: a tensor of any dtype and of at least one dimension
 //   - start: the first index along each dimension; a negative number counts from the end
 //   - size: the number of elements along each dimension
-//   - step: the distance from one element to the next along each dimension, at least 1; an
-//     empty list means 1 in all dimensions
+//   - step: the distance from one element to the next along each dimension, not 0; an empty
+//     list means 1 in all dimensions
 //   - result out: the copied elements, of the shape that the attribute size says
 func (d *Device) Slice(in *Tensor, start, size []int, step ...int) (*Tensor, error) {
 	return d.callSingle(ops.Slice{Start: start, Size: size, Step: step}, in)
@@ -167,4 +248,15 @@ func (d *Device) Tile(in *Tensor, repeats ...int) (*Tensor, error) {
 //   - result out: the same elements; dimension i is dimension perm[i] of the input
 func (d *Device) Transpose(in *Tensor, perm ...int) (*Tensor, error) {
 	return d.callSingle(ops.Transpose{Perm: perm}, in)
+}
+
+// Trilu: keeps the upper or the lower triangle of matrices. All other elements become zero.
+//
+//   - in: [...,n,m], of any dtype
+//   - k: the diagonal; 0 is the main one, 1 is right of it
+//   - result out: the triangles, of the shape of the input
+//
+// ops.Trilu also has lower.
+func (d *Device) Trilu(in *Tensor, k int) (*Tensor, error) {
+	return d.callSingle(ops.Trilu{K: k}, in)
 }

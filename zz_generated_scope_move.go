@@ -41,6 +41,11 @@ func (s *Scope) Expand(in *Tensor, shape ...int) *Tensor {
 	return s.Call(ops.Expand{Shape: shape}, in)[0]
 }
 
+// Eye is Device.Eye in a Scope.
+func (s *Scope) Eye(c ops.Eye) *Tensor {
+	return s.Call(c)[0]
+}
+
 // Fill is Device.Fill in a Scope.
 func (s *Scope) Fill(value float64, dtype tensor.DType, shape ...int) *Tensor {
 	return s.Call(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})[0]
@@ -61,9 +66,44 @@ func (s *Scope) GatherND(data, indices *Tensor, batchDims int) *Tensor {
 	return s.Call(ops.GatherND{BatchDims: batchDims}, data, indices)[0]
 }
 
+// OneHot is Device.OneHot in a Scope.
+func (s *Scope) OneHot(indices, values *Tensor, depth, axis int) *Tensor {
+	return s.Call(ops.OneHot{Depth: depth, Axis: axis}, indices, values)[0]
+}
+
+// PadTensor is Device.PadTensor in a Scope.
+func (s *Scope) PadTensor(c ops.PadTensor, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// Range is Device.Range in a Scope.
+func (s *Scope) Range(c ops.Range) *Tensor {
+	return s.Call(c)[0]
+}
+
+// Reverse is Device.Reverse in a Scope.
+func (s *Scope) Reverse(in *Tensor, dims ...int) *Tensor {
+	return s.Call(ops.Reverse{Dims: dims}, in)[0]
+}
+
 // Roll is Device.Roll in a Scope.
 func (s *Scope) Roll(in *Tensor, shifts []int, dims ...int) *Tensor {
 	return s.Call(ops.Roll{Shifts: shifts, Dims: dims}, in)[0]
+}
+
+// ScatterAdd is Device.ScatterAdd in a Scope.
+func (s *Scope) ScatterAdd(indices, updates *Tensor, size, axis int) *Tensor {
+	return s.Call(ops.ScatterAdd{Size: size, Axis: axis}, indices, updates)[0]
+}
+
+// ScatterElements is Device.ScatterElements in a Scope.
+func (s *Scope) ScatterElements(data, indices, updates *Tensor, axis int, reduction string) *Tensor {
+	return s.Call(ops.ScatterElements{Axis: axis, Reduction: reduction}, data, indices, updates)[0]
+}
+
+// ScatterND is Device.ScatterND in a Scope.
+func (s *Scope) ScatterND(data, indices, updates *Tensor, reduction string) *Tensor {
+	return s.Call(ops.ScatterND{Reduction: reduction}, data, indices, updates)[0]
 }
 
 // Slice is Device.Slice in a Scope.
@@ -84,4 +124,9 @@ func (s *Scope) Tile(in *Tensor, repeats ...int) *Tensor {
 // Transpose is Device.Transpose in a Scope.
 func (s *Scope) Transpose(in *Tensor, perm ...int) *Tensor {
 	return s.Call(ops.Transpose{Perm: perm}, in)[0]
+}
+
+// Trilu is Device.Trilu in a Scope.
+func (s *Scope) Trilu(in *Tensor, k int) *Tensor {
+	return s.Call(ops.Trilu{K: k}, in)[0]
 }

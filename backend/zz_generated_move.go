@@ -69,6 +69,17 @@ func (d *Device) Expand(in, out TensorHandle, shape ...int) error {
 	return d.compute(ops.Expand{Shape: shape}, list{in}, list{out})
 }
 
+// Eye: makes a matrix whose elements on a diagonal are 1. All others are 0.
+//
+//   - out: [rows,columns], of the attribute's dtype
+//   - rows: the number of rows, at least 0
+//   - columns: the number of columns, at least 0
+//   - k: the diagonal; 0 is the main one, 1 is right of it
+//   - dtype: the element type
+func (d *Device) Eye(out TensorHandle, rows, columns, k int, dtype tensor.DType) error {
+	return d.compute(ops.Eye{Rows: rows, Columns: columns, K: k, DType: dtype}, list{}, list{out})
+}
+
 // Fill: makes a tensor whose elements all have the same value.
 //
 //   - out: the tensor, of the attributes' dtype and shape
@@ -79,41 +90,83 @@ func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape
 	return d.compute(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape}, list{}, list{out})
 }
 
-// Gather: copies the slices of a tensor whose indices along a dimension are given. Negative
-// indices count from the end. An index that is out of range is an error.
+// Gather: copies slices at the given indices along a dimension. Negative ones count from the
+// end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64 of any shape, each from -n to n-1, where n is the size of dimension
-//     axis
-//   - out: the slices: the shape of data with that of indices in place of dimension axis
+//   - indices: any shape; each from -n to n-1 for a dimension of n
+//   - out: the shape of data, with that of indices in place of axis
 //   - axis: the dimension of the indices; a negative number counts from the end
 func (d *Device) Gather(data, indices, out TensorHandle, axis int) error {
 	return d.compute(ops.Gather{Axis: axis}, list{data, indices}, list{out})
 }
 
-// GatherElements: copies the elements whose indices along a dimension are given for each
-// element. Negative indices count from the end. An index that is out of range is an error.
+// GatherElements: copies single elements at indices along a dimension. Negative ones count from
+// the end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64, with as many dimensions as data and none larger but axis; each from
-//     -n to n-1, where n is the size of dimension axis of data
-//   - out: the elements, of the shape of indices
+//   - indices: no dimension but axis is larger than in data; each from -n to n-1
+//   - out: of the shape of indices
 //   - axis: the dimension of the indices; a negative number counts from the end
 func (d *Device) GatherElements(data, indices, out TensorHandle, axis int) error {
 	return d.compute(ops.GatherElements{Axis: axis}, list{data, indices}, list{out})
 }
 
-// GatherND: copies the slices of a tensor whose indices along several dimensions are given.
-// Negative indices count from the end. An index that is out of range is an error.
+// GatherND: copies slices at indices along several dimensions. Negative ones count from the
+// end; one out of range is an error.
 //
 //   - data: a tensor of any dtype
-//   - indices: i32 or i64; the last dimension holds the components of an index, each from -n to
-//     n-1, where n is the size of its dimension
-//   - out: the slices: the shape of indices without its last dimension, then the dimensions of
-//     data that have no index
+//   - indices: [b...,i...,k], k components of an index; each from -n to n-1
+//   - out: [b...,i...], then the dimensions of data without an index
 //   - batchDims: how many dimensions data and indices share, at least 0
 func (d *Device) GatherND(data, indices, out TensorHandle, batchDims int) error {
 	return d.compute(ops.GatherND{BatchDims: batchDims}, list{data, indices}, list{out})
+}
+
+// OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out
+// of range is nowhere.
+//
+//   - indices: i32 or i64 of any shape
+//   - values: [2] of any dtype: the value elsewhere, and the value at the index
+//   - out: the shape of indices with the new dimension, of the dtype of values
+//   - depth: the size of the new dimension, at least 1 and less than 2^30
+//   - axis: the place of the new dimension in the output; a negative number counts from the end
+func (d *Device) OneHot(indices, values, out TensorHandle, depth, axis int) error {
+	return d.compute(ops.OneHot{Depth: depth, Axis: axis}, list{indices, values}, list{out})
+}
+
+// PadTensor: adds elements around a tensor: a value, the nearest ones, or the tensor mirrored
+// or again. Negative pads crop.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the tensor with its pads
+//   - pads: elements before each dimension, then after each; negative ones crop
+//   - mode: constant, edge, reflect or wrap; empty means constant
+//   - value: the new elements of mode constant
+//   - axes: the dimensions of pads, each once; empty means all
+func (d *Device) PadTensor(in, out TensorHandle, pads []int, mode string, value float64, axes ...int) error {
+	return d.compute(ops.PadTensor{Pads: pads, Mode: mode, Value: spec.Given(value), Axes: axes}, list{in}, list{out})
+}
+
+// Range: makes numbers with a constant distance: start + i·delta, up to a limit that is not one
+// of them.
+//
+//   - out: the numbers, one dimension
+//   - start: the first number
+//   - limit: where the numbers end
+//   - delta: the distance of the numbers, not 0
+//   - dtype: the element type: f32, f16, bf16, f64, i32 or i64
+func (d *Device) Range(out TensorHandle, start, limit, delta float64, dtype tensor.DType) error {
+	return d.compute(ops.Range{Start: spec.Given(start), Limit: spec.Given(limit), Delta: spec.Given(delta), DType: dtype}, list{}, list{out})
+}
+
+// Reverse: turns the order of the elements along dimensions.
+//
+//   - in: a tensor of any dtype and shape
+//   - out: the elements in the other order, of the shape of the input
+//   - dims: the dimensions, each once; negative ones count from the end
+func (d *Device) Reverse(in, out TensorHandle, dims ...int) error {
+	return d.compute(ops.Reverse{Dims: dims}, list{in}, list{out})
 }
 
 // Roll: moves elements along dimensions. What is moved past the end comes back at the start.
@@ -127,14 +180,51 @@ func (d *Device) Roll(in, out TensorHandle, shifts []int, dims ...int) error {
 	return d.compute(ops.Roll{Shifts: shifts, Dims: dims}, list{in}, list{out})
 }
 
+// ScatterAdd: adds slices at indices along a dimension: the gradient of gather and embedding.
+// An index out of range is an error.
+//
+//   - indices: any shape; each from -size to size-1
+//   - updates: the shape of the output, with that of indices in place of axis
+//   - out: the sums, of the dtype of updates
+//   - size: the size of dimension axis of the output, at most 2147483647
+//   - axis: the dimension of the indices in the output; a negative number counts from the end
+func (d *Device) ScatterAdd(indices, updates, out TensorHandle, size, axis int) error {
+	return d.compute(ops.ScatterAdd{Size: size, Axis: axis}, list{indices, updates}, list{out})
+}
+
+// ScatterElements: changes single elements at indices along a dimension. Updates of one element
+// count in their order; an index out of range is an error.
+//
+//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - indices: no dimension but axis is larger than in data; each from -n to n-1
+//   - updates: of the shape of indices
+//   - out: data with the updates
+//   - axis: the dimension of the indices; a negative number counts from the end
+//   - reduction: none, add, mul, min or max; empty means none
+func (d *Device) ScatterElements(data, indices, updates, out TensorHandle, axis int, reduction string) error {
+	return d.compute(ops.ScatterElements{Axis: axis, Reduction: reduction}, list{data, indices, updates}, list{out})
+}
+
+// ScatterND: changes slices at indices along the first dimensions. Updates of one slice count
+// in their order; an index out of range is an error.
+//
+//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - indices: [i...,k], k components of an index; each from -n to n-1
+//   - updates: [i...], then the dimensions of data without an index
+//   - out: data with the updates
+//   - reduction: none, add, mul, min or max; empty means none
+func (d *Device) ScatterND(data, indices, updates, out TensorHandle, reduction string) error {
+	return d.compute(ops.ScatterND{Reduction: reduction}, list{data, indices, updates}, list{out})
+}
+
 // Slice: copies a region of a tensor, with a step along each dimension.
 //
 //   - in: a tensor of any dtype and of at least one dimension
 //   - out: the copied elements, of the shape that the attribute size says
 //   - start: the first index along each dimension; a negative number counts from the end
 //   - size: the number of elements along each dimension
-//   - step: the distance from one element to the next along each dimension, at least 1; an
-//     empty list means 1 in all dimensions
+//   - step: the distance from one element to the next along each dimension, not 0; an empty
+//     list means 1 in all dimensions
 func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) error {
 	return d.compute(ops.Slice{Start: start, Size: size, Step: step}, list{in}, list{out})
 }
@@ -167,4 +257,15 @@ func (d *Device) Tile(in, out TensorHandle, repeats ...int) error {
 //     reverses the order
 func (d *Device) Transpose(in, out TensorHandle, perm ...int) error {
 	return d.compute(ops.Transpose{Perm: perm}, list{in}, list{out})
+}
+
+// Trilu: keeps the upper or the lower triangle of matrices. All other elements become zero.
+//
+//   - in: [...,n,m], of any dtype
+//   - out: the triangles, of the shape of the input
+//   - k: the diagonal; 0 is the main one, 1 is right of it
+//
+// ops.Trilu also has lower.
+func (d *Device) Trilu(in, out TensorHandle, k int) error {
+	return d.compute(ops.Trilu{K: k}, list{in}, list{out})
 }

@@ -3,7 +3,7 @@ package ops
 import (
 	"math"
 
-	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -53,7 +53,7 @@ var fillOp = spec.Declaration{Define: func() *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "the tensor, of the attributes' dtype and shape"}},
 		Traits:   spec.Traits{Class: spec.Elementwise},
 		Defaults: &Fill{DType: tensor.F32},
-		Kernels:  elementwise.FillKernels(),
+		Kernels:  movement.FillKernels(),
 		Shape: func(c *Fill, _ []tensor.Desc) ([]tensor.Desc, error) {
 			out := tensor.Contiguous(c.DType, c.Shape...)
 			if err := out.Check(); err != nil {
@@ -65,7 +65,7 @@ var fillOp = spec.Declaration{Define: func() *spec.Op {
 			return []tensor.Desc{out}, nil
 		},
 		Plan: func(c *Fill, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
-			return elementwise.PlanFill(c.Value, t, out[0])
+			return movement.PlanFill(c.Value, t, out[0])
 		},
 		Reference: func(c *Fill, _, out []*tensor.Host) {
 			out[0].Each(func(index []int, _ int) { out[0].Set(c.Value, index...) })

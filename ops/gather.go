@@ -24,10 +24,10 @@ func (Gather) Spec() *spec.Op { return gatherOp.Op() }
 
 var gatherOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*Gather]{
-		Name: "gather", ONNX: []string{"Gather"},
-		Doc:      "Copies the slices of a tensor whose indices along a dimension are given. Negative indices count from the end. An index that is out of range is an error.",
-		Indices:  "i32 or i64 of any shape, each from -n to n-1, where n is the size of dimension axis",
-		Out:      "the slices: the shape of data with that of indices in place of dimension axis",
+		Name: "gather", ONNX: []string{"Gather"}, Gradient: "scatter_add",
+		Doc:      "Copies slices at the given indices along a dimension. Negative ones count from the end; one out of range is an error.",
+		Indices:  "any shape; each from -n to n-1 for a dimension of n",
+		Out:      "the shape of data, with that of indices in place of axis",
 		Defaults: &Gather{},
 		Address: func(c *Gather, in []tensor.Desc) (indexing.Addressing, error) {
 			return indexing.AxisIndices(in[0].Shape, in[1].Shape, c.Axis)

@@ -22,9 +22,9 @@ func (GatherElements) Spec() *spec.Op { return gatherElementsOp.Op() }
 var gatherElementsOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*GatherElements]{
 		Name: "gather_elements", ONNX: []string{"GatherElements"},
-		Doc:      "Copies the elements whose indices along a dimension are given for each element. Negative indices count from the end. An index that is out of range is an error.",
-		Indices:  "i32 or i64, with as many dimensions as data and none larger but axis; each from -n to n-1, where n is the size of dimension axis of data",
-		Out:      "the elements, of the shape of indices",
+		Doc:      "Copies single elements at indices along a dimension. Negative ones count from the end; one out of range is an error.",
+		Indices:  "no dimension but axis is larger than in data; each from -n to n-1",
+		Out:      "of the shape of indices",
 		Defaults: &GatherElements{},
 		Address: func(c *GatherElements, in []tensor.Desc) (indexing.Addressing, error) {
 			return indexing.ElementIndices(in[0].Shape, in[1].Shape, c.Axis)

@@ -23,9 +23,9 @@ func (GatherND) Spec() *spec.Op { return gatherNDOp.Op() }
 var gatherNDOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*GatherND]{
 		Name: "gather_nd", ONNX: []string{"GatherND"},
-		Doc:      "Copies the slices of a tensor whose indices along several dimensions are given. Negative indices count from the end. An index that is out of range is an error.",
-		Indices:  "i32 or i64; the last dimension holds the components of an index, each from -n to n-1, where n is the size of its dimension",
-		Out:      "the slices: the shape of indices without its last dimension, then the dimensions of data that have no index",
+		Doc:      "Copies slices at indices along several dimensions. Negative ones count from the end; one out of range is an error.",
+		Indices:  "[b...,i...,k], k components of an index; each from -n to n-1",
+		Out:      "[b...,i...], then the dimensions of data without an index",
 		Defaults: &GatherND{},
 		Address: func(c *GatherND, in []tensor.Desc) (indexing.Addressing, error) {
 			return indexing.TupleIndices(in[0].Shape, in[1].Shape, c.BatchDims)

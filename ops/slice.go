@@ -12,12 +12,12 @@ import (
 )
 
 // Slice copies Size[d] elements along each dimension d. The first one has the index
-// Start[d], and Step[d] is the distance from one to the next. A negative Start counts from
-// the end. A nil Step means 1 in all dimensions.
+// Start[d], and Step[d] is the distance from one to the next, in the other direction if it is
+// negative. A negative Start counts from the end. A nil Step means 1 in all dimensions.
 type Slice struct {
 	Start []int `attr:"start,required" doc:"the first index along each dimension; a negative number counts from the end"`
 	Size  []int `attr:"size,required" doc:"the number of elements along each dimension"`
-	Step  []int `attr:"step" doc:"the distance from one element to the next along each dimension, at least 1; an empty list means 1 in all dimensions"`
+	Step  []int `attr:"step" doc:"the distance from one element to the next along each dimension, not 0; an empty list means 1 in all dimensions"`
 }
 
 // Spec returns the declaration.
@@ -43,8 +43,16 @@ func (c Slice) shape(in tensor.Desc) ([]int, error) {
 	for d, n := range in.Shape {
 		start, step := c.at(in.Shape, d)
 		size := c.Size[d]
-		if size < 0 || step < 1 || start < 0 || start > n || size > 0 && (start >= n || size-1 > (n-1-start)/step) {
-			return nil, planner.Invalid("%v: dimension %d from %d, %d elements, step %d (want within 0 to %d, step at least 1)", in, d, c.Start[d], size, step, n)
+		bad := size < 0 || step == 0 || start < 0 || start > n || size > 0 && start >= n
+		if !bad && size > 1 {
+			room := n - 1 - start // from start to the last index
+			if step < 0 {
+				room = -start
+			}
+			bad = size-1 > room/step
+		}
+		if bad {
+			return nil, planner.Invalid("%v: dimension %d from %d, %d elements, step %d (want within 0 to %d, step not 0)", in, d, c.Start[d], size, step, n)
 		}
 	}
 	return slices.Clone(c.Size), nil
@@ -87,6 +95,9 @@ var sliceOp = spec.Declaration{Define: func() *spec.Op {
 				{Start: []int{1, 2, 0}, Size: []int{1, 1, 5}, Step: []int{1, 9, 1}},
 				{Start: []int{0, 0, -5}, Size: []int{2, 2, 2}, Step: []int{1, 2, 3}},
 				{Start: []int{0, 0, 0}, Size: []int{1, 0, 5}},
+				{Start: []int{1, 2, -1}, Size: []int{2, 3, 5}, Step: []int{-1, -1, -1}},
+				{Start: []int{0, -1, 4}, Size: []int{2, 2, 3}, Step: []int{1, -2, -2}},
+				{Start: []int{1, 0, 0}, Size: []int{2, 2, 4}, Step: []int{-1, 1, 1}},
 			},
 			Invalid: []*Slice{
 				{}, {Start: []int{0, 0, 0}, Size: []int{1, 1}}, {Start: []int{0, 0, 0}, Size: []int{1, 1, 1}, Step: []int{1, 1}},
@@ -103,7 +114,7 @@ var sliceOp = spec.Declaration{Define: func() *spec.Op {
 				return []tensor.Desc{tensor.Contiguous(d, dims...)}
 			},
 			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
+				cases := []spec.BenchCase{}
 				for _, s := range planner.BenchShapes { // the right half
 					cases = append(cases, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
 				}

@@ -17,8 +17,8 @@ type Operand struct {
 	DType tensor.DType
 	// Strides is the distance from one index to the next in each dimension of the index
 	// space, in elements. It is 0 in dimensions over which the operand is broadcast.
-	// Operands of flat kernels, which walk elements in the order of memory, have no
-	// Strides.
+	// It is negative where a copy reads backwards. Operands of flat kernels, which walk
+	// elements in the order of memory, have no Strides.
 	Strides []int
 	// Base is the position of the element at index 0 of all dimensions, in elements from
 	// the start of the operand. It may be negative if only later indices are used.
@@ -48,11 +48,18 @@ func (r Region) Clone() Region { return Region{slices.Clone(r.From), slices.Clon
 // Extent returns the number of elements from the first to the last element of the operand
 // in the region, both included. Elements between them that belong to no index count too.
 func (o Operand) Extent(r Region) int64 {
-	last := int64(0)
+	first, last := o.reach(r)
+	return last - first + 1
+}
+
+// reach returns how far the elements of the operand in the region lie before and after that
+// of the region's first index, in elements. Negative strides lead before it.
+func (o Operand) reach(r Region) (first, last int64) {
 	for i, n := range r.N {
-		last += int64(n-1) * int64(o.Strides[i])
+		far := int64(n-1) * int64(o.Strides[i])
+		first, last = first+min(far, 0), last+max(far, 0)
 	}
-	return last + 1
+	return first, last
 }
 
 // First returns the position of the operand's element at the first index of the region,
@@ -68,7 +75,9 @@ func (o Operand) First(r Region) int64 {
 // Window returns a binding for the operand's elements in the region. base is the position
 // of the region's first element, in elements from the offset of the binding.
 func (o Operand) Window(t *spec.Target, r Region) (bind spec.Bind, base uint32) {
-	return Window(t, o.Ref, o.DType.Size(), o.First(r), o.Extent(r))
+	before, _ := o.reach(r)
+	bind, base = Window(t, o.Ref, o.DType.Size(), o.First(r)+before, o.Extent(r))
+	return bind, base + uint32(-before)
 }
 
 // Window returns a binding for count elements of size bytes each, from element first on.
@@ -206,7 +215,8 @@ func split(t *spec.Target, span int64, r Region, operands []Operand, multiple in
 			if i == len(r.N)-1 {
 				unit = multiple
 			}
-			if reach := int64(n-1) * int64(o.Strides[i]); n > unit && reach > far {
+			reach := int64(n-1) * int64(o.Strides[i])
+			if reach = max(reach, -reach); n > unit && reach > far {
 				d, far = i, reach
 			}
 		}

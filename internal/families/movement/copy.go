@@ -59,8 +59,8 @@ func CopyKernels() []spec.Kernel {
 
 // AddCopy appends to a plan the launches that copy elements of d from src to dst. shape
 // is the index space of both. Base of an operand is the position of its first element;
-// its DType is ignored. The elements of dst must not overlap one another. Bits are copied
-// unchanged.
+// its DType is ignored. The elements of dst must not overlap one another, and its strides
+// are not negative. Those of src may be. Bits are copied unchanged.
 // Errors: spec.ErrStrides for more than 8 dimensions that cannot be merged, and for rows
 // of dst that interleave; *LimitError.
 func AddCopy(plan *spec.Plan, t *spec.Target, d tensor.DType, shape []int, src, dst planner.Operand) error {
@@ -369,8 +369,8 @@ func (m *move) stridedStep(t *spec.Target, r planner.Region, texel bool) (spec.S
 		p.SrcBase /= 4
 		p.DstBase /= 4
 		for i := 1; i < len(r.N); i++ {
-			p.Src[i] /= 4
-			p.Dst[i] /= 4
+			d := len(r.N) - 1 - i
+			p.Src[i], p.Dst[i] = uint32(m.src.Strides[d]/4), uint32(m.dst.Strides[d]/4)
 		}
 	}
 	// A row includes more dimensions as long as the output continues without a gap.

@@ -3,6 +3,8 @@
 package movement
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -25,8 +27,12 @@ type Movement[A spec.Call] struct {
 	Shape func(a A, in []tensor.Desc) ([]int, error)
 	// Copies lists the copies that make up a call. Shape has checked the call before.
 	Copies func(a A, in []tensor.Desc, out tensor.Desc) []Copy
+	// Value, if set, returns the value of new elements. A copy whose Src.Ref is spec.Scratch(0)
+	// reads it: its strides are 0. The shape rule has checked that the dtype can hold it.
+	Value func(a A) float64
 	// Origin returns which element belongs at an index of the output: the number of the
-	// input, and the index there. It may change the slice index. The reference uses it.
+	// input, and the index there. It may change the slice index. The number is -1 for
+	// a new element. The reference uses it.
 	Origin func(a A, in []*tensor.Host, index []int) (int, []int)
 	// Cases are the cases of the operation. Define adds the element types, the values, the
 	// default call, and benchmarks of that call if there are none.
@@ -63,13 +69,17 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 	if cases.Bench == nil {
 		cases.Bench = planner.BenchCases(m.Defaults, 1)
 	}
+	kernels := CopyKernels()
+	if m.Value != nil {
+		kernels = append(kernels, FillKernels()...)
+	}
 	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "move", Doc: m.Doc,
 		In:       []spec.Arg{m.In},
 		Out:      []spec.Arg{{Name: "out", Doc: m.Out, Strides: spec.AnyStrides}},
 		Traits:   spec.Traits{Class: spec.Movement, ONNX: m.ONNX},
 		Defaults: m.Defaults,
-		Kernels:  CopyKernels(),
+		Kernels:  kernels,
 		Shape:    shape,
 		PlanAt: func(a A, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
 			plan, d := &spec.Plan{}, out[0].Desc.DType
@@ -77,8 +87,16 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 			for i, p := range in {
 				descs[i] = p.Desc
 			}
-			for _, c := range m.Copies(a, descs, out[0].Desc) {
-				c.Src.Base += int(in[c.Src.Ref.Index].Misalignment) / d.Size()
+			copies := m.Copies(a, descs, out[0].Desc)
+			if m.Value != nil && slices.ContainsFunc(copies, func(c Copy) bool { return c.Src.Ref.Kind == spec.RefScratch }) {
+				if err := AddFill(plan, t, m.Value(a), d, planner.AddScratch(plan, planner.Pack), planner.Pack/d.Size()); err != nil {
+					return nil, err
+				}
+			}
+			for _, c := range copies {
+				if c.Src.Ref.Kind == spec.RefIn {
+					c.Src.Base += int(in[c.Src.Ref.Index].Misalignment) / d.Size()
+				}
 				c.Dst.Base += int(out[0].Misalignment) / d.Size()
 				if err := AddCopy(plan, t, d, c.Shape, c.Src, c.Dst); err != nil {
 					return nil, err
@@ -92,6 +110,10 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 			out[0].Each(func(index []int, to int) {
 				copy(own, index)
 				i, at := m.Origin(a, in, own)
+				if i < 0 {
+					out[0].Set(m.Value(a), index...)
+					return
+				}
 				from := 0
 				for d, stride := range in[i].ElementStrides() {
 					from += at[d] * stride

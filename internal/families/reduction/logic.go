@@ -2,6 +2,7 @@ package reduction
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -39,7 +40,7 @@ func DefineLogic[A spec.Call](r Logic[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, without the reduced dimensions, or with size 1 in their place"}},
 		Traits:   spec.Traits{Class: spec.Reduction},
 		Defaults: none,
-		Kernels: append(append(f.Kernels(tensor.I32), elementwise.FillKernels()...),
+		Kernels: append(append(f.Kernels(tensor.I32), movement.FillKernels()...),
 			elementwise.CastKernelOf(tensor.Bool, tensor.I32), elementwise.CastKernelOf(tensor.I32, tensor.Bool)),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			reduced, err := set(a, in[0].Shape)
@@ -55,7 +56,7 @@ func DefineLogic[A spec.Call](r Logic[A]) *spec.Op {
 				return plan, nil
 			}
 			if n == 0 {
-				return elementwise.PlanFill(empty, t, out[0])
+				return movement.PlanFill(empty, t, out[0])
 			}
 			reduced, err := set(a, in[0].Shape)
 			if err != nil {

@@ -1,0 +1,55 @@
+package movement
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+const rangeShader = "move/range"
+
+// Ranged are the dtypes of ranges of numbers.
+var Ranged = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}
+
+// rangeParams is the push-constant block of move/range.comp.
+type rangeParams struct{ Count, First, Start, StartHigh, Delta, DeltaHigh uint32 }
+
+// RangeKernels lists the kernels of PlanRange.
+func RangeKernels() []spec.Kernel {
+	return planner.DTypeVariants(rangeShader, rangeParams{}, Ranged, nil)
+}
+
+// PlanRange plans that element i of the output becomes start + i·delta.
+// Errors: ErrUnsupported, *LimitError.
+func PlanRange(t *spec.Target, start, delta float64, out tensor.Desc) (*spec.Plan, error) {
+	plan, d, n := &spec.Plan{}, out.DType, out.Elems()
+	if err := planner.CheckTarget(t, out); err != nil {
+		return nil, err
+	}
+	if int64(n) > math.MaxUint32 {
+		return nil, &errs.LimitError{Name: "elements", Want: int64(n), Have: math.MaxUint32}
+	}
+	wide := d // the dtype in which the kernel computes
+	if d.Size() == 2 {
+		wide = tensor.F32
+	}
+	var words [4]uint32
+	for i, v := range []float64{start, delta} {
+		h, err := tensor.FromFloats(wide, []int{1}, []float64{v})
+		if err != nil {
+			return nil, err
+		}
+		for k := 0; 4*k < len(h.Data); k++ {
+			words[2*i+k] = binary.LittleEndian.Uint32(h.Data[4*k:])
+		}
+	}
+	k := planner.FlatKernel{Name: rangeShader + "." + d.String(), Local: planner.SmallGroup, Packs: 1}
+	k.Params = func(first, count int) any {
+		return rangeParams{uint32(count), uint32(first), words[0], words[1], words[2], words[3]}
+	}
+	return plan, planner.AddFlat(plan, t, k, n, planner.Flat(spec.Out(0), d))
+}

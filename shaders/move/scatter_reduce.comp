@@ -1,0 +1,64 @@
+// Elements that are combined with those of a table, in the order of their positions. The
+// elements of the table have the type of the accumulators. The invocations of the first pair of a
+// row do the work of all its pairs.
+//
+//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:variant *
+
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "lib/dtype.glsl"
+#include "lib/scatter.glsl"
+
+#if BITS == 16
+layout(set = 0, binding = 2) readonly buffer UpdateBuffer { uint source[]; };
+REAL update(uint i) { return WIDEN(uvec4((source[i >> 1] >> ((i & 1u) * 16u)) & 0xffffu)).x; }
+#else
+layout(set = 0, binding = 2) readonly buffer UpdateBuffer { REAL source[]; };
+REAL update(uint i) { return source[i]; }
+#endif
+layout(set = 0, binding = 3) buffer TableBuffer { REAL table[]; };
+
+#if defined(I64)
+#include "lib/high_product.glsl"
+REAL sum(REAL a, REAL b) {
+	uint low = a.x + b.x;
+	return uvec2(low, a.y + b.y + mix(0u, 1u, low < a.x));
+}
+REAL product(REAL a, REAL b) { return uvec2(a.x * b.x, highProduct(a.x, b.x) + a.x * b.y + a.y * b.x); }
+bool isLess(REAL a, REAL b) {
+	bool high = int(a.y) < int(b.y), low = a.x < b.x;
+	return mix(high, low, a.y == b.y);
+}
+REAL chosen(REAL a, REAL b, bool second) { return mix(a, b, bvec2(second)); }
+REAL least(REAL a, REAL b) { return chosen(a, b, isLess(b, a)); }
+REAL most(REAL a, REAL b) { return chosen(a, b, isLess(a, b)); }
+#else
+REAL sum(REAL a, REAL b) { return a + b; }
+REAL product(REAL a, REAL b) { return a * b; }
+REAL chosen(REAL a, REAL b, bool second) { return mix(a, b, second); }
+#if defined(I32)
+REAL least(REAL a, REAL b) { return chosen(a, b, b < a); }
+REAL most(REAL a, REAL b) { return chosen(a, b, a < b); }
+#else
+REAL orNaN(REAL a, REAL b, REAL r) { return chosen(chosen(r, b, isNaN(b)), a, isNaN(a)); }
+REAL least(REAL a, REAL b) { return orNaN(a, b, chosen(a, b, b < a)); }
+REAL most(REAL a, REAL b) { return orNaN(a, b, chosen(a, b, a < b)); }
+#endif
+#endif
+
+void main() {
+	uint i = flatGroup() * 64 + gl_LocalInvocationID.x, e = i / p.run, column = i - e * p.run;
+	if (e >= p.count || faults[0] != 0u) return;
+	uint row = pairs[p.pairBase + 2u * e];
+	bool isFirst = !isHere(e - 1u, row), isOwn = isHere(e, row);
+	if (row - p.first >= p.rows || !isOwn || !isFirst) return;
+	uint at = p.tableBase + (row - p.first) * p.pitch + column;
+	REAL v = table[at];
+	for (; isHere(e, row); e++) {
+		REAL u = update(p.updateBase + (pairs[p.pairBase + 2u * e + 1u] - p.firstUpdate) * p.pitch + column);
+		REAL low = chosen(sum(v, u), product(v, u), p.kind == 1u);
+		v = chosen(low, chosen(least(v, u), most(v, u), p.kind == 3u), p.kind >= 2u);
+	}
+	table[at] = v;
+}
