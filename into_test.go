@@ -158,11 +158,11 @@ func (half) Spec() *spec.Op { return halfOp }
 
 var halfOp = spec.Define(spec.Definition[half]{
 	Name: "half", Group: "image", Doc: "Makes every byte 128.",
-	In:      []spec.Arg{{Name: "in", Doc: "an image"}},
-	Out:     []spec.Arg{{Name: "out", Doc: "128", InPlace: []int{0}}},
-	Traits:  spec.Traits{Class: spec.Elementwise},
-	Kernels: movement.FillKernels(),
-	Shape:   func(_ half, in []tensor.Desc) ([]tensor.Desc, error) { return in, nil },
+	In:        []spec.Arg{{Name: "in", Doc: "an image"}},
+	Out:       []spec.Arg{{Name: "out", Doc: "128", InPlace: []int{0}}},
+	Traits:    spec.Traits{Class: spec.Elementwise},
+	WritesAll: true,
+	Shape:     func(_ half, in []tensor.Desc) ([]tensor.Desc, error) { return in, nil },
 	Plan: func(_ half, t *spec.Target, _, out []tensor.Desc) (*spec.Plan, error) {
 		return movement.PlanFill(128, t, out[0])
 	},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/value"

@@ -16,7 +16,7 @@ import (
 // ErrInvalidArgument.
 type BatchNormTrain struct {
 	Eps      float64 `attr:"eps,required" doc:"added to the variance"`
-	Momentum float64 `attr:"momentum,zero" doc:"the weight of the old running statistics, 0 to 1"`
+	Momentum float64 `attr:"momentum" doc:"the weight of the old running statistics, 0 to 1"`
 }
 
 // Spec returns the declaration.
@@ -31,7 +31,7 @@ var batchNormTrainOp = spec.Declaration{Define: func() *spec.Op {
 		Doc:      "Normalises channels by their mean and population variance over the batch, and returns these and the running ones.",
 		Source:   "Ioffe and Szegedy, Batch normalization, 2015",
 		Defaults: &BatchNormTrain{Eps: 1e-5, Momentum: 0.9},
-		Calls:    []*BatchNormTrain{{1e-5, 0.9}, {1e-3, 0}, {1e-5, 1}},
+		Calls:    []*BatchNormTrain{{1e-5, 0.9}, {1e-3, spec.Given(0.0)}, {1e-5, 1}},
 		Invalid:  []*BatchNormTrain{{-1e-5, 0.9}, {math.NaN(), 0.9}, {1e-5, -0.1}, {1e-5, 1.1}, {1e-5, math.NaN()}},
 		Eps:      func(a *BatchNormTrain) float64 { return a.Eps },
 		Momentum: func(a *BatchNormTrain) float64 { return a.Momentum },

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,7 +62,11 @@ func didYouMean(name string, names []string) string {
 // known lists the operations of the groups for errors, unless there are many.
 func known(groups []string) string {
 	if names := opNames(groups); len(names) <= 20 {
-		return "known: " + strings.Join(names, ", ")
+		text := "known: " + strings.Join(names, ", ")
+		if !slices.ContainsFunc(All(), func(op *Op) bool { return len(op.Kernels) > 0 }) { // Lathe's have some.
+			text += `; import _ "github.com/lathe-gpu/lathe/ops/all" for those of Lathe`
+		}
+		return text
 	}
 	return `"lathe ops" and docs/OPS.md list all`
 }

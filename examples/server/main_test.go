@@ -145,7 +145,7 @@ func TestStatus(t *testing.T) {
 		{"good", "?sigma=2", nil, good, false, 200},
 		{"no sigma", "", nil, good, false, 400},
 		{"sigma is no number", "?sigma=x", nil, good, false, 400},
-		{"sigma out of range", "?sigma=1000", nil, good, false, 400},
+		{"sigma out of range", "?sigma=2000", nil, good, false, 400},
 		{"sigma is NaN", "?sigma=NaN", nil, good, false, 400},
 		{"sigma is zero", "?sigma=0", nil, good, false, 400},
 		{"truncated", "?sigma=2", nil, good[:len(good)/2], false, 400},
