@@ -199,7 +199,7 @@ func TestParseCallGroups(t *testing.T) {
 		t.Errorf("of the group: got %v, %v", c, err)
 	}
 	_, err := ParseCalls("test_wide | test_soft", "test")
-	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is an operation of the group , not of test (known: test_wide)") {
+	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is an operation of the group , not of test (known: test_wide") {
 		t.Errorf("of another group: %v", err)
 	}
 	if _, err = ParseCall("test_sofd", "test"); err == nil || strings.Contains(err.Error(), "test_soft") {
