@@ -74,10 +74,29 @@ func inShard() (ops []*spec.Op) {
 	return ops
 }
 
-// TestDevices is the suite. It checks every operation and element type on every device.
-// It chooses cases by pairs. At the quick level it runs a part of the kernels, because a
-// CPU driver needs a quarter of a second to compile one; under the validation layer it runs
-// all of them. At the full level the cases are larger and more, and at the soak level all
+// shared lists the operations that a run of the quick level tries on a device. The devices share
+// them, so that the suite takes minutes with any number of operations: each runs on one device,
+// and with the next seed on another one. Under the validation layer, a device runs all.
+func shared(t *testing.T, dev gpu.Device, ops []*spec.Op) []*spec.Op {
+	if testlevel.IsFull() || os.Getenv("LATHE_VALIDATION") == "1" {
+		return ops
+	}
+	infos, err := drivers.List(t.Context(), "")
+	testkit.Opened(t, err)
+	own := slices.IndexFunc(infos, func(i gpu.Info) bool { return i.Backend == dev.Info().Backend && i.Name == dev.Info().Name })
+	var list []*spec.Op
+	for i, op := range ops {
+		if own < 0 || testlevel.Sampled(i+own, len(infos)) {
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
+// TestDevices is the suite. It checks every operation and element type, at the full level on every
+// device. It chooses cases by pairs. At the quick level the devices share the operations, and run a
+// part of the kernels, because a CPU driver needs a quarter of a second to compile one; under the
+// validation layer a device runs all of them. At the full level the cases are larger and more, and at the soak level all
 // cases run in every variant. Below the soak level, WebGPU runs the cases of the quick level
 // only, because Vulkan has already run the same kernels. It runs them with the device's own
 // limits at the quick level, and with the least limits of WebGPU at the full level. The
@@ -93,7 +112,7 @@ func TestDevices(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		start := time.Now()
 		full := testlevel.IsFull()
-		opts := conformance.Options{Ops: inShard(), Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
+		opts := conformance.Options{Ops: shared(t, dev, inShard()), Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
 		if !full && os.Getenv("LATHE_VALIDATION") != "1" { // The layer looks at every kernel.
 			opts.Kernels = 10
 			if dev.Info().Backend == "wgpu" { // The other backend draws more of the same kernels.
