@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -15,7 +16,7 @@ import (
 
 // Scalar is a number as an operand, as in dev.Mul(x, lathe.Scalar(0.5)). It stands for a tensor
 // of shape [] with the dtype of the call's first operand that is no Scalar, so that it is
-// broadcast. It belongs to no device and any call may take it again. The device keeps the numbers that
+// broadcast. In dev.Where(condition, x, lathe.Scalar(0)) that is x, because a condition is always Bool. It belongs to no device and any call may take it again. The device keeps the numbers that
 // were used, so that nothing is copied in later calls.
 //
 // A floating dtype has the nearest value, ties to even. An integer dtype must have the number
@@ -129,39 +130,53 @@ func (d *Device) constant(ctx context.Context, op string, n *number, dtype tenso
 }
 
 // operands appends the inputs of a call to list, as the session knows them. A Scalar becomes a
-// tensor of the dtype of the first input that is none. A tensor that was not made gives the
-// error that is the reason.
+// tensor of the dtype that scalarType says. A tensor that was not made gives the error that is
+// the reason.
 func (d *Device) operands(ctx context.Context, list []session.Tensor, c spec.Call, in []*Tensor) ([]session.Tensor, error) {
-	dtype, scalars := tensor.Invalid, false
+	scalars := false
 	for _, t := range in {
-		switch {
-		case t == nil:
-		case t.failed != nil:
+		if t != nil && t.failed != nil {
 			return nil, t.failed
-		case t.scalar != nil:
-			scalars = true
-		case dtype == tensor.Invalid:
-			dtype = t.DType()
 		}
+		scalars = scalars || t != nil && t.scalar != nil
 		list = append(list, t.inSession())
 	}
 	if !scalars {
 		return list, nil
 	}
-	op := nameOf(c)
-	if dtype == tensor.Invalid {
-		return nil, fmt.Errorf("lathe: %s: %w: no operand but Scalars (want a tensor, which says the dtype)", op, errs.ErrInvalidArgument)
-	}
-	first := len(list) - len(in)
+	op, first := nameOf(c), len(list)-len(in)
 	for i, t := range in {
-		if t != nil && t.scalar != nil {
-			var err error
-			if list[first+i], err = d.constant(ctx, op, t.scalar, dtype); err != nil {
-				return nil, err
-			}
+		if t == nil || t.scalar == nil {
+			continue
+		}
+		dtype := scalarType(c, in, i)
+		if dtype == tensor.Invalid {
+			return nil, fmt.Errorf("lathe: %s: %w: input %d is a Scalar, and so is each operand that could say its dtype (want a tensor among them)", op, errs.ErrInvalidArgument, i)
+		}
+		var err error
+		if list[first+i], err = d.constant(ctx, op, t.scalar, dtype); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// scalarType returns the dtype of the Scalar that is input i: that of the first tensor for which the
+// operation takes the same dtypes. The condition of ops.Where says nothing of a number to choose.
+func scalarType(c spec.Call, in []*Tensor, i int) tensor.DType {
+	var args []spec.Arg
+	if c != nil && !errs.Nil(c) && c.Spec() != nil {
+		args = c.Spec().In
+	}
+	for j, t := range in {
+		if t == nil || t.scalar != nil {
+			continue
+		}
+		if max(i, j) >= len(args) || slices.Equal(args[i].DTypes, args[j].DTypes) {
+			return t.DType()
+		}
+	}
+	return tensor.Invalid
 }
 
 // nameOf is the name of the operation of a call, for errors.

@@ -197,3 +197,21 @@ func TestScalarMany(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestScalarOfWhere: the condition does not say the dtype of the numbers to choose from.
+func TestScalarOfWhere(t *testing.T) {
+	dev, ctx := open(t), t.Context()
+	x := must(lathe.FromSlice(ctx, dev, []float32{-2, 0.5, 3}))(t)
+	mask := must(dev.Less(x, lathe.Scalar(0)))(t)
+	got := must(lathe.ToSlice[float32](ctx, must(dev.Where(mask, lathe.Scalar(0.25), x))(t)))(t)
+	if want := []float32{0.25, 0.5, 3}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	got = must(lathe.ToSlice[float32](ctx, must(dev.Where(mask, x, lathe.Scalar(-1)))(t)))(t)
+	if want := []float32{-2, -1, -1}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := dev.Where(mask, lathe.Scalar(0), lathe.Scalar(1)); !errors.Is(err, lathe.ErrInvalidArgument) {
+		t.Errorf("no tensor says the dtype: %v", err)
+	}
+}
