@@ -19,7 +19,7 @@ import (
 
 // added are the operations. The files of each are in testdata, in a folder of its name,
 // and go to the same paths in the tree.
-var added = []string{"cube", "reduce_sum_square", "box"}
+var added = []string{"cube", "reduce_square_total", "box"}
 
 // TestTwoFiles adds a function of one element, a reduction and a filter of three by three
 // pixels to a copy of the tree, each by two files. The tools must find them with no

@@ -14,7 +14,7 @@ import (
 // Package backend has a method for each operation, those on pictures too.
 var (
 	_ func(d *backend.Device, in, out backend.TensorHandle) error              = (*backend.Device).Cube
-	_ func(d *backend.Device, in, out backend.TensorHandle, dims ...int) error = (*backend.Device).ReduceSumSquare
+	_ func(d *backend.Device, in, out backend.TensorHandle, dims ...int) error = (*backend.Device).ReduceSquareTotal
 	_ func(d *backend.Device, in, out backend.TensorHandle) error              = (*backend.Device).Box
 )
 
@@ -24,7 +24,7 @@ func main() {
 	defer dev.Close()
 	x := must(lathe.FromSlice(ctx, dev, []float32{1, -3, 2}))
 	cubes := must(dev.Cube(x))
-	total := must(dev.ReduceSumSquare(cubes))
+	total := must(dev.ReduceSquareTotal(cubes))
 	fmt.Println(must(lathe.ToSlice[float32](ctx, cubes)), must(lathe.ToSlice[float32](ctx, total)))
 }
 
