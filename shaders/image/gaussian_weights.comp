@@ -24,9 +24,15 @@ void main() {
 	uint i = gl_GlobalInvocationID.x;
 	if (i < 4) flags[i] = 0u;
 	if (i >= p.count) return;
-	// Far from the middle first, so that small terms are not lost.
-	float tail = 0;
-	for (uint d = p.radius; d > 0; d--) tail += gauss(float(d)) * (d == p.radius ? p.end : 1.0);
+	// Far from the middle first, so that small terms are not lost. Two terms an iteration keep
+	// the loop short.
+	float tail = p.radius > 0 ? gauss(float(p.radius)) * p.end : 0.0;
+	uint left = max(p.radius, 1u) - 1u;
+	for (; left > 1; left -= 2) {
+		tail += gauss(float(left));
+		tail += gauss(float(left - 1));
+	}
+	if (left > 0) tail += gauss(1.0);
 	float d = float(int(i) - int(p.lead + p.radius));
 	float w = abs(d) <= float(p.radius) ? gauss(d) / (1 + 2 * tail) : 0;
 	weight[i] = abs(d) == float(p.radius) ? w * p.end : w;

@@ -169,6 +169,7 @@ func (p problem) terms() int {
 func Define[A spec.Call](v Convolution[A]) *spec.Op {
 	spirv.LinkMove()
 	spirv.LinkNN()
+	spirv.LinkReduce()
 	v.Cases.DTypes = planner.Floats
 	v.Cases.Low, v.Cases.High, v.Cases.Specials = -1, 1, true
 	return spec.Define(spec.Definition[A]{

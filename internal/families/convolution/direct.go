@@ -55,14 +55,14 @@ func (s *steps) nothing() spec.Bind {
 // part that reads nothing of the input binds its first pack.
 func (s *steps) windows(p part) (bind []spec.Bind, in, filter, out uint32) {
 	first, n := s.reach(p)
-	at := int64(p.b.from)*int64(s.out.b) + int64(p.g.from)*int64(s.out.g) + int64(p.k.from)*int64(s.out.k) + int64(flat(p.o, s.o))
+	at := int64(s.out.first) + int64(p.b.from)*int64(s.out.b) + int64(p.g.from)*int64(s.out.g) + int64(p.k.from)*int64(s.out.k) + int64(flat(p.o, s.o))
 	bo, out := planner.Window(s.t, s.out.ref, s.out.dtype.Size(), at, s.outExtent(p))
 	if p.c.n == 0 {
 		return []spec.Bind{s.nothing(), s.nothing(), {}, bo}, 0, 0, out
 	}
 	bx := spec.Bind{Buf: s.in.ref, Size: planner.Pack}
 	if n > 0 {
-		at = int64(p.b.from)*int64(s.in.b) + int64(p.g.from)*int64(s.in.g) + int64(p.c.from)*int64(s.in.c) + int64(first)
+		at = int64(s.in.first) + int64(p.b.from)*int64(s.in.b) + int64(p.g.from)*int64(s.in.g) + int64(p.c.from)*int64(s.in.c) + int64(first)
 		bx, in = planner.Window(s.t, s.in.ref, s.in.dtype.Size(), at, s.inExtent(p))
 		in -= uint32(first)
 	}
@@ -70,7 +70,7 @@ func (s *steps) windows(p part) (bind []spec.Bind, in, filter, out uint32) {
 	if s.flip {
 		tap = s.r.elems() - tap - taps
 	}
-	at = int64(p.g.from)*int64(s.filter.g) + int64(p.k.from)*int64(s.filter.k) + int64(p.c.from)*int64(s.filter.c) + int64(tap)
+	at = int64(s.filter.first) + int64(p.g.from)*int64(s.filter.g) + int64(p.k.from)*int64(s.filter.k) + int64(p.c.from)*int64(s.filter.c) + int64(tap)
 	bw, filter := planner.Window(s.t, s.filter.ref, s.filter.dtype.Size(), at, s.filterExtent(p))
 	if s.flip {
 		filter += uint32(taps - 1)
@@ -92,6 +92,16 @@ func (s *steps) biasBind(p part) (bind spec.Bind, base uint32, ok bool) {
 // begin up to an alignment before its first element.
 func (s *steps) room() int64 {
 	return min(planner.MaxSpan(s.t, s.texels), planner.MaxWindow)&^(planner.Pack-1) - planner.WindowAlign(s.t)
+}
+
+// splitAll is split for the whole of the geometry.
+func (s *steps) splitAll(fits func(part) []dim, f func(part) error) error {
+	for _, p := range s.roots() {
+		if err := s.split(p, fits, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // split calls f with parts of p that bindings hold, and whose sums are not too long. A part with
@@ -187,7 +197,7 @@ func (s *steps) addDirect() error {
 		}
 		return nil
 	}
-	return s.split(s.whole(), fits, func(p part) error {
+	return s.splitAll(fits, func(p part) error {
 		bind, in, filter, out := s.windows(p)
 		u := func(n int) uint32 { return uint32(n) }
 		o, r := sizes(p.o), sizes(p.r)
@@ -231,6 +241,7 @@ func kernels() []spec.Kernel {
 	for _, v := range []string{"panel.f32", "panel.f32.add", "panel.f32.texel", "panel.f32.texel.add", "panel.f32.texel.tall", "panel.f32.texel.tall.add", "panel.f32.texel.wide", "panel.f32.texel.wide.add", "lanes.f32"} {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_" + v, Params: panelParams{}})
 	}
+	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
 	for _, k := range elementwise.CastKernels() {
 		from, to, _ := strings.Cut(strings.TrimPrefix(k.Name, "move/cast."), ".")
 		if to = strings.TrimSuffix(to, ".texel"); from != to && len(from+to) <= 7 && strings.Contains("f32 f16 bf16", from) && strings.Contains("f32 f16 bf16", to) && (from == "f32" || to == "f32") {

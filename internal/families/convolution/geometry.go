@@ -20,6 +20,8 @@ func (e extent) elems() int { return e[0] * e[1] * e[2] }
 type plane struct {
 	ref   spec.Ref
 	dtype tensor.DType
+	// first is the number of the first element.
+	first int
 	// b, g, k and c are the strides along the images, the groups, the channels of the result in a
 	// group, and the channels that are added up in a group. 0 means that it does not vary.
 	b, g, k, c int
@@ -43,6 +45,9 @@ type geometry struct {
 	s, d, p, l extent
 	// flip says that the taps lie in reverse order in memory.
 	flip bool
+	// rest is not 0 if the groups are parts of one sum. The last group has only so many channels
+	// that are added up.
+	rest int
 }
 
 // window says how a filter moves over a tensor.
@@ -125,6 +130,17 @@ func (x *geometry) whole() part {
 		p.o[a], p.r[a] = span{0, x.o[a]}, span{0, x.r[a]}
 	}
 	return p
+}
+
+// roots returns the parts that are all of x together.
+func (x *geometry) roots() []part {
+	p := x.whole()
+	if x.rest == 0 || x.rest == x.c {
+		return []part{p}
+	}
+	last := p
+	p.g.n, last.g, last.c.n = x.g-1, span{x.g - 1, 1}, x.rest
+	return []part{p, last}
 }
 
 // sizes returns the numbers of indices of spatial spans.

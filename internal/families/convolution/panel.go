@@ -128,7 +128,7 @@ func (s *steps) addPanel() error {
 		}
 		return nil
 	}
-	return s.split(s.whole(), fits, func(p part) error {
+	return s.splitAll(fits, func(p part) error {
 		m := s.packing(p)
 		bind, in, filter, out := s.windows(p)
 		var err error

@@ -43,30 +43,36 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	if n == 0 {
 		return plan, nil
 	}
-	s := &steps{geometry: &x, t: t, plan: plan}
 	panel := x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
 	to, narrow := x.out, x.out.dtype.Size() == 2
 	if narrow {
 		x.out.dtype = tensor.F32
 		x.out.ref = planner.AddScratch(plan, int64(n)*4)
 	}
-	if !panel {
-		if err := s.addDirect(); err != nil {
+	if panel && x.bias != nil && narrow {
+		wide := *x.bias
+		wide.ref, wide.dtype = planner.AddScratch(plan, int64(x.g*x.k)*4), tensor.F32
+		if err := addCast(plan, t, *x.bias, wide, x.g*x.k); err != nil {
 			return nil, err
 		}
-	} else {
-		if x.bias != nil && narrow {
-			wide := *x.bias
-			wide.ref, wide.dtype = planner.AddScratch(plan, int64(x.g*x.k)*4), tensor.F32
-			if err := addCast(plan, t, *x.bias, wide, x.g*x.k); err != nil {
-				return nil, err
-			}
-			x.bias = &wide
+		x.bias = &wide
+	}
+	add := func(x geometry) error {
+		s := &steps{geometry: &x, t: t, plan: plan}
+		if !panel {
+			return s.addDirect()
 		}
 		s.texels = t.CPU && !t.HostVectors && planner.HasTexels(t, planner.SmallGroup)
-		if err := s.addPanel(); err != nil {
-			return nil, err
-		}
+		return s.addPanel()
+	}
+	var err error
+	if parts, chunk := x.sumParts(); parts > 1 {
+		err = x.addSums(plan, t, parts, chunk, add)
+	} else {
+		err = add(x)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if narrow {
 		return plan, addCast(plan, t, x.out, to, n)
