@@ -133,6 +133,9 @@ func toleranceFor(pattern string, tol spec.Tolerance, out tensor.Desc) spec.Tole
 		// as those of random elements: the bound is the geometric mean of both.
 		tol.Abs += math.Sqrt(tol.Abs * tol.Repeated)
 	case "repeated-first":
+		// A sum may run along the first dimension of one input, as that of conv_input_grad does. It grows
+		// as a sum of equal elements, and the other input is random, so that rounding errors are too.
+		tol.Abs += math.Sqrt(tol.Abs * tol.Repeated)
 		tol.Flips = repeatedFlips(tol.Flips, out, 0)
 	case "repeated-last":
 		tol.Abs += tol.Repeated
