@@ -10,8 +10,10 @@ import (
 // TestEffort bounds what an operation costs the suite, so that it grows with the number
 // of operations and with nothing else. It counts the cases that are chosen and the
 // elements of their operands; on two processors a million elements take a fifth of a
-// second, and a case takes a few milliseconds.
+// second, and a case takes a few milliseconds. The operands of one case are bounded too: CI and
+// users run the suite on machines of little memory, which holds some copies of them.
 func TestEffort(t *testing.T) {
+	const mostBytes = 80 << 20
 	for _, c := range []struct {
 		name     string
 		quick    bool
@@ -33,12 +35,18 @@ func TestEffort(t *testing.T) {
 			for i := range jobs {
 				n := 0
 				in := jobs[i].inputs()
+				bytes := int64(0)
 				for _, d := range in {
 					n += d.Elems()
+					bytes += d.Bytes()
 				}
 				out, _ := shape(op, jobs[i].call, in) // a call that Shape refuses has no outputs
 				for _, d := range out {
 					n += d.Elems()
+					bytes += d.Bytes()
+				}
+				if bytes > mostBytes {
+					t.Errorf("%s: a case of %d MB: %v", op.Name, bytes>>20, in)
 				}
 				elements += float64(n*max(1, len(s.devicesFor(&jobs[i])))) / 1e6
 			}
