@@ -3,6 +3,8 @@
 package lathe
 
 import (
+	"context"
+
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -10,6 +12,17 @@ import (
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed, and their context never ends. Errors: as Device.Run.
+
+// Argsort: where along a dimension the elements are, in the order of sort.
+//
+//   - in: any dtype and at least one dimension
+//   - axis: the dimension; a negative number counts from the end
+//   - result indices: where along the dimension they were, i32 or i64
+//
+// ops.Argsort also has descending and wide.
+func (d *Device) Argsort(in *Tensor, axis int) (*Tensor, error) {
+	return d.callSingle(ops.Argsort{Axis: axis}, in)
+}
 
 // Cast: converts elements to another type. From floating point to integers it truncates, and
 // numbers out of range become the nearest number in range. Integers wrap.
@@ -220,6 +233,18 @@ func (d *Device) Slice(in *Tensor, start, size []int, step ...int) (*Tensor, err
 	return d.callSingle(ops.Slice{Start: start, Size: size, Step: step}, in)
 }
 
+// Sort: sorts the elements along a dimension. NaN is larger than all numbers, and -0 equals 0.
+// Equal elements keep their order.
+//
+//   - in: any dtype and at least one dimension
+//   - axis: the dimension; a negative number counts from the end
+//   - result values: the elements in their order
+//
+// ops.Sort also has descending.
+func (d *Device) Sort(in *Tensor, axis int) (*Tensor, error) {
+	return d.callSingle(ops.Sort{Axis: axis}, in)
+}
+
 // SpaceToDepth: makes channels of the blocks of pixels of a tensor.
 //
 //   - in: [N,C,H,W] of any dtype; H and W are multiples of blocksize
@@ -238,6 +263,25 @@ func (d *Device) SpaceToDepth(in *Tensor, blocksize int, mode string) (*Tensor, 
 //     multiplied by its number of repeats
 func (d *Device) Tile(in *Tensor, repeats ...int) (*Tensor, error) {
 	return d.callSingle(ops.Tile{Repeats: repeats}, in)
+}
+
+// TopK: the k largest or smallest elements along a dimension, sorted, and where they are. NaN
+// is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices
+// count.
+//
+//   - in: any dtype and at least one dimension
+//   - k: how many elements
+//   - axis: the dimension; a negative number counts from the end
+//   - result values: the elements in their order
+//   - result indices: where along the dimension they were, i32 or i64
+//
+// ops.TopK also has smallest and wide.
+func (d *Device) TopK(in *Tensor, k, axis int) (values, indices *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.TopK{K: k, Axis: axis}, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
 }
 
 // Transpose: reorders the dimensions of a tensor.

@@ -122,6 +122,28 @@ func (d *Device) CELU(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.CELU{Alpha: spec.Given(alpha)}, in)
 }
 
+// CELUGrad: the gradient of celu: dy, or e^(x/alpha)·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: minus the limit of the function for x to −∞
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) CELUGrad(x, dy *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.CELUGrad{Alpha: spec.Given(alpha)}, x, dy)
+}
+
+// ClipGrad: the gradient of clip: dy where x is at least min and at most max, NaN where x is
+// NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - min: the least value
+//   - max: the largest value
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) ClipGrad(x, dy *Tensor, min, max float64) (*Tensor, error) {
+	return d.callSingle(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, x, dy)
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -201,6 +223,16 @@ func (d *Device) ELU(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.ELU{Alpha: spec.Given(alpha)}, in)
 }
 
+// ELUGrad: the gradient of elu: dy, or alpha·e^x·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: minus the limit of the function for x to −∞
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) ELUGrad(x, dy *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.ELUGrad{Alpha: spec.Given(alpha)}, x, dy)
+}
+
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
 // tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
@@ -217,6 +249,16 @@ func (d *Device) GELU(in *Tensor) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) GELUErf(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GELUErf{}, in)
+}
+
+// GELUErfGrad: the gradient of gelu_erf: dy times Φ(x) + x·φ(x) with the distribution Φ and the
+// density φ of the normal distribution. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) GELUErfGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.GELUErfGrad{}, x, dy)
 }
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
@@ -294,6 +336,18 @@ func (d *Device) HardSigmoid(in *Tensor, alpha, beta float64) (*Tensor, error) {
 	return d.callSingle(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)
 }
 
+// HardSigmoidGrad: the gradient of hard_sigmoid: alpha·dy where alpha·x + beta, rounded as
+// hard_sigmoid rounds it, is above 0 and below 1, NaN where it is NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: the slope
+//   - beta: the value at 0
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) HardSigmoidGrad(x, dy *Tensor, alpha, beta float64) (*Tensor, error) {
+	return d.callSingle(ops.HardSigmoidGrad{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, x, dy)
+}
+
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
 // NaN stays NaN.
 //
@@ -301,6 +355,16 @@ func (d *Device) HardSigmoid(in *Tensor, alpha, beta float64) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) HardSwish(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.HardSwish{}, in)
+}
+
+// HardSwishGrad: the gradient of hard_swish: dy times x/3 + ½, or times 0 for x up to −3 and
+// times 1 for x from 3 on.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) HardSwishGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.HardSwishGrad{}, x, dy)
 }
 
 // InstanceNorm: normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma +
@@ -369,6 +433,17 @@ func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, 
 //   - result out: the result, of the same dtype and shape
 func (d *Device) LeakyReLU(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)
+}
+
+// LeakyReLUGrad: the gradient of leaky_relu: dy, or alpha·dy where x is below 0, and NaN where
+// x is NaN.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: the factor below 0
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) LeakyReLUGrad(x, dy *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.LeakyReLUGrad{Alpha: spec.Given(alpha)}, x, dy)
 }
 
 // LpNormalization: divides each element by the L1 or L2 norm of its row along a dimension. A
@@ -442,6 +517,16 @@ func (d *Device) Mish(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Mish{}, in)
 }
 
+// MishGrad: the gradient of mish: dy times t + x·(1 − t²)·s(x) with t = tanh(ln(1 + e^x)) and
+// the logistic function s. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) MishGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.MishGrad{}, x, dy)
+}
+
 // PReLU: x for each element x, and x·b where x is below 0. b is broadcast to the shape of in.
 //
 //   - in: a tensor of any shape
@@ -491,6 +576,17 @@ func (d *Device) SELU(in *Tensor, alpha, gamma float64) (*Tensor, error) {
 	return d.callSingle(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)
 }
 
+// SELUGrad: the gradient of selu: gamma·dy, or gamma·alpha·e^x·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: minus the limit of the function for x to −∞, before it is scaled
+//   - gamma: the scale
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SELUGrad(x, dy *Tensor, alpha, gamma float64) (*Tensor, error) {
+	return d.callSingle(ops.SELUGrad{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, x, dy)
+}
+
 // Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
 //
 //   - in: a tensor of any shape
@@ -499,12 +595,32 @@ func (d *Device) Sigmoid(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Sigmoid{}, in)
 }
 
+// SigmoidGrad: the gradient of sigmoid: dy times s(x)·s(−x), where s is the logistic function.
+// It is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SigmoidGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.SigmoidGrad{}, x, dy)
+}
+
 // SiLU: x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
 func (d *Device) SiLU(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.SiLU{}, in)
+}
+
+// SiLUGrad: the gradient of silu: dy times s(x)·(1 + x·s(−x)), where s is the logistic
+// function. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SiLUGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.SiLUGrad{}, x, dy)
 }
 
 // Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0.
@@ -535,12 +651,30 @@ func (d *Device) Softplus(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Softplus{}, in)
 }
 
+// SoftplusGrad: the gradient of softplus: dy times the logistic function of x.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SoftplusGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.SoftplusGrad{}, x, dy)
+}
+
 // Softsign: x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.
 //
 //   - in: a tensor of any shape
 //   - result out: the result, of the same dtype and shape
 func (d *Device) Softsign(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Softsign{}, in)
+}
+
+// SoftsignGrad: the gradient of softsign: dy times 1/(1 + |x|)², which is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SoftsignGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.SoftsignGrad{}, x, dy)
 }
 
 // Swish: x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.
@@ -552,6 +686,26 @@ func (d *Device) Swish(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.Swish{Alpha: spec.Given(alpha)}, in)
 }
 
+// SwishGrad: the gradient of swish: dy times s(t)·(1 + t·s(−t)) with t = alpha·x, where s is
+// the logistic function. The derivative is 0 for t = −∞ and 1 for t = ∞.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: the factor of x in the sigmoid
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) SwishGrad(x, dy *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.SwishGrad{Alpha: spec.Given(alpha)}, x, dy)
+}
+
+// TanhGrad: the gradient of tanh: dy times 1 − tanh²(x), which is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) TanhGrad(x, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.TanhGrad{}, x, dy)
+}
+
 // ThresholdedReLU: x for each element x above alpha, and 0 for others. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -559,4 +713,15 @@ func (d *Device) Swish(in *Tensor, alpha float64) (*Tensor, error) {
 //   - result out: the result, of the same dtype and shape
 func (d *Device) ThresholdedReLU(in *Tensor, alpha float64) (*Tensor, error) {
 	return d.callSingle(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, in)
+}
+
+// ThresholdedReLUGrad: the gradient of thresholded_relu: dy where x is above alpha, NaN where x
+// is NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - alpha: the threshold
+//   - result dx: the gradient of x, of the same dtype and shape
+func (d *Device) ThresholdedReLUGrad(x, dy *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.ThresholdedReLUGrad{Alpha: spec.Given(alpha)}, x, dy)
 }

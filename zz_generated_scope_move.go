@@ -11,6 +11,11 @@ import (
 // The methods of this file are those of Device for a Scope, which collects their errors.
 // They return before the results are computed.
 
+// Argsort is Device.Argsort in a Scope.
+func (s *Scope) Argsort(in *Tensor, axis int) *Tensor {
+	return s.Call(ops.Argsort{Axis: axis}, in)[0]
+}
+
 // Cast is Device.Cast in a Scope.
 func (s *Scope) Cast(in *Tensor, to tensor.DType) *Tensor {
 	return s.Call(ops.Cast{To: to}, in)[0]
@@ -111,6 +116,11 @@ func (s *Scope) Slice(in *Tensor, start, size []int, step ...int) *Tensor {
 	return s.Call(ops.Slice{Start: start, Size: size, Step: step}, in)[0]
 }
 
+// Sort is Device.Sort in a Scope.
+func (s *Scope) Sort(in *Tensor, axis int) *Tensor {
+	return s.Call(ops.Sort{Axis: axis}, in)[0]
+}
+
 // SpaceToDepth is Device.SpaceToDepth in a Scope.
 func (s *Scope) SpaceToDepth(in *Tensor, blocksize int, mode string) *Tensor {
 	return s.Call(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)[0]
@@ -119,6 +129,12 @@ func (s *Scope) SpaceToDepth(in *Tensor, blocksize int, mode string) *Tensor {
 // Tile is Device.Tile in a Scope.
 func (s *Scope) Tile(in *Tensor, repeats ...int) *Tensor {
 	return s.Call(ops.Tile{Repeats: repeats}, in)[0]
+}
+
+// TopK is Device.TopK in a Scope.
+func (s *Scope) TopK(in *Tensor, k, axis int) (values, indices *Tensor) {
+	res := s.Call(ops.TopK{K: k, Axis: axis}, in)
+	return res[0], res[1]
 }
 
 // Transpose is Device.Transpose in a Scope.

@@ -52,6 +52,16 @@ func (s *Scope) CELU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.CELU{Alpha: spec.Given(alpha)}, in)[0]
 }
 
+// CELUGrad is Device.CELUGrad in a Scope.
+func (s *Scope) CELUGrad(x, dy *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.CELUGrad{Alpha: spec.Given(alpha)}, x, dy)[0]
+}
+
+// ClipGrad is Device.ClipGrad in a Scope.
+func (s *Scope) ClipGrad(x, dy *Tensor, min, max float64) *Tensor {
+	return s.Call(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, x, dy)[0]
+}
+
 // Conv is Device.Conv in a Scope.
 func (s *Scope) Conv(c ops.Conv, x, w, bias *Tensor) *Tensor {
 	return s.Call(c, given(x, w, bias)...)[0]
@@ -88,6 +98,11 @@ func (s *Scope) ELU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.ELU{Alpha: spec.Given(alpha)}, in)[0]
 }
 
+// ELUGrad is Device.ELUGrad in a Scope.
+func (s *Scope) ELUGrad(x, dy *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.ELUGrad{Alpha: spec.Given(alpha)}, x, dy)[0]
+}
+
 // GELU is Device.GELU in a Scope.
 func (s *Scope) GELU(in *Tensor) *Tensor {
 	return s.Call(ops.GELU{}, in)[0]
@@ -96,6 +111,11 @@ func (s *Scope) GELU(in *Tensor) *Tensor {
 // GELUErf is Device.GELUErf in a Scope.
 func (s *Scope) GELUErf(in *Tensor) *Tensor {
 	return s.Call(ops.GELUErf{}, in)[0]
+}
+
+// GELUErfGrad is Device.GELUErfGrad in a Scope.
+func (s *Scope) GELUErfGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.GELUErfGrad{}, x, dy)[0]
 }
 
 // GELUGrad is Device.GELUGrad in a Scope.
@@ -134,9 +154,19 @@ func (s *Scope) HardSigmoid(in *Tensor, alpha, beta float64) *Tensor {
 	return s.Call(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)[0]
 }
 
+// HardSigmoidGrad is Device.HardSigmoidGrad in a Scope.
+func (s *Scope) HardSigmoidGrad(x, dy *Tensor, alpha, beta float64) *Tensor {
+	return s.Call(ops.HardSigmoidGrad{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, x, dy)[0]
+}
+
 // HardSwish is Device.HardSwish in a Scope.
 func (s *Scope) HardSwish(in *Tensor) *Tensor {
 	return s.Call(ops.HardSwish{}, in)[0]
+}
+
+// HardSwishGrad is Device.HardSwishGrad in a Scope.
+func (s *Scope) HardSwishGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.HardSwishGrad{}, x, dy)[0]
 }
 
 // InstanceNorm is Device.InstanceNorm in a Scope.
@@ -164,6 +194,11 @@ func (s *Scope) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, d
 // LeakyReLU is Device.LeakyReLU in a Scope.
 func (s *Scope) LeakyReLU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.LeakyReLU{Alpha: spec.Given(alpha)}, in)[0]
+}
+
+// LeakyReLUGrad is Device.LeakyReLUGrad in a Scope.
+func (s *Scope) LeakyReLUGrad(x, dy *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.LeakyReLUGrad{Alpha: spec.Given(alpha)}, x, dy)[0]
 }
 
 // LpNormalization is Device.LpNormalization in a Scope.
@@ -197,6 +232,11 @@ func (s *Scope) Mish(in *Tensor) *Tensor {
 	return s.Call(ops.Mish{}, in)[0]
 }
 
+// MishGrad is Device.MishGrad in a Scope.
+func (s *Scope) MishGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.MishGrad{}, x, dy)[0]
+}
+
 // PReLU is Device.PReLU in a Scope.
 func (s *Scope) PReLU(in, b *Tensor) *Tensor {
 	return s.Call(ops.PReLU{}, in, b)[0]
@@ -222,14 +262,29 @@ func (s *Scope) SELU(in *Tensor, alpha, gamma float64) *Tensor {
 	return s.Call(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)[0]
 }
 
+// SELUGrad is Device.SELUGrad in a Scope.
+func (s *Scope) SELUGrad(x, dy *Tensor, alpha, gamma float64) *Tensor {
+	return s.Call(ops.SELUGrad{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, x, dy)[0]
+}
+
 // Sigmoid is Device.Sigmoid in a Scope.
 func (s *Scope) Sigmoid(in *Tensor) *Tensor {
 	return s.Call(ops.Sigmoid{}, in)[0]
 }
 
+// SigmoidGrad is Device.SigmoidGrad in a Scope.
+func (s *Scope) SigmoidGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.SigmoidGrad{}, x, dy)[0]
+}
+
 // SiLU is Device.SiLU in a Scope.
 func (s *Scope) SiLU(in *Tensor) *Tensor {
 	return s.Call(ops.SiLU{}, in)[0]
+}
+
+// SiLUGrad is Device.SiLUGrad in a Scope.
+func (s *Scope) SiLUGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.SiLUGrad{}, x, dy)[0]
 }
 
 // Softmax is Device.Softmax in a Scope.
@@ -247,9 +302,19 @@ func (s *Scope) Softplus(in *Tensor) *Tensor {
 	return s.Call(ops.Softplus{}, in)[0]
 }
 
+// SoftplusGrad is Device.SoftplusGrad in a Scope.
+func (s *Scope) SoftplusGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.SoftplusGrad{}, x, dy)[0]
+}
+
 // Softsign is Device.Softsign in a Scope.
 func (s *Scope) Softsign(in *Tensor) *Tensor {
 	return s.Call(ops.Softsign{}, in)[0]
+}
+
+// SoftsignGrad is Device.SoftsignGrad in a Scope.
+func (s *Scope) SoftsignGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.SoftsignGrad{}, x, dy)[0]
 }
 
 // Swish is Device.Swish in a Scope.
@@ -257,7 +322,22 @@ func (s *Scope) Swish(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.Swish{Alpha: spec.Given(alpha)}, in)[0]
 }
 
+// SwishGrad is Device.SwishGrad in a Scope.
+func (s *Scope) SwishGrad(x, dy *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.SwishGrad{Alpha: spec.Given(alpha)}, x, dy)[0]
+}
+
+// TanhGrad is Device.TanhGrad in a Scope.
+func (s *Scope) TanhGrad(x, dy *Tensor) *Tensor {
+	return s.Call(ops.TanhGrad{}, x, dy)[0]
+}
+
 // ThresholdedReLU is Device.ThresholdedReLU in a Scope.
 func (s *Scope) ThresholdedReLU(in *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, in)[0]
+}
+
+// ThresholdedReLUGrad is Device.ThresholdedReLUGrad in a Scope.
+func (s *Scope) ThresholdedReLUGrad(x, dy *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.ThresholdedReLUGrad{Alpha: spec.Given(alpha)}, x, dy)[0]
 }

@@ -11,6 +11,17 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
+// Argsort: where along a dimension the elements are, in the order of sort.
+//
+//   - in: any dtype and at least one dimension
+//   - indices: where along the dimension they were, i32 or i64
+//   - axis: the dimension; a negative number counts from the end
+//
+// ops.Argsort also has descending and wide.
+func (d *Device) Argsort(in, indices TensorHandle, axis int) error {
+	return d.compute(ops.Argsort{Axis: axis}, list{in}, list{indices})
+}
+
 // Cast: converts elements to another type. From floating point to integers it truncates, and
 // numbers out of range become the nearest number in range. Integers wrap.
 //
@@ -229,6 +240,18 @@ func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) err
 	return d.compute(ops.Slice{Start: start, Size: size, Step: step}, list{in}, list{out})
 }
 
+// Sort: sorts the elements along a dimension. NaN is larger than all numbers, and -0 equals 0.
+// Equal elements keep their order.
+//
+//   - in: any dtype and at least one dimension
+//   - values: the elements in their order
+//   - axis: the dimension; a negative number counts from the end
+//
+// ops.Sort also has descending.
+func (d *Device) Sort(in, values TensorHandle, axis int) error {
+	return d.compute(ops.Sort{Axis: axis}, list{in}, list{values})
+}
+
 // SpaceToDepth: makes channels of the blocks of pixels of a tensor.
 //
 //   - in: [N,C,H,W] of any dtype; H and W are multiples of blocksize
@@ -247,6 +270,21 @@ func (d *Device) SpaceToDepth(in, out TensorHandle, blocksize int, mode string) 
 //   - repeats: how often the tensor is repeated along each dimension, at least 0
 func (d *Device) Tile(in, out TensorHandle, repeats ...int) error {
 	return d.compute(ops.Tile{Repeats: repeats}, list{in}, list{out})
+}
+
+// TopK: the k largest or smallest elements along a dimension, sorted, and where they are. NaN
+// is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices
+// count.
+//
+//   - in: any dtype and at least one dimension
+//   - values: the elements in their order
+//   - indices: where along the dimension they were, i32 or i64
+//   - k: how many elements
+//   - axis: the dimension; a negative number counts from the end
+//
+// ops.TopK also has smallest and wide.
+func (d *Device) TopK(in, values, indices TensorHandle, k, axis int) error {
+	return d.compute(ops.TopK{K: k, Axis: axis}, list{in}, list{values, indices})
 }
 
 // Transpose: reorders the dimensions of a tensor.

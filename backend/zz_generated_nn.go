@@ -123,6 +123,28 @@ func (d *Device) CELU(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.CELU{Alpha: spec.Given(alpha)}, list{in}, list{out})
 }
 
+// CELUGrad: the gradient of celu: dy, or e^(x/alpha)·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: minus the limit of the function for x to −∞
+func (d *Device) CELUGrad(x, dy, dx TensorHandle, alpha float64) error {
+	return d.compute(ops.CELUGrad{Alpha: spec.Given(alpha)}, list{x, dy}, list{dx})
+}
+
+// ClipGrad: the gradient of clip: dy where x is at least min and at most max, NaN where x is
+// NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - min: the least value
+//   - max: the largest value
+func (d *Device) ClipGrad(x, dy, dx TensorHandle, min, max float64) error {
+	return d.compute(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, list{x, dy}, list{dx})
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -218,6 +240,16 @@ func (d *Device) ELU(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.ELU{Alpha: spec.Given(alpha)}, list{in}, list{out})
 }
 
+// ELUGrad: the gradient of elu: dy, or alpha·e^x·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: minus the limit of the function for x to −∞
+func (d *Device) ELUGrad(x, dy, dx TensorHandle, alpha float64) error {
+	return d.compute(ops.ELUGrad{Alpha: spec.Given(alpha)}, list{x, dy}, list{dx})
+}
+
 // GELU: the Gaussian error linear unit of each element in its tanh form, x·½·(1 +
 // tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.
 //
@@ -234,6 +266,16 @@ func (d *Device) GELU(in, out TensorHandle) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) GELUErf(in, out TensorHandle) error {
 	return d.compute(ops.GELUErf{}, list{in}, list{out})
+}
+
+// GELUErfGrad: the gradient of gelu_erf: dy times Φ(x) + x·φ(x) with the distribution Φ and the
+// density φ of the normal distribution. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) GELUErfGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.GELUErfGrad{}, list{x, dy}, list{dx})
 }
 
 // GELUGrad: the gradient of gelu: dy times the derivative of gelu's tanh form at x.
@@ -307,6 +349,18 @@ func (d *Device) HardSigmoid(in, out TensorHandle, alpha, beta float64) error {
 	return d.compute(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, list{in}, list{out})
 }
 
+// HardSigmoidGrad: the gradient of hard_sigmoid: alpha·dy where alpha·x + beta, rounded as
+// hard_sigmoid rounds it, is above 0 and below 1, NaN where it is NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: the slope
+//   - beta: the value at 0
+func (d *Device) HardSigmoidGrad(x, dy, dx TensorHandle, alpha, beta float64) error {
+	return d.compute(ops.HardSigmoidGrad{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, list{x, dy}, list{dx})
+}
+
 // HardSwish: x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit.
 // NaN stays NaN.
 //
@@ -314,6 +368,16 @@ func (d *Device) HardSigmoid(in, out TensorHandle, alpha, beta float64) error {
 //   - out: the result, of the same dtype and shape
 func (d *Device) HardSwish(in, out TensorHandle) error {
 	return d.compute(ops.HardSwish{}, list{in}, list{out})
+}
+
+// HardSwishGrad: the gradient of hard_swish: dy times x/3 + ½, or times 0 for x up to −3 and
+// times 1 for x from 3 on.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) HardSwishGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.HardSwishGrad{}, list{x, dy}, list{dx})
 }
 
 // InstanceNorm: normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma +
@@ -361,6 +425,17 @@ func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 //   - alpha: the factor below 0
 func (d *Device) LeakyReLU(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.LeakyReLU{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
+// LeakyReLUGrad: the gradient of leaky_relu: dy, or alpha·dy where x is below 0, and NaN where
+// x is NaN.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: the factor below 0
+func (d *Device) LeakyReLUGrad(x, dy, dx TensorHandle, alpha float64) error {
+	return d.compute(ops.LeakyReLUGrad{Alpha: spec.Given(alpha)}, list{x, dy}, list{dx})
 }
 
 // LpNormalization: divides each element by the L1 or L2 norm of its row along a dimension. A
@@ -443,6 +518,16 @@ func (d *Device) Mish(in, out TensorHandle) error {
 	return d.compute(ops.Mish{}, list{in}, list{out})
 }
 
+// MishGrad: the gradient of mish: dy times t + x·(1 − t²)·s(x) with t = tanh(ln(1 + e^x)) and
+// the logistic function s. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) MishGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.MishGrad{}, list{x, dy}, list{dx})
+}
+
 // PReLU: x for each element x, and x·b where x is below 0. b is broadcast to the shape of in.
 //
 //   - in: a tensor of any shape
@@ -479,6 +564,17 @@ func (d *Device) SELU(in, out TensorHandle, alpha, gamma float64) error {
 	return d.compute(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, list{in}, list{out})
 }
 
+// SELUGrad: the gradient of selu: gamma·dy, or gamma·alpha·e^x·dy where x is below 0.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: minus the limit of the function for x to −∞, before it is scaled
+//   - gamma: the scale
+func (d *Device) SELUGrad(x, dy, dx TensorHandle, alpha, gamma float64) error {
+	return d.compute(ops.SELUGrad{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, list{x, dy}, list{dx})
+}
+
 // Sigmoid: the logistic function 1/(1 + e^−x) of each element x.
 //
 //   - in: a tensor of any shape
@@ -487,12 +583,32 @@ func (d *Device) Sigmoid(in, out TensorHandle) error {
 	return d.compute(ops.Sigmoid{}, list{in}, list{out})
 }
 
+// SigmoidGrad: the gradient of sigmoid: dy times s(x)·s(−x), where s is the logistic function.
+// It is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) SigmoidGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.SigmoidGrad{}, list{x, dy}, list{dx})
+}
+
 // SiLU: x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
 func (d *Device) SiLU(in, out TensorHandle) error {
 	return d.compute(ops.SiLU{}, list{in}, list{out})
+}
+
+// SiLUGrad: the gradient of silu: dy times s(x)·(1 + x·s(−x)), where s is the logistic
+// function. The derivative is 0 at −Inf and 1 at +Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) SiLUGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.SiLUGrad{}, list{x, dy}, list{dx})
 }
 
 // Softmax: softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0.
@@ -523,12 +639,30 @@ func (d *Device) Softplus(in, out TensorHandle) error {
 	return d.compute(ops.Softplus{}, list{in}, list{out})
 }
 
+// SoftplusGrad: the gradient of softplus: dy times the logistic function of x.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) SoftplusGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.SoftplusGrad{}, list{x, dy}, list{dx})
+}
+
 // Softsign: x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype and shape
 func (d *Device) Softsign(in, out TensorHandle) error {
 	return d.compute(ops.Softsign{}, list{in}, list{out})
+}
+
+// SoftsignGrad: the gradient of softsign: dy times 1/(1 + |x|)², which is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) SoftsignGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.SoftsignGrad{}, list{x, dy}, list{dx})
 }
 
 // Swish: x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.
@@ -540,6 +674,26 @@ func (d *Device) Swish(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.Swish{Alpha: spec.Given(alpha)}, list{in}, list{out})
 }
 
+// SwishGrad: the gradient of swish: dy times s(t)·(1 + t·s(−t)) with t = alpha·x, where s is
+// the logistic function. The derivative is 0 for t = −∞ and 1 for t = ∞.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: the factor of x in the sigmoid
+func (d *Device) SwishGrad(x, dy, dx TensorHandle, alpha float64) error {
+	return d.compute(ops.SwishGrad{Alpha: spec.Given(alpha)}, list{x, dy}, list{dx})
+}
+
+// TanhGrad: the gradient of tanh: dy times 1 − tanh²(x), which is 0 at ±Inf.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+func (d *Device) TanhGrad(x, dy, dx TensorHandle) error {
+	return d.compute(ops.TanhGrad{}, list{x, dy}, list{dx})
+}
+
 // ThresholdedReLU: x for each element x above alpha, and 0 for others. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -547,4 +701,15 @@ func (d *Device) Swish(in, out TensorHandle, alpha float64) error {
 //   - alpha: the threshold
 func (d *Device) ThresholdedReLU(in, out TensorHandle, alpha float64) error {
 	return d.compute(ops.ThresholdedReLU{Alpha: spec.Given(alpha)}, list{in}, list{out})
+}
+
+// ThresholdedReLUGrad: the gradient of thresholded_relu: dy where x is above alpha, NaN where x
+// is NaN, and 0 elsewhere.
+//
+//   - x: the input of the function, of any shape
+//   - dy: the gradient of the function's result, of the dtype and shape of x
+//   - dx: the gradient of x, of the same dtype and shape
+//   - alpha: the threshold
+func (d *Device) ThresholdedReLUGrad(x, dy, dx TensorHandle, alpha float64) error {
+	return d.compute(ops.ThresholdedReLUGrad{Alpha: spec.Given(alpha)}, list{x, dy}, list{dx})
 }

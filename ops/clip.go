@@ -21,19 +21,11 @@ func (Clip) Spec() *spec.Op { return clipOp.Op() }
 
 var clipOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "clip", Shader: "math/clip", ONNX: []string{"Clip"},
+		Name: "clip", Shader: "math/clip", Gradient: "clip_grad", ONNX: []string{"Clip"},
 		Doc: "x for each element x, but at least min and at most max. If min is above max, all become max. NaN stays NaN.",
 		Why: "it rounds nothing", Low: -8, High: 8, Flops: 2,
 	}, elementwise.Numbers[*Clip]{
-		Of: func(c *Clip) [2]float64 {
-			n := [2]float64{c.Min, c.Max}
-			for i, x := range n {
-				if math.Abs(x) == math.MaxFloat64 {
-					n[i] = math.Inf(int(math.Copysign(1, x)))
-				}
-			}
-			return n
-		},
+		Of: func(c *Clip) [2]float64 { return openEnds(c.Min, c.Max) },
 		F: func(x float64, n [2]float64) float64 {
 			if x < n[0] {
 				x = n[0]
@@ -54,3 +46,14 @@ var clipOp = spec.Declaration{Define: func() *spec.Op {
 		Invalid:  []*Clip{{Min: math.NaN(), Max: 1}, {Min: 1, Max: math.NaN()}},
 	})
 }}
+
+// openEnds returns two bounds. The largest finite number stands for infinity.
+func openEnds(low, high float64) [2]float64 {
+	n := [2]float64{low, high}
+	for i, x := range n {
+		if math.Abs(x) == math.MaxFloat64 {
+			n[i] = math.Inf(int(math.Copysign(1, x)))
+		}
+	}
+	return n
+}

@@ -15,7 +15,7 @@ func (Softsign) Spec() *spec.Op { return softsignOp.Op() }
 
 var softsignOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softsign](elementwise.Unary{
-		Name: "softsign", Shader: "nn/softsign", ONNX: []string{"Softsign"},
+		Name: "softsign", Shader: "nn/softsign", Gradient: "softsign_grad", ONNX: []string{"Softsign"},
 		Doc: "x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.",
 		F: func(x float64) float64 {
 			if math.IsInf(x, 0) {

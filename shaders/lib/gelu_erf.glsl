@@ -3,9 +3,9 @@
 #include "lib/math.glsl"
 
 #if defined(F64)
-const double ROOT_HALF = 0.70710678118654752440LF;
+const double ROOT_HALF = 0.70710678118654752440LF, NORMAL_TOP = 0.39894228040143267794LF; // 1/√(2π)
 #else
-const float ROOT_HALF = 0.707106781;
+const float ROOT_HALF = 0.707106781, NORMAL_TOP = 0.398942280; // 1/√(2π)
 #endif
 
 // normalTail is Φ(−|x|), 0 where it counts for nothing.
@@ -18,4 +18,10 @@ REAL normalTail(REAL x) {
 REAL geluErf(REAL x) {
 	REAL h = normalTail(x), part = mix(REAL(1) - h, h, x < REAL(0));
 	return mix(mix(x * part, REAL(0), part == REAL(0)), x, isNaN(x)); // of −∞ too
+}
+
+// geluErfDerivative is Φ(x) + x·φ(x): 0 of −∞ and 1 of ∞.
+REAL geluErfDerivative(REAL x) {
+	REAL h = normalTail(x), part = mix(REAL(1) - h, h, x < REAL(0)), c = clamp(x, REAL(-40), REAL(40));
+	return mix(part + c * (NORMAL_TOP * expDown(REAL(-0.5) * c * c)), x, isNaN(x));
 }

@@ -1,7 +1,4 @@
 // Counts the digits of the keys of a chunk.
-//
-//lathe:variant u32
-
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/sort.glsl"
@@ -11,9 +8,14 @@ layout(set = 0, binding = 1) writeonly buffer TableBuffer { uint table[]; };
 
 void main() {
 	uint i = flatGroup() * 64 + gl_LocalInvocationID.x, own = gl_LocalInvocationID.x;
-	if (i * p.chunk >= p.count) return;
+	if (i >= p.count) return;
 	for (uint d = 0; d < 16; d++) counters[d * 64 + own] = 0u;
-	uint end = min((i + 1) * p.chunk, p.count);
-	for (uint e = i * p.chunk; e < end; e++) counters[digitOf(keys[p.base + e * p.words]) * 64 + own]++;
-	for (uint d = 0; d < 16; d++) table[d * p.chunks + p.first + i] = counters[d * 64 + own];
+	uint row = (p.first + i) / p.chunks, c = p.first + i - row * p.chunks;
+	uint begin = row * p.row + c * p.chunk, end = min(begin + p.chunk, (row + 1u) * p.row);
+	uint at = p.base + (begin - p.from) * p.words + wordOf();
+	for (uint e = begin; e < end; e++) {
+		counters[digitOf(keys[at]) * 64 + own]++;
+		at += p.words;
+	}
+	for (uint d = 0; d < 16; d++) table[(row * 16 + d) * p.chunks + c] = counters[d * 64 + own];
 }

@@ -2,6 +2,7 @@ package indexing
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
@@ -36,7 +37,7 @@ var reductions = []string{"add", "mul", "min", "max"}
 
 // scatterKernels lists the kernels of scatter.plan.
 func scatterKernels(replaces, reduces bool) []spec.Kernel {
-	ks := slices.Concat(CheckKernels(), sortKernels(), []spec.Kernel{
+	ks := slices.Concat(CheckKernels(), sortKernels(1), []spec.Kernel{
 		{Name: numbersKernel, Params: numbersParams{}}, {Name: checkedCopy + ".u8", Params: copyParams{}},
 		{Name: checkedCopy + ".u8.texel", Params: copyParams{}}, {Name: checkedCopy + ".u8.zeros", Params: copyParams{}},
 	})
@@ -88,7 +89,7 @@ func (s scatter) plan(t *spec.Target) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := addSort(plan, t, numbers, s.places.total(), s.places.rows)
+	pairs, err := addSort(plan, t, keyRows{keys: numbers, rows: 1, n: s.places.total(), words: 1, bits: bits.Len(uint(s.places.rows - 1))})
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package indexing
 
 import (
-	"math/bits"
-
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -10,9 +8,10 @@ import (
 )
 
 const (
-	sortCount = "move/sort_count.u32"
+	sortCount = "move/sort_count"
 	sortSums  = "move/sort_sums.u32"
-	sortMove  = "move/sort_move.u32"
+	sortMove  = "move/sort_move"
+	sortRank  = "move/sort_rank"
 )
 
 const (
@@ -22,70 +21,144 @@ const (
 	// invocation may have.
 	mostChunk  = 1 << 14
 	mostSorted = 1 << 30
-	// pairBytes is the size of a pair.
+	// mostChunks is enough chunks to keep a device busy, and few enough for the sums of their
+	// counts.
+	mostChunks = 1 << 12
+	// mostRanked is the longest row whose keys are ranked: each is compared with each.
+	mostRanked = 64
+	// pairBytes is the size of a pair of a key of one word and a position.
 	pairBytes = 8
 )
 
 // sortParams is the push-constant block of lib/sort.glsl.
-type sortParams struct{ Count, Base, Chunk, First, Chunks, Shift, Words, From, To, Have, At uint32 }
+type sortParams struct{ Count, Base, Chunk, Row, First, Chunks, Shift, Words, From, To, Have, At uint32 }
 
 // sumsParams is the push-constant block of move/sort_sums.comp.
 type sumsParams struct{ Count uint32 }
 
-// sortKernels lists the kernels that addSort launches.
-func sortKernels() []spec.Kernel {
-	return []spec.Kernel{{Name: sortCount, Params: sortParams{}}, {Name: sortMove, Params: sortParams{}}, {Name: sortSums, Params: sumsParams{}}}
+// rankParams is the push-constant block of move/sort_rank.comp.
+type rankParams struct{ Count, Row, Base, At uint32 }
+
+// keyVariants are the suffixes of kernels by the words of a key.
+var keyVariants = []string{"", ".u32", ".u64"}
+
+// sortKernels lists the kernels that addSort launches for keys of up to so many words.
+func sortKernels(words int) []spec.Kernel {
+	ks := []spec.Kernel{{Name: sortSums, Params: sumsParams{}}}
+	for _, v := range keyVariants[1 : words+1] {
+		ks = append(ks, spec.Kernel{Name: sortCount + v, Params: sortParams{}}, spec.Kernel{Name: sortMove + v, Params: sortParams{}})
+	}
+	return ks
 }
 
-// addSort appends to a plan the launches that sort n keys, words below limit. The result
-// is a scratch buffer of pairs, of a key and its position among the keys. Equal keys keep
-// their order.
+// rankKernels lists the kernels that addRanks launches.
+func rankKernels() []spec.Kernel {
+	return []spec.Kernel{{Name: sortRank + ".u32", Params: rankParams{}}, {Name: sortRank + ".u64", Params: rankParams{}}}
+}
+
+// keyRows describes rows of keys that are sorted one by one. Keys are integers without a sign.
+type keyRows struct {
+	keys spec.Ref
+	// rows of n keys each follow one another.
+	rows, n int
+	// words is how many words a key has, the low one first: 1 or 2.
+	words int
+	// bits is how many bits of a key count.
+	bits int
+}
+
+// addSort appends to a plan the launches that sort rows of keys. The result is a scratch buffer
+// of pairs, of a key and its position in the row, a word. Equal keys keep their order.
 // Errors: *LimitError.
-func addSort(plan *spec.Plan, t *spec.Target, keys spec.Ref, n, limit int) (spec.Ref, error) {
-	if n > mostSorted {
-		return spec.Ref{}, &errs.LimitError{Name: "indices", Want: int64(n), Have: mostSorted}
+func addSort(plan *spec.Plan, t *spec.Target, s keyRows) (spec.Ref, error) {
+	total := s.rows * s.n
+	if total > mostSorted {
+		return spec.Ref{}, &errs.LimitError{Name: "keys", Want: int64(total), Have: mostSorted}
 	}
-	// Enough chunks to keep a device busy, and few enough for the sums of their counts.
-	chunk := min(max(16, planner.CeilDiv(n, 4096)), mostChunk)
-	chunks := planner.CeilDiv(n, chunk)
-	table := planner.AddScratch(plan, int64(4*chunks)<<sortBits)
-	from, words := keys, 1
-	to, other := planner.AddScratch(plan, int64(n)*pairBytes), spec.Ref{}
-	room := min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack
-	if int64(4*chunks)<<sortBits > room {
-		return to, &errs.LimitError{Name: "MaxBinding", Want: int64(4*chunks) << sortBits, Have: room}
+	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
+	chunk := min(max(16, planner.CeilDiv(s.n, mostChunks)), mostChunk)
+	chunks, pair := planner.CeilDiv(s.n, chunk), 4*(s.words+1)
+	batch := min(max(mostChunks/chunks, 1), s.rows) // rows that share a table
+	tableBytes := func(rows int) int64 { return int64(4*rows*chunks) << sortBits }
+	table := planner.AddScratch(plan, tableBytes(batch))
+	to, other := planner.AddScratch(plan, int64(total)*int64(pair)), spec.Ref{}
+	if want := max(tableBytes(batch), int64(chunk*pair)); want > int64(room) {
+		return to, &errs.LimitError{Name: "MaxBinding", Want: want, Have: int64(room)}
 	}
-	for shift := 0; shift == 0 || shift < bits.Len(uint(limit-1)); shift += sortBits {
+	from, words := s.keys, s.words
+	for shift := 0; shift == 0 || shift < s.bits; shift += sortBits {
 		if shift > 0 {
 			if other.Kind == spec.RefNone {
-				other = planner.AddScratch(plan, int64(n)*pairBytes)
+				other = planner.AddScratch(plan, int64(total)*int64(pair))
 			}
-			from, words = to, 2
+			from, words = to, s.words+1
 			to, other = other, to
 		}
-		var moves []spec.Step
-		most := max(int(room)/(4*words)/chunk, 1) * chunk
-		for first := 0; first < n; first += most {
-			count := min(most, n-first)
-			p := sortParams{Count: uint32(count), Chunk: uint32(chunk), First: uint32(first / chunk), Chunks: uint32(chunks), Shift: uint32(shift), Words: uint32(words), From: uint32(first)}
-			var in spec.Bind
-			in, p.Base = planner.Window(t, from, 4, int64(first*words), int64(count*words))
-			groups, err := planner.Grid(t, int64(planner.CeilDiv(planner.CeilDiv(count, chunk), planner.SmallGroup)))
-			if err != nil {
+		for row := 0; row < s.rows; row += batch {
+			rows := min(batch, s.rows-row)
+			p := sortParams{Chunk: uint32(chunk), Row: uint32(s.n), Chunks: uint32(chunks), Shift: uint32(shift), Words: uint32(words)}
+			if err := s.addStep(plan, t, p, row*s.n, rows, room, from, to, table); err != nil {
 				return to, err
 			}
-			plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(sortCount), Params: p, Groups: groups, Bind: []spec.Bind{in, {Buf: table}}})
-			have := int(room) / pairBytes
-			for k := 0; k < n; k += have {
-				q := p
-				q.To, q.Have = uint32(k), uint32(min(have, n-k))
-				var out spec.Bind
-				out, q.At = planner.Window(t, to, 4, int64(2*k), int64(2*q.Have))
-				moves = append(moves, spec.Step{Module: spirv.Kernel(sortMove), Params: q, Groups: groups, Bind: []spec.Bind{in, {Buf: table}, out}})
-			}
 		}
-		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(sortSums), Params: sumsParams{uint32(chunks) << sortBits}, Groups: [3]uint32{1, 1, 1}, Bind: []spec.Bind{{Buf: table}}})
-		plan.Steps = append(plan.Steps, moves...)
 	}
 	return to, nil
+}
+
+// addStep appends the launches that sort rows of keys, of which the first key is number start, by
+// one digit. p has what is the same for all of them, and room is the size of a binding.
+func (s keyRows) addStep(plan *spec.Plan, t *spec.Target, p sortParams, start, rows, room int, from, to, table spec.Ref) error {
+	var moves []spec.Step
+	variant, words, pair := keyVariants[s.words], int(p.Words), s.words+1
+	chunk, chunks := int(p.Chunk), int(p.Chunks)
+	most, have := max(room/(4*words)/chunk, 1), room/(4*pair)
+	// begin is the number of the first key of a chunk.
+	begin := func(c int) int { return min(c/chunks*s.n+c%chunks*chunk, rows*s.n) }
+	for first := 0; first < rows*chunks; first += most {
+		p.Count, p.First, p.From = uint32(min(most, rows*chunks-first)), uint32(first), uint32(begin(first))
+		end := begin(first + int(p.Count))
+		var in spec.Bind
+		in, p.Base = planner.Window(t, from, 4, int64(start+begin(first))*int64(words), int64(end-begin(first))*int64(words))
+		groups, err := planner.Grid(t, int64(planner.CeilDiv(int(p.Count), planner.SmallGroup)))
+		if err != nil {
+			return err
+		}
+		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(sortCount + variant), Params: p, Groups: groups, Bind: []spec.Bind{in, {Buf: table}}})
+		// The pairs of a launch go to the rows that it reads.
+		last := min(((first+int(p.Count)-1)/chunks+1)*s.n, rows*s.n)
+		for k := first / chunks * s.n; k < last; k += have {
+			q := p
+			q.To, q.Have = uint32(k), uint32(min(have, last-k))
+			var out spec.Bind
+			out, q.At = planner.Window(t, to, 4, int64(start+k)*int64(pair), int64(q.Have)*int64(pair))
+			moves = append(moves, spec.Step{Module: spirv.Kernel(sortMove + variant), Params: q, Groups: groups, Bind: []spec.Bind{in, {Buf: table}, out}})
+		}
+	}
+	plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(sortSums), Params: sumsParams{uint32(rows*chunks) << sortBits}, Groups: [3]uint32{1, 1, 1}, Bind: []spec.Bind{{Buf: table}}})
+	plan.Steps = append(plan.Steps, moves...)
+	return nil
+}
+
+// addRanks appends to a plan the launches that sort rows of at most mostRanked keys. The positions
+// in the row, words, are written to a buffer.
+// Errors: *LimitError.
+func addRanks(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
+	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
+	most := room / (4 * s.words * s.n)
+	if most < 1 {
+		return &errs.LimitError{Name: "MaxBinding", Want: int64(4 * s.words * s.n), Have: int64(room)}
+	}
+	for row := 0; row < s.rows; row += most {
+		n := min(most, s.rows-row) * s.n
+		p, step := rankParams{Count: uint32(n), Row: uint32(s.n)}, spec.Step{Module: spirv.Kernel(sortRank + keyVariants[s.words]), Bind: make([]spec.Bind, 2)}
+		step.Bind[0], p.Base = planner.Window(t, s.keys, 4, int64(row*s.n)*int64(s.words), int64(n)*int64(s.words))
+		step.Bind[1], p.At = planner.Window(t, to, 4, int64(row*s.n), int64(n))
+		var err error
+		if step.Groups, err = planner.Grid(t, int64(planner.CeilDiv(n, planner.SmallGroup))); err != nil {
+			return err
+		}
+		step.Params = p
+		plan.Steps = append(plan.Steps, step)
+	}
+	return nil
 }

@@ -1,0 +1,26 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// SoftsignGrad is the gradient of Softsign: dy times 1/(1 + |x|)², which is 0 at ±Inf.
+type SoftsignGrad struct{}
+
+// Spec returns the declaration.
+func (SoftsignGrad) Spec() *spec.Op { return softsignGradOp.Op() }
+
+var softsignGradOp = spec.Declaration{Define: func() *spec.Op {
+	return elementwise.DefineGradient[SoftsignGrad](elementwise.Gradient{
+		Name: "softsign_grad", Shader: "nn/softsign_grad",
+		Doc: "The gradient of softsign: dy times 1/(1 + |x|)², which is 0 at ±Inf.",
+		F: func(x, dy float64) float64 {
+			a := 1 + math.Abs(x)
+			return dy / (a * a)
+		},
+		Ulps: 10, Why: "a sum and a quotient of 2.5 units are squared, and two products are rounded", Flops: 5,
+	})
+}}
