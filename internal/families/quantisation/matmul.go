@@ -133,6 +133,9 @@ func DefineMatMulBlocks[A spec.Call](name, doc string, view func(A) string, call
 			}
 			tol := gemm.DotTolerance(d, p.k, p.most)
 			tol.Any, tol.AnyLaw = 0, ""
+			// Products of equal numbers are all the same, and their sum grows with k.
+			tol.Repeated = gemm.DotTolerance(tensor.F32, p.k, 1).Rel * p.most * float64(p.k) / 3
+			tol.RepeatedLaw = "ε·(2 + √(h/3))·w·k/3"
 			tol.Law = "w·" + tol.Law + "; w is the largest weight: 8, 128, 1008 or 4096 by format, for scales within ±1"
 			return tol
 		},
@@ -244,9 +247,9 @@ func (p blockProduct) add(plan *spec.Plan, t *spec.Target, d tensor.DType) error
 	if p.m*p.n == 0 {
 		return nil
 	}
-	x, out := spec.In(0), spec.Out(0)
+	x := spec.In(0)
 	if d != tensor.F32 {
-		x, out = planner.AddScratch(plan, 4*int64(p.m)*int64(p.k)), planner.AddScratch(plan, 4*int64(p.m)*int64(p.n))
+		x = planner.AddScratch(plan, 4*int64(p.m)*int64(p.k))
 		if err := elementwise.AddCast(plan, t, d, tensor.F32, p.m*p.k, spec.In(0), x); err != nil {
 			return err
 		}
@@ -259,14 +262,15 @@ func (p blockProduct) add(plan *spec.Plan, t *spec.Target, d tensor.DType) error
 	if slices.Contains(list, t.Strategy) {
 		strategy = t.Strategy
 	}
+	out := spec.Out(0)
+	if strategy != byNumbers && d != tensor.F32 {
+		out = planner.AddScratch(plan, 4*int64(p.m)*int64(p.n))
+	}
 	if strategy == byNumbers || !p.addVectors(plan, t, strategy == byRows, x, out) {
-		err := gemm.AddMade(plan, t, p.m, p.n, p.k, x, out, func(to spec.Ref, from, rows int) error {
+		return gemm.AddMade(plan, t, p.m, p.n, p.k, x, spec.Out(0), d, func(to spec.Ref, from, rows int) error {
 			each := p.k / p.weights
 			return p.addDequantize(plan, t, spec.In(1), from*each, rows*each, to, tensor.F32)
 		})
-		if err != nil {
-			return err
-		}
 	}
 	if d == tensor.F32 {
 		return nil
