@@ -194,11 +194,8 @@ func (s *suite) hashJob(sum hash.Hash, l *variantDevice, j *job) error {
 	seed := sha256.Sum256([]byte(name))
 	rng := splitMix(binary.LittleEndian.Uint64(seed[:]))
 	descs := j.inputs()
-	for i, d := range descs {
-		h := tensor.NewHost(d)
-		low, high, given := valueBounds(j.op, j.call, i, descs)
-		fillInput(h, i, j.pattern, low, high, given, &rng)
-		p.in = append(p.in, h)
+	for i := range descs {
+		p.in = append(p.in, j.fill(i, descs, &rng))
 	}
 	outs, err := j.op.Shape(j.call, descs)
 	if err != nil {

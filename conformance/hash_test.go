@@ -96,7 +96,7 @@ func TestHashInputs(t *testing.T) {
 	}
 	h := tensor.NewHost(tensor.Contiguous(tensor.F32, 4))
 	rng = 1
-	fillInput(h, 0, "random", -3, 0.7, false, &rng)
+	fillInput(h, 0, "random", -3, 0.7, false, nil, &rng)
 	var text []string
 	for _, v := range h.Floats() {
 		text = append(text, fmt.Sprintf("%08x", math.Float32bits(float32(v))))

@@ -45,11 +45,8 @@ func (s *suite) prepare(j *job) (p *prepared) {
 	}
 	rng := rand.New(rand.NewPCG(s.seed(j)))
 	descs := j.inputs()
-	for i, d := range descs {
-		h := tensor.NewHost(d)
-		low, high, given := valueBounds(j.op, j.call, i, descs)
-		fillInput(h, i, j.pattern, low, high, given, rng)
-		p.in = append(p.in, h)
+	for i := range descs {
+		p.in = append(p.in, j.fill(i, descs, rng))
 	}
 	if p.want, p.err = p.reference(p.in); p.err != nil {
 		return p
@@ -130,9 +127,21 @@ type source interface {
 	IntN(n int) int
 }
 
+// fill returns input i of the job with its values.
+func (j *job) fill(i int, descs []tensor.Desc, rng source) *tensor.Host {
+	h := tensor.NewHost(descs[i])
+	low, high, given := valueBounds(j.op, j.call, i, descs)
+	var settle func([]float64)
+	if j.op.Cases.Settle != nil {
+		settle = func(values []float64) { j.op.Cases.Settle(j.call, i, h.Desc, values) }
+	}
+	fillInput(h, i, j.pattern, low, high, given, settle, rng)
+	return h
+}
+
 // fillInput fills input i with the values of a pattern between low and high. Small
-// integers without a declared range get all their values.
-func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given bool, rng source) {
+// integers without a declared range get all their values. settle is spec.CasesOf.Settle, or nil.
+func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given bool, settle func([]float64), rng source) {
 	whole := !isFloat(h.DType)
 	if !given {
 		switch h.DType {
@@ -164,6 +173,9 @@ func fillInput(h *tensor.Host, i int, pattern string, low, high float64, given b
 				values[k] = low + float64((high-low)*float64(u>>11)*0x1p-53)
 			}
 		}
+	}
+	if settle != nil {
+		settle(values)
 	}
 	for _, m := range repeatModes[pattern] {
 		repeatValues(values, h.Shape, m.in)

@@ -85,6 +85,13 @@ func (t callTypes) cases(c Cases) Cases {
 			return bounds(t.declared(call), i, in)
 		}
 	}
+	if settle := c.Settle; settle != nil {
+		c.Settle = func(call Call, i int, d tensor.Desc, values []float64) {
+			if reflect.TypeOf(call) == t.call {
+				settle(t.declared(call), i, d, values)
+			}
+		}
+	}
 	return c
 }
 

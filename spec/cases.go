@@ -37,6 +37,9 @@ type CasesOf[A Call] struct {
 	// included. Indices, for example, must be in range, and second moments must not be
 	// negative.
 	Range func(a A, i int, in []tensor.Desc) (low, high float64)
+	// Settle, if set, changes the row-major values with which the suite has filled input i, where bounds
+	// cannot say which are legal. Each value depends only on the value that it replaces and on its index.
+	Settle func(a A, i int, d tensor.Desc, values []float64)
 	// Specials says that NaN and infinities in the inputs must give the results that IEEE
 	// 754 and Reference give. The suite then tries such inputs.
 	Specials bool
@@ -69,6 +72,9 @@ func (c CasesOf[A]) erase() Cases {
 	}
 	if c.Range != nil {
 		e.Range = func(call Call, i int, in []tensor.Desc) (low, high float64) { return c.Range(call.(A), i, in) }
+	}
+	if c.Settle != nil {
+		e.Settle = func(call Call, i int, d tensor.Desc, values []float64) { c.Settle(call.(A), i, d, values) }
 	}
 	return e
 }

@@ -21,6 +21,8 @@ var (
 	moveFiles embed.FS
 	//go:embed nn/*.pack
 	nnFiles embed.FS
+	//go:embed quant/*.pack
+	quantFiles embed.FS
 	//go:embed random/*.pack
 	randomFiles embed.FS
 	//go:embed reduce/*.pack
@@ -45,6 +47,7 @@ func linkAll() {
 	LinkMath()
 	LinkMove()
 	LinkNN()
+	LinkQuant()
 	LinkRandom()
 	LinkReduce()
 }
@@ -72,6 +75,10 @@ func LinkMove() { link(&moveFiles) }
 // LinkNN puts the kernels of the folder nn into the program, for Kernel. The declarations of
 // operations that launch them call it.
 func LinkNN() { link(&nnFiles) }
+
+// LinkQuant puts the kernels of the folder quant into the program, for Kernel. The declarations of
+// operations that launch them call it.
+func LinkQuant() { link(&quantFiles) }
 
 // LinkRandom puts the kernels of the folder random into the program, for Kernel. The declarations of
 // operations that launch them call it.

@@ -48,6 +48,7 @@ var about = map[string]string{
 	"blas":   "Matrix products.",
 	"nn":     "Neural networks and their training.",
 	"logic":  "Comparisons, logic, bits of integers, and the choice between tensors.",
+	"quant":  "Quantised numbers: blocks of weights as GGUF stores them, and integers with scales and zero points.",
 	"random": "Random numbers, the same for the same seed on every device and backend.",
 }
 

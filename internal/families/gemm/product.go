@@ -285,10 +285,14 @@ func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
 // addTo appends the steps for out = A·B + bias. out is contiguous and may have any dtype.
 // Its strides are along the batch dimensions, m and n.
 func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
-	all := planner.RegionOf(g.shape)
 	if slices.Contains(g.shape[:g.dimK()], 0) {
 		return nil
 	}
+	return g.addPart(planner.RegionOf(g.shape), out, bias)
+}
+
+// addPart is addTo for a region of the index space, which is not empty.
+func (g *product) addPart(all planner.Region, out planner.Operand, bias *planner.Operand) error {
 	if g.canWrite(out, bias) {
 		return g.addRegion(all, out, bias, false)
 	}
@@ -296,20 +300,24 @@ func (g *product) addTo(out planner.Operand, bias *planner.Operand) error {
 	// whole rows of one matrix, or chunks of rows, as many as fit.
 	span := planner.MaxSpan(g.t, g.kind != sharedKind)
 	room := (min(span, packBudget) - planner.WindowAlign(g.t)) / int64(g.accumulator().Size()*g.parts)
-	n, m := g.size(g.dimN()), g.size(g.dimM())
+	n, m := all.N[g.dimN()], all.N[g.dimM()]
 	wide := planner.CeilDiv(n, 4) * 4
 	rows, cols, matrices := m, n, 1
 	switch {
 	case int64(wide)*min(int64(m), 64) > room:
 		// A chunk has as many rows as a binding of the result holds, but not too many.
 		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
-		rows = int(min(int64(m), 256, max((reach-room/256)/int64(n), 1), max(room/8, 1)))
+		rows = int(min(int64(m), 256, max((reach-room/256)/int64(g.size(g.dimN())), 1), max(room/8, 1)))
 		cols = min(int(room/int64(rows))/8*8, n)
 		wide = planner.CeilDiv(cols, 4) * 4
 	case int64(wide)*int64(m) > room:
 		rows = int(room / int64(wide))
 	case g.parts == 1:
 		matrices = max(int(min(room/(int64(wide)*int64(m)), int64(g.size(g.inner())))), 1)
+	}
+	if n < g.size(g.dimN()) { // The rows of a part are those of the result, which are longer.
+		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
+		rows, matrices = int(max(min(int64(rows), (reach-int64(cols))/int64(g.size(g.dimN()))+1), 1)), 1
 	}
 	part := matrices * rows * wide
 	parts := planner.AddScratch(g.plan, int64(part)*int64(g.parts*g.accumulator().Size()))
