@@ -1,11 +1,14 @@
-// A table of colours at binding 2, and curves of each colour and cubes of colours in it. Include after
-// lib/pixels.glsl.
+// A table of colours, and curves of each colour and cubes of colours in it. Include after lib/pixels.glsl.
+
+#if !defined(TABLE_BINDING)
+#define TABLE_BINDING 2
+#endif
 
 #if defined(TEXEL)
-layout(set = 0, binding = 2) uniform samplerBuffer table;
+layout(set = 0, binding = TABLE_BINDING) uniform samplerBuffer table;
 vec3 entry(int i) { return texelFetch(table, i).rgb; }
 #else
-layout(set = 0, binding = 2) readonly buffer Table { vec4 table[]; };
+layout(set = 0, binding = TABLE_BINDING) readonly buffer Table { vec4 table[]; };
 vec3 entry(int i) { return table[i].rgb; }
 #endif
 

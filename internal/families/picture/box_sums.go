@@ -19,9 +19,21 @@ type boxSumsParams struct {
 	ImagePitch  uint32
 }
 
-// boxSums describes the kernels of box_sums.comp for a picture.
+// boxSumsLanesParams is the push-constant block of box_sums_lanes.comp.
+type boxSumsLanesParams struct {
+	Width       uint32
+	First, Last int32
+	Span        uint32
+	Radius      int32
+	Base, Pitch uint32
+	Rows        uint32
+	ImageBase   uint32
+	ImagePitch  uint32
+}
+
+// boxSums describes the kernels of box_sums.comp for a picture, or those of box_sums_lanes.comp.
 type boxSums struct {
-	texel bool
+	texel, lanes bool
 	// pack is the number of pixels in a pack, and local the size of a workgroup in the second pass.
 	pack, local int
 	// band is the number of rows that are blurred at a time, and span how many of them, or of
@@ -36,6 +48,13 @@ const boxBand = 2 << 20
 // boxLeast is the least radius for which the device cpu runs these kernels.
 const boxLeast = 2
 
+// boxLanesMost is the largest radius of box_sums_lanes.comp. A column of boxTall rows, its TALL, begins with the sum
+// of as many pixels as a square is high.
+const (
+	boxLanesMost = 25
+	boxTall      = 64
+)
+
 // boxMidBytes is the size of a pixel between the passes.
 const boxMidBytes = 8
 
@@ -49,6 +68,9 @@ func boxSumsKernels() []spec.Kernel {
 		for _, phase := range []string{".down", ".across", ".across.opaque"} {
 			list = append(list, spec.Kernel{Name: kernelName("box_sums", tensor.U8, phase, texel), Params: boxSumsParams{}})
 		}
+	}
+	for _, phase := range []string{".down", ".across", ".across.opaque"} {
+		list = append(list, spec.Kernel{Name: kernelName("box_sums_lanes", tensor.U8, phase, false), Params: boxSumsLanesParams{}})
 	}
 	for _, phase := range []string{".sum.first.alpha", ".sum.second.alpha", ".sum.first.long.alpha", ".sum.second.long.alpha"} {
 		list = append(list, spec.Kernel{Name: kernelName("window", tensor.U8, phase, false), Params: windowParams{}})
@@ -68,6 +90,9 @@ func boxSumsFit(t *spec.Target, c Window, src, dst layout) *boxSums {
 	side := 2*c.Radius + 1
 	b.span = max(64, 4*side) &^ 3
 	limit := room(t, b.texel)
+	if l := boxLanesFit(t, c, src, dst, limit); l != nil {
+		return l
+	}
 	// With fewer rows than an invocation makes, more of them would be summed for two bands.
 	rows := min(max(boxBand/(int64(src.w)*boxMidBytes), int64(b.span)), limit/(int64(src.w)*boxMidBytes), limit/max(src.rowBytes(), dst.rowBytes())-int64(side))
 	b.band = int(min(rows, int64(src.h)+3)) &^ 3
@@ -84,12 +109,69 @@ func boxSumsFit(t *spec.Target, c Window, src, dst layout) *boxSums {
 	return b
 }
 
+// boxLanesFit returns nil if the kernels of box_sums_lanes.comp are not those for a picture.
+func boxLanesFit(t *spec.Target, c Window, src, dst layout, limit int64) *boxSums {
+	if !t.HostVectors || c.Radius > boxLanesMost || src.w%4 != 0 || src.h > 1 && (src.pitch%4 != 0 || dst.pitch%4 != 0) {
+		return nil
+	}
+	side := 2*c.Radius + 1
+	b := &boxSums{lanes: true, pack: 1, local: 64, span: max(512, 8*side) &^ 3}
+	column := int64(src.w) * boxMidBytes
+	rows := min(max(boxBand/column, boxTall), limit/column, limit/max(src.rowBytes(), dst.rowBytes())-int64(side))
+	b.band = int(min(rows, int64(src.h)+boxTall-1)) / boxTall * boxTall
+	if b.band == 0 {
+		return nil
+	}
+	if groups(src.w, 64) > t.MaxGroups[0] || uint32(b.band/boxTall) > min(t.MaxGroups[0], t.MaxGroups[1]) || groups(src.w, b.span) > t.MaxGroups[1] {
+		return nil
+	}
+	if most := int(t.MaxIterations); most > 0 && side+b.span+8 > most {
+		return nil
+	}
+	return b
+}
+
+// addBoxLanes appends the launches of box_sums_lanes.comp for rows top to bottom of a picture.
+func (a *aroundPlan) addBoxLanes(c Window, b *boxSums, from, to plane, top, bottom int) {
+	src, dst := from.layout, to.layout
+	blocks := planner.CeilDiv(bottom-top, boxTall)
+	mid := spec.Bind{Buf: a.scratch(scratchBoxSums, int64(blocks*boxTall*src.w)*boxMidBytes)}
+	near := rowWindow(a.t, from.ref, src, max(top-c.Radius, 0), min(bottom+c.Radius, src.h), 1)
+	down := boxSumsLanesParams{
+		Width: uint32(src.w), First: int32(top), Last: int32(min(bottom+c.Radius, src.h) - 1), Radius: int32(c.Radius),
+		Base: near.base, Pitch: uint32(src.pitch),
+	}
+	const pack = 4
+	result, image := rowWindow(a.t, to.ref, dst, top, bottom, pack), rowWindow(a.t, from.ref, src, top, bottom, pack)
+	across := boxSumsLanesParams{
+		Width: uint32(src.w), Last: int32(src.w - 1), Span: uint32(b.span), Radius: int32(c.Radius), Pitch: uint32(dst.pitch / pack), Rows: uint32(bottom - top),
+		ImagePitch: uint32(src.pitch / pack),
+	}
+	across.Base = result.base + uint32(top)*across.Pitch
+	across.ImageBase = image.base + uint32(top)*across.ImagePitch
+	phase, binds := ".across.opaque", []spec.Bind{mid, result.bind}
+	if !c.Weigh {
+		phase, binds = ".across", append(binds, image.bind)
+	}
+	a.plan.Steps = append(a.plan.Steps, spec.Step{
+		Module: kernel("box_sums_lanes", tensor.U8, ".down", false), Params: down, Bind: []spec.Bind{near.bind, mid, a.flags()},
+		Groups: [3]uint32{groups(src.w, 64), uint32(blocks), 1},
+	}, spec.Step{
+		Module: kernel("box_sums_lanes", tensor.U8, phase, false), Params: across, Bind: binds,
+		Groups: [3]uint32{uint32(blocks), groups(src.w, b.span), 1},
+	})
+}
+
 // addBoxSums appends the launches that blur an opaque picture. They set the flag if it is not opaque.
 // If colours weigh by alpha, the result is opaque.
 func (a *aroundPlan) addBoxSums(c Window, b *boxSums, from, to plane) {
 	src, dst := from.layout, to.layout
 	a.plan.Steps = append(a.plan.Steps, spec.Step{Module: spirv.Kernel(clearFlags), Bind: []spec.Bind{a.flags()}, Groups: [3]uint32{1, 1, 1}})
 	_ = spans(src.h, b.band, func(top, bottom int) error {
+		if b.lanes {
+			a.addBoxLanes(c, b, from, to, top, bottom)
+			return nil
+		}
 		rows := planner.CeilDiv(bottom-top, b.pack) * b.pack
 		mid := spec.Bind{Buf: a.scratch(scratchBoxSums, int64(rows*planner.CeilDiv(src.w, b.pack)*b.pack)*boxMidBytes)}
 		near := rowWindow(a.t, from.ref, src, max(top-c.Radius, 0), min(bottom+c.Radius, src.h), b.pack)

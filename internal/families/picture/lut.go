@@ -85,8 +85,24 @@ type profileTablesParams struct {
 	Size, Encode int32
 }
 
+// profileLevelsParams is the push-constant block of profile_levels.comp.
+type profileLevelsParams struct{ Curve int32 }
+
+// profileByteParams is the push-constant block of profile_byte.comp.
+type profileByteParams struct {
+	pointwiseGrid
+	RedR, RedG, RedB       float32
+	GreenR, GreenG, GreenB float32
+	BlueR, BlueG, BlueB    float32
+}
+
 // lutKernels lists the kernels that PlanLUT launches, without a matrix and, if it may have one, with it.
 func lutKernels(matrix bool) (list []spec.Kernel) {
+	if matrix {
+		list = append(list, spec.Kernel{Name: kernelName("profile_levels", tensor.U8, "", false), Params: profileLevelsParams{}},
+			spec.Kernel{Name: kernelName("profile_byte", tensor.U8, "", false), Params: profileByteParams{}},
+			spec.Kernel{Name: kernelName("profile_byte", tensor.U8, "", true), Params: profileByteParams{}})
+	}
 	for _, d := range dtypes {
 		for _, texel := range []bool{false, true} {
 			list = append(list, spec.Kernel{Name: kernelName("lut", d, "", texel), Params: lutParams{}})
@@ -134,6 +150,10 @@ func PlanLUT(t *spec.Target, in, table, out tensor.Desc, l LUT) (*spec.Plan, err
 		for i, v := range l.Matrix {
 			m[i] = float32(v)
 		}
+		if src.dtype == tensor.U8 && l.Size == 0 && l.Encode == 0 && t.MaxInvocations >= 256 {
+			pass = profileBytePass(plan, l.Curve, m, pass.more[0])
+			return plan, pass.add(plan, t, spec.In(0), src, spec.Out(0), dst)
+		}
 		phase := ""
 		if l.Size > 0 || l.Encode > 0 {
 			phase = ".tables"
@@ -148,6 +168,25 @@ func PlanLUT(t *spec.Target, in, table, out tensor.Desc, l LUT) (*spec.Plan, err
 		}
 	}
 	return plan, pass.add(plan, t, spec.In(0), src, spec.Out(0), dst)
+}
+
+// profileBytePass appends the launch that makes light of all levels of bytes, and returns the pass that maps pixels.
+func profileBytePass(plan *spec.Plan, curve int, m [9]float32, table spec.Bind) pointwisePass {
+	const levels = 256
+	plan.Scratch = []int64{3 * levels * 4}
+	light := spec.Bind{Buf: spec.Scratch(0)}
+	plan.Steps = append(plan.Steps, spec.Step{
+		Module: kernel("profile_levels", tensor.U8, "", false), Params: profileLevelsParams{Curve: int32(curve)},
+		Bind: []spec.Bind{table, light}, Groups: [3]uint32{groups(levels, 64), 1, 1},
+	})
+	return pointwisePass{
+		name:  func(texel bool) string { return kernelName("profile_byte", tensor.U8, "", texel) },
+		packs: func(bool) int { return manyPacks },
+		params: func(g pointwiseGrid, _ bool) any {
+			return profileByteParams{g, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]}
+		},
+		more: []spec.Bind{light},
+	}
 }
 
 // positions returns the factors and the offsets that make of colours their places among n ones.
