@@ -4,7 +4,6 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -84,7 +83,7 @@ func (d *Device) Eye(c ops.Eye) (*Tensor, error) {
 //   - shape: the shape; an empty list makes a scalar
 //   - result out: the tensor, of the attributes' dtype and shape
 func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor, error) {
-	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
+	return d.callSingle(ops.Fill{Value: value, DType: dtype, Shape: shape})
 }
 
 // Gather: copies slices at the given indices along a dimension. Negative ones count from the
