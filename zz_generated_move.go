@@ -153,7 +153,7 @@ func (d *Device) Range(c ops.Range) (*Tensor, error) {
 // Reverse: turns the order of the elements along dimensions.
 //
 //   - in: a tensor of any dtype and shape
-//   - dims: the dimensions, each once; negative ones count from the end
+//   - dims: the dimensions, each once; negative ones count from the end; none reverses nothing
 //   - result out: the elements in the other order, of the shape of the input
 func (d *Device) Reverse(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.Reverse{Dims: dims}, in)

@@ -164,7 +164,7 @@ func (d *Device) Range(out TensorHandle, start, limit, delta float64, dtype tens
 //
 //   - in: a tensor of any dtype and shape
 //   - out: the elements in the other order, of the shape of the input
-//   - dims: the dimensions, each once; negative ones count from the end
+//   - dims: the dimensions, each once; negative ones count from the end; none reverses nothing
 func (d *Device) Reverse(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.Reverse{Dims: dims}, list{in}, list{out})
 }
