@@ -176,7 +176,7 @@ func (d *Device) Composite(in, image, out TensorHandle, mode string, opacity val
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Composite{Mode: mode, Opacity: spec.Given(opacityNumber), Gravity: gravity, X: x, Y: y, Scale: spec.Given(scaleNumber)}, list{in, image}, list{out})
+	return d.compute(imageops.Composite{Mode: mode, Opacity: spec.Given(opacityNumber), Gravity: gravity, X: x, Y: y, Scale: scaleNumber}, list{in, image}, list{out})
 }
 
 // Contrast: multiplies the distance of each colour from the middle by a factor: (v − ½)·factor
@@ -216,7 +216,7 @@ func (d *Device) Convolve(in, out TensorHandle, kernel []float64, width int, sca
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Convolve{Kernel: kernel, Width: width, Scale: spec.Given(scaleNumber), Bias: spec.Given(biasNumber)}, list{in}, list{out})
+	return d.compute(imageops.Convolve{Kernel: kernel, Width: width, Scale: spec.Given(scaleNumber), Bias: biasNumber}, list{in}, list{out})
 }
 
 // Crop: keeps a rectangle of an image. The rectangle must be inside the image.
@@ -406,7 +406,7 @@ func (d *Device) Laplacian(in, out TensorHandle, bias value.Value) error {
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Laplacian{Bias: spec.Given(biasNumber)}, list{in}, list{out})
+	return d.compute(imageops.Laplacian{Bias: biasNumber}, list{in}, list{out})
 }
 
 // Levels: stretches the colours between a black and a white point to another range, with a
@@ -440,7 +440,7 @@ func (d *Device) Levels(in, out TensorHandle, black, white, gamma, outBlack, out
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Levels{Black: spec.Given(blackNumber), White: spec.Given(whiteNumber), Gamma: spec.Given(gammaNumber), OutBlack: spec.Given(outBlackNumber), OutWhite: spec.Given(outWhiteNumber)}, list{in}, list{out})
+	return d.compute(imageops.Levels{Black: blackNumber, White: spec.Given(whiteNumber), Gamma: spec.Given(gammaNumber), OutBlack: outBlackNumber, OutWhite: spec.Given(outWhiteNumber)}, list{in}, list{out})
 }
 
 // LUT: maps colours by the look-up table of a .cube file: by a curve of each colour, a cube of
@@ -489,7 +489,7 @@ func (d *Device) MotionBlur(in, out TensorHandle, length, angle value.Value) err
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.MotionBlur{Length: spec.Given(lengthNumber), Angle: spec.Given(angleNumber)}, list{in}, list{out})
+	return d.compute(imageops.MotionBlur{Length: spec.Given(lengthNumber), Angle: angleNumber}, list{in}, list{out})
 }
 
 // Noise: adds random numbers to colours: gaussian or uniform, for each colour or for all
@@ -620,7 +620,7 @@ func (d *Device) Resize(in, out TensorHandle, width, height int, percent value.V
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Resize{Width: width, Height: height, Percent: spec.Given(percentNumber), Fit: fit, Gravity: gravity, Filter: filter}, list{in}, list{out})
+	return d.compute(imageops.Resize{Width: width, Height: height, Percent: percentNumber, Fit: fit, Gravity: gravity, Filter: filter}, list{in}, list{out})
 }
 
 // Rotate: turns an image clockwise by any angle. Multiples of 90 degrees copy pixels. A quarter
@@ -639,7 +639,7 @@ func (d *Device) Rotate(in, out TensorHandle, degrees value.Value, canvas, filte
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Rotate{Degrees: spec.Given(degreesNumber), Canvas: canvas, Filter: filter, Background: background}, list{in}, list{out})
+	return d.compute(imageops.Rotate{Degrees: degreesNumber, Canvas: canvas, Filter: filter, Background: background}, list{in}, list{out})
 }
 
 // Saturation: multiplies the distance of each colour from the luma Y of the pixel by a factor:
@@ -758,7 +758,7 @@ func (d *Device) Trim(in, bounds TensorHandle, fuzz value.Value, color string) e
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Trim{Fuzz: spec.Given(fuzzNumber), Color: color}, list{in}, list{bounds})
+	return d.compute(imageops.Trim{Fuzz: fuzzNumber, Color: color}, list{in}, list{bounds})
 }
 
 // Unsharp: sharpens by an unsharp mask: adds the distance from a blurred image, times an
@@ -787,7 +787,7 @@ func (d *Device) Unsharp(in, out TensorHandle, sigma, amount, threshold value.Va
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.Unsharp{Sigma: spec.Given(sigmaNumber), Amount: spec.Given(amountNumber), Threshold: spec.Given(thresholdNumber)}, list{in}, list{out})
+	return d.compute(imageops.Unsharp{Sigma: spec.Given(sigmaNumber), Amount: spec.Given(amountNumber), Threshold: thresholdNumber}, list{in}, list{out})
 }
 
 // Vibrance: saturates weak colours more than strong ones: Y + (v − Y)·(1 + amount·(1 − s)),
@@ -845,7 +845,7 @@ func (d *Device) WhiteBalance(in, out TensorHandle, temperature, tint value.Valu
 	if err != nil {
 		return err
 	}
-	return d.compute(imageops.WhiteBalance{Temperature: spec.Given(temperatureNumber), Tint: spec.Given(tintNumber)}, list{in}, list{out})
+	return d.compute(imageops.WhiteBalance{Temperature: temperatureNumber, Tint: tintNumber}, list{in}, list{out})
 }
 
 // ZoomBlur: makes each pixel the mean of a part of the line from it to a centre, as when a lens

@@ -46,7 +46,7 @@ func (d *Device) RandomBits(out TensorHandle, shape []int, seed, stream, offset 
 //   - stream: chooses others
 //   - offset: blocks of 4 to leave out
 func (d *Device) RandomNormal(out TensorHandle, shape []int, dtype tensor.DType, mean, scale float64, seed, stream, offset int) error {
-	return d.compute(ops.RandomNormal{Shape: shape, DType: dtype, Mean: spec.Given(mean), Scale: spec.Given(scale), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
+	return d.compute(ops.RandomNormal{Shape: shape, DType: dtype, Mean: mean, Scale: spec.Given(scale), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
 }
 
 // RandomUniform: uniform random numbers from low to high.
@@ -60,5 +60,5 @@ func (d *Device) RandomNormal(out TensorHandle, shape []int, dtype tensor.DType,
 //   - stream: chooses others
 //   - offset: blocks of 4 to leave out
 func (d *Device) RandomUniform(out TensorHandle, shape []int, dtype tensor.DType, low, high float64, seed, stream, offset int) error {
-	return d.compute(ops.RandomUniform{Shape: shape, DType: dtype, Low: spec.Given(low), High: spec.Given(high), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
+	return d.compute(ops.RandomUniform{Shape: shape, DType: dtype, Low: low, High: spec.Given(high), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
 }

@@ -12,7 +12,7 @@ import (
 // Reverse turns the order of the elements along each of Dims: element i becomes element
 // n-1-i, where n is the size of the dimension. Each dimension is named once.
 type Reverse struct {
-	Dims []int `attr:"dims,required" doc:"the dimensions, each once; negative ones count from the end"`
+	Dims []int `attr:"dims,required" doc:"the dimensions, each once; negative ones count from the end; none reverses nothing"`
 }
 
 // Spec returns the declaration.

@@ -187,6 +187,7 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())
 	op.pictures = pictureFields(structOf(op.Defaults).Type())
+	op.marked = markedFields(op.Defaults)
 	prefix := d.Name
 	if pkg := structOf(op.Defaults).Type().PkgPath(); pkg != "" {
 		prefix = path.Base(pkg) + ": " + d.Name
@@ -356,7 +357,7 @@ func planOf[O any](op *Op, named func(error) error, plan func(a Call, t *Target,
 var lastID atomic.Uint64
 
 // attrs returns a call as the functions of the declaration take it, or an error if the call
-// is not valid.
+// is not valid. A zero that Given marks is 0 there, and not -0.
 func (op *Op) attrs(c Call) (Call, error) {
 	if c == nil || isNilPointer(c) {
 		return nil, noCall(fmt.Sprintf("no call of %s: %T", op.Name, c))
@@ -365,7 +366,7 @@ func (op *Op) attrs(c Call) (Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.calls.declared(c), nil
+	return op.calls.declared(op.unmarked(c)), nil
 }
 
 func isNilPointer(c Call) bool {

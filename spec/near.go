@@ -59,12 +59,20 @@ func didYouMean(name string, names []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
+// importAll is the import by which a program knows the operations of Lathe by name.
+const importAll = `import _ "github.com/lathe-gpu/lathe/ops/all"`
+
 // known lists the operations of the groups for errors, unless there are many.
 func known(groups []string) string {
 	if names := opNames(groups); len(names) <= 20 {
 		text := "known: " + strings.Join(names, ", ")
-		if !slices.ContainsFunc(All(), func(op *Op) bool { return len(op.Kernels) > 0 }) { // Lathe's have some.
-			text += `; import _ "github.com/lathe-gpu/lathe/ops/all" for those of Lathe`
+		switch lathes := slices.ContainsFunc(All(), func(op *Op) bool { return len(op.Kernels) > 0 }); { // Those of the program have none.
+		case !lathes && len(names) == 0:
+			return importAll + " makes those of Lathe known"
+		case !lathes:
+			text += "; " + importAll + " for those of Lathe"
+		case len(names) == 0:
+			text = "none is known"
 		}
 		return text
 	}

@@ -117,6 +117,8 @@ type Op struct {
 	calls callTypes
 	// pictures are the numbers of the fields of Defaults that are pictures.
 	pictures []int
+	// marked are the numbers of the fields of Defaults in which Given marks a zero.
+	marked []int
 }
 
 // Tolerance says how far a result may be from the reference.

@@ -104,7 +104,7 @@ func ParseCall(text string, groups ...string) (Call, error) {
 	// Defaults may be a struct or a pointer to one. This is a copy of the struct.
 	v := reflect.New(structOf(op.Defaults).Type()).Elem()
 	v.Set(structOf(op.Defaults))
-	fields := attrFields(v.Type())
+	fields, marked := attrFields(v.Type()), markedFields(op.Defaults)
 	var names []string
 	for _, i := range fields {
 		names = append(names, tagOf(v.Type().Field(i)).name)
@@ -131,7 +131,7 @@ func ParseCall(text string, groups ...string) (Call, error) {
 		if err := setAttr(f, value); err != nil {
 			return nil, parseError("%s: %s: %v", op.Name, names[at], err)
 		}
-		if isFloat(f) {
+		if isFloat(f) && slices.Contains(marked, fields[at]) {
 			f.SetFloat(Given(f.Float()))
 		}
 		if d := structOf(op.Defaults).Field(fields[at]); f.CanInt() && f.IsZero() && !d.IsZero() && slices.Contains(mustBeSet(v.Type()), fields[at]) {
@@ -161,9 +161,17 @@ func ParseOp(name string, groups ...string) (*Op, error) {
 	case op == nil || !op.Offered():
 		return nil, parseError("unknown operation %q%s (%s)", name, nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
 	case !op.in(groups):
-		return nil, parseError("%s is an operation of the group %s, not of %s%s (%s)", op.Name, op.Group, strings.Join(groups, " or "), nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
+		return nil, parseError("%s is an operation of %s, not of %s%s (%s)", op.Name, groupOf(op), strings.Join(groups, " or "), nearNames(name, append(opNames(groups), opAliases(groups)...)), known(groups))
 	}
 	return op, nil
+}
+
+// groupOf names the group of an operation for errors. One of a program may have none.
+func groupOf(op *Op) string {
+	if op.Group == "" {
+		return "no group"
+	}
+	return "the group " + op.Group
 }
 
 // ParseCalls parses calls separated by "|", as in "grayscale | blur sigma=3".

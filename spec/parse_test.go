@@ -199,11 +199,21 @@ func TestParseCallGroups(t *testing.T) {
 		t.Errorf("of the group: got %v, %v", c, err)
 	}
 	_, err := ParseCalls("test_wide | test_soft", "test")
-	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is an operation of the group , not of test (known: test_wide") {
+	if !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), "test_soft is an operation of no group, not of test (known: test_wide") {
 		t.Errorf("of another group: %v", err)
 	}
 	if _, err = ParseCall("test_sofd", "test"); err == nil || strings.Contains(err.Error(), "test_soft") {
 		t.Errorf("unknown: %v", err)
+	}
+}
+
+// TestKnown checks what an error says of the names that exist, where there are none.
+func TestKnown(t *testing.T) {
+	if got, want := known([]string{"none"}), `import _ "github.com/lathe-gpu/lathe/ops/all" makes those of Lathe known`; got != want {
+		t.Errorf("without operations: %s, want %s", got, want)
+	}
+	if got := known([]string{"test"}); !strings.HasPrefix(got, "known: test_wide") || !strings.HasSuffix(got, "for those of Lathe") {
+		t.Errorf("with those of a program: %s", got)
 	}
 }
 

@@ -50,6 +50,41 @@ func Given[T ~float32 | ~float64](x T) T {
 	return x
 }
 
+// markedFields lists the attributes in which Given marks a zero: numbers that have a default, which
+// is not zero. In any other attribute 0 is a zero, and -0 may be meant.
+func markedFields(defaults Call) []int {
+	v := structOf(defaults)
+	var list []int
+	for _, i := range attrFields(v.Type()) {
+		if isFloat(v.Field(i)) && v.Field(i).Float() != 0 && !tagOf(v.Type().Field(i)).required {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// unmarked returns a call in which zeros that Given marks are 0. The functions of a declaration
+// compute with it: clip, for example, would else make -0 of negative numbers. c does not change.
+func (op *Op) unmarked(c Call) Call {
+	if !slices.ContainsFunc(op.marked, func(i int) bool { return marks(structOf(c).Field(i)) }) {
+		return c
+	}
+	v := reflect.New(structOf(c).Type())
+	v.Elem().Set(structOf(c))
+	for _, i := range op.marked {
+		if f := v.Elem().Field(i); marks(f) {
+			f.SetFloat(0)
+		}
+	}
+	if reflect.TypeOf(c).Kind() != reflect.Pointer {
+		v = v.Elem()
+	}
+	return v.Interface().(Call)
+}
+
+// marks reports whether a number is a zero as Given marks it.
+func marks(f reflect.Value) bool { return f.Float() == 0 && math.Signbit(f.Float()) }
+
 // WithDefaults returns the call with defaults in place of zero attributes. Text has the
 // same effect when it leaves attributes out. WithDefaults(AdamUpdate{LR: 0.01, Step: n}),
 // for example, has the usual decay rates. Required attributes have no default and do not

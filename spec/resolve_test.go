@@ -276,6 +276,58 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
+// TestGivenZero checks that the functions of a declaration see 0 where Given marks a zero, and -0
+// where the default is zero, because it is meant there.
+func TestGivenZero(t *testing.T) {
+	for name, c := range map[string]Call{
+		"a struct":  zeros{Gain: Given(0.0), Half: Given(float32(0)), Shift: Given(0.0), Must: Given(0.0)},
+		"a pointer": &zeros{Gain: Given(0.0), Half: Given(float32(0)), Shift: Given(0.0), Must: Given(0.0)},
+	} {
+		zerosSeen = zeros{Gain: 1}
+		if _, err := c.Spec().Shape(c, nil); err != nil {
+			t.Fatal(err)
+		}
+		z := zerosSeen
+		if math.Float64bits(z.Gain) != 0 || math.Float32bits(z.Half) != 0 || !math.Signbit(z.Shift) || !math.Signbit(z.Must) {
+			t.Errorf("%s: got %+v, want the signs of shift and must only", name, z)
+		}
+		if p, ok := c.(*zeros); ok && !math.Signbit(p.Gain) {
+			t.Errorf("%s: the call has changed: %+v", name, p)
+		}
+	}
+	Register(zerosOp)
+	c, err := ParseCall("test_zeros gain=0 half=0 shift=0 must=0")
+	if z, ok := c.(zeros); err != nil || !ok || !math.Signbit(z.Gain) || math.Signbit(z.Shift) || math.Signbit(z.Must) {
+		t.Errorf("of text: got %+v, %v, want a sign that marks gain only", c, err)
+	}
+}
+
+// zeros has attributes whose zeros mean different things.
+type zeros struct {
+	Gain  float64 `attr:"gain"`
+	Half  float32 `attr:"half,zero"`
+	Shift float64 `attr:"shift"`
+	Must  float64 `attr:"must,required"`
+}
+
+func (zeros) Spec() *Op { return zerosOp }
+
+var (
+	zerosOp   *Op
+	zerosSeen zeros
+)
+
+func init() {
+	zerosOp = Define(Definition[zeros]{
+		Name: "test_zeros", Defaults: zeros{Gain: 2, Half: 0.5, Must: 1},
+		Shape: func(a zeros, _ []tensor.Desc) ([]tensor.Desc, error) {
+			zerosSeen = a
+			return nil, nil
+		},
+		Plan: func(zeros, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return &Plan{}, nil },
+	})
+}
+
 func TestWithDefaults(t *testing.T) {
 	if got, want := WithDefaults(tuned{Gain: 7, Dim: 3}), (tuned{Gain: 7, Half: 0.5, Dim: 3, Level: 0.4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -72,6 +72,20 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// TestUsable checks the error for a kernel that a plan cannot use.
+func TestUsable(t *testing.T) {
+	name := spirv.Names()[0]
+	if _, err := spirv.Module(name); err != nil { // links its folder
+		t.Fatal(err)
+	}
+	if err := spirv.Usable(name); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if err := spirv.Usable("nn/none.f32"); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
 func TestNamesAndModules(t *testing.T) {
 	sums, err := os.ReadFile("spirv.sum")
 	if err != nil {

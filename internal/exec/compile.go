@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -250,6 +252,9 @@ type kernelParams struct {
 // match the kernel. Pairs in checked have been compared before.
 func checkKernel(s spec.Step, checked map[kernelParams]bool) error {
 	if s.Module == nil || len(s.Module.Code) == 0 {
+		if err := spirv.Usable(s.Name()); errors.Is(err, errs.ErrABIMismatch) {
+			return err
+		}
 		return fmt.Errorf("%w: no kernel %q", errs.ErrInvalidShader, s.Name())
 	}
 	pair := kernelParams{s.Module, reflect.TypeOf(s.Params)}

@@ -160,9 +160,15 @@ func (a *attribute) goType(last bool) string {
 	return a.typ.String()
 }
 
-// isFloat reports whether a zero of the attribute must be marked as given.
+// isFloat reports whether the attribute is a number with a fraction.
 func (a *attribute) isFloat() bool {
 	return a.typ.Kind() == reflect.Float64 || a.typ.Kind() == reflect.Float32
+}
+
+// marked reports whether a zero of the attribute must be marked as given: it has a default, which is
+// not zero. In any other attribute -0 would be another number than 0.
+func (a *attribute) marked() bool {
+	return a.isFloat() && a.Default != "" && a.Default != "0"
 }
 
 // sentence is a text that begins a sentence after a colon: "The sine" becomes "the

@@ -207,12 +207,16 @@ func (o *operation) attributes() []spec.Arg {
 	return args
 }
 
-// literal is the attribute struct made of the parameters.
-func (o *operation) literal() string {
+// literal is the attribute struct made of the parameters. suffix is that of the variables that
+// have the numbers.
+func (o *operation) literal(suffix string) string {
 	var fields []string
 	for _, a := range o.attrs {
 		value := a.param
 		if a.isFloat() {
+			value += suffix
+		}
+		if a.marked() {
 			value = "spec.Given(" + value + ")"
 		}
 		fields = append(fields, a.field+": "+value)
@@ -268,7 +272,7 @@ func (o *operation) rootForm() rootForm {
 		}
 		params = append(params, camel(a.Name)+typ)
 	}
-	f := rootForm{call: o.literal(), docs: o.inputs("nil if it is left out")}
+	f := rootForm{call: o.literal(""), docs: o.inputs("nil if it is left out")}
 	attrs := o.parameters(!o.variadic(), (*attribute).goType)
 	attrDocs := o.attributes()
 	if o.asStruct() {
@@ -384,14 +388,15 @@ func backendMethod(b *bytes.Buffer, o *operation) {
 	}
 	o.comment(b, o.method, mustDocs, nil, notes)
 	fmt.Fprintf(b, "func (d *Device) %s(%s) error {\n", o.method, strings.Join(merge(must), ", "))
-	call := o.literal()
+	suffix := ""
+	if values {
+		suffix = "Number"
+	}
+	call := o.literal(suffix)
 	for _, a := range o.attrs {
-		if !values || !a.isFloat() {
-			continue
+		if values && a.isFloat() {
+			fmt.Fprintf(b, "\t%s, err := number(%q, %q, %s)\n\tif err != nil {\n\t\treturn err\n\t}\n", a.param+suffix, o.Name, a.Name, a.param)
 		}
-		number := a.param + "Number"
-		fmt.Fprintf(b, "\t%s, err := number(%q, %q, %s)\n\tif err != nil {\n\t\treturn err\n\t}\n", number, o.Name, a.Name, a.param)
-		call = strings.ReplaceAll(call, "spec.Given("+a.param+")", "spec.Given("+number+")")
 	}
 	in := "list{" + strings.Join(names(o.In), ", ") + "}"
 	switch n := len(o.In) - 1; {

@@ -43,6 +43,9 @@ func precision(op *spec.Op) string {
 				shapes = append(shapes, strings.ReplaceAll(fmt.Sprint(i.Shape), " ", ","))
 			}
 			head += "** for inputs " + strings.Join(shapes, ", ")
+			if len(in) == 0 {
+				head = "**Precision** for the call above"
+			}
 		}
 		text := bound(d, tol, all32)
 		if usual := bound(d, op.Tolerance(op.Defaults, d, in), all32); usual != text {

@@ -93,7 +93,7 @@ func (o Channels[A]) shape(a A, args []spec.Arg, in []tensor.Desc) ([]tensor.Des
 			continue
 		}
 		if wide := planner.Accumulator(in[0].DType); in[i].DType != own.DType || own.DType != in[0].DType && own.DType != wide || !slices.Equal(in[i].Shape, own.Shape) {
-			return nil, planner.Invalid("input %s is %v (want [%d] of %v, or all of %v)", args[i].Name, in[i], count, in[0].DType, wide)
+			return nil, planner.Invalid("input %s is %v (want [%d] of %s)", args[i].Name, in[i], count, affineTypes(in[0].DType))
 		}
 	}
 	out := []tensor.Desc{tensor.Contiguous(in[0].DType, in[0].Shape...)}

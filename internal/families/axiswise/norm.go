@@ -1,6 +1,7 @@
 package axiswise
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -245,10 +246,18 @@ func checkAffine(args []spec.Arg, in []tensor.Desc, k, axis int) error {
 			return planner.Invalid("input %s is %v (want %v)", args[i].Name, in[i], own)
 		}
 		if wide := planner.Accumulator(d); in[i].DType != in[k].DType || in[i].DType != d && in[i].DType != wide {
-			return planner.Invalid("input %s is %v (want %v, or all of %v)", args[i].Name, in[i], d, wide)
+			return planner.Invalid("input %s is %v (want %s)", args[i].Name, in[i], affineTypes(d))
 		}
 	}
 	return nil
+}
+
+// affineTypes says which types the inputs beside one of type d may have, for errors.
+func affineTypes(d tensor.DType) string {
+	if wide := planner.Accumulator(d); wide != d {
+		return fmt.Sprintf("%v, or all of %v", d, wide)
+	}
+	return d.String()
 }
 
 // columnsOf is the i-th input, or n times value if it was left out.

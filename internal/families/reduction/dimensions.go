@@ -35,7 +35,7 @@ func dimensions(dims []int, rank int) ([]bool, error) {
 
 // noIdentity returns the error for a reduction that has no elements and no result.
 func noIdentity(in tensor.Desc) error {
-	return planner.Invalid("zero-size reduction of %v has no identity", in)
+	return planner.Invalid("the reduced dimensions of %v have no elements (want at least one)", in)
 }
 
 // reducedShape returns the shape that is left when the dimensions in set are reduced.
