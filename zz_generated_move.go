@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -97,7 +96,7 @@ func (d *Device) Eye(c ops.Eye) (*Tensor, error) {
 //   - shape: the shape; an empty list makes a scalar
 //   - result out: the tensor, of the attributes' dtype and shape
 func (d *Device) Fill(value float64, dtype tensor.DType, shape ...int) (*Tensor, error) {
-	return d.callSingle(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})
+	return d.callSingle(ops.Fill{Value: value, DType: dtype, Shape: shape})
 }
 
 // Gather: copies slices at the given indices along a dimension. Negative ones count from the
@@ -167,7 +166,7 @@ func (d *Device) Range(c ops.Range) (*Tensor, error) {
 // Reverse: turns the order of the elements along dimensions.
 //
 //   - in: a tensor of any dtype and shape
-//   - dims: the dimensions, each once; negative ones count from the end
+//   - dims: the dimensions, each once; negative ones count from the end; none reverses nothing
 //   - result out: the elements in the other order, of the shape of the input
 func (d *Device) Reverse(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.Reverse{Dims: dims}, in)

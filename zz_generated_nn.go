@@ -70,7 +70,7 @@ func (d *Device) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) (*Tensor, error) {
 //   - eps: added to the variance
 //   - result out: the result, of the shape of in
 func (d *Device) BatchNorm(in, gamma, beta, mean, var_ *Tensor, eps float64) (*Tensor, error) {
-	return d.callSingle(ops.BatchNorm{Eps: spec.Given(eps)}, in, gamma, beta, mean, var_)
+	return d.callSingle(ops.BatchNorm{Eps: eps}, in, gamma, beta, mean, var_)
 }
 
 // BatchNormGrad: the gradients of batch_norm_train with respect to its input, gamma and beta.
@@ -83,7 +83,7 @@ func (d *Device) BatchNorm(in, gamma, beta, mean, var_ *Tensor, eps float64) (*T
 //   - result dgamma: [C]
 //   - result dbeta: [C]
 func (d *Device) BatchNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
-	res, err := d.Call(context.Background(), ops.BatchNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res, err := d.Call(context.Background(), ops.BatchNormGrad{Eps: eps}, in, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -106,7 +106,7 @@ func (d *Device) BatchNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, 
 //   - result new_running_mean: [C]
 //   - result new_running_var: [C]
 func (d *Device) BatchNormTrain(in, gamma, beta, runningMean, runningVar *Tensor, eps, momentum float64) (out, mean, var_, newRunningMean, newRunningVar *Tensor, err error) {
-	res, err := d.Call(context.Background(), ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
+	res, err := d.Call(context.Background(), ops.BatchNormTrain{Eps: eps, Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
 	if err != nil {
 		return nil, nil, nil, nil, nil, err
 	}
@@ -305,7 +305,7 @@ func (d *Device) GlobalMaxPool(in *Tensor) (*Tensor, error) {
 //   - numGroups: the number of groups; it divides the number of channels
 //   - result out: the result, of the shape of in
 func (d *Device) GroupNorm(in, gamma, beta *Tensor, eps float64, numGroups int) (*Tensor, error) {
-	return d.callSingle(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, beta)
+	return d.callSingle(ops.GroupNorm{Eps: eps, NumGroups: numGroups}, in, gamma, beta)
 }
 
 // GroupNormGrad: the gradients of group_norm with respect to its input, gamma and beta.
@@ -319,7 +319,7 @@ func (d *Device) GroupNorm(in, gamma, beta *Tensor, eps float64, numGroups int) 
 //   - result dgamma: [C]
 //   - result dbeta: [C]
 func (d *Device) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int) (dx, dgamma, dbeta *Tensor, err error) {
-	res, err := d.Call(context.Background(), ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, dy)
+	res, err := d.Call(context.Background(), ops.GroupNormGrad{Eps: eps, NumGroups: numGroups}, in, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -376,7 +376,7 @@ func (d *Device) HardSwishGrad(x, dy *Tensor) (*Tensor, error) {
 //   - eps: added to the variance
 //   - result out: the result, of the shape of in
 func (d *Device) InstanceNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error) {
-	return d.callSingle(ops.InstanceNorm{Eps: spec.Given(eps)}, in, gamma, beta)
+	return d.callSingle(ops.InstanceNorm{Eps: eps}, in, gamma, beta)
 }
 
 // InstanceNormGrad: the gradients of instance_norm with respect to its input, gamma and beta.
@@ -389,7 +389,7 @@ func (d *Device) InstanceNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, er
 //   - result dgamma: [C]
 //   - result dbeta: [C]
 func (d *Device) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
-	res, err := d.Call(context.Background(), ops.InstanceNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res, err := d.Call(context.Background(), ops.InstanceNormGrad{Eps: eps}, in, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -406,7 +406,7 @@ func (d *Device) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamm
 //   - eps: a number that is added to the variance, at least 0
 //   - result out: the result, of the dtype and shape of in
 func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error) {
-	return d.callSingle(ops.LayerNorm{Eps: spec.Given(eps)}, given(in, gamma, beta)...)
+	return d.callSingle(ops.LayerNorm{Eps: eps}, given(in, gamma, beta)...)
 }
 
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
@@ -419,7 +419,7 @@ func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error
 //   - result dgamma: [n], of the dtype of gamma
 //   - result dbeta: [n], of the dtype of gamma
 func (d *Device) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor, err error) {
-	res, err := d.Call(context.Background(), ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res, err := d.Call(context.Background(), ops.LayerNormGrad{Eps: eps}, in, gamma, dy)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -563,7 +563,7 @@ func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) {
 //   - eps: a number that is added to the mean square, at least 0
 //   - result out: the result, of the dtype and shape of in
 func (d *Device) RMSNorm(in, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
-	return d.callSingle(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, given(in, gamma)...)
+	return d.callSingle(ops.RMSNorm{Dim: dim, Eps: eps}, given(in, gamma)...)
 }
 
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.

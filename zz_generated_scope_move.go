@@ -4,7 +4,6 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
-	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -53,7 +52,7 @@ func (s *Scope) Eye(c ops.Eye) *Tensor {
 
 // Fill is Device.Fill in a Scope.
 func (s *Scope) Fill(value float64, dtype tensor.DType, shape ...int) *Tensor {
-	return s.Call(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape})[0]
+	return s.Call(ops.Fill{Value: value, DType: dtype, Shape: shape})[0]
 }
 
 // Gather is Device.Gather in a Scope.

@@ -32,18 +32,18 @@ func (s *Scope) AvgPoolGrad(c ops.AvgPoolGrad, dy *Tensor) *Tensor {
 
 // BatchNorm is Device.BatchNorm in a Scope.
 func (s *Scope) BatchNorm(in, gamma, beta, mean, var_ *Tensor, eps float64) *Tensor {
-	return s.Call(ops.BatchNorm{Eps: spec.Given(eps)}, in, gamma, beta, mean, var_)[0]
+	return s.Call(ops.BatchNorm{Eps: eps}, in, gamma, beta, mean, var_)[0]
 }
 
 // BatchNormGrad is Device.BatchNormGrad in a Scope.
 func (s *Scope) BatchNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
-	res := s.Call(ops.BatchNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res := s.Call(ops.BatchNormGrad{Eps: eps}, in, gamma, dy)
 	return res[0], res[1], res[2]
 }
 
 // BatchNormTrain is Device.BatchNormTrain in a Scope.
 func (s *Scope) BatchNormTrain(in, gamma, beta, runningMean, runningVar *Tensor, eps, momentum float64) (out, mean, var_, newRunningMean, newRunningVar *Tensor) {
-	res := s.Call(ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
+	res := s.Call(ops.BatchNormTrain{Eps: eps, Momentum: spec.Given(momentum)}, in, gamma, beta, runningMean, runningVar)
 	return res[0], res[1], res[2], res[3], res[4]
 }
 
@@ -140,12 +140,12 @@ func (s *Scope) GlobalMaxPool(in *Tensor) *Tensor {
 
 // GroupNorm is Device.GroupNorm in a Scope.
 func (s *Scope) GroupNorm(in, gamma, beta *Tensor, eps float64, numGroups int) *Tensor {
-	return s.Call(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, beta)[0]
+	return s.Call(ops.GroupNorm{Eps: eps, NumGroups: numGroups}, in, gamma, beta)[0]
 }
 
 // GroupNormGrad is Device.GroupNormGrad in a Scope.
 func (s *Scope) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int) (dx, dgamma, dbeta *Tensor) {
-	res := s.Call(ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, in, gamma, dy)
+	res := s.Call(ops.GroupNormGrad{Eps: eps, NumGroups: numGroups}, in, gamma, dy)
 	return res[0], res[1], res[2]
 }
 
@@ -171,23 +171,23 @@ func (s *Scope) HardSwishGrad(x, dy *Tensor) *Tensor {
 
 // InstanceNorm is Device.InstanceNorm in a Scope.
 func (s *Scope) InstanceNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
-	return s.Call(ops.InstanceNorm{Eps: spec.Given(eps)}, in, gamma, beta)[0]
+	return s.Call(ops.InstanceNorm{Eps: eps}, in, gamma, beta)[0]
 }
 
 // InstanceNormGrad is Device.InstanceNormGrad in a Scope.
 func (s *Scope) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
-	res := s.Call(ops.InstanceNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res := s.Call(ops.InstanceNormGrad{Eps: eps}, in, gamma, dy)
 	return res[0], res[1], res[2]
 }
 
 // LayerNorm is Device.LayerNorm in a Scope.
 func (s *Scope) LayerNorm(in, gamma, beta *Tensor, eps float64) *Tensor {
-	return s.Call(ops.LayerNorm{Eps: spec.Given(eps)}, given(in, gamma, beta)...)[0]
+	return s.Call(ops.LayerNorm{Eps: eps}, given(in, gamma, beta)...)[0]
 }
 
 // LayerNormGrad is Device.LayerNormGrad in a Scope.
 func (s *Scope) LayerNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamma, dbeta *Tensor) {
-	res := s.Call(ops.LayerNormGrad{Eps: spec.Given(eps)}, in, gamma, dy)
+	res := s.Call(ops.LayerNormGrad{Eps: eps}, in, gamma, dy)
 	return res[0], res[1], res[2]
 }
 
@@ -254,7 +254,7 @@ func (s *Scope) ReLUGrad(x, dy *Tensor) *Tensor {
 
 // RMSNorm is Device.RMSNorm in a Scope.
 func (s *Scope) RMSNorm(in, gamma *Tensor, dim int, eps float64) *Tensor {
-	return s.Call(ops.RMSNorm{Dim: dim, Eps: spec.Given(eps)}, given(in, gamma)...)[0]
+	return s.Call(ops.RMSNorm{Dim: dim, Eps: eps}, given(in, gamma)...)[0]
 }
 
 // SELU is Device.SELU in a Scope.

@@ -98,7 +98,7 @@ func (d *Device) Eye(out TensorHandle, rows, columns, k int, dtype tensor.DType)
 //   - dtype: the element type
 //   - shape: the shape; an empty list makes a scalar
 func (d *Device) Fill(out TensorHandle, value float64, dtype tensor.DType, shape ...int) error {
-	return d.compute(ops.Fill{Value: spec.Given(value), DType: dtype, Shape: shape}, list{}, list{out})
+	return d.compute(ops.Fill{Value: value, DType: dtype, Shape: shape}, list{}, list{out})
 }
 
 // Gather: copies slices at the given indices along a dimension. Negative ones count from the
@@ -156,7 +156,7 @@ func (d *Device) OneHot(indices, values, out TensorHandle, depth, axis int) erro
 //   - value: the new elements of mode constant
 //   - axes: the dimensions of pads, each once; empty means all
 func (d *Device) PadTensor(in, out TensorHandle, pads []int, mode string, value float64, axes ...int) error {
-	return d.compute(ops.PadTensor{Pads: pads, Mode: mode, Value: spec.Given(value), Axes: axes}, list{in}, list{out})
+	return d.compute(ops.PadTensor{Pads: pads, Mode: mode, Value: value, Axes: axes}, list{in}, list{out})
 }
 
 // Range: makes numbers with a constant distance: start + i·delta, up to a limit that is not one
@@ -168,14 +168,14 @@ func (d *Device) PadTensor(in, out TensorHandle, pads []int, mode string, value 
 //   - delta: the distance of the numbers, not 0
 //   - dtype: the element type: f32, f16, bf16, f64, i32 or i64
 func (d *Device) Range(out TensorHandle, start, limit, delta float64, dtype tensor.DType) error {
-	return d.compute(ops.Range{Start: spec.Given(start), Limit: spec.Given(limit), Delta: spec.Given(delta), DType: dtype}, list{}, list{out})
+	return d.compute(ops.Range{Start: start, Limit: limit, Delta: spec.Given(delta), DType: dtype}, list{}, list{out})
 }
 
 // Reverse: turns the order of the elements along dimensions.
 //
 //   - in: a tensor of any dtype and shape
 //   - out: the elements in the other order, of the shape of the input
-//   - dims: the dimensions, each once; negative ones count from the end
+//   - dims: the dimensions, each once; negative ones count from the end; none reverses nothing
 func (d *Device) Reverse(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.Reverse{Dims: dims}, list{in}, list{out})
 }

@@ -24,7 +24,7 @@ import (
 //
 // It changes param, m and v in place.
 func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, eps float64, step int) error {
-	return d.update(ops.AdamUpdate{LR: spec.Given(lr), Beta1: spec.Given(beta1), Beta2: spec.Given(beta2), Eps: spec.Given(eps), Step: step}, list{param, grad, m, v}, list{param, m, v})
+	return d.update(ops.AdamUpdate{LR: lr, Beta1: spec.Given(beta1), Beta2: spec.Given(beta2), Eps: spec.Given(eps), Step: step}, list{param, grad, m, v}, list{param, m, v})
 }
 
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.
@@ -79,7 +79,7 @@ func (d *Device) AvgPoolGrad(dy, dx TensorHandle, size, kernel, strides, pads []
 //   - out: the result, of the shape of in
 //   - eps: added to the variance
 func (d *Device) BatchNorm(in, gamma, beta, mean, var_, out TensorHandle, eps float64) error {
-	return d.compute(ops.BatchNorm{Eps: spec.Given(eps)}, list{in, gamma, beta, mean, var_}, list{out})
+	return d.compute(ops.BatchNorm{Eps: eps}, list{in, gamma, beta, mean, var_}, list{out})
 }
 
 // BatchNormGrad: the gradients of batch_norm_train with respect to its input, gamma and beta.
@@ -92,7 +92,7 @@ func (d *Device) BatchNorm(in, gamma, beta, mean, var_, out TensorHandle, eps fl
 //   - dbeta: [C]
 //   - eps: the eps of batch_norm_train, at least 0
 func (d *Device) BatchNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
-	return d.compute(ops.BatchNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+	return d.compute(ops.BatchNormGrad{Eps: eps}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
 // BatchNormTrain: normalises channels by their mean and population variance over the batch, and
@@ -111,7 +111,7 @@ func (d *Device) BatchNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 //   - eps: added to the variance
 //   - momentum: the weight of the old running statistics, 0 to 1
 func (d *Device) BatchNormTrain(in, gamma, beta, runningMean, runningVar, out, mean, var_, newRunningMean, newRunningVar TensorHandle, eps, momentum float64) error {
-	return d.compute(ops.BatchNormTrain{Eps: spec.Given(eps), Momentum: spec.Given(momentum)}, list{in, gamma, beta, runningMean, runningVar}, list{out, mean, var_, newRunningMean, newRunningVar})
+	return d.compute(ops.BatchNormTrain{Eps: eps, Momentum: spec.Given(momentum)}, list{in, gamma, beta, runningMean, runningVar}, list{out, mean, var_, newRunningMean, newRunningVar})
 }
 
 // CELU: x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.
@@ -322,7 +322,7 @@ func (d *Device) GlobalMaxPool(in, out TensorHandle) error {
 //   - eps: added to the variance
 //   - numGroups: the number of groups; it divides the number of channels
 func (d *Device) GroupNorm(in, gamma, beta, out TensorHandle, eps float64, numGroups int) error {
-	return d.compute(ops.GroupNorm{Eps: spec.Given(eps), NumGroups: numGroups}, list{in, gamma, beta}, list{out})
+	return d.compute(ops.GroupNorm{Eps: eps, NumGroups: numGroups}, list{in, gamma, beta}, list{out})
 }
 
 // GroupNormGrad: the gradients of group_norm with respect to its input, gamma and beta.
@@ -336,7 +336,7 @@ func (d *Device) GroupNorm(in, gamma, beta, out TensorHandle, eps float64, numGr
 //   - eps: the eps of group_norm, at least 0
 //   - numGroups: the number of groups; it divides the number of channels
 func (d *Device) GroupNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64, numGroups int) error {
-	return d.compute(ops.GroupNormGrad{Eps: spec.Given(eps), NumGroups: numGroups}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+	return d.compute(ops.GroupNormGrad{Eps: eps, NumGroups: numGroups}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
 // HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
@@ -389,7 +389,7 @@ func (d *Device) HardSwishGrad(x, dy, dx TensorHandle) error {
 //   - out: the result, of the shape of in
 //   - eps: added to the variance
 func (d *Device) InstanceNorm(in, gamma, beta, out TensorHandle, eps float64) error {
-	return d.compute(ops.InstanceNorm{Eps: spec.Given(eps)}, list{in, gamma, beta}, list{out})
+	return d.compute(ops.InstanceNorm{Eps: eps}, list{in, gamma, beta}, list{out})
 }
 
 // InstanceNormGrad: the gradients of instance_norm with respect to its input, gamma and beta.
@@ -402,7 +402,7 @@ func (d *Device) InstanceNorm(in, gamma, beta, out TensorHandle, eps float64) er
 //   - dbeta: [C]
 //   - eps: the eps of instance_norm, at least 0
 func (d *Device) InstanceNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
-	return d.compute(ops.InstanceNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+	return d.compute(ops.InstanceNormGrad{Eps: eps}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
@@ -415,7 +415,7 @@ func (d *Device) InstanceNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle,
 //   - dbeta: [n], of the dtype of gamma
 //   - eps: the eps of layer_norm, at least 0
 func (d *Device) LayerNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, eps float64) error {
-	return d.compute(ops.LayerNormGrad{Eps: spec.Given(eps)}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
+	return d.compute(ops.LayerNormGrad{Eps: eps}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
 // LeakyReLU: x for each element x, and alpha·x where x is below 0. NaN stays NaN.
