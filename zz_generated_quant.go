@@ -29,8 +29,8 @@ func (d *Device) DequantizeBlocks(blocks *Tensor, format string, dtype tensor.DT
 //     for each block along axis
 //   - zeroPoint: of the shape of scale and the dtype of the integers; 0 if it is left out; nil
 //     if it is left out
-//   - axis: the dimension of the scales, unless there is only one; a negative number counts
-//     from the end
+//   - axis: the dimension of the scales, of no meaning if there is only one (ONNX has 1 by
+//     default); a negative number counts from the end
 //   - blockSize: how many indices of axis share a scale; 0: the scales are a number or a vector
 //   - result out: the numbers, of the dtype of scale and the shape of x
 func (d *Device) DequantizeLinear(x, scale, zeroPoint *Tensor, axis, blockSize int) (*Tensor, error) {
@@ -56,8 +56,8 @@ func (d *Device) MatMulBlocks(x, blocks *Tensor, format string) (*Tensor, error)
 //     for each block along axis; of the dtype of x
 //   - zeroPoint: of the shape of scale and the dtype of the integers; 0 if it is left out; nil
 //     if it is left out
-//   - axis: the dimension of the scales, unless there is only one; a negative number counts
-//     from the end
+//   - axis: the dimension of the scales, of no meaning if there is only one (ONNX has 1 by
+//     default); a negative number counts from the end
 //   - blockSize: how many indices of axis share a scale; 0: the scales are a number or a vector
 //   - outputDtype: u8 or i8; the zero point has it too
 //   - result out: the integers, of the shape of x

@@ -30,8 +30,8 @@ func (d *Device) DequantizeBlocks(blocks, out TensorHandle, format string, dtype
 //   - out: the numbers, of the dtype of scale and the shape of x
 //   - zeroPoint: of the shape of scale and the dtype of the integers; 0 if it is left out; nil
 //     if it is left out
-//   - axis: the dimension of the scales, unless there is only one; a negative number counts
-//     from the end
+//   - axis: the dimension of the scales, of no meaning if there is only one (ONNX has 1 by
+//     default); a negative number counts from the end
 //   - blockSize: how many indices of axis share a scale; 0: the scales are a number or a vector
 func (d *Device) DequantizeLinear(x, scale, out TensorHandle, zeroPoint *TensorHandle, axis, blockSize int) error {
 	return d.compute(ops.DequantizeLinear{Axis: axis, BlockSize: blockSize}, given(list{x, scale}, zeroPoint), list{out})
@@ -57,8 +57,8 @@ func (d *Device) MatMulBlocks(x, blocks, out TensorHandle, format string) error 
 //   - out: the integers, of the shape of x
 //   - zeroPoint: of the shape of scale and the dtype of the integers; 0 if it is left out; nil
 //     if it is left out
-//   - axis: the dimension of the scales, unless there is only one; a negative number counts
-//     from the end
+//   - axis: the dimension of the scales, of no meaning if there is only one (ONNX has 1 by
+//     default); a negative number counts from the end
 //   - blockSize: how many indices of axis share a scale; 0: the scales are a number or a vector
 //   - outputDtype: u8 or i8; the zero point has it too
 func (d *Device) QuantizeLinear(x, scale, out TensorHandle, zeroPoint *TensorHandle, axis, blockSize int, outputDtype tensor.DType) error {

@@ -10,7 +10,7 @@ import (
 // is one scale; or a vector of them, one for each index of Axis; or, with a BlockSize, a tensor of the
 // shape of x with one scale for each block of so many indices of Axis. The result has the element type of scale.
 type DequantizeLinear struct {
-	Axis      int `attr:"axis,zero" onnx:"axis" doc:"the dimension of the scales, unless there is only one; a negative number counts from the end"`
+	Axis      int `attr:"axis,required,zero" onnx:"axis" doc:"the dimension of the scales, of no meaning if there is only one (ONNX has 1 by default); a negative number counts from the end"`
 	BlockSize int `attr:"block_size" onnx:"block_size" doc:"how many indices of axis share a scale; 0: the scales are a number or a vector"`
 }
 

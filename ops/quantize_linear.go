@@ -12,7 +12,7 @@ import (
 // of them, one for each index of Axis; or, with a BlockSize, a tensor of the shape of x with one scale for each
 // block of so many indices of Axis.
 type QuantizeLinear struct {
-	Axis        int          `attr:"axis,zero" onnx:"axis" doc:"the dimension of the scales, unless there is only one; a negative number counts from the end"`
+	Axis        int          `attr:"axis,required,zero" onnx:"axis" doc:"the dimension of the scales, of no meaning if there is only one (ONNX has 1 by default); a negative number counts from the end"`
 	BlockSize   int          `attr:"block_size" onnx:"block_size" doc:"how many indices of axis share a scale; 0: the scales are a number or a vector"`
 	OutputDType tensor.DType `attr:"output_dtype" onnx:"output_dtype" doc:"u8 or i8; the zero point has it too"`
 }

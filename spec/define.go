@@ -307,7 +307,7 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 			if isNilPointer(made) {
 				return c, false
 			}
-			return t.plain(made), true
+			return op.remarked(t.plain(made)), true
 		}
 	}
 	if d.ForGrey != nil {
@@ -316,7 +316,7 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 			if err != nil {
 				return c, false
 			}
-			return t.plain(d.ForGrey(a)), true
+			return op.remarked(t.plain(d.ForGrey(a))), true
 		}
 	}
 	return op

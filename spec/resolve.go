@@ -65,15 +65,23 @@ func markedFields(defaults Call) []int {
 
 // unmarked returns a call in which zeros that Given marks are 0. The functions of a declaration
 // compute with it: clip, for example, would else make -0 of negative numbers. c does not change.
-func (op *Op) unmarked(c Call) Call {
-	if !slices.ContainsFunc(op.marked, func(i int) bool { return marks(structOf(c).Field(i)) }) {
+func (op *Op) unmarked(c Call) Call { return op.withZeros(c, 0) }
+
+// remarked undoes unmarked, for a call that a function of a declaration returns: no attribute of it was
+// left out.
+func (op *Op) remarked(c Call) Call { return op.withZeros(c, Given(0.0)) }
+
+// withZeros returns a call whose attributes of op.marked that are 0 or -0 are zero. c does not change.
+func (op *Op) withZeros(c Call, zero float64) Call {
+	other := func(f reflect.Value) bool { return f.Float() == 0 && math.Signbit(f.Float()) != math.Signbit(zero) }
+	if !slices.ContainsFunc(op.marked, func(i int) bool { return other(structOf(c).Field(i)) }) {
 		return c
 	}
 	v := reflect.New(structOf(c).Type())
 	v.Elem().Set(structOf(c))
 	for _, i := range op.marked {
-		if f := v.Elem().Field(i); marks(f) {
-			f.SetFloat(0)
+		if f := v.Elem().Field(i); other(f) {
+			f.SetFloat(zero)
 		}
 	}
 	if reflect.TypeOf(c).Kind() != reflect.Pointer {
@@ -81,9 +89,6 @@ func (op *Op) unmarked(c Call) Call {
 	}
 	return v.Interface().(Call)
 }
-
-// marks reports whether a number is a zero as Given marks it.
-func marks(f reflect.Value) bool { return f.Float() == 0 && math.Signbit(f.Float()) }
 
 // WithDefaults returns the call with defaults in place of zero attributes. Text has the
 // same effect when it leaves attributes out. WithDefaults(AdamUpdate{LR: 0.01, Step: n}),

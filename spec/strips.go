@@ -61,7 +61,7 @@ func (op *Op) checkedStrips(s *Strips) *Strips {
 				return c, RowRange{}
 			}
 			part, made := s.Part(a, in, have, out)
-			return op.calls.plain(part), made
+			return op.remarked(op.calls.plain(part)), made
 		},
 	}
 }

@@ -15,7 +15,6 @@
 
 #define WG 8
 layout(local_size_x = WG) in;
-
 layout(push_constant) uniform Params {
 	uint rows;    // of the matrix
 	uint columns; // vectors
@@ -28,7 +27,6 @@ layout(push_constant) uniform Params {
 	uint cStep; // elements from vector to vector
 	uint accumulate; // 1: add to the result
 } p;
-
 layout(set = 0, binding = 0) uniform usamplerBuffer blocks;
 layout(set = 0, binding = 1) uniform samplerBuffer x;
 layout(set = 0, binding = 2) buffer C { float c[]; };

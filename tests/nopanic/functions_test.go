@@ -86,8 +86,7 @@ var functions = map[string]map[string]any{
 	"gpu/gputest": {},
 	"ops/all":     {},
 	"gpu/guard":   {"New": guard.New, "Restrict": guard.Restrict},
-	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkImage": spirv.LinkImage, "LinkLogic": spirv.LinkLogic, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkQuant": spirv.LinkQuant, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Verify": spirv.Verify},
-	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkImage": spirv.LinkImage, "LinkLogic": spirv.LinkLogic, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Usable": spirv.Usable, "Verify": spirv.Verify},
+	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkImage": spirv.LinkImage, "LinkLogic": spirv.LinkLogic, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkQuant": spirv.LinkQuant, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Usable": spirv.Usable, "Verify": spirv.Verify},
 }
 
 // excused panic by intent. The functions that register panic as the standard library's do: on a

@@ -3,6 +3,7 @@ package indexing
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -135,7 +136,7 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 		},
 		Cost: func(a A, in []tensor.Desc) spec.Cost {
 			n := int64(in[0].Elems())
-			return spec.Cost{Flops: n, Bytes: 2 * n * int64(in[0].DType.Size())}
+			return spec.Cost{Flops: n * int64(bits.Len64(uint64(n))), Bytes: 2 * n * int64(in[0].DType.Size())}
 		},
 		Cases: spec.CasesOf[A]{
 			DTypes: tensor.DTypes(), Calls: append([]A{s.Defaults}, s.Calls...), Invalid: s.Invalid, Specials: true,
@@ -158,11 +159,10 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 			Dims:  []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{16, mostRanked}}},
 			Sizes: [][]int{{2, 66_003}, {66_003, 2}, {70, 300}},
 			Inputs: func(a A, d tensor.DType, dims []int) []tensor.Desc {
-				in := tensor.Contiguous(d, slices.Clone(dims)...)
-				if o := s.Order(a); o.Top && dims[(o.Axis+2)%2] < o.K {
+				if o := s.Order(a); o.Top && dims[(o.Axis+2)%2] < o.K || int64(dims[0])*int64(dims[1]) > mostSorted {
 					return nil
 				}
-				return []tensor.Desc{in}
+				return []tensor.Desc{tensor.Contiguous(d, slices.Clone(dims)...)}
 			},
 			Bench: planner.BenchCases(s.Bench, 1),
 			Refused: [][]tensor.Desc{
