@@ -326,6 +326,32 @@ func (d *Device) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int
 	return res[0], res[1], res[2], nil
 }
 
+// GRU: A layer of gated recurrent units, with directions and lengths of sequences.
+//
+//   - c: the attributes
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - result y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - result y_h: the last hidden states, [directions,batch,hidden], or
+//     [batch,directions,hidden] with layout 1
+//
+// ops.GRU also has linear_before_reset.
+func (d *Device) GRU(c ops.GRU, x, w, r, b, sequenceLens, initialH *Tensor) (y, yH *Tensor, err error) {
+	res, err := d.Call(context.Background(), c, given(x, w, r, b, sequenceLens, initialH)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
+}
+
 // HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -468,6 +494,36 @@ func (d *Device) LpPool(c ops.LpPool, in *Tensor) (*Tensor, error) {
 	return d.callSingle(c, in)
 }
 
+// LSTM: A layer of long short-term memory, with peepholes, directions and lengths of sequences.
+//
+//   - c: the attributes
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - initialC: as initial_h; of the shape [0] or left out: 0; nil if it is left out
+//   - p: the peepholes of the input, output and forget gate, [directions,3·hidden]; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - result y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - result y_h: the last hidden states, [directions,batch,hidden], or
+//     [batch,directions,hidden] with layout 1
+//   - result y_c: the last states of the cells, as y_h
+//
+// ops.LSTM also has input_forget.
+func (d *Device) LSTM(c ops.LSTM, x, w, r, b, sequenceLens, initialH, initialC, p *Tensor) (y, yH, yC *Tensor, err error) {
+	res, err := d.Call(context.Background(), c, given(x, w, r, b, sequenceLens, initialH, initialC, p)...)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], nil
+}
+
 // MaxPool: the largest element of each window. NaN counts as larger than all numbers.
 //
 //   - c: the attributes
@@ -564,6 +620,30 @@ func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) {
 //   - result out: the result, of the dtype and shape of in
 func (d *Device) RMSNorm(in, gamma *Tensor, dim int, eps float64) (*Tensor, error) {
 	return d.callSingle(ops.RMSNorm{Dim: dim, Eps: eps}, given(in, gamma)...)
+}
+
+// RNN: A simple recurrent layer, with directions and lengths of sequences.
+//
+//   - c: the attributes
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - result y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - result y_h: the last hidden states, [directions,batch,hidden], or
+//     [batch,directions,hidden] with layout 1
+func (d *Device) RNN(c ops.RNN, x, w, r, b, sequenceLens, initialH *Tensor) (y, yH *Tensor, err error) {
+	res, err := d.Call(context.Background(), c, given(x, w, r, b, sequenceLens, initialH)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
 }
 
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.

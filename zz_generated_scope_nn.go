@@ -149,6 +149,12 @@ func (s *Scope) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int)
 	return res[0], res[1], res[2]
 }
 
+// GRU is Device.GRU in a Scope.
+func (s *Scope) GRU(c ops.GRU, x, w, r, b, sequenceLens, initialH *Tensor) (y, yH *Tensor) {
+	res := s.Call(c, given(x, w, r, b, sequenceLens, initialH)...)
+	return res[0], res[1]
+}
+
 // HardSigmoid is Device.HardSigmoid in a Scope.
 func (s *Scope) HardSigmoid(in *Tensor, alpha, beta float64) *Tensor {
 	return s.Call(ops.HardSigmoid{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, in)[0]
@@ -211,6 +217,12 @@ func (s *Scope) LpPool(c ops.LpPool, in *Tensor) *Tensor {
 	return s.Call(c, in)[0]
 }
 
+// LSTM is Device.LSTM in a Scope.
+func (s *Scope) LSTM(c ops.LSTM, x, w, r, b, sequenceLens, initialH, initialC, p *Tensor) (y, yH, yC *Tensor) {
+	res := s.Call(c, given(x, w, r, b, sequenceLens, initialH, initialC, p)...)
+	return res[0], res[1], res[2]
+}
+
 // MaxPool is Device.MaxPool in a Scope.
 func (s *Scope) MaxPool(c ops.MaxPool, in *Tensor) *Tensor {
 	return s.Call(c, in)[0]
@@ -255,6 +267,12 @@ func (s *Scope) ReLUGrad(x, dy *Tensor) *Tensor {
 // RMSNorm is Device.RMSNorm in a Scope.
 func (s *Scope) RMSNorm(in, gamma *Tensor, dim int, eps float64) *Tensor {
 	return s.Call(ops.RMSNorm{Dim: dim, Eps: eps}, given(in, gamma)...)[0]
+}
+
+// RNN is Device.RNN in a Scope.
+func (s *Scope) RNN(c ops.RNN, x, w, r, b, sequenceLens, initialH *Tensor) (y, yH *Tensor) {
+	res := s.Call(c, given(x, w, r, b, sequenceLens, initialH)...)
+	return res[0], res[1]
 }
 
 // SELU is Device.SELU in a Scope.

@@ -339,6 +339,34 @@ func (d *Device) GroupNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 	return d.compute(ops.GroupNormGrad{Eps: eps, NumGroups: numGroups}, list{in, gamma, dy}, list{dx, dgamma, dbeta})
 }
 
+// GRU: A layer of gated recurrent units, with directions and lengths of sequences.
+//
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
+//     layout 1
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - hiddenSize: the number of hidden units; 0: as r has
+//   - direction: forward, reverse or bidirectional
+//   - activations: the activations σ and g of each direction; empty means Sigmoid and Tanh
+//   - activationAlpha: the alpha of those activations that have one; empty means the defaults
+//   - activationBeta: the beta of those activations that have one; empty means the defaults
+//   - clip: the bound of the arguments of activations; 0: none
+//   - layout: 0: steps come first in x and y; 1: sequences do, also in the states
+//
+// ops.GRU also has linear_before_reset.
+func (d *Device) GRU(x, w, r, y, yH TensorHandle, b, sequenceLens, initialH *TensorHandle, hiddenSize int, direction string, activations []string, activationAlpha, activationBeta []float64, clip float64, layout int) error {
+	return d.compute(ops.GRU{HiddenSize: hiddenSize, Direction: direction, Activations: activations, ActivationAlpha: activationAlpha, ActivationBeta: activationBeta, Clip: clip, Layout: layout}, given(list{x, w, r}, b, sequenceLens, initialH), list{y, yH})
+}
+
 // HardSigmoid: alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.
 //
 //   - in: a tensor of any shape
@@ -464,6 +492,39 @@ func (d *Device) LpPool(in, out TensorHandle, kernel, strides, pads, dilations [
 	return d.compute(ops.LpPool{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations, P: p}, list{in}, list{out})
 }
 
+// LSTM: A layer of long short-term memory, with peepholes, directions and lengths of sequences.
+//
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
+//     layout 1
+//   - yC: the last states of the cells, as y_h
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - initialC: as initial_h; of the shape [0] or left out: 0; nil if it is left out
+//   - p: the peepholes of the input, output and forget gate, [directions,3·hidden]; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - hiddenSize: the number of hidden units; 0: as r has
+//   - direction: forward, reverse or bidirectional
+//   - activations: the activations σ, g and h of each direction; empty means Sigmoid, Tanh and
+//     Tanh
+//   - activationAlpha: the alpha of those activations that have one; empty means the defaults
+//   - activationBeta: the beta of those activations that have one; empty means the defaults
+//   - clip: the bound of the arguments of activations; 0: none
+//   - layout: 0: steps come first in x and y; 1: sequences do, also in the states
+//
+// ops.LSTM also has input_forget.
+func (d *Device) LSTM(x, w, r, y, yH, yC TensorHandle, b, sequenceLens, initialH, initialC, p *TensorHandle, hiddenSize int, direction string, activations []string, activationAlpha, activationBeta []float64, clip float64, layout int) error {
+	return d.compute(ops.LSTM{HiddenSize: hiddenSize, Direction: direction, Activations: activations, ActivationAlpha: activationAlpha, ActivationBeta: activationBeta, Clip: clip, Layout: layout}, given(list{x, w, r}, b, sequenceLens, initialH, initialC, p), list{y, yH, yC})
+}
+
 // MaxPool: the largest element of each window. NaN counts as larger than all numbers.
 //
 //   - in: [N,C,spatial...], with 1 to 3 spatial dimensions
@@ -552,6 +613,32 @@ func (d *Device) ReLU(in, out TensorHandle) error {
 //   - dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.ReLUGrad{}, list{x, dy}, list{dx})
+}
+
+// RNN: A simple recurrent layer, with directions and lengths of sequences.
+//
+//   - x: [seq,batch,input], or [batch,seq,input] with layout 1
+//   - w: [directions,gates·hidden,input]
+//   - r: [directions,gates·hidden,hidden]
+//   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
+//     [batch,seq,directions,hidden] with layout 1
+//   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
+//     layout 1
+//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
+//     left out: 0; nil if it is left out
+//   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
+//     out: seq; nil if it is left out
+//   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
+//     shape [0] or left out: 0; nil if it is left out
+//   - hiddenSize: the number of hidden units; 0: as r has
+//   - direction: forward, reverse or bidirectional
+//   - activations: the activation of each direction; empty means Tanh
+//   - activationAlpha: the alpha of those activations that have one; empty means the defaults
+//   - activationBeta: the beta of those activations that have one; empty means the defaults
+//   - clip: the bound of the arguments of activations; 0: none
+//   - layout: 0: steps come first in x and y; 1: sequences do, also in the states
+func (d *Device) RNN(x, w, r, y, yH TensorHandle, b, sequenceLens, initialH *TensorHandle, hiddenSize int, direction string, activations []string, activationAlpha, activationBeta []float64, clip float64, layout int) error {
+	return d.compute(ops.RNN{HiddenSize: hiddenSize, Direction: direction, Activations: activations, ActivationAlpha: activationAlpha, ActivationBeta: activationBeta, Clip: clip, Layout: layout}, given(list{x, w, r}, b, sequenceLens, initialH), list{y, yH})
 }
 
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.

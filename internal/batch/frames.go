@@ -17,7 +17,7 @@ import (
 // more for each pixel.
 const (
 	frameBytes = 20
-	gifBytes   = 17
+	gifBytes   = 8
 )
 
 // animate processes a picture of several frames, one after the other.

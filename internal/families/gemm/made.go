@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Kernels lists the kernels of AddMade.
+// Kernels lists the kernels of AddMade and Regions.
 func Kernels() []spec.Kernel {
 	spirv.LinkBLAS()
 	return kernels

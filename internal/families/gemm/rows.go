@@ -24,6 +24,3 @@ func NewRegions(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 func (r Regions) Add(region planner.Region, c planner.Operand) error {
 	return r.g.addRegion(region, c, nil, false)
 }
-
-// Kernels lists the kernels of products.
-func Kernels() []spec.Kernel { return kernels }
