@@ -12,7 +12,7 @@ import (
 //	h = g(x·Wh + (r⊙H)·Rh + b), or g(x·Wh + bw + r⊙(H·Rh + br)) with LinearBeforeReset
 //
 // at each step, where H is the state before it, and b is the sum of the biases bw and br. The gates lie in the
-// order z, r, h. Without LinearBeforeReset, a step is two launches. Directions, lengths, activations and inputs that are left
+// order z, r, h. Without LinearBeforeReset, a step is two launches. Directions, lengths, limits, activations and inputs that are left
 // out are those of LSTM, with two activations for each direction.
 type GRU struct {
 	HiddenSize        int       `attr:"hidden_size" onnx:"hidden_size" doc:"the number of hidden units; 0: as r has"`

@@ -6,7 +6,7 @@ import (
 )
 
 // RNN is a simple recurrent layer: H' = f(x·W + H·R + b) at each step, where H is the state before it, b is the sum of
-// both biases, and f is Tanh unless Activations says another. Directions, lengths, activations and inputs that are left out are
+// both biases, and f is Tanh unless Activations says another. Directions, lengths, limits, activations and inputs that are left out are
 // those of LSTM, with one activation for each direction.
 type RNN struct {
 	HiddenSize      int       `attr:"hidden_size" onnx:"hidden_size" doc:"the number of hidden units; 0: as r has"`

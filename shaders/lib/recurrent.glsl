@@ -1,5 +1,5 @@
 // A step of a recurrent layer. A row is a sequence of the batch. An invocation makes UNITS
-// neighbouring hidden units of a row, so it multiplies the state of the row by their weights for GATES
+// neighbouring hidden units of a row, so it multiplies the hidden state of the row by their weights for GATES
 // of the ALL gates. Products of the inputs are in gates. ANY: activations are those of the parameters.
 // The variants that read texels, for CPU drivers, make four units and have the usual activations.
 //
@@ -44,7 +44,7 @@ layout(push_constant) uniform Params {
 	uint products; // elements of a row of state that are multiplied, in whole vectors
 	uint previous; // where in state the hidden state before and after the step is
 	uint next;
-	uint cell;  // where the state of the cells is, or the update gate
+	uint cell;  // where the cell state is, or the update gate
 	uint reset; // where the reset state is
 	uint gate;  // where in gates the step begins
 	uint time;  // number of the step in the sequence
@@ -70,7 +70,7 @@ layout(set = 0, binding = 1) readonly buffer Gates { V gates[]; };
 layout(set = 0, binding = 2) buffer States { V state[]; };
 layout(set = 0, binding = 3) readonly buffer Lengths { int lengths[]; };
 
-// addProducts adds the products of the state that begins at element from, and the weights of the
+// addProducts adds the products of the hidden state that begins at element from, and the weights of the
 // unit of the block, for the gates from GATE on.
 #if defined(TEXEL)
 void addProducts(inout V sums[GATES], uint from, uint unit) {
@@ -92,54 +92,9 @@ void addProducts(inout V sums[GATES], uint from, uint unit) {
 }
 #endif
 
-// bounded keeps NaN.
-V bounded(V x) {
-	V c = V(p.clip);
-	return mix(mix(x, c, ABOVE(x, c)), -c, ABOVE(-c, x));
-}
+#include "lib/recurrent_activation.glsl"
 
-#if defined(ANY)
-REAL activation(uint which, float a, float b, REAL x) {
-	REAL alpha = REAL(a), beta = REAL(b), v = x;
-	uint kind = (p.kinds >> (8 * which)) & 0xffu;
-	if (kind == 0u) v = sigmoidReal(x);
-	else if (kind == 1u) v = tanhReal(x);
-	else if (kind == 2u) v = mix(x, REAL(0), x < REAL(0));
-	else if (kind == 3u) v = alpha * x + beta;
-	else if (kind == 4u) v = mix(x, alpha * x, x < REAL(0));
-	else if (kind == 5u) v = mix(REAL(0), x, x > alpha);
-	else if (kind == 6u) v = alpha * tanhReal(beta * x);
-	else if (kind == 7u) {
-		v = alpha * x + beta;
-		v = mix(mix(v, REAL(1), v > REAL(1)), REAL(0), v < REAL(0));
-	}
-	else if (kind == 8u) v = mix(x, alpha * expm1Down(mix(REAL(0), x, x < REAL(0))), x < REAL(0));
-	else if (kind == 9u) v = mix(x / (REAL(1) + abs(x)), mix(REAL(1), REAL(-1), x < REAL(0)), abs(x) == infinity());
-	else v = log1pReal(expReal(-abs(x))) + mix(REAL(0), x, x > REAL(0));
-	return mix(v, x, isNaN(x));
-}
-V activation0(V x) { return activation(0u, p.alpha0, p.beta0, bounded(x)); }
-V activation1(V x) { return activation(1u, p.alpha1, p.beta1, bounded(x)); }
-V activation2(V x) { return activation(2u, p.alpha2, p.beta2, bounded(x)); }
-#else
-REAL logistic(REAL x) { return mix(sigmoidReal(x), x, isNaN(x)); }
-#if defined(TEXEL)
-V logisticOf(V x) { return V(logistic(x.x), logistic(x.y), logistic(x.z), logistic(x.w)); }
-V tangentOf(V x) { return V(tanhReal(x.x), tanhReal(x.y), tanhReal(x.z), tanhReal(x.w)); }
-#else
-V logisticOf(V x) { return logistic(x); }
-V tangentOf(V x) { return tanhReal(x); }
-#endif
-#if defined(SIMPLE)
-V activation0(V x) { return tangentOf(bounded(x)); }
-#else
-V activation0(V x) { return logisticOf(bounded(x)); }
-V activation1(V x) { return tangentOf(bounded(x)); }
-V activation2(V x) { return tangentOf(bounded(x)); }
-#endif
-#endif
-
-// isOn reports whether the sequence of a row has this step. If not, the state stays.
+// isOn reports whether the sequence of a row has this step. If not, its states stay.
 bool isOn(uint row) {
 	if (p.lengths == 0xffffffffu) return true;
 	return p.time < uint(lengths[p.lengths + row]);

@@ -1,5 +1,5 @@
 // The first half of a step of a GRU layer whose reset gate comes before the product: the update gate,
-// and the state times the reset gate.
+// and the hidden state times the reset gate.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

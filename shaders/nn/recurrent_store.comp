@@ -27,9 +27,9 @@ layout(push_constant) uniform Params {
 	uint hidden; // elements of a row
 	uint major;  // rows that follow each other without a change of the slower of sequence and step
 	uint byStep; // 1: the slower one is the step
-	uint state;  // where the states begin
+	uint from;   // where the hidden states begin
 	uint padded; // elements of a row of state
-	uint stride; // elements from step to step of the states
+	uint stride; // elements from step to step of the hidden states
 	uint slot;   // that of the first step; the next one is `turn` farther on a ring of `ring`
 	uint turn;
 	uint ring;
@@ -48,7 +48,7 @@ REAL valueAt(uint run, uint e) {
 	uint slow = row / p.major, fast = row - slow * p.major;
 	uint time = p.byStep != 0u ? slow : fast, sequence = p.byStep != 0u ? fast : slow;
 	uint slot = (p.slot + time * p.turn) % p.ring;
-	REAL v = state[p.state + slot * p.stride + sequence * p.padded + unit];
+	REAL v = state[p.from + slot * p.stride + sequence * p.padded + unit];
 	if (p.lengths != 0xffffffffu) v = mix(REAL(0), v, p.time + time < uint(lengths[p.lengths + sequence]));
 	return v;
 }

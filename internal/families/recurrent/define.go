@@ -41,7 +41,7 @@ type loadParams struct {
 // storeParams is the push-constant block of recurrent_store.comp.
 type storeParams struct {
 	Base, Count, Words, Runs, Inner, RunInner, RunOuter, Rows, Hidden, Major, ByStep uint32
-	State, Padded, Stride, Slot, Turn, Ring, Time, Lengths, Checked                  uint32
+	From, Padded, Stride, Slot, Turn, Ring, Time, Lengths, Checked                   uint32
 }
 
 // kernels lists the kernels of a kind of layer.
@@ -90,7 +90,7 @@ func define[A spec.Call](k *kind, m Layer[A]) *spec.Op {
 				return nil, err
 			}
 			l, err := newLayer(k, m.Attributes(a), in)
-			w := work{layer: l, t: t, plan: &spec.Plan{}, dtype: in[inX].DType}
+			w := builder{layer: l, t: t, plan: &spec.Plan{}, dtype: in[inX].DType}
 			if err != nil || l.batch == 0 {
 				return w.plan, err
 			}

@@ -67,6 +67,9 @@ type layer struct {
 	given [8]bool
 }
 
+// backward is the direction from the last step to the first one.
+const backward = "reverse"
+
 // newLayer checks the attributes and the inputs.
 // Errors: ErrInvalidArgument.
 func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
@@ -74,7 +77,7 @@ func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
 	switch a.Direction {
 	case "bidirectional":
 		l.directions = 2
-	case "forward", "reverse":
+	case "forward", backward:
 	default:
 		return nil, planner.Invalid("direction (got %q, want forward, reverse or bidirectional)", a.Direction)
 	}
@@ -147,7 +150,7 @@ func (l *layer) outputs(d tensor.DType) []tensor.Desc {
 }
 
 // reversed reports whether a direction goes from the last step to the first one.
-func (l *layer) reversed(direction int) bool { return direction == 1 || l.Direction == "reverse" }
+func (l *layer) reversed(direction int) bool { return direction == 1 || l.Direction == backward }
 
 // of returns the activations of a direction.
 func (l *layer) of(direction int) []activation {

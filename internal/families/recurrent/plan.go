@@ -22,10 +22,10 @@ const (
 	none = math.MaxUint32
 )
 
-// work plans a layer. The products of the inputs come first, for some steps at a time. Then each step
+// builder plans a layer. The products of the inputs come first, for some steps at a time. Then each step
 // is a launch, or two if the reset gate of a GRU comes before the product. The states of these
 // steps stay in a scratch buffer, a ring, until they are all written to the result.
-type work struct {
+type builder struct {
 	*layer
 	t     *spec.Target
 	plan  *spec.Plan
@@ -40,25 +40,25 @@ type work struct {
 	// block is the number of units whose weights are in one scratch buffer of weights.
 	block   int
 	weights []spec.Ref
-	// gates has [steps, sequences, gates, padded] products of the inputs. state has rows of biases
+	// gates has [steps, sequences, gates, padded] products of the inputs. rowsOf has rows of biases
 	// and peepholes, the cells, the reset states and the ring of hidden states.
-	gates, state spec.Ref
-	status       spec.Ref
+	gates, rowsOf spec.Ref
+	status        spec.Ref
 }
 
 // rows is the number of rows of biases and peepholes.
-func (w *work) rows() int { return w.layer.gates + 3 }
+func (w *builder) rows() int { return w.layer.gates + 3 }
 
 // These are where the parts of the scratch buffer of states begin.
 
-func (w *work) cells() int           { return w.rows() * w.padded }
-func (w *work) resets() int          { return w.cells() + w.sequences*w.padded }
-func (w *work) slot(i int) int       { return w.resets() + w.sequences*w.padded*(1+i) }
-func (w *work) stateRows(n int) int  { return w.rows() + w.sequences*(2+n) }
-func (w *work) accumulatorSize() int { return planner.Accumulator(w.dtype).Size() }
+func (w *builder) cells() int           { return w.rows() * w.padded }
+func (w *builder) resets() int          { return w.cells() + w.sequences*w.padded }
+func (w *builder) slot(i int) int       { return w.resets() + w.sequences*w.padded*(1+i) }
+func (w *builder) stateRows(n int) int  { return w.rows() + w.sequences*(2+n) }
+func (w *builder) accumulatorSize() int { return planner.Accumulator(w.dtype).Size() }
 
 // add plans the call, whose results are not all empty.
-func (w *work) add() error {
+func (w *builder) add() error {
 	w.texel = w.dtype != tensor.F64 && planner.UsesTexels(w.t, planner.SmallGroup) && w.usual()
 	w.padded, w.units = planner.CeilDiv(w.hidden, 4)*4, 1
 	if w.texel {
@@ -86,7 +86,7 @@ func (w *work) add() error {
 }
 
 // usual reports whether all activations are the usual ones.
-func (w *work) usual() bool {
+func (w *builder) usual() bool {
 	for i, f := range w.functions {
 		if kinds[f.kind].name != w.kind.activations[i%len(w.kind.activations)] {
 			return false
@@ -96,7 +96,7 @@ func (w *work) usual() bool {
 }
 
 // chooseSizes chooses how much is computed at a time, and makes the scratch buffers.
-func (w *work) chooseSizes() error {
+func (w *builder) chooseSizes() error {
 	size, span := int64(w.accumulatorSize()), planner.MaxSpan(w.t, w.texel)
 	if n := w.t.MaxIterations; n > 0 && w.padded >= int(n) {
 		return &errs.LimitError{Name: "MaxIterations", Want: int64(w.padded) + 1, Have: int64(n)}
@@ -122,12 +122,12 @@ func (w *work) chooseSizes() error {
 	}
 	w.steps = max(min(w.seq, rows/(w.layer.gates*w.sequences), (rows-w.rows())/w.sequences-3), 1)
 	w.gates = planner.AddScratch(w.plan, int64(w.steps*w.sequences*w.layer.gates*w.padded)*size)
-	w.state = planner.AddScratch(w.plan, int64(w.stateRows(w.steps+1)*w.padded)*size)
+	w.rowsOf = planner.AddScratch(w.plan, int64(w.stateRows(w.steps+1)*w.padded)*size)
 	return nil
 }
 
 // addDirection plans a direction.
-func (w *work) addDirection(d int) error {
+func (w *builder) addDirection(d int) error {
 	if err := w.loadWeights(d); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (w *work) addDirection(d int) error {
 				}
 				slot = (slot + 1) % ring
 			}
-			s := stored{part: part, out: 0, time: first, n: n, state: w.slot(0), slot: slot, turn: turn, ring: ring}
+			s := stored{part: part, out: 0, time: first, n: n, from: w.slot(0), slot: slot, turn: turn, ring: ring}
 			if !w.reversed(d) {
 				s.slot = (slot + 1 + ring - n) % ring // that of the first of the steps
 			}
@@ -168,12 +168,12 @@ func (w *work) addDirection(d int) error {
 				return err
 			}
 		}
-		last := stored{part: part, out: 1, n: 1, state: w.slot(slot), ring: 1}
+		last := stored{part: part, out: 1, n: 1, from: w.slot(slot), ring: 1}
 		if err := w.store(last); err != nil {
 			return err
 		}
 		if w.kind == lstmKind {
-			last.out, last.state = 2, w.cells()
+			last.out, last.from = 2, w.cells()
 			if err := w.store(last); err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ type product struct {
 }
 
 // newProduct describes the products of the inputs with the weights of a direction.
-func (w *work) newProduct(d int) product {
+func (w *builder) newProduct(d int) product {
 	p := product{merged: w.batch == 1 || w.Layout == 0 && w.sequences == w.batch, bySteps: w.seq > w.batch}
 	step, sequence := w.batch*w.input, w.input
 	if w.Layout == 1 {
@@ -216,7 +216,7 @@ func (w *work) newProduct(d int) product {
 }
 
 // add appends the products of n steps from first on.
-func (p product) add(w *work, part sequences, first, n int) error {
+func (p product) add(w *builder, part sequences, first, n int) error {
 	row := w.layer.gates * w.padded
 	step := part.n * row
 	c := planner.Operand{Ref: w.gates, DType: planner.Accumulator(w.dtype), Strides: []int{step, w.padded, row, 1, 0}}
@@ -234,7 +234,7 @@ func (p product) add(w *work, part sequences, first, n int) error {
 
 // addStep appends a step: number at of the steps that begin with first. The slots are those of the hidden
 // states before and after it.
-func (w *work) addStep(part sequences, first, at, before, after int) error {
+func (w *builder) addStep(part sequences, first, at, before, after int) error {
 	p := stepParams{
 		Hidden: uint32(w.hidden), Padded: uint32(w.padded), Products: uint32(w.padded),
 		Previous: uint32(w.slot(before)), Next: uint32(w.slot(after)), Cell: uint32(w.cells()), Reset: uint32(w.resets()),
@@ -274,7 +274,7 @@ func (w *work) addStep(part sequences, first, at, before, after int) error {
 			p.Block = uint32(w.block)
 			p.Lanes = uint32(min(w.block, w.padded-i*w.block) / w.units)
 			p.Count = p.Lanes * uint32(part.n)
-			step := spec.Step{Module: spirv.Kernel(kernel + suffix), Bind: []spec.Bind{{Buf: weights}, {Buf: w.gates}, {Buf: w.state}, {Buf: w.gates}}}
+			step := spec.Step{Module: spirv.Kernel(kernel + suffix), Bind: []spec.Bind{{Buf: weights}, {Buf: w.gates}, {Buf: w.rowsOf}, {Buf: w.gates}}}
 			if w.given[inLengths] {
 				step.Bind[3], p.Lengths = planner.Window(w.t, spec.In(inLengths), 4, int64(part.from), int64(part.n))
 			}

@@ -75,17 +75,17 @@ func (l *layer) referenceStep(values [][]float64, d int, x, h, c []float64) (nex
 		return values[inB][d*2*l.gates*n+row]
 	}
 	fromX := func(gate, i int) float64 { return dot(values[inW], gate*n+i, x) + bias(gate*n+i) }
-	fromH := func(gate, i int, state []float64) float64 {
-		return dot(values[inR], gate*n+i, state) + bias((l.gates+gate)*n+i)
+	fromH := func(gate, i int, hidden []float64) float64 {
+		return dot(values[inR], gate*n+i, hidden) + bias((l.gates+gate)*n+i)
 	}
 	act := func(which int, v float64) float64 {
 		return f[which].of(math.Max(-float64(l.clip), math.Min(float64(l.clip), v)))
 	}
-	peephole := func(which, i int, state float64) float64 {
+	peephole := func(which, i int, cell float64) float64 {
 		if !l.given[inPeepholes] {
 			return 0
 		}
-		return values[inPeepholes][(d*3+which)*n+i] * state
+		return values[inPeepholes][(d*3+which)*n+i] * cell
 	}
 	nextH, nextC = make([]float64, n), make([]float64, n)
 	switch l.kind {
@@ -104,17 +104,17 @@ func (l *layer) referenceStep(values [][]float64, d int, x, h, c []float64) (nex
 			nextH[i] = act(0, fromX(1, i)+fromH(1, i, h)+peephole(1, i, nextC[i])) * act(2, nextC[i])
 		}
 	case gruKind:
-		reset, state := make([]float64, n), make([]float64, n)
+		reset, kept := make([]float64, n), make([]float64, n)
 		for i := range n {
 			reset[i] = act(0, fromX(1, i)+fromH(1, i, h))
-			state[i] = reset[i] * h[i]
+			kept[i] = reset[i] * h[i]
 		}
 		for i := range n {
 			made := 0.0
 			if l.After {
 				made = act(1, fromX(2, i)+reset[i]*fromH(2, i, h))
 			} else {
-				made = act(1, fromX(2, i)+fromH(2, i, state))
+				made = act(1, fromX(2, i)+fromH(2, i, kept))
 			}
 			z := act(0, fromX(0, i)+fromH(0, i, h))
 			nextH[i] = (1-z)*made + z*h[i]

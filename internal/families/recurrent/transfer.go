@@ -21,7 +21,7 @@ type loaded struct {
 }
 
 // load appends the launches of a copy.
-func (w *work) load(l loaded) error {
+func (w *builder) load(l loaded) error {
 	kernel := spirv.Kernel("nn/recurrent_load." + w.dtype.String())
 	p := loadParams{
 		Wide: uint32(l.wide), Terms: uint32(l.terms), Second: uint32(l.second),
@@ -52,7 +52,7 @@ func (w *work) load(l loaded) error {
 }
 
 // loadWeights copies the weights of the states of a direction. In each block they are [padded, gates, block].
-func (w *work) loadWeights(d int) error {
+func (w *builder) loadWeights(d int) error {
 	for i, to := range w.weights {
 		units := min(w.block, w.hidden-i*w.block)
 		for g := range w.layer.gates {
@@ -70,11 +70,11 @@ func (w *work) loadWeights(d int) error {
 }
 
 // loadRows copies the biases and peepholes of a direction.
-func (w *work) loadRows(d int) error {
+func (w *builder) loadRows(d int) error {
 	gates := w.layer.gates
 	l := loaded{
 		in: spec.In(inB), second: gates * w.hidden, rows: gates, cols: w.hidden, base: 2 * d * gates * w.hidden, row: w.hidden, col: 1,
-		to: w.state, tall: gates, wide: w.padded, pitch: w.padded,
+		to: w.rowsOf, tall: gates, wide: w.padded, pitch: w.padded,
 	}
 	if w.given[inB] {
 		l.terms = 2
@@ -93,15 +93,15 @@ func (w *work) loadRows(d int) error {
 	}
 	return w.load(loaded{
 		in: spec.In(inPeepholes), terms: 1, rows: 3, cols: w.hidden, base: 3 * d * w.hidden, row: w.hidden, col: 1,
-		to: w.state, tall: 3, wide: w.padded, at: gates * w.padded, pitch: w.padded,
+		to: w.rowsOf, tall: 3, wide: w.padded, at: gates * w.padded, pitch: w.padded,
 	})
 }
 
 // loadStates copies the first states of some sequences.
-func (w *work) loadStates(part sequences) error {
+func (w *builder) loadStates(part sequences) error {
 	l := loaded{
 		rows: part.n, cols: w.hidden, base: (part.direction*w.batch + part.from) * w.hidden, row: w.hidden, col: 1,
-		to: w.state, tall: part.n, wide: w.padded, pitch: w.padded,
+		to: w.rowsOf, tall: part.n, wide: w.padded, pitch: w.padded,
 	}
 	if w.Layout == 1 {
 		l.base, l.row = (part.from*w.directions+part.direction)*w.hidden, w.directions*w.hidden
@@ -120,13 +120,13 @@ func (w *work) loadStates(part sequences) error {
 
 // stored are states that are written to a result: of n steps from time on. Their slots lie on a ring.
 type stored struct {
-	part                    sequences
-	out, time, n            int
-	state, slot, turn, ring int
+	part                   sequences
+	out, time, n           int
+	from, slot, turn, ring int
 }
 
 // store appends the launches that write states.
-func (w *work) store(s stored) error {
+func (w *builder) store(s stored) error {
 	// These are the strides of the result along steps and sequences.
 	step, sequence, own := 0, w.hidden, w.batch*w.hidden
 	all := 1
@@ -143,7 +143,7 @@ func (w *work) store(s stored) error {
 		p := storeParams{
 			Hidden: uint32(w.hidden), Padded: uint32(w.padded), Stride: uint32(w.padded * w.sequences), Ring: uint32(s.ring), Turn: uint32(s.turn),
 			Slot: uint32((s.slot + (r.From[0]-s.time)*s.turn) % s.ring), Time: uint32(r.From[0]), Lengths: none,
-			State: uint32(s.state + (r.From[1]-s.part.from)*w.padded), Inner: 1,
+			From: uint32(s.from + (r.From[1]-s.part.from)*w.padded), Inner: 1,
 		}
 		switch whole := w.directions == 1; {
 		case w.Layout == 0 && whole && rows == w.batch:
@@ -164,7 +164,7 @@ func (w *work) store(s stored) error {
 			p.Words = p.Count/2 + 1
 		}
 		// Without lengths, the kernel reads states only.
-		bind := []spec.Bind{{Buf: w.state}, {Buf: w.state}, {Buf: w.state}, {}}
+		bind := []spec.Bind{{Buf: w.rowsOf}, {Buf: w.rowsOf}, {Buf: w.rowsOf}, {}}
 		bind[3], p.Base = o.Window(w.t, r)
 		if w.given[inLengths] {
 			var first uint32
