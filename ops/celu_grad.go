@@ -10,7 +10,7 @@ import (
 
 // CELUGrad is the gradient of CELU: dy, or e^(x/Alpha)·dy where x is below 0.
 type CELUGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"minus the limit of the function for x to −∞"`
+	Alpha float64 `attr:"alpha" doc:"minus the limit of the function for x to −∞"`
 }
 
 // Spec returns the declaration.

@@ -11,8 +11,8 @@ import (
 // ClipGrad is the gradient of Clip: dy where x is at least Min and at most Max, NaN where x is NaN, and 0
 // elsewhere.
 type ClipGrad struct {
-	Min float64 `attr:"min" onnx:"min" doc:"the least value"`
-	Max float64 `attr:"max" onnx:"max" doc:"the largest value"`
+	Min float64 `attr:"min" doc:"the least value"`
+	Max float64 `attr:"max" doc:"the largest value"`
 }
 
 // Spec returns the declaration.

@@ -10,7 +10,7 @@ import (
 
 // ELUGrad is the gradient of ELU: dy, or Alpha·e^x·dy where x is below 0.
 type ELUGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"minus the limit of the function for x to −∞"`
+	Alpha float64 `attr:"alpha" doc:"minus the limit of the function for x to −∞"`
 }
 
 // Spec returns the declaration.

@@ -11,8 +11,8 @@ import (
 // HardSigmoidGrad is the gradient of HardSigmoid: Alpha·dy where Alpha·x + Beta, rounded as HardSigmoid rounds it,
 // is above 0 and below 1, NaN where it is NaN, and 0 elsewhere.
 type HardSigmoidGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"the slope"`
-	Beta  float64 `attr:"beta" onnx:"beta" doc:"the value at 0"`
+	Alpha float64 `attr:"alpha" doc:"the slope"`
+	Beta  float64 `attr:"beta" doc:"the value at 0"`
 }
 
 // Spec returns the declaration.

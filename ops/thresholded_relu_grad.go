@@ -11,7 +11,7 @@ import (
 // ThresholdedReLUGrad is the gradient of ThresholdedReLU: dy where x is above Alpha, NaN where x is NaN, and 0
 // elsewhere.
 type ThresholdedReLUGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"the threshold"`
+	Alpha float64 `attr:"alpha" doc:"the threshold"`
 }
 
 // Spec returns the declaration.

@@ -187,7 +187,7 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 	op.id = lastID.Add(1)
 	op.key = newKeyLayout(structOf(op.Defaults).Type())
 	op.pictures = pictureFields(structOf(op.Defaults).Type())
-	op.marked = markedFields(op.Defaults)
+	op.marked = unmarkedFields(op.Defaults)
 	prefix := d.Name
 	if pkg := structOf(op.Defaults).Type().PkgPath(); pkg != "" {
 		prefix = path.Base(pkg) + ": " + d.Name

@@ -117,7 +117,7 @@ type Op struct {
 	calls callTypes
 	// pictures are the numbers of the fields of Defaults that are pictures.
 	pictures []int
-	// marked are the numbers of the fields of Defaults in which Given marks a zero.
+	// marked are the numbers of the fields of Defaults whose zeros reach the declaration as 0 where Given marks them.
 	marked []int
 }
 

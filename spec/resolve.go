@@ -63,6 +63,13 @@ func markedFields(defaults Call) []int {
 	return list
 }
 
+// unmarkedFields are the markedFields whose zeros reach a declaration as 0. Where the tag has the option
+// "zero", the declaration tells a zero that is given from one that was left out, by its sign.
+func unmarkedFields(defaults Call) []int {
+	t := structOf(defaults).Type()
+	return slices.DeleteFunc(markedFields(defaults), func(i int) bool { return tagOf(t.Field(i)).zero })
+}
+
 // unmarked returns a call in which zeros that Given marks are 0. The functions of a declaration
 // compute with it: clip, for example, would else make -0 of negative numbers. c does not change.
 func (op *Op) unmarked(c Call) Call { return op.withZeros(c, 0) }

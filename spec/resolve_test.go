@@ -276,8 +276,8 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-// TestGivenZero checks that the functions of a declaration see 0 where Given marks a zero, and -0
-// where the default is zero, because it is meant there.
+// TestGivenZero checks that the functions of a declaration see 0 where Given marks a zero. They see -0
+// where the default is zero, because it is meant there, and where they judge a zero.
 func TestGivenZero(t *testing.T) {
 	for name, c := range map[string]Call{
 		"a struct":  zeros{Gain: Given(0.0), Half: Given(float32(0)), Shift: Given(0.0), Must: Given(0.0)},
@@ -288,8 +288,8 @@ func TestGivenZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		z := zerosSeen
-		if math.Float64bits(z.Gain) != 0 || math.Float32bits(z.Half) != 0 || !math.Signbit(z.Shift) || !math.Signbit(z.Must) {
-			t.Errorf("%s: got %+v, want the signs of shift and must only", name, z)
+		if math.Float64bits(z.Gain) != 0 || !math.Signbit(float64(z.Half)) || !math.Signbit(z.Shift) || !math.Signbit(z.Must) {
+			t.Errorf("%s: got %+v, want the signs of all but gain", name, z)
 		}
 		if p, ok := c.(*zeros); ok && !math.Signbit(p.Gain) {
 			t.Errorf("%s: the call has changed: %+v", name, p)
