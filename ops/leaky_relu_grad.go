@@ -10,7 +10,7 @@ import (
 
 // LeakyReLUGrad is the gradient of LeakyReLU: dy, or Alpha·dy where x is below 0, and NaN where x is NaN.
 type LeakyReLUGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"the factor below 0"`
+	Alpha float64 `attr:"alpha" doc:"the factor below 0"`
 }
 
 // Spec returns the declaration.

@@ -10,8 +10,8 @@ import (
 
 // SELUGrad is the gradient of SELU: Gamma·dy, or Gamma·Alpha·e^x·dy where x is below 0.
 type SELUGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"minus the limit of the function for x to −∞, before it is scaled"`
-	Gamma float64 `attr:"gamma" onnx:"gamma" doc:"the scale"`
+	Alpha float64 `attr:"alpha" doc:"minus the limit of the function for x to −∞, before it is scaled"`
+	Gamma float64 `attr:"gamma" doc:"the scale"`
 }
 
 // Spec returns the declaration.

@@ -11,7 +11,7 @@ import (
 // SwishGrad is the gradient of Swish: dy times s(t)·(1 + t·s(−t)) with t = Alpha·x, where s is the
 // logistic function. The derivative is 0 for t = −Inf and 1 for t = +Inf.
 type SwishGrad struct {
-	Alpha float64 `attr:"alpha" onnx:"alpha" doc:"the factor of x in the sigmoid"`
+	Alpha float64 `attr:"alpha" doc:"the factor of x in the sigmoid"`
 }
 
 // Spec returns the declaration.
