@@ -46,6 +46,7 @@ func guard(m *Module) ([]byte, error) {
 		}
 	}
 	g.phis()
+	g.wide = g.widened()
 	var body []byte // the functions, which say what the declarations lack
 	first := len(s.insts)
 	for i := range s.insts {
@@ -59,6 +60,7 @@ func guard(m *Module) ([]byte, error) {
 		body = g.clamp(body, in)
 		body = g.exponent(body, in)
 		body = g.halves(body, in)
+		body = g.compare(body, in)
 		g.unroll(in)
 		body = appendWords(body, in.w)
 	}
@@ -121,6 +123,7 @@ type guarding struct {
 	next     uint32          // the first free id
 	changed  bool            // in another way than by new ids
 	joins    map[uint32]bool // blocks that begin with a phi
+	wide     bool            // see widened
 	glsl     uint32          // the set GLSL.std.450, 0 until there is one
 	imported bool            // the set is ours to import
 	declared []byte          // types and constants to add

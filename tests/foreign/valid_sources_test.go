@@ -40,6 +40,21 @@ void main() {
 		want:    map[int][]uint32{0: {2, 7, 2, 10, 7, 29, 9, 33, 2, 9, 11, 21, 28, 0, 0, 0}},
 	},
 	{
+		// Mesa 22.3 takes the first comparison for true and the second one for false.
+		name: "a widened int and a constant", refused: refusedBut("Int64", "lavapipe", "cpu"),
+		source: `#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(binding=0) buffer A { int a[]; };
+void main() {
+  int64_t x = int64_t(a[0]);
+  a[1] = int(16l <= x) + 2 * int(x < 5l) + 4 * int(x > -2l) + 8 * int(x >= -3l);
+  i64vec2 y = i64vec2(a[0], a[2]);
+  a[3] = int(any(lessThan(y, i64vec2(-3l)))) + 2 * int(all(greaterThan(y, i64vec2(-4l))));
+}`,
+		buffers: [][]uint32{{0xfffffffd, 0, 7, 0}},
+		want:    map[int][]uint32{0: {0xfffffffd, 10, 7, 2}},
+	},
+	{
 		// The invocations leave the loop in different rounds. Drivers that run them side by side
 		// go on loading zeros for those that have left.
 		name:  "what the last round of a loop has loaded",
