@@ -19,7 +19,7 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
-.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
+.PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted interpreted-arm emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -65,9 +65,15 @@ hashes: build ## conformance/hashes.txt: the hashes of the results on the device
 	mv conformance/hashes.new conformance/hashes.txt
 
 # Programs of 32 bits interpret kernels.
+# Some machines with an amd64 processor run no programs of 32 bits: see interpreted-arm.
 interpreted: ## the published results of the device cpu in a program for 386, which runs on amd64: minutes (PART=i/n: a part)
 	CGO_ENABLED=0 GOARCH=386 $(GO) build -tags nodynamic -o bin/lathe-386 ./cmd/lathe
 	bin/lathe-386 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-386.txt
+
+interpreted-arm: ## the same in a program for arm, by qemu (Debian): hours (PART=i/n: a part)
+	qemu=$$(tools/setup/qemu.sh arm) && \
+	CGO_ENABLED=0 GOARCH=arm $(GO) build -tags nodynamic -o bin/lathe-arm ./cmd/lathe && \
+	$$qemu bin/lathe-arm verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-arm.txt
 
 emulated: ## the same in a program for arm64, by qemu (Debian): minutes (PART=i/n: a part)
 	qemu=$$(tools/setup/qemu.sh) && \

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// hasLocks says that lock can lock a file.
+const hasLocks = true
+
 // lock locks a file until it is closed, or the process ends. The error is errTaken if another process has the
 // lock, or another file of this process. Any other error means that there are no locks.
 func lock(f *os.File) error {

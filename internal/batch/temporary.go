@@ -35,6 +35,9 @@ const unmarked = "00000000"
 
 // mark is that of files which this kernel's locks protect.
 var mark = sync.OnceValue(func() string {
+	if !hasLocks {
+		return unmarked // Wine would have the number too.
+	}
 	// All containers of a machine have this number, and see each other's locks.
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) == 0 {

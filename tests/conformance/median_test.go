@@ -20,7 +20,7 @@ func TestMedianSizes(t *testing.T) {
 	if testlevel.IsFull() {
 		sizes = append(sizes, image.Point{X: 5, Y: 65537}, image.Point{X: 65537, Y: 5}, image.Point{X: 1, Y: 90001})
 	}
-	for _, backend := range []lathe.Option{lathe.WithDevice(""), lathe.WithDevice("cpu")} {
+	for _, backend := range []lathe.Option{lathe.WithDevice(""), lathe.WithBackend("cpu")} {
 		whole, strips := front(t, backend), front(t, backend, lathe.WithStrip(1))
 		for _, size := range sizes {
 			for _, radius := range []int{2, 3} {
