@@ -19,6 +19,9 @@ TIMEOUT ?= 40m
 LATHE_REQUIRE_DEVICE ?= 1
 export LATHE_REQUIRE_DEVICE
 
+# Of a list of packages, those whose turn it is: every n-th for PART=i/n, and without PART all.
+TURN = awk -v part="$(PART)" '{ split(part, p, "/") } part == "" || (NR - p[1]) % p[2] == 0'
+
 .PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted interpreted-arm emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
 help: ## list the targets
@@ -28,13 +31,13 @@ demo: build ## filter photographs (IN=folder, or some from the module cache) int
 	$(GO) run ./tools/demo -lathe bin/lathe -in "$(IN)" -out "$(OUT)"
 
 # How much the tests try, quick, full or soak, is LATHE_TEST. See CONTRIBUTING.md.
-test: vulkan ## the tests at the quick level: every operation, element type and backend
+test: vulkan ## the tests at the quick level: every operation and backend
 	$(GO) test -timeout $(TIMEOUT) ./...
 
 # The quick level runs on the device that is chosen, on most machines cpu. So this one
 # runs on Vulkan. The conformance suite runs on every device, whatever is chosen.
-test-full: vulkan ## the tests at the full level, as CI runs them
-	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$)
+test-full: vulkan ## the tests at the full level (PART=i/n: that part of the packages, and the conformance suite)
+	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$ | $(TURN))
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
 check: ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
@@ -141,10 +144,11 @@ validate: vulkan ## the conformance suite under the Vulkan validation layers
 container-check: ## the containers of docs/containers.md: lathe verify and lathe image in them, and their sizes (Debian, as root, or docker)
 	tools/container/check.sh
 
-# The tests that are skipped are of the suite itself: they plant mistakes and count cases.
-race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector
-	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $(RACE)
-	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestSmallBindings|TestOpenGL' ./conformance ./tests/conformance
+# The tests that are skipped are of the suite itself: they plant mistakes and count cases. Others
+# compare pictures with those of other programs, or are large.
+race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector (PART=i/n: that part of the packages)
+	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $$($(GO) list $(RACE) | $(TURN))
+	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestSmallBindings|TestOpenGL|As[A-Z]|Many|Large|Median' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
 DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/backends ./tests/conformance

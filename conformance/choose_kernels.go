@@ -11,9 +11,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// keepFirst makes the suite run the kernels of one job of each operation and element type,
-// whatever the seed draws. It takes the first job in the plain mode that launches a kernel,
-// or the first in another mode if there is none.
+// keepFirst makes the suite run the kernels of one job of each operation in its first element
+// type and in those that keeps draws, whatever kernels the seed draws. It takes the first job in
+// the plain mode that launches a kernel, or the first in another mode if there is none.
 func (s *suite) keepFirst(jobs []job) {
 	if s.opts.Kernels <= 1 {
 		return
@@ -24,7 +24,7 @@ func (s *suite) keepFirst(jobs []job) {
 	for i := range jobs {
 		j := &jobs[i]
 		g := group{j.op.Name, j.dtype.String()}
-		if j.pattern == "none" || plain[g] || len(first[g]) > 0 && j.modes[0].name != "plain" {
+		if j.pattern == "none" || !s.keeps(j.op, j.dtype) || plain[g] || len(first[g]) > 0 && j.modes[0].name != "plain" {
 			continue
 		}
 		if names := s.kernelsOf(j); len(names) > 0 {
@@ -142,10 +142,18 @@ func compile(x *exec.Runner, call spec.Call, in, out []exec.Place) (c *exec.Comp
 	return x.Compile(call, in, out)
 }
 
+// keeps reports whether an operation and element type has the kernels of a case in every run.
+func (s *suite) keeps(op *spec.Op, d tensor.DType) bool {
+	return d == op.Cases.DTypes[0] || s.hash(op.Name+" "+d.String())%4 == 0
+}
+
 // drawn reports whether the seed draws a kernel.
-func (s *suite) drawn(kernel string) bool {
+func (s *suite) drawn(kernel string) bool { return s.hash(kernel)%uint64(s.opts.Kernels) == 0 }
+
+// hash is a number that the seed and a name determine.
+func (s *suite) hash(name string) uint64 {
 	h := fnv.New64a()
 	h.Write(binary.LittleEndian.AppendUint64(nil, s.opts.Seed))
-	h.Write([]byte(kernel))
-	return h.Sum64()%uint64(s.opts.Kernels) == 0
+	h.Write([]byte(name))
+	return h.Sum64()
 }

@@ -60,8 +60,8 @@ type Options struct {
 	// in the variants that are Distinct.
 	Sample int
 	// Kernels, if above 1, runs one of Kernels kernels. Seed draws them. In addition, each
-	// operation and element type has the kernels of one of its cases. Cases that need other
-	// kernels are left out. CPU drivers take most of their time to compile kernels.
+	// operation has the kernels of one of its cases in its first element type, and in one of
+	// four other ones, which Seed draws too. Cases that need other kernels are left out. CPU drivers take most of their time to compile kernels.
 	Kernels int
 	// Parts, if above 1, divides the run into that many parts of equal length, and runs
 	// part Part, counted from 0. Every operation has cases in each part.

@@ -1,9 +1,9 @@
 // Package testlevel says how much the tests of this run should try. Only tests
 // import it. LATHE_TEST names the level:
 //
-//   - quick, the default: minutes for all packages. Every operation, element type
-//     and backend is run, on cases chosen so that each pair of choices occurs. The seed
-//     draws a quarter of the kernels, and an eighth on WebGPU; cases that need others are
+//   - quick, the default: minutes for all packages. Every operation and backend is run, on
+//     cases chosen so that each pair of choices occurs. The devices share the operations.
+//     The seed draws a part of the element types and kernels; cases that need others are
 //     left out. Under the validation layer all kernels run.
 //   - full: everything that CI runs, larger sizes and a random sample of further
 //     cases. `make test-full` sets it.

@@ -108,11 +108,12 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 }
 
 // TestFaults makes every device call of every operation fail in turn. The operation must
-// return that error. The next run must be right, and no buffer may be lost.
+// return that error. The next run must be right, and no buffer may be lost. At the quick level
+// the devices share the operations.
 func TestFaults(t *testing.T) {
 	kinds := []faulty.Call{faulty.Alloc, faulty.Free, faulty.Write, faulty.Read, faulty.Submit, faulty.Sync}
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		for _, op := range spec.All() {
+		for _, op := range shared(t, dev, inShard()) {
 			r, err := newRun(op)
 			if err != nil {
 				t.Fatal(err)
