@@ -132,6 +132,18 @@ func (d *Device) GatherND(data, indices *Tensor, batchDims int) (*Tensor, error)
 	return d.callSingle(ops.GatherND{BatchDims: batchDims}, data, indices)
 }
 
+// MaxUnpool: puts elements back to where max_pool_indices took them from, among zeros. An index
+// out of range is an error.
+//
+//   - c: the attributes
+//   - updates: [N,C,spatial...], any dtype
+//   - indices: of the shape of updates; the number of an element of the whole output, from -n
+//     to n-1
+//   - result out: [N,C,spatial...], of the dtype of updates
+func (d *Device) MaxUnpool(c ops.MaxUnpool, updates, indices *Tensor) (*Tensor, error) {
+	return d.callSingle(c, updates, indices)
+}
+
 // OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out
 // of range is nowhere.
 //

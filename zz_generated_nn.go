@@ -494,6 +494,16 @@ func (d *Device) LpPool(c ops.LpPool, in *Tensor) (*Tensor, error) {
 	return d.callSingle(c, in)
 }
 
+// LRN: local response normalisation: divides each element by a power of a bias and the mean of
+// the squares in neighbouring channels.
+//
+//   - c: the attributes
+//   - in: [N,C,spatial...]
+//   - result out: of the shape and dtype of in
+func (d *Device) LRN(c ops.LRN, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
 // LSTM: A layer of long short-term memory, with peepholes, directions and lengths of sequences.
 //
 //   - c: the attributes

@@ -70,6 +70,11 @@ func (s *Scope) GatherND(data, indices *Tensor, batchDims int) *Tensor {
 	return s.Call(ops.GatherND{BatchDims: batchDims}, data, indices)[0]
 }
 
+// MaxUnpool is Device.MaxUnpool in a Scope.
+func (s *Scope) MaxUnpool(c ops.MaxUnpool, updates, indices *Tensor) *Tensor {
+	return s.Call(c, updates, indices)[0]
+}
+
 // OneHot is Device.OneHot in a Scope.
 func (s *Scope) OneHot(indices, values *Tensor, depth, axis int) *Tensor {
 	return s.Call(ops.OneHot{Depth: depth, Axis: axis}, indices, values)[0]

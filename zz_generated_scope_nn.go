@@ -217,6 +217,11 @@ func (s *Scope) LpPool(c ops.LpPool, in *Tensor) *Tensor {
 	return s.Call(c, in)[0]
 }
 
+// LRN is Device.LRN in a Scope.
+func (s *Scope) LRN(c ops.LRN, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
 // LSTM is Device.LSTM in a Scope.
 func (s *Scope) LSTM(c ops.LSTM, x, w, r, b, sequenceLens, initialH, initialC, p *Tensor) (y, yH, yC *Tensor) {
 	res := s.Call(c, given(x, w, r, b, sequenceLens, initialH, initialC, p)...)

@@ -134,6 +134,21 @@ func (d *Device) GatherND(data, indices, out TensorHandle, batchDims int) error 
 	return d.compute(ops.GatherND{BatchDims: batchDims}, list{data, indices}, list{out})
 }
 
+// MaxUnpool: puts elements back to where max_pool_indices took them from, among zeros. An index
+// out of range is an error.
+//
+//   - updates: [N,C,spatial...], any dtype
+//   - indices: of the shape of updates; the number of an element of the whole output, from -n
+//     to n-1
+//   - out: [N,C,spatial...], of the dtype of updates
+//   - kernel: the size of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each dimension, then after each; empty means 0
+//   - size: the spatial sizes of the output; empty means the least ones
+func (d *Device) MaxUnpool(updates, indices, out TensorHandle, kernel, strides, pads []int, size ...int) error {
+	return d.compute(ops.MaxUnpool{Kernel: kernel, Strides: strides, Pads: pads, Size: size}, list{updates, indices}, list{out})
+}
+
 // OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out
 // of range is nowhere.
 //

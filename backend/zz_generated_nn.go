@@ -492,6 +492,19 @@ func (d *Device) LpPool(in, out TensorHandle, kernel, strides, pads, dilations [
 	return d.compute(ops.LpPool{Kernel: kernel, Strides: strides, Pads: pads, Dilations: dilations, P: p}, list{in}, list{out})
 }
 
+// LRN: local response normalisation: divides each element by a power of a bias and the mean of
+// the squares in neighbouring channels.
+//
+//   - in: [N,C,spatial...]
+//   - out: of the shape and dtype of in
+//   - size: the number of channels that are summed
+//   - alpha: the factor of the mean of squares, at least 0
+//   - beta: the power
+//   - bias: added to the mean of squares, above 0
+func (d *Device) LRN(in, out TensorHandle, size int, alpha, beta, bias float64) error {
+	return d.compute(ops.LRN{Size: size, Alpha: spec.Given(alpha), Beta: spec.Given(beta), Bias: spec.Given(bias)}, list{in}, list{out})
+}
+
 // LSTM: A layer of long short-term memory, with peepholes, directions and lengths of sequences.
 //
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1

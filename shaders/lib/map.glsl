@@ -14,11 +14,14 @@
 #endif
 
 // NUMBERS: the function takes two numbers too, as their bits: a double in two words, or a float in
-// the first one.
+// the first one. THIRD: it takes three.
 layout(push_constant) uniform Params {
 	uint count; // elements
 #if defined(NUMBERS)
 	uint first[2], second[2];
+#endif
+#if defined(THIRD)
+	uint third[2];
 #endif
 } p;
 

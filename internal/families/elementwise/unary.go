@@ -63,15 +63,15 @@ type Numbers[A spec.Call] struct {
 }
 
 // numbersParams is the push-constant block of lib/unary.glsl with NUMBERS. First and Second are
-// as words returns them.
+// as Words returns them.
 type numbersParams struct {
 	Count         uint32
 	First, Second [2]uint32
 }
 
-// words returns the bits of a number as the kernels for elements of d take it: as F64 in two words,
+// Words returns the bits of a number as the kernels for elements of d take it: as F64 in two words,
 // low first, or as F32 in the first one.
-func words(x float64, d tensor.DType) [2]uint32 {
+func Words(x float64, d tensor.DType) [2]uint32 {
 	if d == tensor.F64 {
 		bits := math.Float64bits(x)
 		return [2]uint32{uint32(bits), uint32(bits >> 32)}
@@ -190,7 +190,7 @@ func (n Numbers[A]) params(a A, d tensor.DType) func(_, count int) any {
 	}
 	numbers := n.Of(a)
 	return func(_, count int) any {
-		return numbersParams{uint32(count), words(numbers[0], d), words(numbers[1], d)}
+		return numbersParams{uint32(count), Words(numbers[0], d), Words(numbers[1], d)}
 	}
 }
 

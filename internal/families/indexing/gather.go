@@ -89,6 +89,14 @@ func ElementIndices(data, indices []int, axis int) (Addressing, error) {
 	return w, w.check(data)
 }
 
+// FlatIndices is the addressing of an operation whose indices are numbers of elements of the whole data.
+// Errors: ErrInvalidArgument.
+func FlatIndices(data, indices []int) (Addressing, error) {
+	w, err := AxisIndices([]int{product(data)}, []int{product(indices)}, 0)
+	w.Shape = slices.Clone(indices)
+	return w, err
+}
+
 // TupleIndices is the addressing of an operation whose indices have several components along their last
 // dimension. The first batch dimensions of data and indices are the same.
 // Errors: ErrInvalidArgument.

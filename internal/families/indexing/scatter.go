@@ -13,7 +13,7 @@ import (
 
 // Scatter describes an operation that changes the elements of a tensor that indices name, with
 // attributes of type A. Its inputs are data, indices and updates. Without data the
-// tensor is zero before, and updates are added.
+// tensor is zero before, and updates are added, or replace zeros.
 type Scatter[A spec.Call] struct {
 	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc string
@@ -23,6 +23,9 @@ type Scatter[A spec.Call] struct {
 	Defaults              A
 	// Reduction returns the name of the reduction. Nil means that there are no data.
 	Reduction func(A) string
+	// Replaces says, if there are no data, that updates replace zeros. The inputs are then the
+	// updates and the indices.
+	Replaces bool
 	// Data, if there are no data, returns the shape of the output for the shapes of indices and
 	// updates.
 	Data func(a A, indices, updates []int) ([]int, error)
@@ -37,19 +40,24 @@ type Scatter[A spec.Call] struct {
 // DefineScatter declares an operation that changes elements by indices.
 func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 	spirv.LinkMove()
-	hasData := o.Reduction != nil
+	hasData, indices, updates := o.Reduction != nil, 1, 2
 	args := []spec.Arg{
 		{Name: "data", Doc: "any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction"},
 		{Name: "indices", Doc: o.Indices, DTypes: DTypes},
 		{Name: "updates", Doc: o.Updates},
 	}
-	indices := 1 // the number of that input; updates follow
-	if !hasData {
-		args, indices = args[1:], 0
-		args[1].DTypes = Reduced
+	switch {
+	case o.Replaces:
+		args, updates = []spec.Arg{args[2], args[1]}, 0
+	case !hasData:
+		args, indices, updates = args[1:], 0, 1
+		args[updates].DTypes = Reduced
 	}
 	// kindOf returns the number of a reduction.
 	kindOf := func(a A) (int, error) {
+		if o.Replaces {
+			return -1, nil
+		}
 		if !hasData {
 			return 0, nil
 		}
@@ -66,10 +74,10 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 	resolve := func(a A, in []tensor.Desc) (data []int, w Addressing, err error) {
 		data = in[0].Shape
 		if !hasData {
-			if data, err = o.Data(a, in[0].Shape, in[1].Shape); err != nil {
+			if data, err = o.Data(a, in[indices].Shape, in[updates].Shape); err != nil {
 				return nil, w, err
 			}
-			if err := tensor.Contiguous(in[1].DType, data...).Check(); err != nil {
+			if err := tensor.Contiguous(in[updates].DType, data...).Check(); err != nil {
 				return nil, w, err
 			}
 		}
@@ -94,7 +102,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: o.Out}},
 		Traits:   spec.Traits{Class: spec.Indexing, ONNX: o.ONNX},
 		Defaults: o.Defaults,
-		Kernels:  scatterKernels(hasData, true),
+		Kernels:  scatterKernels(hasData || o.Replaces, !o.Replaces),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			kind, err := kindOf(a)
 			if err != nil {
@@ -104,14 +112,14 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			d := in[indices+1].DType
+			d := in[updates].DType
 			if hasData && in[0].DType != d {
 				return nil, planner.Invalid("input updates is %v, data %v (want the same dtype)", in[2], in[0])
 			}
 			if kind >= 0 && !slices.Contains(Reduced, d) {
 				return nil, planner.Unsupported("%v (want one of %v for a reduction)", d, Reduced)
 			}
-			if got := in[indices+1]; !slices.Equal(got.Shape, w.Shape) {
+			if got := in[updates]; !slices.Equal(got.Shape, w.Shape) {
 				return nil, planner.Invalid("input updates is %v (want shape %v)", got, w.Shape)
 			}
 			return []tensor.Desc{tensor.Contiguous(d, data...)}, nil
@@ -121,7 +129,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			s := scatter{indices: spec.In(indices), index: in[indices].DType, updates: spec.In(indices + 1), dtype: out[0].DType, Addressing: w}
+			s := scatter{indices: spec.In(indices), index: in[indices].DType, updates: spec.In(updates), dtype: out[0].DType, Addressing: w}
 			if hasData {
 				s.data = spec.In(0)
 			}
@@ -138,7 +146,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 		Reference: func(a A, in, out []*tensor.Host) {
 			all := in
 			if !hasData {
-				all = append([]*tensor.Host{tensor.NewHost(out[0].Desc)}, in...)
+				all = []*tensor.Host{tensor.NewHost(out[0].Desc), in[indices], in[updates]}
 			}
 			kind, _ := kindOf(a)
 			scatterReference(kind, all, out[0], func(at func(int, ...int) int, index []int) []int { return o.Origin(a, all, at, index) })
@@ -151,7 +159,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 			if err != nil {
 				return spec.Cost{}
 			}
-			u := in[indices+1]
+			u := in[updates]
 			bytes := u.Bytes() + in[indices].Bytes() + int64(product(data))*int64(u.DType.Size())
 			if hasData {
 				bytes += in[0].Bytes()

@@ -4,6 +4,7 @@ package pooling
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -108,6 +109,46 @@ func (w Windows) geometry(shape []int) (geometry, error) {
 		}
 	}
 	return g, nil
+}
+
+// Unpooled returns the shape of a tensor whose pooling gives the shape in, [N,C,spatial...]. If size
+// is not empty, it has the spatial sizes, which pooling must take to those of in, rounded down or up.
+// Errors: ErrInvalidArgument, ErrUnsupported.
+func (w Windows) Unpooled(in, size []int) ([]int, error) {
+	rank := len(in) - 2
+	if rank < 1 || rank > 3 || len(w.Kernel) != rank {
+		return nil, planner.Invalid("kernel %v for shape %v (want [N,C,spatial...] with 1 to 3 spatial dimensions, and a number for each)", w.Kernel, in)
+	}
+	if len(w.Strides) != rank && len(w.Strides) > 0 || len(w.Pads) != 2*rank && len(w.Pads) > 0 || len(size) != rank && len(size) > 0 {
+		return nil, planner.Invalid("strides %v, pads %v or size %v for shape %v (want a number for each spatial dimension, and two pads)", w.Strides, w.Pads, size, in)
+	}
+	shape := append([]int{in[0], in[1]}, size...)
+	for k, n := range in[2:] {
+		if len(size) > 0 {
+			break
+		}
+		stride, pads := 1, 0
+		if len(w.Strides) > 0 {
+			stride = w.Strides[k]
+		}
+		if len(w.Pads) > 0 {
+			pads = w.Pads[k] + w.Pads[rank+k]
+		}
+		if n < 1 || max(n, stride, w.Kernel[k], pads) > maxSize || (n-1)*stride+w.Kernel[k]-pads > maxSize {
+			return nil, planner.Invalid("dimension %d of shape %v (want an unpooled size from 1 to %d)", 2+k, in, maxSize)
+		}
+		shape = append(shape, (n-1)*stride+w.Kernel[k]-pads)
+	}
+	for _, w.CeilMode = range []bool{false, true} {
+		g, err := w.geometry(shape)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Equal(g.out[3-rank:], in[2:]) {
+			return shape, nil
+		}
+	}
+	return nil, planner.Invalid("spatial sizes %v (pooling does not take them to those of %v)", shape[2:], in)
 }
 
 // taps returns the number of taps of a window.
