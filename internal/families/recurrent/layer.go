@@ -97,7 +97,7 @@ func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
 		// A tensor of shape [0] stands for an input that is left out.
 		l.given[i] = i < inB || !slices.Equal(d.Shape, []int{0})
 		if l.given[i] && i != inLengths && d.DType != in[0].DType {
-			return nil, planner.Invalid("dtypes differ: %v", in)
+			return nil, planner.Invalid("%s (got %v, want the dtype of x, %v)", k.arguments()[i].Name, d, in[inX].DType)
 		}
 	}
 	x, w, r := in[inX].Shape, in[inW].Shape, in[inR].Shape
@@ -122,7 +122,7 @@ func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
 		inPeepholes: {l.directions, 3 * l.hidden},
 	} {
 		if i < len(in) && l.given[i] && !slices.Equal(in[i].Shape, want) {
-			return nil, planner.Invalid("input %d (got %v, want the shape %v)", i, in[i], want)
+			return nil, planner.Invalid("%s (got %v, want the shape %v)", k.arguments()[i].Name, in[i], want)
 		}
 	}
 	return l, nil
