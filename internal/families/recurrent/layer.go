@@ -41,7 +41,9 @@ const (
 
 // kind is what differs between the layers.
 type kind struct {
-	gates       int
+	gates int
+	// order names the gates in the order of the weights.
+	order       []string
 	activations []string
 	inputs      int
 	// steps are the kernels of a step. after are those with the reset gate after the product.
@@ -49,8 +51,8 @@ type kind struct {
 }
 
 var (
-	lstmKind = &kind{gates: 4, activations: []string{"Sigmoid", "Tanh", "Tanh"}, inputs: 8, steps: []string{"nn/lstm_step"}}
-	gruKind  = &kind{gates: 3, activations: []string{"Sigmoid", "Tanh"}, inputs: 6, steps: []string{"nn/gru_gates", "nn/gru_hidden"}, after: []string{"nn/gru_step"}}
+	lstmKind = &kind{gates: 4, order: []string{"input", "output", "forget", "cell"}, activations: []string{"Sigmoid", "Tanh", "Tanh"}, inputs: 8, steps: []string{"nn/lstm_step"}}
+	gruKind  = &kind{gates: 3, order: []string{"update", "reset", "hidden"}, activations: []string{"Sigmoid", "Tanh"}, inputs: 6, steps: []string{"nn/gru_gates", "nn/gru_hidden"}, after: []string{"nn/gru_step"}}
 	rnnKind  = &kind{gates: 1, activations: []string{"Tanh"}, inputs: 6, steps: []string{"nn/rnn_step"}}
 )
 
