@@ -12,7 +12,7 @@ import (
 )
 
 // TestLeftOutInputs leaves out inputs of a recurrent layer before others, as nil. The results are those with
-// zeros for them, and no memory is made for them again and again.
+// zeros for them.
 func TestLeftOutInputs(t *testing.T) {
 	ctx := t.Context()
 	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
