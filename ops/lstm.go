@@ -17,7 +17,7 @@ import (
 // its own steps. Nil, or a tensor of shape [0], stands for an optional input that is left out before others. The dtype of
 // all is that of x. States are F32 between steps, or F64 for F64. A length outside of 0 to seq is the
 // error ErrInvalidArgument of the next Sync. More than
-// 65 528 hidden units are ErrLimit on a driver that ends loops after 65 535 iterations, as lavapipe does.
+// 65 532 hidden units are ErrLimit on a driver that ends loops after 65 535 iterations, as lavapipe does.
 //
 // The activations are Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid,
 // Elu, Softsign and Softplus, three for each direction. ActivationAlpha and ActivationBeta are used up in the order
