@@ -14,7 +14,7 @@ import (
 // are whole blocks.
 //
 //   - blocks: [..., bytes]: rows of whole blocks
-//   - format: q4_0, q8_0, q4_k or q6_k
+//   - format: q4_0, q8_0, q4_k or q6_k, in upper or lower case
 //   - dtype: the element type of the result: f32, f16 or bf16
 //   - result out: [..., k], the weights
 func (d *Device) DequantizeBlocks(blocks *Tensor, format string, dtype tensor.DType) (*Tensor, error) {
@@ -42,7 +42,7 @@ func (d *Device) DequantizeLinear(x, scale, zeroPoint *Tensor, axis, blockSize i
 //
 //   - x: [..., k]
 //   - blocks: [n, bytes]: rows of whole blocks, of k weights each
-//   - format: q4_0, q8_0, q4_k or q6_k
+//   - format: q4_0, q8_0, q4_k or q6_k, in upper or lower case
 //   - result out: [..., n], of the dtype of x
 func (d *Device) MatMulBlocks(x, blocks *Tensor, format string) (*Tensor, error) {
 	return d.callSingle(ops.MatMulBlocks{Format: format}, x, blocks)

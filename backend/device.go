@@ -164,6 +164,9 @@ func (d *Device) operands(op *spec.Op, args []spec.Arg, hs list) ([]session.Tens
 	ts := make([]session.Tensor, len(hs))
 	for i, h := range hs {
 		name := fmt.Sprint(i)
+		if h == 0 && i < len(args) && args[i].Skippable {
+			continue // The session knows what stands for it.
+		}
 		if len(args) > 0 {
 			name = args[min(i, len(args)-1)].Name
 		}

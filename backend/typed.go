@@ -89,7 +89,7 @@ func given(in list, optional ...*TensorHandle) list {
 	}
 	for _, h := range optional {
 		if h == nil {
-			in = append(in, 0) // refused: an input after it was given
+			in = append(in, 0) // refused, unless the operation lets calls leave out inputs before others
 			continue
 		}
 		in = append(in, *h)

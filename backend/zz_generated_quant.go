@@ -15,7 +15,7 @@ import (
 //
 //   - blocks: [..., bytes]: rows of whole blocks
 //   - out: [..., k], the weights
-//   - format: q4_0, q8_0, q4_k or q6_k
+//   - format: q4_0, q8_0, q4_k or q6_k, in upper or lower case
 //   - dtype: the element type of the result: f32, f16 or bf16
 func (d *Device) DequantizeBlocks(blocks, out TensorHandle, format string, dtype tensor.DType) error {
 	return d.compute(ops.DequantizeBlocks{Format: format, DType: dtype}, list{blocks}, list{out})
@@ -43,7 +43,7 @@ func (d *Device) DequantizeLinear(x, scale, out TensorHandle, zeroPoint *TensorH
 //   - x: [..., k]
 //   - blocks: [n, bytes]: rows of whole blocks, of k weights each
 //   - out: [..., n], of the dtype of x
-//   - format: q4_0, q8_0, q4_k or q6_k
+//   - format: q4_0, q8_0, q4_k or q6_k, in upper or lower case
 func (d *Device) MatMulBlocks(x, blocks, out TensorHandle, format string) error {
 	return d.compute(ops.MatMulBlocks{Format: format}, list{x, blocks}, list{out})
 }

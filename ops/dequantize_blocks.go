@@ -11,7 +11,7 @@ import (
 // q4_0 has 32 weights in 18 bytes, of q8_0 32 in 34, of q4_k 256 in 144, and of q6_k 256 in 210. The
 // weights are exact in F32, but for one rounding in q4_k. F16 and BF16 round to nearest even.
 type DequantizeBlocks struct {
-	Format string       `attr:"format,required" doc:"q4_0, q8_0, q4_k or q6_k"`
+	Format string       `attr:"format,required" doc:"q4_0, q8_0, q4_k or q6_k, in upper or lower case"`
 	DType  tensor.DType `attr:"dtype,required" doc:"the element type of the result: f32, f16 or bf16"`
 }
 

@@ -14,6 +14,8 @@ import (
 // at each step, where H is the state before it, and b is the sum of the biases bw and br. The gates lie in the
 // order z, r, h. Without LinearBeforeReset, a step is two launches. Directions, lengths, limits, activations and inputs that are left
 // out are those of LSTM, with two activations for each direction.
+//
+// PyTorch's GRU is that with LinearBeforeReset. It has the gates in the order r, z, h.
 type GRU struct {
 	HiddenSize        int       `attr:"hidden_size" onnx:"hidden_size" doc:"the number of hidden units; 0: as r has"`
 	Direction         string    `attr:"direction" onnx:"direction" doc:"forward, reverse or bidirectional"`

@@ -14,14 +14,17 @@ import (
 // at each step, where H and C are the states before it, and b is the sum of both biases. The gates lie in the order i, o, f, c, and
 // the peepholes in the order i, o, f. A second direction goes from the last step of each sequence to
 // the first. The steps that a sequence does not have are 0 in y, and y_h and y_c are the states after
-// its own steps. A tensor of shape [0] stands for an optional input that is left out before others. The dtype of
+// its own steps. Nil, or a tensor of shape [0], stands for an optional input that is left out before others. The dtype of
 // all is that of x. States are F32 between steps, or F64 for F64. A length outside of 0 to seq is the
 // error ErrInvalidArgument of the next Sync. More than
-// 65 528 hidden units are ErrLimit on a driver that ends loops after 65 535 iterations, as lavapipe does.
+// 65 532 hidden units are ErrLimit on a driver that ends loops after 65 535 iterations, as lavapipe does.
 //
 // The activations are Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid,
 // Elu, Softsign and Softplus, three for each direction. ActivationAlpha and ActivationBeta are used up in the order
 // of those that have such numbers. The default of others is that of ONNX, or 1 for ScaledTanh. Clip and these numbers are rounded to F32.
+// ThresholdedRelu is 0 at alpha, as ONNX's operation of that name is.
+//
+// PyTorch has the gates in the order i, f, c, o.
 type LSTM struct {
 	HiddenSize      int       `attr:"hidden_size" onnx:"hidden_size" doc:"the number of hidden units; 0: as r has"`
 	Direction       string    `attr:"direction" onnx:"direction" doc:"forward, reverse or bidirectional"`

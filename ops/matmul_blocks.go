@@ -11,7 +11,7 @@ import (
 // matrix become numbers in a temporary buffer of 16 MiB. The weights have all their bits in the products,
 // which are added in F32.
 type MatMulBlocks struct {
-	Format string `attr:"format,required" doc:"q4_0, q8_0, q4_k or q6_k"`
+	Format string `attr:"format,required" doc:"q4_0, q8_0, q4_k or q6_k, in upper or lower case"`
 }
 
 // Spec returns the declaration.

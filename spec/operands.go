@@ -52,6 +52,19 @@ func (op *Op) inputNames() string {
 	return strings.Join(names, ", ")
 }
 
+// LeftOut describes the tensor that stands for input i, from 0 on, in a call that leaves it out and has
+// later ones: no elements of first, the dtype of the first input, or of another dtype if the
+// input cannot have that. It reports false if the input cannot be left out so.
+func (op *Op) LeftOut(i int, first tensor.DType) (tensor.Desc, bool) {
+	if op == nil || i < 0 || i >= len(op.In) || !op.In[i].Skippable {
+		return tensor.Desc{}, false
+	}
+	if types := op.In[i].DTypes; len(types) > 0 && !slices.Contains(types, first) {
+		first = types[0]
+	}
+	return tensor.Contiguous(first, 0), true
+}
+
 // Updates returns the input that output out updates in place, because both have one name. It is -1
 // if there is none.
 func (op *Op) Updates(out int) int {

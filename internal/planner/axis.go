@@ -32,8 +32,11 @@ func Axis(dim, rank int) (int, error) {
 	if k < 0 {
 		k += rank
 	}
+	if rank == 0 {
+		return 0, Invalid("dimension %d of a scalar, which has none", dim)
+	}
 	if k < 0 || k >= rank {
-		return 0, Invalid("dimension %d of a tensor of rank %d", dim, rank)
+		return 0, Invalid("dimension %d of a tensor of rank %d (want %d to %d)", dim, rank, -rank, rank-1)
 	}
 	return k, nil
 }

@@ -48,6 +48,7 @@ type Session struct {
 	tuning  *tune.Database
 	trace   *chrome.Trace
 	memory  memory
+	empty   empty
 
 	isClosed atomic.Bool // Close was called.
 	closing  sync.Once

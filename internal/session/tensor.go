@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -123,6 +124,15 @@ func (s *Session) ReadInto(ctx context.Context, op string, t Tensor, dst []byte)
 // Errors: those of exec.Runner.Run, and ErrInvalidHandle.
 func (s *Session) Run(ctx context.Context, c spec.Call, in, out []Tensor) error {
 	var fewIn, fewOut [8]exec.Operand // Most operations have no more. So this allocates nothing.
+	if slices.ContainsFunc(in, func(t Tensor) bool { return t.Buffer == nil }) {
+		call, err := spec.Resolve(c)
+		if err != nil {
+			return err
+		}
+		if in, err = s.fill(call.Spec(), in); err != nil {
+			return err
+		}
+	}
 	i, err := s.operands(fewIn[:0], in)
 	if err != nil {
 		return err
@@ -257,6 +267,9 @@ func (s *Session) Call(ctx context.Context, c spec.Call, in []Tensor) ([]Tensor,
 	}
 	c, err := spec.Resolve(c)
 	if err != nil {
+		return nil, err
+	}
+	if in, err = s.fill(c.Spec(), in); err != nil {
 		return nil, err
 	}
 	descs := make([]tensor.Desc, len(in))

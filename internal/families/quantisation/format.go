@@ -34,10 +34,10 @@ var formats = []format{
 // FormatNames is the list of formats for texts.
 const FormatNames = "q4_0, q8_0, q4_k or q6_k"
 
-// formatOf returns the format of a name.
+// formatOf returns the format of a name, in upper or lower case: GGUF has Q4_K.
 // Errors: ErrInvalidArgument.
 func formatOf(name string) (format, error) {
-	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+	i := slices.IndexFunc(formats, func(f format) bool { return strings.EqualFold(f.name, name) })
 	if i < 0 {
 		return format{}, planner.Invalid("format %q (want %s)", name, FormatNames)
 	}

@@ -114,7 +114,7 @@ func DefineLinear[A spec.Call](l Linear[A]) *spec.Op {
 			for i := range x {
 				k := s.at(i)
 				switch {
-				case l.Quantize: // ONNX divides in the precision of x.
+				case l.Quantize: // The quotient is a number of F32, also for numbers of 16 bits.
 					x[i] = saturated(float64(float32(x[i])/float32(scale[k])), zero[k], out[0].DType)
 				case in[0].DType == tensor.I32:
 					x[i] = float64(int32(int64(x[i])-int64(zero[k]))) * scale[k]

@@ -17,7 +17,7 @@ func weightsOf(name string, blocks *tensor.Host) []float64 {
 		data = append(data, byte(v))
 	}
 	var out []float64
-	decode := map[string]func([]byte) []float64{"q4_0": decodeQ40, "q8_0": decodeQ80, "q4_k": decodeQ4K, "q6_k": decodeQ6K}[name]
+	decode := map[string]func([]byte) []float64{"q4_0": decodeQ40, "q8_0": decodeQ80, "q4_k": decodeQ4K, "q6_k": decodeQ6K}[f.name]
 	for ; len(data) >= f.bytes; data = data[f.bytes:] {
 		out = append(out, decode(data[:f.bytes])...)
 	}

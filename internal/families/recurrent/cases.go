@@ -48,7 +48,7 @@ func (k *kind) inputsOf(a Attributes, d tensor.DType, seq, batch, input, hidden,
 }
 
 // mostHidden is the largest number of hidden units on devices that end a loop after 65 535 iterations.
-const mostHidden = 65_528
+const mostHidden = 65_532
 
 // cases returns the cases of a layer.
 func cases[A spec.Call](k *kind, m Layer[A]) spec.CasesOf[A] {

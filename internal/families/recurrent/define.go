@@ -2,8 +2,10 @@
 package recurrent
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/families/gemm"
 	"github.com/lathe-gpu/lathe/internal/families/indexing"
@@ -125,15 +127,19 @@ func define[A spec.Call](k *kind, m Layer[A]) *spec.Op {
 // arguments are the inputs of a layer.
 func (k *kind) arguments() []spec.Arg {
 	left := "; of the shape [0] or left out: "
+	rows, order, biases := "hidden", "", fmt.Sprintf("%d·hidden", 2*k.gates)
+	if k.gates > 1 {
+		rows, order = fmt.Sprintf("%d·hidden", k.gates), "; the gates are "+strings.Join(k.order, ", ")
+	}
 	return []spec.Arg{
 		{Name: "x", Doc: "[seq,batch,input], or [batch,seq,input] with layout 1", DTypes: planner.Floats},
-		{Name: "w", Doc: "[directions,gates·hidden,input]", DTypes: planner.Floats},
-		{Name: "r", Doc: "[directions,gates·hidden,hidden]", DTypes: planner.Floats},
-		{Name: "b", Doc: "the biases of w, then those of r, [directions,2·gates·hidden]" + left + "0", DTypes: planner.Floats, Optional: true},
-		{Name: "sequence_lens", Doc: "the length of each sequence, 0 to seq, [batch]" + left + "seq", DTypes: []tensor.DType{tensor.I32}, Optional: true},
-		{Name: "initial_h", Doc: "[directions,batch,hidden], or [batch,directions,hidden] with layout 1" + left + "0", DTypes: planner.Floats, Optional: true},
-		{Name: "initial_c", Doc: "as initial_h" + left + "0", DTypes: planner.Floats, Optional: true},
-		{Name: "p", Doc: "the peepholes of the input, output and forget gate, [directions,3·hidden]" + left + "0", DTypes: planner.Floats, Optional: true},
+		{Name: "w", Doc: "[directions," + rows + ",input]" + order, DTypes: planner.Floats},
+		{Name: "r", Doc: "[directions," + rows + ",hidden]", DTypes: planner.Floats},
+		{Name: "b", Doc: "the biases of w, then those of r, [directions," + biases + "]" + left + "0", DTypes: planner.Floats, Optional: true, Skippable: true},
+		{Name: "sequence_lens", Doc: "the length of each sequence, 0 to seq, [batch]" + left + "seq", DTypes: []tensor.DType{tensor.I32}, Optional: true, Skippable: true},
+		{Name: "initial_h", Doc: "[directions,batch,hidden], or [batch,directions,hidden] with layout 1" + left + "0", DTypes: planner.Floats, Optional: true, Skippable: true},
+		{Name: "initial_c", Doc: "as initial_h" + left + "0", DTypes: planner.Floats, Optional: true, Skippable: true},
+		{Name: "p", Doc: "the peepholes of the input, output and forget gate, [directions,3·hidden]" + left + "0", DTypes: planner.Floats, Optional: true, Skippable: true},
 	}[:k.inputs]
 }
 

@@ -41,7 +41,9 @@ const (
 
 // kind is what differs between the layers.
 type kind struct {
-	gates       int
+	gates int
+	// order names the gates in the order of the weights.
+	order       []string
 	activations []string
 	inputs      int
 	// steps are the kernels of a step. after are those with the reset gate after the product.
@@ -49,8 +51,8 @@ type kind struct {
 }
 
 var (
-	lstmKind = &kind{gates: 4, activations: []string{"Sigmoid", "Tanh", "Tanh"}, inputs: 8, steps: []string{"nn/lstm_step"}}
-	gruKind  = &kind{gates: 3, activations: []string{"Sigmoid", "Tanh"}, inputs: 6, steps: []string{"nn/gru_gates", "nn/gru_hidden"}, after: []string{"nn/gru_step"}}
+	lstmKind = &kind{gates: 4, order: []string{"input", "output", "forget", "cell"}, activations: []string{"Sigmoid", "Tanh", "Tanh"}, inputs: 8, steps: []string{"nn/lstm_step"}}
+	gruKind  = &kind{gates: 3, order: []string{"update", "reset", "hidden"}, activations: []string{"Sigmoid", "Tanh"}, inputs: 6, steps: []string{"nn/gru_gates", "nn/gru_hidden"}, after: []string{"nn/gru_step"}}
 	rnnKind  = &kind{gates: 1, activations: []string{"Tanh"}, inputs: 6, steps: []string{"nn/rnn_step"}}
 )
 
@@ -97,7 +99,7 @@ func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
 		// A tensor of shape [0] stands for an input that is left out.
 		l.given[i] = i < inB || !slices.Equal(d.Shape, []int{0})
 		if l.given[i] && i != inLengths && d.DType != in[0].DType {
-			return nil, planner.Invalid("dtypes differ: %v", in)
+			return nil, planner.Invalid("%s (got %v, want the dtype of x, %v)", k.arguments()[i].Name, d, in[inX].DType)
 		}
 	}
 	x, w, r := in[inX].Shape, in[inW].Shape, in[inR].Shape
@@ -122,7 +124,7 @@ func newLayer(k *kind, a Attributes, in []tensor.Desc) (*layer, error) {
 		inPeepholes: {l.directions, 3 * l.hidden},
 	} {
 		if i < len(in) && l.given[i] && !slices.Equal(in[i].Shape, want) {
-			return nil, planner.Invalid("input %d (got %v, want the shape %v)", i, in[i], want)
+			return nil, planner.Invalid("%s (got %v, want the shape %v)", k.arguments()[i].Name, in[i], want)
 		}
 	}
 	return l, nil

@@ -1,0 +1,117 @@
+package lathe_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// TestLeftOutInputs leaves out inputs of a recurrent layer before others, as nil. The results are those with
+// zeros for them.
+func TestLeftOutInputs(t *testing.T) {
+	ctx := t.Context()
+	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
+		// ramp is a tensor whose elements differ.
+		ramp := func(shape ...int) *lathe.Tensor {
+			v := make([]float64, tensor.Contiguous(d, shape...).Elems())
+			for i := range v {
+				v[i] = float64(i%11)/8 - 0.5
+			}
+			x, err := lathe.FromFloats(ctx, dev, d, v, shape...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		zeros, err := dev.NewTensor(tensor.Contiguous(d, 1, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := lathe.FromSlice(ctx, dev, []int32{5, 5}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, w, r, h, p := ramp(5, 2, 3), ramp(1, 16, 3), ramp(1, 16, 4), ramp(1, 2, 4), ramp(1, 12)
+		cell, err := dev.NewTensor(tensor.Contiguous(d, 1, 2, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := ops.LSTM{Direction: "forward"}
+		want, _, _, err := dev.LSTM(call, x, w, r, zeros, whole, h, cell, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope := dev.Scope(ctx)
+		inScope, _, _ := scope.LSTM(call, x, w, r, nil, nil, h, nil, p)
+		for name, made := range map[string]func() (*lathe.Tensor, error){
+			"a method": func() (*lathe.Tensor, error) {
+				y, _, _, err := dev.LSTM(call, x, w, r, nil, nil, h, nil, p)
+				return y, err
+			},
+			"Call": func() (*lathe.Tensor, error) {
+				out, err := dev.Call(ctx, call, x, w, r, nil, nil, h, nil, p)
+				if err != nil {
+					return nil, err
+				}
+				return out[0], nil
+			},
+			"Run": func() (*lathe.Tensor, error) {
+				y, _, yC, err := dev.LSTM(call, x, w, r, nil, nil, nil, nil, nil)
+				if err != nil {
+					return nil, err
+				}
+				last, err := dev.NewTensor(yC.Desc())
+				if err != nil {
+					return nil, err
+				}
+				return y, dev.Run(ctx, call, []*lathe.Tensor{x, w, r, nil, nil, h, nil, p}, []*lathe.Tensor{y, yC, last})
+			},
+			"a Scope": func() (*lathe.Tensor, error) { return inScope, scope.Err() },
+		} {
+			y, err := made()
+			if err != nil {
+				t.Errorf("%v by %s: %v", d, name, err)
+				continue
+			}
+			a, err := lathe.ToFloats[float64](ctx, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := lathe.ToFloats[float64](ctx, y); err != nil || !slices.Equal(a, b) {
+				t.Errorf("%v by %s: got %v, %v; want %v", d, name, b, err, a)
+			}
+		}
+		scope.Close()
+		// Inputs that a call must have, and those of operations that have no such rule, are errors.
+		if _, _, _, err := dev.LSTM(call, x, nil, r, nil, nil, h, nil, nil); !errors.Is(err, lathe.ErrInvalidHandle) {
+			t.Errorf("no weights: got %v, want ErrInvalidHandle", err)
+		}
+		if _, err := dev.LayerNorm(x, nil, h, 1e-5); !errors.Is(err, lathe.ErrInvalidHandle) {
+			t.Errorf("layer_norm of beta only: got %v, want ErrInvalidHandle", err)
+		}
+		// A wrong shape or dtype is named.
+		other := tensor.F32
+		if d == other {
+			other = tensor.F16
+		}
+		wrong, err := dev.NewTensor(tensor.Contiguous(other, 1, 2, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, in := range map[string]*lathe.Tensor{"initial_h (got ": ramp(1, 2, 5), "initial_h (got " + other.String(): wrong} {
+			if _, _, _, err := dev.LSTM(call, x, w, r, nil, nil, in, nil, nil); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), text) {
+				t.Errorf("got %v, want ErrInvalidArgument with %q", err, text)
+			}
+		}
+	}
+}
