@@ -90,6 +90,11 @@ type Definition[A Call] struct {
 	// to that. It searches in whole pictures and not in strips. Crops returns the largest
 	// height and width that the rectangle may have.
 	Crops func(a A, in tensor.Desc) (h, w int)
+	// Counts says that only the elements decide how large the result is. The first output is as large as
+	// it can be. The last output, i32 [1], is how many indices along one of its dimensions count. Counts
+	// returns that dimension. The elements at the other indices are zero. Device.Find returns the part
+	// that counts.
+	Counts func(a A, in []tensor.Desc) int
 	// ForOpaque returns a call with fewer kernels that gives exactly the same result for
 	// opaque 8-bit pictures. It may return a itself. The result must be opaque too. Nil
 	// means that an opaque picture may become transparent, and so does a nil pointer that it
@@ -160,6 +165,9 @@ func (d Definition[A]) erase() *Definition[Call] {
 		e.Halo = func(c Call) int { return d.Halo(c.(A)) }
 	}
 	e.Strips = d.Strips.erase()
+	if d.Counts != nil {
+		e.Counts = func(c Call, in []tensor.Desc) int { return d.Counts(c.(A), in) }
+	}
 	if d.Crops != nil {
 		e.Crops = func(c Call, in tensor.Desc) (int, int) { return d.Crops(c.(A), in) }
 	}
@@ -289,6 +297,14 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 		}
 	}
 	op.Strips = op.checkedStrips(d.Strips)
+	if d.Counts != nil {
+		op.Counts = func(c Call, in []tensor.Desc) int {
+			if a, err := op.attrs(c); err == nil {
+				return d.Counts(a, in)
+			}
+			return 0
+		}
+	}
 	if d.Crops != nil {
 		op.Crops = func(c Call, in tensor.Desc) (int, int) {
 			if a, err := op.attrs(c); err == nil {

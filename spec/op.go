@@ -103,6 +103,7 @@ type Op struct {
 	Halo       func(c Call) int
 	Strips     *Strips
 	Crops      func(c Call, in tensor.Desc) (h, w int)
+	Counts     func(c Call, in []tensor.Desc) int
 	Scalar     func(c Call, x []float64) float64
 	// ForOpaque reports false if c is not a valid call of the operation.
 	ForOpaque func(c Call) (Call, bool)

@@ -22,16 +22,16 @@
 #endif
 #define ALL (TOP | (TOP - 1u))
 
-// The numbers are: 1 for integers with a sign, and 2 for floating-point numbers; the bits of
-// infinity, the high word of 64 bits; and all bits if the order is reversed.
+// The numbers are: 1 for integers with a sign, 2 for floating-point numbers, and 3 for truth, which
+// is whatever is not 0; the bits of infinity, the high word of 64 bits; and all bits if the order is reversed.
 uvec2 apply(uvec2 a) {
-	uint low = LOW(a), high = HIGH(a), size = high & (TOP - 1u);
+	uint low = LOW(a), high = mix(HIGH(a), min(HIGH(a), 1u), p.words[0] == 3u), size = high & (TOP - 1u);
 	bool isFloat = p.words[0] == 2u, isZero = all(bvec2(size == 0u, low == 0u));
 	bool isPast = size > p.words[1], isInfinite = size == p.words[1], hasTail = low != 0u;
 	bool isNumber = any(bvec2(!isFloat, !any(bvec2(isPast, all(bvec2(isInfinite, hasTail))))));
 	bool isNegative = all(bvec3((high & TOP) != 0u, isFloat, !isZero));
 	high = mix(high, 0u, all(bvec2(isFloat, isZero)));
-	high ^= mix(mix(TOP, 0u, p.words[0] == 0u), ALL, isNegative);
+	high ^= mix(mix(0u, TOP, any(bvec2(isFloat, p.words[0] == 1u))), ALL, isNegative);
 	low ^= mix(0u, 0xffffffffu, isNegative);
 	uvec2 key = mix(uvec2(0xffffffffu, ALL), uvec2(low, high), bvec2(isNumber));
 	key ^= uvec2(p.words[2], p.words[2] & ALL);

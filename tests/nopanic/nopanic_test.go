@@ -407,6 +407,11 @@ func TestLiveDeviceRefuses(t *testing.T) {
 			_, err := d.FindCrops(bg, &image.NRGBA64{Rect: img.Rect, Stride: 32, Pix: img.Pix[:63]}, imageops.Trim{})
 			return err
 		},
+		"Find, nil call":      func() error { _, err := d.Find(bg, nil, x); return err },
+		"Find, nil context":   func() error { _, err := d.Find(noContext, ops.NonZero{}, x); return err },
+		"Find, nil tensor":    func() error { _, err := d.Find(bg, ops.NonZero{}, nil); return err },
+		"Find, no inputs":     func() error { _, err := d.Find(bg, ops.Compress{}); return err },
+		"Find, Scalar":        func() error { _, err := d.Find(bg, ops.Compress{}, lathe.Scalar(1), x); return err },
 		"FindCrops, nil call": func() error { _, err := d.FindCrops(bg, img, nil); return err },
 		"FindCrops, nil op":   func() error { _, err := d.FindCrops(bg, img, (*imageops.Trim)(nil)); return err },
 		"Apply, endless":      func() error { _, err := d.Apply(bg, image.NewUniform(color.White)); return err },

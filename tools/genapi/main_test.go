@@ -72,6 +72,10 @@ func TestRules(t *testing.T) {
 			[]string{"Plain(in *Tensor) (low, high *Tensor, err error)", "return res[0], res[1], nil"},
 			[]string{"Plain(in, low, high TensorHandle) error"},
 			[]string{"Plain(in *Tensor) (low, high *Tensor) {", "return res[0], res[1]\n"}},
+		{"a count", &spec.Op{Name: "plain", In: []spec.Arg{x}, Out: []spec.Arg{{Name: "found"}, {Name: "count"}}, Defaults: Plain{}, Counts: func(spec.Call, []tensor.Desc) int { return 0 }},
+			[]string{"// Device.Find returns the part of found that counts.\nfunc (d *Device) Plain(in *Tensor) (found, count *Tensor, err error)"},
+			[]string{"Plain(in, found, count TensorHandle) error"},
+			[]string{"Plain(in *Tensor) (found, count *Tensor) {"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.op.Group = "math"

@@ -322,6 +322,9 @@ func rootMethod(b *bytes.Buffer, o *operation) {
 	if o.inPlace() {
 		notes, results = "It changes "+list(names(o.Out))+" in place.", nil
 	}
+	if o.Counts != nil {
+		notes = "Device.Find returns the part of " + o.Out[0].Name + " that counts."
+	}
 	o.comment(b, o.method, f.docs, results, notes)
 	head := fmt.Sprintf("func (d *Device) %s(%s)", o.method, f.params)
 	switch {

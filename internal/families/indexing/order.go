@@ -263,9 +263,6 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 			return s, err
 		}
 	}
-	if o.d == tensor.Bool {
-		s.bits = 1
-	}
 	key := tensor.U32
 	if size == 8 {
 		key = tensor.I64
@@ -275,6 +272,8 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 	switch {
 	case infinityBits[o.d] != 0:
 		p.Words[0] = 2
+	case o.d == tensor.Bool:
+		p.Words[0], s.bits = 3, 1
 	case o.d == tensor.I8 || o.d == tensor.I32 || o.d == tensor.I64:
 		p.Words[0] = 1
 	}

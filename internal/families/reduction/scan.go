@@ -265,3 +265,19 @@ func (r Scan[A]) reference(a A, v planner.AxisView, in, out *tensor.Host) {
 	})
 	out.SetFloats(x)
 }
+
+// runningSum names the kernels of AddRunningSums.
+const runningSum = "reduce/cum_sum.i32"
+
+// RunningSumKernels lists the kernels of AddRunningSums.
+func RunningSumKernels() []spec.Kernel {
+	return []spec.Kernel{{Name: runningSum, Params: scanParams{}}, {Name: runningSum + ".total", Params: scanParams{}}}
+}
+
+// AddRunningSums appends to a plan the launches that make the sums of n words up to each word, with
+// the word itself. Its package links the kernels: spirv.LinkReduce.
+// Errors: *LimitError.
+func AddRunningSums(plan *spec.Plan, t *spec.Target, n int, from, to spec.Ref) error {
+	s := scan{t: t, plan: plan, shader: "reduce/cum_sum"}
+	return s.add(tensor.I32, planner.AxisView{Outer: 1, N: n, Inner: 1}, from, to)
+}
