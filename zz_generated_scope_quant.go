@@ -20,9 +20,25 @@ func (s *Scope) DequantizeLinear(x, scale, zeroPoint *Tensor, axis, blockSize in
 	return s.Call(ops.DequantizeLinear{Axis: axis, BlockSize: blockSize}, given(x, scale, zeroPoint)...)[0]
 }
 
+// DynamicQuantizeLinear is Device.DynamicQuantizeLinear in a Scope.
+func (s *Scope) DynamicQuantizeLinear(x *Tensor) (out, scale, zeroPoint *Tensor) {
+	res := s.Call(ops.DynamicQuantizeLinear{}, x)
+	return res[0], res[1], res[2]
+}
+
 // MatMulBlocks is Device.MatMulBlocks in a Scope.
 func (s *Scope) MatMulBlocks(x, blocks *Tensor, format string) *Tensor {
 	return s.Call(ops.MatMulBlocks{Format: format}, x, blocks)[0]
+}
+
+// MatMulInteger is Device.MatMulInteger in a Scope.
+func (s *Scope) MatMulInteger(a, b, aZeroPoint, bZeroPoint *Tensor) *Tensor {
+	return s.Call(ops.MatMulInteger{}, given(a, b, aZeroPoint, bZeroPoint)...)[0]
+}
+
+// QLinearMatMul is Device.QLinearMatMul in a Scope.
+func (s *Scope) QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint *Tensor) *Tensor {
+	return s.Call(ops.QLinearMatMul{}, a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint)[0]
 }
 
 // QuantizeLinear is Device.QuantizeLinear in a Scope.

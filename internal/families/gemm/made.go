@@ -42,3 +42,40 @@ func AddMade(plan *spec.Plan, t *spec.Target, m, n, k int, x, out spec.Ref, d te
 	}
 	return nil
 }
+
+// AddRuns appends to a plan the launches for a product a·b whose k is divided into runs of at most run indices. in are the
+// operands [..., m,k] and [..., k,n], F32 and contiguous, whose batches are broadcast, and refs says where
+// they are. The product of a run goes to the buffer to, as F32 and contiguous, and after appends the
+// launches that take it from there. first says that it is the first one.
+// Errors: those of after, *LimitError.
+func AddRuns(plan *spec.Plan, t *spec.Target, in [2]tensor.Desc, refs [2]spec.Ref, out tensor.Desc, to spec.Ref, run int, after func(first bool) error) error {
+	_, n, k := transposes{}.sizes(in[:])
+	if out.Elems() == 0 {
+		return nil
+	}
+	// part describes the operands of a run.
+	part := func(length int) (*product, planner.Operand) {
+		own := [2]tensor.Desc{}
+		for i, d := range in {
+			own[i] = tensor.Desc{DType: d.DType, Shape: append([]int{}, d.Shape...), Strides: d.ElementStrides()}
+			own[i].Shape[len(d.Shape)-1-i] = length
+		}
+		g, c, _ := transposes{}.product(t, plan, own[:], out)
+		g.a.Ref, g.b.Ref, c.Ref, g.far = refs[0], refs[1], to, true
+		return g, c
+	}
+	g, c := part(min(run, k))
+	for from := 0; from < k; from += run {
+		if k-from < run && from > 0 {
+			g, c = part(k - from)
+		}
+		g.a.Base, g.b.Base = from, from*n
+		if err := g.addTo(c, nil); err != nil {
+			return err
+		}
+		if err := after(from == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -48,6 +48,8 @@ type product struct {
 	run int
 	// filled says that the first operand is filled with zeros along k up to whole texels.
 	filled bool
+	// far says that C may be a temporary buffer that is larger than a binding.
+	far bool
 	// reads is the dtype of the operand that a kernel may read in 16 bits. The other
 	// operand is F32.
 	reads tensor.DType

@@ -198,7 +198,7 @@ func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 			}
 			again = true
 		}
-		if need := (c.Extent(b) + int64(g.parts-1)*int64(g.part)) * int64(c.DType.Size()); need > room && c.Ref.Kind != spec.RefScratch {
+		if need := (c.Extent(b) + int64(g.parts-1)*int64(g.part)) * int64(c.DType.Size()); need > room && (g.far || c.Ref.Kind != spec.RefScratch) {
 			if !halve(g.outer(), g.inner(), g.dimM(), g.dimN()) {
 				return &errs.LimitError{Name: "MaxBinding", Want: need, Have: room}
 			}
