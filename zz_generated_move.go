@@ -33,6 +33,23 @@ func (d *Device) Cast(in *Tensor, to tensor.DType) (*Tensor, error) {
 	return d.callSingle(ops.Cast{To: to}, in)
 }
 
+// Compress: keeps the slices along a dimension for which a condition is true, and counts them.
+//
+//   - in: any dtype, and at least one dimension unless flatten is set
+//   - condition: [m] with m at most the size of the dimension
+//   - axis: the dimension; a negative number counts from the end
+//   - result out: the slices that are kept, then zeros, with size m along the dimension
+//   - result count: [1], i32: how many slices are kept
+//
+// ops.Compress also has flatten. Device.Find returns the part of out that counts.
+func (d *Device) Compress(in, condition *Tensor, axis int) (out, count *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.Compress{Axis: axis}, in, condition)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
+}
+
 // Concat: joins tensors along a dimension.
 //
 //   - dim: the dimension along which the tensors are joined; a negative number counts from the
@@ -142,6 +159,22 @@ func (d *Device) GatherND(data, indices *Tensor, batchDims int) (*Tensor, error)
 //   - result out: [N,C,spatial...], of the dtype of updates
 func (d *Device) MaxUnpool(c ops.MaxUnpool, updates, indices *Tensor) (*Tensor, error) {
 	return d.callSingle(c, updates, indices)
+}
+
+// NonZero: the indices of the elements that are not zero, in row-major order, and how many
+// there are. NaN is not zero, and -0 is.
+//
+//   - in: any dtype and shape; n elements
+//   - result indices: [rank,n], i32 or i64: a column for each element that is found, then zeros
+//   - result count: [1], i32: how many are found
+//
+// ops.NonZero also has wide. Device.Find returns the part of indices that counts.
+func (d *Device) NonZero(in *Tensor) (indices, count *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.NonZero{}, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res[0], res[1], nil
 }
 
 // OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out

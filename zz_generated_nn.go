@@ -330,10 +330,10 @@ func (d *Device) GroupNormGrad(in, gamma, dy *Tensor, eps float64, numGroups int
 //
 //   - c: the attributes
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - w: [directions,3·hidden,input]; the gates are update, reset, hidden
+//   - r: [directions,3·hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,6·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
@@ -508,10 +508,10 @@ func (d *Device) LRN(c ops.LRN, in *Tensor) (*Tensor, error) {
 //
 //   - c: the attributes
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - w: [directions,4·hidden,input]; the gates are input, output, forget, cell
+//   - r: [directions,4·hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,8·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
@@ -636,10 +636,10 @@ func (d *Device) RMSNorm(in, gamma *Tensor, dim int, eps float64) (*Tensor, erro
 //
 //   - c: the attributes
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - w: [directions,hidden,input]
+//   - r: [directions,hidden,hidden]
+//   - b: the biases of w, then those of r, [directions,2·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the

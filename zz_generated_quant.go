@@ -3,6 +3,8 @@
 package lathe
 
 import (
+	"context"
+
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -37,6 +39,21 @@ func (d *Device) DequantizeLinear(x, scale, zeroPoint *Tensor, axis, blockSize i
 	return d.callSingle(ops.DequantizeLinear{Axis: axis, BlockSize: blockSize}, given(x, scale, zeroPoint)...)
 }
 
+// DynamicQuantizeLinear: numbers as integers of 8 bits, with the scale and the zero point that
+// spread them and 0 over 0 to 255.
+//
+//   - x: a tensor of any shape
+//   - result out: the integers, u8, of the shape of x
+//   - result scale: one number, f32
+//   - result zero_point: one number, u8
+func (d *Device) DynamicQuantizeLinear(x *Tensor) (out, scale, zeroPoint *Tensor, err error) {
+	res, err := d.Call(context.Background(), ops.DynamicQuantizeLinear{}, x)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return res[0], res[1], res[2], nil
+}
+
 // MatMulBlocks: multiplies vectors by the transpose of a matrix whose rows are blocks of
 // quantised weights, as GGUF stores them.
 //
@@ -46,6 +63,36 @@ func (d *Device) DequantizeLinear(x, scale, zeroPoint *Tensor, axis, blockSize i
 //   - result out: [..., n], of the dtype of x
 func (d *Device) MatMulBlocks(x, blocks *Tensor, format string) (*Tensor, error) {
 	return d.callSingle(ops.MatMulBlocks{Format: format}, x, blocks)
+}
+
+// MatMulInteger: the matrix product of integers of 8 bits, less their zero points, in integers
+// of 32 bits.
+//
+//   - a: [..., m,k]
+//   - b: [..., k,n]; the leading dimensions are broadcast
+//   - aZeroPoint: one number, [m], or [..., m,1] with the leading dimensions of a; of the dtype
+//     of a; of the shape [0] or left out: 0; nil if it is left out
+//   - bZeroPoint: one number, [n], or [..., 1,n] with the leading dimensions of b; of the dtype
+//     of b; of the shape [0] or left out: 0; nil if it is left out
+//   - result out: [..., m,n], i32
+func (d *Device) MatMulInteger(a, b, aZeroPoint, bZeroPoint *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.MatMulInteger{}, given(a, b, aZeroPoint, bZeroPoint)...)
+}
+
+// QLinearMatMul: the matrix product of two quantised tensors, quantised with a scale and a zero
+// point of its own.
+//
+//   - a: [..., m,k]
+//   - aScale: one number, [m], or [..., m,1] with the leading dimensions of a
+//   - aZeroPoint: of the dtype of a and the shape of a_scale
+//   - b: [..., k,n]; the leading dimensions are broadcast
+//   - bScale: one number, [n], or [..., 1,n] with the leading dimensions of b
+//   - bZeroPoint: of the dtype of b and the shape of b_scale
+//   - yScale: one number
+//   - yZeroPoint: one number, of the dtype of the result
+//   - result out: [..., m,n], of the dtype of y_zero_point
+func (d *Device) QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint *Tensor) (*Tensor, error) {
+	return d.callSingle(ops.QLinearMatMul{}, a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint)
 }
 
 // QuantizeLinear: x over scale, rounded half to even, plus zero_point, as an integer of 8 bits.

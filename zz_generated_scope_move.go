@@ -20,6 +20,12 @@ func (s *Scope) Cast(in *Tensor, to tensor.DType) *Tensor {
 	return s.Call(ops.Cast{To: to}, in)[0]
 }
 
+// Compress is Device.Compress in a Scope.
+func (s *Scope) Compress(in, condition *Tensor, axis int) (out, count *Tensor) {
+	res := s.Call(ops.Compress{Axis: axis}, in, condition)
+	return res[0], res[1]
+}
+
 // Concat is Device.Concat in a Scope.
 func (s *Scope) Concat(dim int, in ...*Tensor) *Tensor {
 	return s.Call(ops.Concat{Dim: dim}, in...)[0]
@@ -73,6 +79,12 @@ func (s *Scope) GatherND(data, indices *Tensor, batchDims int) *Tensor {
 // MaxUnpool is Device.MaxUnpool in a Scope.
 func (s *Scope) MaxUnpool(c ops.MaxUnpool, updates, indices *Tensor) *Tensor {
 	return s.Call(c, updates, indices)[0]
+}
+
+// NonZero is Device.NonZero in a Scope.
+func (s *Scope) NonZero(in *Tensor) (indices, count *Tensor) {
+	res := s.Call(ops.NonZero{}, in)
+	return res[0], res[1]
 }
 
 // OneHot is Device.OneHot in a Scope.

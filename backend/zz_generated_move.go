@@ -32,6 +32,19 @@ func (d *Device) Cast(in, out TensorHandle, to tensor.DType) error {
 	return d.compute(ops.Cast{To: to}, list{in}, list{out})
 }
 
+// Compress: keeps the slices along a dimension for which a condition is true, and counts them.
+//
+//   - in: any dtype, and at least one dimension unless flatten is set
+//   - condition: [m] with m at most the size of the dimension
+//   - out: the slices that are kept, then zeros, with size m along the dimension
+//   - count: [1], i32: how many slices are kept
+//   - axis: the dimension; a negative number counts from the end
+//
+// ops.Compress also has flatten.
+func (d *Device) Compress(in, condition, out, count TensorHandle, axis int) error {
+	return d.compute(ops.Compress{Axis: axis}, list{in, condition}, list{out, count})
+}
+
 // Concat: joins tensors along a dimension.
 //
 //   - out: the tensors one after the other
@@ -147,6 +160,18 @@ func (d *Device) GatherND(data, indices, out TensorHandle, batchDims int) error 
 //   - size: the spatial sizes of the output; empty means the least ones
 func (d *Device) MaxUnpool(updates, indices, out TensorHandle, kernel, strides, pads []int, size ...int) error {
 	return d.compute(ops.MaxUnpool{Kernel: kernel, Strides: strides, Pads: pads, Size: size}, list{updates, indices}, list{out})
+}
+
+// NonZero: the indices of the elements that are not zero, in row-major order, and how many
+// there are. NaN is not zero, and -0 is.
+//
+//   - in: any dtype and shape; n elements
+//   - indices: [rank,n], i32 or i64: a column for each element that is found, then zeros
+//   - count: [1], i32: how many are found
+//
+// ops.NonZero also has wide.
+func (d *Device) NonZero(in, indices, count TensorHandle) error {
+	return d.compute(ops.NonZero{}, list{in}, list{indices, count})
 }
 
 // OneHot: makes a dimension of indices: one value at the index, another elsewhere. An index out

@@ -342,14 +342,14 @@ func (d *Device) GroupNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle, ep
 // GRU: A layer of gated recurrent units, with directions and lengths of sequences.
 //
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
+//   - w: [directions,3·hidden,input]; the gates are update, reset, hidden
+//   - r: [directions,3·hidden,hidden]
 //   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
 //     [batch,seq,directions,hidden] with layout 1
 //   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
 //     layout 1
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - b: the biases of w, then those of r, [directions,6·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
@@ -508,15 +508,15 @@ func (d *Device) LRN(in, out TensorHandle, size int, alpha, beta, bias float64) 
 // LSTM: A layer of long short-term memory, with peepholes, directions and lengths of sequences.
 //
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
+//   - w: [directions,4·hidden,input]; the gates are input, output, forget, cell
+//   - r: [directions,4·hidden,hidden]
 //   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
 //     [batch,seq,directions,hidden] with layout 1
 //   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
 //     layout 1
 //   - yC: the last states of the cells, as y_h
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - b: the biases of w, then those of r, [directions,8·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the
@@ -631,14 +631,14 @@ func (d *Device) ReLUGrad(x, dy, dx TensorHandle) error {
 // RNN: A simple recurrent layer, with directions and lengths of sequences.
 //
 //   - x: [seq,batch,input], or [batch,seq,input] with layout 1
-//   - w: [directions,gates·hidden,input]
-//   - r: [directions,gates·hidden,hidden]
+//   - w: [directions,hidden,input]
+//   - r: [directions,hidden,hidden]
 //   - y: the hidden states of all steps, [seq,directions,batch,hidden], or
 //     [batch,seq,directions,hidden] with layout 1
 //   - yH: the last hidden states, [directions,batch,hidden], or [batch,directions,hidden] with
 //     layout 1
-//   - b: the biases of w, then those of r, [directions,2·gates·hidden]; of the shape [0] or
-//     left out: 0; nil if it is left out
+//   - b: the biases of w, then those of r, [directions,2·hidden]; of the shape [0] or left out:
+//     0; nil if it is left out
 //   - sequenceLens: the length of each sequence, 0 to seq, [batch]; of the shape [0] or left
 //     out: seq; nil if it is left out
 //   - initialH: [directions,batch,hidden], or [batch,directions,hidden] with layout 1; of the

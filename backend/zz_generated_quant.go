@@ -37,6 +37,17 @@ func (d *Device) DequantizeLinear(x, scale, out TensorHandle, zeroPoint *TensorH
 	return d.compute(ops.DequantizeLinear{Axis: axis, BlockSize: blockSize}, given(list{x, scale}, zeroPoint), list{out})
 }
 
+// DynamicQuantizeLinear: numbers as integers of 8 bits, with the scale and the zero point that
+// spread them and 0 over 0 to 255.
+//
+//   - x: a tensor of any shape
+//   - out: the integers, u8, of the shape of x
+//   - scale: one number, f32
+//   - zeroPoint: one number, u8
+func (d *Device) DynamicQuantizeLinear(x, out, scale, zeroPoint TensorHandle) error {
+	return d.compute(ops.DynamicQuantizeLinear{}, list{x}, list{out, scale, zeroPoint})
+}
+
 // MatMulBlocks: multiplies vectors by the transpose of a matrix whose rows are blocks of
 // quantised weights, as GGUF stores them.
 //
@@ -46,6 +57,36 @@ func (d *Device) DequantizeLinear(x, scale, out TensorHandle, zeroPoint *TensorH
 //   - format: q4_0, q8_0, q4_k or q6_k, in upper or lower case
 func (d *Device) MatMulBlocks(x, blocks, out TensorHandle, format string) error {
 	return d.compute(ops.MatMulBlocks{Format: format}, list{x, blocks}, list{out})
+}
+
+// MatMulInteger: the matrix product of integers of 8 bits, less their zero points, in integers
+// of 32 bits.
+//
+//   - a: [..., m,k]
+//   - b: [..., k,n]; the leading dimensions are broadcast
+//   - out: [..., m,n], i32
+//   - aZeroPoint: one number, [m], or [..., m,1] with the leading dimensions of a; of the dtype
+//     of a; of the shape [0] or left out: 0; nil if it is left out
+//   - bZeroPoint: one number, [n], or [..., 1,n] with the leading dimensions of b; of the dtype
+//     of b; of the shape [0] or left out: 0; nil if it is left out
+func (d *Device) MatMulInteger(a, b, out TensorHandle, aZeroPoint, bZeroPoint *TensorHandle) error {
+	return d.compute(ops.MatMulInteger{}, given(list{a, b}, aZeroPoint, bZeroPoint), list{out})
+}
+
+// QLinearMatMul: the matrix product of two quantised tensors, quantised with a scale and a zero
+// point of its own.
+//
+//   - a: [..., m,k]
+//   - aScale: one number, [m], or [..., m,1] with the leading dimensions of a
+//   - aZeroPoint: of the dtype of a and the shape of a_scale
+//   - b: [..., k,n]; the leading dimensions are broadcast
+//   - bScale: one number, [n], or [..., 1,n] with the leading dimensions of b
+//   - bZeroPoint: of the dtype of b and the shape of b_scale
+//   - yScale: one number
+//   - yZeroPoint: one number, of the dtype of the result
+//   - out: [..., m,n], of the dtype of y_zero_point
+func (d *Device) QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint, out TensorHandle) error {
+	return d.compute(ops.QLinearMatMul{}, list{a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint}, list{out})
 }
 
 // QuantizeLinear: x over scale, rounded half to even, plus zero_point, as an integer of 8 bits.
