@@ -23,6 +23,18 @@ func dotChain(k int) float64 {
 
 const dotChainText = "h = min(k, 4096) + ⌈k/4096⌉ + 12"
 
+// RepeatedDot is what the tolerance of DotTolerance gains where all products are the same. Their sum
+// grows with k, and every addition may round in the same direction: by at most half a unit of i
+// products after i of them, in runs of dotRun, and then of the runs.
+func RepeatedDot(d tensor.DType, k int, size float64) float64 {
+	n := float64(k)
+	run := math.Min(n, dotRun)
+	return planner.AccumulatorEpsilon(d) * size * n * (run + n/math.Max(run, 1)) / 4
+}
+
+// RepeatedDotLaw is RepeatedDot in words, without the size.
+const RepeatedDotLaw = "ε·k·(r + k/r)/4"
+
 // DotTolerance is the tolerance of a sum of k products whose factors are at most size.
 // The sum is computed in F32, or in F64 for F64, and rounded to d.
 func DotTolerance(d tensor.DType, k int, size float64) spec.Tolerance {

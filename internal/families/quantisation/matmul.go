@@ -133,9 +133,7 @@ func DefineMatMulBlocks[A spec.Call](name, doc string, view func(A) string, call
 			}
 			tol := gemm.DotTolerance(d, p.k, p.most)
 			tol.Any, tol.AnyLaw = 0, ""
-			// Products of equal numbers are all the same, and their sum grows with k.
-			tol.Repeated = gemm.DotTolerance(tensor.F32, p.k, 1).Rel * p.most * float64(p.k) / 3
-			tol.RepeatedLaw = "ε·(2 + √(h/3))·w·k/3"
+			tol.Repeated, tol.RepeatedLaw = gemm.RepeatedDot(d, p.k, p.most), "w·"+gemm.RepeatedDotLaw+", because equal products are rounded in the same direction"
 			tol.Law = "w·" + tol.Law + "; w is the largest weight: 8, 128, 1008 or 4096 by format, for scales within ±1"
 			return tol
 		},
