@@ -1,4 +1,4 @@
-// x·(bias + slope·s)^−beta, where s is a sum of squares.
+// x·(bias + factor·s)^−beta, where s is a sum of squares.
 //
 //lathe:dtypes f32 f64
 #version 450

@@ -58,8 +58,8 @@ func (r Response) geometry(shape []int) (geometry, error) {
 	return w.geometry([]int{shape[0], 1, shape[1], plane})
 }
 
-// slope is the factor of a sum of squares.
-func (r Response) slope() float64 { return r.Alpha / float64(r.Size) }
+// factor is that of a sum of squares.
+func (r Response) factor() float64 { return r.Alpha / float64(r.Size) }
 
 // DefineResponse declares a local response normalisation: d has its name, docs, attributes and calls.
 func DefineResponse[A spec.Call](d spec.Definition[A], attributes func(A) Response) *spec.Op {
@@ -98,7 +98,7 @@ func DefineResponse[A spec.Call](d spec.Definition[A], attributes func(A) Respon
 			c := i / plane % channels
 			low, high := max(c-(r.Size-1)/2, 0), min(c+r.Size/2, channels-1)
 			sum := reduction.Sum(high-low+1, func(k int) float64 { v := x[i+(low+k-c)*plane]; return v * v })
-			values[i] = x[i] * math.Pow(r.Bias+r.slope()*sum, -r.Beta)
+			values[i] = x[i] * math.Pow(r.Bias+r.factor()*sum, -r.Beta)
 		}
 		out[0].SetFloats(values)
 	}
@@ -140,7 +140,7 @@ func (r Response) add(plan *spec.Plan, t *spec.Target, in tensor.Desc, g geometr
 		k.Name += ".lanes"
 	}
 	k.Params = func(_, count int) any {
-		return responseParams{uint32(count), elementwise.Words(r.Beta, d), elementwise.Words(r.Bias, d), elementwise.Words(r.slope(), d)}
+		return responseParams{uint32(count), elementwise.Words(r.Beta, d), elementwise.Words(r.Bias, d), elementwise.Words(r.factor(), d)}
 	}
 	if err := planner.AddFlat(plan, t, k, n, planner.Flat(x, d), planner.Flat(sums, d), planner.Flat(y, d)); err != nil || d == in.DType {
 		return err
