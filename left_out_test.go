@@ -15,7 +15,7 @@ import (
 // zeros for them.
 func TestLeftOutInputs(t *testing.T) {
 	ctx := t.Context()
-	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		t.Fatal(err)
 	}

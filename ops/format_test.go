@@ -11,7 +11,7 @@ import (
 // TestFormatNames takes the names of formats as GGUF writes them, in capitals.
 func TestFormatNames(t *testing.T) {
 	ctx := t.Context()
-	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		t.Fatal(err)
 	}

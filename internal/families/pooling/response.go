@@ -64,6 +64,7 @@ func (r Response) factor() float64 { return r.Alpha / float64(r.Size) }
 // DefineResponse declares a local response normalisation: d has its name, docs, attributes and calls.
 func DefineResponse[A spec.Call](d spec.Definition[A], attributes func(A) Response) *spec.Op {
 	spirv.LinkNN()
+	spirv.LinkMove() // casts
 	accumulators := []tensor.DType{tensor.F32, tensor.F64}
 	d.Group = "nn"
 	d.In = []spec.Arg{{Name: "in", Doc: "[N,C,spatial...]", DTypes: planner.Floats}}
