@@ -8,7 +8,7 @@ import (
 // MatMulInteger is the matrix product of a − a_zero_point and b − b_zero_point, as I32, over a broadcast
 // batch. a and b are U8 or I8, each its own. A zero point is one number, or one for each row of a and for
 // each column of b, which may differ between matrices. The result wraps. It is computed in F32, 256 indices of k
-// at a time, for which F32 is exact.
+// at a time, for which F32 is exact. k is at most 524288.
 type MatMulInteger struct{}
 
 // Spec returns the declaration.

@@ -57,12 +57,18 @@ func (f factor) scales() (scales, error) {
 	return scales{view: v, block: max(v.N, 1), outer: v.Inner, row: v.Inner, inner: 1, count: f.zero.Elems()}, nil
 }
 
+// mostSummed is the largest k of a product of integers. Each run of 256 takes launches of its own.
+const mostSummed = 1 << 19
+
 // integerShape checks the factors of a product and returns its shape.
 // Errors: ErrInvalidArgument.
 func integerShape(a, b factor) ([]int, error) {
 	x, y := a.desc.Shape, b.desc.Shape
 	if len(x) < 2 || len(y) < 2 || x[len(x)-1] != y[len(y)-2] {
 		return nil, planner.Invalid("operands %v and %v (want [..., m,k] and [..., k,n])", a.desc, b.desc)
+	}
+	if k := x[len(x)-1]; k > mostSummed {
+		return nil, planner.Unsupported("operands %v and %v: sums of %d products (at most %d)", a.desc, b.desc, k, mostSummed)
 	}
 	batch, ok := planner.BroadcastShape(x[:len(x)-2], y[:len(y)-2])
 	if !ok {
@@ -189,6 +195,7 @@ func DefineMatMulInteger[A spec.Call](name, doc, onnx string) *spec.Op {
 				{tensor.Contiguous(tensor.U8, 3, 4), tensor.Contiguous(tensor.U8, 4, 5), tensor.Contiguous(tensor.U8, 5)},
 				{tensor.Contiguous(tensor.U8, 3, 4), tensor.Contiguous(tensor.U8, 4, 5), tensor.Contiguous(tensor.U8), tensor.Contiguous(tensor.U8, 3)},
 				{tensor.Contiguous(tensor.U8, 2, 3, 4), tensor.Contiguous(tensor.U8, 3, 4, 5)},
+				{tensor.Contiguous(tensor.U8, 1, mostSummed+1), tensor.Contiguous(tensor.U8, mostSummed+1, 1)},
 				{tensor.Contiguous(tensor.U8, 3, 4), tensor.Contiguous(tensor.U8, 4, 5), tensor.Contiguous(tensor.U8, 1, 4)},
 				{tensor.Contiguous(tensor.U8, 2, 3, 4), tensor.Contiguous(tensor.U8, 4, 5), tensor.Contiguous(tensor.U8, 1, 3, 1)},
 			},
@@ -223,6 +230,9 @@ func lines(shape []int, dim int) []int {
 // whether b has another dtype than a.
 func integerInputs(d tensor.DType, dims []int) []tensor.Desc {
 	m, n, k := dims[1], dims[2], dims[3]
+	if k > mostSummed {
+		return nil
+	}
 	x, y := []int{m, k}, []int{k, n}
 	switch dims[0] {
 	case 2:

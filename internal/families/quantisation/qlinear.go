@@ -144,6 +144,9 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 func quantisedCases[A spec.Call](call A) spec.CasesOf[A] {
 	inputs := func(d tensor.DType, dims []int) []tensor.Desc {
 		plain := integerInputs(d, append(dims[:4:4], 0, dims[5]&1))
+		if plain == nil {
+			return nil
+		}
 		m, n := []int{}, []int{}
 		switch {
 		case dims[4] == 4:
