@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/testlevel"
@@ -59,6 +60,42 @@ func TestEffort(t *testing.T) {
 		t.Logf("%s: %.1f million elements for an operation on average", c.name, mean)
 		if mean > c.mean {
 			t.Errorf("%s level: an operation has %.1f million elements on average, want at most %.0f", c.name, mean, c.mean)
+		}
+	}
+}
+
+// TestLaunches bounds the launches of every case on every device, with every strategy, because a
+// plan keeps a few hundred bytes of each.
+func TestLaunches(t *testing.T) {
+	const most = 1 << 17
+	if !testlevel.IsFull() {
+		t.Skip("at the full level: see CONTRIBUTING.md")
+	}
+	s := onNull(t, Options{Ops: spec.All(), Seed: DefaultSeed})
+	tried := map[string]bool{}
+	for _, j := range s.jobs() {
+		name := fmt.Sprint(j.op.Name, j.dtype, callName(j.call), j.dims, j.shape)
+		if j.pattern == "none" || tried[name] {
+			continue
+		}
+		tried[name] = true
+		in := j.inputs()
+		out, err := shape(j.op, j.call, in)
+		if err != nil {
+			continue // The suite reports it.
+		}
+		for _, l := range s.devices {
+			target := l.x.Target()
+			strategies := []string{""}
+			if j.op.Strategies != nil {
+				strategies = append(strategies, j.op.Strategies(j.call, &target, in, out)...)
+			}
+			for _, target.Strategy = range strategies {
+				plan, err := j.op.Plan(j.call, &target, in, out)
+				if err == nil && len(plan.Steps) > most {
+					t.Errorf("%s on %s by %q: %d launches (want at most %d)", name, l.Name, target.Strategy, len(plan.Steps), most)
+				}
+			}
 		}
 	}
 }
