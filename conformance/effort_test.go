@@ -68,9 +68,7 @@ func TestEffort(t *testing.T) {
 // plan keeps a few hundred bytes of each.
 func TestLaunches(t *testing.T) {
 	const most = 1 << 17
-	if !testlevel.IsFull() {
-		t.Skip("at the full level: see CONTRIBUTING.md")
-	}
+	testlevel.Need(t, testlevel.Full)
 	s := onNull(t, Options{Ops: spec.All(), Seed: DefaultSeed})
 	tried := map[string]bool{}
 	for _, j := range s.jobs() {
