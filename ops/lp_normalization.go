@@ -7,7 +7,8 @@ import (
 
 // LpNormalization divides each element by the norm of its row along a dimension: the sum of magnitudes
 // for P 1, and the root of the sum of squares for P 2. A row whose norm is 0 becomes 0. Where a square
-// overflows in the type of the arithmetic, the norm is infinite.
+// overflows in the type of the arithmetic, the norm is infinite. A square that is no normal number of
+// it counts as 0, or has few bits.
 type LpNormalization struct {
 	Dim int `attr:"dim,required" onnx:"axis" doc:"the dimension; a negative number counts from the end"`
 	P   int `attr:"p" onnx:"p" doc:"the order of the norm, 1 or 2"`

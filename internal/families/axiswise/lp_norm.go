@@ -12,6 +12,10 @@ import (
 
 const lpNormShader = "nn/lp_normalization"
 
+// leastSquare is the least normal number of F32. A device may take smaller squares for 0. Those of
+// normal numbers of 16 bits or of F64 that cases have are either larger, or 0 in F64 too.
+const leastSquare = 0x1p-126
+
 // lpReducer computes the sum that the norm for p comes from.
 func lpReducer(p int) reduction.Reducer {
 	if p == 1 {
@@ -42,7 +46,13 @@ func DefineLpNorm[A spec.Call](a AxisOp[A], power func(A) int) *spec.Op {
 	a.ReferenceCall = func(c A, v planner.AxisView, in [][]float64) []float64 {
 		x, p := in[0], float64(power(c))
 		reduction.EachColumn(v, func(at func(int) int) {
-			norm := math.Pow(reduction.Sum(v.N, func(r int) float64 { return math.Pow(math.Abs(x[at(r)]), p) }), 1/p)
+			norm := math.Pow(reduction.Sum(v.N, func(r int) float64 {
+				power := math.Pow(math.Abs(x[at(r)]), p)
+				if p == 2 && power < leastSquare {
+					return 0
+				}
+				return power
+			}), 1/p)
 			for r := range v.N {
 				if norm == 0 {
 					x[at(r)] = 0
