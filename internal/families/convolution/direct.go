@@ -141,9 +141,9 @@ func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 		return []dim{dimC}, terms
 	}
 	_, reach := s.reach(p)
-	moved := []dim{dimO, dimR}
-	if s.apart(p)*int64(s.in.dtype.Size()) > s.room()/2 {
-		moved = []dim{dimR, dimO} // Parts of single elements of the result would not be short either.
+	inLast := []dim{dimO, dimR}
+	if s.tapsExtent(p)*int64(s.in.dtype.Size()) > s.room()/2 {
+		inLast = []dim{dimR, dimO} // Single elements of the result would still reach too far.
 	}
 	for _, need := range []struct {
 		op     plane
@@ -153,7 +153,7 @@ func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 	}{
 		{s.out, s.outExtent(p), []dim{dimO}, o.elems()},
 		{s.filter, s.filterExtent(p), []dim{dimR}, r.elems()},
-		{s.in, s.inExtent(p), moved, reach},
+		{s.in, s.inExtent(p), inLast, reach},
 	} {
 		if want = need.extent * int64(need.op.dtype.Size()); want > s.room() {
 			return longest(p, need.op, need.n, need.last), want

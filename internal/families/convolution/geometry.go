@@ -230,16 +230,6 @@ func (x *geometry) reach(p part) (first, n int) {
 	return first, last - first + 1
 }
 
-// apart returns the number of elements of the input from the first to the last one that one element
-// of the result reads of a channel, if none of them lie outside.
-func (x *geometry) apart(p part) int64 {
-	n := int64(0)
-	for a := range x.i {
-		n = n*int64(x.i[a]) + int64(min((p.r[a].n-1)*x.d[a]/x.l[a], x.i[a]-1))
-	}
-	return n + 1
-}
-
 // position returns o·S + r·D − P at the first indices of a part along an axis.
 func (x *geometry) position(p part, a int) int {
 	return p.o[a].from*x.s[a] + p.r[a].from*x.d[a] - x.p[a]
@@ -258,6 +248,16 @@ func (x *geometry) filterExtent(p part) int64 {
 
 func (x *geometry) outExtent(p part) int64 {
 	return int64(p.b.n-1)*int64(x.out.b) + int64(p.g.n-1)*int64(x.out.g) + int64(p.k.n-1)*int64(x.out.k) + int64(sizes(p.o).elems())
+}
+
+// tapsExtent returns the number of elements from the first to the last one of a channel that one element of
+// the result uses, if none of them lie outside of the input.
+func (x *geometry) tapsExtent(p part) int64 {
+	last := int64(0)
+	for a := range x.i {
+		last = last*int64(x.i[a]) + int64(min((p.r[a].n-1)*x.d[a]/x.l[a], x.i[a]-1))
+	}
+	return last + 1
 }
 
 // tapStep is the distance from tap to tap of the filter.
