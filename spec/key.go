@@ -23,7 +23,7 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 	}
 	for i := range t.NumField() {
 		if t.Field(i).Type == imageType {
-			continue // It is an input, on which no plan depends.
+			continue // Calls of tensors leave it out, and only they have keys.
 		}
 		l.fields = append(l.fields, i)
 		l.complete = l.complete && keyable(t.Field(i).Type, t.Field(i).IsExported(), maxDepth)
@@ -60,7 +60,8 @@ func keyable(t reflect.Type, exported bool, depth int) bool {
 
 // AppendKey appends a key to b. Equal calls of an operation have the same key, and
 // different calls have different keys. It reports false if it cannot write an attribute,
-// such as a struct of structs, and if c is not a valid call or the key is very long.
+// such as a struct of structs or a picture, and if c is not a valid call or the key is
+// very long.
 func AppendKey(b []byte, c Call) ([]byte, bool) {
 	if len(b) > maxKey {
 		return b, false
@@ -71,6 +72,11 @@ func AppendKey(b []byte, c Call) ([]byte, bool) {
 	}
 	b = binary.LittleEndian.AppendUint64(b, op.id)
 	v, ok := structOf(c), true
+	for _, i := range op.pictures {
+		if !v.Field(i).IsNil() { // With tensors such a call is refused, and must not find the plan of one without.
+			return b, false
+		}
+	}
 	for _, i := range op.key.fields {
 		if b, ok = appendKey(b, v.Field(i)); !ok {
 			return b, false

@@ -2,7 +2,10 @@ package spec
 
 import (
 	"bytes"
+	"image"
 	"testing"
+
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // nested has calls in fields of every kind that a program may declare.
@@ -32,6 +35,13 @@ type shown struct {
 
 func (shown) Spec() *Op { return shownOp }
 
+// withPicture brings an input with it, as a picture.
+type withPicture struct {
+	Image image.Image `attr:"image"`
+}
+
+func (withPicture) Spec() *Op { return withPictureOp }
+
 // endless is a list of such lists.
 type endless []endless
 
@@ -39,13 +49,16 @@ type recursive struct{ Of endless }
 
 func (recursive) Spec() *Op { return recursiveOp }
 
-var nestedOp, plainOp, shownOp, recursiveOp *Op
+var nestedOp, plainOp, shownOp, recursiveOp, withPictureOp *Op
 
 func init() {
 	nestedOp = Define(Definition[nested]{Name: "test_nested"})
 	plainOp = Define(Definition[plain]{Name: "test_plain"})
 	shownOp = Define(Definition[shown]{Name: "test_shown"})
 	recursiveOp = Define(Definition[recursive]{Name: "test_recursive"})
+	withPictureOp = Define(Definition[withPicture]{
+		Name: "test_with_picture", In: []Arg{{Name: "in"}, {Name: "image", DTypes: []tensor.DType{tensor.F32}}},
+	})
 }
 
 // TestAppendKey checks that a call whose attributes cannot be read has no key, and that
@@ -62,6 +75,7 @@ func TestAppendKey(t *testing.T) {
 		"nothing set":                              nested{},
 		"a list of lists without end":              recursive{Of: endless{{}}},
 		"a call that contains itself":              self,
+		"a call with a picture":                    withPicture{Image: &image.NRGBA{}},
 	} {
 		if _, ok := AppendKey(nil, c); ok {
 			t.Errorf("%s: the call has a key", name)
@@ -71,6 +85,7 @@ func TestAppendKey(t *testing.T) {
 	for _, c := range []Call{
 		plain{}, plain{Gain: 1}, plain{hidden: []int{}}, plain{hidden: []int{1}}, plain{hidden: []int{2}},
 		shown{}, shown{Calls: []Call{one}}, shown{Calls: []Call{one, one}}, shown{Pointer: &one}, shown{Calls: []Call{&plain{Gain: 2}}},
+		withPicture{},
 	} {
 		key, ok := AppendKey(nil, c)
 		if !ok {
