@@ -134,12 +134,6 @@ func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 		most = min(most, max((limit-1)/8, 1))
 	}
 	o, r := sizes(p.o), sizes(p.r)
-	if terms := int64(p.c.n) * int64(r.elems()); terms > int64(most) {
-		if p.c.n <= 4 {
-			return []dim{dimR, dimC}, terms
-		}
-		return []dim{dimC}, terms
-	}
 	_, reach := s.reach(p)
 	inLast := []dim{dimO, dimR}
 	if s.tapsExtent(p)*int64(s.in.dtype.Size()) > s.room()/2 {
@@ -158,6 +152,13 @@ func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 		if want = need.extent * int64(need.op.dtype.Size()); want > s.room() {
 			return longest(p, need.op, need.n, need.last), want
 		}
+	}
+	// The sums come last: a binding may have divided the channels already.
+	if terms := int64(p.c.n) * int64(r.elems()); terms > int64(most) {
+		if p.c.n <= 4 {
+			return []dim{dimR, dimC}, terms
+		}
+		return []dim{dimC}, terms
 	}
 	return nil, 0
 }
