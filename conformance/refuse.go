@@ -49,8 +49,11 @@ func (s *suite) runRefusals(l *variantDevice, j *job) {
 	// The dtype is unsupported. Other errors of the call need not be found then.
 	lacks := errors.Is(err, gpu.ErrUnsupported)
 	if !lacks && s.opts.Kernels <= 1 { // Otherwise only some kernels are compiled.
-		right, err := s.runRight(l, p, blocks[:len(p.in)])
+		right, err := s.placeOutputs(l, p)
 		blocks = append(blocks, right...)
+		if err == nil {
+			err = s.runRight(l, p, operands(blocks[:len(p.in)]), right)
+		}
 		if err != nil {
 			s.addRow(l, p.job, "refuse", fail(err))
 		}
@@ -75,24 +78,34 @@ func (s *suite) runRefusals(l *variantDevice, j *job) {
 	}
 }
 
-// runRight makes the call of a case with outputs of its own, which it returns. The wrong calls then
-// meet a cache of plans that has the right one.
-func (s *suite) runRight(l *variantDevice, p *prepared, in []*block) (out []*block, err error) {
+// placeOutputs places the outputs of a case.
+func (s *suite) placeOutputs(l *variantDevice, p *prepared) (out []*block, err error) {
 	for _, h := range p.want {
 		b, err := l.place(s, h.Desc, nil, guarded, poison1)
 		if out = append(out, b); err != nil {
 			return out, err
 		}
 	}
-	if err := l.x.Run(s.ctx, p.call, operands(in), operands(out)); err != nil {
-		return out, fmt.Errorf("the right call: %w", err)
+	return out, nil
+}
+
+// runRight makes the call of a case, and takes the outputs for unchanged ones. The wrong calls then meet a
+// cache of plans that has the right one.
+func (s *suite) runRight(l *variantDevice, p *prepared, in []exec.Operand, out []*block) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the right call panicked: %v", v)
+		}
+	}()
+	if err := l.x.Run(s.ctx, p.call, in, operands(out)); err != nil {
+		return fmt.Errorf("the right call: %w", err)
 	}
 	for _, b := range out {
 		if b.bytes, err = l.readBuffer(s, b); err != nil {
-			return out, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // smallCase returns the everyday call of the job's operation at sizes that are not empty,
