@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/internal/drivers"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -15,6 +17,7 @@ import (
 // zeros for them.
 func TestLeftOutInputs(t *testing.T) {
 	ctx := t.Context()
+	testkit.Built(t, drivers.Built(), "cpu")
 	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		t.Fatal(err)

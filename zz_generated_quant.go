@@ -12,6 +12,21 @@ import (
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
+// ConvInteger: the convolution of integers of 8 bits, less their zero points, in integers of 32
+// bits.
+//
+//   - c: the attributes
+//   - x: [N,C,...]
+//   - w: the filter, [K,C/group,...]
+//   - xZeroPoint: one number, of the dtype of x; of the shape [0] or left out: 0; nil if it is
+//     left out
+//   - wZeroPoint: one number or [K], of the dtype of w; of the shape [0] or left out: 0; nil if
+//     it is left out
+//   - result out: [N,K,...], i32
+func (d *Device) ConvInteger(c ops.ConvInteger, x, w, xZeroPoint, wZeroPoint *Tensor) (*Tensor, error) {
+	return d.callSingle(c, given(x, w, xZeroPoint, wZeroPoint)...)
+}
+
 // DequantizeBlocks: turns blocks of quantised weights, as GGUF stores them, into numbers. Rows
 // are whole blocks.
 //
@@ -77,6 +92,24 @@ func (d *Device) MatMulBlocks(x, blocks *Tensor, format string) (*Tensor, error)
 //   - result out: [..., m,n], i32
 func (d *Device) MatMulInteger(a, b, aZeroPoint, bZeroPoint *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.MatMulInteger{}, given(a, b, aZeroPoint, bZeroPoint)...)
+}
+
+// QLinearConv: the convolution of two quantised tensors with a bias, quantised with a scale and
+// a zero point of its own.
+//
+//   - c: the attributes
+//   - x: [N,C,...]
+//   - xScale: one number
+//   - xZeroPoint: one number, of the dtype of x
+//   - w: the filter, [K,C/group,...]
+//   - wScale: one number or [K]
+//   - wZeroPoint: one number or [K], of the dtype of w
+//   - yScale: one number
+//   - yZeroPoint: one number, of the dtype of the result
+//   - bias: [K], in steps of x_scale·w_scale; 0 if it is left out; nil if it is left out
+//   - result out: [N,K,...], of the dtype of y_zero_point
+func (d *Device) QLinearConv(c ops.QLinearConv, x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, bias *Tensor) (*Tensor, error) {
+	return d.callSingle(c, given(x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, bias)...)
 }
 
 // QLinearMatMul: the matrix product of two quantised tensors, quantised with a scale and a zero

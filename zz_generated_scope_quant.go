@@ -10,6 +10,11 @@ import (
 // The methods of this file are those of Device for a Scope, which collects their errors.
 // They return before the results are computed.
 
+// ConvInteger is Device.ConvInteger in a Scope.
+func (s *Scope) ConvInteger(c ops.ConvInteger, x, w, xZeroPoint, wZeroPoint *Tensor) *Tensor {
+	return s.Call(c, given(x, w, xZeroPoint, wZeroPoint)...)[0]
+}
+
 // DequantizeBlocks is Device.DequantizeBlocks in a Scope.
 func (s *Scope) DequantizeBlocks(blocks *Tensor, format string, dtype tensor.DType) *Tensor {
 	return s.Call(ops.DequantizeBlocks{Format: format, DType: dtype}, blocks)[0]
@@ -34,6 +39,11 @@ func (s *Scope) MatMulBlocks(x, blocks *Tensor, format string) *Tensor {
 // MatMulInteger is Device.MatMulInteger in a Scope.
 func (s *Scope) MatMulInteger(a, b, aZeroPoint, bZeroPoint *Tensor) *Tensor {
 	return s.Call(ops.MatMulInteger{}, given(a, b, aZeroPoint, bZeroPoint)...)[0]
+}
+
+// QLinearConv is Device.QLinearConv in a Scope.
+func (s *Scope) QLinearConv(c ops.QLinearConv, x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, bias *Tensor) *Tensor {
+	return s.Call(c, given(x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, bias)...)[0]
 }
 
 // QLinearMatMul is Device.QLinearMatMul in a Scope.

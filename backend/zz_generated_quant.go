@@ -10,6 +10,26 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
+// ConvInteger: the convolution of integers of 8 bits, less their zero points, in integers of 32
+// bits.
+//
+//   - x: [N,C,...]
+//   - w: the filter, [K,C/group,...]
+//   - out: [N,K,...], i32
+//   - xZeroPoint: one number, of the dtype of x; of the shape [0] or left out: 0; nil if it is
+//     left out
+//   - wZeroPoint: one number or [K], of the dtype of w; of the shape [0] or left out: 0; nil if
+//     it is left out
+//   - strides: the steps along each spatial axis; empty means 1
+//   - pads: the zeros before each spatial axis, then after each; empty means none
+//   - dilations: the steps from tap to tap; empty means 1
+//   - group: the number of groups of channels
+//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result has the size of x over
+//     the strides, an odd zero is after or before; VALID: none
+func (d *Device) ConvInteger(x, w, out TensorHandle, xZeroPoint, wZeroPoint *TensorHandle, strides, pads, dilations []int, group int, autoPad string) error {
+	return d.compute(ops.ConvInteger{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad}, given(list{x, w}, xZeroPoint, wZeroPoint), list{out})
+}
+
 // DequantizeBlocks: turns blocks of quantised weights, as GGUF stores them, into numbers. Rows
 // are whole blocks.
 //
@@ -71,6 +91,29 @@ func (d *Device) MatMulBlocks(x, blocks, out TensorHandle, format string) error 
 //     of b; of the shape [0] or left out: 0; nil if it is left out
 func (d *Device) MatMulInteger(a, b, out TensorHandle, aZeroPoint, bZeroPoint *TensorHandle) error {
 	return d.compute(ops.MatMulInteger{}, given(list{a, b}, aZeroPoint, bZeroPoint), list{out})
+}
+
+// QLinearConv: the convolution of two quantised tensors with a bias, quantised with a scale and
+// a zero point of its own.
+//
+//   - x: [N,C,...]
+//   - xScale: one number
+//   - xZeroPoint: one number, of the dtype of x
+//   - w: the filter, [K,C/group,...]
+//   - wScale: one number or [K]
+//   - wZeroPoint: one number or [K], of the dtype of w
+//   - yScale: one number
+//   - yZeroPoint: one number, of the dtype of the result
+//   - out: [N,K,...], of the dtype of y_zero_point
+//   - bias: [K], in steps of x_scale·w_scale; 0 if it is left out; nil if it is left out
+//   - strides: the steps along each spatial axis; empty means 1
+//   - pads: the zeros before each spatial axis, then after each; empty means none
+//   - dilations: the steps from tap to tap; empty means 1
+//   - group: the number of groups of channels
+//   - autoPad: NOTSET: as pads says; SAME_UPPER, SAME_LOWER: the result has the size of x over
+//     the strides, an odd zero is after or before; VALID: none
+func (d *Device) QLinearConv(x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, out TensorHandle, bias *TensorHandle, strides, pads, dilations []int, group int, autoPad string) error {
+	return d.compute(ops.QLinearConv{Strides: strides, Pads: pads, Dilations: dilations, Group: group, AutoPad: autoPad}, given(list{x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint}, bias), list{out})
 }
 
 // QLinearMatMul: the matrix product of two quantised tensors, quantised with a scale and a zero

@@ -60,6 +60,34 @@ func repeated(n int, v float64) []float64 {
 	return values
 }
 
+// TestIntegerConvs convolves the largest integers, with the most products whose sum is an integer of 32 bits and with one more,
+// which wraps: as channels, and as taps of one channel. Then padding counts as 0 beside zero points.
+func TestIntegerConvs(t *testing.T) {
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		plain := ops.ConvInteger{Group: 1, AutoPad: "NOTSET"}
+		for k, want := range map[int]float64{256: 16646400, 257: 16711425, 33025: 2147450625, 33026: -2147451646} {
+			sum := []*tensor.Host{host(tensor.I32, []int{1, 1, 1}, want)}
+			for _, shape := range [][]int{{1, k, 1}, {1, 1, k}} {
+				all := host(tensor.U8, shape, repeated(k, 255)...)
+				expectCall(t, r, dev, plain, []*tensor.Host{all, all}, sum)
+				expectCall(t, r, dev, plain, []*tensor.Host{
+					host(tensor.I8, shape, repeated(k, -128)...), host(tensor.U8, shape, repeated(k, 0)...), host(tensor.I8, nil, 127), host(tensor.U8, []int{1}, 255),
+				}, sum)
+			}
+		}
+		// x without its zero point is 1, 3, 5. The filters without theirs are 1, 2 and -1, 0.
+		x, w := host(tensor.U8, []int{1, 1, 3}, 5, 7, 9), host(tensor.I8, []int{2, 1, 2}, 11, 12, -8, -7)
+		zeroX, zeroW := host(tensor.U8, nil, 4), host(tensor.I8, []int{2}, 10, -7)
+		pads := []int{1, 1}
+		expectCall(t, r, dev, ops.ConvInteger{Group: 1, AutoPad: "NOTSET", Pads: pads}, []*tensor.Host{x, w, zeroX, zeroW},
+			[]*tensor.Host{host(tensor.I32, []int{1, 2, 4}, 2, 7, 13, 5, 0, -1, -3, -5)})
+		// The sums with the bias are 5, 10, 16, 8 and 7, 6, 4, 2. They are halved, and those of the second filter doubled before.
+		expectCall(t, r, dev, ops.QLinearConv{Group: 1, AutoPad: "NOTSET", Pads: pads}, []*tensor.Host{
+			x, host(tensor.F32, nil, 2), zeroX, w, host(tensor.F32, []int{2}, 0.5, 1), zeroW, host(tensor.F32, nil, 2), host(tensor.I8, nil, 10), host(tensor.I32, []int{2}, 3, 7),
+		}, []*tensor.Host{host(tensor.I8, []int{1, 2, 4}, 12, 15, 18, 14, 17, 16, 14, 12)})
+	})
+}
+
 // TestIntegerProducts multiplies the largest integers, with the most indices of k whose sum is an integer of 32 bits and with
 // one more, which wraps. Then rows and columns have zero points of their own, and so have matrices.
 func TestIntegerProducts(t *testing.T) {

@@ -176,17 +176,27 @@ func resultType(op *spec.Op, i int) string {
 	for k := range like {
 		like[k] = true
 	}
-	for _, d := range op.Cases.DTypes {
-		in := op.TypicalInputs(d)
+	try := func(in []tensor.Desc) {
 		out, err := shapes(op, op.Defaults, in)
 		if err != nil || i >= len(out) {
-			continue
+			return
 		}
 		if !slices.Contains(types, out[i].DType) {
 			types = append(types, out[i].DType)
 		}
 		for k := range like {
 			like[k] = like[k] && k < len(in) && in[k].DType == out[i].DType
+		}
+	}
+	for _, d := range op.Cases.DTypes {
+		in := op.TypicalInputs(d)
+		try(in)
+		for k := range min(len(in), len(op.In)) { // Inputs may have types of their own.
+			for _, other := range op.In[k].DTypes {
+				own := slices.Clone(in)
+				own[k].DType = other
+				try(own)
+			}
 		}
 	}
 	if name := typeAttr(op, i); name != "" {

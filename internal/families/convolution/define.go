@@ -48,27 +48,33 @@ type problem struct {
 }
 
 // problem checks a call.
-func (v Convolution[A]) problem(a A, in []tensor.Desc) (p problem, err error) {
-	first, second := in[0], in[1]
-	p.kind, p.rank = v.Kind, len(first.Shape)-2
-	for i, d := range in {
-		if d.DType != first.DType {
-			return p, planner.Invalid("dtypes differ: %v", in)
+func (v Convolution[A]) problem(a A, in []tensor.Desc) (problem, error) {
+	var sizes, padding []int
+	if v.Sizes != nil {
+		sizes, padding = v.Sizes(a)
+	}
+	for _, d := range in {
+		if d.DType != in[0].DType {
+			return problem{}, planner.Invalid("dtypes differ: %v", in)
 		}
+	}
+	return newProblem(v.Kind, v.Attributes(a), sizes, padding, v.In, in)
+}
+
+// newProblem checks a call with inputs in, which args names. It does not compare their dtypes.
+func newProblem(kind Kind, attr Attributes, own, padding []int, args []spec.Arg, in []tensor.Desc) (p problem, err error) {
+	first, second := in[0], in[1]
+	p.kind, p.rank = kind, len(first.Shape)-2
+	for i, d := range in {
 		if want := p.rank + 2; i < 2 && (p.rank < 1 || p.rank > 3 || len(d.Shape) != want) {
 			return p, planner.Invalid("inputs %v and %v (want three to five dimensions of both)", first, second)
 		}
 	}
-	attr := v.Attributes(a)
 	if attr.Group < 1 || first.Shape[1]%attr.Group != 0 {
 		return p, planner.Invalid("group %d of %v (want a divisor of the channels)", attr.Group, first)
 	}
-	var own, padding []int
-	if v.Sizes != nil {
-		own, padding = v.Sizes(a)
-	}
 	var sizes extent
-	if v.Kind == InputGrad || v.Kind == FilterGrad {
+	if kind == InputGrad || kind == FilterGrad {
 		if sizes, err = axes("sizes", own, p.rank, 1, 1, mostSize); err != nil {
 			return p, err
 		}
@@ -81,7 +87,7 @@ func (v Convolution[A]) problem(a A, in []tensor.Desc) (p problem, err error) {
 	}
 	p.n = first.Shape[0]
 	outputs := 0 // channels of y, of all groups
-	switch v.Kind {
+	switch kind {
 	case Forward:
 		outputs, p.c = second.Shape[0], second.Shape[1]
 		p.window, err = attr.over(spatial(first.Shape), spatial(second.Shape), p.rank)
@@ -104,7 +110,7 @@ func (v Convolution[A]) problem(a A, in []tensor.Desc) (p problem, err error) {
 	p.k = outputs / attr.Group
 	x, w, y := p.shapes(first.DType)
 	var want []tensor.Desc
-	switch v.Kind {
+	switch kind {
 	case Forward:
 		want, p.out = []tensor.Desc{x, w, tensor.Contiguous(first.DType, p.k*p.group)}, y
 	case FilterGrad:
@@ -114,7 +120,7 @@ func (v Convolution[A]) problem(a A, in []tensor.Desc) (p problem, err error) {
 	}
 	for i, d := range in {
 		if !sameShape(d.Shape, want[i].Shape) {
-			return p, planner.Invalid("input %s is %v (want %v)", v.In[i].Name, d, want[i])
+			return p, planner.Invalid("input %s is %v (want %v)", args[i].Name, d, tensor.Contiguous(d.DType, want[i].Shape...))
 		}
 	}
 	return p, nil
@@ -201,7 +207,7 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 				return nil
 			}
 			x := p.geometry(in)
-			return []int{x.b, x.g, x.k, x.c, x.o.elems(), x.r.elems(), x.s.elems(), x.l.elems()}
+			return x.sizeClass()
 		},
 		Reference: func(a A, in, out []*tensor.Host) {
 			ds := make([]tensor.Desc, len(in))

@@ -243,9 +243,7 @@ func kernels() []spec.Kernel {
 	for _, d := range planner.Floats {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_direct." + d.String() + ".apart", Params: directParams{}})
 	}
-	for _, v := range []string{"panel.f32", "panel.f32.add", "panel.f32.texel", "panel.f32.texel.add", "panel.f32.texel.tall", "panel.f32.texel.tall.add", "panel.f32.texel.wide", "panel.f32.texel.wide.add", "lanes.f32"} {
-		ks = append(ks, spec.Kernel{Name: "nn/conv_" + v, Params: panelParams{}})
-	}
+	ks = append(ks, panelKernels()...)
 	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
 	for _, k := range elementwise.CastKernels() {
 		from, to, _ := strings.Cut(strings.TrimPrefix(k.Name, "move/cast."), ".")
@@ -254,4 +252,20 @@ func kernels() []spec.Kernel {
 		}
 	}
 	return ks
+}
+
+// panelKernels lists the kernels that multiply packed operands.
+func panelKernels() (ks []spec.Kernel) {
+	for _, v := range []string{"panel.f32", "panel.f32.add", "panel.f32.texel", "panel.f32.texel.add", "panel.f32.texel.tall", "panel.f32.texel.tall.add", "panel.f32.texel.wide", "panel.f32.texel.wide.add", "lanes.f32"} {
+		ks = append(ks, spec.Kernel{Name: "nn/conv_" + v, Params: panelParams{}})
+	}
+	return ks
+}
+
+// RunKernels lists the kernels of Product.AddRuns.
+func RunKernels() []spec.Kernel {
+	return append([]spec.Kernel{
+		{Name: "nn/conv_direct.f32", Params: directParams{}}, {Name: "nn/conv_direct.f32.run", Params: directParams{}},
+		{Name: "nn/conv_pack.f32", Params: packParams{}}, {Name: "nn/conv_pack_filter.f32", Params: packFilterParams{}},
+	}, panelKernels()...)
 }

@@ -24,6 +24,11 @@ func (x *geometry) strategies() []string {
 	return []string{byDirect, byPanel}
 }
 
+// sizeClass returns the numbers that decide which strategy is best.
+func (x *geometry) sizeClass() []int {
+	return []int{x.b, x.g, x.k, x.c, x.o.elems(), x.r.elems(), x.s.elems(), x.l.elems()}
+}
+
 // outputs returns the number of elements of the result.
 func (x *geometry) outputs() int { return x.b * x.g * x.k * x.o.elems() }
 
@@ -31,6 +36,20 @@ func (x *geometry) outputs() int { return x.b * x.g * x.k * x.o.elems() }
 // channels come in fours, and a tile has 32 channels of the result.
 func (x *geometry) pays() bool {
 	return x.k >= 4 && x.c >= 2 && x.c*x.r.elems() >= 16
+}
+
+// packs reports whether to pack the operands of a geometry for the target.
+func (x *geometry) packs(t *spec.Target) bool {
+	return x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
+}
+
+// add appends the launches of a geometry, over packed operands or directly.
+func (s *steps) add(panel bool) error {
+	if !panel {
+		return s.addDirect()
+	}
+	s.texels = s.t.CPU && !s.t.HostVectors && planner.HasTexels(s.t, planner.SmallGroup)
+	return s.addPanel()
 }
 
 // planOf plans a geometry, and casts what its kernels cannot read or write.
@@ -43,7 +62,7 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	if n == 0 {
 		return plan, nil
 	}
-	panel := x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
+	panel := x.packs(t)
 	to, narrow := x.out, x.out.dtype.Size() == 2
 	if narrow {
 		x.out.dtype = tensor.F32
@@ -59,11 +78,7 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	}
 	add := func(x geometry) error {
 		s := &steps{geometry: &x, t: t, plan: plan}
-		if !panel {
-			return s.addDirect()
-		}
-		s.texels = t.CPU && !t.HostVectors && planner.HasTexels(t, planner.SmallGroup)
-		return s.addPanel()
+		return s.add(panel)
 	}
 	var err error
 	if parts, chunk := x.sumParts(); parts > 1 {

@@ -57,7 +57,7 @@ func (f factor) scales() (scales, error) {
 	return scales{view: v, block: max(v.N, 1), outer: v.Inner, row: v.Inner, inner: 1, count: f.zero.Elems()}, nil
 }
 
-// mostSummed is the largest k of a product of integers. Each run of 256 takes launches of its own.
+// mostSummed is the largest number of products of a sum of integers. Each run of at most 256 takes launches of its own.
 const mostSummed = 1 << 19
 
 // integerShape checks the factors of a product and returns its shape.
@@ -110,16 +110,22 @@ func addIntegerProduct(plan *spec.Plan, t *spec.Target, a, b factor, shape []int
 	}
 	product := planner.AddScratch(plan, 4*int64(n))
 	return gemm.AddRuns(plan, t, in, refs, tensor.Contiguous(tensor.F32, shape...), product, exactRun, func(first bool) error {
-		k := planner.FlatKernel{Name: "quant/add_product.i32", Local: planner.SmallGroup, Packs: 1}
-		k.Params = func(_, count int) any {
-			p := sumParams{Count: uint32(count)}
-			if first {
-				p.First = 1
-			}
-			return p
-		}
-		return planner.AddFlat(plan, t, k, n, planner.Flat(product, tensor.F32), planner.Flat(out, tensor.I32))
+		return addSums(plan, t, n, product, out, first)
 	})
+}
+
+// addSums appends the launches that add n integers, which F32 holds, to those of out, or write them there for the first time.
+// Errors: *LimitError.
+func addSums(plan *spec.Plan, t *spec.Target, n int, sums, out spec.Ref, first bool) error {
+	k := planner.FlatKernel{Name: "quant/add_product.i32", Local: planner.SmallGroup, Packs: 1}
+	k.Params = func(_, count int) any {
+		p := sumParams{Count: uint32(count)}
+		if first {
+			p.First = 1
+		}
+		return p
+	}
+	return planner.AddFlat(plan, t, k, n, planner.Flat(sums, tensor.F32), planner.Flat(out, tensor.I32))
 }
 
 // DefineMatMulInteger declares the product of two tensors of bytes, with attributes of type A.
@@ -163,7 +169,7 @@ func DefineMatMulInteger[A spec.Call](name, doc, onnx string) *spec.Op {
 			out[0].SetFloats(integerProducts(out[0].Shape, in[0], in[1], zeros[0], zeros[1], func(sum float64, _, _ place) float64 { return sum }))
 		},
 		Tolerance: func(A, tensor.DType, []tensor.Desc) spec.Tolerance {
-			return spec.Tolerance{Why: "sums of 256 products are exact in f32, and integers are added to integers"}
+			return spec.Tolerance{Why: "sums of at most 256 products are exact in f32, and integers are added to integers"}
 		},
 		Cost: func(_ A, in []tensor.Desc) spec.Cost {
 			shape, err := integerShape(factors(in))
