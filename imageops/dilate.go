@@ -28,7 +28,7 @@ var dilateOp = spec.Declaration{Define: func() *spec.Op {
 		attrs:    func(c *Dilate) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
 		opaque:   func(c *Dilate) *Dilate { c.IgnoreAlpha = true; return c },
 		folds:    []picture.Fold{picture.Most},
-		calls:    []*Dilate{{Radius: 1}, {Radius: 7}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
+		calls:    []*Dilate{{Radius: 1}, {Radius: 7}, {Radius: 2, IgnoreAlpha: true}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
 		invalid:  []*Dilate{{}, {Radius: -1}, {Radius: 129}},
 	})
 }}

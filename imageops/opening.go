@@ -28,7 +28,7 @@ var openingOp = spec.Declaration{Define: func() *spec.Op {
 		attrs:    func(c *Opening) (int, bool, bool) { return c.Radius, c.Disc, c.IgnoreAlpha },
 		opaque:   func(c *Opening) *Opening { c.IgnoreAlpha = true; return c },
 		folds:    []picture.Fold{picture.Least, picture.Most},
-		calls:    []*Opening{{Radius: 1}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
+		calls:    []*Opening{{Radius: 1}, {Radius: 2, IgnoreAlpha: true}, {Radius: 3, Disc: true, IgnoreAlpha: true}},
 		invalid:  []*Opening{{}, {Radius: -1}, {Radius: 129}},
 	})
 }}
