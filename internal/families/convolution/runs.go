@@ -21,13 +21,13 @@ func (v Product) Shape() []int { return v.p.out.Shape }
 // Terms returns the number of products of an element of the result.
 func (v Product) Terms() int { return v.p.terms() }
 
-// Strategies lists the ways to compute it, see spec.Op.Strategies.
+// Strategies lists the strategies, see spec.Op.Strategies.
 func (v Product) Strategies() []string {
 	x := v.geometry([2]spec.Ref{}, spec.Ref{})
 	return x.strategies()
 }
 
-// SizeClass returns the numbers that decide which way is best, see spec.Op.SizeClass.
+// SizeClass returns the numbers that decide which strategy is best, see spec.Op.SizeClass.
 func (v Product) SizeClass() []int {
 	x := v.geometry([2]spec.Ref{}, spec.Ref{})
 	return x.sizeClass()

@@ -20,11 +20,15 @@ type sumParams struct{ Count, First uint32 }
 
 // integerKernels lists the kernels of addIntegerProduct.
 func integerKernels() []spec.Kernel {
-	ks := slices.Concat(gemm.Kernels(), movement.FillKernels(), []spec.Kernel{{Name: "quant/add_product.i32", Params: sumParams{}}})
-	for _, v := range []string{"", ".one"} {
-		ks = append(ks, spec.Kernel{Name: "quant/dequantize_linear.f32.u8" + v, Params: unscaledParams{}})
+	return slices.Concat(gemm.Kernels(), movement.FillKernels(), runKernels())
+}
+
+// runKernels are those that make numbers of bytes, and that add the sums of a run to those before.
+func runKernels() []spec.Kernel {
+	return []spec.Kernel{
+		{Name: "quant/add_product.i32", Params: sumParams{}},
+		{Name: "quant/dequantize_linear.f32.u8", Params: unscaledParams{}}, {Name: "quant/dequantize_linear.f32.u8.one", Params: unscaledParams{}},
 	}
-	return ks
 }
 
 // factor is an operand of a product of integers: a tensor of bytes and its zero points.

@@ -10,7 +10,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// These are the inputs of a product of quantised tensors.
+// These are the inputs of a product or a convolution of quantised tensors. The left one of a convolution is x, and
+// the right one is the filter.
 const (
 	leftIn = iota
 	leftScale
@@ -46,6 +47,14 @@ func quantisedProduct(in []tensor.Desc) (a, b factor, shape []int, err error) {
 	return a, b, shape, nil
 }
 
+// scaledKernels are those that scale sums of I32 and quantise them.
+func scaledKernels() []spec.Kernel {
+	return []spec.Kernel{
+		{Name: "quant/quantize_linear.f32.one", Params: scaledParams{}},
+		{Name: "quant/dequantize_linear.f32.i32", Params: unscaledParams{}}, {Name: "quant/dequantize_linear.f32.i32.one", Params: unscaledParams{}},
+	}
+}
+
 // DefineQuantisedMatMul declares the product of two quantised tensors, with attributes of type A.
 func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 	spirv.LinkQuant()
@@ -53,10 +62,7 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 	spirv.LinkMath()
 	spirv.LinkMove()
 	var call A
-	kernels := slices.Concat(integerKernels(), elementwise.BinaryKernels(mulShader, []tensor.DType{tensor.F32}))
-	kernels = append(kernels,
-		spec.Kernel{Name: "quant/quantize_linear.f32.one", Params: scaledParams{}},
-		spec.Kernel{Name: "quant/dequantize_linear.f32.i32", Params: unscaledParams{}}, spec.Kernel{Name: "quant/dequantize_linear.f32.i32.one", Params: unscaledParams{}})
+	kernels := slices.Concat(integerKernels(), scaledKernels(), elementwise.BinaryKernels(mulShader, []tensor.DType{tensor.F32}))
 	floats := []tensor.DType{tensor.F32}
 	return spec.Define(spec.Definition[A]{
 		Name: name, Group: "quant", Doc: doc, Source: "ONNX " + onnx,

@@ -10,15 +10,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// These are the inputs of a convolution of quantised tensors that differ from those of a product of them.
-const (
-	inputScale  = 1
-	inputZero   = 2
-	filterIn    = 3
-	filterScale = 4
-	filterZero  = 5
-	biasIn      = 8
-)
+// biasIn is the input of a convolution that a product of quantised tensors does not have.
+const biasIn = 8
 
 const addShader = "math/add"
 
@@ -26,21 +19,21 @@ const addShader = "math/add"
 // Errors: ErrInvalidArgument, ErrUnsupported.
 func (c Conv[A]) quantised(a A, in []tensor.Desc) (v integerConv, err error) {
 	v = integerConv{
-		x: in[0], w: in[filterIn], refs: [2]spec.Ref{spec.In(0), spec.In(filterIn)},
-		zeroX: in[inputZero], zeroW: in[filterZero], zeros: [2]spec.Ref{spec.In(inputZero), spec.In(filterZero)},
+		x: in[0], w: in[rightIn], refs: [2]spec.Ref{spec.In(0), spec.In(rightIn)},
+		zeroX: in[leftZero], zeroW: in[rightZero], zeros: [2]spec.Ref{spec.In(leftZero), spec.In(rightZero)},
 	}
 	if err := v.check(c.Attributes(a), []spec.Arg{{Name: "x"}, {Name: "w"}}); err != nil {
 		return v, err
 	}
-	if !isNumber(in[inputScale]) {
-		return v, planner.Invalid("scale %v of x (want one number)", in[inputScale])
+	if !isNumber(in[leftScale]) {
+		return v, planner.Invalid("scale %v of x (want one number)", in[leftScale])
 	}
 	for _, d := range in[resultScale : resultZero+1] {
 		if !isNumber(d) {
 			return v, planner.Invalid("scale or zero point %v of the result (want one number)", d)
 		}
 	}
-	if _, err := (Scaling{Axis: 1}).of(v.product.Shape(), in[filterScale]); err != nil {
+	if _, err := (Scaling{Axis: 1}).of(v.product.Shape(), in[rightScale]); err != nil {
 		return v, err
 	}
 	if k := v.w.Shape[0]; len(in) > biasIn && !slices.Equal(in[biasIn].Shape, []int{k}) {
@@ -72,15 +65,15 @@ func (c Conv[A]) planQuantised(a A, t *spec.Target, in, out []tensor.Desc) (*spe
 		}
 		sum, scaled = scaled, sum
 	}
-	s, err := Scaling{Axis: 1}.of(shape, in[filterScale])
+	s, err := Scaling{Axis: 1}.of(shape, in[rightScale])
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addScaled(plan, t, false, operands{x: sum, scale: spec.In(filterScale), out: product, integer: tensor.I32, number: tensor.F32}); err != nil {
+	if err := s.addScaled(plan, t, false, operands{x: sum, scale: spec.In(rightScale), out: product, integer: tensor.I32, number: tensor.F32}); err != nil {
 		return nil, err
 	}
 	all, number := tensor.Contiguous(tensor.F32, shape...), tensor.Contiguous(tensor.F32)
-	if err := elementwise.AddBinary(plan, t, mulShader, []tensor.Desc{all, number}, all, [3]spec.Ref{product, spec.In(inputScale), scaled}); err != nil {
+	if err := elementwise.AddBinary(plan, t, mulShader, []tensor.Desc{all, number}, all, [3]spec.Ref{product, spec.In(leftScale), scaled}); err != nil {
 		return nil, err
 	}
 	if s, err = (Scaling{}).of(shape, in[resultScale]); err != nil {
@@ -95,12 +88,12 @@ func (c Conv[A]) referenceQuantised(a A, in, out []*tensor.Host) {
 	if err != nil {
 		return
 	}
-	sums := v.reference(in[0], in[filterIn], in[inputZero], in[filterZero])
-	filters, bias := in[filterScale].Floats(), []float64{0}
+	sums := v.reference(in[0], in[rightIn], in[leftZero], in[rightZero])
+	filters, bias := in[rightScale].Floats(), []float64{0}
 	if len(in) > biasIn {
 		bias = in[biasIn].Floats()
 	}
-	x, y, zero := float32(in[inputScale].Floats()[0]), float32(in[resultScale].Floats()[0]), in[resultZero].Floats()[0]
+	x, y, zero := float32(in[leftScale].Floats()[0]), float32(in[resultScale].Floats()[0]), in[resultZero].Floats()[0]
 	channels := v.w.Shape[0]
 	each := len(sums) / max(channels*out[0].Shape[0], 1)
 	for i, sum := range sums {
@@ -119,10 +112,7 @@ func DefineQuantisedConv[A spec.Call](c Conv[A]) *spec.Op {
 	spirv.LinkMath()
 	spirv.LinkMove()
 	floats := []tensor.DType{tensor.F32}
-	kernels := slices.Concat(convKernels(), elementwise.BinaryKernels(mulShader, floats), elementwise.BinaryKernels(addShader, []tensor.DType{tensor.I32}), []spec.Kernel{
-		{Name: "quant/quantize_linear.f32.one", Params: scaledParams{}},
-		{Name: "quant/dequantize_linear.f32.i32", Params: unscaledParams{}}, {Name: "quant/dequantize_linear.f32.i32.one", Params: unscaledParams{}},
-	})
+	kernels := slices.Concat(convKernels(), elementwise.BinaryKernels(mulShader, floats), elementwise.BinaryKernels(addShader, []tensor.DType{tensor.I32}), scaledKernels())
 	return spec.Define(spec.Definition[A]{
 		Name: c.Name, Group: "quant", Doc: c.Doc, Source: "ONNX " + c.ONNX,
 		In: []spec.Arg{
@@ -178,8 +168,8 @@ func DefineQuantisedConv[A spec.Call](c Conv[A]) *spec.Op {
 			}
 			return byteRange(d)
 		}, []refusedInput{
-			{inputScale, tensor.Contiguous(tensor.F32, 4)}, {inputZero, tensor.Contiguous(tensor.I8)}, {filterIn, tensor.Contiguous(tensor.U8, 5, 3, 3, 3)},
-			{filterScale, tensor.Contiguous(tensor.F32, 4)}, {filterZero, tensor.Contiguous(tensor.U8, 4)}, {resultScale, tensor.Contiguous(tensor.F32, 5)},
+			{leftScale, tensor.Contiguous(tensor.F32, 4)}, {leftZero, tensor.Contiguous(tensor.I8)}, {rightIn, tensor.Contiguous(tensor.U8, 5, 3, 3, 3)},
+			{rightScale, tensor.Contiguous(tensor.F32, 4)}, {rightZero, tensor.Contiguous(tensor.U8, 4)}, {resultScale, tensor.Contiguous(tensor.F32, 5)},
 			{resultZero, tensor.Contiguous(tensor.U8, 2)}, {biasIn, tensor.Contiguous(tensor.I32, 4)}, {biasIn, tensor.Contiguous(tensor.I32)},
 		}),
 	})
