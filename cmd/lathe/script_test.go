@@ -27,6 +27,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/launch"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/vk"
 	"github.com/lathe-gpu/lathe/wgpu"
 )
@@ -45,9 +46,24 @@ func hasDevice() bool {
 	return err == nil && len(infos) > 0
 }
 
+// scripts are the files of TestScripts: at the quick level a half of them, and all in a program without
+// backends, where they take no time.
+func scripts(t *testing.T) (files []string) {
+	all, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for i, f := range all {
+		if testlevel.Sampled(i, 2) || len(drivers.Built()) == 0 {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               scripts(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
-	"github.com/lathe-gpu/lathe/spec"
 )
 
 // lone is a call with the bytes of its outputs when nothing else runs.
@@ -30,12 +29,7 @@ func TestDeterminism(t *testing.T) {
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		var calls []lone
-		var ops []*spec.Op
-		for i, op := range shared(t, dev, inShard()) {
-			if testlevel.Sampled(i, 3) {
-				ops = append(ops, op)
-			}
-		}
+		ops := aThird(shared(t, dev, inShard()))
 		if len(ops) == 0 { // A small shard may have none for this device.
 			ops = inShard()[:1]
 		}

@@ -100,6 +100,16 @@ func shared(t *testing.T, dev gpu.Device, ops []*spec.Op) []*spec.Op {
 	return list
 }
 
+// aThird returns, at the quick level, one of three operations, which the seed chooses.
+func aThird(ops []*spec.Op) (some []*spec.Op) {
+	for i, op := range ops {
+		if testlevel.Sampled(i, 3) {
+			some = append(some, op)
+		}
+	}
+	return some
+}
+
 // TestDevices is the suite. It checks every operation and element type, at the full level on every
 // device. It chooses cases by pairs. At the quick level the devices share the operations, and run a
 // part of the element types and kernels, because a CPU driver needs a quarter of a second to compile one; under the
