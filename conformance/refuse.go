@@ -128,6 +128,9 @@ func (s *suite) refusedInputs(l *variantDevice, p *prepared, outBlocks []*block)
 				room = tensor.Contiguous(tensor.U8, int(min(max(d.Bytes(), 1), 1<<20)))
 			}
 			b, err := l.place(s, room, nil, guarded, poison1)
+			if b == nil {
+				return exec.Operand{}, err
+			}
 			extra = append(extra, b)
 			return exec.Operand{Buffer: b.h, Offset: b.off, Desc: d}, err
 		}
