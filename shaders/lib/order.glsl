@@ -1,17 +1,19 @@
 // The order of elements: keep is the larger of two, where NaN is larger than all. flip turns
 // the order around if the sign is negative. LEAST is an element that is not larger than any other.
+// larger says that a is larger than b, where none is NaN.
 // Include after lib/dtype.glsl. Selections are mix, as docs/shaders.md explains.
 
 int flip(int x, float sign) { return mix(x, ~x, sign < 0.0); }
 uvec2 flip(uvec2 x, float sign) { return mix(x, ~x, bvec2(sign < 0.0)); }
 float flip(float x, float sign) { return x * sign; }
-int keep(int a, int b) { return mix(a, b, b > a); }
+bool larger(int a, int b) { return a > b; }
 // The words of 64 bits are compared as unsigned ones, the high one with its sign turned.
-uvec2 keep(uvec2 a, uvec2 b) {
+bool larger(uvec2 a, uvec2 b) {
 	uint ah = a.y ^ 0x80000000u, bh = b.y ^ 0x80000000u;
-	bool larger = mix(bh > ah, b.x > a.x, ah == bh);
-	return mix(a, b, bvec2(larger));
+	return mix(ah > bh, a.x > b.x, ah == bh);
 }
+int keep(int a, int b) { return mix(a, b, larger(b, a)); }
+uvec2 keep(uvec2 a, uvec2 b) { return mix(a, b, bvec2(larger(b, a))); }
 
 #if defined(I64)
 #define LEAST uvec2(0u, 0x80000000u)
@@ -19,6 +21,7 @@ uvec2 keep(uvec2 a, uvec2 b) {
 #define LEAST int(0x80000000u)
 #else
 #define LEAST (-infinity())
+bool larger(REAL a, REAL b) { return a > b; }
 // A comparison with NaN may give anything.
 REAL keep(REAL a, REAL b) {
 	REAL m = mix(a, b, b > a);

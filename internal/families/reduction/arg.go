@@ -35,6 +35,9 @@ const (
 // results, and Words the size of an accumulator in words of 4 bytes.
 type indexParams struct{ Count, Words uint32 }
 
+// argDTypes are the element types of Arg.
+var argDTypes = append(slices.Clone(planner.Floats), tensor.I32, tensor.I64)
+
 // DefineArg declares the search for an index. The first of several equal elements counts, or the
 // last one. NaN is larger than any number.
 func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
@@ -49,10 +52,10 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 	}
 	return spec.Define(spec.Definition[A]{
 		Name: r.Name, Group: "reduce", Doc: r.Doc,
-		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: planner.Floats}},
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: argDTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "I32, of the shape of in without the dimension"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
-		Kernels:  append(f.Kernels(planner.Floats...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
+		Kernels:  append(f.Kernels(argDTypes...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
 		Defaults: r.Call(-1, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			k, err := planner.Axis(r.Dim(a), len(in[0].Shape))
@@ -125,7 +128,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 			return spec.Cost{Flops: int64(in[0].Elems()), Bytes: in[0].Bytes()}
 		},
 		Cases: spec.CasesOf[A]{
-			DTypes: planner.Floats,
+			DTypes: argDTypes,
 			Calls:  []A{r.Call(-1, false), r.Call(1, true), r.Call(0, false), r.Call(-1, true)},
 			Dims:   AxisDims, Sizes: AxisSizes,
 			Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc {
@@ -137,7 +140,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 			Bench: planner.BenchCases(r.Call(-1, false), 1),
 			Low:   -4, High: 4, Specials: true,
 			Invalid: []A{r.Call(3, false), r.Call(-4, false)},
-			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.I32, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
+			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.U8, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
 		},
 	})
 }
