@@ -144,6 +144,17 @@ func (d *Device) ClipGrad(x, dy *Tensor, min, max float64) (*Tensor, error) {
 	return d.callSingle(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, x, dy)
 }
 
+// Col2Im: puts the columns of windows back into images of one, two or three axes, and adds what
+// overlaps.
+//
+//   - c: the attributes
+//   - in: [N, C·block, windows], a column for each window; the last axes change first, of block
+//     as of windows
+//   - result out: [N,C,image_shape...], of the dtype of in
+func (d *Device) Col2Im(c ops.Col2Im, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -617,6 +628,29 @@ func (d *Device) ReLU(in *Tensor) (*Tensor, error) {
 //   - result dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.ReLUGrad{}, x, dy)
+}
+
+// ResizeTensor: changes the sizes of a tensor by nearest, linear or cubic interpolation along
+// its axes.
+//
+//   - c: the attributes
+//   - in: any shape
+//   - result out: the resized tensor, of the dtype of in
+//
+// ops.ResizeTensor also has exclude_outside and antialias.
+func (d *Device) ResizeTensor(c ops.ResizeTensor, in *Tensor) (*Tensor, error) {
+	return d.callSingle(c, in)
+}
+
+// ResizeTensorGrad: the gradient of resize_tensor with respect to its input.
+//
+//   - c: the attributes
+//   - dy: the gradient of the result of resize_tensor
+//   - result dx: the gradient of its input, of the dtype of dy
+//
+// ops.ResizeTensorGrad also has exclude_outside and antialias.
+func (d *Device) ResizeTensorGrad(c ops.ResizeTensorGrad, dy *Tensor) (*Tensor, error) {
+	return d.callSingle(c, dy)
 }
 
 // RMSNorm: divides by the root mean square over the last dimensions: x/√(mean x² + eps)·gamma.

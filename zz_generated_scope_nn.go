@@ -62,6 +62,11 @@ func (s *Scope) ClipGrad(x, dy *Tensor, min, max float64) *Tensor {
 	return s.Call(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, x, dy)[0]
 }
 
+// Col2Im is Device.Col2Im in a Scope.
+func (s *Scope) Col2Im(c ops.Col2Im, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
 // Conv is Device.Conv in a Scope.
 func (s *Scope) Conv(c ops.Conv, x, w, bias *Tensor) *Tensor {
 	return s.Call(c, given(x, w, bias)...)[0]
@@ -267,6 +272,16 @@ func (s *Scope) ReLU(in *Tensor) *Tensor {
 // ReLUGrad is Device.ReLUGrad in a Scope.
 func (s *Scope) ReLUGrad(x, dy *Tensor) *Tensor {
 	return s.Call(ops.ReLUGrad{}, x, dy)[0]
+}
+
+// ResizeTensor is Device.ResizeTensor in a Scope.
+func (s *Scope) ResizeTensor(c ops.ResizeTensor, in *Tensor) *Tensor {
+	return s.Call(c, in)[0]
+}
+
+// ResizeTensorGrad is Device.ResizeTensorGrad in a Scope.
+func (s *Scope) ResizeTensorGrad(c ops.ResizeTensorGrad, dy *Tensor) *Tensor {
+	return s.Call(c, dy)[0]
 }
 
 // RMSNorm is Device.RMSNorm in a Scope.

@@ -145,6 +145,21 @@ func (d *Device) ClipGrad(x, dy, dx TensorHandle, min, max float64) error {
 	return d.compute(ops.ClipGrad{Min: spec.Given(min), Max: spec.Given(max)}, list{x, dy}, list{dx})
 }
 
+// Col2Im: puts the columns of windows back into images of one, two or three axes, and adds what
+// overlaps.
+//
+//   - in: [N, C·block, windows], a column for each window; the last axes change first, of block
+//     as of windows
+//   - out: [N,C,image_shape...], of the dtype of in
+//   - imageShape: the spatial sizes of the images
+//   - blockShape: the sizes of a window
+//   - strides: the steps from window to window; empty means 1
+//   - pads: the pads before each axis, then after each; empty means 0
+//   - dilations: the steps within a window; empty means 1
+func (d *Device) Col2Im(in, out TensorHandle, imageShape, blockShape, strides, pads []int, dilations ...int) error {
+	return d.compute(ops.Col2Im{ImageShape: imageShape, BlockShape: blockShape, Strides: strides, Pads: pads, Dilations: dilations}, list{in}, list{out})
+}
+
 // Conv: the convolution of networks over one, two or three axes, with strides, dilations, pads,
 // groups and a bias.
 //
@@ -626,6 +641,58 @@ func (d *Device) ReLU(in, out TensorHandle) error {
 //   - dx: the gradient of x, of the same dtype and shape
 func (d *Device) ReLUGrad(x, dy, dx TensorHandle) error {
 	return d.compute(ops.ReLUGrad{}, list{x, dy}, list{dx})
+}
+
+// ResizeTensor: changes the sizes of a tensor by nearest, linear or cubic interpolation along
+// its axes.
+//
+//   - in: any shape
+//   - out: the resized tensor, of the dtype of in
+//   - mode: nearest, linear or cubic
+//   - coordinateTransformationMode: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
+//     align_corners, asymmetric or tf_crop_and_resize
+//   - nearestMode: round_prefer_floor, round_prefer_ceil, floor or ceil
+//   - cubicCoeffA: the coefficient of the cubic filter
+//   - extrapolationValue: the result at coordinates outside of the tensor, with
+//     tf_crop_and_resize
+//   - axes: the dimensions to which the lists below belong; empty means all; negative numbers
+//     count from the end
+//   - keepAspectRatioPolicy: stretch; not_larger, not_smaller: sizes are bounds, and all axes
+//     have one scale
+//   - scales: the size of the result divided by that of the tensor, for each axis
+//   - sizes: the size of the result, for each axis, in place of scales
+//   - roi: the starts of the region of tf_crop_and_resize, for each axis, and then its ends; 0
+//     is the first element and 1 the last one
+//
+// ops.ResizeTensor also has exclude_outside and antialias.
+func (d *Device) ResizeTensor(in, out TensorHandle, mode, coordinateTransformationMode, nearestMode string, cubicCoeffA, extrapolationValue float64, axes []int, keepAspectRatioPolicy string, scales []float64, sizes []int, roi ...float64) error {
+	return d.compute(ops.ResizeTensor{Mode: mode, Coordinates: coordinateTransformationMode, NearestMode: nearestMode, CubicCoeffA: spec.Given(cubicCoeffA), ExtrapolationValue: extrapolationValue, Axes: axes, Policy: keepAspectRatioPolicy, Scales: scales, Sizes: sizes, Roi: roi}, list{in}, list{out})
+}
+
+// ResizeTensorGrad: the gradient of resize_tensor with respect to its input.
+//
+//   - dy: the gradient of the result of resize_tensor
+//   - dx: the gradient of its input, of the dtype of dy
+//   - size: the sizes of the tensor that was resized, for each of axes
+//   - mode: nearest, linear or cubic
+//   - coordinateTransformationMode: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
+//     align_corners, asymmetric or tf_crop_and_resize
+//   - nearestMode: round_prefer_floor, round_prefer_ceil, floor or ceil
+//   - cubicCoeffA: the coefficient of the cubic filter
+//   - extrapolationValue: the result at coordinates outside of the tensor, with
+//     tf_crop_and_resize
+//   - axes: the dimensions to which the lists below belong; empty means all; negative numbers
+//     count from the end
+//   - keepAspectRatioPolicy: stretch; not_larger, not_smaller: sizes are bounds, and all axes
+//     have one scale
+//   - scales: the size of the result divided by that of the tensor, for each axis
+//   - sizes: the size of the result, for each axis, in place of scales
+//   - roi: the starts of the region of tf_crop_and_resize, for each axis, and then its ends; 0
+//     is the first element and 1 the last one
+//
+// ops.ResizeTensorGrad also has exclude_outside and antialias.
+func (d *Device) ResizeTensorGrad(dy, dx TensorHandle, size []int, mode, coordinateTransformationMode, nearestMode string, cubicCoeffA, extrapolationValue float64, axes []int, keepAspectRatioPolicy string, scales []float64, sizes []int, roi ...float64) error {
+	return d.compute(ops.ResizeTensorGrad{Size: size, Mode: mode, Coordinates: coordinateTransformationMode, NearestMode: nearestMode, CubicCoeffA: spec.Given(cubicCoeffA), ExtrapolationValue: extrapolationValue, Axes: axes, Policy: keepAspectRatioPolicy, Scales: scales, Sizes: sizes, Roi: roi}, list{dy}, list{dx})
 }
 
 // RNN: A simple recurrent layer, with directions and lengths of sequences.
