@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -74,6 +75,7 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 	if err != nil || !slices.Contains(p.pack, true) {
 		return inner, err
 	}
+	spirv.LinkMove() // The declaration of the operation knows nothing of the copies.
 	whole := &spec.Plan{Scratch: slices.Clone(inner.Scratch), Checks: inner.Checks}
 	packed := map[spec.Ref]spec.Ref{} // packed maps operands of the call to scratch buffers.
 	after := &spec.Plan{}

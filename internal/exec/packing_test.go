@@ -101,6 +101,7 @@ func (v *view) elements(t *testing.T, r *exec.Runner) []byte {
 // dimensions, and compares with contiguous operands. At the quick level it runs a quarter of them.
 func TestViews(t *testing.T) {
 	dev, r := open(t)
+	testlevel.Seed(t)
 	for i, op := range spec.All() {
 		if !testlevel.Sampled(i, 4) {
 			continue
