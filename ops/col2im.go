@@ -9,7 +9,7 @@ import (
 
 // Col2Im puts the columns of windows back into images, and adds what overlaps. It is the opposite of
 // taking the windows of an image as columns, and the gradient of that: with S the strides, D the
-// dilations and P the pads at the begin of each axis,
+// dilations and P the pads at the beginning of each axis,
 //
 //	out[n, c, y] = Σ in[n, c·K + t, w]   where w·S + t·D − P = y
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // Conv is the convolution of networks, which does not turn the filter round: with S the strides, D
-// the dilations and P the pads at the begin of each axis,
+// the dilations and P the pads at the beginning of each axis,
 //
 //	out[n, k, o] = bias[k] + Σ x[n, c, o·S + r·D − P]·w[k, c, r]
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // ConvTranspose is the transposed convolution: with S the strides, D the dilations and P the pads
-// at the begin of each axis,
+// at the beginning of each axis,
 //
 //	out[n, k, i] = bias[k] + Σ x[n, c, o]·w[c, k, r]
 //
@@ -16,7 +16,7 @@ import (
 // the tap is multiplied by 0. x is [N,C,...] with one, two or three spatial axes, w is
 // [C,K/Group,...] and the bias is [K]. Along each axis, the result has (n − 1)·S + (taps − 1)·D + 1 +
 // OutputPadding elements less the pads. OutputShape, SAME_UPPER and SAME_LOWER say another size, and
-// the pads follow from it: the smaller half is at the begin with SAME_UPPER, and else at the end. If
+// the pads follow from it: the smaller half is at the beginning with SAME_UPPER, and else at the end. If
 // that size is larger than what the taps reach, the bias fills it. Strides and dilations are at most
 // 65535.
 type ConvTranspose struct {

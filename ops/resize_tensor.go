@@ -8,8 +8,9 @@ import (
 
 // ResizeTensor changes the sizes of a tensor of any rank by interpolation along its axes, as Resize of ONNX does.
 // Scales or Sizes say how large the result is: not both. Without both it is as large as the tensor, which suits a
-// region of tf_crop_and_resize. A size is the product with the scale, rounded down. A product that is a whole number
-// but for the rounding of an F32 is that number, and then the scale is the ratio of the sizes.
+// region of tf_crop_and_resize. A size is the product with the scale, rounded down. With a policy, all axes have one
+// scale, and sizes are rounded to the nearest number, halves up. A product that is a whole number but for the rounding
+// of an F32 is that number, and then the scale is the ratio of the sizes.
 //
 // Element i of the result along an axis is at coordinate x of the tensor, where s is the scale, n the size, and m the
 // size of the result as a product with the scale, which need not be whole:
@@ -17,16 +18,19 @@ import (
 //	half_pixel            (i + ½)/s − ½
 //	half_pixel_symmetric  the same + n/2·(1 − size of the result/m)
 //	pytorch_half_pixel    as half_pixel, or 0 if m is at most 1
-//	align_corners         i·(n − 1)/(m − 1)
+//	align_corners         i·(n − 1)/(m − 1), or 0 if m is 1
 //	asymmetric            i/s
-//	tf_crop_and_resize    start·(n − 1) + i·(end − start)·(n − 1)/(m − 1)
+//	tf_crop_and_resize    start·(n − 1) + i·(end − start)·(n − 1)/(m − 1), or (start + end)/2·(n − 1) if m is 1
 //
 // Coordinates that differ from a multiple of ½ by rounding only, which is 2^-50 for each element of the axis, are that
 // multiple. All others are as exact as float64 is, whatever the dtype. Weights add up to 1. Where a filter reaches over
 // an edge, the element at the edge repeats. With ExcludeOutside it does not, and a result that only has elements
 // outside is NaN. An element of weight 0 does not count, even if it is infinite or NaN.
 //
-// Antialias makes the filter 1/s times as wide where s is less than 1, and is not for nearest, nor is ExcludeOutside.
+// Outside of the region, tf_crop_and_resize gives ExtrapolationValue. Where another axis is interpolated after that, the
+// value has the rounding errors of its weights.
+//
+// Antialias makes the filter 1/s times as wide where s is less than 1. Antialias and ExcludeOutside are errors in mode nearest.
 // No axis may become empty. An axis of more than 2^29 elements is unsupported. The weights of an element of the result
 // must fit a binding: 16 million of them do on every device.
 //
@@ -116,6 +120,9 @@ func resizeCases() spec.CasesOf[*ResizeTensor] {
 			}),
 			resizeOf("cubic", func(a *ResizeTensor) {
 				a.Antialias, a.Axes, a.Sizes, a.Policy = true, image, []int{6, 7}, "not_smaller"
+			}),
+			resizeOf("linear", func(a *ResizeTensor) { // Some rows have only elements outside.
+				a.Coordinates, a.ExcludeOutside, a.Axes, a.Sizes, a.Policy = "align_corners", true, image, []int{5, 3}, "not_larger"
 			}),
 			resizeOf("linear", func(a *ResizeTensor) { a.Antialias, a.Axes, a.Sizes = true, []int{1}, []int{2} }),
 			resizeDefaults(),

@@ -8,7 +8,9 @@ import (
 
 // ResizeTensorGrad is the gradient of ResizeTensor with respect to its input, in each mode: the product with the
 // transpose of the weights. Each element adds the gradients of all results that it has a weight in, in a fixed order.
-// Results outside of the tensor, of tf_crop_and_resize, have no part in it. Size has the sizes of the tensor along
+// Results outside of the tensor, of tf_crop_and_resize, have no part in it, nor have results that ExcludeOutside makes NaN.
+// The weights of an element must fit a binding. Where all results are at one coordinate, which a region of equal start and end
+// makes, that limits the size of the tensor times that of the result. Size has the sizes of the tensor along
 // Axes, or all of them. The other attributes are those of the call whose gradient it is.
 type ResizeTensorGrad struct {
 	Size               []int     `attr:"size,required" doc:"the sizes of the tensor that was resized, for each of axes"`
@@ -73,6 +75,9 @@ func resizeGradCases() spec.CasesOf[*ResizeTensorGrad] {
 			of([]int{19}, "cubic", func(a *ResizeTensor) { a.Axes, a.Scales = []int{1}, []float64{1.5} }),
 			of([]int{12}, "cubic", func(a *ResizeTensor) {
 				a.ExcludeOutside, a.CubicCoeffA, a.Coordinates, a.Axes, a.Scales = true, -0.5, "asymmetric", []int{1}, []float64{2.2}
+			}),
+			of([]int{10, 5}, "linear", func(a *ResizeTensor) { // Some results have only elements outside.
+				a.Coordinates, a.ExcludeOutside, a.Axes, a.Sizes, a.Policy = "align_corners", true, image, []int{5, 3}, "not_larger"
 			}),
 			of([]int{29, 23}, "cubic", func(a *ResizeTensor) {
 				a.Antialias, a.Axes, a.Sizes, a.Policy = true, image, []int{6, 7}, "not_smaller"

@@ -23,7 +23,7 @@ layout(push_constant) uniform Params {
 	uint flags, terms;        // see below; rows of the source on each side of a coordinate
 	uint start[4], step[4];   // the coordinate of entry 0, with tau added, and from entry to entry; the lowest word first
 	uint reach[3];            // of the linear filter, in rows of the source
-	uint tau[2], mask[2];     // what is nearer to a half than tau is at it; mask has the bits above tau
+	uint tau[2], mask[2];     // a coordinate within tau of a multiple of a half is that multiple; mask has the bits above tau
 	uint coefficient[2];      // of the cubic filter, as REAL
 } p;
 

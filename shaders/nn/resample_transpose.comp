@@ -57,6 +57,7 @@ void main() {
 		REAL w, sum;
 		GET_REAL(w, from, WEIGHT_WORD(e, min(slot, p.fromSlots - 1u)));
 		GET_REAL(sum, from, SUM_WORD(e));
+		has = all(bvec2(has, sum != REAL(0))); // It is 0 where all elements are outside, and excluded.
 		PUT_REAL(table, WEIGHT_WORD(h, k), mix(REAL(0), w / sum, has));
 	}
 }

@@ -162,8 +162,13 @@ func (a Attributes) listed(rank int) ([]int, error) {
 			return nil, planner.Invalid("%s %v for a tensor of rank %d and axes %v (want %d numbers)", l.name, l.numbers, rank, a.Axes, l.want)
 		}
 		for _, x := range l.numbers {
-			if !finite(x) || l.name == "scales" && x <= 0 || l.name == "sizes" && x < 0 {
-				return nil, planner.Invalid("%s %v (got %v)", l.name, l.numbers, x)
+			switch {
+			case l.name == "scales" && !(x > 0 && finite(x)):
+				return nil, planner.Invalid("scales %v (want finite numbers above 0)", l.numbers)
+			case l.name == "sizes" && x < 0:
+				return nil, planner.Invalid("sizes %.0f (want at least 0)", l.numbers)
+			case !finite(x):
+				return nil, planner.Invalid("%s %v (want finite numbers)", l.name, l.numbers)
 			}
 		}
 	}
@@ -197,7 +202,7 @@ func (a Attributes) scales(shape, list []int) ([]scale, error) {
 				return nil, planner.Invalid("size %v for dimension %d of %v, which is empty", a.Sizes[i], k, shape)
 			}
 			if a.Sizes[i] > maxSize {
-				return nil, planner.Unsupported("sizes %v (at most %d)", a.Sizes, maxSize)
+				return nil, planner.Unsupported("sizes %.0f (at most %d)", a.Sizes, maxSize)
 			}
 			made = append(made, scale{length: a.Sizes[i], out: int(a.Sizes[i])})
 			if s := a.Sizes[i] / n; n > 0 && (math.IsNaN(common) || a.Policy == "not_larger" && s < common || a.Policy == "not_smaller" && s > common) {
@@ -210,7 +215,7 @@ func (a Attributes) scales(shape, list []int) ([]scale, error) {
 			}
 			s := scale{number: a.Scales[i], length: length}
 			// F32 has no 0.7. So a length that is a whole number but for the rounding of the scale is that number.
-			if whole := math.Round(length); math.Abs(length-whole) <= whole*0x1p-23 {
+			if whole := math.Round(length); math.Abs(length-whole) <= whole*0x1p-24*(1+0x1p-20) {
 				s = scale{length: whole}
 			}
 			s.out = int(s.length)
@@ -274,7 +279,7 @@ func (x *axis) resize(mode string, s scale, start, end float64) (int, error) {
 		x.step = 0
 	}
 	if far := max(math.Abs(x.start), math.Abs(x.start+float64(s.out-1)*x.step)); !(far <= maxSize) || math.Abs(x.step) > maxSize {
-		return 0, planner.Unsupported("coordinates up to %g (at most %d)", far, maxSize)
+		return 0, planner.Unsupported("coordinates up to %g, by the scales, sizes or roi (at most %d)", far, maxSize)
 	}
 	return s.out, nil
 }

@@ -37,7 +37,7 @@ func (a Attributes) axisReference(shape, list []int, i, n, out int) []row {
 	case len(a.Scales) > 0:
 		scale = a.Scales[i]
 		width = scale * float64(n)
-		if w := math.Round(width); math.Abs(width-w) <= w/(1<<23) {
+		if w := math.Round(width); math.Abs(width-w) <= w/(1<<24)*(1+0x1p-20) {
 			width, scale = w, w/float64(n)
 		}
 	}
@@ -186,6 +186,8 @@ func (a Attributes) reference(x []float64, source, result []int, gradient bool) 
 					} else if r.outside {
 						made[y] = a.ExtrapolationValue
 						continue
+					} else if len(r.from) == 0 { // All elements are outside, and excluded.
+						made[y] = math.NaN()
 					}
 					for t, j := range r.from {
 						switch {
