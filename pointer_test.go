@@ -152,6 +152,7 @@ func TestCallsByPointer(t *testing.T) {
 // TestApplyByPointer runs every operation on pictures by pointer and as a value, alone
 // and in chains over strips, where halos count. At the quick level it runs a third of the calls alone.
 func TestApplyByPointer(t *testing.T) {
+	testlevel.Seed(t)
 	dev := open(t)
 	strips := open(t, lathe.WithStrip(24*64*4))
 	src := noise(64, 96)

@@ -46,21 +46,26 @@ func TestArgOfIntegers(t *testing.T) {
 	dev := open(t)
 	for _, c := range []struct {
 		dtype  tensor.DType
+		shape  []int // of one dimension if empty
 		values []int64
 		calls  []spec.Call
-		want   []uint32
+		want   []uint32 // the first elements of the results
 	}{
 		{
-			tensor.I64, []int64{1<<60 + 1, 1<<60 + 2, 1<<60 + 2, 1 << 31, -1, math.MinInt64, math.MinInt64},
+			tensor.I64, nil, []int64{1<<60 + 1, 1<<60 + 2, 1<<60 + 2, 1 << 31, -1, math.MinInt64, math.MinInt64},
 			[]spec.Call{ops.ArgMax{}, ops.ArgMax{SelectLastIndex: true}, ops.ArgMin{}, ops.ArgMin{SelectLastIndex: true}}, []uint32{1, 2, 5, 6},
 		},
 		{
-			tensor.I32, []int64{math.MinInt32, 5, math.MaxInt32 - 1, math.MaxInt32, math.MinInt32, math.MaxInt32},
+			tensor.I32, nil, []int64{math.MinInt32, 5, math.MaxInt32 - 1, math.MaxInt32, math.MinInt32, math.MaxInt32},
 			[]spec.Call{ops.ArgMax{}, ops.ArgMax{SelectLastIndex: true}, ops.ArgMin{}, ops.ArgMin{SelectLastIndex: true}}, []uint32{3, 5, 0, 4},
 		},
 		{
-			tensor.I64, []int64{math.MinInt64, math.MinInt64}, // as an accumulator begins
+			tensor.I64, nil, []int64{math.MinInt64, math.MinInt64}, // as an accumulator begins
 			[]spec.Call{ops.ArgMax{}, ops.ArgMax{SelectLastIndex: true}}, []uint32{0, 1},
+		},
+		{ // columns, of which there are an odd number
+			tensor.I64, []int{3, 3}, []int64{1 << 53, 7, 7, 1<<53 + 1, 7, 7, 1<<53 + 1, 7, 7},
+			[]spec.Call{ops.ArgMax{Dim: 0}, ops.ArgMax{Dim: 0, SelectLastIndex: true}, ops.ArgMin{Dim: 0}}, []uint32{1, 2, 0},
 		},
 	} {
 		var data []byte
@@ -71,7 +76,11 @@ func TestArgOfIntegers(t *testing.T) {
 				data = binary.LittleEndian.AppendUint32(data, uint32(v))
 			}
 		}
-		x, err := dev.NewTensor(tensor.Contiguous(c.dtype, len(c.values)))
+		shape := c.shape
+		if len(shape) == 0 {
+			shape = []int{len(c.values)}
+		}
+		x, err := dev.NewTensor(tensor.Contiguous(c.dtype, shape...))
 		if err != nil {
 			t.Fatal(err)
 		}

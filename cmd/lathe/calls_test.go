@@ -32,6 +32,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // TestEveryImageCall writes each declared call of the operations on pictures as text, and gives it
 // to "lathe image" with a picture that it fits. At the quick level it runs a third of them.
 func TestEveryImageCall(t *testing.T) {
+	testlevel.Seed(t)
 	folder := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(folder, "cache"))
 	t.Setenv("LATHE_BACKEND", "cpu")

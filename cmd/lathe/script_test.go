@@ -53,6 +53,7 @@ func scripts(t *testing.T) (files []string) {
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	testlevel.Seed(t)
 	for i, f := range all {
 		if testlevel.Sampled(i, 2) || len(drivers.Built()) == 0 {
 			files = append(files, f)

@@ -29,7 +29,7 @@ func TestDeterminism(t *testing.T) {
 	}
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		var calls []lone
-		ops := aThird(shared(t, dev, inShard()))
+		ops := aThird(testlevel.Seed(t), shared(t, dev, inShard()))
 		if len(ops) == 0 { // A small shard may have none for this device.
 			ops = inShard()[:1]
 		}

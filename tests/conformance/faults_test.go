@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -113,7 +114,7 @@ func (r *run) do(t *testing.T, dev gpu.Device, x *exec.Runner) (got [][]byte, er
 func TestFaults(t *testing.T) {
 	kinds := []faulty.Call{faulty.Alloc, faulty.Free, faulty.Write, faulty.Read, faulty.Submit, faulty.Sync}
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		for _, op := range aThird(shared(t, dev, inShard())) {
+		for _, op := range aThird(testlevel.Seed(t), shared(t, dev, inShard())) {
 			r, err := newRun(op)
 			if err != nil {
 				t.Fatal(err)

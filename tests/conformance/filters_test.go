@@ -54,6 +54,7 @@ func filtered(t *testing.T, dev gpu.Device, run *exec.Runner, call spec.Call, in
 // eachPlanning calls f for every planning on every device. At the quick level a device has one of
 // them, and each device another one.
 func eachPlanning(t *testing.T, f func(t *testing.T, dev gpu.Device, run *exec.Runner)) {
+	testlevel.Seed(t)
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		for i, w := range plannings {
 			if !testlevel.Sampled(i+len(dev.Info().Backend), len(plannings)) { // The names differ in length.
