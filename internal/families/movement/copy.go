@@ -54,6 +54,10 @@ func CopyKernels() []spec.Kernel {
 		{Name: copyTile + ".u32.texel", Params: tileCopyParams{}},
 		{Name: copyTile + ".u32.texel.aligned", Params: tileCopyParams{}},
 		{Name: copyTile + ".u32.texel.packed", Params: tileCopyParams{}},
+		{Name: copyRows, Params: rowsParams{}},
+		{Name: copyRows + ".aligned", Params: rowsParams{}},
+		{Name: copyRows + ".splat", Params: rowsParams{}},
+		{Name: copyRows + ".edges", Params: rowsParams{}},
 	}...)
 }
 
@@ -200,15 +204,19 @@ func (m *move) widen() {
 func (m *move) addStrided(plan *spec.Plan, t *spec.Target) error {
 	texel := planner.UsesTexels(t, planner.TexelGroup)
 	launch, multiple := m.stridedStep, 1
+	rows := m.byRows(t, texel)
 	if m.packs() {
 		multiple = 4
-	} else if m.arrangeForTiles(t) {
+	} else if !rows && m.arrangeForTiles(t) {
 		launch = m.tileStep
 	}
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
 	return planner.Split(t, span, planner.RegionOf(m.n), []planner.Operand{m.src, m.dst}, multiple, func(r planner.Region) error {
 		if m.size() < 4 {
 			return m.part(r, 0, 1).addApart(plan, t, texel)
+		}
+		if rows {
+			return m.addRows(plan, t, r)
 		}
 		return addWithin(plan, r, multiple, func(r planner.Region) (spec.Step, error) { return launch(t, r, texel) })
 	})
