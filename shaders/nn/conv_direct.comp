@@ -18,40 +18,7 @@
 #define WG 64
 layout(local_size_x = WG) in;
 
-layout(push_constant) uniform Params {
-	uint count; // invocations
-	uint m;     // channels of the result, of all groups
-	uint k;     // of them in a group
-	uint lines; // lines of a channel
-	uint o1;
-	uint o2;
-	uint cR0; // channels of the reduction; << 16: taps along each axis
-	uint r1R2;
-	uint i0; // size of the input
-	uint i1;
-	uint i2;
-	uint sD0; // step from element to element of the result; << 16: from tap to tap
-	uint sD1;
-	uint sD2;
-	uint l0L1; // distance between elements of the input
-	uint l2;
-	int p0; // first position
-	int p1;
-	int p2;
-	uint inBase;
-	uint inB;
-	uint inG;
-	uint inC;
-	uint wBase;
-	uint wG; // in addition to k times wK
-	uint wK;
-	uint wC;
-	uint wTap;
-	uint outBase;
-	uint outB;
-	uint outK;
-	uint biasBase; // 0xffffffff: no bias; 0xfffffffe: add to the result
-} p;
+#include "lib/conv_direct.glsl"
 
 #if BITS == 64
 #define WORD uvec2
@@ -71,20 +38,14 @@ layout(set = 0, binding = 3) buffer Out { REAL c[]; };
 #define ELEMENT(name, e) WIDEN(uvec4((name[(e) / 2] >> ((e) % 2 * 16)) & 0xffffu)).x
 #endif
 
-ivec3 low(uvec3 v) { return ivec3(v & 0xffffu); }
-ivec3 high(uvec3 v) { return ivec3(v >> 16); }
-
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (i >= p.count) return;
-	uint runs = (p.o2 + RUN - 1) / RUN, lineAt = i / runs, column = (i - lineAt * runs) * RUN;
-	uint m = lineAt / p.lines, line = lineAt - m * p.lines;
-	uint b = m / p.m;
-	m -= b * p.m;
-	uint g = m / p.k, plane = line / p.o1;
+	Place own = placeOf(i);
+	uint b = own.b, m = own.m, g = own.g;
 	uvec3 steps = uvec3(p.sD0, p.sD1, p.sD2);
 	ivec3 size = ivec3(p.i0, p.i1, p.i2), dilation = high(steps), stride = low(steps);
-	ivec3 start = ivec3(plane, line - plane * p.o1, column) * stride + ivec3(p.p0, p.p1, p.p2);
+	ivec3 start = ivec3(own.plane, own.row, own.column) * stride + ivec3(p.p0, p.p1, p.p2);
 	ivec3 apart = low(uvec3(p.l0L1, p.l0L1 >> 16, p.l2));
 	uint from = p.inBase + b * p.inB + g * p.inG, tap = p.wBase + g * p.wG + m * p.wK;
 	int r0 = int(p.cR0 >> 16), r1 = int(p.r1R2 & 0xffffu), r2 = int(p.r1R2 >> 16);
@@ -126,11 +87,11 @@ void main() {
 		from += mix(0u, channel, end0);
 		tap += mix(0u, next, end0);
 	}
-	uint to = p.outBase + b * p.outB + m * p.outK + line * p.o2 + column;
+	uint to = p.outBase + b * p.outB + m * p.outK + own.line * p.o2 + own.column;
 	REAL add = REAL(0);
 	if (p.biasBase < 0xfffffffeu) add = ELEMENT(bias, p.biasBase + m);
 	[[unroll]] for (uint j = 0; j < RUN; j++) {
-		if (column + j < p.o2) {
+		if (own.column + j < p.o2) {
 			REAL made = sum[j] + add;
 			if (p.biasBase == 0xfffffffeu) made += c[to + j];
 			c[to + j] = made;

@@ -19,6 +19,18 @@ const run = 4096
 // directRun is the number of elements of the result that an invocation of a .run kernel makes.
 const directRun = 8
 
+const (
+	lineShader  = "nn/conv_line.f32"
+	threeShader = "nn/conv_three.f32"
+)
+
+// lineSteps are the variants for steps of 1 and of 2 from element to element of the result. rows is of how many
+// lines an invocation of conv_three makes elements.
+var lineSteps = []struct {
+	suffix string
+	rows   int
+}{{"", 4}, {".two", 2}}
+
 // directParams is the push-constant block of conv_direct.comp.
 type directParams struct {
 	Count, M, K, Lines, O1, O2, CR0, R1R2 uint32
@@ -189,12 +201,12 @@ func (s *steps) addDirect() error {
 	if s.l != (extent{1, 1, 1}) {
 		kernel += ".apart"
 	}
-	length := 1
+	length, rows := 1, 1
 	if s.t.CPU && !s.t.HostVectors && s.in.dtype == tensor.F32 && s.l == (extent{1, 1, 1}) && s.o[2] >= directRun {
-		kernel, length = kernel+".run", directRun
+		kernel, length, rows = s.lineKernel()
 	}
 	count := func(p part) int64 {
-		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(p.o[0].n) * int64(p.o[1].n) * int64(planner.CeilDiv(p.o[2].n, length))
+		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(p.o[0].n) * int64(planner.CeilDiv(p.o[1].n, rows)) * int64(planner.CeilDiv(p.o[2].n, length))
 	}
 	fits := func(p part) []dim {
 		if _, err := planner.Grid(s.t, planner.CeilDiv(count(p), planner.SmallGroup)); err != nil || count(p) > planner.MaxWindow {
@@ -203,11 +215,15 @@ func (s *steps) addDirect() error {
 		return nil
 	}
 	return s.splitAll(fits, func(p part) error {
+		kernel := kernel
 		bind, in, filter, out := s.windows(p)
+		if s.texels && p.o[2].n%4 == 0 && out%4 == 0 && s.out.b%4 == 0 && s.out.k%4 == 0 && s.out.g%4 == 0 {
+			kernel += ".whole"
+		}
 		u := func(n int) uint32 { return uint32(n) }
 		o, r := sizes(p.o), sizes(p.r)
 		d := directParams{
-			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Lines: u(o[0] * o[1]), O1: u(o[1]), O2: u(o[2]),
+			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Lines: u(o[0] * planner.CeilDiv(o[1], rows)), O1: u(o[1]), O2: u(o[2]),
 			CR0: u(p.c.n | r[0]<<16), R1R2: u(r[1] | r[2]<<16), I0: u(s.i[0]), I1: u(s.i[1]), I2: u(s.i[2]),
 			SD0: u(s.s[0] | s.d[0]<<16), SD1: u(s.s[1] | s.d[1]<<16), SD2: u(s.s[2] | s.d[2]<<16), L0L1: u(s.l[0] | s.l[1]<<16), L2: u(s.l[2]),
 			P0: int32(s.position(p, 0)), P1: int32(s.position(p, 1)), P2: int32(s.position(p, 2)),
@@ -228,6 +244,24 @@ func (s *steps) addDirect() error {
 	})
 }
 
+// lineKernel returns the kernel that makes runs of a line of the result on a CPU driver, how long they are, and of how
+// many lines an invocation makes some.
+func (s *steps) lineKernel() (kernel string, length, rows int) {
+	near := s.d[2] == 1 || s.r[2] == 1
+	if s.s[2] > len(lineSteps) || !near {
+		return "nn/conv_direct.f32.run", directRun, 1
+	}
+	step := lineSteps[s.s[2]-1]
+	s.texels = planner.HasTexels(s.t, planner.SmallGroup)
+	switch {
+	case !s.texels:
+		return lineShader + step.suffix, directRun, 1
+	case s.r[1] == 3 && s.r[2] == 3 && s.d[1] == 1 && s.s[1] == s.s[2]:
+		return threeShader + step.suffix + ".texel", directRun, step.rows
+	}
+	return lineShader + step.suffix + ".texel", directRun, 1
+}
+
 // kernels lists the kernels of convolutions.
 func kernels() []spec.Kernel {
 	narrow := []tensor.DType{tensor.F32, tensor.F16, tensor.BF16}
@@ -237,6 +271,7 @@ func kernels() []spec.Kernel {
 		planner.DTypeVariants("nn/conv_pack_filter", packFilterParams{}, narrow, nil),
 	)
 	ks = append(ks, spec.Kernel{Name: "nn/conv_direct.f32.run", Params: directParams{}})
+	ks = append(ks, lineKernels()...)
 	for _, d := range narrow {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_pack." + d.String() + ".apart", Params: packParams{}})
 	}
@@ -262,10 +297,20 @@ func panelKernels() (ks []spec.Kernel) {
 	return ks
 }
 
+// lineKernels lists the kernels of lineKernel, without the general one.
+func lineKernels() (ks []spec.Kernel) {
+	for _, x := range lineSteps {
+		for _, name := range []string{lineShader + x.suffix, lineShader + x.suffix + ".texel", lineShader + x.suffix + ".texel.whole", threeShader + x.suffix + ".texel", threeShader + x.suffix + ".texel.whole"} {
+			ks = append(ks, spec.Kernel{Name: name, Params: directParams{}})
+		}
+	}
+	return ks
+}
+
 // RunKernels lists the kernels of Product.AddRuns.
 func RunKernels() []spec.Kernel {
 	return append([]spec.Kernel{
 		{Name: "nn/conv_direct.f32", Params: directParams{}}, {Name: "nn/conv_direct.f32.run", Params: directParams{}},
 		{Name: "nn/conv_pack.f32", Params: packParams{}}, {Name: "nn/conv_pack_filter.f32", Params: packFilterParams{}},
-	}, panelKernels()...)
+	}, slices.Concat(lineKernels(), panelKernels())...)
 }
