@@ -1,14 +1,16 @@
 // Product of a few vectors and a matrix whose rows are blocks, for CPU drivers. The rows consist of
-// whole texels. An invocation makes ROWS rows of the matrix, COLUMNS vectors at a time. All invocations
+// whole texels, or of halves of words with Q6_K. An invocation makes ROWS rows of the matrix, COLUMNS vectors at a time. All invocations
 // of a workgroup use the same vectors, and one texel of them serves all rows. It reads 64 weights of a row at
 // a time. A number of the block is shifted to the top of a word and back, which copies its sign.
 //
 //lathe:variant q4_0.one Q4_0 F32 ROWS=8 COLUMNS=1
 //lathe:variant q8_0.one Q8_0 F32 ROWS=8 COLUMNS=1
 //lathe:variant q4_k.one Q4_K F32 ROWS=8 COLUMNS=1
+//lathe:variant q6_k.one Q6_K F32 ROWS=8 COLUMNS=1
 //lathe:variant q4_0 Q4_0 F32 ROWS=2 COLUMNS=4
 //lathe:variant q8_0 Q8_0 F32 ROWS=2 COLUMNS=4
 //lathe:variant q4_k Q4_K F32 ROWS=2 COLUMNS=4
+//lathe:variant q6_k Q6_K F32 ROWS=2 COLUMNS=4
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -19,8 +21,8 @@ layout(push_constant) uniform Params {
 	uint rows;    // of the matrix
 	uint columns; // vectors
 	uint steps;   // 64 weights each
-	uint base;    // texel of the first row
-	uint row;     // texels from row to row
+	uint base;    // texel or half of the first row
+	uint row;     // texels or halves from row to row
 	uint xBase;
 	uint xStep; // texels from vector to vector
 	uint cBase;
@@ -45,6 +47,9 @@ vec4 y[COLUMNS][16]; // 64 numbers of each vector
 
 #define ZERO(sum) vec4 sum[COLUMNS]; [[unroll]] for (uint j_ = 0; j_ < COLUMNS; j_++) sum[j_] = vec4(0.0);
 
+// signedBits is the number with a sign that size bits of a word are, from bit at on.
+#define signedBits(w, at, size) (int((w) << (32 - (at) - (size))) >> (32 - (size)))
+
 #if defined(Q4_0) || defined(Q8_0)
 // Two blocks are an odd number of words. So they begin at word turn of their first texel, where turn
 // counts from 0 to 3, and is the same for all invocations.
@@ -55,9 +60,6 @@ vec4 y[COLUMNS][16]; // 64 numbers of each vector
 #define TEXELS 5
 #define WORDS 17
 #endif
-
-// signedBits is the number with a sign that size bits of a word are, from bit at on.
-#define signedBits(w, at, size) (int((w) << (32 - (at) - (size))) >> (32 - (size)))
 
 // byteOf is the byte of the two blocks, as its word and the first bit of it there.
 #define SIGNED(at, part, size) float(signedBits(w[(at) / 4], 8 * ((at) % 4) + (part), size))
@@ -101,6 +103,54 @@ void absorb(uint i, int at, uint turn) {
 
 #define TEXEL_OF(s) (int((s) * WORDS) >> 2)
 #define TURN_OF(s) uint((s) * WORDS) & 3u
+#elif defined(Q6_K)
+// LOAD sets w to n words from an even address on, which lie in that many texels.
+#define LOAD(w, n, texels, address) { \
+	uint all_[4 * texels]; \
+	[[unroll]] for (int t_ = 0; t_ < texels; t_++) { \
+		uvec4 r_ = texelFetch(blocks, int((address) >> 4) + t_); \
+		[[unroll]] for (int k_ = 0; k_ < 4; k_++) all_[4 * t_ + k_] = r_[k_]; \
+	} \
+	bool one_ = ((address) & 4u) != 0u, two_ = ((address) & 8u) != 0u, odd_ = ((address) & 2u) != 0u; \
+	[[unroll]] for (int k_ = 0; k_ < n + 3; k_++) all_[k_] = mix(all_[k_], all_[k_ + 1], one_); \
+	[[unroll]] for (int k_ = 0; k_ < n + 1; k_++) all_[k_] = mix(all_[k_], all_[k_ + 2], two_); \
+	[[unroll]] for (int k_ = 0; k_ < n; k_++) w[k_] = mix(all_[k_], (all_[k_] >> 16) | (all_[k_ + 1] << 16), odd_); \
+}
+
+uint wordOf(uint k) {
+	uvec4 t = texelFetch(blocks, int(k >> 2));
+	uvec2 two = mix(t.xy, t.zw, bvec2((k & 2u) != 0u));
+	return mix(two.x, two.y, (k & 1u) != 0u);
+}
+
+#define SIX(w, at) float(signedBits(w, at, 6))
+
+// 64 weights have the low halves or the high halves of 64 bytes, two bits of each of 32 others, and four scales.
+void absorb(uint i, int row, uint s) {
+	uint block = 2u * uint(row) + 210u * (s >> 2), quarter = s & 3u, second = quarter & 1u, from = block + 64u * (quarter >> 1);
+	uint low[16], high[8];
+	LOAD(low, 16, 5, from)
+	from = block + 128u + 32u * (quarter >> 1);
+	LOAD(high, 8, 3, from)
+	from = block + 192u + 4u * quarter;
+	uint odd = (from >> 1) & 1u, own = wordOf(from >> 2), next = wordOf((from >> 2) + odd);
+	own = mix(own, (own >> 16) | (next << 16), odd != 0u);
+	vec2 two = unpackHalf2x16(wordOf((block + 208u) >> 2));
+	float d = mix(two.x, two.y, (block & 2u) != 0u);
+	[[unroll]] for (int k = 0; k < 4; k++) {
+		ZERO(sum)
+		[[unroll]] for (int q = 4 * k; q < 4 * k + 4; q++) {
+			// Numbers from 0 to 63 stand for -32 to 31: with the upper bit turned they have a sign.
+			uint w = ((low[q] >> (4u * second)) & 0x0f0f0f0fu) | (((high[q & 7] >> (4u * second + 2u * uint(q >> 3))) & 0x03030303u) << 4);
+			w ^= 0x20202020u;
+			ADD(sum, q, vec4(SIX(w, 0), SIX(w, 8), SIX(w, 16), SIX(w, 24)))
+		}
+		SCALED(i, sum, d * float(signedBits(own, 8 * k, 8)))
+	}
+}
+
+#define TEXEL_OF(s) 0
+#define TURN_OF(s) uint(s)
 #else
 // 64 weights are a quarter of a block. It has the first texel of the block and two of its own.
 vec4 nibbles(uint w, uint part) { return vec4(ivec4((uvec4(w, w >> 8, w >> 16, w >> 24) >> part) & 15u)); }

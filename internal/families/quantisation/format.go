@@ -20,15 +20,15 @@ type format struct {
 	scales []int
 	// most bounds the weights if all scales are within ±1.
 	most float64
-	// rows says that there are kernels for CPU drivers, which read rows of whole texels.
-	rows bool
+	// rowUnit is the number of bytes in a unit of which the kernels for CPU drivers read whole rows.
+	rowUnit int
 }
 
 var formats = []format{
-	{"q4_0", 32, 18, []int{0, 1}, 8, true},
-	{"q8_0", 32, 34, []int{0, 1}, 128, true},
-	{"q4_k", 256, 144, []int{0, 1, 2, 3}, 63*15 + 63, true},
-	{"q6_k", 256, 210, []int{208, 209}, 128 * 32, false},
+	{"q4_0", 32, 18, []int{0, 1}, 8, planner.Pack},
+	{"q8_0", 32, 34, []int{0, 1}, 128, planner.Pack},
+	{"q4_k", 256, 144, []int{0, 1, 2, 3}, 63*15 + 63, planner.Pack},
+	{"q6_k", 256, 210, []int{208, 209}, 128 * 32, 2},
 }
 
 // FormatNames is the list of formats for texts.

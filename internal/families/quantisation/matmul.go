@@ -31,7 +31,7 @@ type rowsParams struct{ Rows, Columns, Steps, Base, Row, XBase, XStep, CBase, CS
 func matmulKernels() []spec.Kernel {
 	return slices.Concat(
 		kernelsOf("quant/matmul_blocks", groupsParams{}, []string{""}, nil),
-		kernelsOf("quant/matmul_rows", rowsParams{}, []string{"", ".one"}, func(f format) bool { return f.rows }),
+		kernelsOf("quant/matmul_rows", rowsParams{}, []string{"", ".one"}, nil),
 		kernelsOf("quant/dequantize", dequantizeParams{}, []string{".f32"}, nil),
 		gemm.Kernels(), castKernels(),
 	)
@@ -225,7 +225,7 @@ func (p blockProduct) strategies(t *spec.Target) []string {
 		return nil
 	}
 	var list []string
-	if p.m <= 2*fewVectors && p.rows && p.pitch()%planner.Pack == 0 && planner.HasTexels(t, planner.SmallGroup) {
+	if p.m <= 2*fewVectors && p.pitch()%p.rowUnit == 0 && planner.HasTexels(t, planner.SmallGroup) {
 		if list = append(list, byRows); !t.CPU {
 			list = []string{}
 		}
@@ -347,7 +347,7 @@ func (p blockProduct) addParts(plan *spec.Plan, t *spec.Target, rows bool, x, ou
 				kernel += ".one"
 			}
 			step.Params = rowsParams{
-				Rows: u(n), Columns: u(m), Steps: u(k / rowStep), Base: base / planner.Pack, Row: u(p.pitch() / planner.Pack),
+				Rows: u(n), Columns: u(m), Steps: u(k / rowStep), Base: base / u(p.rowUnit), Row: u(p.pitch() / p.rowUnit),
 				XBase: xBase / 4, XStep: u(p.k / 4), CBase: cBase, CStep: u(p.n), Accumulate: again,
 			}
 		}
