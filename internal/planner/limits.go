@@ -100,6 +100,12 @@ func MaxSpan(t *spec.Target, texel bool) int64 {
 	return t.MaxBinding
 }
 
+// RoomFor returns how many elements of size bytes fit a binding, wherever the first of them lies. texel says
+// that it is a texel buffer.
+func RoomFor(t *spec.Target, texel bool, size int) int {
+	return int(min(MaxSpan(t, texel), MaxWindow)-WindowAlign(t)-Pack) / size
+}
+
 // Grid returns the numbers of workgroups in three dimensions whose product is at least n.
 // It may exceed n by a few groups. Kernels compute their index in the grid with
 // flatGroup, and ignore what is past n.

@@ -152,7 +152,7 @@ func addColumns(plan *spec.Plan, t *spec.Target, d tensor.DType, g geometry, src
 	size, acc := d.Size(), planner.Accumulator(d).Size()
 	per, windows, windowStep, tapStep := max(4/size, 1), area(g.out), stridesOf(g.out), stridesOf(g.kernel)
 	partial := partials{elems: g.planes * area(g.in), size: acc}
-	w := walk{t: t, out: g.in, taps: g.kernel, inside: g.touching(), planes: g.planes, per: per, room: roomFor(t, texel, size), results: resultsFor(t, size), accumulators: resultsFor(t, acc)}
+	w := walk{t: t, out: g.in, taps: g.kernel, inside: g.touching(), planes: g.planes, per: per, room: planner.RoomFor(t, texel, size), results: resultsFor(t, size), accumulators: resultsFor(t, acc)}
 	at := func(plane int, tap, window [3]int) int {
 		i := plane
 		for k, n := range g.kernel {

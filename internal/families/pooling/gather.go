@@ -35,7 +35,7 @@ func addGather(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, g
 	acc, per, st := planner.Accumulator(d).Size()+4, max(4/d.Size(), 1), stridesOf(g.out)
 	partial := partials{elems: g.planes * area(g.in), size: acc}
 	w := walk{t: t, out: g.in, taps: g.around(), inside: g.around(), planes: g.planes, per: per, results: resultsFor(t, d.Size()), accumulators: resultsFor(t, acc)}
-	w.room = roomFor(t, texel, max(size, 4)) - int(planner.WindowAlign(t))
+	w.room = planner.RoomFor(t, texel, max(size, 4)) - int(planner.WindowAlign(t))
 	// first is the first window that reaches a coordinate, which counts from the pad.
 	first := func(k, y int) int {
 		return (max(y-(g.kernel[k]-1)*g.spacing[k], 0) + g.strides[k] - 1) / g.strides[k]
@@ -92,7 +92,7 @@ func addScale(plan *spec.Plan, t *spec.Target, d tensor.DType, g geometry, base 
 	wide := planner.Accumulator(d).Size()
 	unused := planner.AddScratch(plan, 0)
 	st := stridesOf(g.out)
-	w := walk{t: t, out: g.out, taps: [3]int{1, 1, 1}, inside: [3]int{1, 1, 1}, planes: g.planes, per: 1, room: roomFor(t, texel, d.Size()) - int(planner.WindowAlign(t)), results: resultsFor(t, wide)}
+	w := walk{t: t, out: g.out, taps: [3]int{1, 1, 1}, inside: [3]int{1, 1, 1}, planes: g.planes, per: 1, room: planner.RoomFor(t, texel, d.Size()) - int(planner.WindowAlign(t)), results: resultsFor(t, wide)}
 	w.span = func(p part) (int, int) { return p.first(g.out), p.first(g.out) + p.elems() }
 	w.reach = func(p part) (out [4]int, taps [3]int) {
 		return [4]int{p.n[0] * area(g.out), p.n[1] * st[0], p.n[2] * st[1], p.n[3]}, taps

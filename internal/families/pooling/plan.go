@@ -146,15 +146,9 @@ func (w walk) stage(p part) uint32 {
 	return stage
 }
 
-// roomFor returns the largest number of elements of size bytes in a binding.
-func roomFor(t *spec.Target, texel bool, size int) int {
-	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
-	return int(span-planner.WindowAlign(t)-planner.Pack) / size
-}
-
-// resultsFor is roomFor for operands that outputs binds.
+// resultsFor is planner.RoomFor for operands that outputs binds.
 func resultsFor(t *spec.Target, size int) int {
-	return max(roomFor(t, false, size)-int(planner.WindowAlign(t)), 1)
+	return max(planner.RoomFor(t, false, size)-int(planner.WindowAlign(t)), 1)
 }
 
 // outputs binds the same elements of several operands. Whatever the size of the elements,
@@ -234,7 +228,7 @@ func addPool(plan *spec.Plan, t *spec.Target, shader string, d tensor.DType, g g
 	st := stridesOf(g.in)
 	partial := partials{elems: g.planes * area(g.out), size: acc}
 	var none spec.Ref
-	w := walk{t: t, out: g.out, taps: g.kernel, inside: g.inside(), planes: g.planes, per: per, room: roomFor(t, texel, size), accumulators: resultsFor(t, acc)}
+	w := walk{t: t, out: g.out, taps: g.kernel, inside: g.inside(), planes: g.planes, per: per, room: planner.RoomFor(t, texel, size), accumulators: resultsFor(t, acc)}
 	w.results = resultsFor(t, max(made, int(4*base.IndexWords)))
 	w.span = func(p part) (int, int) {
 		low, high := [3]int{}, [3]int{}

@@ -2,7 +2,6 @@ package resampling
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -147,13 +146,13 @@ func (p *pass) split(s part) error {
 		return p.halve(s, weights)
 	}
 	first, end := p.span(s)
-	room := roomFor(p.t, p.texel, p.from.Size())
+	room := planner.RoomFor(p.t, p.texel, p.from.Size())
 	made := p.to.Size()
 	if s.n[weights] < p.table.slots {
 		made = max(made, p.real.Size())
 	}
 	fits := end-first <= room
-	if fits && s.elems() <= roomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.n[rows] <= p.table.most(p.t) {
+	if fits && s.elems() <= planner.RoomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.n[rows] <= p.table.most(p.t) {
 		return p.launch(s)
 	}
 	// far is how much longer the range that is read is because of the weights, and near because of the rows or columns.
@@ -236,10 +235,4 @@ func (p *pass) launch(s part) error {
 		Bind: []spec.Bind{read, entries, sums, bind(p.dst, p.to.Size())},
 	})
 	return err
-}
-
-// roomFor returns how many elements of size bytes fit a binding, wherever it begins.
-func roomFor(t *spec.Target, texel bool, size int) int {
-	span := min(planner.MaxSpan(t, texel), planner.MaxWindow, math.MaxInt32)
-	return int(span-planner.WindowAlign(t)-planner.Pack) / size
 }

@@ -69,7 +69,7 @@ func (b table) window(t *spec.Target, from, n int) (spec.Bind, uint32) {
 }
 
 // most is how many entries fit a binding.
-func (b table) most(t *spec.Target) int { return roomFor(t, false, 4) / b.pitch }
+func (b table) most(t *spec.Target) int { return planner.RoomFor(t, false, 4) / b.pitch }
 
 // check returns an error if an entry does not fit a binding.
 // Errors: *LimitError.
