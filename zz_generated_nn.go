@@ -690,6 +690,18 @@ func (d *Device) RNN(c ops.RNN, x, w, r, b, sequenceLens, initialH *Tensor) (y, 
 	return res[0], res[1], nil
 }
 
+// RoiAlign: samples regions of images between pixels, to results of one size. An image index
+// out of range is an error.
+//
+//   - c: the attributes
+//   - x: [N,C,H,W], images
+//   - rois: [R,4], the regions as x1, y1, x2, y2, of the dtype of x
+//   - batchIndices: [R], i32 or i64: the image of each region, from 0 to N−1
+//   - result out: [R,C,output_height,output_width], of the dtype of x
+func (d *Device) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) (*Tensor, error) {
+	return d.callSingle(c, x, rois, batchIndices)
+}
+
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
 //
 //   - in: a tensor of any shape

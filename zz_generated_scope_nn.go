@@ -295,6 +295,11 @@ func (s *Scope) RNN(c ops.RNN, x, w, r, b, sequenceLens, initialH *Tensor) (y, y
 	return res[0], res[1]
 }
 
+// RoiAlign is Device.RoiAlign in a Scope.
+func (s *Scope) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) *Tensor {
+	return s.Call(c, x, rois, batchIndices)[0]
+}
+
 // SELU is Device.SELU in a Scope.
 func (s *Scope) SELU(in *Tensor, alpha, gamma float64) *Tensor {
 	return s.Call(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)[0]

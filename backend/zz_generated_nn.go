@@ -721,6 +721,25 @@ func (d *Device) RNN(x, w, r, y, yH TensorHandle, b, sequenceLens, initialH *Ten
 	return d.compute(ops.RNN{HiddenSize: hiddenSize, Direction: direction, Activations: activations, ActivationAlpha: activationAlpha, ActivationBeta: activationBeta, Clip: clip, Layout: layout}, given(list{x, w, r}, b, sequenceLens, initialH), list{y, yH})
 }
 
+// RoiAlign: samples regions of images between pixels, to results of one size. An image index
+// out of range is an error.
+//
+//   - x: [N,C,H,W], images
+//   - rois: [R,4], the regions as x1, y1, x2, y2, of the dtype of x
+//   - batchIndices: [R], i32 or i64: the image of each region, from 0 to N−1
+//   - out: [R,C,output_height,output_width], of the dtype of x
+//   - mode: avg or max
+//   - outputHeight: the height of the result
+//   - outputWidth: the width of the result
+//   - samplingRatio: rows and columns of samples in a cell, 1 to 128; 0: as many as a cell has
+//     pixels
+//   - spatialScale: from coordinates of regions to pixels of x, as 1/16 where x is 16 times
+//     smaller than what regions are for; positive
+//   - coordinateTransformationMode: half_pixel or output_half_pixel
+func (d *Device) RoiAlign(x, rois, batchIndices, out TensorHandle, mode string, outputHeight, outputWidth, samplingRatio int, spatialScale float64, coordinateTransformationMode string) error {
+	return d.compute(ops.RoiAlign{Mode: mode, OutputHeight: outputHeight, OutputWidth: outputWidth, SamplingRatio: samplingRatio, SpatialScale: spec.Given(spatialScale), Coordinates: coordinateTransformationMode}, list{x, rois, batchIndices}, list{out})
+}
+
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
 //
 //   - in: a tensor of any shape

@@ -211,6 +211,7 @@ var All = []spec.Call{
 	ops.ResizeTensor{},
 	ops.ResizeTensorGrad{},
 	ops.Reverse{},
+	ops.RoiAlign{},
 	ops.Roll{},
 	ops.Round{},
 	ops.Rsqrt{},

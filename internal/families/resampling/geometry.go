@@ -1,5 +1,5 @@
-// Package resampling plans operations that change the sizes of a tensor by interpolation along its axes, and
-// their gradients.
+// Package resampling plans operations that change the sizes of a tensor by interpolation along its axes, their
+// gradients, and operations that sample images between pixels.
 package resampling
 
 import (
