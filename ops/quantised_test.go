@@ -22,6 +22,12 @@ func host(d tensor.DType, shape []int, values ...float64) *tensor.Host {
 // expectCall runs a call on in, and compares what it writes with want bit for bit.
 func expectCall(t *testing.T, r *exec.Runner, dev gpu.Device, call spec.Call, in, want []*tensor.Host) {
 	t.Helper()
+	expectNear(t, r, dev, call, in, want, 0)
+}
+
+// expectNear runs a call on in, and compares what it writes with want. An element may differ by tolerance.
+func expectNear(t *testing.T, r *exec.Runner, dev gpu.Device, call spec.Call, in, want []*tensor.Host, tolerance float64) {
+	t.Helper()
 	var from, to []exec.Operand
 	for _, h := range in {
 		from = append(from, exec.Operand{Buffer: testgpu.Load(t, dev, h.Data), Desc: h.Desc})
@@ -39,8 +45,8 @@ func expectCall(t *testing.T, r *exec.Runner, dev gpu.Device, call spec.Call, in
 		}
 		values := h.Floats()
 		for j, v := range got.Floats() {
-			if w := values[j]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
-				t.Errorf("output %d, element %d: got %v, want %v", i, j, v, w)
+			if w := values[j]; v != w && !(math.Abs(v-w) <= tolerance) && !(math.IsNaN(v) && math.IsNaN(w)) {
+				t.Errorf("%+v: output %d, element %d: got %v, want %v", call, i, j, v, w)
 			}
 		}
 	}

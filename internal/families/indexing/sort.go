@@ -162,3 +162,13 @@ func addRanks(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
 	}
 	return nil
 }
+
+// AddSortRows appends to a plan the launches that sort rows of n words each, of which so many bits count. The
+// result is a scratch buffer of pairs of a word and its position in the row. Equal words keep their order.
+// Errors: *LimitError.
+func AddSortRows(plan *spec.Plan, t *spec.Target, keys spec.Ref, rows, n, bits int) (spec.Ref, error) {
+	return addSort(plan, t, keyRows{keys: keys, rows: rows, n: n, words: 1, bits: bits})
+}
+
+// SortKernels lists the kernels that AddSortRows launches.
+func SortKernels() []spec.Kernel { return sortKernels(1) }
