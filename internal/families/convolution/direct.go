@@ -2,7 +2,6 @@ package convolution
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
@@ -280,13 +279,7 @@ func kernels() []spec.Kernel {
 	}
 	ks = append(ks, panelKernels()...)
 	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
-	for _, k := range elementwise.CastKernels() {
-		from, to, _ := strings.Cut(strings.TrimPrefix(k.Name, "move/cast."), ".")
-		if to = strings.TrimSuffix(to, ".texel"); from != to && len(from+to) <= 7 && strings.Contains("f32 f16 bf16", from) && strings.Contains("f32 f16 bf16", to) && (from == "f32" || to == "f32") {
-			ks = append(ks, k)
-		}
-	}
-	return ks
+	return append(ks, elementwise.NarrowCastKernels()...)
 }
 
 // panelKernels lists the kernels that multiply packed operands.

@@ -62,6 +62,18 @@ func CastKernels() []spec.Kernel {
 	return ks
 }
 
+// NarrowCastKernels lists the kernels of AddCast that convert floating-point numbers of 16 bits to F32 and back.
+func NarrowCastKernels() []spec.Kernel {
+	var ks []spec.Kernel
+	for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+		for _, pair := range [][2]tensor.DType{{d, tensor.F32}, {tensor.F32, d}} {
+			k := CastKernelOf(pair[0], pair[1])
+			ks = append(ks, k, spec.Kernel{Name: k.Name + ".texel", Params: k.Params})
+		}
+	}
+	return ks
+}
+
 // PlanCast plans the conversion of the input's elements to the dtype of the output. Both
 // are contiguous and have the same shape.
 // Errors: ErrUnsupported, *LimitError.
@@ -95,8 +107,8 @@ func AddCast(plan *spec.Plan, t *spec.Target, from, to tensor.DType, n int, src,
 	return planner.AddFlat(plan, t, k, n, planner.Flat(src, from), planner.Flat(dst, to))
 }
 
-// CastKernelOf names the kernel of AddCast that converts between dtypes of which one has no
-// fractions.
+// CastKernelOf names the kernel of AddCast that converts between two dtypes. It may have a texel variant if neither
+// has integers.
 func CastKernelOf(from, to tensor.DType) spec.Kernel {
 	return spec.Kernel{Name: castKernel(from, to), Params: castParams{}}
 }

@@ -33,23 +33,8 @@ func matmulKernels() []spec.Kernel {
 		kernelsOf("quant/matmul_blocks", groupsParams{}, []string{""}, nil),
 		kernelsOf("quant/matmul_rows", rowsParams{}, []string{"", ".one"}, nil),
 		kernelsOf("quant/dequantize", dequantizeParams{}, []string{".f32"}, nil),
-		gemm.Kernels(), castKernels(),
+		gemm.Kernels(), elementwise.NarrowCastKernels(),
 	)
-}
-
-// castKernels lists the kernels that convert to F32 and back.
-func castKernels() []spec.Kernel {
-	var ks []spec.Kernel
-	for _, k := range elementwise.CastKernels() {
-		for _, d := range Narrow[1:] {
-			for _, pair := range [][2]tensor.DType{{d, tensor.F32}, {tensor.F32, d}} {
-				if own := elementwise.CastKernelOf(pair[0], pair[1]).Name; k.Name == own || k.Name == own+".texel" {
-					ks = append(ks, k)
-				}
-			}
-		}
-	}
-	return ks
 }
 
 // DefineMatMulBlocks declares the product with a matrix of blocks, with attributes of type A. view returns
