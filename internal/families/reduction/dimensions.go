@@ -102,11 +102,21 @@ func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stag
 	if out.Elems() == 0 {
 		return plan, nil
 	}
-	return plan, f.addPasses(plan, t, in, out, set, more, spec.In(0), spec.Out(0))
+	_, err := f.addPasses(plan, t, in, out, set, more, spec.In(0), spec.Out(0))
+	return plan, err
 }
 
-// addPasses is plan for elements of from and results in made.
-func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc, set []bool, more stages, from, made spec.Ref) error {
+// AddAlong appends to a plan the launches that reduce the dimensions in set of a contiguous tensor, which from refers to and
+// which is not empty. The results go to out, in the dtype of in. If out is the zero Ref, they stay in scratch memory, in the dtype
+// of the accumulators. AddAlong returns where they are. Accumulators of f have one value.
+// Errors: *LimitError.
+func AddAlong(plan *spec.Plan, t *spec.Target, f Reducer, in tensor.Desc, set []bool, from, out spec.Ref) (spec.Ref, error) {
+	return f.addPasses(plan, t, in, tensor.Contiguous(in.DType, reducedShape(in.Shape, set, false)...), set, stages{}, from, out)
+}
+
+// addPasses is plan for elements of from and results in made. Without made, the results stay accumulators in scratch
+// memory. It returns where they are.
+func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc, set []bool, more stages, from, made spec.Ref) (spec.Ref, error) {
 	sizes, reduced := runs(in.Shape, set)
 	if in.Elems() == 0 { // One pass makes the results of no elements.
 		sizes, reduced = []int{out.Elems(), 0}, []bool{false, true}
@@ -145,7 +155,7 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 			from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from)
 		}
 		if err != nil {
-			return err
+			return spec.Ref{}, err
 		}
 		d = wide
 		if more.combine != "" {
@@ -158,13 +168,10 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 		}
 	}
 	from, err := more.addLast(plan, t, wide, out, made, f.AccumulatorBytes(in.DType), from)
-	if err != nil {
-		return err
+	if err != nil || d == in.DType || made.Kind == spec.RefNone {
+		return from, err
 	}
-	if d != in.DType {
-		return AddNarrow(plan, t, out.Elems(), from, made, in.DType)
-	}
-	return nil
+	return made, AddNarrow(plan, t, out.Elems(), from, made, in.DType)
 }
 
 // reference computes a reduction in float64. Integers wrap around as they do in Go.

@@ -67,7 +67,7 @@ func DefineLogic[A spec.Call](r Logic[A]) *spec.Op {
 				return nil, err
 			}
 			of, to := tensor.Contiguous(tensor.I32, in[0].Shape...), tensor.Contiguous(tensor.I32, out[0].Shape...)
-			if err := f.addPasses(plan, t, of, to, reduced, stages{}, words, made); err != nil {
+			if _, err := f.addPasses(plan, t, of, to, reduced, stages{}, words, made); err != nil {
 				return nil, err
 			}
 			return plan, elementwise.AddCast(plan, t, tensor.I32, tensor.Bool, out[0].Elems(), made, spec.Out(0))
