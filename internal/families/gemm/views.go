@@ -1,0 +1,38 @@
+package gemm
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// AddProduct appends to a plan the launches for c = a·b. The shape consists of two batch dimensions, m, n and k, and so
+// do the strides of the operands, which are 0 where an operand does not vary. a and b have one dtype. c has any
+// strides along the batch, m and n. If the kernels cannot write to it where it lies, AddProduct appends nothing and
+// returns false. If c is row-major, they can.
+// Errors: *LimitError.
+func AddProduct(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Operand) (made bool, err error) {
+	g := newProduct(t, plan, shape, a, b)
+	g.far = c.Ref.Kind == spec.RefScratch
+	n := g.dimN()
+	if !isRowMajor(shape[:g.dimK()], c.Strides) {
+		// Some kernels write rows whose elements lie side by side.
+		if c.Strides[n] != 1 && shape[n] > 1 || !g.canWrite(c, nil) {
+			return false, nil
+		}
+	}
+	return true, g.addTo(c, nil)
+}
+
+// isRowMajor reports whether the strides are those of a contiguous tensor. Those of dimensions of size 1 do not matter.
+func isRowMajor(shape, strides []int) bool {
+	own := 1
+	for d, n := range slices.Backward(shape) {
+		if n > 1 && strides[d] != own {
+			return false
+		}
+		own *= n
+	}
+	return true
+}
