@@ -46,11 +46,14 @@ func (g *product) lanes() lanesForm {
 }
 
 // panelFits reports whether a binding holds the columns of the second operand that become a
-// panel. Only bindings that are much smaller than usual do not.
+// panel, and four columns of the first one, which become vectors. Only bindings that are much
+// smaller than usual do not.
 func (g *product) panelFits() bool {
-	columns := min(g.size(g.dimN()), panelColumns)
-	apart := int64(columns-1) * int64(g.b.Strides[g.dimN()]) * int64(g.b.DType.Size())
-	return apart+planner.WindowAlign(g.t)+4*planner.Pack <= planner.MaxSpan(g.t, false)
+	fits := func(o planner.Operand, dim, columns int) bool {
+		apart := int64(min(g.size(dim), columns)-1) * int64(o.Strides[dim]) * int64(o.DType.Size())
+		return apart+planner.WindowAlign(g.t)+4*planner.Pack <= planner.MaxSpan(g.t, false)
+	}
+	return fits(g.b, g.dimN(), panelColumns) && fits(g.a, g.dimK(), 4)
 }
 
 // lanesKernel is tile for these kernels.

@@ -127,3 +127,22 @@ func TestShortBindings(t *testing.T) {
 		}
 	}
 }
+
+// TestFarColumns plans products for lanes of vectors whose first operand is transposed, so that four of its columns are longer
+// than a binding. They cannot be packed as vectors.
+func TestFarColumns(t *testing.T) {
+	target := &spec.Target{
+		CPU: true, HostVectors: true, MaxBinding: 1 << 19, OffsetAlign: 256, TexelAlign: 256, SubgroupSize: 4,
+		MaxGroups: [3]uint32{50, 50, 50}, MaxInvocations: 128, MaxSharedBytes: 16 << 10,
+	}
+	for _, d := range []tensor.DType{tensor.F32, tensor.BF16} {
+		for _, shape := range [][3]int{{65537, 25, 5}, {65537, 3, 4}, {131101, 5, 70}} {
+			in := []tensor.Desc{tensor.Contiguous(d, shape[2], shape[0]), tensor.Contiguous(d, shape[2], shape[1])}
+			plan := &spec.Plan{}
+			g, to, _ := transposes{a: true}.product(target, plan, in, tensor.Contiguous(d, shape[0], shape[1]))
+			if err := g.addTo(to, nil); err != nil {
+				t.Errorf("%v of %v: %v", shape, d, err)
+			}
+		}
+	}
+}
