@@ -9,6 +9,16 @@ import (
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
 // They return before the results are computed, and their context never ends. Errors: as Device.Run.
 
+// Einsum: products of tensors, summed over labels of their dimensions that an equation names.
+//
+//   - equation: the labels of the operands, separated by commas, and those of the result after
+//     ->
+//   - in: the operands, of one dtype, whose dimensions the equation names
+//   - result out: the result, whose dimensions are those after ->
+func (d *Device) Einsum(equation string, in ...*Tensor) (*Tensor, error) {
+	return d.callSingle(ops.Einsum{Equation: equation}, in...)
+}
+
 // MatMul: the matrix product over the last two dimensions. The dimensions before them are
 // broadcast.
 //

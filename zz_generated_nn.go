@@ -25,6 +25,17 @@ func (d *Device) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) error {
 	return d.Run(context.Background(), c, []*Tensor{param, grad, m, v}, []*Tensor{param, m, v})
 }
 
+// AffineGrid: makes the grid of grid_sample that applies a matrix to the places of a tensor.
+//
+//   - theta: [N, axes, axes + 1], a matrix for each image: its last column is added
+//   - size: the spatial sizes of the grid, one to three
+//   - result grid: [N, size..., axes], of the dtype of theta; the last axis first
+//
+// ops.AffineGrid also has align_corners.
+func (d *Device) AffineGrid(theta *Tensor, size ...int) (*Tensor, error) {
+	return d.callSingle(ops.AffineGrid{Size: size}, theta)
+}
+
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.
 //
 //   - q: [..., sq,d]
@@ -304,6 +315,34 @@ func (d *Device) GlobalLpPool(in *Tensor, p int) (*Tensor, error) {
 //   - result out: [N,C,1...], an element for each plane, of the dtype of in
 func (d *Device) GlobalMaxPool(in *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.GlobalMaxPool{}, in)
+}
+
+// GridSample: reads a tensor at the places of a grid, by nearest, linear or cubic interpolation
+// over one to three axes.
+//
+//   - x: [N, C, size...], one to three spatial sizes
+//   - grid: [N, outputs..., axes], the last axis first; of the dtype of x, or f32
+//   - mode: linear, nearest or cubic
+//   - paddingMode: zeros, border or reflection: what is outside of the tensor
+//   - result y: [N, C, outputs...], of the dtype of x
+//
+// ops.GridSample also has align_corners.
+func (d *Device) GridSample(x, grid *Tensor, mode, paddingMode string) (*Tensor, error) {
+	return d.callSingle(ops.GridSample{Mode: mode, Padding: paddingMode}, x, grid)
+}
+
+// GridSampleGrad: the gradient of grid_sample with respect to its tensor.
+//
+//   - dy: [N, C, outputs...], the gradient of the result
+//   - grid: [N, outputs..., axes], as in grid_sample; of the dtype of dy, or f32
+//   - size: the spatial sizes of the tensor that was sampled
+//   - mode: linear, nearest or cubic
+//   - paddingMode: zeros, border or reflection: what is outside of the tensor
+//   - result dx: [N, C, size...], of the dtype of dy
+//
+// ops.GridSampleGrad also has align_corners.
+func (d *Device) GridSampleGrad(dy, grid *Tensor, size []int, mode, paddingMode string) (*Tensor, error) {
+	return d.callSingle(ops.GridSampleGrad{Size: size, Mode: mode, Padding: paddingMode}, dy, grid)
 }
 
 // GroupNorm: normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma

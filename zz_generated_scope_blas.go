@@ -9,6 +9,11 @@ import (
 // The methods of this file are those of Device for a Scope, which collects their errors.
 // They return before the results are computed.
 
+// Einsum is Device.Einsum in a Scope.
+func (s *Scope) Einsum(equation string, in ...*Tensor) *Tensor {
+	return s.Call(ops.Einsum{Equation: equation}, in...)[0]
+}
+
 // MatMul is Device.MatMul in a Scope.
 func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 	return s.Call(ops.MatMul{}, a, b)[0]

@@ -15,6 +15,11 @@ func (s *Scope) AdamUpdate(c ops.AdamUpdate, param, grad, m, v *Tensor) {
 	s.Run(c, []*Tensor{param, grad, m, v}, []*Tensor{param, m, v})
 }
 
+// AffineGrid is Device.AffineGrid in a Scope.
+func (s *Scope) AffineGrid(theta *Tensor, size ...int) *Tensor {
+	return s.Call(ops.AffineGrid{Size: size}, theta)[0]
+}
+
 // Attention is Device.Attention in a Scope.
 func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
 	return s.Call(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)[0]
@@ -141,6 +146,16 @@ func (s *Scope) GlobalLpPool(in *Tensor, p int) *Tensor {
 // GlobalMaxPool is Device.GlobalMaxPool in a Scope.
 func (s *Scope) GlobalMaxPool(in *Tensor) *Tensor {
 	return s.Call(ops.GlobalMaxPool{}, in)[0]
+}
+
+// GridSample is Device.GridSample in a Scope.
+func (s *Scope) GridSample(x, grid *Tensor, mode, paddingMode string) *Tensor {
+	return s.Call(ops.GridSample{Mode: mode, Padding: paddingMode}, x, grid)[0]
+}
+
+// GridSampleGrad is Device.GridSampleGrad in a Scope.
+func (s *Scope) GridSampleGrad(dy, grid *Tensor, size []int, mode, paddingMode string) *Tensor {
+	return s.Call(ops.GridSampleGrad{Size: size, Mode: mode, Padding: paddingMode}, dy, grid)[0]
 }
 
 // GroupNorm is Device.GroupNorm in a Scope.

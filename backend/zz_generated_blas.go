@@ -9,6 +9,16 @@ import (
 // The methods of this file are short for Device.CallInto. They return before the results are
 // computed. Errors: those of TensorOps, and of ImageOps for operations on images.
 
+// Einsum: products of tensors, summed over labels of their dimensions that an equation names.
+//
+//   - out: the result, whose dimensions are those after ->
+//   - equation: the labels of the operands, separated by commas, and those of the result after
+//     ->
+//   - in: the operands, of one dtype, whose dimensions the equation names
+func (d *Device) Einsum(out TensorHandle, equation string, in ...TensorHandle) error {
+	return d.compute(ops.Einsum{Equation: equation}, in, list{out})
+}
+
 // MatMul: the matrix product over the last two dimensions. The dimensions before them are
 // broadcast.
 //

@@ -27,6 +27,17 @@ func (d *Device) AdamUpdate(param, grad, m, v TensorHandle, lr, beta1, beta2, ep
 	return d.update(ops.AdamUpdate{LR: lr, Beta1: spec.Given(beta1), Beta2: spec.Given(beta2), Eps: spec.Given(eps), Step: step}, list{param, grad, m, v}, list{param, m, v})
 }
 
+// AffineGrid: makes the grid of grid_sample that applies a matrix to the places of a tensor.
+//
+//   - theta: [N, axes, axes + 1], a matrix for each image: its last column is added
+//   - grid: [N, size..., axes], of the dtype of theta; the last axis first
+//   - size: the spatial sizes of the grid, one to three
+//
+// ops.AffineGrid also has align_corners.
+func (d *Device) AffineGrid(theta, grid TensorHandle, size ...int) error {
+	return d.compute(ops.AffineGrid{Size: size}, list{theta}, list{grid})
+}
+
 // Attention: scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v, in bounded memory.
 //
 //   - q: [..., sq,d]
@@ -325,6 +336,34 @@ func (d *Device) GlobalLpPool(in, out TensorHandle, p int) error {
 //   - out: [N,C,1...], an element for each plane, of the dtype of in
 func (d *Device) GlobalMaxPool(in, out TensorHandle) error {
 	return d.compute(ops.GlobalMaxPool{}, list{in}, list{out})
+}
+
+// GridSample: reads a tensor at the places of a grid, by nearest, linear or cubic interpolation
+// over one to three axes.
+//
+//   - x: [N, C, size...], one to three spatial sizes
+//   - grid: [N, outputs..., axes], the last axis first; of the dtype of x, or f32
+//   - y: [N, C, outputs...], of the dtype of x
+//   - mode: linear, nearest or cubic
+//   - paddingMode: zeros, border or reflection: what is outside of the tensor
+//
+// ops.GridSample also has align_corners.
+func (d *Device) GridSample(x, grid, y TensorHandle, mode, paddingMode string) error {
+	return d.compute(ops.GridSample{Mode: mode, Padding: paddingMode}, list{x, grid}, list{y})
+}
+
+// GridSampleGrad: the gradient of grid_sample with respect to its tensor.
+//
+//   - dy: [N, C, outputs...], the gradient of the result
+//   - grid: [N, outputs..., axes], as in grid_sample; of the dtype of dy, or f32
+//   - dx: [N, C, size...], of the dtype of dy
+//   - size: the spatial sizes of the tensor that was sampled
+//   - mode: linear, nearest or cubic
+//   - paddingMode: zeros, border or reflection: what is outside of the tensor
+//
+// ops.GridSampleGrad also has align_corners.
+func (d *Device) GridSampleGrad(dy, grid, dx TensorHandle, size []int, mode, paddingMode string) error {
+	return d.compute(ops.GridSampleGrad{Size: size, Mode: mode, Padding: paddingMode}, list{dy, grid}, list{dx})
 }
 
 // GroupNorm: normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma

@@ -10,17 +10,19 @@ import (
 // AddProduct appends to a plan the launches for c = a·b. The shape consists of two batch dimensions, m, n and k, and so
 // do the strides of the operands, which are 0 where an operand does not vary. a and b have one dtype. c has any
 // strides along the batch, m and n. If the kernels cannot write to it where it lies, AddProduct appends nothing and
-// returns false. If c is row-major, they can.
+// returns false. They can if c is row-major and the first batch dimension has size 1.
 // Errors: *LimitError.
 func AddProduct(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Operand) (made bool, err error) {
 	g := newProduct(t, plan, shape, a, b)
 	g.far = c.Ref.Kind == spec.RefScratch
 	n := g.dimN()
-	if !isRowMajor(shape[:g.dimK()], c.Strides) {
-		// Some kernels write rows whose elements lie side by side.
-		if c.Strides[n] != 1 && shape[n] > 1 || !g.canWrite(c, nil) {
+	switch rowMajor := isRowMajor(shape[:g.dimK()], c.Strides); {
+	case g.canWrite(c, nil):
+		if !rowMajor && c.Strides[n] != 1 && shape[n] > 1 { // Some kernels write rows whose elements lie side by side.
 			return false, nil
 		}
+	case !rowMajor || shape[g.outer()] > 1: // addPart has launches for each index of the outer batch.
+		return false, nil
 	}
 	return true, g.addTo(c, nil)
 }

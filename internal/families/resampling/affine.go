@@ -66,8 +66,8 @@ func (a Affine) add(plan *spec.Plan, t *spec.Target, d tensor.DType, images, poi
 		}
 	}
 	// A part may begin and end within an image.
-	matrices := roomFor(t, texel, d.Size())/matrix - 2
-	most := min(int64(roomFor(t, false, d.Size())/axes), int64(matrices)*int64(points))
+	matrices := planner.RoomFor(t, texel, d.Size())/matrix - 2
+	most := min(int64(planner.RoomFor(t, false, d.Size())/axes), int64(matrices)*int64(points))
 	if most < 1 {
 		return &errs.LimitError{Name: "MaxBinding", Want: int64(3 * matrix * d.Size()), Have: t.MaxBinding}
 	}

@@ -80,7 +80,7 @@ func (p *sampling) addTaps() (spec.Ref, error) {
 	}
 	keys := planner.AddScratch(p.plan, int64(all*each)*4)
 	q := tapsParams{Entry: uint32(p.entry), N: p.sizes(), None: uint32(p.plane), Axes: uint32(axes), Kind: uint32(p.mode), Padding: uint32(p.padding), Twice: p.twice()}
-	room := roomFor(p.t, false, 4)
+	room := planner.RoomFor(p.t, false, 4)
 	most := min(room/(axes*p.entry), room/each)
 	if most < 1 {
 		return keys, &errs.LimitError{Name: "MaxBinding", Want: int64(4 * max(axes*p.entry, each)), Have: p.t.MaxBinding}
@@ -103,7 +103,7 @@ func (p *sampling) addTaps() (spec.Ref, error) {
 // Errors: *LimitError.
 func (p *sampling) addGradient(pairs, out spec.Ref, image int) error {
 	size, real, words, each := p.d.Size(), p.real.Size(), len(p.size)*p.entry, p.perPoint()
-	room := roomFor(p.t, false, 1)
+	room := planner.RoomFor(p.t, false, 1)
 	rows := min(p.plane, room/real)
 	points := min(p.points, room/size, room/(4*words))
 	// fit returns how many runs that are pitch elements apart a binding holds.

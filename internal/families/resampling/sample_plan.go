@@ -38,10 +38,10 @@ func addSample(plan *spec.Plan, t *spec.Target, s sampled, d, from tensor.DType)
 	if err := p.addPoints(from); err != nil {
 		return err
 	}
-	p.room = roomFor(t, p.texel, d.Size())
+	p.room = planner.RoomFor(t, p.texel, d.Size())
 	p.sums = planner.AddScratch(plan, 0)
 	if s.plane > p.room {
-		p.sums = planner.AddScratch(plan, int64(min(s.points, roomFor(t, false, p.real.Size())))*int64(p.real.Size()))
+		p.sums = planner.AddScratch(plan, int64(min(s.points, planner.RoomFor(t, false, p.real.Size())))*int64(p.real.Size()))
 	}
 	return p.split(samples{n: [3]int{s.images, s.channels, s.points}})
 }
@@ -85,7 +85,7 @@ func (p *sampling) addPoints(from tensor.DType) error {
 			q.Factor[i]--
 		}
 	}
-	most := min(roomFor(p.t, texel, from.Size())/axes, roomFor(p.t, false, 4)/(axes*p.entry))
+	most := min(planner.RoomFor(p.t, texel, from.Size())/axes, planner.RoomFor(p.t, false, 4)/(axes*p.entry))
 	if most < 1 {
 		return &errs.LimitError{Name: "MaxBinding", Want: int64(axes * p.entry * 4), Have: p.t.MaxBinding}
 	}
@@ -115,7 +115,7 @@ func (p *sampling) split(s samples) error {
 		made = max(made, p.real.Size())
 	}
 	fits := planes*p.plane <= p.room || planes == 1
-	if fits && s.elems() <= roomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.n[0]*s.n[2]*len(p.size)*p.entry <= roomFor(p.t, p.texel, 4) {
+	if fits && s.elems() <= planner.RoomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.n[0]*s.n[2]*len(p.size)*p.entry <= planner.RoomFor(p.t, p.texel, 4) {
 		return p.planes(s)
 	}
 	for k := range s.n {
