@@ -74,7 +74,7 @@ var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 			Bench: func(d tensor.DType) []spec.BenchCase {
 				var list []spec.BenchCase
 				for _, n := range [][]int{{1, 4, 64}, {1, 32, 128}, {4, 64, 128}} {
-					list = append(list, spec.BenchCase{Call: GridSample{}, In: []tensor.Desc{f(d, n[0], n[1], n[2], n[2]), f(d, n[0], n[2], n[2], 2)}})
+					list = append(list, spec.BenchCase{Call: GridSample{Mode: "linear", Padding: "zeros"}, In: []tensor.Desc{f(d, n[0], n[1], n[2], n[2]), f(d, n[0], n[2], n[2], 2)}})
 				}
 				return list
 			},

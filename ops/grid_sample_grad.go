@@ -80,7 +80,7 @@ var gridSampleGradOp = spec.Declaration{Define: func() *spec.Op {
 			Bench: func(d tensor.DType) []spec.BenchCase {
 				var list []spec.BenchCase
 				for _, n := range [][]int{{1, 4, 64}, {1, 32, 128}, {4, 64, 128}} {
-					list = append(list, spec.BenchCase{Call: GridSampleGrad{Size: []int{n[2], n[2]}}, In: []tensor.Desc{f(d, n[0], n[1], n[2], n[2]), f(d, n[0], n[2], n[2], 2)}})
+					list = append(list, spec.BenchCase{Call: GridSampleGrad{Size: []int{n[2], n[2]}, Mode: "linear", Padding: "zeros"}, In: []tensor.Desc{f(d, n[0], n[1], n[2], n[2]), f(d, n[0], n[2], n[2], 2)}})
 				}
 				return list
 			},

@@ -37,7 +37,7 @@ void main() {
 			[[dont_unroll]] for (int n = min(r2 - t, 4); n > 0; n--) {
 				float u = WORD(w, tap);
 				[[unroll]] for (int j = 0; j < RUN; j++) sum[j] += words[j * STRIDE] * u;
-				[[unroll]] for (int k = 0; k + 1 < 4 * PACKS; k++) words[k] = words[k + 1];
+				[[unroll]] for (int k = 1; k < 4 * PACKS; k++) words[k - 1] = words[k];
 				tap += step_;
 			}
 			first += 4;
