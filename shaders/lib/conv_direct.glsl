@@ -1,8 +1,6 @@
 // The parameters of the kernels that convolve operands where they lie, and the place of an invocation, which
 // makes RUN elements of a line of the result.
 
-#include "lib/divide.glsl"
-
 layout(push_constant) uniform Params {
 	uint count; // invocations
 	uint m;     // channels of the result, of all groups
@@ -51,9 +49,9 @@ struct Place { uint b, m, g, plane, row, line, column; };
 #endif
 
 Place placeOf(uint i) {
-	uint runs = (p.o2 + RUN - 1) / RUN, groups = (p.o1 + ROWS - 1) / ROWS, at = quotient(i, runs), column = (i - at * runs) * RUN;
-	uint m = quotient(at, p.lines), group = at - m * p.lines, b = quotient(m, p.m), plane = quotient(group, groups);
+	uint runs = (p.o2 + RUN - 1) / RUN, groups = (p.o1 + ROWS - 1) / ROWS, at = i / runs, column = (i - at * runs) * RUN;
+	uint m = at / p.lines, group = at - m * p.lines, b = m / p.m, plane = group / groups;
 	uint row = (group - plane * groups) * ROWS;
 	m -= b * p.m;
-	return Place(b, m, quotient(m, p.k), plane, row, plane * p.o1 + row, column);
+	return Place(b, m, m / p.k, plane, row, plane * p.o1 + row, column);
 }

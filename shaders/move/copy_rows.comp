@@ -12,7 +12,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "lib/divide.glsl"
 #include "lib/grid.glsl"
 #include "lib/shifted.glsl"
 
@@ -69,9 +68,9 @@ void makeOf(uint slot, uint from, uint to) {
 void main() {
 	uint i = flatGroup() * 256u + gl_LocalInvocationID.x;
 	if (i >= p.total) return;
-	uint row = quotient(i, p.slots), slot = i - row * p.slots, from = p.srcBase, to = p.dstBase;
+	uint row = i / p.slots, slot = i - row * p.slots, from = p.srcBase, to = p.dstBase;
 	for (uint d = 1u; d + 1u < p.rank; d++) {
-		uint q = quotient(row, p.n[d]), k = row - q * p.n[d];
+		uint q = row / p.n[d], k = row - q * p.n[d];
 		from += k * p.src[d];
 		to += k * p.dst[d];
 		row = q;

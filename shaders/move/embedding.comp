@@ -14,7 +14,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "lib/divide.glsl"
 #include "lib/grid.glsl"
 
 #if defined(TEXEL)
@@ -69,7 +68,7 @@ layout(set = 0, binding = 1) readonly buffer TableBuffer { uint table[]; };
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
 #if PER == 1
-	uint row = quotient(i, p.packs), pack = i - row * p.packs;
+	uint row = i / p.packs, pack = i - row * p.packs;
 	if (row >= p.rows || faults[0] != 0u) return;
 	uint number = indices[p.indexBase + row * p.indexWords] - p.first;
 	if (number >= p.count) return;
