@@ -58,15 +58,7 @@ var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 				{f(tensor.F32, 1, 2), f(tensor.F32, 1, 0)}, {f(tensor.F32, 1, 2, 3, 3, 3, 3), f(tensor.F32, 1, 3, 3, 3, 3, 4)}, {f(tensor.F32, 1, 2, 0, 6), f(tensor.F32, 1, 3, 4, 2)},
 				{f(tensor.F32, 1, 2, 5, 6), f(tensor.F16, 1, 3, 4, 2)}, {f(tensor.I32, 1, 2, 5, 6), f(tensor.F32, 1, 3, 4, 2)},
 			},
-			Range: func(a *GridSample, i int, _ []tensor.Desc) (low, high float64) {
-				switch {
-				case i == 0:
-					return -2, 2
-				case a.Padding == "reflection":
-					return -7, 7
-				}
-				return -1.75, 1.75
-			},
+			Range: func(a *GridSample, i int, _ []tensor.Desc) (low, high float64) { return gridSampleRange(a.Padding, i) },
 			// A plane that is larger than small bindings, and many points.
 			Sizes:  [][]int{{1, 70_001, 3, 2}, {2, 400_003, 2, 1}, {1, 50_021, 3, 3}, {1, 9, 50_021, 2}, {300, 3, 5, 2}},
 			Dims:   []spec.Dim{{Name: "channels"}, {Name: "size"}, {Name: "points"}, {Name: "axes", Only: []int{2, 1, 3}}},
@@ -84,6 +76,17 @@ var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 
 func (a *GridSample) sampling() resampling.Sampling {
 	return resampling.Sampling{Mode: a.Mode, Padding: a.Padding, AlignCorners: a.AlignCorners}
+}
+
+// gridSampleRange returns the range of input i: elements, and places far outside too where they are reflected.
+func gridSampleRange(padding string, i int) (low, high float64) {
+	switch {
+	case i == 0:
+		return -2, 2
+	case padding == "reflection":
+		return -7, 7
+	}
+	return -1.75, 1.75
 }
 
 // gridSampleInputs returns a tensor of two images and a grid, or nil if the call has no result for them or takes long.

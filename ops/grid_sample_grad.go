@@ -50,13 +50,7 @@ var gridSampleGradOp = spec.Declaration{Define: func() *spec.Op {
 				{f(tensor.F32, 3), f(tensor.F32, 1, 3, 4, 2)}, {f(tensor.F32, 1, 2, 3, 4), f(tensor.F16, 1, 3, 4, 2)}, {f(tensor.I32, 1, 2, 3, 4), f(tensor.F32, 1, 3, 4, 2)},
 			},
 			Range: func(a *GridSampleGrad, i int, _ []tensor.Desc) (low, high float64) {
-				switch {
-				case i == 0:
-					return -2, 2
-				case a.Padding == "reflection":
-					return -7, 7
-				}
-				return -1.75, 1.75
+				return gridSampleRange(a.Padding, i)
 			},
 			// More pairs than a launch takes, and more than a binding.
 			Sizes: [][]int{{1, manyPoints}, {2, 70_001}, {300, 3}},

@@ -45,6 +45,15 @@ func RegionOf(shape []int) Region { return Region{make([]int, len(shape)), slice
 // Clone returns a copy that shares no memory with r.
 func (r Region) Clone() Region { return Region{slices.Clone(r.From), slices.Clone(r.N)} }
 
+// Elems returns the number of indices.
+func (r Region) Elems() int {
+	n := 1
+	for _, k := range r.N {
+		n *= k
+	}
+	return n
+}
+
 // Extent returns the number of elements from the first to the last element of the operand
 // in the region, both included. Elements between them that belong to no index count too.
 func (o Operand) Extent(r Region) int64 {

@@ -1,5 +1,5 @@
-// Package resampling plans operations that change the sizes of a tensor by interpolation along its axes, their
-// gradients, and operations that sample images between pixels.
+// Package resampling declares the operations that read tensors between their elements: those that change sizes along the
+// axes, those that read at the places of a grid, and those that sample regions of images; and their gradients.
 package resampling
 
 import (

@@ -43,7 +43,7 @@ func addSample(plan *spec.Plan, t *spec.Target, s sampled, d, from tensor.DType)
 	if s.plane > p.room {
 		p.sums = planner.AddScratch(plan, int64(min(s.points, planner.RoomFor(t, false, p.real.Size())))*int64(p.real.Size()))
 	}
-	return p.split(samples{n: [3]int{s.images, s.channels, s.points}})
+	return p.split(planner.RegionOf([]int{s.images, s.channels, s.points}))
 }
 
 // sampling adds the launches of a plan.
@@ -103,29 +103,22 @@ func (p *sampling) addPoints(from tensor.DType) error {
 	return nil
 }
 
-// samples is a part of the result: images, channels and points.
-type samples struct{ from, n [3]int }
-
-func (s samples) elems() int { return s.n[0] * s.n[1] * s.n[2] }
-
-// split splits a part until it fits the target, and appends the launches. The parts of the result are contiguous.
-func (p *sampling) split(s samples) error {
-	planes, made := s.n[0]*s.n[1], p.d.Size()
+// split splits a part of the result, of images, channels and points, until it fits the target, and appends the launches.
+// The parts are contiguous.
+func (p *sampling) split(s planner.Region) error {
+	planes, made := s.N[0]*s.N[1], p.d.Size()
 	if p.plane > p.room {
 		made = max(made, p.real.Size())
 	}
 	fits := planes*p.plane <= p.room || planes == 1
-	if fits && s.elems() <= planner.RoomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.n[0]*s.n[2]*len(p.size)*p.entry <= planner.RoomFor(p.t, p.texel, 4) {
+	if fits && s.Elems() <= planner.RoomFor(p.t, false, made)-int(planner.WindowAlign(p.t)) && s.N[0]*s.N[2]*len(p.size)*p.entry <= planner.RoomFor(p.t, p.texel, 4) {
 		return p.planes(s)
 	}
-	for k := range s.n {
-		if s.n[k] == 1 {
+	for k := range s.N {
+		if s.N[k] == 1 {
 			continue
 		}
-		low, high := s, s
-		low.n[k] = (s.n[k] + 1) / 2
-		high.n[k] -= low.n[k]
-		high.from[k] += low.n[k]
+		low, high := s.Halve(k, (s.N[k]+1)/2)
 		if err := p.split(low); err != nil {
 			return err
 		}
@@ -135,7 +128,7 @@ func (p *sampling) split(s samples) error {
 }
 
 // planes appends the launches of a part: one, or one for each part of a plane that fits a binding.
-func (p *sampling) planes(s samples) error {
+func (p *sampling) planes(s planner.Region) error {
 	if p.plane <= p.room {
 		return p.launch(s, 0, p.plane)
 	}
@@ -148,15 +141,15 @@ func (p *sampling) planes(s samples) error {
 }
 
 // launch appends the launch of a part, with elements [low, high) of each of its planes.
-func (p *sampling) launch(s samples, low, high int) error {
-	plane, axes := s.from[0]*p.channels+s.from[1], len(p.size)
-	read, base := planner.Window(p.t, spec.In(0), p.d.Size(), int64(plane)*int64(p.plane)+int64(low), int64(s.n[0]*s.n[1]-1)*int64(p.plane)+int64(high-low))
+func (p *sampling) launch(s planner.Region, low, high int) error {
+	plane, axes := s.From[0]*p.channels+s.From[1], len(p.size)
+	read, base := planner.Window(p.t, spec.In(0), p.d.Size(), int64(plane)*int64(p.plane)+int64(low), int64(s.N[0]*s.N[1]-1)*int64(p.plane)+int64(high-low))
 	words := axes * p.entry
-	table, first := planner.Window(p.t, p.table, 4, (int64(s.from[0])*int64(p.points)+int64(s.from[2]))*int64(words), (int64(s.n[0]-1)*int64(p.points)+int64(s.n[2]))*int64(words))
-	at := int64(plane)*int64(p.points) + int64(s.from[2])
-	write, out := planner.Window(p.t, spec.Out(0), p.d.Size(), at, int64(s.elems()))
+	table, first := planner.Window(p.t, p.table, 4, (int64(s.From[0])*int64(p.points)+int64(s.From[2]))*int64(words), (int64(s.N[0]-1)*int64(p.points)+int64(s.N[2]))*int64(words))
+	at := int64(plane)*int64(p.points) + int64(s.From[2])
+	write, out := planner.Window(p.t, spec.Out(0), p.d.Size(), at, int64(s.Elems()))
 	q := sampleParams{
-		Count: uint32(s.elems()), OutBase: out, Points: uint32(s.n[2]), Channels: uint32(s.n[1]), TableBase: first, Entry: uint32(p.entry),
+		Count: uint32(s.Elems()), OutBase: out, Points: uint32(s.N[2]), Channels: uint32(s.N[1]), TableBase: first, Entry: uint32(p.entry),
 		InBase: base, Plane: uint32(p.plane), Low: uint32(low), Some: uint32(high - low), N: p.sizes(),
 		Axes: uint32(axes), Kind: uint32(p.mode), Padding: uint32(p.padding), Twice: p.twice(), Undefined: realWords(nan, p.real),
 	}
@@ -167,7 +160,7 @@ func (p *sampling) launch(s samples, low, high int) error {
 		q.Stage |= 2
 	}
 	per := max(4/p.d.Size(), 1)
-	groups, err := planner.Grid(p.t, int64(planner.CeilDiv(planner.CeilDiv(int(out)%per+s.elems(), per), p.local)))
+	groups, err := planner.Grid(p.t, int64(planner.CeilDiv(planner.CeilDiv(int(out)%per+s.Elems(), per), p.local)))
 	p.plan.Steps = append(p.plan.Steps, spec.Step{
 		Module: spirv.Kernel(p.kernel), Params: q, Groups: groups, Bind: []spec.Bind{read, table, {Buf: p.sums}, write},
 	})
