@@ -196,16 +196,10 @@ func longest(p part, op plane, n int, last []dim) []dim {
 // addDirect appends the launches of conv_direct for a geometry. The result has the dtype of the
 // arithmetic.
 func (s *steps) addDirect() error {
-	kernel := "nn/conv_direct." + s.in.dtype.String()
-	if s.l != (extent{1, 1, 1}) {
-		kernel += ".apart"
-	}
-	length, rows := 1, 1
-	if s.t.CPU && !s.t.HostVectors && s.in.dtype == tensor.F32 && s.l == (extent{1, 1, 1}) && s.o[2] >= directRun {
-		kernel, length, rows = s.lineKernel()
-	}
+	s.texels = s.byLines() && planner.HasTexels(s.t, planner.SmallGroup)
 	count := func(p part) int64 {
-		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(p.o[0].n) * int64(planner.CeilDiv(p.o[1].n, rows)) * int64(planner.CeilDiv(p.o[2].n, length))
+		k := s.directKernel(p)
+		return int64(p.b.n) * int64(p.g.n) * int64(p.k.n) * int64(p.o[0].n) * int64(planner.CeilDiv(p.o[1].n, k.rows)) * int64(planner.CeilDiv(p.o[2].n, k.length))
 	}
 	fits := func(p part) []dim {
 		if _, err := planner.Grid(s.t, planner.CeilDiv(count(p), planner.SmallGroup)); err != nil || count(p) > planner.MaxWindow {
@@ -214,15 +208,16 @@ func (s *steps) addDirect() error {
 		return nil
 	}
 	return s.splitAll(fits, func(p part) error {
-		kernel := kernel
+		k := s.directKernel(p)
+		kernel := k.name
 		bind, in, filter, out := s.windows(p)
-		if s.texels && p.o[2].n%4 == 0 && out%4 == 0 && s.out.b%4 == 0 && s.out.k%4 == 0 && s.out.g%4 == 0 {
+		if k.whole && p.o[2].n%4 == 0 && out%4 == 0 && s.out.b%4 == 0 && s.out.k%4 == 0 && s.out.g%4 == 0 {
 			kernel += ".whole"
 		}
 		u := func(n int) uint32 { return uint32(n) }
 		o, r := sizes(p.o), sizes(p.r)
 		d := directParams{
-			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Lines: u(o[0] * planner.CeilDiv(o[1], rows)), O1: u(o[1]), O2: u(o[2]),
+			Count: uint32(count(p)), M: u(p.g.n * p.k.n), K: u(p.k.n), Lines: u(o[0] * planner.CeilDiv(o[1], k.rows)), O1: u(o[1]), O2: u(o[2]),
 			CR0: u(p.c.n | r[0]<<16), R1R2: u(r[1] | r[2]<<16), I0: u(s.i[0]), I1: u(s.i[1]), I2: u(s.i[2]),
 			SD0: u(s.s[0] | s.d[0]<<16), SD1: u(s.s[1] | s.d[1]<<16), SD2: u(s.s[2] | s.d[2]<<16), L0L1: u(s.l[0] | s.l[1]<<16), L2: u(s.l[2]),
 			P0: int32(s.position(p, 0)), P1: int32(s.position(p, 1)), P2: int32(s.position(p, 2)),
@@ -243,22 +238,41 @@ func (s *steps) addDirect() error {
 	})
 }
 
-// lineKernel returns the kernel that makes runs of a line of the result on a CPU driver, how long they are, and of how
-// many lines an invocation makes some.
-func (s *steps) lineKernel() (kernel string, length, rows int) {
-	near := s.d[2] == 1 || s.r[2] == 1
-	if s.s[2] > len(lineSteps) || !near {
-		return "nn/conv_direct.f32.run", directRun, 1
+// directKernel is a kernel that reads operands where they lie. length and rows say of how many neighbours in a line
+// of the result, and of how many lines, an invocation makes elements.
+type directKernel struct {
+	name         string
+	length, rows int
+	// whole says that a variant writes packs, where lines of the result begin and end with them.
+	whole bool
+}
+
+// byLines reports whether kernels that make runs of a line serve the geometry: on CPU drivers, where much of a step is the
+// same for a run.
+func (s *steps) byLines() bool {
+	return s.t.CPU && !s.t.HostVectors && s.in.dtype == tensor.F32 && s.l == (extent{1, 1, 1}) && s.o[2] >= directRun
+}
+
+// directKernel returns the kernel for a part. A part may have a part of the taps only.
+func (s *steps) directKernel(p part) directKernel {
+	general := "nn/conv_direct." + s.in.dtype.String()
+	r := sizes(p.r)
+	switch {
+	case s.l != (extent{1, 1, 1}):
+		return directKernel{general + ".apart", 1, 1, false}
+	case !s.byLines():
+		return directKernel{general, 1, 1, false}
+	case s.s[2] > len(lineSteps) || s.d[2] > 1 && s.r[2] > 1:
+		return directKernel{general + ".run", directRun, 1, false}
 	}
 	step := lineSteps[s.s[2]-1]
-	s.texels = planner.HasTexels(s.t, planner.SmallGroup)
 	switch {
 	case !s.texels:
-		return lineShader + step.suffix, directRun, 1
-	case s.r[1] == 3 && s.r[2] == 3 && s.d[1] == 1 && s.s[1] == s.s[2]:
-		return threeShader + step.suffix + ".texel", directRun, step.rows
+		return directKernel{lineShader + step.suffix, directRun, 1, false}
+	case r[1] == 3 && r[2] == 3 && s.d[1] == 1 && s.s[1] == s.s[2]:
+		return directKernel{threeShader + step.suffix + ".texel", directRun, step.rows, true}
 	}
-	return lineShader + step.suffix + ".texel", directRun, 1
+	return directKernel{lineShader + step.suffix + ".texel", directRun, 1, true}
 }
 
 // kernels lists the kernels of convolutions.
@@ -290,7 +304,7 @@ func panelKernels() (ks []spec.Kernel) {
 	return ks
 }
 
-// lineKernels lists the kernels of lineKernel, without the general one.
+// lineKernels lists the kernels of directKernel for lines.
 func lineKernels() (ks []spec.Kernel) {
 	for _, x := range lineSteps {
 		for _, name := range []string{lineShader + x.suffix, lineShader + x.suffix + ".texel", lineShader + x.suffix + ".texel.whole", threeShader + x.suffix + ".texel", threeShader + x.suffix + ".texel.whole"} {
