@@ -1,6 +1,8 @@
 package convolution
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -17,6 +19,15 @@ var CaseSizes = [][]int{
 	{70_000, 1, 2, 3, 2, 1}, {3, 64, 65, 33, 3, 2}, {1, 17, 9, 12, 3, 3},
 }
 
+// mostTaps is the largest number of taps along the first of three axes, which those after it exceed by 1 each. Large cases
+// have fewer.
+func mostTaps(dims []int) int {
+	if slices.Max(dims[:4]) > 1<<12 {
+		return 1
+	}
+	return 2
+}
+
 // Shapes are the inputs of a convolution for sizes of CaseDims: x, w, y and the bias. y is empty
 // if the attributes do not suit the sizes. Axes but the last one have at most seven elements.
 func Shapes(a Attributes, d tensor.DType, dims []int) (x, w, y, bias tensor.Desc, ok bool) {
@@ -31,7 +42,7 @@ func Shapes(a Attributes, d tensor.DType, dims []int) (x, w, y, bias tensor.Desc
 	}
 	in, taps := extent{1, 1, 1}, extent{1, 1, 1}
 	for i := 3 - rank; i < 3; i++ {
-		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], 1+i)
+		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], mostTaps(dims)+i)
 	}
 	in[2], taps[2] = dims[3], dims[4]
 	v, err := a.over(in, taps, rank)
@@ -106,7 +117,7 @@ func TransposedShapes(a Attributes, padding, shape []int, d tensor.DType, dims [
 	}
 	in, taps := extent{1, 1, dims[3]}, extent{1, 1, dims[4]}
 	for i := 3 - rank; i < 2; i++ {
-		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], 1+i)
+		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], mostTaps(dims)+i)
 	}
 	_, err := a.transposed(in, taps, rank, padding, shape)
 	return shapeOf(d, dims[0], a.Group*dims[1], in, rank), shapeOf(d, a.Group*dims[1], dims[2], taps, rank), tensor.Contiguous(d, a.Group*dims[2]), err == nil
