@@ -104,7 +104,7 @@ var rollOp = spec.Declaration{Define: func() *spec.Op {
 		Cases: spec.CasesOf[*Roll]{
 			Calls: []*Roll{
 				{Shifts: []int{-1}, Dims: []int{0}}, {Shifts: []int{2, -5}, Dims: []int{1, 2}},
-				{Shifts: []int{1, math.MaxInt, math.MinInt}, Dims: []int{-3, 2, 1}}, {Shifts: []int{0}, Dims: []int{1}}, {},
+				{Shifts: []int{1, math.MaxInt32, math.MinInt32}, Dims: []int{-3, 2, 1}}, {Shifts: []int{0}, Dims: []int{1}}, {},
 			},
 			Invalid: []*Roll{
 				{Shifts: []int{1, 2}, Dims: []int{0}}, {Shifts: []int{1}, Dims: []int{3}}, {Shifts: []int{1}, Dims: []int{-4}},

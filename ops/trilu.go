@@ -62,7 +62,7 @@ var triluOp = spec.Declaration{Define: func() *spec.Op {
 		},
 		Cases: spec.CasesOf[*Trilu]{
 			DTypes:  tensor.DTypes(),
-			Calls:   []*Trilu{{}, {Lower: true}, {K: 2}, {K: -3, Lower: true}, {K: -1}, {K: 1, Lower: true}, {K: math.MaxInt}, {K: math.MinInt}},
+			Calls:   []*Trilu{{}, {Lower: true}, {K: 2}, {K: -3, Lower: true}, {K: -1}, {K: 1, Lower: true}, {K: math.MaxInt32}, {K: math.MinInt32}},
 			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32, 3)}, {tensor.Contiguous(tensor.F32)}},
 			Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows"}, {Name: "columns", Tiles: []int{4, 16}}},
 			Inputs:  planner.SameInputs[*Trilu](1),
