@@ -59,8 +59,8 @@ bench: build ## how near every operation comes to what the device can do (BENCH=
 bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance-log.md is made so
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
-verify: build ## every operation against its reference, on this machine's device, and the published results on the device cpu
-	bin/lathe verify
+verify: build ## every operation against its reference, on this machine's device (PART=i/n: that part of the cases), and the published results on the device cpu
+	bin/lathe verify $(if $(PART),--part $(PART))
 	bin/lathe verify --hash --compare published --device cpu --backend cpu > bin/hashes.txt
 
 hashes: build ## conformance/hashes.txt: the hashes of the results on the device cpu

@@ -94,6 +94,38 @@ func TestIntegerConvs(t *testing.T) {
 	})
 }
 
+// TestIntegerConvOfManyChannels convolves images of so many channels that two of them exceed a small binding. The channels of a run
+// are then copied together.
+func TestIntegerConvOfManyChannels(t *testing.T) {
+	const images, groups, channels, width, results, taps = 3, 2, 15_001, 5, 3, 2
+	x, w := make([]float64, images*groups*channels*width), make([]float64, groups*results*channels*taps)
+	for i := range x {
+		x[i] = float64(i * 7 % 251)
+	}
+	for i := range w {
+		w[i] = float64(i*5%23 - 11)
+	}
+	var want []float64
+	for n := range images {
+		for k := range groups * results {
+			for i := range width - taps + 1 {
+				sum := 0.0
+				for c := range channels {
+					for r := range taps {
+						sum += x[((n*groups+k/results)*channels+c)*width+i+r] * w[(k*channels+c)*taps+r]
+					}
+				}
+				want = append(want, sum)
+			}
+		}
+	}
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		expectCall(t, r, dev, ops.ConvInteger{Group: groups, AutoPad: "NOTSET"}, []*tensor.Host{
+			host(tensor.U8, []int{images, groups * channels, width}, x...), host(tensor.I8, []int{groups * results, channels, taps}, w...),
+		}, []*tensor.Host{host(tensor.I32, []int{images, groups * results, width - taps + 1}, want...)})
+	})
+}
+
 // TestIntegerProducts multiplies the largest integers, with the most indices of k whose sum is an integer of 32 bits and with
 // one more, which wraps. Then rows and columns have zero points of their own, and so have matrices.
 func TestIntegerProducts(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -319,5 +320,5 @@ func RunKernels() []spec.Kernel {
 	return append([]spec.Kernel{
 		{Name: "nn/conv_direct.f32", Params: directParams{}}, {Name: "nn/conv_direct.f32.run", Params: directParams{}},
 		{Name: "nn/conv_pack.f32", Params: packParams{}}, {Name: "nn/conv_pack_filter.f32", Params: packFilterParams{}},
-	}, slices.Concat(lineKernels(), panelKernels())...)
+	}, slices.Concat(lineKernels(), panelKernels(), movement.CopyKernels())...)
 }

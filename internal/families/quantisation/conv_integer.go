@@ -24,6 +24,7 @@ func (c Conv[A]) integers(a A, in []tensor.Desc) (v integerConv, err error) {
 func DefineConvInteger[A spec.Call](c Conv[A]) *spec.Op {
 	spirv.LinkQuant()
 	spirv.LinkNN()
+	spirv.LinkMove()
 	return spec.Define(spec.Definition[A]{
 		Name: c.Name, Group: "quant", Doc: c.Doc, Source: "ONNX " + c.ONNX,
 		In: []spec.Arg{
