@@ -2,6 +2,7 @@ package lathe_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -99,8 +100,8 @@ func TestLeftOutInputs(t *testing.T) {
 		if _, _, _, err := dev.LSTM(call, x, nil, r, nil, nil, h, nil, nil); !errors.Is(err, lathe.ErrInvalidHandle) {
 			t.Errorf("no weights: got %v, want ErrInvalidHandle", err)
 		}
-		if _, err := dev.LayerNorm(x, nil, h, 1e-5); !errors.Is(err, lathe.ErrInvalidHandle) {
-			t.Errorf("layer_norm of beta only: got %v, want ErrInvalidHandle", err)
+		if _, err := dev.Call(ctx, ops.RMSNorm{Dim: -1, Eps: 1e-5}, x, nil); !errors.Is(err, lathe.ErrInvalidHandle) {
+			t.Errorf("rms_norm of a nil gamma: got %v, want ErrInvalidHandle", err)
 		}
 		// A wrong shape or dtype is named.
 		other := tensor.F32
@@ -117,4 +118,48 @@ func TestLeftOutInputs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLeftOutGamma leaves out the weights of layer_norm and of its gradient, and compares with numbers that were
+// worked out by hand: the rows have the mean 5 and the variance 4.
+func TestLeftOutGamma(t *testing.T) {
+	ctx := t.Context()
+	testkit.Built(t, drivers.Built(), "cpu")
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	of := func(v []float32, shape ...int) *lathe.Tensor {
+		x, err := lathe.FromSlice(ctx, dev, v, shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	check := func(name string, x *lathe.Tensor, want []float64) {
+		t.Helper()
+		got, err := lathe.ToFloats[float64](ctx, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-5 }) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	x := of([]float32{3, 3, 7, 7, 7, 3, 3, 7}, 2, 4)
+	beta, dy := of([]float32{10, 20, 30, 40}, 4), of([]float32{1, 0, 0, 0, 4, 4, 4, 8}, 2, 4)
+	out, err := dev.LayerNorm(x, nil, beta, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("out", out, []float64{9, 19, 31, 41, 11, 19, 29, 41})
+	// The normalised rows are -1, -1, 1, 1 and 1, -1, -1, 1.
+	dx, dgamma, dbeta, err := dev.LayerNormGrad(x, nil, dy, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("dx", dx, []float64{0.25, -0.25, 0, 0, -1, 0, 0, 1})
+	check("dgamma", dgamma, []float64{3, -4, -4, 8})
+	check("dbeta", dbeta, []float64{5, 4, 4, 8})
 }

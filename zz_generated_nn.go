@@ -476,9 +476,9 @@ func (d *Device) InstanceNormGrad(in, gamma, dy *Tensor, eps float64) (dx, dgamm
 // population variance.
 //
 //   - in: [..., n]
-//   - gamma: [n], 1 if left out; of the dtype of in, or F32 if that has 16 bits; nil if it is
-//     left out
-//   - beta: [n], 0 if left out; of the dtype of gamma; nil if it is left out
+//   - gamma: [n]; of the shape [0] or left out: 1; of the dtype of in, or F32 if that has 16
+//     bits; nil if it is left out
+//   - beta: [n]; of the shape [0] or left out: 0; of the dtype of gamma; nil if it is left out
 //   - eps: a number that is added to the variance, at least 0
 //   - result out: the result, of the dtype and shape of in
 func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error) {
@@ -488,7 +488,7 @@ func (d *Device) LayerNorm(in, gamma, beta *Tensor, eps float64) (*Tensor, error
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
 //
 //   - in: [..., n], the input of layer_norm
-//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits
+//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits; of the shape [0] or nil: 1
 //   - dy: [..., n], the gradient of the result of layer_norm, of the dtype of in
 //   - eps: the eps of layer_norm, at least 0
 //   - result dx: [..., n], of the dtype of in

@@ -41,10 +41,19 @@ func (d *Device) ReduceSum(in, out TensorHandle, dim *int) error {
 	return d.compute(c, list{in}, list{out})
 }
 
-// LayerNorm normalises the last dimension of in, multiplies by gamma and adds beta.
+// LayerNorm normalises the last dimension of in, multiplies by gamma and adds beta. Both are needed: the handle 0
+// is refused here, and means a tensor that is left out in CallInto.
 //
 //genapi:op layer_norm
 func (d *Device) LayerNorm(in, gamma, beta, out TensorHandle, eps float64) error {
+	for _, x := range []struct {
+		name string
+		h    TensorHandle
+	}{{"gamma", gamma}, {"beta", beta}} {
+		if _, err := d.tensor("layer_norm: "+x.name, x.h); err != nil {
+			return err
+		}
+	}
 	return d.compute(ops.LayerNorm{Eps: eps}, list{in, gamma, beta}, list{out})
 }
 

@@ -490,7 +490,7 @@ func (d *Device) InstanceNormGrad(in, gamma, dy, dx, dgamma, dbeta TensorHandle,
 // LayerNormGrad: the gradients of layer_norm with respect to its input, gamma and beta.
 //
 //   - in: [..., n], the input of layer_norm
-//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits
+//   - gamma: [n], of the dtype of in, or F32 if that has 16 bits; of the shape [0] or nil: 1
 //   - dy: [..., n], the gradient of the result of layer_norm, of the dtype of in
 //   - dx: [..., n], of the dtype of in
 //   - dgamma: [n], of the dtype of gamma

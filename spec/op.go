@@ -33,7 +33,7 @@ type Arg struct {
 	Strides Strides
 	// Optional says that a call may leave out this input and all after it.
 	Optional bool
-	// Skippable says that a call may leave out this optional input and have later ones. A tensor of
+	// Skippable says that a call may leave out this input and have later ones. A tensor of
 	// shape [0] stands for it then: see Op.LeftOut.
 	Skippable bool
 	// Variadic says that there may be any number of inputs like this one, but at least

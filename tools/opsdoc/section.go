@@ -113,7 +113,7 @@ func operands(op *spec.Op) string {
 		switch {
 		case a.Variadic:
 			how = ", any number of them"
-		case a.Optional:
+		case a.Optional, a.Skippable:
 			how = ", optional"
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", a.Name, how, dtypes(inputTypes(op, i)), cell(a.Doc))

@@ -86,6 +86,9 @@ func LayerNormGradient(t *spec.Target, eps float64, in []tensor.Desc) (*spec.Pla
 	g := normGrad{
 		t: t, plan: &spec.Plan{}, eps: eps, d: in[0].DType, wide: planner.Accumulator(in[0].DType), columns: in[1].DType, v: lastDim(in[0].Shape),
 	}
+	if !isLeftOut(in[1]) {
+		g.gamma = spec.In(1)
+	}
 	return g.plan, g.addSteps()
 }
 
@@ -100,6 +103,8 @@ type normGrad struct {
 	d, wide, columns tensor.DType
 	// v is the view of the input along its last dimension.
 	v planner.AxisView
+	// gamma is nothing if a call leaves it out.
+	gamma spec.Ref
 }
 
 // addSteps appends all steps.
@@ -161,16 +166,19 @@ func (g normGrad) addPacked(moments, hat spec.Ref) (grad spec.Ref, err error) {
 	if err := a.add(g.plan, g.t, g.d, g.v, moments, hat, spec.In(0)); err != nil {
 		return spec.Ref{}, err
 	}
+	if g.gamma.Kind == spec.RefNone {
+		return spec.In(2), nil
+	}
 	rows := tensor.Contiguous(g.d, g.v.Outer, g.v.N)
 	grad = planner.AddScratch(g.plan, rows.Bytes())
-	return grad, elementwise.AddBinary(g.plan, g.t, mulShader, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.N)}, rows, [3]spec.Ref{spec.In(2), spec.In(1), grad})
+	return grad, elementwise.AddBinary(g.plan, g.t, mulShader, []tensor.Desc{rows, tensor.Contiguous(g.d, g.v.N)}, rows, [3]spec.Ref{spec.In(2), g.gamma, grad})
 }
 
 // addConverted appends the steps that compute x̂, dy and dy·gamma in the dtype of the
 // accumulators.
 func (g normGrad) addConverted(moments, hat spec.Ref) (dy, grad spec.Ref, err error) {
 	bytes := int64(g.v.Outer * g.v.N * g.wide.Size())
-	pairs, err := addAffine(g.plan, g.t, g.columns, g.wide, g.v.N, spec.In(1), spec.Ref{})
+	pairs, err := addAffine(g.plan, g.t, g.columns, g.wide, g.v.N, g.gamma, spec.Ref{})
 	if err != nil {
 		return spec.Ref{}, spec.Ref{}, err
 	}
@@ -195,6 +203,9 @@ func (g normGrad) addConverted(moments, hat spec.Ref) (dy, grad spec.Ref, err er
 		if dy, err = scaled(1); err != nil {
 			return spec.Ref{}, spec.Ref{}, err
 		}
+	}
+	if g.gamma.Kind == spec.RefNone {
+		return dy, dy, nil
 	}
 	grad, err = scaled(0)
 	return dy, grad, err
@@ -239,7 +250,8 @@ func (g normGrad) addConversion(shader string, from, to spec.Ref, side int, extr
 
 // LayerNormGradientReference computes the gradients in float64.
 func LayerNormGradientReference(eps float64, in, out []*tensor.Host) {
-	x, gamma, dy, v := in[0].Floats(), in[1].Floats(), in[2].Floats(), lastDim(in[0].Shape)
+	x, dy, v := in[0].Floats(), in[2].Floats(), lastDim(in[0].Shape)
+	gamma := columnsOf(in, 1, v.N, 1)
 	dgamma, dbeta := make([]float64, v.N), make([]float64, v.N)
 	for o := range min(v.Outer, len(x)) {
 		row, grad := x[o*v.N:(o+1)*v.N], dy[o*v.N:(o+1)*v.N]

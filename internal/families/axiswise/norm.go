@@ -20,7 +20,8 @@ type Norm[A spec.Call] struct {
 	Gradient          string
 	ONNX              []string
 	// In are the input, the weights (gamma) and the offsets (beta). An operation may have
-	// only the first one or two, and a call may leave out optional ones.
+	// only the first one or two, and a call may leave out optional ones. A tensor of shape [0]
+	// stands for one that is left out before others.
 	In []spec.Arg
 	// Defaults are the default attributes.
 	Defaults A
@@ -146,11 +147,10 @@ func (o Norm[A]) plan(plan *spec.Plan, t *spec.Target, reducer reduction.Reducer
 	d, wide := in[0].DType, planner.Accumulator(in[0].DType)
 	gamma, beta := spec.Ref{}, spec.Ref{}
 	columns := d
-	if len(in) > 1 {
-		gamma, columns = spec.In(1), in[1].DType
-	}
-	if len(in) > 2 {
-		beta = spec.In(2)
+	for i, ref := range []*spec.Ref{&gamma, &beta} {
+		if k := i + 1; k < len(in) && !isLeftOut(in[k]) {
+			*ref, columns = spec.In(k), in[k].DType
+		}
 	}
 	rows := func(side []spec.Bind, has uint32) error {
 		high, low := split(eps)
@@ -237,15 +237,24 @@ func checkEps(eps float64) error {
 	return nil
 }
 
+// isLeftOut reports whether an input of columns stands for one that a call leaves out. If rows have no elements,
+// it makes no difference.
+func isLeftOut(d tensor.Desc) bool { return slices.Equal(d.Shape, []int{0}) }
+
 // checkAffine checks the inputs from the k-th on, which belong to the elements of the
-// first from dimension axis on.
+// first from dimension axis on. Those that are given have one dtype.
 func checkAffine(args []spec.Arg, in []tensor.Desc, k, axis int) error {
 	own, d := in[0].Shape[axis:], in[0].DType
+	given := -1
 	for i := k; i < len(in); i++ {
-		if !slices.Equal(in[i].Shape, own) {
+		left := args[i].Skippable && isLeftOut(in[i])
+		if !left && !slices.Equal(in[i].Shape, own) {
 			return planner.Invalid("input %s is %v (want %v)", args[i].Name, in[i], own)
 		}
-		if wide := planner.Accumulator(d); in[i].DType != in[k].DType || in[i].DType != d && in[i].DType != wide {
+		if !left && given < 0 {
+			given = i
+		}
+		if wide := planner.Accumulator(d); !left && in[i].DType != in[given].DType || in[i].DType != d && in[i].DType != wide {
 			return planner.Invalid("input %s is %v (want %s)", args[i].Name, in[i], affineTypes(d))
 		}
 	}
@@ -262,7 +271,7 @@ func affineTypes(d tensor.DType) string {
 
 // columnsOf is the i-th input, or n times value if it was left out.
 func columnsOf(in []*tensor.Host, i, n int, value float64) []float64 {
-	if i < len(in) {
+	if i < len(in) && !isLeftOut(in[i].Desc) {
 		return in[i].Floats()
 	}
 	return slices.Repeat([]float64{value}, n)

@@ -29,7 +29,7 @@ func DefineConvInteger[A spec.Call](c Conv[A]) *spec.Op {
 		Name: c.Name, Group: "quant", Doc: c.Doc, Source: "ONNX " + c.ONNX,
 		In: []spec.Arg{
 			{Name: "x", Doc: "[N,C,...]", DTypes: byteTypes}, {Name: "w", Doc: "the filter, [K,C/group,...]", DTypes: byteTypes},
-			{Name: "x_zero_point", Doc: "one number, of the dtype of x; of the shape [0] or left out: 0", Optional: true, DTypes: byteTypes},
+			{Name: "x_zero_point", Doc: "one number, of the dtype of x; of the shape [0] or left out: 0", Optional: true, Skippable: true, DTypes: byteTypes},
 			{Name: "w_zero_point", Doc: "one number or [K], of the dtype of w; of the shape [0] or left out: 0", Optional: true, DTypes: byteTypes},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[N,K,...], i32"}},

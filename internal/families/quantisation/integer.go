@@ -151,7 +151,7 @@ func DefineMatMulInteger[A spec.Call](name, doc, onnx string) *spec.Op {
 		Name: name, Group: "quant", Doc: doc, Source: "ONNX " + onnx,
 		In: []spec.Arg{
 			{Name: "a", Doc: "[..., m,k]", DTypes: byteTypes}, {Name: "b", Doc: "[..., k,n]; the leading dimensions are broadcast", DTypes: byteTypes},
-			{Name: "a_zero_point", Doc: "one number, [m], or [..., m,1] with the leading dimensions of a; of the dtype of a; of the shape [0] or left out: 0", Optional: true, DTypes: byteTypes},
+			{Name: "a_zero_point", Doc: "one number, [m], or [..., m,1] with the leading dimensions of a; of the dtype of a; of the shape [0] or left out: 0", Optional: true, Skippable: true, DTypes: byteTypes},
 			{Name: "b_zero_point", Doc: "one number, [n], or [..., 1,n] with the leading dimensions of b; of the dtype of b; of the shape [0] or left out: 0", Optional: true, DTypes: byteTypes},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., m,n], i32"}},
