@@ -137,7 +137,7 @@ func (d *Device) QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, ySc
 //
 //   - x: a tensor of any shape
 //   - scale: one number; or a vector, one for each index of axis; or the shape of x, with one
-//     for each block along axis; of the dtype of x
+//     for each block along axis; of the dtype of x, unless that is I32
 //   - out: the integers, of the shape of x
 //   - zeroPoint: of the shape of scale and the dtype of the integers; 0 if it is left out; nil
 //     if it is left out

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -205,4 +206,54 @@ func TestDynamicScales(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestQuantisedIntegers quantises integers of 32 bits, at halves and next to them. A quotient of F32 would round some of
+// them to the half first. What is expected is computed by fractions.
+func TestQuantisedIntegers(t *testing.T) {
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		call := ops.QuantizeLinear{Axis: 0, OutputDType: tensor.I8}
+		// 41943040 is 2.5·2^24. F32 has it, but neither of its neighbours.
+		expectCall(t, r, dev, call, []*tensor.Host{
+			host(tensor.I32, []int{9}, 41943040, 41943041, 41943039, -41943040, -41943041, math.MaxInt32, math.MinInt32, 0, 8388608),
+			host(tensor.F32, nil, 1<<24),
+		}, []*tensor.Host{host(tensor.I8, []int{9}, 2, 3, 2, -2, -3, 127, -128, 0, 0)})
+		expectCall(t, r, dev, call, []*tensor.Host{
+			host(tensor.I32, []int{6}, 5, -5, 0, 7, 7, math.MinInt32), host(tensor.F32, []int{6}, 0, 0, 0, math.NaN(), math.Inf(-1), math.Inf(1)),
+			host(tensor.I8, []int{6}, 1, 1, 1, 1, 1, 1),
+		}, []*tensor.Host{host(tensor.I8, []int{6}, 127, -128, 1, 1, 1, 1)})
+		for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
+			var x, scales, want []float64
+			for _, s := range []float64{0x1p-9, 0.125, 1.0 / 3, 0.7, 1, 3, 255, 4099, 1e5, 3333333, 0x1p24, 16777213, -12345678} {
+				scale := host(d, []int{1}, s).At(0)
+				if math.IsInf(scale, 0) {
+					continue
+				}
+				for half := -270; half <= 270; half += 3 {
+					for off := -1.0; off <= 1; off++ {
+						n := math.Round(scale*float64(half)/2) + off
+						if math.Abs(n) > math.MaxInt32 {
+							continue
+						}
+						x, scales, want = append(x, n), append(scales, scale), append(want, roundedFraction(n, scale))
+					}
+				}
+			}
+			shape := []int{len(x)}
+			expectCall(t, r, dev, call, []*tensor.Host{host(tensor.I32, shape, x...), host(d, shape, scales...)}, []*tensor.Host{host(tensor.I8, shape, want...)})
+		}
+	})
+}
+
+// roundedFraction is x/s, rounded half to even, as an i8.
+func roundedFraction(x, s float64) float64 {
+	q := new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(s))
+	// The integer below q + ½ is that next to q, or the one above a half.
+	sum := new(big.Rat).Add(q, big.NewRat(1, 2))
+	n := new(big.Int)
+	n.Div(sum.Num(), sum.Denom())
+	if sum.IsInt() && n.Bit(0) == 1 {
+		n.Sub(n, big.NewInt(1))
+	}
+	return float64(min(max(n.Int64(), -128), 127))
 }

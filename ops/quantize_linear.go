@@ -8,7 +8,10 @@ import (
 
 // QuantizeLinear is the integer next to x/scale + zero_point, for each element x. The quotient is rounded as
 // IEEE 754 rounds it in F32, then to an integer, half to even, before the zero point is added. What the element
-// type cannot hold becomes the nearest number that it can. NaN becomes the zero point. There is one scale; or a vector
+// type cannot hold becomes the nearest number that it can. NaN becomes the zero point. If x is I32, of any of its 32 bits,
+// the exact quotient is rounded once, to an integer, half to even, as in the reference implementation of ONNX. Its text, by
+// which the type of the scale is the precision of the division, would round x and the quotient to F32 before. The scale is F32,
+// F16 or BF16 then, and of the dtype of x otherwise. There is one scale; or a vector
 // of them, one for each index of Axis; or, with a BlockSize, a tensor of the shape of x with one scale for each
 // block of so many indices of Axis.
 type QuantizeLinear struct {

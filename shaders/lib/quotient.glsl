@@ -30,3 +30,26 @@ int roundedQuotient(float x, float s) {
 	n = mix(n, 0, ax > 0x7f800000u);
 	return mix(n, -n, ((bx ^ bs) >> 31) != 0u);
 }
+
+// The exact quotient of an integer and a float, rounded once, half to even. The rest is as above.
+int roundedQuotient(int x, float s) {
+	uint bs = floatBitsToUint(s), as = bs & 0x7fffffffu, ax = uint(mix(x, -x, x < 0));
+	int zeros = 31 - max(findMSB(ax), 0), es = int(as >> 23), shift = 151 - zeros - es;
+	uint mx = ax << uint(zeros), ms = (as & 0x7fffffu) | 0x800000u;
+	// Twice the quotient is mx/ms·2^shift, and mx/ms lies between 2^7 and 2^9. k becomes its integer part, and rest says
+	// whether there is more.
+	uint k = mx / ms, rest = mx - k * ms, left = uint(clamp(shift, 0, 2)), right = uint(clamp(-shift, 0, 10));
+	uint more = (rest << left) / ms;
+	rest = (rest << left) - more * ms;
+	k = (k << left) + more;
+	rest |= k & ((1u << right) - 1u);
+	k >>= right;
+	int below = int(k >> 1);
+	int n = below + int(k & uint(rest != 0u || (below & 1) != 0));
+	bool nothing = x == 0;
+	n = mix(n, 1024, shift > 2);
+	n = mix(n, 1024, es == 0);
+	n = mix(n, 0, nothing);
+	n = mix(n, 0, es == 255);
+	return mix(n, -n, (x < 0) != ((bs >> 31) != 0u));
+}

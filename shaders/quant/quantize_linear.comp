@@ -1,5 +1,11 @@
 // Numbers as bytes: the quotient of a number and its scale, rounded half to even, plus the zero point. An
-// invocation makes one word of the output.
+// invocation makes one word of the output. WIDE: the numbers are integers of 32 bits.
+//
+//lathe:dtypes f32 f16 bf16
+//lathe:variant *
+//lathe:variant *.one ONE
+//lathe:variant *.i32 WIDE
+//lathe:variant *.i32.one WIDE ONE
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -20,6 +26,12 @@ layout(push_constant) uniform Params {
 #include "lib/scaled.glsl"
 #include "lib/quotient.glsl"
 
+#if defined(WIDE)
+#define QUOTIENT(e, scale) roundedQuotient(int(x[e]), scale)
+#else
+#define QUOTIENT(e, scale) roundedQuotient(floatOf(x, e), scale)
+#endif
+
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(set = 0, binding = 1) readonly buffer Scales { uint scales[]; };
 layout(set = 0, binding = 2) readonly buffer Zeros { uint zeros[]; };
@@ -34,7 +46,7 @@ void main() {
 		bool in_ = at >= p.outBase && at < end;
 		uint e = mix(0u, at - p.outBase, in_), s = scaleOf(e);
 		int zero = byteOf(zeros, p.zeroBase + s);
-		int v = roundedQuotient(floatOf(x, p.xBase + e), floatOf(scales, p.scaleBase + s)) + mix(0, zero, p.zero != 0u);
+		int v = QUOTIENT(p.xBase + e, floatOf(scales, p.scaleBase + s)) + mix(0, zero, p.zero != 0u);
 		made |= (uint(clamp(v, -p.sign, 255 - p.sign)) & 0xffu) << (8u * k);
 		mask |= mix(0u, 0xffu, in_) << (8u * k);
 	}

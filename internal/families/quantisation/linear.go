@@ -1,6 +1,9 @@
 package quantisation
 
 import (
+	"math"
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -30,6 +33,7 @@ func linearKernels() []spec.Kernel {
 		for _, one := range []string{"", ".one"} {
 			ks = append(ks,
 				spec.Kernel{Name: "quant/quantize_linear." + d.String() + one, Params: scaledParams{}},
+				spec.Kernel{Name: "quant/quantize_linear." + d.String() + ".i32" + one, Params: scaledParams{}},
 				spec.Kernel{Name: "quant/dequantize_linear." + d.String() + ".u8" + one, Params: unscaledParams{}},
 				spec.Kernel{Name: "quant/dequantize_linear." + d.String() + ".i32" + one, Params: unscaledParams{}})
 		}
@@ -46,7 +50,7 @@ func (l Linear[A]) result(a A, in []tensor.Desc) (scales, tensor.Desc, error) {
 		if integer = to; to != tensor.U8 && to != tensor.I8 {
 			return scales{}, tensor.Desc{}, planner.Invalid("output_dtype %v (want one of %v)", to, byteTypes)
 		}
-		if in[1].DType != in[0].DType {
+		if in[0].DType != tensor.I32 && in[1].DType != in[0].DType {
 			return scales{}, tensor.Desc{}, planner.Invalid("scale %v (want the dtype of x, %v)", in[1], in[0].DType)
 		}
 	default:
@@ -68,9 +72,9 @@ func DefineLinear[A spec.Call](l Linear[A]) *spec.Op {
 	out := spec.Arg{Name: "out", Doc: "the numbers, of the dtype of scale and the shape of x"}
 	dtypes := integers
 	if l.Quantize {
-		dtypes = Narrow
-		in[0].DTypes, in[2].DTypes = Narrow, byteTypes
-		in[1].Doc += "; of the dtype of x"
+		dtypes = append(slices.Clone(Narrow), tensor.I32)
+		in[0].DTypes, in[2].DTypes = dtypes, byteTypes
+		in[1].Doc += "; of the dtype of x, unless that is I32"
 		out.Doc = "the integers, of the shape of x"
 	}
 	return spec.Define(spec.Definition[A]{
@@ -89,9 +93,9 @@ func DefineLinear[A spec.Call](l Linear[A]) *spec.Op {
 			if err != nil || out[0].Elems() == 0 {
 				return plan, err
 			}
-			o := operands{x: spec.In(0), scale: spec.In(1), out: spec.Out(0), integer: out[0].DType, number: in[0].DType}
-			if !l.Quantize {
-				o.integer, o.number = o.number, o.integer
+			o := operands{x: spec.In(0), scale: spec.In(1), out: spec.Out(0), integer: out[0].DType, number: in[1].DType}
+			if o.wide = l.Quantize && in[0].DType == tensor.I32; !l.Quantize {
+				o.integer = in[0].DType
 			}
 			if len(in) > 2 {
 				o.zero = spec.In(2)
@@ -114,6 +118,8 @@ func DefineLinear[A spec.Call](l Linear[A]) *spec.Op {
 			for i := range x {
 				k := s.at(i)
 				switch {
+				case l.Quantize && in[0].DType == tensor.I32: // Float64 has enough bits to tell every quotient from a half.
+					x[i] = saturated(x[i]/scale[k], zero[k], out[0].DType)
 				case l.Quantize: // The quotient is a number of F32, also for numbers of 16 bits.
 					x[i] = saturated(float64(float32(x[i])/float32(scale[k])), zero[k], out[0].DType)
 				case in[0].DType == tensor.I32:
@@ -128,7 +134,7 @@ func DefineLinear[A spec.Call](l Linear[A]) *spec.Op {
 			if !l.Quantize && in[0].DType == tensor.I32 {
 				return planner.ElementTolerance(d, 2, 0, "an integer of 32 bits and its product with the scale are rounded")
 			}
-			return spec.Tolerance{Why: "quotients are rounded as IEEE 754 says before they become integers; products of integers of 9 bits with a scale are rounded once"}
+			return spec.Tolerance{Why: "quotients of floats are rounded as IEEE 754 says, and those of integers are exact, before they become integers; products of integers of 9 bits with a scale are rounded once"}
 		},
 		Cost: func(a A, in []tensor.Desc) spec.Cost {
 			_, out, err := l.result(a, in)
@@ -170,10 +176,11 @@ func (l Linear[A]) inputs(a A, d, number tensor.DType, shape []int, form int) []
 	default:
 		scale = []int{shape[axis]}
 	}
-	if l.Quantize {
-		number = d
-	} else {
+	switch {
+	case !l.Quantize:
 		to = d
+	case d != tensor.I32:
+		number = d
 	}
 	in := []tensor.Desc{tensor.Contiguous(d, shape...), tensor.Contiguous(number, scale...), tensor.Contiguous(to, scale...)}
 	if form == 0 {
@@ -207,8 +214,15 @@ func (l Linear[A]) cases(dtypes []tensor.DType) spec.CasesOf[A] {
 			return cases
 		},
 		Low: -300, High: 300, Specials: true,
-		Range: func(_ A, i int, in []tensor.Desc) (float64, float64) {
+		Range: func(a A, i int, in []tensor.Desc) (float64, float64) {
+			// Integers of one call have all 32 bits. F16 has no scales that are large enough for them.
+			view, _ := l.View(a)
+			large := l.Quantize && in[0].DType == tensor.I32 && view.Axis == 0 && in[1].DType != tensor.F16
 			switch d := in[i].DType; {
+			case i == 0 && large:
+				return math.MinInt32, math.MaxInt32
+			case i == 1 && large:
+				return 1 << 21, 1 << 25
 			case i == 1:
 				return 0.25, 3
 			case d == tensor.U8:
@@ -222,6 +236,7 @@ func (l Linear[A]) cases(dtypes []tensor.DType) spec.CasesOf[A] {
 			{tensor.Contiguous(x, 3, 4), tensor.Contiguous(number, 3)}, {tensor.Contiguous(x, 3, 4), tensor.Contiguous(number, 3, 4)},
 			{tensor.Contiguous(x, 3, 4), tensor.Contiguous(number), tensor.Contiguous(zero, 4)}, {tensor.Contiguous(x), tensor.Contiguous(number, 3)},
 			{tensor.Contiguous(x, 3, 4), tensor.Contiguous(number, 4), tensor.Contiguous(tensor.I8, 4)}, {tensor.Contiguous(x, 3, 4), tensor.Contiguous(tensor.F64)},
+			{tensor.Contiguous(tensor.I32, 3, 4), tensor.Contiguous(tensor.I32)},
 		},
 	}
 }

@@ -96,6 +96,8 @@ type operands struct {
 	x, scale, zero, out spec.Ref
 	// integer and number are the dtypes of integers and of numbers.
 	integer, number tensor.DType
+	// wide says that the numbers that become integers are I32. number is the dtype of the scales then.
+	wide bool
 }
 
 // addScaled appends to a plan the launches of a conversion. Without a scale, all scales are 1.
@@ -103,7 +105,11 @@ type operands struct {
 func (s scales) addScaled(plan *spec.Plan, t *spec.Target, quantize bool, o operands) error {
 	from, to, unit := o.number, o.integer, 4
 	kernel := "quant/quantize_linear." + o.number.String()
-	if !quantize {
+	switch {
+	case o.wide:
+		from = tensor.I32
+		kernel += ".i32"
+	case !quantize:
 		from, to, unit = o.integer, o.number, planner.Pack/o.number.Size()
 		kernel = "quant/dequantize_linear." + o.number.String() + ".u8"
 		if o.integer.Size() == 4 {
