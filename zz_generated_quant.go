@@ -119,9 +119,10 @@ func (d *Device) QLinearConv(c ops.QLinearConv, x, xScale, xZeroPoint, w, wScale
 //   - aScale: one number, [m], or [..., m,1] with the leading dimensions of a
 //   - aZeroPoint: of the dtype of a and the shape of a_scale
 //   - b: [..., k,n]; the leading dimensions are broadcast
-//   - bScale: one number, [n], or [..., 1,n] with the leading dimensions of b
+//   - bScale: one number, [n], or [..., 1,n] with the leading dimensions of b; of the dtype of
+//     a_scale
 //   - bZeroPoint: of the dtype of b and the shape of b_scale
-//   - yScale: one number
+//   - yScale: one number, of the dtype of a_scale
 //   - yZeroPoint: one number, of the dtype of the result
 //   - result out: [..., m,n], of the dtype of y_zero_point
 func (d *Device) QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint *Tensor) (*Tensor, error) {

@@ -175,6 +175,14 @@ func TestQuantisedProducts(t *testing.T) {
 			}
 			expectCall(t, r, dev, ops.QLinearMatMul{}, in, []*tensor.Host{host(c.to, []int{10, 1}, c.want...)})
 		}
+		// Scales of 16 bits, worked out by hand: 1.5·1.5/0.5 is 4.5, and three times that is 13.5.
+		for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+			expectCall(t, r, dev, ops.QLinearMatMul{}, []*tensor.Host{
+				host(tensor.U8, []int{2, 1}, 1, 3), host(d, nil, 1.5), host(tensor.U8, nil, 0),
+				host(tensor.I8, []int{1, 2}, 1, -2), host(d, []int{2}, 1.5, 0.75), host(tensor.I8, []int{2}, 0, 0),
+				host(d, nil, 0.5), host(tensor.I8, nil, 1),
+			}, []*tensor.Host{host(tensor.I8, []int{2, 2}, 5, -3, 15, -13)})
+		}
 		// Each matrix of a has its own scale, and so has each column of b.
 		expectCall(t, r, dev, ops.QLinearMatMul{}, []*tensor.Host{
 			host(tensor.U8, []int{2, 1, 1}, 6, 10), host(tensor.F32, []int{2, 1, 1}, 1, 2), host(tensor.U8, []int{2, 1, 1}, 0, 0),

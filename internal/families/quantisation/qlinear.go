@@ -39,12 +39,34 @@ func quantisedProduct(in []tensor.Desc) (a, b factor, shape []int, err error) {
 			return a, b, nil, planner.Invalid("scale %v and zero point %v (want one shape)", in[i+1], in[i+2])
 		}
 	}
+	for _, i := range []int{rightScale, resultScale} {
+		if in[i].DType != in[leftScale].DType {
+			return a, b, nil, planner.Invalid("scale %v (want the dtype of a_scale, %v)", in[i], in[leftScale].DType)
+		}
+	}
 	for _, d := range in[resultScale:] {
 		if d.Elems() != 1 || len(d.Shape) > 1 {
 			return a, b, nil, planner.Invalid("scale or zero point %v of the result (want one number)", d)
 		}
 	}
 	return a, b, shape, nil
+}
+
+// addWideScales appends to a plan the launches that make scales of 16 bits F32, which is exact. It returns where each
+// scale lies, by the number of the input.
+// Errors: *LimitError.
+func addWideScales(plan *spec.Plan, t *spec.Target, in []tensor.Desc) (map[int]spec.Ref, error) {
+	refs := map[int]spec.Ref{}
+	for _, i := range []int{leftScale, rightScale, resultScale} {
+		refs[i] = spec.In(i)
+		if d := in[i].DType; d != tensor.F32 {
+			refs[i] = planner.AddScratch(plan, 4*int64(in[i].Elems()))
+			if err := elementwise.AddCast(plan, t, d, tensor.F32, in[i].Elems(), spec.In(i), refs[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return refs, nil
 }
 
 // scaledKernels are those that scale sums of I32 and quantise them.
@@ -62,16 +84,15 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 	spirv.LinkMath()
 	spirv.LinkMove()
 	var call A
-	kernels := slices.Concat(integerKernels(), scaledKernels(), elementwise.BinaryKernels(mulShader, []tensor.DType{tensor.F32}))
-	floats := []tensor.DType{tensor.F32}
+	kernels := slices.Concat(integerKernels(), scaledKernels(), elementwise.BinaryKernels(mulShader, []tensor.DType{tensor.F32}), elementwise.NarrowCastKernels())
 	return spec.Define(spec.Definition[A]{
 		Name: name, Group: "quant", Doc: doc, Source: "ONNX " + onnx,
 		In: []spec.Arg{
-			{Name: "a", Doc: "[..., m,k]", DTypes: byteTypes}, {Name: "a_scale", Doc: "one number, [m], or [..., m,1] with the leading dimensions of a", DTypes: floats},
+			{Name: "a", Doc: "[..., m,k]", DTypes: byteTypes}, {Name: "a_scale", Doc: "one number, [m], or [..., m,1] with the leading dimensions of a", DTypes: Narrow},
 			{Name: "a_zero_point", Doc: "of the dtype of a and the shape of a_scale", DTypes: byteTypes},
-			{Name: "b", Doc: "[..., k,n]; the leading dimensions are broadcast", DTypes: byteTypes}, {Name: "b_scale", Doc: "one number, [n], or [..., 1,n] with the leading dimensions of b", DTypes: floats},
+			{Name: "b", Doc: "[..., k,n]; the leading dimensions are broadcast", DTypes: byteTypes}, {Name: "b_scale", Doc: "one number, [n], or [..., 1,n] with the leading dimensions of b; of the dtype of a_scale", DTypes: Narrow},
 			{Name: "b_zero_point", Doc: "of the dtype of b and the shape of b_scale", DTypes: byteTypes},
-			{Name: "y_scale", Doc: "one number", DTypes: floats}, {Name: "y_zero_point", Doc: "one number, of the dtype of the result", DTypes: byteTypes},
+			{Name: "y_scale", Doc: "one number, of the dtype of a_scale", DTypes: Narrow}, {Name: "y_zero_point", Doc: "one number, of the dtype of the result", DTypes: byteTypes},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., m,n], of the dtype of y_zero_point"}},
 		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: []string{onnx}},
@@ -87,6 +108,10 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 			if err != nil || out[0].Elems() == 0 {
 				return plan, err
 			}
+			refs, err := addWideScales(plan, t, in)
+			if err != nil {
+				return nil, err
+			}
 			n := out[0].Elems()
 			sum, product, scaled := planner.AddScratch(plan, 4*int64(n)), planner.AddScratch(plan, 4*int64(n)), planner.AddScratch(plan, 4*int64(n))
 			if err := addIntegerProduct(plan, t, a, b, shape, sum); err != nil {
@@ -96,7 +121,7 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 			o := operands{x: sum, out: product, integer: tensor.I32, number: tensor.F32}
 			factors, first := []int{rightScale, leftScale}, tensor.Contiguous(tensor.F32)
 			if len(in[rightScale].Shape) < 2 {
-				o.scale, first, factors = spec.In(rightScale), in[rightScale], factors[1:]
+				o.scale, first, factors = refs[rightScale], in[rightScale], factors[1:]
 			}
 			s, err := Scaling{Axis: -1}.of(shape, first)
 			if err != nil {
@@ -107,11 +132,11 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 			}
 			all := tensor.Contiguous(tensor.F32, shape...)
 			for _, i := range factors {
-				by := in[i]
+				by := tensor.Contiguous(tensor.F32, in[i].Shape...)
 				if len(by.Shape) < 2 {
 					by = tensor.Contiguous(tensor.F32, by.Elems(), 1)
 				}
-				if err := elementwise.AddBinary(plan, t, mulShader, []tensor.Desc{all, by}, all, [3]spec.Ref{product, spec.In(i), scaled}); err != nil {
+				if err := elementwise.AddBinary(plan, t, mulShader, []tensor.Desc{all, by}, all, [3]spec.Ref{product, refs[i], scaled}); err != nil {
 					return nil, err
 				}
 				product, scaled = scaled, product
@@ -120,7 +145,7 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			return plan, s.addScaled(plan, t, true, operands{x: product, scale: spec.In(resultScale), zero: spec.In(resultZero), out: spec.Out(0), integer: out[0].DType, number: tensor.F32})
+			return plan, s.addScaled(plan, t, true, operands{x: product, scale: refs[resultScale], zero: spec.In(resultZero), out: spec.Out(0), integer: out[0].DType, number: tensor.F32})
 		},
 		Reference: func(_ A, in, out []*tensor.Host) {
 			shape := out[0].Shape
@@ -133,7 +158,7 @@ func DefineQuantisedMatMul[A spec.Call](name, doc, onnx string) *spec.Op {
 			}))
 		},
 		Tolerance: func(A, tensor.DType, []tensor.Desc) spec.Tolerance {
-			return spec.Tolerance{Why: "the product is exact in integers; it is multiplied by b_scale and then by a_scale, and divided by y_scale, in f32 as IEEE 754 rounds"}
+			return spec.Tolerance{Why: "the product is exact in integers; it is multiplied by b_scale and then by a_scale, and divided by y_scale, in f32 as IEEE 754 rounds; scales of 16 bits are exact in f32"}
 		},
 		Cost: func(_ A, in []tensor.Desc) spec.Cost {
 			_, _, shape, err := quantisedProduct(in)
@@ -163,15 +188,15 @@ func quantisedCases[A spec.Call](call A) spec.CasesOf[A] {
 		if dims[4]&2 == 2 {
 			n = []int{dims[2]}
 		}
-		right := plain[1].DType
+		right, number := plain[1].DType, Narrow[dims[5]>>2]
 		to := right
 		if dims[5]&2 == 2 {
 			to = otherByte(right)
 		}
 		return []tensor.Desc{
-			plain[0], tensor.Contiguous(tensor.F32, m...), tensor.Contiguous(d, m...),
-			plain[1], tensor.Contiguous(tensor.F32, n...), tensor.Contiguous(right, n...),
-			tensor.Contiguous(tensor.F32), tensor.Contiguous(to),
+			plain[0], tensor.Contiguous(number, m...), tensor.Contiguous(d, m...),
+			plain[1], tensor.Contiguous(number, n...), tensor.Contiguous(right, n...),
+			tensor.Contiguous(number), tensor.Contiguous(to),
 		}
 	}
 	bad := func(i int, d tensor.Desc) []tensor.Desc {
@@ -183,9 +208,9 @@ func quantisedCases[A spec.Call](call A) spec.CasesOf[A] {
 		DTypes: byteTypes, Calls: []A{call},
 		Dims: []spec.Dim{
 			{Name: "batch", Only: []int{1, 2, 3}}, {Name: "m", Tiles: []int{8}}, {Name: "n", Tiles: []int{4}}, {Name: "k", Tiles: []int{256}},
-			{Name: "scales", Only: []int{0, 1, 2, 3, 4}}, {Name: "dtypes", Only: []int{0, 1, 2, 3}},
+			{Name: "scales", Only: []int{0, 1, 2, 3, 4}}, {Name: "dtypes", Only: []int{0, 1, 2, 3, 4, 11}}, // the sum of those of integers, and 4 or 8 for scales of F16 or BF16
 		},
-		Sizes:  [][]int{{1, 3, 2, 66000, 2, 0}, {1, 65537, 3, 2, 1, 1}, {1, 2, 65537, 3, 3, 0}, {3, 5, 7, 300, 4, 1}},
+		Sizes:  [][]int{{1, 3, 2, 66000, 2, 0}, {1, 65537, 3, 2, 1, 5}, {1, 2, 65537, 3, 3, 8}, {3, 5, 7, 300, 4, 1}},
 		Inputs: func(_ A, d tensor.DType, dims []int) []tensor.Desc { return inputs(d, dims) },
 		Bench: func(d tensor.DType) []spec.BenchCase {
 			var cases []spec.BenchCase
@@ -199,7 +224,7 @@ func quantisedCases[A spec.Call](call A) spec.CasesOf[A] {
 			switch d := in[i].DType; {
 			case i == resultScale: // as large as the sums
 				return 100, 1000
-			case d == tensor.F32:
+			case slices.Contains(Narrow, d):
 				return 0.25, 3
 			default:
 				return byteRange(d)
@@ -208,6 +233,8 @@ func quantisedCases[A spec.Call](call A) spec.CasesOf[A] {
 		Refused: [][]tensor.Desc{
 			bad(leftScale, tensor.Contiguous(tensor.F32, 3)), bad(leftZero, tensor.Contiguous(tensor.I8)), bad(rightIn, tensor.Contiguous(tensor.U8, 5, 4)),
 			bad(rightZero, tensor.Contiguous(tensor.U8, 5)), bad(resultScale, tensor.Contiguous(tensor.F32, 5)), bad(resultZero, tensor.Contiguous(tensor.U8, 2)),
+			bad(leftScale, tensor.Contiguous(tensor.F16)), bad(rightScale, tensor.Contiguous(tensor.BF16)), bad(resultScale, tensor.Contiguous(tensor.F16)),
+			bad(resultScale, tensor.Contiguous(tensor.F64)),
 		},
 	}
 }
