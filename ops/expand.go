@@ -11,6 +11,9 @@ import (
 
 // Expand broadcasts a tensor to Shape by NumPy's rule. The dimensions are matched from the
 // last to the first, and dimensions of size 1 are repeated.
+//
+// It differs from ONNX in that Shape is the shape of the result: it has at least as many dimensions as the tensor, and no 1
+// where the tensor has another size.
 type Expand struct {
 	Shape []int `attr:"shape,required" doc:"the output's shape"`
 }
@@ -28,11 +31,11 @@ var expandOp = spec.Declaration{Define: func() *spec.Op {
 		Shape: func(c *Expand, in []tensor.Desc) ([]int, error) {
 			skip := len(c.Shape) - len(in[0].Shape)
 			if skip < 0 {
-				return nil, planner.Invalid("%v to shape %v", in[0], c.Shape)
+				return nil, planner.Invalid("%v to shape %v (want %d dimensions or more)", in[0], c.Shape, len(in[0].Shape))
 			}
 			for i, n := range in[0].Shape {
 				if n != 1 && n != c.Shape[skip+i] {
-					return nil, planner.Invalid("%v to shape %v", in[0], c.Shape)
+					return nil, planner.Invalid("%v to shape %v: dimension %d of the tensor has %d elements, and %d of the result %d (want 1, or as many)", in[0], c.Shape, i, n, skip+i, c.Shape[skip+i])
 				}
 			}
 			return slices.Clone(c.Shape), nil

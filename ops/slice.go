@@ -2,7 +2,6 @@ package ops
 
 import (
 	"math"
-
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/movement"
@@ -13,7 +12,7 @@ import (
 
 // Slice copies Size[d] elements along each dimension d. The first one has the index
 // Start[d], and Step[d] is the distance from one to the next, in the other direction if it is
-// negative. A negative Start counts from the end. A nil Step means 1 in all dimensions.
+// negative. A negative Start counts from the end. An empty Step means 1 in all dimensions.
 type Slice struct {
 	Start []int `attr:"start,required" doc:"the first index along each dimension; a negative number counts from the end"`
 	Size  []int `attr:"size,required" doc:"the number of elements along each dimension"`
@@ -29,7 +28,7 @@ func (c Slice) at(shape []int, d int) (start, step int) {
 	if start < 0 {
 		start += shape[d]
 	}
-	if c.Step != nil {
+	if len(c.Step) != 0 {
 		step = c.Step[d]
 	}
 	return start, step
@@ -37,7 +36,7 @@ func (c Slice) at(shape []int, d int) (start, step int) {
 
 // shape checks the attributes for an input, and returns the output's shape.
 func (c Slice) shape(in tensor.Desc) ([]int, error) {
-	if rank := len(in.Shape); len(c.Start) != rank || len(c.Size) != rank || c.Step != nil && len(c.Step) != rank {
+	if rank := len(in.Shape); len(c.Start) != rank || len(c.Size) != rank || len(c.Step) != 0 && len(c.Step) != rank {
 		return nil, planner.Invalid("%v: start %v, size %v, step %v (want %d numbers each)", in, c.Start, c.Size, c.Step, rank)
 	}
 	for d, n := range in.Shape {
@@ -83,7 +82,7 @@ var sliceOp = spec.Declaration{Define: func() *spec.Op {
 		Origin: func(c *Slice, in []*tensor.Host, index []int) (int, []int) {
 			for d := range index {
 				step := 1
-				if c.Step != nil {
+				if len(c.Step) != 0 {
 					step = c.Step[d]
 				}
 				index[d] = (c.Start[d]+in[0].Shape[d])%in[0].Shape[d] + index[d]*step

@@ -8,7 +8,7 @@ import (
 )
 
 // Transpose reorders dimensions: dimension i of the output is dimension Perm[i] of the input.
-// A negative number in Perm counts from the end. A nil Perm reverses the order of all
+// A negative number in Perm counts from the end. An empty Perm reverses the order of all
 // dimensions.
 type Transpose struct {
 	Perm []int `attr:"perm" onnx:"perm" doc:"for each dimension of the output, the dimension of the input; an empty list reverses the order"`
@@ -21,12 +21,12 @@ func (Transpose) Spec() *spec.Op { return transposeOp.Op() }
 // Errors: ErrInvalidArgument.
 func (c Transpose) perm(rank int) ([]int, error) {
 	perm, seen := make([]int, rank), make([]bool, rank)
-	if c.Perm != nil && len(c.Perm) != rank {
+	if len(c.Perm) != 0 && len(c.Perm) != rank {
 		return nil, planner.Invalid("perm %v (want %d dimensions)", c.Perm, rank)
 	}
 	for i := range perm {
 		d := rank - 1 - i
-		if c.Perm != nil {
+		if len(c.Perm) != 0 {
 			if d = c.Perm[i]; d < 0 {
 				d += rank
 			}
@@ -65,7 +65,7 @@ var transposeOp = spec.Declaration{Define: func() *spec.Op {
 			at := make([]int, rank)
 			for i, k := range index {
 				d := rank - 1 - i
-				if c.Perm != nil {
+				if len(c.Perm) != 0 {
 					d = (c.Perm[i] + rank) % rank
 				}
 				at[d] = k
@@ -74,7 +74,7 @@ var transposeOp = spec.Declaration{Define: func() *spec.Op {
 		},
 		Cases: spec.CasesOf[*Transpose]{
 			Calls:   []*Transpose{{Perm: []int{0, 2, 1}}, {Perm: []int{1, 0, 2}}, {Perm: []int{-1, 0, 1}}},
-			Invalid: []*Transpose{{Perm: []int{0, 1}}, {Perm: []int{0, 1, 1}}, {Perm: []int{0, 1, 3}}, {Perm: []int{0, 1, -4}}, {Perm: []int{}}},
+			Invalid: []*Transpose{{Perm: []int{0, 1}}, {Perm: []int{0, 1, 1}}, {Perm: []int{0, 1, 3}}, {Perm: []int{0, 1, -4}}},
 			Dims:    []spec.Dim{{Name: "planes"}, {Name: "rows", Tiles: []int{4, 32}}, {Name: "columns", Tiles: []int{4, 16, 32}}},
 			Inputs:  planner.SameInputs[*Transpose](1),
 		},
