@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -66,4 +67,15 @@ func TestGridSampleGradPlaces(t *testing.T) {
 			expectCall(t, r, dev, c.call, []*tensor.Host{dy, places}, []*tensor.Host{host(tensor.F32, []int{1, 2, 4}, c.want...)})
 		}
 	})
+}
+
+// TestGridSampleGradErrors refuses sizes by names that the call has: there is no input x.
+func TestGridSampleGradErrors(t *testing.T) {
+	in := []tensor.Desc{tensor.Contiguous(tensor.F32, 1, 1, 3, 2), tensor.Contiguous(tensor.F32, 1, 3, 2, 2)}
+	for _, size := range [][]int{nil, {3}, {3, 0}, {3, 1 << 30}, {3, 4, 5}} {
+		call := ops.GridSampleGrad{Size: size, Mode: "linear", Padding: "zeros"}
+		if _, err := call.Spec().Shape(call, in); err == nil || !strings.Contains(err.Error(), "dx") || strings.Contains(err.Error(), "input x") {
+			t.Errorf("size %v: got %v, want an error about dx", size, err)
+		}
+	}
 }

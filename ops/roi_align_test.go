@@ -137,3 +137,19 @@ func TestRoiAlignLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestRoiAlignNaNAndInfinity compares the reference and devices where NaN lies beside an infinity: NaN is the largest.
+func TestRoiAlignNaNAndInfinity(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	call := spec.WithDefaults(ops.RoiAlign{Mode: "max", SamplingRatio: 2})
+	in := []*tensor.Host{host(tensor.F32, []int{2, 1, 1, 2}, inf, nan, nan, inf), host(tensor.F32, []int{2, 4}, 0, 0, 2, 1, 0, 0, 2, 1), host(tensor.I32, []int{2}, 0, 1)}
+	want := host(tensor.F32, []int{2, 1, 1, 1}, nan, nan)
+	got := tensor.NewHost(want.Desc)
+	call.Spec().Reference(call, in, []*tensor.Host{got})
+	for i, v := range got.Floats() {
+		if !math.IsNaN(v) {
+			t.Errorf("reference: element %d: got %g, want NaN", i, v)
+		}
+	}
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) { expectCall(t, r, dev, call, in, []*tensor.Host{want}) })
+}

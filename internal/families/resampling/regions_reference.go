@@ -73,7 +73,7 @@ func (r Regions) pooled(ys, xs []sample, pixel func(y, x int) float64) float64 {
 			}
 		}
 		for _, w := range v {
-			most = math.Max(most, w) // NaN if one of both is.
+			most = max(most, w) // NaN if one of both is, which math.Max is not beside +Inf.
 		}
 		return v[0] + v[1] + v[2] + v[3]
 	})

@@ -34,9 +34,10 @@ type sampled struct {
 	images, channels, points int
 }
 
-// of checks the attributes, a tensor and a grid, and returns the call and the shape of the result.
+// of checks the attributes, a tensor and a grid, and returns the call and the shape of the result. Errors call the tensor
+// by the name.
 // Errors: ErrInvalidArgument, ErrUnsupported.
-func (a Sampling) of(in []tensor.Desc) (sampled, []int, error) {
+func (a Sampling) of(name string, in []tensor.Desc) (sampled, []int, error) {
 	kind, padding := slices.Index(modes, a.Mode), slices.Index(paddings, a.Padding)
 	switch {
 	case kind < 0:
@@ -47,13 +48,13 @@ func (a Sampling) of(in []tensor.Desc) (sampled, []int, error) {
 	x, grid := in[0].Shape, in[1].Shape
 	rank := len(x)
 	if rank < 3 || rank > 5 {
-		return sampled{}, nil, planner.Invalid("input x has shape %v (want [N, C] and 1 to 3 spatial sizes)", x)
+		return sampled{}, nil, planner.Invalid("%s has shape %v (want [N, C] and 1 to 3 spatial sizes)", name, x)
 	}
 	if len(grid) != rank || grid[0] != x[0] || grid[rank-1] != rank-2 {
-		return sampled{}, nil, planner.Invalid("input grid has shape %v, x %v (want %d in the first and %d in the last of %d dimensions)", grid, x, x[0], rank-2, rank)
+		return sampled{}, nil, planner.Invalid("input grid has shape %v, %s %v (want %d in the first and %d in the last of %d dimensions)", grid, name, x, x[0], rank-2, rank)
 	}
 	if d := in[1].DType; d != in[0].DType && d != tensor.F32 {
-		return sampled{}, nil, planner.Unsupported("input grid is %v, x %v (want the same dtype, or a grid of f32)", in[1], in[0])
+		return sampled{}, nil, planner.Unsupported("input grid is %v, %s %v (want the same dtype, or a grid of f32)", in[1], name, in[0])
 	}
 	shape := slices.Concat(x[:2], grid[1:rank-1])
 	out := tensor.Contiguous(in[0].DType, shape...)
@@ -66,10 +67,10 @@ func (a Sampling) of(in []tensor.Desc) (sampled, []int, error) {
 	}
 	for _, n := range s.size {
 		if n == 0 && out.Elems() > 0 {
-			return s, nil, planner.Invalid("input x has shape %v (want no empty dimension)", x)
+			return s, nil, planner.Invalid("%s has shape %v (want no empty dimension)", name, x)
 		}
 		if n > maxSampled || int64(s.plane)*int64(n) > math.MaxInt32 {
-			return s, nil, planner.Unsupported("input x has shape %v (spatial sizes up to %d are supported, and products below 2^31)", x, maxSampled)
+			return s, nil, planner.Unsupported("%s has shape %v (spatial sizes up to %d are supported, and products below 2^31)", name, x, maxSampled)
 		}
 		s.plane *= n
 	}
@@ -89,7 +90,7 @@ func DefineSampling[A spec.Call](d spec.Definition[A], attributes func(A) Sampli
 		if len(in) < 2 {
 			return sampled{}
 		}
-		s, _, err := attributes(a).of(in)
+		s, _, err := attributes(a).of("input x", in)
 		if err != nil {
 			return sampled{}
 		}
@@ -104,7 +105,7 @@ func DefineSampling[A spec.Call](d spec.Definition[A], attributes func(A) Sampli
 	narrow := func(d tensor.DType) bool { return d.Size() < 8 }
 	d.Kernels = slices.Concat(planner.DTypeVariants(pointsShader, pointsParams{}, planner.Floats, narrow), planner.DTypeVariants(sampleShader, sampleParams{}, planner.Floats, narrow))
 	d.Shape = func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
-		_, shape, err := attributes(a).of(in)
+		_, shape, err := attributes(a).of("input x", in)
 		return []tensor.Desc{tensor.Contiguous(in[0].DType, shape...)}, err
 	}
 	d.Plan = func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {

@@ -149,7 +149,7 @@ func DefineSamplingGrad[A spec.Call](d spec.Definition[A], attributes func(A) Sa
 		if err := x.Check(); err != nil {
 			return sampled{}, x, err
 		}
-		s, shape, err := attributes(a).of([]tensor.Desc{x, in[1]})
+		s, shape, err := attributes(a).of("dx", []tensor.Desc{x, in[1]})
 		if err == nil && !slices.Equal(shape, in[0].Shape) {
 			err = planner.Invalid("input dy has shape %v (want %v)", in[0].Shape, shape)
 		}
