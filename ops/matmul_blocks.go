@@ -10,6 +10,9 @@ import (
 // stay blocks: a few vectors are multiplied by the blocks where they lie, and for many vectors parts of the
 // matrix become numbers in a temporary buffer of 16 MiB. The weights have all their bits in the products,
 // which are added in F32.
+//
+// Some devices add the products of a block without its scale first, and multiply by it then. Where that sum is out of the
+// range of F32, or the scale is infinite, the result is an infinity or NaN there.
 type MatMulBlocks struct {
 	Format string `attr:"format,required" doc:"q4_0, q8_0, q4_k or q6_k, in upper or lower case"`
 }

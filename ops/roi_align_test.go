@@ -151,5 +151,7 @@ func TestRoiAlignNaNAndInfinity(t *testing.T) {
 			t.Errorf("reference: element %d: got %g, want NaN", i, v)
 		}
 	}
-	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) { expectCall(t, r, dev, call, in, []*tensor.Host{want}) })
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		expectCall(t, r, dev, call, in, []*tensor.Host{want})
+	})
 }
