@@ -23,10 +23,10 @@ import (
 // itself, and Bool has 0 and 1. A number that the dtype does not have, such as 300 or 0.5 for U8,
 // is ErrInvalidArgument of the call. So is a call in which all operands are Scalars. A Scalar has no memory:
 // it cannot be read, viewed or written, and Kernel.Run and DispatchCompute do not take it.
-func Scalar[T int | int8 | int32 | int64 | uint8 | uint32 | float32 | float64](v T) *Tensor {
+func Scalar[T int | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](v T) *Tensor {
 	n := &number{float: float64(v)}
 	if T(1)/T(2) == 0 { // T is an integer type
-		n.whole, n.exact = true, int64(v)
+		n.whole, n.exact, n.negative = true, uint64(v), v < 0
 	}
 	return &Tensor{scalar: n}
 }
@@ -34,21 +34,30 @@ func Scalar[T int | int8 | int32 | int64 | uint8 | uint32 | float32 | float64](v
 // number is the value of a Scalar.
 type number struct {
 	float float64
-	whole bool  // It is exact.
-	exact int64 // exact where float is rounded
+	whole bool // exact is set.
+	// exact has the bits of the number, exact where float is rounded. negative says that they are two's complement.
+	exact    uint64
+	negative bool
 }
 
 func (n *number) String() string {
-	if n.whole {
+	switch {
+	case n.negative:
+		return fmt.Sprint(int64(n.exact))
+	case n.whole:
 		return fmt.Sprint(n.exact)
 	}
 	return fmt.Sprint(n.float)
 }
 
 // ranges are the numbers of integer dtypes.
-var ranges = map[tensor.DType][2]int64{
+var ranges = map[tensor.DType]struct {
+	least int64
+	most  uint64
+}{
 	tensor.I8: {math.MinInt8, math.MaxInt8}, tensor.U8: {0, math.MaxUint8}, tensor.I32: {math.MinInt32, math.MaxInt32},
 	tensor.U32: {0, math.MaxUint32}, tensor.I64: {math.MinInt64, math.MaxInt64}, tensor.Bool: {0, 1},
+	tensor.I16: {math.MinInt16, math.MaxInt16}, tensor.U16: {0, math.MaxUint16}, tensor.U64: {0, math.MaxUint64},
 }
 
 // element returns the number as an element of a dtype. It reports false if the dtype does not
@@ -60,21 +69,25 @@ func (n *number) element(to tensor.DType) ([]byte, bool) {
 		h.SetFloats([]float64{n.float})
 		return h.Data, math.IsInf(n.float, 0) || !math.IsInf(h.Floats()[0], 0)
 	}
-	v := n.exact
+	v, negative := n.exact, n.negative
 	if !n.whole {
-		if n.float != math.Trunc(n.float) || n.float < -(1<<63) || n.float >= 1<<63 {
+		if n.float != math.Trunc(n.float) || n.float < -(1<<63) || n.float >= 1<<64 {
 			return nil, false // also NaN
 		}
-		v = int64(n.float)
+		if negative = n.float < 0; negative {
+			v = uint64(int64(n.float))
+		} else {
+			v = uint64(n.float)
+		}
 	}
-	data := binary.LittleEndian.AppendUint64(nil, uint64(v))[:to.Size()]
-	return data, r[0] <= v && v <= r[1]
+	data := binary.LittleEndian.AppendUint64(nil, v)[:to.Size()]
+	return data, negative && int64(v) >= r.least || !negative && v <= r.most
 }
 
 // wanted says for an error which numbers a dtype has.
 func wanted(to tensor.DType) string {
 	if r, ok := ranges[to]; ok {
-		return fmt.Sprintf("a whole number from %d to %d", r[0], r[1])
+		return fmt.Sprintf("a whole number from %d to %d", r.least, r.most)
 	}
 	return "a number in the range of " + to.String()
 }

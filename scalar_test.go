@@ -104,6 +104,9 @@ func TestScalarElements(t *testing.T) {
 		{tensor.U32, lathe.Scalar(uint32(math.MaxUint32)), u32(math.MaxUint32)}, {tensor.U32, lathe.Scalar(int64(1 << 32)), nil}, {tensor.U32, lathe.Scalar(int8(-1)), nil},
 		{tensor.I64, lathe.Scalar(int64(math.MaxInt64)), u64(math.MaxInt64)}, {tensor.I64, lathe.Scalar(int64(1<<53 + 1)), u64(1<<53 + 1)},
 		{tensor.I64, lathe.Scalar(float64(1 << 63)), nil}, {tensor.I64, lathe.Scalar(-float64(1 << 63)), u64(1 << 63)},
+		{tensor.I64, lathe.Scalar(uint64(1 << 63)), nil}, {tensor.U64, lathe.Scalar(uint64(math.MaxUint64)), u64(math.MaxUint64)}, {tensor.U64, lathe.Scalar(-1), nil},
+		{tensor.U64, lathe.Scalar(float64(1 << 63)), u64(1 << 63)}, {tensor.U64, lathe.Scalar(0x1p64), nil}, {tensor.U64, lathe.Scalar(-1.0), nil},
+		{tensor.I16, lathe.Scalar(int16(-32768)), u16(0x8000)}, {tensor.I16, lathe.Scalar(32768), nil}, {tensor.U16, lathe.Scalar(uint16(65535)), u16(65535)}, {tensor.U16, lathe.Scalar(-1), nil},
 		{tensor.Bool, lathe.Scalar(1), []byte{1}}, {tensor.Bool, lathe.Scalar(0.0), []byte{0}}, {tensor.Bool, lathe.Scalar(2), nil},
 	} {
 		w := &writes{Device: null.NewRecorder(nil)}

@@ -11,10 +11,10 @@ import (
 )
 
 // Element is a Go type of tensor elements. The types stand for the dtypes F32, F64, I32,
-// I64, U32, I8, U8 and Bool. F16 and BF16 have no Go type: FromFloats and ToFloats convert
+// I64, U32, U64, I16, U16, I8, U8 and Bool. F16 and BF16 have no Go type: FromFloats and ToFloats convert
 // them.
 type Element interface {
-	float32 | float64 | int32 | int64 | uint32 | int8 | uint8 | bool
+	float32 | float64 | int32 | int64 | uint32 | uint64 | int16 | uint16 | int8 | uint8 | bool
 }
 
 // dtypeOf is the dtype of a Go type.
@@ -31,6 +31,12 @@ func dtypeOf[T Element]() tensor.DType {
 		return tensor.I64
 	case uint32:
 		return tensor.U32
+	case uint64:
+		return tensor.U64
+	case int16:
+		return tensor.I16
+	case uint16:
+		return tensor.U16
 	case int8:
 		return tensor.I8
 	case uint8:

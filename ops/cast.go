@@ -27,14 +27,14 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Cast]{
 		Name: "cast", Group: "move", Doc: "Converts elements to another type. From floating point to integers it truncates, and numbers out of range become the nearest number in range. Integers wrap.",
-		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any dtype and shape"}},
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: elementwise.Castable}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the converted elements, of the same shape"}},
 		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: []string{"Cast"}},
 		Defaults: &Cast{To: tensor.F32},
 		Kernels:  elementwise.CastKernels(),
 		Shape: func(c *Cast, in []tensor.Desc) ([]tensor.Desc, error) {
-			if !c.To.Valid() {
-				return nil, planner.Invalid("to %v (want one of %v)", c.To, tensor.DTypes())
+			if !slices.Contains(elementwise.Castable, c.To) {
+				return nil, planner.Invalid("to %v (want one of %v)", c.To, elementwise.Castable)
 			}
 			return []tensor.Desc{tensor.Contiguous(c.To, in[0].Shape...)}, nil
 		},
@@ -72,9 +72,9 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 			return spec.Cost{Bytes: int64(in[0].Elems()) * int64(in[0].DType.Size()+c.To.Size())}
 		},
 		Cases: spec.CasesOf[*Cast]{
-			DTypes: tensor.DTypes(),
+			DTypes: elementwise.Castable,
 			Calls: func() (calls []*Cast) {
-				for _, d := range tensor.DTypes() {
+				for _, d := range elementwise.Castable {
 					calls = append(calls, &Cast{d})
 				}
 				return calls

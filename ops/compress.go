@@ -120,7 +120,7 @@ var compressOp = spec.Declaration{Define: func() *spec.Op {
 				switch d := in[i].DType; d {
 				case tensor.Bool:
 					return 0, 1
-				case tensor.U8, tensor.U32:
+				case tensor.U8, tensor.U16, tensor.U32, tensor.U64:
 					return 0, 255
 				}
 				return -100, 100

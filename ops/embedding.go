@@ -92,7 +92,7 @@ var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 					return 0, float64(max(in[1].Shape[0]-1, 0))
 				case in[1].DType == tensor.Bool:
 					return 0, 1
-				case in[1].DType == tensor.U8 || in[1].DType == tensor.U32:
+				case slices.Contains([]tensor.DType{tensor.U8, tensor.U16, tensor.U32, tensor.U64}, in[1].DType):
 					return 0, 255
 				}
 				return -100, 100

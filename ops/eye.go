@@ -76,7 +76,7 @@ var eyeOp = spec.Declaration{Define: func() *spec.Op {
 				{Rows: 5, Columns: 7, DType: tensor.F32}, {Rows: 100, Columns: 161, K: 3, DType: tensor.F32}, {Rows: 33, Columns: 1, DType: tensor.U8}, {Rows: 257, Columns: 2, K: -1, DType: tensor.Bool},
 				{Rows: 9, Columns: 4, K: -20, DType: tensor.F16}, {Rows: 126, Columns: 130, K: 1, DType: tensor.BF16}, {Rows: 65, Columns: 63, DType: tensor.F64}, {Rows: 1, Columns: 5, K: 4, DType: tensor.I64},
 				{Rows: 3, Columns: 0, DType: tensor.I8}, {Rows: 3, Columns: 3, K: math.MinInt32, DType: tensor.I32}, {Rows: 100, Columns: 3, DType: tensor.I8}, {Rows: 0, Columns: 4, DType: tensor.F32}, {Rows: 4000, Columns: 3, K: -1, DType: tensor.F16},
-				{Rows: 7, Columns: 7, DType: tensor.U32},
+				{Rows: 7, Columns: 7, DType: tensor.U32}, {Rows: 30, Columns: 9, DType: tensor.I16}, {Rows: 11, Columns: 5, K: 1, DType: tensor.U16}, {Rows: 5, Columns: 6, DType: tensor.U64},
 			},
 			Inputs: func(*Eye, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
 			Bench: func(d tensor.DType) []spec.BenchCase {

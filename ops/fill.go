@@ -33,8 +33,14 @@ func holds(d tensor.DType, v float64) bool {
 		most = math.MaxUint8
 	case tensor.U32:
 		most = math.MaxUint32
+	case tensor.U16:
+		most = math.MaxUint16
+	case tensor.U64:
+		most = 0x1p64 - 2048 // the largest float64 below 2^64
 	case tensor.I8:
 		least, most = math.MinInt8, math.MaxInt8
+	case tensor.I16:
+		least, most = math.MinInt16, math.MaxInt16
 	case tensor.I32:
 		least, most = math.MinInt32, math.MaxInt32
 	case tensor.I64:
@@ -83,6 +89,7 @@ var fillOp = spec.Declaration{Define: func() *spec.Op {
 				{0.1, tensor.F16, []int{1029}}, {-0.1, tensor.BF16, []int{33, 3}}, {0.1, tensor.F64, []int{255}},
 				{-2, tensor.I32, []int{4099}}, {-0x1p62, tensor.I64, []int{9, 2}}, {1, tensor.Bool, []int{67}},
 				{255, tensor.U8, []int{1}}, {-128, tensor.I8, []int{16383}}, {math.MaxUint32, tensor.U32, nil},
+				{-32768, tensor.I16, []int{257}}, {65535, tensor.U16, []int{3, 5}}, {0x1p63, tensor.U64, []int{7}},
 				{2, tensor.F32, []int{0, 4}},
 			},
 			Inputs: func(*Fill, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
@@ -95,7 +102,7 @@ var fillOp = spec.Declaration{Define: func() *spec.Op {
 			},
 			Invalid: []*Fill{
 				{256, tensor.U8, []int{2}}, {0.5, tensor.I32, []int{2}}, {math.NaN(), tensor.I64, []int{2}}, {2, tensor.Bool, []int{2}},
-				{0x1p63, tensor.I64, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},
+				{0x1p63, tensor.I64, []int{2}}, {0x1p64, tensor.U64, []int{2}}, {-1, tensor.U64, []int{2}}, {32768, tensor.I16, []int{2}}, {-1, tensor.U16, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},
 			},
 		},
 	})

@@ -19,6 +19,7 @@ func TestDTypes(t *testing.T) {
 	}{
 		"f32": {1, 4}, "f64": {2, 8}, "i32": {3, 4}, "i64": {4, 8}, "bool": {5, 1},
 		"f16": {6, 2}, "bf16": {7, 2}, "u8": {8, 1}, "u32": {9, 4}, "i8": {10, 1},
+		"i16": {11, 2}, "u16": {12, 2}, "u64": {13, 8},
 	}
 	if len(DTypes()) != len(want) {
 		t.Errorf("%d element types, want %d", len(DTypes()), len(want))
@@ -32,7 +33,7 @@ func TestDTypes(t *testing.T) {
 			t.Errorf("ParseDType(%q): got %v, %v", d.String(), p, ok)
 		}
 	}
-	for _, d := range []DType{Invalid, 11, 255} {
+	for _, d := range []DType{Invalid, 14, 255} {
 		if d.Valid() || d.Size() != 0 {
 			t.Errorf("%v: valid %v size %d, want false 0", d, d.Valid(), d.Size())
 		}

@@ -21,6 +21,9 @@ const (
 	U8      DType = 8  // unsigned (1)
 	U32     DType = 9  // unsigned (4)
 	I8      DType = 10 // two's complement (1)
+	I16     DType = 11 // two's complement (2)
+	U16     DType = 12 // unsigned (2)
+	U64     DType = 13 // unsigned (8)
 )
 
 var dtypes = [...]struct {
@@ -29,11 +32,12 @@ var dtypes = [...]struct {
 }{
 	F32: {"f32", 4}, F64: {"f64", 8}, I32: {"i32", 4}, I64: {"i64", 8}, Bool: {"bool", 1},
 	F16: {"f16", 2}, BF16: {"bf16", 2}, U8: {"u8", 1}, U32: {"u32", 4}, I8: {"i8", 1},
+	I16: {"i16", 2}, U16: {"u16", 2}, U64: {"u64", 8},
 }
 
 // DTypes lists every element type in code order.
 func DTypes() []DType {
-	return []DType{F32, F64, I32, I64, Bool, F16, BF16, U8, U32, I8}
+	return []DType{F32, F64, I32, I64, Bool, F16, BF16, U8, U32, I8, I16, U16, U64}
 }
 
 // Valid reports whether d is one of the element types.

@@ -184,6 +184,12 @@ func (h *Host) get(i int) float64 {
 		return float64(int64(le.Uint64(h.Data[8*i:])))
 	case U32:
 		return float64(le.Uint32(h.Data[4*i:]))
+	case U64:
+		return float64(le.Uint64(h.Data[8*i:]))
+	case I16:
+		return float64(int16(le.Uint16(h.Data[2*i:])))
+	case U16:
+		return float64(le.Uint16(h.Data[2*i:]))
 	case F16:
 		return float64(F16ToFloat32(le.Uint16(h.Data[2*i:])))
 	case BF16:
@@ -214,6 +220,17 @@ func (h *Host) set(i int, v float64) {
 		}
 	case U32:
 		le.PutUint32(h.Data[4*i:], uint32(saturate(v, 0, math.MaxUint32)))
+	case U64:
+		switch {
+		case v >= 1<<64:
+			le.PutUint64(h.Data[8*i:], math.MaxUint64)
+		default:
+			le.PutUint64(h.Data[8*i:], uint64(saturate(v, 0, math.MaxUint64)))
+		}
+	case I16:
+		le.PutUint16(h.Data[2*i:], uint16(int16(saturate(v, math.MinInt16, math.MaxInt16))))
+	case U16:
+		le.PutUint16(h.Data[2*i:], uint16(saturate(v, 0, math.MaxUint16)))
 	case F16:
 		le.PutUint16(h.Data[2*i:], F16FromFloat64(v))
 	case BF16:

@@ -24,6 +24,9 @@ func TestHostSetRounds(t *testing.T) {
 		{U32, -1, 0}, {U32, 1e10, math.MaxUint32}, {U32, 4e9, 4e9},
 		{U8, 255.4, 255}, {U8, 256, 255}, {U8, -3, 0}, {U8, 7, 7},
 		{I8, 127.9, 127}, {I8, -200, -128}, {I8, -7, -7},
+		{I16, 32767.9, 32767}, {I16, -1e5, -32768}, {I16, -7, -7}, {I16, math.NaN(), 0},
+		{U16, 65535.4, 65535}, {U16, 1e5, 65535}, {U16, -3, 0}, {U16, 40000, 40000},
+		{U64, -1, 0}, {U64, 1e19, 1e19}, {U64, 1e20, math.MaxUint64}, {U64, inf, math.MaxUint64}, {U64, 0x1p63, 0x1p63}, {U64, 2.5, 2},
 		{Bool, 0, 0}, {Bool, 0.1, 1}, {Bool, -5, 1},
 	} {
 		h := NewHost(Contiguous(c.d, 3))
@@ -51,6 +54,7 @@ func TestHostBytes(t *testing.T) {
 	}{
 		{F32, []byte{0, 0, 0x80, 0x3F}}, {F64, []byte{0, 0, 0, 0, 0, 0, 0xF0, 0x3F}}, {F16, []byte{0, 0x3C}}, {BF16, []byte{0x80, 0x3F}},
 		{I32, []byte{1, 0, 0, 0}}, {I64, []byte{1, 0, 0, 0, 0, 0, 0, 0}}, {U32, []byte{1, 0, 0, 0}}, {U8, []byte{1}}, {I8, []byte{1}}, {Bool, []byte{1}},
+		{I16, []byte{1, 0}}, {U16, []byte{1, 0}}, {U64, []byte{1, 0, 0, 0, 0, 0, 0, 0}},
 	} {
 		h, err := FromFloats(c.d, nil, []float64{1})
 		if err != nil || !slices.Equal(h.Data, c.want) {

@@ -161,6 +161,8 @@ func values(data []byte, d tensor.DType, n int) []any {
 		switch {
 		case d == tensor.I64:
 			list = append(list, int64(binary.LittleEndian.Uint64(data[8*i:])))
+		case d == tensor.U64:
+			list = append(list, binary.LittleEndian.Uint64(data[8*i:]))
 		case math.IsNaN(x) || math.IsInf(x, 0):
 			list = append(list, fmt.Sprint(x))
 		case d == tensor.F32 || d == tensor.F16 || d == tensor.BF16:
@@ -242,13 +244,13 @@ func scalar(d tensor.DType, text string) ([]byte, error) {
 	bits := d.Size() * 8
 	var n uint64
 	switch d {
-	case tensor.I8, tensor.I32, tensor.I64:
+	case tensor.I8, tensor.I16, tensor.I32, tensor.I64:
 		v, err := strconv.ParseInt(text, 0, bits)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not an %v", text, d)
 		}
 		n = uint64(v)
-	case tensor.U8, tensor.U32:
+	case tensor.U8, tensor.U16, tensor.U32, tensor.U64:
 		v, err := strconv.ParseUint(text, 0, bits)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a %v", text, d)

@@ -155,7 +155,8 @@ func elements(b *spv.Binding) (string, bool) {
 // reads reports whether a shader may read elements of a dtype as numbers of a type.
 func reads(kind string, d tensor.DType) bool {
 	want, ok := tensor.ParseDType(kind)
-	if !ok || d == tensor.Bool || d == tensor.BF16 { // There is no tensor of 16-bit integers, and no shader with bf16.
+	// No shader has numbers of bf16, and many have none of f16: they compute with the bits of both.
+	if !ok || d == tensor.Bool || d == tensor.BF16 || d == tensor.F16 && numberBytes[kind] == 2 && kind[0] != 'f' {
 		return kind[0] == 'u' || kind[0] == 'i' && numberBytes[kind] == d.Size()
 	}
 	return want == d || kind[0] == 'u' && want.Size() != d.Size()

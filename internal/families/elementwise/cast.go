@@ -9,6 +9,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// Castable are the dtypes that there are conversions between.
+var Castable = []tensor.DType{tensor.F32, tensor.F64, tensor.I32, tensor.I64, tensor.Bool, tensor.F16, tensor.BF16, tensor.U8, tensor.U32, tensor.I8}
+
 // castParams is the push-constant block of move/cast.comp. Count is the number of
 // elements. IsSigned is 1 if integers of 8 or 32 bits have a sign.
 type castParams struct{ Count, IsSigned uint32 }
@@ -48,8 +51,8 @@ func isFloat(d tensor.DType) bool { return slices.Contains(planner.Floats, d) }
 // CastKernels names the kernels that PlanCast launches.
 func CastKernels() []spec.Kernel {
 	var ks []spec.Kernel
-	for _, from := range tensor.DTypes() {
-		for _, to := range tensor.DTypes() {
+	for _, from := range Castable {
+		for _, to := range Castable {
 			k := spec.Kernel{Name: castKernel(from, to), Params: castParams{}}
 			if k.Name != "" && !slices.Contains(ks, k) {
 				ks = append(ks, k)

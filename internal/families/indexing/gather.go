@@ -207,7 +207,7 @@ func valuesOf(d tensor.DType) (low, high float64) {
 	switch d {
 	case tensor.Bool:
 		return 0, 1
-	case tensor.U8, tensor.U32:
+	case tensor.U8, tensor.U16, tensor.U32, tensor.U64:
 		return 0, 255
 	}
 	return -100, 100

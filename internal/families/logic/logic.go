@@ -231,9 +231,9 @@ const (
 // kindOf returns the kind of elements that d is.
 func kindOf(d tensor.DType) uint32 {
 	switch d {
-	case tensor.I8, tensor.I32, tensor.I64:
+	case tensor.I8, tensor.I16, tensor.I32, tensor.I64:
 		return signedKind
-	case tensor.Bool, tensor.U8, tensor.U32:
+	case tensor.Bool, tensor.U8, tensor.U16, tensor.U32, tensor.U64:
 		return unsignedKind
 	}
 	return floatKind
