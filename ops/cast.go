@@ -27,14 +27,14 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Cast]{
 		Name: "cast", Group: "move", Doc: "Converts elements to another type. From floating point to integers it truncates, and numbers out of range become the nearest number in range. Integers wrap.",
-		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: elementwise.Castable}},
+		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any dtype and shape"}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the converted elements, of the same shape"}},
 		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: []string{"Cast"}},
 		Defaults: &Cast{To: tensor.F32},
 		Kernels:  elementwise.CastKernels(),
 		Shape: func(c *Cast, in []tensor.Desc) ([]tensor.Desc, error) {
-			if !slices.Contains(elementwise.Castable, c.To) {
-				return nil, planner.Invalid("to %v (want one of %v)", c.To, elementwise.Castable)
+			if !c.To.Valid() {
+				return nil, planner.Invalid("to %v (want one of %v)", c.To, tensor.DTypes())
 			}
 			return []tensor.Desc{tensor.Contiguous(c.To, in[0].Shape...)}, nil
 		},
@@ -53,6 +53,12 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 					v[i] = float64(int8(int64(x)))
 				case d == tensor.U8:
 					v[i] = float64(uint8(int64(x)))
+				case d == tensor.I16:
+					v[i] = float64(int16(int64(x)))
+				case d == tensor.U16:
+					v[i] = float64(uint16(int64(x)))
+				case d == tensor.U64:
+					v[i] = float64(uint64(int64(x)))
 				case d == tensor.I32:
 					v[i] = float64(int32(int64(x)))
 				case d == tensor.U32:
@@ -72,9 +78,9 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 			return spec.Cost{Bytes: int64(in[0].Elems()) * int64(in[0].DType.Size()+c.To.Size())}
 		},
 		Cases: spec.CasesOf[*Cast]{
-			DTypes: elementwise.Castable,
+			DTypes: tensor.DTypes(),
 			Calls: func() (calls []*Cast) {
-				for _, d := range elementwise.Castable {
+				for _, d := range tensor.DTypes() {
 					calls = append(calls, &Cast{d})
 				}
 				return calls

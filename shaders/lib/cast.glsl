@@ -7,7 +7,7 @@ struct Quad { uvec4 low, high; };
 
 #if defined(FROM_U8)
 #define FOUR_IN uint
-#elif defined(FROM_F16) || defined(FROM_BF16)
+#elif defined(FROM_F16) || defined(FROM_BF16) || defined(FROM_U16)
 #define FOUR_IN uvec2
 #elif defined(FROM_F64) || defined(FROM_I64)
 #define FOUR_IN Quad
@@ -18,7 +18,7 @@ struct Quad { uvec4 low, high; };
 #if defined(TO_W8) || defined(TO_BOOL)
 #define FOUR_OUT uint
 #define STORE_SOME(i, r, n) { uint m_ = (1u << (8 * (n))) - 1u; dst[i] = (dst[i] & ~m_) | (r & m_); }
-#elif defined(TO_F16) || defined(TO_BF16)
+#elif defined(TO_F16) || defined(TO_BF16) || defined(TO_W16)
 #define FOUR_OUT uvec2
 #define STORE_SOME(i, r, n) { \
 	if (n == 1u) dst[i].x = (dst[i].x & 0xffff0000u) | (r.x & 0xffffu); else dst[i].x = r.x; \
@@ -36,7 +36,7 @@ struct Quad { uvec4 low, high; };
 #define STORE_SOME(i, r, n) { dst[i].x = r.x; if (n > 1u) dst[i].y = r.y; if (n > 2u) dst[i].z = r.z; }
 #endif
 
-#if defined(FROM_U8) || defined(FROM_U32) || defined(FROM_I64)
+#if defined(FROM_U8) || defined(FROM_U16) || defined(FROM_U32) || defined(FROM_I64)
 #define FROM_INT
 #endif
 #if defined(TO_F32) || defined(TO_F16) || defined(TO_BF16)
@@ -53,6 +53,9 @@ void words(FOUR_IN r, bool isSigned, out uvec4 low, out uvec4 high) {
 #if defined(FROM_U8)
 	low = uvec4(r, r >> 8, r >> 16, r >> 24) & 0xffu;
 	low = isSigned ? (low ^ 0x80u) - 0x80u : low;
+#elif defined(FROM_U16)
+	low = uvec4(r.x & 0xffffu, r.x >> 16, r.y & 0xffffu, r.y >> 16);
+	low = isSigned ? (low ^ 0x8000u) - 0x8000u : low;
 #else
 	low = r;
 #endif

@@ -78,11 +78,13 @@ FOUR_OUT convert(FOUR_IN r, bool isSigned) {
 	uvec4 low, high;
 	[[unroll]] for (uint k = 0; k < 4; k++) {
 #if defined(TO_I64)
-		uvec2 w = integer(v[k], REAL(-9223372036854775808.0), uvec2(0, 0x80000000u), REAL(9223372036854775808.0), uvec2(0xffffffffu, 0x7fffffffu));
+		uvec2 w = integer(v[k], REAL(isSigned ? -9223372036854775808.0 : 0), uvec2(0, isSigned ? 0x80000000u : 0u), REAL(isSigned ? 9223372036854775808.0 : 18446744073709551616.0), uvec2(0xffffffffu, isSigned ? 0x7fffffffu : 0xffffffffu));
 #elif defined(TO_I32)
 		uvec2 w = integer(v[k], REAL(-2147483648.0), uvec2(0x80000000u), REAL(2147483648.0), uvec2(0x7fffffffu));
 #elif defined(TO_U32)
 		uvec2 w = integer(v[k], REAL(0), uvec2(0), REAL(4294967296.0), uvec2(0xffffffffu));
+#elif defined(TO_W16)
+		uvec2 w = integer(v[k], REAL(isSigned ? -32768 : 0), uvec2(isSigned ? 0x8000u : 0u), REAL(isSigned ? 32767 : 65535), uvec2(isSigned ? 32767u : 65535u));
 #else
 		uvec2 w = integer(v[k], REAL(isSigned ? -128 : 0), uvec2(isSigned ? 0x80u : 0u), REAL(isSigned ? 127 : 255), uvec2(isSigned ? 127u : 255u));
 #endif
@@ -91,6 +93,9 @@ FOUR_OUT convert(FOUR_IN r, bool isSigned) {
 	}
 #if defined(TO_I64)
 	return Quad(uvec4(low.x, high.x, low.y, high.y), uvec4(low.z, high.z, low.w, high.w));
+#elif defined(TO_W16)
+	low &= 0xffffu;
+	return low.xz | low.yw << 16;
 #elif defined(TO_W8)
 	low &= 0xffu;
 	return low.x | low.y << 8 | low.z << 16 | low.w << 24;

@@ -1,9 +1,9 @@
 // Integers turned to another type: part of lib/cast.glsl.
 
 #if defined(TO_FLOAT)
-// floatBits is the float of an integer; odd rounds it to odd, and not to even.
-uint floatBits(uint low, uint high, bool odd) {
-	uint sign = high & 0x80000000u;
+// floatBits is the float of an integer, of which signs has the bit that is a sign; odd rounds it to odd, and not to even.
+uint floatBits(uint low, uint high, uint signs, bool odd) {
+	uint sign = high & signs;
 	if (sign != 0u) {
 		low = ~low + 1u;
 		high = ~high + (low == 0u ? 1u : 0u);
@@ -36,15 +36,19 @@ FOUR_OUT convert(FOUR_IN r, bool isSigned) {
 	const bool odd = true;
 #endif
 	uvec4 b;
-	[[unroll]] for (uint k = 0; k < 4; k++) b[k] = floatBits(low[k], high[k], odd);
+	uint signs = isSigned ? 0x80000000u : 0u;
+	[[unroll]] for (uint k = 0; k < 4; k++) b[k] = floatBits(low[k], high[k], signs, odd);
 	return ofFloats(uintBitsToFloat(b));
 #elif defined(TO_F64)
-	dvec4 v = dvec4(ivec4(high)) * 4294967296.0LF + dvec4(low);
+	dvec4 v = (isSigned ? dvec4(ivec4(high)) : dvec4(high)) * 4294967296.0LF + dvec4(low);
 	return Quad(uvec4(unpackDouble2x32(v.x), unpackDouble2x32(v.y)), uvec4(unpackDouble2x32(v.z), unpackDouble2x32(v.w)));
 #elif defined(TO_I64)
 	return Quad(uvec4(low.x, high.x, low.y, high.y), uvec4(low.z, high.z, low.w, high.w));
 #elif defined(TO_W32)
 	return low;
+#elif defined(TO_W16)
+	low &= 0xffffu;
+	return low.xz | low.yw << 16;
 #elif defined(TO_W8)
 	low &= 0xffu;
 	return low.x | low.y << 8 | low.z << 16 | low.w << 24;

@@ -1,13 +1,6 @@
 // Arithmetic of integers, which wraps. words[0] is what to compute: 0 the sum, 1 the difference, 2 the
 // product, 3 the smaller and 4 the larger of both; of the first element alone 5 the magnitude, 6 the
 // sign and 7 the negative. words[1] is 1 if elements have a sign.
-//
-//lathe:variant u8 BITS=8
-//lathe:variant u32 BITS=32
-//lathe:variant u64 BITS=64
-//lathe:variant u8.strided BITS=8 STRIDED
-//lathe:variant u32.strided BITS=32 STRIDED
-//lathe:variant u64.strided BITS=64 STRIDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2

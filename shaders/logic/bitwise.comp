@@ -1,12 +1,5 @@
 // A function of each bit of two elements. Bit 2·x + y of words[0] is the result for the bits x and
 // y. Bits that are not in words[1] become 0.
-//
-//lathe:variant u8 BITS=8
-//lathe:variant u32 BITS=32
-//lathe:variant u64 BITS=64
-//lathe:variant u8.strided BITS=8 STRIDED
-//lathe:variant u32.strided BITS=32 STRIDED
-//lathe:variant u64.strided BITS=64 STRIDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2

@@ -1,12 +1,5 @@
 // Quotients of integers, rounded towards 0. What is divided by 0 becomes 0. words[1] is 1 if elements
 // have a sign.
-//
-//lathe:variant u8 BITS=8
-//lathe:variant u32 BITS=32
-//lathe:variant u64 BITS=64
-//lathe:variant u8.strided BITS=8 STRIDED
-//lathe:variant u32.strided BITS=32 STRIDED
-//lathe:variant u64.strided BITS=64 STRIDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2

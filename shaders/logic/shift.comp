@@ -1,12 +1,5 @@
 // Shifts the bits of integers. words[0] is 0 for left and 1 for right. words[1] is 1 if elements have
 // a sign, which a shift to the right copies. Numbers of bits that elements do not have shift all out.
-//
-//lathe:variant u8 BITS=8
-//lathe:variant u32 BITS=32
-//lathe:variant u64 BITS=64
-//lathe:variant u8.strided BITS=8 STRIDED
-//lathe:variant u32.strided BITS=32 STRIDED
-//lathe:variant u64.strided BITS=64 STRIDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2

@@ -1,18 +1,19 @@
 // Converts elements from one type to another, four an invocation. FROM_ and TO_ name the
-// types. FROM_U8, FROM_U32, TO_W8 and TO_W32 are integers of that size, signed if the
-// parameters say so. Results that do not fit wrap around. An invocation of a TEXEL variant
+// types. FROM_U8, FROM_U16, FROM_U32, FROM_I64, TO_W8, TO_W16, TO_W32 and TO_I64 are integers of
+// that size, signed if the parameters say so. Results that do not fit wrap around. An invocation of a TEXEL variant
 // takes as many elements as make whole packs on both sides.
 //
-//lathe:dtypes f32 f16 bf16 f64 u8 u32 i64
-//lathe:variant {f16,bf16,f64,u8,u32,i64}.f32 FROM_* TO_F32
-//lathe:variant {f32,bf16,f64,u8,u32,i64}.f16 FROM_* TO_F16
-//lathe:variant {f32,f16,f64,u8,u32,i64}.bf16 FROM_* TO_BF16
-//lathe:variant {f32,f16,bf16,u8,u32,i64}.f64 FROM_* TO_F64
+//lathe:dtypes f32 f16 bf16 f64 u8 u16 u32 i64
+//lathe:variant {f16,bf16,f64,u8,u16,u32,i64}.f32 FROM_* TO_F32
+//lathe:variant {f32,bf16,f64,u8,u16,u32,i64}.f16 FROM_* TO_F16
+//lathe:variant {f32,f16,f64,u8,u16,u32,i64}.bf16 FROM_* TO_BF16
+//lathe:variant {f32,f16,bf16,u8,u16,u32,i64}.f64 FROM_* TO_F64
 //lathe:variant {f32,f16,bf16,f64}.i32 FROM_* TO_I32
 //lathe:variant {f32,f16,bf16,f64}.u32 FROM_* TO_U32
-//lathe:variant {u8,i64}.u32 FROM_* TO_W32
-//lathe:variant {f32,f16,bf16,f64,u8,u32}.i64 FROM_* TO_I64
-//lathe:variant {f32,f16,bf16,f64,u32,i64}.u8 FROM_* TO_W8
+//lathe:variant {u8,u16,i64}.u32 FROM_* TO_W32
+//lathe:variant {f32,f16,bf16,f64,u8,u16,u32}.i64 FROM_* TO_I64
+//lathe:variant {f32,f16,bf16,f64,u16,u32,i64}.u8 FROM_* TO_W8
+//lathe:variant {f32,f16,bf16,f64,u8,u32,i64}.u16 FROM_* TO_W16
 //lathe:variant *.bool FROM_* TO_BOOL
 //lathe:variant {f16,bf16}.f32.texel FROM_* TO_F32 TEXEL
 //lathe:variant f32.f16.texel FROM_F32 TO_F16 TEXEL
@@ -38,7 +39,7 @@ layout(local_size_x = WG) in;
 
 layout(push_constant) uniform Params {
 	uint count;    // elements
-	uint isSigned; // integers of 8 and of 32 bits
+	uint isSigned; // 1 if integers have a sign
 } p;
 
 #if defined(TEXEL)

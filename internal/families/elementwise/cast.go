@@ -9,18 +9,16 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Castable are the dtypes that there are conversions between.
-var Castable = []tensor.DType{tensor.F32, tensor.F64, tensor.I32, tensor.I64, tensor.Bool, tensor.F16, tensor.BF16, tensor.U8, tensor.U32, tensor.I8}
-
 // castParams is the push-constant block of move/cast.comp. Count is the number of
-// elements. IsSigned is 1 if integers of 8 or 32 bits have a sign.
+// elements. IsSigned is 1 if integers have a sign: those that come in, or that floats become.
 type castParams struct{ Count, IsSigned uint32 }
 
-// castTypes says how the kernels of cast.comp name each dtype. Integers of 8 and 32 bits
-// have one name with and without a sign, since the sign is a parameter.
+// castTypes says how the kernels of cast.comp name each dtype. Integers of one size
+// have one name with and without a sign, since the sign is a parameter. Only from floats i32 has its own.
 var castTypes = map[tensor.DType]string{
 	tensor.F32: "f32", tensor.F16: "f16", tensor.BF16: "bf16", tensor.F64: "f64", tensor.I64: "i64",
 	tensor.I32: "u32", tensor.U32: "u32", tensor.I8: "u8", tensor.U8: "u8", tensor.Bool: "u8",
+	tensor.I16: "u16", tensor.U16: "u16", tensor.U64: "i64",
 }
 
 // castKernel returns the name of the kernel that casts, or "" if the elements keep their
@@ -51,8 +49,8 @@ func isFloat(d tensor.DType) bool { return slices.Contains(planner.Floats, d) }
 // CastKernels names the kernels that PlanCast launches.
 func CastKernels() []spec.Kernel {
 	var ks []spec.Kernel
-	for _, from := range Castable {
-		for _, to := range Castable {
+	for _, from := range tensor.DTypes() {
+		for _, to := range tensor.DTypes() {
 			k := spec.Kernel{Name: castKernel(from, to), Params: castParams{}}
 			if k.Name != "" && !slices.Contains(ks, k) {
 				ks = append(ks, k)
@@ -103,7 +101,8 @@ func AddCast(plan *spec.Plan, t *spec.Target, from, to tensor.DType, n int, src,
 		k = planner.FlatKernel{Name: name + ".texel", Texel: true, Local: planner.TexelGroup, Packs: 2}
 	}
 	isSigned := uint32(0)
-	if from == tensor.I8 || from == tensor.I32 || isFloat(from) && to == tensor.I8 {
+	signed := []tensor.DType{tensor.I8, tensor.I16, tensor.I32, tensor.I64}
+	if slices.Contains(signed, from) || isFloat(from) && slices.Contains(signed, to) {
 		isSigned = 1
 	}
 	k.Params = func(_, count int) any { return castParams{uint32(count), isSigned} }

@@ -59,7 +59,7 @@ func (f Arithmetic) Kernels() []spec.Kernel {
 	if f == None {
 		return nil
 	}
-	for _, size := range []string{".u8", ".u32", ".u64"} {
+	for _, size := range []string{".u8", ".u16", ".u32", ".u64"} {
 		ks = append(ks, spec.Kernel{Name: f.shader() + size, Params: flatParams{}})
 		if !f.isUnary() {
 			ks = append(ks, spec.Kernel{Name: f.shader() + size + ".strided", Params: stridedParams{}})
@@ -84,5 +84,5 @@ func (f Arithmetic) Of(d tensor.DType, exact float64, y float64) float64 {
 	if f == Quotient && y == 0 {
 		return 0
 	}
-	return float64(wrapped(int64(math.Trunc(exact)), d))
+	return wrapped(int64(math.Trunc(exact)), d)
 }

@@ -111,25 +111,31 @@ func DefineBits[A spec.Call](name, doc, onnx string, table uint32, operands int,
 					r |= bits
 				}
 			}
-			return float64(wrapped(r, d))
+			return wrapped(r, d)
 		},
 		Low: -1000, High: 1000,
 	})
 }
 
-// wrapped returns the number that the low bits of v are in a dtype.
-func wrapped(v int64, d tensor.DType) int64 {
+// wrapped returns the number that the low bits of v are in a dtype, or the float64 next to it.
+func wrapped(v int64, d tensor.DType) float64 {
 	switch d {
 	case tensor.Bool:
-		return v & 1
+		return float64(v & 1)
 	case tensor.U8:
-		return int64(uint8(v))
+		return float64(uint8(v))
 	case tensor.I8:
-		return int64(int8(v))
+		return float64(int8(v))
 	case tensor.U32:
-		return int64(uint32(v))
+		return float64(uint32(v))
 	case tensor.I32:
-		return int64(int32(v))
+		return float64(int32(v))
+	case tensor.I16:
+		return float64(int16(v))
+	case tensor.U16:
+		return float64(uint16(v))
+	case tensor.U64:
+		return float64(uint64(v))
 	}
-	return v
+	return float64(v)
 }

@@ -23,7 +23,7 @@ func Shift[A spec.Call](f Function[A], right func(a A) bool) Function[A] {
 		if right(a) {
 			return float64(v >> n)
 		}
-		return float64(wrapped(v<<n, d))
+		return wrapped(v<<n, d)
 	}
 	f.Range = func(_ A, i int, d tensor.DType) (low, high float64) {
 		low, high = -1000, 1000

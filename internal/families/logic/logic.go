@@ -14,7 +14,7 @@ import (
 )
 
 // Integers are the dtypes of whole numbers that are not Bool.
-var Integers = []tensor.DType{tensor.I32, tensor.I64, tensor.U8, tensor.U32, tensor.I8}
+var Integers = []tensor.DType{tensor.I32, tensor.I64, tensor.U8, tensor.U32, tensor.I8, tensor.I16, tensor.U16, tensor.U64}
 
 // Function describes a function of the bits of one element, or of two elements that are broadcast
 // together, with attributes of type A.
