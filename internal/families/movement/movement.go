@@ -66,6 +66,7 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 	cases := m.Cases
 	cases.DTypes, cases.Low, cases.High, cases.Specials = tensor.DTypes(), -100, 100, true
 	cases.Calls = append([]A{m.Defaults}, cases.Calls...)
+	cases.Inputs = fewLarge(cases.Inputs)
 	if cases.Bench == nil {
 		cases.Bench = planner.BenchCases(m.Defaults, 1)
 	}
@@ -136,6 +137,18 @@ func Define[A spec.Call](m Movement[A]) *spec.Op {
 		},
 		Cases: cases,
 	})
+}
+
+// fewLarge returns the inputs of cases without large ones of types that others stand for: an element is
+// moved by its size alone.
+func fewLarge[A spec.Call](inputs func(A, tensor.DType, []int) []tensor.Desc) func(A, tensor.DType, []int) []tensor.Desc {
+	return func(a A, d tensor.DType, dims []int) []tensor.Desc {
+		in := inputs(a, d, dims)
+		if slices.Contains([]tensor.DType{tensor.I16, tensor.U16, tensor.U64}, d) && slices.ContainsFunc(in, func(t tensor.Desc) bool { return t.Elems() > 1<<18 }) {
+			return nil
+		}
+		return in
+	}
 }
 
 // Permute returns a slice in the order of perm: element i is of[perm[i]].
