@@ -12,14 +12,14 @@ import (
 )
 
 // Range makes the numbers Start, Start + Delta, Start + 2·Delta and so on, up to Limit, which is not one
-// of them. Element i is Start + i·Delta, with Start and Delta rounded to the dtype, or to f32 for dtypes of 16
+// of them. Element i is Start + i·Delta, with Start and Delta rounded to the dtype, or to f32 for floats of 16
 // bits. There are max(⌈(Limit − Start)/Delta⌉, 0) of them, computed in float64. Integers must be
 // whole, and wrap.
 type Range struct {
 	Start float64      `attr:"start" doc:"the first number"`
 	Limit float64      `attr:"limit,required" doc:"where the numbers end"`
 	Delta float64      `attr:"delta" doc:"the distance of the numbers, not 0"`
-	DType tensor.DType `attr:"dtype" doc:"the element type: f32, f16, bf16, f64, i32 or i64"`
+	DType tensor.DType `attr:"dtype" doc:"the element type, not bool"`
 }
 
 // Spec returns the declaration.
@@ -60,13 +60,13 @@ var rangeOp = spec.Declaration{Define: func() *spec.Op {
 		},
 		Reference: func(c *Range, _, out []*tensor.Host) {
 			start, delta := c.Start, c.Delta
-			if d := out[0].DType; d == tensor.F32 || d.Size() == 2 {
+			if d := out[0].DType; slices.Contains(planner.Floats, d) && d != tensor.F64 {
 				start, delta = float64(float32(start)), float64(float32(delta))
 			}
 			out[0].Each(func(index []int, _ int) { out[0].Set(start+float64(index[0])*delta, index...) })
 		},
 		Tolerance: func(c *Range, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-			if d == tensor.I32 || d == tensor.I64 {
+			if !slices.Contains(planner.Floats, d) {
 				return spec.Tolerance{Why: "integers are exact"}
 			}
 			e := planner.AccumulatorEpsilon(d)
@@ -87,6 +87,8 @@ var rangeOp = spec.Declaration{Define: func() *spec.Op {
 				{Start: 1, Limit: 90, Delta: 0.1, DType: tensor.BF16}, {Start: 0.1, Limit: 1, Delta: 1e-4, DType: tensor.F64}, {Start: -7, Limit: 45_000, Delta: 3, DType: tensor.I32},
 				{Start: 0x1p40, Limit: -0x1p41, Delta: -0x1p31 + 7, DType: tensor.I64}, {Start: 3, Limit: 3, Delta: 1, DType: tensor.I64}, {Start: 3, Limit: 2, Delta: 1, DType: tensor.F32},
 				{Limit: 16_001, Delta: 1, DType: tensor.I64}, {Start: math.MinInt32, Limit: math.MaxInt32, Delta: 1 << 20, DType: tensor.I32},
+				{Start: 120, Limit: -128, Delta: -3, DType: tensor.I8}, {Start: 3, Limit: 255, Delta: 1, DType: tensor.U8}, {Start: -32768, Limit: 32767, Delta: 7, DType: tensor.I16}, {Start: 2, Limit: 65_535, Delta: 11, DType: tensor.U16},
+				{Start: 0xf000_0000, Limit: math.MaxUint32, Delta: 10_007, DType: tensor.U32}, {Start: 0x1p63, Limit: 0x1p63 + 0x1p44, Delta: 0x1p32 + 2048, DType: tensor.U64}, {Limit: 9, Delta: 2, DType: tensor.U64},
 			},
 			Inputs: func(*Range, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
 			Bench: func(d tensor.DType) []spec.BenchCase {
@@ -101,7 +103,7 @@ var rangeOp = spec.Declaration{Define: func() *spec.Op {
 				return cases
 			},
 			Invalid: []*Range{
-				{Limit: 10, Delta: 1, DType: tensor.U8}, {Limit: math.NaN(), Delta: 1, DType: tensor.F32}, {Limit: 10, Delta: 0.5, DType: tensor.I32},
+				{Limit: 10, Delta: 1, DType: tensor.Bool}, {Limit: 256, Delta: 1, DType: tensor.U8}, {Start: 5, Delta: -1, DType: tensor.U16}, {Limit: math.NaN(), Delta: 1, DType: tensor.F32}, {Limit: 10, Delta: 0.5, DType: tensor.I32},
 				{Limit: math.Inf(1), Delta: 1, DType: tensor.F32}, {Limit: 1e30, Delta: 1, DType: tensor.F32}, {Limit: 0x1p40, Delta: 1, DType: tensor.I32},
 			},
 		},

@@ -1,7 +1,10 @@
-// Numbers with a constant distance: start + i · delta.
+// Numbers with a constant distance: start + i · delta. WHOLE_BITS is for integers of so many bits, with a
+// sign or without: they are the low bits of one of 32.
 //
 //lathe:dtypes f32 f16 bf16 f64 i32 i64
 //lathe:variant *
+//lathe:variant u8 WHOLE_BITS=8 BITS=8
+//lathe:variant u16 WHOLE_BITS=16 F16
 
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -17,6 +20,17 @@ layout(push_constant) uniform Params {
 
 OUTPUT(0, dst);
 
+#if defined(WHOLE_BITS)
+uvec4 packOf(uint i) {
+	const uint EACH_WORD = 32 / WHOLE_BITS;
+	uvec4 r = uvec4(0);
+	[[unroll]] for (uint k = 0; k < PACK; k++) {
+		uint v = (p.start + p.delta * (p.first + i * PACK + k)) & ((1u << WHOLE_BITS) - 1u);
+		r[k / EACH_WORD] |= v << (k % EACH_WORD * WHOLE_BITS);
+	}
+	return r;
+}
+#else
 #if defined(F64)
 REAL number(uint low, uint high) { return packDouble2x32(uvec2(low, high)); }
 #elif defined(I64)
@@ -44,5 +58,6 @@ uvec4 packOf(uint i) {
 	}
 	return repack(v);
 }
+#endif
 
 void main() MAP(dst, p.count, packOf)

@@ -3,6 +3,7 @@ package movement
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -13,14 +14,18 @@ import (
 const rangeShader = "move/range"
 
 // Ranged are the dtypes of ranges of numbers.
-var Ranged = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}
+var Ranged = append(slices.Clone(rangeTypes), tensor.I8, tensor.U8, tensor.I16, tensor.U16, tensor.U32, tensor.U64)
+
+// rangeTypes are those of them that have a kernel of their name.
+var rangeTypes = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}
 
 // rangeParams is the push-constant block of move/range.comp.
 type rangeParams struct{ Count, First, Start, StartHigh, Delta, DeltaHigh uint32 }
 
 // RangeKernels lists the kernels of PlanRange.
 func RangeKernels() []spec.Kernel {
-	return planner.DTypeVariants(rangeShader, rangeParams{}, Ranged, nil)
+	return append(planner.DTypeVariants(rangeShader, rangeParams{}, rangeTypes, nil),
+		spec.Kernel{Name: rangeShader + ".u8", Params: rangeParams{}}, spec.Kernel{Name: rangeShader + ".u16", Params: rangeParams{}})
 }
 
 // PlanRange plans that element i of the output becomes start + i·delta.
@@ -33,9 +38,16 @@ func PlanRange(t *spec.Target, start, delta float64, out tensor.Desc) (*spec.Pla
 	if int64(n) > math.MaxUint32 {
 		return nil, &errs.LimitError{Name: "elements", Want: int64(n), Have: math.MaxUint32}
 	}
-	wide := d // the dtype in which the kernel computes
-	if d.Size() == 2 {
+	wide, name := d, d.String() // the dtype in which the kernel computes, and the kernel
+	switch isFloat := slices.Contains(planner.Floats, d); {
+	case isFloat && d.Size() == 2:
 		wide = tensor.F32
+	case !isFloat && d.Size() < 4:
+		wide, name = tensor.I32, unitName(d.Size())
+	case d == tensor.U32:
+		name = tensor.I32.String()
+	case d == tensor.U64:
+		name = tensor.I64.String()
 	}
 	var words [4]uint32
 	for i, v := range []float64{start, delta} {
@@ -47,7 +59,7 @@ func PlanRange(t *spec.Target, start, delta float64, out tensor.Desc) (*spec.Pla
 			words[2*i+k] = binary.LittleEndian.Uint32(h.Data[4*k:])
 		}
 	}
-	k := planner.FlatKernel{Name: rangeShader + "." + d.String(), Local: planner.SmallGroup, Packs: 1}
+	k := planner.FlatKernel{Name: rangeShader + "." + name, Local: planner.SmallGroup, Packs: 1}
 	k.Params = func(first, count int) any {
 		return rangeParams{uint32(count), uint32(first), words[0], words[1], words[2], words[3]}
 	}
