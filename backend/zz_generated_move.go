@@ -13,7 +13,7 @@ import (
 
 // Argsort: where along a dimension the elements are, in the order of sort.
 //
-//   - in: any dtype and at least one dimension
+//   - in: at least one dimension
 //   - indices: where along the dimension they were, i32 or i64
 //   - axis: the dimension; a negative number counts from the end
 //
@@ -206,7 +206,7 @@ func (d *Device) PadTensor(in, out TensorHandle, pads []int, mode string, value 
 //   - start: the first number
 //   - limit: where the numbers end
 //   - delta: the distance of the numbers, not 0
-//   - dtype: the element type: f32, f16, bf16, f64, i32 or i64
+//   - dtype: the element type, not bool
 func (d *Device) Range(out TensorHandle, start, limit, delta float64, dtype tensor.DType) error {
 	return d.compute(ops.Range{Start: start, Limit: limit, Delta: spec.Given(delta), DType: dtype}, list{}, list{out})
 }
@@ -283,7 +283,7 @@ func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) err
 // Sort: sorts the elements along a dimension. NaN is larger than all numbers, and -0 equals 0.
 // Equal elements keep their order.
 //
-//   - in: any dtype and at least one dimension
+//   - in: at least one dimension
 //   - values: the elements in their order
 //   - axis: the dimension; a negative number counts from the end
 //
@@ -316,7 +316,7 @@ func (d *Device) Tile(in, out TensorHandle, repeats ...int) error {
 // is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices
 // count.
 //
-//   - in: any dtype and at least one dimension
+//   - in: at least one dimension
 //   - values: the elements in their order
 //   - indices: where along the dimension they were, i32 or i64
 //   - k: how many elements
