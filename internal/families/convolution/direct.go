@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/families/gemm"
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -293,6 +294,7 @@ func kernels() []spec.Kernel {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_direct." + d.String() + ".apart", Params: directParams{}})
 	}
 	ks = append(ks, panelKernels()...)
+	ks = append(append(ks, gemm.Kernels()...), movement.CopyKernels()...)
 	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
 	return append(ks, elementwise.NarrowCastKernels()...)
 }

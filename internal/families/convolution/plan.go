@@ -9,8 +9,9 @@ import (
 
 // Strategies of convolutions, for spec.Target.Strategy.
 const (
-	byDirect = "direct" // operands are read where they lie
-	byPanel  = "panel"  // packed operands, and tiles in registers
+	byDirect  = "direct"  // operands are read where they lie
+	byPanel   = "panel"   // packed operands, and tiles in registers
+	byProduct = "product" // the kernels of matrix products, for filters of one element
 )
 
 // strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
@@ -18,6 +19,12 @@ func (x *geometry) strategies() []string {
 	switch {
 	case x.in.dtype == tensor.F64 || x.outputs() == 0 || x.c*x.r.elems() == 0:
 		return nil
+	case x.isPointwise() && x.multipliesWell():
+		return []string{byProduct, byPanel, byDirect}
+	case x.isPointwise() && x.pays():
+		return []string{byPanel, byDirect, byProduct}
+	case x.isPointwise():
+		return []string{byDirect, byPanel, byProduct}
 	case x.pays():
 		return []string{byPanel, byDirect}
 	}
@@ -62,28 +69,30 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	if n == 0 {
 		return plan, nil
 	}
-	panel := x.packs(t)
+	multiplies, panel := x.multiplies(t), x.packs(t)
 	to, narrow := x.out, x.out.dtype.Size() == 2
 	if narrow {
 		x.out.dtype = tensor.F32
 		x.out.ref = planner.AddScratch(plan, int64(n)*4)
 	}
-	if panel && x.bias != nil && narrow {
-		wide := *x.bias
-		wide.ref, wide.dtype = planner.AddScratch(plan, int64(x.g*x.k)*4), tensor.F32
-		if err := addCast(plan, t, *x.bias, wide, x.g*x.k); err != nil {
-			return nil, err
-		}
-		x.bias = &wide
+	parts, chunk := x.sumParts()
+	var made bool
+	var err error
+	if multiplies && parts == 1 {
+		made, err = x.addProducts(plan, t)
+	}
+	if panel && !made && err == nil && x.bias != nil && narrow {
+		x.bias, err = x.wideBias(plan, t)
 	}
 	add := func(x geometry) error {
 		s := &steps{geometry: &x, t: t, plan: plan}
 		return s.add(panel)
 	}
-	var err error
-	if parts, chunk := x.sumParts(); parts > 1 {
+	switch {
+	case made || err != nil:
+	case parts > 1:
 		err = x.addSums(plan, t, parts, chunk, add)
-	} else {
+	default:
 		err = add(x)
 	}
 	if err != nil {

@@ -1,6 +1,8 @@
 package convolution
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -26,7 +28,8 @@ func (v Product) Terms() int { return v.p.terms() }
 // Strategies lists the strategies, see spec.Op.Strategies.
 func (v Product) Strategies() []string {
 	x := v.geometry([2]spec.Ref{}, spec.Ref{})
-	return x.strategies()
+	// Runs have no plan by products of matrices.
+	return slices.DeleteFunc(x.strategies(), func(s string) bool { return s == byProduct })
 }
 
 // SizeClass returns the numbers that decide which strategy is best, see spec.Op.SizeClass.

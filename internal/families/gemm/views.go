@@ -27,6 +27,23 @@ func AddProduct(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Op
 	return true, g.addTo(c, nil)
 }
 
+// AddInto appends to a plan the launches for c = a·b, or for c += a·b if first is not nil. first appends the launches that write to c before. The shape and
+// the operands are those of AddProduct, and c is F32. If the kernels cannot write to c where it lies, AddInto appends nothing and returns false.
+// Errors: those of first, *LimitError.
+func AddInto(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Operand, first func() error) (made bool, err error) {
+	g := newProduct(t, plan, shape, a, b)
+	g.far = c.Ref.Kind == spec.RefScratch
+	if n := g.dimN(); !g.canWrite(c, nil) || c.Strides[n] != 1 && shape[n] > 1 || slices.Contains(shape, 0) {
+		return false, nil
+	}
+	if first != nil {
+		if err := first(); err != nil {
+			return true, err
+		}
+	}
+	return true, g.addRegion(planner.RegionOf(shape), c, nil, first != nil)
+}
+
 // isRowMajor reports whether the strides are those of a contiguous tensor. Those of dimensions of size 1 do not matter.
 func isRowMajor(shape, strides []int) bool {
 	own := 1
