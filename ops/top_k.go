@@ -25,7 +25,7 @@ var topKOp = spec.Declaration{Define: func() *spec.Op {
 		Name: "top_k", ONNX: []string{"TopK"},
 		Doc:    "The k largest or smallest elements along a dimension, sorted, and where they are. NaN is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices count.",
 		Values: true, Indices: true, Defaults: &TopK{K: 1, Axis: -1}, Bench: &TopK{K: 10, Axis: -1},
-		Calls:   []*TopK{{K: 5, Axis: 0, Wide: true}, {K: 3, Axis: 1, Smallest: true}, {K: 66, Axis: -1}, {K: 0, Axis: 0}},
+		Calls:   []*TopK{{K: 5, Axis: 0, Wide: true}, {K: 3, Axis: 1, Smallest: true}, {K: 66, Axis: -1}, {K: 0, Axis: 0}, {K: 33, Axis: -1, Smallest: true}},
 		Invalid: []*TopK{{K: 1, Axis: 2}, {K: 1, Axis: -3}, {K: -1, Axis: 0}, {K: 1 << 30, Axis: 0}},
 		Order: func(a *TopK) indexing.Order {
 			return indexing.Order{Axis: a.Axis, Descending: !a.Smallest, Top: true, K: a.K, Wide: a.Wide}

@@ -93,7 +93,7 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 		Out:      outs,
 		Traits:   spec.Traits{Class: spec.Indexing, ONNX: s.ONNX},
 		Defaults: s.Defaults,
-		Kernels:  orderKernels(s.Values, s.Indices),
+		Kernels:  orderKernels(s.Values, s.Indices, s.Order(s.Defaults).Top),
 		// The positions are a permutation of each row, so that every element is written.
 		WritesAll: true,
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
@@ -175,12 +175,15 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 	})
 }
 
-// orderKernels lists the kernels of order.add.
-func orderKernels(values, indices bool) []spec.Kernel {
+// orderKernels lists the kernels of order.add. top says that calls may want the first elements only.
+func orderKernels(values, indices, top bool) []spec.Kernel {
 	ks := slices.Concat(sortKernels(2), rankKernels(), movement.CopyKernels(), []spec.Kernel{
 		{Name: sortKeys + ".u8", Params: keysParams{}}, {Name: sortKeys + ".u16", Params: keysParams{}},
 		{Name: sortKeys + ".u32", Params: keysParams{}}, {Name: sortKeys + ".u64", Params: keysParams{}},
 	})
+	if top {
+		ks = append(ks, topKernels()...)
+	}
 	if indices {
 		ks = append(ks, elementwise.CastKernelOf(tensor.I32, tensor.I64))
 	}
@@ -218,12 +221,20 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 		positions = planner.AddScratch(plan, int64(4*n))
 	}
 	switch {
+	case keys.selects(t, o.kept):
+		pairs, size, err := addTop(plan, t, keys, o.kept)
+		if err != nil {
+			return err
+		}
+		if err := o.addPositions(plan, t, pairs, keys.words+1, size, positions); err != nil {
+			return err
+		}
 	case v.N > mostRanked:
 		pairs, err := addSort(plan, t, keys)
 		if err != nil {
 			return err
 		}
-		err = o.addPositions(plan, t, pairs, keys.words+1, positions)
+		err = o.addPositions(plan, t, pairs, keys.words+1, v.N, positions)
 		if err != nil {
 			return err
 		}
@@ -236,7 +247,7 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 		if err := addRanks(plan, t, keys, ranks); err != nil {
 			return err
 		}
-		if err := o.addPositions(plan, t, ranks, 1, positions); err != nil {
+		if err := o.addPositions(plan, t, ranks, 1, v.N, positions); err != nil {
 			return err
 		}
 	}
@@ -299,11 +310,11 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 var infinityBits = map[tensor.DType]uint32{tensor.F32: 0x7f800000, tensor.F16: 0x7c00, tensor.BF16: 0x7f80, tensor.F64: 0x7ff00000}
 
 // addPositions appends the launches that copy the positions of the kept elements from sorted rows.
-// There, words lie from one position to the next, and each is the last word.
-func (o order) addPositions(plan *spec.Plan, t *spec.Target, from spec.Ref, words int, to spec.Ref) error {
+// There, words lie from one position to the next, and each is the last word. A row has n of them.
+func (o order) addPositions(plan *spec.Plan, t *spec.Target, from spec.Ref, words, n int, to spec.Ref) error {
 	v := o.view
 	return movement.AddCopy(plan, t, tensor.U32, []int{v.Outer, o.kept, v.Inner},
-		planner.Operand{Ref: from, Base: words - 1, Strides: []int{v.Inner * v.N * words, words, v.N * words}},
+		planner.Operand{Ref: from, Base: words - 1, Strides: []int{v.Inner * n * words, words, n * words}},
 		planner.Operand{Ref: to, Strides: []int{o.kept * v.Inner, v.Inner, 1}})
 }
 
