@@ -65,7 +65,7 @@ operation on pictures is a struct of package ` + "`imageops`" + `. ` + "`Device.
 ` + "`image.Image`" + `, and ` + "`Device.Call`" + ` and ` + "`Run`" + ` take it with tensors [H,W,C]. The structs are shown with
 their defaults, and with examples of what must be given.
 
-**Element types.** Floats are f32, f16, bf16 and f64; all are these and i32, i64, bool, u8, u32 and i8.
+**Element types.** Floats are f32, f16, bf16 and f64; all are these and i32, i64, bool, u8, u32, i8, i16, u16 and u64.
 Arithmetic on f16 and bf16 is done in f32. f64 needs a device that has it. On WebGPU an
 operand of f64 gives ` + "`ErrUnsupported`" + `.
 
@@ -176,8 +176,8 @@ func cell(s string) string {
 
 // kinds are lists of element types that have a name on the page.
 var kinds = map[string]string{
-	"f32, f16, bf16, f64":                              "floats",
-	"f32, f64, i32, i64, bool, f16, bf16, u8, u32, i8": "all",
+	"f32, f16, bf16, f64": "floats",
+	"f32, f64, i32, i64, bool, f16, bf16, u8, u32, i8, i16, u16, u64": "all",
 }
 
 func dtypes(ds []tensor.DType) string {

@@ -120,7 +120,7 @@ func TestFacts(t *testing.T) {
 		"embedding":     {"| result `out` | as `weight` |"},
 		"relu":          {"**Gradient:** [relu_grad](#relu_grad)."},
 		"concat":        {"dev.Call(ctx, ops.Concat{Dim: 0}, in...)"},
-		"add":           {"**Precision:** f32, f64 within one unit in the last place; i32, i64, u8, u32, i8 exact."},
+		"add":           {"**Precision:** f32, f64 within one unit in the last place; i32, i64, u8, u32, i8, i16, u16, u64 exact."},
 		"invert_colors": {"dev.Apply(ctx, img, imageops.InvertColors{})"},
 		"brightness":    {"| `factor`, `Factor float64` | 1.2 |", "±10⁶", "u8 within a level"},
 	} {
