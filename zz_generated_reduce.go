@@ -78,7 +78,8 @@ func (d *Device) ReduceAny(in *Tensor, dims ...int) (*Tensor, error) {
 	return d.callSingle(ops.ReduceAny{Dims: dims}, in)
 }
 
-// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
+// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0. Integers
+// wrap.
 //
 //   - in: a tensor of any shape
 //   - dims: the dimensions; negative ones count from the end; none means all
@@ -195,6 +196,7 @@ func (d *Device) ReduceSum(in *Tensor, dims ...int) (*Tensor, error) {
 }
 
 // ReduceSumSquare: the sum of the squares along dimensions. The sum of no elements is 0.
+// Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - dims: the dimensions; negative ones count from the end; none means all

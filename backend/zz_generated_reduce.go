@@ -78,7 +78,8 @@ func (d *Device) ReduceAny(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceAny{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0.
+// ReduceL1: the sum of the magnitudes along dimensions. The sum of no elements is 0. Integers
+// wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
@@ -182,6 +183,7 @@ func (d *Device) ReduceProd(in, out TensorHandle, dims ...int) error {
 }
 
 // ReduceSumSquare: the sum of the squares along dimensions. The sum of no elements is 0.
+// Integers wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in

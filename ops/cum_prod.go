@@ -24,6 +24,6 @@ var cumProdOp = spec.Declaration{Define: func() *spec.Op {
 		Call:       func(dim int, exclusive, reverse bool) *CumProd { return &CumProd{dim, exclusive, reverse} },
 		Attributes: func(a *CumProd) (dim int, exclusive, reverse bool) { return a.Dim, a.Exclusive, a.Reverse },
 		Identity:   1, Step: func(a, b float64) float64 { return a * b }, Whole: func(a, b int64) int64 { return a * b },
-		Low: 0.75, High: 1.25, Spread: 60, Tolerance: reduction.ProductTolerance,
+		Low: 0.75, High: 1.25, Spread: 60, Integers: factors, Tolerance: reduction.ProductTolerance,
 	})
 }}

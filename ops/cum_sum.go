@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -24,6 +25,6 @@ var cumSumOp = spec.Declaration{Define: func() *spec.Op {
 		Call:       func(dim int, exclusive, reverse bool) *CumSum { return &CumSum{dim, exclusive, reverse} },
 		Attributes: func(a *CumSum) (dim int, exclusive, reverse bool) { return a.Dim, a.Exclusive, a.Reverse },
 		Step:       func(a, b float64) float64 { return a + b }, Whole: func(a, b int64) int64 { return a + b }, Sum: true,
-		Low: -1, High: 1, Tolerance: reduction.RunningSumTolerance,
+		Low: -1, High: 1, Integers: planner.IntegerRange, Tolerance: reduction.RunningSumTolerance,
 	})
 }}

@@ -2,13 +2,16 @@ package ops
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // ReduceL1 adds the magnitudes of the elements along dimensions. The sum of no elements is 0.
+// Sums of integers wrap in the type of the elements, and so does the magnitude of the least integer.
 type ReduceL1 struct {
 	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
 	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
@@ -18,14 +21,15 @@ type ReduceL1 struct {
 func (ReduceL1) Spec() *spec.Op { return reduceL1Op.Op() }
 
 var reduceL1Op = spec.Declaration{Define: func() *spec.Op {
+	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceL1]{
 		Name: "reduce_l1", ONNX: []string{"ReduceL1"},
-		Doc:        "The sum of the magnitudes along dimensions. The sum of no elements is 0.",
+		Doc:        "The sum of the magnitudes along dimensions. The sum of no elements is 0. Integers wrap.",
 		Call:       func(dims []int, keep bool) *ReduceL1 { return &ReduceL1{dims, keep} },
 		Attributes: func(a *ReduceL1) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-		Shader:     "reduce/reduce_l1", Combine: "reduce/reduce_sum",
-		DTypes: planner.Floats, Empty: true,
-		Rows: reduction.SumOf(math.Abs),
-		Low:  -1, High: 1, Tolerance: reduction.MagnitudesTolerance,
+		Shader:     "reduce/reduce_l1", Unsigned: "reduce/reduce_sum", Combine: "reduce/reduce_sum",
+		DTypes: slices.Concat(planner.Floats, planner.Integers), Empty: true,
+		Rows: reduction.SumOf(math.Abs), Whole: func(a, b int64) int64 { return a + max(b, -b) }, Integers: planner.IntegerRange,
+		Low: -1, High: 1, Tolerance: reduction.MagnitudesTolerance,
 	})
 }}

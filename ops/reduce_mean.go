@@ -23,7 +23,7 @@ var reduceMeanOp = spec.Declaration{Define: func() *spec.Op {
 		Doc:        "The mean of the elements along dimensions. The mean of no elements is NaN. That of integers is the wrapped sum, divided and rounded towards zero, and 0 of no elements.",
 		Call:       func(dims []int, keep bool) *ReduceMean { return &ReduceMean{dims, keep} },
 		Attributes: func(a *ReduceMean) (dims []int, keep bool) { return a.Dims, a.KeepDims },
-		DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}, Empty: true, Mean: true,
+		DTypes:     []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64, tensor.U32, tensor.U64}, Empty: true, Mean: true,
 		F: func(a, b float64) float64 { return a + b }, Sum: true,
 		Low: -1, High: 1, Tolerance: reduction.MeanTolerance,
 	})

@@ -1,12 +1,16 @@
 package ops
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 )
 
 // ReduceSumSquare adds the squares of the elements along dimensions. The sum of no elements is 0.
+// Squares and sums of integers wrap in the type of the elements.
 type ReduceSumSquare struct {
 	Dims     []int `attr:"dims" onnx:"axes" doc:"the dimensions; negative ones count from the end; none means all"`
 	KeepDims bool  `attr:"keepdims" onnx:"keepdims" doc:"keep them, with size 1"`
@@ -16,15 +20,16 @@ type ReduceSumSquare struct {
 func (ReduceSumSquare) Spec() *spec.Op { return reduceSumSquareOp.Op() }
 
 var reduceSumSquareOp = spec.Declaration{Define: func() *spec.Op {
+	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceSumSquare]{
 		Name: "reduce_sum_square", ONNX: []string{"ReduceSumSquare"},
-		Doc:        "The sum of the squares along dimensions. The sum of no elements is 0.",
+		Doc:        "The sum of the squares along dimensions. The sum of no elements is 0. Integers wrap.",
 		Call:       func(dims []int, keep bool) *ReduceSumSquare { return &ReduceSumSquare{dims, keep} },
 		Attributes: func(a *ReduceSumSquare) (dims []int, keep bool) { return a.Dims, a.KeepDims },
 		Shader:     "reduce/reduce_sum_square", Combine: "reduce/reduce_sum",
-		DTypes: planner.Floats, Empty: true,
-		Rows: reduction.SumOf(square),
-		Low:  -1, High: 1, Tolerance: reduction.MagnitudesTolerance,
+		DTypes: slices.Concat(planner.Floats, planner.Integers), Signless: true, Empty: true,
+		Rows: reduction.SumOf(square), Whole: func(a, b int64) int64 { return a + b*b }, Integers: planner.IntegerRange,
+		Low: -1, High: 1, Tolerance: reduction.MagnitudesTolerance,
 	})
 }}
 

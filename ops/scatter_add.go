@@ -48,7 +48,7 @@ var scatterAddOp = spec.Declaration{Define: func() *spec.Op {
 			Invalid: []*ScatterAdd{{}, {Size: -1}, {Size: 7, Axis: 2}, {Size: 7, Axis: -3}, {Size: math.MaxInt}},
 			Refused: [][]tensor.Desc{
 				{tensor.Contiguous(tensor.F32, 3), tensor.Contiguous(tensor.F32, 3, 5)}, {tensor.Contiguous(tensor.I32, 3), tensor.Contiguous(tensor.F32, 4, 5)},
-				{tensor.Contiguous(tensor.I32, 3), tensor.Contiguous(tensor.U8, 3, 5)}, {tensor.Contiguous(tensor.I32, 3, 3), tensor.Contiguous(tensor.F32, 3)},
+				{tensor.Contiguous(tensor.I32, 3), tensor.Contiguous(tensor.Bool, 3, 5)}, {tensor.Contiguous(tensor.I32, 3, 3), tensor.Contiguous(tensor.F32, 3)},
 			},
 			Dims:  []spec.Dim{{Name: "indices"}, {Name: "columns", Tiles: []int{4, 16}}, {Name: "bits", Only: []int{32, 64}}},
 			Sizes: [][]int{{100_000, 1, 32}, {3, 300_000, 32}},
@@ -60,7 +60,7 @@ var scatterAddOp = spec.Declaration{Define: func() *spec.Op {
 				if dims[2] == 64 {
 					bits = tensor.I64
 				}
-				if int64(dims[0])*int64(dims[1]) > 1<<21 || int64(c.Size)*int64(dims[1]) > 1<<21 {
+				if int64(dims[0])*int64(dims[1]) > 1<<21 || int64(c.Size)*int64(dims[1]) > 1<<20 {
 					return nil
 				}
 				return []tensor.Desc{tensor.Contiguous(bits, dims[0]), tensor.Contiguous(d, updates...)}

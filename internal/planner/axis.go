@@ -121,10 +121,13 @@ func Chunks(v AxisView, r ChunkRoom, f func(Chunk) error) error {
 }
 
 // Accumulator returns the dtype in which kernels compute with elements of d. It is F32
-// for dtypes of 16 bits, and d itself for all others.
+// for F16 and BF16, I32 for integers of less than 32 bits, and d itself for all others.
 func Accumulator(d tensor.DType) tensor.DType {
-	if d.Size() == 2 {
+	switch {
+	case d == tensor.F16 || d == tensor.BF16:
 		return tensor.F32
+	case d.Valid() && d.Size() < 4:
+		return tensor.I32
 	}
 	return d
 }

@@ -1,24 +1,30 @@
 // The order of elements: keep is the larger of two, where NaN is larger than all. flip turns
 // the order around if the sign is negative. LEAST is an element that is not larger than any other.
-// larger says that a is larger than b, where none is NaN.
+// larger says that a is larger than b, where none is NaN. With UNSIGNED, integers have no sign.
 // Include after lib/dtype.glsl. Selections are mix, as docs/shaders.md explains.
 
 int flip(int x, float sign) { return mix(x, ~x, sign < 0.0); }
 uvec2 flip(uvec2 x, float sign) { return mix(x, ~x, bvec2(sign < 0.0)); }
 float flip(float x, float sign) { return x * sign; }
+#if defined(UNSIGNED)
+#define SIGN 0u
+bool larger(int a, int b) { return uint(a) > uint(b); }
+#else
+#define SIGN 0x80000000u
 bool larger(int a, int b) { return a > b; }
+#endif
 // The words of 64 bits are compared as unsigned ones, the high one with its sign turned.
 bool larger(uvec2 a, uvec2 b) {
-	uint ah = a.y ^ 0x80000000u, bh = b.y ^ 0x80000000u;
+	uint ah = a.y ^ SIGN, bh = b.y ^ SIGN;
 	return mix(ah > bh, a.x > b.x, ah == bh);
 }
 int keep(int a, int b) { return mix(a, b, larger(b, a)); }
 uvec2 keep(uvec2 a, uvec2 b) { return mix(a, b, bvec2(larger(b, a))); }
 
 #if defined(I64)
-#define LEAST uvec2(0u, 0x80000000u)
+#define LEAST uvec2(0u, SIGN)
 #elif defined(I32)
-#define LEAST int(0x80000000u)
+#define LEAST int(SIGN)
 #else
 #define LEAST (-infinity())
 bool larger(REAL a, REAL b) { return a > b; }

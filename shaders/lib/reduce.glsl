@@ -19,7 +19,7 @@
 //lathe:variant *.cols COLS
 //lathe:variant {f32}.cols.lanes COLS LANES
 //lathe:variant *.odd COLS ODD
-//lathe:variant {f32,f64,i32,i64}.merge MERGE
+//lathe:variant {f32,f64,i32,i64,u32,u64}.merge MERGE
 //lathe:variant {f32}.merge.lanes MERGE LANES
 //lathe:variant {f32,f16,bf16}.rows.texel ROWS TEXEL
 //lathe:variant {f32,f16,bf16}.cols.texel COLS TEXEL
@@ -33,7 +33,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 #define REDUCES
-#include "lib/dtype.glsl"
+#include "lib/integers.glsl"
 #include "lib/grid.glsl"
 
 #if defined(QUAD) || defined(LANES) && defined(COLS)
@@ -69,7 +69,9 @@ layout(push_constant) uniform Params {
 
 #include "lib/accumulator.glsl"
 
-#if defined(ROWS) && BITS == 16
+#if defined(ROWS) && BITS == 8
+#define UNROLL 1
+#elif defined(ROWS) && BITS == 16
 #define UNROLL 2
 #elif defined(COLS) && defined(LANES)
 #define UNROLL 8

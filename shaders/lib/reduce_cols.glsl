@@ -8,8 +8,12 @@ uvec4 shiftPack(uvec4 a, uvec4 b, uint r) {
 	uint bits = r * BITS;
 	if ((bits & 64) != 0) { a = uvec4(a.zw, b.xy); b = uvec4(b.zw, 0, 0); }
 	if ((bits & 32) != 0) { a = uvec4(a.yzw, b.x); b = uvec4(b.yzw, 0); }
-#if BITS == 16
+#if BITS <= 16
 	if ((bits & 16) != 0) a = a >> 16 | uvec4(a.yzw, b.x) << 16;
+#endif
+#if BITS == 8
+	uint next = b.x >> (bits & 16);
+	a = mix(a, a >> 8 | uvec4(a.yzw, next) << 24, bvec4((bits & 8) != 0));
 #endif
 	return a;
 }

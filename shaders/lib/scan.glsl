@@ -3,12 +3,12 @@
 // of each chunk, [outer, chunks, inner]. Their running values are what the chunks begin with.
 // Results have the type of the arithmetic. The including file defines combine and identity.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 i16
 //lathe:variant *
 //lathe:variant *.total TOTAL
 
 #define REALS 1
-#include "lib/dtype.glsl"
+#include "lib/integers.glsl"
 #include "lib/grid.glsl"
 #include "lib/accumulator.glsl"
 
@@ -32,7 +32,9 @@ layout(set = 0, binding = 0) readonly buffer Src { uint src[]; };
 layout(set = 0, binding = 1) readonly buffer Begin { uint begin[]; };
 layout(set = 0, binding = 2) writeonly buffer Dst { uint dst[]; };
 
-#if BITS == 16
+#if defined(SMALL)
+#define GET_ELEMENT(to, i) to = SMALL_ELEMENT(src, i)
+#elif BITS == 16
 #define GET_ELEMENT(to, i) to = WIDEN(uvec4((src[(i) >> 1] >> (((i) & 1u) * 16u)) & 0xffffu)).x
 #else
 #define GET_ELEMENT(to, i) GET_REAL(to, src, (i) * REAL_WORDS)

@@ -1,16 +1,20 @@
 // Elements that are combined with those of a table, in the order of their positions. The
-// elements of the table have the type of the accumulators. The invocations of the first pair of a
+// elements of the table have the type of the accumulators, of which those of small integers have the low bits only. The invocations of the first pair of a
 // row do the work of all its pairs.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 u8 i16 u16 u32 u64
 //lathe:variant *
 
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "lib/dtype.glsl"
+#include "lib/integers.glsl"
 #include "lib/scatter.glsl"
 
-#if BITS == 16
+#if defined(SMALL)
+layout(set = 0, binding = 2) readonly buffer UpdateBuffer { uint source[]; };
+REAL update(uint i) { return SMALL_ELEMENT(source, i); }
+#define TABLE(i) smallInt(uint(table[i]), 0u)
+#elif BITS == 16
 layout(set = 0, binding = 2) readonly buffer UpdateBuffer { uint source[]; };
 REAL update(uint i) { return WIDEN(uvec4((source[i >> 1] >> ((i & 1u) * 16u)) & 0xffffu)).x; }
 #else
@@ -18,7 +22,16 @@ layout(set = 0, binding = 2) readonly buffer UpdateBuffer { REAL source[]; };
 REAL update(uint i) { return source[i]; }
 #endif
 layout(set = 0, binding = 3) buffer TableBuffer { REAL table[]; };
+#if !defined(TABLE)
+#define TABLE(i) table[i]
+#endif
 
+// ORDERED is a word as a number with a sign, or without one.
+#if defined(UNSIGNED)
+#define ORDERED uint
+#else
+#define ORDERED int
+#endif
 #if defined(I64)
 #include "lib/high_product.glsl"
 REAL sum(REAL a, REAL b) {
@@ -27,7 +40,7 @@ REAL sum(REAL a, REAL b) {
 }
 REAL product(REAL a, REAL b) { return uvec2(a.x * b.x, highProduct(a.x, b.x) + a.x * b.y + a.y * b.x); }
 bool isLess(REAL a, REAL b) {
-	bool high = int(a.y) < int(b.y), low = a.x < b.x;
+	bool high = ORDERED(a.y) < ORDERED(b.y), low = a.x < b.x;
 	return mix(high, low, a.y == b.y);
 }
 REAL chosen(REAL a, REAL b, bool second) { return mix(a, b, bvec2(second)); }
@@ -38,8 +51,8 @@ REAL sum(REAL a, REAL b) { return a + b; }
 REAL product(REAL a, REAL b) { return a * b; }
 REAL chosen(REAL a, REAL b, bool second) { return mix(a, b, second); }
 #if defined(I32)
-REAL least(REAL a, REAL b) { return chosen(a, b, b < a); }
-REAL most(REAL a, REAL b) { return chosen(a, b, a < b); }
+REAL least(REAL a, REAL b) { return chosen(a, b, ORDERED(b) < ORDERED(a)); }
+REAL most(REAL a, REAL b) { return chosen(a, b, ORDERED(a) < ORDERED(b)); }
 #else
 REAL orNaN(REAL a, REAL b, REAL r) { return chosen(chosen(r, b, isNaN(b)), a, isNaN(a)); }
 REAL least(REAL a, REAL b) { return orNaN(a, b, chosen(a, b, b < a)); }
@@ -54,7 +67,7 @@ void main() {
 	bool isFirst = !isHere(e - 1u, row), isOwn = isHere(e, row);
 	if (row - p.first >= p.rows || !isOwn || !isFirst) return;
 	uint at = p.tableBase + (row - p.first) * p.pitch + column;
-	REAL v = table[at];
+	REAL v = TABLE(at);
 	for (; isHere(e, row); e++) {
 		REAL u = update(p.updateBase + (pairs[p.pairBase + 2u * e + 1u] - p.firstUpdate) * p.pitch + column);
 		REAL low = chosen(sum(v, u), product(v, u), p.kind == 1u);

@@ -2,7 +2,7 @@
 // NaN is larger than all others. Of equal elements the first one counts, or the last one if the
 // sign is 2 or −2.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 u8 i16 u16 u32 u64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

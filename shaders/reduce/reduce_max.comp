@@ -1,7 +1,7 @@
 // The largest element along an axis, or the least if the sign is −1. NaN is
 // larger than all.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 u8 i16 u16 u32 u64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

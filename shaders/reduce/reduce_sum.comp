@@ -1,7 +1,7 @@
 // Sums along an axis; means if the divisor of the last step is not 1. Integers
 // wrap.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 i16 u32 u64
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,10 +18,16 @@ uvec2 add(uvec2 a, uvec2 b) {
 }
 float mean(float x, uint n) { return x / float(n); }
 // Quotients of integers are rounded towards zero. A mean of nothing is 0.
+#if defined(UNSIGNED)
+int mean(int x, uint n) { return n == 0u ? 0 : int(uint(x) / n); }
+#define NEGATIVE(x) false
+#else
 int mean(int x, uint n) { return n == 0u ? 0 : x / int(n); }
+#define NEGATIVE(x) ((x.y >> 31) != 0u)
+#endif
 uvec2 mean(uvec2 x, uint n) {
 	if (n == 1u) return x;
-	bool negative = (x.y >> 31) != 0u;
+	bool negative = NEGATIVE(x);
 	uvec2 rest = mix(x, add(~x, uvec2(1u, 0u)), bvec2(negative)), quotient = uvec2(0u);
 	uint left = 0u;
 	[[dont_unroll]] for (uint i = 0u; i < 64u; i++) { // digit by digit; n has 31 bits

@@ -21,7 +21,7 @@ const (
 )
 
 // sorted are the dtypes that have an order.
-var sorted = []tensor.DType{tensor.F32, tensor.F64, tensor.I32, tensor.I64, tensor.Bool, tensor.F16, tensor.BF16, tensor.U8, tensor.U32, tensor.I8}
+var sorted = []tensor.DType{tensor.F32, tensor.F64, tensor.I32, tensor.I64, tensor.Bool, tensor.F16, tensor.BF16, tensor.U8, tensor.U32, tensor.I8, tensor.I16, tensor.U16, tensor.U64}
 
 // keysParams is the push-constant block of lib/raw.glsl.
 type keysParams struct {
@@ -156,6 +156,8 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 					return math.MinInt32, math.MaxInt32
 				case tensor.I64:
 					return -1 << 40, 1 << 40
+				case tensor.I16, tensor.U16, tensor.U64:
+					return planner.IntegerRange(in[0].DType)
 				}
 				return -100, 100
 			},
@@ -288,7 +290,7 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 		p.Words[0] = 2
 	case o.d == tensor.Bool:
 		p.Words[0], s.bits = 3, 1
-	case o.d == tensor.I8 || o.d == tensor.I32 || o.d == tensor.I64:
+	case o.d == tensor.I8 || o.d == tensor.I16 || o.d == tensor.I32 || o.d == tensor.I64:
 		p.Words[0] = 1
 	}
 	if o.Descending {
@@ -399,13 +401,16 @@ func orderReference(o Order, in *tensor.Host, out []*tensor.Host, values, indice
 
 // lessOf returns a function that compares the elements at two positions in memory.
 func lessOf(h *tensor.Host) func(x, y int) bool {
-	if h.DType == tensor.I64 { // float64 does not have them all
-		at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(h.Data[8*i:])) }
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(h.Data[8*i:]) }
+	switch h.DType { // float64 does not have them all
+	case tensor.I64:
+		return func(x, y int) bool { return int64(at(x)) < int64(at(y)) }
+	case tensor.U64:
 		return func(x, y int) bool { return at(x) < at(y) }
 	}
 	values, k := make([]float64, len(h.Data)/h.DType.Size()), 0
 	list := h.Floats()
-	h.Each(func(_ []int, at int) { values[at] = list[k]; k++ })
+	h.Each(func(_ []int, i int) { values[i] = list[k]; k++ })
 	return func(x, y int) bool {
 		a, b := values[x], values[y]
 		return a < b || math.IsNaN(b) && !math.IsNaN(a)

@@ -1,7 +1,6 @@
 package indexing
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -42,7 +41,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 	spirv.LinkMove()
 	hasData, indices, updates := o.Reduction != nil, 1, 2
 	args := []spec.Arg{
-		{Name: "data", Doc: "any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction"},
+		{Name: "data", Doc: "any dtype; not bool for a reduction"},
 		{Name: "indices", Doc: o.Indices, DTypes: DTypes},
 		{Name: "updates", Doc: o.Updates},
 	}
@@ -91,7 +90,10 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 			_, w, err := resolve(a, in)
 			return indexRange(w, err)
 		}
-		if d := in[i].DType; !slices.Contains(planner.Floats, d) {
+		switch d := in[i].DType; {
+		case d == tensor.U32 || d == tensor.U64: // numbers that have no sign, and would be less than others with one
+			return planner.IntegerRange(d)
+		case !slices.Contains(planner.Floats, d):
 			return valuesOf(d)
 		}
 		return -2, 2
@@ -208,24 +210,23 @@ func scatterReference(kind int, in []*tensor.Host, out *tensor.Host, origin func
 	updates := make(map[int]float64)
 	k, list := 0, in[2].Floats()
 	in[2].Each(func(_ []int, update int) { updates[update] = list[k]; k++ })
-	if d == tensor.I32 || d == tensor.I64 {
+	if !slices.Contains(planner.Floats, d) {
 		values := make([]int64, out.Elems())
 		for i, v := range in[0].Floats() {
-			values[i] = int64(v)
+			values[i] = planner.Whole(d, v)
 		}
 		each(func(update, to int) {
-			a, b := values[to], int64(updates[update])
-			a = [...]int64{a + b, a * b, min(a, b), max(a, b)}[kind]
-			if d == tensor.I32 {
-				a = int64(int32(a))
+			a, b := values[to], planner.Whole(d, updates[update])
+			least, most := min(a, b), max(a, b)
+			if d == tensor.U64 {
+				least, most = int64(min(uint64(a), uint64(b))), int64(max(uint64(a), uint64(b)))
 			}
-			values[to] = a
+			a = [...]int64{a + b, a * b, least, most}[kind]
+			values[to] = planner.Wrap(d, a)
 		})
 		for i, v := range values {
-			if d == tensor.I32 {
-				binary.LittleEndian.PutUint32(out.Data[4*i:], uint32(v))
-			} else {
-				binary.LittleEndian.PutUint64(out.Data[8*i:], uint64(v))
+			for k := range size {
+				out.Data[size*i+k] = byte(v >> (8 * k))
 			}
 		}
 		return

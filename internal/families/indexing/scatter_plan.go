@@ -30,7 +30,7 @@ type scatterParams struct {
 type copyParams struct{ Count uint32 }
 
 // Reduced are the dtypes of elements that can be combined.
-var Reduced = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}
+var Reduced = slices.Concat(planner.Floats, planner.Integers)
 
 // reductions are the names of the ways to combine elements, in the order of their numbers.
 var reductions = []string{"add", "mul", "min", "max"}
@@ -100,13 +100,14 @@ func (s scatter) plan(t *spec.Target) (*spec.Plan, error) {
 		return plan, s.add(plan, t, pairs, status, out)
 	}
 	// The elements of the table become words, because two invocations must not write to one.
+	acc, isRounded := planner.Accumulator(d), s.kind >= 0 && slices.Contains(planner.Floats, d)
 	wide, narrow := planner.AddScratch(plan, int64(4*n)), planner.AddScratch(plan, int64(n*size))
 	flat, apart := planner.Operand{Ref: s.data, Strides: []int{1}}, planner.Operand{Ref: wide, Strides: []int{4 / size}}
 	switch {
 	case s.data.Kind == spec.RefNone:
-		err = movement.AddFill(plan, t, 0, tensor.F32, wide, n)
-	case s.kind >= 0:
-		err = elementwise.AddCast(plan, t, d, tensor.F32, n, s.data, wide)
+		err = movement.AddFill(plan, t, 0, acc, wide, n)
+	case isRounded:
+		err = elementwise.AddCast(plan, t, d, acc, n, s.data, wide)
 	default:
 		err = movement.AddCopy(plan, t, d, []int{n}, flat, apart)
 	}
@@ -116,8 +117,8 @@ func (s scatter) plan(t *spec.Target) (*spec.Plan, error) {
 	if err := s.add(plan, t, pairs, status, wide); err != nil {
 		return nil, err
 	}
-	if s.kind >= 0 {
-		err = elementwise.AddCast(plan, t, tensor.F32, d, n, wide, narrow)
+	if isRounded {
+		err = elementwise.AddCast(plan, t, acc, d, n, wide, narrow)
 	} else {
 		flat.Ref = narrow
 		err = movement.AddCopy(plan, t, d, []int{n}, apart, flat)

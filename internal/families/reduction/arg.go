@@ -36,7 +36,7 @@ const (
 type indexParams struct{ Count, Words uint32 }
 
 // argDTypes are the element types of Arg.
-var argDTypes = append(slices.Clone(planner.Floats), tensor.I32, tensor.I64)
+var argDTypes = slices.Concat(planner.Floats, planner.Integers)
 
 // DefineArg declares the search for an index. The first of several equal elements counts, or the
 // last one. NaN is larger than any number.
@@ -139,8 +139,14 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 			},
 			Bench: planner.BenchCases(r.Call(-1, false), 1),
 			Low:   -4, High: 4, Specials: true,
+			Range: func(_ A, _ int, in []tensor.Desc) (low, high float64) {
+				if d := in[0].DType; isInteger(d) && d != tensor.I32 && d != tensor.I64 {
+					return planner.IntegerRange(d)
+				}
+				return -4, 4
+			},
 			Invalid: []A{r.Call(3, false), r.Call(-4, false)},
-			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.U8, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
+			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.Bool, 3)}, {tensor.Contiguous(tensor.F32, 3, 0)}},
 		},
 	})
 }

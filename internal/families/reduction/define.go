@@ -39,6 +39,11 @@ type Reduction[A spec.Call] struct {
 	Finally func(float64) float64
 	// Sign multiplies the elements before they are reduced and the results afterwards.
 	Sign float32
+	// Signless says that results of integers with and without a sign have the same bits, as those of a sum. The kernels for both
+	// are those with a sign.
+	Signless bool
+	// Unsigned names the kernels for integers without a sign, if they are not those of Shader.
+	Unsigned string
 	// Mean says that each result is divided by the number of elements it was made of.
 	Mean bool
 	// Sum says that the reference is a sum of the elements as they are. It then corrects
@@ -51,12 +56,14 @@ type Reduction[A spec.Call] struct {
 	// From is the value with which the reference begins. F combines it with each element.
 	From float64
 	F    func(a, b float64) float64
-	// Whole is F for integers, which wrap. Nil means a sum. Rows, if set, is the reference instead of F.
+	// Whole is F for integers, which wrap. Nil means a sum, if Sum is set, and it is a sum too for kernels of Unsigned. Rows, if set, is the reference instead of F, for numbers that are no integers.
 	Whole func(a, b int64) int64
 	Rows  func(x []float64) float64
 	// Low and High bound the random inputs that are tried. If Spread is set, the inputs
 	// are also within Spread/n of 1, where n elements are reduced to one.
 	Low, High, Spread float64
+	// Integers returns these bounds for integers. Nil means Low and High for those of I32 and I64, and all others whole.
+	Integers func(d tensor.DType) (low, high float64)
 	// Tolerance returns the tolerance of a result of n elements whose longest chain is h.
 	// internal/planner explains chains. Results of integers are exact.
 	Tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
@@ -65,6 +72,7 @@ type Reduction[A spec.Call] struct {
 // Define declares a reduction.
 func Define[A spec.Call](r Reduction[A]) *spec.Op {
 	spirv.LinkReduce()
+	spirv.LinkMove()
 	f := Reducer{Shader: r.Shader, Values: max(r.Values, 1), Sign: r.Sign, Mean: r.Mean}
 	call := func(dims ...int) A { return r.Call(dims, false) }
 	keep := func(dims ...int) A { return r.Call(dims, true) }
@@ -78,7 +86,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype, without the reduced dimensions, or with size 1 in their place"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
-		Kernels:  append(f.Kernels(r.DTypes...), r.combiningKernels()...),
+		Kernels:  append(r.kernels(f), r.combiningKernels()...),
 		Defaults: r.Call(nil, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			reduced, err := set(a, in[0].Shape)
@@ -100,7 +108,10 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			if err != nil {
 				return nil, err
 			}
-			return f.plan(t, in[0], out[0], reduced, stages{r.Combine, r.Last, r.Final})
+			f, from, to := f, in[0], out[0]
+			f.Shader, from.DType = r.kernel(from.DType)
+			to.DType = from.DType
+			return f.plan(t, from, to, reduced, stages{r.Combine, r.Last, r.Final})
 		},
 		Strategies: Strategies[A],
 		SizeClass: func(a A, in []tensor.Desc) []int {
@@ -135,7 +146,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		},
 		Cases: spec.CasesOf[A]{
 			DTypes: r.DTypes,
-			Calls:  []A{call(), call(1), keep(-1), call(2, 0)},
+			Calls:  []A{call(), keep(-1), call(1), call(2, 0)},
 			Dims:   []spec.Dim{{Name: "outer"}, {Name: "n", Tiles: []int{16}}, {Name: "inner", Tiles: []int{4, 8}}},
 			Sizes: [][]int{
 				{1, 65535, 1}, {1, 65536, 1}, {2, 100000, 1}, {1, 1000000, 1}, {2, 65535, 2}, {1, 65536, 4}, {2, 100000, 3}, {1, 1000000, 3},
@@ -152,21 +163,21 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			Invalid: []A{call(3), keep(-4), call(1, -2)},
 		},
 	}
-	if slices.ContainsFunc(r.DTypes, func(d tensor.DType) bool { return d.Size() == 2 }) {
-		d.Kernels = append(d.Kernels, NarrowKernels()...)
-	}
+	d.Kernels = append(d.Kernels, narrowKernels(r.DTypes)...)
 	for _, shader := range []string{r.Last, r.Final} {
 		if shader != "" {
 			d.Kernels = append(d.Kernels, lastKernels(shader, shader == r.Final)...)
 		}
 	}
-	if r.Spread > 0 {
+	if r.Spread > 0 || slices.ContainsFunc(r.DTypes, isInteger) {
 		d.Cases.Range = func(a A, _ int, in []tensor.Desc) (low, high float64) {
 			s, err := set(a, in[0].Shape)
-			if isInteger(in[0].DType) {
-				return -3, 3
-			}
-			if err != nil {
+			switch d := in[0].DType; {
+			case isInteger(d) && r.Integers != nil:
+				return r.Integers(d)
+			case isInteger(d) && d != tensor.I32 && d != tensor.I64:
+				return planner.IntegerRange(d)
+			case err != nil || r.Spread == 0:
 				return r.Low, r.High
 			}
 			w := r.Spread / float64(max(length(in[0].Shape, s), 1))
@@ -174,6 +185,34 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		}
 	}
 	return spec.Define(d)
+}
+
+// kernel returns the shader of the kernels for elements of d, and the dtype by which they are named.
+func (r Reduction[A]) kernel(d tensor.DType) (string, tensor.DType) {
+	switch {
+	case d == tensor.Bool:
+		return r.Shader, tensor.U8
+	case r.Unsigned != "" && planner.Signed(d) != d:
+		return r.Unsigned, planner.Signed(d)
+	case r.Signless:
+		return r.Shader, planner.Signed(d)
+	}
+	return r.Shader, d
+}
+
+// kernels lists the kernels that read elements.
+func (r Reduction[A]) kernels(f Reducer) []spec.Kernel {
+	own := map[string][]tensor.DType{}
+	for _, d := range r.DTypes {
+		if shader, d := r.kernel(d); !slices.Contains(own[shader], d) {
+			own[shader] = append(own[shader], d)
+		}
+	}
+	ks := f.Kernels(own[r.Shader]...)
+	if r.Unsigned != "" {
+		ks = append(ks, Reducer{Shader: r.Unsigned}.Kernels(own[r.Unsigned]...)...)
+	}
+	return ks
 }
 
 // combiningKernels lists the kernels of Combine. Their elements are accumulators.
@@ -191,4 +230,4 @@ func (r Reduction[A]) combiningKernels() []spec.Kernel {
 }
 
 // isInteger reports whether d has integers.
-func isInteger(d tensor.DType) bool { return d == tensor.I32 || d == tensor.I64 }
+func isInteger(d tensor.DType) bool { return !slices.Contains(planner.Floats, d) }

@@ -171,13 +171,14 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 	if err != nil || d == in.DType || made.Kind == spec.RefNone {
 		return from, err
 	}
-	return made, AddNarrow(plan, t, out.Elems(), from, made, in.DType)
+	return made, addNarrow(plan, t, out.Elems(), from, made, in.DType)
 }
 
 // reference computes a reduction in float64. Integers wrap around as they do in Go.
 func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 	v := make([]float64, out.Elems())
 	whole := make([]int64, len(v))
+	integer := isInteger(in.DType) && (r.Sum || r.Whole != nil)
 	for i := range v {
 		v[i] = r.From
 		if r.Whole != nil {
@@ -200,22 +201,21 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 		for i, x := range index {
 			at += x * strides[i]
 		}
-		before := v[at]
-		if r.Rows != nil {
-			rows[at] = append(rows[at], src[k])
-			k++
-			return
-		}
-		v[at] = r.F(before, src[k])
-		if r.Sum {
-			lost[at] += rounding(before, src[k], v[at])
-		}
-		if r.Whole != nil {
-			whole[at] = r.Whole(whole[at], int64(src[k]))
-		} else {
-			whole[at] += int64(src[k])
-		}
+		x, before := src[k], v[at]
 		k++
+		switch {
+		case integer && r.Whole != nil && (r.Unsigned == "" || planner.Signed(in.DType) == in.DType):
+			whole[at] = r.Whole(whole[at], planner.Whole(in.DType, x))
+		case integer:
+			whole[at] += planner.Whole(in.DType, x)
+		case r.Rows != nil:
+			rows[at] = append(rows[at], x)
+		default:
+			v[at] = r.F(before, x)
+			if r.Sum {
+				lost[at] += rounding(before, x, v[at])
+			}
+		}
 	})
 	n := 1
 	if len(v) > 0 {
@@ -225,20 +225,21 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 		if !math.IsInf(v[i], 0) {
 			v[i] += lost[i]
 		}
-		if r.Rows != nil {
-			v[i] = r.Rows(rows[i])
-		}
-		if (r.Sum || r.Whole != nil) && isInteger(in.DType) {
-			if in.DType == tensor.I32 {
-				whole[i] = int64(int32(whole[i]))
-			}
-			if r.Mean && n == 0 {
+		switch {
+		case integer:
+			whole[i] = planner.Wrap(in.DType, whole[i])
+			switch {
+			case r.Mean && n == 0:
 				whole[i] = 0
-			} else if r.Mean {
+			case r.Mean && in.DType == tensor.U64:
+				whole[i] = int64(uint64(whole[i]) / uint64(n))
+			case r.Mean:
 				whole[i] /= int64(n)
 			}
-			v[i] = float64(whole[i])
-		} else if r.Mean {
+			v[i] = planner.Number(in.DType, whole[i])
+		case r.Rows != nil:
+			v[i] = r.Rows(rows[i])
+		case r.Mean:
 			v[i] /= float64(n)
 		}
 		if r.Finally != nil {

@@ -1,6 +1,8 @@
 package reduction
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -338,6 +340,28 @@ const narrowShader = "reduce/reduce_narrow"
 // NarrowKernels lists the kernels that AddNarrow launches.
 func NarrowKernels() []spec.Kernel {
 	return planner.DTypeVariants(narrowShader, narrowParams{}, []tensor.DType{tensor.F16, tensor.BF16}, nil)
+}
+
+// narrowKernels lists the kernels of addNarrow for elements of dtypes.
+func narrowKernels(dtypes []tensor.DType) []spec.Kernel {
+	var ks []spec.Kernel
+	if slices.ContainsFunc(dtypes, func(d tensor.DType) bool { return isInteger(d) && d.Size() < 4 }) {
+		ks = movement.CopyKernels()
+	}
+	if slices.Contains(dtypes, tensor.F16) {
+		ks = append(ks, NarrowKernels()...)
+	}
+	return ks
+}
+
+// addNarrow is AddNarrow for all dtypes that are not those of their accumulators. Integers keep their low bits.
+// Errors: *LimitError.
+func addNarrow(plan *spec.Plan, t *spec.Target, n int, from, out spec.Ref, d tensor.DType) error {
+	if isInteger(d) {
+		return movement.AddCopy(plan, t, d, []int{n},
+			planner.Operand{Ref: from, Strides: []int{planner.Accumulator(d).Size() / d.Size()}}, planner.Operand{Ref: out, Strides: []int{1}})
+	}
+	return AddNarrow(plan, t, n, from, out, d)
 }
 
 // AddNarrow appends the launches that round n F32 elements of from to out. d, the dtype

@@ -86,7 +86,9 @@ func (f Reducer) AccumulatorBytes(d tensor.DType) int {
 }
 
 // HasTexels reports whether reducers have texel kernels for elements of d.
-func HasTexels(d tensor.DType) bool { return d == tensor.F32 || d.Size() == 2 }
+func HasTexels(d tensor.DType) bool {
+	return d == tensor.F32 || d == tensor.F16 || d == tensor.BF16
+}
 
 // UsesTexels reports whether to launch the texel kernels for elements of d.
 func UsesTexels(t *spec.Target, d tensor.DType) bool {
@@ -127,8 +129,5 @@ func Room(t *spec.Target, d tensor.DType, size int) int {
 
 // Unroll returns how many packs of a row an invocation loads at once.
 func Unroll(d tensor.DType) int {
-	if d.Size() == 2 {
-		return 2
-	}
-	return 4
+	return min(d.Size(), 4)
 }

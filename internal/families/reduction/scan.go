@@ -31,6 +31,8 @@ type Scan[A spec.Call] struct {
 	Sum bool
 	// Low, High and Spread are those of Reduction.
 	Low, High, Spread float64
+	// Integers returns these bounds for integers that are neither I32 nor I64.
+	Integers func(d tensor.DType) (low, high float64)
 	// Tolerance returns the tolerance for n elements whose longest chain is h.
 	Tolerance func(d tensor.DType, n int, h float64) spec.Tolerance
 }
@@ -44,7 +46,7 @@ type scanParams struct {
 const scanLength = 64
 
 // scanDTypes are the dtypes of running values.
-var scanDTypes = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64}
+var scanDTypes = slices.Concat(planner.Floats, planner.Integers)
 
 // scanChain bounds the number of steps between an element and a result.
 func scanChain(n int) float64 {
@@ -150,10 +152,12 @@ func DefineScan[A spec.Call](r Scan[A]) *spec.Op {
 		}
 		return planner.ViewAxis(d.Shape, k), nil
 	}
-	kernels := slices.Concat(NarrowKernels(), movement.CopyKernels())
+	kernels := narrowKernels(scanDTypes)
 	for _, variant := range []string{"", ".total"} {
 		for _, d := range scanDTypes {
-			kernels = append(kernels, spec.Kernel{Name: r.Shader + "." + d.String() + variant, Params: scanParams{}})
+			if planner.Signed(d) == d {
+				kernels = append(kernels, spec.Kernel{Name: r.Shader + "." + d.String() + variant, Params: scanParams{}})
+			}
 		}
 	}
 	def := spec.Definition[A]{
@@ -172,7 +176,7 @@ func DefineScan[A spec.Call](r Scan[A]) *spec.Op {
 			if err := planner.CheckTarget(t, in[0]); err != nil {
 				return nil, err
 			}
-			plan, d := &spec.Plan{}, in[0].DType
+			plan, d := &spec.Plan{}, planner.Signed(in[0].DType) // Sums and products have the same bits.
 			v, err := view(a, in[0])
 			if err != nil || in[0].Elems() == 0 {
 				return plan, err
@@ -185,7 +189,7 @@ func DefineScan[A spec.Call](r Scan[A]) *spec.Op {
 			if err := s.add(d, v, spec.In(0), out); err != nil || out == spec.Out(0) {
 				return plan, err
 			}
-			return plan, AddNarrow(plan, t, in[0].Elems(), out, spec.Out(0), d)
+			return plan, addNarrow(plan, t, in[0].Elems(), out, spec.Out(0), d)
 		},
 		Reference: func(a A, in, out []*tensor.Host) {
 			if v, err := view(a, in[0].Desc); err == nil {
@@ -212,18 +216,21 @@ func DefineScan[A spec.Call](r Scan[A]) *spec.Op {
 			Bench:  planner.AllBenchCases(planner.BenchCases(r.Call(-1, false, false), 1), planner.BenchCases(r.Call(0, false, false), 1)),
 			Low:    r.Low, High: r.High, Specials: true,
 			Invalid: []A{r.Call(3, false, false), r.Call(-4, false, false)},
-			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.U8, 3)}},
+			Refused: [][]tensor.Desc{{tensor.Contiguous(tensor.F32)}, {tensor.Contiguous(tensor.Bool, 3)}},
 		},
 	}
-	if r.Spread > 0 {
-		def.Cases.Range = func(a A, _ int, in []tensor.Desc) (low, high float64) {
-			v, err := view(a, in[0])
-			if err != nil || isInteger(in[0].DType) {
-				return -3, 3
-			}
-			w := r.Spread / float64(max(v.N, 1))
-			return max(1-w, r.Low), min(1+w, r.High)
+	def.Cases.Range = func(a A, _ int, in []tensor.Desc) (low, high float64) {
+		v, err := view(a, in[0])
+		switch d := in[0].DType; {
+		case isInteger(d) && d != tensor.I32 && d != tensor.I64:
+			return r.Integers(d)
+		case isInteger(d) && r.Spread > 0:
+			return -3, 3
+		case err != nil || r.Spread == 0:
+			return r.Low, r.High
 		}
+		w := r.Spread / float64(max(v.N, 1))
+		return max(1-w, r.Low), min(1+w, r.High)
 	}
 	return spec.Define(def)
 }
@@ -236,10 +243,8 @@ func (r Scan[A]) reference(a A, v planner.AxisView, in, out *tensor.Host) {
 		running, lost, whole := r.Identity, 0.0, int64(r.Identity)
 		value := func() float64 {
 			switch {
-			case in.DType == tensor.I32:
-				return float64(int32(whole))
-			case in.DType == tensor.I64:
-				return float64(whole)
+			case isInteger(in.DType):
+				return planner.Number(in.DType, planner.Wrap(in.DType, whole))
 			case r.Sum && !math.IsInf(running, 0) && !math.IsNaN(running):
 				return running + lost
 			}
@@ -257,7 +262,7 @@ func (r Scan[A]) reference(a A, v planner.AxisView, in, out *tensor.Host) {
 			if r.Sum {
 				lost += rounding(running, own, next)
 			}
-			running, whole = next, r.Whole(whole, int64(own))
+			running, whole = next, r.Whole(whole, planner.Whole(in.DType, own))
 			if !exclusive {
 				x[at(k)] = value()
 			}

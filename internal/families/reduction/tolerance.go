@@ -32,7 +32,7 @@ func ExactTolerance(tensor.DType, int, float64) spec.Tolerance {
 // SumTolerance bounds the error of a sum of n values of at most 1. h is the longest
 // chain.
 func SumTolerance(d tensor.DType, n int, h float64) spec.Tolerance {
-	if d == tensor.I32 || d == tensor.I64 {
+	if isInteger(d) {
 		return spec.Tolerance{Why: "integers add exactly"}
 	}
 	e := planner.AccumulatorEpsilon(d)
