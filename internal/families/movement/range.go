@@ -39,7 +39,8 @@ func PlanRange(t *spec.Target, start, delta float64, out tensor.Desc) (*spec.Pla
 		return nil, &errs.LimitError{Name: "elements", Want: int64(n), Have: math.MaxUint32}
 	}
 	wide, name := d, d.String() // the dtype in which the kernel computes, and the kernel
-	switch isFloat := slices.Contains(planner.Floats, d); {
+	isFloat := slices.Contains(planner.Floats, d)
+	switch {
 	case isFloat && d.Size() == 2:
 		wide = tensor.F32
 	case !isFloat && d.Size() < 4:
@@ -51,6 +52,13 @@ func PlanRange(t *spec.Target, start, delta float64, out tensor.Desc) (*spec.Pla
 	}
 	var words [4]uint32
 	for i, v := range []float64{start, delta} {
+		wide := wide
+		if !isFloat { // A delta has a sign, and may be larger than a type with a sign holds. Sums of its bits wrap.
+			wide = map[bool]tensor.DType{false: tensor.U32, true: tensor.U64}[wide.Size() == 8]
+			if v < 0 {
+				wide = planner.Signed(wide)
+			}
+		}
 		h, err := tensor.FromFloats(wide, []int{1}, []float64{v})
 		if err != nil {
 			return nil, err
