@@ -55,8 +55,7 @@ layout(set = 0, binding = 1) writeonly buffer PairBuffer { uint pairs[]; };
 #define TOP 0x80000000u
 #define LEAST int(TOP)
 #define MOST 0x7fffffff
-
-// Names on the right of || and && make no branches. An array of arrays would not become registers.
+// Names on the right of || and && make no branches.
 #if KEY == 2
 #define AFTER(high, low, h, l) bool more_ = high > h, same_ = high == h, low_ = low > l, tail_ = same_ && low_, after_ = more_ || tail_;
 #else

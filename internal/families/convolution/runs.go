@@ -62,10 +62,10 @@ func (v Product) AddRuns(plan *spec.Plan, t *spec.Target, refs [2]spec.Ref, to s
 	var near [2]nearby
 	for _, part := range whole.runs(run) {
 		s.geometry = &part
-		if err := near[0].take(plan, t, &part.in, [4]int{part.b, part.g, 1, part.c}, part.i.elems()); err != nil {
+		if err := near[0].copyFrom(plan, t, &part.in, [4]int{part.b, part.g, 1, part.c}, part.i.elems()); err != nil {
 			return err
 		}
-		if err := near[1].take(plan, t, &part.filter, [4]int{1, part.g, part.k, part.c}, part.r.elems()); err != nil {
+		if err := near[1].copyFrom(plan, t, &part.filter, [4]int{1, part.g, part.k, part.c}, part.r.elems()); err != nil {
 			return err
 		}
 		if err := s.add(panel); err != nil {
@@ -85,12 +85,12 @@ type nearby struct {
 	size int64
 }
 
-// take appends a copy of what a run reads of an operand, and makes the operand that copy, if the run reads
+// copyFrom appends a copy of what a run reads of an operand, and makes the operand that copy, if the run reads
 // a little of many places which together exceed a binding. Else each launch would reach few of these
 // places, and a run would need a launch for each pair of places of both operands. sizes are the numbers of indices
 // along the strides of p, and elems is the number of elements that follow each other.
 // Errors: *LimitError.
-func (v *nearby) take(plan *spec.Plan, t *spec.Target, p *plane, sizes [4]int, elems int) error {
+func (v *nearby) copyFrom(plan *spec.Plan, t *spec.Target, p *plane, sizes [4]int, elems int) error {
 	strides := [4]int{p.b, p.g, p.k, p.c}
 	span, apart := int64(elems), sizes[0]*sizes[1]*sizes[2]
 	for a, n := range sizes {

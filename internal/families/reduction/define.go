@@ -86,7 +86,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype, without the reduced dimensions, or with size 1 in their place"}},
 		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
-		Kernels:  append(r.kernels(f), r.combiningKernels()...),
+		Kernels:  r.withCombining(r.kernels(f)),
 		Defaults: r.Call(nil, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			reduced, err := set(a, in[0].Shape)
@@ -215,10 +215,10 @@ func (r Reduction[A]) kernels(f Reducer) []spec.Kernel {
 	return ks
 }
 
-// combiningKernels lists the kernels of Combine. Their elements are accumulators.
-func (r Reduction[A]) combiningKernels() []spec.Kernel {
+// withCombining returns kernels with those of Combine that are not among them. Their elements are accumulators.
+func (r Reduction[A]) withCombining(ks []spec.Kernel) []spec.Kernel {
 	if r.Combine == "" {
-		return nil
+		return ks
 	}
 	var accumulators []tensor.DType
 	for _, d := range r.DTypes {
@@ -226,7 +226,12 @@ func (r Reduction[A]) combiningKernels() []spec.Kernel {
 			accumulators = append(accumulators, a)
 		}
 	}
-	return Reducer{Shader: r.Combine}.Kernels(accumulators...)
+	for _, k := range (Reducer{Shader: r.Combine}).Kernels(accumulators...) {
+		if !slices.ContainsFunc(ks, func(o spec.Kernel) bool { return o.Name == k.Name }) {
+			ks = append(ks, k)
+		}
+	}
+	return ks
 }
 
 // isInteger reports whether d has integers.
