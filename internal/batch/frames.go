@@ -13,11 +13,11 @@ import (
 )
 
 // frameBytes is the number of bytes for each pixel that reading an animation takes, whichever format it has. What
-// writing takes is in encodeBytes. A writer of animations in GIF keeps the frame before too, and takes gifBytes
-// more for each pixel.
+// writing takes is in encodeBytes. A writer of animations in GIF keeps the colours of the frame before too, and takes
+// gifBytes more for each pixel.
 const (
 	frameBytes = 20
-	gifBytes   = 8
+	gifBytes   = 16
 )
 
 // animate processes a picture of several frames, one after the other.

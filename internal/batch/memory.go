@@ -76,7 +76,7 @@ func encodeBytes(f imageio.Format, like imageio.Info, deep, progressive bool, w,
 		return 40*w + 2<<20 + 28*w*h
 	}
 	if f == imageio.GIF {
-		n += 18 * w * h // the colours wanted and shown, now and before, and their numbers twice
+		n += 10 * w * h // the colours wanted and shown, and their numbers twice
 	}
 	if f == imageio.AVIF {
 		return n + 40*(w+320)*(h+320) + 64<<20 // the codec, which has the pixels too

@@ -89,7 +89,7 @@ func TestPeak(t *testing.T) {
 	table := image.NewPaletted(photo.Rect, color.Palette{color.Black, color.White})
 	for name, data := range map[string][]byte{
 		"gray.png": encoded(gray, ".png"), "photo.jpg": must(testimg.JPEG(w, h, 1, 90)), "progressive.jpg": must(testimg.JPEG(w, h, 1, 90)), "gray.bmp": encoded(gray, ".bmp"),
-		"gray.tiff": encoded(gray, ".tiff"), "deep.png": encoded(deep, ".png"), "deep.tiff": encoded(deep, ".tiff"), "table.gif": encoded(table, ".gif"),
+		"gray.tiff": encoded(gray, ".tiff"), "deep.png": encoded(deep, ".png"), "deep.tiff": encoded(deep, ".tiff"), "table.gif": encoded(table, ".gif"), "photo.gif": encoded(photo, ".gif"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
