@@ -51,7 +51,8 @@ func (d *Device) LoadKernel(spirv []byte) (*Kernel, error) {
 // tensors[i] is the tensor at binding i, as DispatchCompute counts. A number that the shader
 // skips may be nil. Tensors must be contiguous. If the shader declares an array of numbers or
 // vectors, the tensor must have elements of that type. An array of an unsigned type also takes
-// elements of another size, so that a shader can read u8, f16 or i64 as words of u32.
+// elements of another size, so that a shader can read u8, f16 or i64 as words of u32. Arrays of
+// integers of 16 bits take f16 and bf16 as their bits.
 // DispatchCompute takes any tensors.
 //
 // Errors: ErrInvalidArgument, ErrInvalidHandle, *LimitError, ErrNotInitialized (a Kernel that
