@@ -246,7 +246,7 @@ func (d *Device) ScatterAdd(indices, updates, out TensorHandle, size, axis int) 
 // ScatterElements: changes single elements at indices along a dimension. Updates of one element
 // count in their order; an index out of range is an error.
 //
-//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - data: any dtype; not bool for a reduction
 //   - indices: no dimension but axis is larger than in data; each from -n to n-1
 //   - updates: of the shape of indices
 //   - out: data with the updates
@@ -259,7 +259,7 @@ func (d *Device) ScatterElements(data, indices, updates, out TensorHandle, axis 
 // ScatterND: changes slices at indices along the first dimensions. Updates of one slice count
 // in their order; an index out of range is an error.
 //
-//   - data: any dtype; f32, f16, bf16, f64, i32 or i64 for a reduction
+//   - data: any dtype; not bool for a reduction
 //   - indices: [i...,k], k components of an index; each from -n to n-1
 //   - updates: [i...], then the dimensions of data without an index
 //   - out: data with the updates
