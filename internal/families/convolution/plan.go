@@ -16,19 +16,20 @@ const (
 
 // strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
 func (x *geometry) strategies() []string {
-	switch {
-	case x.in.dtype == tensor.F64 || x.outputs() == 0 || x.c*x.r.elems() == 0:
+	if x.in.dtype == tensor.F64 || x.outputs() == 0 || x.c*x.r.elems() == 0 {
 		return nil
-	case x.isPointwise() && x.multipliesWell():
-		return []string{byProduct, byPanel, byDirect}
-	case x.isPointwise() && x.pays():
-		return []string{byPanel, byDirect, byProduct}
-	case x.isPointwise():
-		return []string{byDirect, byPanel, byProduct}
-	case x.pays():
-		return []string{byPanel, byDirect}
 	}
-	return []string{byDirect, byPanel}
+	list := []string{byDirect, byPanel}
+	if x.pays() {
+		list = []string{byPanel, byDirect}
+	}
+	switch {
+	case !x.isPointwise():
+		return list
+	case x.multipliesWell():
+		return append([]string{byProduct}, list...)
+	}
+	return append(list, byProduct)
 }
 
 // sizeClass returns the numbers that decide which strategy is best.

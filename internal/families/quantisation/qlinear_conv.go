@@ -109,7 +109,6 @@ func (c Conv[A]) referenceQuantised(a A, in, out []*tensor.Host) {
 func DefineQuantisedConv[A spec.Call](c Conv[A]) *spec.Op {
 	spirv.LinkQuant()
 	spirv.LinkNN()
-	spirv.LinkMove()
 	spirv.LinkMath()
 	spirv.LinkMove()
 	floats := []tensor.DType{tensor.F32}
