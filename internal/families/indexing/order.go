@@ -20,9 +20,6 @@ const (
 	sortNumber = "move/sort_number.u32"
 )
 
-// sorted are the dtypes that have an order.
-var sorted = []tensor.DType{tensor.F32, tensor.F64, tensor.I32, tensor.I64, tensor.Bool, tensor.F16, tensor.BF16, tensor.U8, tensor.U32, tensor.I8, tensor.I16, tensor.U16, tensor.U64}
-
 // keysParams is the push-constant block of lib/raw.glsl.
 type keysParams struct {
 	Count        uint32
@@ -89,7 +86,7 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 	}
 	return spec.Define(spec.Definition[A]{
 		Name: s.Name, Group: "move", Doc: s.Doc,
-		In:       []spec.Arg{{Name: "in", Doc: "at least one dimension", DTypes: sorted}},
+		In:       []spec.Arg{{Name: "in", Doc: "any dtype and at least one dimension"}},
 		Out:      outs,
 		Traits:   spec.Traits{Class: spec.Indexing, ONNX: s.ONNX},
 		Defaults: s.Defaults,
@@ -142,7 +139,7 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 			return spec.Cost{Flops: n * int64(bits.Len64(uint64(n))), Bytes: 2 * n * int64(in[0].DType.Size())}
 		},
 		Cases: spec.CasesOf[A]{
-			DTypes: sorted, Calls: append([]A{s.Defaults}, s.Calls...), Invalid: s.Invalid, Specials: true,
+			DTypes: tensor.DTypes(), Calls: append([]A{s.Defaults}, s.Calls...), Invalid: s.Invalid, Specials: true,
 			Low: -3, High: 3,
 			Range: func(_ A, _ int, in []tensor.Desc) (float64, float64) {
 				switch in[0].DType {
