@@ -14,16 +14,23 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// onProcessor opens the device cpu until the test ends.
+func onProcessor(t *testing.T) *lathe.Device {
+	t.Helper()
+	testkit.Built(t, drivers.Built(), "cpu")
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
 // TestLeftOutInputs leaves out inputs of a recurrent layer before others, as nil. The results are those with
 // zeros for them.
 func TestLeftOutInputs(t *testing.T) {
 	ctx := t.Context()
-	testkit.Built(t, drivers.Built(), "cpu")
-	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := onProcessor(t)
 	for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 		// ramp is a tensor whose elements differ.
 		ramp := func(shape ...int) *lathe.Tensor {
@@ -124,12 +131,7 @@ func TestLeftOutInputs(t *testing.T) {
 // worked out by hand: the rows have the mean 5 and the variance 4.
 func TestLeftOutGamma(t *testing.T) {
 	ctx := t.Context()
-	testkit.Built(t, drivers.Built(), "cpu")
-	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := onProcessor(t)
 	of := func(v []float32, shape ...int) *lathe.Tensor {
 		x, err := lathe.FromSlice(ctx, dev, v, shape...)
 		if err != nil {

@@ -2,12 +2,10 @@ package ops_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
-	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -43,23 +41,11 @@ func TestExtremeInts(t *testing.T) {
 			{ops.Eye{Rows: n, Columns: n, K: math.MaxInt, DType: tensor.F32}, zeros},
 			{ops.Eye{Rows: n, Columns: n, K: math.MinInt, DType: tensor.F32}, zeros},
 		} {
-			call := spec.WithDefaults(c.call)
-			var from []exec.Operand
+			var in []*tensor.Host
 			if _, made := c.call.(ops.Eye); !made {
-				in := host(tensor.F32, []int{n, n}, matrix...)
-				from = append(from, exec.Operand{Buffer: testgpu.Load(t, dev, in.Data), Desc: in.Desc})
+				in = []*tensor.Host{host(tensor.F32, []int{n, n}, matrix...)}
 			}
-			got := tensor.NewHost(tensor.Contiguous(tensor.F32, n, n))
-			to := exec.Operand{Buffer: testgpu.Load(t, dev, got.Data), Desc: got.Desc}
-			if err := r.Run(t.Context(), call, from, []exec.Operand{to}); err != nil {
-				t.Fatalf("%+v: %v", c.call, err)
-			}
-			if err := r.Read(t.Context(), to.Buffer, 0, got.Data); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got.Floats(), c.want) {
-				t.Errorf("%+v: %v (want %v)", c.call, got.Floats(), c.want)
-			}
+			expectCall(t, r, dev, spec.WithDefaults(c.call), in, []*tensor.Host{host(tensor.F32, []int{n, n}, c.want...)})
 		}
 	})
 }
