@@ -14,7 +14,7 @@ import (
 
 // Argsort: where along a dimension the elements are, in the order of sort.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - axis: the dimension; a negative number counts from the end
 //   - result indices: where along the dimension they were, i32 or i64
 //
@@ -280,7 +280,7 @@ func (d *Device) Slice(in *Tensor, start, size []int, step ...int) (*Tensor, err
 // Sort: sorts the elements along a dimension. NaN is larger than all numbers, and -0 equals 0.
 // Equal elements keep their order.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - axis: the dimension; a negative number counts from the end
 //   - result values: the elements in their order
 //
@@ -313,7 +313,7 @@ func (d *Device) Tile(in *Tensor, repeats ...int) (*Tensor, error) {
 // is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices
 // count.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - k: how many elements
 //   - axis: the dimension; a negative number counts from the end
 //   - result values: the elements in their order

@@ -13,7 +13,7 @@ import (
 
 // Argsort: where along a dimension the elements are, in the order of sort.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - indices: where along the dimension they were, i32 or i64
 //   - axis: the dimension; a negative number counts from the end
 //
@@ -283,7 +283,7 @@ func (d *Device) Slice(in, out TensorHandle, start, size []int, step ...int) err
 // Sort: sorts the elements along a dimension. NaN is larger than all numbers, and -0 equals 0.
 // Equal elements keep their order.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - values: the elements in their order
 //   - axis: the dimension; a negative number counts from the end
 //
@@ -316,7 +316,7 @@ func (d *Device) Tile(in, out TensorHandle, repeats ...int) error {
 // is larger than all numbers, and -0 equals 0. Of equal elements those with the lowest indices
 // count.
 //
-//   - in: at least one dimension
+//   - in: any dtype and at least one dimension
 //   - values: the elements in their order
 //   - indices: where along the dimension they were, i32 or i64
 //   - k: how many elements

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/logic"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,5 +14,5 @@ func (BitwiseAnd) Spec() *spec.Op { return bitwiseAndOp.Op() }
 
 var bitwiseAndOp = spec.Declaration{Define: func() *spec.Op {
 	return logic.DefineBits[BitwiseAnd]("bitwise_and",
-		"The bits that are set in both elements, with broadcasting.", "BitwiseAnd", 0b1000, 2, logic.Integers)
+		"The bits that are set in both elements, with broadcasting.", "BitwiseAnd", 0b1000, 2, planner.Integers)
 }}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/lathe-gpu/lathe/internal/families/logic"
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -13,5 +14,5 @@ func (BitwiseXor) Spec() *spec.Op { return bitwiseXorOp.Op() }
 
 var bitwiseXorOp = spec.Declaration{Define: func() *spec.Op {
 	return logic.DefineBits[BitwiseXor]("bitwise_xor",
-		"The bits that are set in exactly one of both elements, with broadcasting.", "BitwiseXor", 0b0110, 2, logic.Integers)
+		"The bits that are set in exactly one of both elements, with broadcasting.", "BitwiseXor", 0b0110, 2, planner.Integers)
 }}

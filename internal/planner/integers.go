@@ -3,7 +3,7 @@ package planner
 import "github.com/lathe-gpu/lathe/tensor"
 
 // Integers are the dtypes of integers that have arithmetic.
-var Integers = []tensor.DType{tensor.I32, tensor.I64, tensor.I8, tensor.U8, tensor.I16, tensor.U16, tensor.U32, tensor.U64}
+var Integers = []tensor.DType{tensor.I32, tensor.I64, tensor.U8, tensor.U32, tensor.I8, tensor.I16, tensor.U16, tensor.U64}
 
 // Signed returns the dtype with a sign that is as large as d, which has integers.
 func Signed(d tensor.DType) tensor.DType {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -36,7 +37,7 @@ func (f Arithmetic) Types(floats []tensor.DType) []tensor.DType {
 	if f == None {
 		return list
 	}
-	for _, d := range Integers {
+	for _, d := range planner.Integers {
 		if !slices.Contains(list, d) {
 			list = append(list, d)
 		}

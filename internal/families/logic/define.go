@@ -119,23 +119,8 @@ func DefineBits[A spec.Call](name, doc, onnx string, table uint32, operands int,
 
 // wrapped returns the number that the low bits of v are in a dtype, or the float64 next to it.
 func wrapped(v int64, d tensor.DType) float64 {
-	switch d {
-	case tensor.Bool:
+	if d == tensor.Bool {
 		return float64(v & 1)
-	case tensor.U8:
-		return float64(uint8(v))
-	case tensor.I8:
-		return float64(int8(v))
-	case tensor.U32:
-		return float64(uint32(v))
-	case tensor.I32:
-		return float64(int32(v))
-	case tensor.I16:
-		return float64(int16(v))
-	case tensor.U16:
-		return float64(uint16(v))
-	case tensor.U64:
-		return float64(uint64(v))
 	}
-	return float64(v)
+	return planner.Number(d, planner.Wrap(d, v))
 }

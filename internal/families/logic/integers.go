@@ -11,7 +11,7 @@ import (
 
 // Shift completes the declaration of a shift of integers, whose direction right returns for a call.
 func Shift[A spec.Call](f Function[A], right func(a A) bool) Function[A] {
-	f.Shader, f.Operands, f.DTypes = "logic/shift", 2, Integers
+	f.Shader, f.Operands, f.DTypes = "logic/shift", 2, planner.Integers
 	f.Words = func(a A, d tensor.DType) [3]uint32 {
 		return [3]uint32{uint32(truth(right(a))), kindOf(d)}
 	}
@@ -50,7 +50,7 @@ func Shift[A spec.Call](f Function[A], right func(a A) bool) Function[A] {
 // Mod completes the declaration of a remainder. truncated returns for a call whether it has the sign of
 // the dividend.
 func Mod[A spec.Call](f Function[A], truncated func(a A) bool) Function[A] {
-	f.Shader, f.Operands, f.DTypes = "logic/mod", 2, append(slices.Clone(planner.Floats), Integers...)
+	f.Shader, f.Operands, f.DTypes = "logic/mod", 2, append(slices.Clone(planner.Floats), planner.Integers...)
 	f.Words = func(a A, d tensor.DType) [3]uint32 {
 		bits := map[tensor.DType]uint32{tensor.F32: 23, tensor.F16: 10, tensor.BF16: 7}
 		return [3]uint32{uint32(truth(truncated(a))), kindOf(d), bits[d]}

@@ -13,14 +13,11 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Integers are the dtypes of whole numbers that are not Bool.
-var Integers = []tensor.DType{tensor.I32, tensor.I64, tensor.U8, tensor.U32, tensor.I8, tensor.I16, tensor.U16, tensor.U64}
-
-// Repeats reports whether an earlier one of Integers has the size of d. Then both have the same kernels
+// Repeats reports whether an earlier one of planner.Integers has the size of d. Then both have the same kernels
 // and plans, so that sizes and ways of broadcasting need not all be tried with both.
 func Repeats(d tensor.DType) bool {
-	first := slices.IndexFunc(Integers, func(e tensor.DType) bool { return e.Size() == d.Size() })
-	return slices.Index(Integers, d) > first
+	first := slices.IndexFunc(planner.Integers, func(e tensor.DType) bool { return e.Size() == d.Size() })
+	return slices.Index(planner.Integers, d) > first
 }
 
 // Function describes a function of the bits of one element, or of two elements that are broadcast
