@@ -97,3 +97,14 @@ func TestLaunches(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyTriesEveryCall checks that no call of an operation is too large for the quick level of
+// lathe verify, which chooses its sizes in another way than the tests do.
+func TestVerifyTriesEveryCall(t *testing.T) {
+	s := onNull(t, Options{Ops: spec.All(), Quick: true, Seed: DefaultSeed})
+	for _, j := range s.jobs() {
+		if j.pattern == "none" {
+			t.Errorf("%s: no case at the quick level", callName(j.call))
+		}
+	}
+}
