@@ -27,6 +27,17 @@ layout(push_constant) uniform Params {
 #define FLAGS
 #include "lib/around.glsl"
 
+#if defined(U8)
+#define TAP fetchPack
+#else
+// TAP is fetchPack without branches: SwiftShader takes all of the memory to compile those of many pixels.
+vec4 TAP(uint i) {
+	uint o = i * p.channels, next = min(p.channels - 1, 1); // grey is all three colours
+	bool four = p.channels == 4;
+	return vec4(src[o], src[o + next], src[o + 2 * next], mix(FULL, src[o + (four ? 3 : 0)], four));
+}
+#endif
+
 #if defined(ALPHA)
 #include "lib/weighed.glsl"
 #define KEY ivec4
@@ -79,7 +90,7 @@ void tile(uint x, uint first, uint end) {
 					KEY k[4];
 					[[unroll]] for (uint t = 0; t < 4; t++) {
 						uint i = s * TAPS + four + t;
-						k[t] = keyOf(valueOf(pixelOf(fetchPack(row + columnAt(left + int(i))), 0)));
+						k[t] = keyOf(valueOf(pixelOf(TAP(row + columnAt(left + int(i))), 0)));
 						// What is beyond the square is below nothing.
 						k[t] = mix(KEY(0x7fffffff), k[t], BKEY(i < wide));
 					}
