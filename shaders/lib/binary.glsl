@@ -47,7 +47,20 @@ uvec4 applyPack(uvec4 ra, uvec4 rb) {
 	REAL a[PACK] = unpack(ra), b[PACK] = unpack(rb);
 #if defined(HEAVY)
 	// A loop unrolled by the optimiser is copies that lose `precise`, and large.
-	[[dont_unroll]] for (uint k = 0; k < PACK; k++) a[k] = apply(a[k], b[k]);
+	[[dont_unroll]] for (uint k = 0; k < PACK; k++) {
+#if defined(TEXEL)
+		// On CPU drivers an array at an index that is no constant is memory, read lane by
+		// lane. So the elements move to the front by turns.
+		REAL v = apply(a[0], b[0]);
+		[[unroll]] for (uint j = 1; j < PACK; j++) {
+			a[j - 1] = a[j];
+			b[j - 1] = b[j];
+		}
+		a[PACK - 1] = v;
+#else
+		a[k] = apply(a[k], b[k]);
+#endif
+	}
 #else
 	[[unroll]] for (uint k = 0; k < PACK; k++) a[k] = apply(a[k], b[k]);
 #endif

@@ -51,26 +51,27 @@ REAL logTwo(REAL x, out REAL low) {
 	return twoSum(hi, ((e3 + e4) + REAL(2) * sLow) + REAL(n) * LN2_LOW, low);
 }
 
-// powReal is x^y by the rules of C99, annex F.9.4.4.
+// powReal is x^y by the rules of C99, annex F.9.4.4. Selections are mix, as in lib/math.glsl.
 REAL powReal(REAL x, REAL y) {
 	REAL a = abs(x), low, lost;
 	REAL power = clamp(y, -HUGE_POWER, HUGE_POWER); // beyond, only a = 1 is not 0 or infinite
-	bool plain = a > REAL(0) && a < infinity();
-	REAL l = logTwo(plain ? a : REAL(1), low);
+	bool more = a > REAL(1), fewer = a < REAL(1), negative = y < REAL(0);
+	REAL l = logTwo(mix(REAL(1), a, all(bvec2(a > REAL(0), a < infinity()))), low);
 	REAL p = twoProduct(l, power, lost);
 	REAL q = lost + low * power;
 	int n;
 	REAL r = reduce(clamp(p, EXP_LOW, EXP_HIGH), n);
 	REAL v = scaled(REAL(1) + expm1Small(r + q), n);
-	v = p > EXP_HIGH ? infinity() : p < EXP_LOW ? REAL(0) : v;
-	v = a == REAL(0) ? (y < REAL(0) ? infinity() : REAL(0)) : v;
-	v = a == infinity() ? (y < REAL(0) ? REAL(0) : infinity()) : v;
+	v = mix(v, REAL(0), p < EXP_LOW);
+	v = mix(v, infinity(), p > EXP_HIGH);
+	v = mix(v, mix(REAL(0), infinity(), negative), a == REAL(0));
+	v = mix(v, mix(infinity(), REAL(0), negative), a == infinity());
 	// The power's own infinities, beside a base of 1.
-	v = y == infinity() ? (a > REAL(1) ? y : a < REAL(1) ? REAL(0) : REAL(1)) : v;
-	v = y == -infinity() ? (a > REAL(1) ? REAL(0) : a < REAL(1) ? infinity() : REAL(1)) : v;
+	v = mix(v, mix(mix(REAL(1), REAL(0), fewer), y, more), y == infinity());
+	v = mix(v, mix(mix(REAL(1), infinity(), fewer), REAL(0), more), y == -infinity());
 	bool whole = isInteger(y);
-	v = signBit(x) && whole && isOdd(y) ? -v : v;
-	v = x < REAL(0) && a < infinity() && !whole ? notANumber() : v;
-	v = isNaN(x) ? x : isNaN(y) ? y : v;
-	return y == REAL(0) || x == REAL(1) ? REAL(1) : v;
+	v = mix(v, -v, all(bvec3(signBit(x), whole, isOdd(y))));
+	v = mix(v, notANumber(), all(bvec3(x < REAL(0), a < infinity(), !whole)));
+	v = mix(mix(v, y, isNaN(y)), x, isNaN(x));
+	return mix(v, REAL(1), any(bvec2(y == REAL(0), x == REAL(1))));
 }
