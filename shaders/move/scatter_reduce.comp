@@ -2,15 +2,21 @@
 // elements of the table have the type of the accumulators, of which those of small integers have the low bits only. The invocations of the first pair of a
 // row do the work of all its pairs.
 //
+// PACKED is for CPU drivers, and rows of whole packs: an invocation makes PACKS packs of a row.
+//
 //lathe:dtypes f32 f16 bf16 f64 i32 i64 i8 u8 i16 u16 u32 u64
 //lathe:variant *
+//lathe:variant {f32,i32,u32}.packed PACKED
 
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/integers.glsl"
 #include "lib/scatter.glsl"
 
-#if defined(SMALL)
+#if defined(PACKED)
+#define PACKS 4
+layout(set = 0, binding = 2) uniform usamplerBuffer source;
+#elif defined(SMALL)
 layout(set = 0, binding = 2) readonly buffer UpdateBuffer { uint source[]; };
 REAL update(uint i) { return SMALL_ELEMENT(source, i); }
 #define TABLE(i) smallInt(uint(table[i]), 0u)
@@ -21,7 +27,11 @@ REAL update(uint i) { return WIDEN(uvec4((source[i >> 1] >> ((i & 1u) * 16u)) & 
 layout(set = 0, binding = 2) readonly buffer UpdateBuffer { REAL source[]; };
 REAL update(uint i) { return source[i]; }
 #endif
+#if defined(PACKED)
+layout(set = 0, binding = 3) buffer TableBuffer { uvec4 table[]; };
+#else
 layout(set = 0, binding = 3) buffer TableBuffer { REAL table[]; };
+#endif
 #if !defined(TABLE)
 #define TABLE(i) table[i]
 #endif
@@ -60,18 +70,45 @@ REAL most(REAL a, REAL b) { return orNaN(a, b, chosen(a, b, a < b)); }
 #endif
 #endif
 
+// combined is what an element of the table and an update become.
+REAL combined(REAL v, REAL u) {
+	REAL low = chosen(sum(v, u), product(v, u), p.kind == 1u);
+	return chosen(low, chosen(least(v, u), most(v, u), p.kind == 3u), p.kind >= 2u);
+}
+
 void main() {
-	uint i = flatGroup() * 64 + gl_LocalInvocationID.x, e = i / p.run, column = i - e * p.run;
+#if defined(PACKED)
+	uint packs = p.run / 4u, per = (packs + PACKS - 1u) / PACKS;
+#else
+	uint per = p.run;
+#endif
+	uint i = flatGroup() * 64 + gl_LocalInvocationID.x, e = i / per, column = i - e * per;
 	if (e >= p.count || faults[0] != 0u) return;
 	uint row = pairs[p.pairBase + 2u * e];
 	bool isFirst = !isHere(e - 1u, row), isOwn = isHere(e, row);
 	if (row - p.first >= p.rows || !isOwn || !isFirst) return;
+#if defined(PACKED)
+	column *= PACKS;
+	uint at = (p.tableBase + (row - p.first) * p.pitch) / 4u;
+	REAL v[PACKS * 4];
+	[[unroll]] for (uint u = 0u; u < PACKS; u++) {
+		REAL r[4] = unpack(table[at + min(column + u, packs - 1u)]);
+		[[unroll]] for (uint k = 0u; k < 4u; k++) v[4u * u + k] = r[k];
+	}
+	for (; isHere(e, row); e++) {
+		uint from = (p.updateBase + (pairs[p.pairBase + 2u * e + 1u] - p.firstUpdate) * p.pitch) / 4u;
+		[[unroll]] for (uint u = 0u; u < PACKS; u++) {
+			REAL r[4] = unpack(texelFetch(source, int(from + min(column + u, packs - 1u))));
+			[[unroll]] for (uint k = 0u; k < 4u; k++) v[4u * u + k] = combined(v[4u * u + k], r[k]);
+		}
+	}
+	[[unroll]] for (uint u = 0u; u < PACKS; u++) {
+		if (column + u < packs) table[at + column + u] = repack(REAL[4](v[4u * u], v[4u * u + 1u], v[4u * u + 2u], v[4u * u + 3u]));
+	}
+#else
 	uint at = p.tableBase + (row - p.first) * p.pitch + column;
 	REAL v = TABLE(at);
-	for (; isHere(e, row); e++) {
-		REAL u = update(p.updateBase + (pairs[p.pairBase + 2u * e + 1u] - p.firstUpdate) * p.pitch + column);
-		REAL low = chosen(sum(v, u), product(v, u), p.kind == 1u);
-		v = chosen(low, chosen(least(v, u), most(v, u), p.kind == 3u), p.kind >= 2u);
-	}
+	for (; isHere(e, row); e++) v = combined(v, update(p.updateBase + (pairs[p.pairBase + 2u * e + 1u] - p.firstUpdate) * p.pitch + column));
 	table[at] = v;
+#endif
 }

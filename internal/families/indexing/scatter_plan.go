@@ -19,6 +19,8 @@ const (
 	checkedCopy   = "move/copy_checked"
 	// mostPairs is the number of pairs of a launch: an invocation may have to combine them all.
 	mostPairs = 1 << 15
+	// reducePacks is how many packs an invocation of scatter_reduce makes.
+	reducePacks = 4
 )
 
 // scatterParams is the push-constant block of lib/scatter.glsl.
@@ -50,10 +52,18 @@ func scatterKernels(replaces, reduces bool) []spec.Kernel {
 	if reduces {
 		for _, d := range Reduced {
 			ks = append(ks, spec.Kernel{Name: reduceShader + "." + d.String(), Params: scatterParams{}})
+			if hasPacked(d) {
+				ks = append(ks, spec.Kernel{Name: reduceShader + "." + d.String() + ".packed", Params: scatterParams{}})
+			}
 		}
 		ks = append(append(ks, elementwise.CastKernels()...), movement.FillKernels()...)
 	}
 	return ks
+}
+
+// hasPacked reports whether there is a kernel that combines packs of d.
+func hasPacked(d tensor.DType) bool {
+	return slices.Contains([]tensor.DType{tensor.F32, tensor.I32, tensor.U32}, d)
 }
 
 // scatter describes rows of a table that get updates.
@@ -163,11 +173,20 @@ func (s scatter) add(plan *spec.Plan, t *spec.Target, pairs, status, table spec.
 		name, to = scatterShader+map[int]string{1: ".u8", 2: ".u16", 4: ".u32"}[from], 4
 	}
 	p.Pitch = uint32(columns)
+	// packed says that invocations make packs. It is for drivers on CPUs: a GPU makes neighbouring
+	// elements by neighbouring invocations.
+	packed, per := s.kind >= 0 && hasPacked(d) && columns%4 == 0 && t.CPU && planner.UsesTexels(t, planner.SmallGroup), 1
+	if packed {
+		name, per = name+".packed", 4*reducePacks
+	}
 	// A binding may have to begin before its first element.
-	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
+	room := int(min(planner.MaxSpan(t, packed), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
 	// most returns how many rows of run elements a binding holds.
 	most := func(run, size int) int { return 1 + max(room/size-run, 0)/columns }
 	run := min(columns, room/max(from, to))
+	if packed {
+		run = max(run/4, 1) * 4
+	}
 	for column := 0; column < columns; column += run {
 		n := min(run, columns-column)
 		each := min(mostPairs, room/pairBytes, max(math.MaxInt32/n, 1))
@@ -191,7 +210,7 @@ func (s scatter) add(plan *spec.Plan, t *spec.Target, pairs, status, table spec.
 					one.Bind[1], q.PairBase = planner.Window(t, pairs, 4, int64(2*pair), 2*int64(q.Count))
 					one.Params = q
 					var err error
-					if one.Groups, err = planner.Grid(t, planner.CeilDiv(int64(q.Count)*int64(n), planner.SmallGroup)); err != nil {
+					if one.Groups, err = planner.Grid(t, planner.CeilDiv(int64(q.Count)*int64(planner.CeilDiv(n, per)), planner.SmallGroup)); err != nil {
 						return err
 					}
 					plan.Steps = append(plan.Steps, one)
