@@ -22,6 +22,10 @@ export LATHE_REQUIRE_DEVICE
 # Of a list of packages, those whose turn it is: every n-th for PART=i/n, and without PART all.
 TURN = awk -v part="$(PART)" '{ split(part, p, "/") } part == "" || (NR - p[1]) % p[2] == 0'
 
+# A target with several parts is divided into targets, so that `make -k`, as CI calls it, runs
+# every part though one has failed.
+.PHONY: test-full-packages test-full-conformance check-shaders check-docs check-code check-api check-peers check-wgsl \
+	verify-device verify-published browser-node browser-page race-packages race-conformance lint-format lint-vet lint-static lint-tree
 .PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted interpreted-arm emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
 help: ## list the targets
@@ -36,18 +40,33 @@ test: vulkan ## the tests at the quick level: every operation and backend
 
 # The quick level runs on the device that is chosen, on most machines cpu. So this one
 # runs on Vulkan. The conformance suite runs on every device, whatever is chosen.
-test-full: vulkan ## the tests at the full level (PART=i/n: that part of the packages, and the conformance suite)
+test-full: test-full-packages test-full-conformance ## the tests at the full level (PART=i/n: that part of the packages, and the conformance suite)
+
+test-full-packages: vulkan
 	LATHE_TEST=full LATHE_BACKEND=vk $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v /conformance$$ | $(TURN))
+
+test-full-conformance: vulkan
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
-check: ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
+check: check-shaders check-docs check-code check-api check-peers check-wgsl lint ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
+
+check-shaders:
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
+
+check-docs:
 	$(GO) run ./tools/opsdoc -check
+
+check-code:
 	$(GO) run ./tools/genall -check
+
+check-api:
 	$(GO) run ./tools/genapi -check
+
+check-peers:
 	$(GO) test -C tests/peers ./...
+
+check-wgsl:
 	LATHE_REQUIRE_DEVICE= $(GO) test -C examples/wgsl ./...
-	$(MAKE) --no-print-directory lint
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genall
@@ -59,8 +78,12 @@ bench: build ## how near every operation comes to what the device can do (BENCH=
 bench-peers: vulkan ## the same operations by other Go libraries, in the same run (BENCH=-quick); docs/performance-log.md is made so
 	$(GO) run -C tests/peers ./bench $(BENCH)
 
-verify: build ## every operation against its reference, on this machine's device (PART=i/n: that part of the cases), and the published results on the device cpu
+verify: verify-device verify-published ## every operation against its reference, on this machine's device (PART=i/n: that part of the cases), and the published results on the device cpu
+
+verify-device: build
 	bin/lathe verify $(if $(PART),--part $(PART))
+
+verify-published: build
 	bin/lathe verify --hash --compare published --device cpu --backend cpu > bin/hashes.txt
 
 hashes: build ## conformance/hashes.txt: the hashes of the results on the device cpu
@@ -84,9 +107,14 @@ emulated: ## the same in a program for arm64, by qemu (Debian): minutes (PART=i/
 	$$qemu bin/lathe-arm64 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-arm64.txt
 
 # Programs in Node cannot start glslc.
-browser: ## programs for GOOS=js: package cpu in Node, and a page in Chromium (installs both on Debian)
+browser: browser-node browser-page ## programs for GOOS=js: package cpu in Node, and a page in Chromium (installs both on Debian)
+
+browser-node:
 	tools/setup/browser.sh
 	LATHE_REQUIRE_TOOLS= GOOS=js GOARCH=wasm $(GO) test -count 1 -timeout $(TIMEOUT) -exec "$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" ./cpu
+
+browser-page:
+	tools/setup/browser.sh
 	LATHE_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout $(TIMEOUT) ./examples/browser
 
 desktop: ## the examples that have a window, on an X server without a screen (installs it on Debian; ONLY=Fyne or Ebiten)
@@ -98,8 +126,10 @@ desktop: ## the examples that have a window, on an X server without a screen (in
 wine: ## the command for Windows, and the tests of the root package, on Wine (Debian; installs it and MinGW-w64: 1 GB)
 	tools/setup/desktop.sh
 	prefix=$$(tools/setup/wine.sh) && export WINEPREFIX="$$prefix" WINEDEBUG=-all && \
-	LATHE_REQUIRE_TOOLS=1 $(GO) test -C tests/desktop -count 1 -timeout $(TIMEOUT) -run TestWindows . && \
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 LATHE_REQUIRE_TOOLS= $(GO) test -count 1 -timeout $(TIMEOUT) -exec wine -skip TestTuneOptions .
+	{ status=0; \
+	LATHE_REQUIRE_TOOLS=1 $(GO) test -C tests/desktop -count 1 -timeout $(TIMEOUT) -run TestWindows . || status=1; \
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 LATHE_REQUIRE_TOOLS= $(GO) test -count 1 -timeout $(TIMEOUT) -exec wine -skip TestTuneOptions . || status=1; \
+	exit $$status; }
 
 conformance: vulkan ## the conformance suite on every device, and docs/conformance.md from it (LATHE_BACKEND=cpu: one column)
 	LATHE_TEST=full LATHE_TABLE=$(CURDIR)/docs/conformance.md $(GO) test -count 1 -timeout $(TIMEOUT) -run TestDevices ./tests/conformance
@@ -117,9 +147,10 @@ fuzz-modules: vulkan ## all 500 mutants of every kernel and 100 000 random modul
 # All operations run at the quick level, those on pictures at the full one too:
 # SwiftShader computes a few times slower than lavapipe does.
 swiftshader: ## whatever needs a device, on SwiftShader, the stricter CPU driver (Debian)
-	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && \
-	$(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE) && \
-	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance
+	driver=$$(tools/setup/swiftshader.sh) && export VK_DRIVER_FILES=$$driver VK_ICD_FILENAMES=$$driver LATHE_BACKEND=vk && { status=0; \
+	$(GO) test -count 1 -timeout $(TIMEOUT) $(DEVICE) || status=1; \
+	LATHE_TEST=full LATHE_OPS=$(STRICT) $(GO) test -count 1 -timeout $(TIMEOUT) -run TestOps ./tests/conformance || status=1; \
+	exit $$status; }
 
 STRICT = gaussian_blur,sobel_edges,grayscale,threshold,brightness,contrast,invert_colors,sharpen,pointwise,color_matrix,gamma,curves,vibrance
 
@@ -146,8 +177,12 @@ container-check: ## the containers of docs/containers.md: lathe verify and lathe
 
 # The tests that are skipped are of the suite itself: they plant mistakes and count cases. Others
 # compare pictures with those of other programs, or are large.
-race: vulkan ## the packages with goroutines, and the conformance suite at the quick level, under the race detector (PART=i/n: that part of the packages)
+race: race-packages race-conformance ## the packages with goroutines, and the conformance suite at the quick level, under the race detector (PART=i/n: that part of the packages)
+
+race-packages: vulkan
 	LATHE_TEST=full $(GO) test -race -timeout $(TIMEOUT) $$($(GO) list $(RACE) | $(TURN))
+
+race-conformance: vulkan
 	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestSmallBindings|TestOpenGL|As[A-Z]|Many|Large|Median' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
@@ -156,11 +191,19 @@ RACE   = . ./backend/... ./tests/backends ./handles/... ./gpu/... ./vk/... ./wgp
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in
 # the module tools/lint: so it is not a requirement of those who import Lathe.
-lint: ## gofmt, go vet, staticcheck, import graph and size budgets
+lint: lint-format lint-vet lint-static lint-tree ## gofmt, go vet, staticcheck, import graph and size budgets
+
+lint-format:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:" $$bad; exit 1; fi
+
+lint-vet:
 	$(GO) vet ./...
+
+lint-static:
 	$(GO) build -C tools/lint -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck ./...
+
+lint-tree:
 	$(GO) test -count 1 ./internal/lint/...
 
 build: ## build bin/lathe
