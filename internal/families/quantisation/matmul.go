@@ -32,6 +32,7 @@ func matmulKernels() []spec.Kernel {
 	return slices.Concat(
 		kernelsOf("quant/matmul_blocks", groupsParams{}, []string{""}, nil),
 		kernelsOf("quant/matmul_rows", rowsParams{}, []string{"", ".one"}, nil),
+		kernelsOf("quant/matmul_rows", rowsParams{}, []string{".across"}, func(f format) bool { return f.across }),
 		kernelsOf("quant/dequantize", dequantizeParams{}, []string{".f32"}, nil),
 		gemm.Kernels(), elementwise.NarrowCastKernels(),
 	)
@@ -265,9 +266,11 @@ func (p blockProduct) add(plan *spec.Plan, t *spec.Target, d tensor.DType) error
 const (
 	groupRows    = 4 // of a workgroup of matmul_blocks.comp
 	rowsOne      = 64
+	rowsAcross   = 8
 	rowsFew      = 16
 	columnsFew   = 4
 	rowStep      = 64      // weights
+	acrossFrom   = 2048    // weights of a row for which a workgroup shares it: four steps for each of its invocations
 	mostOfRows   = 1 << 14 // weights that an invocation adds one after the other, in four sums
 	mostOfGroups = 1 << 16 // weights of all invocations of a group
 )
@@ -283,6 +286,8 @@ func (p blockProduct) addVectors(plan *spec.Plan, t *spec.Target, rows bool, x, 
 	m, n, k := p.m, p.n, min(p.k, longest)
 	high, columns := groupRows, 1
 	switch {
+	case rows && p.m == 1 && p.across && p.k >= acrossFrom:
+		high = rowsAcross
 	case rows && p.m == 1:
 		high = rowsOne
 	case rows:
@@ -328,7 +333,10 @@ func (p blockProduct) addParts(plan *spec.Plan, t *spec.Target, rows bool, x, ou
 		step.Params = groupsParams{Rows: u(n), Quads: u(k / 4), Base: base, Row: u(p.pitch()), XBase: xBase / 4, XStep: u(p.k / 4), CBase: cBase, CStep: u(p.n), Accumulate: again}
 		if rows {
 			kernel = "quant/matmul_rows." + p.name
-			if columns == 1 {
+			switch {
+			case high == rowsAcross:
+				kernel += ".across"
+			case columns == 1:
 				kernel += ".one"
 			}
 			step.Params = rowsParams{
