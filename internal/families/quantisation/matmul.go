@@ -262,13 +262,21 @@ func (p blockProduct) add(plan *spec.Plan, t *spec.Target, d tensor.DType) error
 	return elementwise.AddCast(plan, t, tensor.F32, d, p.m*p.n, out, spec.Out(0))
 }
 
-// Tiles of the kernels that read blocks.
+// blockTile is a kernel that reads blocks, without the name of the format, and the rows and the vectors of a
+// workgroup.
+type blockTile struct {
+	shader, variant string
+	rows, columns   int
+}
+
+var (
+	groupTile  = blockTile{"quant/matmul_blocks.", "", 4, 1}
+	oneTile    = blockTile{"quant/matmul_rows.", ".one", 64, 1}
+	acrossTile = blockTile{"quant/matmul_rows.", ".across", 8, 1}
+	fewTile    = blockTile{"quant/matmul_rows.", "", 16, 4}
+)
+
 const (
-	groupRows    = 4 // of a workgroup of matmul_blocks.comp
-	rowsOne      = 64
-	rowsAcross   = 8
-	rowsFew      = 16
-	columnsFew   = 4
 	rowStep      = 64      // weights
 	acrossFrom   = 2048    // weights of a row for which a workgroup shares it: four steps for each of its invocations
 	mostOfRows   = 1 << 14 // weights that an invocation adds one after the other, in four sums
@@ -284,14 +292,14 @@ func (p blockProduct) addVectors(plan *spec.Plan, t *spec.Target, rows bool, x, 
 	}
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack
 	m, n, k := p.m, p.n, min(p.k, longest)
-	high, columns := groupRows, 1
+	tile := groupTile
 	switch {
 	case rows && p.m == 1 && p.across && p.k >= acrossFrom:
-		high = rowsAcross
+		tile = acrossTile
 	case rows && p.m == 1:
-		high = rowsOne
+		tile = oneTile
 	case rows:
-		high, columns = rowsFew, columnsFew
+		tile = fewTile
 	}
 	half := func(n, unit int) int { return planner.CeilDiv(planner.CeilDiv(n, 2), unit) * unit }
 	for {
@@ -299,9 +307,9 @@ func (p blockProduct) addVectors(plan *spec.Plan, t *spec.Target, rows bool, x, 
 		vectors := 4 * (int64(m-1)*int64(p.k) + int64(k))
 		results := 4 * (int64(m-1)*int64(p.n) + int64(n))
 		switch {
-		case m > 1 && (vectors > span || results > span || planner.CeilDiv(m, columns) > int(t.MaxGroups[1])):
+		case m > 1 && (vectors > span || results > span || planner.CeilDiv(m, tile.columns) > int(t.MaxGroups[1])):
 			m = half(m, 1)
-		case n > 1 && (weights > span || results > span || planner.CeilDiv(n, high) > int(t.MaxGroups[0])):
+		case n > 1 && (weights > span || results > span || planner.CeilDiv(n, tile.rows) > int(t.MaxGroups[0])):
 			n = half(n, 1)
 		case weights > span || vectors > span:
 			if half(k, unit) >= k {
@@ -309,14 +317,14 @@ func (p blockProduct) addVectors(plan *spec.Plan, t *spec.Target, rows bool, x, 
 			}
 			k = half(k, unit)
 		default:
-			p.addParts(plan, t, rows, x, out, [3]int{m, n, k}, high, columns)
+			p.addParts(plan, t, rows, x, out, [3]int{m, n, k}, tile)
 			return true
 		}
 	}
 }
 
 // addParts appends the launches for parts of at most size vectors, rows and weights.
-func (p blockProduct) addParts(plan *spec.Plan, t *spec.Target, rows bool, x, out spec.Ref, size [3]int, high, columns int) {
+func (p blockProduct) addParts(plan *spec.Plan, t *spec.Target, rows bool, x, out spec.Ref, size [3]int, tile blockTile) {
 	u := func(n int) uint32 { return uint32(n) }
 	// The tiles of a region cannot fail.
 	_ = planner.Tiles(planner.RegionOf([]int{p.m, p.n, p.k}), size[:], func(r planner.Region) error {
@@ -328,23 +336,15 @@ func (p blockProduct) addParts(plan *spec.Plan, t *spec.Target, rows bool, x, ou
 		if r.From[2] > 0 {
 			again = 1
 		}
-		step := spec.Step{Bind: []spec.Bind{blocks, vectors, to}, Groups: [3]uint32{u(planner.CeilDiv(n, high)), u(planner.CeilDiv(m, columns)), 1}}
-		kernel := "quant/matmul_blocks." + p.name
+		step := spec.Step{Bind: []spec.Bind{blocks, vectors, to}, Groups: [3]uint32{u(planner.CeilDiv(n, tile.rows)), u(planner.CeilDiv(m, tile.columns)), 1}}
+		step.Module = spirv.Kernel(tile.shader + p.name + tile.variant)
 		step.Params = groupsParams{Rows: u(n), Quads: u(k / 4), Base: base, Row: u(p.pitch()), XBase: xBase / 4, XStep: u(p.k / 4), CBase: cBase, CStep: u(p.n), Accumulate: again}
 		if rows {
-			kernel = "quant/matmul_rows." + p.name
-			switch {
-			case high == rowsAcross:
-				kernel += ".across"
-			case columns == 1:
-				kernel += ".one"
-			}
 			step.Params = rowsParams{
 				Rows: u(n), Columns: u(m), Steps: u(k / rowStep), Base: base / u(p.rowUnit), Row: u(p.pitch() / p.rowUnit),
 				XBase: xBase / 4, XStep: u(p.k / 4), CBase: cBase, CStep: u(p.n), Accumulate: again,
 			}
 		}
-		step.Module = spirv.Kernel(kernel)
 		plan.Steps = append(plan.Steps, step)
 		return nil
 	})
