@@ -133,7 +133,7 @@ func DefineMatMulBlocks[A spec.Call](name, doc string, view func(A) string, call
 		Cases: spec.CasesOf[A]{
 			DTypes: Narrow, Calls: calls,
 			Dims:  []spec.Dim{{Name: "m", Tiles: []int{4}}, {Name: "n", Tiles: []int{4, 64}}, {Name: "blocks", Tiles: []int{8}}},
-			Sizes: [][]int{{1, 3, 2056}, {2, 5, 16385}, {1, 65537, 1}, {9, 130, 8}, {3, 100, 16}, {1, 200, 24}, {33, 65, 9}},
+			Sizes: [][]int{{1, 3, 2056}, {2, 5, 16385}, {1, 65537, 1}, {9, 130, 8}, {3, 100, 16}, {1, 200, 24}, {1, 77, 80}, {33, 65, 9}},
 			Inputs: func(a A, d tensor.DType, dims []int) []tensor.Desc {
 				m, n, blocks := dims[0], dims[1], dims[2]
 				if f, err := formatOf(view(a)); err != nil || f.weights > 32 && blocks > 2056 {
