@@ -134,7 +134,7 @@ func (s *suite) runOtherStrategies(l *variantDevice, p *prepared) {
 func (s *suite) compareDevices(a, b *variantDevice, p *prepared) {
 	o := pass()
 	for i, w := range p.want {
-		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.Desc)
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), descsOf(p.in), w.Desc)
 		o = o.merge(compare(b.first[i], &tensor.Host{Desc: w.Desc, Data: a.first[i]}, tol))
 	}
 	s.addRow(b, p.job, "agrees", o)
@@ -275,7 +275,7 @@ func (s *suite) runCase(l *variantDevice, p *prepared, m mode, base [][]byte) (o
 	}
 	o := pass()
 	for i, w := range want {
-		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), w.Desc)
+		tol := toleranceFor(p.pattern, p.op.Tolerance(p.call, w.DType, descsOf(p.in)), descsOf(p.in), w.Desc)
 		c := p.judge(i, got[i], w, tol)
 		if len(want) > 1 {
 			c.message = fmt.Sprintf("output %s: %s", p.op.Out[i].Name, c.message)

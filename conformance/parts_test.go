@@ -240,14 +240,31 @@ func TestCheckKernelsCatches(t *testing.T) {
 func TestRepeatedFlips(t *testing.T) {
 	out := tensor.Contiguous(tensor.U8, 7, 3, 4)
 	for pattern, want := range map[string]float64{"random": 0.02, "repeated-first": 1. / 12, "repeated-last": 1. / 21} {
-		if got := toleranceFor(pattern, spec.Tolerance{Flips: 0.02}, out).Flips; math.Abs(got-want) > 1e-12 {
+		if got := toleranceFor(pattern, spec.Tolerance{Flips: 0.02}, nil, out).Flips; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", pattern, got, want)
 		}
 	}
-	if got := toleranceFor("repeated-first", spec.Tolerance{}, out).Flips; got != 0 {
+	if got := toleranceFor("repeated-first", spec.Tolerance{}, nil, out).Flips; got != 0 {
 		t.Errorf("got %v without flips", got)
 	}
-	if got := toleranceFor("repeated-first", spec.Tolerance{Flips: 0.5}, tensor.Contiguous(tensor.F32)).Flips; got != 0.5 {
+	if got := toleranceFor("repeated-first", spec.Tolerance{Flips: 0.5}, nil, tensor.Contiguous(tensor.F32)).Flips; got != 0.5 {
 		t.Errorf("got %v for a scalar", got)
+	}
+}
+
+// TestRepeatedTolerance checks how much more a sum may err whose elements repeat.
+func TestRepeatedTolerance(t *testing.T) {
+	out, tol := tensor.Contiguous(tensor.F32, 7, 3), spec.Tolerance{Abs: 4, Repeated: 9}
+	several, single := []tensor.Desc{out, out}, []tensor.Desc{tensor.Contiguous(tensor.F32, 1, 7, 3), out}
+	for _, c := range []struct {
+		pattern string
+		in      []tensor.Desc
+		want    float64
+	}{
+		{"random", single, 4}, {"repeated-last", several, 13}, {"repeated-first", several, 10}, {"repeated-first", single, 13},
+	} {
+		if got := toleranceFor(c.pattern, tol, c.in, out).Abs; got != c.want {
+			t.Errorf("%s of %v: %v, want %v", c.pattern, c.in, got, c.want)
+		}
 	}
 }
