@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/vk"
 )
@@ -35,6 +36,12 @@ func runner(t testing.TB, dev gpu.Device, opts ...exec.Option) *exec.Runner {
 // as the variant says, and under its limits.
 func onVariants(t *testing.T, f func(t *testing.T, dev gpu.Device, r *exec.Runner)) {
 	t.Helper()
+	onVariantsBy(t, "", f)
+}
+
+// onVariantsBy is onVariants by plans of a strategy. "" is the plan's own.
+func onVariantsBy(t *testing.T, strategy string, f func(t *testing.T, dev gpu.Device, r *exec.Runner)) {
+	t.Helper()
 	base := device(t)
 	for _, v := range conformance.Variants(base.Info()) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -44,11 +51,12 @@ func onVariants(t *testing.T, f func(t *testing.T, dev gpu.Device, r *exec.Runne
 				v.Limits(&l)
 				dev = guard.Restrict(dev, l)
 			}
-			var opts []exec.Option
-			if v.Target != nil {
-				opts = append(opts, exec.WithTarget(v.Target))
-			}
-			f(t, dev, runner(t, dev, opts...))
+			f(t, dev, runner(t, dev, exec.WithTarget(func(t *spec.Target) {
+				if v.Target != nil {
+					v.Target(t)
+				}
+				t.Strategy = strategy
+			})))
 		})
 	}
 }

@@ -199,7 +199,7 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 				return nil
 			}
 			x := p.geometry(in)
-			return x.strategies()
+			return x.strategies(t)
 		},
 		SizeClass: func(a A, in []tensor.Desc) []int {
 			p, err := v.problem(a, in)
@@ -224,6 +224,9 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 				return tolerance(d, 1)
 			}
 			tol := tolerance(d, p.terms())
+			if x := p.geometry(in); v.Kind != FilterGrad && d != tensor.F64 {
+				tol = tilesTolerance(tol, d, x.isThree())
+			}
 			if v.Kind == FilterGrad {
 				tol.Abs += planner.AccumulatorEpsilon(d) * float64(p.terms()) * float64(min(p.n, run)) / 4
 				tol.Law += "; and ε·k·min(N, 4096)/4 more"

@@ -50,7 +50,7 @@ type steps struct {
 	// unread is a buffer to bind where a kernel reads nothing.
 	unread spec.Ref
 	// packedAt are the numbers of the buffers for packed operands, counted from 1.
-	packedAt [2]int
+	packedAt [4]int
 	// texels says that kernels read texel buffers.
 	texels bool
 }
@@ -285,6 +285,9 @@ func kernels() []spec.Kernel {
 		planner.DTypeVariants("nn/conv_pack", packParams{}, narrow, nil),
 		planner.DTypeVariants("nn/conv_pack_filter", packFilterParams{}, narrow, nil),
 	)
+	for _, d := range narrow {
+		ks = append(ks, spec.Kernel{Name: "nn/conv_pack_lines." + d.String(), Params: packLinesParams{}}, spec.Kernel{Name: "nn/conv_pack_taps." + d.String(), Params: packTapsParams{}})
+	}
 	ks = append(ks, spec.Kernel{Name: "nn/conv_direct.f32.run", Params: directParams{}})
 	ks = append(ks, lineKernels()...)
 	for _, d := range narrow {
@@ -293,7 +296,7 @@ func kernels() []spec.Kernel {
 	for _, d := range planner.Floats {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_direct." + d.String() + ".apart", Params: directParams{}})
 	}
-	ks = append(ks, panelKernels()...)
+	ks = append(append(ks, panelKernels()...), tilesKernels()...)
 	ks = append(append(ks, gemm.Kernels()...), movement.CopyKernels()...)
 	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
 	return append(ks, elementwise.NarrowCastKernels()...)
@@ -322,5 +325,6 @@ func RunKernels() []spec.Kernel {
 	return append([]spec.Kernel{
 		{Name: "nn/conv_direct.f32", Params: directParams{}}, {Name: "nn/conv_direct.f32.run", Params: directParams{}},
 		{Name: "nn/conv_pack.f32", Params: packParams{}}, {Name: "nn/conv_pack_filter.f32", Params: packFilterParams{}},
+		{Name: "nn/conv_pack_lines.f32", Params: packLinesParams{}}, {Name: "nn/conv_pack_taps.f32", Params: packTapsParams{}},
 	}, slices.Concat(lineKernels(), panelKernels(), movement.CopyKernels())...)
 }

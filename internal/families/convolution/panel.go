@@ -19,6 +19,16 @@ type packParams struct {
 // packFilterParams is the push-constant block of conv_pack_filter.comp.
 type packFilterParams struct{ Count, K, KWide, C, CAll, Taps, Base, WG, WK, WC, WTap uint32 }
 
+// packLinesParams is the push-constant block of conv_pack_lines.comp.
+type packLinesParams struct {
+	Count, C, Wide, Runs, Packs, E0, E1, E2, G, I0, I1, I2 uint32
+	S0, S1, P0, P1, P2                                     int32
+	Skip, InBase, InB, InG, InC                            uint32
+}
+
+// packTapsParams is the push-constant block of conv_pack_taps.comp.
+type packTapsParams struct{ Count, K, KWide, Packs, C, Taps, Base, WG, WK uint32 }
+
 // panelParams is the push-constant block of lib/conv.glsl.
 type panelParams struct {
 	Rows, Pixels, Plane, Line, InB, InG, In0, In1, In2, C, R1, R2, Next2, Next1, Next0 uint32
@@ -113,7 +123,7 @@ func (x *geometry) large() bool {
 // and the bias are F32.
 func (s *steps) addPanel() error {
 	k := s.tile()
-	most := min(planner.MaxSpan(s.t, s.texels), packBudget) / planner.Pack
+	most := min(planner.MaxSpan(s.t, s.texels), packBudget)/planner.Pack - 1
 	fits := func(p part) []dim {
 		m := s.packing(p)
 		_, errIn := planner.Grid(s.t, planner.CeilDiv(int64(m.in), planner.SmallGroup))
@@ -176,14 +186,15 @@ func (s *steps) addPanel() error {
 	})
 }
 
-// packed returns the buffer for a packed operand of so many texels. All parts share it.
+// packed returns the buffer for a packed operand of so many texels. All parts share it. Its number of texels is odd: lavapipe
+// compiles a kernel once more for texel buffers whose size is a power of two.
 func (s *steps) packed(slot, texels int) spec.Bind {
 	if s.packedAt[slot] == 0 {
 		s.packedAt[slot] = 1 + len(s.plan.Scratch)
 		s.plan.Scratch = append(s.plan.Scratch, 0)
 	}
 	n := s.packedAt[slot] - 1
-	bytes := int64(texels) * planner.Pack
+	bytes := int64(texels|1) * planner.Pack
 	s.plan.Scratch[n] = max(s.plan.Scratch[n], bytes)
 	return spec.Bind{Buf: spec.Scratch(n), Size: bytes}
 }
@@ -191,6 +202,9 @@ func (s *steps) packed(slot, texels int) spec.Bind {
 // packInput appends the launch that packs the input of a part.
 func (s *steps) packInput(p part, m packing, from spec.Bind, base uint32) (spec.Bind, error) {
 	to := s.packed(0, m.in)
+	if s.packsLines(m, base) {
+		return to, s.packLines(p, m, from, to, base)
+	}
 	u, i := func(n int) uint32 { return uint32(n) }, func(n int) int32 { return int32(n) }
 	d := packParams{
 		Count: u(m.positions()), C: u(p.c.n), Wide: u(m.c), Runs: u(planner.CeilDiv(m.c, packRun)), E0: u(m.e[0]), E1: u(m.e[1]), E2: u(m.e[2]), G: u(p.g.n),
@@ -212,6 +226,9 @@ func (s *steps) packInput(p part, m packing, from spec.Bind, base uint32) (spec.
 // packFilter appends the launch that packs the filter of a part.
 func (s *steps) packFilter(p part, m packing, from spec.Bind, base uint32) (spec.Bind, error) {
 	to := s.packed(1, m.filter)
+	if s.packsTaps(p, base) {
+		return to, s.packTaps(p, m, from, to, base)
+	}
 	u := func(n int) uint32 { return uint32(n) }
 	d := packFilterParams{
 		Count: u(m.filter / 4), K: u(p.k.n), KWide: u(m.k), C: u(p.c.n), CAll: u(4 * m.c), Taps: u(sizes(p.r).elems()),

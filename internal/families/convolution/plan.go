@@ -9,13 +9,14 @@ import (
 
 // Strategies of convolutions, for spec.Target.Strategy.
 const (
-	byDirect  = "direct"  // operands are read where they lie
-	byPanel   = "panel"   // packed operands, and tiles in registers
-	byProduct = "product" // the kernels of matrix products, for filters of one element
+	byDirect  = "direct"   // operands are read where they lie
+	byPanel   = "panel"    // packed operands, and tiles in registers
+	byProduct = "product"  // the kernels of matrix products, for filters of one element
+	byTiles   = "winograd" // see addTiles
 )
 
 // strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
-func (x *geometry) strategies() []string {
+func (x *geometry) strategies(t *spec.Target) []string {
 	if x.in.dtype == tensor.F64 || x.outputs() == 0 || x.c*x.r.elems() == 0 {
 		return nil
 	}
@@ -24,6 +25,10 @@ func (x *geometry) strategies() []string {
 		list = []string{byPanel, byDirect}
 	}
 	switch {
+	case x.isThree() && x.tilesPay(t):
+		return append([]string{byTiles}, list...)
+	case x.isThree():
+		return append(list, byTiles)
 	case !x.isPointwise():
 		return list
 	case x.multipliesWell():
@@ -81,6 +86,9 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	var err error
 	if multiplies && parts == 1 {
 		made, err = x.addProducts(plan, t)
+	}
+	if !made && err == nil && parts == 1 && x.usesTiles(t) {
+		made, err = x.makeTiles(plan, t)
 	}
 	if panel && !made && err == nil && x.bias != nil && narrow {
 		x.bias, err = x.wideBias(plan, t)

@@ -24,10 +24,10 @@ func (v Product) Shape() []int { return v.p.out.Shape }
 func (v Product) Terms() int { return v.p.terms() }
 
 // Strategies lists the strategies, see spec.Op.Strategies.
-func (v Product) Strategies() []string {
+func (v Product) Strategies(t *spec.Target) []string {
 	x := v.geometry([2]spec.Ref{}, spec.Ref{})
-	// Runs have no plan by products of matrices.
-	return slices.DeleteFunc(x.strategies(), func(s string) bool { return s == byProduct })
+	// Runs have no plan by products of matrices, nor by tiles.
+	return slices.DeleteFunc(x.strategies(t), func(s string) bool { return s == byProduct || s == byTiles })
 }
 
 // SizeClass returns the numbers that decide which strategy is best, see spec.Op.SizeClass.

@@ -48,12 +48,12 @@ func DefineConvInteger[A spec.Call](c Conv[A]) *spec.Op {
 			}
 			return plan, v.addTo(plan, t, spec.Out(0))
 		},
-		Strategies: func(a A, _ *spec.Target, in, _ []tensor.Desc) []string {
+		Strategies: func(a A, t *spec.Target, in, _ []tensor.Desc) []string {
 			v, err := c.integers(a, in)
 			if err != nil {
 				return nil
 			}
-			return v.product.Strategies()
+			return v.product.Strategies(t)
 		},
 		SizeClass: func(a A, in []tensor.Desc) []int {
 			v, err := c.integers(a, in)

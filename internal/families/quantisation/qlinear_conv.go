@@ -132,12 +132,12 @@ func DefineQuantisedConv[A spec.Call](c Conv[A]) *spec.Op {
 			return []tensor.Desc{tensor.Contiguous(in[resultZero].DType, v.product.Shape()...)}, err
 		},
 		Plan: c.planQuantised,
-		Strategies: func(a A, _ *spec.Target, in, _ []tensor.Desc) []string {
+		Strategies: func(a A, t *spec.Target, in, _ []tensor.Desc) []string {
 			v, err := c.quantised(a, in)
 			if err != nil {
 				return nil
 			}
-			return v.product.Strategies()
+			return v.product.Strategies(t)
 		},
 		SizeClass: func(a A, in []tensor.Desc) []int {
 			v, err := c.quantised(a, in)
