@@ -158,6 +158,27 @@ func TestConvByTilesOfExtremes(t *testing.T) {
 	})
 }
 
+// TestConvByTilesThatOverflow makes all elements plain sums, in kernels whose loops drivers limit: the transform of each tile
+// overflows.
+func TestConvByTilesThatOverflow(t *testing.T) {
+	s := three{1, 1, 450, 72, 20, 20}
+	sx, sw, _, sy := s.shapes()
+	const large, small = 0x1p127, 0x1p-20
+	x, w, y := make([]float64, elems(sx)), make([]float64, elems(sw)), make([]float64, elems(sy))
+	for i := range x { // Two columns are positive, two are negative, and so on.
+		x[i] = large * float64(1-i%s.width/2%2*2)
+	}
+	for i := 4; i < len(w); i += 9 {
+		w[i] = small
+	}
+	for i := range y {
+		y[i] = x[i%(s.height*s.width)] * small * float64(s.channels)
+	}
+	onVariantsBy(t, "winograd", func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		expectCall(t, r, dev, s.call(), []*tensor.Host{host(tensor.F32, sx, x...), host(tensor.F32, sw, w...)}, []*tensor.Host{host(tensor.F32, sy, y...)})
+	})
+}
+
 // TestConvByTilesOfAnyValues tests the bound for inputs of any value, whose sizes differ by up to 2^48.
 func TestConvByTilesOfAnyValues(t *testing.T) {
 	s := three{1, 1, 48, 24, 12, 11}

@@ -34,7 +34,7 @@ vec4 plain(uint from, uint weight) {
 	vec4 sum = vec4(0.0);
 	uint c = p.c, line = p.line, kWide = p.kWide;
 	for (uint e = 0; e < c; e++) {
-		for (uint r = 0; r < 9; r++) {
+		[[unroll]] for (uint r = 0; r < 9; r++) {
 			vec4 d = x[from + e + r / 3 * line + r % 3 * c];
 			uint at = weight + (r * c + e) * 4 * kWide;
 			sum = fma(vec4(d.x), w[at], fma(vec4(d.y), w[at + kWide], fma(vec4(d.z), w[at + 2 * kWide], fma(vec4(d.w), w[at + 3 * kWide], sum))));
