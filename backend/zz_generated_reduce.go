@@ -91,8 +91,10 @@ func (d *Device) ReduceL1(in, out TensorHandle, dims ...int) error {
 	return d.compute(ops.ReduceL1{Dims: dims}, list{in}, list{out})
 }
 
-// ReduceL2: the root of the sum of the squares along dimensions. Where a square overflows, the
-// result is infinite.
+// ReduceL2: the root of the sum of the squares along dimensions. Where a square of floats
+// overflows, the result is infinite. That of integers is rounded down, and no larger than the
+// largest integer of the dtype. The sum has 64 bits, in which only squares of i64 and u64 may
+// wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in

@@ -1,8 +1,10 @@
 // The accumulators of reductions: REALS values (1, 2 or 4), and an index if INDEXED.
 // In memory they are words.
 
-
-#if BITS == 64
+#if defined(SUM64)
+#include "lib/widen.glsl"
+#endif
+#if BITS == 64 || defined(SUM64)
 #define REAL_WORDS 2
 #else
 #define REAL_WORDS 1

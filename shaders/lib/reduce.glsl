@@ -59,7 +59,7 @@ layout(push_constant) uniform Params {
 	uint first;   // index along n of the window's first element
 	uint carry;   // 1: begin with the accumulators that the output has; see lib/norm_rows.glsl
 	uint divisor; // of the last step, for means
-	float sign;   // elements are multiplied by it
+	float sign;   // elements are multiplied by it; see also lib/sum64.glsl
 	float outSign;
 #if defined(EPSILON)
 	float eps; // with epsLow, for f64

@@ -59,6 +59,8 @@ type Reduction[A spec.Call] struct {
 	// Whole is F for integers, which wrap. Nil means a sum, if Sum is set, and it is a sum too for kernels of Unsigned. Rows, if set, is the reference instead of F, for numbers that are no integers.
 	Whole func(a, b int64) int64
 	Rows  func(x []float64) float64
+	// Sum64 says what becomes of integers, if they are not reduced as floats are.
+	Sum64 *Sum64
 	// Low and High bound the random inputs that are tried. If Spread is set, the inputs
 	// are also within Spread/n of 1, where n elements are reduced to one.
 	Low, High, Spread float64
@@ -107,6 +109,9 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 			reduced, err := set(a, in[0].Shape)
 			if err != nil {
 				return nil, err
+			}
+			if r.Sum64 != nil && isInteger(in[0].DType) {
+				return r.Sum64.plan(t, in[0], out[0], reduced)
 			}
 			f, from, to := f, in[0], out[0]
 			f.Shader, from.DType = r.kernel(from.DType)
@@ -164,6 +169,9 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		},
 	}
 	d.Kernels = append(d.Kernels, narrowKernels(r.DTypes)...)
+	if r.Sum64 != nil {
+		d.Kernels = r.Sum64.withKernels(d.Kernels)
+	}
 	for _, shader := range []string{r.Last, r.Final} {
 		if shader != "" {
 			d.Kernels = append(d.Kernels, lastKernels(shader, shader == r.Final)...)
@@ -200,10 +208,18 @@ func (r Reduction[A]) kernel(d tensor.DType) (string, tensor.DType) {
 	return r.Shader, d
 }
 
+// types lists the dtypes of all elements but those for Sum64.
+func (r Reduction[A]) types() []tensor.DType {
+	if r.Sum64 == nil {
+		return r.DTypes
+	}
+	return slices.DeleteFunc(slices.Clone(r.DTypes), isInteger)
+}
+
 // kernels lists the kernels that read elements.
 func (r Reduction[A]) kernels(f Reducer) []spec.Kernel {
 	own := map[string][]tensor.DType{}
-	for _, d := range r.DTypes {
+	for _, d := range r.types() {
 		if shader, d := r.kernel(d); !slices.Contains(own[shader], d) {
 			own[shader] = append(own[shader], d)
 		}
@@ -221,7 +237,7 @@ func (r Reduction[A]) withCombining(ks []spec.Kernel) []spec.Kernel {
 		return ks
 	}
 	var accumulators []tensor.DType
-	for _, d := range r.DTypes {
+	for _, d := range r.types() {
 		if a := planner.Accumulator(d); !slices.Contains(accumulators, a) {
 			accumulators = append(accumulators, a)
 		}

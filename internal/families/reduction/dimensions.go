@@ -132,7 +132,7 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 		sizes, reduced, passes = append(sizes, 1), append(reduced, true), 1
 	}
 	mean := f.Mean
-	d, wide := in.DType, planner.Accumulator(in.DType)
+	d, wide := in.DType, f.accumulator(in.DType)
 	for ; passes > 0; passes-- {
 		k := -1
 		for i, yes := range reduced {
@@ -208,7 +208,7 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 			whole[at] = r.Whole(whole[at], planner.Whole(in.DType, x))
 		case integer:
 			whole[at] += planner.Whole(in.DType, x)
-		case r.Rows != nil:
+		case r.Rows != nil || r.Sum64 != nil && isInteger(in.DType):
 			rows[at] = append(rows[at], x)
 		default:
 			v[at] = r.F(before, x)
@@ -237,6 +237,9 @@ func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 				whole[i] /= int64(n)
 			}
 			v[i] = planner.Number(in.DType, whole[i])
+		case r.Sum64 != nil && isInteger(in.DType):
+			v[i] = r.Sum64.Rows(in.DType, rows[i])
+			continue
 		case r.Rows != nil:
 			v[i] = r.Rows(rows[i])
 		case r.Mean:

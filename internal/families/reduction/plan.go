@@ -223,6 +223,9 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 			Chunks: uint32(chunks), Chunk: uint32(c.steps), Lanes: uint32(c.sharers), OutBase: outBase, First: uint32(x.Row),
 			Sign: w.Sign,
 		}
+		if w.Unsigned {
+			p.Sign = 0
+		}
 		if w.wide {
 			// A chunk is one row, or a whole block if that fits a binding.
 			p.Chunk = uint32(planner.CeilDiv(x.N, 4))
@@ -284,7 +287,10 @@ func (w *builder) addMerge(v planner.AxisView, group int, last bool, from, to sp
 			Chunks: uint32(made), Chunk: uint32(group), OutBase: outBase, Sign: w.Sign,
 		}
 		w.setFinal(&p, last)
-		name := w.Shader + "." + planner.Accumulator(w.d).String() + ".merge"
+		name := w.Shader + "." + w.accumulator(w.d).String() + ".merge"
+		if w.Sum64 {
+			name = sumShader + ".i64.merge"
+		}
 		units, perGroup := x.Outer*made*x.Inner, planner.SmallGroup
 		if planner.Accumulator(w.d) == tensor.F32 && w.usesLanes(v) {
 			p.Lanes, perGroup = uint32(planner.CeilDiv(x.Inner, planner.SmallGroup)), 1

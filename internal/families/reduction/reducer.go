@@ -36,6 +36,9 @@ type Reducer struct {
 	// Sign multiplies the elements before they are reduced and the results afterwards. 0
 	// means 1.
 	Sign float32
+	// Sum64 says that accumulators are sums of 64 bits of integers of any size, which the kernels of reduce/reduce_sum
+	// merge. The shader includes lib/sum64.glsl, or the elements have 64 bits. Unsigned says that they have no sign.
+	Sum64, Unsigned bool
 	// Mean says that results are divided by Divisor. Without it, Divisor is ignored.
 	Mean    bool
 	Divisor int
@@ -69,16 +72,24 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 				ks = append(ks, spec.Kernel{Name: name + v + ".texel", Params: Params{}})
 			}
 		}
-		if planner.Accumulator(d) == d {
+		if f.accumulator(d) == d {
 			ks = append(ks, spec.Kernel{Name: name + ".merge", Params: Params{}})
 		}
 	}
 	return ks
 }
 
+// accumulator returns the dtype of an accumulator for elements of d.
+func (f Reducer) accumulator(d tensor.DType) tensor.DType {
+	if f.Sum64 {
+		return tensor.I64
+	}
+	return planner.Accumulator(d)
+}
+
 // AccumulatorBytes returns the size in bytes of an accumulator for elements of d.
 func (f Reducer) AccumulatorBytes(d tensor.DType) int {
-	b := f.Values * planner.Accumulator(d).Size()
+	b := f.Values * f.accumulator(d).Size()
 	if f.Indexed {
 		b += 4
 	}

@@ -1,0 +1,113 @@
+package reduction
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/families/movement"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Sum64 describes results of integers that are made of exact sums of 64 bits.
+type Sum64 struct {
+	// Narrow names the kernels that add elements of up to 32 bits. Their shader includes lib/sum64.glsl. Wide names the
+	// kernels for elements of 64 bits, whose accumulators are i64.
+	Narrow, Wide string
+	// Last names the kernel that makes a result of 64 bits of a sum. Params are its push constants, for count
+	// results of dtype d.
+	Last   string
+	Params func(d tensor.DType, count int) any
+	// Rows is the reference: a result of elements of dtype d.
+	Rows func(d tensor.DType, x []float64) float64
+}
+
+const sumShader = "reduce/reduce_sum"
+
+// narrow are the dtypes by which the kernels of Sum64.Narrow are named.
+var narrow = []tensor.DType{tensor.I8, tensor.I16, tensor.I32}
+
+// reducer returns the reducer of elements of dtype d, and the dtype by which its kernels are named.
+func (s *Sum64) reducer(d tensor.DType) (Reducer, tensor.DType) {
+	f := Reducer{Shader: s.Narrow, Values: 1, Sum64: true, Unsigned: planner.Signed(d) != d}
+	if d.Size() == 8 {
+		f.Shader = s.Wide
+	}
+	return f, planner.Signed(d)
+}
+
+// withKernels returns kernels with those of s that are not among them.
+func (s *Sum64) withKernels(ks []spec.Kernel) []spec.Kernel {
+	own := Reducer{Shader: s.Narrow, Sum64: true}.Kernels(narrow...)
+	own = append(own, Reducer{Shader: s.Wide}.Kernels(tensor.I64)...)
+	own = append(own, Reducer{Shader: sumShader}.Kernels(tensor.I64)...)
+	own = append(own, spec.Kernel{Name: s.Last + ".i64", Params: s.Params(tensor.I64, 0)})
+	for _, k := range own {
+		if !slices.ContainsFunc(ks, func(o spec.Kernel) bool { return o.Name == k.Name }) {
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
+// plan plans the reduction of the dimensions in set.
+// Errors: *LimitError.
+func (s *Sum64) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
+	plan := &spec.Plan{}
+	if out.Elems() == 0 {
+		return plan, nil
+	}
+	d := in.DType
+	f, named := s.reducer(d)
+	in.DType, out.DType = named, named
+	sums, err := f.addPasses(plan, t, in, out, set, stages{combine: sumShader}, spec.In(0), spec.Ref{})
+	if err != nil {
+		return nil, err
+	}
+	return plan, s.addLast(plan, t, d, out.Elems(), RowOperand{sums, 8})
+}
+
+// addLast appends the launches that make n results of dtype d of the operands.
+// Errors: *LimitError.
+func (s *Sum64) addLast(plan *spec.Plan, t *spec.Target, d tensor.DType, n int, operands ...RowOperand) error {
+	made := spec.Out(0)
+	if d.Size() < 8 {
+		made = planner.AddScratch(plan, int64(n)*8)
+	}
+	params := func(count int) any { return s.Params(d, count) }
+	if err := AddPerRow(plan, t, s.Last, tensor.I64, n, params, spec.Ref{}, append(operands, RowOperand{made, 8})...); err != nil || d.Size() == 8 {
+		return err
+	}
+	return movement.AddCopy(plan, t, d, []int{n},
+		planner.Operand{Ref: made, Strides: []int{8 / d.Size()}}, planner.Operand{Ref: spec.Out(0), Strides: []int{1}})
+}
+
+// rootParams is the push-constant block of reduce/reduce_root.comp. Count is the number of results.
+type rootParams struct{ Count, Limit uint32 }
+
+// RootOfSquares is the root of the sum of squares of integers, rounded down. It is no larger than the largest integer
+// of the dtype.
+var RootOfSquares = &Sum64{
+	Narrow: "reduce/reduce_square64", Wide: "reduce/reduce_sum_square", Last: "reduce/reduce_root",
+	Params: func(d tensor.DType, count int) any {
+		return rootParams{uint32(count), uint32(min(largest(d), 1<<32-1))}
+	},
+	Rows: func(d tensor.DType, x []float64) float64 {
+		sum := uint64(0)
+		for _, v := range x {
+			whole := planner.Whole(d, v)
+			sum += uint64(whole) * uint64(whole)
+		}
+		return float64(min(new(big.Int).Sqrt(new(big.Int).SetUint64(sum)).Uint64(), largest(d)))
+	},
+}
+
+// largest returns the largest integer of dtype d.
+func largest(d tensor.DType) uint64 {
+	bits := 8 * d.Size()
+	if planner.Signed(d) == d {
+		bits--
+	}
+	return 1<<bits - 1
+}
