@@ -107,7 +107,8 @@ func (d *Device) ReduceL2(in *Tensor, dims ...int) (*Tensor, error) {
 }
 
 // ReduceLogSum: the natural logarithm of the sum along dimensions: −∞ of no elements, and NaN
-// of a sum below 0.
+// of a sum below 0. That of integers is rounded down, with the lowest integer in place of −∞
+// and 0 in place of NaN. Their sum has 64 bits, in which only those of 64 bits may wrap.
 //
 //   - in: a tensor of any shape
 //   - dims: the dimensions; negative ones count from the end; none means all
@@ -120,7 +121,9 @@ func (d *Device) ReduceLogSum(in *Tensor, dims ...int) (*Tensor, error) {
 }
 
 // ReduceLogSumExp: the natural logarithm of the sum of exponentials along dimensions, without
-// overflow: −∞ of no elements.
+// overflow: −∞ of no elements. That of integers is rounded toward 0, and is the lowest integer
+// of no elements; each e^(x − m) of n elements, the largest of which is m, counts in parts of
+// 2^(⌈log₂ n⌉ − 62).
 //
 //   - in: a tensor of any shape
 //   - dims: the dimensions; negative ones count from the end; none means all

@@ -107,7 +107,8 @@ func (d *Device) ReduceL2(in, out TensorHandle, dims ...int) error {
 }
 
 // ReduceLogSum: the natural logarithm of the sum along dimensions: −∞ of no elements, and NaN
-// of a sum below 0.
+// of a sum below 0. That of integers is rounded down, with the lowest integer in place of −∞
+// and 0 in place of NaN. Their sum has 64 bits, in which only those of 64 bits may wrap.
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in
@@ -120,7 +121,9 @@ func (d *Device) ReduceLogSum(in, out TensorHandle, dims ...int) error {
 }
 
 // ReduceLogSumExp: the natural logarithm of the sum of exponentials along dimensions, without
-// overflow: −∞ of no elements.
+// overflow: −∞ of no elements. That of integers is rounded toward 0, and is the lowest integer
+// of no elements; each e^(x − m) of n elements, the largest of which is m, counts in parts of
+// 2^(⌈log₂ n⌉ − 62).
 //
 //   - in: a tensor of any shape
 //   - out: the result, of the same dtype, without the reduced dimensions, or with size 1 in

@@ -77,7 +77,14 @@ func (f Arithmetic) Plan(t *spec.Target, in []tensor.Desc, out tensor.Desc) (*sp
 		in, refs[1] = []tensor.Desc{in[0], in[0]}, spec.In(0)
 	}
 	plan := &spec.Plan{}
-	return plan, add(plan, t, f.shader()+sizeName(out.DType), [3]uint32{uint32(f - Sum), kindOf(out.DType)}, in, out, refs)
+	return plan, f.Add(plan, t, in, out, refs...)
+}
+
+// Add appends to a plan the launches of the function of two tensors of integers. The inputs may have any strides, and out is
+// contiguous. refs says where the inputs and then out are.
+// Errors: ErrUnsupported, ErrStrides, *LimitError.
+func (f Arithmetic) Add(plan *spec.Plan, t *spec.Target, in []tensor.Desc, out tensor.Desc, refs ...spec.Ref) error {
+	return add(plan, t, f.shader()+sizeName(out.DType), [3]uint32{uint32(f - Sum), kindOf(out.DType)}, in, out, refs)
 }
 
 // Of returns the function of numbers of dtype d. exact is the same function of real numbers.

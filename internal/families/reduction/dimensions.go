@@ -178,7 +178,7 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 func (r Reduction[A]) reference(in, out *tensor.Host, set []bool) {
 	v := make([]float64, out.Elems())
 	whole := make([]int64, len(v))
-	integer := isInteger(in.DType) && (r.Sum || r.Whole != nil)
+	integer := isInteger(in.DType) && (r.Sum || r.Whole != nil) && r.Sum64 == nil
 	for i := range v {
 		v[i] = r.From
 		if r.Whole != nil {

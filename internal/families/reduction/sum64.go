@@ -13,12 +13,14 @@ import (
 // Sum64 describes results of integers that are made of exact sums of 64 bits.
 type Sum64 struct {
 	// Narrow names the kernels that add elements of up to 32 bits. Their shader includes lib/sum64.glsl. Wide names the
-	// kernels for elements of 64 bits, whose accumulators are i64.
+	// kernels for elements of 64 bits, whose accumulators are i64. With Terms, exponentials of elements are added instead,
+	// and Last reads the largest elements too.
 	Narrow, Wide string
+	Terms        bool
 	// Last names the kernel that makes a result of 64 bits of a sum. Params are its push constants, for count
-	// results of dtype d.
+	// results of n elements of dtype d.
 	Last   string
-	Params func(d tensor.DType, count int) any
+	Params func(d tensor.DType, n, count int) any
 	// Rows is the reference: a result of elements of dtype d.
 	Rows func(d tensor.DType, x []float64) float64
 }
@@ -39,10 +41,15 @@ func (s *Sum64) reducer(d tensor.DType) (Reducer, tensor.DType) {
 
 // withKernels returns kernels with those of s that are not among them.
 func (s *Sum64) withKernels(ks []spec.Kernel) []spec.Kernel {
-	own := Reducer{Shader: s.Narrow, Sum64: true}.Kernels(narrow...)
-	own = append(own, Reducer{Shader: s.Wide}.Kernels(tensor.I64)...)
+	var own []spec.Kernel
+	if s.Terms {
+		own = termKernels()
+	} else {
+		own = Reducer{Shader: s.Narrow, Sum64: true}.Kernels(narrow...)
+		own = append(own, Reducer{Shader: s.Wide}.Kernels(tensor.I64)...)
+	}
 	own = append(own, Reducer{Shader: sumShader}.Kernels(tensor.I64)...)
-	own = append(own, spec.Kernel{Name: s.Last + ".i64", Params: s.Params(tensor.I64, 0)})
+	own = append(own, spec.Kernel{Name: s.Last + ".i64", Params: s.Params(tensor.I64, 0, 0)})
 	for _, k := range own {
 		if !slices.ContainsFunc(ks, func(o spec.Kernel) bool { return o.Name == k.Name }) {
 			ks = append(ks, k)
@@ -52,34 +59,50 @@ func (s *Sum64) withKernels(ks []spec.Kernel) []spec.Kernel {
 }
 
 // plan plans the reduction of the dimensions in set.
-// Errors: *LimitError.
+// Errors: ErrUnsupported, *LimitError.
 func (s *Sum64) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
 	plan := &spec.Plan{}
 	if out.Elems() == 0 {
 		return plan, nil
 	}
-	d := in.DType
+	d, from, most := in.DType, spec.In(0), RowOperand{}
 	f, named := s.reducer(d)
+	if s.Terms {
+		f, named = Reducer{Shader: sumShader, Values: 1}, tensor.I64
+		if in.Elems() > 0 {
+			var err error
+			if from, most, err = addTerms(plan, t, in, set); err != nil {
+				return nil, err
+			}
+		}
+	}
 	in.DType, out.DType = named, named
-	sums, err := f.addPasses(plan, t, in, out, set, stages{combine: sumShader}, spec.In(0), spec.Ref{})
+	sums, err := f.addPasses(plan, t, in, out, set, stages{combine: sumShader}, from, spec.Ref{})
 	if err != nil {
 		return nil, err
 	}
-	return plan, s.addLast(plan, t, d, out.Elems(), RowOperand{sums, 8})
+	operands := []RowOperand{{sums, 8}}
+	switch {
+	case s.Terms && in.Elems() == 0: // There is no largest element. What takes its place is not used.
+		operands = append(operands, operands[0])
+	case s.Terms:
+		operands = append(operands, most)
+	}
+	return plan, s.addLast(plan, t, d, length(in.Shape, set), out.Elems(), operands...)
 }
 
-// addLast appends the launches that make n results of dtype d of the operands.
+// addLast appends the launches that make results of dtype d, each of n elements, of the operands.
 // Errors: *LimitError.
-func (s *Sum64) addLast(plan *spec.Plan, t *spec.Target, d tensor.DType, n int, operands ...RowOperand) error {
+func (s *Sum64) addLast(plan *spec.Plan, t *spec.Target, d tensor.DType, n, results int, operands ...RowOperand) error {
 	made := spec.Out(0)
 	if d.Size() < 8 {
-		made = planner.AddScratch(plan, int64(n)*8)
+		made = planner.AddScratch(plan, int64(results)*8)
 	}
-	params := func(count int) any { return s.Params(d, count) }
-	if err := AddPerRow(plan, t, s.Last, tensor.I64, n, params, spec.Ref{}, append(operands, RowOperand{made, 8})...); err != nil || d.Size() == 8 {
+	params := func(count int) any { return s.Params(d, n, count) }
+	if err := AddPerRow(plan, t, s.Last, tensor.I64, results, params, spec.Ref{}, append(operands, RowOperand{made, 8})...); err != nil || d.Size() == 8 {
 		return err
 	}
-	return movement.AddCopy(plan, t, d, []int{n},
+	return movement.AddCopy(plan, t, d, []int{results},
 		planner.Operand{Ref: made, Strides: []int{8 / d.Size()}}, planner.Operand{Ref: spec.Out(0), Strides: []int{1}})
 }
 
@@ -90,7 +113,7 @@ type rootParams struct{ Count, Limit uint32 }
 // of the dtype.
 var RootOfSquares = &Sum64{
 	Narrow: "reduce/reduce_square64", Wide: "reduce/reduce_sum_square", Last: "reduce/reduce_root",
-	Params: func(d tensor.DType, count int) any {
+	Params: func(d tensor.DType, _, count int) any {
 		return rootParams{uint32(count), uint32(min(largest(d), 1<<32-1))}
 	},
 	Rows: func(d tensor.DType, x []float64) float64 {
