@@ -81,3 +81,30 @@ func TestLogarithmsOfSpecialSums(t *testing.T) {
 		})
 	}
 }
+
+// TestIntegerReductionsOfManyRuns reduces and keeps ten dimensions by turns, which are more than a kernel walks.
+func TestIntegerReductionsOfManyRuns(t *testing.T) {
+	dims, shape, left := []int{0, 2, 4, 6, 8}, []int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, []int{2, 2, 2, 2, 2}
+	values := make([]float64, 1024) // the results differ: the largest elements are 0 to 31
+	for i := range values {
+		for k := range left {
+			values[i] += float64(i >> (2 * k) & 1 << k)
+		}
+	}
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		for _, d := range []tensor.DType{tensor.U8, tensor.I16, tensor.I32, tensor.I64} {
+			var root, sum, exp []float64
+			for v := range 32 {
+				whole := float64(v)
+				root = append(root, math.Floor(math.Sqrt(32*whole*whole)))
+				sum = append(sum, math.Floor(math.Log(32*whole)))
+				exp = append(exp, math.Floor(whole+math.Log(32)))
+			}
+			sum[0] = map[tensor.DType]float64{tensor.I16: -32768, tensor.I32: math.MinInt32, tensor.I64: math.MinInt64}[d]
+			in := []*tensor.Host{host(d, shape, values...)}
+			expectCall(t, r, dev, ops.ReduceL2{Dims: dims}, in, []*tensor.Host{host(d, left, root...)})
+			expectCall(t, r, dev, ops.ReduceLogSum{Dims: dims}, in, []*tensor.Host{host(d, left, sum...)})
+			expectCall(t, r, dev, ops.ReduceLogSumExp{Dims: dims}, in, []*tensor.Host{host(d, left, exp...)})
+		}
+	})
+}

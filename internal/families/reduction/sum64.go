@@ -59,7 +59,7 @@ func (s *Sum64) withKernels(ks []spec.Kernel) []spec.Kernel {
 }
 
 // plan plans the reduction of the dimensions in set.
-// Errors: ErrUnsupported, *LimitError.
+// Errors: *LimitError.
 func (s *Sum64) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Plan, error) {
 	plan := &spec.Plan{}
 	if out.Elems() == 0 {

@@ -4,10 +4,12 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/families/logic"
+	"github.com/lathe-gpu/lathe/internal/families/movement"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -158,7 +160,7 @@ func termKernels() []spec.Kernel {
 // addTerms appends the launches that make terms e^(x − m) of elements x, in parts of 2^−fraction. It returns where they are, and
 // the accumulators m, which are the largest elements along the dimensions in set. The distances m − x have a place in the bits of
 // an element, without a sign.
-// Errors: ErrUnsupported, *LimitError.
+// Errors: *LimitError.
 func addTerms(plan *spec.Plan, t *spec.Target, in tensor.Desc, set []bool) (made spec.Ref, maxima RowOperand, err error) {
 	d, n := in.DType, in.Elems()
 	most, err := AddAlong(plan, t, Reducer{Shader: maxShader, Values: 1}, in, set, spec.In(0), spec.Ref{})
@@ -181,6 +183,12 @@ func addTerms(plan *spec.Plan, t *spec.Target, in tensor.Desc, set []bool) (made
 		}
 		most = small
 	}
+	if len(sizes) > planner.MaxRank {
+		if most, err = spread(plan, t, d, kept, sizes, most); err != nil {
+			return made, maxima, err
+		}
+		sizes, kept = []int{n}, []int{n}
+	}
 	distances := planner.AddScratch(plan, in.Bytes())
 	all := tensor.Contiguous(d, sizes...)
 	if err = logic.Difference.Add(plan, t, []tensor.Desc{tensor.Contiguous(d, kept...), all}, all, most, spec.In(0), distances); err != nil {
@@ -192,4 +200,25 @@ func addTerms(plan *spec.Plan, t *spec.Target, in tensor.Desc, set []bool) (made
 		return termParams{uint32(count), uint32(wholeBits - fraction(length(in.Shape, set)))}
 	}
 	return made, maxima, planner.AddFlat(plan, t, k, n, planner.Flat(distances, d), planner.Flat(made, tensor.I64))
+}
+
+// spread appends the launches that repeat elements of shape along the dimensions in which sizes are larger, one after the
+// other, for more dimensions than a kernel can walk. It returns where the result is.
+// Errors: *LimitError.
+func spread(plan *spec.Plan, t *spec.Target, d tensor.DType, shape, sizes []int, from spec.Ref) (spec.Ref, error) {
+	shape = slices.Clone(shape)
+	for i, n := range sizes {
+		if shape[i] == n {
+			continue
+		}
+		outer, inner := tensor.Contiguous(d, shape[:i]...).Elems(), tensor.Contiguous(d, shape[i+1:]...).Elems()
+		to := planner.AddScratch(plan, int64(outer)*int64(n)*int64(inner)*int64(d.Size()))
+		err := movement.AddCopy(plan, t, d, []int{outer, n, inner},
+			planner.Operand{Ref: from, Strides: []int{inner, 0, 1}}, planner.Operand{Ref: to, Strides: []int{n * inner, inner, 1}})
+		if err != nil {
+			return spec.Ref{}, err
+		}
+		shape[i], from = n, to
+	}
+	return from, nil
 }
