@@ -92,9 +92,8 @@ func (d *Device) ReduceL1(in *Tensor, dims ...int) (*Tensor, error) {
 }
 
 // ReduceL2: the root of the sum of the squares along dimensions. Where a square of floats
-// overflows, the result is infinite. That of integers is rounded down, and no larger than the
-// largest integer of the dtype. The sum has 64 bits, in which only squares of i64 and u64 may
-// wrap.
+// overflows, the result is infinite. That of integers is exact, rounded down, and no larger
+// than the largest integer of the dtype, nor than 2^32 − 1.
 //
 //   - in: a tensor of any shape
 //   - dims: the dimensions; negative ones count from the end; none means all

@@ -36,8 +36,10 @@ func TestIntegerRoots(t *testing.T) {
 		{tensor.U8, []float64{200, 200}, 255}, {tensor.U8, []float64{200, 100}, 223}, {tensor.I8, []float64{-128}, 127}, {tensor.I8, []float64{-100, 20}, 101},
 		{tensor.U16, []float64{65535, 361, 4, 2}, 65535}, {tensor.U16, []float64{65535, 65535}, 65535}, {tensor.I16, []float64{300, -400}, 500}, {tensor.I16, []float64{-32768}, 32767},
 		{tensor.I32, []float64{math.MinInt32}, math.MaxInt32}, {tensor.I32, []float64{math.MinInt32 + 1}, math.MaxInt32}, {tensor.U32, []float64{math.MaxUint32}, math.MaxUint32},
-		{tensor.U32, []float64{math.MaxUint32, 92681, 408, 19, 2}, math.MaxUint32},                                                                           // 2^64 − 1
-		{tensor.I64, []float64{3 << 29, -4 << 29}, 5 << 29}, {tensor.U64, []float64{math.MaxUint32}, math.MaxUint32}, {tensor.U64, []float64{1 << 32, 7}, 7}, // the last one wraps
+		{tensor.U32, []float64{math.MaxUint32, 92681, 408, 19, 2}, math.MaxUint32}, // 2^64 − 1
+		{tensor.I64, []float64{3 << 29, -4 << 29}, 5 << 29}, {tensor.U64, []float64{math.MaxUint32}, math.MaxUint32}, {tensor.U64, []float64{1 << 32, 7}, math.MaxUint32},
+		{tensor.I32, []float64{math.MinInt32, 1, math.MinInt32, math.MinInt32, math.MinInt32}, math.MaxInt32}, {tensor.U32, []float64{math.MaxUint32, math.MaxUint32, 9}, math.MaxUint32}, // 2^64 + 1, and more
+		{tensor.I64, []float64{-0x1p63, 3}, math.MaxUint32}, {tensor.I64, []float64{-0x1p62}, math.MaxUint32}, {tensor.U64, []float64{0x1p63 + 2048}, math.MaxUint32}, {tensor.I64, []float64{-1 << 31, -1 << 31, -1 << 31}, 3719550786},
 		{tensor.I64, []float64{-94906266, 0}, 94906266}, {tensor.I64, []float64{94906265, 13777, 82, 8, 3, 2}, 94906265},
 	})
 }

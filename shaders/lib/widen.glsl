@@ -1,5 +1,7 @@
-// Turns the elements of lib/integers.glsl, of at most 32 bits, into pairs of words. Include after the parameters.
+// Turns the elements of lib/integers.glsl, of at most 32 bits, into pairs of words. Those of 64 bits are such pairs. Include after
+// the parameters.
 
+#if !defined(I64)
 int[PACK] narrowInts(uvec4 r) { return unpack(r); }
 
 // wideInts copies the sign into the upper word. Without signs, the bits of an element are all there is.
@@ -17,3 +19,4 @@ uvec2[PACK] wideInts(uvec4 r) {
 #define unpack wideInts
 #define REAL uvec2
 #define I64
+#endif

@@ -95,7 +95,7 @@ func chainOf(shape []int, set []bool) float64 {
 // plan appends one pass for each run of reduced dimensions, the longest first. The values
 // between two passes have the dtype of the accumulators, so that the result is rounded to
 // its dtype only once. The passes after the first use the kernels of more.combine, or those of
-// f if that is empty. If accumulators have several values, these passes merge them.
+// f if that is empty. If accumulators have several values, or are sums of 64 bits without more.combine, these passes merge them.
 // Errors: *LimitError.
 func (f Reducer) plan(t *spec.Target, in, out tensor.Desc, set []bool, more stages) (*spec.Plan, error) {
 	plan := &spec.Plan{}
@@ -149,7 +149,7 @@ func (f Reducer) addPasses(plan *spec.Plan, t *spec.Target, in, out tensor.Desc,
 			}
 		}
 		var err error
-		if f.Values > 1 && from.Kind != spec.RefIn {
+		if (f.Values > 1 || f.Sum64 && more.combine == "") && from.Kind != spec.RefIn {
 			from, err = Merge(plan, t, f, in.DType, planner.ViewAxis(sizes, k), from)
 		} else {
 			from, err = Add(plan, t, f, d, planner.ViewAxis(sizes, k), to, from)

@@ -1,6 +1,7 @@
 package reduction
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/movement"
@@ -287,10 +288,7 @@ func (w *builder) addMerge(v planner.AxisView, group int, last bool, from, to sp
 			Chunks: uint32(made), Chunk: uint32(group), OutBase: outBase, Sign: w.Sign,
 		}
 		w.setFinal(&p, last)
-		name := w.Shader + "." + w.accumulator(w.d).String() + ".merge"
-		if w.Sum64 {
-			name = sumShader + ".i64.merge"
-		}
+		name := cmp.Or(w.Merger, w.Shader) + "." + w.accumulator(w.d).String() + ".merge"
 		units, perGroup := x.Outer*made*x.Inner, planner.SmallGroup
 		if planner.Accumulator(w.d) == tensor.F32 && w.usesLanes(v) {
 			p.Lanes, perGroup = uint32(planner.CeilDiv(x.Inner, planner.SmallGroup)), 1

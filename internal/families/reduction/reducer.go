@@ -36,9 +36,11 @@ type Reducer struct {
 	// Sign multiplies the elements before they are reduced and the results afterwards. 0
 	// means 1.
 	Sign float32
-	// Sum64 says that accumulators are sums of 64 bits of integers of any size, which the kernels of reduce/reduce_sum
-	// merge. The shader includes lib/sum64.glsl, or the elements have 64 bits. Unsigned says that they have no sign.
+	// Sum64 says that accumulators are sums of 64 bits of integers of any size. The shader includes lib/sum64.glsl, or the
+	// elements have 64 bits. Unsigned says that they have no sign.
 	Sum64, Unsigned bool
+	// Merger names the kernels that merge accumulators. Empty means those of Shader.
+	Merger string
 	// Mean says that results are divided by Divisor. Without it, Divisor is ignored.
 	Mean    bool
 	Divisor int

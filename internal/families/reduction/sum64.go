@@ -1,7 +1,9 @@
 package reduction
 
 import (
+	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/movement"
@@ -10,13 +12,15 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// Sum64 describes results of integers that are made of exact sums of 64 bits.
+// Sum64 describes results of integers that are made of sums of 64 bits.
 type Sum64 struct {
 	// Narrow names the kernels that add elements of up to 32 bits. Their shader includes lib/sum64.glsl. Wide names the
 	// kernels for elements of 64 bits, whose accumulators are i64. With Terms, exponentials of elements are added instead,
 	// and Last reads the largest elements too.
 	Narrow, Wide string
 	Terms        bool
+	// Saturates says that sums do not wrap. Then the kernels of Wide merge them, and else those of reduce/reduce_sum.
+	Saturates bool
 	// Last names the kernel that makes a result of 64 bits of a sum. Params are its push constants, for count
 	// results of n elements of dtype d.
 	Last   string
@@ -32,9 +36,12 @@ var narrow = []tensor.DType{tensor.I8, tensor.I16, tensor.I32}
 
 // reducer returns the reducer of elements of dtype d, and the dtype by which its kernels are named.
 func (s *Sum64) reducer(d tensor.DType) (Reducer, tensor.DType) {
-	f := Reducer{Shader: s.Narrow, Values: 1, Sum64: true, Unsigned: planner.Signed(d) != d}
+	f := Reducer{Shader: s.Narrow, Values: 1, Sum64: true, Unsigned: planner.Signed(d) != d, Merger: sumShader}
 	if d.Size() == 8 {
 		f.Shader = s.Wide
+	}
+	if s.Saturates {
+		f.Merger = s.Wide
 	}
 	return f, planner.Signed(d)
 }
@@ -48,7 +55,9 @@ func (s *Sum64) withKernels(ks []spec.Kernel) []spec.Kernel {
 		own = Reducer{Shader: s.Narrow, Sum64: true}.Kernels(narrow...)
 		own = append(own, Reducer{Shader: s.Wide}.Kernels(tensor.I64)...)
 	}
-	own = append(own, Reducer{Shader: sumShader}.Kernels(tensor.I64)...)
+	if !s.Saturates {
+		own = append(own, Reducer{Shader: sumShader}.Kernels(tensor.I64)...)
+	}
 	own = append(own, spec.Kernel{Name: s.Last + ".i64", Params: s.Params(tensor.I64, 0, 0)})
 	for _, k := range own {
 		if !slices.ContainsFunc(ks, func(o spec.Kernel) bool { return o.Name == k.Name }) {
@@ -77,7 +86,11 @@ func (s *Sum64) plan(t *spec.Target, in, out tensor.Desc, set []bool) (*spec.Pla
 		}
 	}
 	in.DType, out.DType = named, named
-	sums, err := f.addPasses(plan, t, in, out, set, stages{combine: sumShader}, from, spec.Ref{})
+	more := stages{combine: sumShader}
+	if s.Saturates {
+		more = stages{}
+	}
+	sums, err := f.addPasses(plan, t, in, out, set, more, from, spec.Ref{})
 	if err != nil {
 		return nil, err
 	}
@@ -110,19 +123,27 @@ func (s *Sum64) addLast(plan *spec.Plan, t *spec.Target, d tensor.DType, n, resu
 type rootParams struct{ Count, Limit uint32 }
 
 // RootOfSquares is the root of the sum of squares of integers, rounded down. It is no larger than the largest integer
-// of the dtype.
+// of the dtype, and than 2^32 − 1.
 var RootOfSquares = &Sum64{
-	Narrow: "reduce/reduce_square64", Wide: "reduce/reduce_sum_square", Last: "reduce/reduce_root",
+	Narrow: "reduce/reduce_square64", Wide: "reduce/reduce_square64", Last: "reduce/reduce_root", Saturates: true,
 	Params: func(d tensor.DType, _, count int) any {
 		return rootParams{uint32(count), uint32(min(largest(d), 1<<32-1))}
 	},
 	Rows: func(d tensor.DType, x []float64) float64 {
-		sum := uint64(0)
+		sum, low := new(big.Int), uint64(0)
 		for _, v := range x {
-			whole := planner.Whole(d, v)
-			sum += uint64(whole) * uint64(whole)
+			whole := uint64(math.Abs(v))
+			if high, square := bits.Mul64(whole, whole); high == 0 && square < math.MaxUint64-low {
+				low += square
+			} else {
+				sum.Add(sum, new(big.Int).Mul(new(big.Int).SetUint64(whole), new(big.Int).SetUint64(whole)))
+			}
 		}
-		return float64(min(new(big.Int).Sqrt(new(big.Int).SetUint64(sum)).Uint64(), largest(d)))
+		root := sum.Sqrt(sum.Add(sum, new(big.Int).SetUint64(low)))
+		if !root.IsUint64() {
+			return float64(min(largest(d), 1<<32-1))
+		}
+		return float64(min(root.Uint64(), largest(d), 1<<32-1))
 	},
 }
 
