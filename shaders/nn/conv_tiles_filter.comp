@@ -1,4 +1,4 @@
-// Transforms a packed filter of three by three taps for nn/conv_tiles_in: G·w·Gᵀ, a number for each of
+// Transforms a packed filter of three by three taps for nn/conv_tiles: G·w·Gᵀ, a number for each of
 // 16 matrices [channels of the reduction, channels of the result] of a group. An invocation
 // transforms a texel of channels of the result.
 //
