@@ -224,7 +224,7 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 				return tolerance(d, 1)
 			}
 			tol := tolerance(d, p.terms())
-			if x := p.geometry(in); v.Kind != FilterGrad && d != tensor.F64 {
+			if x := p.geometry(in); v.Kind != FilterGrad {
 				tol = tilesTolerance(tol, d, x.isThree())
 			}
 			if v.Kind == FilterGrad {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -21,7 +22,7 @@ type tilesParams struct {
 	C, KWide, K, VStep, UStep, Tiles, Down, Across, O1, O2, OutBase, OutB, OutG, OutK, Bias, BiasBase, Line, InG, InB, FirstRow, FirstG uint32
 }
 
-// tilesKernels lists the kernels of addTiles, without those of matrix products.
+// tilesKernels lists the kernels of addTiles, without those that pack.
 func tilesKernels() (ks []spec.Kernel) {
 	for _, suffix := range []string{"", ".texel"} {
 		ks = append(ks,
@@ -37,10 +38,10 @@ func tilesKernels() (ks []spec.Kernel) {
 }
 
 // isThree reports whether the filter has three by three neighbouring taps, for elements of the result
-// that are neighbours too.
+// that are neighbours too, along two axes.
 func (x *geometry) isThree() bool {
 	one := extent{1, 1, 1}
-	return x.r == (extent{1, 3, 3}) && x.s == one && x.d == one && x.l == one && x.c > 0
+	return x.o[0] == 1 && x.r == (extent{1, 3, 3}) && x.s == one && x.d == one && x.l == one && x.c > 0
 }
 
 // tilesPay reports whether tiles are the fastest way on the target.
@@ -68,6 +69,10 @@ func wholeTiles(p part) part {
 // tilesBindings is the number of operands of conv_tiles.
 const tilesBindings = 6
 
+// tilesIterations is the smallest limit of the loop iterations of an invocation for conv_tiles. Of as many as allow a sum of eight
+// products, it may need a third and 230 more, where it makes all of its elements again.
+const tilesIterations = 512
+
 // errTiles says that a part has no plan by tiles.
 var errTiles = errors.New("no plan by tiles")
 
@@ -76,7 +81,7 @@ var errTiles = errors.New("no plan by tiles")
 func (x *geometry) makeTiles(plan *spec.Plan, t *spec.Target) (made bool, err error) {
 	before, y := *plan, *x
 	s := &steps{geometry: &y, t: t, plan: plan, texels: t.CPU && !t.HostVectors && planner.HasTexels(t, planner.SmallGroup)}
-	if !s.texels && t.MaxBindings < tilesBindings {
+	if !s.texels && t.MaxBindings < tilesBindings || t.MaxIterations > 0 && t.MaxIterations < tilesIterations {
 		return false, nil
 	}
 	if y.bias != nil {
@@ -84,7 +89,9 @@ func (x *geometry) makeTiles(plan *spec.Plan, t *spec.Target) (made bool, err er
 			return false, err
 		}
 	}
-	if err = s.addTiles(); errors.Is(err, errTiles) {
+	// Whole tiles reach further than single elements, so they may exceed a limit where others do not.
+	var limit *errs.LimitError
+	if err = s.addTiles(); errors.Is(err, errTiles) || errors.As(err, &limit) {
 		*plan = before
 		return false, nil
 	}
@@ -99,6 +106,9 @@ func (s *steps) addTiles() error {
 	fits := func(p part) []dim {
 		whole := wholeTiles(p)
 		m := s.packing(whole)
+		if planner.CeilDiv(m.k, s.tilesTile(m).columns) > int(s.t.MaxGroups[0]) {
+			return []dim{dimG, dimK}
+		}
 		if s.inExtent(whole)*int64(s.in.dtype.Size()) > s.room() {
 			return []dim{dimG, dimB, dimO, dimC}
 		}
@@ -125,6 +135,17 @@ func (s *steps) addTiles() error {
 		}
 		return s.addTilesOf(p)
 	})
+}
+
+// tilesTile returns the kernel for the target.
+func (s *steps) tilesTile(m packing) tile {
+	switch {
+	case s.texels && m.k > 8:
+		return tile{"nn/conv_tiles.f32.texel.wide", 10, 16, true, true}
+	case s.texels:
+		return tile{"nn/conv_tiles.f32.texel", 16, 8, true, true}
+	}
+	return tile{"nn/conv_tiles.f32", 32, 8, true, false}
 }
 
 // addTilesOf is addTiles for a part.
@@ -174,13 +195,7 @@ func (s *steps) addTilesOf(p part) error {
 	if bind[2], d.BiasBase, ok = s.biasBind(p); ok {
 		d.Bias = 1
 	}
-	k := tile{"nn/conv_tiles.f32", 32, 8, true, false}
-	switch {
-	case s.texels && m.k > 8:
-		k = tile{"nn/conv_tiles.f32.texel.wide", 10, 16, true, true}
-	case s.texels:
-		k = tile{"nn/conv_tiles.f32.texel", 16, 8, true, true}
-	}
+	k := s.tilesTile(m)
 	kernel := k.kernel
 	if p.again() {
 		kernel += ".add"
@@ -200,14 +215,17 @@ func (s *steps) addTilesOf(p part) error {
 }
 
 // tilesTolerance returns the tolerance of an operation whose plan may be addTiles. three says that the call is one for which it may.
-// There an element is a sum of nine products for each channel too, and the variances of their factors are those of sums of up to four
-// elements: 2.4 times the variance of the products of the taps.
+// There an element is a sum of nine products for each channel too. The input's factors have four times the variance of an element,
+// and the filter's 0.7 times that of a tap by the mean, so that errors of sums of few channels grow by the root of 2.8.
 func tilesTolerance(tol spec.Tolerance, d tensor.DType, three bool) spec.Tolerance {
-	tol.Law += "; twice the first where Winograd's algorithm may compute the call: three by three taps, strides and dilations of 1, not f64"
-	tol.AnyLaw += "; there ((1 + ε)^(h + 12) − 1)·81·Σ max|a|·max|b| over the channels, a of four by four neighbours and b of the taps"
-	if three {
+	tol.Law += "; where Winograd's algorithm may compute a call, its first term is doubled: " + tilesCalls
+	tol.AnyLaw += "; for " + tilesCalls + ", ((1 + ε)^(h + 12) − 1)·81·Σ max|a|·max|b| over the channels, a of four by four neighbours and b of the taps"
+	if three && d != tensor.F64 {
 		tol.Abs = 2*tol.Abs - planner.Tiny(d)
 		tol.Any = 0 // The terms are not those of the element.
 	}
 	return tol
 }
+
+// tilesCalls names the calls that addTiles may compute.
+const tilesCalls = "three by three taps along two axes, strides and dilations of 1, types other than f64"
