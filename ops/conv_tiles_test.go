@@ -239,6 +239,33 @@ func TestConvByTilesOfAnyValues(t *testing.T) {
 	})
 }
 
+// TestConvOfVolumesByTiles convolves several planes of a volume by taps that lie in one plane, which tiles do not serve.
+func TestConvOfVolumesByTiles(t *testing.T) {
+	s := three{3, 1, 16, 17, 6, 7}
+	n := s.height * s.width
+	sx, sw := []int{1, s.channels, s.images, s.height, s.width}, []int{s.results, s.channels, 1, 3, 3}
+	x, w, y := make([]float64, s.images*s.channels*n), make([]float64, elems(sw)), make([]float64, s.images*s.results*n)
+	for i := range x {
+		x[i] = float64(i*7%5 - 2)
+	}
+	for i := range w {
+		w[i] = float64(i*5%7%3 - 1)
+	}
+	// The planes of a channel follow each other, where images have all channels of one after those of another.
+	s.visit(func(at, from, weight int) {
+		if from >= 0 {
+			image, in, out := from/(s.channels*n), from/n%s.channels, at/n%s.results
+			y[(out*s.images+image)*n+at%n] += x[(in*s.images+image)*n+from%n] * w[weight]
+		}
+	})
+	for _, strategy := range []string{"", "winograd"} {
+		onVariantsBy(t, strategy, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+			expectCall(t, r, dev, spec.WithDefaults(ops.Conv{Pads: []int{0, 1, 1, 0, 1, 1}}),
+				[]*tensor.Host{host(tensor.F32, sx, x...), host(tensor.F32, sw, w...)}, []*tensor.Host{host(tensor.F32, []int{1, s.results, s.images, s.height, s.width}, y...)})
+		})
+	}
+}
+
 // TestConvPlansTiles checks that CPU drivers convolve by tiles where that is the fastest way, and that the tuner may choose them
 // elsewhere.
 func TestConvPlansTiles(t *testing.T) {
