@@ -255,13 +255,15 @@ func TestRepeatedFlips(t *testing.T) {
 // TestRepeatedTolerance checks how much more a sum may err whose elements repeat.
 func TestRepeatedTolerance(t *testing.T) {
 	out, tol := tensor.Contiguous(tensor.F32, 7, 3), spec.Tolerance{Abs: 4, Repeated: 9}
-	several, single := []tensor.Desc{out, out}, []tensor.Desc{tensor.Contiguous(tensor.F32, 1, 7, 3), out}
+	image := tensor.Contiguous(tensor.F32, 1, 7, 3)
+	several, single, alone, second := []tensor.Desc{out, out}, []tensor.Desc{image, out}, []tensor.Desc{image}, []tensor.Desc{out, image}
 	for _, c := range []struct {
 		pattern string
 		in      []tensor.Desc
 		want    float64
 	}{
 		{"random", single, 4}, {"repeated-last", several, 13}, {"repeated-first", several, 10}, {"repeated-first", single, 13},
+		{"repeated-first", alone, 10}, {"repeated-first", second, 10},
 	} {
 		if got := toleranceFor(c.pattern, tol, c.in, out).Abs; got != c.want {
 			t.Errorf("%s of %v: %v, want %v", c.pattern, c.in, got, c.want)

@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -136,10 +135,8 @@ func toleranceFor(pattern string, tol spec.Tolerance, in []tensor.Desc, out tens
 	case "repeated-first":
 		// A sum may run along the first dimension of one input, as that of conv_input_grad does. It grows
 		// as a sum of equal elements, and the other input is random, so that rounding errors are too.
-		// But if an input has one element along its first dimension, as a single image, another dimension
-		// repeats. The sum may run along those of both inputs, and all of its products are the same.
 		more := math.Sqrt(tol.Abs * tol.Repeated)
-		if slices.ContainsFunc(in, func(d tensor.Desc) bool { return len(d.Shape) > 0 && d.Shape[0] == 1 }) {
+		if repeatsBoth(in) {
 			more = tol.Repeated
 		}
 		tol.Abs += more
@@ -149,6 +146,13 @@ func toleranceFor(pattern string, tol spec.Tolerance, in []tensor.Desc, out tens
 		tol.Flips = repeatedFlips(tol.Flips, out, len(out.Shape)-1)
 	}
 	return tol
+}
+
+// repeatsBoth reports whether a sum may run along the dimension that repeats in the first two inputs, so that all of its
+// products are the same. That of the first input comes after a first dimension of one element, as the channels of a single
+// image do, and that of the second is its first one.
+func repeatsBoth(in []tensor.Desc) bool {
+	return len(in) > 1 && len(in[0].Shape) > 1 && len(in[1].Shape) > 0 && in[0].Shape[0] == 1 && in[1].Shape[0] > 1
 }
 
 // repeatedFlips rounds a part of the elements up to whole elements of a result that is the same
