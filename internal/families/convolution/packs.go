@@ -6,6 +6,16 @@ import (
 	"github.com/lathe-gpu/lathe/spirv"
 )
 
+// packLinesParams is the push-constant block of conv_pack_lines.comp.
+type packLinesParams struct {
+	Count, C, Wide, Runs, Packs, E0, E1, E2, G, I0, I1, I2 uint32
+	S0, S1, P0, P1, P2                                     int32
+	Skip, InBase, InB, InG, InC                            uint32
+}
+
+// packTapsParams is the push-constant block of conv_pack_taps.comp.
+type packTapsParams struct{ Count, K, KWide, Packs, C, Taps, Base, WG, WK uint32 }
+
 // arePacks reports whether numbers of elements of the plane are whole packs.
 func (p plane) arePacks(elems ...int) bool {
 	for _, n := range elems {

@@ -19,16 +19,6 @@ type packParams struct {
 // packFilterParams is the push-constant block of conv_pack_filter.comp.
 type packFilterParams struct{ Count, K, KWide, C, CAll, Taps, Base, WG, WK, WC, WTap uint32 }
 
-// packLinesParams is the push-constant block of conv_pack_lines.comp.
-type packLinesParams struct {
-	Count, C, Wide, Runs, Packs, E0, E1, E2, G, I0, I1, I2 uint32
-	S0, S1, P0, P1, P2                                     int32
-	Skip, InBase, InB, InG, InC                            uint32
-}
-
-// packTapsParams is the push-constant block of conv_pack_taps.comp.
-type packTapsParams struct{ Count, K, KWide, Packs, C, Taps, Base, WG, WK uint32 }
-
 // panelParams is the push-constant block of lib/conv.glsl.
 type panelParams struct {
 	Rows, Pixels, Plane, Line, InB, InG, In0, In1, In2, C, R1, R2, Next2, Next1, Next0 uint32
