@@ -82,12 +82,14 @@ void main() {
 		[[unroll]] for (uint j = 0; j < COLS; j++) {
 			uint k = 4 * (column + WIDTH * j), bit = i * COLS + j;
 			uvec4 bits = max(max(floatBitsToUint(made[i][j][0]) & 0x7f800000u, floatBitsToUint(made[i][j][1]) & 0x7f800000u), max(floatBitsToUint(made[i][j][2]) & 0x7f800000u, floatBitsToUint(made[i][j][3]) & 0x7f800000u));
-			bool there = row + i < tiles && k < kAll, finite = max(max(bits.x, bits.y), max(bits.z, bits.w)) < 0x7f800000u;
-			lost |= mix(0u, 1u << bit, there && !finite);
-			there = there && finite;
+			bool there = all(lessThan(uvec2(row + i, k), uvec2(tiles, kAll))), finite = max(max(bits.x, bits.y), max(bits.z, bits.w)) < 0x7f800000u;
+			lost |= mix(0u, 1u << bit, all(bvec2(there, !finite)));
+			there = all(bvec2(there, finite));
+			// No && and ||: each would be a branch, of which these loops have hundreds.
+			bvec4 inside = bvec4(there, all(bvec2(there, more.x)), all(bvec2(there, more.y)), all(bvec3(there, more)));
 			[[unroll]] for (uint q = 0; q < 4; q++)
 				[[unroll]] for (uint e = 0; e < 4; e++)
-					if (there && k + q < kAll && (e % 2 == 0 || more.x) && (e < 2 || more.y)) STORE(to + (k + q) * outK + e / 2 * o2 + e % 2, made[i][j][e][q] + add[j][q]);
+					if (all(bvec2(inside[e], k + q < kAll))) STORE(to + (k + q) * outK + e / 2 * o2 + e % 2, made[i][j][e][q] + add[j][q]);
 		}
 		at.x++;
 		bool end_ = at.x == across;
