@@ -2,7 +2,6 @@ package reduction
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 	"slices"
 
@@ -130,20 +129,20 @@ var RootOfSquares = &Sum64{
 		return rootParams{uint32(count), uint32(min(largest(d), 1<<32-1))}
 	},
 	Rows: func(d tensor.DType, x []float64) float64 {
-		sum, low := new(big.Int), uint64(0)
+		limit, sum := min(largest(d), 1<<32-1), uint64(0)
 		for _, v := range x {
-			whole := uint64(math.Abs(v))
-			if high, square := bits.Mul64(whole, whole); high == 0 && square < math.MaxUint64-low {
-				low += square
-			} else {
-				sum.Add(sum, new(big.Int).Mul(new(big.Int).SetUint64(whole), new(big.Int).SetUint64(whole)))
+			high, square := bits.Mul64(uint64(math.Abs(v)), uint64(math.Abs(v)))
+			more, carry := bits.Add64(sum, square, 0)
+			if high|carry != 0 {
+				return float64(limit) // The root is 2^32 or more.
 			}
+			sum = more
 		}
-		root := sum.Sqrt(sum.Add(sum, new(big.Int).SetUint64(low)))
-		if !root.IsUint64() {
-			return float64(min(largest(d), 1<<32-1))
+		root := min(uint64(math.Sqrt(float64(sum))), 1<<32-1)
+		for root*root > sum {
+			root--
 		}
-		return float64(min(root.Uint64(), largest(d), 1<<32-1))
+		return float64(min(root, limit))
 	},
 }
 

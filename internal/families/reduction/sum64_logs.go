@@ -2,7 +2,6 @@ package reduction
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -105,27 +104,26 @@ func lowest(d tensor.DType) float64 {
 	return -float64(largest(d)) - 1
 }
 
-// powers are e^0 to e^45, for references.
-var powers = sync.OnceValue(func() []*big.Float {
-	number := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
-	e, term := number(0), number(1)
-	for k := 1.0; k < 100; k++ {
-		e.Add(e, term)
-		term.Quo(term, number(k))
-	}
-	list := []*big.Float{number(1)}
-	for len(list) <= 45 {
-		list = append(list, number(0).Mul(list[len(list)-1], e))
-	}
-	return list
-})
+// powers are the leading 64 binary digits of e^0 to e^45, rounded down, for references.
+var powers = [...]uint64{
+	0x8000000000000000, 0xadf85458a2bb4a9a, 0xec7325c6a6ed6e61, 0xa0af2dfb7d882f96, 0xda64817139d2c33c, 0x9469c4cb819c78fb,
+	0xc9b6e2b4860479bd, 0x891442d576ed5378, 0xba4f53ea38636f85, 0xfd38abe2387c0e1b, 0xac14ee7ca82afcf8, 0xe9e22447727bf9f7,
+	0x9ef0b2a69be4d175, 0xd805ac8b564aa9aa, 0x92cd6245f82eb77c, 0xc786657d69543778, 0x87975e8540010249, 0xb849a4607527c673,
+	0xfa791048ca05e985, 0xaa36c7cf69370b94, 0xe758445b47402010, 0x9d370fecf767eab2, 0xd5ad6dce21affc0d, 0x9135799d8fee052b,
+	0xc55bfdaa3afdb99b, 0x861e9c904b164455, 0xb649934b535ae505, 0xf7c117bfb398e449, 0xa85dd1bcb1bcd27d, 0xe4d572318e02b158,
+	0x9b823857614764f4, 0xd35bb2ec66fb66df, 0x8fa1fe625b3163ec, 0xc3379a5392bc108b, 0x84a9f179d0f7b868, 0xb44f110de46ad74c,
+	0xf510ad0e906bb3a2, 0xa689fdd8d000cd3c, 0xe2599a30be633870, 0x99d21e941528c97a, 0xd11069cbcb97545a, 0x8e12e446fb431253,
+	0xc1192ac1008ac9bb, 0x833951e4f5c38a02, 0xb25a0e369bc18ff3, 0xf267bb37f24df0da,
+}
 
-// terms are e^−k in parts of 2^−62, for references. All others are less than one part.
+// exponent returns the number of binary digits of e^k before the point, less one.
+func exponent(k int) int { return int(float64(k) * math.Log2E) }
+
+// terms are e^−k in parts of 2^−62, rounded down, for references. All others are less than one part.
 var terms = sync.OnceValue(func() []uint64 {
-	var list []uint64
-	for _, p := range powers() {
-		x := new(big.Float).SetMantExp(big.NewFloat(1), wholeBits)
-		v, _ := x.SetPrec(400).Quo(x, p).Uint64()
+	list := []uint64{1 << wholeBits}
+	for k := 1; exponent(k) < wholeBits; k++ {
+		v, _ := bits.Div64(1<<(wholeBits-1-exponent(k)), 0, powers[k])
 		list = append(list, v)
 	}
 	return list
@@ -133,9 +131,10 @@ var terms = sync.OnceValue(func() []uint64 {
 
 // logarithm is that of x·2^−fraction, which is 1 or more, rounded down.
 func logarithm(x uint64, fraction int) int {
+	// No power but e^0 is a whole number of parts. So one whose whole parts are x is above x.
 	isAbove := func(k int) bool {
-		p := new(big.Float).SetMantExp(powers()[k], fraction)
-		return p.Cmp(new(big.Float).SetUint64(x)) > 0
+		digits := exponent(k) + fraction
+		return digits > 63 || powers[k]>>(63-digits) >= x
 	}
 	k := max(int(math.Log(float64(x))-float64(fraction)*math.Ln2), 0)
 	for k > 0 && isAbove(k) {
