@@ -11,6 +11,15 @@ layout(set = 0, binding = 2) readonly buffer Weights { vec4 weights[]; };
 #define WEIGHTS(i) weights[i]
 #endif
 
+// PART is what the lines of a step are added to. Where components are floats, each step has a sum of its own, which is then added to the
+// whole. Where many lines are alike, each addition to a large sum may round the same way, so there are as few as possible.
+// Components of bytes need no such care.
+#if defined(U8)
+#define PART sum[r][k]
+#else
+#define PART part
+#endif
+
 // sumUp adds weighted lines to the sums of ROWS pixels, from line `at` on. Line i lies at
 // from + i·by, and last is the last one. Both forms add in the same order, so their results
 // are the same bit for bit.
@@ -48,10 +57,16 @@ void sumUp(uint from, uint by, int at, int last, inout SUM sum[ROWS][PACK_IN]) {
 			SUM c[TAPS];
 			[[unroll]] for (uint t = 0; t < TAPS; t++) c[t] = taken(v[t], k);
 			[[unroll]] for (uint r = 0; r < ROWS; r++) {
+#if !defined(U8)
+				SUM part = SUM(0);
+#endif
 				[[unroll]] for (uint t = 0; t < TAPS; t++) {
 					uint i = t + ROWS - 1 - r;
-					sum[r][k] = fma(c[t], SUM(w[i / 4][i % 4]), sum[r][k]);
+					PART = fma(c[t], SUM(w[i / 4][i % 4]), PART);
 				}
+#if !defined(U8)
+				sum[r][k] += part;
+#endif
 			}
 		}
 		at += int(TAPS);

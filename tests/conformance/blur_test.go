@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -38,6 +39,28 @@ func TestBlurInLaunches(t *testing.T) {
 					t.Errorf("texel %v, alpha %d: the results differ", texel, alpha)
 				}
 			}
+		}
+	})
+}
+
+// TestBlurOfAlikeLines blurs a picture of a single pixel with a Gaussian of many lines, all of which are that pixel. Each addition to
+// a large sum may then round the same way.
+func TestBlurOfAlikeLines(t *testing.T) {
+	call := imageops.GaussianBlur{Sigma: 256, IgnoreAlpha: true}
+	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
+		pixel := tensor.Contiguous(tensor.F32, 1, 1, 4)
+		in, want, rng, worst := tensor.NewHost(pixel), tensor.NewHost(pixel), rand.New(rand.NewPCG(1, 2)), 0.0
+		for range 40 {
+			in.SetFloats([]float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()})
+			call.Spec().Reference(call, []*tensor.Host{in}, []*tensor.Host{want})
+			got := filtered(t, dev, run, call, in)
+			for i, v := range want.Floats() {
+				worst = max(worst, math.Abs(got.Floats()[i]-v))
+			}
+		}
+		t.Logf("%g off", worst)
+		if worst > 1.6e-6 {
+			t.Errorf("a result is %g off, want 1.6e-6 at most", worst)
 		}
 	})
 }
