@@ -72,6 +72,7 @@ var layers = []layer{
 	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/session", "gpu handles internal/drivers internal/drivers/standard internal/errs internal/exec internal/exec/tune internal/gpu/chrome internal/spv spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops ops/all spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
+	{"rawptr", "gpu internal/drivers internal/errs internal/exec internal/gpu/null internal/session ops spec tensor", "operations by address are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"internal/bench", "gpu internal/errs internal/exec internal/extra ops/all spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null ops/all spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/avif", "internal/errs", "a codec is given rows of pixels or makes them, and knows nothing of where they come from or who wants them"},
@@ -82,7 +83,7 @@ var layers = []layer{
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageio imageops ops ops/all spec spirv tensor value wgpu", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu handles imageio imageops ops ops/all rawptr spec spirv tensor value wgpu", "an example shows what a user's program can do: public packages only"},
 }
 
 // public are the packages that a program of a user may import, by folder, each with the user
@@ -97,6 +98,7 @@ var public = []struct{ dir, user string }{
 	{"ops/all", "programs that find operations by name"},
 	{"tensor", "the same: element types, shapes and host tensors"},
 	{"backend", "runtimes of languages: operations and tensors by handle and by name"},
+	{"rawptr", "numerical code: operations on device addresses with leading dimensions and strides"},
 	{"value", "runtimes of languages: the values that scripts have"},
 	{"spec", "programs that declare operations of their own, or read calls from text"},
 	{"conformance", "programs that declare operations of their own, and tests of a device: the suite of the operations"},

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/rawptr"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -38,6 +39,7 @@ var functions = map[string]map[string]any{
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
+	"rawptr":  {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {
 		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
 		"F16FromFloat64": tensor.F16FromFloat64, "F16ToFloat32": tensor.F16ToFloat32,

@@ -32,6 +32,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
 	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
+	"github.com/lathe-gpu/lathe/rawptr"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -153,7 +154,7 @@ func call(f reflect.Value, args []reflect.Value, opens bool) (returned error, pa
 		out = f.Call(args)
 	}
 	for _, v := range out {
-		if v.Kind() == reflect.Func && !v.IsNil() && v.Type().NumIn() == 1 && v.Type().NumOut() == 0 && v.Type() != reflect.TypeFor[lathe.Option]() && v.Type() != reflect.TypeFor[exec.Option]() {
+		if v.Kind() == reflect.Func && !v.IsNil() && v.Type().NumIn() == 1 && v.Type().NumOut() == 0 && v.Type() != reflect.TypeFor[lathe.Option]() && v.Type() != reflect.TypeFor[exec.Option]() && v.Type() != reflect.TypeFor[rawptr.Option]() {
 			v.Call([]reflect.Value{reflect.Zero(v.Type().In(0))}) // the end of a span
 		}
 		if v.Type() == reflect.TypeFor[error]() && !v.IsNil() {
@@ -254,6 +255,8 @@ func TestFunctions(t *testing.T) {
 		"vk.Enumerate":                    func() error { _, err := vk.Enumerate(noContext, vk.Options{}); return err },
 		"wgpu.Open":                       func() error { _, err := wgpu.Open(noContext, wgpu.Options{}); return err },
 		"wgpu.Enumerate":                  func() error { _, err := wgpu.Enumerate(noContext, wgpu.Options{}); return err },
+		"rawptr.AvailableDevices":         func() error { _, err := rawptr.AvailableDevices(noContext); return err },
+		"rawptr.WithGPU":                  func() error { return rawptr.New(nil, rawptr.WithGPU((*null.Device)(nil))).Init(t.Context()) },
 		"guard.New":                       func() error { return guard.New(nil).Sync(t.Context()) },
 		"guard.Restrict":                  func() error { _, err := guard.Restrict(nil, gpu.Limits{}).Alloc(4); return err },
 		"lathe.WithGPU": func() error {

@@ -2,6 +2,7 @@ package nopanic
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"maps"
@@ -25,6 +26,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/rawptr"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 	"github.com/lathe-gpu/lathe/value"
@@ -127,6 +129,10 @@ func receivers(t *testing.T) []receiver {
 	if err := gone.Close(); err != nil {
 		t.Fatal(err)
 	}
+	addressed, ended := rawptr.New(rawptr.WithGPU(lent(t))), rawptr.New(rawptr.WithGPU(lent(t)))
+	if err := errors.Join(addressed.Init(t.Context()), ended.Close()); err != nil {
+		t.Fatal(err)
+	}
 	run, err := exec.New(lent(t))
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +153,8 @@ func receivers(t *testing.T) []receiver {
 		{"a nil Scope", (*lathe.Scope)(nil), true}, {"a zero Scope", &lathe.Scope{}, true}, {"a live Scope", live.Scope(t.Context()), false}, {"a Scope of a closed Device", closed.Scope(t.Context()), false},
 		{"a Scalar", lathe.Scalar(2), false}, {"no result of a Scope", closed.Scope(t.Context()).Neg(x), false}, {"a nil Kernel", (*lathe.Kernel)(nil), true}, {"a zero Kernel", &lathe.Kernel{}, true}, {"a live Kernel", kernel, false},
 		{"a nil backend", (*backend.Device)(nil), false}, {"a zero backend", &backend.Device{}, false}, // scalars need none
+		{"a nil rawptr.Device", (*rawptr.Device)(nil), true}, {"a zero rawptr.Device", &rawptr.Device{}, true},
+		{"a rawptr.Device", addressed, false}, {"a closed rawptr.Device", ended, false}, {"a rawptr.Device before Init", rawptr.New(rawptr.WithGPU(lent(t))), false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
 		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
 		{"a nil Decoder", (*imageio.Decoder)(nil), true}, {"a zero Decoder", &imageio.Decoder{}, true}, {"a Decoder", decoder, false},
@@ -163,6 +171,7 @@ func receivers(t *testing.T) []receiver {
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
 		imageio.Format(""), imageio.JPEG, imageio.Info{}, gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, gpu.Limits{}, gpu.Binding{}, conformance.Hashes(nil), spec.Class(0), spec.Strides(0), spec.Plan{}, spec.Step{}, spec.Tolerance{ByAlpha: 1}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
 		spec.Op{}, spec.PictureFile{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, imageops.Cube{}, imageops.Profile{}, imageops.Conversion{}, ops.Copy{},
+		rawptr.UnaryOp(0), rawptr.BinaryOp(200), rawptr.BinaryOp(0), rawptr.ReduceOp(0), rawptr.ReduceOp(99),
 	} {
 		p := reflect.New(reflect.TypeOf(v))
 		p.Elem().Set(reflect.ValueOf(v))

@@ -1,0 +1,187 @@
+package rawptr_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/rawptr"
+)
+
+// calls are calls of all methods that need an open device.
+func calls(d rawptr.Backend) map[string]func() error {
+	ctx := context.Background()
+	shape, two := [4]int{1, 1, 1, 1}, [2]int{1, 1}
+	return map[string]func() error{
+		"Alloc":             func() error { _, err := d.Alloc(1); return err },
+		"Free":              func() error { return d.Free(1) },
+		"CopyHtoD":          func() error { return d.CopyHtoD(ctx, 0, nil) },
+		"CopyDtoH":          func() error { return d.CopyDtoH(ctx, nil, 0) },
+		"CopyDtoD":          func() error { return d.CopyDtoD(0, 0, 0) },
+		"Synchronize":       func() error { return d.Synchronize(ctx) },
+		"Capabilities":      func() error { _, err := d.Capabilities(); return err },
+		"AvailableDevices":  func() error { _, err := d.AvailableDevices(ctx); return err },
+		"Unary":             func() error { return d.Unary(rawptr.Exp, 0, 0, 0) },
+		"Binary":            func() error { return d.Binary(rawptr.Add, 0, 0, 0, 0) },
+		"Binary comparison": func() error { return d.Binary(rawptr.Less, 0, 0, 0, 0) },
+		"Reduce":            func() error { return d.Reduce(rawptr.ReduceSum, 0, 0, []int{0, 3}, 1) },
+		"Softmax":           func() error { return d.Softmax(0, 0, []int{0, 3}, 1) },
+		"Gather":            func() error { return d.Gather(0, 0, 0, 3, 3, 0) },
+		"ScatterAdd":        func() error { return d.ScatterAdd(0, 0, 0, 3, 3, 0) },
+		"Conv2DForward":     func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
+		"Conv2DBackwardData": func() error {
+			return d.Conv2DBackwardData(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
+		},
+		"Conv2DBackwardFilter": func() error {
+			return d.Conv2DBackwardFilter(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
+		},
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	dev := null.NewRecorder(nil)
+	d := rawptr.New(rawptr.WithGPU(dev), nil)
+	all := func(want error) {
+		t.Helper()
+		for name, call := range calls(d) {
+			wantError(t, name, call(), want)
+		}
+	}
+	all(errs.ErrNotInitialized)
+	if d.IsInitialized() || d.Name() != "null" {
+		t.Errorf("before Init: %v, %q", d.IsInitialized(), d.Name())
+	}
+	for range 3 {
+		if err := d.Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !d.IsInitialized() || d.Name() != "null" {
+		t.Errorf("after Init: %v, %q", d.IsInitialized(), d.Name())
+	}
+	c, err := d.Capabilities()
+	if err != nil || c.Device.Name != dev.Info().Name || !c.F64 || c.MaxAlloc != dev.Info().Limits.MaxBuffer || c.Alignment != 16 {
+		t.Errorf("capabilities %+v, %v", c, err)
+	}
+	if list, err := d.AvailableDevices(t.Context()); err != nil || len(list) != 1 || list[0].Name != dev.Info().Name {
+		t.Errorf("devices %v, %v", list, err)
+	}
+	p := alloc(t, d, 4)
+	for range 2 {
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all(errs.ErrClosed)
+	wantError(t, "Init after Close", d.Init(t.Context()), errs.ErrClosed)
+	wantError(t, "Free after Close", d.Free(p), errs.ErrClosed)
+	if d.IsInitialized() {
+		t.Error("initialized after Close")
+	}
+}
+
+// A Device that was never opened closes the device that it was given.
+func TestCloseBeforeInit(t *testing.T) {
+	dev := null.NewRecorder(nil)
+	d := rawptr.New(rawptr.WithGPU(dev))
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dev.Alloc(1)
+	wantError(t, "the device", err, errs.ErrClosed)
+	wantError(t, "Init", d.Init(t.Context()), errs.ErrClosed)
+	if err := rawptr.New().Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInitFails(t *testing.T) {
+	d := rawptr.New(rawptr.WithBackend("no such backend"))
+	if d.Name() != "no such backend" {
+		t.Errorf("name %q", d.Name())
+	}
+	for range 2 { // it tries again
+		wantInvalid(t, "Init", d.Init(t.Context()))
+	}
+	wantError(t, "Alloc", d.Synchronize(t.Context()), errs.ErrNotInitialized)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	wantError(t, "Init with a context that has ended", d.Init(ended), context.Canceled)
+	wantInvalid(t, "no device", rawptr.New(rawptr.WithGPU((*null.Device)(nil))).Init(t.Context()))
+}
+
+// Goroutines that open the device at the same time all find it open.
+func TestInitOnce(t *testing.T) {
+	d := rawptr.New(rawptr.WithGPU(null.NewRecorder(nil)))
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if err := d.Init(context.Background()); err != nil || !d.IsInitialized() {
+				t.Errorf("%v, %v", d.IsInitialized(), err)
+			}
+		})
+	}
+	all.Wait()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Close and Init at the same time leave a closed device, whichever comes first.
+func TestCloseDuringInit(t *testing.T) {
+	for range 200 {
+		dev := null.NewRecorder(nil)
+		d := rawptr.New(rawptr.WithGPU(dev))
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := d.Init(context.Background()); err != nil && !errors.Is(err, errs.ErrClosed) {
+				t.Errorf("Init: %v", err)
+			}
+		})
+		if err := d.Close(); err != nil && !errors.Is(err, errs.ErrClosed) {
+			t.Errorf("Close: %v", err)
+		}
+		all.Wait()
+		if _, err := dev.Alloc(1); !errors.Is(err, errs.ErrClosed) {
+			t.Fatalf("the device is open after Close: %v", err)
+		}
+	}
+}
+
+// While a device is busy, calls that need none of its work go on.
+func TestNoLockDuringWork(t *testing.T) {
+	dev := &slow{Device: null.NewRecorder(nil), begun: make(chan struct{}), goOn: make(chan struct{})}
+	d := over(t, dev)
+	p := alloc(t, d, 4)
+	done := make(chan error)
+	go func() { done <- d.CopyHtoD(context.Background(), p, []byte{1}) }()
+	<-dev.begun
+	if err := d.Init(t.Context()); err != nil || !d.IsInitialized() || d.Name() != "null" {
+		t.Errorf("Init: %v", err)
+	}
+	free(t, d, alloc(t, d, 8))
+	close(dev.goOn)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A Device that New did not make can do nothing.
+func TestZeroDevice(t *testing.T) {
+	for _, d := range []*rawptr.Device{nil, {}} {
+		for name, call := range calls(d) {
+			wantError(t, name, call(), errs.ErrNotInitialized)
+		}
+		wantError(t, "Init", d.Init(t.Context()), errs.ErrNotInitialized)
+		wantError(t, "Close", d.Close(), errs.ErrNotInitialized)
+		if d.Name() != "" || d.IsInitialized() {
+			t.Error("a Device that New did not make has a name")
+		}
+	}
+}
+
+var _ gpu.Device = (*slow)(nil)
