@@ -44,7 +44,7 @@ func (d *Device) AvailableDevices(ctx context.Context) ([]gpu.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.options.session.Device != nil {
+	if d.options.session.Device != nil && d.options.session.Drivers.Backend == "" {
 		return []gpu.Info{*s.Info()}, nil
 	}
 	return listDevices(ctx, d.options.session.Drivers.Backend)

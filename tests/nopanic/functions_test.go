@@ -39,7 +39,7 @@ var functions = map[string]map[string]any{
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"rawptr":  {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
+	"rawptr":  {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {
 		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
 		"F16FromFloat64": tensor.F16FromFloat64, "F16ToFloat32": tensor.F16ToFloat32,

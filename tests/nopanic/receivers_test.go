@@ -154,7 +154,7 @@ func receivers(t *testing.T) []receiver {
 		{"a Scalar", lathe.Scalar(2), false}, {"no result of a Scope", closed.Scope(t.Context()).Neg(x), false}, {"a nil Kernel", (*lathe.Kernel)(nil), true}, {"a zero Kernel", &lathe.Kernel{}, true}, {"a live Kernel", kernel, false},
 		{"a nil backend", (*backend.Device)(nil), false}, {"a zero backend", &backend.Device{}, false}, // scalars need none
 		{"a nil rawptr.Device", (*rawptr.Device)(nil), true}, {"a zero rawptr.Device", &rawptr.Device{}, true},
-		{"a rawptr.Device", addressed, false}, {"a closed rawptr.Device", ended, false}, {"a rawptr.Device before Init", rawptr.New(rawptr.WithGPU(lent(t))), false},
+		{"a rawptr.Device", addressed, false}, {"a closed rawptr.Device", ended, false}, {"a nil Registry", (*rawptr.Registry)(nil), true}, {"a zero Registry", &rawptr.Registry{}, false}, {"a rawptr.Device before Init", rawptr.New(rawptr.WithGPU(lent(t))), false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
 		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
 		{"a nil Decoder", (*imageio.Decoder)(nil), true}, {"a zero Decoder", &imageio.Decoder{}, true}, {"a Decoder", decoder, false},
