@@ -168,7 +168,7 @@ func (a *attention) addTile(b planner.Region) error {
 	}
 	at := planner.Region{From: append(slices.Clone(b.From), 0), N: append(slices.Clone(b.N), all)}
 	g.parts = 1
-	return g.addFinish(at, a.o, 0, planner.CeilDiv(b.N[g.dimN()], 4)*4, a.out, nil)
+	return g.addFinish(at, chunk{parts: a.o, wide: planner.CeilDiv(b.N[g.dimN()], 4) * 4}, a.out, nil)
 }
 
 // tileOf returns ref as a matrix of rows × keys, or of rows × dv, with wide elements a row.

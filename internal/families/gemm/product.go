@@ -37,7 +37,7 @@ type product struct {
 	a, b  planner.Operand
 	kind  kernelKind
 	// parts is the number of parts of k that are computed at the same time. Their results
-	// are part elements apart in C. If it is more than 1, a region has one matrix.
+	// are part elements apart in C. If it is more than 1, a region has one index of the outer batch.
 	parts, part int
 	// packedAt are the indices of the scratch buffers for packed operands, counted from 1.
 	// 0 means that there is no buffer yet.
@@ -298,55 +298,74 @@ func (g *product) addPart(all planner.Region, out planner.Operand, bias *planner
 	if g.canWrite(out, bias) {
 		return g.addRegion(all, out, bias, false)
 	}
-	// The product goes to a temporary buffer first. The buffer holds whole matrices, or
-	// whole rows of one matrix, or chunks of rows, as many as fit.
+	reach := (planner.MaxSpan(g.t, g.kind != sharedKind) - planner.WindowAlign(g.t)) / int64(out.DType.Size())
+	return g.addChunks(all, packBudget, reach, func(b planner.Region, c chunk) error { return g.addFinish(b, c, out, bias) })
+}
+
+// chunk is a region of C in a temporary buffer: whole matrices one after the other, or rows of one
+// matrix. If k has parts, each of them has the region.
+type chunk struct {
+	// parts is the buffer, in the dtype of the accumulators.
+	parts spec.Ref
+	// part is the number of elements from part to part, and wide that from row to row.
+	part, wide int
+}
+
+// addChunks appends the steps for the products of a region, which go to a temporary buffer of at most
+// budget bytes. The buffer holds whole matrices, or whole rows of one matrix, or chunks of rows, as many as
+// fit. finish appends the launch that takes a chunk from there. reach is the number of elements of the
+// result that it can bind.
+func (g *product) addChunks(all planner.Region, budget, reach int64, finish func(b planner.Region, c chunk) error) error {
 	span := planner.MaxSpan(g.t, g.kind != sharedKind)
-	room := (min(span, packBudget) - planner.WindowAlign(g.t)) / int64(g.accumulator().Size()*g.parts)
+	room := (min(span, budget) - planner.WindowAlign(g.t)) / int64(g.accumulator().Size()*g.parts)
 	n, m := all.N[g.dimN()], all.N[g.dimM()]
 	wide := planner.CeilDiv(n, 4) * 4
-	rows, cols, matrices := m, n, 1
+	rows, cols, matrices, outers := m, n, 1, 1
 	switch {
 	case int64(wide)*min(int64(m), 64) > room:
 		// A chunk has as many rows as a binding of the result holds, but not too many.
-		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
 		rows = int(min(int64(m), 256, max((reach-room/256)/int64(g.size(g.dimN())), 1), max(room/8, 1)))
 		cols = min(int(room/int64(rows))/8*8, n)
 		wide = planner.CeilDiv(cols, 4) * 4
 	case int64(wide)*int64(m) > room:
 		rows = int(room / int64(wide))
-	case g.parts == 1:
-		matrices = max(int(min(room/(int64(wide)*int64(m)), int64(g.size(g.inner())))), 1)
+	default:
+		most := room / (int64(wide) * int64(m))
+		matrices = max(int(min(most, int64(all.N[g.inner()]))), 1)
+		if g.parts == 1 && matrices == all.N[g.inner()] { // Otherwise one of the levels of a grid counts the parts.
+			outers = max(int(min(most/int64(matrices), int64(all.N[g.outer()]))), 1)
+		}
 	}
 	if n < g.size(g.dimN()) { // The rows of a part are those of the result, which are longer.
-		reach := (span - planner.WindowAlign(g.t)) / int64(out.DType.Size())
-		rows, matrices = int(max(min(int64(rows), (reach-int64(cols))/int64(g.size(g.dimN()))+1), 1)), 1
+		rows, matrices, outers = int(max(min(int64(rows), (reach-int64(cols))/int64(g.size(g.dimN()))+1), 1)), 1, 1
 	}
-	part := matrices * rows * wide
-	parts := planner.AddScratch(g.plan, int64(part)*int64(g.parts*g.accumulator().Size()))
+	c := chunk{part: outers * matrices * rows * wide, wide: wide}
+	c.parts = planner.AddScratch(g.plan, int64(c.part)*int64(g.parts*g.accumulator().Size()))
 	if g.parts > 1 {
-		g.part = rows * wide
+		g.part = c.part
 	}
 	step := slices.Clone(g.shape)
-	for d := range g.outer() + 1 {
+	for d := range g.outer() {
 		step[d] = 1
 	}
-	step[g.inner()], step[g.dimM()], step[g.dimN()] = matrices, rows, cols
+	step[g.outer()], step[g.inner()], step[g.dimM()], step[g.dimN()] = outers, matrices, rows, cols
 	return planner.Tiles(all, step, func(b planner.Region) error {
-		c := planner.Operand{Ref: parts, DType: g.accumulator(), Strides: make([]int, len(g.shape))}
-		c.Strides[g.inner()], c.Strides[g.dimM()], c.Strides[g.dimN()] = rows*wide, wide, 1
+		to := planner.Operand{Ref: c.parts, DType: g.accumulator(), Strides: make([]int, len(g.shape))}
+		to.Strides[g.outer()], to.Strides[g.inner()] = b.N[g.inner()]*b.N[g.dimM()]*wide, b.N[g.dimM()]*wide
+		to.Strides[g.dimM()], to.Strides[g.dimN()] = wide, 1
 		for d, from := range b.From {
-			c.Base -= from * c.Strides[d]
+			to.Base -= from * to.Strides[d]
 		}
-		if err := g.addRegion(b, c, nil, false); err != nil {
+		if err := g.addRegion(b, to, nil, false); err != nil {
 			return err
 		}
-		return g.addFinish(b, parts, part, wide, out, bias)
+		return finish(b, c)
 	})
 }
 
 // addFinish appends the launch that adds the parts of a region and the bias, and writes
 // to the output.
-func (g *product) addFinish(b planner.Region, parts spec.Ref, part, wide int, out planner.Operand, bias *planner.Operand) error {
+func (g *product) addFinish(b planner.Region, c chunk, out planner.Operand, bias *planner.Operand) error {
 	count := int64(1)
 	for d := range g.dimK() {
 		count *= int64(b.N[d])
@@ -362,10 +381,10 @@ func (g *product) addFinish(b planner.Region, parts spec.Ref, part, wide int, ou
 	p := finishParams{
 		Base: first, Count: uint32(count), Runs: uint32(runs), RunStep: uint32(g.size(n)),
 		Packs: uint32(planner.CeilDiv(count*size, 16) + 1),
-		N:     uint32(b.N[n]), Row: uint32(wide), Parts: uint32(g.parts), Part: uint32(part),
+		N:     uint32(b.N[n]), Row: uint32(c.wide), Parts: uint32(g.parts), Part: uint32(c.part),
 	}
 	kernel := "blas/matmul_finish." + out.DType.String()
-	s := spec.Step{Bind: []spec.Bind{{Buf: parts}, {Buf: parts}, to}}
+	s := spec.Step{Bind: []spec.Bind{{Buf: c.parts}, {Buf: c.parts}, to}}
 	if bias != nil {
 		p.Bias = 1
 		s.Bind[1], p.BiasBase = bias.Window(g.t, b)

@@ -320,9 +320,11 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 		if g.run > 0 {
 			part = g.run
 		}
+		// The inner level of the grid counts the parts, and the outer one the inner batch.
+		p.AOuter, p.BOuter, p.COuter = p.AInner, p.BInner, p.CInner
 		p.K, p.KStep, p.Inner = in(part, ux), in(part, ux), uint32(g.parts)
 		p.AInner, p.BInner, p.CInner = in(part*x.Strides[k], ux), in(part*y.Strides[k], uy), in(g.part, uc)
-		z = g.parts
+		z = g.parts * b.N[inner]
 	}
 	kernel := tile.kernel
 	if add {
