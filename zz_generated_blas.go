@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.Call, or for Device.Run where they work in place.
@@ -17,6 +18,22 @@ import (
 //   - result out: the result, whose dimensions are those after ->
 func (d *Device) Einsum(equation string, in ...*Tensor) (*Tensor, error) {
 	return d.callSingle(ops.Einsum{Equation: equation}, in...)
+}
+
+// Gemm: the matrix product over the last two dimensions, scaled, plus a scaled matrix: α·a·b +
+// β·c.
+//
+//   - a: [..., m,k], or [..., k,m] with trans_a
+//   - b: [..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast
+//   - c_: broadcast to [..., m,n]; with a and b of 16 bits it may be F32, and so is the result
+//     then; nil if it is left out
+//   - alpha: the factor of the product; any finite number of the dtype
+//   - beta: the factor of c; any finite number of the dtype
+//   - result out: [..., m,n], of the dtype of c
+//
+// ops.Gemm also has trans_a and trans_b.
+func (d *Device) Gemm(a, b, c_ *Tensor, alpha, beta float64) (*Tensor, error) {
+	return d.callSingle(ops.Gemm{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(a, b, c_)...)
 }
 
 // MatMul: the matrix product over the last two dimensions. The dimensions before them are

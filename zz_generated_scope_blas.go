@@ -4,6 +4,7 @@ package lathe
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are those of Device for a Scope, which collects their errors.
@@ -12,6 +13,11 @@ import (
 // Einsum is Device.Einsum in a Scope.
 func (s *Scope) Einsum(equation string, in ...*Tensor) *Tensor {
 	return s.Call(ops.Einsum{Equation: equation}, in...)[0]
+}
+
+// Gemm is Device.Gemm in a Scope.
+func (s *Scope) Gemm(a, b, c_ *Tensor, alpha, beta float64) *Tensor {
+	return s.Call(ops.Gemm{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(a, b, c_)...)[0]
 }
 
 // MatMul is Device.MatMul in a Scope.

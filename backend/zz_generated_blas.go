@@ -4,6 +4,7 @@ package backend
 
 import (
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // The methods of this file are short for Device.CallInto. They return before the results are
@@ -17,6 +18,22 @@ import (
 //   - in: the operands, of one dtype, whose dimensions the equation names
 func (d *Device) Einsum(out TensorHandle, equation string, in ...TensorHandle) error {
 	return d.compute(ops.Einsum{Equation: equation}, in, list{out})
+}
+
+// Gemm: the matrix product over the last two dimensions, scaled, plus a scaled matrix: α·a·b +
+// β·c.
+//
+//   - a: [..., m,k], or [..., k,m] with trans_a
+//   - b: [..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast
+//   - out: [..., m,n], of the dtype of c
+//   - c_: broadcast to [..., m,n]; with a and b of 16 bits it may be F32, and so is the result
+//     then; nil if it is left out
+//   - alpha: the factor of the product; any finite number of the dtype
+//   - beta: the factor of c; any finite number of the dtype
+//
+// ops.Gemm also has trans_a and trans_b.
+func (d *Device) Gemm(a, b, out TensorHandle, c_ *TensorHandle, alpha, beta float64) error {
+	return d.compute(ops.Gemm{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(list{a, b}, c_), list{out})
 }
 
 // MatMul: the matrix product over the last two dimensions. The dimensions before them are

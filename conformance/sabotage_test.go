@@ -391,9 +391,16 @@ func end(d *null.Device, b gpu.Binding, x gpu.Dispatch) gpu.Binding {
 }
 
 // TestHarnessCatchesBadInPlace has an operation that is right out of place and wrong in
-// place.
+// place. It is found whether or not rounding may depend on strides.
 func TestHarnessCatchesBadInPlace(t *testing.T) {
+	for _, rounds := range []bool{false, true} {
+		testBadInPlace(t, rounds)
+	}
+}
+
+func testBadInPlace(t *testing.T, rounds bool) {
 	op := newVictim()
+	op.Out[0].RoundsByStrides = rounds
 	op.Reference = func(c spec.Call, in, out []*tensor.Host) {
 		v := in[0].Floats()
 		w := slices.Clone(v)

@@ -6,10 +6,10 @@ import (
 )
 
 // MatMulBias is MatMul with a bias [n] that is added to each row of the result before the
-// result is rounded.
+// result is rounded. Gemm does more: it takes factors, and a matrix instead of the bias.
 type MatMulBias struct {
-	TransA bool `attr:"trans_a" onnx:"transA" doc:"a is transposed, [..., k,m]"`
-	TransB bool `attr:"trans_b" onnx:"transB" doc:"b is transposed, [..., n,k]"`
+	TransA bool `attr:"trans_a" doc:"a is transposed, [..., k,m]"`
+	TransB bool `attr:"trans_b" doc:"b is transposed, [..., n,k]"`
 }
 
 // Spec returns the declaration.
@@ -17,7 +17,7 @@ func (MatMulBias) Spec() *spec.Op { return matmulBiasOp.Op() }
 
 var matmulBiasOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineMatMul(gemm.MatMul[*MatMulBias]{
-		Name: "matmul_bias", Bias: true, ONNX: []string{"Gemm"},
+		Name: "matmul_bias", Bias: true,
 		Doc:        "The matrix product over the last two dimensions, with a bias added to each row.",
 		Defaults:   &MatMulBias{},
 		Transposed: func(c *MatMulBias) (ta, tb bool) { return c.TransA, c.TransB },

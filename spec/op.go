@@ -42,6 +42,10 @@ type Arg struct {
 	// InPlace lists the inputs, by number, that this output may overwrite: both may be the
 	// same tensor. Any other overlap of an output with an operand is an error.
 	InPlace []int
+	// RoundsByStrides says that the rounding of this output may depend on the strides and the
+	// alignment of the operands: plans for other ones may add in another order. For the same
+	// ones it is the same in place and elsewhere.
+	RoundsByStrides bool
 }
 
 // Kernel is a compute shader of package spirv that an operation's plans launch.

@@ -137,6 +137,7 @@ var All = []spec.Call{
 	ops.Gather{},
 	ops.GatherElements{},
 	ops.GatherND{},
+	ops.Gemm{},
 	ops.GlobalAveragePool{},
 	ops.GlobalLpPool{},
 	ops.GlobalMaxPool{},
