@@ -31,12 +31,12 @@ func TestGemmLaunches(t *testing.T) {
 		want    []string
 	}{
 		{"a product alone", ops.Gemm{Alpha: 1, Beta: spec.Given(0.0)}, tensor.F32, []int{64, 64, 64}, []int{64, 64, 64}, []int{64, 64, 64}, []string{"blas/matmul.f32"}},
-		{"scaled", ops.Gemm{Alpha: 0.7, Beta: 1}, tensor.F32, []int{64, 64, 64}, []int{64, 64, 64}, []int{64, 64, 64}, []string{"blas/matmul.f32", "blas/gemm_finish.f32"}},
-		{"rounded", ops.Gemm{Alpha: 1, TransA: true, Beta: 1}, tensor.F16, []int{64, 64, 64}, []int{64, 64}, []int{64, 64, 64}, []string{"blas/matmul.f16", "blas/gemm_finish.f16"}},
-		{"parts of k", ops.Gemm{Alpha: 1, TransB: true, Beta: 1}, tensor.F32, []int{3, 8, 4096}, []int{3, 8, 4096}, []int{3, 8, 8}, []string{"blas/matmul.f32", "blas/gemm_finish.f32"}},
-		{"parts of k, rounded", ops.Gemm{Alpha: 1, TransB: true, Beta: 1}, tensor.F16, []int{3, 8, 4096}, []int{3, 8, 4096}, []int{3, 8, 8}, []string{"blas/matmul.f16", "blas/gemm_finish.f16"}},
+		{"scaled", ops.Gemm{Alpha: 0.7, Beta: 1}, tensor.F32, []int{64, 64, 64}, []int{64, 64, 64}, []int{64, 64, 64}, []string{"blas/matmul.f32", "blas/gemm_finish_packs.f32"}},
+		{"rounded", ops.Gemm{Alpha: 1, TransA: true, Beta: 1}, tensor.F16, []int{64, 64, 64}, []int{64, 64}, []int{64, 64, 64}, []string{"blas/matmul.f16", "blas/gemm_finish_packs.f16"}},
+		{"parts of k", ops.Gemm{Alpha: 1, TransB: true, Beta: 1}, tensor.F32, []int{3, 8, 4096}, []int{3, 8, 4096}, []int{3, 8, 8}, []string{"blas/matmul.f32", "blas/gemm_finish_packs.f32"}},
+		{"parts of k, rounded", ops.Gemm{Alpha: 1, TransB: true, Beta: 1}, tensor.F16, []int{3, 8, 4096}, []int{3, 8, 4096}, []int{3, 8, 8}, []string{"blas/matmul.f16", "blas/gemm_finish_packs.f16"}},
 		{"a batch of two levels", ops.Gemm{Alpha: 1, Beta: 1}, tensor.F64, []int{3, 1, 40, 8}, []int{5, 8, 40}, []int{40}, []string{"blas/matmul.f64", "blas/gemm_finish.f64"}},
-		{"no product", ops.Gemm{Alpha: spec.Given(0.0), Beta: 1}, tensor.F32, []int{64, 64, 64}, []int{64, 64, 64}, []int{64, 64, 64}, []string{"blas/gemm_finish.f32"}},
+		{"no product", ops.Gemm{Alpha: spec.Given(0.0), Beta: 1}, tensor.F32, []int{64, 64, 64}, []int{64, 64, 64}, []int{64, 64, 64}, []string{"blas/gemm_finish_packs.f32"}},
 	} {
 		call, err := spec.Resolve(c.call)
 		if err != nil {

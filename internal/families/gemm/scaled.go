@@ -32,7 +32,11 @@ type scaledParams struct {
 	Alpha, Beta                                                    [2]uint32
 }
 
-var scaledKernels = slices.Concat(kernels, planner.DTypeVariants("blas/gemm_finish", scaledParams{}, planner.Floats, func(d tensor.DType) bool { return d != tensor.F64 }))
+var scaledKernels = slices.Concat(kernels,
+	planner.DTypeVariants("blas/gemm_finish", scaledParams{}, planner.Floats, func(d tensor.DType) bool { return d != tensor.F64 }),
+	planner.DTypeVariants("blas/gemm_finish_packs", scaledParams{}, planner.Floats[:3], func(tensor.DType) bool { return true }),
+	kernelsOf("blas/gemm_finish_lanes", scaledParams{}, "f32", "f64"),
+)
 
 // add appends the steps.
 func (s *scaled) add() error {
@@ -70,7 +74,7 @@ func (s *scaled) finish(b planner.Region, c chunk) error {
 		whole[d] = 1
 	}
 	return planner.Tiles(b, whole, func(b planner.Region) error {
-		return planner.Split(s.t, planner.MaxSpan(s.t, false), b, operands, 1, func(b planner.Region) error { return s.finishPart(b, c, from) })
+		return planner.Split(s.t, planner.MaxSpan(s.t, s.kind != sharedKind), b, operands, 8, func(b planner.Region) error { return s.finishPart(b, c, from) })
 	})
 }
 
@@ -78,21 +82,12 @@ func (s *scaled) finish(b planner.Region, c chunk) error {
 func (s *scaled) finishPart(b planner.Region, c chunk, from planner.Operand) error {
 	outer, inner, m, n := s.outer(), s.inner(), s.dimM(), s.dimN()
 	size, d := s.y.DType.Size(), s.accumulator()
+	rows := b.N[outer] * b.N[inner] * b.N[m]
 	p := scaledParams{
-		Count: uint32(b.N[n]), Rows: uint32(b.N[m]), Inner: uint32(b.N[inner]), N: uint32(b.N[n]), Runs: 1,
+		Count: uint32(b.N[n]), Runs: uint32(rows), Rows: uint32(b.N[m]), Inner: uint32(b.N[inner]), N: uint32(b.N[n]),
 		YRow: uint32(s.y.Strides[m]), YInner: uint32(s.y.Strides[inner]), YOuter: uint32(s.y.Strides[outer]),
 		Alpha: bitsOf(s.alpha, d), Beta: bitsOf(s.beta, d),
 	}
-	rows := b.N[outer] * b.N[inner] * b.N[m]
-	switch {
-	case s.isRun(b):
-		p.Count *= uint32(rows)
-	case size < 4 && !s.hasOwnWords(b):
-		return planner.Strides("output %v of 16 bits: rows of several matrices share words", s.y.Strides)
-	default:
-		p.Runs = uint32(rows)
-	}
-	p.Packs = uint32(planner.CeilDiv(int(p.Count)*size, planner.Pack) + 1)
 	step := spec.Step{Bind: make([]spec.Bind, 3)}
 	step.Bind[2], p.Base = s.y.Window(s.t, b)
 	if c.wide > 0 {
@@ -109,15 +104,47 @@ func (s *scaled) finishPart(b planner.Region, c chunk, from planner.Operand) err
 	} else {
 		step.Bind[1] = step.Bind[0]
 	}
-	kernel := "blas/gemm_finish." + s.y.DType.String()
+	kernel, local := "blas/gemm_finish", planner.SmallGroup
+	switch {
+	case s.t.HostVectors && s.kind == sharedKind && size >= 4:
+		kernel += "_lanes"
+		p.Packs, local = uint32(planner.CeilDiv(b.N[n], 256)), 1
+	case s.hasPacks(b):
+		kernel += "_packs"
+		if p.Packs = uint32(b.N[n] * size / planner.Pack); s.kind != sharedKind {
+			local *= 4
+		}
+	case s.isRun(b):
+		p.Count, p.Runs = p.Count*uint32(rows), 1
+	case size < 4 && !s.hasOwnWords(b):
+		return planner.Strides("output %v of 16 bits: rows of several matrices share words", s.y.Strides)
+	}
+	if p.Packs == 0 {
+		p.Packs = uint32(planner.CeilDiv(int(p.Count)*size, planner.Pack) + 1)
+	}
+	kernel += "." + s.y.DType.String()
 	if s.kind != sharedKind {
 		kernel += ".texel"
 	}
-	step.Module, step.Params = spirv.Kernel(kernel), p
 	var err error
-	step.Groups, err = planner.Grid(s.t, planner.CeilDiv(int64(p.Runs)*int64(p.Packs), planner.SmallGroup))
+	step.Groups, err = planner.Grid(s.t, planner.CeilDiv(int64(p.Runs)*int64(p.Packs), int64(local)))
+	step.Module, step.Params = spirv.Kernel(kernel), p
 	s.plan.Steps = append(s.plan.Steps, step)
 	return err
+}
+
+// hasPacks reports whether the rows of y and of C in a region consist of whole packs.
+func (s *scaled) hasPacks(b planner.Region) bool {
+	pack := planner.Pack / s.y.DType.Size()
+	whole := func(o planner.Operand) bool {
+		for _, d := range []int{s.outer(), s.inner(), s.dimM()} {
+			if b.N[d] > 1 && o.Strides[d]%pack != 0 {
+				return false
+			}
+		}
+		return o.Strides[s.dimN()] == 1 && o.First(b)%int64(pack) == 0
+	}
+	return s.y.DType != tensor.F64 && b.N[s.dimN()]%pack == 0 && whole(s.y) && (s.c == nil || whole(*s.c))
 }
 
 // nothing is a binding for what a kernel does not read.
