@@ -207,7 +207,7 @@ func TestChoiceOfThePast(t *testing.T) {
 	}
 	gpuLike := newTuned(t, tune.Cached, "", null.DefaultInfo(), nil)
 	m := []tensor.Desc{tensor.Contiguous(tensor.F64, 64, 64), tensor.Contiguous(tensor.F64, 64, 64)}
-	gpuLike.db.Remember(string(callKey(nil, ops.MatMul{}, m)), "panel", 2) // there is none of f64
+	gpuLike.db.Remember(string(callKey(nil, ops.MatMul{}, m)), "matrix", 2) // there is none of f64
 	var in []Operand
 	for _, d := range append(m, m[0]) {
 		b, err := gpuLike.dev.Alloc(d.Bytes())

@@ -1,9 +1,9 @@
 // Matrix product for CPU drivers if one operand is only a few vectors. Both operands are
-// texels along k, the matrix as it lies in memory, the vectors in f32. An invocation makes
+// texels along k, the matrix as it lies in memory, the vectors in f32 or f64. An invocation makes
 // ROWS rows of C, COLUMNS columns at a time. All invocations of a workgroup use the same
 // vectors, and one texel of them serves all rows.
 //
-//lathe:dtypes f32 f16 bf16
+//lathe:dtypes f32 f16 bf16 f64
 //lathe:variant * TEXEL ROWS=1 COLUMNS=4
 //lathe:variant *.one TEXEL ROWS=8 COLUMNS=1
 #version 450
@@ -22,17 +22,17 @@ layout(local_size_x = WG) in;
 #define AHEAD 4
 
 INPUT(0, a);
-layout(set = 0, binding = 1) uniform samplerBuffer b;
-layout(set = 0, binding = 2) uniform samplerBuffer bias;
-layout(set = 0, binding = 3) buffer C { float c[]; };
+OPERAND(1, b);
+OPERAND(2, bias);
+layout(set = 0, binding = 3) buffer C { REAL c[]; };
 
-vec4 acc[ROWS][COLUMNS]; // lanes of k apart: short dependency chains, and a smaller error
+VEC acc[ROWS][COLUMNS]; // lanes of k apart: short dependency chains, and a smaller error
 int ai[ROWS], bi[COLUMNS];
 
 #define ABSORB(k, count) { \
-	vec4 y[COLUMNS][count * QUADS]; \
+	VEC y[COLUMNS][count * QUADS]; \
 	[[unroll]] for (uint j = 0; j < COLUMNS; j++) \
-		[[unroll]] for (int u = 0; u < count * QUADS; u++) y[j][u] = texelFetch(b, bi[j] + (k) * QUADS + u); \
+		[[unroll]] for (int u = 0; u < count * QUADS; u++) y[j][u] = VECTOR(b, bi[j] + (k) * QUADS + u); \
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (int u = 0; u < count; u++) { \
 		uvec4 r = FETCH(a, ai[i] + (k) + u); \
 		[[unroll]] for (uint q = 0; q < QUADS; q++) \
@@ -49,14 +49,18 @@ void main() {
 	uint aRow = p.aRow, bCol = p.bCol;
 	[[unroll]] for (uint i = 0; i < ROWS; i++) ai[i] = int(a0 + min(row + WG * i, rows - 1) * aRow);
 	[[unroll]] for (uint j = 0; j < COLUMNS; j++) bi[j] = int(b0 + min(column + j, columns - 1) * bCol);
-	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++) acc[i][j] = vec4(0.0);
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++) acc[i][j] = VEC(0.0);
 	int k = 0, n = int(steps);
 	for (; k + AHEAD <= n; k += AHEAD) ABSORB(k, AHEAD)
 	[[dont_unroll]] for (; k < n; k++) ABSORB(k, 1)
 
 	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter, cRow = p.cRow, cCol = p.cCol, accumulate = p.accumulate;
 	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
+#if defined(F64)
+		double sum = acc[i][j].x + acc[i][j].y;
+#else
 		float sum = (acc[i][j].x + acc[i][j].y) + (acc[i][j].z + acc[i][j].w);
+#endif
 		uint at = ci + (row + WG * i) * cRow + (column + j) * cCol;
 		if (row + WG * i < rows && column + j < columns) {
 			if (accumulate != 0) c[at] += sum;

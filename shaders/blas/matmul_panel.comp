@@ -1,5 +1,5 @@
 // Matrix product for CPU drivers. Operands are texel buffers. A texel has several columns of a
-// row of B, or four numbers of a row of A along k, in f32. An invocation makes ROWS rows of
+// row of B, or four numbers of a row of A along k, in f32, or two in f64. An invocation makes ROWS rows of
 // COLS texels in registers, so that one texel serves many products. There is no shared memory
 // and there are no barriers. The plan packs operands that do not lie so. If k is not a multiple
 // of 4, it has added zeros to both.
@@ -7,21 +7,21 @@
 // ADD is C += A·B. It has kernels of its own: with a branch, drivers that run both sides would
 // load C and store it twice.
 //
-//lathe:dtypes f32 f16 bf16
-//lathe:variant {f32}.row TEXEL ROWS=1 COLS=2
-//lathe:variant {f32}.row.add TEXEL ROWS=1 COLS=2 ADD
+//lathe:dtypes f32 f16 bf16 f64
+//lathe:variant {f32,f64}.row TEXEL ROWS=1 COLS=2
+//lathe:variant {f32,f64}.row.add TEXEL ROWS=1 COLS=2 ADD
 //lathe:variant {f16,bf16}.row TEXEL ROWS=1 COLS=1
 //lathe:variant {f16,bf16}.row.add TEXEL ROWS=1 COLS=1 ADD
-//lathe:variant {f32}.long TEXEL ROWS=1 COLS=16
-//lathe:variant {f32}.long.add TEXEL ROWS=1 COLS=16 ADD
+//lathe:variant {f32,f64}.long TEXEL ROWS=1 COLS=16
+//lathe:variant {f32,f64}.long.add TEXEL ROWS=1 COLS=16 ADD
 //lathe:variant {f16,bf16}.long TEXEL ROWS=1 COLS=8
 //lathe:variant {f16,bf16}.long.add TEXEL ROWS=1 COLS=8 ADD
-//lathe:variant {f32} TEXEL ROWS=8 COLS=2
-//lathe:variant {f32}.add TEXEL ROWS=8 COLS=2 ADD
-//lathe:variant {f32}.tall TEXEL ROWS=32 COLS=2
-//lathe:variant {f32}.tall.add TEXEL ROWS=32 COLS=2 ADD
-//lathe:variant {f32}.wide TEXEL ROWS=16 COLS=4
-//lathe:variant {f32}.wide.add TEXEL ROWS=16 COLS=4 ADD
+//lathe:variant {f32,f64} TEXEL ROWS=8 COLS=2
+//lathe:variant {f32,f64}.add TEXEL ROWS=8 COLS=2 ADD
+//lathe:variant {f32,f64}.tall TEXEL ROWS=32 COLS=2
+//lathe:variant {f32,f64}.tall.add TEXEL ROWS=32 COLS=2 ADD
+//lathe:variant {f32,f64}.wide TEXEL ROWS=16 COLS=4
+//lathe:variant {f32,f64}.wide.add TEXEL ROWS=16 COLS=4 ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -33,12 +33,21 @@ layout(local_size_x = WG) in;
 #include "lib/quads.glsl"
 #include "lib/gemm.glsl"
 
-#define PARTS (COLS * QUADS) // vectors of four columns
+#define PARTS (COLS * QUADS) // vectors of columns
 
-layout(set = 0, binding = 0) uniform samplerBuffer a;
+// STEPS is the number of rows of B for a texel of A, and DOT adds their products.
+#if defined(F64)
+#define STEPS 2
+#define DOT(x, y, j, sum) fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))
+#else
+#define STEPS 4
+#define DOT(x, y, j, sum) fma(VEC(x.w), y[3][j], fma(VEC(x.z), y[2][j], fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))))
+#endif
+
+OPERAND(0, a);
 INPUT(1, b);
-layout(set = 0, binding = 2) uniform samplerBuffer bias;
-layout(set = 0, binding = 3) buffer C { vec4 c[]; };
+OPERAND(2, bias);
+layout(set = 0, binding = 3) buffer C { VEC c[]; };
 
 void main() {
 	uint inner, outer, steps;
@@ -51,26 +60,26 @@ void main() {
 	[[unroll]] for (uint j = 0; j < COLS; j++)
 		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + WG * j, p.n - 1));
 
-	vec4 acc[ROWS][PARTS];
-	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = vec4(0.0);
+	VEC acc[ROWS][PARTS];
+	[[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = VEC(0.0);
 	for (int k = 0; k < int(steps); k++) {
-		vec4 y[4][PARTS];
-		[[unroll]] for (int q = 0; q < 4; q++)
+		VEC y[STEPS][PARTS];
+		[[unroll]] for (int q = 0; q < STEPS; q++)
 			[[unroll]] for (uint j = 0; j < COLS; j++) {
-				uvec4 r = FETCH(b, bi[j] + (4 * k + q) * next);
+				uvec4 r = FETCH(b, bi[j] + (STEPS * k + q) * next);
 				[[unroll]] for (uint h = 0; h < QUADS; h++) y[q][j * QUADS + h] = quad(r, h);
 			}
 		[[unroll]] for (uint i = 0; i < ROWS; i++) {
-			vec4 x = texelFetch(a, ai[i] + k);
+			VEC x = VECTOR(a, ai[i] + k);
 			[[unroll]] for (uint j = 0; j < PARTS; j++) {
-				acc[i][j] = fma(vec4(x.w), y[3][j], fma(vec4(x.z), y[2][j], fma(vec4(x.y), y[1][j], fma(vec4(x.x), y[0][j], acc[i][j]))));
+				acc[i][j] = DOT(x, y, j, acc[i][j]);
 			}
 		}
 	}
 
 	if (p.bias != 0) {
 		[[unroll]] for (uint j = 0; j < PARTS; j++) {
-			vec4 add = texelFetch(bias, int(p.biasBase + min(column + WG * (j / QUADS), p.n - 1) * QUADS + j % QUADS));
+			VEC add = VECTOR(bias, int(p.biasBase + min(column + WG * (j / QUADS), p.n - 1) * QUADS + j % QUADS));
 			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
 		}
 	}

@@ -167,7 +167,8 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 	}
 	a.scores = newProduct(t, plan, append(slices.Clone(batch), sq, skv, d), matrix(0, own[0][0], 0, own[0][1]), matrix(1, 0, own[1][0], own[1][1]))
 	a.values = newProduct(t, plan, append(slices.Clone(batch), sq, dv, skv), matrix(0, 0, 0, 0), matrix(2, 0, own[2][1], own[2][0]))
-	if a.scores.kind == sharedKind || a.values.kind == sharedKind { // The products share temporary buffers.
+	// The products share temporary buffers. Scores of F64 have kernels without texels only.
+	if a.scores.kind == sharedKind || a.values.kind == sharedKind || a.scores.accumulator() == tensor.F64 {
 		a.scores.kind, a.values.kind = sharedKind, sharedKind
 	}
 	a.scores.parts, a.values.parts = 1, 1

@@ -51,17 +51,18 @@ type product struct {
 	// far says that C may be a temporary buffer that is larger than a binding.
 	far bool
 	// reads is the dtype of the operand that a kernel may read in 16 bits. The other
-	// operand is F32.
+	// operand has that of the arithmetic.
 	reads tensor.DType
 }
 
 // newProduct chooses the kernels for a product. The shape consists of the batch
 // dimensions, m, n and k, and so do the strides of a and b.
 func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Operand) *product {
-	g := &product{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1, reads: tensor.F32}
+	g := &product{t: t, plan: plan, shape: shape, a: a, b: b, parts: 1}
+	g.reads = g.accumulator()
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	switch kb, nb := b.Strides[g.dimK()], b.Strides[g.dimN()]; {
-	case a.DType == tensor.F64 || !planner.HasTexels(t, planner.SmallGroup) || t.Strategy == byShared || t.Strategy == byLarge || t.Strategy == byMatrix:
+	case !planner.HasTexels(t, planner.SmallGroup) || t.Strategy == byShared || t.Strategy == byLarge || t.Strategy == byMatrix:
 		g.kind = sharedKind
 	case t.Strategy == byPanel || t.Strategy == byWide || t.Strategy == byTall || t.Strategy == byRow:
 	case t.Strategy == byDot:
@@ -177,16 +178,28 @@ func (g *product) tile() tile {
 	switch {
 	case g.t.Strategy == byPanel:
 	case g.usesRows() && g.usesLong():
-		return tile{"blas/matmul_panel." + g.reads.String() + ".long", 1, 512}
+		return tile{"blas/matmul_panel." + g.reads.String() + ".long", 1, g.longPanel()}
 	case g.usesRows():
-		return tile{"blas/matmul_panel." + g.reads.String() + ".row", 1, 64}
+		return g.panelTile("row", 1, 64)
 	// The largest tiles are slow to compile. They are for large products.
 	case g.t.Strategy == byWide || g.t.Strategy != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
-		return tile{"blas/matmul_panel.f32.wide", 16, 128}
+		return g.panelTile("wide", 16, 128)
 	case g.t.Strategy == byTall || m > 32 && n > 32 && int64(m)*int64(n)*int64(k) >= 1<<21:
-		return tile{"blas/matmul_panel.f32.tall", 32, 64}
+		return g.panelTile("tall", 32, 64)
 	}
-	return tile{"blas/matmul_panel.f32", 8, 64}
+	return g.panelTile("", 8, 64)
+}
+
+// panelTile is a tile of rows by cols elements, or half as many columns in F64, which have the same size.
+func (g *product) panelTile(variant string, rows, cols int) tile {
+	kernel := "blas/matmul_panel." + g.reads.String()
+	if variant != "" {
+		kernel += "." + variant
+	}
+	if g.accumulator() == tensor.F64 {
+		cols /= 2
+	}
+	return tile{kernel, rows, cols}
 }
 
 // sharedTile is tile for sharedKind.
@@ -389,7 +402,7 @@ func (g *product) addFinish(b planner.Region, c chunk, out planner.Operand, bias
 		p.Bias = 1
 		s.Bind[1], p.BiasBase = bias.Window(g.t, b)
 	}
-	if g.kind != sharedKind {
+	if g.kind != sharedKind && g.accumulator() != tensor.F64 {
 		texel := kernel + ".texel"
 		if pack := perTexel(out.DType); g.size(n)%pack == 0 && b.N[n]%pack == 0 && p.Base%uint32(pack) == 0 && p.BiasBase%uint32(pack) == 0 {
 			texel = kernel + ".flat"

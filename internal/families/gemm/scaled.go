@@ -123,7 +123,7 @@ func (s *scaled) finishPart(b planner.Region, c chunk, from planner.Operand) err
 		p.Packs = uint32(planner.CeilDiv(int(p.Count)*size, planner.Pack) + 1)
 	}
 	kernel += "." + s.y.DType.String()
-	if s.kind != sharedKind {
+	if s.kind != sharedKind && s.accumulator() != tensor.F64 {
 		kernel += ".texel"
 	}
 	var err error

@@ -178,7 +178,7 @@ func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 			need, have := s.Extent(b)*int64(s.DType.Size()), room
 			if s.pack {
 				_, elems := g.packedStrides(s, b)
-				need, have = int64(elems)*4, min(packBudget, span)
+				need, have = int64(elems)*int64(g.accumulator().Size()), min(packBudget, span)
 			}
 			if need <= have || b.N[k] == 0 {
 				continue
@@ -222,8 +222,9 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		g.plan.Scratch = append(g.plan.Scratch, 0)
 	}
 	n := g.packedAt[s.slot] - 1
-	g.plan.Scratch[n] = max(g.plan.Scratch[n], int64(elems)*4)
-	to := side{Operand: planner.Operand{Ref: spec.Scratch(n), DType: tensor.F32, Strides: strides}, dim: s.dim, alongK: s.alongK, slot: s.slot}
+	bytes := int64(elems) * int64(g.accumulator().Size())
+	g.plan.Scratch[n] = max(g.plan.Scratch[n], bytes)
+	to := side{Operand: planner.Operand{Ref: spec.Scratch(n), DType: g.accumulator(), Strides: strides}, dim: s.dim, alongK: s.alongK, slot: s.slot}
 	for d, from := range b.From {
 		to.Base -= from * strides[d]
 	}
@@ -252,12 +253,13 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		src.Base += b.From[d] * s.Strides[d]
 	}
 	rows, _ := g.packedSize(s, b)
+	texel := perTexel(to.DType)
 	origin := slices.Clone(all.From)
 	err := planner.Split(g.t, planner.MaxSpan(g.t, g.kind != sharedKind), all, []planner.Operand{src}, 4, func(q planner.Region) error {
 		p := packParams{
-			Rows: uint32(q.N[2]), Cols: uint32(q.N[3]), Wide: uint32(planner.CeilDiv(q.N[3], 4)),
+			Rows: uint32(q.N[2]), Cols: uint32(q.N[3]), Wide: uint32(planner.CeilDiv(q.N[3], 4) * 4 / texel),
 			SrcOuter: uint32(src.Strides[0]), SrcInner: uint32(src.Strides[1]), SrcRow: uint32(src.Strides[2]), SrcCol: uint32(src.Strides[3]),
-			DstOuter: uint32(dst[0] / 4), DstInner: uint32(dst[1] / 4), DstRow: uint32(dst[2] / 4), Inner: uint32(q.N[1]),
+			DstOuter: uint32(dst[0] / texel), DstInner: uint32(dst[1] / texel), DstRow: uint32(dst[2] / texel), Inner: uint32(q.N[1]),
 		}
 		last := origin[2]+all.N[2] == q.From[2]+q.N[2]
 		write := q.N[2]
@@ -269,11 +271,11 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		for i := range dst {
 			at += (q.From[i] - origin[i]) * dst[i]
 		}
-		p.DstBase = uint32(at / 4)
+		p.DstBase = uint32(at / texel)
 		kernel := "blas/matmul_pack." + s.DType.String()
 		if g.kind == sharedKind {
 			kernel += ".words"
-		} else if s.DType != tensor.F32 && write == q.N[2] && inTexels(src, 3) && q.N[3]%perTexel(s.DType) == 0 {
+		} else if s.DType.Size() == 2 && write == q.N[2] && inTexels(src, 3) && q.N[3]%perTexel(s.DType) == 0 {
 			kernel += ".flat"
 		}
 		var from spec.Bind
@@ -284,7 +286,7 @@ func (g *product) packSide(s side, b planner.Region) (side, error) {
 		for p.Z = 0; p.Z < z; p.Z += g.t.MaxGroups[2] {
 			g.plan.Steps = append(g.plan.Steps, spec.Step{
 				Module: spirv.Kernel(kernel), Params: p,
-				Bind:   []spec.Bind{from, {Buf: to.Ref, Size: int64(elems) * 4}},
+				Bind:   []spec.Bind{from, {Buf: to.Ref, Size: bytes}},
 				Groups: [3]uint32{gx, planner.CeilDiv(groups, gx), min(z-p.Z, g.t.MaxGroups[2])},
 			})
 		}
@@ -304,7 +306,7 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 		ux, uy = perTexel(x.DType), perTexel(y.DType)
 	}
 	if g.kind == panelKind {
-		un, uc = perTexel(g.reads), 4
+		un, uc = perTexel(g.reads), perTexel(g.accumulator())
 	}
 	in := func(v, unit int) uint32 { return uint32(planner.CeilDiv(v, unit)) }
 	p := productParams{

@@ -37,7 +37,7 @@ func (g *product) strategies() []string {
 			list = append(list, name)
 		}
 	}
-	texels := g.a.DType != tensor.F64 && planner.HasTexels(g.t, planner.SmallGroup)
+	texels := planner.HasTexels(g.t, planner.SmallGroup)
 	add(byPanel, texels)
 	add(byWide, texels && m > 8 && n > 64)
 	add(byTall, texels && m > 8)

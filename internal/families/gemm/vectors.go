@@ -18,8 +18,8 @@ func (g *product) usesRows() bool {
 // counts.
 func (g *product) usesLong() bool {
 	n := g.size(g.dimN())
-	groups := planner.CeilDiv(n, 512)
-	if groups*512 > n+n/4 { // The last panel would compute too much that is not needed.
+	groups := planner.CeilDiv(n, g.longPanel())
+	if groups*g.longPanel() > n+n/4 { // The last panel would compute too much that is not needed.
 		return false
 	}
 	groups *= g.longSlices()
@@ -27,6 +27,14 @@ func (g *product) usesLong() bool {
 		groups *= d
 	}
 	return groups >= 16
+}
+
+// longPanel is the number of columns of a long panel, which read runs of 2 KiB in F32 and in F64.
+func (g *product) longPanel() int {
+	if g.accumulator() == tensor.F64 {
+		return 256
+	}
+	return 512
 }
 
 // longSlices returns the number of parts of k that long panels compute. Each has 256 rows
@@ -40,7 +48,7 @@ func (g *product) longSlices() int {
 	return max(min(g.size(g.dimK())/256, 64), 1)
 }
 
-// directDType returns the dtype, of 16 or 32 bits, of the operand that kernels for
+// directDType returns the dtype, of 16 bits or that of the arithmetic, of the operand that kernels for
 // vectors read in place. To convert a matrix to F32 first would take longer than its
 // product with a vector.
 func (g *product) directDType() tensor.DType {
@@ -50,12 +58,12 @@ func (g *product) directDType() tensor.DType {
 	case g.kind == panelKind && g.usesRows():
 		s = y
 	case g.kind != dotKind:
-		return tensor.F32
+		return g.accumulator()
 	}
 	if g.reads = s.DType; g.isReadable(s) {
 		return s.DType
 	}
-	return tensor.F32
+	return g.accumulator()
 }
 
 // inTexels reports whether an operand of a CPU kernel consists of whole texels. The
@@ -73,14 +81,14 @@ func inTexels(o planner.Operand, dim int) bool {
 // perTexel returns the number of elements in a texel of 16 bytes.
 func perTexel(d tensor.DType) int { return 16 / d.Size() }
 
-// isReadable reports whether a CPU kernel can read the side in place. The side is F32, or
+// isReadable reports whether a CPU kernel can read the side in place. The side has the dtype of the arithmetic, or
 // it is the one operand that kernels read in dtype g.reads.
 func (g *product) isReadable(s side) bool {
 	k, inner, texel := g.size(g.dimK()), s.dim, perTexel(s.DType)
 	if s.alongK {
 		inner = g.dimK()
 	}
-	if s.DType != tensor.F32 {
+	if s.DType != g.accumulator() {
 		first := s.slot == 0 != g.swapped()
 		if s.DType != g.reads || first != (g.kind == dotKind) || g.size(inner)%texel != 0 {
 			return false
