@@ -13,6 +13,7 @@
 
 #include "lib/dtype.glsl"
 #include "lib/gemm.glsl"
+#include "lib/gemm_operands.glsl"
 
 #define LOCATE uint inner, outer; locate(inner, outer, depth);
 #define BEGIN \

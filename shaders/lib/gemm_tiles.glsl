@@ -4,14 +4,16 @@
 // next ones are loaded, and then fill the other half. Elements outside of the operands count
 // as zeros. The parameters p.m and p.n are the rows and columns of the result.
 //
-// A shader says where the operands lie. Before it includes this file, it defines
+// A shader says where the operands lie. It includes
+// lib/gemm_operands.glsl, and before this file it defines
 //
 //   LOCATE               sets depth, the length of k
 //   BEGIN                declares what the lines below use, and along and across: whether k is
 //                        what neighbouring invocations step along when they load A, and B
 //   QUAD_A(k), QUAD_B(k)             declare what four elements at k share
 //   ELEMENT_A(i, j), ELEMENT_B(i, j) are element j of these four, in row or column i
-//   END                  declares what COLUMN and PUT use
+//   END                  may change the sums acc[i], which are those of row ROW(i), and declares
+//                        what COLUMN and PUT use
 //   COLUMN(n)            declares what the elements of column n share, which may lie outside
 //   PUT(m, n, sum)       writes an element of the result
 
@@ -22,27 +24,6 @@
 #define PARTS (SIDE / 4)          // of them to an invocation, half a tile apart
 #define LOADS (QUADS * DEPTH / WG) // of each tile that an invocation loads
 layout(local_size_x = WG) in;
-
-#if BITS == 64
-#define WORD uvec2
-#define QUAD dvec4
-#else
-#define WORD uint
-#define QUAD vec4
-#endif
-
-#if BITS == 64
-#define ELEMENT(name, e) packDouble2x32(name[e])
-#elif BITS == 32
-#define ELEMENT(name, e) uintBitsToFloat(name[e])
-#else
-#define ELEMENT(name, e) WIDEN(uvec4((name[(e) / 2] >> ((e) % 2 * 16)) & 0xffffu)).x
-#endif
-
-layout(set = 0, binding = 0) readonly buffer A { WORD a[]; };
-layout(set = 0, binding = 1) readonly buffer B { WORD b[]; };
-layout(set = 0, binding = 2) readonly buffer Bias { WORD bias[]; };
-layout(set = 0, binding = 3) buffer C { REAL c[]; };
 
 shared QUAD x[2][DEPTH * QUADS];
 shared QUAD y[2][DEPTH * QUADS];
@@ -75,6 +56,9 @@ uvec2 place(uint t, bool along) {
 	LOAD(nextY, across, QUAD_B, ELEMENT_B, k, column, p.n) \
 }
 #define KEEP_BOTH(half_) { KEEP(x[half_], nextX, along) KEEP(y[half_], nextY, across) }
+
+// ROW is the row of the result that the sums acc[i] belong to.
+#define ROW(i) (row + 4 * (me / EDGE + (i) / 4 * EDGE) + (i) % 4)
 
 void main() {
 	uint depth;
@@ -111,7 +95,7 @@ void main() {
 		uint n = column + 4 * (me % EDGE + j / 4 * EDGE) + j % 4;
 		COLUMN(n)
 		[[unroll]] for (uint i = 0; i < SIDE; i++) {
-			uint m = row + 4 * (me / EDGE + i / 4 * EDGE) + i % 4;
+			uint m = ROW(i);
 			if (m < p.m && n < p.n) PUT(m, n, acc[i][j / 4][j % 4])
 		}
 	}

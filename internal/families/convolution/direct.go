@@ -53,6 +53,8 @@ type steps struct {
 	packedAt [4]int
 	// texels says that kernels read texel buffers.
 	texels bool
+	// parts is the number of parts of each sum that a launch of addShared makes; 0 counts as 1.
+	parts int
 }
 
 // nothing returns a binding that no kernel reads.
@@ -167,7 +169,7 @@ func (s *steps) tooLarge(p part) (dims []dim, want int64) {
 		}
 	}
 	// The sums come last: a binding may have divided the channels already.
-	if terms := int64(p.c.n) * int64(r.elems()); terms > int64(most) {
+	if terms := int64(p.c.n) * int64(r.elems()); terms > int64(most)*int64(max(s.parts, 1)) {
 		if p.c.n <= 4 {
 			return []dim{dimR, dimC}, terms
 		}
@@ -297,6 +299,7 @@ func kernels() []spec.Kernel {
 		ks = append(ks, spec.Kernel{Name: "nn/conv_direct." + d.String() + ".apart", Params: directParams{}})
 	}
 	ks = append(append(ks, panelKernels()...), tilesKernels()...)
+	ks = append(ks, sharedKernels(narrow...)...)
 	ks = append(append(ks, gemm.Kernels()...), movement.CopyKernels()...)
 	ks = append(ks, sumReducer.Kernels(tensor.F32, tensor.F64)...)
 	return append(ks, elementwise.NarrowCastKernels()...)
@@ -326,5 +329,5 @@ func RunKernels() []spec.Kernel {
 		{Name: "nn/conv_direct.f32", Params: directParams{}}, {Name: "nn/conv_direct.f32.run", Params: directParams{}},
 		{Name: "nn/conv_pack.f32", Params: packParams{}}, {Name: "nn/conv_pack_filter.f32", Params: packFilterParams{}},
 		{Name: "nn/conv_pack_lines.f32", Params: packLinesParams{}}, {Name: "nn/conv_pack_taps.f32", Params: packTapsParams{}},
-	}, slices.Concat(lineKernels(), panelKernels(), movement.CopyKernels())...)
+	}, slices.Concat(lineKernels(), panelKernels(), sharedKernels(tensor.F32), movement.CopyKernels())...)
 }

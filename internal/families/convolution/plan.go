@@ -13,6 +13,8 @@ const (
 	byPanel   = "panel"    // packed operands, and tiles in registers
 	byProduct = "product"  // the kernels of matrix products, for filters of one element
 	byTiles   = "winograd" // see addTiles
+	byShared  = "shared"   // a product by tiles of 64 by 64 elements in shared memory, see addShared
+	byLarge   = "large"    // the same by tiles of 128 by 128 elements
 )
 
 // strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
@@ -23,6 +25,12 @@ func (x *geometry) strategies(t *spec.Target) []string {
 	list := []string{byDirect, byPanel}
 	if x.pays() {
 		list = []string{byPanel, byDirect}
+	}
+	// Barriers are so slow on CPU drivers that tiles in shared memory need not be measured there.
+	if shared := x.sharedStrategies(t); !t.CPU && x.prefersShared(t) {
+		list = append(shared, list...)
+	} else if !t.CPU {
+		list = append(list, shared...)
 	}
 	switch {
 	case x.isThree() && x.tilesPay(t):
@@ -56,10 +64,24 @@ func (x *geometry) packs(t *spec.Target) bool {
 	return x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
 }
 
-// add appends the launches of a geometry, over packed operands or directly.
-func (s *steps) add(panel bool) error {
-	if !panel {
+// strategy returns how to plan a geometry for the target: by tiles of shared memory, over packed operands, or directly.
+func (x *geometry) strategy(t *spec.Target) string {
+	switch shared := x.sharedStrategy(t); {
+	case shared != "":
+		return shared
+	case x.packs(t):
+		return byPanel
+	}
+	return byDirect
+}
+
+// add appends the launches of a geometry, by a strategy that geometry.strategy returned.
+func (s *steps) add(strategy string) error {
+	switch strategy {
+	case byDirect:
 		return s.addDirect()
+	case byShared, byLarge:
+		return s.addShared(strategy)
 	}
 	s.texels = s.t.CPU && !s.t.HostVectors && planner.HasTexels(s.t, planner.SmallGroup)
 	return s.addPanel()
@@ -75,7 +97,7 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	if n == 0 {
 		return plan, nil
 	}
-	multiplies, panel := x.multiplies(t), x.packs(t)
+	multiplies, strategy := x.multiplies(t), x.strategy(t)
 	to, narrow := x.out, x.out.dtype.Size() == 2
 	if narrow {
 		x.out.dtype = tensor.F32
@@ -90,15 +112,17 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	if !made && err == nil && parts == 1 && x.usesTiles(t) {
 		made, err = x.makeTiles(plan, t)
 	}
-	if panel && !made && err == nil && x.bias != nil && narrow {
+	if strategy == byPanel && !made && err == nil && x.bias != nil && narrow {
 		x.bias, err = x.wideBias(plan, t)
 	}
 	add := func(x geometry) error {
 		s := &steps{geometry: &x, t: t, plan: plan}
-		return s.add(panel)
+		return s.add(strategy)
 	}
 	switch {
 	case made || err != nil:
+	case strategy == byShared || strategy == byLarge:
+		err = x.addSharedSums(plan, t, strategy)
 	case parts > 1:
 		err = x.addSums(plan, t, parts, chunk, add)
 	default:

@@ -55,7 +55,7 @@ func (v Product) AddRuns(plan *spec.Plan, t *spec.Target, refs [2]spec.Ref, to s
 		return nil
 	}
 	s := &steps{t: t, plan: plan}
-	panel := whole.packs(t)
+	strategy := whole.strategy(t)
 	first := true
 	var near [2]nearby
 	for _, part := range whole.runs(run) {
@@ -66,7 +66,7 @@ func (v Product) AddRuns(plan *spec.Plan, t *spec.Target, refs [2]spec.Ref, to s
 		if err := near[1].copyFrom(plan, t, &part.filter, [4]int{1, part.g, part.k, part.c}, part.r.elems()); err != nil {
 			return err
 		}
-		if err := s.add(panel); err != nil {
+		if err := s.add(strategy); err != nil {
 			return err
 		}
 		if err := after(first); err != nil {

@@ -257,11 +257,12 @@ func (g *product) usesMatrices() bool {
 	return !g.t.CPU && min(g.size(g.dimM()), g.size(g.dimN())) > 16
 }
 
-// hasLarge reports whether the device allows the workgroups of the larger tiles. They
+// HasLarge reports whether the device allows the workgroups of the larger tiles. They
 // have 256 invocations and 16 KiB of shared memory.
-func (g *product) hasLarge() bool {
-	return g.a.DType != tensor.F64 && g.t.MaxInvocations >= 256 && g.t.MaxSharedBytes >= 16<<10
-}
+func HasLarge(t *spec.Target) bool { return t.MaxInvocations >= 256 && t.MaxSharedBytes >= 16<<10 }
+
+// hasLarge reports whether there are larger tiles for the product.
+func (g *product) hasLarge() bool { return g.a.DType != tensor.F64 && HasLarge(g.t) }
 
 // usesLarge reports whether to use the larger tiles. They use each loaded element twice
 // as often, but there must be enough of them to keep a device busy.
