@@ -32,6 +32,7 @@ func convCases() []convCase {
 		{ops.Conv{Group: 1, Dilations: []int{2, 1, 3}, Pads: []int{1, 0, 2, 2, 0, 1}, Strides: []int{1, 2, 2}}, [][]int{{1, 3, 5, 7, 11}, {3, 3, 2, 1, 3}}},
 		{ops.Conv{Group: 1, Pads: []int{40, 0}}, [][]int{{1, 2, 31}, {5, 2, 3}}},
 		{ops.Conv{Group: 1, Pads: pads}, [][]int{{1, 131, 8, 8}, {65, 131, 3, 3}, {65}}},
+		{ops.Conv{Group: 1, Pads: pads}, [][]int{{1, 16, 6, 7}, {33, 16, 3, 3}, {33}}},
 		{ops.ConvTranspose{Group: 1, Strides: []int{2, 2}, Pads: pads, OutputPadding: []int{1, 1}}, [][]int{{2, 5, 7, 6}, {5, 11, 3, 3}, {11}}},
 		{ops.ConvTranspose{Group: 2, Strides: []int{3, 1, 2}, Dilations: []int{2, 1, 3}}, [][]int{{1, 4, 3, 2, 5}, {4, 3, 2, 3, 2}, {6}}},
 		{ops.ConvInputGrad{Group: 1, Size: []int{9, 8}, Pads: pads}, [][]int{{2, 13, 9, 8}, {13, 7, 3, 3}}},
@@ -79,12 +80,19 @@ func onGPUsBy(t *testing.T, strategy string, f func(t *testing.T, dev gpu.Device
 	})
 }
 
-// sharedStrategies are the strategies of convolutions that read tiles of shared memory.
-var sharedStrategies = []string{"shared", "large"}
+// sharedStrategies are the strategies of convolutions that read tiles of shared memory. Devices without cooperative
+// matrices, which no driver of Debian 12 has, make "matrix" by one of the others.
+func sharedStrategies(t *testing.T) []string {
+	list := []string{"shared", "large"}
+	if target := exec.TargetOf(device(t).Info()); target.Matrix[0] > 0 {
+		list = append(list, "matrix")
+	}
+	return list
+}
 
 // TestConvByShared makes convolutions of each kind by tiles of shared memory.
 func TestConvByShared(t *testing.T) {
-	for _, strategy := range sharedStrategies {
+	for _, strategy := range sharedStrategies(t) {
 		t.Run(strategy, func(t *testing.T) {
 			onGPUsBy(t, strategy, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
 				for _, c := range convCases() {
@@ -101,7 +109,7 @@ func TestConvByShared(t *testing.T) {
 // TestConvBySharedOfExtremes has NaN in the first element of the input, which kernels read for taps outside, an infinity at its end, and
 // an infinite weight. A tap outside is a product with 0, and nothing else.
 func TestConvBySharedOfExtremes(t *testing.T) {
-	for _, strategy := range sharedStrategies {
+	for _, strategy := range sharedStrategies(t) {
 		t.Run(strategy, func(t *testing.T) {
 			onVariantsBy(t, strategy, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
 				for _, c := range convCases() {
@@ -146,6 +154,9 @@ func TestConvPlansShared(t *testing.T) {
 		{"large tiles", ops.Conv{Pads: pads}, tensor.F32, []int{16, 64, 56, 56}, []int{128, 64, 3, 3}, nil, "nn/conv_product.f32.large", 1},
 		{"small workgroups", ops.Conv{Pads: pads}, tensor.F32, []int{16, 64, 56, 56}, []int{128, 64, 3, 3}, func(t *spec.Target) { t.MaxInvocations = 128 }, "nn/conv_product.f32", 1},
 		{"16 bits", ops.Conv{Pads: pads, Strides: []int{2, 2}}, tensor.BF16, []int{64, 64, 56, 56}, []int{64, 64, 3, 3}, nil, "nn/conv_product.bf16", 2},
+		{"matrices", ops.Conv{Pads: pads}, tensor.F16, []int{64, 64, 56, 56}, []int{64, 64, 3, 3}, nil, "nn/conv_coop.f16.m16.s32", 2},
+		{"matrices apart", ops.ConvTranspose{Strides: []int{2, 2}}, tensor.F16, []int{64, 64, 56, 56}, []int{64, 64, 2, 2}, nil, "nn/conv_coop.f16.m16.s32.apart", 2},
+		{"no matrices", ops.Conv{Pads: pads}, tensor.F16, []int{64, 64, 56, 56}, []int{64, 64, 3, 3}, func(t *spec.Target) { t.Matrix = [3]uint32{} }, "nn/conv_product.f16", 2},
 		{"elements apart", ops.ConvTranspose{Strides: []int{2, 2}}, tensor.F32, []int{8, 64, 56, 56}, []int{64, 32, 2, 2}, nil, "nn/conv_product.f32.apart", 1},
 		{"few channels", ops.Conv{Pads: pads}, tensor.F32, []int{1, 64, 56, 56}, []int{3, 64, 3, 3}, nil, "", 0},
 		{"few positions", ops.Conv{Pads: pads}, tensor.F32, []int{1, 64, 5, 5}, []int{64, 64, 3, 3}, nil, "", 0},
@@ -155,7 +166,6 @@ func TestConvPlansShared(t *testing.T) {
 	} {
 		info := null.DefaultInfo()
 		info.Kind = gpu.Discrete
-		info.Features.Matrix = [3]uint32{}
 		target := exec.TargetOf(&info)
 		if c.change != nil {
 			c.change(&target)
@@ -163,7 +173,7 @@ func TestConvPlansShared(t *testing.T) {
 		call := spec.WithDefaults(c.call)
 		got, all := []string{}, planned(t, &target, call, tensor.Contiguous(c.d, c.x...), tensor.Contiguous(c.d, c.w...))
 		for _, s := range all {
-			if strings.HasPrefix(s.Name(), "nn/conv_product") {
+			if strings.HasPrefix(s.Name(), "nn/conv_product.") || strings.HasPrefix(s.Name(), "nn/conv_coop.") {
 				got = append(got, s.Name())
 			}
 		}
@@ -176,8 +186,11 @@ func TestConvPlansShared(t *testing.T) {
 		}
 		if names := call.Spec().Strategies(call, &target, []tensor.Desc{tensor.Contiguous(c.d, c.x...), tensor.Contiguous(c.d, c.w...)}, []tensor.Desc{tensor.Contiguous(c.d, 1)}); c.kernel != "" {
 			first := "shared"
-			if strings.Contains(c.kernel, ".large") {
+			switch {
+			case strings.Contains(c.kernel, ".large"):
 				first = "large"
+			case strings.Contains(c.kernel, "_coop."):
+				first = "matrix"
 			}
 			if len(names) == 0 || names[0] != first {
 				t.Errorf("%s: the strategies are %v (want %s first)", c.name, names, first)

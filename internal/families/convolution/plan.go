@@ -15,6 +15,7 @@ const (
 	byTiles   = "winograd" // see addTiles
 	byShared  = "shared"   // a product by tiles of 64 by 64 elements in shared memory, see addShared
 	byLarge   = "large"    // the same by tiles of 128 by 128 elements
+	byMatrix  = "matrix"   // the same by cooperative matrices
 )
 
 // strategies lists the strategies of a geometry. The first one is what the plan chooses itself.
@@ -80,7 +81,7 @@ func (s *steps) add(strategy string) error {
 	switch strategy {
 	case byDirect:
 		return s.addDirect()
-	case byShared, byLarge:
+	case byShared, byLarge, byMatrix:
 		return s.addShared(strategy)
 	}
 	s.texels = s.t.CPU && !s.t.HostVectors && planner.HasTexels(s.t, planner.SmallGroup)
@@ -121,7 +122,7 @@ func planOf(t *spec.Target, x geometry) (*spec.Plan, error) {
 	}
 	switch {
 	case made || err != nil:
-	case strategy == byShared || strategy == byLarge:
+	case strategy == byShared || strategy == byLarge || strategy == byMatrix:
 		err = x.addSharedSums(plan, t, strategy)
 	case parts > 1:
 		err = x.addSums(plan, t, parts, chunk, add)

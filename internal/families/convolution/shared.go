@@ -37,6 +37,11 @@ func sharedKernels(dtypes ...tensor.DType) (ks []spec.Kernel) {
 		for _, suffix := range []string{"", ".apart", ".large", ".large.apart"} {
 			ks = append(ks, spec.Kernel{Name: "nn/conv_product." + d.String() + suffix, Params: sharedParams{}})
 		}
+		for _, variant := range []string{"f16.m16.s32", "f16.m16.s64", "f16.m8.s8"} {
+			if d == tensor.F16 {
+				ks = append(ks, spec.Kernel{Name: "nn/conv_coop." + variant, Params: sharedParams{}}, spec.Kernel{Name: "nn/conv_coop." + variant + ".apart", Params: sharedParams{}})
+			}
+		}
 	}
 	return ks
 }
@@ -63,7 +68,19 @@ func (x *geometry) sharedStrategies(t *spec.Target) []string {
 			list = []string{byLarge, byShared}
 		}
 	}
+	if x.matrixTile(t).rows > 0 && min(x.k, x.b*x.o.elems()) > 16 {
+		list = append([]string{byMatrix}, list...)
+	}
 	return list
+}
+
+// matrixTile returns the kernel for the device's cooperative matrices. Its rows are 0 if there is none.
+func (x *geometry) matrixTile(t *spec.Target) tile {
+	if x.in.dtype != tensor.F16 {
+		return tile{}
+	}
+	variant, edge := gemm.Matrices(t)
+	return tile{kernel: "nn/conv_coop." + variant, rows: edge, columns: edge}
 }
 
 // sharedStrategy returns the strategy by tiles of shared memory that the plan uses. It is "" if there is none.
@@ -72,9 +89,11 @@ func (x *geometry) sharedStrategy(t *spec.Target) string {
 	switch {
 	case len(list) == 0:
 		return ""
-	case t.Strategy == byLarge && gemm.HasLarge(t):
+	case t.Strategy == byMatrix && x.matrixTile(t).rows > 0:
+		return byMatrix
+	case (t.Strategy == byMatrix || t.Strategy == byLarge) && gemm.HasLarge(t):
 		return byLarge
-	case t.Strategy == byShared || t.Strategy == byLarge:
+	case t.Strategy == byMatrix || t.Strategy == byShared || t.Strategy == byLarge:
 		return byShared
 	case t.Strategy == "" && x.prefersShared(t):
 		return list[0]
@@ -88,10 +107,14 @@ func (x *geometry) tiles(edge int) int64 {
 }
 
 // sharedTile returns the kernel for a strategy.
-func (x *geometry) sharedTile(strategy string) tile {
-	k := tile{kernel: "nn/conv_product." + x.in.dtype.String(), rows: 64, columns: 64}
-	if strategy == byLarge {
-		k = tile{kernel: k.kernel + ".large", rows: 128, columns: 128}
+func (x *geometry) sharedTile(t *spec.Target, strategy string) (k tile) {
+	switch strategy {
+	case byMatrix:
+		k = x.matrixTile(t)
+	case byLarge:
+		k = tile{kernel: "nn/conv_product." + x.in.dtype.String() + ".large", rows: 128, columns: 128}
+	default:
+		k = tile{kernel: "nn/conv_product." + x.in.dtype.String(), rows: 64, columns: 64}
 	}
 	if x.l != (extent{1, 1, 1}) {
 		k.kernel += ".apart"
@@ -118,7 +141,7 @@ func (x *geometry) sharedParts(t *spec.Target, k tile) int {
 // addSharedSums is addShared for a strategy, with sums in parts where there are few workgroups.
 // Errors: *LimitError.
 func (x *geometry) addSharedSums(plan *spec.Plan, t *spec.Target, strategy string) error {
-	parts := x.sharedParts(t, x.sharedTile(strategy))
+	parts := x.sharedParts(t, x.sharedTile(t, strategy))
 	y := *x
 	s := &steps{geometry: &y, t: t, plan: plan, parts: parts}
 	if parts == 1 {
@@ -137,7 +160,7 @@ func (x *geometry) addSharedSums(plan *spec.Plan, t *spec.Target, strategy strin
 // tiles are ever made, in shared memory. The result is F32.
 // Errors: *LimitError.
 func (s *steps) addShared(strategy string) error {
-	k := s.sharedTile(strategy)
+	k := s.sharedTile(s.t, strategy)
 	limit := s.t.MaxGroups
 	fits := func(p part) []dim {
 		r, columns := sizes(p.r), int64(p.b.n)*int64(sizes(p.o).elems())
@@ -184,7 +207,7 @@ func (s *steps) addSharedOf(p part, k tile) {
 		d.PartsFlip |= 1 << 16
 	}
 	if parts > 1 { // The parts of a group follow each other, and so do the groups.
-		d.K = u(planner.CeilDiv(planner.CeilDiv(depth, parts), 8) * 8)
+		d.K = u(planner.CeilDiv(planner.CeilDiv(depth, parts), 16) * 16)
 		d.OutBase = u(p.b.from*s.out.b + p.g.from*parts*s.out.g + p.k.from*s.out.k + flat(p.o, s.o))
 		bind[3] = spec.Bind{Buf: s.out.ref}
 	}

@@ -227,23 +227,30 @@ func (g *product) sharedTile() tile {
 // matrixTile returns the kernel for the device's cooperative matrices. Its rows are 0 if
 // there is none.
 func (g *product) matrixTile() tile {
-	t := g.t
 	if g.a.DType != tensor.F16 || g.b.DType != tensor.F16 {
 		return tile{}
 	}
+	variant, edge := Matrices(g.t)
+	return tile{"blas/matmul_coop." + variant, edge, edge}
+}
+
+// Matrices returns the variant of the kernels for the device's cooperative matrices of F16, such as "f16.m16.s32", and
+// how many rows and columns of C a workgroup of them computes: 0 if there are none.
+func Matrices(t *spec.Target) (variant string, edge int) {
 	for _, k := range []struct {
 		edge, subgroup uint32
-		tile           tile
+		variant        string
+		tile           int
 	}{
-		{16, 32, tile{"blas/matmul_coop.f16.m16.s32", 128, 128}},
-		{16, 64, tile{"blas/matmul_coop.f16.m16.s64", 128, 128}},
-		{8, 8, tile{"blas/matmul_coop.f16.m8.s8", 32, 32}},
+		{16, 32, "f16.m16.s32", 128},
+		{16, 64, "f16.m16.s64", 128},
+		{8, 8, "f16.m8.s8", 32},
 	} {
 		if t.Matrix == [3]uint32{k.edge, k.edge, k.edge} && t.SubgroupSize == k.subgroup && t.MaxInvocations >= 4*k.subgroup && t.MaxSharedBytes >= 32<<10 {
-			return k.tile
+			return k.variant, k.tile
 		}
 	}
-	return tile{}
+	return "", 0
 }
 
 // usesMatrices reports whether to use the kernel of matrixTile, if there is one.
