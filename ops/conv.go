@@ -54,7 +54,7 @@ var convOp = spec.Declaration{Define: func() *spec.Op {
 				{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 3}, Pads: []int{0, 2, 1, 3}, Dilations: []int{1, 2}},
 				{Group: 1, AutoPad: "SAME_UPPER", Strides: []int{2}}, {Group: 1, AutoPad: "SAME_LOWER", Dilations: []int{1, 2, 3}},
 				{Group: 1, AutoPad: "VALID", Strides: []int{3, 1, 2}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{9, 0}, Dilations: []int{7}},
-				{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}},
+				{Group: 2, AutoPad: "NOTSET", Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{0, 1, 1, 0, 1, 1}},
 			},
 			Dims: convolution.CaseDims, Sizes: convolution.CaseSizes,
 			Inputs: func(c *Conv, d tensor.DType, dims []int) []tensor.Desc {

@@ -29,7 +29,8 @@ func mostTaps(dims []int) int {
 }
 
 // Shapes are the inputs of a convolution for sizes of CaseDims: x, w, y and the bias. y is empty
-// if the attributes do not suit the sizes. Axes but the last one have at most seven elements.
+// if the attributes do not suit the sizes. Axes but the last one have at most seven elements. If pads are none along the
+// first of three axes only, the taps lie in one plane.
 func Shapes(a Attributes, d tensor.DType, dims []int) (x, w, y, bias tensor.Desc, ok bool) {
 	rank := dims[5]
 	for _, list := range [][]int{a.Strides, a.Dilations} {
@@ -45,6 +46,9 @@ func Shapes(a Attributes, d tensor.DType, dims []int) (x, w, y, bias tensor.Desc
 		in[i], taps[i] = min(dims[3], 4+i), min(dims[4], mostTaps(dims)+i)
 	}
 	in[2], taps[2] = dims[3], dims[4]
+	if rank == 3 && len(a.Pads) == 6 && a.Pads[0]+a.Pads[3] == 0 && a.Pads[1] > 0 {
+		taps[0] = 1
+	}
 	v, err := a.over(in, taps, rank)
 	if err != nil {
 		return x, w, y, bias, false
