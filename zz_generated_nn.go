@@ -44,6 +44,8 @@ func (d *Device) AffineGrid(theta *Tensor, size ...int) (*Tensor, error) {
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //   - result out: [..., sq,dv]
+//
+// ops.Attention also has causal.
 func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error) {
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }

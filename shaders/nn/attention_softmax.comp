@@ -40,6 +40,7 @@ layout(push_constant) uniform Params {
 	uint maskRow;
 	uint maskCol;
 	uint whole; // 1: a row is one block
+	int seen;   // keys that the first row of a matrix sees; each row sees one more
 } p;
 
 #if defined(F64)
@@ -67,7 +68,7 @@ layout(set = 0, binding = 3) writeonly buffer Stats { REAL stats[]; };
 #endif
 
 // scoresOf are STEP quads from quad i of the row on, which begins at quad row0;
-// keys from limit on count as masked.
+// keys from limit on count as masked, whatever their scores are.
 QUAD[STEP] scoresOf(uint row0, uint mask0, uint i, uint limit) {
 	QUAD v[STEP];
 	uint last = p.wide - 1;
@@ -100,8 +101,9 @@ void main() {
 	uint id = flatGroup() * WG + gl_LocalInvocationID.x, rows = p.rows;
 	uint block = id / rows, row = id - block * rows, matrix = row / p.height;
 	if (block >= p.blocks) return;
-	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide), limit = min(4 * end, p.keys);
-	uint mask0 = p.maskBase + matrix * p.maskMatrix + (row - matrix * p.height) * p.maskRow;
+	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide), inner = row - matrix * p.height;
+	uint limit = uint(clamp(p.seen + int(inner), 0, int(min(4 * end, p.keys))));
+	uint mask0 = p.maskBase + matrix * p.maskMatrix + inner * p.maskRow;
 	REAL most = -infinity(), sum = REAL(0);
 	for (uint i = first; i < end; i += STEP) {
 		QUAD v[STEP] = scoresOf(row0, mask0, i, limit);

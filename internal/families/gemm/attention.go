@@ -20,6 +20,8 @@ type Attention[A spec.Call] struct {
 	Defaults          A
 	// Scale returns the factor by which the scores are multiplied.
 	Scale func(a A) float64
+	// Causal returns whether query i sees no other keys than those up to i + skv − sq.
+	Causal func(a A) bool
 	// Calls are attributes to try besides Defaults. Invalid are attributes that must be
 	// refused.
 	Calls, Invalid []A
@@ -57,25 +59,24 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 			if out[0].Elems() == 0 {
 				return plan, nil
 			}
-			return plan, newAttention(m.Scale(a), t, plan, in, out[0]).addTiles()
+			return plan, newAttention(m.Scale(a), m.Causal(a), t, plan, in, out[0]).addTiles()
 		},
 		Strategies: func(_ A, t *spec.Target, in, out []tensor.Desc) []string { return attentionStrategies(t, in, out) },
 		SizeClass: func(_ A, in []tensor.Desc) []int {
 			matrices, sq, skv, d, dv := attentionSizes(in)
 			return []int{matrices, sq, skv, d, dv}
 		},
-		Reference: func(a A, in, out []*tensor.Host) { attentionReference(m.Scale(a), in, out) },
+		Reference: func(a A, in, out []*tensor.Host) { attentionReference(m.Scale(a), m.Causal(a), in, out) },
 		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance {
 			return attentionTolerance(m.Scale(a), d, in)
 		},
-		Cost: func(_ A, in []tensor.Desc) spec.Cost {
-			matrices, sq, skv, d, dv := attentionSizes(in)
-			rows := int64(matrices) * int64(sq)
-			bytes := rows * int64(dv) * int64(in[0].DType.Size())
+		Cost: func(a A, in []tensor.Desc) spec.Cost {
+			matrices, sq, _, d, dv := attentionSizes(in)
+			bytes := int64(matrices) * int64(sq) * int64(dv) * int64(in[0].DType.Size())
 			for _, d := range in {
 				bytes += d.Bytes()
 			}
-			return spec.Cost{Flops: 2 * rows * int64(skv) * int64(d+dv), Bytes: bytes}
+			return spec.Cost{Flops: 2 * attentionWork(m.Causal(a), in) * int64(d+dv), Bytes: bytes}
 		},
 		Cases: attentionCases(m),
 	})
@@ -124,7 +125,7 @@ func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
 
 // newAttention describes a call as two products. The result of the call must not be
 // empty.
-func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) *attention {
+func newAttention(scale float64, causal bool, t *spec.Target, plan *spec.Plan, in []tensor.Desc, out tensor.Desc) *attention {
 	q, k, v := in[0], in[1], in[2]
 	r := len(q.Shape)
 	lead := q.Shape[:r-2]
@@ -160,7 +161,7 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 		o.Strides = append(slices.Clone(o.Strides), row, column, k)
 		return o
 	}
-	a := &attention{t: t, plan: plan, scale: scale, out: matrix(3, own[3][0], own[3][1], 0)}
+	a := &attention{t: t, plan: plan, scale: scale, causal: causal, out: matrix(3, own[3][0], own[3][1], 0)}
 	if len(in) > 3 {
 		m := matrix(4, own[4][0], own[4][1], 0)
 		a.mask = &m
@@ -177,7 +178,7 @@ func newAttention(scale float64, t *spec.Target, plan *spec.Plan, in []tensor.De
 }
 
 // attentionReference is the spec.Definition.Reference of attention.
-func attentionReference(scale float64, in, out []*tensor.Host) {
+func attentionReference(scale float64, causal bool, in, out []*tensor.Host) {
 	q, k, v := in[0].Floats(), in[1].Floats(), in[2].Floats()
 	o := out[0].Shape
 	sq, dv, d := o[len(o)-2], o[len(o)-1], in[0].Shape[len(o)-1]
@@ -197,11 +198,14 @@ func attentionReference(scale float64, in, out []*tensor.Host) {
 		maskAt = func(b, i, j int) float64 { return mask[(ms[b]*h+min(i, h-1))*w+min(j, w-1)] }
 	}
 	res := make([]float64, out[0].Elems())
-	s := make([]float64, skv)
+	scores := make([]float64, skv)
 	for b := range ks {
 		kb, vb := k[ks[b]*skv*d:], v[vs[b]*skv*dv:]
 		for i := range sq {
-			x, most := q[(b*sq+i)*d:], math.Inf(-1)
+			x, most, s := q[(b*sq+i)*d:], math.Inf(-1), scores
+			if causal {
+				s = scores[:seenKeys(i, sq, skv)]
+			}
 			for j := range s {
 				sum := 0.0
 				for e, y := range kb[j*d : j*d+d] {

@@ -22,6 +22,7 @@ type attentionParams struct {
 	Rows, Height, Keys, Wide, Block, Blocks               uint32
 	Scale, ScaleLow                                       float32
 	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
+	Seen                                                  int32
 }
 
 // mergeParams is the push-constant block of attention_merge.comp.
@@ -35,6 +36,7 @@ var attentionKernels = slices.Concat(
 		{Name: "nn/attention_softmax.bf16.masked.texel", Params: attentionParams{}},
 	},
 	planner.DTypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
+	seenKernels,
 )
 
 // attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile. A tile is a region of the
@@ -44,6 +46,8 @@ type attention struct {
 	t     *spec.Target
 	plan  *spec.Plan
 	scale float64
+	// causal says that a query does not see all keys: see seen.
+	causal bool
 	// mask has strides along the batch dimensions, queries and keys. It may be nil.
 	mask *planner.Operand
 	// scores is the product Q·Kᵀ, of shape [batch..., queries, keys, d]. values is the
@@ -90,9 +94,13 @@ func (a *attention) addTiles() error {
 	}
 	// reach returns the largest number of keys that a tile can bind.
 	reach := func() int {
-		// At least four columns of V are packed. They must not be split along the keys,
-		// because a part of them would meet weights of other keys.
-		most := min(room, int(min(span, packBudget)/int64(4*a.elementBytes())))
+		// At least four columns of V are packed, or those of a panel. They must not be split
+		// along the keys, because a part of them would meet weights of other keys.
+		columns := 4
+		if g.lanes() != noLanes {
+			columns = panelColumns
+		}
+		most := min(room, int(min(span, packBudget)/int64(columns*a.elementBytes())))
 		for _, o := range []int{a.scores.b.Strides[g.dimM()+1], g.b.Strides[g.dimK()]} {
 			most = min(most, (room-dv)/max(o, 1))
 		}
@@ -148,7 +156,7 @@ func (a *attention) addTiles() error {
 // addTile appends the steps of one tile, over all keys.
 func (a *attention) addTile(b planner.Region) error {
 	g := a.values
-	all := g.size(g.dimK())
+	all := a.keysOf(b)
 	if all == 0 {
 		if err := a.addMerge(b, 0, 0, true); err != nil {
 			return err
@@ -210,7 +218,7 @@ func (a *attention) addWeights(b planner.Region, from, keys int) error {
 		Rows: uint32(rows), Height: uint32(height), Keys: uint32(keys), Wide: uint32(wide / 4),
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
 	}
-	p.ScaleLow = float32(a.scale - float64(p.Scale))
+	p.ScaleLow, p.Seen = float32(a.scale-float64(p.Scale)), int32(a.seen(b.From[m], from))
 	if a.oneBlock {
 		p.Whole = 1
 	}
@@ -255,17 +263,20 @@ func (a *attention) addWeighted(b planner.Region, from, keys int) error {
 	g.a.Strides[g.dimK()] = 1
 	g.a.Base -= from
 	g.parts, g.part, g.run = a.parts, rows*columns, a.block
-	if a.direct {
-		return g.addRegion(at, a.out, nil, false)
+	o := a.out
+	if !a.direct {
+		before := rows * columns // The products for earlier keys come first.
+		if a.oneBlock {          // There are no earlier keys.
+			before = 0
+		}
+		o = a.tileOf(b, a.o, at, columns, before)
+		o.Strides[n] = 1
+		o.Base -= at.From[n]
 	}
-	before := rows * columns // The products for earlier keys come first.
-	if a.oneBlock {          // There are no earlier keys.
-		before = 0
+	if err := g.addRegion(at, o, nil, false); err != nil {
+		return err
 	}
-	o := a.tileOf(b, a.o, at, columns, before)
-	o.Strides[n] = 1
-	o.Base -= at.From[n]
-	return g.addRegion(at, o, nil, false)
+	return a.addSeen(at, o)
 }
 
 // addMerge appends the launch that adds the parts of a tile to what earlier rounds have
