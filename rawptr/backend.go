@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Backend has all methods of this surface. *Device is one. A program may have others of its own, and
@@ -15,6 +16,7 @@ type Backend interface {
 	Memory
 	Elementwise
 	Rows
+	Products
 	Convolution
 }
 
@@ -32,6 +34,8 @@ type Lifecycle interface {
 	Capabilities() (Capabilities, error)
 	// AvailableDevices lists the devices that the backend could open.
 	AvailableDevices(ctx context.Context) ([]gpu.Info, error)
+	// RecommendedTile is the part of a product that the device computes at once.
+	RecommendedTile(m, n, k int) (Tile, error)
 	io.Closer
 }
 
@@ -67,6 +71,23 @@ type Rows interface {
 	Gather(data, indices, out Ptr, rows, cols, n int) error
 	// ScatterAdd adds rows to those that indices name.
 	ScatterAdd(out, indices, updates Ptr, rows, cols, n int) error
+}
+
+// Products has C = α·op(A)·op(B) + β·C, as BLAS has it, for one product and for many. Matrices are in
+// column-major order. The strides of a batch are in elements.
+type Products interface {
+	// Gemm is the product in F64.
+	Gemm(transA, transB Transpose, m, n, k int, alpha float64, a Ptr, lda int, b Ptr, ldb int, beta float64, c Ptr, ldc int) error
+	// GemmF32 is the product in F32.
+	GemmF32(transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda int, b Ptr, ldb int, beta float32, c Ptr, ldc int) error
+	// GemmMixed is the product of F16 or BF16, summed in F32.
+	GemmMixed(storage tensor.DType, transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda int, b Ptr, ldb int, beta float32, c Ptr, ldc int) error
+	// BatchedGemm is a product in F64 for each matrix of a batch.
+	BatchedGemm(transA, transB Transpose, m, n, k int, alpha float64, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float64, c Ptr, ldc, strideC, batch int) error
+	// BatchedGemmF32 is BatchedGemm in F32.
+	BatchedGemmF32(transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
+	// BatchedGemmMixed is BatchedGemm of F16 or BF16, summed in F32.
+	BatchedGemmMixed(storage tensor.DType, transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
 }
 
 // Convolution has the convolution of networks and its gradients.

@@ -100,10 +100,15 @@ func (c *call) operand(name string, p Ptr, desc tensor.Desc) session.Tensor {
 // apart notes an error if an operand of the call overlaps out.
 func (c *call) apart(out session.Tensor, in ...session.Tensor) {
 	for _, t := range in {
-		if t.Buffer != nil && t.Buffer == out.Buffer && t.Offset < out.Offset+out.Desc.Bytes() && out.Offset < t.Offset+t.Desc.Bytes() {
+		if overlap(t, out) {
 			c.invalid("the output overlaps another operand")
 		}
 	}
+}
+
+// overlap reports whether two tensors have bytes in common, from the first to the last element of each.
+func overlap(a, b session.Tensor) bool {
+	return a.Buffer != nil && a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
 }
 
 // run computes out from in, unless the call has an error. If out has no elements it checks the shapes

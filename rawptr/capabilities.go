@@ -3,10 +3,13 @@ package rawptr
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/families/gemm"
 )
 
 // Capabilities says what a device can do. All of it is read from the device.
@@ -64,4 +67,31 @@ func listDevices(ctx context.Context, backend string) ([]gpu.Info, error) {
 		return nil, fmt.Errorf("rawptr: available devices: %w", err)
 	}
 	return list, nil
+}
+
+// Tile is the size of a part of a product.
+type Tile struct {
+	// M and N are the rows and columns of C that one workgroup computes.
+	M, N int
+	// K is how many products of an element are summed in one go.
+	K int
+}
+
+// RecommendedTile is the part of C that one workgroup of this device computes in GemmF32 of such sizes, as far
+// as the device's kernels are known without a measurement. Algorithms that divide matrices into blocks are
+// fast if the blocks are many times as large in each direction. The sizes are 1 to 2³¹ − 1.
+// Errors: ErrInvalidArgument, ErrNotInitialized, ErrClosed.
+func (d *Device) RecommendedTile(m, n, k int) (Tile, error) {
+	s, err := d.open("recommended tile")
+	if err != nil {
+		return Tile{}, err
+	}
+	for _, x := range []int{m, n, k} {
+		if x < 1 || x > math.MaxInt32 {
+			return Tile{}, fmt.Errorf("rawptr: recommended tile: %w: sizes (got %d, %d, %d, want 1 to %d)", errs.ErrInvalidArgument, m, n, k, math.MaxInt32)
+		}
+	}
+	target := exec.TargetOf(s.Info())
+	cols, rows, depth := gemm.Tile(&target, n, m, k) // A matrix in column-major order is a transposed one in row-major order.
+	return Tile{M: rows, N: cols, K: depth}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/rawptr"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // calls are calls of all methods that need an open device.
@@ -32,7 +33,16 @@ func calls(d rawptr.Backend) map[string]func() error {
 		"Softmax":           func() error { return d.Softmax(0, 0, []int{0, 3}, 1) },
 		"Gather":            func() error { return d.Gather(0, 0, 0, 3, 3, 0) },
 		"ScatterAdd":        func() error { return d.ScatterAdd(0, 0, 0, 3, 3, 0) },
-		"Conv2DForward":     func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
+		"RecommendedTile":   func() error { _, err := d.RecommendedTile(1, 1, 1); return err },
+		"Gemm":              func() error { return d.Gemm('N', 'N', 0, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1) },
+		"GemmF32":           func() error { return d.GemmF32('N', 'N', 0, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1) },
+		"GemmMixed":         func() error { return d.GemmMixed(tensor.F16, 'N', 'N', 0, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1) },
+		"BatchedGemm":       func() error { return d.BatchedGemm('N', 'N', 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0) },
+		"BatchedGemmF32":    func() error { return d.BatchedGemmF32('N', 'N', 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0) },
+		"BatchedGemmMixed": func() error {
+			return d.BatchedGemmMixed(tensor.F16, 'N', 'N', 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0)
+		},
+		"Conv2DForward": func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
 		"Conv2DBackwardData": func() error {
 			return d.Conv2DBackwardData(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
 		},
