@@ -147,6 +147,6 @@ func (d *Device) findCrop(ctx context.Context, src image.Image, chain *imageChai
 func searchJob(c spec.Call, picture tensor.Desc, in, out gpu.Handle) exec.Job {
 	return exec.Job{
 		Call: c, In: []exec.Operand{{Buffer: in, Desc: picture}},
-		Out: []exec.Operand{{Buffer: out, Desc: tensor.Contiguous(tensor.I32, 4)}},
+		Out: []exec.Operand{{Buffer: out, Desc: tensor.Contiguous(tensor.I32, 4), Alone: true}},
 	}
 }

@@ -204,7 +204,7 @@ func (j *imageJob) chain(ctx context.Context, s imageStrip, src, dst gpu.Handle,
 		if err != nil {
 			return 0, err
 		}
-		in, out := exec.Operand{Buffer: cur, Desc: j.part(s, i)}, exec.Operand{Buffer: next, Desc: j.part(s, i+1)}
+		in, out := exec.Operand{Buffer: cur, Desc: j.part(s, i)}, exec.Operand{Buffer: next, Desc: j.part(s, i+1), Alone: true}
 		err = j.dev.session.RunOn(ctx, c, append([]exec.Operand{in}, further...), []exec.Operand{out})
 		release()
 		if err != nil {

@@ -160,7 +160,7 @@ func (c *imageChain) jobs(s imageStrip, bufs []gpu.Handle) (list []exec.Job, mad
 		if !c.overwrites(i) {
 			next = 1 - cur
 		}
-		in, out := exec.Operand{Buffer: bufs[cur], Desc: c.part(s, i)}, exec.Operand{Buffer: bufs[next], Desc: c.part(s, i+1)}
+		in, out := exec.Operand{Buffer: bufs[cur], Desc: c.part(s, i)}, exec.Operand{Buffer: bufs[next], Desc: c.part(s, i+1), Alone: true}
 		job := exec.Job{Call: call, In: []exec.Operand{in}, Out: []exec.Operand{out}}
 		for k := range c.further[i] {
 			job.In = append(job.In, exec.Operand{Buffer: bufs[2+k], Desc: c.furtherDesc(s, i, k)})

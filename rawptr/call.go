@@ -150,7 +150,7 @@ func checkShapes(f spec.Call, out tensor.Desc, in ...session.Tensor) error {
 
 // operandOf is a tensor as package exec takes it. Its block is pinned by the call.
 func operandOf(t session.Tensor) exec.Operand {
-	return exec.Operand{Buffer: t.Buffer.Handle(), Offset: t.Offset, Desc: t.Desc}
+	return exec.Operand{Buffer: t.Buffer.Handle(), Offset: t.Offset, Desc: t.Desc} // It may have neighbours in its allocation.
 }
 
 // lend returns memory for a result between two steps of the call. The caller defers release: the
@@ -164,7 +164,7 @@ func (c *call) lend(desc tensor.Desc) (o exec.Operand, release func()) {
 		c.err = c.wrap(err)
 		return exec.Operand{}, func() {}
 	}
-	return exec.Operand{Buffer: lent[0], Desc: desc}, release
+	return exec.Operand{Buffer: lent[0], Desc: desc, Alone: true}, release
 }
 
 // runOn is one step of a call that takes several.

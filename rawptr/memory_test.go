@@ -211,3 +211,23 @@ func TestFreeDuringCall(t *testing.T) {
 		t.Errorf("%d bytes are left after the call", got)
 	}
 }
+
+// A new allocation is zero beside what was written to it, also where freed memory is used again.
+func TestZerosBesideOutput(t *testing.T) {
+	d := open(t)
+	const n = 29
+	x := put(t, d, make([]float32, n))
+	for round := range 100 {
+		old := put(t, d, random(rand.New(rand.NewPCG(21, 22)), n+2, 3, 4))
+		free(t, d, old)
+		y := alloc(t, d, 4*(n+2))
+		if err := d.Unary(rawptr.Exp, x, y+4, n); err != nil {
+			t.Fatal(err)
+		}
+		got := get[float32](t, d, y, n+2)
+		if got[0] != 0 || got[n+1] != 0 || got[1] != 1 || got[n] != 1 {
+			t.Fatalf("round %d: %v (want zeros around ones)", round, got)
+		}
+		free(t, d, y)
+	}
+}

@@ -45,9 +45,15 @@ func TestParallel(t *testing.T) {
 					want[i+1] = float32(truth(0 <= -v))
 				}
 				got := make([]byte, 4*n+8)
-				if err := d.CopyDtoH(ctx, got, y); err != nil || !bytes.Equal(got, bytesOf(want)) {
-					t.Errorf("goroutine %d, round %d: got %v, %v; want %v", g, round, got, err, want)
+				if err := d.CopyDtoH(ctx, got, y); err != nil {
+					t.Error(err)
 					return
+				}
+				for i, v := range bytesOf(want) {
+					if got[i] != v {
+						t.Errorf("goroutine %d, round %d: byte %d of %d is %d (want %d)", g, round, i, len(got), got[i], v)
+						return
+					}
 				}
 				if err := d.CopyDtoH(ctx, got[:1], x); err == nil {
 					t.Errorf("goroutine %d read what it had freed", g)

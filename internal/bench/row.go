@@ -65,7 +65,7 @@ func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 		if inPlace {
 			buffer = op.Overwritable(i)[0]
 		}
-		p.out = append(p.out, exec.Operand{Buffer: hs[buffer], Desc: d})
+		p.out = append(p.out, exec.Operand{Buffer: hs[buffer], Desc: d, Alone: true})
 	}
 	return p, nil
 }

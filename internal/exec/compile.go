@@ -355,9 +355,14 @@ func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, stat
 // overwrites reports whether the call writes all of output n and does not read its old
 // contents. That is so if the operation promises to write all elements, the elements of
 // the output lie without gaps, and no other operand lies in its buffer. It is not so if
-// the device checks inputs, because then the steps that write may do nothing.
+// the device checks inputs, because then the steps that write may do nothing. Steps bind whole
+// units of memory, so the output must not share its first or its last unit with other data.
 func (c *Compiled) overwrites(n int, in, out []Operand) bool {
-	if !c.writesAll || len(c.Checks) > 0 || !out[n].Desc.IsContiguous() {
+	o := &out[n]
+	if !c.writesAll || len(c.Checks) > 0 || !o.Desc.IsContiguous() {
+		return false
+	}
+	if !o.Alone && (o.Offset%c.align != 0 || (o.Offset+o.Desc.Bytes())%gpu.Unit != 0) {
 		return false
 	}
 	for i := range in {

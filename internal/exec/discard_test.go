@@ -23,11 +23,18 @@ func TestDiscard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return exec.Operand{Buffer: h, Desc: d}
+		return exec.Operand{Buffer: h, Desc: d, Alone: true}
 	}
 	f32 := func(shape ...int) exec.Operand { return operand(tensor.Contiguous(tensor.F32, shape...)) }
 	x, gaps := f32(8, 16), f32(8, 16)
 	gaps.Desc.Strides = []int{32, 1}
+	// part is a tensor beside other data in its buffer.
+	part := func(offset int64, shape ...int) exec.Operand {
+		o := f32(shape...)
+		o.Offset, o.Alone = offset, false
+		return o
+	}
+	inside, first, last := part(64, 8, 16), part(4, 8, 16), part(64, 7)
 	for _, c := range []struct {
 		name    string
 		call    spec.Call
@@ -36,6 +43,9 @@ func TestDiscard(t *testing.T) {
 	}{
 		{"a new output", ops.Exp{}, []exec.Operand{f32(8, 16)}, []exec.Operand{x}, true},
 		{"outputs and scratch", ops.LayerNormGrad{Eps: 1e-5}, []exec.Operand{f32(600, 70), f32(70), f32(70)}, []exec.Operand{f32(600, 70), f32(70), f32(600, 70)}, true},
+		{"a part of whole units", ops.Exp{}, []exec.Operand{inside}, []exec.Operand{x}, true},
+		{"other data in the first unit", ops.Exp{}, []exec.Operand{first}, []exec.Operand{x}, false},
+		{"other data in the last unit", ops.Exp{}, []exec.Operand{last}, []exec.Operand{f32(7)}, false},
 		{"in place", ops.Exp{}, []exec.Operand{x}, []exec.Operand{x}, false},
 		{"gaps between elements", ops.Exp{}, []exec.Operand{gaps}, []exec.Operand{x}, false},
 		{"indices that may be wrong", ops.Embedding{}, []exec.Operand{f32(3, 16)}, []exec.Operand{operand(tensor.Contiguous(tensor.I32, 3)), x}, false},

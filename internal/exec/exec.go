@@ -28,6 +28,8 @@ type Operand struct {
 	Offset int64
 	// Desc is the type, shape and strides of the tensor.
 	Desc tensor.Desc
+	// Alone says that nobody needs what else the buffer holds. A tensor that is the whole buffer is alone.
+	Alone bool
 }
 
 // Runner runs operations on one device. Many goroutines may use it at the same time.

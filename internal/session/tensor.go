@@ -154,7 +154,8 @@ func (s *Session) operands(list []exec.Operand, ts []Tensor) ([]exec.Operand, er
 		if err := s.Check("run", *t); err != nil {
 			return nil, err
 		}
-		list = append(list, exec.Operand{Buffer: t.Buffer.handle, Offset: t.Offset, Desc: t.Desc})
+		alone := t.Offset == 0 && t.Desc.Bytes() == t.Buffer.size
+		list = append(list, exec.Operand{Buffer: t.Buffer.handle, Offset: t.Offset, Desc: t.Desc, Alone: alone})
 	}
 	return list, nil
 }
@@ -221,7 +222,7 @@ func (s *Session) PrepareCall(ctx context.Context, c spec.Call, in []tensor.Desc
 		if err != nil {
 			return exec.Operand{}, nil, fmt.Errorf("%v: %w", d, err)
 		}
-		return exec.Operand{Buffer: bufs[0], Desc: d}, release, nil
+		return exec.Operand{Buffer: bufs[0], Desc: d, Alone: true}, release, nil
 	}
 	for _, d := range in {
 		o, release, err := lend(d)
