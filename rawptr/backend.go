@@ -17,6 +17,8 @@ type Backend interface {
 	Elementwise
 	Rows
 	Products
+	BLASF32
+	BLASF64
 	Convolution
 }
 
@@ -88,6 +90,54 @@ type Products interface {
 	BatchedGemmF32(transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
 	// BatchedGemmMixed is BatchedGemm of F16 or BF16, summed in F32.
 	BatchedGemmMixed(storage tensor.DType, transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
+}
+
+// BLASF32 has the functions of BLAS on vectors of F32, and on a matrix and vectors.
+type BLASF32 interface {
+	// Sdot writes Σ x[i]·y[i] to out, which is one number.
+	Sdot(n int, x Ptr, incX int, y Ptr, incY int, out Ptr) error
+	// Snrm2 writes the Euclidean norm √Σ x[i]² to out, which is one number.
+	Snrm2(n int, x Ptr, incX int, out Ptr) error
+	// Sasum writes Σ |x[i]| to out, which is one number.
+	Sasum(n int, x Ptr, incX int, out Ptr) error
+	// Isamax writes the index of the first element of the largest magnitude to out, which is one I32.
+	Isamax(n int, x Ptr, incX int, out Ptr) error
+	// Sswap exchanges the elements of x and y.
+	Sswap(n int, x Ptr, incX int, y Ptr, incY int) error
+	// Scopy copies the elements of x to y.
+	Scopy(n int, x Ptr, incX int, y Ptr, incY int) error
+	// Saxpy computes y[i] += α·x[i].
+	Saxpy(n int, alpha float32, x Ptr, incX int, y Ptr, incY int) error
+	// Sscal computes x[i] = α·x[i].
+	Sscal(n int, alpha float32, x Ptr, incX int) error
+	// Sgemv computes y = α·op(A)·x + β·y for an m × n matrix in column-major order, with the rules of Gemm.
+	Sgemv(trans Transpose, m, n int, alpha float32, a Ptr, lda int, x Ptr, incX int, beta float32, y Ptr, incY int) error
+	// Sger computes A += α·x·yᵀ for an m × n matrix in column-major order.
+	Sger(m, n int, alpha float32, x Ptr, incX int, y Ptr, incY int, a Ptr, lda int) error
+}
+
+// BLASF64 has the functions of BLAS on vectors of F64, and on a matrix and vectors.
+type BLASF64 interface {
+	// Ddot writes Σ x[i]·y[i] to out, which is one number.
+	Ddot(n int, x Ptr, incX int, y Ptr, incY int, out Ptr) error
+	// Dnrm2 writes the Euclidean norm √Σ x[i]² to out, which is one number.
+	Dnrm2(n int, x Ptr, incX int, out Ptr) error
+	// Dasum writes Σ |x[i]| to out, which is one number.
+	Dasum(n int, x Ptr, incX int, out Ptr) error
+	// Idamax writes the index of the first element of the largest magnitude to out, which is one I32.
+	Idamax(n int, x Ptr, incX int, out Ptr) error
+	// Dswap exchanges the elements of x and y.
+	Dswap(n int, x Ptr, incX int, y Ptr, incY int) error
+	// Dcopy copies the elements of x to y.
+	Dcopy(n int, x Ptr, incX int, y Ptr, incY int) error
+	// Daxpy computes y[i] += α·x[i].
+	Daxpy(n int, alpha float64, x Ptr, incX int, y Ptr, incY int) error
+	// Dscal computes x[i] = α·x[i].
+	Dscal(n int, alpha float64, x Ptr, incX int) error
+	// Dgemv computes y = α·op(A)·x + β·y for an m × n matrix in column-major order, with the rules of Gemm.
+	Dgemv(trans Transpose, m, n int, alpha float64, a Ptr, lda int, x Ptr, incX int, beta float64, y Ptr, incY int) error
+	// Dger computes A += α·x·yᵀ for an m × n matrix in column-major order.
+	Dger(m, n int, alpha float64, x Ptr, incX int, y Ptr, incY int, a Ptr, lda int) error
 }
 
 // Convolution has the convolution of networks and its gradients.

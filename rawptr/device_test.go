@@ -3,6 +3,8 @@ package rawptr_test
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -42,6 +44,26 @@ func calls(d rawptr.Backend) map[string]func() error {
 		"BatchedGemmMixed": func() error {
 			return d.BatchedGemmMixed(tensor.F16, 'N', 'N', 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0)
 		},
+		"Sdot":          func() error { return d.Sdot(0, 1, 1, 1, 1, 1) },
+		"Snrm2":         func() error { return d.Snrm2(0, 1, 1, 1) },
+		"Sasum":         func() error { return d.Sasum(0, 1, 1, 1) },
+		"Isamax":        func() error { return d.Isamax(0, 1, 1, 1) },
+		"Sswap":         func() error { return d.Sswap(0, 1, 1, 1, 1) },
+		"Scopy":         func() error { return d.Scopy(0, 1, 1, 1, 1) },
+		"Saxpy":         func() error { return d.Saxpy(0, 1, 1, 1, 1, 1) },
+		"Sscal":         func() error { return d.Sscal(0, 1, 1, 1) },
+		"Sgemv":         func() error { return d.Sgemv('N', 0, 0, 1, 1, 1, 1, 1, 1, 1, 1) },
+		"Sger":          func() error { return d.Sger(0, 0, 1, 1, 1, 1, 1, 1, 1) },
+		"Ddot":          func() error { return d.Ddot(0, 1, 1, 1, 1, 1) },
+		"Dnrm2":         func() error { return d.Dnrm2(0, 1, 1, 1) },
+		"Dasum":         func() error { return d.Dasum(0, 1, 1, 1) },
+		"Idamax":        func() error { return d.Idamax(0, 1, 1, 1) },
+		"Dswap":         func() error { return d.Dswap(0, 1, 1, 1, 1) },
+		"Dcopy":         func() error { return d.Dcopy(0, 1, 1, 1, 1) },
+		"Daxpy":         func() error { return d.Daxpy(0, 1, 1, 1, 1, 1) },
+		"Dscal":         func() error { return d.Dscal(0, 1, 1, 1) },
+		"Dgemv":         func() error { return d.Dgemv('N', 0, 0, 1, 1, 1, 1, 1, 1, 1, 1) },
+		"Dger":          func() error { return d.Dger(0, 0, 1, 1, 1, 1, 1, 1, 1) },
 		"Conv2DForward": func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
 		"Conv2DBackwardData": func() error {
 			return d.Conv2DBackwardData(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
@@ -49,6 +71,18 @@ func calls(d rawptr.Backend) map[string]func() error {
 		"Conv2DBackwardFilter": func() error {
 			return d.Conv2DBackwardFilter(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
 		},
+	}
+}
+
+// The list has all methods but those of the lifecycle itself.
+func TestCalls(t *testing.T) {
+	all := calls(nowhere(t))
+	methods := reflect.TypeFor[rawptr.Backend]()
+	for i := range methods.NumMethod() {
+		name := methods.Method(i).Name
+		if all[name] == nil && !slices.Contains([]string{"Name", "Init", "IsInitialized", "Close"}, name) {
+			t.Errorf("calls lacks %s", name)
+		}
 	}
 }
 

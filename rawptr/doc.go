@@ -41,5 +41,17 @@
 // An output may be the same memory as an input where a method says so. Any other overlap of an
 // output with an operand is ErrInvalidArgument.
 //
-// The errors are those of package gpu and of the root package: errors.Is tells them apart.
+// # BLAS
+//
+// Gemm and its kin are the products of BLAS. The other functions of BLAS have the names that gonum gives
+// them: S is F32, D is F64, which is ErrUnsupported on a device without float64. Matrices are in column-major
+// order. Functions whose result is a number write it to an address. Increments are the elements from one
+// element of a vector to the next. Where there are two vectors, an increment may be negative: the vector
+// then begins at the last of its addresses, as in BLAS. No increment is 0. Inputs may overlap what is written:
+// they are read before. A result that is a number may not.
+//
+// Errors of all functions of BLAS: ErrInvalidArgument (sizes, increments, transposes, factors that are not finite, leading
+// dimensions, range, overlap), ErrUnsupported, *LimitError, ErrOutOfMemory, ErrNotInitialized, ErrClosed.
+//
+// The errors of this package are those of package gpu and of the root package: errors.Is tells them apart.
 package rawptr

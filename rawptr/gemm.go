@@ -1,10 +1,6 @@
 package rawptr
 
 import (
-	"fmt"
-	"math"
-
-	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/ops"
@@ -156,16 +152,12 @@ func (c *call) checkProduct(p *product) {
 		c.count("stride", s)
 	}
 	for _, x := range []float64{p.alpha, p.beta} {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			c.invalid("alpha %v, beta %v (want finite numbers)", p.alpha, p.beta)
-		}
+		c.finite(x)
 	}
 	if p.mixed && p.dtype != tensor.F16 && p.dtype != tensor.BF16 {
 		c.invalid("the storage type (got %v, want f16 or bf16)", p.dtype)
 	}
-	if c.err == nil && p.dtype == tensor.F64 && !c.session.Info().Features.F64 {
-		c.err = fmt.Errorf("rawptr: %s: %w: %s has no float64", c.op, errs.ErrUnsupported, c.session.Info().Name)
-	}
+	c.hasType(p.dtype)
 }
 
 // factor returns a matrix of a product, which has rows × cols elements after op, as a row-major tensor.
