@@ -143,9 +143,9 @@ func nrm2(c *call, x, out exec.Operand) {
 		c.runOn(ops.ReduceL2{}, out, x)
 		return
 	}
-	least, largest := 0x1p-100, float64(math.MaxFloat32)
+	least, largest := 0x1p-100, 0x1p100 // The inverse of both is a normal number.
 	if d == tensor.F64 {
-		least, largest = 0x1p-1000, math.MaxFloat64
+		least, largest = 0x1p-1000, 0x1p1000
 	}
 	scalar := most
 	scalar.Desc = tensor.Contiguous(d)

@@ -225,7 +225,7 @@ func TestNorm(t *testing.T) {
 		want float64
 	}{
 		{[]float32{3e30, 4e30}, 5e30}, {[]float32{3e-30, -4e-30}, 5e-30}, {[]float32{0, 0, 0}, 0}, {[]float32{1, float32(inf)}, inf},
-		{[]float32{float32(-inf), 1}, inf}, {[]float32{1, float32(nan), 2}, nan}, {[]float32{-7}, 7}, {[]float32{math.MaxFloat32}, math.MaxFloat32},
+		{[]float32{float32(-inf), 1, float32(inf)}, inf}, {[]float32{1, float32(nan), 2}, nan}, {[]float32{-7}, 7}, {[]float32{math.MaxFloat32}, math.MaxFloat32},
 	} {
 		x := put(t, d, c.x)
 		if err := d.Snrm2(len(c.x), x, 1, out); err != nil {
