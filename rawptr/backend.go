@@ -19,7 +19,7 @@ type Backend interface {
 	Products
 	BLASF32
 	BLASF64
-	Convolution
+	Networks
 }
 
 // Lifecycle opens a backend and says what it is.
@@ -140,8 +140,10 @@ type BLASF64 interface {
 	Dger(m, n int, alpha float64, x Ptr, incX int, y Ptr, incY int, a Ptr, lda int) error
 }
 
-// Convolution has the convolution of networks and its gradients.
-type Convolution interface {
+// Networks has attention, and the convolution of networks with its gradients.
+type Networks interface {
+	// Attention is softmax(q·kᵀ·scale)·v for each head of each batch.
+	Attention(q, k, v, o Ptr, batch, heads, seqQ, seqKV, headDim int, scale float32, causal bool) error
 	// Conv2DForward is the convolution.
 	Conv2DForward(input Ptr, inputShape [4]int, filter Ptr, filterShape [4]int, output Ptr, outputShape [4]int, stride, padding [2]int, o Conv2DOptions) error
 	// Conv2DBackwardData is the gradient with respect to the input.

@@ -99,7 +99,7 @@ func wantNear(t *testing.T, d rawptr.Backend, what string, p rawptr.Ptr, want, s
 func TestConv2D(t *testing.T) {
 	d := open(t)
 	r := rand.New(rand.NewPCG(15, 16))
-	for i := range 60 {
+	for i := range 200 {
 		v := randomConvolution(r)
 		what := fmt.Sprintf("convolution %d, %+v", i, v)
 		xs, ws, dys := random(r, elements(v.in), -1, 1), random(r, elements(v.filter), -1, 1), random(r, elements(v.out), -1, 1)

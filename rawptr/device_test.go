@@ -64,6 +64,7 @@ func calls(d rawptr.Backend) map[string]func() error {
 		"Dscal":         func() error { return d.Dscal(0, 1, 1, 1) },
 		"Dgemv":         func() error { return d.Dgemv('N', 0, 0, 1, 1, 1, 1, 1, 1, 1, 1) },
 		"Dger":          func() error { return d.Dger(0, 0, 1, 1, 1, 1, 1, 1, 1) },
+		"Attention":     func() error { return d.Attention(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, true) },
 		"Conv2DForward": func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
 		"Conv2DBackwardData": func() error {
 			return d.Conv2DBackwardData(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
