@@ -32,6 +32,7 @@ func convCases() []convCase {
 		{ops.Conv{Group: 1, Dilations: []int{2, 1, 3}, Pads: []int{1, 0, 2, 2, 0, 1}, Strides: []int{1, 2, 2}}, [][]int{{1, 3, 5, 7, 11}, {3, 3, 2, 1, 3}}},
 		{ops.Conv{Group: 1, Pads: []int{40, 0}}, [][]int{{1, 2, 31}, {5, 2, 3}}},
 		{ops.Conv{Group: 1, Pads: pads}, [][]int{{1, 131, 8, 8}, {65, 131, 3, 3}, {65}}},
+		{ops.Conv{Group: 1, Pads: pads}, [][]int{{1, 300, 6, 6}, {5, 300, 3, 3}, {5}}},
 		{ops.Conv{Group: 1, Pads: pads}, [][]int{{1, 16, 6, 7}, {33, 16, 3, 3}, {33}}},
 		{ops.ConvTranspose{Group: 1, Strides: []int{2, 2}, Pads: pads, OutputPadding: []int{1, 1}}, [][]int{{2, 5, 7, 6}, {5, 11, 3, 3}, {11}}},
 		{ops.ConvTranspose{Group: 2, Strides: []int{3, 1, 2}, Dilations: []int{2, 1, 3}}, [][]int{{1, 4, 3, 2, 5}, {4, 3, 2, 3, 2}, {6}}},
@@ -68,16 +69,23 @@ func convInputs(t *testing.T, c convCase, d tensor.DType, set func(i int, values
 	return in, out
 }
 
-// onGPUsBy calls f with the variants of the device, and with one of a GPU whose limits are far below any real ones.
+// onGPUsBy calls f with the variants of the device, and with two of GPUs whose limits are far below any real ones. The larger
+// ones allow parts of sums.
 func onGPUsBy(t *testing.T, strategy string, f func(t *testing.T, dev gpu.Device, r *exec.Runner)) {
 	onVariantsBy(t, strategy, f)
-	t.Run("least", func(t *testing.T) {
-		dev := device(t)
-		l := dev.Info().Limits
-		l.MaxBinding, l.MaxGroups, l.OffsetAlign, l.MaxBindings = 4096, [3]uint32{3, 2, 3}, max(l.OffsetAlign, 256), 4
-		dev = guard.Restrict(dev, l)
-		f(t, dev, runner(t, dev, exec.WithTarget(func(t *spec.Target) { t.CPU, t.Strategy = false, strategy })))
-	})
+	for _, v := range []struct {
+		name    string
+		binding int64
+		groups  [3]uint32
+	}{{"least", 4 << 10, [3]uint32{3, 2, 3}}, {"small", 16 << 10, [3]uint32{100, 100, 100}}} {
+		t.Run(v.name, func(t *testing.T) {
+			dev := device(t)
+			l := dev.Info().Limits
+			l.MaxBinding, l.MaxGroups, l.OffsetAlign, l.MaxBindings = v.binding, v.groups, max(l.OffsetAlign, 256), 4
+			dev = guard.Restrict(dev, l)
+			f(t, dev, runner(t, dev, exec.WithTarget(func(t *spec.Target) { t.CPU, t.Strategy = false, strategy })))
+		})
+	}
 }
 
 // sharedStrategies are the strategies of convolutions that read tiles of shared memory. Devices without cooperative
