@@ -59,3 +59,17 @@ func (d *Device) MatMul(a, b *Tensor) (*Tensor, error) {
 func (d *Device) MatMulBias(a, b, bias *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.MatMulBias{}, a, b, bias)
 }
+
+// TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
+// x·a = α·b.
+//
+//   - a: [..., n,n], of which one triangle is read
+//   - b: [..., n,m], or [..., m,n] with right; the leading dimensions of a are broadcast to
+//     those of b
+//   - alpha: the factor of b; any finite number of the dtype
+//   - result out: the solution, of the shape of b
+//
+// ops.TriangularSolve also has right, upper, trans and unit_diagonal.
+func (d *Device) TriangularSolve(a, b *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.TriangularSolve{Alpha: spec.Given(alpha)}, a, b)
+}

@@ -29,3 +29,8 @@ func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 func (s *Scope) MatMulBias(a, b, bias *Tensor) *Tensor {
 	return s.Call(ops.MatMulBias{}, a, b, bias)[0]
 }
+
+// TriangularSolve is Device.TriangularSolve in a Scope.
+func (s *Scope) TriangularSolve(a, b *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.TriangularSolve{Alpha: spec.Given(alpha)}, a, b)[0]
+}

@@ -59,3 +59,17 @@ func (d *Device) MatMul(a, b, out TensorHandle) error {
 func (d *Device) MatMulBias(a, b, bias, out TensorHandle) error {
 	return d.compute(ops.MatMulBias{}, list{a, b, bias}, list{out})
 }
+
+// TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
+// x·a = α·b.
+//
+//   - a: [..., n,n], of which one triangle is read
+//   - b: [..., n,m], or [..., m,n] with right; the leading dimensions of a are broadcast to
+//     those of b
+//   - out: the solution, of the shape of b
+//   - alpha: the factor of b; any finite number of the dtype
+//
+// ops.TriangularSolve also has right, upper, trans and unit_diagonal.
+func (d *Device) TriangularSolve(a, b, out TensorHandle, alpha float64) error {
+	return d.compute(ops.TriangularSolve{Alpha: spec.Given(alpha)}, list{a, b}, list{out})
+}

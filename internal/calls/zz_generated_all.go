@@ -253,6 +253,7 @@ var All = []spec.Call{
 	ops.Tile{},
 	ops.TopK{},
 	ops.Transpose{},
+	ops.TriangularSolve{},
 	ops.Trilu{},
 	ops.Where{},
 	ops.Xor{},
