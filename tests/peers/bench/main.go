@@ -35,7 +35,7 @@ type bench struct {
 	quick bool
 	seed  uint64
 	dir   string // temporary files
-	match string // rows of filters, matmul and operations must contain this
+	match string // rows of filters, matmul, blas and operations must contain this
 
 	report *measure.Report // of all operations, once measured
 }
@@ -53,6 +53,7 @@ var sections = []struct {
 	{"dispatch", (*bench).dispatch},
 	{"startup", (*bench).startup},
 	{"matmul", (*bench).matmul},
+	{"blas", (*bench).blas},
 	{"ceilings", (*bench).ceilings},
 	{"operations", (*bench).operations},
 }
@@ -85,7 +86,7 @@ func main() {
 	}
 	only := flag.String("only", "", "comma-separated sections: "+strings.Join(names, ", "))
 	quick := flag.Bool("quick", false, "fewer repeats and smaller sets")
-	match := flag.String("match", "", "only rows of filters, matmul and operations that contain this `text`")
+	match := flag.String("match", "", "only rows of filters, matmul, blas and operations that contain this `text`")
 	jsonFile := flag.String("json", "", "write the results to this JSON `file`")
 	mdFile := flag.String("md", "", "write the tables to this Markdown `file`")
 	device := flag.String("device", "", "device index, name or uuid (default $LATHE_DEVICE, else the best)")
