@@ -75,7 +75,7 @@ type Rows interface {
 	ScatterAdd(out, indices, updates Ptr, rows, cols, n int) error
 }
 
-// Products has C = α·op(A)·op(B) + β·C, as BLAS has it, for one product and for many. Matrices are in
+// Products has C = α·op(A)·op(B) + β·C, as BLAS has it, for one product and for many, and triangular systems. Matrices are in
 // column-major order. The strides of a batch are in elements.
 type Products interface {
 	// Gemm is the product in F64.
@@ -90,6 +90,10 @@ type Products interface {
 	BatchedGemmF32(transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
 	// BatchedGemmMixed is BatchedGemm of F16 or BF16, summed in F32.
 	BatchedGemmMixed(storage tensor.DType, transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
+	// Strsm solves a triangular system in F32.
+	Strsm(side Side, uplo Uplo, trans Transpose, diag Diag, m, n int, alpha float32, a Ptr, lda int, b Ptr, ldb int) error
+	// Dtrsm solves a triangular system in F64.
+	Dtrsm(side Side, uplo Uplo, trans Transpose, diag Diag, m, n int, alpha float64, a Ptr, lda int, b Ptr, ldb int) error
 }
 
 // BLASF32 has the functions of BLAS on vectors of F32, and on a matrix and vectors.

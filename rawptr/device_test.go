@@ -65,6 +65,8 @@ func calls(d rawptr.Backend) map[string]func() error {
 		"Dgemv":         func() error { return d.Dgemv('N', 0, 0, 1, 1, 1, 1, 1, 1, 1, 1) },
 		"Dger":          func() error { return d.Dger(0, 0, 1, 1, 1, 1, 1, 1, 1) },
 		"Attention":     func() error { return d.Attention(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, true) },
+		"Strsm":         func() error { return d.Strsm('L', 'U', 'N', 'N', 0, 0, 1, 0, 1, 0, 1) },
+		"Dtrsm":         func() error { return d.Dtrsm('L', 'U', 'N', 'N', 0, 0, 1, 0, 1, 0, 1) },
 		"Conv2DForward": func() error { return d.Conv2DForward(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{}) },
 		"Conv2DBackwardData": func() error {
 			return d.Conv2DBackwardData(0, shape, 0, shape, 0, shape, two, two, rawptr.Conv2DOptions{})
