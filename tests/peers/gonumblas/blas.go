@@ -77,12 +77,14 @@ func least[T float](device, own func(n int, x, y []T)) float64 {
 		}
 		return fastest
 	}
-	for _, n := range []int{64, 128, 256, 512} {
-		if best(n, device) < best(n, own) {
-			return float64(n) * float64(n) * float64(n)
+	from := math.Inf(1)
+	for _, n := range []int{512, 256, 128, 64} {
+		if best(n, device) >= best(n, own) {
+			break // A smaller one that seems to be faster is chance.
 		}
+		from = float64(n) * float64(n) * float64(n)
 	}
-	return math.Inf(1)
+	return from
 }
 
 // float is what a BLAS computes with.
@@ -97,9 +99,10 @@ type call[T float] struct {
 // newCall starts a call. The caller defers end.
 func newCall[T float](dev rawptr.Backend) *call[T] { return &call[T]{dev: dev} }
 
+// end frees the memory of the call. It fails on a closed device only, whose memory is gone.
 func (c *call[T]) end() {
 	for _, p := range c.used {
-		c.must(c.dev.Free(p))
+		_ = c.dev.Free(p)
 	}
 }
 
@@ -120,27 +123,49 @@ func (c *call[T]) room(n int) rawptr.Ptr {
 	return p
 }
 
-// put copies the first n elements of a slice to the device.
-func (c *call[T]) put(xs []T, n int) rawptr.Ptr {
-	p := c.room(n)
-	b, err := binary.Append(make([]byte, 0, n*size[T]()), binary.LittleEndian, xs[:n])
-	c.must(err)
+// put copies a matrix in row-major order to the device, without the gaps between its rows. What lies there may be another matrix,
+// which another goroutine writes to.
+func (c *call[T]) put(xs []T, rows, cols, ld int) rawptr.Ptr {
+	p := c.room(rows * cols)
+	b := make([]byte, 0, rows*cols*size[T]())
+	for i := range rows {
+		var err error
+		b, err = binary.Append(b, binary.LittleEndian, xs[i*ld:i*ld+cols])
+		c.must(err)
+	}
 	c.must(c.dev.CopyHtoD(context.Background(), p, b))
 	return p
 }
 
-// get copies n elements back.
-func (c *call[T]) get(xs []T, p rawptr.Ptr, n int) {
-	b := make([]byte, n*size[T]())
+// get copies such a matrix back, and nothing else.
+func (c *call[T]) get(xs []T, p rawptr.Ptr, rows, cols, ld int) {
+	row := cols * size[T]()
+	b := make([]byte, rows*row)
 	c.must(c.dev.CopyDtoH(context.Background(), b, p))
-	_, err := binary.Decode(b, binary.LittleEndian, xs[:n])
-	c.must(err)
+	for i := range rows {
+		_, err := binary.Decode(b[i*row:(i+1)*row], binary.LittleEndian, xs[i*ld:i*ld+cols])
+		c.must(err)
+	}
+}
+
+// vector is put for n elements, inc apart, in the order of their addresses.
+func (c *call[T]) vector(xs []T, n, inc int) rawptr.Ptr { return c.put(xs, n, 1, max(inc, -inc)) }
+
+// getVector is get for such elements.
+func (c *call[T]) getVector(xs []T, p rawptr.Ptr, n, inc int) { c.get(xs, p, n, 1, max(inc, -inc)) }
+
+// one is the increment of a vector that vector has copied.
+func one(inc int) int {
+	if inc < 0 {
+		return -1
+	}
+	return 1
 }
 
 // number reads one element.
 func (c *call[T]) number(p rawptr.Ptr) T {
 	var x [1]T
-	c.get(x[:], p, 1)
+	c.get(x[:], p, 1, 1, 1)
 	return x[0]
 }
 
@@ -197,4 +222,9 @@ func known(ts ...blas.Transpose) bool {
 		}
 	}
 	return true
+}
+
+// triangular reports whether these are a side, a triangle and a diagonal.
+func triangular(s blas.Side, ul blas.Uplo, d blas.Diag) bool {
+	return (s == blas.Left || s == blas.Right) && (ul == blas.Upper || ul == blas.Lower) && (d == blas.NonUnit || d == blas.Unit)
 }

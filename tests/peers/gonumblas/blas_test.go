@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -46,6 +47,7 @@ func TestSuite(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T){
 		"Dgemm": func(t *testing.T) { testblas.TestDgemm(t, b) },
 		"Dgemv": func(t *testing.T) { testblas.DgemvTest(t, b) },
+		"Dtrsm": func(t *testing.T) { testblas.DtrsmTest(t, b) },
 		"Dger":  func(t *testing.T) { testblas.DgerTest(t, b) },
 		"Ddot":  func(t *testing.T) { testblas.DdotTest(t, b) }, "Dnrm2": func(t *testing.T) { testblas.Dnrm2Test(t, b) },
 		"Dasum": func(t *testing.T) { testblas.DasumTest(t, b) }, "Idamax": func(t *testing.T) { testblas.IdamaxTest(t, b) },
@@ -162,5 +164,40 @@ func TestThreshold(t *testing.T) {
 	b.Dgemm('N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, y, 2)
 	if b.f64 && counted.n != 3 || y[3] != 22 {
 		t.Errorf("x² is %v, with %d allocations on the device (want 3)", y, counted.n)
+	}
+}
+
+// Goroutines that write to blocks of one matrix at the same time do not see each other: what lies between the rows of a block is
+// neither read nor written. The race detector looks too.
+func TestBlocks(t *testing.T) {
+	b := all(t)
+	testkit.Ability(t, b.f64, b.dev.Name(), "float64")
+	const blocks, side = 8, 8
+	r := rand.New(rand.NewPCG(5, 6))
+	a := make([]float64, side*side)
+	for i := range a {
+		a[i] = r.Float64()
+	}
+	got, want := make([]float64, blocks*side*side), make([]float64, blocks*side*side)
+	var running sync.WaitGroup
+	for g := range blocks {
+		running.Go(func() {
+			for range 20 {
+				b.Dgemm(blas.NoTrans, blas.NoTrans, side, side, side, 1, a, side, a, side, 0.5, got[g*side:], blocks*side)
+				b.Daxpy(side, 0.5, a, side, got[g*side:], blocks*side)
+			}
+		})
+	}
+	running.Wait()
+	for g := range blocks {
+		for range 20 {
+			b.Implementation.Dgemm(blas.NoTrans, blas.NoTrans, side, side, side, 1, a, side, a, side, 0.5, want[g*side:], blocks*side)
+			b.Implementation.Daxpy(side, 0.5, a, side, want[g*side:], blocks*side)
+		}
+	}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Fatalf("element %d is %v, want %v", i, got[i], want[i])
+		}
 	}
 }

@@ -22,9 +22,9 @@ func (i *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []floa
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	x, y, z := on.put(a, la), on.put(b, lb), on.put(c, lc)
-	on.must(i.dev.GemmF32(rawptr.Transpose(tB), rawptr.Transpose(tA), n, m, k, alpha, y, ldb, x, lda, beta, z, ldc))
-	on.get(c, z, lc)
+	x, y, z := on.put(a, ra, ca, lda), on.put(b, rb, cb, ldb), on.put(c, m, n, ldc)
+	on.must(i.dev.GemmF32(rawptr.Transpose(tB), rawptr.Transpose(tA), n, m, k, alpha, y, cb, x, ca, beta, z, n))
+	on.get(c, z, m, n, ldc)
 }
 
 // Sgemv is y = α·op(A)·x + β·y.
@@ -40,9 +40,9 @@ func (i *BLAS) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, ld
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q, r := on.put(a, la), on.put(x, lx), on.put(y, ly)
-	on.must(i.dev.Sgemv(flip(tA), n, m, alpha, p, lda, q, incX, beta, r, incY))
-	on.get(y, r, ly)
+	p, q, r := on.put(a, m, n, lda), on.vector(x, cols, incX), on.vector(y, rows, incY)
+	on.must(i.dev.Sgemv(flip(tA), n, m, alpha, p, n, q, one(incX), beta, r, one(incY)))
+	on.getVector(y, r, rows, incY)
 }
 
 // Sger is A += α·x·yᵀ.
@@ -54,9 +54,9 @@ func (i *BLAS) Sger(m, n int, alpha float32, x []float32, incX int, y []float32,
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q, r := on.put(x, lx), on.put(y, ly), on.put(a, la)
-	on.must(i.dev.Sger(n, m, alpha, q, incY, p, incX, r, lda))
-	on.get(a, r, la)
+	p, q, r := on.vector(x, m, incX), on.vector(y, n, incY), on.put(a, m, n, lda)
+	on.must(i.dev.Sger(n, m, alpha, q, one(incY), p, one(incX), r, n))
+	on.get(a, r, m, n, lda)
 }
 
 // Sdot is x·y.
@@ -67,8 +67,8 @@ func (i *BLAS) Sdot(n int, x []float32, incX int, y []float32, incY int) float32
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q, out := on.put(x, lx), on.put(y, ly), on.room(1)
-	on.must(i.dev.Sdot(n, p, incX, q, incY, out))
+	p, q, out := on.vector(x, n, incX), on.vector(y, n, incY), on.room(1)
+	on.must(i.dev.Sdot(n, p, one(incX), q, one(incY), out))
 	return on.number(out)
 }
 
@@ -80,8 +80,8 @@ func (i *BLAS) Snrm2(n int, x []float32, incX int) float32 {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, out := on.put(x, lx), on.room(1)
-	on.must(i.dev.Snrm2(n, p, incX, out))
+	p, out := on.vector(x, n, incX), on.room(1)
+	on.must(i.dev.Snrm2(n, p, 1, out))
 	return on.number(out)
 }
 
@@ -93,8 +93,8 @@ func (i *BLAS) Sasum(n int, x []float32, incX int) float32 {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, out := on.put(x, lx), on.room(1)
-	on.must(i.dev.Sasum(n, p, incX, out))
+	p, out := on.vector(x, n, incX), on.room(1)
+	on.must(i.dev.Sasum(n, p, 1, out))
 	return on.number(out)
 }
 
@@ -106,8 +106,8 @@ func (i *BLAS) Isamax(n int, x []float32, incX int) int {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, out := on.put(x, lx), on.room(1)
-	on.must(i.dev.Isamax(n, p, incX, out))
+	p, out := on.vector(x, n, incX), on.room(1)
+	on.must(i.dev.Isamax(n, p, 1, out))
 	return int(on.index(out))
 }
 
@@ -120,10 +120,10 @@ func (i *BLAS) Sswap(n int, x []float32, incX int, y []float32, incY int) {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q := on.put(x, lx), on.put(y, ly)
-	on.must(i.dev.Sswap(n, p, incX, q, incY))
-	on.get(x, p, lx)
-	on.get(y, q, ly)
+	p, q := on.vector(x, n, incX), on.vector(y, n, incY)
+	on.must(i.dev.Sswap(n, p, one(incX), q, one(incY)))
+	on.getVector(x, p, n, incX)
+	on.getVector(y, q, n, incY)
 }
 
 // Scopy copies x to y.
@@ -135,9 +135,9 @@ func (i *BLAS) Scopy(n int, x []float32, incX int, y []float32, incY int) {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q := on.put(x, lx), on.put(y, ly)
-	on.must(i.dev.Scopy(n, p, incX, q, incY))
-	on.get(y, q, ly)
+	p, q := on.vector(x, n, incX), on.vector(y, n, incY)
+	on.must(i.dev.Scopy(n, p, one(incX), q, one(incY)))
+	on.getVector(y, q, n, incY)
 }
 
 // Saxpy is y += α·x.
@@ -149,9 +149,9 @@ func (i *BLAS) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, i
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p, q := on.put(x, lx), on.put(y, ly)
-	on.must(i.dev.Saxpy(n, alpha, p, incX, q, incY))
-	on.get(y, q, ly)
+	p, q := on.vector(x, n, incX), on.vector(y, n, incY)
+	on.must(i.dev.Saxpy(n, alpha, p, one(incX), q, one(incY)))
+	on.getVector(y, q, n, incY)
 }
 
 // Sscal is x = α·x.
@@ -163,7 +163,29 @@ func (i *BLAS) Sscal(n int, alpha float32, x []float32, incX int) {
 	}
 	on := newCall[float32](i.dev)
 	defer on.end()
-	p := on.put(x, lx)
-	on.must(i.dev.Sscal(n, alpha, p, incX))
-	on.get(x, p, lx)
+	p := on.vector(x, n, incX)
+	on.must(i.dev.Sscal(n, alpha, p, 1))
+	on.getVector(x, p, n, incX)
+}
+
+// Strsm solves op(A)·X = α·B, or X·op(A) = α·B, for X, which replaces B. In column-major order A is on the other
+// side, and its other triangle counts.
+func (i *BLAS) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+	order, side, uplo := m, rawptr.Right, rawptr.Lower
+	if s == blas.Right {
+		order, side = n, rawptr.Left
+	}
+	if ul == blas.Lower {
+		uplo = rawptr.Upper
+	}
+	la, lb := matrix(order, order, lda), matrix(m, n, ldb)
+	if float64(order)*float64(m)*float64(n) < i.LeastProduct32 || !known(tA) || !triangular(s, ul, d) || !finite(float64(alpha)) || la > len(a) || lb > len(b) {
+		i.Implementation.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	on := newCall[float32](i.dev)
+	defer on.end()
+	p, q := on.put(a, order, order, lda), on.put(b, m, n, ldb)
+	on.must(i.dev.Strsm(side, uplo, rawptr.Transpose(tA), rawptr.Diag(d), n, m, alpha, p, order, q, n))
+	on.get(b, q, m, n, ldb)
 }
