@@ -19,6 +19,7 @@ type call struct {
 	session *session.Session
 	op      string // the name, for errors
 	err     error
+	isAlone bool // holds device.order, so that no other call comes between its steps
 	pinned  []*block
 	few     [6]*block // memory for pinned; most calls need no more
 }
@@ -33,9 +34,29 @@ func (d *Device) begin(op string) *call {
 
 // end lets the blocks of the call go.
 func (c *call) end() {
+	if c.isAlone {
+		c.device.order.Unlock()
+	}
 	for _, b := range c.pinned {
 		_ = b.unpin(c.session) // fails on a closed device only
 	}
+}
+
+// alone keeps all other calls out until the call ends. A call of several steps wants that before the first one.
+func (c *call) alone() {
+	if !c.isAlone {
+		c.device.order.Lock()
+		c.isAlone = true
+	}
+}
+
+// step does one step of the call, and not between two steps of another one.
+func (c *call) step(f func() error) error {
+	if !c.isAlone {
+		c.device.order.RLock()
+		defer c.device.order.RUnlock()
+	}
+	return c.wrap(f())
 }
 
 // invalid notes an ErrInvalidArgument.
@@ -125,7 +146,7 @@ func (c *call) run(f spec.Call, out session.Tensor, in ...session.Tensor) error 
 			in[i].Buffer, in[i].Offset = out.Buffer, 0
 		}
 	}
-	return c.wrap(c.session.Run(context.Background(), f, in, []session.Tensor{out}))
+	return c.step(func() error { return c.session.Run(context.Background(), f, in, []session.Tensor{out}) })
 }
 
 // checkShapes compares an output with the one that the operation would make.
@@ -153,12 +174,13 @@ func operandOf(t session.Tensor) exec.Operand {
 	return exec.Operand{Buffer: t.Buffer.Handle(), Offset: t.Offset, Desc: t.Desc} // It may have neighbours in its allocation.
 }
 
-// lend returns memory for a result between two steps of the call. The caller defers release: the
-// device runs what comes later after this.
+// lend returns memory for a result between two steps of the call, which is alone from then on. The caller defers release:
+// the device runs what comes later after this.
 func (c *call) lend(desc tensor.Desc) (o exec.Operand, release func()) {
 	if c.err != nil {
 		return exec.Operand{}, func() {}
 	}
+	c.alone()
 	lent, release, err := c.session.Borrow(1, desc.Bytes())
 	if err != nil {
 		c.err = c.wrap(err)
@@ -170,6 +192,6 @@ func (c *call) lend(desc tensor.Desc) (o exec.Operand, release func()) {
 // runOn is one step of a call that takes several.
 func (c *call) runOn(f spec.Call, out exec.Operand, in ...exec.Operand) {
 	if c.err == nil {
-		c.err = c.wrap(c.session.RunOn(context.Background(), f, in, []exec.Operand{out}))
+		c.err = c.step(func() error { return c.session.RunOn(context.Background(), f, in, []exec.Operand{out}) })
 	}
 }

@@ -23,6 +23,9 @@ type Device struct {
 	session atomic.Pointer[session.Session] // nil before Init
 	closed  atomic.Bool
 
+	// order keeps the steps of a call together: calls of one step read-lock it while they submit it.
+	order sync.RWMutex
+
 	mu      sync.Mutex         // for the fields below; no work of the device is done under it
 	opening chan struct{}      // closed when the Init that runs now has ended; nil if none runs
 	cancel  context.CancelFunc // ends that Init

@@ -30,7 +30,7 @@
 //
 // # Order and errors
 //
-// A Device is safe for concurrent callers. Calls take effect in the order in which they are made.
+// A Device is safe for concurrent callers. Calls take effect in the order in which they are made, each as a whole.
 // Operations check their arguments before they allocate or run anything, and return once the work is
 // submitted. CopyDtoH and Synchronize wait for it. They also return what only the device can see,
 // such as an index out of range.
@@ -48,7 +48,8 @@
 // order. Functions whose result is a number write it to an address. Increments are the elements from one
 // element of a vector to the next. Where there are two vectors, an increment may be negative: the vector
 // then begins at the last of its addresses, as in BLAS. No increment is 0. Inputs may overlap what is written:
-// they are read before. A result that is a number may not.
+// they are read before. A result that is a number may not. Operands that are not read, because a factor is 0, have
+// addresses all the same. A product of a matrix without rows or columns and a vector changes nothing, whatever β is.
 //
 // Errors of all functions of BLAS: ErrInvalidArgument (sizes, increments, transposes, factors that are not finite, leading
 // dimensions, range, overlap), ErrUnsupported, *LimitError, ErrOutOfMemory, ErrNotInitialized, ErrClosed.

@@ -143,6 +143,9 @@ func (c *call) checkProduct(p *product) {
 		p.batch = 1
 	}
 	c.count("batch", p.batch)
+	if p.batched && p.batch > 1 && p.strideC == 0 && p.m > 0 && p.n > 0 {
+		c.invalid("the stride of C (got 0, want matrices that have no element in common)")
+	}
 	for _, t := range []Transpose{p.transA, p.transB} {
 		if t != NoTrans && t != Trans && t != ConjTrans {
 			c.invalid("transpose %q (want 'N', 'T' or 'C')", rune(t))

@@ -62,7 +62,7 @@ func (d *Device) CopyHtoD(ctx context.Context, dst Ptr, src []byte) error {
 	if c.err != nil || len(src) == 0 {
 		return c.err
 	}
-	return c.wrap(c.session.Write(ctx, to, src))
+	return c.step(func() error { return c.session.Write(ctx, to, src) })
 }
 
 // CopyDtoH waits for the work that writes the bytes at src, and copies len(dst) of them to dst. src
@@ -76,7 +76,7 @@ func (d *Device) CopyDtoH(ctx context.Context, dst []byte, src Ptr) error {
 	if c.err != nil || len(dst) == 0 {
 		return c.err
 	}
-	return c.wrap(c.session.ReadInto(ctx, "read", from, dst))
+	return c.step(func() error { return c.session.ReadInto(ctx, "read", from, dst) })
 }
 
 // CopyDtoD copies bytes from one place on the device to another. The ranges may not overlap. 0 bytes

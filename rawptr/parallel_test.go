@@ -103,3 +103,41 @@ func TestFreeAtOnce(t *testing.T) {
 		free(t, d, next)
 	}
 }
+
+// Goroutines that change the same memory: calls of several steps take effect as a whole.
+func TestSharedOutputs(t *testing.T) {
+	d := open(t)
+	const goroutines, rounds = 8, 25
+	one, two, index := put(t, d, []float32{1}), put(t, d, []float32{1, 1}), put(t, d, []int32{0})
+	table, sum, turned := put(t, d, []float32{0}), put(t, d, []float32{0, 0}), put(t, d, []float32{0, 0})
+	x, y := put(t, d, []float32{1, 1}), put(t, d, []float32{2, 2})
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			for range rounds {
+				for _, err := range []error{
+					d.ScatterAdd(table, index, one, 1, 1, 1),
+					d.Saxpy(2, 1, two, 1, sum, 1),
+					d.Sgemv(rawptr.NoTrans, 2, 1, 1, two, 2, one, 1, 1, turned, -1),
+					d.Sswap(2, x, 1, y, 1),
+				} {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for name, got := range map[string][]float32{"ScatterAdd": get[float32](t, d, table, 1), "Saxpy": get[float32](t, d, sum, 2), "Sgemv": get[float32](t, d, turned, 2)} {
+		for _, v := range got {
+			if v != goroutines*rounds {
+				t.Errorf("%s made %v (want %d)", name, got, goroutines*rounds)
+			}
+		}
+	}
+	if a, b := get[float32](t, d, x, 2), get[float32](t, d, y, 2); a[0]+b[0] != 3 || a[0] != a[1] || b[0] != b[1] {
+		t.Errorf("Sswap left %v and %v (want 1 and 2)", a, b)
+	}
+}

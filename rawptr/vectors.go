@@ -263,7 +263,7 @@ func (d *Device) gemv(op string, dtype tensor.DType, trans Transpose, m, n int, 
 	}
 	mat := c.factor("A", a, p, NoTrans, m, n, lda, 0)
 	in, out := c.strided("x", dtype, cols, x, incX), c.strided("y", dtype, rows, y, incY)
-	if c.err != nil || rows == 0 || (alpha == 0 || cols == 0) && beta == 1 {
+	if c.err != nil || rows == 0 || cols == 0 || alpha == 0 && beta == 1 {
 		return c.err
 	}
 	left, done := c.before(mat, out.Tensor)
