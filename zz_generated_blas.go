@@ -60,6 +60,21 @@ func (d *Device) MatMulBias(a, b, bias *Tensor) (*Tensor, error) {
 	return d.callSingle(ops.MatMulBias{}, a, b, bias)
 }
 
+// Syrk: one triangle of the product of a matrix with its transpose, scaled, plus a scaled
+// symmetric matrix.
+//
+//   - a: [..., n,k], or [..., k,n] with trans
+//   - c_: [..., n,n] with the leading dimensions of a; zeros if it is left out; nil if it is
+//     left out
+//   - alpha: the factor of the product; any finite number of the dtype
+//   - beta: the factor of c; any finite number of the dtype
+//   - result out: [..., n,n]
+//
+// ops.Syrk also has upper and trans.
+func (d *Device) Syrk(a, c_ *Tensor, alpha, beta float64) (*Tensor, error) {
+	return d.callSingle(ops.Syrk{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(a, c_)...)
+}
+
 // TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
 // x·a = α·b.
 //

@@ -60,6 +60,21 @@ func (d *Device) MatMulBias(a, b, bias, out TensorHandle) error {
 	return d.compute(ops.MatMulBias{}, list{a, b, bias}, list{out})
 }
 
+// Syrk: one triangle of the product of a matrix with its transpose, scaled, plus a scaled
+// symmetric matrix.
+//
+//   - a: [..., n,k], or [..., k,n] with trans
+//   - out: [..., n,n]
+//   - c_: [..., n,n] with the leading dimensions of a; zeros if it is left out; nil if it is
+//     left out
+//   - alpha: the factor of the product; any finite number of the dtype
+//   - beta: the factor of c; any finite number of the dtype
+//
+// ops.Syrk also has upper and trans.
+func (d *Device) Syrk(a, out TensorHandle, c_ *TensorHandle, alpha, beta float64) error {
+	return d.compute(ops.Syrk{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(list{a}, c_), list{out})
+}
+
 // TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
 // x·a = α·b.
 //

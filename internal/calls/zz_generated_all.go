@@ -245,6 +245,7 @@ var All = []spec.Call{
 	ops.Sub{},
 	ops.Swish{},
 	ops.SwishGrad{},
+	ops.Syrk{},
 	ops.Tan{},
 	ops.Tanh{},
 	ops.TanhGrad{},

@@ -1,9 +1,11 @@
 // lib/gemm_finish.glsl for y that begins anywhere, and C of any strides. An invocation writes one
-// pack of a run.
+// pack of a run. TRIANGLE is for a symmetric y of which one triangle is computed. The other one is that of C.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *
 //lathe:variant {f32,f16,bf16}.texel TEXEL
+//lathe:variant {f32,f64}.triangle TRIANGLE
+//lathe:variant {f32}.triangle.texel TRIANGLE TEXEL
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -49,7 +51,16 @@ void main() {
 		if (i * PACK + k >= begin && i * PACK + k < end) {
 			for (uint s = 0; s < count; s++) v[k] += partAt(from + s * part + col);
 			v[k] *= alpha;
+#if defined(TRIANGLE)
+			int right = int(col) - int(r.x) + p.shift; // of the diagonal
+			bool outside = p.upper != 0 ? right < 0 : right > 0;
+			REAL old = REAL(0);
+			if (addend != 0) old = ELEMENT(c0 + col * cCol);
+			if (outside) v[k] = old;
+			else if (beta != REAL(0)) v[k] += beta * old;
+#else
 			if (addend != 0) v[k] += beta * ELEMENT(c0 + col * cCol);
+#endif
 			col++;
 			if (col == n) {
 				col = 0;

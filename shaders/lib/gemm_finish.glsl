@@ -27,6 +27,10 @@ layout(push_constant) uniform Params {
 	uint cOuter;
 	uint alpha[2]; // bits
 	uint beta[2];
+#if defined(TRIANGLE)
+	uint upper; // 1: the upper triangle
+	int shift;  // by how much more the first column is than the first row
+#endif
 } p;
 
 #if BITS == 64

@@ -22,7 +22,18 @@ type scaled struct {
 	y planner.Operand
 	// c may be y. It is nil if β·C is 0.
 	c *planner.Operand
+	// triangle is the part of y to compute. The rest is that of c, or zeros.
+	triangle triangle
 }
+
+// triangle is a part of a matrix.
+type triangle uint8
+
+const (
+	wholeMatrix triangle = iota
+	lowerTriangle
+	upperTriangle
+)
 
 // scaledParams is the push-constant block of gemm_finish.comp.
 type scaledParams struct {
@@ -30,6 +41,13 @@ type scaledParams struct {
 	From, Row, RowInner, RowOuter, Parts, Part                     uint32
 	Addend, CBase, CRow, CCol, CInner, COuter                      uint32
 	Alpha, Beta                                                    [2]uint32
+}
+
+// triangleParams is the push-constant block of the variants for triangles.
+type triangleParams struct {
+	scaledParams
+	Upper uint32
+	Shift int32
 }
 
 var scaledKernels = slices.Concat(kernels,
@@ -46,7 +64,7 @@ func (s *scaled) add() error {
 		return nil
 	case s.alpha == 0 || s.size(s.dimK()) == 0:
 		return s.finish(all, chunk{})
-	case s.alpha == 1 && s.c == nil && s.canWrite(s.y, nil):
+	case s.alpha == 1 && s.c == nil && s.triangle == wholeMatrix && s.canWrite(s.y, nil):
 		return s.addRegion(all, s.y, nil, false)
 	}
 	reach := (planner.MaxSpan(s.t, s.kind != sharedKind) - planner.WindowAlign(s.t)) / int64(s.y.DType.Size())
@@ -106,10 +124,10 @@ func (s *scaled) finishPart(b planner.Region, c chunk, from planner.Operand) err
 	}
 	kernel, local := "blas/gemm_finish", planner.SmallGroup
 	switch {
-	case s.t.HostVectors && s.kind == sharedKind && size >= 4:
+	case s.t.HostVectors && s.kind == sharedKind && size >= 4 && s.triangle == wholeMatrix:
 		kernel += "_lanes"
 		p.Packs, local = uint32(planner.CeilDiv(b.N[n], 256)), 1
-	case s.hasPacks(b):
+	case s.triangle == wholeMatrix && s.hasPacks(b):
 		kernel += "_packs"
 		if p.Packs = uint32(b.N[n] * size / planner.Pack); s.kind != sharedKind {
 			local *= 4
@@ -123,12 +141,21 @@ func (s *scaled) finishPart(b planner.Region, c chunk, from planner.Operand) err
 		p.Packs = uint32(planner.CeilDiv(int(p.Count)*size, planner.Pack) + 1)
 	}
 	kernel += "." + s.y.DType.String()
+	step.Params = p
+	if s.triangle != wholeMatrix {
+		kernel += ".triangle"
+		part := triangleParams{scaledParams: p, Shift: int32(b.From[n] - b.From[m])}
+		if s.triangle == upperTriangle {
+			part.Upper = 1
+		}
+		step.Params = part
+	}
 	if s.kind != sharedKind && s.accumulator() != tensor.F64 {
 		kernel += ".texel"
 	}
 	var err error
 	step.Groups, err = planner.Grid(s.t, planner.CeilDiv(int64(p.Runs)*int64(p.Packs), int64(local)))
-	step.Module, step.Params = spirv.Kernel(kernel), p
+	step.Module = spirv.Kernel(kernel)
 	s.plan.Steps = append(s.plan.Steps, step)
 	return err
 }

@@ -29,6 +29,8 @@ type Scaling struct {
 	TransA, TransB bool
 	// Alpha and Beta are the factors of the product and of c.
 	Alpha, Beta float64
+	// triangle is the part of the result to compute.
+	triangle triangle
 }
 
 // DefineScaled declares a scaled product. The operands may have any strides.
@@ -144,14 +146,17 @@ func (f Scaling) scaled(t *spec.Target, plan *spec.Plan, in []spec.Place, to spe
 		operand(spec.In(0), in[0], append(as, am, 0, ak)...), operand(spec.In(1), in[1], append(bs, 0, bn, bk)...),
 		operand(spec.Out(0), to, append(ys, 0)...),
 	}
-	s := &scaled{alpha: f.Alpha, beta: f.Beta}
-	if len(in) > 2 && f.Beta != 0 {
+	s := &scaled{alpha: f.Alpha, beta: f.Beta, triangle: f.triangle}
+	if len(in) > 2 && (f.Beta != 0 || f.triangle != wholeMatrix) {
 		operands = append(operands, operand(spec.In(2), in[2], append(planner.BroadcastStrides(in[2].Desc, out.Shape), 0)...))
 	}
 	switch side := func(n, stride int) bool { return n == 1 || stride == 1 }; {
 	case side(n, ys[last+1]):
 	case side(m, ys[last]):
 		m, n = n, m
+		if s.triangle != wholeMatrix {
+			s.triangle = lowerTriangle + upperTriangle - s.triangle
+		}
 		operands[0], operands[1] = operands[1], operands[0]
 		for _, o := range operands {
 			o.Strides[last], o.Strides[last+1] = o.Strides[last+1], o.Strides[last]
@@ -160,17 +165,21 @@ func (f Scaling) scaled(t *spec.Target, plan *spec.Plan, in []spec.Place, to spe
 		return nil, planner.Strides("output %v: neither rows nor columns lie side by side", out)
 	}
 	rows := append(slices.Clone(batch), m)
-	own := make([][]int, len(operands))
+	own, leading, rowStrides := make([][]int, len(operands)), make([][]int, len(operands)), make([]int, len(operands))
 	for i := range operands {
 		o := &operands[i]
-		own[i], o.Strides = o.Strides[last+1:], o.Strides[:last+1]
+		leading[i], rowStrides[i], own[i] = o.Strides[:last], o.Strides[last], o.Strides[last+1:]
+		o.Strides = o.Strides[:last+1]
 	}
 	shape, operands := planner.Collapse(rows, operands)
-	if m == 1 && operands[1].Strides[len(shape)-1] != 0 { // The second operand does not vary along m.
-		shape = append(shape, 1)
+	if s.triangle != wholeMatrix || m == 1 && operands[1].Strides[len(shape)-1] != 0 {
+		// The second operand does not vary along m, and a triangle has the rows of one matrix.
 		for i := range operands {
-			operands[i].Strides = append(operands[i].Strides, 0)
+			own[i] = append([]int{rowStrides[i]}, own[i]...)
+			operands[i].Strides = leading[i]
 		}
+		shape, operands = planner.Collapse(batch, operands)
+		shape = append(shape, m)
 	}
 	for len(shape) < 3 {
 		shape = append([]int{1}, shape...)

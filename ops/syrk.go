@@ -1,0 +1,39 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/lathe-gpu/lathe/internal/families/gemm"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Syrk computes one triangle of α·a·aᵀ + β·c, or with Trans of α·aᵀ·a + β·c, as SYRK of BLAS does. a is [..., n,k], or [..., k,n]
+// with Trans, and c is [..., n,n]. Without c it counts as zeros. The result is the lower triangle, or with Upper the upper one, each with
+// the diagonal. The other triangle of the result is that of c. So if the result is the same tensor as c, it stays as it is.
+//
+// If α is 0 or k is 0, a is not read. If β is 0, the triangle of c that is computed does not matter. Operands and result may have any strides.
+type Syrk struct {
+	Alpha float64 `attr:"alpha" doc:"the factor of the product; any finite number of the dtype"`
+	Beta  float64 `attr:"beta" doc:"the factor of c; any finite number of the dtype"`
+	Upper bool    `attr:"upper" doc:"the upper triangle is computed"`
+	Trans bool    `attr:"trans" doc:"a is transposed, [..., k,n]"`
+}
+
+// Spec returns the declaration.
+func (Syrk) Spec() *spec.Op { return syrkOp.Op() }
+
+var syrkOp = spec.Declaration{Define: func() *spec.Op {
+	return gemm.DefineSymmetric(gemm.Symmetric[*Syrk]{
+		Name:     "syrk",
+		Doc:      "One triangle of the product of a matrix with its transpose, scaled, plus a scaled symmetric matrix.",
+		Defaults: &Syrk{Alpha: 1, Beta: 1},
+		Of: func(c *Syrk) (gemm.Scaling, bool) {
+			return gemm.Scaling{TransA: c.Trans, Alpha: c.Alpha, Beta: c.Beta}, c.Upper
+		},
+		Calls: []*Syrk{
+			{Alpha: 1, Beta: spec.Given(0.0), Upper: true}, {Alpha: -1, Beta: 0.7, Trans: true}, {Alpha: 0.7, Beta: -1, Upper: true, Trans: true},
+			{Alpha: spec.Given(0.0), Beta: 0.7}, {Alpha: spec.Given(0.0), Beta: spec.Given(0.0)},
+		},
+		Invalid: []*Syrk{{Alpha: math.NaN(), Beta: 1}, {Alpha: 1, Beta: math.Inf(1)}},
+	})
+}}
