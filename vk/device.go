@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 	"unsafe"
 
 	vulkan "github.com/vulkan-go/vulkan"
@@ -65,6 +66,8 @@ type Device struct {
 	doomed   int64        // the bytes of buffers that were freed while pending work uses them
 	trace    *tracing     // what is traced, or nil; see trace.go
 
+	spin time.Duration // how long a wait polls before it sleeps
+
 	scratch device.Scratches[*pipeline, use]
 }
 
@@ -92,6 +95,9 @@ func Open(ctx context.Context, opts Options) (*Device, error) {
 func open(inst *instance, phys physical, opts Options) (*Device, error) {
 	d := &Device{inst: inst, phys: phys, warn: opts.Warn, cache: openCache(opts)}
 	d.life.Init(&d.phys.info, gpu.CloseTimeout(opts.CloseTimeout))
+	if phys.info.Kind != gpu.CPU { // the work of a CPU driver needs the processor
+		d.spin = spinTime
+	}
 	d.table = device.NewBuffers(d.release)
 	d.size = d.table.Size
 	if err := d.create(); err != nil {
