@@ -26,7 +26,7 @@ layout(push_constant) uniform Params {
 	uint inner; // size of the inner level
 	uint z;     // of the first group
 	uint accumulate; // 1: add to C
-	uint bias;       // 1: add the bias
+	uint bias;       // 1: add the bias; 2: it lies along the rows of the kernel
 	uint biasBase;
 } p;
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// attentionBudget bounds each temporary buffer of attention, in bytes.
+	// attentionBudget bounds each temporary buffer of attention on a CPU driver, in bytes.
 	attentionBudget = 8 << 20
 	// attentionBlock is the largest number of keys in a block, for which one invocation
 	// computes the exponentials of a row.
@@ -79,7 +79,7 @@ func (a *attention) addTiles() error {
 	dims := g.shape[:g.dimK()] // These are the batch dimensions, queries and dv.
 	sq, dv, keys := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
 	span := planner.MaxSpan(a.t, a.scores.kind != sharedKind)
-	room := int((min(span, attentionBudget) - planner.WindowAlign(a.t)) / int64(a.elementBytes()))
+	room := int((min(span, planner.ScratchBudget(a.t, attentionBudget)) - planner.WindowAlign(a.t)) / int64(a.elementBytes()))
 	rows := 1
 	for _, n := range dims[:g.dimN()] {
 		rows = min(rows*n, 1<<30)
@@ -100,7 +100,7 @@ func (a *attention) addTiles() error {
 		if g.lanes() != noLanes {
 			columns = panelColumns
 		}
-		most := min(room, int(min(span, packBudget)/int64(columns*a.elementBytes())))
+		most := min(room, int(min(span, planner.ScratchBudget(a.t, packBudget))/int64(columns*a.elementBytes())))
 		for _, o := range []int{a.scores.b.Strides[g.dimM()+1], g.b.Strides[g.dimK()]} {
 			most = min(most, (room-dv)/max(o, 1))
 		}

@@ -25,7 +25,7 @@ func AddMade(plan *spec.Plan, t *spec.Target, m, n, k int, x, out spec.Ref, d te
 	b := planner.Operand{DType: tensor.F32, Strides: []int{0, 0, 0, k, 1}}
 	to := planner.Operand{Ref: out, DType: d, Strides: []int{0, 0, n, 1, 0}}
 	// The first column of a part is that of a whole tile.
-	most := min(max(packBudget/4/max(k, 1)/128*128, 8), n)
+	most := min(max(int(planner.ScratchBudget(t, packBudget))/4/max(k, 1)/128*128, 8), n)
 	b.Ref = planner.AddScratch(plan, int64(most)*int64(k)*4)
 	g := newProduct(t, plan, []int{1, 1, m, n, k}, a, b)
 	for from := 0; from < n; from += most {

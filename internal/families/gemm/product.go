@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// packBudget is the largest size of each temporary buffer of a product, in bytes.
+// packBudget is the largest size of each temporary buffer of a product on a CPU driver, in bytes.
 const packBudget = 16 << 20
 
 // kernelKind is the kind of the kernels that compute a product.
@@ -153,6 +153,9 @@ func (g *product) swapped() bool {
 	if g.lanes() == lanesTurned {
 		return true
 	}
+	if form, turned := g.vector(); form != noVector {
+		return turned
+	}
 	return g.kind == dotKind && !(g.size(g.dimN()) <= 8 && g.size(g.dimM()) >= g.size(g.dimN()))
 }
 
@@ -205,6 +208,9 @@ func (g *product) panelTile(variant string, rows, cols int) tile {
 // sharedTile is tile for sharedKind.
 func (g *product) sharedTile() tile {
 	d := g.a.DType
+	if form, turned := g.vector(); form != noVector {
+		return g.vectorTile(form, turned)
+	}
 	if d == tensor.F64 {
 		return tile{"blas/matmul.f64", 32, 32}
 	}
@@ -299,7 +305,7 @@ func (g *product) canWrite(c planner.Operand, bias *planner.Operand) bool {
 		return false
 	case g.kind == panelKind:
 		return inTexels(c, g.dimN()) && g.size(g.dimN())%4 == 0
-	case g.kind == dotKind, g.swapped():
+	case g.kind == dotKind, g.lanes() == lanesTurned:
 		return bias == nil
 	}
 	return true
@@ -320,7 +326,7 @@ func (g *product) addPart(all planner.Region, out planner.Operand, bias *planner
 		return g.addRegion(all, out, bias, false)
 	}
 	reach := (planner.MaxSpan(g.t, g.kind != sharedKind) - planner.WindowAlign(g.t)) / int64(out.DType.Size())
-	return g.addChunks(all, packBudget, reach, func(b planner.Region, c chunk) error { return g.addFinish(b, c, out, bias) })
+	return g.addChunks(all, planner.ScratchBudget(g.t, packBudget), reach, func(b planner.Region, c chunk) error { return g.addFinish(b, c, out, bias) })
 }
 
 // chunk is a region of C in a temporary buffer: whole matrices one after the other, or rows of one
@@ -350,6 +356,9 @@ func (g *product) addChunks(all planner.Region, budget, reach int64, finish func
 		wide = planner.CeilDiv(cols, 4) * 4
 	case int64(wide)*int64(m) > room:
 		rows = int(room / int64(wide))
+		if tile := g.tile().rows; g.kind == sharedKind && rows > tile {
+			rows = rows / tile * tile
+		}
 	default:
 		most := room / (int64(wide) * int64(m))
 		matrices = max(int(min(most, int64(all.N[g.inner()]))), 1)

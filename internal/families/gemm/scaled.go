@@ -68,7 +68,7 @@ func (s *scaled) add() error {
 		return s.addRegion(all, s.y, nil, false)
 	}
 	reach := (planner.MaxSpan(s.t, s.kind != sharedKind) - planner.WindowAlign(s.t)) / int64(s.y.DType.Size())
-	return s.addChunks(all, scaledBudget, reach, s.finish)
+	return s.addChunks(all, planner.ScratchBudget(s.t, scaledBudget), reach, s.finish)
 }
 
 // finish appends the launches for a region whose products are in a chunk. A chunk without a buffer stands for

@@ -178,7 +178,7 @@ func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 			need, have := s.Extent(b)*int64(s.DType.Size()), room
 			if s.pack {
 				_, elems := g.packedStrides(s, b)
-				need, have = int64(elems)*int64(g.accumulator().Size()), min(packBudget, span)
+				need, have = int64(elems)*int64(g.accumulator().Size()), min(planner.ScratchBudget(g.t, packBudget), span)
 			}
 			if need <= have || b.N[k] == 0 {
 				continue
@@ -356,13 +356,16 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 	bb = bx
 	if bias != nil {
 		p.Bias = 1
+		if g.swapped() {
+			p.Bias = 2
+		}
 		bb, bias0 = bias.Window(g.t, b)
 	}
 	a0, b0, c0, bias0 = a0/uint32(ux), b0/uint32(uy), c0/uint32(uc), bias0/uint32(uc)
 	cols := uint32(tile.cols / un)
 	rowGroups, colGroups := planner.CeilDiv(p.M, uint32(tile.rows)), planner.CeilDiv(p.N, cols)
 	rowDim, colDim := 1, 0
-	if g.kind == dotKind || g.lanes() != noLanes {
+	if form, _ := g.vector(); g.kind == dotKind || g.lanes() != noLanes || form != noVector {
 		rowDim, colDim = 0, 1
 	}
 	most := g.t.MaxGroups
@@ -382,6 +385,9 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
 				s.ABase, s.BBase = a0+r0*p.ARow, b0+q0*bStep
 				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0*uint32(un/uc)
+				if g.swapped() {
+					s.BiasBase = bias0 + r0
+				}
 				step := spec.Step{Module: spirv.Kernel(kernel), Params: s, Bind: []spec.Bind{bx, by, bb, bc}}
 				step.Groups[rowDim], step.Groups[colDim] = min(rowGroups-r, most[rowDim]), min(colGroups-q, most[colDim])
 				step.Groups[2] = uint32(min(z-w, int(most[2])))

@@ -19,6 +19,7 @@ const (
 	byShared = "shared" // 64 by 64 elements, with workgroup memory
 	byLarge  = "large"  // 128 by 128 elements, with workgroup memory
 	byMatrix = "matrix" // cooperative matrices
+	byVector = "vector" // a few rows or columns, of a matrix and a vector
 	byLanes  = "lanes"  // 3 by 16 elements, by invocations that are lanes of a vector
 	byWhole  = "whole"  // k is not divided into parts that are computed at the same time
 )
@@ -54,6 +55,9 @@ func (g *product) strategies() []string {
 
 // strategy returns the name of the strategy that g uses.
 func (g *product) strategy() string {
+	if form, _ := g.vector(); form != noVector {
+		return byVector
+	}
 	switch tile := g.tile(); {
 	case g.lanes() != noLanes:
 		return byLanes

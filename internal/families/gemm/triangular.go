@@ -41,8 +41,8 @@ func (s *solve) add() error {
 	d := len(s.shape) - 2
 	n, cols := s.shape[d], s.shape[d+1]
 	size, span := int64(s.a.DType.Size()), planner.MaxSpan(s.t, false)
-	room := int64(scaledBudget) / size
-	block := (min(span, packBudget)/2 - planner.WindowAlign(s.t)) / size / solveBlock // columns of a block that can be bound
+	room := planner.ScratchBudget(s.t, scaledBudget) / size
+	block := (min(span, planner.ScratchBudget(s.t, packBudget))/2 - planner.WindowAlign(s.t)) / size / solveBlock // columns of a block that can be bound
 	width := int(max(min(int64(cols), room/int64(n)/8*8, block/8*8), 8))
 	width = min(width, cols)
 	wide := planner.CeilDiv(width, 4) * 4
