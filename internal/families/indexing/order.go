@@ -228,7 +228,7 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 		if err := o.addPositions(plan, t, pairs, keys.words+1, size, positions); err != nil {
 			return err
 		}
-	case v.N > mostRanked:
+	case v.N > mostRanked && !keys.fitsBlock(t):
 		pairs, err := addSort(plan, t, keys)
 		if err != nil {
 			return err
@@ -238,12 +238,12 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 			return err
 		}
 	case v.Inner == 1 && o.kept == v.N:
-		if err := addRanks(plan, t, keys, positions); err != nil {
+		if err := addShortRows(plan, t, keys, positions); err != nil {
 			return err
 		}
 	default:
 		ranks := planner.AddScratch(plan, int64(4*total))
-		if err := addRanks(plan, t, keys, ranks); err != nil {
+		if err := addShortRows(plan, t, keys, ranks); err != nil {
 			return err
 		}
 		if err := o.addPositions(plan, t, ranks, 1, v.N, positions); err != nil {

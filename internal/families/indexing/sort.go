@@ -1,6 +1,8 @@
 package indexing
 
 import (
+	"math/bits"
+
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -12,6 +14,7 @@ const (
 	sortSums  = "move/sort_sums.u32"
 	sortMove  = "move/sort_move"
 	sortRank  = "move/sort_rank"
+	sortBlock = "move/sort_block"
 )
 
 const (
@@ -26,6 +29,11 @@ const (
 	mostChunks = 1 << 12
 	// mostRanked is the longest row whose keys are ranked: each is compared with each.
 	mostRanked = 64
+	// blockWords bounds the length of rows that a workgroup sorts in its own memory: so many keys of one word,
+	// and half as many of two.
+	blockWords = 2048
+	// sumsBlock is the number of words that a workgroup of sortSums adds up where there are several.
+	sumsBlock = 256
 	// pairBytes is the size of a pair of a key of one word and a position.
 	pairBytes = 8
 )
@@ -39,21 +47,25 @@ type sumsParams struct{ Count uint32 }
 // rankParams is the push-constant block of move/sort_rank.comp.
 type rankParams struct{ Count, Row, Base, At uint32 }
 
+// blockParams is the push-constant block of move/sort_block.comp.
+type blockParams struct{ Rows, Row, Size, Base, At uint32 }
+
 // keyVariants are the suffixes of kernels by the words of a key.
 var keyVariants = []string{"", ".u32", ".u64"}
 
 // sortKernels lists the kernels that addSort launches for keys of up to so many words.
 func sortKernels(words int) []spec.Kernel {
-	ks := []spec.Kernel{{Name: sortSums, Params: sumsParams{}}}
+	ks := []spec.Kernel{{Name: sortSums, Params: sumsParams{}}, {Name: sortSums + ".totals", Params: sumsParams{}}, {Name: sortSums + ".spread", Params: sumsParams{}}}
 	for _, v := range keyVariants[1 : words+1] {
 		ks = append(ks, spec.Kernel{Name: sortCount + v, Params: sortParams{}}, spec.Kernel{Name: sortMove + v, Params: sortParams{}})
 	}
 	return ks
 }
 
-// rankKernels lists the kernels that addRanks launches.
+// rankKernels lists the kernels that addRanks and addBlocks launch.
 func rankKernels() []spec.Kernel {
-	return []spec.Kernel{{Name: sortRank + ".u32", Params: rankParams{}}, {Name: sortRank + ".u64", Params: rankParams{}}}
+	return []spec.Kernel{{Name: sortRank + ".u32", Params: rankParams{}}, {Name: sortRank + ".u64", Params: rankParams{}},
+		{Name: sortBlock + ".u32", Params: blockParams{}}, {Name: sortBlock + ".u64", Params: blockParams{}}}
 }
 
 // keyRows describes rows of keys that are sorted one by one. Keys are integers without a sign.
@@ -134,9 +146,44 @@ func (s keyRows) addStep(plan *spec.Plan, t *spec.Target, p sortParams, start, r
 			moves = append(moves, spec.Step{Module: spirv.Kernel(sortMove + variant), Params: q, Groups: groups, Bind: []spec.Bind{in, {Buf: table}, out}})
 		}
 	}
-	plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(sortSums), Params: sumsParams{uint32(rows*chunks) << sortBits}, Groups: [3]uint32{1, 1, 1}, Bind: []spec.Bind{{Buf: table}}})
+	if err := addSums(plan, t, table, rows*chunks<<sortBits); err != nil {
+		return err
+	}
 	plan.Steps = append(plan.Steps, moves...)
 	return nil
+}
+
+// addSums appends to a plan the launches that turn words of a table into their running sums. One workgroup takes
+// 250 µs for 65 536 words on an H100. So a GPU gets many, and two more launches.
+func addSums(plan *spec.Plan, t *spec.Target, table spec.Ref, words int) error {
+	all := spec.Step{Module: spirv.Kernel(sortSums), Params: sumsParams{uint32(words)}, Groups: [3]uint32{1, 1, 1}, Bind: []spec.Bind{{Buf: table}}}
+	if t.CPU || words <= 8*sumsBlock {
+		plan.Steps = append(plan.Steps, all)
+		return nil
+	}
+	blocks := planner.CeilDiv(words, sumsBlock)
+	groups, err := planner.Grid(t, int64(blocks))
+	if err != nil {
+		return err
+	}
+	totals := planner.AddScratch(plan, 4*int64(blocks))
+	part := spec.Step{Params: all.Params, Groups: groups, Bind: []spec.Bind{{Buf: table}, {Buf: totals}}}
+	part.Module = spirv.Kernel(sortSums + ".totals")
+	all.Params, all.Bind = sumsParams{uint32(blocks)}, []spec.Bind{{Buf: totals}}
+	plan.Steps = append(plan.Steps, part, all)
+	part.Module = spirv.Kernel(sortSums + ".spread")
+	plan.Steps = append(plan.Steps, part)
+	return nil
+}
+
+// addShortRows appends to a plan the launches that sort rows of at most mostRanked keys, or for which fitsBlock holds. The
+// positions in the row, words, are written to a buffer.
+// Errors: *LimitError.
+func addShortRows(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
+	if s.n <= mostRanked {
+		return addRanks(plan, t, s, to)
+	}
+	return addBlocks(plan, t, s, to)
 }
 
 // addRanks appends to a plan the launches that sort rows of at most mostRanked keys. The positions
@@ -155,6 +202,36 @@ func addRanks(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
 		step.Bind[1], p.At = planner.Window(t, to, 4, int64(row*s.n), int64(n))
 		var err error
 		if step.Groups, err = planner.Grid(t, int64(planner.CeilDiv(n, planner.SmallGroup))); err != nil {
+			return err
+		}
+		step.Params = p
+		plan.Steps = append(plan.Steps, step)
+	}
+	return nil
+}
+
+// fitsBlock reports whether a workgroup of a GPU can hold a row and sort it.
+func (s keyRows) fitsBlock(t *spec.Target) bool {
+	return !t.CPU && !t.HostVectors && s.n <= blockWords/s.words && t.MaxInvocations >= 256 && t.MaxSharedBytes >= 2*4*blockWords
+}
+
+// addBlocks appends to a plan the launches that sort rows for which fitsBlock holds. The positions in the row,
+// words, are written to a buffer.
+// Errors: *LimitError.
+func addBlocks(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
+	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
+	most := room / (4 * s.words * s.n)
+	if most < 1 {
+		return &errs.LimitError{Name: "MaxBinding", Want: int64(4 * s.words * s.n), Have: int64(room)}
+	}
+	for row := 0; row < s.rows; row += most {
+		n := min(most, s.rows-row)
+		p := blockParams{Rows: uint32(n), Row: uint32(s.n), Size: 1 << bits.Len(uint(s.n-1))}
+		step := spec.Step{Module: spirv.Kernel(sortBlock + keyVariants[s.words]), Bind: make([]spec.Bind, 2)}
+		step.Bind[0], p.Base = planner.Window(t, s.keys, 4, int64(row*s.n)*int64(s.words), int64(n*s.n)*int64(s.words))
+		step.Bind[1], p.At = planner.Window(t, to, 4, int64(row*s.n), int64(n*s.n))
+		var err error
+		if step.Groups, err = planner.Grid(t, int64(n)); err != nil {
 			return err
 		}
 		step.Params = p
