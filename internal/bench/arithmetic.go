@@ -18,7 +18,7 @@ type fmaKernel struct {
 	what   string // Rate.DType
 	groups int
 	floats int // that a workgroup writes
-	params [2]float32
+	params []float32
 	want   float32 // each of them
 	flops  float64 // of a workgroup
 
@@ -33,9 +33,9 @@ const matrices = "f16 matrices"
 // fmaKernels returns the kernels that a device can run.
 func fmaKernels(info *gpu.Info) []*fmaKernel {
 	f := info.Features
-	groups := 256
+	groups, variant, steps := 256, "", 256
 	if info.Kind != gpu.CPU {
-		groups = 16384 // to fill the many processors of a GPU
+		groups, variant, steps = 16384, ".loop", 512 // groups fill the many processors of a GPU
 	}
 	var ks []*fmaKernel
 	for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.F64} {
@@ -43,10 +43,10 @@ func fmaKernels(info *gpu.Info) []*fmaKernel {
 			continue
 		}
 		// As shaders/test/roofline_fma.comp has them: invocations, chains, and steps of
-		// x → x/2 + 1, which settles at 2.
-		const local, chains, steps = 64, 3, 256
-		ks = append(ks, &fmaKernel{name: "test/roofline_fma." + d.String(), what: d.String(), groups: groups,
-			floats: 4 * local, params: [2]float32{0.5, 1}, want: 2 * chains, flops: 2 * 4 * chains * steps * local})
+		// x → x·x + 3/16, which settles at 1/4.
+		const local, chains = 64, 3
+		ks = append(ks, &fmaKernel{name: "test/roofline_fma." + d.String() + variant, what: d.String(), groups: groups,
+			floats: 4 * local, params: []float32{3.0 / 16}, want: chains / 4.0, flops: 2 * 4 * chains * local * float64(steps)})
 	}
 	if m := f.Matrix[0]; m > 0 && f.FullSubgroups {
 		// As shaders/test/roofline_matrix.comp has them: subgroups, sums, which begin
@@ -55,7 +55,7 @@ func fmaKernels(info *gpu.Info) []*fmaKernel {
 		name := fmt.Sprintf("test/roofline_matrix.f16.m%d.s%d", m, f.SubgroupSize)
 		if slices.Contains(extra.Names(), name) {
 			ks = append(ks, &fmaKernel{name: name, what: matrices, groups: groups / 4, floats: int(subgroups * m * m),
-				params: [2]float32{1, 1 / float32(m)}, want: chains*steps/4*four + begin, flops: 2 * float64(m*m*m) * chains * steps * subgroups})
+				params: []float32{1, 1 / float32(m)}, want: chains*steps/4*four + begin, flops: 2 * float64(m*m*m) * chains * steps * subgroups})
 		}
 	}
 	return ks

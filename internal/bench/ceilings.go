@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -63,8 +64,14 @@ type copyKernel struct {
 // copyKernels are the variants a device can run.
 func copyKernels(info *gpu.Info) []copyKernel {
 	ks := []copyKernel{{"test/roofline_copy.u32", false, 64}}
-	if info.Limits.MaxTexelBuffers > 0 && info.Limits.MaxInvocations >= 256 {
+	if info.Limits.MaxInvocations < 256 {
+		return ks
+	}
+	if info.Limits.MaxTexelBuffers > 0 {
 		ks = append(ks, copyKernel{"test/roofline_copy.u32.texel", true, 1024})
+	}
+	if info.Kind != gpu.CPU {
+		ks = append(ks, copyKernel{"test/roofline_copy.u32.wide", false, 1024})
 	}
 	return ks
 }
@@ -100,16 +107,28 @@ func (k copyKernel) plan(info *gpu.Info, dst, src gpu.Handle, n int64) ([]gpu.Di
 // copier prepares copies of n bytes each. It returns a function that makes a number of them,
 // and a function that frees their buffers.
 func (b *bench) copier(k copyKernel, n int64) (run func(times int) func() error, free func() error, err error) {
+	runs, free, err := b.copiers([]copyKernel{k}, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return runs[0], free, nil
+}
+
+// copiers prepares copies of n bytes by several kernels, between the same two buffers.
+func (b *bench) copiers(ks []copyKernel, n int64) (runs []func(times int) func() error, free func() error, err error) {
 	n = max(n/16, 1) * 16
 	hs, free, err := b.alloc(n, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := k.plan(b.dev.Info(), hs[1], hs[0], n)
-	if err != nil {
-		return nil, nil, err
+	for _, k := range ks {
+		list, err := k.plan(b.dev.Info(), hs[1], hs[0], n)
+		if err != nil {
+			return nil, nil, errors.Join(err, free())
+		}
+		runs = append(runs, func(times int) func() error { return b.launches(list, times) })
 	}
-	return func(times int) func() error { return b.launches(list, times) }, free, nil
+	return runs, free, nil
 }
 
 // launches returns a function that submits the list some times and waits.
@@ -159,22 +178,48 @@ func (b *bench) measureCeilings() error {
 	return nil
 }
 
+// mostHostCopy is the size of the largest copy that the host makes. It lies in no cache, so a
+// larger one takes as much longer as it is larger.
+const mostHostCopy = 64 << 20
+
+// copySizes are the sizes of the copies that are a device's ceilings. Half of 64 MiB lie in
+// the cache of a large GPU. So larger ones are measured on GPUs, if two buffers of the size
+// take at most a quarter of the memory.
+func copySizes(info *gpu.Info) []int64 {
+	sizes := []int64{64 << 10, 1 << 20, 4 << 20, 64 << 20}
+	for _, n := range []int64{256 << 20, 1 << 30} {
+		if info.Kind != gpu.CPU && 8*n <= info.Memory && n <= info.Limits.MaxBuffer {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes
+}
+
 func (b *bench) measureCopies(c *Ceilings) error {
 	ks := copyKernels(b.dev.Info())
-	for _, n := range []int64{64 << 10, 1 << 20, 4 << 20, 64 << 20} {
-		times := min(max(1, int(64<<20/n)), 128)
-		var fs []func() error
-		var frees []func() error
-		for _, k := range ks {
-			run, free, err := b.copier(k, n)
-			if err != nil {
-				return err
-			}
-			fs, frees = append(fs, run(times)), append(frees, free)
-		}
-		s, err := Interleave(b.opts.budget(), 50, append(fs, hostCopy(int(n), times))...)
+	for _, n := range copySizes(b.dev.Info()) {
+		runs, free, err := b.copiers(ks, n)
 		if err != nil {
 			return err
+		}
+		if n <= mostHostCopy {
+			runs = append(runs, hostCopy(int(n)))
+		}
+		// Each repeats its copy until the wait at the end hardly counts.
+		times := make([]int, len(runs))
+		fs := make([]func() error, len(runs))
+		for i, run := range runs {
+			if times[i], err = Repeats(run, b.opts.each()); err != nil {
+				return errors.Join(err, free())
+			}
+			fs[i] = run(times[i])
+		}
+		s, err := Interleave(b.opts.budget(), 50, fs...)
+		if err != nil {
+			return errors.Join(err, free())
+		}
+		for i := range s {
+			s[i] = s[i].Over(times[i])
 		}
 		at := 0
 		for i := range ks {
@@ -183,13 +228,13 @@ func (b *bench) measureCopies(c *Ceilings) error {
 			}
 		}
 		c.copy = ks[at] // that of the largest size stays
-		for _, f := range frees {
-			if err := f(); err != nil {
-				return err
-			}
+		if err := free(); err != nil {
+			return err
 		}
-		c.Copy = append(c.Copy, rateOf(ks[at].name, n, 2, s[at].Over(times)))
-		c.HostCopy = append(c.HostCopy, rateOf("copy", n, 2, s[len(s)-1].Over(times)))
+		c.Copy = append(c.Copy, rateOf(ks[at].name, n, 2, s[at]))
+		if n <= mostHostCopy {
+			c.HostCopy = append(c.HostCopy, rateOf("copy", n, 2, s[len(ks)]))
+		}
 	}
 	return nil
 }
@@ -265,24 +310,27 @@ func (b *bench) measureLaunch(c *Ceilings) error {
 	return free()
 }
 
-// hostCopy copies n bytes a number of times, on all processors.
-func hostCopy(n, times int) func() error {
+// hostCopy prepares copies of n bytes on all processors of the host. It returns a function
+// that makes a number of them.
+func hostCopy(n int) func(times int) func() error {
 	src, dst := make([]byte, n), make([]byte, n)
-	for i := range src {
-		src[i], dst[i] = byte(i), 1 // the pages are there
+	for i := 0; i < n; i += 1024 {
+		src[i], dst[i] = byte(i>>10), 1 // the pages are there
 	}
 	workers := runtime.GOMAXPROCS(0)
-	return func() error {
-		var wg sync.WaitGroup
-		for w := range workers {
-			from, to := n*w/workers, n*(w+1)/workers
-			wg.Go(func() {
-				for range times {
-					copy(dst[from:to], src[from:to])
-				}
-			})
+	return func(times int) func() error {
+		return func() error {
+			var wg sync.WaitGroup
+			for w := range workers {
+				from, to := n*w/workers, n*(w+1)/workers
+				wg.Go(func() {
+					for range times {
+						copy(dst[from:to], src[from:to])
+					}
+				})
+			}
+			wg.Wait()
+			return nil
 		}
-		wg.Wait()
-		return nil
 	}
 }

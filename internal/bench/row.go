@@ -125,7 +125,7 @@ func (b *bench) measure(j job) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	host := func(times int) func() error { return hostCopy(int(max(p.cost.Bytes/2, 1)), times) }
+	host := hostCopy(int(max(p.cost.Bytes/2, 1)))
 	nh, err := Repeats(host, b.opts.each()/4)
 	if err != nil {
 		return row, err
