@@ -73,10 +73,15 @@ var convOp = spec.Declaration{Define: func() *spec.Op {
 					x, w, _, bias, pads := convolution.BenchShapes(d, s)
 					cases = append(cases, spec.BenchCase{Call: Conv{Group: 1, AutoPad: "NOTSET", Pads: pads}, In: []tensor.Desc{x, w, bias}})
 				}
-				return append(cases, spec.BenchCase{
+				cases = append(cases, spec.BenchCase{
 					Call: Conv{Group: 128, AutoPad: "NOTSET", Pads: []int{1, 1, 1, 1}},
 					In:   []tensor.Desc{tensor.Contiguous(d, 1, 128, 112, 112), tensor.Contiguous(d, 128, 1, 3, 3), tensor.Contiguous(d, 128)},
 				})
+				for _, s := range convolution.GPUBenchSizes {
+					x, w, _, bias, pads := convolution.BenchShapes(d, s)
+					cases = append(cases, spec.BenchCase{Call: Conv{Group: 1, AutoPad: "NOTSET", Pads: pads}, In: []tensor.Desc{x, w, bias}, GPU: true})
+				}
+				return cases
 			},
 			Invalid: []*Conv{
 				{Group: -1, AutoPad: "NOTSET"}, {Group: 2, AutoPad: "NOTSET", Strides: []int{0, 1}}, {Group: 1, AutoPad: "NOTSET", Pads: []int{1}},

@@ -28,7 +28,7 @@ type CasesOf[A Call] struct {
 	Inputs func(a A, d tensor.DType, dims []int) []tensor.Desc
 	// Bench returns calls that programs often make, for inputs of dtype d. The smallest
 	// comes first. There are at least three sizes, of about 64 KiB, 2 MiB and 16 MiB for
-	// each operand.
+	// each operand, besides those with BenchCase.GPU.
 	Bench func(d tensor.DType) []BenchCase
 	// Low and High bound the random values of inputs, if these are floating-point numbers
 	// or integers of 32 or 64 bits.
@@ -88,6 +88,9 @@ type BenchCase struct {
 	// Opaque says that the inputs are pictures whose fourth channel, alpha, is 1 for every
 	// pixel. Most pictures are like that.
 	Opaque bool
+	// GPU says that the call is measured on GPUs only. It takes a processor too long, and on
+	// a GPU the smaller calls show little but the launch or the cache.
+	GPU bool
 }
 
 // Dim is a free dimension of an operation's cases.

@@ -53,7 +53,7 @@ func (c *benchCmd) Run(a *app) error {
 		}
 		opts.DTypes = append(opts.DTypes, d)
 	}
-	if len(opts.BenchCases()) == 0 {
+	if len(opts.BenchCases(&gpu.Info{Kind: gpu.CPU})) == 0 {
 		return usage("none of these operations takes %s", names(opts.DTypes))
 	}
 	// Files that cannot be read or written are reported before minutes of work.

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
 	"github.com/lathe-gpu/lathe/internal/session"
@@ -140,6 +141,9 @@ func (c *tuneCmd) benchCases(ops []*spec.Op) ([]spec.BenchCase, error) {
 // measureAll measures bench cases on a device, each class once. single has the names of
 // operations that have one strategy only on this device.
 func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []tuneJSON, single []string, err error) {
+	if ses.Info().Kind == gpu.CPU {
+		cases = slices.DeleteFunc(cases, func(w spec.BenchCase) bool { return w.GPU })
+	}
 	step, stop := a.progressBar(len(cases))
 	defer stop()
 	seen, measured := map[string]bool{}, map[string]bool{}
@@ -151,7 +155,7 @@ func measureAll(a *app, ses *session.Session, cases []spec.BenchCase) (found []t
 			seen[key] = true
 			t, err := ses.Tune(a.ctx, w.Call, w.In)
 			switch {
-			case errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errs.ErrLimit):
+			case errors.Is(err, errs.ErrUnsupported) || errors.Is(err, errs.ErrLimit) || w.GPU && errors.Is(err, errs.ErrOutOfMemory):
 			case err != nil:
 				return nil, nil, err
 			case t == nil:

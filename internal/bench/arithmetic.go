@@ -25,6 +25,7 @@ type fmaKernel struct {
 	list  []gpu.Dispatch
 	times int // launches that take some milliseconds
 	free  func() error
+	peak  float64 // GFLOP/s that measureArithmetic measured
 }
 
 // matrices is the Rate.DType of products of cooperative matrices.
@@ -108,8 +109,8 @@ func (b *bench) measureArithmetic(c *Ceilings) error {
 		if err != nil {
 			return err
 		}
-		c.fma[k.what] = k
-		c.MultiplyAdd = append(c.MultiplyAdd, Rate{What: k.name, DType: k.what, Time: timing(s[0].Over(k.times)), GFlops: k.rate(s[0])})
+		c.fma[k.what], k.peak = k, k.rate(s[0])
+		c.MultiplyAdd = append(c.MultiplyAdd, Rate{What: k.name, DType: k.what, Time: timing(s[0].Over(k.times)), GFlops: k.peak})
 	}
 	return nil
 }

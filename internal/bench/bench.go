@@ -9,8 +9,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lathe-gpu/lathe/gpu"
@@ -24,7 +22,7 @@ import (
 // Options say what to measure.
 type Options struct {
 	Ops    []*spec.Op     // the operations to measure; nil means all that are offered by name
-	DTypes []tensor.DType // the element types to measure; nil means the most usual one of each operation
+	DTypes []tensor.DType // the element types to measure; nil means the most usual one of each operation, and F16 too where the device multiplies cooperative matrices
 	// Keep, if set, says which calls to measure.
 	Keep  func(spec.BenchCase) bool
 	Quick bool // fewer measurements: a first look
@@ -36,22 +34,25 @@ type Options struct {
 	Seed   uint64
 	// Progress, if set, is called with the name of what is measured next.
 	Progress func(done, total int, what string)
+
+	as *gpu.Kind // for tests: measure the rows, but not the ceilings, of a device of this kind
 }
 
-// budget is the time for all measurements of one row. each is the least time that one
-// measurement should take.
-func (o *Options) budget() time.Duration {
-	if o.Quick {
-		return 200 * time.Millisecond
-	}
-	return 1500 * time.Millisecond
-}
-
+// each is the least time that one measurement should take.
 func (o *Options) each() time.Duration {
 	if o.Quick {
 		return 8 * time.Millisecond
 	}
 	return 20 * time.Millisecond
+}
+
+// budget is the time for all measurements of a ceiling, or of a row in turns with its
+// ceilings.
+func (o *Options) budget() time.Duration {
+	if o.Quick {
+		return 200 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
 }
 
 // bench is a run.
@@ -62,6 +63,18 @@ type bench struct {
 	opts   Options
 	beside *bench
 	report *Report
+	info   *gpu.Info // of dev
+
+	patterns map[patternKey][]byte
+	copied   map[int64]Sample // copies on the device, by bytes: see apart
+}
+
+// apart reports whether the device has a memory and processors of its own, so that other work
+// on the machine does not slow it. Its ceilings are then measured once, and not in turns with
+// every row.
+func (b *bench) apart() bool {
+	k := b.info.Kind
+	return k == gpu.Discrete || k == gpu.Virtual
 }
 
 // Run measures the ceilings of a device and the operations. A call that the
@@ -73,13 +86,19 @@ func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{ctx: ctx, dev: dev, run: run, opts: o, report: newReport(dev.Info(), o.Quick)}
+	info := dev.Info()
+	if o.as != nil {
+		as := *info
+		as.Kind = *o.as
+		info = &as
+	}
+	b := &bench{ctx: ctx, dev: dev, run: run, opts: o, info: info, report: newReport(info, o.Quick)}
 	if o.Beside != nil {
 		run, err := exec.New(o.Beside)
 		if err != nil {
 			return nil, err
 		}
-		b.beside = &bench{ctx: ctx, dev: o.Beside, run: run, opts: o}
+		b.beside = &bench{ctx: ctx, dev: o.Beside, run: run, opts: o, info: o.Beside.Info()}
 		b.report.Beside = o.Beside.Info().Name + " by " + o.Beside.Info().Backend
 	}
 	start := time.Now()
@@ -92,57 +111,8 @@ func Run(ctx context.Context, dev gpu.Device, o Options) (*Report, error) {
 	return b.report, cmp.Or(err, run.Close())
 }
 
-// job is a call with inputs of a dtype.
-type job struct {
-	benchCase spec.BenchCase
-	dtype     tensor.DType
-}
-
-// BenchCases are the calls that a bench with these options measures.
-func (o *Options) BenchCases() []spec.BenchCase {
-	var ws []spec.BenchCase
-	for _, j := range o.jobs() {
-		ws = append(ws, j.benchCase)
-	}
-	return ws
-}
-
-func (o *Options) jobs() []job {
-	ops := o.Ops
-	if ops == nil {
-		for _, op := range spec.All() {
-			if op.Offered() {
-				ops = append(ops, op)
-			}
-		}
-	}
-	var jobs []job
-	for _, op := range ops {
-		if op.Cases.Bench == nil {
-			continue
-		}
-		dtypes := op.Cases.DTypes[:1]
-		if o.DTypes != nil {
-			dtypes = nil
-			for _, d := range o.DTypes {
-				if slices.Contains(op.Cases.DTypes, d) {
-					dtypes = append(dtypes, d)
-				}
-			}
-		}
-		for _, d := range dtypes {
-			for _, w := range op.Cases.Bench(d) {
-				if o.Keep == nil || o.Keep(w) {
-					jobs = append(jobs, job{w, d})
-				}
-			}
-		}
-	}
-	return jobs
-}
-
 func (b *bench) measureAll() error {
-	jobs := b.opts.jobs()
+	jobs := b.opts.jobs(b.info)
 	if len(jobs) == 0 {
 		return fmt.Errorf("bench: %w: no operation has a call to measure with these options", errs.ErrInvalidArgument)
 	}
@@ -166,22 +136,4 @@ func (b *bench) measureAll() error {
 		b.report.Rows = append(b.report.Rows, row)
 	}
 	return nil
-}
-
-// randomData makes the bytes of a tensor. Values are uniform between the bounds, except for
-// the alphas of an opaque picture.
-func randomData(d tensor.Desc, low, high float64, opaque bool, rng *rand.Rand) []byte {
-	h := tensor.NewHost(d)
-	values := make([]float64, d.Elems())
-	whole := d.DType != tensor.F32 && d.DType != tensor.F64 && d.DType != tensor.F16 && d.DType != tensor.BF16
-	for i := range values {
-		if values[i] = low + (high-low)*rng.Float64(); whole {
-			values[i] = low + float64(rng.Int64N(int64(high-low)+1))
-		}
-		if opaque && i%4 == 3 && d.Shape[len(d.Shape)-1] == 4 {
-			values[i] = high
-		}
-	}
-	h.SetFloats(values)
-	return h.Data
 }

@@ -239,6 +239,18 @@ func (b *bench) measureCopies(c *Ceilings) error {
 	return nil
 }
 
+// hostCopy is the time of a copy of n bytes by the host. It has the rate of the ceiling of
+// the nearest size below, or of the smallest one.
+func (c *Ceilings) hostCopy(n int64) Sample {
+	at := c.HostCopy[0]
+	for _, r := range c.HostCopy {
+		if r.Bytes <= n {
+			at = r
+		}
+	}
+	return Sample{time.Duration(float64(at.Time.Median) * float64(n) / float64(at.Bytes))}
+}
+
 // rateOf is the rate at which n bytes were moved, each of them touched some times.
 func rateOf(what string, n int64, touched float64, s Sample) Rate {
 	return Rate{What: what, Bytes: n, Time: timing(s), GBps: touched * float64(n) / float64(max(s.Median().Nanoseconds(), 1))}

@@ -51,7 +51,7 @@ func TestKernelsForGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	b := &bench{ctx: t.Context(), dev: dev, run: run, opts: Options{Quick: true}, report: &Report{}}
+	b := &bench{ctx: t.Context(), dev: dev, run: run, info: dev.Info(), opts: Options{Quick: true}, report: &Report{}}
 	kernels := fmaKernels(asGPU(dev.Info()))
 	for _, k := range kernels {
 		if k.what != matrices && !strings.HasSuffix(k.name, ".loop") {

@@ -69,7 +69,9 @@ type Row struct {
 	GBps        float64 `json:"gb_per_s"`
 	GFlops      float64 `json:"gflop_per_s"`
 	// Copy is a copy on the device of as many bytes, HostCopy one by the host, and
-	// Peak the multiply-adds in GFLOP/s, all measured in turns with the call.
+	// Peak the multiply-adds in GFLOP/s, all measured in turns with the call. On a discrete or
+	// virtual GPU, other work on the machine hardly matters. There Copy was measured once for
+	// this number of bytes, and the other two follow from the Ceilings.
 	Copy     Timing  `json:"copy"`
 	HostCopy Timing  `json:"host_copy"`
 	Peak     float64 `json:"peak_gflop_per_s"`
@@ -98,11 +100,11 @@ func Key(w spec.BenchCase) string {
 func (r *Row) Key() string { return strings.TrimSpace(r.Call + " " + r.In) }
 
 // fill sets the fields that follow from the measurements.
-func (r *Row) fill(op, copied, host Sample, peak float64) {
-	r.Time, r.Copy, r.HostCopy, r.Peak = timing(op), timing(copied), timing(host), peak
+func (r *Row) fill(op Sample, c besides) {
+	r.Time, r.Copy, r.HostCopy, r.Peak = timing(op), timing(c.copied), timing(c.host), c.peak
 	ns := float64(max(r.Time.Median, 1))
 	r.GBps, r.GFlops = float64(r.Bytes)/ns, float64(r.Flops)/ns
-	memory, arithmetic := float64(r.Copy.Median), float64(r.Flops)/peak
+	memory, arithmetic := float64(r.Copy.Median), float64(r.Flops)/c.peak
 	r.Bound, r.Roofline = "memory", memory/ns
 	if arithmetic > memory {
 		r.Bound, r.Roofline = "arithmetic", arithmetic/ns

@@ -56,7 +56,7 @@ func (b *bench) prepare(w spec.BenchCase) (*call, error) {
 		} else if d.DType == tensor.U8 {
 			low, high = 0, 255
 		}
-		if err := b.dev.Write(b.ctx, hs[i], 0, randomData(d, low, high, w.Opaque, rng)); err != nil {
+		if err := b.fill(hs[i], d, i, low, high, w.Opaque, rng); err != nil {
 			return nil, errors.Join(err, free())
 		}
 	}
@@ -89,70 +89,132 @@ func (b *bench) times(p *call) func(times int) func() error {
 // does not measure a call that computes nothing.
 func (b *bench) check(p *call) error {
 	for i, o := range p.out {
-		data := make([]byte, o.Desc.Bytes())
-		if err := b.run.Read(b.ctx, o.Buffer, 0, data); err != nil {
-			return err
+		const part = 4 << 20 // mostly the first one has other numbers
+		size := o.Desc.Bytes()
+		data := make([]byte, min(part, size))
+		zeros := true
+		for at := int64(0); at < size && zeros; at += part {
+			data = data[:min(part, size-at)]
+			if err := b.run.Read(b.ctx, o.Buffer, at, data); err != nil {
+				return err
+			}
+			zeros = !slices.ContainsFunc(data, func(v byte) bool { return v != 0 })
 		}
-		if !slices.ContainsFunc(data, func(v byte) bool { return v != 0 }) {
+		if zeros {
 			return fmt.Errorf("output %d is all zeros", i)
 		}
 	}
 	return nil
 }
 
-// measure times a call in turns with the ceilings and the peers.
+// measure times a call in turns with the ceilings and the peers. If the device is apart, the
+// ceilings have been measured before.
 func (b *bench) measure(j job) (Row, error) {
 	row := newRow(j)
 	p, err := b.prepare(j.benchCase)
-	if err != nil {
-		return row, err
+	if err == nil {
+		err = cmp.Or(b.measureCall(j, p, &row), p.free())
 	}
-	row.Flops, row.Bytes = p.cost.Flops, p.cost.Bytes
+	// A call for GPUs may need more memory than this one has.
+	if errors.Is(err, gpu.ErrUnsupported) || j.benchCase.GPU && (errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit)) {
+		row.Unsupported = err.Error()
+		return row, nil
+	}
+	return row, err
+}
+
+func (b *bench) measureCall(j job, p *call, row *Row) error {
 	f := b.times(p)
 	n, err := Repeats(f, b.opts.each())
-	if errors.Is(err, gpu.ErrUnsupported) {
-		row.Unsupported = err.Error()
-		return row, p.free()
-	}
 	if err != nil {
-		return row, errors.Join(err, p.free())
+		return err
 	}
-	copies, free, err := b.copier(b.report.Ceilings.copy, p.cost.Bytes/2)
-	if err != nil {
-		return row, errors.Join(err, p.free())
-	}
-	nc, err := Repeats(copies, b.opts.each())
-	if err != nil {
-		return row, err
-	}
-	host := hostCopy(int(max(p.cost.Bytes/2, 1)))
-	nh, err := Repeats(host, b.opts.each()/4)
-	if err != nil {
-		return row, err
-	}
+	row.Flops, row.Bytes = p.cost.Flops, p.cost.Bytes
 	k, err := b.ceiling(p, j.dtype)
 	if err != nil {
-		return row, err
+		return err
 	}
-	fs := []func() error{f(n), copies(nc), host(nh), b.launches(k.list, k.times)}
 	other, no, err := b.other(j)
 	if err != nil {
-		return row, err
+		return err
 	}
+	fs := []func() error{f(n)}
 	if other != nil {
 		fs = append(fs, b.beside.times(other)(no))
 	}
-	s, err := Interleave(b.opts.budget(), 40, fs...)
+	times, beside, err := b.rounds(fs, p.cost.Bytes/2, k)
 	if err != nil {
-		return row, err
+		return err
 	}
-	row.fill(s[0].Over(n), s[1].Over(nc), s[2].Over(nh), k.rate(s[3]))
+	row.fill(times[0].Over(n), beside)
 	if other != nil {
-		t := timing(s[4].Over(no))
+		t := timing(times[1].Over(no))
 		row.Beside = &t
 		err = cmp.Or(b.beside.check(other), other.free())
 	}
-	return row, cmp.Or(err, b.check(p), free(), p.free())
+	return cmp.Or(err, b.check(p))
+}
+
+// besides are the ceilings of a row.
+type besides struct {
+	copied, host Sample  // copies of half of its bytes, each of them touched twice
+	peak         float64 // GFLOP/s
+}
+
+// rounds times functions in turns with their ceilings: copies of some bytes, and the
+// multiply-adds of k. The ceilings of a device that is apart were measured before.
+func (b *bench) rounds(fs []func() error, bytes int64, k *fmaKernel) (times []Sample, c besides, err error) {
+	if b.apart() {
+		if c.copied, err = b.copyOf(bytes); err != nil {
+			return nil, c, err
+		}
+		c.host, c.peak = b.report.Ceilings.hostCopy(bytes), k.peak
+		times, err = Interleave(b.opts.budget()/2, 40, fs...)
+		return times, c, err
+	}
+	copies, free, err := b.copier(b.report.Ceilings.copy, bytes)
+	if err != nil {
+		return nil, c, err
+	}
+	nc, err := Repeats(copies, b.opts.each())
+	if err != nil {
+		return nil, c, errors.Join(err, free())
+	}
+	host := hostCopy(int(max(bytes, 1)))
+	nh, err := Repeats(host, b.opts.each()/4)
+	if err != nil {
+		return nil, c, errors.Join(err, free())
+	}
+	s, err := Interleave(b.opts.budget(), 40, append(fs, copies(nc), host(nh), b.launches(k.list, k.times))...)
+	if err != nil {
+		return nil, c, errors.Join(err, free())
+	}
+	at := len(fs)
+	return s[:at], besides{s[at].Over(nc), s[at+1].Over(nh), k.rate(s[at+2])}, free()
+}
+
+// copyOf is the time of a copy of n bytes on a device that is apart. It is measured once.
+func (b *bench) copyOf(n int64) (Sample, error) {
+	if s, ok := b.copied[n]; ok {
+		return s, nil
+	}
+	copies, free, err := b.copier(b.report.Ceilings.copy, n)
+	if err != nil {
+		return nil, err
+	}
+	times, err := Repeats(copies, b.opts.each())
+	if err != nil {
+		return nil, errors.Join(err, free())
+	}
+	s, err := Interleave(b.opts.budget()/4, 40, copies(times))
+	if err != nil {
+		return nil, errors.Join(err, free())
+	}
+	if b.copied == nil {
+		b.copied = map[int64]Sample{}
+	}
+	b.copied[n] = s[0].Over(times)
+	return b.copied[n], free()
 }
 
 // other prepares the call on Options.Beside, and says how often to repeat it. It returns nil

@@ -9,8 +9,12 @@ import (
 // they take 64 KiB, 2 MiB and 16 MiB.
 var BenchShapes = [][]int{{64, 256}, {512, 1024}, {4096, 1024}}
 
+// gpuBenchShape is a shape that is measured on GPUs besides BenchShapes. In F32 it takes
+// 256 MiB, which is more than the cache of a GPU holds.
+var gpuBenchShape = []int{16384, 4096}
+
 // BenchCases returns a function for spec.CasesOf.Bench. It has one case for each of
-// BenchShapes, which gives call c that many contiguous inputs of the shape.
+// BenchShapes, and one for GPUs. It gives call c that many contiguous inputs of the shape.
 func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 	return BenchCasesOf(c, func(d tensor.DType, rows, columns int) []tensor.Desc {
 		var in []tensor.Desc
@@ -22,14 +26,15 @@ func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 }
 
 // BenchCasesOf returns a function for spec.CasesOf.Bench. It has one case for each of
-// BenchShapes, with the inputs that the function inputs makes of the rows and columns.
+// BenchShapes, and one for GPUs, with the inputs that the function inputs makes of the rows and
+// columns.
 func BenchCasesOf(c spec.Call, inputs func(d tensor.DType, rows, columns int) []tensor.Desc) func(tensor.DType) []spec.BenchCase {
 	return func(d tensor.DType) []spec.BenchCase {
 		var cases []spec.BenchCase
 		for _, s := range BenchShapes {
 			cases = append(cases, spec.BenchCase{Call: c, In: inputs(d, s[0], s[1])})
 		}
-		return cases
+		return append(cases, spec.BenchCase{Call: c, In: inputs(d, gpuBenchShape[0], gpuBenchShape[1]), GPU: true})
 	}
 }
 

@@ -61,6 +61,9 @@ func Shapes(a Attributes, d tensor.DType, dims []int) (x, w, y, bias tensor.Desc
 // BenchSizes are images, channels, results, size and taps of square pictures that networks have.
 var BenchSizes = [][]int{{1, 16, 16, 32, 3}, {1, 64, 64, 56, 3}, {1, 256, 256, 14, 3}, {1, 256, 64, 56, 1}, {8, 64, 128, 56, 3}}
 
+// GPUBenchSizes are those that are measured on GPUs besides BenchSizes.
+var GPUBenchSizes = [][]int{{32, 256, 256, 56, 1}, {32, 256, 256, 56, 3}}
+
 // BenchShapes returns the inputs of BenchSizes for two axes, and pads that keep the size.
 func BenchShapes(d tensor.DType, s []int) (x, w, y, bias tensor.Desc, pads []int) {
 	pad := s[4] / 2

@@ -287,6 +287,10 @@ func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 				x := tensor.Contiguous(dt, s...)
 				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: []tensor.Desc{x, x, x}})
 			}
+			for _, channels := range []int{64, 128} {
+				x := tensor.Contiguous(dt, 32, 2048, channels)
+				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: []tensor.Desc{x, x, x}, GPU: true})
+			}
 			return cases
 		},
 		Low: -1, High: 1, Specials: true,

@@ -322,6 +322,9 @@ func matmulCases[A spec.Call](m MatMul[A], view func(A) transposes) spec.CasesOf
 			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 64, 64, 4096}, {1, 2048, 1, 2048}, {1, 4096, 1, 4096}, {1, 1, 4096, 4096}} {
 				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, s)})
 			}
+			for _, n := range gpuEdges(d) {
+				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, []int{1, n, n, n}), GPU: true})
+			}
 			return cases
 		},
 		Low: -1, High: 1, Specials: true,
@@ -336,4 +339,16 @@ func f32(shapes ...[]int) []tensor.Desc {
 		ds = append(ds, tensor.Contiguous(tensor.F32, s...))
 	}
 	return ds
+}
+
+// gpuEdges are the edges of the square matrices of dtype d whose products are measured on
+// GPUs only. The longest keep a large GPU busy for about a millisecond.
+func gpuEdges(d tensor.DType) []int {
+	switch d {
+	case tensor.F64:
+		return []int{2048}
+	case tensor.F16:
+		return []int{2048, 4096, 8192}
+	}
+	return []int{2048, 4096}
 }

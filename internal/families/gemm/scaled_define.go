@@ -286,6 +286,9 @@ func scaledCases[A spec.Call](m Scaled[A]) spec.CasesOf[A] {
 			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 2048, 1, 2048}} {
 				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, s)})
 			}
+			for _, n := range gpuEdges(d) {
+				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, []int{1, n, n, n}), GPU: true})
+			}
 			return cases
 		},
 		Low: -1, High: 1, Specials: true,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	measure "github.com/lathe-gpu/lathe/internal/bench"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
@@ -96,7 +97,7 @@ func TestStatusBytes(t *testing.T) {
 // Every target is that of a call the bench makes, and says when it is missed.
 func TestTargets(t *testing.T) {
 	keys := map[string]bool{}
-	for _, w := range new(measure.Options).BenchCases() {
+	for _, w := range new(measure.Options).BenchCases(&gpu.Info{Kind: gpu.CPU}) {
 		keys[measure.Key(w)] = true
 	}
 	for key := range targets {
