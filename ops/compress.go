@@ -143,13 +143,9 @@ var compressOp = spec.Declaration{Define: func() *spec.Op {
 				}
 				return nil
 			},
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: Compress{}, In: []tensor.Desc{tensor.Contiguous(d, s...), tensor.Contiguous(tensor.Bool, s[0])}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return Compress{}, []tensor.Desc{tensor.Contiguous(d, rows, columns), tensor.Contiguous(tensor.Bool, rows)}
+			}),
 			Refused: [][]tensor.Desc{
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.Bool, 4)}, {tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.Bool, 3, 1)},
 				{tensor.Contiguous(tensor.F32, 3, 4), tensor.Contiguous(tensor.U8, 3)}, {tensor.Contiguous(tensor.F32), tensor.Contiguous(tensor.Bool, 1)},

@@ -64,13 +64,9 @@ var expandOp = spec.Declaration{Define: func() *spec.Op {
 				}
 				return []tensor.Desc{tensor.Contiguous(d, dims...)}
 			},
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes { // a row to many
-					cases = append(cases, spec.BenchCase{Call: Expand{Shape: s}, In: []tensor.Desc{tensor.Contiguous(d, s[1])}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) { // a row to many
+				return Expand{Shape: []int{rows, columns}}, []tensor.Desc{tensor.Contiguous(d, columns)}
+			}),
 		},
 	})
 }}

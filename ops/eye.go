@@ -79,13 +79,9 @@ var eyeOp = spec.Declaration{Define: func() *spec.Op {
 				{Rows: 7, Columns: 7, DType: tensor.U32}, {Rows: 30, Columns: 9, DType: tensor.I16}, {Rows: 11, Columns: 5, K: 1, DType: tensor.U16}, {Rows: 5, Columns: 6, DType: tensor.U64},
 			},
 			Inputs: func(*Eye, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: Eye{Rows: s[0], Columns: s[1], DType: d}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return Eye{Rows: rows, Columns: columns, DType: d}, nil
+			}),
 			Invalid: []*Eye{{Rows: -1, Columns: 2, DType: tensor.F32}, {Rows: 2, Columns: -1, DType: tensor.F32}, {Rows: 2, Columns: 2, DType: tensor.DType(99)}, {Rows: math.MaxInt / 2, Columns: math.MaxInt / 2, DType: tensor.F32}},
 		},
 	})

@@ -93,13 +93,9 @@ var fillOp = spec.Declaration{Define: func() *spec.Op {
 				{2, tensor.F32, []int{0, 4}},
 			},
 			Inputs: func(*Fill, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: Fill{1, d, s}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return Fill{1, d, []int{rows, columns}}, nil
+			}),
 			Invalid: []*Fill{
 				{256, tensor.U8, []int{2}}, {0.5, tensor.I32, []int{2}}, {math.NaN(), tensor.I64, []int{2}}, {2, tensor.Bool, []int{2}},
 				{0x1p63, tensor.I64, []int{2}}, {0x1p64, tensor.U64, []int{2}}, {-1, tensor.U64, []int{2}}, {32768, tensor.I16, []int{2}}, {-1, tensor.U16, []int{2}}, {1e6, tensor.F16, []int{2}}, {1, tensor.F32, []int{-1}}, {1, tensor.Invalid, []int{2}},

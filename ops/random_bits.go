@@ -67,13 +67,9 @@ var randomBitsOp = spec.Declaration{Define: func() *spec.Op {
 				return calls
 			}(),
 			Inputs: func(*RandomBits, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-			Bench: func(tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: RandomBits{Shape: s}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(_ tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return RandomBits{Shape: []int{rows, columns}}, nil
+			}),
 			Invalid: []*RandomBits{{Shape: []int{-1}}},
 		},
 	})

@@ -77,13 +77,9 @@ var randomNormalOp = spec.Declaration{Define: func() *spec.Op {
 				return calls
 			}(),
 			Inputs: func(*RandomNormal, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: RandomNormal{Shape: s, DType: d, Scale: 1}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return RandomNormal{Shape: []int{rows, columns}, DType: d, Scale: 1}, nil
+			}),
 			Invalid: []*RandomNormal{
 				{Shape: []int{2}, DType: tensor.F32, Scale: -1}, {Shape: []int{2}, DType: tensor.F32, Scale: math.NaN()}, {Shape: []int{2}, DType: tensor.F16, Scale: 2e4},
 				{Shape: []int{2}, DType: tensor.F32, Mean: math.Inf(1), Scale: 1}, {Shape: []int{-1}, DType: tensor.F32, Scale: 1}, {Shape: []int{2}, DType: tensor.DType(99), Scale: 1},

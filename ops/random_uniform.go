@@ -79,13 +79,9 @@ var randomUniformOp = spec.Declaration{Define: func() *spec.Op {
 				return calls
 			}(),
 			Inputs: func(*RandomUniform, tensor.DType, []int) []tensor.Desc { return []tensor.Desc{} },
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: RandomUniform{Shape: s, DType: d, High: 1}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) {
+				return RandomUniform{Shape: []int{rows, columns}, DType: d, High: 1}, nil
+			}),
 			Invalid: []*RandomUniform{
 				{Shape: []int{2}, DType: tensor.F32, Low: 1, High: 0.5}, {Shape: []int{2}, DType: tensor.F32, High: math.NaN()}, {Shape: []int{2}, DType: tensor.F16, High: 1e6},
 				{Shape: []int{2}, DType: tensor.F32, Low: -3e38, High: 3e38}, {Shape: []int{-1}, DType: tensor.F32, High: 1}, {Shape: []int{2}, DType: tensor.DType(99), High: 1},

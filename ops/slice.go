@@ -112,13 +112,9 @@ var sliceOp = spec.Declaration{Define: func() *spec.Op {
 				}
 				return []tensor.Desc{tensor.Contiguous(d, dims...)}
 			},
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				cases := []spec.BenchCase{}
-				for _, s := range planner.BenchShapes { // the right half
-					cases = append(cases, spec.BenchCase{Call: Slice{Start: []int{0, s[1] / 2}, Size: []int{s[0], s[1] / 2}}, In: []tensor.Desc{tensor.Contiguous(d, s...)}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) { // the right half
+				return Slice{Start: []int{0, columns / 2}, Size: []int{rows, columns / 2}}, []tensor.Desc{tensor.Contiguous(d, rows, columns)}
+			}),
 		},
 	})
 }}

@@ -82,13 +82,9 @@ var tileOp = spec.Declaration{Define: func() *spec.Op {
 				}
 				return []tensor.Desc{tensor.Contiguous(d, slices.Clone(dims)...)}
 			},
-			Bench: func(d tensor.DType) []spec.BenchCase {
-				var cases []spec.BenchCase
-				for _, s := range planner.BenchShapes { // the left half, twice
-					cases = append(cases, spec.BenchCase{Call: Tile{Repeats: []int{1, 2}}, In: []tensor.Desc{tensor.Contiguous(d, s[0], s[1]/2)}})
-				}
-				return cases
-			},
+			Bench: planner.BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) { // the left half, twice
+				return Tile{Repeats: []int{1, 2}}, []tensor.Desc{tensor.Contiguous(d, rows, columns/2)}
+			}),
 		},
 	})
 }}

@@ -19,7 +19,7 @@ import (
 
 type benchCmd struct {
 	Op      []string `name:"op" placeholder:"NAME" complete:"@ops" help:"Only this operation, of those \"lathe ops\" lists. For several, repeat the flag or separate them with commas."`
-	DType   []string `name:"dtype" placeholder:"TYPE" complete:"@dtypes" help:"Element type of the inputs, such as f32 or f16. For several, repeat the flag or separate them with commas. Default: for each operation the type that is used most."`
+	DType   []string `name:"dtype" placeholder:"TYPE" complete:"@dtypes" help:"Element type of the inputs, such as f32 or f16. For several, repeat the flag or separate them with commas. Default: for each operation the type that is used most, and on a GPU that multiplies matrices of f16 also f16 for products."`
 	Quick   bool     `help:"Measure fewer times: a first look, in about a third of the time."`
 	Compare string   `placeholder:"OLD.json" complete:"@files" help:"Compare with the JSON of an earlier run. Exit code 6 if a call has become slower."`
 	HTML    string   `name:"html" placeholder:"FILE" complete:"@files" help:"Also write a page with the roofline plot. It needs no network."`
@@ -29,7 +29,7 @@ type benchCmd struct {
 
 // Help is the long help.
 func (benchCmd) Help() string {
-	return `The bench first measures the limits of the device: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with a copy and with multiply-adds, so that other work on the machine slows all of them alike. "Of the roofline" says how near an operation comes to these limits; 1 is as fast as the device can be.
+	return `The bench first measures the limits of the device: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with a copy and with multiply-adds, so that other work on the machine slows all of them alike. A discrete GPU is slowed by little, and its limits are measured once. On GPUs there are larger sizes too, and products in f16 if the GPU multiplies matrices of f16. "Of the roofline" says how near an operation comes to these limits; 1 is as fast as the device can be.
 
 Plans are those of a program: they use the choices of "lathe tune", unless LATHE_TUNE is off.
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -106,9 +107,11 @@ func TestFill(t *testing.T) {
 func TestRunAsGPU(t *testing.T) {
 	dev := open(t)
 	kind := gpu.Discrete
-	// The smallest call for GPUs of each operation that a processor can do in a test.
-	o := Options{Quick: true, as: &kind, Ops: []*spec.Op{spec.Lookup("relu"), spec.Lookup("reduce_sum"), spec.Lookup("transpose")},
-		DTypes: []tensor.DType{tensor.U8, tensor.F16}, Keep: func(w spec.BenchCase) bool { return w.GPU || few(w) }}
+	// Calls for GPUs that a processor can make in a test.
+	o := Options{Quick: true, as: &kind, Ops: []*spec.Op{spec.Lookup("relu"), spec.Lookup("transpose")},
+		DTypes: []tensor.DType{tensor.U8, tensor.F32}, Keep: func(w spec.BenchCase) bool {
+			return w.GPU && (w.In[0].DType == tensor.U8 || w.Call.Spec().Name == "relu") || few(w)
+		}}
 	r, err := Run(t.Context(), dev, o)
 	if err != nil {
 		t.Fatal(err)
@@ -131,8 +134,8 @@ func TestRunAsGPU(t *testing.T) {
 			large++
 		}
 	}
-	if large < 3 {
-		t.Errorf("%d large calls in %d rows, want one of each operation", large, len(r.Rows))
+	if large != 2 {
+		t.Errorf("%d large calls in %d rows, want two", large, len(r.Rows))
 	}
 }
 
@@ -162,5 +165,53 @@ func TestHostCopyOf(t *testing.T) {
 		if got := c.hostCopy(n).Median(); got != want {
 			t.Errorf("%d bytes: %v, want %v", n, got, want)
 		}
+	}
+}
+
+// Every call for GPUs can be planned on a GPU that has all features, and is larger than what
+// the caches of GPUs hold, or has more arithmetic than a launch hides.
+func TestCallsForGPUs(t *testing.T) {
+	info := null.DefaultInfo()
+	info.Kind = gpu.Discrete
+	dev := null.NewRecorder(&info)
+	defer dev.Close()
+	run, err := exec.New(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	var n int
+	for _, op := range spec.All() {
+		if !op.Offered() {
+			continue
+		}
+		for _, d := range op.Cases.DTypes {
+			for _, w := range op.Cases.Bench(d) {
+				if !w.GPU {
+					continue
+				}
+				n++
+				outs, err := op.Shape(w.Call, w.In)
+				if err != nil {
+					t.Fatalf("%s: %v", Key(w), err)
+				}
+				var in, out []exec.Place
+				for _, x := range w.In {
+					in = append(in, exec.Place{Desc: x})
+				}
+				for _, x := range outs {
+					out = append(out, exec.Place{Desc: x})
+				}
+				if _, err := run.Compile(w.Call, in, out); err != nil {
+					t.Errorf("%s: %v", Key(w), err)
+				}
+				if c := op.Cost(w.Call, w.In); c.Bytes < 64<<20 && c.Flops < 1e10 {
+					t.Errorf("%s: %d bytes and %d operations are little for a GPU", Key(w), c.Bytes, c.Flops)
+				}
+			}
+		}
+	}
+	if n < 500 {
+		t.Errorf("%d calls for GPUs, want those of most operations", n)
 	}
 }

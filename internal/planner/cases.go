@@ -5,16 +5,16 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// BenchShapes are the shapes of the matrices that most operations are measured on. In F32
-// they take 64 KiB, 2 MiB and 16 MiB.
-var BenchShapes = [][]int{{64, 256}, {512, 1024}, {4096, 1024}}
+// benchShapes are the shapes of the matrices that most operations are measured on. In F32
+// they take 64 KiB, 2 MiB and 16 MiB. gpuBenchShape is one more for GPUs. It takes 256 MiB, which
+// is more than the cache of a GPU holds.
+var (
+	benchShapes   = [][2]int{{64, 256}, {512, 1024}, {4096, 1024}}
+	gpuBenchShape = [2]int{16384, 4096}
+)
 
-// gpuBenchShape is a shape that is measured on GPUs besides BenchShapes. In F32 it takes
-// 256 MiB, which is more than the cache of a GPU holds.
-var gpuBenchShape = []int{16384, 4096}
-
-// BenchCases returns a function for spec.CasesOf.Bench. It has one case for each of
-// BenchShapes, and one for GPUs. It gives call c that many contiguous inputs of the shape.
+// BenchCases returns a function for spec.CasesOf.Bench. It has the sizes of BenchCalls, and
+// gives call c that many contiguous inputs of each.
 func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 	return BenchCasesOf(c, func(d tensor.DType, rows, columns int) []tensor.Desc {
 		var in []tensor.Desc
@@ -25,16 +25,24 @@ func BenchCases(c spec.Call, inputs int) func(tensor.DType) []spec.BenchCase {
 	})
 }
 
-// BenchCasesOf returns a function for spec.CasesOf.Bench. It has one case for each of
-// BenchShapes, and one for GPUs, with the inputs that the function inputs makes of the rows and
-// columns.
+// BenchCasesOf returns a function for spec.CasesOf.Bench. It has the sizes of BenchCalls, with
+// the inputs that the function inputs makes of the rows and columns.
 func BenchCasesOf(c spec.Call, inputs func(d tensor.DType, rows, columns int) []tensor.Desc) func(tensor.DType) []spec.BenchCase {
+	return BenchCalls(func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc) { return c, inputs(d, rows, columns) })
+}
+
+// BenchCalls returns a function for spec.CasesOf.Bench. It has the call and the inputs that
+// the function call makes of rows and columns: for three sizes, which take 64 KiB, 2 MiB and 16 MiB
+// in F32, and for one of 256 MiB on GPUs.
+func BenchCalls(call func(d tensor.DType, rows, columns int) (spec.Call, []tensor.Desc)) func(tensor.DType) []spec.BenchCase {
 	return func(d tensor.DType) []spec.BenchCase {
 		var cases []spec.BenchCase
-		for _, s := range BenchShapes {
-			cases = append(cases, spec.BenchCase{Call: c, In: inputs(d, s[0], s[1])})
+		for _, s := range benchShapes {
+			c, in := call(d, s[0], s[1])
+			cases = append(cases, spec.BenchCase{Call: c, In: in})
 		}
-		return append(cases, spec.BenchCase{Call: c, In: inputs(d, gpuBenchShape[0], gpuBenchShape[1]), GPU: true})
+		c, in := call(d, gpuBenchShape[0], gpuBenchShape[1])
+		return append(cases, spec.BenchCase{Call: c, In: in, GPU: true})
 	}
 }
 

@@ -131,7 +131,7 @@ func symmetricCases[A spec.Call](m Symmetric[A]) spec.CasesOf[A] {
 			for _, s := range [][]int{{1, 128, 128}, {1, 512, 512}, {1, 1024, 1024}} {
 				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, s)})
 			}
-			return cases
+			return append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, []int{1, 4096, 4096}), GPU: true})
 		},
 		Low: -1, High: 1, Specials: true,
 		Refused: [][]tensor.Desc{

@@ -231,7 +231,7 @@ func triangularCases[A spec.Call](m Triangular[A]) spec.CasesOf[A] {
 			for _, s := range [][]int{{1, 128, 128}, {1, 512, 1024}, {1, 2048, 2048}} {
 				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, s)})
 			}
-			return cases
+			return append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, []int{1, 4096, 4096}), GPU: true})
 		},
 		Low: -1, High: 1,
 		Refused: [][]tensor.Desc{

@@ -207,9 +207,9 @@ func (l Linear[A]) cases(dtypes []tensor.DType) spec.CasesOf[A] {
 		Bench: func(d tensor.DType) []spec.BenchCase {
 			var cases []spec.BenchCase
 			for _, form := range []int{1, 2} {
-				for _, s := range planner.BenchShapes {
-					cases = append(cases, spec.BenchCase{Call: last, In: l.inputs(last, d, number, s, form)})
-				}
+				cases = append(cases, planner.BenchCasesOf(last, func(d tensor.DType, rows, columns int) []tensor.Desc {
+					return l.inputs(last, d, number, []int{rows, columns}, form)
+				})(d)...)
 			}
 			return cases
 		},
