@@ -31,7 +31,7 @@ type Gemm struct {
 func (Gemm) Spec() *spec.Op { return gemmOp.Op() }
 
 var gemmOp = spec.Declaration{Define: func() *spec.Op {
-	return gemm.DefineScaled(gemm.Scaled[*Gemm]{
+	return gemm.DefineScaled(gemm.Operation[*Gemm, gemm.Scaling]{
 		Name: "gemm", ONNX: []string{"Gemm"},
 		Doc:      "The matrix product over the last two dimensions, scaled, plus a scaled matrix: α·a·b + β·c.",
 		Defaults: &Gemm{Alpha: 1, Beta: 1},

@@ -23,12 +23,12 @@ type Syrk struct {
 func (Syrk) Spec() *spec.Op { return syrkOp.Op() }
 
 var syrkOp = spec.Declaration{Define: func() *spec.Op {
-	return gemm.DefineSymmetric(gemm.Symmetric[*Syrk]{
+	return gemm.DefineSymmetric(gemm.Operation[*Syrk, gemm.Symmetry]{
 		Name:     "syrk",
 		Doc:      "One triangle of the product of a matrix with its transpose, scaled, plus a scaled symmetric matrix.",
 		Defaults: &Syrk{Alpha: 1, Beta: 1},
-		Of: func(c *Syrk) (gemm.Scaling, bool) {
-			return gemm.Scaling{TransA: c.Trans, Alpha: c.Alpha, Beta: c.Beta}, c.Upper
+		Of: func(c *Syrk) gemm.Symmetry {
+			return gemm.Symmetry{Trans: c.Trans, Upper: c.Upper, Alpha: c.Alpha, Beta: c.Beta}
 		},
 		Calls: []*Syrk{
 			{Alpha: 1, Beta: spec.Given(0.0), Upper: true}, {Alpha: -1, Beta: 0.7, Trans: true}, {Alpha: 0.7, Beta: -1, Upper: true, Trans: true},

@@ -29,12 +29,12 @@ type TriangularSolve struct {
 func (TriangularSolve) Spec() *spec.Op { return triangularSolveOp.Op() }
 
 var triangularSolveOp = spec.Declaration{Define: func() *spec.Op {
-	return gemm.DefineTriangular(gemm.Triangular[*TriangularSolve]{
+	return gemm.DefineTriangularSystem(gemm.Operation[*TriangularSolve, gemm.TriangularSystem]{
 		Name:     "triangular_solve",
 		Doc:      "Solves systems of linear equations whose matrix is triangular, a·x = α·b or x·a = α·b.",
 		Defaults: &TriangularSolve{Alpha: 1},
-		Of: func(c *TriangularSolve) gemm.Triangle {
-			return gemm.Triangle{Right: c.Right, Upper: c.Upper, Trans: c.Trans, Unit: c.UnitDiagonal, Alpha: c.Alpha}
+		Of: func(c *TriangularSolve) gemm.TriangularSystem {
+			return gemm.TriangularSystem{Triangle: gemm.Triangle{Right: c.Right, Upper: c.Upper, Trans: c.Trans, Unit: c.UnitDiagonal, Alpha: c.Alpha}}
 		},
 		Calls: []*TriangularSolve{
 			{Alpha: 1, Upper: true}, {Alpha: -1, Trans: true, UnitDiagonal: true}, {Alpha: 0.7, Upper: true, Trans: true},

@@ -6,22 +6,8 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
-	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
-
-// Scaled describes the product y = α·A·B + β·C of the last two dimensions over a broadcast batch. Its
-// attributes have type A. Where α is 0 or k is 0, a and b are not read. Where β is 0, c is not read.
-type Scaled[A spec.Call] struct {
-	// Name, Doc, ONNX and Defaults are those of spec.Definition and spec.Traits.
-	Name, Doc string
-	ONNX      []string
-	Defaults  A
-	// Of returns what the attributes say.
-	Of func(a A) Scaling
-	// Calls are attributes to try besides Defaults. Invalid are attributes that must be refused.
-	Calls, Invalid []A
-}
 
 // Scaling is what the attributes of a scaled product say.
 type Scaling struct {
@@ -33,78 +19,73 @@ type Scaling struct {
 	triangle triangle
 }
 
-// DefineScaled declares a scaled product. The operands may have any strides.
-func DefineScaled[A spec.Call](m Scaled[A]) *spec.Op {
-	spirv.LinkBLAS()
-	return spec.Define(spec.Definition[A]{
-		Name: m.Name, Group: "blas", Doc: m.Doc,
-		Source: "BLAS xGEMM; ONNX Gemm",
-		In: []spec.Arg{
-			{Name: "a", Doc: "[..., m,k], or [..., k,m] with trans_a", DTypes: planner.Floats, Strides: spec.AnyStrides},
-			{Name: "b", Doc: "[..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast", DTypes: planner.Floats, Strides: spec.AnyStrides},
-			{Name: "c", Doc: "broadcast to [..., m,n]; with a and b of 16 bits it may be F32, and so is the result then", Optional: true, DTypes: planner.Floats, Strides: spec.AnyStrides},
-		},
-		Out:       []spec.Arg{{Name: "out", Doc: "[..., m,n], of the dtype of c", Strides: spec.AnyStrides, InPlace: []int{2}, RoundsByStrides: true}},
-		Traits:    spec.Traits{Class: spec.MatrixProduct, Epilogue: true, ONNX: m.ONNX},
-		Defaults:  m.Defaults,
-		Kernels:   scaledKernels,
-		WritesAll: true,
-		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
-			out, err := m.Of(a).shape(in)
-			return []tensor.Desc{out}, err
-		},
-		PlanAt: func(a A, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
-			if err := planner.CheckTarget(t, in[0].Desc); err != nil {
-				return nil, err
-			}
-			plan := &spec.Plan{}
-			if out[0].Desc.Elems() == 0 {
-				return plan, nil
-			}
-			s, err := m.Of(a).scaled(t, plan, in, out[0])
-			if err != nil {
-				return nil, err
-			}
-			return plan, s.add()
-		},
-		Strategies: func(a A, t *spec.Target, in, out []tensor.Desc) []string {
-			if out[0].Elems() == 0 || m.Of(a).Alpha == 0 {
-				return nil
-			}
-			s, err := m.Of(a).scaled(t, &spec.Plan{}, spec.PlacesOf(in), spec.PlacesOf(out)[0])
-			if err != nil {
-				return nil
-			}
-			return s.strategies()
-		},
-		SizeClass: func(a A, in []tensor.Desc) []int { return m.Of(a).transposes().sizeClass(in[:2]) },
-		Reference: func(a A, in, out []*tensor.Host) { m.Of(a).reference(in, out) },
-		Tolerance: func(a A, d tensor.DType, in []tensor.Desc) spec.Tolerance { return m.Of(a).tolerance(d, in) },
-		Cost: func(a A, in []tensor.Desc) spec.Cost {
-			out, err := m.Of(a).shape(in)
-			if err != nil {
-				return spec.Cost{}
-			}
-			f := m.Of(a)
-			_, _, k := f.transposes().sizes(in)
-			cost := spec.Cost{Bytes: out.Bytes()}
-			if f.Alpha != 0 {
-				cost.Flops += int64(out.Elems()) * int64(2*k+1)
-				cost.Bytes += in[0].Bytes() + in[1].Bytes()
-			}
-			if len(in) > 2 && f.Beta != 0 {
-				cost.Flops += 2 * int64(out.Elems())
-				cost.Bytes += in[2].Bytes()
-			}
-			return cost
-		},
-		Cases: scaledCases(m),
-	})
+// DefineScaled declares a scaled product y = α·A·B + β·C of the last two dimensions over a broadcast batch. The operands may have any
+// strides. Where α is 0 or k is 0, a and b are not read. Where β is 0, c is not read.
+func DefineScaled[A spec.Call](m Operation[A, Scaling]) *spec.Op {
+	d := definition(m, "BLAS xGEMM; ONNX Gemm", planner.Floats, 2, [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 2048, 1, 2048}})
+	d.In = []spec.Arg{
+		{Name: "a", Doc: "[..., m,k], or [..., k,m] with trans_a", DTypes: planner.Floats, Strides: spec.AnyStrides},
+		{Name: "b", Doc: "[..., k,n], or [..., n,k] with trans_b; the leading dimensions are broadcast", DTypes: planner.Floats, Strides: spec.AnyStrides},
+		{Name: "c", Doc: "broadcast to [..., m,n]; with a and b of 16 bits it may be F32, and so is the result then", Optional: true, DTypes: planner.Floats, Strides: spec.AnyStrides},
+	}
+	d.Out[0].Doc = "[..., m,n], of the dtype of c"
+	d.Traits.Epilogue = true
+	d.Kernels = scaledKernels
+	d.Strategies = func(a A, t *spec.Target, in, out []tensor.Desc) []string {
+		if out[0].Elems() == 0 || m.Of(a).Alpha == 0 {
+			return nil
+		}
+		s, err := m.Of(a).scaled(t, &spec.Plan{}, spec.PlacesOf(in), spec.PlacesOf(out)[0])
+		if err != nil {
+			return nil
+		}
+		return s.strategies()
+	}
+	d.SizeClass = func(a A, in []tensor.Desc) []int { return m.Of(a).transposes().sizeClass(in[:2]) }
+	d.Cases.Dims = []spec.Dim{
+		{Name: "form", Only: []int{1, 2, 3, 4, 5, 6}}, {Name: "m", Tiles: []int{8, 64}}, {Name: "n", Tiles: []int{4, 128}}, {Name: "k", Tiles: []int{8}},
+	}
+	d.Cases.Sizes = [][]int{
+		{1, 2, 3, 65535}, {1, 3, 2, 65536}, {2, 2, 9, 100000}, {6, 1, 1, 1000000}, {1, 9, 5, 262147}, {2, 17, 12, 20000},
+		{1, 65536, 2, 3}, {1, 2, 65535, 5}, {3, 100000, 3, 2}, {1, 257, 261, 131}, {1, 256, 256, 128}, {2, 64, 128, 64}, {1, 203, 1, 1032}, {1, 1, 4096, 516},
+	}
+	d.Cases.Specials = true
+	d.Cases.Refused = [][]tensor.Desc{
+		f32([]int{2, 3}, []int{4, 5}, []int{5}), f32([]int{3}, []int{3, 5}, []int{5}), f32([]int{2, 3}, []int{3}, []int{5}),
+		f32([]int{2, 2, 3}, []int{3, 3, 5}, []int{5}), f32([]int{2, 3}, []int{3, 5}, []int{4}), f32([]int{2, 3}, []int{3, 5}, []int{3, 2, 5}),
+		{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 3, 5), tensor.Contiguous(tensor.F16, 2, 5)},
+		{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 3, 5), tensor.Contiguous(tensor.F64, 2, 5)},
+	}
+	return spec.Define(d)
+}
+
+// add implements form.
+func (f Scaling) add(t *spec.Target, plan *spec.Plan, in []spec.Place, out spec.Place) error {
+	s, err := f.scaled(t, plan, in, out)
+	if err != nil {
+		return err
+	}
+	return s.add()
+}
+
+// cost implements form.
+func (f Scaling) cost(in []tensor.Desc, out tensor.Desc) spec.Cost {
+	_, _, k := f.transposes().sizes(in)
+	cost := spec.Cost{Bytes: out.Bytes()}
+	if f.Alpha != 0 {
+		cost.Flops += int64(out.Elems()) * int64(2*k+1)
+		cost.Bytes += in[0].Bytes() + in[1].Bytes()
+	}
+	if len(in) > 2 && f.Beta != 0 {
+		cost.Flops += 2 * int64(out.Elems())
+		cost.Bytes += in[2].Bytes()
+	}
+	return cost
 }
 
 func (f Scaling) transposes() transposes { return transposes{f.TransA, f.TransB} }
 
-// shape checks the call and returns the description of the result.
+// shape implements form.
 func (f Scaling) shape(in []tensor.Desc) (tensor.Desc, error) {
 	for _, x := range []float64{f.Alpha, f.Beta} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || in[0].DType != tensor.F64 && math.Abs(x) > math.MaxFloat32 {
@@ -198,7 +179,7 @@ func (f Scaling) scaled(t *spec.Target, plan *spec.Plan, in []spec.Place, to spe
 	return s, nil
 }
 
-// reference is the spec.Definition.Reference of a scaled product.
+// reference implements form.
 func (f Scaling) reference(in, out []*tensor.Host) {
 	res := make([]float64, out[0].Elems())
 	if f.Alpha != 0 {
@@ -223,7 +204,7 @@ func (f Scaling) reference(in, out []*tensor.Host) {
 	out[0].SetFloats(res)
 }
 
-// tolerance is the spec.Definition.Tolerance of a scaled product.
+// tolerance implements form.
 func (f Scaling) tolerance(d tensor.DType, in []tensor.Desc) spec.Tolerance {
 	_, _, k := f.transposes().sizes(in)
 	e, alpha, beta := planner.AccumulatorEpsilon(d), math.Abs(f.Alpha), math.Abs(f.Beta)
@@ -240,63 +221,33 @@ func (f Scaling) tolerance(d tensor.DType, in []tensor.Desc) spec.Tolerance {
 	}
 }
 
-// scaledCases returns the Cases of a scaled product.
-func scaledCases[A spec.Call](m Scaled[A]) spec.CasesOf[A] {
-	inputs := func(a A, d tensor.DType, dims []int) []tensor.Desc {
-		form, m, n, k, f := dims[0], dims[1], dims[2], dims[3], m.Of(a)
-		as, bs, cs := []int{m, k}, []int{k, n}, []int{m, n}
-		if f.TransA {
-			as = []int{k, m}
-		}
-		if f.TransB {
-			bs = []int{n, k}
-		}
-		var la, lb, lc []int
-		dc := d
-		switch form {
-		case 2: // a batch that shares b, in mixed precision
-			if la, lc = []int{3}, []int{3}; d.Size() == 2 {
-				dc = tensor.F32
-			}
-		case 3: // a row for all rows of a batch, as a bias
-			la, lb, cs = []int{5}, []int{5}, []int{n}
-		case 4: // both operands are broadcast, and a column of c too
-			la, lb, lc, cs = []int{3, 1}, []int{2}, []int{3, 2}, []int{m, 1}
-		case 5:
-			lb, cs = []int{0, 2}, nil
-		}
-		in := []tensor.Desc{tensor.Contiguous(d, append(la, as...)...), tensor.Contiguous(d, append(lb, bs...)...)}
-		if form != 6 {
-			in = append(in, tensor.Contiguous(dc, append(lc, cs...)...))
-		}
-		return in
+// inputs implements form.
+func (f Scaling) inputs(d tensor.DType, dims []int) []tensor.Desc {
+	form, m, n, k := dims[0], dims[1], dims[2], dims[3]
+	as, bs, cs := []int{m, k}, []int{k, n}, []int{m, n}
+	if f.TransA {
+		as = []int{k, m}
 	}
-	return spec.CasesOf[A]{
-		DTypes: planner.Floats, Calls: slices.Concat([]A{m.Defaults}, m.Calls), Invalid: m.Invalid,
-		Dims: []spec.Dim{
-			{Name: "form", Only: []int{1, 2, 3, 4, 5, 6}}, {Name: "m", Tiles: []int{8, 64}}, {Name: "n", Tiles: []int{4, 128}}, {Name: "k", Tiles: []int{8}},
-		},
-		Sizes: [][]int{
-			{1, 2, 3, 65535}, {1, 3, 2, 65536}, {2, 2, 9, 100000}, {6, 1, 1, 1000000}, {1, 9, 5, 262147}, {2, 17, 12, 20000},
-			{1, 65536, 2, 3}, {1, 2, 65535, 5}, {3, 100000, 3, 2}, {1, 257, 261, 131}, {1, 256, 256, 128}, {2, 64, 128, 64}, {1, 203, 1, 1032}, {1, 1, 4096, 516},
-		},
-		Inputs: inputs,
-		Bench: func(d tensor.DType) []spec.BenchCase {
-			var cases []spec.BenchCase
-			for _, s := range [][]int{{1, 128, 128, 128}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 2048, 1, 2048}} {
-				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, s)})
-			}
-			for _, n := range gpuEdges(d) {
-				cases = append(cases, spec.BenchCase{Call: m.Defaults, In: inputs(m.Defaults, d, []int{1, n, n, n}), GPU: true})
-			}
-			return cases
-		},
-		Low: -1, High: 1, Specials: true,
-		Refused: [][]tensor.Desc{
-			f32([]int{2, 3}, []int{4, 5}, []int{5}), f32([]int{3}, []int{3, 5}, []int{5}), f32([]int{2, 3}, []int{3}, []int{5}),
-			f32([]int{2, 2, 3}, []int{3, 3, 5}, []int{5}), f32([]int{2, 3}, []int{3, 5}, []int{4}), f32([]int{2, 3}, []int{3, 5}, []int{3, 2, 5}),
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 3, 5), tensor.Contiguous(tensor.F16, 2, 5)},
-			{tensor.Contiguous(tensor.F32, 2, 3), tensor.Contiguous(tensor.F32, 3, 5), tensor.Contiguous(tensor.F64, 2, 5)},
-		},
+	if f.TransB {
+		bs = []int{n, k}
 	}
+	var la, lb, lc []int
+	dc := d
+	switch form {
+	case 2: // a batch that shares b, in mixed precision
+		if la, lc = []int{3}, []int{3}; d.Size() == 2 {
+			dc = tensor.F32
+		}
+	case 3: // a row for all rows of a batch, as a bias
+		la, lb, cs = []int{5}, []int{5}, []int{n}
+	case 4: // both operands are broadcast, and a column of c too
+		la, lb, lc, cs = []int{3, 1}, []int{2}, []int{3, 2}, []int{m, 1}
+	case 5:
+		lb, cs = []int{0, 2}, nil
+	}
+	in := []tensor.Desc{tensor.Contiguous(d, append(la, as...)...), tensor.Contiguous(d, append(lb, bs...)...)}
+	if form != 6 {
+		in = append(in, tensor.Contiguous(dc, append(lc, cs...)...))
+	}
+	return in
 }

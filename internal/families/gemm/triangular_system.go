@@ -10,9 +10,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// solveBlock is the number of rows of a diagonal block of a triangular matrix. One launch solves a block.
+// triangleBlock is the number of rows of a diagonal block of a triangular matrix. One launch solves a block.
 // Products take its rows out of the others.
-const solveBlock = 32
+const triangleBlock = 32
 
 // solveParams is the push-constant block of trsm_block.comp.
 type solveParams struct {
@@ -41,14 +41,14 @@ func (s *solve) add() error {
 	d := len(s.shape) - 2
 	n, cols := s.shape[d], s.shape[d+1]
 	size, span := int64(s.a.DType.Size()), planner.MaxSpan(s.t, false)
-	room := planner.ScratchBudget(s.t, scaledBudget) / size
-	block := (min(span, planner.ScratchBudget(s.t, packBudget))/2 - planner.WindowAlign(s.t)) / size / solveBlock // columns of a block that can be bound
+	room := int64(scaledBudget) / size
+	block := (min(span, packBudget)/2 - planner.WindowAlign(s.t)) / size / triangleBlock // columns of a block that can be bound
 	width := int(max(min(int64(cols), room/int64(n)/8*8, block/8*8), 8))
 	width = min(width, cols)
 	wide := planner.CeilDiv(width, 4) * 4
 	matrices := int(max(min(int64(s.shape[d-1]), room/int64(n*wide), block/int64(wide)), 1))
 	s.w = planner.AddScratch(s.plan, int64(matrices)*int64(n)*int64(wide)*size)
-	s.neg = planner.AddScratch(s.plan, int64(matrices)*int64(min(n, solveBlock))*int64(wide)*size)
+	s.neg = planner.AddScratch(s.plan, int64(matrices)*int64(min(n, triangleBlock))*int64(wide)*size)
 	step := slices.Clone(s.shape)
 	for i := range d - 1 {
 		step[i] = 1
@@ -62,7 +62,7 @@ func (s *solve) addChunk(b planner.Region) error {
 	d := len(b.N) - 2
 	n, cols := b.N[d], b.N[d+1]
 	wide := planner.CeilDiv(cols, 4) * 4
-	shape := []int{1, b.N[d-1], n, cols, min(n, solveBlock)}
+	shape := []int{1, b.N[d-1], n, cols, min(n, triangleBlock)}
 	// within returns an operand of the chunk, along the last dimension of the batch, rows, columns and k.
 	within := func(o planner.Operand) planner.Operand {
 		o.Base = int(o.First(planner.Region{From: append(slices.Clone(b.From), 0)}))
@@ -71,7 +71,7 @@ func (s *solve) addChunk(b planner.Region) error {
 	}
 	a, from, to := within(s.a), within(s.b), within(s.x)
 	w := planner.Operand{Ref: s.w, DType: a.DType, Strides: []int{0, n * wide, wide, 1, 0}}
-	neg := planner.Operand{Ref: s.neg, DType: a.DType, Strides: []int{0, min(n, solveBlock) * wide, 0, 1, wide}}
+	neg := planner.Operand{Ref: s.neg, DType: a.DType, Strides: []int{0, min(n, triangleBlock) * wide, 0, 1, wide}}
 	load := &scaled{product: newProduct(s.t, s.plan, shape, a, neg), beta: s.alpha, y: w, c: &from}
 	if s.alpha == 0 {
 		load.c = nil
@@ -79,7 +79,7 @@ func (s *solve) addChunk(b planner.Region) error {
 	if err := load.finish(planner.RegionOf(shape), chunk{}); err != nil {
 		return err
 	}
-	blocks := planner.CeilDiv(n, solveBlock)
+	blocks := planner.CeilDiv(n, triangleBlock)
 	for i := range blocks {
 		if s.alpha == 0 {
 			break
@@ -88,7 +88,7 @@ func (s *solve) addChunk(b planner.Region) error {
 		if s.upper {
 			at = blocks - 1 - i
 		}
-		first, end := at*solveBlock, min((at+1)*solveBlock, n)
+		first, end := at*triangleBlock, min((at+1)*triangleBlock, n)
 		if err := s.addBlock(shape, a, w, neg, first, end); err != nil {
 			return err
 		}
