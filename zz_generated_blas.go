@@ -75,6 +75,19 @@ func (d *Device) Syrk(a, c_ *Tensor, alpha, beta float64) (*Tensor, error) {
 	return d.callSingle(ops.Syrk{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(a, c_)...)
 }
 
+// TriangularMultiply: the product with a triangular matrix, scaled, α·a·b or α·b·a.
+//
+//   - a: [..., n,n], of which one triangle is read
+//   - b: [..., n,m], or [..., m,n] with right; the leading dimensions of a are broadcast to
+//     those of b
+//   - alpha: the factor of the product; any finite number of the dtype
+//   - result out: the product, of the shape of b
+//
+// ops.TriangularMultiply also has right, upper, trans and unit_diagonal.
+func (d *Device) TriangularMultiply(a, b *Tensor, alpha float64) (*Tensor, error) {
+	return d.callSingle(ops.TriangularMultiply{Alpha: spec.Given(alpha)}, a, b)
+}
+
 // TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
 // x·a = α·b.
 //

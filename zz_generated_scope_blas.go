@@ -35,6 +35,11 @@ func (s *Scope) Syrk(a, c_ *Tensor, alpha, beta float64) *Tensor {
 	return s.Call(ops.Syrk{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(a, c_)...)[0]
 }
 
+// TriangularMultiply is Device.TriangularMultiply in a Scope.
+func (s *Scope) TriangularMultiply(a, b *Tensor, alpha float64) *Tensor {
+	return s.Call(ops.TriangularMultiply{Alpha: spec.Given(alpha)}, a, b)[0]
+}
+
 // TriangularSolve is Device.TriangularSolve in a Scope.
 func (s *Scope) TriangularSolve(a, b *Tensor, alpha float64) *Tensor {
 	return s.Call(ops.TriangularSolve{Alpha: spec.Given(alpha)}, a, b)[0]

@@ -75,6 +75,19 @@ func (d *Device) Syrk(a, out TensorHandle, c_ *TensorHandle, alpha, beta float64
 	return d.compute(ops.Syrk{Alpha: spec.Given(alpha), Beta: spec.Given(beta)}, given(list{a}, c_), list{out})
 }
 
+// TriangularMultiply: the product with a triangular matrix, scaled, α·a·b or α·b·a.
+//
+//   - a: [..., n,n], of which one triangle is read
+//   - b: [..., n,m], or [..., m,n] with right; the leading dimensions of a are broadcast to
+//     those of b
+//   - out: the product, of the shape of b
+//   - alpha: the factor of the product; any finite number of the dtype
+//
+// ops.TriangularMultiply also has right, upper, trans and unit_diagonal.
+func (d *Device) TriangularMultiply(a, b, out TensorHandle, alpha float64) error {
+	return d.compute(ops.TriangularMultiply{Alpha: spec.Given(alpha)}, list{a, b}, list{out})
+}
+
 // TriangularSolve: solves systems of linear equations whose matrix is triangular, a·x = α·b or
 // x·a = α·b.
 //

@@ -254,6 +254,7 @@ var All = []spec.Call{
 	ops.Tile{},
 	ops.TopK{},
 	ops.Transpose{},
+	ops.TriangularMultiply{},
 	ops.TriangularSolve{},
 	ops.Trilu{},
 	ops.Where{},

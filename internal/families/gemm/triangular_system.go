@@ -10,10 +10,6 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// triangleBlock is the number of rows of a diagonal block of a triangular matrix. One launch solves a block.
-// Products take its rows out of the others.
-const triangleBlock = 32
-
 // solveParams is the push-constant block of trsm_block.comp.
 type solveParams struct {
 	Rows, Cols, Inner, Outer, Upper, Unit uint32
@@ -22,54 +18,29 @@ type solveParams struct {
 	NBase, NRow, NInner, NOuter           uint32
 }
 
-// solve plans A·X = α·B for triangular matrices A. Operands have strides along two or more dimensions of
-// the batch, rows, columns and k, as those of a product: A along rows and k, B and X along rows and columns.
+// solve plans A·X = α·B for triangular matrices A.
 type solve struct {
-	t    *spec.Target
-	plan *spec.Plan
-	// shape is the size of the batch, the order of A, and the number of columns of B.
-	shape       []int
-	a, b, x     planner.Operand
-	alpha       float64
-	upper, unit bool
+	triangleCall
 	// w has α·B, of which X takes the place row by row, and neg −X of one block. Both are temporary buffers.
 	w, neg spec.Ref
 }
 
 // add appends the steps. Chunks of the columns and of the batch follow each other.
 func (s *solve) add() error {
-	d := len(s.shape) - 2
-	n, cols := s.shape[d], s.shape[d+1]
-	size, span := int64(s.a.DType.Size()), planner.MaxSpan(s.t, false)
-	room := int64(scaledBudget) / size
-	block := (min(span, packBudget)/2 - planner.WindowAlign(s.t)) / size / triangleBlock // columns of a block that can be bound
-	width := int(max(min(int64(cols), room/int64(n)/8*8, block/8*8), 8))
-	width = min(width, cols)
-	wide := planner.CeilDiv(width, 4) * 4
-	matrices := int(max(min(int64(s.shape[d-1]), room/int64(n*wide), block/int64(wide)), 1))
+	n, size := s.shape[len(s.shape)-2], int64(s.a.DType.Size())
+	block := (min(planner.MaxSpan(s.t, false), packBudget)/2 - planner.WindowAlign(s.t)) / size / triangleBlock // columns of a block that can be bound
+	matrices, cols := s.chunk(block)
+	wide := planner.CeilDiv(cols, 4) * 4
 	s.w = planner.AddScratch(s.plan, int64(matrices)*int64(n)*int64(wide)*size)
 	s.neg = planner.AddScratch(s.plan, int64(matrices)*int64(min(n, triangleBlock))*int64(wide)*size)
-	step := slices.Clone(s.shape)
-	for i := range d - 1 {
-		step[i] = 1
-	}
-	step[d-1], step[d+1] = matrices, width
-	return planner.Tiles(planner.RegionOf(s.shape), step, s.addChunk)
+	return s.chunks(matrices, cols, s.addChunk)
 }
 
-// addChunk appends the steps for all rows of some columns.
-func (s *solve) addChunk(b planner.Region) error {
-	d := len(b.N) - 2
-	n, cols := b.N[d], b.N[d+1]
+// addChunk appends the steps for all rows of some columns. One launch solves a block. Products take its rows out of the others.
+func (s *solve) addChunk(matrices, cols int, a, from, to planner.Operand) error {
+	n := s.shape[len(s.shape)-2]
 	wide := planner.CeilDiv(cols, 4) * 4
-	shape := []int{1, b.N[d-1], n, cols, min(n, triangleBlock)}
-	// within returns an operand of the chunk, along the last dimension of the batch, rows, columns and k.
-	within := func(o planner.Operand) planner.Operand {
-		o.Base = int(o.First(planner.Region{From: append(slices.Clone(b.From), 0)}))
-		o.Strides = slices.Concat([]int{0}, o.Strides[d-1:])
-		return o
-	}
-	a, from, to := within(s.a), within(s.b), within(s.x)
+	shape := []int{1, matrices, n, cols, min(n, triangleBlock)}
 	w := planner.Operand{Ref: s.w, DType: a.DType, Strides: []int{0, n * wide, wide, 1, 0}}
 	neg := planner.Operand{Ref: s.neg, DType: a.DType, Strides: []int{0, min(n, triangleBlock) * wide, 0, 1, wide}}
 	load := &scaled{product: newProduct(s.t, s.plan, shape, a, neg), beta: s.alpha, y: w, c: &from}

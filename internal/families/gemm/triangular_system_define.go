@@ -39,40 +39,7 @@ func DefineTriangularSystem[A spec.Call](m Operation[A, TriangularSystem]) *spec
 
 // add implements form.
 func (f TriangularSystem) add(t *spec.Target, plan *spec.Plan, in []spec.Place, out spec.Place) error {
-	return f.solve(t, plan, in, out).add()
-}
-
-// solve describes a call, whose result is not empty. With Right it is the transposed system, op(A)ᵀ·Xᵀ = α·Bᵀ.
-func (f TriangularSystem) solve(t *spec.Target, plan *spec.Plan, in []spec.Place, out spec.Place) *solve {
-	last := len(out.Desc.Shape) - 2
-	batch := out.Desc.Shape[:last]
-	s := &solve{t: t, plan: plan, alpha: f.Alpha, upper: f.Upper != f.Trans, unit: f.Unit}
-	rows, cols := out.Desc.Shape[last], out.Desc.Shape[last+1]
-	if f.Right {
-		rows, cols, s.upper = cols, rows, !s.upper
-	}
-	as, ar, ac := matrixStrides(in[0].Desc, batch, f.Trans != f.Right)
-	operand := func(ref spec.Ref, p spec.Place, strides []int) planner.Operand {
-		return planner.Operand{Ref: ref, DType: p.Desc.DType, Strides: strides, Base: int(p.Misalignment) / p.Desc.DType.Size()}
-	}
-	operands, own := []planner.Operand{operand(spec.In(0), in[0], as)}, [][]int{{ar, 0, ac}}
-	for i, p := range []spec.Place{in[1], out} {
-		strides, r, c := matrixStrides(p.Desc, batch, f.Right)
-		ref := []spec.Ref{spec.In(1), spec.Out(0)}[i]
-		operands, own = append(operands, operand(ref, p, strides)), append(own, []int{r, c, 0})
-	}
-	shape, operands := planner.Collapse(batch, operands)
-	if len(shape) < 2 {
-		shape = append([]int{1}, shape...)
-		for i := range operands {
-			operands[i].Strides = append([]int{0}, operands[i].Strides...)
-		}
-	}
-	for i := range operands {
-		operands[i].Strides = append(operands[i].Strides, own[i]...)
-	}
-	s.shape, s.a, s.b, s.x = append(shape, rows, cols), operands[0], operands[1], operands[2]
-	return s
+	return (&solve{triangleCall: f.call(t, plan, in, out)}).add()
 }
 
 // reference implements form: substitution, column by column.

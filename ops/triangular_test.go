@@ -11,9 +11,9 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestTriangularSolveUnread puts NaN where a solution must not look: in the other triangle, and on a diagonal that counts as
-// ones. The systems have integers, so that results are exact.
-func TestTriangularSolveUnread(t *testing.T) {
+// TestTriangularUnread puts NaN where a solution and a product must not look: in the other triangle, and on a diagonal that counts as
+// ones. The matrices have integers, so that results are exact.
+func TestTriangularUnread(t *testing.T) {
 	const n, m = 71, 5
 	rng := rand.New(rand.NewPCG(3, 4))
 	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
@@ -65,7 +65,12 @@ func TestTriangularSolveUnread(t *testing.T) {
 					}
 				}
 			}
+			product, multiply := make([]float64, n*m), ops.TriangularMultiply(call)
+			for i, v := range b {
+				product[i] = call.Alpha * call.Alpha * v
+			}
 			for _, d := range []tensor.DType{tensor.F32, tensor.F64} {
+				expectCall(t, r, dev, multiply, []*tensor.Host{host(d, []int{n, n}, a...), host(d, shape, x...)}, []*tensor.Host{host(d, shape, product...)})
 				expectCall(t, r, dev, call, []*tensor.Host{host(d, []int{n, n}, a...), host(d, shape, b...)}, []*tensor.Host{host(d, shape, x...)})
 			}
 			if t.Failed() {
@@ -76,6 +81,33 @@ func TestTriangularSolveUnread(t *testing.T) {
 		nan, inf := math.NaN(), math.Inf(1)
 		f := func(v ...float64) *tensor.Host { return host(tensor.F32, []int{len(v), 1}, v...) }
 		expectCall(t, r, dev, ops.TriangularSolve{Alpha: math.Copysign(0, -1)}, []*tensor.Host{host(tensor.F32, []int{1, 1}, nan), f(nan)}, []*tensor.Host{f(0)})
+		expectCall(t, r, dev, ops.TriangularMultiply{Alpha: math.Copysign(0, -1)}, []*tensor.Host{host(tensor.F32, []int{1, 1}, nan), f(nan)}, []*tensor.Host{f(0)})
 		expectCall(t, r, dev, ops.TriangularSolve{Alpha: 1}, []*tensor.Host{host(tensor.F32, []int{2, 2}, 0, nan, 1, 1), f(3, 4)}, []*tensor.Host{f(inf, -inf)})
+	})
+}
+
+// TestTriangularMultiplySpreads puts NaN in b: it reaches those rows of the product that use it, and no others of its block.
+func TestTriangularMultiplySpreads(t *testing.T) {
+	const n, at = 70, 37
+	onVariants(t, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
+		for _, upper := range []bool{false, true} {
+			a, b, want := make([]float64, n*n), make([]float64, n), make([]float64, n)
+			for i := range a {
+				a[i] = 1
+			}
+			for i := range b {
+				b[i], want[i] = 1, float64(i+1)
+				if upper {
+					want[i] = float64(n - i)
+				}
+				if i == at || i > at != upper {
+					want[i] = math.NaN()
+				}
+			}
+			b[at] = math.NaN()
+			for _, d := range []tensor.DType{tensor.F32, tensor.F64} {
+				expectCall(t, r, dev, ops.TriangularMultiply{Alpha: 1, Upper: upper}, []*tensor.Host{host(d, []int{n, n}, a...), host(d, []int{n, 1}, b...)}, []*tensor.Host{host(d, []int{n, 1}, want...)})
+			}
+		}
 	})
 }
