@@ -24,7 +24,7 @@ TURN = awk -v part="$(PART)" '{ split(part, p, "/") } part == "" || (NR - p[1]) 
 
 # A target with several parts is divided into targets, so that `make -k`, as CI calls it, runs
 # every part though one has failed.
-.PHONY: test-full-packages test-full-conformance check-shaders check-docs check-code check-api check-peers check-wgsl \
+.PHONY: test-full-packages test-full-conformance check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl \
 	verify-device verify-published browser-node browser-page race-packages race-conformance lint-format lint-vet lint-static lint-tree
 .PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted interpreted-arm emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
@@ -49,7 +49,7 @@ test-full-packages: vulkan
 test-full-conformance: vulkan
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
-check: check-shaders check-docs check-code check-api check-peers check-wgsl lint ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
+check: check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl lint ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
 
 check-shaders:
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
@@ -62,6 +62,10 @@ check-code:
 
 check-api:
 	$(GO) run ./tools/genapi -check
+
+check-gonumblas:
+	$(GO) vet -C gonumblas ./...
+	$(GO) test -C gonumblas ./...
 
 check-peers:
 	$(GO) test -C tests/peers ./...
@@ -203,6 +207,7 @@ lint-vet:
 lint-static:
 	$(GO) build -C tools/lint -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck ./...
+	cd gonumblas && ../bin/staticcheck ./...
 
 lint-tree:
 	$(GO) test -count 1 ./internal/lint/...

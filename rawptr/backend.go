@@ -17,6 +17,7 @@ type Backend interface {
 	Elementwise
 	Rows
 	Products
+	Triangles
 	BLASF32
 	BLASF64
 	Networks
@@ -75,7 +76,7 @@ type Rows interface {
 	ScatterAdd(out, indices, updates Ptr, rows, cols, n int) error
 }
 
-// Products has C = α·op(A)·op(B) + β·C, as BLAS has it, for one product and for many, and triangular systems. Matrices are in
+// Products has C = α·op(A)·op(B) + β·C, as BLAS has it, for one product and for many. Matrices are in
 // column-major order. The strides of a batch are in elements.
 type Products interface {
 	// Gemm is the product in F64.
@@ -90,6 +91,18 @@ type Products interface {
 	BatchedGemmF32(transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
 	// BatchedGemmMixed is BatchedGemm of F16 or BF16, summed in F32.
 	BatchedGemmMixed(storage tensor.DType, transA, transB Transpose, m, n, k int, alpha float32, a Ptr, lda, strideA int, b Ptr, ldb, strideB int, beta float32, c Ptr, ldc, strideC, batch int) error
+}
+
+// Triangles has the functions of BLAS that read or write one triangle of a matrix. Matrices are in column-major order.
+type Triangles interface {
+	// Ssyrk computes one triangle of α·A·Aᵀ + β·C, or of α·Aᵀ·A + β·C, in F32.
+	Ssyrk(uplo Uplo, trans Transpose, n, k int, alpha float32, a Ptr, lda int, beta float32, c Ptr, ldc int) error
+	// Dsyrk is Ssyrk in F64.
+	Dsyrk(uplo Uplo, trans Transpose, n, k int, alpha float64, a Ptr, lda int, beta float64, c Ptr, ldc int) error
+	// Strmm multiplies by a triangular matrix in F32.
+	Strmm(side Side, uplo Uplo, trans Transpose, diag Diag, m, n int, alpha float32, a Ptr, lda int, b Ptr, ldb int) error
+	// Dtrmm multiplies by a triangular matrix in F64.
+	Dtrmm(side Side, uplo Uplo, trans Transpose, diag Diag, m, n int, alpha float64, a Ptr, lda int, b Ptr, ldb int) error
 	// Strsm solves a triangular system in F32.
 	Strsm(side Side, uplo Uplo, trans Transpose, diag Diag, m, n int, alpha float32, a Ptr, lda int, b Ptr, ldb int) error
 	// Dtrsm solves a triangular system in F64.

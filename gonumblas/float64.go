@@ -16,7 +16,7 @@ func (i *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []floa
 		rb, cb = n, k
 	}
 	la, lb, lc := matrix(ra, ca, lda), matrix(rb, cb, ldb), matrix(m, n, ldc)
-	if !i.f64 || float64(m)*float64(n)*float64(k) < i.LeastProduct64 || !known(tA, tB) || !finite(float64(alpha), float64(beta)) || la > len(a) || lb > len(b) || lc > len(c) {
+	if !i.products64(m, n, k) || !known(tA, tB) || !finite(alpha, beta) || la > len(a) || lb > len(b) || lc > len(c) {
 		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -34,7 +34,7 @@ func (i *BLAS) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, ld
 		rows, cols = n, m
 	}
 	la, lx, ly := matrix(m, n, lda), reach(cols, incX), reach(rows, incY)
-	if !i.f64 || float64(m)*float64(n) < i.LeastVector || !known(tA) || !finite(float64(alpha), float64(beta)) || la > len(a) || lx > len(x) || ly > len(y) {
+	if !i.vectors64(m, n) || !known(tA) || !finite(alpha, beta) || la > len(a) || lx > len(x) || ly > len(y) {
 		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -48,7 +48,7 @@ func (i *BLAS) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, ld
 // Dger is A += α·x·yᵀ.
 func (i *BLAS) Dger(m, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
 	la, lx, ly := matrix(m, n, lda), reach(m, incX), reach(n, incY)
-	if !i.f64 || float64(m)*float64(n) < i.LeastVector || !finite(float64(alpha)) || la > len(a) || lx > len(x) || ly > len(y) {
+	if !i.vectors64(m, n) || !finite(alpha) || la > len(a) || lx > len(x) || ly > len(y) {
 		i.Implementation.Dger(m, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
@@ -62,7 +62,7 @@ func (i *BLAS) Dger(m, n int, alpha float64, x []float64, incX int, y []float64,
 // Ddot is x·y.
 func (i *BLAS) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
 	lx, ly := reach(n, incX), reach(n, incY)
-	if !i.f64 || float64(n) < i.LeastVector || lx > len(x) || ly > len(y) {
+	if !i.vectors64(n, 1) || lx > len(x) || ly > len(y) {
 		return i.Implementation.Ddot(n, x, incX, y, incY)
 	}
 	on := newCall[float64](i.dev)
@@ -75,7 +75,7 @@ func (i *BLAS) Ddot(n int, x []float64, incX int, y []float64, incY int) float64
 // Dnrm2 is √Σx².
 func (i *BLAS) Dnrm2(n int, x []float64, incX int) float64 {
 	lx := reach(n, incX)
-	if !i.f64 || float64(n) < i.LeastVector || incX < 1 || lx > len(x) {
+	if !i.vectors64(n, 1) || incX < 1 || lx > len(x) {
 		return i.Implementation.Dnrm2(n, x, incX)
 	}
 	on := newCall[float64](i.dev)
@@ -88,7 +88,7 @@ func (i *BLAS) Dnrm2(n int, x []float64, incX int) float64 {
 // Dasum is Σ|x|.
 func (i *BLAS) Dasum(n int, x []float64, incX int) float64 {
 	lx := reach(n, incX)
-	if !i.f64 || float64(n) < i.LeastVector || incX < 1 || lx > len(x) {
+	if !i.vectors64(n, 1) || incX < 1 || lx > len(x) {
 		return i.Implementation.Dasum(n, x, incX)
 	}
 	on := newCall[float64](i.dev)
@@ -101,7 +101,7 @@ func (i *BLAS) Dasum(n int, x []float64, incX int) float64 {
 // Idamax is the index of the element of the largest magnitude.
 func (i *BLAS) Idamax(n int, x []float64, incX int) int {
 	lx := reach(n, incX)
-	if !i.f64 || float64(n) < i.LeastVector || incX < 1 || lx > len(x) {
+	if !i.vectors64(n, 1) || incX < 1 || lx > len(x) {
 		return i.Implementation.Idamax(n, x, incX)
 	}
 	on := newCall[float64](i.dev)
@@ -114,7 +114,7 @@ func (i *BLAS) Idamax(n int, x []float64, incX int) int {
 // Dswap exchanges x and y.
 func (i *BLAS) Dswap(n int, x []float64, incX int, y []float64, incY int) {
 	lx, ly := reach(n, incX), reach(n, incY)
-	if !i.f64 || float64(n) < i.LeastVector || lx > len(x) || ly > len(y) {
+	if !i.vectors64(n, 1) || lx > len(x) || ly > len(y) {
 		i.Implementation.Dswap(n, x, incX, y, incY)
 		return
 	}
@@ -129,7 +129,7 @@ func (i *BLAS) Dswap(n int, x []float64, incX int, y []float64, incY int) {
 // Dcopy copies x to y.
 func (i *BLAS) Dcopy(n int, x []float64, incX int, y []float64, incY int) {
 	lx, ly := reach(n, incX), reach(n, incY)
-	if !i.f64 || float64(n) < i.LeastVector || lx > len(x) || ly > len(y) {
+	if !i.vectors64(n, 1) || lx > len(x) || ly > len(y) {
 		i.Implementation.Dcopy(n, x, incX, y, incY)
 		return
 	}
@@ -143,7 +143,7 @@ func (i *BLAS) Dcopy(n int, x []float64, incX int, y []float64, incY int) {
 // Daxpy is y += α·x.
 func (i *BLAS) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
 	lx, ly := reach(n, incX), reach(n, incY)
-	if !i.f64 || float64(n) < i.LeastVector || !finite(float64(alpha)) || lx > len(x) || ly > len(y) {
+	if !i.vectors64(n, 1) || !finite(alpha) || lx > len(x) || ly > len(y) {
 		i.Implementation.Daxpy(n, alpha, x, incX, y, incY)
 		return
 	}
@@ -157,7 +157,7 @@ func (i *BLAS) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, i
 // Dscal is x = α·x.
 func (i *BLAS) Dscal(n int, alpha float64, x []float64, incX int) {
 	lx := reach(n, incX)
-	if !i.f64 || float64(n) < i.LeastVector || incX < 1 || !finite(float64(alpha)) || lx > len(x) {
+	if !i.vectors64(n, 1) || incX < 1 || !finite(alpha) || lx > len(x) {
 		i.Implementation.Dscal(n, alpha, x, incX)
 		return
 	}
@@ -168,24 +168,51 @@ func (i *BLAS) Dscal(n int, alpha float64, x []float64, incX int) {
 	on.getVector(x, p, n, incX)
 }
 
-// Dtrsm solves op(A)·X = α·B, or X·op(A) = α·B, for X, which replaces B. In column-major order A is on the other
-// side, and its other triangle counts.
-func (i *BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	order, side, uplo := m, rawptr.Right, rawptr.Lower
-	if s == blas.Right {
-		order, side = n, rawptr.Left
+// Dsyrk is C = α·A·Aᵀ + β·C, or C = α·Aᵀ·A + β·C, of which one triangle is read and written. In column-major order
+// C has its other triangle there, and A is transposed.
+func (i *BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	rows, cols := n, k
+	if tA != blas.NoTrans {
+		rows, cols = k, n
 	}
-	if ul == blas.Lower {
-		uplo = rawptr.Upper
+	la, lc := matrix(rows, cols, lda), matrix(n, n, ldc)
+	if !i.products64(n, n, k) || !known(tA) || !triangular(blas.Left, ul, blas.Unit) || !finite(alpha, beta) || la > len(a) || lc > len(c) {
+		i.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
+		return
 	}
+	on := newCall[float64](i.dev)
+	defer on.end()
+	p, q := on.put(a, rows, cols, lda), on.putTriangle(c, ul, n, ldc)
+	on.must(i.dev.Dsyrk(turn(ul), flip(tA), n, k, alpha, p, cols, beta, q, n))
+	on.getTriangle(c, q, ul, n, ldc)
+}
+
+// Dtrmm is B = α·op(A)·B, or B = α·B·op(A). In column-major order A is on the other side, and has its other triangle.
+func (i *BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	order, side := turned(s, m, n)
 	la, lb := matrix(order, order, lda), matrix(m, n, ldb)
-	if !i.f64 || float64(order)*float64(m)*float64(n) < i.LeastProduct64 || !known(tA) || !triangular(s, ul, d) || !finite(float64(alpha)) || la > len(a) || lb > len(b) {
+	if !i.products64(order, m, n) || !known(tA) || !triangular(s, ul, d) || !finite(alpha) || la > len(a) || lb > len(b) {
+		i.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	on := newCall[float64](i.dev)
+	defer on.end()
+	p, q := on.putTriangle(a, ul, order, lda), on.put(b, m, n, ldb)
+	on.must(i.dev.Dtrmm(side, turn(ul), rawptr.Transpose(tA), rawptr.Diag(d), n, m, alpha, p, order, q, n))
+	on.get(b, q, m, n, ldb)
+}
+
+// Dtrsm solves op(A)·X = α·B, or X·op(A) = α·B, for X, which replaces B, with A as in Dtrmm.
+func (i *BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	order, side := turned(s, m, n)
+	la, lb := matrix(order, order, lda), matrix(m, n, ldb)
+	if !i.products64(order, m, n) || !known(tA) || !triangular(s, ul, d) || !finite(alpha) || la > len(a) || lb > len(b) {
 		i.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}
 	on := newCall[float64](i.dev)
 	defer on.end()
-	p, q := on.put(a, order, order, lda), on.put(b, m, n, ldb)
-	on.must(i.dev.Dtrsm(side, uplo, rawptr.Transpose(tA), rawptr.Diag(d), n, m, alpha, p, order, q, n))
+	p, q := on.putTriangle(a, ul, order, lda), on.put(b, m, n, ldb)
+	on.must(i.dev.Dtrsm(side, turn(ul), rawptr.Transpose(tA), rawptr.Diag(d), n, m, alpha, p, order, q, n))
 	on.get(b, q, m, n, ldb)
 }

@@ -1,11 +1,3 @@
-// Package gonumblas lets gonum's BLAS run on a device of Lathe. A BLAS takes slices of the host, as
-// blas.Float32 and blas.Float64 say, and sends calls that are large enough to the device:
-//
-//	impl, err := gonumblas.New(dev)
-//	blas64.Use(impl)
-//
-// All other calls are gonum's own: small ones, those with illegal arguments, which panic there, those whose factors
-// are not finite, functions that package rawptr does not have, and float64 on devices without it.
 package gonumblas
 
 import (
@@ -13,79 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"time"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/lathe-gpu/lathe/rawptr"
 )
-
-// BLAS is gonum's implementation, with a device for large calls. Any number of goroutines may use it. An error of
-// the device is a panic, because BLAS returns none.
-type BLAS struct {
-	gonum.Implementation
-	dev rawptr.Backend
-	f64 bool
-
-	// LeastProduct32 and LeastProduct64 are the numbers of multiplications from which products of matrices of
-	// float32 and float64 go to the device. New measures them. They do not change after the first call.
-	LeastProduct32, LeastProduct64 float64
-	// LeastVector is the number of elements of vectors and matrices from which the other functions go
-	// to the device. They take less time than their operands take to be copied, so New sets it to infinity.
-	LeastVector float64
-}
-
-var (
-	_ blas.Float32 = (*BLAS)(nil)
-	_ blas.Float64 = (*BLAS)(nil)
-)
-
-// New returns a BLAS over an open backend. It measures from which size on products are faster on the device than by
-// gonum, copies included, for a second or two. If they are not at any size up to 512³, all products stay gonum's.
-// Errors: those of Capabilities.
-func New(dev rawptr.Backend) (*BLAS, error) {
-	c, err := dev.Capabilities()
-	if err != nil {
-		return nil, fmt.Errorf("gonumblas: new: %w", err)
-	}
-	b := &BLAS{dev: dev, f64: c.F64, LeastVector: math.Inf(1)}
-	b.LeastProduct32 = least(func(n int, x, y []float32) { b.Sgemm('N', 'N', n, n, n, 1, x, n, x, n, 0, y, n) },
-		func(n int, x, y []float32) { b.Implementation.Sgemm('N', 'N', n, n, n, 1, x, n, x, n, 0, y, n) })
-	b.LeastProduct64 = math.Inf(1)
-	if c.F64 {
-		b.LeastProduct64 = 0
-		b.LeastProduct64 = least(func(n int, x, y []float64) { b.Dgemm('N', 'N', n, n, n, 1, x, n, x, n, 0, y, n) },
-			func(n int, x, y []float64) { b.Implementation.Dgemm('N', 'N', n, n, n, 1, x, n, x, n, 0, y, n) })
-	}
-	return b, nil
-}
-
-// least returns the number of multiplications from which a product on the device takes less time than gonum's.
-func least[T float](device, own func(n int, x, y []T)) float64 {
-	best := func(n int, run func(n int, x, y []T)) time.Duration {
-		x, y := make([]T, n*n), make([]T, n*n)
-		for i := range x {
-			x[i] = T(i%7) - 3
-		}
-		run(n, x, y) // compiles the kernels
-		fastest := time.Duration(math.MaxInt64)
-		for range 3 {
-			start := time.Now()
-			run(n, x, y)
-			fastest = min(fastest, time.Since(start))
-		}
-		return fastest
-	}
-	from := math.Inf(1)
-	for _, n := range []int{512, 256, 128, 64} {
-		if best(n, device) >= best(n, own) {
-			break // A smaller one that seems to be faster is chance.
-		}
-		from = float64(n) * float64(n) * float64(n)
-	}
-	return from
-}
 
 // float is what a BLAS computes with.
 type float interface{ float32 | float64 }
@@ -126,26 +50,72 @@ func (c *call[T]) room(n int) rawptr.Ptr {
 // put copies a matrix in row-major order to the device, without the gaps between its rows. What lies there may be another matrix,
 // which another goroutine writes to.
 func (c *call[T]) put(xs []T, rows, cols, ld int) rawptr.Ptr {
-	p := c.room(rows * cols)
-	b := make([]byte, 0, rows*cols*size[T]())
-	for i := range rows {
-		var err error
-		b, err = binary.Append(b, binary.LittleEndian, xs[i*ld:i*ld+cols])
-		c.must(err)
+	n := rows * cols
+	var dense []T
+	if ld == cols || rows == 1 {
+		dense = xs[:n]
+	} else {
+		dense = make([]T, 0, n)
+		for i := range rows {
+			dense = append(dense, xs[i*ld:i*ld+cols]...)
+		}
 	}
+	p := c.room(n)
+	b, err := binary.Append(make([]byte, 0, n*size[T]()), binary.LittleEndian, dense)
+	c.must(err)
 	c.must(c.dev.CopyHtoD(context.Background(), p, b))
 	return p
 }
 
 // get copies such a matrix back, and nothing else.
 func (c *call[T]) get(xs []T, p rawptr.Ptr, rows, cols, ld int) {
-	row := cols * size[T]()
-	b := make([]byte, rows*row)
+	n := rows * cols
+	b := make([]byte, n*size[T]())
 	c.must(c.dev.CopyDtoH(context.Background(), b, p))
-	for i := range rows {
-		_, err := binary.Decode(b[i*row:(i+1)*row], binary.LittleEndian, xs[i*ld:i*ld+cols])
-		c.must(err)
+	if ld == cols || rows == 1 {
+		c.decode(xs[:n], b)
+		return
 	}
+	dense := make([]T, n)
+	c.decode(dense, b)
+	for i := range rows {
+		copy(xs[i*ld:i*ld+cols], dense[i*cols:])
+	}
+}
+
+// decode makes numbers of the bytes of the device.
+func (c *call[T]) decode(xs []T, b []byte) {
+	_, err := binary.Decode(b, binary.LittleEndian, xs)
+	c.must(err)
+}
+
+// putTriangle is put for a triangle of a square matrix. What the other one has on the device are zeros: another
+// goroutine may write to it.
+func (c *call[T]) putTriangle(xs []T, ul blas.Uplo, n, ld int) rawptr.Ptr {
+	full := make([]T, n*n)
+	for i := range n {
+		from, to := columns(ul, i, n)
+		copy(full[i*n+from:i*n+to], xs[i*ld+from:i*ld+to])
+	}
+	return c.put(full, n, n, n)
+}
+
+// getTriangle copies such a triangle back, and nothing else.
+func (c *call[T]) getTriangle(xs []T, p rawptr.Ptr, ul blas.Uplo, n, ld int) {
+	full := make([]T, n*n)
+	c.get(full, p, n, n, n)
+	for i := range n {
+		from, to := columns(ul, i, n)
+		copy(xs[i*ld+from:i*ld+to], full[i*n+from:i*n+to])
+	}
+}
+
+// columns returns which elements of a row belong to a triangle.
+func columns(ul blas.Uplo, row, n int) (from, to int) {
+	if ul == blas.Upper {
+		return row, n
+	}
+	return 0, row + 1
 }
 
 // vector is put for n elements, inc apart, in the order of their addresses.
@@ -177,9 +147,9 @@ func (c *call[T]) index(p rawptr.Ptr) int32 {
 }
 
 // finite reports whether all of these are numbers.
-func finite(xs ...float64) bool {
+func finite[T float](xs ...T) bool {
 	for _, x := range xs {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
+		if x-x != 0 {
 			return false
 		}
 	}
@@ -227,4 +197,20 @@ func known(ts ...blas.Transpose) bool {
 // triangular reports whether these are a side, a triangle and a diagonal.
 func triangular(s blas.Side, ul blas.Uplo, d blas.Diag) bool {
 	return (s == blas.Left || s == blas.Right) && (ul == blas.Upper || ul == blas.Lower) && (d == blas.NonUnit || d == blas.Unit)
+}
+
+// turn is the triangle of a matrix in row-major order as one in column-major order.
+func turn(ul blas.Uplo) rawptr.Uplo {
+	if ul == blas.Lower {
+		return rawptr.Upper
+	}
+	return rawptr.Lower
+}
+
+// turned returns the order of a triangular matrix beside one of m × n, and on which side it is in column-major order.
+func turned(s blas.Side, m, n int) (order int, side rawptr.Side) {
+	if s == blas.Right {
+		return n, rawptr.Left
+	}
+	return m, rawptr.Right
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-gpu/lathe/rawptr"
 )
 
-// testTrsm multiplies solutions by their matrices, and wants α·B.
-func testTrsm[T real](t *testing.T, d rawptr.Backend, epsilon float64, trsm func(side rawptr.Side, uplo rawptr.Uplo, trans rawptr.Transpose, diag rawptr.Diag, m, n int, alpha T, a rawptr.Ptr, lda int, b rawptr.Ptr, ldb int) error) {
+// testTriangular multiplies by triangular matrices: solutions, and wants α·B, or α·B, and wants products.
+func testTriangular[T real](t *testing.T, d rawptr.Backend, epsilon float64, solved bool, call func(side rawptr.Side, uplo rawptr.Uplo, trans rawptr.Transpose, diag rawptr.Diag, m, n int, alpha T, a rawptr.Ptr, lda int, b rawptr.Ptr, ldb int) error) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, side := range []rawptr.Side{rawptr.Left, rawptr.Right} {
 		for _, uplo := range []rawptr.Uplo{rawptr.Upper, rawptr.Lower} {
@@ -52,16 +52,22 @@ func testTrsm[T real](t *testing.T, d rawptr.Backend, epsilon float64, trsm func
 							}
 						}
 						a, b := put(t, d, as), put(t, d, bs)
-						if err := trsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); err != nil {
+						if err := call(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); err != nil {
 							t.Fatalf("%s: %v", what, err)
 						}
 						xs := get[T](t, d, b, len(bs))
+						if !solved { // What went in is the factor, and what came out the product.
+							xs, bs = bs, xs
+						}
 						for i := range ldb {
 							for j := range n {
 								got := float64(xs[i+j*ldb])
 								want := float64(bs[i+j*ldb])
 								if i < m {
-									got, want = 0, float64(alpha)*want
+									got = 0
+									if solved {
+										want *= float64(alpha)
+									}
 									for k := range order {
 										if side == rawptr.Left {
 											got += full[i+k*order] * float64(xs[k+j*ldb])
@@ -69,6 +75,9 @@ func testTrsm[T real](t *testing.T, d rawptr.Backend, epsilon float64, trsm func
 											got += float64(xs[i+k*ldb]) * full[k+j*order]
 										}
 									}
+								}
+								if i < m && !solved {
+									got *= float64(alpha)
 								}
 								if !(math.Abs(got-want) <= epsilon*100) || i >= m && got != want {
 									t.Fatalf("%s: element %d, %d is %v (want %v)", what, i, j, got, want)
@@ -83,11 +92,13 @@ func testTrsm[T real](t *testing.T, d rawptr.Backend, epsilon float64, trsm func
 	}
 }
 
-func TestTrsm(t *testing.T) {
+func TestTriangular(t *testing.T) {
 	d := open(t)
-	testTrsm(t, d, 0x1p-23, d.Strsm)
+	testTriangular(t, d, 0x1p-23, true, d.Strsm)
+	testTriangular(t, d, 0x1p-23, false, d.Strmm)
 	if c, err := d.Capabilities(); err == nil && c.F64 {
-		testTrsm(t, d, 0x1p-52, d.Dtrsm)
+		testTriangular(t, d, 0x1p-52, true, d.Dtrsm)
+		testTriangular(t, d, 0x1p-52, false, d.Dtrmm)
 	}
 	rec := recorder(t)
 	p, q := alloc(t, rec, 8*16), alloc(t, rec, 8*16)
@@ -98,6 +109,10 @@ func TestTrsm(t *testing.T) {
 			"ldb": rec.Dtrsm('L', 'U', 'N', 'N', 3, 2, 1, p, 3, q, 2), "alpha": rec.Dtrsm('L', 'U', 'N', 'N', 2, 2, math.NaN(), p, 2, q, 2), "range": rec.Dtrsm('L', 'U', 'N', 'N', 5, 1, 1, p, 5, q, 5),
 		} {
 			wantInvalid(t, name, err)
+		}
+		wantInvalid(t, "trmm", rec.Dtrmm('L', 'X', 'N', 'N', 2, 2, 1, p, 2, q, 2))
+		if err := rec.Strmm('L', 'U', 'N', 'N', 0, 2, 1, 1, 1, 2, 1); err != nil {
+			t.Errorf("no rows: %v", err)
 		}
 		if err := rec.Strsm('L', 'U', 'N', 'N', 0, 2, 1, 1, 1, 2, 1); err != nil {
 			t.Errorf("no rows: %v", err)

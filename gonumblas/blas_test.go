@@ -47,6 +47,8 @@ func TestSuite(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T){
 		"Dgemm": func(t *testing.T) { testblas.TestDgemm(t, b) },
 		"Dgemv": func(t *testing.T) { testblas.DgemvTest(t, b) },
+		"Dsyrk": func(t *testing.T) { testblas.DsyrkTest(t, b) },
+		"Dtrmm": func(t *testing.T) { testblas.DtrmmTest(t, b) },
 		"Dtrsm": func(t *testing.T) { testblas.DtrsmTest(t, b) },
 		"Dger":  func(t *testing.T) { testblas.DgerTest(t, b) },
 		"Ddot":  func(t *testing.T) { testblas.DdotTest(t, b) }, "Dnrm2": func(t *testing.T) { testblas.Dnrm2Test(t, b) },
@@ -98,13 +100,23 @@ func TestFloat32(t *testing.T) {
 		incX, incY := []int{1, 2, -1, -3}[r.IntN(4)], []int{1, 2, -1, -3}[r.IntN(4)]
 		tA, tB := []blas.Transpose{'N', 'T', 'C'}[r.IntN(3)], []blas.Transpose{'N', 'T', 'C'}[r.IntN(3)]
 		lda, ldb, ldc := max(m, n, k)+r.IntN(3), max(m, n, k)+r.IntN(3), n+r.IntN(3)
-		a, c, d := random(lda*(max(m, k)+1)), random(ldb*(max(n, k)+1)), random(ldc*(m+1))
+		a, c, d := random(lda*(max(m, n, k)+1)), random(ldb*(max(m, n, k)+1)), random(ldc*(m+1))
 		x, y := random(100), random(100)
 		what := func(name string) string { return fmt.Sprintf("round %d: %s %d, %d, %d", round, name, m, n, k) }
 		got, want := clone(d), clone(d)
 		b.Sgemm(tA, tB, m, n, k, 0.7, a, lda, c, ldb, -1, got, ldc)
 		g.Sgemm(tA, tB, m, n, k, 0.7, a, lda, c, ldb, -1, want, ldc)
 		near(what("sgemm"), got, want)
+		side, ul, diag := []blas.Side{'L', 'R'}[r.IntN(2)], []blas.Uplo{'U', 'L'}[r.IntN(2)], []blas.Diag{'U', 'N'}[r.IntN(2)]
+		got, want = clone(d), clone(d)
+		b.Strmm(side, ul, tA, diag, m, n, 0.7, a, lda, got, ldc)
+		g.Strmm(side, ul, tA, diag, m, n, 0.7, a, lda, want, ldc)
+		near(what("strmm"), got, want)
+		got = random(lda * max(m, k))
+		want = clone(got)
+		b.Ssyrk(ul, tA, m, k, 0.7, c, ldb, -1, got, lda)
+		g.Ssyrk(ul, tA, m, k, 0.7, c, ldb, -1, want, lda)
+		near(what("ssyrk"), got, want)
 		got, want = clone(y), clone(y)
 		b.Sgemv(tA, m, n, 0.7, a, lda, x, incX, -1, got, incY)
 		g.Sgemv(tA, m, n, 0.7, a, lda, x, incX, -1, want, incY)
@@ -185,6 +197,7 @@ func TestBlocks(t *testing.T) {
 			for range 20 {
 				b.Dgemm(blas.NoTrans, blas.NoTrans, side, side, side, 1, a, side, a, side, 0.5, got[g*side:], blocks*side)
 				b.Daxpy(side, 0.5, a, side, got[g*side:], blocks*side)
+				b.Dsyrk(blas.Upper, blas.NoTrans, side, side, -0.5, a, side, 0.5, got[g*side:], blocks*side)
 			}
 		})
 	}
@@ -193,11 +206,41 @@ func TestBlocks(t *testing.T) {
 		for range 20 {
 			b.Implementation.Dgemm(blas.NoTrans, blas.NoTrans, side, side, side, 1, a, side, a, side, 0.5, want[g*side:], blocks*side)
 			b.Implementation.Daxpy(side, 0.5, a, side, want[g*side:], blocks*side)
+			b.Implementation.Dsyrk(blas.Upper, blas.NoTrans, side, side, -0.5, a, side, 0.5, want[g*side:], blocks*side)
 		}
 	}
 	for i := range got {
 		if math.Abs(got[i]-want[i]) > 1e-12 {
 			t.Fatalf("element %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+// Goroutines that compute the two triangles of one matrix do not see each other either.
+func TestTwoTriangles(t *testing.T) {
+	b := all(t)
+	testkit.Ability(t, b.f64, b.dev.Name(), "float64")
+	const n = 12
+	r := rand.New(rand.NewPCG(7, 8))
+	a := make([]float64, n*n)
+	for i := range a {
+		a[i] = r.Float64()
+	}
+	c := make([]float64, (n+1)*(n+1))
+	var running sync.WaitGroup
+	// One is above the diagonal, and one has it and what is below.
+	running.Go(func() { b.Dsyrk(blas.Upper, blas.NoTrans, n, n, 1, a, n, 0, c[1:], n+1) })
+	running.Go(func() { b.Dsyrk(blas.Lower, blas.Trans, n, n, 1, a, n, 0, c, n+1) })
+	running.Wait()
+	for i := range n {
+		for j := range n {
+			var below, above float64
+			for k := range n {
+				below, above = below+a[k*n+i]*a[k*n+j], above+a[i*n+k]*a[j*n+k]
+			}
+			if j <= i && math.Abs(c[i*(n+1)+j]-below) > 1e-12 || j >= i && math.Abs(c[i*(n+1)+j+1]-above) > 1e-12 {
+				t.Errorf("elements %d, %d are %v and %v, want %v and %v", i, j, c[i*(n+1)+j], c[i*(n+1)+j+1], below, above)
+			}
 		}
 	}
 }
