@@ -60,7 +60,7 @@ func (f Triangle) call(t *spec.Target, plan *spec.Plan, in []spec.Place, out spe
 func (s *triangleCall) chunk(block int64) (matrices, cols int) {
 	d := len(s.shape) - 2
 	n, all := s.shape[d], s.shape[d+1]
-	room := int64(scaledBudget) / int64(s.a.DType.Size())
+	room := planner.ScratchBudget(s.t, scaledBudget) / int64(s.a.DType.Size())
 	cols = min(int(max(min(int64(all), room/int64(n)/8*8, block/8*8), 8)), all)
 	wide := planner.CeilDiv(cols, 4) * 4
 	return int(max(min(int64(s.shape[d-1]), room/int64(n*wide), block/int64(wide)), 1)), cols

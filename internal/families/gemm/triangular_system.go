@@ -28,7 +28,7 @@ type solve struct {
 // add appends the steps. Chunks of the columns and of the batch follow each other.
 func (s *solve) add() error {
 	n, size := s.shape[len(s.shape)-2], int64(s.a.DType.Size())
-	block := (min(planner.MaxSpan(s.t, false), packBudget)/2 - planner.WindowAlign(s.t)) / size / triangleBlock // columns of a block that can be bound
+	block := (min(planner.MaxSpan(s.t, false), planner.ScratchBudget(s.t, packBudget))/2 - planner.WindowAlign(s.t)) / size / triangleBlock // columns of a block that can be bound
 	matrices, cols := s.chunk(block)
 	wide := planner.CeilDiv(cols, 4) * 4
 	s.w = planner.AddScratch(s.plan, int64(matrices)*int64(n)*int64(wide)*size)
