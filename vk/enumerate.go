@@ -29,6 +29,9 @@ func (in *instance) usable() (infos []gpu.Info, phys []physical, unusable []stri
 		infos = append(infos, p.info)
 		phys = append(phys, p)
 	}
+	if len(infos) > 0 {
+		in.keep()
+	}
 	return infos, phys, unusable, nil
 }
 
@@ -40,9 +43,8 @@ func noDevice(unusable []string) error {
 	return fmt.Errorf("vk: %w: %s%s", gpu.ErrNoDevice, why, lookedFor())
 }
 
-// Enumeration has the Vulkan devices of a machine. Its Open opens one of them. It keeps
-// the driver loaded until it is closed, so that opening a device does not load it again.
-// Make one with Enumerate.
+// Enumeration has the Vulkan devices of a machine. Its Open opens one of them. Make one with
+// Enumerate. Drivers that offer a device stay loaded until the process ends.
 type Enumeration struct {
 	inst     *instance
 	opts     Options // Warn is not nil
@@ -126,7 +128,8 @@ func (e *Enumeration) Open(ctx context.Context, i int) (*Device, error) {
 	return d, nil
 }
 
-// Close releases the driver. Open devices keep it loaded. Closing twice is harmless.
+// Close releases what the enumeration holds. Devices that it opened can still be used. Closing
+// twice is harmless.
 func (e *Enumeration) Close() {
 	if e != nil && e.inst != nil {
 		e.inst.release()

@@ -75,37 +75,17 @@ func openLoader() (unsafe.Pointer, error) {
 type instance struct {
 	gipa   unsafe.Pointer
 	handle vulkan.Instance
-	refs   int // the number of users of the shared instance; guarded by shared
+
+	// Without validation only.
+	refs int    // the number of users; guarded by shared
+	kept bool   // not destroyed when the last user releases it; guarded by shared
+	key  string // of shared.of
 
 	// With validation only.
+	plain     *instance // keeps the drivers loaded, see shared
 	messages  *messages
 	info      unsafe.Pointer // the create-info of the messenger, in use as long as the instance
 	messenger C.lvk_handle
-}
-
-var shared struct {
-	sync.Mutex
-	inst *instance
-}
-
-// acquire returns an instance. The caller must call its release.
-func acquire(validation bool, warn func(string)) (*instance, error) {
-	gipa, err := openLoader()
-	if err != nil {
-		return nil, err
-	}
-	if validation {
-		return newInstance(gipa, newMessages(warn))
-	}
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.inst == nil {
-		if shared.inst, err = newInstance(gipa, nil); err != nil {
-			return nil, err
-		}
-	}
-	shared.inst.refs++
-	return shared.inst, nil
 }
 
 func newInstance(gipa unsafe.Pointer, m *messages) (*instance, error) {
@@ -198,27 +178,7 @@ func (in *instance) loadBinding() error {
 	return nil
 }
 
-// retain counts one more user of the shared instance.
-func (in *instance) retain() {
-	shared.Lock()
-	defer shared.Unlock()
-	in.refs++
-}
-
-// release undoes acquire or retain. The last release destroys the instance.
-func (in *instance) release() {
-	if in.messages != nil {
-		in.destroy()
-		return
-	}
-	shared.Lock()
-	defer shared.Unlock()
-	if in.refs--; in.refs == 0 {
-		shared.inst = nil
-		in.destroy()
-	}
-}
-
+// destroy destroys an instance, also one that newInstance has made half-way.
 func (in *instance) destroy() {
 	if in.messenger != 0 {
 		C.lvk_messenger_destroy(in.gipa, in.pointer(), in.messenger)
@@ -231,6 +191,9 @@ func (in *instance) destroy() {
 	C.free(in.info)
 	if in.messages != nil {
 		in.messages.close()
+	}
+	if in.plain != nil {
+		in.plain.release()
 	}
 	*in = instance{messages: in.messages}
 }
