@@ -24,6 +24,7 @@
 #define AT(name, i) name[(i) >> 2]
 #define ABOVE(x, y) greaterThan(x, y)
 #define ALL_OF(b) bvec4(b)
+#define NANS(x) greaterThan(floatBitsToUint(x) & 0x7fffffffu, uvec4(0x7f800000u))
 #else
 #define WG 64
 #define UNITS 1
@@ -31,6 +32,7 @@
 #define AT(name, i) name[i]
 #define ABOVE(x, y) ((x) > (y))
 #define ALL_OF(b) (b)
+#define NANS(x) isNaN(x)
 #endif
 layout(local_size_x = WG) in;
 

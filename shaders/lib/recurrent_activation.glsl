@@ -1,9 +1,10 @@
 // The activations of lib/recurrent.glsl, after the clip.
 
-// bounded keeps NaN.
+// bounded keeps NaN. The choices alone do not: a driver may make a minimum and a maximum of them,
+// which return the other operand.
 V bounded(V x) {
 	V c = V(p.clip);
-	return mix(mix(x, c, ABOVE(x, c)), -c, ABOVE(-c, x));
+	return mix(mix(mix(x, c, ABOVE(x, c)), -c, ABOVE(-c, x)), x, NANS(x));
 }
 
 #if defined(ANY)
@@ -18,8 +19,9 @@ REAL activation(uint which, float a, float b, REAL x) {
 	else if (kind == 5u) v = mix(REAL(0), x, x > alpha);
 	else if (kind == 6u) v = alpha * tanhReal(beta * x);
 	else if (kind == 7u) {
-		v = alpha * x + beta;
-		v = mix(mix(v, REAL(1), v > REAL(1)), REAL(0), v < REAL(0));
+		REAL line = alpha * x + beta;
+		v = mix(mix(line, REAL(1), line > REAL(1)), REAL(0), line < REAL(0));
+		v = mix(v, line, isNaN(line));
 	}
 	else if (kind == 8u) v = mix(x, alpha * expm1Down(mix(REAL(0), x, x < REAL(0))), x < REAL(0));
 	else if (kind == 9u) v = mix(x / (REAL(1) + abs(x)), mix(REAL(1), REAL(-1), x < REAL(0)), abs(x) == infinity());
