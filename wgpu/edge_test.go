@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -54,6 +55,22 @@ func TestLargestBuffer(t *testing.T) {
 	}
 	if _, err := d.Alloc(most + 1); !errors.Is(err, gpu.ErrLimit) {
 		t.Errorf("one more: got %v, want ErrLimit", err)
+	}
+}
+
+// Limits that the adapter does not know are numbers that mean the default in a request. What is asked for is another
+// number, which is not above the adapter's, and limits that it knows stay.
+func TestDefiniteLimits(t *testing.T) {
+	var a adapter
+	l := &a.limits
+	l.maxBuffer, l.maxStorageBinding, l.maxUniformBinding = math.MaxUint64, math.MaxUint32, math.MaxUint64
+	l.maxStorageBuffers, l.maxGroups, l.maxLocalSize[2], l.textures[3] = math.MaxUint32, 65535, math.MaxUint32, math.MaxUint32
+	definite(l)
+	if l.maxBuffer != 1<<40 || l.maxStorageBinding != math.MaxUint32 || l.maxUniformBinding != 1<<40 {
+		t.Errorf("bytes: %+v", *l)
+	}
+	if l.maxStorageBuffers != math.MaxUint32-1 || l.maxGroups != 65535 || l.maxLocalSize[2] != math.MaxUint32-1 || l.textures[3] != math.MaxUint32-1 {
+		t.Errorf("numbers: %+v", *l)
 	}
 }
 

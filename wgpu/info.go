@@ -50,6 +50,7 @@ func (a *adapter) load() bool {
 		return false
 	}
 	l := &s.limits
+	definite(l)
 	a.limits = *l
 	a.align = max(4, int64(l.minUniformAlign))
 	most := uint32(l.maxGroups)
@@ -87,6 +88,34 @@ func (a *adapter) load() bool {
 		a.info.Limits.MaxIterations = 65535
 	}
 	return l.maxInvocations > 0 && l.maxStorageBuffers > 0
+}
+
+// mostBytes is the largest limit of sizes that the library is asked for: 1 TiB.
+const mostBytes = 1 << 40
+
+// undefined is what means "the default" where a limit of 32 bits is asked for. For 64 bits, it is MaxUint64.
+const undefined = math.MaxUint32
+
+// definite makes limits of an adapter such that they can be asked for. A Vulkan driver may know no limit of
+// the size of a buffer, as NVIDIA's does, and the library then says MaxUint64. It takes the same
+// number in a request for 256 MiB, the default.
+func definite(l *C.wg_limits) {
+	for _, p := range []*C.uint64_t{&l.maxBuffer, &l.maxStorageBinding, &l.maxUniformBinding} {
+		*p = min(*p, mostBytes)
+	}
+	list := []*C.uint32_t{
+		&l.maxBindGroups, &l.bindGroupsPlusVertexBuffers, &l.maxBindingsPerBindGroup, &l.maxDynamicUniformBuffers, &l.maxDynamicStorageBuffers,
+		&l.sampledTextures, &l.samplers, &l.maxStorageBuffers, &l.storageTextures, &l.maxUniformBuffers, &l.maxVertexBuffers,
+		&l.maxSharedBytes, &l.maxInvocations, &l.maxGroups,
+	}
+	for _, group := range [][]C.uint32_t{l.textures[:], l.vertex[:], l.stages[:], l.colours[:], l.maxLocalSize[:]} {
+		for i := range group {
+			list = append(list, &group[i])
+		}
+	}
+	for _, p := range list {
+		*p = min(*p, undefined-1)
+	}
 }
 
 // software reports whether a name belongs to a driver that runs on the CPU. The library
