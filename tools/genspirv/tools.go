@@ -96,7 +96,13 @@ func compile(ctx context.Context, root string, k kernel) ([]byte, error) {
 	if err := tool(ctx, root, k, "glslc", append(args, "-o", raw, filepath.FromSlash(k.source))...); err != nil {
 		return nil, err
 	}
+	if err := edit(raw, mark); err != nil {
+		return nil, err
+	}
 	if err := tool(ctx, root, k, "spirv-opt", append(slices.Clone(optFlags), raw, "-o", opt)...); err != nil {
+		return nil, err
+	}
+	if err := edit(opt, unmark); err != nil {
 		return nil, err
 	}
 	if err := tool(ctx, root, k, "spirv-val", "--target-env", "vulkan1.1", opt); err != nil {
@@ -119,6 +125,21 @@ func compile(ctx context.Context, root string, k kernel) ([]byte, error) {
 		return nil, fmt.Errorf("genspirv: %s: %w", k.source, err)
 	}
 	return code, nil
+}
+
+// edit changes a file.
+func edit(file string, f func([]byte) ([]byte, error)) error {
+	code, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("genspirv: %w", err)
+	}
+	if code, err = f(code); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, code, 0o666); err != nil {
+		return fmt.Errorf("genspirv: %w", err)
+	}
+	return nil
 }
 
 // tool runs one program; what it prints becomes the error's text.
