@@ -2,7 +2,7 @@
 // mean, the number of elements, and d. d is one of the elements. So elements that are far
 // from zero and close to each other lose no digits. Include after lib/reduce.glsl. Merging:
 // Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
-// variances", 1979.
+// variances", 1979. Differences are precise: in another order they lose those digits.
 
 Accumulator identity() { return Accumulator(REAL(0), REAL(0), REAL(0), REAL(0)); }
 Accumulator finish(Accumulator s) { return s; }
@@ -11,7 +11,8 @@ Accumulator finish(Accumulator s) { return s; }
 // minutes to compile.
 Accumulator merge(Accumulator a, Accumulator b) {
 	bool noA = a.c == REAL(0), noB = b.c == REAL(0);
-	REAL count = a.c + b.c, part = b.c / (noA ? REAL(1) : count), delta = (b.d - a.d) + (b.a - a.a);
+	REAL count = a.c + b.c, part = b.c / (noA ? REAL(1) : count);
+	precise REAL delta = (b.d - a.d) + (b.a - a.a);
 	REAL mean = a.a + delta * part, square = a.b + (b.b + delta * delta * a.c * part);
 	return Accumulator(noA ? b.a : noB ? a.a : mean, noA ? b.b : noB ? a.b : square, count, noA ? b.d : a.d);
 }
@@ -23,7 +24,8 @@ void accumulate(inout Accumulator s, Elem v[BLOCK], uint at[BLOCK], uint n) {
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) origin = mix(origin, v[BLOCK - 1 - i], at[BLOCK - 1 - i] < fresh);
 	[[unroll]] for (uint i = 0; i < BLOCK; i++) {
 		count += mix(REAL(0), REAL(1), at[i] < n);
-		v[i] = mix(REAL(0), v[i] - origin, at[i] < n);
+		precise REAL rest = v[i] - origin;
+		v[i] = mix(REAL(0), rest, at[i] < n);
 		sum[i % 4] += v[i];
 	}
 	bool some = count > REAL(0);

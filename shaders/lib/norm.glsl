@@ -4,8 +4,9 @@
 #include "lib/affine.glsl"
 
 #if REALS == 4
-#define CENTRED(x, s) (((x) - s.d) - s.a)
+#define CENTRED(x, s) centred(x, s)
 #define SQUARES(s) s.b
+#include "lib/centred.glsl"
 #else
 #define CENTRED(x, s) (x)
 #define SQUARES(s) s.a

@@ -24,7 +24,7 @@ float part(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); 
 // twoSum is a + b: the rounded sum, and what rounding lost.
 REAL twoSum(REAL a, REAL b, out REAL lost) {
 	REAL s = veiled(a + b), bb = veiled(s - a);
-	lost = (a - veiled(s - bb)) + (b - bb);
+	lost = veiled(a - veiled(s - bb)) + (b - bb);
 	return s;
 }
 
@@ -44,7 +44,7 @@ REAL logTwo(REAL x, out REAL low) {
 	// s + sLow = f / (2 + f)
 	REAL u = twoSum(REAL(2), f, e1), s = f / u;
 	REAL p = twoProduct(s, u, e2);
-	REAL sLow = (((f - p) - e2) - s * e1) / u;
+	REAL sLow = ((veiled(f - p) - e2) - s * e1) / u;
 	REAL tail = s * atanhTail(s * s);
 	REAL hi = twoSum(REAL(n) * LN2_HIGH, REAL(2) * s, e3);
 	hi = twoSum(hi, tail, e4);

@@ -5,5 +5,6 @@
 #define REALS 4
 #define INPUTS 1
 #include "lib/apply.glsl"
+#include "lib/centred.glsl"
 
-REAL apply(REAL x, REAL y, Accumulator s, uint r) { return ((x - s.d) - s.a) * s.b + s.c; }
+REAL apply(REAL x, REAL y, Accumulator s, uint r) { return centred(x, s) * s.b + s.c; }

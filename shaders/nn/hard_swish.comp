@@ -5,7 +5,8 @@
 #include "lib/math.glsl"
 
 REAL apply(REAL x) {
-	REAL v = x * (x + REAL(3)) / REAL(6);
+	precise REAL sum = x + REAL(3);
+	REAL v = x * sum / REAL(6);
 	v = mix(v, REAL(0), x <= REAL(-3)); // of −∞ too
 	v = mix(v, x, x >= REAL(3));
 	return mix(v, x, isNaN(x));

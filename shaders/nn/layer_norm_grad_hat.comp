@@ -8,6 +8,7 @@
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
 #include "lib/accumulator.glsl"
+#include "lib/centred.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -36,7 +37,7 @@ void main() {
 			Accumulator s;
 			GET_ACCUMULATOR(s, states, p.states + e / p.n * ACCUMULATOR_WORDS);
 			REAL scale = REAL(1) / sqrt(s.b / REAL(p.total) + (REAL(p.eps) + REAL(p.epsLow)));
-			PUT_REAL(made, p.made + e * REAL_WORDS, ((v[j] - s.d) - s.a) * scale);
+			PUT_REAL(made, p.made + e * REAL_WORDS, centred(v[j], s) * scale);
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (d *looseDevice) of(m *gpu.Module) (*gpu.Module, error) {
 }
 
 // TestLoose runs operations on floats with the plans of a GPU, and with modules that a GPU's driver may run in place
-// of Lathe's: minima of NaN and a number are the number. LATHE_OPS chooses operations, as for TestOps. Otherwise the quick level runs a part of the kernels of a sixth of the operations.
+// of Lathe's: minima of NaN and a number are the number, and sums are computed in another order. LATHE_OPS chooses
+// operations, as for TestOps. Otherwise the quick level runs a part of the kernels of a sixth of the operations.
 func TestLoose(t *testing.T) {
 	ops := named(t)
 	if ops == nil {
@@ -77,7 +78,7 @@ func TestLoose(t *testing.T) {
 		if dev.Info().Backend != "vk" || dev.Info().Kind != gpu.CPU || len(ops) == 0 {
 			return // WebGPU writes its modules anew, and a GPU does what it does.
 		}
-		loose := &looseDevice{Device: dev, rules: loose.NaN, made: map[*gpu.Module]*gpu.Module{}}
+		loose := &looseDevice{Device: dev, rules: loose.NaN | loose.Order, made: map[*gpu.Module]*gpu.Module{}}
 		opts := conformance.Options{Ops: ops, Expect: expectations(t), Quick: true, Pairs: true, Seed: testlevel.Seed(t),
 			Variants: []conformance.Variant{{Name: "gpu-profile", Target: func(t *spec.Target) { t.CPU = false }}}}
 		if !testlevel.IsFull() {
