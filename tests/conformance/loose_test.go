@@ -61,12 +61,12 @@ func (d *looseDevice) of(m *gpu.Module) (*gpu.Module, error) {
 
 // TestLoose runs operations on floats with the plans of a GPU, and with modules that a GPU's driver may run in place
 // of Lathe's: minima of NaN and a number are the number, and sums are computed in another order. LATHE_OPS chooses
-// operations, as for TestOps. Otherwise the quick level runs a part of the kernels of a sixth of the operations.
+// operations, as for TestOps. Otherwise the quick level runs a part of the kernels of a 24th of the operations.
 func TestLoose(t *testing.T) {
 	ops := named(t)
 	if ops == nil {
 		for i, op := range inShard() {
-			if testlevel.Sampled(i, 6) {
+			if testlevel.Sampled(i, 24) {
 				ops = append(ops, op)
 			}
 		}
