@@ -1,9 +1,10 @@
 // Makes a table for the colours of an image from its histograms, for each colour: what a level
 // becomes, or in f32 the factor and the offset of a stretch. One workgroup does it. Each
-// invocation reads the whole histogram, and writes some levels.
+// invocation reads the whole histogram, or with .scan what all have made of it, and writes some levels.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *
+//lathe:variant *.scan SCAN
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -20,6 +21,9 @@ layout(set = 0, binding = 1) writeonly buffer Table { uint table[]; };
 
 #include "lib/histogram.glsl"
 
+#if defined(SCAN)
+#include "lib/tone_scan.glsl"
+#else
 uint count(uint colour, uint bin) { return sums[p.each * colour * BINS + bin]; }
 
 uint total(uint colour) {
@@ -59,6 +63,7 @@ uvec3 ranks(uint colour, uint level) {
 	}
 	return uvec3(first, max(upTo, first), n);
 }
+#endif
 
 #if defined(U8)
 // timesSmall is a·b for b below 2¹⁶ in base 2¹⁶: the upper digits, and the lowest one.
@@ -89,6 +94,9 @@ uint newLevel(uint colour, uint level) {
 
 void main() {
 	uint id = gl_LocalInvocationID.x;
+#if defined(SCAN)
+	scan();
+#endif
 #if defined(U8)
 	for (uint level = id; level < BINS; level += 64) {
 		uint r = newLevel(0, level), g = r, b = r;

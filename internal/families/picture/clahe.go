@@ -44,11 +44,12 @@ func ClaheKernels() []spec.Kernel {
 			spec.Kernel{Name: kernelName("clahe_table", d, "", false), Params: claheTableParams{}},
 			spec.Kernel{Name: kernelName("clahe", d, "", false), Params: claheParams{}})
 	}
-	return list
+	return append(list, histogramSharedKernels(countLuma)...)
 }
 
-// PlanClahe plans an operation that maps luma by the histograms of tiles: for each tile the
-// launches of a histogram, one that makes the tables of all, and a pass over the picture.
+// PlanClahe plans an operation that maps luma by the histograms of tiles: the launches that make
+// these, one that makes the tables of all tiles, and a pass over the picture. On a CPU driver each tile
+// has launches of its own, so that its pixels and its counts stay in a cache.
 // Errors: ErrStrides, *LimitError, ErrUnsupported for more than 2³²/3 pixels.
 func PlanClahe(t *spec.Target, in, out tensor.Desc, c Local) (*spec.Plan, error) {
 	src, _, err := layouts(in, out)
@@ -68,21 +69,18 @@ func PlanClahe(t *spec.Target, in, out tensor.Desc, c Local) (*spec.Plan, error)
 	if want, have := int64(tiles)*each, room(t, false); want > have {
 		return nil, &errs.LimitError{Name: "MaxBinding", Want: want, Have: have}
 	}
-	largest := src
-	largest.w, largest.h = planner.CeilDiv(src.w, c.TilesX), planner.CeilDiv(src.h, c.TilesY)
-	regions := toneRegions(t, largest, levels)
 	// An invocation of clahe_table.comp looks at all levels twice, and makes a 64th of them.
 	if err := checkIterations(t, 2*loopCost(levels, 0)+loopCost(levels/64, 0)); err != nil {
 		return nil, err
 	}
-	plan.Scratch = []int64{int64(regions) * each, int64(tiles) * each, int64(tiles) * each}
-	for i := range tiles {
-		x, y := i%c.TilesX, i/c.TilesX
-		tile := rect{x * src.w / c.TilesX, (x + 1) * src.w / c.TilesX, y * src.h / c.TilesY, (y + 1) * src.h / c.TilesY}
-		sums := spec.Bind{Buf: spec.Scratch(scratchSums), Offset: int64(i) * each, Size: each}
-		if err := addHistogram(plan, t, src, tile, countLuma, regions, levels, sums); err != nil {
-			return nil, err
-		}
+	plan.Scratch = []int64{0, int64(tiles) * each, int64(tiles) * each}
+	if sharesHistograms(t) {
+		err = addSharedHistograms(plan, t, src, countLuma, c.TilesX, c.TilesY, spec.Bind{Buf: spec.Scratch(scratchSums)})
+	} else {
+		err = c.addHistograms(plan, t, src)
+	}
+	if err != nil {
+		return nil, err
 	}
 	table := spec.Bind{Buf: spec.Scratch(scratchTable)}
 	_ = spans(tiles, int(t.MaxGroups[0]), func(from, to int) error {
@@ -99,6 +97,24 @@ func PlanClahe(t *spec.Target, in, out tensor.Desc, c Local) (*spec.Plan, error)
 			PerX: float32(float64(c.TilesX) / float64(src.w)), PerY: float32(float64(c.TilesY) / float64(src.h)),
 		}
 	})
+}
+
+// addHistograms appends the launches of a histogram for each tile.
+// Errors: *LimitError.
+func (c Local) addHistograms(plan *spec.Plan, t *spec.Target, src layout) error {
+	levels, largest := bins(src.dtype), src
+	largest.w, largest.h = planner.CeilDiv(src.w, c.TilesX), planner.CeilDiv(src.h, c.TilesY)
+	regions, each := toneRegions(t, largest, levels), int64(levels)*4
+	plan.Scratch[scratchCounts] = int64(regions) * each
+	for i := range c.TilesX * c.TilesY {
+		x, y := i%c.TilesX, i/c.TilesX
+		tile := rect{x * src.w / c.TilesX, (x + 1) * src.w / c.TilesX, y * src.h / c.TilesY, (y + 1) * src.h / c.TilesY}
+		sums := spec.Bind{Buf: spec.Scratch(scratchSums), Offset: int64(i) * each, Size: each}
+		if err := addHistogram(plan, t, src, tile, countLuma, regions, levels, sums); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clip64 is the limit in 64ths, a whole number, so that every device has the same.

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -95,9 +96,10 @@ func ToneKernels() []spec.Kernel {
 			spec.Kernel{Name: kernelName("histogram", d, countLuma, false), Params: histogramParams{}},
 			spec.Kernel{Name: kernelName("histogram", d, countAll, false), Params: histogramParams{}},
 			spec.Kernel{Name: kernelName("histogram", d, countEach, false), Params: histogramParams{}},
-			spec.Kernel{Name: kernelName("tone_table", d, "", false), Params: toneTableParams{}})
+			spec.Kernel{Name: kernelName("tone_table", d, "", false), Params: toneTableParams{}},
+			spec.Kernel{Name: kernelName("tone_table", d, tableScan, false), Params: toneTableParams{}})
 	}
-	return list
+	return append(list, histogramSharedKernels(countLuma, countAll, countEach)...)
 }
 
 // The scratch buffers of PlanTone: the counts of all invocations, their sums, and the table.
@@ -134,11 +136,14 @@ func PlanTone(t *spec.Target, in, out tensor.Desc, c Tone) (*spec.Plan, error) {
 	if c.Each {
 		counts *= 3
 	}
-	regions := toneRegions(t, src, counts)
-	if err := checkIterations(t, c.tableLoops(src.dtype)); err != nil {
+	scan := ""
+	if sharesHistograms(t) {
+		scan = tableScan
+	}
+	if err := checkIterations(t, c.tableLoops(src.dtype, scan)); err != nil {
 		return nil, err
 	}
-	plan.Scratch = []int64{int64(regions) * int64(counts) * 4, int64(counts) * 4, int64(3*bins(src.dtype)) * 4}
+	plan.Scratch = []int64{0, int64(counts) * 4, int64(3*bins(src.dtype)) * 4}
 	sums := spec.Bind{Buf: spec.Scratch(scratchSums)}
 	table := spec.Bind{Buf: spec.Scratch(scratchTable)}
 	whole := src
@@ -152,33 +157,48 @@ func PlanTone(t *spec.Target, in, out tensor.Desc, c Tone) (*spec.Plan, error) {
 	case !c.Equalize && src.c > 1:
 		counted = countAll
 	}
-	if err := addHistogram(plan, t, whole, rect{0, whole.w, 0, whole.h}, counted, regions, counts, sums); err != nil {
+	if scan != "" {
+		err = addSharedHistograms(plan, t, whole, counted, 1, 1, sums)
+	} else {
+		regions := toneRegions(t, src, counts)
+		plan.Scratch[scratchCounts] = int64(regions) * int64(counts) * 4
+		err = addHistogram(plan, t, whole, rect{0, whole.w, 0, whole.h}, counted, regions, counts, sums)
+	}
+	if err != nil {
 		return nil, err
 	}
 	plan.Steps = append(plan.Steps,
 		spec.Step{
-			Module: kernel("tone_table", src.dtype, "", false),
+			Module: kernel("tone_table", src.dtype, scan, false),
 			Params: toneTableParams{Each: one(c.Each), Equalize: one(c.Equalize), Clip: uint32(c.Clip * clipUnits)},
 			Bind:   []spec.Bind{sums, table}, Groups: [3]uint32{1, 1, 1},
 		})
 	return plan, tonePass(t, src, c, table).add(plan, t, spec.In(0), src, spec.Out(0), dst)
 }
 
-// tableLoops is how many loop iterations an invocation of tone_table.comp counts.
-func (c Tone) tableLoops(d tensor.DType) int {
-	colours, levels, ranks := 1, bins(d), loopCost(bins(d), 0)
+// tableScan is the variant of tone_table.comp whose invocations share sums of counts, for GPUs.
+const tableScan = ".scan"
+
+// tableLoops is how many loop iterations an invocation of tone_table.comp counts, or one of tableScan.
+func (c Tone) tableLoops(d tensor.DType, scan string) int {
+	colours, levels, ranks, sums := 1, bins(d), loopCost(bins(d), 0), 0
 	if c.Each || d == tensor.F32 {
 		colours = 3
 	}
+	if scan != "" {
+		own := loopCost(levels/64, 0)
+		sums = loopCost(colours, own) + loopCost(colours, loopCost(63, 0)+own)
+		ranks = loopCost(bits.Len(uint(levels))-1, 0)
+	}
 	switch {
 	case !c.Equalize && d == tensor.F32:
-		return 2 * ranks // An invocation does one colour.
+		return sums + 2*ranks // An invocation does one colour.
 	case !c.Equalize:
-		return loopCost(levels/64, colours*2*ranks)
+		return sums + loopCost(levels/64, colours*2*ranks)
 	case d == tensor.F32:
-		return loopCost(levels/64, loopCost(colours, ranks))
+		return sums + loopCost(levels/64, loopCost(colours, ranks))
 	}
-	return loopCost(levels/64, colours*(ranks+loopCost(8, 0)))
+	return sums + loopCost(levels/64, colours*(ranks+loopCost(8, 0)))
 }
 
 // toneRegions returns how many invocations count: those of whole workgroups, or fewer than one

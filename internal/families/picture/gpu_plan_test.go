@@ -1,0 +1,70 @@
+package picture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// gpuTarget is that of a GPU.
+func gpuTarget() *spec.Target {
+	return &spec.Target{
+		MaxBinding: 128 << 20, MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024, MaxSharedBytes: 48 << 10,
+		MaxParamBytes: 128, MaxBindings: 8, OffsetAlign: 16, TexelAlign: 16, SubgroupSize: 32,
+	}
+}
+
+// launches counts the launches of a plan by the kernels whose names have a prefix after "image/", and the
+// workgroups of the least of them.
+func launches(plan *spec.Plan, prefix string) (n int, least uint32) {
+	for _, s := range plan.Steps {
+		if g := s.Groups[0] * s.Groups[1] * s.Groups[2]; strings.HasPrefix(s.Name(), "image/"+prefix) {
+			if n++; n == 1 || g < least {
+				least = g
+			}
+		}
+	}
+	return n, least
+}
+
+// TestHistogramsFillGPUs checks that a GPU counts a picture, and all tiles of one, in one launch of
+// many workgroups, and adds in one launch too.
+func TestHistogramsFillGPUs(t *testing.T) {
+	large, small := tensor.Contiguous(tensor.U8, 4000, 6000, 4), tensor.Contiguous(tensor.U8, 1080, 1920, 4)
+	for _, c := range []struct {
+		name  string
+		in    tensor.Desc
+		plan  func(t *spec.Target, in tensor.Desc) (*spec.Plan, error)
+		least uint32
+	}{
+		{"stretch", large, func(t *spec.Target, in tensor.Desc) (*spec.Plan, error) { return PlanTone(t, in, in, Tone{}) }, 1500},
+		{"stretch", small, func(t *spec.Target, in tensor.Desc) (*spec.Plan, error) { return PlanTone(t, in, in, Tone{}) }, 500},
+		{"equalize each", large, func(t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
+			return PlanTone(t, in, in, Tone{Equalize: true, Each: true})
+		}, 1500},
+		{"tiles", large, func(t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
+			return PlanClahe(t, in, in, Local{TilesX: 8, TilesY: 8, Clip: 2})
+		}, 1500},
+		{"tiles", small, func(t *spec.Target, in tensor.Desc) (*spec.Plan, error) {
+			return PlanClahe(t, in, in, Local{TilesX: 8, TilesY: 8, Clip: 2})
+		}, 500},
+	} {
+		plan, err := c.plan(gpuTarget(), c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, least := launches(plan, "histogram_shared.u8"); n != 1 || least < c.least {
+			t.Errorf("%s of %v: %d launches count, of %d workgroups, want one of %d", c.name, c.in, n, least, c.least)
+		}
+		if n, least := launches(plan, "histogram"); n != 2 || least < 256 {
+			t.Errorf("%s of %v: %d launches count and add, the least of %d workgroups, want two of 256", c.name, c.in, n, least)
+		}
+		if n, _ := launches(plan, "tone_table.u8"); n > 0 {
+			if n, _ = launches(plan, "tone_table.u8.scan"); n != 1 {
+				t.Errorf("%s of %v: invocations of the table do not share sums", c.name, c.in)
+			}
+		}
+	}
+}
