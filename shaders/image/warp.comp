@@ -11,7 +11,8 @@
 // with .wide do the same where the map makes the picture smaller: the weights are spread over as
 // many pixels of the source as the distance between two pixels of the result, up to MOST. Those with .inner
 // are for blocks that lie inside of the source with all pixels, and .outside is for those that lie outside.
-// The .fetch variants are for CPU drivers: see lib/pixels.glsl.
+// The .fetch variants are for CPU drivers: see lib/pixels.glsl. Those with .grid are for GPUs: they make all
+// blocks of an affine map.
 //
 //lathe:dtypes u8 f32
 //lathe:variant *.outside OUTSIDE
@@ -24,44 +25,22 @@
 //lathe:variant *.cubic CUBIC
 //lathe:variant *.bilinear.wide BILINEAR WIDE
 //lathe:variant *.cubic.wide CUBIC WIDE
+//lathe:variant *.nearest.grid NEAREST GRID
+//lathe:variant *.bilinear.grid BILINEAR GRID
+//lathe:variant *.cubic.grid CUBIC GRID
+//lathe:variant *.bilinear.wide.grid BILINEAR WIDE GRID
+//lathe:variant *.cubic.wide.grid CUBIC WIDE GRID
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
 layout(local_size_x = 64) in;
 
-layout(push_constant) uniform Params {
-	uint column;  // first pixel to make in each row
-	uint columns; // pixels to make
-	uint row;     // first row to make
-	uint anchorX; // the pixel that distances are from
-	uint anchorY;
-	uint srcBase; // pixel 0 of row 0
-	uint srcPitch;
-	uint dstBase;
-	uint dstPitch;
-	uint channels; // floats a pixel, in f32
-	int width;     // of the source
-	int height;
-	int left; // the pixels of the source that may be read
-	int top;
-	int right; // the last ones
-	int bottom;
-	int u; // the anchor's point, in pixels whose middle is a whole number
-	int v;
-	float uPart;
-	float vPart;
-	float ux; // a pixel to the right of the anchor is at (ux, vx) / (1 + wx) from its point
-	float uy;
-	float vx;
-	float vy;
-	float wx;
-	float wy;
-	float red; // what is outside, in 0..FULL
-	float green;
-	float blue;
-	float alpha; // in 0..1
-} p;
+#if defined(GRID)
+#include "lib/warp_grid.glsl"
+#else
+#include "lib/warp_block.glsl"
+#endif
 
 #include "lib/pixels.glsl"
 
@@ -95,10 +74,20 @@ void main() {
 	high = ivec2(p.right, p.bottom);
 	uint first = gl_WorkGroupID.x * 64 * PIXELS + gl_LocalInvocationID.x, columns = p.columns;
 	uint y = p.row + gl_WorkGroupID.y, to = p.dstBase + y * p.dstPitch + p.column;
+#if defined(GRID)
+	uvec2 block = uvec2(p.column + first, y) / BLOCK, middle = block * BLOCK + BLOCK / 2;
+	Fixed atU = anchorOf(p.u, p.uPart, p.stepUx, p.partUx, p.stepUy, p.partUy, block);
+	Fixed atV = anchorOf(p.v, p.vPart, p.stepVx, p.partVx, p.stepVy, p.partVy, block);
+	ivec2 anchorCell = ivec2(int(atU.whole), int(atV.whole)), extent = ivec2(p.width, p.height);
+	vec2 anchor = vec2(partOf(atU), partOf(atV)), byColumn = vec2(p.ux, p.vx), byRow = vec2(p.uy, p.vy);
+	float begin = float(int(p.column - middle.x)), dy = float(int(y - middle.y)), backgroundAlpha = float(p.background >> 24) / 255.0;
+	vec3 background = vec3(uvec3(p.background, p.background >> 8, p.background >> 16) & 0xffu) / 255.0 * FULL;
+#else
 	float begin = float(int(p.column - p.anchorX)), dy = float(int(y - p.anchorY)), backgroundAlpha = p.alpha;
 	vec2 byColumn = vec2(p.ux, p.vx), byRow = vec2(p.uy, p.vy), anchor = vec2(p.uPart, p.vPart), depths = vec2(p.wx, p.wy);
 	ivec2 anchorCell = ivec2(p.u, p.v), extent = ivec2(p.width, p.height);
 	vec3 background = vec3(p.red, p.green, p.blue);
+#endif
 	[[unroll]] for (uint n = 0; n < PIXELS; n++) {
 		uint i = first + n * 64;
 		if (i < columns) {
@@ -106,10 +95,16 @@ void main() {
 #if defined(OUTSIDE)
 			made[0] = Pixel(background + HALF, ALPHA(backgroundAlpha));
 #else
-			float dx = begin + float(int(i)), depth = 1.0 + (depths.x * dx + depths.y * dy), near = 1.0 / max(depth, 1e-20);
+			float dx = begin + float(int(i));
+#if defined(GRID)
+			const float depth = 1.0;
+			vec2 d = clamp(byColumn * dx + byRow * dy, -FAR, FAR), byX = byColumn, byY = byRow;
+#else
+			float depth = 1.0 + (depths.x * dx + depths.y * dy), near = 1.0 / max(depth, 1e-20);
 			vec2 d = clamp((byColumn * dx + byRow * dy) * near, -FAR, FAR);
 			// The size of the pixel in the source, across and down.
 			vec2 byX = (byColumn - d * depths.x) * near, byY = (byRow - d * depths.y) * near;
+#endif
 			vec2 size = clamp(sqrt(byX * byX + byY * byY), 1e-6, FAR);
 			vec2 point = anchor + d, whole = floor(point), part = point - whole;
 			ivec2 cell = anchorCell + ivec2(whole);

@@ -102,3 +102,52 @@ func TestHistogramsOnGPUs(t *testing.T) {
 		}
 	}
 }
+
+// turned are calls that move the points of a picture by an affine map, with each kernel for GPUs that does
+// it in one launch.
+func turned() []spec.Call {
+	return []spec.Call{
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Background: "#10f080"}),
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{0.21, -0.4, 333.25, 0.3, 0.17, -20.5}, Filter: "catmull-rom", Background: "black"}),
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{2.3, 1.2, -700, -0.7, 1.6, 5}, Width: 1500, Height: 800, Background: "white"}),
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{-1.1, 0.1, 1200, 0.05, 1.4, 0}, Filter: "catmull-rom", Background: "white"}),
+		spec.WithDefaults(&imageops.Perspective{Matrix: []float64{3, 0, -17.5, 0, 3, 2.25, 0, 0, 2}, Background: "black"}),
+	}
+}
+
+// TestWarpsOnGPUs checks the plans for GPUs of affine maps, whose blocks have their anchors from the
+// kernel: of pictures of several blocks.
+func TestWarpsOnGPUs(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
+		in := picture(d, 530, 1237, func(y, x int) [4]float64 {
+			wave := func(v, length float64) float64 { return 128 + 120*math.Sin(v*2*math.Pi/length) }
+			return [4]float64{wave(float64(x+y), 60), wave(float64(y), 44), wave(float64(x), 71), 255}
+		})
+		wantOnGPUs(t, turned(), in, false)
+	}
+}
+
+// TestStripsOfWarpsOnGPUs checks that rows of a result that are made alone have the same bits.
+func TestStripsOfWarpsOnGPUs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	in := picture(tensor.U8, 530, 700, func(y, x int) [4]float64 {
+		return [4]float64{float64(rng.IntN(256)), float64(rng.IntN(256)), float64(rng.IntN(256)), float64(rng.IntN(256))}
+	})
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		run, err := exec.New(dev, exec.WithTarget(func(t *spec.Target) { t.CPU = false }))
+		run = testkit.Device(t, run, err)
+		for _, call := range append(turned(), spec.WithDefaults(&imageops.Rotate{Degrees: 33, Filter: "nearest"})) {
+			whole := filtered(t, dev, run, call, in)
+			rowBytes := whole.Desc.Shape[1] * 4
+			for _, rows := range []spec.RowRange{{From: 0, To: 1}, {From: 100, To: 300}, {From: 255, To: 520}} {
+				need := imageops.Need(call, []tensor.Desc{in.Desc}, 0, rows)
+				part, made := imageops.Part(call, []tensor.Desc{in.Desc}, []spec.RowRange{need}, rows)
+				some := tensor.NewHost(tensor.Contiguous(tensor.U8, need.To-need.From, 700, 4))
+				copy(some.Data, in.Data[need.From*700*4:need.To*700*4])
+				if got := filtered(t, dev, run, part, some); !bytes.Equal(got.Data, whole.Data[made.From*rowBytes:made.To*rowBytes]) {
+					t.Errorf("%s: rows %v are others if they are made alone", spec.FormatCall(call), rows)
+				}
+			}
+		}
+	})
+}

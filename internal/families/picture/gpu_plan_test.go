@@ -68,3 +68,22 @@ func TestHistogramsFillGPUs(t *testing.T) {
 		}
 	}
 }
+
+// TestAffineMapsAreOneLaunchOnGPUs checks that a GPU makes all blocks of an affine map in one launch.
+func TestAffineMapsAreOneLaunchOnGPUs(t *testing.T) {
+	in := tensor.Contiguous(tensor.U8, 4000, 6000, 4)
+	back, err := Projection{1, 0.2, 0, 0, 1, 0, 0, 0, 1}.Inverse(4000, 6000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := warpShape{h: 4000, height: 4000, width: 6000, made: spec.RowRange{To: 4000}}
+	for filter, kernel := range map[string]string{"nearest": "warp.u8.nearest.grid", "bilinear": "warp.u8.bilinear.wide.grid", "catmull-rom": "warp.u8.cubic.wide.grid"} {
+		plan, err := planWarp(gpuTarget(), in, in, Warp{Back: back, Filter: filter}, shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, least := launches(plan, kernel); len(plan.Steps) != 1 || n != 1 || least < 6000*4000/64 {
+			t.Errorf("%s: %d launches, %d of %s", filter, len(plan.Steps), n, kernel)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"math"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -197,7 +198,7 @@ func warpKernels() []spec.Kernel {
 			}
 		}
 	}
-	return list
+	return append(list, warpGridKernels()...)
 }
 
 // warpShape holds sizes of a Warp: the source has h rows, of which the call has those from row
@@ -214,6 +215,8 @@ type warpPlan struct {
 	src, dst layout
 	m        Warp
 	warpShape
+	// affine has the parameters of all blocks, for variants with warpGrid.
+	affine warpGridParams
 }
 
 // planWarp plans rows of the result.
@@ -230,6 +233,14 @@ func planWarp(t *spec.Target, in, out tensor.Desc, m Warp, shape warpShape) (*sp
 	}
 	if src.sparse(t) {
 		return nil, spec.ErrStrides
+	}
+	if g, ok := p.grid(); ok {
+		p.affine = g
+		if err := p.blocks(); err != nil {
+			return nil, err
+		}
+		p.Scratch[0] = (p.Scratch[0] + planner.Pack - 1) &^ (planner.Pack - 1)
+		return &p.Plan, nil
 	}
 	// Blocks are the same ones in each part of a picture, so that strips have the same bits.
 	for top := p.made.From / warpBlock * warpBlock; top < p.made.To; top += warpBlock {
@@ -268,15 +279,10 @@ func (p *warpPlan) block(b rect, size int) error {
 		}
 		return nil
 	}
-	wide := 0
-	if spread := max(p.m.Back.size(0, b), p.m.Back.size(1, b)); spread > 1+1e-6 {
-		wide = 1
-		side := 2*warpRadius[p.m.Filter]*int(math.Ceil(min(spread, warpMost))) + 1
-		if err := checkIterations(p.t, loopCost(side, loopCost(side, 0))); err != nil {
-			return err
-		}
+	phase, err := p.phase(b)
+	if err != nil {
+		return err
 	}
-	phase := warpPhases[p.m.Filter][wide]
 	switch outside, inside := p.m.where(b, p.src.w, p.h); {
 	case outside:
 		phase = warpOutside
@@ -284,6 +290,17 @@ func (p *warpPlan) block(b rect, size int) error {
 		phase = warpInner
 	}
 	return p.part(rect{b.left, b.right, max(b.top, p.made.From), min(b.bottom, p.made.To)}, p.params(b), phase)
+}
+
+// phase returns the variant of the kernel for the pixels of a block.
+// Errors: *LimitError.
+func (p *warpPlan) phase(b rect) (string, error) {
+	spread := max(p.m.Back.size(0, b), p.m.Back.size(1, b))
+	if !(spread > 1+1e-6) {
+		return warpPhases[p.m.Filter][0], nil
+	}
+	side := 2*warpRadius[p.m.Filter]*int(math.Ceil(min(spread, warpMost))) + 1
+	return warpPhases[p.m.Filter][1], checkIterations(p.t, loopCost(side, loopCost(side, 0)))
 }
 
 // where reports whether all pixels of a block of the result lie outside of a source of h by w pixels, and whether
@@ -339,7 +356,7 @@ func (p *warpPlan) part(r rect, params warpParams, phase string) error {
 	copies := src.bytes(need) > room && (small || copied.rowBytes()*int64(copied.h) <= room/4)
 	if size := copied.rowBytes() * int64(copied.h); p.dst.bytes(r) > room || r.bottom-r.top > int(p.t.MaxGroups[1]) || src.bytes(need) > room && (!copies || size > room) {
 		if single && !exact {
-			return p.part(r, p.params(r), phase)
+			return p.part(r, p.params(r), strings.TrimSuffix(phase, warpGrid))
 		}
 		if single {
 			return &errs.LimitError{Name: "MaxBinding", Want: max(size, p.dst.bytes(r)), Have: room}
@@ -371,8 +388,12 @@ func (p *warpPlan) part(r rect, params warpParams, phase string) error {
 		q := params
 		q.Column, q.Columns, q.Row = uint32(r.left+a), uint32(b-a), uint32(r.top)
 		q.SrcBase, q.SrcPitch, q.DstBase, q.DstPitch = s.base, uint32(src.pitch), d.base, uint32(p.dst.pitch)
+		var params any = q
+		if strings.HasSuffix(phase, warpGrid) {
+			params = p.affine.of(q, src.dtype)
+		}
 		p.Steps = append(p.Steps, spec.Step{
-			Module: kernel("warp", src.dtype, phase, false), Params: q, Bind: []spec.Bind{s.bind, d.bind},
+			Module: kernel("warp", src.dtype, phase, false), Params: params, Bind: []spec.Bind{s.bind, d.bind},
 			Groups: [3]uint32{groups(b-a, wide), uint32(r.bottom - r.top), 1},
 		})
 		return nil
