@@ -8,8 +8,10 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -76,6 +78,21 @@ func TestCannyFollowsLines(t *testing.T) {
 			}))
 			check(t, dev, testkit.Device(t, run, err))
 		}
+		for _, iterations := range []uint32{0, 12_000} { // Workgroups that have 64 blocks of a border in a launch.
+			run, err := exec.New(dev, exec.WithTarget(func(t *spec.Target) {
+				if t.CPU = false; iterations > 0 {
+					t.MaxIterations, t.MaxGroups = iterations, [3]uint32{3, 100, 100}
+				}
+			}))
+			check(t, dev, testkit.Device(t, run, err))
+		}
+	})
+	t.Run("counted", func(t *testing.T) {
+		testlevel.Need(t, testlevel.Full)
+		dev, err := drivers.Open(t.Context(), drivers.Options{Backend: drivers.CPU, NoCache: true})
+		counting := &countingDevice{Device: testkit.Device(t, dev, err), modules: map[*gpu.Module]*countingModule{}, limit: 12_000}
+		run, err := exec.New(counting, exec.WithTarget(func(t *spec.Target) { t.CPU, t.MaxIterations = false, 12_000 }))
+		check(t, counting, testkit.Device(t, run, err))
 	})
 }
 

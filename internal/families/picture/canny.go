@@ -83,6 +83,7 @@ func CannyKernels() []spec.Kernel {
 		{Name: "image/taps.f32", Params: tapsParams{}},
 		{Name: "image/canny_blocks.u32", Params: cannyBlocksParams{}},
 		{Name: "image/canny_join.u32", Params: cannyJoinParams{}},
+		{Name: "image/canny_join.u32.wide", Params: cannyJoinParams{}},
 		{Name: "image/canny.u32.blur", Params: cannyParams{}},
 		{Name: "image/canny.u32.gradient", Params: cannyParams{}},
 		{Name: "image/canny.u32.thin", Params: cannyParams{}},
@@ -195,22 +196,38 @@ func (a *aroundPlan) addBlocks(edges plane, across, down int) error {
 	})
 }
 
-// addJoins appends the launches that join the sets of blocks, for areas of each size.
+// wideBorder is how many blocks of a border a workgroup of canny_join.u32.wide looks at, and leastWide
+// is the length of the shortest border that has a workgroup.
+const wideBorder, leastWide = 64, 32
+
+// mostJoined is how many loop iterations a launch of canny_join.u32.wide may take if the device has no
+// limit: some tenths of a second, so that no driver takes it for a launch without an end.
+const mostJoined = 1 << 18
+
+// addJoins appends the launches that join the sets of blocks, for areas of each size. On a GPU a workgroup
+// has a long border: an invocation that does all of it waits for each block.
 func (a *aroundPlan) addJoins(across, down int) {
 	// For each block of a border there are three pairs, and as many steps to a root as its rank.
-	steps, most := 6*(bits.Len(uint(across*down))+1)+2, math.MaxUint16
+	toRoot := bits.Len(uint(across*down)) + 1
+	steps, most, mostWide := 6*toRoot+2, math.MaxUint16, mostJoined
 	if n := int(a.t.MaxIterations); n > 0 {
-		most = min(most, n)
+		most, mostWide = min(most, n), min(mostWide, n)
 	}
-	most -= emptyLoops + 1
+	most, mostWide = most-emptyLoops-1, mostWide-emptyLoops-1
+	// The first invocation may join three pairs for each, whose roots have been found before.
+	stepsWide := 1 + 6*toRoot + loopCost(wideBorder, 0) + loopCost(3, 0) + loopCost(3*wideBorder, 2*toRoot)
 	join := func(p cannyJoinParams, pairs, strips, border int) {
 		p.Across, p.Down, p.Pairs = uint32(across), uint32(down), uint32(pairs)
-		_ = spans(border, max(1, most/steps), func(from, to int) error {
+		name, size, local := "image/canny_join.u32", max(1, most/steps), 64
+		if !a.t.CPU && border >= leastWide && mostWide >= stepsWide {
+			name, size, local = "image/canny_join.u32.wide", mostWide/stepsWide*wideBorder, 1
+		}
+		_ = spans(border, size, func(from, to int) error {
 			p.From, p.To = uint32(from), uint32(to)
-			return spans(pairs*strips, int(a.t.MaxGroups[0])*64, func(first, end int) error {
+			return spans(pairs*strips, int(a.t.MaxGroups[0])*local, func(first, end int) error {
 				p.First, p.End = uint32(first), uint32(end)
 				a.plan.Steps = append(a.plan.Steps, spec.Step{
-					Module: spirv.Kernel("image/canny_join.u32"), Params: p, Groups: [3]uint32{groups(end-first, 64), 1, 1},
+					Module: spirv.Kernel(name), Params: p, Groups: [3]uint32{groups(end-first, local), 1, 1},
 					Bind: []spec.Bind{{Buf: spec.Scratch(scratchLinks)}, {Buf: spec.Scratch(scratchLabels)}},
 				})
 				return nil

@@ -87,3 +87,20 @@ func TestAffineMapsAreOneLaunchOnGPUs(t *testing.T) {
 		}
 	}
 }
+
+// TestLongBordersHaveWorkgroups checks that no invocation of a GPU walks along a long border alone.
+func TestLongBordersHaveWorkgroups(t *testing.T) {
+	in := tensor.Contiguous(tensor.U8, 4000, 6000, 4)
+	plan, err := PlanCanny(gpuTarget(), in, in, Canny{Sigma: 1.4, Low: 0.1, High: 0.3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range plan.Steps {
+		if p, ok := s.Params.(cannyJoinParams); ok && s.Name() == "image/canny_join.u32" && p.Size*(1+p.Below) >= leastWide {
+			t.Errorf("an invocation joins a border of %d blocks", p.Size*(1+p.Below))
+		}
+	}
+	if n, _ := launches(plan, "canny_join"); n > 28 {
+		t.Errorf("%d launches join", n)
+	}
+}
