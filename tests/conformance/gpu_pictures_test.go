@@ -17,11 +17,15 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// fewIterations is the limit of one of smallGPUs.
+const fewIterations = 3000
+
 // smallGPUs change targets to those of GPUs, with limits that divide launches in several ways.
 var smallGPUs = []func(t *spec.Target){
 	func(t *spec.Target) { t.CPU = false },
-	func(t *spec.Target) { t.CPU, t.MaxBinding, t.MaxGroups = false, 1<<18, [3]uint32{100, 7, 3} },
-	func(t *spec.Target) { t.CPU, t.MaxIterations = false, 3000 },
+	func(t *spec.Target) { t.CPU, t.MaxBinding, t.MaxGroups = false, 1<<18, [3]uint32{100, 300, 3} },
+	func(t *spec.Target) { t.CPU, t.MaxGroups = false, [3]uint32{5, 300, 5} }, // A workgroup has many runs.
+	func(t *spec.Target) { t.CPU, t.MaxIterations = false, fewIterations },
 }
 
 // wantOnGPUs runs calls with plans for GPUs, on every device and on one that counts loop iterations,
@@ -71,8 +75,8 @@ func wantOnGPUs(t *testing.T, calls []spec.Call, in *tensor.Host, exact bool) {
 		t.Run("counted", func(t *testing.T) {
 			testlevel.Need(t, testlevel.Full)
 			dev, err := drivers.Open(t.Context(), drivers.Options{Backend: drivers.CPU, NoCache: true})
-			counting := &countingDevice{Device: testkit.Device(t, dev, err), modules: map[*gpu.Module]*countingModule{}, limit: 3000}
-			run, err := exec.New(counting, exec.WithTarget(smallGPUs[2]))
+			counting := &countingDevice{Device: testkit.Device(t, dev, err), modules: map[*gpu.Module]*countingModule{}, limit: fewIterations}
+			run, err := exec.New(counting, exec.WithTarget(smallGPUs[len(smallGPUs)-1]))
 			run = testkit.Device(t, run, err)
 			for _, call := range calls {
 				filtered(t, counting, run, call, in)
@@ -85,8 +89,12 @@ func wantOnGPUs(t *testing.T, calls []spec.Call, in *tensor.Host, exact bool) {
 // pictures with many runs, with tiles of different sizes, and in which a level has nearly all pixels,
 // so that counts are as large as they get.
 func TestHistogramsOnGPUs(t *testing.T) {
-	for _, size := range [][2]int{{211, 1237}, {1, 50_021}, {3001, 3}} {
-		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
+	testlevel.Seed(t)
+	for i, size := range [][2]int{{211, 1237}, {1, 50_021}, {3001, 3}} {
+		for k, d := range []tensor.DType{tensor.U8, tensor.F32} {
+			if !testlevel.Sampled(2*i+k, 6) {
+				continue
+			}
 			rng := rand.New(rand.NewPCG(3, 5))
 			in := picture(d, size[0], size[1], func(y, x int) [4]float64 {
 				if y < size[0]/2 || y == 0 && x < size[1]/2 {
@@ -109,8 +117,8 @@ func turned() []spec.Call {
 	return []spec.Call{
 		spec.WithDefaults(&imageops.Affine{Matrix: []float64{1, 0.2, 0, 0, 1, 0}, Background: "#10f080"}),
 		spec.WithDefaults(&imageops.Affine{Matrix: []float64{0.21, -0.4, 333.25, 0.3, 0.17, -20.5}, Filter: "catmull-rom", Background: "black"}),
-		spec.WithDefaults(&imageops.Affine{Matrix: []float64{2.3, 1.2, -700, -0.7, 1.6, 5}, Width: 1500, Height: 800, Background: "white"}),
-		spec.WithDefaults(&imageops.Affine{Matrix: []float64{-1.1, 0.1, 1200, 0.05, 1.4, 0}, Filter: "catmull-rom", Background: "white"}),
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{2.3, 1.2, -200, -0.7, 1.6, 5}, Width: 700, Height: 530, Background: "white"}),
+		spec.WithDefaults(&imageops.Affine{Matrix: []float64{-1.1, 0.1, 600, 0.05, 1.4, 0}, Filter: "catmull-rom", Background: "white"}),
 		spec.WithDefaults(&imageops.Perspective{Matrix: []float64{3, 0, -17.5, 0, 3, 2.25, 0, 0, 2}, Background: "black"}),
 	}
 }
@@ -118,8 +126,12 @@ func turned() []spec.Call {
 // TestWarpsOnGPUs checks the plans for GPUs of affine maps, whose blocks have their anchors from the
 // kernel: of pictures of several blocks.
 func TestWarpsOnGPUs(t *testing.T) {
-	for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
-		in := picture(d, 530, 1237, func(y, x int) [4]float64 {
+	testlevel.Seed(t)
+	for i, d := range []tensor.DType{tensor.U8, tensor.F32} {
+		if !testlevel.Sampled(i, 2) {
+			continue
+		}
+		in := picture(d, 290, 620, func(y, x int) [4]float64 {
 			wave := func(v, length float64) float64 { return 128 + 120*math.Sin(v*2*math.Pi/length) }
 			return [4]float64{wave(float64(x+y), 60), wave(float64(y), 44), wave(float64(x), 71), 255}
 		})
