@@ -155,13 +155,13 @@ func TestScratch(t *testing.T) {
 	}
 	p.release(again)
 	for range 5 {
-		big, err := p.borrow(nil, []int64{maxIdle / 2, maxIdle/2 + 1<<20})
+		big, err := p.borrow(nil, []int64{p.most() / 2, p.most()/2 + 1<<20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.release(big)
-		if p.held > maxIdle {
-			t.Fatalf("%d bytes idle, at most %d", p.held, maxIdle)
+		if p.held > p.most() {
+			t.Fatalf("%d bytes idle, at most %d", p.held, p.most())
 		}
 	}
 	if err := p.trim(0); err != nil {

@@ -10,8 +10,12 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// maxIdle is how many bytes of scratch memory a Runner keeps while no call uses them.
-const maxIdle = 256 << 20
+// maxIdle is how many bytes of scratch memory a Runner keeps while no call uses them, and idleShare which part
+// of the device's memory, if that is more. To allocate memory anew for each call takes milliseconds on a GPU.
+const (
+	maxIdle   = 256 << 20
+	idleShare = 32
+)
 
 // scratch lends buffers whose contents do not matter. Sizes are rounded up to a quarter of
 // a power of two, so that calls of similar sizes can use the same buffers.
@@ -107,8 +111,11 @@ func (p *scratch) release(hs []gpu.Handle) {
 		p.held += size
 	}
 	p.mu.Unlock()
-	p.trim(maxIdle)
+	p.trim(p.most())
 }
+
+// most is how many bytes stay idle.
+func (p *scratch) most() int64 { return max(maxIdle, p.dev.Info().Memory/idleShare) }
 
 // trim frees the buffers that have been idle longest, until at most keep idle bytes are
 // left.

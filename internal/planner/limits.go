@@ -133,7 +133,7 @@ func CeilDiv[T int | int64 | uint32](n, d T) T { return (n + d - 1) / d }
 
 // gpuScratch is the largest size of a temporary buffer on a GPU. It is a little more than a power of two,
 // because matrices often have as many bytes, and an aligned window of them needs more.
-const gpuScratch = 128<<20 + 64<<10
+const gpuScratch = 64<<20 + 64<<10
 
 // ScratchBudget returns the largest size of a temporary buffer in bytes. On a CPU driver that is small, a size
 // that stays in the processor's caches. A GPU has so much to do at a time that more and smaller launches take

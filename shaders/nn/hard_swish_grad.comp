@@ -5,8 +5,8 @@
 #include "lib/math.glsl"
 
 REAL gradient(REAL x, REAL d) {
-	precise REAL sum = x + REAL(1.5); // x/3 + ½ loses digits near −1.5
-	sum = mix(sum, REAL(0), x <= REAL(-3));
-	REAL v = mix(sum / REAL(3), REAL(1), x >= REAL(3));
+	precise REAL v = (x + REAL(1.5)) / REAL(3); // x/3 + ½ loses digits near −1.5
+	v = mix(v, REAL(0), x <= REAL(-3));
+	v = mix(v, REAL(1), x >= REAL(3));
 	return mix(d * v, x, isNaN(x));
 }

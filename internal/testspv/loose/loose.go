@@ -10,8 +10,9 @@ const (
 	// NaN: minima and maxima return the operand that is a number. A choice between the two operands of
 	// a comparison is one of them. NVIDIA's driver does that.
 	NaN Rules = 1 << iota
-	// Order: sums and differences of floats are computed in another order, and constants are multiplied
-	// into sums, where no instruction is decorated with NoContraction. NVIDIA's driver does that.
+	// Order: sums and differences of floats are computed in another order where none is decorated with
+	// NoContraction, and constants are multiplied into sums where the product or quotient is not decorated.
+	// NVIDIA's driver does that.
 	Order
 )
 
@@ -133,14 +134,15 @@ func (m *module) spread(i int, sum, factor uint32) bool {
 		f = 1 / f
 	}
 	sign := 1.0
-	a, b, ok := m.sum(sum, opFAdd)
+	terms, ok := m.of(sum, opFAdd)
 	if !ok {
-		a, b, ok = m.sum(sum, opFSub)
+		terms, ok = m.of(sum, opFSub)
 		sign = -1
 	}
 	if !ok {
 		return false
 	}
+	a, b := terms.words[2], terms.words[3]
 	term, ok := m.value(b)
 	if !ok && sign > 0 {
 		term, ok = m.value(a)

@@ -86,7 +86,8 @@ func TestRewrite(t *testing.T) {
 		{"two precise differences", precise, "%s = OpFSub %f %x %y\n%r = OpFSub %f %s %x", Order, []int{opFSub, opFSub}},
 		{"what rounding lost", "", "%s = OpFAdd %f %x %y\n%r = OpFSub %f %s %x", Order, []int{opFAdd, opCopyObject}},
 		{"a sum that is divided", "", "%s = OpFAdd %f %x %c\n%r = OpFDiv %f %s %d", Order, []int{opFAdd, opFMul, opFAdd}},
-		{"a precise sum that is divided", precise, "%s = OpFAdd %f %x %c\n%r = OpFDiv %f %s %d", Order, []int{opFAdd, opFDiv}},
+		{"a precise sum that is divided", precise, "%s = OpFAdd %f %x %c\n%r = OpFDiv %f %s %d", Order, []int{opFAdd, opFMul, opFAdd}},
+		{"a sum that is divided precisely", "OpDecorate %r 42", "%s = OpFAdd %f %x %c\n%r = OpFDiv %f %s %d", Order, []int{opFAdd, opFDiv}},
 		{"a difference that is multiplied", "", "%s = OpFSub %f %x %c\n%r = OpFMul %f %d %s", Order, []int{opFSub, opFMul, opFAdd}},
 	} {
 		code, err := Rewrite(assemble(t, c.decorations, c.body), c.rules)
