@@ -66,7 +66,8 @@ func TestCloseAfterCancel(t *testing.T) {
 			}
 			start = time.Now()
 			must(0, dev.Close())(t)
-			if took := time.Since(start); took > idle+whole/4 {
+			// To close a GPU that has nothing to do takes longer than the picture, and not always as long.
+			if took := time.Since(start); took > idle+max(whole/4, idle/2) {
 				t.Errorf("close took %v, %v without work, and the whole picture %v", took, idle, whole)
 			}
 			if more := fake.submitted - all/8; more > all/strips+1 {

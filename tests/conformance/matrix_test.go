@@ -22,7 +22,7 @@ func TestMatrices(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		target := exec.TargetOf(dev.Info())
 		testkit.Ability(t, target.Matrix[0] > 0, dev.Info().Name, "cooperative matrices of f16 (make newest-mesa brings a CPU driver that has them)")
-		target.CPU = false
+		target.CPU, target.Strategy = false, "matrix"
 		call := ops.MatMul{}
 		in := []tensor.Desc{{DType: tensor.F16, Shape: []int{100, 70}}, {DType: tensor.F16, Shape: []int{70, 90}}}
 		out, err := call.Spec().Shape(call, in)
@@ -44,7 +44,7 @@ func TestMatrices(t *testing.T) {
 		if !slices.ContainsFunc(plan.Steps, func(s spec.Step) bool { return strings.HasPrefix(s.Name(), "nn/conv_coop.") }) {
 			t.Fatalf("a convolution with matrices of %v: the plan has no kernel for them: %+v", target.Matrix, plan.Steps)
 		}
-		gpuProfile := []conformance.Variant{{Name: "gpu-profile", Guard: true, Target: func(t *spec.Target) { t.CPU = false }}}
+		gpuProfile := []conformance.Variant{{Name: "gpu-profile", Guard: true, Target: func(t *spec.Target) { t.CPU, t.Strategy = false, "matrix" }}}
 		convolutions := []*spec.Op{ops.Conv{}.Spec(), ops.ConvTranspose{}.Spec(), ops.ConvInputGrad{}.Spec(), ops.ConvFilterGrad{}.Spec()}
 		for _, opts := range []conformance.Options{
 			{Ops: []*spec.Op{call.Spec(), ops.Attention{}.Spec()}},

@@ -81,6 +81,9 @@ func definition[A spec.Call, F form](m Operation[A, F], source string, types []t
 					cases = append(cases, spec.BenchCase{Call: m.Defaults, In: m.Of(m.Defaults).inputs(d, s)})
 				}
 				for _, n := range gpuEdges(d) {
+					if slices.ContainsFunc(bench, func(s []int) bool { return slices.Min(s[1:]) == n }) {
+						continue
+					}
 					s := slices.Repeat([]int{n}, len(bench[0]))
 					s[0] = bench[0][0] // the form, which is no size
 					cases = append(cases, spec.BenchCase{Call: m.Defaults, In: m.Of(m.Defaults).inputs(d, s), GPU: true})

@@ -240,6 +240,17 @@ func (g *product) matrixTile() tile {
 	return tile{"blas/matmul_coop." + variant, edge, edge}
 }
 
+// matrixWork is the number of multiply-adds from which on cooperative matrices are faster than the other kernels
+// of GPUs. On an H100, square matrices of 1024 take as long by both, the smaller ones up to four times as long by
+// cooperative matrices, and those of 2048 half as long.
+const matrixWork = 1 << 30
+
+// ManyForMatrices reports whether a product of batch matrices m by k and k by n should be made by cooperative matrices,
+// where the device has them.
+func ManyForMatrices(batch, m, n, k int64) bool {
+	return min(m, n) > 16 && float64(batch)*float64(m)*float64(n)*float64(k) >= matrixWork
+}
+
 // Matrices returns the variant of the kernels for the device's cooperative matrices of F16, such as "f16.m16.s32", and
 // how many rows and columns of C a workgroup of them computes: 0 if there are none.
 func Matrices(t *spec.Target) (variant string, edge int) {
@@ -267,7 +278,11 @@ func (g *product) usesMatrices() bool {
 	case byShared, byLarge:
 		return false
 	}
-	return !g.t.CPU && min(g.size(g.dimM()), g.size(g.dimN())) > 16
+	batch := int64(1)
+	for _, d := range g.shape[:g.dimM()] {
+		batch *= int64(d)
+	}
+	return !g.t.CPU && ManyForMatrices(batch, int64(g.size(g.dimM())), int64(g.size(g.dimN())), int64(g.size(g.dimK())))
 }
 
 // HasLarge reports whether the device allows the workgroups of the larger tiles. They

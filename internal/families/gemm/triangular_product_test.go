@@ -10,7 +10,7 @@ import (
 // TestTriangularProductLaunches plans products with a triangular matrix. The number of launches grows with the logarithm of its order, and the products
 // have all elements beside the diagonal blocks once.
 func TestTriangularProductLaunches(t *testing.T) {
-	target := &spec.Target{MaxBinding: 1 << 30, OffsetAlign: 16, MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024, MaxSharedBytes: 48 << 10}
+	target := &spec.Target{MaxBinding: 1 << 30, OffsetAlign: 16, MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024, MaxSharedBytes: 48 << 10, Strategy: byShared}
 	for _, upper := range []bool{false, true} {
 		for n, launches := range map[int]int{20: 2, 32: 2, 33: 3, 64: 3, 100: 5, 128: 4, 1024: 7, 1000: 11} {
 			in := []tensor.Desc{tensor.Contiguous(tensor.F32, n, n), tensor.Contiguous(tensor.F32, n, 65)}
