@@ -36,9 +36,9 @@ layout(set = 0, binding = 3) buffer C { REAL c[]; };
 shared REAL made[SUMS][WG];
 
 // OF is element e of an operand in the element type.
-uint wordOf(uvec4 r, uint i) { uvec2 h = (i & 2u) != 0u ? r.zw : r.xy; return (i & 1u) != 0u ? h.y : h.x; }
+uint wordOf(uvec4 r, uint i) { uvec2 h = mix(r.xy, r.zw, bvec2((i & 2u) != 0u)); return mix(h.x, h.y, (i & 1u) != 0u); }
 #if BITS == 64
-REAL valueOf(uvec4 r, uint e) { return packDouble2x32((e & 1u) != 0u ? r.zw : r.xy); }
+REAL valueOf(uvec4 r, uint e) { return packDouble2x32(mix(r.xy, r.zw, bvec2((e & 1u) != 0u))); }
 #elif BITS == 32
 REAL valueOf(uvec4 r, uint e) { return uintBitsToFloat(wordOf(r, e)); }
 #else
