@@ -11,6 +11,7 @@ package gonumblas
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
@@ -41,8 +42,19 @@ var (
 
 // New returns a BLAS over an open backend. It measures from which size on products are faster on the device than by
 // gonum, copies included, for a second or two. If they are not at any size up to 512³, all products stay gonum's.
-// Errors: those of Capabilities.
-func New(dev rawptr.Backend) (*BLAS, error) {
+// Errors: those of Capabilities, and of the products that are measured.
+func New(dev rawptr.Backend) (made *BLAS, err error) {
+	defer func() { // calls of BLAS panic with the errors of the device
+		switch e := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(e)
+		case error:
+			made, err = nil, fmt.Errorf("gonumblas: new: %w", e)
+		default:
+			panic(e)
+		}
+	}()
 	c, err := dev.Capabilities()
 	if err != nil {
 		return nil, fmt.Errorf("gonumblas: new: %w", err)

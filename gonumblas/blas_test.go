@@ -1,6 +1,7 @@
 package gonumblas
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -176,6 +177,20 @@ func TestThreshold(t *testing.T) {
 	b.Dgemm('N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, y, 2)
 	if b.f64 && counted.n != 3 || y[3] != 22 {
 		t.Errorf("x² is %v, with %d allocations on the device (want 3)", y, counted.n)
+	}
+}
+
+// full is a backend that has no memory left.
+type full struct{ rawptr.Backend }
+
+func (full) Alloc(int64) (rawptr.Ptr, error) { return 0, errFull }
+
+var errFull = errors.New("the device is full")
+
+// New returns the error of a device with which nothing can be measured.
+func TestNewFails(t *testing.T) {
+	if b, err := New(full{device(t)}); b != nil || !errors.Is(err, errFull) {
+		t.Errorf("got %v, %v; want the error of the device", b, err)
 	}
 }
 

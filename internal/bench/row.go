@@ -143,16 +143,19 @@ func (b *bench) measureCall(j job, p *call, row *Row) error {
 		fs = append(fs, b.beside.times(other)(no))
 	}
 	times, beside, err := b.rounds(fs, p.cost.Bytes/2, k)
-	if err != nil {
-		return err
+	if err == nil {
+		row.fill(times[0].Over(n), beside)
+		err = b.check(p)
 	}
-	row.fill(times[0].Over(n), beside)
 	if other != nil {
-		t := timing(times[1].Over(no))
-		row.Beside = &t
-		err = cmp.Or(b.beside.check(other), other.free())
+		if err == nil {
+			t := timing(times[1].Over(no))
+			row.Beside = &t
+			err = b.beside.check(other)
+		}
+		err = cmp.Or(err, other.free())
 	}
-	return cmp.Or(err, b.check(p))
+	return err
 }
 
 // besides are the ceilings of a row.
@@ -172,7 +175,8 @@ func (b *bench) rounds(fs []func() error, bytes int64, k *fmaKernel) (times []Sa
 		times, err = Interleave(b.opts.budget()/2, 40, fs...)
 		return times, c, err
 	}
-	copies, free, err := b.copier(b.report.Ceilings.copy, bytes)
+	part := min(bytes, b.mostCopied())
+	copies, free, err := b.copier(b.report.Ceilings.copy, part)
 	if err != nil {
 		return nil, c, err
 	}
@@ -190,11 +194,26 @@ func (b *bench) rounds(fs []func() error, bytes int64, k *fmaKernel) (times []Sa
 		return nil, c, errors.Join(err, free())
 	}
 	at := len(fs)
-	return s[:at], besides{s[at].Over(nc), s[at+1].Over(nh), k.rate(s[at+2])}, free()
+	return s[:at], besides{s[at].Over(nc).times(bytes, part), s[at+1].Over(nh), k.rate(s[at+2])}, free()
+}
+
+// mostCopied is how many bytes are copied at once. A call may fit the memory where two buffers of half of its bytes
+// do not.
+func (b *bench) mostCopied() int64 {
+	info := b.dev.Info()
+	most := info.Limits.MaxBuffer
+	if info.Memory > 0 {
+		most = min(most, info.Memory/8)
+	}
+	return max(most/16*16, 16)
 }
 
 // copyOf is the time of a copy of n bytes on a device that is apart. It is measured once.
 func (b *bench) copyOf(n int64) (Sample, error) {
+	if most := b.mostCopied(); n > most {
+		s, err := b.copyOf(most)
+		return s.times(n, most), err
+	}
 	if s, ok := b.copied[n]; ok {
 		return s, nil
 	}
@@ -223,14 +242,23 @@ func (b *bench) other(j job) (p *call, times int, err error) {
 	if b.beside == nil {
 		return nil, 0, nil
 	}
+	cannot := func(err error) bool {
+		return errors.Is(err, gpu.ErrUnsupported) || j.benchCase.GPU && (errors.Is(err, gpu.ErrOutOfMemory) || errors.Is(err, gpu.ErrLimit))
+	}
 	if p, err = b.beside.prepare(j.benchCase); err != nil {
+		if cannot(err) {
+			err = nil
+		}
 		return nil, 0, err
 	}
-	times, err = Repeats(b.beside.times(p), b.opts.each())
-	if errors.Is(err, gpu.ErrUnsupported) {
-		return nil, 0, p.free()
+	if times, err = Repeats(b.beside.times(p), b.opts.each()); err != nil {
+		free := p.free()
+		if cannot(err) {
+			err = nil
+		}
+		return nil, 0, errors.Join(err, free)
 	}
-	return p, times, err
+	return p, times, nil
 }
 
 // inputs writes descs as "f32[2,3] f32[3]".

@@ -34,6 +34,15 @@ func (s Sample) Over(n int) Sample {
 	return out
 }
 
+// times multiplies the times by a/b.
+func (s Sample) times(a, b int64) Sample {
+	out := make(Sample, len(s))
+	for i, d := range s {
+		out[i] = time.Duration(float64(d) * float64(a) / float64(b))
+	}
+	return out
+}
+
 // String is the median and the spread, such as "1.52 ms ±43.1 µs".
 func (s Sample) String() string {
 	return fmt.Sprintf("%s ±%s", Format(s.Median()), Format(s.Spread()))

@@ -135,6 +135,15 @@ func (p *scratch) trim(keep int64) error {
 	return err
 }
 
+// Trim frees the scratch memory that no call uses. Pending work that uses it still finishes.
+// Errors: ErrNotInitialized, and those of Device.Free.
+func (r *Runner) Trim() error {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	return r.scratch.trim(0)
+}
+
 // mostBorrowed bounds the number of buffers of one Borrow.
 const mostBorrowed = 1 << 16
 

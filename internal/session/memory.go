@@ -51,7 +51,9 @@ func (a *allocation) release() error {
 // words, and not its bytes on the device. So memory runs the garbage collector whenever the
 // bytes have doubled since the last run.
 type memory struct {
-	gpu  gpu.Device
+	gpu gpu.Device
+	// trim frees the scratch memory that no call uses.
+	trim func() error
 	live atomic.Int64 // bytes of all buffers
 	next atomic.Int64 // the garbage collector runs at this many bytes
 
@@ -63,7 +65,7 @@ type memory struct {
 const leastCollect = 256 << 20
 
 // allocate makes a zero-filled buffer. If the device has no more room, it runs the
-// garbage collector and tries once more.
+// garbage collector and tries once more, and then without idle scratch memory.
 func (m *memory) allocate(size int64) (*Buffer, error) {
 	seen := m.collections.Load()
 	if m.live.Load()+size > max(m.next.Load(), leastCollect) {
@@ -72,6 +74,9 @@ func (m *memory) allocate(size int64) (*Buffer, error) {
 	h, err := m.gpu.Alloc(size)
 	if errors.Is(err, errs.ErrOutOfMemory) {
 		m.collect(m.collections.Load())
+		h, err = m.gpu.Alloc(size)
+	}
+	if errors.Is(err, errs.ErrOutOfMemory) && m.trim() == nil {
 		h, err = m.gpu.Alloc(size)
 	}
 	if err != nil {

@@ -107,7 +107,9 @@ func (s *Session) prepare(mode tune.Mode, o Options) (err error) {
 		}
 		opts = append(opts, exec.WithTrace(s.trace.Begin))
 	}
-	s.run, err = exec.New(s.gpu, opts...)
+	if s.run, err = exec.New(s.gpu, opts...); err == nil {
+		s.memory.trim = s.run.Trim
+	}
 	return err
 }
 

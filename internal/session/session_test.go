@@ -231,3 +231,19 @@ func TestNotOpened(t *testing.T) {
 		}
 	}
 }
+
+// TestIdleScratch makes a tensor for which there is only room without the scratch memory that no call uses.
+func TestIdleScratch(t *testing.T) {
+	s, _ := open(t, 16<<20)
+	_, release, err := s.Borrow(1, 12<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.NewTensor(f32(2 << 20)); !errors.Is(err, errs.ErrOutOfMemory) {
+		t.Errorf("beside memory that is lent: %v, want ErrOutOfMemory", err)
+	}
+	release()
+	if _, err := s.NewTensor(f32(2 << 20)); err != nil {
+		t.Errorf("beside idle memory: %v", err)
+	}
+}

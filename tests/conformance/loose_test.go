@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/conformance"
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/internal/testspv/loose"
 	"github.com/lathe-gpu/lathe/spec"
@@ -75,8 +76,10 @@ func TestLoose(t *testing.T) {
 		return !slices.ContainsFunc(op.Cases.DTypes, func(d tensor.DType) bool { return d == tensor.F32 || d == tensor.F64 })
 	})
 	devices(t, func(t *testing.T, dev gpu.Device) {
-		if dev.Info().Backend != "vk" || dev.Info().Kind != gpu.CPU || len(ops) == 0 {
-			return // WebGPU writes its modules anew, and a GPU does what it does.
+		// WebGPU writes its modules anew, and a GPU does what it does.
+		testkit.Ability(t, dev.Info().Backend == "vk" && dev.Info().Kind == gpu.CPU, dev.Info().Name, "a CPU driver of Vulkan")
+		if len(ops) == 0 {
+			return
 		}
 		loose := &looseDevice{Device: dev, rules: loose.NaN | loose.Order, made: map[*gpu.Module]*gpu.Module{}}
 		opts := conformance.Options{Ops: ops, Expect: expectations(t), Quick: true, Pairs: true, Seed: testlevel.Seed(t),

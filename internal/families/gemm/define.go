@@ -81,12 +81,13 @@ func definition[A spec.Call, F form](m Operation[A, F], source string, types []t
 					cases = append(cases, spec.BenchCase{Call: m.Defaults, In: m.Of(m.Defaults).inputs(d, s)})
 				}
 				for _, n := range gpuEdges(d) {
-					if slices.ContainsFunc(bench, func(s []int) bool { return slices.Min(s[1:]) == n }) {
-						continue
+					sizes := slices.Repeat([]int{n}, len(bench[0]))
+					sizes[0] = bench[0][0] // the form, which is no size
+					in := m.Of(m.Defaults).inputs(d, sizes)
+					out, err := m.Of(m.Defaults).shape(in)
+					if err == nil && m.Of(m.Defaults).cost(in, out).Flops >= gpuFlops {
+						cases = append(cases, spec.BenchCase{Call: m.Defaults, In: in, GPU: true})
 					}
-					s := slices.Repeat([]int{n}, len(bench[0]))
-					s[0] = bench[0][0] // the form, which is no size
-					cases = append(cases, spec.BenchCase{Call: m.Defaults, In: m.Of(m.Defaults).inputs(d, s), GPU: true})
 				}
 				return cases
 			},

@@ -341,6 +341,9 @@ func f32(shapes ...[]int) []tensor.Desc {
 	return ds
 }
 
+// gpuFlops is what a call on a GPU has to compute so that its time is no longer that of its launches.
+const gpuFlops = 16e9
+
 // gpuEdges are the edges of the square matrices of dtype d whose products are measured on
 // GPUs only. The longest keep a large GPU busy for about a millisecond.
 func gpuEdges(d tensor.DType) []int {

@@ -46,7 +46,7 @@ func (g *product) strategies() []string {
 	add(byDot, texels && min(m, n) <= 64)
 	// Barriers are so slow on CPU drivers that these strategies need not be measured
 	// there.
-	add(byShared, !g.t.CPU)
+	add(byShared, !g.t.CPU && own != byVector) // one column of a tile would count
 	add(byMatrix, !g.t.CPU && g.matrixTile().rows > 0)
 	add(byLarge, !g.t.CPU && g.hasLarge() && m > 64 && n > 64)
 	add(byWhole, g.parts > 1)
