@@ -71,7 +71,7 @@ func (x *geometry) sharedStrategies(t *spec.Target) []string {
 	positions := x.b * x.o.elems()
 	switch {
 	case x.matrixTile(t).rows == 0 || min(x.k, positions) <= 16:
-	case gemm.ManyForMatrices(int64(x.g), int64(x.k), int64(positions), int64(x.c*x.r.elems())):
+	case gemm.WorthMatrices(int64(x.g), int64(x.k), int64(positions), int64(x.c*x.r.elems())):
 		list = append([]string{byMatrix}, list...)
 	default:
 		list = append(list, byMatrix)
