@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/lathe-gpu/lathe/imageops"
@@ -232,11 +233,11 @@ func (l ImageLayout) of(t *Tensor) (*Tensor, ImageLayout, error) {
 	}
 	switch {
 	case len(shape) == 4 && shape[0] == 1:
-		t = t.viewOf(0, append([]int(nil), shape[1:]...), append([]int(nil), strides[1:]...))
+		t = t.strided(slices.Clone(shape[1:]), slices.Clone(strides[1:]))
 	case len(shape) == 2 && l.Planar:
-		t = t.viewOf(0, []int{1, shape[0], shape[1]}, []int{1, strides[0], strides[1]})
+		t = t.strided([]int{1, shape[0], shape[1]}, []int{1, strides[0], strides[1]})
 	case len(shape) == 2:
-		t = t.viewOf(0, []int{shape[0], shape[1], 1}, []int{strides[0], strides[1], 1})
+		t = t.strided([]int{shape[0], shape[1], 1}, []int{strides[0], strides[1], 1})
 	case len(shape) == 4:
 		return nil, l, fmt.Errorf("lathe: to image: %w: a batch of %d images (got %v, want one: Tensor.Narrow makes it)", errs.ErrInvalidArgument, shape[0], t)
 	case len(shape) != 3:

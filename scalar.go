@@ -2,13 +2,11 @@ package lathe
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"slices"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/number"
 	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -23,74 +21,7 @@ import (
 // itself, and Bool has 0 and 1. A number that the dtype does not have, such as 300 or 0.5 for U8,
 // is ErrInvalidArgument of the call. So is a call in which all operands are Scalars. A Scalar has no memory:
 // it cannot be read, viewed or written, and Kernel.Run and DispatchCompute do not take it.
-func Scalar[T int | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](v T) *Tensor {
-	n := &number{float: float64(v)}
-	if T(1)/T(2) == 0 { // T is an integer type
-		n.whole, n.exact, n.negative = true, uint64(v), v < 0
-	}
-	return &Tensor{scalar: n}
-}
-
-// number is the value of a Scalar.
-type number struct {
-	float float64
-	whole bool // exact is set.
-	// exact has the bits of the number, exact where float is rounded. negative says that they are two's complement.
-	exact    uint64
-	negative bool
-}
-
-func (n *number) String() string {
-	switch {
-	case n.negative:
-		return fmt.Sprint(int64(n.exact))
-	case n.whole:
-		return fmt.Sprint(n.exact)
-	}
-	return fmt.Sprint(n.float)
-}
-
-// ranges are the numbers of integer dtypes.
-var ranges = map[tensor.DType]struct {
-	least int64
-	most  uint64
-}{
-	tensor.I8: {math.MinInt8, math.MaxInt8}, tensor.U8: {0, math.MaxUint8}, tensor.I32: {math.MinInt32, math.MaxInt32},
-	tensor.U32: {0, math.MaxUint32}, tensor.I64: {math.MinInt64, math.MaxInt64}, tensor.Bool: {0, 1},
-	tensor.I16: {math.MinInt16, math.MaxInt16}, tensor.U16: {0, math.MaxUint16}, tensor.U64: {0, math.MaxUint64},
-}
-
-// element returns the number as an element of a dtype. It reports false if the dtype does not
-// have it.
-func (n *number) element(to tensor.DType) ([]byte, bool) {
-	r, integer := ranges[to]
-	if !integer {
-		h := tensor.NewHost(tensor.Contiguous(to))
-		h.SetFloats([]float64{n.float})
-		return h.Data, math.IsInf(n.float, 0) || !math.IsInf(h.Floats()[0], 0)
-	}
-	v, negative := n.exact, n.negative
-	if !n.whole {
-		if n.float != math.Trunc(n.float) || n.float < -(1<<63) || n.float >= 1<<64 {
-			return nil, false // also NaN
-		}
-		if negative = n.float < 0; negative {
-			v = uint64(int64(n.float))
-		} else {
-			v = uint64(n.float)
-		}
-	}
-	data := binary.LittleEndian.AppendUint64(nil, v)[:to.Size()]
-	return data, negative && int64(v) >= r.least || !negative && v <= r.most
-}
-
-// wanted says for an error which numbers a dtype has.
-func wanted(to tensor.DType) string {
-	if r, ok := ranges[to]; ok {
-		return fmt.Sprintf("a whole number from %d to %d", r.least, r.most)
-	}
-	return "a number in the range of " + to.String()
-}
+func Scalar[T int | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](v T) *Tensor { return &Tensor{scalar: number.Of(v)} }
 
 // constants are the numbers that a device keeps, by dtype and bytes.
 type constants struct {
@@ -108,10 +39,10 @@ type constant struct {
 const mostConstants = 1024
 
 // constant returns the tensor of a Scalar on the device.
-func (d *Device) constant(ctx context.Context, op string, n *number, dtype tensor.DType) (session.Tensor, error) {
-	data, ok := n.element(dtype)
+func (d *Device) constant(ctx context.Context, op string, n *number.Number, dtype tensor.DType) (session.Tensor, error) {
+	data, ok := n.Element(dtype)
 	if !ok {
-		return session.Tensor{}, fmt.Errorf("lathe: %s: %w: scalar as %v (got %v, want %s)", op, errs.ErrInvalidArgument, dtype, n, wanted(dtype))
+		return session.Tensor{}, fmt.Errorf("lathe: %s: %w: scalar as %v (got %v, want %s)", op, errs.ErrInvalidArgument, dtype, n, number.Wanted(dtype))
 	}
 	key := constant{dtype: dtype}
 	copy(key.bytes[:], data)
@@ -162,7 +93,7 @@ func (d *Device) operands(ctx context.Context, list []session.Tensor, c spec.Cal
 		if t == nil || t.scalar == nil {
 			continue
 		}
-		dtype := scalarType(c, in, i)
+		dtype := number.Type(c, typesOf(in), i)
 		if dtype == tensor.Invalid {
 			return nil, fmt.Errorf("lathe: %s: %w: input %d is a Scalar, and so is each operand that could say its dtype (want a tensor among them)", op, errs.ErrInvalidArgument, i)
 		}
@@ -174,22 +105,13 @@ func (d *Device) operands(ctx context.Context, list []session.Tensor, c spec.Cal
 	return list, nil
 }
 
-// scalarType returns the dtype of the Scalar that is input i: that of the first tensor for which the
-// operation takes the same dtypes. The condition of ops.Where says nothing of a number to choose.
-func scalarType(c spec.Call, in []*Tensor, i int) tensor.DType {
-	var args []spec.Arg
-	if c != nil && !errs.Nil(c) && c.Spec() != nil {
-		args = c.Spec().In
+// typesOf lists the dtypes of tensors. That of a Scalar, and of none, is Invalid.
+func typesOf(in []*Tensor) []tensor.DType {
+	types := make([]tensor.DType, len(in))
+	for i, t := range in {
+		types[i] = t.DType()
 	}
-	for j, t := range in {
-		if t == nil || t.scalar != nil {
-			continue
-		}
-		if max(i, j) >= len(args) || slices.Equal(args[i].DTypes, args[j].DTypes) {
-			return t.DType()
-		}
-	}
-	return tensor.Invalid
+	return types
 }
 
 // nameOf is the name of the operation of a call, for errors.

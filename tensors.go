@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/number"
 	"github.com/lathe-gpu/lathe/internal/session"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -15,9 +16,9 @@ import (
 type Tensor struct {
 	memory session.Tensor
 	dev    *Device
-	view   bool    // It is a view, so that to free it would free another tensor too.
-	scalar *number // what a Scalar is, or nil
-	failed error   // why an operation of a Scope did not make it, or nil
+	view   bool           // It is a view, so that to free it would free another tensor too.
+	scalar *number.Number // what a Scalar is, or nil
+	failed error          // why an operation of a Scope did not make it, or nil
 }
 
 // Device is the device that the tensor lies on. It is nil for a Tensor that no Device made.

@@ -69,7 +69,9 @@ var layers = []layer{
 	{"internal/exec/tune", "gpu internal/errs", "tune remembers choices by name; what can be chosen is the operation's to say, and measuring is exec's"},
 	{"internal/exec", "internal/exec/tune gpu handles internal/errs internal/families/movement internal/planner internal/spv spec spirv tensor", "exec joins spec to gpu, for any device and any operation: it names neither"},
 
-	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/pixels internal/session ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"", "gpu handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/number internal/pixels internal/session internal/view ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
+	{"internal/number", "internal/errs spec tensor", "a number as an operand has no memory; what needs a device belongs to the surface"},
+	{"internal/view", "internal/errs tensor", "a view is sizes and strides; whose memory it is a view of belongs to the surface"},
 	{"internal/session", "gpu handles internal/drivers internal/drivers/standard internal/errs internal/exec internal/exec/tune internal/gpu/chrome internal/spv spec spirv tensor", "the core under every surface knows any operation by its declaration and any device by its interface; the form of tensors belongs to the surface"},
 	{"backend", "gpu handles imageops internal/drivers internal/errs internal/session ops ops/all spec spirv tensor value", "operations by handle are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"rawptr", "gpu internal/drivers internal/errs internal/exec internal/families/gemm internal/gpu/null internal/session ops spec tensor", "operations by address are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
