@@ -191,8 +191,8 @@ race-conformance: vulkan
 	$(GO) test -race -timeout $(TIMEOUT) -skip 'TestPairsCatch|TestHarnessCatches|TestEffort|TestPlansKeepLimits|TestSmallBindings|TestOpenGL|As[A-Z]|Many|Large|Median' ./conformance ./tests/conformance
 
 # Packages whose tests run on a device, and those that use goroutines.
-DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./rawptr ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/backends ./tests/conformance
-RACE   = . ./backend/... ./rawptr ./tests/backends ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./imageio ./internal/batch/...
+DEVICE = . ./examples/dispatch ./examples/ownop ./backend/... ./rawptr ./vk/... ./wgpu/... ./internal/exec/... ./conformance ./tests/backends ./tests/conformance ./tests/graphs
+RACE   = . ./backend/... ./rawptr ./tests/backends ./tests/graphs ./handles/... ./gpu/... ./vk/... ./wgpu/... ./cpu ./internal/exec/... ./internal/gpu/... ./imageio ./internal/batch/...
 
 # The version of staticcheck, and the hashes of all that it is built from, stand in
 # the module tools/lint: so it is not a requirement of those who import Lathe.

@@ -35,6 +35,12 @@ var (
 	ErrFloatSpecial = errs.ErrFloatSpecial
 	// ErrType: a value of the wrong type.
 	ErrType = errs.ErrType
+	// ErrGraph: a graph was built wrongly. The text lists every mistake.
+	ErrGraph = errs.ErrGraph
+	// ErrGraphRefused: the device cannot run some calls of a graph. The text lists all of them.
+	ErrGraphRefused = errs.ErrGraphRefused
+	// ErrGraphBusy: another goroutine runs the Executable.
+	ErrGraphBusy = errs.ErrGraphBusy
 )
 
 // LimitError says which limit of the device was exceeded. It matches ErrLimit.

@@ -21,7 +21,9 @@ import (
 // itself, and Bool has 0 and 1. A number that the dtype does not have, such as 300 or 0.5 for U8,
 // is ErrInvalidArgument of the call. So is a call in which all operands are Scalars. A Scalar has no memory:
 // it cannot be read, viewed or written, and Kernel.Run and DispatchCompute do not take it.
-func Scalar[T int | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](v T) *Tensor { return &Tensor{scalar: number.Of(v)} }
+func Scalar[T int | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](v T) *Tensor {
+	return &Tensor{scalar: number.Of(v)}
+}
 
 // constants are the numbers that a device keeps, by dtype and bytes.
 type constants struct {

@@ -40,6 +40,12 @@ var (
 	ErrFloatSpecial = errors.New("NaN or infinity is not a value")
 	// ErrType: a value of the wrong type.
 	ErrType = errors.New("wrong type")
+	// ErrGraph: a graph was built wrongly. The text lists every mistake.
+	ErrGraph = errors.New("invalid graph")
+	// ErrGraphRefused: the device cannot run some calls of a graph. The text lists all of them.
+	ErrGraphRefused = errors.New("graph refused")
+	// ErrGraphBusy: another goroutine runs the executable.
+	ErrGraphBusy = errors.New("executable in use")
 )
 
 // LimitError says which limit of the device a call exceeds. It matches ErrLimit. Want and

@@ -7,6 +7,9 @@ import (
 	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/lir"
+	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/imageops"
@@ -38,8 +41,11 @@ var functions = map[string]map[string]any{
 		"WithTuneMode": lathe.WithTuneMode, "WithTuning": lathe.WithTuning, "WithValidation": lathe.WithValidation,
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
-	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"rawptr":  {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
+	"backend":   {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
+	"graph":     {"Compile": graph.Compile, "New": graph.New, "Scalar": graph.Scalar[float64]},
+	"graph/mir": {"IsPass": mir.IsPass, "Optimise": mir.Optimise},
+	"graph/lir": {"Schedule": lir.Schedule},
+	"rawptr":    {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {
 		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
 		"F16FromFloat64": tensor.F16FromFloat64, "F16ToFloat32": tensor.F16ToFloat32,

@@ -16,6 +16,9 @@ import (
 	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/lir"
+	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/handles"
 	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/imageops"
@@ -118,6 +121,12 @@ func receivers(t *testing.T) []receiver {
 	if err != nil {
 		t.Fatal(err)
 	}
+	built := graph.New()
+	built.Output("x", built.Neg(built.Input("x", tensor.F32, 2, 2)))
+	executable, err := live.Compile(t.Context(), built, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := backend.New(lent(t))
 	if err != nil {
 		t.Fatal(err)
@@ -155,6 +164,10 @@ func receivers(t *testing.T) []receiver {
 		{"a nil backend", (*backend.Device)(nil), false}, {"a zero backend", &backend.Device{}, false}, // scalars need none
 		{"a nil rawptr.Device", (*rawptr.Device)(nil), true}, {"a zero rawptr.Device", &rawptr.Device{}, true},
 		{"a rawptr.Device", addressed, false}, {"a closed rawptr.Device", ended, false}, {"a nil Registry", (*rawptr.Registry)(nil), true}, {"a zero Registry", &rawptr.Registry{}, false}, {"a rawptr.Device before Init", rawptr.New(rawptr.WithGPU(lent(t))), false},
+		{"a nil Graph", (*graph.Graph)(nil), false}, {"a zero Graph", &graph.Graph{}, false}, {"a Graph", built, false}, {"a nil Value", (*graph.Value)(nil), false}, {"a zero Value", &graph.Value{}, false}, {"a Value", built.Input("y", tensor.F32, 2, 2), false}, {"a number of graphs", graph.Scalar(2), false},
+		{"a nil mir.Graph", (*mir.Graph)(nil), false}, {"a zero mir.Graph", &mir.Graph{}, false}, {"a nil graph.Plan", (*graph.Plan)(nil), false}, {"a zero graph.Plan", &graph.Plan{}, false}, {"a nil lir.Program", (*lir.Program)(nil), false}, {"a zero lir.Program", &lir.Program{}, false},
+		{"a nil Executable", (*lathe.Executable)(nil), true}, {"a zero Executable", &lathe.Executable{}, true}, {"an Executable", executable, false},
+		{"a nil Sequence", (*exec.Sequence)(nil), false}, {"a zero Sequence", &exec.Sequence{}, false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
 		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
 		{"a nil Decoder", (*imageio.Decoder)(nil), true}, {"a zero Decoder", &imageio.Decoder{}, true}, {"a Decoder", decoder, false},
@@ -170,7 +183,7 @@ func receivers(t *testing.T) []receiver {
 		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
 		imageio.Format(""), imageio.JPEG, imageio.Info{}, gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, gpu.Limits{}, gpu.Binding{}, conformance.Hashes(nil), spec.Class(0), spec.Strides(0), spec.Plan{}, spec.Step{}, spec.Tolerance{ByAlpha: 1}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
-		spec.Op{}, spec.PictureFile{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, imageops.Cube{}, imageops.Profile{}, imageops.Conversion{}, ops.Copy{},
+		lir.LegaliseError{}, lir.Memory(99), mir.Kind(99), mir.Value(-7), spec.Op{}, spec.PictureFile{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, imageops.Cube{}, imageops.Profile{}, imageops.Conversion{}, ops.Copy{},
 		rawptr.UnaryOp(0), rawptr.BinaryOp(200), rawptr.BinaryOp(0), rawptr.ReduceOp(0), rawptr.ReduceOp(99),
 	} {
 		p := reflect.New(reflect.TypeOf(v))

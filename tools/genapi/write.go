@@ -50,6 +50,13 @@ var surfaces = []surface{
 		takes:  func(o *operation) bool { return o.pkg == module+"ops" },
 		method: scopeMethod,
 	},
+	{
+		dir: "graph", pkg: "graph", receiver: "Graph",
+		intro: "The methods of this file are those of lathe.Device for a Graph: they add a call, and return the values\n" +
+			"that it will compute.",
+		takes:  func(o *operation) bool { return o.pkg == module+"ops" },
+		method: graphMethod,
+	},
 }
 
 // files are the generated files of the surface, one for each group of operations.
@@ -351,6 +358,29 @@ func scopeMethod(b *bytes.Buffer, o *operation) {
 		fmt.Fprintf(b, "%s *Tensor {\n\treturn s.Call(%s%s)[0]\n}\n\n", head, f.call, f.args)
 	default:
 		fmt.Fprintf(b, "%s (%s *Tensor) {\n\tres := s.Call(%s%s)\n\treturn %s\n}\n\n", head, strings.Join(names(o.Out), ", "), f.call, f.args, o.elements("res"))
+	}
+}
+
+// graphMethod writes a method of graph.Graph. An operation that works in place returns new values there.
+func graphMethod(b *bytes.Buffer, o *operation) {
+	f := o.rootForm()
+	params, args := strings.ReplaceAll(f.params, "*Tensor", "*Value"), strings.ReplaceAll(f.args, "*Tensor", "*Value")
+	results := "*Value"
+	if len(o.Out) > 1 {
+		outs := names(o.Out)
+		if o.inPlace() {
+			for i := range outs {
+				outs[i] = camel("new_" + o.Out[i].Name)
+			}
+		}
+		results = fmt.Sprintf("(%s *Value)", strings.Join(outs, ", "))
+	}
+	wrap(b, "", fmt.Sprintf("%s adds the call that lathe.Device.%s makes.", o.method, o.method))
+	head := fmt.Sprintf("func (g *Graph) %s(%s)", o.method, params)
+	if len(o.Out) == 1 {
+		fmt.Fprintf(b, "%s %s {\n\treturn g.Call(%s%s)[0]\n}\n\n", head, results, f.call, args)
+	} else {
+		fmt.Fprintf(b, "%s %s {\n\tres := g.Call(%s%s)\n\treturn %s\n}\n\n", head, results, f.call, args, o.elements("res"))
 	}
 }
 

@@ -1,0 +1,207 @@
+package lathe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/lir"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/session"
+)
+
+// Executable is a compiled graph on a Device. Device.Compile makes one. Its methods may be called from any goroutine, but only one
+// at a time may run it: Run returns ErrGraphBusy for a second one. Several Executables, of one graph too, run beside each other.
+type Executable struct {
+	dev     *Device
+	plan    *graph.Plan
+	program *session.Program
+}
+
+// PlanGraph compiles a graph and returns what a run of it would do: its calls, their launches, and how much memory they need. It
+// takes no memory on the device and runs nothing.
+// Errors: as Compile.
+func (d *Device) PlanGraph(g *graph.Graph, o graph.Options) (*graph.Plan, error) {
+	if err := d.open("plan graph"); err != nil {
+		return nil, err
+	}
+	return graph.Compile(g, d.session.GraphCompiler(), o)
+}
+
+// Compile compiles a graph, to run it many times. It takes the memory that a run needs for intermediate values, and computes what
+// depends on constants only.
+//
+//	g := graph.New()
+//	x := g.Input("x", tensor.F32, 64, 784)
+//	w := g.Param("w", tensor.F32, 784, 10)
+//	g.Output("p", g.Softmax(g.MatMul(x, w), -1))
+//	exe, err := dev.Compile(ctx, g, graph.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer exe.Free()
+//	err = exe.SetParam("w", weights)
+//	results, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": digits})
+//
+// The results are those of the same calls of Device, bit for bit.
+// Errors: ErrGraph, which lists the mistakes in the graph; ErrGraphRefused, which lists each call that the device cannot run; *LimitError,
+// ErrOutOfMemory, ctx.Err().
+func (d *Device) Compile(ctx context.Context, g *graph.Graph, o graph.Options) (*Executable, error) {
+	plan, err := d.PlanGraph(g, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.session.Load(ctx, plan.Program)
+	if err != nil {
+		return nil, err
+	}
+	return &Executable{dev: d, plan: plan, program: p}, nil
+}
+
+// Plan shows what a run does.
+func (e *Executable) Plan() *graph.Plan {
+	if e == nil {
+		return nil
+	}
+	return e.plan
+}
+
+// ready returns an error for an Executable that Compile did not make, and after the device was closed.
+func (e *Executable) ready(op string) error {
+	if e == nil || e.program == nil {
+		return fmt.Errorf("lathe: %s: %w: an Executable that Device.Compile did not make", op, errs.ErrNotInitialized)
+	}
+	return e.dev.open(op)
+}
+
+// indexOf is the number of the port of a name.
+func indexOf(op, kind string, ports []lir.Port, name string) (int, error) {
+	for i, p := range ports {
+		if p.Name == name {
+			return i, nil
+		}
+	}
+	var names []string
+	for _, p := range ports {
+		names = append(names, p.Name)
+	}
+	return 0, fmt.Errorf("lathe: %s: %w: there is no %s %q (want one of %q)", op, errs.ErrInvalidArgument, kind, name, names)
+}
+
+// SetParam gives a param its tensor. Later runs read the tensor itself, and not a copy: what the program writes to it, they see. So a
+// result of one run can be a param of the next one. All params must be set before the first run. A view with strides, or one
+// that begins at an odd place, is copied once.
+// Errors: ErrInvalidArgument (no such param, another dtype or shape), ErrInvalidHandle, ErrClosed.
+func (e *Executable) SetParam(name string, t *Tensor) error {
+	if err := e.ready("set param"); err != nil {
+		return err
+	}
+	i, err := indexOf("set param", "param", e.plan.Program.Params, name)
+	if err != nil {
+		return err
+	}
+	if t, err = e.direct(t, e.plan.Program.Params[i]); err != nil {
+		return fmt.Errorf("lathe: set param %q: %w", name, err)
+	}
+	return e.program.SetParam(i, t.inSession())
+}
+
+// direct is a tensor that the program can use where it lies: t, or a copy of it.
+func (e *Executable) direct(t *Tensor, p lir.Port) (*Tensor, error) {
+	if err := t.live("run"); err != nil {
+		return nil, err
+	}
+	if t.dev != e.dev {
+		return nil, fmt.Errorf("%w: %v is a tensor of another device", errs.ErrInvalidHandle, t)
+	}
+	if e.dev.session.Direct(t.memory) || t.memory.Desc.DType != p.Desc.DType {
+		return t, nil
+	}
+	return e.dev.Copy(t)
+}
+
+// Run computes the results of the graph for such inputs, by name, and does not wait for them. The results are new tensors.
+// Errors: ErrInvalidArgument (an input that is missing, unknown, or of another dtype or shape), ErrInvalidHandle, ErrNotInitialized (a
+// param that was not set), ErrGraphBusy, ErrOutOfMemory, ErrClosed, ctx.Err(). Nothing has been run then. What only the device can see is
+// an error of the next Read or Sync.
+func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
+	if err := e.ready("run"); err != nil {
+		return nil, err
+	}
+	l := e.plan.Program
+	in := make([]*Tensor, len(l.Inputs))
+	for name, t := range inputs {
+		i, err := indexOf("run", "input", l.Inputs, name)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = t
+	}
+	for i, t := range in {
+		if t == nil {
+			return nil, fmt.Errorf("lathe: run: %w: input %q is missing (want %v)", errs.ErrInvalidArgument, l.Inputs[i].Name, l.Inputs[i].Desc)
+		}
+	}
+	out := make([]*Tensor, len(l.Outputs))
+	free := func() {
+		for _, t := range out {
+			if t != nil {
+				_ = e.dev.Free(t) // nobody has seen it
+			}
+		}
+	}
+	for i, p := range l.Outputs {
+		t, err := e.dev.NewTensor(p.Desc)
+		if err != nil {
+			free()
+			return nil, err
+		}
+		out[i] = t
+	}
+	if err := e.RunInto(ctx, in, out); err != nil {
+		free()
+		return nil, err
+	}
+	results := make(map[string]*Tensor, len(out))
+	for i, p := range l.Outputs {
+		results[p.Name] = out[i]
+	}
+	return results, nil
+}
+
+// RunInto is Run into tensors of the caller, with inputs and outputs in the order in which the graph declares them. It allocates
+// nothing. An output has row-major order without gaps, and may not overlap an input, a param or another output.
+// Errors: as Run.
+func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
+	if err := e.ready("run"); err != nil {
+		return err
+	}
+	l := e.plan.Program
+	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
+		return fmt.Errorf("lathe: run: %w: %d inputs and %d outputs (want %d and %d)", errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
+	}
+	var fewIn, fewOut [few]session.Tensor
+	ins, outs := fewIn[:0], fewOut[:0]
+	for i, t := range in {
+		t, err := e.direct(t, l.Inputs[i])
+		if err != nil {
+			return fmt.Errorf("lathe: run: input %q: %w", l.Inputs[i].Name, err)
+		}
+		ins = append(ins, t.memory)
+	}
+	for i, t := range out {
+		if err := t.live("run"); err != nil {
+			return fmt.Errorf("lathe: run: output %q: %w", l.Outputs[i].Name, err)
+		}
+		outs = append(outs, t.memory)
+	}
+	return e.program.Run(ctx, ins, outs)
+}
+
+// Free ends the life of the Executable and gives back its memory. Work that was submitted still finishes. Freeing twice is harmless.
+func (e *Executable) Free() error {
+	if err := e.ready("free"); err != nil {
+		return err
+	}
+	return e.program.Free()
+}

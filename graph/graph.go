@@ -1,0 +1,276 @@
+// Package graph builds graphs of operations, which Device.Compile of package lathe compiles once, to run them many times.
+// A graph reads like the mathematics:
+//
+//	g := graph.New()
+//	x := g.Input("x", tensor.F32, 64, 784)
+//	w := g.Param("w", tensor.F32, 784, 10)
+//	b := g.Param("b", tensor.F32, 10)
+//	g.Output("p", g.Softmax(g.Add(g.MatMul(x, w), b), -1))
+//	exe, err := dev.Compile(ctx, g)
+//
+// The methods of a Graph are those of lathe.Device that are named after operations. They return values, which have shapes and
+// no elements. No method returns an error: mistakes are collected, each with its place in the program, and Err and
+// Device.Compile return all of them.
+//
+// A run of the compiled graph is one submission. Its intermediate values share one piece of memory. Calls that are equal run
+// once, calls that no output needs do not run, and what depends on constants only is computed when the graph is compiled.
+package graph
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lathe-gpu/lathe/graph/mir"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/number"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// Graph is a graph in the making. New makes one. One goroutine at a time may use it.
+type Graph struct {
+	mir    *mir.Graph
+	errs   []error
+	copied map[mir.Value]mir.Value // of views that a call needs without strides
+}
+
+// New returns an empty Graph.
+func New() *Graph { return &Graph{mir: &mir.Graph{}, copied: map[mir.Value]mir.Value{}} }
+
+// mostErrors is how many mistakes a Graph collects.
+const mostErrors = 20
+
+// Err returns the mistakes that were made in building the graph, or nil. It matches ErrGraph, and what each mistake matches.
+func (g *Graph) Err() error {
+	switch {
+	case g == nil || g.mir == nil:
+		return fmt.Errorf("graph: %w: a Graph that New did not make", errs.ErrNotInitialized)
+	case len(g.errs) == 0:
+		return nil
+	}
+	return &buildError{g.errs}
+}
+
+// buildError is the mistakes in building a graph.
+type buildError struct{ list []error }
+
+func (e *buildError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "graph: %v", errs.ErrGraph)
+	for _, err := range e.list {
+		fmt.Fprintf(&b, "\n\t%v", err)
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrGraph and the mistakes.
+func (e *buildError) Unwrap() []error { return append([]error{errs.ErrGraph}, e.list...) }
+
+// fail collects a mistake with its place in the program. The value that it returns remembers the mistake, for a graph that it is
+// given to later.
+func (g *Graph) fail(err error) *Value {
+	err = fmt.Errorf("%w%s", err, caller())
+	if g != nil && len(g.errs) < mostErrors {
+		g.errs = append(g.errs, err)
+	}
+	return &Value{g: g, failed: err}
+}
+
+// caller is the place in the program that called a method of the package, as " (file.go:12)".
+func caller() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.File != "" && (!strings.Contains(f.Function, "/lathe/graph.") || strings.HasSuffix(f.File, "_test.go")) {
+			return fmt.Sprintf(" (%s:%d)", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// Input declares an input, which every run is given. Its elements lie in row-major order.
+func (g *Graph) Input(name string, d tensor.DType, shape ...int) *Value {
+	return g.declare(name, d, shape, (*mir.Graph).AddInput)
+}
+
+// Param declares a param. It stays from run to run until Executable.SetParam gives another tensor, as a weight does.
+func (g *Graph) Param(name string, d tensor.DType, shape ...int) *Value {
+	return g.declare(name, d, shape, (*mir.Graph).AddParam)
+}
+
+func (g *Graph) declare(name string, d tensor.DType, shape []int, add func(*mir.Graph, string, tensor.Desc) (mir.Value, error)) *Value {
+	if err := g.made(); err != nil {
+		return g.fail(err)
+	}
+	v, err := add(g.mir, name, tensor.Contiguous(d, slices.Clone(shape)...))
+	if err != nil {
+		return g.fail(err)
+	}
+	return &Value{g: g, id: v}
+}
+
+// made returns an error for a Graph that New did not make.
+func (g *Graph) made() error {
+	if g == nil || g.mir == nil {
+		return fmt.Errorf("graph: %w: a Graph that New did not make", errs.ErrNotInitialized)
+	}
+	return nil
+}
+
+// Constant is a tensor whose elements are a part of the graph.
+func (g *Graph) Constant(h *tensor.Host) *Value {
+	if err := g.made(); err != nil {
+		return g.fail(err)
+	}
+	if h == nil {
+		return g.fail(fmt.Errorf("graph: constant: %w: no tensor", errs.ErrInvalidArgument))
+	}
+	v, err := g.mir.AddConstant(h.Desc, slices.Clone(h.Data))
+	if err != nil {
+		return g.fail(err)
+	}
+	return &Value{g: g, id: v}
+}
+
+// Call is a call of an operation, also of one that the program declares. It returns the results. If the call is a mistake, these are
+// values that later calls take without a mistake of their own. A nil input is left out, if the operation allows it.
+func (g *Graph) Call(c spec.Call, in ...*Value) []*Value {
+	if err := g.made(); err != nil {
+		return none(c, g.fail(err))
+	}
+	if i := slices.IndexFunc(in, func(v *Value) bool { return v != nil && v.failed != nil }); i >= 0 {
+		return none(c, g.again(in[i]))
+	}
+	ids, err := g.inputs(c, in)
+	if err != nil {
+		return none(c, g.fail(err))
+	}
+	out, err := g.mir.AddCall(c, ids...)
+	if err != nil {
+		return none(c, g.fail(err))
+	}
+	values := make([]*Value, len(out))
+	for i, v := range out {
+		values[i] = &Value{g: g, id: v}
+	}
+	return values
+}
+
+// again is a value whose mistake was collected, or else collects it: a mistake may have been made without a graph.
+func (g *Graph) again(v *Value) *Value {
+	if v.g != g {
+		return g.fail(v.failed)
+	}
+	return v
+}
+
+// none are results of a call that cannot be: as many as it would have.
+func none(c spec.Call, failed *Value) []*Value {
+	n := 1
+	if c != nil && !errs.Nil(c) && c.Spec() != nil {
+		n = max(len(c.Spec().Out), 1)
+	}
+	return slices.Repeat([]*Value{failed}, n)
+}
+
+// inputs are the inputs of a call, with constants in place of numbers.
+func (g *Graph) inputs(c spec.Call, in []*Value) ([]mir.Value, error) {
+	types := make([]tensor.DType, len(in))
+	for i, v := range in {
+		switch {
+		case v == nil:
+		case v.number != nil:
+		case v.g != g:
+			return nil, fmt.Errorf("graph: %w: input %d is a value of another graph", errs.ErrInvalidArgument, i)
+		default:
+			types[i] = g.mir.Desc(v.id).DType
+		}
+	}
+	ids := make([]mir.Value, len(in))
+	for i, v := range in {
+		ids[i] = mir.None
+		if v != nil && v.number == nil {
+			ids[i] = v.id
+		} else if v != nil {
+			id, err := g.constant(c, v.number, types, i)
+			if err != nil {
+				return nil, err
+			}
+			ids[i] = id
+		}
+	}
+	return ids, nil
+}
+
+// constant is a number as input i of a call.
+func (g *Graph) constant(c spec.Call, n *number.Number, types []tensor.DType, i int) (mir.Value, error) {
+	d := number.Type(c, types, i)
+	if d == tensor.Invalid {
+		return mir.None, fmt.Errorf("graph: %w: input %d is a Scalar, and so is each operand that could say its dtype (want a value among them)", errs.ErrInvalidArgument, i)
+	}
+	data, ok := n.Element(d)
+	if !ok {
+		return mir.None, fmt.Errorf("graph: %w: scalar as %v (got %v, want %s)", errs.ErrInvalidArgument, d, n, number.Wanted(d))
+	}
+	return g.mir.AddConstant(tensor.Contiguous(d), data)
+}
+
+// Output makes a value a result of the graph.
+func (g *Graph) Output(name string, v *Value) {
+	if err := g.made(); err != nil {
+		g.fail(err)
+		return
+	}
+	switch {
+	case v == nil || v.number != nil:
+		g.fail(fmt.Errorf("graph: output %q: %w: no value of the graph", name, errs.ErrInvalidArgument))
+	case v.failed != nil:
+		g.again(v)
+	case v.g != g:
+		g.fail(fmt.Errorf("graph: output %q: %w: a value of another graph", name, errs.ErrInvalidArgument))
+	default:
+		if err := g.mir.AddOutput(name, v.id); err != nil {
+			g.fail(err)
+		}
+	}
+}
+
+// MIR returns the graph of single operations.
+// Errors: those of Err.
+func (g *Graph) MIR() (*mir.Graph, error) {
+	if err := g.Err(); err != nil {
+		return nil, err
+	}
+	return g.mir, nil
+}
+
+// given are the inputs up to the last one that is not left out.
+func given(in ...*Value) []*Value {
+	for len(in) > 0 && in[len(in)-1] == nil {
+		in = in[:len(in)-1]
+	}
+	return in
+}
+
+// contiguous is a value without strides: v itself, or a copy.
+func (g *Graph) contiguous(v mir.Value) (mir.Value, error) {
+	if g.mir.Desc(v).IsContiguous() {
+		return v, nil
+	}
+	if c, ok := g.copied[v]; ok {
+		return c, nil
+	}
+	out, err := g.mir.AddCall(ops.Copy{}, v)
+	if err != nil {
+		return mir.None, err
+	}
+	g.copied[v] = out[0]
+	return out[0], nil
+}

@@ -1,0 +1,119 @@
+package mir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// Pass is a step of the compiler that turns a graph into an equal one: for the same inputs both compute the same
+// outputs.
+type Pass struct {
+	// Name is the name by which options and reports know the pass.
+	Name string
+	// Doc says what the pass does.
+	Doc string
+	// After lists passes that run before this one, and Why says what it needs of them.
+	After []string
+	Why   string
+	// Run returns the new graph, and how many nodes it has changed or left out. It does not change g.
+	Run func(g *Graph) (new *Graph, changes int, err error)
+}
+
+// Passes are the passes in the order in which the compiler runs them.
+var Passes = []Pass{
+	{
+		Name: "cse", Doc: "Calls, views and constants that are the same become one (common subexpression elimination).",
+		Run: mergeEqual,
+	},
+	{
+		Name: "dce", Doc: "Nodes that no output needs are left out (dead code elimination). Inputs and params stay.",
+		After: []string{"cse"}, Why: "what cse has merged leaves nodes that nobody reads",
+		Run: dropDead,
+	},
+}
+
+// Optimise runs the passes that off does not name, and verifies the graph after each of them. changes says for each
+// pass how many nodes it has changed.
+// Errors: ErrInvalidArgument for a bad graph; a pass that makes one is named.
+func Optimise(g *Graph, off []string) (out *Graph, changes map[string]int, err error) {
+	if err := g.Verify(); err != nil {
+		return nil, nil, err
+	}
+	changes = map[string]int{}
+	for _, p := range Passes {
+		if slices.Contains(off, p.Name) {
+			continue
+		}
+		if g, changes[p.Name], err = p.Run(g); err == nil {
+			err = g.Verify()
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("mir: pass %s: %w", p.Name, err)
+		}
+	}
+	return g, changes, nil
+}
+
+// rebuild copies the nodes for which keep is true. same maps a value to an equal one that takes its place, and other
+// values to themselves. The makers of values that are read must be kept.
+func (g *Graph) rebuild(keep func(node int) bool, same func(Value) Value) *Graph {
+	to := &Graph{}
+	moved := make([]Value, len(g.descs))
+	at := func(v Value) Value {
+		if v == None {
+			return None
+		}
+		return moved[same(v)]
+	}
+	for i, n := range g.nodes {
+		if !keep(i) {
+			continue
+		}
+		old := n.Out
+		n.In, n.Out = slices.Clone(n.In), nil
+		for k, v := range n.In {
+			n.In[k] = at(v)
+		}
+		descs := g.descs[:0:0]
+		for _, v := range old {
+			descs = append(descs, g.descs[v])
+		}
+		for k, v := range to.add(n, descs...) {
+			moved[old[k]] = v
+		}
+	}
+	for _, o := range g.outputs {
+		to.outputs = append(to.outputs, Output{o.Name, at(o.Value)})
+	}
+	return to
+}
+
+// IsPass reports whether there is a pass of that name.
+func IsPass(name string) bool {
+	return slices.ContainsFunc(Passes, func(p Pass) bool { return p.Name == name })
+}
+
+// WithOwnOutputs returns a graph in which each output is the result of a call, and of no other output. copy, a call that copies
+// its input, makes such results of others: of inputs, params, constants and views, and of a value that is an output already. A
+// schedule needs that, because every run gives the outputs memory.
+// Errors: those of AddCall.
+func (g *Graph) WithOwnOutputs(copy spec.Call) (*Graph, error) {
+	if err := g.Verify(); err != nil {
+		return nil, err
+	}
+	to := g.rebuild(func(int) bool { return true }, func(v Value) Value { return v })
+	seen := map[Value]bool{}
+	for i, o := range to.outputs {
+		if to.nodes[to.Maker(o.Value)].Kind != Op || seen[o.Value] {
+			out, err := to.AddCall(copy, o.Value)
+			if err != nil {
+				return nil, fmt.Errorf("mir: output %q: %w", o.Name, err)
+			}
+			to.outputs[i].Value = out[0]
+		}
+		seen[to.outputs[i].Value] = true
+	}
+	return to, nil
+}

@@ -1,0 +1,298 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/graph/lir"
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// GraphCompiler compiles the calls of graphs for the device.
+func (s *Session) GraphCompiler() lir.Compiler {
+	return graphCompiler{s.run, s.Info().Limits.MaxBuffer}
+}
+
+type graphCompiler struct {
+	run  *exec.Runner
+	most int64
+}
+
+func (c graphCompiler) Align() int64     { return c.run.Align() }
+func (c graphCompiler) MaxBuffer() int64 { return c.most }
+
+func (c graphCompiler) Compile(call spec.Call, in, out []spec.Place) (lir.Code, error) {
+	compiled, err := c.run.Compile(call, in, out)
+	if err != nil {
+		return nil, err
+	}
+	return code{compiled}, nil
+}
+
+// code is a compiled call of a graph.
+type code struct{ compiled *exec.Compiled }
+
+func (c code) Scratch() []int64  { return c.compiled.Scratch }
+func (c code) Kernels() []string { return c.compiled.Kernels() }
+
+// Program is a compiled graph in the memory of a Session: its schedule with an arena. Load makes one. Any goroutine may run
+// it, but only one at a time.
+type Program struct {
+	session *Session
+	lir     *lir.Program
+	seq     *exec.Sequence
+
+	busy   sync.Mutex // held while a run is submitted
+	freed  bool
+	kept   *Buffer
+	arena  []*Buffer
+	params []Tensor
+}
+
+// Load gives a schedule memory, writes its constants, and runs what runs once. The schedule was made by Session.GraphCompiler.
+// Errors: ErrInvalidArgument (a schedule of another compiler), *LimitError, ErrOutOfMemory, ctx.Err().
+func (s *Session) Load(ctx context.Context, l *lir.Program) (p *Program, err error) {
+	p = &Program{session: s, lir: l, params: make([]Tensor, len(l.Params))}
+	defer func() {
+		if err != nil {
+			p.release()
+			p, err = nil, fmt.Errorf("%s: load: %w", s.surface, err)
+		}
+	}()
+	if p.seq, err = s.sequence(l, l.Steps); err != nil {
+		return
+	}
+	once, err := s.sequence(l, l.Once)
+	if err != nil {
+		return
+	}
+	if p.kept, err = s.memory.allocate(l.Kept); err != nil {
+		return
+	}
+	for _, size := range l.Arena {
+		var b *Buffer
+		if b, err = s.memory.allocate(size); err != nil {
+			return
+		}
+		p.arena = append(p.arena, b)
+	}
+	for _, c := range l.Constants {
+		if err = s.gpu.Write(ctx, p.kept.handle, c.Offset, c.Data); err != nil {
+			return
+		}
+	}
+	for _, seq := range []*exec.Sequence{once, p.seq} {
+		if err = p.setOwn(seq); err != nil {
+			return
+		}
+	}
+	if len(l.Once) > 0 {
+		err = once.Submit(ctx)
+	}
+	return
+}
+
+// slot is the number of the buffer of an operand in the sequences of a schedule.
+func slot(l *lir.Program, m lir.Memory, buffer int) int {
+	switch m {
+	case lir.Inputs:
+		return buffer
+	case lir.Params:
+		return len(l.Inputs) + buffer
+	case lir.Outputs:
+		return len(l.Inputs) + len(l.Params) + buffer
+	case lir.Kept:
+		return len(l.Inputs) + len(l.Params) + len(l.Outputs)
+	}
+	return len(l.Inputs) + len(l.Params) + len(l.Outputs) + 1 + buffer
+}
+
+// sequence makes the launches of steps.
+func (s *Session) sequence(l *lir.Program, steps []lir.Step) (*exec.Sequence, error) {
+	var calls []exec.SlotCall
+	for _, step := range steps {
+		c, ok := step.Code.(code)
+		if !ok {
+			return nil, fmt.Errorf("%w: a schedule of another compiler", errs.ErrInvalidArgument)
+		}
+		call := exec.SlotCall{Call: step.Call, Compiled: c.compiled}
+		for _, o := range step.In {
+			call.In = append(call.In, slotOperand(l, o))
+		}
+		for _, o := range step.Out {
+			call.Out = append(call.Out, slotOperand(l, o))
+		}
+		for _, r := range step.Scratch {
+			call.Scratch = append(call.Scratch, exec.SlotOperand{Slot: slot(l, lir.Arena, r.Buffer), Offset: r.Offset})
+		}
+		calls = append(calls, call)
+	}
+	return s.run.NewSequence(slot(l, lir.Arena, len(l.Arena)), calls)
+}
+
+func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
+	if o.Value < 0 { // left out
+		return exec.SlotOperand{Slot: -1, Desc: o.Desc}
+	}
+	return exec.SlotOperand{Slot: slot(l, o.Memory, o.Buffer), Offset: o.Offset, Desc: o.Desc}
+}
+
+// setOwn sets the slots of the memory that the program owns.
+func (p *Program) setOwn(seq *exec.Sequence) error {
+	err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0)
+	for i, b := range p.arena {
+		err = errors.Join(err, seq.Set(slot(p.lir, lir.Arena, i), b.handle, 0))
+	}
+	return err
+}
+
+// Schedule is the schedule of the program.
+func (p *Program) Schedule() *lir.Program { return p.lir }
+
+// SetParam gives a param its tensor, which the program reads in every later run. It is not copied.
+// Errors: ErrInvalidArgument, ErrInvalidHandle, and ErrClosed after Free.
+func (p *Program) SetParam(i int, t Tensor) error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if err := p.usable("set param"); err != nil {
+		return err
+	}
+	port := p.lir.Params[i]
+	if err := p.fits("set param", "param", port, t); err != nil {
+		return err
+	}
+	if err := p.seq.Set(slot(p.lir, lir.Params, i), t.Buffer.handle, t.Offset); err != nil {
+		return err
+	}
+	p.params[i] = t
+	return nil
+}
+
+// Direct reports whether a program can use a tensor where it lies: as an input, a param or an output.
+func (s *Session) Direct(t Tensor) bool {
+	return t.Desc.IsContiguous() && t.Offset%s.run.Align() == 0
+}
+
+// usable returns ErrClosed after Free.
+func (p *Program) usable(op string) error {
+	if p.freed {
+		return fmt.Errorf("%s: %s: %w: the program was freed", p.session.surface, op, errs.ErrClosed)
+	}
+	return nil
+}
+
+// fits returns an error unless a tensor can be an input, param or output of the program.
+func (p *Program) fits(op, kind string, port lir.Port, t Tensor) error {
+	if err := p.session.Check(op, t); err != nil {
+		return fmt.Errorf("%w (%s %q)", err, kind, port.Name)
+	}
+	if t.Desc.DType != port.Desc.DType || !slices.Equal(t.Desc.Shape, port.Desc.Shape) {
+		return fmt.Errorf("%s: %s: %s %q: %w: got %v, want %v", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc, port.Desc)
+	}
+	if !p.session.Direct(t) {
+		return fmt.Errorf("%s: %s: %s %q: %w: a view with strides, or one that begins %d bytes into its buffer (want a multiple of %d; copy it)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Offset, p.session.run.Align())
+	}
+	return nil
+}
+
+// Run computes the outputs and does not wait for them. in and out have a tensor for each input and output, which are Direct. No
+// output overlaps an input, a param or another output.
+// Errors: ErrInvalidArgument, ErrInvalidHandle, ErrNotInitialized (a param that was not set), ErrClosed, ErrGraphBusy if another
+// goroutine runs the program, and those of Device.Submit. Nothing has been run then.
+func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
+	if !p.busy.TryLock() {
+		return fmt.Errorf("%s: run: %w: another goroutine runs the program (each needs its own)", p.session.surface, errs.ErrGraphBusy)
+	}
+	defer p.busy.Unlock()
+	if err := p.usable("run"); err != nil {
+		return err
+	}
+	if err := p.bind(in, out); err != nil {
+		return err
+	}
+	if err := p.session.WaitForRoom(ctx); err != nil {
+		return fmt.Errorf("%s: run: %w", p.session.surface, err)
+	}
+	err := p.seq.Submit(ctx)
+	runtime.KeepAlive(in)
+	runtime.KeepAlive(out)
+	if err != nil {
+		return fmt.Errorf("%s: run: %w", p.session.surface, err)
+	}
+	return nil
+}
+
+// bind checks the tensors of a run and sets their slots.
+func (p *Program) bind(in, out []Tensor) error {
+	l := p.lir
+	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
+		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
+	}
+	for i := range in {
+		if err := p.fits("run", "input", l.Inputs[i], in[i]); err != nil {
+			return err
+		}
+	}
+	for i := range p.params {
+		if p.params[i].Buffer == nil {
+			return fmt.Errorf("%s: run: %w: param %q was not set", p.session.surface, errs.ErrNotInitialized, l.Params[i].Name)
+		}
+		if err := p.fits("run", "param", l.Params[i], p.params[i]); err != nil {
+			return err
+		}
+	}
+	for i := range out {
+		if err := p.fits("run", "output", l.Outputs[i], out[i]); err != nil {
+			return err
+		}
+		for _, list := range [][]Tensor{in, p.params, out[:i]} {
+			for _, t := range list {
+				if overlap(t, out[i]) {
+					return fmt.Errorf("%s: run: %w: output %q overlaps an input, a param or another output (want memory of its own)", p.session.surface, errs.ErrInvalidArgument, l.Outputs[i].Name)
+				}
+			}
+		}
+	}
+	for i := range in {
+		if err := p.seq.Set(slot(l, lir.Inputs, i), in[i].Buffer.handle, in[i].Offset); err != nil {
+			return err
+		}
+	}
+	for i := range out {
+		if err := p.seq.Set(slot(l, lir.Outputs, i), out[i].Buffer.handle, out[i].Offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func overlap(a, b Tensor) bool {
+	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
+}
+
+// Free ends the life of the program and releases its memory. Work that was submitted still finishes. Freeing twice is harmless.
+func (p *Program) Free() error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if p.freed {
+		return nil
+	}
+	return p.release()
+}
+
+func (p *Program) release() error {
+	p.freed, p.params = true, nil
+	var err error
+	for _, b := range append(p.arena, p.kept) {
+		if b != nil && !b.freed.Load() {
+			err = errors.Join(err, b.free())
+		}
+	}
+	return err
+}
