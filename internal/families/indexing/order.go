@@ -159,7 +159,7 @@ func DefineSort[A spec.Call](s Sort[A]) *spec.Op {
 				return -100, 100
 			},
 			Dims:  []spec.Dim{{Name: "rows"}, {Name: "columns", Tiles: []int{16, mostRanked}}},
-			Sizes: [][]int{{2, 66_003}, {66_003, 2}, {70, 300}},
+			Sizes: [][]int{{2, 66_003}, {66_003, 2}, {70, 300}, {17, 17_000}},
 			Inputs: func(a A, d tensor.DType, dims []int) []tensor.Desc {
 				if o := s.Order(a); o.Top && dims[(o.Axis+2)%2] < o.K || int64(dims[0])*int64(dims[1]) > mostSorted {
 					return nil
@@ -210,9 +210,12 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 	if total > mostSorted {
 		return &errs.LimitError{Name: "elements", Want: int64(total), Have: mostSorted}
 	}
-	keys, err := o.addKeys(plan, t)
+	keys, src, err := o.addKeys(plan, t)
 	if err != nil {
 		return err
+	}
+	if d, ok := keys.byDigits(t); ok && o.indices.Kind == spec.RefNone && v.N > mostRanked && o.kept == v.N && keys.bits >= 32 {
+		return o.addSorted(plan, t, d, src)
 	}
 	n := v.Outer * o.kept * v.Inner
 	positions := o.indices
@@ -228,7 +231,7 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 		if err := o.addPositions(plan, t, pairs, keys.words+1, size, positions); err != nil {
 			return err
 		}
-	case v.N > mostRanked && !keys.fitsBlock(t):
+	case !keys.hasPositions(t):
 		pairs, err := addSort(plan, t, keys)
 		if err != nil {
 			return err
@@ -238,12 +241,12 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 			return err
 		}
 	case v.Inner == 1 && o.kept == v.N:
-		if err := addShortRows(plan, t, keys, positions); err != nil {
+		if err := addRows(plan, t, keys, positions); err != nil {
 			return err
 		}
 	default:
 		ranks := planner.AddScratch(plan, int64(4*total))
-		if err := addShortRows(plan, t, keys, ranks); err != nil {
+		if err := addRows(plan, t, keys, ranks); err != nil {
 			return err
 		}
 		if err := o.addPositions(plan, t, ranks, 1, v.N, positions); err != nil {
@@ -261,8 +264,23 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 	return o.addValues(plan, t, positions, n)
 }
 
-// addKeys appends the launches that make keys of all elements, in rows that follow one another.
-func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
+// addSorted appends the launches that sort keys, and with them the elements, whose rows follow one another in src.
+func (o order) addSorted(plan *spec.Plan, t *spec.Target, d digitSort, src spec.Ref) error {
+	v, to := o.view, o.values
+	if v.Inner > 1 {
+		to = planner.AddScratch(plan, int64(v.Outer*v.N*v.Inner)*int64(o.d.Size()))
+	}
+	if _, err := addDigits(plan, t, d, digitResult{to: to, values: src}); err != nil || v.Inner == 1 {
+		return err
+	}
+	return movement.AddCopy(plan, t, o.d, []int{v.Outer, v.N, v.Inner},
+		planner.Operand{Ref: to, Strides: []int{v.Inner * v.N, 1, v.N}},
+		planner.Operand{Ref: o.values, Strides: []int{v.N * v.Inner, v.Inner, 1}})
+}
+
+// addKeys appends the launches that make keys of all elements, in rows that follow one another. It returns the elements in
+// these rows too.
+func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, spec.Ref, error) {
 	v, size := o.view, o.d.Size()
 	total := v.Outer * v.N * v.Inner
 	s := keyRows{rows: v.Outer * v.Inner, n: v.N, words: max(size/4, 1), bits: 8 * size}
@@ -273,7 +291,7 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 			planner.Operand{Ref: spec.In(0), Strides: []int{v.N * v.Inner, 1, v.Inner}},
 			planner.Operand{Ref: src, Strides: []int{v.N * v.Inner, v.N, 1}})
 		if err != nil {
-			return s, err
+			return s, src, err
 		}
 	}
 	key := tensor.U32
@@ -302,7 +320,7 @@ func (o order) addKeys(plan *spec.Plan, t *spec.Target) (keyRows, error) {
 		p.Count = uint32(count)
 		return p
 	}
-	return s, planner.AddFlat(plan, t, k, total, planner.Flat(src, o.d), planner.Flat(s.keys, key))
+	return s, src, planner.AddFlat(plan, t, k, total, planner.Flat(src, o.d), planner.Flat(s.keys, key))
 }
 
 // infinityBits are the bits of infinity, of F64 those of the high word.

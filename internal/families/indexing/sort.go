@@ -55,7 +55,7 @@ var keyVariants = []string{"", ".u32", ".u64"}
 
 // sortKernels lists the kernels that addSort launches for keys of up to so many words.
 func sortKernels(words int) []spec.Kernel {
-	ks := []spec.Kernel{{Name: sortSums, Params: sumsParams{}}, {Name: sortSums + ".totals", Params: sumsParams{}}, {Name: sortSums + ".spread", Params: sumsParams{}}}
+	ks := append(digitKernels(words), []spec.Kernel{{Name: sortSums, Params: sumsParams{}}, {Name: sortSums + ".totals", Params: sumsParams{}}, {Name: sortSums + ".spread", Params: sumsParams{}}}...)
 	for _, v := range keyVariants[1 : words+1] {
 		ks = append(ks, spec.Kernel{Name: sortCount + v, Params: sortParams{}}, spec.Kernel{Name: sortMove + v, Params: sortParams{}})
 	}
@@ -86,6 +86,9 @@ func addSort(plan *spec.Plan, t *spec.Target, s keyRows) (spec.Ref, error) {
 	total := s.rows * s.n
 	if total > mostSorted {
 		return spec.Ref{}, &errs.LimitError{Name: "keys", Want: int64(total), Have: mostSorted}
+	}
+	if d, ok := s.byDigits(t); ok && s.words == 1 {
+		return addDigits(plan, t, d, digitResult{})
 	}
 	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
 	chunk := min(max(16, planner.CeilDiv(s.n, mostChunks)), mostChunk)
@@ -176,14 +179,25 @@ func addSums(plan *spec.Plan, t *spec.Target, table spec.Ref, words int) error {
 	return nil
 }
 
-// addShortRows appends to a plan the launches that sort rows of at most mostRanked keys, or for which fitsBlock holds. The
-// positions in the row, words, are written to a buffer.
+// hasPositions reports whether addRows can sort the rows.
+func (s keyRows) hasPositions(t *spec.Target) bool {
+	_, digits := s.byDigits(t)
+	return s.n <= mostRanked || s.fitsBlock(t) || digits
+}
+
+// addRows appends to a plan the launches that sort rows for which hasPositions holds. The positions in the row, words, are
+// written to a buffer.
 // Errors: *LimitError.
-func addShortRows(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
+func addRows(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
 	if s.n <= mostRanked {
 		return addRanks(plan, t, s, to)
 	}
-	return addBlocks(plan, t, s, to)
+	if s.fitsBlock(t) {
+		return addBlocks(plan, t, s, to)
+	}
+	d, _ := s.byDigits(t)
+	_, err := addDigits(plan, t, d, digitResult{to: to})
+	return err
 }
 
 // addRanks appends to a plan the launches that sort rows of at most mostRanked keys. The positions
