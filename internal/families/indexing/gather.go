@@ -150,7 +150,7 @@ func DefineGather[A spec.Call](g Gather[A]) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: g.Out}},
 		Traits:   spec.Traits{Class: spec.Indexing, ONNX: g.ONNX, Gradient: g.Gradient},
 		Defaults: g.Defaults,
-		Kernels:  slices.Concat(CheckKernels(), LookupKernels(), []spec.Kernel{{Name: numbersKernel, Params: numbersParams{}}}),
+		Kernels:  slices.Concat(CheckKernels(), LookupKernels(), axisKernels(), []spec.Kernel{{Name: numbersKernel, Params: numbersParams{}}}),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			w, err := g.Address(a, in)
 			return []tensor.Desc{tensor.Contiguous(in[0].DType, w.Shape...)}, err
@@ -160,6 +160,9 @@ func DefineGather[A spec.Call](g Gather[A]) *spec.Op {
 			w, err := g.Address(a, in)
 			if err != nil || out[0].Elems() == 0 {
 				return plan, err
+			}
+			if rows := w.axisBatch(t, in[0].DType, in[1].DType); rows > 0 {
+				return plan, w.addAxis(plan, t, in[1].DType, rows)
 			}
 			l := lookup{
 				numberSize: 4, rows: w.places.total(), table: spec.In(0), tableRows: w.places.rows, bytes: w.elems * in[0].DType.Size(),
