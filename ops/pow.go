@@ -17,7 +17,7 @@ func (Pow) Spec() *spec.Op { return powOp.Op() }
 
 var powOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Pow](elementwise.Binary{
-		Name: "pow", Shader: "math/pow", DTypes: planner.Floats, ONNX: []string{"Pow"},
+		Name: "pow", Shader: "math/pow", Wide: "math/pow_wide", DTypes: planner.Floats, ONNX: []string{"Pow"},
 		Doc:  "The power in^b of two tensors, with broadcasting.",
 		F:    power,
 		Ulps: 4, Why: "the logarithm is kept as a sum of two numbers, and the exponential is off by a few units", Low: -6, High: 6, Flops: 40,

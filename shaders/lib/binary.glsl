@@ -4,7 +4,7 @@
 // REPEAT: an operand smaller than the output comes again and again. What pack i
 // of the output takes is number i / div % mod of its packs or, with splat, of its
 // elements. div = 0 says that the operand lies as the output does.
-// HEAVY: apply is long, and repeated by loops.
+// HEAVY: apply is long, and repeated by loops. LONG: packs are made by loops, their elements are not.
 // STRIDED: see lib/binary_strided.glsl. SPREAD, LOOP, STEPS: see lib/binary_lanes.glsl.
 //
 //lathe:dtypes f32 f16 bf16 f64
@@ -103,7 +103,7 @@ uvec4 packOf(uint i) {
 	return applyPack(ra, rb);
 }
 
-#if defined(HEAVY)
+#if defined(HEAVY) || defined(LONG)
 #undef EACH
 #define EACH [[dont_unroll]]
 #endif

@@ -21,6 +21,9 @@ type Binary struct {
 	Aliases           []string
 	// Shader is the name of the kernels without the dtype, "group/name".
 	Shader string
+	// Wide names kernels that compute in double precision what Shader computes for dtypes of 16 and
+	// 32 bits. CPU drivers run them, which have texel buffers and doubles. It may be empty.
+	Wide string
 	// DTypes are the dtypes of the elements. All of them are in Arithmetic.
 	DTypes []tensor.DType
 	// Integers is the function of the integers that are not in DTypes. Without it there are none.
@@ -66,7 +69,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape to which both are broadcast", InPlace: []int{0, 1}}},
 		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
 		Defaults: call,
-		Kernels:  append(BinaryKernels(b.Shader, b.DTypes), b.Integers.Kernels()...),
+		Kernels:  slices.Concat(BinaryKernels(b.Shader, b.DTypes), b.wideKernels(), b.Integers.Kernels()),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if in[0].DType != in[1].DType {
 				return nil, planner.Invalid("b (got %v, want the dtype of in, %v)", in[1], in[0])
@@ -85,7 +88,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 				return b.Integers.Plan(t, in, out[0])
 			}
 			plan := &spec.Plan{}
-			return plan, AddBinary(plan, t, b.Shader, in, out[0], BinaryRefs)
+			return plan, AddBinary(plan, t, b.shaderFor(t, in[0].DType), in, out[0], BinaryRefs)
 		},
 		Strategies: func(a A, t *spec.Target, in, out []tensor.Desc) []string {
 			if !ofFloats(in[0].DType) {
@@ -148,6 +151,31 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			},
 		},
 	})
+}
+
+// hasWide reports whether there are kernels named Wide for a dtype.
+func (b Binary) hasWide(d tensor.DType) bool { return b.Wide != "" && d != tensor.F64 }
+
+// shaderFor returns the name of the kernels that a device runs.
+func (b Binary) shaderFor(t *spec.Target, d tensor.DType) string {
+	if b.hasWide(d) && t.CPU && t.F64 && !t.HostVectors && planner.UsesTexels(t, planner.TexelGroup) {
+		return b.Wide
+	}
+	return b.Shader
+}
+
+// wideKernels lists the kernels named Wide.
+func (b Binary) wideKernels() []spec.Kernel {
+	var ks []spec.Kernel
+	for _, d := range b.DTypes {
+		if b.hasWide(d) {
+			name := b.Wide + "." + d.String()
+			ks = append(ks,
+				spec.Kernel{Name: name + ".texel", Params: repeatParams{}}, spec.Kernel{Name: name + ".repeat.texel", Params: repeatParams{}},
+				spec.Kernel{Name: name + ".strided", Params: binaryStridedParams{}})
+		}
+	}
+	return ks
 }
 
 // BinaryKernels lists the kernels that AddBinary launches for dtypes.
