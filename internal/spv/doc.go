@@ -25,6 +25,7 @@
 //   - guard: keeps indices in bounds and avoids what makes drivers fail. Both backends use it.
 //   - lower: makes what WebGPU takes.
 //   - cooperative: makes matrices of the KHR extension of those of NVIDIA's.
+//   - link: makes a module of the functions of others.
 //   - program: takes a module apart for a compiler, as package ir has it.
 //   - rewrite: what guard and lower share: new types and constants, and operations on integers.
 //   - assemble: makes a module of text, for tests.

@@ -4,7 +4,8 @@
 // REPEAT: an operand smaller than the output comes again and again. What pack i
 // of the output takes is number i / div % mod of its packs or, with splat, of its
 // elements. div = 0 says that the operand lies as the output does.
-// HEAVY: apply is long, and repeated by loops. LONG: packs are made by loops, their elements are not.
+// HEAVY: apply is long, and repeated by loops.
+// FUNCTION: a part, see lib/part.glsl.
 // STRIDED: see lib/binary_strided.glsl. SPREAD, LOOP, STEPS: see lib/binary_lanes.glsl.
 //
 //lathe:dtypes f32 f16 bf16 f64
@@ -21,6 +22,8 @@
 //lathe:variant {f32}.lanes.steps.a LANES STEPS ONLY_A
 //lathe:variant {f32}.lanes.steps.b LANES STEPS ONLY_B
 //lathe:variant *.strided STRIDED
+//lathe:variant {f32,f64,i32,i64}.function FUNCTION
+//lathe:variant {f32}.function.lanes FUNCTION LANES
 //lathe:variant {f32,f16,bf16,i32}.texel TEXEL
 //lathe:variant {f32,f16,bf16,i32}.repeat.texel TEXEL REPEAT
 
@@ -67,7 +70,15 @@ uvec4 applyPack(uvec4 ra, uvec4 rb) {
 	return repack(a);
 }
 
-#if defined(STRIDED)
+#if defined(FUNCTION)
+#include "lib/packs.glsl"
+#if defined(LANES)
+#include "lib/lanes.glsl"
+#endif
+#include "lib/part.glsl"
+REAL linked(const REAL a, const REAL b) { return apply(a, b); }
+void main() { any_[2] = linked(any_[0], any_[1]); }
+#elif defined(STRIDED)
 #include "lib/binary_strided.glsl"
 #else
 

@@ -5,6 +5,8 @@
 //lathe:variant *
 //lathe:variant {f32}.lanes LANES
 //lathe:variant {f32,f16,bf16}.texel TEXEL
+//lathe:variant {f32,f64}.function FUNCTION
+//lathe:variant {f32}.function.lanes FUNCTION LANES
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"

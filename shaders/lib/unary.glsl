@@ -3,8 +3,12 @@
 
 #include "lib/map.glsl"
 
+#if defined(FUNCTION)
+#include "lib/part.glsl"
+#else
 INPUT(0, src);
 OUTPUT(1, dst);
+#endif
 
 #if defined(NUMBERS)
 REAL apply(REAL x, REAL a, REAL b);
@@ -14,7 +18,15 @@ REAL apply(REAL x);
 #define APPLY(x) apply(x)
 #endif
 
-#if defined(LANES)
+#if defined(FUNCTION)
+#if defined(NUMBERS)
+REAL linked(const REAL x, const REAL a, const REAL b) { return apply(x, a, b); }
+void main() { any_[3] = linked(any_[0], any_[1], any_[2]); }
+#else
+REAL linked(const REAL x) { return apply(x); }
+void main() { any_[1] = linked(any_[0]); }
+#endif
+#elif defined(LANES)
 void main() EACH_ELEMENT(p.count, dst, APPLY(src[e]))
 #else
 uvec4 packOf(uint i) {

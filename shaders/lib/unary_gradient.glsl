@@ -3,9 +3,13 @@
 
 #include "lib/map.glsl"
 
+#if defined(FUNCTION)
+#include "lib/part.glsl"
+#else
 INPUT(0, x);
 INPUT(1, dy);
 OUTPUT(2, dx);
+#endif
 
 // gradient is dx of an element and the gradient d of its result.
 #if defined(NUMBERS)
@@ -16,7 +20,15 @@ REAL gradient(REAL x, REAL d);
 #define GRADIENT(x, d) gradient(x, d)
 #endif
 
-#if defined(LANES)
+#if defined(FUNCTION)
+#if defined(NUMBERS)
+REAL linked(const REAL x, const REAL d, const REAL a, const REAL b) { return gradient(x, d, a, b); }
+void main() { any_[4] = linked(any_[0], any_[1], any_[2], any_[3]); }
+#else
+REAL linked(const REAL x, const REAL d) { return gradient(x, d); }
+void main() { any_[2] = linked(any_[0], any_[1]); }
+#endif
+#elif defined(LANES)
 void main() EACH_ELEMENT(p.count, dx, GRADIENT(x[e], dy[e]))
 #else
 uvec4 packOf(uint i) {

@@ -1,6 +1,9 @@
 // x·(bias + factor·s)^−beta, where s is a sum of squares.
 //
 //lathe:dtypes f32 f64
+//lathe:variant *
+//lathe:variant {f32}.lanes LANES
+//lathe:variant {f32}.texel TEXEL
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define NUMBERS

@@ -147,7 +147,7 @@ func claims(list []kernel, ops []*spec.Op) []error {
 	}
 	var found []error
 	for _, k := range list {
-		if len(by[k.name]) == 0 && !freeStanding(k.name) {
+		if len(by[k.name]) == 0 && !freeStanding(k.name) && !isPart(k.name) {
 			found = append(found, fmt.Errorf("genspirv: check: no operation claims the kernel %s (%s); add it to the Kernels of its op or delete the shader", k.name, k.source))
 		}
 		delete(by, k.name)

@@ -11,10 +11,10 @@ import (
 	"github.com/lathe-gpu/lathe/internal/pack"
 )
 
-// packPath is the packed file that holds a kernel: one for each shader file.
+// packPath is the packed file that holds a kernel: one for each shader file, and one for the parts
+// of each group.
 func packPath(name string) string {
-	shader, _, _ := strings.Cut(name, ".")
-	return "spirv/" + shader + ".pack"
+	return "spirv/" + pack.Path(name)
 }
 
 // packs are the modules that belong into each packed file, by path, in the order of

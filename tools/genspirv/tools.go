@@ -99,11 +99,21 @@ func compile(ctx context.Context, root string, k kernel) ([]byte, error) {
 	if err := edit(raw, mark); err != nil {
 		return nil, err
 	}
+	if isPart(k.name) {
+		if err := edit(raw, keep); err != nil {
+			return nil, fmt.Errorf("%w (kernel %s)", err, k.name)
+		}
+	}
 	if err := tool(ctx, root, k, "spirv-opt", append(slices.Clone(optFlags), raw, "-o", opt)...); err != nil {
 		return nil, err
 	}
 	if err := edit(opt, unmark); err != nil {
 		return nil, err
+	}
+	if isPart(k.name) {
+		if err := edit(opt, release); err != nil {
+			return nil, fmt.Errorf("%w (kernel %s)", err, k.name)
+		}
 	}
 	if err := tool(ctx, root, k, "spirv-val", "--target-env", "vulkan1.1", opt); err != nil {
 		return nil, err

@@ -1,0 +1,33 @@
+// What the parts of fused kernels share: the numbers of a launch, and elements by fours. The
+// variant defines the element type as in lib/dtype.glsl.
+//
+//   FOUR     four elements as functions take them, FOUR_OF(a, b, c, d) makes them
+//   RAW      four elements as they lie in memory; of 64 bits two of these
+//
+// LANES: an invocation makes one element, and FOUR is one.
+
+#extension GL_EXT_control_flow_attributes : require
+
+// The words of a launch: 0 elements, 1 the quad (with LANES the element) of the output that it
+// begins with, 2 zero. What operands and numbers need follows.
+layout(push_constant) uniform Params { uint words[32]; } p;
+
+#if defined(LANES)
+#define FOUR REAL
+#elif defined(F32) || defined(F16) || defined(BF16)
+#define FOUR vec4
+#elif defined(F64)
+#define FOUR dvec4
+#elif defined(I32)
+#define FOUR ivec4
+#elif defined(I64)
+#define FOUR uvec2[4]
+#endif
+
+#if BITS == 8
+#define RAW uint
+#elif BITS == 16
+#define RAW uvec2
+#elif defined(BITS)
+#define RAW uvec4
+#endif
