@@ -106,6 +106,9 @@ type Definition[A Call] struct {
 	// Scalar is the function of an elementwise operation in float64. x holds one element
 	// of each input.
 	Scalar func(a A, x []float64) float64
+	// Part returns the function that an elementwise operation is for inputs of these element types. Nil, or a
+	// part without a name, means that it cannot be one launch together with others.
+	Part func(a A, in []tensor.DType) Part
 	// Cases are what the conformance suite tries.
 	Cases CasesOf[A]
 }
@@ -163,6 +166,9 @@ func (d Definition[A]) erase() *Definition[Call] {
 	}
 	if d.Halo != nil {
 		e.Halo = func(c Call) int { return d.Halo(c.(A)) }
+	}
+	if d.Part != nil {
+		e.Part = func(c Call, in []tensor.DType) Part { return d.Part(c.(A), in) }
 	}
 	e.Strips = d.Strips.erase()
 	if d.Counts != nil {
@@ -259,6 +265,7 @@ func define(declared reflect.Type, d *Definition[Call]) *Op {
 			return 0
 		}
 	}
+	op.part = d.Part
 	reference := d.Reference
 	if reference == nil && d.Scalar != nil {
 		reference = func(a Call, in, out []*tensor.Host) {

@@ -116,6 +116,8 @@ type Op struct {
 	// Cases are what the conformance suite tries.
 	Cases Cases
 
+	// part is that of the Definition. Op.Part calls it.
+	part func(c Call, in []tensor.DType) Part
 	// id is unique, even if another operation has the same name.
 	id uint64
 	// key says how calls are written as keys. It is nil if Define did not make the

@@ -53,7 +53,7 @@ func AddFlat(plan *spec.Plan, t *spec.Target, k FlatKernel, n int, operands ...O
 	align := WindowAlign(t)
 	most := MaxSpan(t, k.Texel) / int64(widest)
 	perGroup := int64(k.Local*k.Packs) * Pack / int64(widest)
-	groups := int64(math.MaxInt32)
+	groups := int64(1)
 	for _, g := range t.MaxGroups {
 		groups = min(groups*int64(g), math.MaxInt32)
 	}

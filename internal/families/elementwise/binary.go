@@ -97,7 +97,13 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Scalar:    func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
+		Part: func(_ A, in []tensor.DType) spec.Part {
+			if !ofFloats(in[0]) || in[0] != in[1] {
+				return spec.Part{}
+			}
+			return partOf(b.Shader, in[0])
+		},
+		Scalar: func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
 		Reference: func(_ A, in, out []*tensor.Host) {
 			x, y, results, d := in[0].Floats(), in[1].Floats(), make([]float64, 0, out[0].Elems()), in[0].DType
 			out[0].Each(func(index []int, _ int) {

@@ -69,9 +69,9 @@ func addBinaryLanes(plan *spec.Plan, shader string, t *spec.Target, dims []int, 
 		return true, addSpread(plan, shader+".f32.lanes.rows", t, dims, operands, groupElements, 1)
 	}
 	for i := range 2 {
-		larger, ok := repeatOf(dims, operands[i].Strides, 1)
-		if r, repeats := repeatOf(dims, operands[1-i].Strides, 1); ok && larger.div == 0 && repeats && r.div > 0 {
-			if period := int64(r.div) * int64(r.mod); period <= mostRepeated || int(r.div) >= groupElements/2 {
+		larger, ok := planner.RepeatOf(dims, operands[i].Strides, 1)
+		if r, repeats := planner.RepeatOf(dims, operands[1-i].Strides, 1); ok && larger.Div == 0 && repeats && r.Div > 0 {
+			if period := int64(r.Div) * int64(r.Mod); period <= mostRepeated || int(r.Div) >= groupElements/2 {
 				return true, addRepeated(plan, shader, t, dims, operands, i, r)
 			}
 		}
@@ -123,19 +123,19 @@ func addSpread(plan *spec.Plan, kernel string, t *spec.Target, dims []int, opera
 // addRepeated appends launches for operand i, which lies as the output does, and the other
 // one, which r describes in elements instead of packs.
 // Errors: *LimitError.
-func addRepeated(plan *spec.Plan, shader string, t *spec.Target, dims []int, operands []planner.Operand, i int, r repeat) error {
+func addRepeated(plan *spec.Plan, shader string, t *spec.Target, dims []int, operands []planner.Operand, i int, r planner.Repeat) error {
 	n := 1
 	for _, d := range dims {
 		n *= d
 	}
-	other, p := operands[1-i].Ref, stepsParams{Period: uint32(r.mod), Run: r.div}
+	other, p := operands[1-i].Ref, stepsParams{Period: uint32(r.Mod), Run: r.Div}
 	k := planner.FlatKernel{Name: shader + ".f32.lanes.steps" + only(i), Local: planner.SmallGroup, Packs: 1}
-	bytes := r.bytes(tensor.F32)
-	if period := int(r.div) * r.mod; period <= mostRepeated {
+	bytes := r.Bytes(tensor.F32)
+	if period := int(r.Div) * r.Mod; period <= mostRepeated {
 		made := period + groupElements
 		to := planner.AddScratch(plan, int64(made*4))
 		plan.Steps = append(plan.Steps, spec.Step{
-			Module: spirv.Kernel(repeatKernel), Params: repeatedParams{uint32(made), r.div, uint32(r.mod)},
+			Module: spirv.Kernel(repeatKernel), Params: repeatedParams{uint32(made), r.Div, uint32(r.Mod)},
 			Bind:   []spec.Bind{{Buf: other, Size: bytes}, {Buf: to, Size: int64(made * 4)}},
 			Groups: [3]uint32{uint32(planner.CeilDiv(made, planner.SmallGroup)), 1, 1},
 		})

@@ -10,7 +10,7 @@ import (
 )
 
 // repeatParams is the push-constant block of lib/binary.glsl. The fields of each operand
-// are those of repeat, and what its method walk returns.
+// are those of planner.Repeat, and what walk returns.
 type repeatParams struct {
 	Count, First       uint32
 	ADiv, AMod, ASplat uint32
@@ -45,13 +45,13 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 		{Ref: refs[2], DType: d, Strides: planner.BroadcastStrides(out, out.Shape)},
 	})
 	k := planner.FlatVariant(t, shader, d)
-	flat, repeats := int64(n) < 1<<31, [2]repeat{}
+	flat, repeats := int64(n) < 1<<31, [2]planner.Repeat{}
 	for i := range repeats {
-		r, ok := repeatOf(dims, operands[i].Strides, planner.Pack/d.Size())
+		r, ok := planner.RepeatOf(dims, operands[i].Strides, planner.Pack/d.Size())
 		repeats[i] = r
-		flat = flat && ok && (r.div == 0 || r.bytes(d) < planner.MaxSpan(t, k.Texel))
+		flat = flat && ok && (r.Div == 0 || r.Bytes(d) < planner.MaxSpan(t, k.Texel))
 	}
-	if usesLanes(t, k, d) && (!flat || repeats[0].div != 0 || repeats[1].div != 0) {
+	if usesLanes(t, k, d) && (!flat || repeats[0].Div != 0 || repeats[1].Div != 0) {
 		if done, err := addBinaryLanes(plan, shader, t, dims, operands, flat); done || err != nil {
 			return err
 		}
@@ -67,19 +67,19 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 		return addBinaryStrided(plan, shader, t, dims, operands)
 	}
 	x, y := repeats[0], repeats[1]
-	if k.Texel && (x.div != 0 || y.div != 0) {
+	if k.Texel && (x.Div != 0 || y.Div != 0) {
 		k.Name = shader + "." + d.String() + ".repeat.texel"
 	}
-	if x.div == 0 && y.div == 0 && usesLanes(t, k, d) {
+	if x.Div == 0 && y.Div == 0 && usesLanes(t, k, d) {
 		k.Name += ".lanes"
 	}
 	k.Params = func(first, count int) any {
 		p := repeatParams{
 			Count: uint32(count), First: uint32(first * d.Size() / planner.Pack),
-			ADiv: x.div, AMod: uint32(x.mod), ASplat: x.splat, BDiv: y.div, BMod: uint32(y.mod), BSplat: y.splat,
+			ADiv: x.Div, AMod: uint32(x.Mod), ASplat: x.Splat, BDiv: y.Div, BMod: uint32(y.Mod), BSplat: y.Splat,
 		}
-		p.AStep, p.ARest = x.walk()
-		p.BStep, p.BRest = y.walk()
+		p.AStep, p.ARest = walk(x)
+		p.BStep, p.BRest = walk(y)
 		return p
 	}
 	first := len(plan.Steps)
@@ -88,70 +88,22 @@ func AddBinary(plan *spec.Plan, t *spec.Target, shader string, in []tensor.Desc,
 	}
 	for _, s := range plan.Steps[first:] {
 		for i, r := range repeats {
-			if r.div != 0 { // Each launch reads the whole operand.
-				s.Bind[i].Offset, s.Bind[i].Size = 0, r.bytes(d)
+			if r.Div != 0 { // Each launch reads the whole operand.
+				s.Bind[i].Offset, s.Bind[i].Size = 0, r.Bytes(d)
 			}
 		}
 	}
 	return nil
 }
 
-// repeat says how a flat kernel finds the elements of an operand that is smaller than the
-// output. Pack number i of the output needs pack number i / div % mod of the operand or,
-// if splat is 1, element i / div % mod for all of its elements. div is 0 if the operand
-// has the shape of the output. lib/binary.glsl uses the same terms.
-type repeat struct {
-	div   uint32
-	mod   int
-	splat uint32
-	// elems is the number of elements of the operand.
-	elems int
-}
-
-// bytes returns the size of the operand in bytes, rounded up to whole packs.
-func (r repeat) bytes(d tensor.DType) int64 {
-	return int64(planner.CeilDiv(r.elems*d.Size(), planner.Pack) * planner.Pack)
-}
-
 // walk returns what a texel kernel needs to find the next packs without a division. The
 // kernel advances by TexelGroup packs at a time. step is how far i / div then advances,
 // modulo mod, and rest is the remainder of TexelGroup / div.
-func (r repeat) walk() (step, rest uint32) {
-	if r.div == 0 {
+func walk(r planner.Repeat) (step, rest uint32) {
+	if r.Div == 0 {
 		return 0, 0
 	}
-	return planner.TexelGroup / r.div % uint32(r.mod), planner.TexelGroup % r.div
-}
-
-// repeatOf reports whether a flat kernel can read an operand, and how. It can if the
-// operand has the shape of the output, is a scalar, repeats each element over whole
-// packs, or consists of rows of whole packs that repeat.
-func repeatOf(dims, strides []int, pack int) (repeat, bool) {
-	hi := len(dims)
-	inner := 1
-	for hi > 0 && (strides[hi-1] == 0 || dims[hi-1] == 1) {
-		hi--
-		inner *= dims[hi]
-	}
-	lo, own := hi, 1
-	for lo > 0 && strides[lo-1] == own {
-		lo--
-		own *= dims[lo]
-	}
-	for _, s := range strides[:lo] {
-		if s != 0 {
-			return repeat{}, false
-		}
-	}
-	switch {
-	case own == 1: // a scalar
-		return repeat{div: 1 << 31, mod: 1, elems: 1, splat: 1}, true
-	case inner == 1 && lo == 0:
-		return repeat{}, true
-	case inner == 1:
-		return repeat{div: 1, mod: own / pack, elems: own}, own%pack == 0
-	}
-	return repeat{div: uint32(inner / pack), mod: own, elems: own, splat: 1}, inner%pack == 0
+	return planner.TexelGroup / r.Div % uint32(r.Mod), planner.TexelGroup % r.Div
 }
 
 // addBinaryStrided appends launches of the strided kernels. Each covers a region of the

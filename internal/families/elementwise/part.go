@@ -1,0 +1,30 @@
+package elementwise
+
+import (
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// partOf returns the part of a shader of lib/unary.glsl, lib/unary_gradient.glsl or lib/binary.glsl for elements of d.
+// Those of 16 bits are computed in F32.
+func partOf(shader string, d tensor.DType) spec.Part {
+	if d.Size() == 2 {
+		return spec.Part{Name: shader + ".f32.function"}
+	}
+	return spec.Part{Name: shader + "." + d.String() + ".function", Lanes: d == tensor.F32}
+}
+
+// part is partOf with the numbers of a call, for inputs that are floating-point numbers of one type.
+func (n Numbers[A]) part(a A, shader string, in []tensor.DType) spec.Part {
+	for _, d := range in {
+		if d != in[0] || !isFloat(d) {
+			return spec.Part{}
+		}
+	}
+	p := partOf(shader, in[0])
+	if n.Of != nil {
+		numbers := n.Of(a)
+		p.Numbers = numbers[:]
+	}
+	return p
+}

@@ -1,0 +1,297 @@
+package fusion
+
+import (
+	"fmt"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/elementwise"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// words is the push-constant block of lib/fused.glsl. The first three are the number of elements, the quad
+// or element of the output that a launch begins with, and 0.
+type words struct{ Words [32]uint32 }
+
+const fixedWords = 3
+
+// recipe says how a module is linked. It has no sizes and no numbers of calls: these are in words.
+type recipe struct {
+	template string
+	lanes    bool
+	first    int // the value that is the first result
+	inputs   []input
+	steps    []step
+	outs     []output
+}
+
+// input is an input that some operation takes.
+type input struct {
+	value int
+	load  string // the part
+	// index says which quad or element is loaded: "" that of the output, "first" the first one, "index" or
+	// "digits". words are the words that it needs.
+	index string
+	words []int
+}
+
+// step is an operation.
+type step struct {
+	part    string
+	args    []int
+	numbers []int  // the first word of each number of the call
+	wide    bool   // numbers are doubles
+	after   string // the part that rounds or veils the result, or ""
+}
+
+// output is an output.
+type output struct {
+	value int
+	store string
+}
+
+// layout is a recipe and what its launches need.
+type layout struct {
+	recipe
+	local, packs int
+	texel        bool
+	words        words
+	used         int // words
+	// same are the operands that are divided among launches, and whole those that each launch reads.
+	operands []operand
+	n        int
+}
+
+// operand is an operand of the launches, in the order of the bindings.
+type operand struct {
+	ref   spec.Ref
+	dtype tensor.DType
+	whole *spec.Bind // what each launch binds, or nil
+}
+
+// compute is the type in which functions take elements of d, as names of parts have it.
+func compute(d tensor.DType) string {
+	if d.Size() == 2 {
+		return tensor.F32.String()
+	}
+	return d.String()
+}
+
+// loadable are the element types that there are loads and stores for.
+func loadable(d tensor.DType) bool {
+	switch d {
+	case tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64:
+		return true
+	}
+	return false
+}
+
+// layOut decides how a call is computed.
+// Errors: ErrUnsupported, ErrStrides, *LimitError.
+func layOut(f *Fused, t *spec.Target, in, out []tensor.Desc) (*layout, error) {
+	values, err := f.values(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := planner.CheckTarget(t, values...); err != nil {
+		return nil, err
+	}
+	l := &layout{local: planner.SmallGroup, packs: 1, used: fixedWords, n: out[0].Elems()}
+	l.template, l.lanes, l.first = "fused/map.quads", t.HostVectors, len(in)
+	taken := f.taken(len(values))
+	for i, c := range f.Calls {
+		if err := l.addStep(f, t, c, f.Args[i], values, len(in)+i); err != nil {
+			return nil, err
+		}
+	}
+	for i := range l.steps {
+		if !taken[len(in)+i] {
+			l.steps[i].after = "" // A store rounds by itself.
+		}
+	}
+	for i, d := range values {
+		if !loadable(d.DType) {
+			return nil, planner.Unsupported("fused operations have no elements of %v", d.DType)
+		}
+		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i])
+	}
+	switch {
+	case l.lanes:
+		l.template, l.packs = "fused/map.lanes", 4
+	case planner.UsesTexels(t, planner.TexelGroup):
+		l.template, l.texel, l.local, l.packs = "fused/map.texel", true, planner.TexelGroup, 4
+	}
+	if err := l.addInputs(t, in, out[0].Shape, taken); err != nil {
+		return nil, err
+	}
+	for i, v := range f.Outs {
+		store := "fused/store." + values[v].DType.String()
+		if l.lanes {
+			store += ".lanes"
+		}
+		l.outs = append(l.outs, output{v, store})
+		l.operands = append(l.operands, operand{ref: spec.Out(i), dtype: values[v].DType})
+	}
+	if len(l.operands) > int(t.MaxBindings) {
+		return nil, &errs.LimitError{Name: "MaxBindings", Want: int64(len(l.operands)), Have: int64(t.MaxBindings)}
+	}
+	return l, nil
+}
+
+// addStep adds the operation whose result is a value.
+func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, values []tensor.Desc, value int) error {
+	op := c.Spec()
+	var types []tensor.DType
+	for _, a := range args {
+		types = append(types, values[a].DType)
+	}
+	p, ok := op.Part(c, types)
+	if !ok {
+		return planner.Unsupported("%s of %v is no function of single elements", op.Name, types)
+	}
+	d := values[value].DType
+	s := step{part: p.Name, args: args, wide: types[0] == tensor.F64}
+	if p.Lanes && t.HostVectors {
+		s.part += ".lanes"
+	}
+	for _, x := range p.Numbers {
+		bits := elementwise.Words(x, types[0])
+		size := 1
+		if s.wide {
+			size = 2
+		}
+		at, err := l.add(bits[:size]...)
+		if err != nil {
+			return err
+		}
+		s.numbers = append(s.numbers, at)
+	}
+	switch {
+	case f.Strict && d.Size() == 2:
+		s.after = "fused/round." + d.String()
+	case compute(d) == tensor.F32.String() || d == tensor.F64:
+		s.after = "fused/veil." + compute(d)
+	}
+	l.steps = append(l.steps, s)
+	return nil
+}
+
+// add sets the next words, and returns the number of the first one.
+func (l *layout) add(list ...uint32) (int, error) {
+	at := l.used
+	if at+len(list) > len(l.words.Words) {
+		return 0, planner.Unsupported("fused operations with sizes, strides and numbers of more than %d words", len(l.words.Words))
+	}
+	l.used += copy(l.words.Words[at:], list)
+	return at, nil
+}
+
+// addInputs adds the inputs that operations take.
+func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken []bool) error {
+	var operands []planner.Operand
+	for i, d := range in {
+		operands = append(operands, planner.Operand{Ref: spec.In(i), DType: d.DType, Strides: planner.BroadcastStrides(d, shape)})
+	}
+	contiguous := planner.OperandOf(spec.Out(0), tensor.Contiguous(tensor.F32, shape...))
+	dims, operands := planner.Collapse(shape, append(operands, contiguous))
+	var digits [][2]int // the words with the divisor and the size of each dimension
+	for i, d := range in {
+		if !taken[i] {
+			continue
+		}
+		x := input{value: i, load: "fused/load." + d.DType.String()}
+		o := operand{ref: spec.In(i), dtype: d.DType}
+		pack := 4
+		if l.lanes {
+			pack = 1
+		}
+		r, ok := planner.RepeatOf(dims, operands[i].Strides, pack)
+		var err error
+		switch {
+		case !ok && l.n > 0:
+			x.index, x.load = "digits", x.load+l.suffix(".gather")
+			region := planner.RegionOf(dims)
+			bind, base := operands[i].Window(t, region)
+			if bind.Size > planner.MaxSpan(t, l.texel && d.DType.Size() < 8) {
+				return &errs.LimitError{Name: "MaxBinding", Want: bind.Size, Have: planner.MaxSpan(t, l.texel)}
+			}
+			if l.n >= 1<<31 {
+				return planner.Unsupported("%v is broadcast to more than 2^31 elements", d)
+			}
+			o.whole = &bind
+			if x.words, digits, err = l.addDigits(dims, operands[i].Strides, base, digits); err != nil {
+				if !d.IsContiguous() {
+					return planner.Strides("%v", err)
+				}
+				return err
+			}
+		case !ok || r.Div == 0:
+		default:
+			if r.Splat != 0 {
+				x.load += l.suffix(".splat")
+			}
+			o.whole = &spec.Bind{Buf: o.ref, Size: r.Bytes(d.DType)}
+			if o.whole.Size > planner.MaxSpan(t, l.texel && d.DType.Size() < 8) {
+				return &errs.LimitError{Name: "MaxBinding", Want: o.whole.Size, Have: planner.MaxSpan(t, l.texel)}
+			}
+			if x.index = "first"; r.Elems > 1 {
+				x.index = "index"
+				at, err := l.add(r.Div, uint32(r.Mod))
+				if err != nil {
+					return err
+				}
+				x.words = []int{at, at + 1}
+			}
+		}
+		switch {
+		case l.lanes:
+			x.load += ".lanes"
+		case l.texel && d.DType.Size() < 8:
+			x.load += ".texel"
+		}
+		l.inputs, l.operands = append(l.inputs, x), append(l.operands, o)
+	}
+	return nil
+}
+
+// suffix returns a suffix of a load. A load of one element has none.
+func (l *layout) suffix(s string) string {
+	if l.lanes {
+		return ""
+	}
+	return s
+}
+
+// addDigits adds the words of an operand of any strides: the position of the first element, and for each dimension
+// along which it lies the divisor and the size, which operands share, and the stride.
+func (l *layout) addDigits(dims, strides []int, base uint32, shared [][2]int) ([]int, [][2]int, error) {
+	at, err := l.add(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := []int{at}
+	if shared == nil {
+		shared = make([][2]int, len(dims))
+	}
+	div := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		if strides[i] != 0 && dims[i] > 1 {
+			if shared[i][0] == 0 {
+				if at, err = l.add(uint32(div), uint32(dims[i])); err != nil {
+					return nil, nil, err
+				}
+				shared[i] = [2]int{at, at + 1}
+			}
+			if at, err = l.add(uint32(int32(strides[i]))); err != nil {
+				return nil, nil, err
+			}
+			list = append(list, shared[i][0], shared[i][1], at)
+		}
+		div *= dims[i]
+	}
+	return list, shared, nil
+}
+
+// key is the text by which the module of a recipe is found.
+func (r *recipe) key() string { return fmt.Sprintf("%v", *r) }

@@ -1,0 +1,181 @@
+package fusion
+
+import (
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/spirv"
+)
+
+// modules keeps the modules that were linked last. Calls that differ in sizes, strides or numbers only
+// share one, and so do devices.
+var modules = cache{made: map[string]*spv.Module{}}
+
+// mostModules is how many modules are kept.
+const mostModules = 256
+
+// cache keeps modules in the order in which they were made.
+type cache struct {
+	mu    sync.Mutex
+	made  map[string]*spv.Module
+	order []string
+}
+
+// module returns the module of a recipe. It is linked if it is not known.
+// Errors: ErrABIMismatch for parts that are damaged.
+func (r *recipe) module() (*spv.Module, error) {
+	key := r.key()
+	modules.mu.Lock()
+	m := modules.made[key]
+	modules.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	m, err := r.link()
+	if err != nil {
+		return nil, err
+	}
+	modules.mu.Lock()
+	defer modules.mu.Unlock()
+	if other := modules.made[key]; other != nil {
+		return other, nil // Another goroutine was faster.
+	}
+	if len(modules.order) >= mostModules {
+		delete(modules.made, modules.order[0])
+		modules.order = modules.order[1:]
+	}
+	modules.made[key], modules.order = m, append(modules.order, key)
+	return m, nil
+}
+
+// linker links a recipe. The first error stays.
+type linker struct {
+	*spv.Linker
+	r     *recipe
+	err   error
+	words map[int]spv.Value
+}
+
+// link links the module.
+func (r *recipe) link() (*spv.Module, error) {
+	template, err := spirv.Part(r.template)
+	if err != nil {
+		return nil, err
+	}
+	l := &linker{Linker: spv.NewLinker(template), r: r, words: map[int]spv.Value{}}
+	values := map[int][]spv.Value{}
+	for i, x := range r.inputs {
+		values[x.value] = l.split(l.Call(l.part(x.load, uint32(i)), l.index(x)))
+	}
+	for i, s := range r.steps {
+		values[r.first+i] = l.step(s, values)
+	}
+	for i, o := range r.outs {
+		store := l.part(o.store, uint32(len(r.inputs)+i))
+		value := values[o.value][0]
+		if !r.lanes {
+			value = l.Compose(store, 2, values[o.value]...)
+		}
+		l.Call(store, l.Param(0), l.Param(1), value)
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
+	return l.Module(r.name())
+}
+
+// name is a name for the module: the operations, as far as a short text has them.
+func (r *recipe) name() string {
+	name := "fused"
+	for i, s := range r.steps {
+		if i == 8 {
+			return name + "..."
+		}
+		op, _, _ := strings.Cut(path.Base(s.part), ".")
+		name += "." + op
+	}
+	return name
+}
+
+// part returns the function of a part.
+func (l *linker) part(name string, slots ...uint32) *spv.Func {
+	m, err := spirv.Part(name)
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	return l.Part(m, slots...)
+}
+
+// word returns a word of the launch. It is loaded once.
+func (l *linker) word(k int) spv.Value {
+	v, ok := l.words[k]
+	if !ok {
+		v = l.Call(l.part("fused/word"), l.Number(uint32(k)))
+		l.words[k] = v
+	}
+	return v
+}
+
+// split returns the elements of what was loaded.
+func (l *linker) split(v spv.Value) []spv.Value {
+	if l.r.lanes {
+		return []spv.Value{v}
+	}
+	list := make([]spv.Value, 4)
+	for i := range list {
+		list[i] = l.Extract(v, i)
+	}
+	return list
+}
+
+// index returns which quad or element of an input is loaded, or which four elements.
+func (l *linker) index(x input) spv.Value {
+	switch x.index {
+	case "first":
+		return l.Number(0)
+	case "index":
+		return l.Call(l.part("fused/index"), l.Param(0), l.word(1), l.word(x.words[0]), l.word(x.words[1]))
+	case "digits":
+		digit, at := l.part("fused/digit.lanes"), l.word(x.words[0])
+		if !l.r.lanes {
+			digit = l.part("fused/digit.quads")
+			at = l.Compose(digit, 0, at, at, at, at)
+		}
+		for w := x.words[1:]; len(w) >= 3; w = w[3:] {
+			at = l.Call(digit, at, l.Param(0), l.word(1), l.word(w[0]), l.word(w[1]), l.word(w[2]))
+		}
+		return at
+	}
+	return l.Param(0)
+}
+
+// step computes the elements of a result.
+func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
+	var numbers []spv.Value
+	for _, at := range s.numbers {
+		part, high := "fused/number.f32", l.Number(0)
+		if s.wide {
+			part, high = "fused/number.f64", l.word(at+1)
+		}
+		numbers = append(numbers, l.Call(l.part(part), l.word(at), high))
+	}
+	f := l.part(s.part)
+	var list []spv.Value
+	for k := range values[s.args[0]] {
+		var args []spv.Value
+		for _, a := range s.args {
+			args = append(args, values[a][k])
+		}
+		v := l.Call(f, append(args, numbers...)...)
+		switch {
+		case strings.HasPrefix(s.after, "fused/veil"):
+			v = l.Call(l.part(s.after), v, l.word(2))
+		case s.after != "":
+			v = l.Call(l.part(s.after), v)
+		}
+		list = append(list, v)
+	}
+	return list
+}

@@ -1,0 +1,300 @@
+package conformance_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/gpu/guard"
+	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/families/fusion"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// chain is a random list of operations with its inputs.
+type chain struct {
+	fused fusion.Fused
+	in    []tensor.Desc
+	data  []*tensor.Host // the inputs' memory, contiguous
+}
+
+// fusible lists calls of all operations that can be fused, with inputs of these types.
+func fusible(inputs int, d tensor.DType) (calls []spec.Call) {
+	for _, op := range spec.All() {
+		types := slices.Repeat([]tensor.DType{d}, inputs)
+		for _, c := range op.Cases.Calls {
+			if _, ok := op.Part(c, types); ok {
+				calls = append(calls, c)
+			}
+		}
+	}
+	return calls
+}
+
+// drawChain makes a chain.
+func drawChain(rng *rand.Rand, d tensor.DType, strict bool) *chain {
+	sizes := []int{1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 64, 128}
+	shape := make([]int, rng.IntN(5))
+	for i := range shape {
+		shape[i] = sizes[rng.IntN(len(sizes))]
+		if rng.IntN(60) == 0 {
+			shape[i] = 0
+		}
+	}
+	for len(shape) > 0 && tensor.Contiguous(d, shape...).Elems() > 1<<17 {
+		shape = shape[1:]
+	}
+	c := &chain{fused: fusion.Fused{Strict: strict}}
+	for i := range 1 + rng.IntN(4) {
+		own := slices.Clone(shape)
+		if i > 0 {
+			own = own[rng.IntN(len(own)+1):]
+			for k := range own {
+				if rng.IntN(3) == 0 {
+					own[k] = 1
+				}
+			}
+		}
+		c.add(rng, d, own)
+	}
+	return c
+}
+
+// add adds an input, which is sometimes transposed.
+func (c *chain) add(rng *rand.Rand, d tensor.DType, shape []int) {
+	desc := tensor.Contiguous(d, shape...)
+	if n := len(shape); n > 1 && rng.IntN(4) == 0 {
+		turned := slices.Clone(shape)
+		turned[n-1], turned[n-2] = turned[n-2], turned[n-1]
+		strides := tensor.Contiguous(d, turned...).ElementStrides()
+		strides[n-1], strides[n-2] = strides[n-2], strides[n-1]
+		desc.Strides = strides
+	}
+	h := tensor.NewHost(tensor.Contiguous(d, shape...))
+	values := make([]float64, h.Elems())
+	special := []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-40, 88, -88}
+	for i := range values {
+		values[i] = rng.NormFloat64() * 4
+		if rng.IntN(20) == 0 {
+			values[i] = special[rng.IntN(len(special))]
+		}
+		if d == tensor.I32 || d == tensor.I64 {
+			values[i] = float64(rng.Int32()) - float64(rng.Int32())
+		}
+	}
+	h.SetFloats(values)
+	c.in, c.data = append(c.in, desc), append(c.data, h)
+}
+
+// grow adds operations.
+func (c *chain) grow(rng *rand.Rand, steps int, d tensor.DType) error {
+	f := &c.fused
+	values := slices.Clone(c.in)
+	for i := range values {
+		values[i].Strides = nil
+	}
+	calls := [][]spec.Call{nil, fusible(1, d), fusible(2, d)}
+	if len(calls[2]) == 0 {
+		return fmt.Errorf("nothing of %v can be fused", d)
+	}
+	for len(f.Calls) < steps {
+		n := 1 + rng.IntN(2)
+		if len(calls[n]) == 0 {
+			n = 2
+		}
+		call := calls[n][rng.IntN(len(calls[n]))]
+		var args []int
+		var descs []tensor.Desc
+		for range n {
+			a := rng.IntN(len(values))
+			if rng.IntN(2) == 0 {
+				a = len(values) - 1
+			}
+			args, descs = append(args, a), append(descs, values[a])
+		}
+		out, err := call.Spec().Shape(call, descs)
+		if err != nil {
+			continue // shapes that the operation does not broadcast
+		}
+		f.Calls, f.Args, values = append(f.Calls, call), append(f.Args, args), append(values, out[0])
+	}
+	c.prune(rng, values)
+	return nil
+}
+
+// prune leaves the last result and what it is computed of. It is an output, and so is sometimes
+// another value of its shape.
+func (c *chain) prune(rng *rand.Rand, values []tensor.Desc) {
+	f, inputs, last := &c.fused, len(c.in), len(values)-1
+	live := make([]bool, len(values))
+	live[last] = true
+	for v := last; v >= inputs; v-- {
+		for _, a := range f.Args[v-inputs] {
+			live[a] = live[a] || live[v]
+		}
+	}
+	number, outs := make([]int, len(values)), []int(nil)
+	old := *c
+	c.in, c.data, c.fused = nil, nil, fusion.Fused{Strict: f.Strict}
+	for v := range values {
+		switch {
+		case !live[v]:
+			continue
+		case v < inputs:
+			c.in, c.data = append(c.in, old.in[v]), append(c.data, old.data[v])
+			number[v] = len(c.in) - 1
+			continue
+		}
+		var args []int
+		for _, a := range old.fused.Args[v-inputs] {
+			args = append(args, number[a])
+		}
+		number[v] = len(c.in) + len(c.fused.Calls)
+		c.fused.Calls, c.fused.Args = append(c.fused.Calls, old.fused.Calls[v-inputs]), append(c.fused.Args, args)
+		if v == last || len(outs) == 0 && rng.IntN(3) == 0 && slices.Equal(values[v].Shape, values[last].Shape) {
+			outs = append(outs, number[v])
+		}
+	}
+	c.fused.Outs = outs
+}
+
+// memory allocates memory for a tensor.
+func memory(t *testing.T, dev gpu.Device, data []byte, d tensor.Desc) exec.Operand {
+	t.Helper()
+	h, err := dev.Alloc(max(gpu.RoundUp(int64(len(data))), gpu.Unit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 0 {
+		if err := dev.Write(t.Context(), h, 0, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return exec.Operand{Buffer: h, Desc: d}
+}
+
+// run runs a call on a device and returns its outputs.
+func (c *chain) run(t *testing.T, x *exec.Runner, dev gpu.Device, call spec.Call, in []exec.Operand) ([]exec.Operand, error) {
+	t.Helper()
+	var descs []tensor.Desc
+	for _, o := range in {
+		descs = append(descs, o.Desc)
+	}
+	out, err := call.Spec().Shape(call, descs)
+	if err != nil {
+		return nil, err
+	}
+	var results []exec.Operand
+	for _, d := range out {
+		results = append(results, memory(t, dev, bytes.Repeat([]byte{0x5a}, int(d.Bytes())), d))
+	}
+	return results, x.Run(t.Context(), call, in, results)
+}
+
+// check compares the operations in one launch with the operations one by one, bit by bit.
+func (c *chain) check(t *testing.T, fused, eager *exec.Runner, dev, small gpu.Device) error {
+	t.Helper()
+	var in, values []exec.Operand
+	for i, h := range c.data {
+		packed := memory(t, dev, h.Data, h.Desc)
+		one := memory(t, small, h.Data, c.in[i])
+		in = append(in, one)
+		if c.in[i].Strides != nil { // What the operations see one by one is contiguous.
+			turned := tensor.NewHost(h.Desc)
+			view := &tensor.Host{Desc: c.in[i], Data: h.Data}
+			turned.SetFloats(view.Floats())
+			packed = memory(t, dev, turned.Data, h.Desc)
+		}
+		values = append(values, packed)
+	}
+	for i, call := range c.fused.Calls {
+		var operands []exec.Operand
+		for _, a := range c.fused.Args[i] {
+			operands = append(operands, values[a])
+		}
+		out, err := c.run(t, eager, dev, call, operands)
+		if err != nil {
+			return err
+		}
+		values = append(values, out[0])
+	}
+	out, err := c.run(t, fused, small, c.fused, in)
+	if err != nil {
+		return err
+	}
+	for i, v := range c.fused.Outs {
+		want, got := make([]byte, values[v].Desc.Bytes()), make([]byte, values[v].Desc.Bytes())
+		if len(want) == 0 {
+			continue
+		}
+		if err := eager.Read(t.Context(), values[v].Buffer, 0, want); err != nil {
+			return err
+		}
+		if err := fused.Read(t.Context(), out[i].Buffer, 0, got); err != nil {
+			return err
+		}
+		a, b := (&tensor.Host{Desc: values[v].Desc, Data: want}).Floats(), (&tensor.Host{Desc: values[v].Desc, Data: got}).Floats()
+		for k, size := 0, values[v].Desc.DType.Size(); k < len(want); k++ {
+			if at := k / size * size; want[k] != got[k] && !(math.IsNaN(a[k/size]) && math.IsNaN(b[k/size])) { // Compilers exchange operands, of which processors take a NaN's sign.
+				return fmt.Errorf("output %d (value %d), element %d of %v: % x one by one, % x in one launch", i, v, k/size, values[v].Desc, want[at:at+size], got[at:at+size])
+			}
+		}
+	}
+	return nil
+}
+
+// text describes a chain.
+func (c *chain) text() string {
+	var list []string
+	for i, call := range c.fused.Calls {
+		list = append(list, fmt.Sprintf("%s%v", spec.FormatCall(call), c.fused.Args[i]))
+	}
+	return fmt.Sprintf("%v: %v out %v", c.in, list, c.fused.Outs)
+}
+
+// TestFused compares random elementwise operations in one launch with the operations one by one, bit by bit:
+// on the devices, and with limits so small that a call takes several launches.
+func TestFused(t *testing.T) {
+	rounds := 6
+	if testlevel.IsFull() {
+		rounds = 40
+	}
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := dev.Info().Limits
+		l.MaxBinding, l.MaxTexels, l.OffsetAlign, l.TexelAlign, l.MaxGroups = 1<<16, 1<<12, max(l.OffsetAlign, 256), max(l.TexelAlign, 256), [3]uint32{8, 4, 2}
+		restricted := guard.Restrict(dev, l)
+		small, err := exec.New(restricted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16, tensor.I32, tensor.I64} {
+			if d == tensor.F64 && !dev.Info().Features.F64 {
+				continue
+			}
+			rng := rand.New(rand.NewPCG(testlevel.Seed(t), uint64(d)))
+			for i := range rounds {
+				c := drawChain(rng, d, true)
+				if err := c.grow(rng, 1+rng.IntN(7), d); err != nil {
+					t.Fatal(err)
+				}
+				fused, on := x, dev
+				if i%3 == 2 {
+					fused, on = small, gpu.Device(restricted)
+				}
+				if err := c.check(t, fused, x, dev, on); err != nil {
+					t.Errorf("%v, round %d, %s: %v", d, i, c.text(), err)
+				}
+			}
+		}
+	})
+}
