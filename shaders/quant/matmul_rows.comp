@@ -11,6 +11,7 @@
 //lathe:variant q8_0.one Q8_0 F32 ROWS=8 COLUMNS=1
 //lathe:variant q4_k.one Q4_K F32 ROWS=8 COLUMNS=1
 //lathe:variant q6_k.one Q6_K F32 ROWS=8 COLUMNS=1
+//lathe:variant q4_0.across Q4_0 F32 ROWS=8 COLUMNS=1 ACROSS
 //lathe:variant q8_0.across Q8_0 F32 ROWS=8 COLUMNS=1 ACROSS
 //lathe:variant q4_k.across Q4_K F32 ROWS=8 COLUMNS=1 ACROSS
 //lathe:variant q4_0 Q4_0 F32 ROWS=2 COLUMNS=4

@@ -23,12 +23,12 @@ type format struct {
 	// rowUnit is the number of bytes in a unit of which the kernels for CPU drivers read whole rows.
 	rowUnit int
 	// across says that workgroups of the kernels for CPU drivers share long rows if there is one vector.
-	// It is slower with the other formats.
+	// It is slower with q6_k.
 	across bool
 }
 
 var formats = []format{
-	{"q4_0", 32, 18, []int{0, 1}, 8, planner.Pack, false},
+	{"q4_0", 32, 18, []int{0, 1}, 8, planner.Pack, true},
 	{"q8_0", 32, 34, []int{0, 1}, 128, planner.Pack, true},
 	{"q4_k", 256, 144, []int{0, 1, 2, 3}, 63*15 + 63, planner.Pack, true},
 	{"q6_k", 256, 210, []int{208, 209}, 128 * 32, 2, false},
