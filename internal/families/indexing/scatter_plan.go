@@ -56,7 +56,7 @@ func scatterKernels(replaces, reduces bool) []spec.Kernel {
 				ks = append(ks, spec.Kernel{Name: reduceShader + "." + d.String() + ".packed", Params: scatterParams{}})
 			}
 		}
-		ks = append(append(ks, elementwise.CastKernels()...), movement.FillKernels()...)
+		ks = append(append(append(ks, elementwise.CastKernels()...), movement.FillKernels()...), runsKernels()...)
 	}
 	return ks
 }
@@ -102,6 +102,9 @@ func (s scatter) plan(t *spec.Target) (*spec.Plan, error) {
 	pairs, err := addSort(plan, t, keyRows{keys: numbers, rows: 1, n: s.places.total(), words: 1, bits: bits.Len(uint(s.places.rows - 1))})
 	if err != nil {
 		return nil, err
+	}
+	if s.byRuns(t) {
+		return plan, s.addRuns(plan, t, pairs, status, out)
 	}
 	if size >= 4 {
 		if err := addChecked(plan, t, status, s.data, out, int64(n*size)); err != nil {
