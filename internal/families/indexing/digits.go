@@ -11,8 +11,11 @@ const sortDigit = "move/sort_digit"
 const (
 	// digitGroup is the size of the workgroups of sortDigit: as many invocations as CPU drivers run at a time.
 	digitGroup = 8
-	// mostDigit is the largest number of bits of a digit.
-	mostDigit = 8
+	// mostDigit is the largest number of bits of a digit, and shortDigit that of many rows of up to shortRow keys, whose counts
+	// would take longer than the keys.
+	mostDigit, shortDigit, shortRow = 8, 6, 96
+	// leastByDigits is the length of rows from which on digits take less time than ranks, if there are manyKeys keys in all.
+	leastByDigits, manyKeys = 40, 1 << 13
 	// enoughChunks is how many invocations keep a processor busy, and leastOfChunk the fewest pairs that are worth the
 	// counts of another one.
 	enoughChunks, leastOfChunk = 16, 256
@@ -93,9 +96,13 @@ type digitResult struct {
 // addDigits appends to a plan the launches that sort the rows. It returns the buffer of the result.
 // Errors: *LimitError.
 func addDigits(plan *spec.Plan, t *spec.Target, d digitSort, r digitResult) (spec.Ref, error) {
-	d.bits = max(d.bits, 1)
-	steps := planner.CeilDiv(d.bits, mostDigit)
-	width := planner.CeilDiv(d.bits, steps)
+	most, bits := mostDigit, min(max(d.bits, 1), 32)
+	if d.n <= shortRow && d.rows >= enoughChunks {
+		most = shortDigit
+	}
+	// each is the number of steps for a word.
+	each := planner.CeilDiv(bits, most)
+	steps, width := each*d.words, planner.CeilDiv(bits, each)
 	table := int64(0)
 	if d.chunks > 1 {
 		table = int64(4*d.batch*d.chunks) << width
@@ -105,7 +112,8 @@ func addDigits(plan *spec.Plan, t *spec.Target, d digitSort, r digitResult) (spe
 	from, to, other := d.keys, spec.Ref{}, spec.Ref{}
 	for step := range steps {
 		isLast := step == steps-1 && r.to.Kind != spec.RefNone
-		p := digitParams{Shift: uint32(step * width % 32), Bins: 1 << min(width, d.bits-step*width)}
+		shift := step % each * width
+		p := digitParams{Shift: uint32(shift), Bins: 1 << min(width, bits-shift)}
 		l := digitLaunch{kernel: sortDigit + ".u32.next", p: p, words: 2, pair: pairBytes, from: from}
 		switch {
 		case step == 0 && isLast:
@@ -116,7 +124,7 @@ func addDigits(plan *spec.Plan, t *spec.Target, d digitSort, r digitResult) (spe
 			l.kernel, l.other = sortDigit+keyVariants[d.words]+".values", r.values
 		case isLast:
 			l.kernel = sortDigit + ".u32.last"
-		case d.words == 2 && step == steps/2-1:
+		case d.words == 2 && step == each-1:
 			l.kernel, l.other = sortDigit+".u64.next", d.keys
 		}
 		switch {

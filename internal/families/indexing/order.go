@@ -214,7 +214,7 @@ func (o order) add(plan *spec.Plan, t *spec.Target) error {
 	if err != nil {
 		return err
 	}
-	if d, ok := keys.byDigits(t); ok && o.indices.Kind == spec.RefNone && v.N > mostRanked && o.kept == v.N && keys.bits >= 32 {
+	if d, ok := keys.byDigits(t); ok && o.indices.Kind == spec.RefNone && !keys.ranked(t) && o.kept == v.N && keys.bits >= 32 {
 		return o.addSorted(plan, t, d, src)
 	}
 	n := v.Outer * o.kept * v.Inner

@@ -179,6 +179,12 @@ func addSums(plan *spec.Plan, t *spec.Target, table spec.Ref, words int) error {
 	return nil
 }
 
+// ranked reports whether keys are ranked.
+func (s keyRows) ranked(t *spec.Target) bool {
+	_, digits := s.byDigits(t)
+	return s.n <= mostRanked && !(digits && s.n >= leastByDigits && s.rows*s.n >= manyKeys)
+}
+
 // hasPositions reports whether addRows can sort the rows.
 func (s keyRows) hasPositions(t *spec.Target) bool {
 	_, digits := s.byDigits(t)
@@ -189,7 +195,7 @@ func (s keyRows) hasPositions(t *spec.Target) bool {
 // written to a buffer.
 // Errors: *LimitError.
 func addRows(plan *spec.Plan, t *spec.Target, s keyRows, to spec.Ref) error {
-	if s.n <= mostRanked {
+	if s.ranked(t) {
 		return addRanks(plan, t, s, to)
 	}
 	if s.fitsBlock(t) {
