@@ -1,5 +1,6 @@
 // Matrix product for CPU drivers. Operands are texel buffers. A texel has several columns of a
-// row of B, or four numbers of a row of A along k, in f32, or two in f64. An invocation makes ROWS rows of
+// row of B, or four numbers of a row of A along k, in f32, or two in f64. With TURNED, it has so
+// many numbers of a column of A. An invocation makes ROWS rows of
 // COLS texels in registers, so that one texel serves many products. There is no shared memory
 // and there are no barriers. The plan packs operands that do not lie so. If k is not a multiple
 // of 4, it has added zeros to both.
@@ -22,6 +23,12 @@
 //lathe:variant {f32,f64}.tall.add TEXEL ROWS=32 COLS=2 ADD
 //lathe:variant {f32,f64}.wide TEXEL ROWS=16 COLS=4
 //lathe:variant {f32,f64}.wide.add TEXEL ROWS=16 COLS=4 ADD
+//lathe:variant {f32,f64}.turned TEXEL ROWS=8 COLS=2 TURNED
+//lathe:variant {f32,f64}.turned.add TEXEL ROWS=8 COLS=2 TURNED ADD
+//lathe:variant {f32,f64}.tall.turned TEXEL ROWS=32 COLS=2 TURNED
+//lathe:variant {f32,f64}.tall.turned.add TEXEL ROWS=32 COLS=2 TURNED ADD
+//lathe:variant f32.wide.turned F32 TEXEL ROWS=16 COLS=4 TURNED
+//lathe:variant f32.wide.turned.add F32 TEXEL ROWS=16 COLS=4 TURNED ADD
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -35,13 +42,35 @@ layout(local_size_x = WG) in;
 
 #define PARTS (COLS * QUADS) // vectors of columns
 
-// STEPS is the number of rows of B for a texel of A, and DOT adds their products.
+// STEPS is the number of rows of B for a texel of A, and DOT adds their products. ACROSS is element h of each of so many vectors.
 #if defined(F64)
 #define STEPS 2
+#define ACROSS(t, h) VEC(t[0][h], t[1][h])
 #define DOT(x, y, j, sum) fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))
 #else
 #define STEPS 4
+#define ACROSS(t, h) VEC(t[0][h], t[1][h], t[2][h], t[3][h])
 #define DOT(x, y, j, sum) fma(VEC(x.w), y[3][j], fma(VEC(x.z), y[2][j], fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))))
+#endif
+
+// A_AT is where a row begins in A, and FOR_ROWS runs step k of each row i, with its texel x.
+#if defined(TURNED)
+#define A_AT(row) (row) / STEPS
+#define FOR_ROWS(run) [[unroll]] for (uint s = 0; s < ROWS; s += STEPS) { \
+	VEC t[STEPS]; \
+	[[unroll]] for (int q = 0; q < STEPS; q++) t[q] = VECTOR(a, ai[s] + (STEPS * k + q) * int(p.aRow)); \
+	[[unroll]] for (uint h = 0; h < STEPS; h++) { \
+		VEC x = ACROSS(t, h); \
+		uint i = s + h; \
+		run \
+	} \
+}
+#else
+#define A_AT(row) (row) * p.aRow
+#define FOR_ROWS(run) [[unroll]] for (uint i = 0; i < ROWS; i++) { \
+	VEC x = VECTOR(a, ai[i] + k); \
+	run \
+}
 #endif
 
 OPERAND(0, a);
@@ -56,7 +85,7 @@ void main() {
 	uint row = gl_WorkGroupID.y * ROWS;
 	int ai[ROWS], bi[COLS], next = int(p.bRow);
 	[[unroll]] for (uint i = 0; i < ROWS; i++)
-		ai[i] = int(p.aBase + inner * p.aInner + outer * p.aOuter + min(row + i, p.m - 1) * p.aRow);
+		ai[i] = int(p.aBase + inner * p.aInner + outer * p.aOuter + A_AT(min(row + i, p.m - 1)));
 	[[unroll]] for (uint j = 0; j < COLS; j++)
 		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + WG * j, p.n - 1));
 
@@ -69,12 +98,7 @@ void main() {
 				uvec4 r = FETCH(b, bi[j] + (STEPS * k + q) * next);
 				[[unroll]] for (uint h = 0; h < QUADS; h++) y[q][j * QUADS + h] = quad(r, h);
 			}
-		[[unroll]] for (uint i = 0; i < ROWS; i++) {
-			VEC x = VECTOR(a, ai[i] + k);
-			[[unroll]] for (uint j = 0; j < PARTS; j++) {
-				acc[i][j] = DOT(x, y, j, acc[i][j]);
-			}
-		}
+		FOR_ROWS([[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = DOT(x, y, j, acc[i][j]);)
 	}
 
 	if (p.bias != 0) {

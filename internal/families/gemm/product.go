@@ -87,11 +87,11 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 		x, y := g.sides()
 		for _, s := range []side{x, y} {
 			col := s.dim
-			if s.alongK {
+			if s.alongK || s.turned {
 				col = g.dimK()
 			}
 			reach := int64(min(g.size(col), 4)-1) * int64(s.Strides[col])
-			if !s.pack { // A chunk has at most eight indices of k, and at most eight columns.
+			if !s.pack && !s.turned { // A chunk has at most eight indices of k, and at most eight columns.
 				reach = int64(min(k, 8)-1)*int64(s.Strides[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.Strides[s.dim])
 			}
 			if reach >= (planner.MaxSpan(t, true)-planner.WindowAlign(t))/int64(s.DType.Size()) {
@@ -131,7 +131,7 @@ func (g *product) partsFit() bool {
 	x, y := g.sides()
 	for _, s := range []side{x, y} {
 		reach := int64(min(g.size(g.dimK()), 8*g.parts)-1)*int64(s.Strides[g.dimK()]) + int64(min(g.size(s.dim), 8)-1)*int64(s.Strides[s.dim])
-		if !s.pack && reach >= (planner.MaxSpan(g.t, true)-planner.WindowAlign(g.t))/int64(s.DType.Size()) {
+		if !s.pack && !s.turned && reach >= (planner.MaxSpan(g.t, true)-planner.WindowAlign(g.t))/int64(s.DType.Size()) {
 			return false
 		}
 	}

@@ -21,6 +21,9 @@ type side struct {
 	alongK bool
 	// pack says that the kernel reads a packed copy, and panels that this is one of panels.
 	pack, panels bool
+	// turned says that the kernel reads the first operand in place, in texels of neighbours along dim. If
+	// these cannot be bound, it is packed along k.
+	turned bool
 	// slot is 0 for the first operand of the product and 1 for the second.
 	slot int
 }
@@ -36,6 +39,9 @@ func (g *product) sides() (x, y side) {
 	case g.kind != sharedKind:
 		for _, s := range []*side{&x, &y} {
 			s.pack = !g.isReadable(*s)
+		}
+		if x.pack && g.readsTurned(x) {
+			x.pack, x.alongK, x.turned = false, false, true
 		}
 	case form == lanesTile:
 		x.pack = x.DType != tensor.F32 || x.Strides[g.dimK()] != 1 && g.size(g.dimK()) > 1
@@ -87,18 +93,14 @@ func (g *product) packedStrides(s side, b planner.Region) (strides []int, elems 
 // to c. If add is true, they add to it.
 func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner.Operand, add bool) error {
 	x, y := g.sides()
-	step := slices.Clone(all.N)
-	for d := range g.outer() {
-		step[d] = 1
-	}
 	k := g.dimK()
-	step[k] = max(min(all.N[k], g.parts*dotRun), 1)
-	if err := g.shrink(step, x, y, c); err != nil {
-		return err
+	step, err := g.chunks(all, x, y, c)
+	if x.turned && (err != nil || all.From[x.dim]%perTexel(x.DType) != 0) {
+		x.pack, x.alongK, x.turned = true, true, false
+		step, err = g.chunks(all, x, y, c)
 	}
-	// The parts of the second chunk would not be those of the first one.
-	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] {
-		return &errs.LimitError{Name: "MaxBinding", Want: y.Extent(all) * int64(y.DType.Size()), Have: planner.MaxSpan(g.t, g.kind != sharedKind)}
+	if err != nil {
+		return err
 	}
 	// The loop over k is the middle one. So a packed y serves all rows, and each part of C
 	// is complete soon.
@@ -138,6 +140,24 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 	})
 }
 
+// chunks returns how many indices of each dimension a launch for a part of the region gets, so that operands fit bindings.
+func (g *product) chunks(all planner.Region, x, y side, c planner.Operand) ([]int, error) {
+	step := slices.Clone(all.N)
+	for d := range g.outer() {
+		step[d] = 1
+	}
+	k := g.dimK()
+	step[k] = max(min(all.N[k], g.parts*dotRun), 1)
+	if err := g.shrink(step, x, y, c); err != nil {
+		return nil, err
+	}
+	// The parts of the second chunk would not be those of the first one.
+	if g.run > 0 && g.parts > 1 && step[k] < all.N[k] {
+		return nil, &errs.LimitError{Name: "MaxBinding", Want: y.Extent(all) * int64(y.DType.Size()), Have: planner.MaxSpan(g.t, g.kind != sharedKind)}
+	}
+	return step, nil
+}
+
 // shrink reduces the chunk sizes in step until the elements that a chunk needs of each
 // operand fit bindings and temporary buffers.
 func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
@@ -156,6 +176,8 @@ func (g *product) shrink(step []int, x, y side, c planner.Operand) error {
 				units = []int{8 * g.parts, g.parts}
 			case d == k:
 				units = []int{8 * g.parts}
+			case d == g.dimM() && x.turned:
+				units = []int{16, perTexel(x.DType)}
 			case d == g.dimM():
 				units = []int{16, 1}
 			case d == g.dimN() && g.kind == panelKind:
@@ -329,6 +351,11 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 		z = g.parts * b.N[inner]
 	}
 	kernel := tile.kernel
+	aTile := uint32(tile.rows) * p.ARow // from tile to tile
+	if x.turned {
+		kernel += ".turned"
+		p.ARow, aTile = in(x.Strides[k], ux), in(tile.rows, ux)
+	}
 	if add {
 		p.Accumulate = 1
 		if g.kind == panelKind {
@@ -383,7 +410,7 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 				s := p
 				r0, q0 := r*uint32(tile.rows), q*cols
 				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
-				s.ABase, s.BBase = a0+r0*p.ARow, b0+q0*bStep
+				s.ABase, s.BBase = a0+r*aTile, b0+q0*bStep
 				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0*uint32(un/uc)
 				if g.swapped() {
 					s.BiasBase = bias0 + r0

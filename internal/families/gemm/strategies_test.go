@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -105,22 +106,29 @@ func TestNarrowOperands(t *testing.T) {
 // elements. The result then consists of chunks of rows. No launch may be empty.
 func TestShortBindings(t *testing.T) {
 	for _, size := range []int64{1 << 10, 2 << 10, 4 << 10} {
-		for _, shape := range [][3]int{{65, 3, 16}, {100, 8, 7}, {63, 13, 8}, {9, 300, 64}} {
+		for _, shape := range [][3]int{{65, 3, 16}, {100, 8, 7}, {63, 13, 8}, {9, 300, 64}, {64, 12, 8}} {
 			for _, strategy := range []string{"", byPanel, byTall, byDot, byShared} {
 				target := &spec.Target{
 					CPU: true, MaxBinding: size, MaxTexels: size / 16, OffsetAlign: 32, TexelAlign: 32, TexelBuffers: true,
 					MaxGroups: [3]uint32{50, 50, 50}, MaxInvocations: 128, MaxSharedBytes: 4096, Strategy: strategy,
 				}
-				in := []tensor.Desc{tensor.Contiguous(tensor.BF16, shape[0], shape[2]), tensor.Contiguous(tensor.BF16, shape[2], shape[1])}
-				out := tensor.Contiguous(tensor.BF16, shape[0], shape[1])
-				plan := &spec.Plan{}
-				g, to, _ := transposes{}.product(target, plan, in, out)
-				if err := g.addTo(to, nil); err != nil {
-					t.Errorf("%v by %q in bindings of %d bytes: %v", shape, strategy, size, err)
-				}
-				for i, s := range plan.Steps {
-					if slices.Contains(s.Groups[:], 0) {
-						t.Errorf("%v by %q in bindings of %d bytes: step %d, %s, has no workgroups", shape, strategy, size, i, s.Name())
+				for _, d := range []tensor.DType{tensor.BF16, tensor.F32} {
+					for _, turned := range []bool{false, true} {
+						what := fmt.Sprintf("%v of %v by %q in bindings of %d bytes, transposed %v", shape, d, strategy, size, turned)
+						in := []tensor.Desc{tensor.Contiguous(d, shape[0], shape[2]), tensor.Contiguous(d, shape[2], shape[1])}
+						if turned {
+							in[0] = tensor.Contiguous(d, shape[2], shape[0])
+						}
+						plan := &spec.Plan{}
+						g, to, _ := transposes{a: turned}.product(target, plan, in, tensor.Contiguous(d, shape[0], shape[1]))
+						if err := g.addTo(to, nil); err != nil {
+							t.Errorf("%s: %v", what, err)
+						}
+						for i, s := range plan.Steps {
+							if slices.Contains(s.Groups[:], 0) {
+								t.Errorf("%s: step %d, %s, has no workgroups", what, i, s.Name())
+							}
+						}
 					}
 				}
 			}
@@ -143,6 +151,63 @@ func TestFarColumns(t *testing.T) {
 			if err := g.addTo(to, nil); err != nil {
 				t.Errorf("%v of %v: %v", shape, d, err)
 			}
+		}
+	}
+}
+
+// TestTurned plans products whose first operand is transposed. Kernels read it in place if it consists of whole texels. Regions that
+// begin within a texel, and bindings that are too small, need a packed copy.
+func TestTurned(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		d         tensor.DType
+		m, n, k   int
+		row, base int // of the operand; row is m if it is 0
+		from      int // first row of the result
+		size      int64
+		kernel    string
+		packsA    bool
+	}{
+		{what: "large", d: tensor.F32, m: 512, n: 512, k: 512, kernel: "blas/matmul_panel.f32.wide.turned"},
+		{what: "tall", d: tensor.F32, m: 512, n: 64, k: 512, kernel: "blas/matmul_panel.f32.tall.turned"},
+		{what: "small", d: tensor.F32, m: 30, n: 36, k: 36, row: 32, kernel: "blas/matmul_panel.f32.turned"},
+		{what: "tall of f64", d: tensor.F64, m: 510, n: 64, k: 512, kernel: "blas/matmul_panel.f64.tall.turned"},
+		{what: "large of f64", d: tensor.F64, m: 512, n: 512, k: 512, kernel: "blas/matmul_panel.f64.wide", packsA: true},
+		{what: "bf16", d: tensor.BF16, m: 64, n: 64, k: 64, kernel: "blas/matmul_panel.f32", packsA: true},
+		{what: "rows that begin within a texel", d: tensor.F32, m: 30, n: 36, k: 36, kernel: "blas/matmul_panel.f32", packsA: true},
+		{what: "k that is no multiple of 4", d: tensor.F32, m: 32, n: 36, k: 35, kernel: "blas/matmul_panel.f32", packsA: true},
+		{what: "base within a texel", d: tensor.F32, m: 32, n: 36, k: 36, base: 2, row: 36, kernel: "blas/matmul_panel.f32", packsA: true},
+		{what: "region from a texel", d: tensor.F32, m: 32, n: 36, k: 36, from: 8, kernel: "blas/matmul_panel.f32.turned"},
+		{what: "region from within a texel", d: tensor.F32, m: 32, n: 36, k: 36, from: 5, kernel: "blas/matmul_panel.f32", packsA: true},
+		{what: "small bindings", d: tensor.F32, m: 64, n: 40, k: 64, row: 1024, size: 16 << 10, kernel: "blas/matmul_panel.f32", packsA: true},
+	} {
+		size := c.size
+		if size == 0 {
+			size = 1 << 30
+		}
+		target := &spec.Target{
+			CPU: true, MaxBinding: size, MaxTexels: 1 << 26, OffsetAlign: 16, TexelAlign: 16, TexelBuffers: true,
+			MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024,
+		}
+		a := planner.Operand{Ref: spec.In(0), DType: c.d, Base: c.base, Strides: []int{0, 0, 1, 0, max(c.row, c.m)}}
+		b := planner.Operand{Ref: spec.In(1), DType: c.d, Strides: []int{0, 0, 0, 1, (c.n + 7) / 8 * 8}}
+		plan := &spec.Plan{}
+		g := newProduct(target, plan, []int{1, 1, c.m, c.n, c.k}, a, b)
+		g.parts = 1
+		all := planner.RegionOf(g.shape)
+		all.From[g.dimM()], all.N[g.dimM()] = c.from, c.m-c.from
+		to := planner.Operand{Ref: spec.Out(0), DType: g.accumulator(), Strides: []int{0, 0, c.n, 1, 0}}
+		if err := g.addRegion(all, to, nil, false); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		packs := false
+		for _, s := range plan.Steps {
+			_, pack := s.Params.(packParams)
+			packs = packs || pack && s.Bind[0].Buf == a.Ref
+		}
+		if last := plan.Steps[len(plan.Steps)-1].Name(); last != c.kernel || packs != c.packsA {
+			t.Errorf("%s: kernel %s, packs A %v (want %s, %v)", c.what, last, packs, c.kernel, c.packsA)
 		}
 	}
 }

@@ -96,3 +96,14 @@ func (g *product) isReadable(s side) bool {
 	}
 	return inTexels(s.Operand, inner) && (k%4 == 0 || g.filled && s.slot == 0)
 }
+
+// readsTurned reports whether a CPU kernel can read side x in texels of neighbours along dim, as a transposed matrix has them. The
+// products are those of a packed copy bit for bit. Tiles of one row have no such kernels, and wide ones of F64 would be slower by
+// them than with a copy.
+func (g *product) readsTurned(x side) bool {
+	if g.kind != panelKind || g.size(g.dimK())%4 != 0 || g.usesRows() || x.DType == tensor.F64 && g.tile().rows == 16 {
+		return false
+	}
+	x.alongK = false
+	return x.DType == g.accumulator() && g.isReadable(x)
+}
