@@ -5,7 +5,7 @@
 // and there are no barriers. The plan packs operands that do not lie so. If k is not a multiple
 // of 4, it has added zeros to both.
 //
-// ADD is C += A·B. It has kernels of its own: with a branch, drivers that run both sides would
+// ADD is C += A·B, and ROWBIAS adds a number to each row. They have kernels of their own: with a branch, drivers that run both sides would
 // load C and store it twice.
 //
 //lathe:dtypes f32 f16 bf16 f64
@@ -23,6 +23,9 @@
 //lathe:variant {f32,f64}.tall.add TEXEL ROWS=32 COLS=2 ADD
 //lathe:variant {f32,f64}.wide TEXEL ROWS=16 COLS=4
 //lathe:variant {f32,f64}.wide.add TEXEL ROWS=16 COLS=4 ADD
+//lathe:variant f32.bias F32 TEXEL ROWS=8 COLS=2 ROWBIAS
+//lathe:variant f32.tall.bias F32 TEXEL ROWS=32 COLS=2 ROWBIAS
+//lathe:variant f32.wide.bias F32 TEXEL ROWS=16 COLS=4 ROWBIAS
 //lathe:variant {f32,f64}.turned TEXEL ROWS=8 COLS=2 TURNED
 //lathe:variant {f32,f64}.turned.add TEXEL ROWS=8 COLS=2 TURNED ADD
 //lathe:variant {f32,f64}.tall.turned TEXEL ROWS=32 COLS=2 TURNED
@@ -101,12 +104,20 @@ void main() {
 		FOR_ROWS([[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] = DOT(x, y, j, acc[i][j]);)
 	}
 
+#if defined(ROWBIAS)
+	[[unroll]] for (uint i = 0; i < ROWS; i++) {
+		uint e = p.biasBase + min(row + i, p.m - 1);
+		VEC add = VEC(VECTOR(bias, int(e / STEPS))[e % STEPS]);
+		[[unroll]] for (uint j = 0; j < PARTS; j++) acc[i][j] += add;
+	}
+#else
 	if (p.bias != 0) {
 		[[unroll]] for (uint j = 0; j < PARTS; j++) {
 			VEC add = VECTOR(bias, int(p.biasBase + min(column + WG * (j / QUADS), p.n - 1) * QUADS + j % QUADS));
 			[[unroll]] for (uint i = 0; i < ROWS; i++) acc[i][j] += add;
 		}
 	}
+#endif
 	uint ci = p.cBase + inner * p.cInner + outer * p.cOuter + row * p.cRow + column * QUADS;
 	[[unroll]] for (uint i = 0; i < ROWS; i++) {
 		[[unroll]] for (uint j = 0; j < PARTS; j++) {

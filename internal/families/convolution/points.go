@@ -39,14 +39,16 @@ func (x *geometry) addProducts(plan *spec.Plan, t *spec.Target) (made bool, err 
 	}
 	a, b, to := of(x.filter, x.filter.k, 0, x.filter.c), of(x.in, 0, 1, x.in.c), of(x.out, x.out.k, 1, 0)
 	if x.bias == nil {
-		return gemm.AddInto(plan, &own, shape, a, b, to, nil)
+		return gemm.AddInto(plan, &own, shape, a, b, to, nil, nil)
 	}
-	return gemm.AddInto(plan, &own, shape, a, b, to, func() error {
+	return gemm.AddInto(plan, &own, shape, a, b, to, func() (planner.Operand, error) {
 		wide, err := x.wideBias(plan, t)
 		if err != nil {
-			return err
+			return planner.Operand{}, err
 		}
-		bias := planner.Operand{Ref: wide.ref, Strides: []int{x.k, 0, 1, 0}}
+		return planner.Operand{Ref: wide.ref, DType: tensor.F32, Base: wide.first, Strides: []int{x.k, 0, 1, 0, 0}}, nil
+	}, func(bias planner.Operand) error {
+		bias.Strides = bias.Strides[:4]
 		return movement.AddCopy(plan, &own, tensor.F32, shape[:4], bias, planner.Operand{Ref: to.Ref, Base: to.Base, Strides: to.Strides[:4]})
 	})
 }

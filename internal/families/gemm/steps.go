@@ -95,7 +95,7 @@ func (g *product) addRegion(all planner.Region, c planner.Operand, bias *planner
 	x, y := g.sides()
 	k := g.dimK()
 	step, err := g.chunks(all, x, y, c)
-	if x.turned && (err != nil || all.From[x.dim]%perTexel(x.DType) != 0) {
+	if x.turned && (err != nil || g.isOfRows(bias) || all.From[x.dim]%perTexel(x.DType) != 0) {
 		x.pack, x.alongK, x.turned = true, true, false
 		step, err = g.chunks(all, x, y, c)
 	}
@@ -388,7 +388,13 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 		}
 		bb, bias0 = bias.Window(g.t, b)
 	}
-	a0, b0, c0, bias0 = a0/uint32(ux), b0/uint32(uy), c0/uint32(uc), bias0/uint32(uc)
+	a0, b0, c0 = a0/uint32(ux), b0/uint32(uy), c0/uint32(uc)
+	biasRow := g.isOfRows(bias)
+	if biasRow {
+		kernel += ".bias"
+	} else {
+		bias0 /= uint32(uc)
+	}
 	cols := uint32(tile.cols / un)
 	rowGroups, colGroups := planner.CeilDiv(p.M, uint32(tile.rows)), planner.CeilDiv(p.N, cols)
 	rowDim, colDim := 1, 0
@@ -412,7 +418,7 @@ func (g *product) addLaunch(b planner.Region, x, y side, c planner.Operand, bias
 				s.M, s.N, s.Z = p.M-r0, p.N-q0, uint32(w)
 				s.ABase, s.BBase = a0+r*aTile, b0+q0*bStep
 				s.CBase, s.BiasBase = c0+r0*p.CRow+q0*cStep, bias0+q0*uint32(un/uc)
-				if g.swapped() {
+				if g.swapped() || biasRow {
 					s.BiasBase = bias0 + r0
 				}
 				step := spec.Step{Module: spirv.Kernel(kernel), Params: s, Bind: []spec.Bind{bx, by, bb, bc}}

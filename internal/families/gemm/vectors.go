@@ -107,3 +107,14 @@ func (g *product) readsTurned(x side) bool {
 	x.alongK = false
 	return x.DType == g.accumulator() && g.isReadable(x)
 }
+
+// isOfRows reports whether a bias, which may be nil, has a number for each row of C. Only tiles of several rows of F32 add such a
+// bias, see canAddRows.
+func (g *product) isOfRows(bias *planner.Operand) bool {
+	return bias != nil && g.kind == panelKind && bias.Strides[g.dimM()] != 0
+}
+
+// canAddRows reports whether the kernels can add a number to each row of C.
+func (g *product) canAddRows() bool {
+	return g.kind == panelKind && !g.usesRows() && g.accumulator() == tensor.F32 && g.size(g.outer()) == 1
+}

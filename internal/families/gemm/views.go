@@ -27,21 +27,32 @@ func AddProduct(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Op
 	return true, g.addTo(c, nil)
 }
 
-// AddInto appends to a plan the launches for c = a·b, or for c += a·b if first is not nil. first appends the launches that write to c before. The shape and
-// the operands are those of AddProduct, and c is F32. If the kernels cannot write to c where it lies, AddInto appends nothing and returns false.
-// Errors: those of first, *LimitError.
-func AddInto(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Operand, first func() error) (made bool, err error) {
+// AddInto appends to a plan the launches for c = a·b. If bias is not nil, each row has a number added. bias returns these numbers, an
+// operand of F32 with stride 1 along m, and may append launches that make them; write appends the launches that write them to c, for kernels that cannot
+// add them. The shape and the operands are those of AddProduct, and c is F32. If the kernels cannot write to c where it lies, AddInto appends
+// nothing and returns false.
+// Errors: those of bias and write, *LimitError.
+func AddInto(plan *spec.Plan, t *spec.Target, shape []int, a, b, c planner.Operand, bias func() (planner.Operand, error), write func(bias planner.Operand) error) (made bool, err error) {
 	g := newProduct(t, plan, shape, a, b)
 	g.far = c.Ref.Kind == spec.RefScratch
 	if n := g.dimN(); !g.canWrite(c, nil) || c.Strides[n] != 1 && shape[n] > 1 || slices.Contains(shape, 0) {
 		return false, nil
 	}
-	if first != nil {
-		if err := first(); err != nil {
-			return true, err
-		}
+	all := planner.RegionOf(shape)
+	if bias == nil {
+		return true, g.addRegion(all, c, nil, false)
 	}
-	return true, g.addRegion(planner.RegionOf(shape), c, nil, first != nil)
+	rows, err := bias()
+	switch {
+	case err != nil:
+		return true, err
+	case g.canAddRows():
+		return true, g.addRegion(all, c, &rows, false)
+	}
+	if err := write(rows); err != nil {
+		return true, err
+	}
+	return true, g.addRegion(all, c, nil, true)
 }
 
 // isRowMajor reports whether the strides are those of a contiguous tensor. Those of dimensions of size 1 do not matter.
