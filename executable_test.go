@@ -99,7 +99,7 @@ func chain(n int) *graph.Graph {
 // TestPlanMemory looks at where values lie: a chain of calls that can work in place needs the memory of one value.
 func TestPlanMemory(t *testing.T) {
 	dev := deviceFor(t)
-	plan, err := dev.PlanGraph(chain(10), graph.Options{})
+	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +144,11 @@ func TestPasses(t *testing.T) {
 		without     []string
 		calls, once int
 	}{
-		{nil, 4, 1}, // sin, add, mul, and a copy for the view
-		{[]string{"cse"}, 6, 1},
-		{[]string{"dce"}, 5, 1},
-		{[]string{"cse", "dce"}, 7, 1},
+		{[]string{"fuse"}, 4, 1}, // sin, add, mul, and a copy for the view
+		{[]string{"fuse", "cse"}, 6, 1},
+		{[]string{"fuse", "dce"}, 5, 1},
+		{[]string{"fuse", "cse", "dce"}, 7, 1},
+		{nil, 2, 1}, // what depends on constants only is not joined with the rest
 	} {
 		plan, err := dev.PlanGraph(g, graph.Options{Without: c.without})
 		if err != nil {
@@ -159,6 +160,74 @@ func TestPasses(t *testing.T) {
 	}
 	if _, err := dev.PlanGraph(g, graph.Options{Without: []string{"magic"}}); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("an unknown pass: %v", err)
+	}
+}
+
+// TestFusion looks at which calls become one launch, and which must not.
+func TestFusion(t *testing.T) {
+	dev := deviceFor(t)
+	for _, c := range []struct {
+		name     string
+		build    func(g *graph.Graph, x, w *graph.Value)
+		calls    int // that are left
+		fused    int // calls in shared launches
+		launches int // of fused calls
+		missed   string
+	}{
+		{"a chain", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Tanh(g.Mul(g.Add(x, w), x))) }, 1, 3, 1, ""},
+		{"a row is broadcast", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Exp(g.Add(x, w.Narrow(0, 0, 1)))) }, 1, 2, 1, ""},
+		{"branches meet", func(g *graph.Graph, x, w *graph.Value) {
+			a := g.Exp(x)
+			g.Output("y", g.Add(g.Sin(a), g.Cos(a)))
+		}, 1, 4, 1, ""},
+		{"a value between is an output", func(g *graph.Graph, x, w *graph.Value) {
+			a := g.Exp(x)
+			g.Output("a", a)
+			g.Output("y", g.Sin(a))
+		}, 1, 2, 1, ""},
+		{"another call reads a value between", func(g *graph.Graph, x, w *graph.Value) {
+			a := g.Exp(x)
+			g.Output("y", g.Sin(a))
+			g.Output("m", g.MatMul(a, w))
+		}, 2, 2, 1, ""},
+		{"a product between", func(g *graph.Graph, x, w *graph.Value) {
+			a := g.Exp(x)
+			g.Output("y", g.Add(g.MatMul(a, w), a))
+		}, 3, 0, 0, "a call between them cannot be fused"},
+		{"outputs of two shapes", func(g *graph.Graph, x, w *graph.Value) {
+			a := g.Exp(w.Narrow(0, 0, 1))
+			g.Output("a", a)
+			g.Output("y", g.Add(x, a))
+		}, 2, 0, 0, "shapes"},
+		{"a transposed value", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Sin(g.Exp(x).Transpose())) }, 2, 0, 0, ""},
+		{"a call that is no function of single elements", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Sin(g.Softmax(x, -1))) }, 2, 0, 0, ""},
+		{"more than 32 calls", func(g *graph.Graph, x, w *graph.Value) {
+			for range 40 {
+				x = g.Tanh(x)
+			}
+			g.Output("y", x)
+		}, 2, 40, 2, "more than 32 calls"},
+		{"two groups that need each other", func(g *graph.Graph, x, w *graph.Value) {
+			a, b := g.Exp(x), g.Exp(w)
+			p, q := g.MatMul(a, x), g.MatMul(b, x)
+			g.Output("y", g.Add(p, b)) // with b it needs a, and the other one needs b with a
+			g.Output("z", g.Add(q, a))
+		}, 5, 2, 1, "a call between them cannot be fused"},
+	} {
+		g := graph.New()
+		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
+		plan, err := dev.PlanGraph(g, graph.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		f := plan.Report.Fusion
+		if n := len(plan.Program.Steps); n != c.calls || f.Calls != c.fused || f.Launches != c.launches {
+			t.Errorf("%s: %d calls, %d of %d in shared launches (want %d, %d of %d)\n%v", c.name, n, f.Launches, f.Calls, c.calls, c.launches, c.fused, plan)
+		}
+		if found := slices.ContainsFunc(f.Missed, func(m graph.Missed) bool { return c.missed != "" && strings.Contains(m.Reason, c.missed) }); found != (c.missed != "") {
+			t.Errorf("%s: missed %v, want %q", c.name, f.Missed, c.missed)
+		}
 	}
 }
 
@@ -522,7 +591,7 @@ func TestTraceOfGraph(t *testing.T) {
 	if err := dev.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{`"matmul"`, `"add"`, `"tanh"`} {
+	for _, name := range []string{`"matmul"`, `"fused"`, `"add, tanh"`} {
 		if !strings.Contains(trace.String(), name) {
 			t.Errorf("the trace has no %s", name)
 		}

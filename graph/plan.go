@@ -28,6 +28,8 @@ type Report struct {
 	Calls int
 	// Changes says for each pass how many nodes it has changed or left out.
 	Changes map[string]int
+	// Fusion says which elementwise calls share launches.
+	Fusion FusionReport
 }
 
 // Step is a call of a Plan, for readers.
@@ -113,7 +115,13 @@ func (p *Plan) String() string {
 			fmt.Fprintf(&b, ", %s %d", pass.Name, n)
 		}
 	}
+	if f := p.Report.Fusion; f.Launches > 0 {
+		fmt.Fprintf(&b, ", %d fused from %d", f.Launches, f.Calls)
+	}
 	fmt.Fprintf(&b, "\narena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
+	for _, m := range p.Report.Fusion.Missed {
+		fmt.Fprintf(&b, "not fused: node %d, %s: %s\n", m.Node, m.Call, m.Reason)
+	}
 	return b.String()
 }
 
@@ -142,5 +150,6 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Bytes    lir.Bytes      `json:"memory"`
 		Calls    int            `json:"calls_before"`
 		Changes  map[string]int `json:"changes"`
-	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), p.Program.Bytes, p.Report.Calls, p.Report.Changes})
+		Fusion   FusionReport   `json:"fusion"`
+	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion})
 }

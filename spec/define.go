@@ -108,7 +108,7 @@ type Definition[A Call] struct {
 	Scalar func(a A, x []float64) float64
 	// Part returns the function that an elementwise operation is for inputs of these element types. Nil, or a
 	// part without a name, means that it cannot be one launch together with others.
-	Part func(a A, in []tensor.DType) Part
+	Part func(a A, t *Target, in []tensor.DType) Part
 	// Cases are what the conformance suite tries.
 	Cases CasesOf[A]
 }
@@ -168,7 +168,7 @@ func (d Definition[A]) erase() *Definition[Call] {
 		e.Halo = func(c Call) int { return d.Halo(c.(A)) }
 	}
 	if d.Part != nil {
-		e.Part = func(c Call, in []tensor.DType) Part { return d.Part(c.(A), in) }
+		e.Part = func(c Call, t *Target, in []tensor.DType) Part { return d.Part(c.(A), t, in) }
 	}
 	e.Strips = d.Strips.erase()
 	if d.Counts != nil {

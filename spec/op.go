@@ -117,7 +117,7 @@ type Op struct {
 	Cases Cases
 
 	// part is that of the Definition. Op.Part calls it.
-	part func(c Call, in []tensor.DType) Part
+	part func(c Call, t *Target, in []tensor.DType) Part
 	// id is unique, even if another operation has the same name.
 	id uint64
 	// key says how calls are written as keys. It is nil if Define did not make the

@@ -15,16 +15,17 @@ type Part struct {
 	Numbers []float64
 }
 
-// Part returns the function that a call is, for inputs of these element types. It reports false if no function of
+// Part returns the function that a call is on a device, for inputs of these element types: the one that the kernels of its plans
+// have there. It reports false if no function of
 // one element of each input is known.
-func (op *Op) Part(c Call, in []tensor.DType) (Part, bool) {
-	if op == nil || op.part == nil {
+func (op *Op) Part(c Call, t *Target, in []tensor.DType) (Part, bool) {
+	if op == nil || op.part == nil || t == nil {
 		return Part{}, false
 	}
 	a, err := op.attrs(c)
 	if err != nil || op.countInputs(len(in)) != nil {
 		return Part{}, false
 	}
-	p := op.part(a, in)
+	p := op.part(a, t, in)
 	return p, p.Name != ""
 }

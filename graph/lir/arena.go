@@ -43,7 +43,9 @@ func place(spans []*span, most int64) int64 {
 		func(a, b *span) int {
 			return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last-b.first, a.last-a.first), cmp.Compare(b.size, a.size))
 		},
-		func(a, b *span) int { return cmp.Compare(b.size*int64(b.last-b.first+1), a.size*int64(a.last-a.first+1)) },
+		func(a, b *span) int {
+			return cmp.Compare(b.size*int64(b.last-b.first+1), a.size*int64(a.last-a.first+1))
+		},
 	} {
 		order := slices.Clone(spans)
 		slices.SortStableFunc(order, by)

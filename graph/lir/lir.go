@@ -13,6 +13,8 @@ import (
 
 // Compiler compiles calls for one device.
 type Compiler interface {
+	// Target describes the device as plans see it.
+	Target() spec.Target
 	// Align is the alignment in bytes of offsets that the device can bind.
 	Align() int64
 	// MaxBuffer is the size in bytes of the largest buffer. 0 means that no limit is known.

@@ -21,8 +21,9 @@ type paper struct {
 	refuses string
 }
 
-func (paper) Align() int64       { return 64 }
-func (p paper) MaxBuffer() int64 { return p.most }
+func (paper) Target() spec.Target { return spec.Target{} }
+func (paper) Align() int64        { return 64 }
+func (p paper) MaxBuffer() int64  { return p.most }
 
 func (p paper) Compile(c spec.Call, in, out []spec.Place) (lir.Code, error) {
 	if c.Spec().Name == p.refuses {

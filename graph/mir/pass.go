@@ -59,35 +59,21 @@ func Optimise(g *Graph, off []string) (out *Graph, changes map[string]int, err e
 // rebuild copies the nodes for which keep is true. same maps a value to an equal one that takes its place, and other
 // values to themselves. The makers of values that are read must be kept.
 func (g *Graph) rebuild(keep func(node int) bool, same func(Value) Value) *Graph {
-	to := &Graph{}
-	moved := make([]Value, len(g.descs))
-	at := func(v Value) Value {
-		if v == None {
-			return None
-		}
-		return moved[same(v)]
-	}
+	r := NewRewriter(g)
 	for i, n := range g.nodes {
-		if !keep(i) {
-			continue
+		for _, v := range n.In {
+			if v != None {
+				r.Set(v, r.At(same(v)))
+			}
 		}
-		old := n.Out
-		n.In, n.Out = slices.Clone(n.In), nil
-		for k, v := range n.In {
-			n.In[k] = at(v)
-		}
-		descs := g.descs[:0:0]
-		for _, v := range old {
-			descs = append(descs, g.descs[v])
-		}
-		for k, v := range to.add(n, descs...) {
-			moved[old[k]] = v
+		if keep(i) {
+			r.Copy(i)
 		}
 	}
 	for _, o := range g.outputs {
-		to.outputs = append(to.outputs, Output{o.Name, at(o.Value)})
+		r.Set(o.Value, r.At(same(o.Value)))
 	}
-	return to
+	return r.Finish()
 }
 
 // IsPass reports whether there is a pass of that name.

@@ -22,6 +22,8 @@ type SlotOperand struct {
 
 // SlotCall is a call of a Sequence.
 type SlotCall struct {
+	// Label is what a trace says of the call besides. It may be empty.
+	Label string
 	// Call is the call, and Compiled what Runner.Compile has made of it for operands at these places.
 	Call     spec.Call
 	Compiled *Compiled
@@ -247,9 +249,11 @@ func (s *Sequence) tag() (end func(error)) {
 	var ends []func(error)
 	for i := range s.calls {
 		c := &s.calls[i]
-		tag, end := s.r.trace(c.Compiled.name, map[string]string{
-			"call": spec.FormatCall(c.Call), "in": describeSlots(c.In), "out": describeSlots(c.Out),
-		})
+		args := map[string]string{"call": spec.FormatCall(c.Call), "in": describeSlots(c.In), "out": describeSlots(c.Out)}
+		if c.Label != "" {
+			args["label"] = c.Label
+		}
+		tag, end := s.r.trace(c.Compiled.name, args)
 		if end != nil {
 			ends = append(ends, end)
 		}

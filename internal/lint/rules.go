@@ -71,7 +71,7 @@ var layers = []layer{
 
 	{"graph/mir", "internal/errs spec tensor", "the graph of operations is data: it knows no device, and any operation by its declaration"},
 	{"graph/lir", "graph/mir internal/errs spec tensor", "a schedule is data: what compiles its calls is given by the caller"},
-	{"graph", "graph/lir graph/mir internal/errs internal/number internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
+	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
 
 	{"", "gpu graph graph/lir handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/number internal/pixels internal/session internal/view ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/number", "internal/errs spec tensor", "a number as an operand has no memory; what needs a device belongs to the surface"},

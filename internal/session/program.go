@@ -24,8 +24,9 @@ type graphCompiler struct {
 	most int64
 }
 
-func (c graphCompiler) Align() int64     { return c.run.Align() }
-func (c graphCompiler) MaxBuffer() int64 { return c.most }
+func (c graphCompiler) Target() spec.Target { return c.run.Target() }
+func (c graphCompiler) Align() int64        { return c.run.Align() }
+func (c graphCompiler) MaxBuffer() int64    { return c.most }
 
 func (c graphCompiler) Compile(call spec.Call, in, out []spec.Place) (lir.Code, error) {
 	compiled, err := c.run.Compile(call, in, out)
@@ -121,7 +122,7 @@ func (s *Session) sequence(l *lir.Program, steps []lir.Step) (*exec.Sequence, er
 		if !ok {
 			return nil, fmt.Errorf("%w: a schedule of another compiler", errs.ErrInvalidArgument)
 		}
-		call := exec.SlotCall{Call: step.Call, Compiled: c.compiled}
+		call := exec.SlotCall{Label: step.Label, Call: step.Call, Compiled: c.compiled}
 		for _, o := range step.In {
 			call.In = append(call.In, slotOperand(l, o))
 		}

@@ -6,6 +6,7 @@
 //lathe:variant {f16,bf16}.texel TEXEL LONG
 //lathe:variant {f16,bf16}.repeat.texel TEXEL REPEAT LONG
 //lathe:variant *.strided STRIDED
+//lathe:variant {f32}.function FUNCTION
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lib/binary.glsl"

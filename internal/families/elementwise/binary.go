@@ -97,11 +97,11 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Part: func(_ A, in []tensor.DType) spec.Part {
+		Part: func(_ A, t *spec.Target, in []tensor.DType) spec.Part {
 			if !ofFloats(in[0]) || in[0] != in[1] {
 				return spec.Part{}
 			}
-			return partOf(b.Shader, in[0])
+			return partOf(b.shaderFor(t, in[0]), in[0])
 		},
 		Scalar: func(_ A, x []float64) float64 { return b.F(x[0], x[1]) },
 		Reference: func(_ A, in, out []*tensor.Host) {

@@ -74,7 +74,7 @@ func defineGradient[A spec.Call](g Gradient, params any, n GradientNumbers[A]) *
 			return planFlat(g.Shader, t, in, spec.Out(0), n.params(a, in[0].DType))
 		},
 		Strategies: planner.FlatStrategies[A], SizeClass: planner.ElementCounts[A],
-		Part:   func(a A, in []tensor.DType) spec.Part { return n.part(a, g.Shader, in) },
+		Part:   func(a A, _ *spec.Target, in []tensor.DType) spec.Part { return n.part(a, g.Shader, in) },
 		Scalar: func(a A, x []float64) float64 { return n.F(x[0], x[1], n.of(a)) },
 		Reference: func(a A, in, out []*tensor.Host) {
 			values, dy, numbers := in[0].Floats(), in[1].Floats(), n.rounded(a, in[0].DType)

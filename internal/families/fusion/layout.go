@@ -146,7 +146,7 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 	for _, a := range args {
 		types = append(types, values[a].DType)
 	}
-	p, ok := op.Part(c, types)
+	p, ok := op.Part(c, t, types)
 	if !ok {
 		return planner.Unsupported("%s of %v is no function of single elements", op.Name, types)
 	}

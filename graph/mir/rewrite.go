@@ -1,0 +1,62 @@
+package mir
+
+import "slices"
+
+// Rewriter copies a graph node by node, so that a pass can put others in the place of some.
+type Rewriter struct {
+	from, to *Graph
+	moved    []Value
+	copied   []bool
+}
+
+// NewRewriter begins a copy of a graph that Verify accepts.
+func NewRewriter(from *Graph) *Rewriter {
+	moved := make([]Value, from.Values())
+	for i := range moved {
+		moved[i] = None
+	}
+	return &Rewriter{from: from, to: &Graph{}, moved: moved, copied: make([]bool, len(from.Nodes()))}
+}
+
+// To is the new graph, to which a pass adds nodes.
+func (r *Rewriter) To() *Graph { return r.to }
+
+// At returns the value of the new graph that stands for a value of the old one, or None if there is none yet.
+func (r *Rewriter) At(v Value) Value {
+	if v == None {
+		return None
+	}
+	return r.moved[v]
+}
+
+// Set says which value of the new graph stands for a value of the old one.
+func (r *Rewriter) Set(old, new Value) { r.moved[old] = new }
+
+// Copy copies a node whose inputs have values in the new graph. It does nothing the second time.
+func (r *Rewriter) Copy(node int) {
+	if r.copied[node] {
+		return
+	}
+	r.copied[node] = true
+	n := r.from.nodes[node]
+	old := n.Out
+	n.In, n.Out = slices.Clone(n.In), nil
+	for k, v := range n.In {
+		n.In[k] = r.At(v)
+	}
+	descs := r.from.descs[:0:0]
+	for _, v := range old {
+		descs = append(descs, r.from.descs[v])
+	}
+	for k, v := range r.to.add(n, descs...) {
+		r.moved[old[k]] = v
+	}
+}
+
+// Finish returns the new graph, with outputs for those of the old one.
+func (r *Rewriter) Finish() *Graph {
+	for _, o := range r.from.outputs {
+		r.to.outputs = append(r.to.outputs, Output{o.Name, r.At(o.Value)})
+	}
+	return r.to
+}
