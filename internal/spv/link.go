@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Linker makes a module of a template and of parts. A part is a module whose function main has one call. The
-// function called is what the part gives. The template is such a module too: its function is written
+// Linker makes a module of a template and of parts. A part is a module whose function main calls one other. That
+// function is what the part gives. The template is such a module too: its function is written
 // anew, as calls of the parts' functions. So no shader compiler is needed for a new kernel.
 //
 // The first error stays: what is made after it means nothing, and Module returns it. The same calls make the

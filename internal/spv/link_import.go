@@ -46,7 +46,7 @@ func (l *Linker) source(m *Module, slots []uint32) *source {
 
 // survey finds the functions and the decorations.
 func (p *source) survey(l *Linker) error {
-	function, entries, calls := uint32(0), 0, 0
+	function, entries, called := uint32(0), 0, map[uint32]bool{}
 	for i := range p.s.insts {
 		switch in := &p.s.insts[i]; in.op {
 		case opCapability:
@@ -81,13 +81,13 @@ func (p *source) survey(l *Linker) error {
 			p.ends[function] = i
 		case opFunctionCall:
 			if function == p.main {
-				calls++
 				p.part = in.w[3]
+				called[p.part] = true
 			}
 		}
 	}
-	if entries != 1 || calls != 1 || p.ends[p.main] == 0 || p.ends[p.part] == 0 {
-		return invalid("a part has an entry point that calls one function once (got %d entry points, %d calls)", entries, calls)
+	if entries != 1 || len(called) != 1 || p.ends[p.main] == 0 || p.ends[p.part] == 0 {
+		return invalid("a part has an entry point that calls one function (got %d entry points, %d functions)", entries, len(called))
 	}
 	return nil
 }

@@ -18,9 +18,10 @@ void linked(const uint quad, const uint n) { any_[quad] = n; }
 #define EACH 4
 void main() {
 	uint at = flatGroup() * (WG * EACH) + gl_LocalInvocationID.x;
-	[[dont_unroll]] for (uint u = 0; u < EACH; u++) {
-		if (at < p.words[0]) linked(at, 1u);
-		at += WG;
+	if (at + WG * (EACH - 1) < p.words[0]) {
+		[[unroll]] for (uint u = 0; u < EACH; u++) linked(at + WG * u, 1u);
+	} else {
+		[[dont_unroll]] for (uint e = at; e < p.words[0]; e += WG) linked(e, 1u);
 	}
 }
 #elif defined(TEXEL)

@@ -48,7 +48,7 @@ func keep(code []byte) ([]byte, error) {
 
 // release is the last step of making a part.
 func release(code []byte) ([]byte, error) {
-	calls, main := 0, uint32(0)
+	called, main := map[uint32]bool{}, uint32(0)
 	inMain := false
 	if err := instructions(code, func(op uint32, words []uint32) {
 		switch op {
@@ -58,14 +58,14 @@ func release(code []byte) ([]byte, error) {
 			inMain = words[2] == main
 		case opFunctionCall:
 			if inMain {
-				calls++
+				called[words[3]] = true
 			}
 		}
 	}); err != nil {
 		return nil, err
 	}
-	if calls != 1 {
-		return nil, fmt.Errorf("genspirv: main of a part has %d calls (want one, of %s)", calls, strings.TrimSuffix(partName, "("))
+	if len(called) != 1 {
+		return nil, fmt.Errorf("genspirv: main of a part calls %d functions (want one, %s)", len(called), strings.TrimSuffix(partName, "("))
 	}
 	return control(code, func(_, bits uint32) uint32 { return bits &^ dontInline })
 }

@@ -37,7 +37,6 @@ func TestKeep(t *testing.T) {
 	}
 	for what, source := range map[string]string{
 		"function linked": "float other(const float x) { return x * 2.0; }\nvoid main() { b[0] = other(b[1]); }\n",
-		"2 calls":         "float linked(const float x) { return x * 2.0; }\nvoid main() { b[0] = linked(b[1]); b[1] = linked(b[2]); }\n",
 	} {
 		code := testkit.GLSL(t, head+source)
 		kept, err := keep(code)

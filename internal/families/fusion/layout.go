@@ -30,8 +30,8 @@ type recipe struct {
 type input struct {
 	value int
 	load  string // the part
-	// index says which quad or element is loaded: "" that of the output, "first" the first one, "index" or
-	// "digits". words are the words that it needs.
+	// index says which quad or element is loaded: "" that of the output, "first" the first one, "digits", or
+	// a part that finds it. words are the words that it needs.
 	index string
 	words []int
 }
@@ -170,7 +170,7 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 	switch {
 	case f.Strict && d.Size() == 2:
 		s.after = "fused/round." + d.String()
-	case compute(d) == tensor.F32.String() || d == tensor.F64:
+	case !t.HostVectors && (compute(d) == tensor.F32.String() || d == tensor.F64): // The device cpu joins nothing.
 		s.after = "fused/veil." + compute(d)
 	}
 	l.steps = append(l.steps, s)
@@ -236,12 +236,9 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 				return &errs.LimitError{Name: "MaxBinding", Want: o.whole.Size, Have: planner.MaxSpan(t, l.texel)}
 			}
 			if x.index = "first"; r.Elems > 1 {
-				x.index = "index"
-				at, err := l.add(r.Div, uint32(r.Mod))
-				if err != nil {
+				if x.index, x.words, err = l.addIndex(r, pack); err != nil {
 					return err
 				}
-				x.words = []int{at, at + 1}
 			}
 		}
 		switch {
@@ -253,6 +250,22 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 		l.inputs, l.operands = append(l.inputs, x), append(l.operands, o)
 	}
 	return nil
+}
+
+// addIndex adds the words of an operand that comes again and again. It returns the part that finds the quad or element.
+func (l *layout) addIndex(r planner.Repeat, pack int) (part string, words []int, err error) {
+	list := []uint32{r.Div, uint32(r.Mod)}
+	switch part = "fused/index.both"; {
+	case r.Div == 1:
+		part, list = "fused/index.mod", list[1:]
+	case int64(r.Div)*int64(r.Mod) >= int64(planner.CeilDiv(l.n, pack)):
+		part, list = "fused/index.div", list[:1]
+	}
+	at, err := l.add(list...)
+	for i := range list {
+		words = append(words, at+i)
+	}
+	return part, words, err
 }
 
 // suffix returns a suffix of a load. A load of one element has none.

@@ -135,8 +135,8 @@ func (l *linker) index(x input) spv.Value {
 	switch x.index {
 	case "first":
 		return l.Number(0)
-	case "index":
-		return l.Call(l.part("fused/index"), l.Param(0), l.word(1), l.word(x.words[0]), l.word(x.words[1]))
+	case "":
+		return l.Param(0)
 	case "digits":
 		digit, at := l.part("fused/digit.lanes"), l.word(x.words[0])
 		if !l.r.lanes {
@@ -148,7 +148,11 @@ func (l *linker) index(x input) spv.Value {
 		}
 		return at
 	}
-	return l.Param(0)
+	args := []spv.Value{l.Param(0), l.word(1)}
+	for _, at := range x.words {
+		args = append(args, l.word(at))
+	}
+	return l.Call(l.part(x.index), args...)
 }
 
 // step computes the elements of a result.
