@@ -1,5 +1,5 @@
-// The template of fused elementwise operations. An invocation makes four elements at a time, or one
-// with LANES: linked sets n elements from number quad on, in fours.
+// The template of fused elementwise operations. linked sets the first n of four elements at number
+// quad, in fours. With LANES it sets elements quad, quad + WG and so on, four in all, but none from number n on.
 //
 //lathe:variant quads QUADS
 //lathe:variant texel TEXEL
@@ -15,14 +15,9 @@
 void linked(const uint quad, const uint n) { any_[quad] = n; }
 
 #if defined(LANES)
-#define EACH 4
 void main() {
-	uint at = flatGroup() * (WG * EACH) + gl_LocalInvocationID.x;
-	if (at + WG * (EACH - 1) < p.words[0]) {
-		[[unroll]] for (uint u = 0; u < EACH; u++) linked(at + WG * u, 1u);
-	} else {
-		[[dont_unroll]] for (uint e = at; e < p.words[0]; e += WG) linked(e, 1u);
-	}
+	uint at = flatGroup() * (WG * 4) + gl_LocalInvocationID.x;
+	if (at < p.words[0]) linked(at, p.words[0]);
 }
 #elif defined(TEXEL)
 void main() {

@@ -1,4 +1,5 @@
-// Stores the first n of four elements at number quad, or one element (LANES).
+// Stores the first n of four elements at number quad. With LANES it stores element at + k·WG, if it is
+// before element n.
 //
 //lathe:dtypes f32 f16 bf16 f64 i32 i64
 //lathe:variant *
@@ -12,8 +13,8 @@
 
 #if defined(LANES)
 layout(set = 0, binding = 0) writeonly buffer DstBuffer { REAL dst[]; };
-void linked(const uint e, const uint n, const REAL v) { dst[e] = v; }
-void main() { linked(0u, 1u, any_[0]); }
+void linked(const uint at, const uint n, const uint k, const REAL v) { if (at + k * WG < n) dst[at + k * WG] = v; }
+void main() { linked(0u, 1u, 2u, any_[0]); }
 #else
 
 #if BITS < 32

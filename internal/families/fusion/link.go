@@ -66,19 +66,27 @@ func (r *recipe) link() (*spv.Module, error) {
 	}
 	l := &linker{Linker: spv.NewLinker(template), r: r, words: map[int]spv.Value{}}
 	values := map[int][]spv.Value{}
+	// All values are loaded before the first one is used, and computed before the first one is stored, so that a
+	// processor can compute them at the same time.
+	ats := l.places()
 	for i, x := range r.inputs {
-		values[x.value] = l.split(l.Call(l.part(x.load, uint32(i)), l.index(x)))
+		load := l.part(x.load, uint32(i))
+		for _, at := range ats {
+			values[x.value] = append(values[x.value], l.split(l.Call(load, l.index(x, at)))...)
+		}
 	}
 	for i, s := range r.steps {
 		values[r.first+i] = l.step(s, values)
 	}
 	for i, o := range r.outs {
 		store := l.part(o.store, uint32(len(r.inputs)+i))
-		value := values[o.value][0]
 		if !r.lanes {
-			value = l.Compose(store, 2, values[o.value]...)
+			l.Call(store, l.Param(0), l.Param(1), l.Compose(store, 2, values[o.value]...))
+			continue
 		}
-		l.Call(store, l.Param(0), l.Param(1), value)
+		for k, v := range values[o.value] {
+			l.Call(store, l.Param(0), l.Param(1), l.Number(uint32(k)), v)
+		}
 	}
 	if l.err != nil {
 		return nil, l.err
@@ -118,6 +126,18 @@ func (l *linker) word(k int) spv.Value {
 	return v
 }
 
+// places returns the quad, or the elements, that an invocation makes.
+func (l *linker) places() []spv.Value {
+	if !l.r.lanes {
+		return []spv.Value{l.Param(0)}
+	}
+	list := make([]spv.Value, 4)
+	for k := range list {
+		list[k] = l.Call(l.part("fused/ahead"), l.Param(0), l.Param(1), l.Number(uint32(k)))
+	}
+	return list
+}
+
 // split returns the elements of what was loaded.
 func (l *linker) split(v spv.Value) []spv.Value {
 	if l.r.lanes {
@@ -130,13 +150,13 @@ func (l *linker) split(v spv.Value) []spv.Value {
 	return list
 }
 
-// index returns which quad or element of an input is loaded, or which four elements.
-func (l *linker) index(x input) spv.Value {
+// index returns which quad or element of an input is loaded for that of the output, or which four elements.
+func (l *linker) index(x input, i spv.Value) spv.Value {
 	switch x.index {
 	case "first":
 		return l.Number(0)
 	case "":
-		return l.Param(0)
+		return i
 	case "digits":
 		digit, at := l.part("fused/digit.lanes"), l.word(x.words[0])
 		if !l.r.lanes {
@@ -144,11 +164,11 @@ func (l *linker) index(x input) spv.Value {
 			at = l.Compose(digit, 0, at, at, at, at)
 		}
 		for w := x.words[1:]; len(w) >= 3; w = w[3:] {
-			at = l.Call(digit, at, l.Param(0), l.word(1), l.word(w[0]), l.word(w[1]), l.word(w[2]))
+			at = l.Call(digit, at, i, l.word(1), l.word(w[0]), l.word(w[1]), l.word(w[2]))
 		}
 		return at
 	}
-	args := []spv.Value{l.Param(0), l.word(1)}
+	args := []spv.Value{i, l.word(1)}
 	for _, at := range x.words {
 		args = append(args, l.word(at))
 	}
