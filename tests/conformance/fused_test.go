@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/families/fusion"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
+	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -294,6 +295,29 @@ func TestFused(t *testing.T) {
 				if err := c.check(t, fused, x, dev, on); err != nil {
 					t.Errorf("%v, round %d, %s: %v", d, i, c.text(), err)
 				}
+			}
+		}
+	})
+}
+
+// TestFusedCasts checks operations of several element types in one launch.
+func TestFusedCasts(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+			c := &chain{fused: fusion.Fused{
+				Strict: true,
+				Calls:  []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.GELU{}, ops.Cast{To: d}, ops.Mul{}, ops.Cast{To: tensor.F32}, ops.Sub{}},
+				Args:   [][]int{{0}, {2, 1}, {3}, {4}, {5, 0}, {6}, {7, 1}}, Outs: []int{8, 6, 5},
+			}}
+			c.add(rng, d, []int{37, 29})
+			c.add(rng, tensor.F32, []int{29})
+			if err := c.check(t, x, x, dev, dev); err != nil {
+				t.Errorf("%s: %v", c.text(), err)
 			}
 		}
 	})

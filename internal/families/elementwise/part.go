@@ -28,3 +28,15 @@ func (n Numbers[A]) part(a A, shader string, in []tensor.DType) spec.Part {
 	}
 	return p
 }
+
+// CastPart returns the part that converts elements, which there is between floating-point numbers of 16 and of 32 bits: these
+// are all computed in F32.
+func CastPart(from, to tensor.DType) spec.Part {
+	switch {
+	case !isFloat(from) || !isFloat(to) || from == tensor.F64 || to == tensor.F64:
+		return spec.Part{}
+	case to.Size() == 2:
+		return spec.Part{Name: "fused/round." + to.String()}
+	}
+	return spec.Part{Name: "fused/same"}
+}
