@@ -322,3 +322,37 @@ func TestFusedCasts(t *testing.T) {
 		}
 	})
 }
+
+// TestFusedInPlace checks that a result may overwrite an input of its shape.
+func TestFusedInPlace(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
+			c := &chain{fused: fusion.Fused{Calls: []spec.Call{ops.Add{}, ops.Mul{}, ops.ReLU{}}, Args: [][]int{{0, 1}, {2, 0}, {3}}, Outs: []int{4}}}
+			c.add(rng, d, []int{301, 37})
+			c.in[0].Strides = nil
+			c.add(rng, d, []int{37})
+			in := []exec.Operand{memory(t, dev, c.data[0].Data, c.in[0]), memory(t, dev, c.data[1].Data, c.in[1])}
+			out, err := c.run(t, x, dev, c.fused, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Run(t.Context(), c.fused, in, in[:1]); err != nil {
+				t.Fatal(err)
+			}
+			want, got := make([]byte, c.in[0].Bytes()), make([]byte, c.in[0].Bytes())
+			for data, o := range map[*[]byte]exec.Operand{&want: out[0], &got: in[0]} {
+				if err := x.Read(t.Context(), o.Buffer, 0, *data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(want, got) || bytes.Equal(got, c.data[0].Data) {
+				t.Errorf("%v: in place the result is another one, or none", d)
+			}
+		}
+	})
+}
