@@ -63,7 +63,7 @@ var functions = map[string]map[string]any{
 	},
 	"internal/abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel, "Parse": abi.Parse},
 	"internal/spv": {
-		"Assemble": spv.Assemble, "Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower,
+		"Assemble": spv.Assemble, "Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower, "NewLinker": spv.NewLinker,
 		"InstructionName": spv.InstructionName, "Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Program": spv.Program, "Reflect": spv.Reflect,
 	},
 	"imageio/avif":   {}, // it gives imageio a codec
@@ -94,7 +94,7 @@ var functions = map[string]map[string]any{
 	"gpu/gputest": {},
 	"ops/all":     {},
 	"gpu/guard":   {"New": guard.New, "Restrict": guard.Restrict},
-	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkImage": spirv.LinkImage, "LinkLogic": spirv.LinkLogic, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkQuant": spirv.LinkQuant, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Usable": spirv.Usable, "Verify": spirv.Verify},
+	"spirv":       {"ABIText": spirv.ABIText, "Declared": spirv.Declared, "Fingerprint": spirv.Fingerprint, "Kernel": spirv.Kernel, "LinkBLAS": spirv.LinkBLAS, "LinkFused": spirv.LinkFused, "LinkImage": spirv.LinkImage, "LinkLogic": spirv.LinkLogic, "LinkMath": spirv.LinkMath, "LinkMove": spirv.LinkMove, "LinkNN": spirv.LinkNN, "LinkQuant": spirv.LinkQuant, "LinkRandom": spirv.LinkRandom, "LinkReduce": spirv.LinkReduce, "Module": spirv.Module, "Names": spirv.Names, "Operation": spirv.Operation, "Part": spirv.Part, "Usable": spirv.Usable, "Verify": spirv.Verify},
 }
 
 // excused panic by intent. The functions that register panic as the standard library's do: on a

@@ -40,6 +40,9 @@ func (Fused) Spec() *spec.Op { return fusedOp.Op() }
 // Errors: ErrInvalidArgument for a list that makes no sense, ErrUnsupported for an operation or an element type that cannot
 // be fused, *LimitError for too many operands.
 func (f Fused) Check(t *spec.Target, in []tensor.Desc) error {
+	if t == nil {
+		return planner.Invalid("no target to plan for")
+	}
 	out, err := f.Spec().Shape(f, in)
 	if err != nil {
 		return err

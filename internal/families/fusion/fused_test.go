@@ -54,6 +54,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: error %v, want %v with %q", c.what, err, c.err, c.text)
 		}
 	}
+	if err := many.Check(nil, nil); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("no target: %v", err)
+	}
+	if err := (Fused{Calls: []spec.Call{nil}, Args: [][]int{nil}, Outs: []int{1}}).Check(gpu(), []tensor.Desc{f32(3)}); !errors.Is(err, errs.ErrInvalidArgument) {
+		t.Errorf("no call: %v", err)
+	}
 	if err := Fusible(add, gpu(), []tensor.Desc{f32(3), f32(2, 3)}); err != nil {
 		t.Errorf("a sum: %v", err)
 	}
