@@ -13,6 +13,11 @@ type Part struct {
 	Lanes bool
 	// Numbers are numbers that the attributes give. They have the type in which the function computes.
 	Numbers []float64
+	// Bits says that the function takes the bits of elements, then Words, and gives bits.
+	Bits  bool
+	Words [3]uint32
+	// Twice says that it takes the only input twice.
+	Twice bool
 }
 
 // Part returns the function that a call is on a device, for inputs of these element types: the one that the kernels of its plans

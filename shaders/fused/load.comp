@@ -1,16 +1,20 @@
 // Loads: four elements from number quad on, one element as four (SPLAT), four elements anywhere
 // (GATHER), or one element (LANES).
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 u8
 //lathe:variant *
 //lathe:variant *.splat SPLAT
 //lathe:variant *.gather GATHER
-//lathe:variant {f32,f16,bf16,i32}.texel TEXEL
-//lathe:variant {f32,f16,bf16,i32}.splat.texel SPLAT TEXEL
-//lathe:variant {f32,f16,bf16,i32}.gather.texel GATHER TEXEL
+//lathe:variant {f32,f16,bf16,i32,u8}.texel TEXEL
+//lathe:variant {f32,f16,bf16,i32,u8}.splat.texel SPLAT TEXEL
+//lathe:variant {f32,f16,bf16,i32,u8}.gather.texel GATHER TEXEL
 //lathe:variant {f32}.lanes LANES
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#if defined(U8)
+#define BITS 8
+#define REAL uvec2
+#endif
 #include "lib/dtype.glsl"
 #include "lib/fused.glsl"
 #include "lib/packs.glsl"
@@ -30,7 +34,7 @@ uint wordAt(uint i) {
 #elif BITS == 64
 layout(set = 0, binding = 0) readonly buffer SrcBuffer { uvec2 src[]; };
 #define pairAt(i) src[i]
-#elif defined(SPLAT) || defined(GATHER) || defined(LANES)
+#elif defined(SPLAT) || defined(GATHER) || defined(LANES) || defined(U8)
 layout(set = 0, binding = 0) readonly buffer SrcBuffer { uint src[]; };
 #define wordAt(i) src[i]
 #else
@@ -43,6 +47,8 @@ layout(set = 0, binding = 0) readonly buffer SrcBuffer { RAW src[]; };
 #define BITS_OF(e) wordAt(e)
 #elif BITS == 16
 #define BITS_OF(e) ((wordAt((e) >> 1) >> (((e) & 1u) * 16)) & 0xffffu)
+#elif BITS == 8
+#define BITS_OF(e) ((wordAt((e) >> 2) >> (((e) & 3u) * 8)) & 0xffu)
 #endif
 
 // fourOf gives elements of their bits.
@@ -50,6 +56,8 @@ layout(set = 0, binding = 0) readonly buffer SrcBuffer { RAW src[]; };
 vec4 fourOf(uvec4 r) { return uintBitsToFloat(r); }
 #elif defined(I32)
 ivec4 fourOf(uvec4 r) { return ivec4(r); }
+#elif defined(U8)
+uvec2[4] fourOf(uvec4 r) { return uvec2[4](uvec2(r.x, 0u), uvec2(r.y, 0u), uvec2(r.z, 0u), uvec2(r.w, 0u)); }
 #elif BITS == 16
 vec4 fourOf(uvec4 r) { return WIDEN(r); }
 #elif defined(F64)
@@ -89,6 +97,9 @@ FOUR linked(const uint quad) {
 #elif BITS == 16
 	uvec2 r = pairAt(quad);
 	return fourOf(uvec4(r.x & 0xffffu, r.x >> 16, r.y & 0xffffu, r.y >> 16));
+#elif BITS == 8
+	uint r = wordAt(quad);
+	return fourOf(uvec4(r, r >> 8, r >> 16, r >> 24) & 0xffu);
 #elif defined(TEXEL)
 	return fourOf(FETCH(src, quad));
 #else

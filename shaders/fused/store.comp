@@ -1,11 +1,15 @@
 // Stores the first n of four elements at number quad. With LANES it stores element at + k·WG, if it is
 // before element n.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 u8
 //lathe:variant *
 //lathe:variant {f32}.lanes LANES
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#if defined(U8)
+#define BITS 8
+#define REAL uvec2
+#endif
 #include "lib/dtype.glsl"
 #include "lib/fused.glsl"
 #include "lib/packs.glsl"
@@ -45,7 +49,14 @@ layout(set = 0, binding = 0) writeonly buffer DstBuffer { uvec4 dst[]; };
 	}
 #endif
 
-#if BITS == 64
+#if BITS == 8
+void linked(const uint quad, const uint n, const FOUR v) {
+	uint r = v[0].x | v[1].x << 8 | v[2].x << 16 | v[3].x << 24;
+	if (n >= 4u) dst[quad] = r;
+	uint mask = 0xffffffffu >> (32 - 8 * clamp(n, 1u, 3u));
+	if (all(bvec2(n > 0u, n < 4u))) dst[quad] = (dst[quad] & ~mask) | (r & mask);
+}
+#elif BITS == 64
 void linked(const uint quad, const uint n, const FOUR v) {
 #if defined(F64)
 	uvec4 low = uvec4(unpackDouble2x32(v.x), unpackDouble2x32(v.y)), high = uvec4(unpackDouble2x32(v.z), unpackDouble2x32(v.w));

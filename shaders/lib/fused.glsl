@@ -1,7 +1,7 @@
 // What the parts of fused kernels share: the numbers of a launch, and elements by fours. The
 // variant defines the element type as in lib/dtype.glsl.
 //
-//   FOUR     four elements as functions take them, FOUR_OF(a, b, c, d) makes them
+//   FOUR     four elements as functions take them
 //   RAW      four elements as they lie in memory; of 64 bits two of these
 //
 // LANES: an invocation makes one element, and FOUR is one.
@@ -20,7 +20,7 @@ layout(push_constant) uniform Params { uint words[32]; } p;
 #define FOUR dvec4
 #elif defined(I32)
 #define FOUR ivec4
-#elif defined(I64)
+#elif defined(I64) || defined(U8)
 #define FOUR uvec2[4]
 #endif
 

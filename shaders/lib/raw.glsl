@@ -8,6 +8,9 @@
 //lathe:variant u16 BITS=16
 //lathe:variant u32 BITS=32
 //lathe:variant u64 BITS=64
+//lathe:variant u16.function BITS=16 FUNCTION
+//lathe:variant u32.function BITS=32 FUNCTION
+//lathe:variant u64.function BITS=64 FUNCTION
 
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/grid.glsl"
@@ -29,7 +32,9 @@
 #define WG 64
 layout(local_size_x = WG) in;
 
-#if defined(STRIDED)
+#if defined(FUNCTION)
+#include "lib/raw_part.glsl"
+#elif defined(STRIDED)
 #include "lib/raw_strided.glsl"
 #else
 layout(push_constant) uniform Params {
@@ -50,6 +55,7 @@ uvec2 apply(uvec2 a, uvec2 b, uvec2 c);
 #define APPLY(k) apply(a[k], b[k], c[k])
 #endif
 
+#if !defined(FUNCTION)
 // Four elements of memory by their size.
 struct Quad { uvec4 low, high; };
 #define FOUR_8 uint
@@ -132,4 +138,5 @@ void main() {
 	EACH for (uint k = 0; k < 4; k++) made[k] = APPLY(k);
 	put(i, made, 0u, min(p.count - i * 4u, 4u));
 }
+#endif
 #endif

@@ -85,8 +85,11 @@ func (c *chain) add(rng *rand.Rand, d tensor.DType, shape []int) {
 		if rng.IntN(20) == 0 {
 			values[i] = special[rng.IntN(len(special))]
 		}
-		if d == tensor.I32 || d == tensor.I64 {
+		switch d {
+		case tensor.I32, tensor.I64:
 			values[i] = float64(rng.Int32()) - float64(rng.Int32())
+		case tensor.Bool, tensor.U8, tensor.I8, tensor.U64:
+			values[i] = float64(rng.IntN(map[tensor.DType]int{tensor.Bool: 2, tensor.I8: 128, tensor.U8: 256, tensor.U64: 1 << 40}[d]))
 		}
 	}
 	h.SetFloats(values)
@@ -100,15 +103,12 @@ func (c *chain) grow(rng *rand.Rand, steps int, d tensor.DType) error {
 	for i := range values {
 		values[i].Strides = nil
 	}
-	calls := [][]spec.Call{nil, fusible(1, d), fusible(2, d)}
+	calls := [][]spec.Call{nil, append(fusible(1, d), fusible(1, tensor.Bool)...), append(fusible(2, d), fusible(2, tensor.Bool)...), {ops.Where{}}}
 	if len(calls[2]) == 0 {
 		return fmt.Errorf("nothing of %v can be fused", d)
 	}
 	for len(f.Calls) < steps {
-		n := 1 + rng.IntN(2)
-		if len(calls[n]) == 0 {
-			n = 2
-		}
+		n := 1 + rng.IntN(3)
 		call := calls[n][rng.IntN(len(calls[n]))]
 		var args []int
 		var descs []tensor.Desc
@@ -120,8 +120,12 @@ func (c *chain) grow(rng *rand.Rand, steps int, d tensor.DType) error {
 			args, descs = append(args, a), append(descs, values[a])
 		}
 		out, err := call.Spec().Shape(call, descs)
-		if err != nil {
-			continue // shapes that the operation does not broadcast
+		var types []tensor.DType
+		for _, o := range descs {
+			types = append(types, o.DType)
+		}
+		if _, ok := call.Spec().Part(call, types); err != nil || !ok {
+			continue // shapes or element types that the operation does not take
 		}
 		f.Calls, f.Args, values = append(f.Calls, call), append(f.Args, args), append(values, out[0])
 	}
@@ -272,13 +276,13 @@ func TestFused(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := dev.Info().Limits
-		l.MaxBinding, l.MaxTexels, l.OffsetAlign, l.TexelAlign, l.MaxGroups = 1<<16, 1<<12, max(l.OffsetAlign, 256), max(l.TexelAlign, 256), [3]uint32{8, 4, 2}
+		l.MaxBinding, l.MaxTexels, l.OffsetAlign, l.TexelAlign, l.MaxGroups = 1<<16, 1<<12, max(l.OffsetAlign, 256), max(l.TexelAlign, 256), [3]uint32{16, 8, 1}
 		restricted := guard.Restrict(dev, l)
 		small, err := exec.New(restricted)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16, tensor.I32, tensor.I64} {
+		for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16, tensor.I32, tensor.I64, tensor.U64, tensor.U8, tensor.I8, tensor.Bool} {
 			if d == tensor.F64 && !dev.Info().Features.F64 {
 				continue
 			}

@@ -97,9 +97,12 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Part: func(_ A, t *spec.Target, in []tensor.DType) spec.Part {
-			if !ofFloats(in[0]) || in[0] != in[1] {
+		Part: func(_ A, in []tensor.DType) spec.Part {
+			switch {
+			case in[0] != in[1]:
 				return spec.Part{}
+			case !ofFloats(in[0]):
+				return b.Integers.Part(in[0])
 			}
 			return partOf(b.shaderFor(t, in[0]), in[0])
 		},

@@ -29,10 +29,12 @@ func (n Numbers[A]) part(a A, shader string, in []tensor.DType) spec.Part {
 	return p
 }
 
-// CastPart returns the part that converts elements, which there is between floating-point numbers of 16 and of 32 bits: these
-// are all computed in F32.
+// CastPart returns the part that converts elements. There is one between floating-point numbers of 16 and of 32 bits, which
+// are all computed in F32, and one from Bool and U8 to these.
 func CastPart(from, to tensor.DType) spec.Part {
 	switch {
+	case (from == tensor.Bool || from == tensor.U8) && isFloat(to) && to != tensor.F64:
+		return spec.Part{Name: "fused/whole"}
 	case !isFloat(from) || !isFloat(to) || from == tensor.F64 || to == tensor.F64:
 		return spec.Part{}
 	case to.Size() == 2:

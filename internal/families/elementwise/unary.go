@@ -126,8 +126,13 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Part:      func(a A, _ *spec.Target, in []tensor.DType) spec.Part { return n.part(a, u.Shader, in) },
-		Scalar:    func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
+		Part: func(a A, in []tensor.DType) spec.Part {
+			if !isFloat(in[0]) {
+				return u.Integers.Part(in[0])
+			}
+			return n.part(a, u.Shader, in)
+		},
+		Scalar: func(a A, x []float64) float64 { return n.F(x[0], n.of(a)) },
 		Reference: func(a A, in, out []*tensor.Host) {
 			values, numbers := in[0].Floats(), n.rounded(a, in[0].DType)
 			for i, x := range values {

@@ -20,7 +20,7 @@ const MaxInputs = 16
 //
 // Values are numbered: the inputs come first, and then the result of each operation. A result of 16 bits is not rounded
 // before the next operation takes it, unless it is that of a cast, or Strict is set. All others are bit for bit those of
-// the operations one by one, on contiguous operands. Only the signs of NaN may differ.
+// the operations one by one, on contiguous operands. Only the bits of NaN may differ.
 type Fused struct {
 	// Calls are the operations, each after those whose results it takes.
 	Calls []spec.Call

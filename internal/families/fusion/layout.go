@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
@@ -40,9 +41,11 @@ type input struct {
 type step struct {
 	part    string
 	args    []int
-	numbers []int  // the first word of each number of the call
-	wide    bool   // numbers are doubles
-	after   string // the part that rounds or veils the result, or ""
+	numbers []int    // the first word of each number of the call
+	wide    bool     // numbers are doubles
+	raw     bool     // the function takes bits and words
+	bits    []string // the parts that give the bits of the operands, "" where they are bits already
+	after   string   // the part that rounds or veils the result, or ""
 }
 
 // output is an output.
@@ -70,22 +73,25 @@ type operand struct {
 	whole *spec.Bind // what each launch binds, or nil
 }
 
-// compute is the type in which functions take elements of d, as names of parts have it.
-func compute(d tensor.DType) string {
-	if d.Size() == 2 {
-		return tensor.F32.String()
-	}
-	return d.String()
-}
-
-// loadable are the element types that there are loads and stores for.
-func loadable(d tensor.DType) bool {
+// memory names the loads and stores for elements of d. There are none if it is empty.
+func memory(d tensor.DType) string {
 	switch d {
 	case tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64:
-		return true
+		return d.String()
+	case tensor.U64:
+		return tensor.I64.String()
+	case tensor.Bool, tensor.U8, tensor.I8:
+		return tensor.U8.String()
 	}
-	return false
+	return ""
 }
+
+// isFloat reports whether functions compute with elements of d as floats of 32 or 64 bits. Of the other types, those but I32
+// are bits.
+func isFloat(d tensor.DType) bool { return slices.Contains(planner.Floats, d) }
+
+// isBits reports whether elements of d are loaded as bits.
+func isBits(d tensor.DType) bool { return !isFloat(d) && d != tensor.I32 }
 
 // layOut decides how a call is computed.
 // Errors: ErrUnsupported, ErrStrides, *LimitError.
@@ -106,12 +112,12 @@ func layOut(f *Fused, t *spec.Target, in, out []tensor.Desc) (*layout, error) {
 		}
 	}
 	for i := range l.steps {
-		if !taken[len(in)+i] {
+		if !taken[len(in)+i] && !l.steps[i].raw {
 			l.steps[i].after = "" // A store rounds by itself.
 		}
 	}
 	for i, d := range values {
-		if !loadable(d.DType) {
+		if memory(d.DType) == "" {
 			return nil, planner.Unsupported("fused operations have no elements of %v", d.DType)
 		}
 		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i])
@@ -126,7 +132,7 @@ func layOut(f *Fused, t *spec.Target, in, out []tensor.Desc) (*layout, error) {
 		return nil, err
 	}
 	for i, v := range f.Outs {
-		store := "fused/store." + values[v].DType.String()
+		store := "fused/store." + memory(values[v].DType)
 		if l.lanes {
 			store += ".lanes"
 		}
@@ -151,7 +157,13 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 		return planner.Unsupported("%s of %v is no function of single elements", op.Name, types)
 	}
 	d := values[value].DType
-	s := step{part: p.Name, args: args, wide: types[0] == tensor.F64}
+	s := step{part: p.Name, args: args, wide: types[0] == tensor.F64, raw: p.Bits}
+	if p.Twice {
+		s.args = []int{args[0], args[0]}
+	}
+	if p.Bits {
+		return l.addBits(s, p, values, d)
+	}
 	if p.Lanes && t.HostVectors {
 		s.part += ".lanes"
 	}
@@ -170,8 +182,32 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 	switch {
 	case f.Strict && d.Size() == 2:
 		s.after = "fused/round." + d.String()
-	case !t.HostVectors && (compute(d) == tensor.F32.String() || d == tensor.F64): // The device cpu joins nothing.
-		s.after = "fused/veil." + compute(d)
+	case t.HostVectors || !isFloat(d): // The device cpu joins nothing.
+	case d == tensor.F64:
+		s.after = "fused/veil.f64"
+	default:
+		s.after = "fused/veil.f32"
+	}
+	l.steps = append(l.steps, s)
+	return nil
+}
+
+// addBits adds an operation on bits. Its result is of type d.
+func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DType) error {
+	for _, a := range s.args {
+		part := ""
+		if from := values[a].DType; !isBits(from) {
+			part = "fused/bits." + from.String()
+		}
+		s.bits = append(s.bits, part)
+	}
+	at, err := l.add(p.Words[:]...)
+	if err != nil {
+		return err
+	}
+	s.numbers = []int{at, at + 1, at + 2}
+	if !isBits(d) {
+		s.after = "fused/value." + d.String()
 	}
 	l.steps = append(l.steps, s)
 	return nil
@@ -200,7 +236,7 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 		if !taken[i] {
 			continue
 		}
-		x := input{value: i, load: "fused/load." + d.DType.String()}
+		x := input{value: i, load: "fused/load." + memory(d.DType)}
 		o := operand{ref: spec.In(i), dtype: d.DType}
 		pack := 4
 		if l.lanes {

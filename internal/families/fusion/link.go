@@ -179,6 +179,10 @@ func (l *linker) index(x input, i spv.Value) spv.Value {
 func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 	var numbers []spv.Value
 	for _, at := range s.numbers {
+		if s.raw {
+			numbers = append(numbers, l.word(at))
+			continue
+		}
 		part, high := "fused/number.f32", l.Number(0)
 		if s.wide {
 			part, high = "fused/number.f64", l.word(at+1)
@@ -189,8 +193,12 @@ func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 	var list []spv.Value
 	for k := range values[s.args[0]] {
 		var args []spv.Value
-		for _, a := range s.args {
-			args = append(args, values[a][k])
+		for i, a := range s.args {
+			v := values[a][k]
+			if s.raw && s.bits[i] != "" {
+				v = l.Call(l.part(s.bits[i]), v)
+			}
+			args = append(args, v)
 		}
 		v := l.Call(f, append(args, numbers...)...)
 		switch {

@@ -80,6 +80,16 @@ func (f Arithmetic) Plan(t *spec.Target, in []tensor.Desc, out tensor.Desc) (*sp
 	return plan, f.Add(plan, t, in, out, refs...)
 }
 
+// Part returns the function as a part, for elements of d. It has no name if there is none.
+func (f Arithmetic) Part(d tensor.DType) spec.Part {
+	if f == None {
+		return spec.Part{}
+	}
+	p := partOf(f.shader(), d)
+	p.Words, p.Twice = [3]uint32{uint32(f - Sum), kindOf(d)}, f.isUnary()
+	return p
+}
+
 // Add appends to a plan the launches of the function of two tensors of integers. The inputs may have any strides, and out is
 // contiguous. refs says where the inputs and then out are.
 // Errors: ErrUnsupported, ErrStrides, *LimitError.

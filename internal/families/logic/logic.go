@@ -82,6 +82,16 @@ func Define[A spec.Call](f Function[A]) *spec.Op {
 		Kernels:  f.kernels(),
 		Shape:    f.shape,
 		Plan:     f.plan,
+		Part: func(a A, in []tensor.DType) spec.Part {
+			if in[0] != in[len(in)-1] {
+				return spec.Part{}
+			}
+			p := partOf(f.Shader, in[0])
+			if p.Twice = f.Twice; f.Words != nil {
+				p.Words = f.Words(a, in[0])
+			}
+			return p
+		},
 		Scalar: func(a A, x []float64) float64 {
 			return f.F(a, f.DTypes[0], x[0], x[len(x)-1])
 		},
@@ -218,6 +228,11 @@ func pairs(d tensor.DType, dims []int) []tensor.Desc {
 		{{c}, {r, c}}, {{r, 1}, {c}}, {{2, r, c}, {r, 1}}, {{}, {3, r, 2, c}},
 	}[dims[2]]
 	return []tensor.Desc{tensor.Contiguous(d, shapes[0]...), tensor.Contiguous(d, shapes[1]...)}
+}
+
+// partOf returns the part of a shader for elements of d.
+func partOf(shader string, d tensor.DType) spec.Part {
+	return spec.Part{Name: shader + sizeName(d) + ".function", Bits: true}
 }
 
 // sizeName is the suffix of the kernels for elements of d.
