@@ -41,7 +41,7 @@ var castOp = spec.Declaration{Define: func() *spec.Op {
 		Plan: func(_ *Cast, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 			return elementwise.PlanCast(t, in[0], out[0])
 		},
-		Part: func(c *Cast, in []tensor.DType) spec.Part { return elementwise.CastPart(in[0], c.To) },
+		Part: func(c *Cast, _ *spec.Target, in []tensor.DType) spec.Part { return elementwise.CastPart(in[0], c.To) },
 		Reference: func(_ *Cast, in, out []*tensor.Host) {
 			v := in[0].Floats()
 			integers := !slices.Contains(planner.Floats, in[0].DType)

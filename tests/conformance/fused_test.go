@@ -30,7 +30,7 @@ func fusible(inputs int, d tensor.DType) (calls []spec.Call) {
 	for _, op := range spec.All() {
 		types := slices.Repeat([]tensor.DType{d}, inputs)
 		for _, c := range op.Cases.Calls {
-			if _, ok := op.Part(c, types); ok {
+			if _, ok := op.Part(c, &spec.Target{}, types); ok {
 				calls = append(calls, c)
 			}
 		}
@@ -124,7 +124,7 @@ func (c *chain) grow(rng *rand.Rand, steps int, d tensor.DType) error {
 		for _, o := range descs {
 			types = append(types, o.DType)
 		}
-		if _, ok := call.Spec().Part(call, types); err != nil || !ok {
+		if _, ok := call.Spec().Part(call, &spec.Target{}, types); err != nil || !ok {
 			continue // shapes or element types that the operation does not take
 		}
 		f.Calls, f.Args, values = append(f.Calls, call), append(f.Args, args), append(values, out[0])

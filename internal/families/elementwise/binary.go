@@ -97,7 +97,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Part: func(_ A, in []tensor.DType) spec.Part {
+		Part: func(_ A, t *spec.Target, in []tensor.DType) spec.Part {
 			switch {
 			case in[0] != in[1]:
 				return spec.Part{}

@@ -126,7 +126,7 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 			return planner.FlatStrategies(a, t, in, out)
 		},
 		SizeClass: planner.ElementCounts[A],
-		Part: func(a A, in []tensor.DType) spec.Part {
+		Part: func(a A, _ *spec.Target, in []tensor.DType) spec.Part {
 			if !isFloat(in[0]) {
 				return u.Integers.Part(in[0])
 			}

@@ -82,7 +82,7 @@ func Define[A spec.Call](f Function[A]) *spec.Op {
 		Kernels:  f.kernels(),
 		Shape:    f.shape,
 		Plan:     f.plan,
-		Part: func(a A, in []tensor.DType) spec.Part {
+		Part: func(a A, _ *spec.Target, in []tensor.DType) spec.Part {
 			if in[0] != in[len(in)-1] {
 				return spec.Part{}
 			}

@@ -51,7 +51,7 @@ func DefineWhere[A spec.Call](name, doc, onnx string) *spec.Op {
 			plan := &spec.Plan{}
 			return plan, add(plan, t, whereShader+sizeName(out[0].DType), [3]uint32{}, in, out[0], []spec.Ref{spec.In(0), spec.In(1), spec.In(2), spec.Out(0)})
 		},
-		Part: func(_ A, in []tensor.DType) spec.Part {
+		Part: func(_ A, _ *spec.Target, in []tensor.DType) spec.Part {
 			if in[0] != tensor.Bool || in[1] != in[2] {
 				return spec.Part{}
 			}
