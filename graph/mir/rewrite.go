@@ -19,22 +19,31 @@ func NewRewriter(from *Graph) *Rewriter {
 }
 
 // To is the new graph, to which a pass adds nodes.
-func (r *Rewriter) To() *Graph { return r.to }
+func (r *Rewriter) To() *Graph {
+	if r == nil {
+		return nil
+	}
+	return r.to
+}
 
 // At returns the value of the new graph that stands for a value of the old one, or None if there is none yet.
 func (r *Rewriter) At(v Value) Value {
-	if v == None {
+	if r == nil || v < 0 || int(v) >= len(r.moved) {
 		return None
 	}
 	return r.moved[v]
 }
 
 // Set says which value of the new graph stands for a value of the old one.
-func (r *Rewriter) Set(old, new Value) { r.moved[old] = new }
+func (r *Rewriter) Set(old, new Value) {
+	if r != nil && old >= 0 && int(old) < len(r.moved) {
+		r.moved[old] = new
+	}
+}
 
 // Copy copies a node whose inputs have values in the new graph. It does nothing the second time.
 func (r *Rewriter) Copy(node int) {
-	if r.copied[node] {
+	if r == nil || node < 0 || node >= len(r.copied) || r.copied[node] {
 		return
 	}
 	r.copied[node] = true
@@ -55,7 +64,10 @@ func (r *Rewriter) Copy(node int) {
 
 // Finish returns the new graph, with outputs for those of the old one.
 func (r *Rewriter) Finish() *Graph {
-	for _, o := range r.from.outputs {
+	if r == nil || r.to == nil {
+		return &Graph{}
+	}
+	for _, o := range r.from.Outputs() {
 		r.to.outputs = append(r.to.outputs, Output{o.Name, r.At(o.Value)})
 	}
 	return r.to

@@ -73,6 +73,8 @@ var layers = []layer{
 	{"graph/lir", "graph/mir internal/errs spec tensor", "a schedule is data: what compiles its calls is given by the caller"},
 	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
 
+	{"graph/hir", "graph internal/errs ops tensor", "a block is calls of a graph and nothing else"},
+
 	{"", "gpu graph graph/lir handles imageops internal/drivers internal/errs internal/exec internal/gpu/chrome internal/number internal/pixels internal/session internal/view ops spec spirv tensor", "the front door stands on everything below, and on no command or suite"},
 	{"internal/number", "internal/errs spec tensor", "a number as an operand has no memory; what needs a device belongs to the surface"},
 	{"internal/view", "internal/errs tensor", "a view is sizes and strides; whose memory it is a view of belongs to the surface"},
@@ -107,6 +109,7 @@ var public = []struct{ dir, user string }{
 	{"backend", "runtimes of languages: operations and tensors by handle and by name"},
 	{"rawptr", "numerical code: operations on device addresses with leading dimensions and strides"},
 	{"graph", "programs that run the same operations again and again: graphs of calls, compiled once"},
+	{"graph/hir", "the same: blocks of networks, such as those of Llama"},
 	{"graph/mir", "the same: to read what a graph became, node by node"},
 	{"graph/lir", "the same: to read where its values lie, and programs that compile for a device of their own"},
 	{"gonumblas", "programs that use gonum; a module of its own, because Lathe does not require gonum"},

@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/hir"
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/handles"
@@ -41,9 +42,13 @@ var functions = map[string]map[string]any{
 		"WithTuneMode": lathe.WithTuneMode, "WithTuning": lathe.WithTuning, "WithValidation": lathe.WithValidation,
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
-	"backend":   {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"graph":     {"Compile": graph.Compile, "New": graph.New, "Scalar": graph.Scalar[float64]},
-	"graph/mir": {"IsPass": mir.IsPass, "Optimise": mir.Optimise},
+	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
+	"graph":   {"Compile": graph.Compile, "New": graph.New, "Scalar": graph.Scalar[float64]},
+	"graph/hir": {
+		"Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
+		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,
+	},
+	"graph/mir": {"IsPass": mir.IsPass, "NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
 	"graph/lir": {"Schedule": lir.Schedule},
 	"rawptr":    {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {

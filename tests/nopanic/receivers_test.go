@@ -165,7 +165,7 @@ func receivers(t *testing.T) []receiver {
 		{"a nil rawptr.Device", (*rawptr.Device)(nil), true}, {"a zero rawptr.Device", &rawptr.Device{}, true},
 		{"a rawptr.Device", addressed, false}, {"a closed rawptr.Device", ended, false}, {"a nil Registry", (*rawptr.Registry)(nil), true}, {"a zero Registry", &rawptr.Registry{}, false}, {"a rawptr.Device before Init", rawptr.New(rawptr.WithGPU(lent(t))), false},
 		{"a nil Graph", (*graph.Graph)(nil), false}, {"a zero Graph", &graph.Graph{}, false}, {"a Graph", built, false}, {"a nil Value", (*graph.Value)(nil), false}, {"a zero Value", &graph.Value{}, false}, {"a Value", built.Input("y", tensor.F32, 2, 2), false}, {"a number of graphs", graph.Scalar(2), false},
-		{"a nil mir.Graph", (*mir.Graph)(nil), false}, {"a zero mir.Graph", &mir.Graph{}, false}, {"a nil graph.Plan", (*graph.Plan)(nil), false}, {"a zero graph.Plan", &graph.Plan{}, false}, {"a nil lir.Program", (*lir.Program)(nil), false}, {"a zero lir.Program", &lir.Program{}, false},
+		{"a nil mir.Graph", (*mir.Graph)(nil), false}, {"a zero mir.Graph", &mir.Graph{}, false}, {"a nil Rewriter", (*mir.Rewriter)(nil), false}, {"a zero Rewriter", &mir.Rewriter{}, false}, {"a Rewriter", mir.NewRewriter(&mir.Graph{}), false}, {"a nil graph.Plan", (*graph.Plan)(nil), false}, {"a zero graph.Plan", &graph.Plan{}, false}, {"a nil lir.Program", (*lir.Program)(nil), false}, {"a zero lir.Program", &lir.Program{}, false},
 		{"a nil Executable", (*lathe.Executable)(nil), true}, {"a zero Executable", &lathe.Executable{}, true}, {"an Executable", executable, false},
 		{"a nil Sequence", (*exec.Sequence)(nil), false}, {"a zero Sequence", &exec.Sequence{}, false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
