@@ -44,6 +44,7 @@ type step struct {
 	numbers []int    // the first word of each number of the call
 	wide    bool     // numbers are doubles
 	raw     bool     // the function takes bits and words
+	apart   bool     // operands after the first are veiled, because compilers make 0 of x - x
 	bits    []string // the parts that give the bits of the operands, "" where they are bits already
 	after   string   // the part that rounds or veils the result, or ""
 }
@@ -157,7 +158,7 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 		return planner.Unsupported("%s of %v is no function of single elements", op.Name, types)
 	}
 	d := values[value].DType
-	s := step{part: p.Name, args: args, wide: types[0] == tensor.F64, raw: p.Bits}
+	s := step{part: p.Name, args: args, wide: types[0] == tensor.F64, raw: p.Bits, apart: isFloat(types[0]) && !p.Bits && !t.HostVectors}
 	if p.Twice {
 		s.args = []int{args[0], args[0]}
 	}
@@ -206,8 +207,11 @@ func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DTy
 		return err
 	}
 	s.numbers = []int{at, at + 1, at + 2}
-	if !isBits(d) {
+	switch {
+	case !isBits(d):
 		s.after = "fused/value." + d.String()
+	case d.Size() == 1:
+		s.after = "fused/low" // A function may leave bits above those of the element.
 	}
 	l.steps = append(l.steps, s)
 	return nil

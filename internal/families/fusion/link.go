@@ -198,6 +198,13 @@ func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 			if s.raw && s.bits[i] != "" {
 				v = l.Call(l.part(s.bits[i]), v)
 			}
+			if s.apart && i > 0 {
+				other := "fused/other.f32"
+				if s.wide {
+					other = "fused/other.f64"
+				}
+				v = l.Call(l.part(other), v, l.word(2))
+			}
 			args = append(args, v)
 		}
 		v := l.Call(f, append(args, numbers...)...)
