@@ -43,7 +43,8 @@ func (d *Device) PlanGraph(g *graph.Graph, o graph.Options) (*graph.Plan, error)
 //	err = exe.SetParam("w", weights)
 //	results, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": digits})
 //
-// The results are those of the same calls of Device, bit for bit.
+// The results are those of the same calls of Device, bit for bit, but for the sign of a NaN, and for results of 16 bits inside of a fused launch,
+// which are not rounded unless Options.Strict is set. Compile waits for the device if the device checks constants, such as indices.
 // Errors: ErrGraph, which lists the mistakes in the graph; ErrGraphRefused, which lists each call that the device cannot run; *LimitError,
 // ErrOutOfMemory, ctx.Err().
 func (d *Device) Compile(ctx context.Context, g *graph.Graph, o graph.Options) (*Executable, error) {
@@ -100,19 +101,19 @@ func (e *Executable) SetParam(name string, t *Tensor) error {
 	if err != nil {
 		return err
 	}
-	if t, err = e.direct(t, e.plan.Program.Params[i]); err != nil {
-		return fmt.Errorf("lathe: set param %q: %w", name, err)
+	if t, err = e.direct("set param", t, e.plan.Program.Params[i]); err != nil {
+		return fmt.Errorf("%w (param %q)", err, name)
 	}
 	return e.program.SetParam(i, t.inSession())
 }
 
 // direct is a tensor that the program can use where it lies: t, or a copy of it.
-func (e *Executable) direct(t *Tensor, p lir.Port) (*Tensor, error) {
-	if err := t.live("run"); err != nil {
+func (e *Executable) direct(op string, t *Tensor, p lir.Port) (*Tensor, error) {
+	if err := t.live(op); err != nil {
 		return nil, err
 	}
 	if t.dev != e.dev {
-		return nil, fmt.Errorf("%w: %v is a tensor of another device", errs.ErrInvalidHandle, t)
+		return nil, fmt.Errorf("lathe: %s: %w: %v is a tensor of another device", op, errs.ErrInvalidHandle, t)
 	}
 	if e.dev.session.Direct(t.memory) || t.memory.Desc.DType != p.Desc.DType {
 		return t, nil
@@ -170,7 +171,7 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 }
 
 // RunInto is Run into tensors of the caller, with inputs and outputs in the order in which the graph declares them. It allocates
-// nothing. An output has row-major order without gaps, and may not overlap an input, a param or another output.
+// nothing for up to 8 inputs and 8 outputs, unless an input is a view that must be copied. An output has row-major order without gaps, and may not overlap an input, a param or another output.
 // Errors: as Run.
 func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	if err := e.ready("run"); err != nil {
@@ -183,15 +184,15 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	var fewIn, fewOut [few]session.Tensor
 	ins, outs := fewIn[:0], fewOut[:0]
 	for i, t := range in {
-		t, err := e.direct(t, l.Inputs[i])
+		t, err := e.direct("run", t, l.Inputs[i])
 		if err != nil {
-			return fmt.Errorf("lathe: run: input %q: %w", l.Inputs[i].Name, err)
+			return fmt.Errorf("%w (input %q)", err, l.Inputs[i].Name)
 		}
 		ins = append(ins, t.memory)
 	}
 	for i, t := range out {
 		if err := t.live("run"); err != nil {
-			return fmt.Errorf("lathe: run: output %q: %w", l.Outputs[i].Name, err)
+			return fmt.Errorf("%w (output %q)", err, l.Outputs[i].Name)
 		}
 		outs = append(outs, t.memory)
 	}

@@ -3,7 +3,6 @@ package lathe_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -94,176 +93,6 @@ func chain(n int) *graph.Graph {
 	}
 	g.Output("y", g.MatMul(v, w))
 	return g
-}
-
-// TestPlanMemory looks at where values lie: a chain of calls that can work in place needs the memory of one value.
-func TestPlanMemory(t *testing.T) {
-	dev := deviceFor(t)
-	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const value = 32 * 32 * 4
-	b := plan.Program.Bytes
-	if b.Arena != b.Lower || b.Arena > 3*value || b.Values != 21*value { // a product may need scratch memory
-		t.Errorf("got %+v, want an arena of at most %d, in place of %d", b, 3*value, 21*value)
-	}
-	if n := len(plan.Program.Steps); n != 22 {
-		t.Errorf("got %d calls, want 22", n)
-	}
-	text := plan.String()
-	for _, want := range []string{"matmul", "arena[0]", "outputs[0]", "cse 9", fmt.Sprintf("arena %d bytes (at least %d; 86016 without sharing)", b.Arena, b.Lower)} {
-		if !strings.Contains(strings.ReplaceAll(text, "arena+", "arena[0]+"), want) {
-			t.Errorf("the plan has no %q:\n%s", want, text)
-		}
-	}
-	var data struct {
-		Steps    []struct{ Call string }
-		Launches int
-	}
-	raw, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &data); err != nil || len(data.Steps) != 22 || data.Launches != plan.Program.Launches() {
-		t.Errorf("got %d steps and %d launches, %v, from %s", len(data.Steps), data.Launches, err, raw)
-	}
-}
-
-// TestPasses counts what the passes do, and what they leave alone if they are off.
-func TestPasses(t *testing.T) {
-	dev := deviceFor(t)
-	g := graph.New()
-	x := g.Input("x", tensor.F32, 4, 5)
-	c := g.Exp(g.Constant(tensor.NewHost(tensor.Contiguous(tensor.F32, 5)))) // of constants only
-	a, b := g.Add(g.Sin(x), c), g.Add(g.Sin(x), c)                           // the same twice
-	g.Cos(x)                                                                 // dead
-	g.Output("y", g.Mul(a, b))
-	g.Output("again", x.Transpose())
-	for _, c := range []struct {
-		without     []string
-		calls, once int
-	}{
-		{[]string{"fuse"}, 4, 1}, // sin, add, mul, and a copy for the view
-		{[]string{"fuse", "cse"}, 6, 1},
-		{[]string{"fuse", "dce"}, 5, 1},
-		{[]string{"fuse", "cse", "dce"}, 7, 1},
-		{nil, 2, 1}, // what depends on constants only is not joined with the rest
-	} {
-		plan, err := dev.PlanGraph(g, graph.Options{Without: c.without})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(plan.Program.Steps); got != c.calls || len(plan.Program.Once) != c.once {
-			t.Errorf("without %q: %d calls and %d once (want %d and %d):\n%v", c.without, got, len(plan.Program.Once), c.calls, c.once, plan)
-		}
-	}
-	if _, err := dev.PlanGraph(g, graph.Options{Without: []string{"magic"}}); !errors.Is(err, lathe.ErrInvalidArgument) {
-		t.Errorf("an unknown pass: %v", err)
-	}
-}
-
-// TestFusion looks at which calls become one launch, and which must not.
-func TestFusion(t *testing.T) {
-	dev := deviceFor(t)
-	for _, c := range []struct {
-		name     string
-		build    func(g *graph.Graph, x, w *graph.Value)
-		calls    int // that are left
-		fused    int // calls in shared launches
-		launches int // of fused calls
-		missed   string
-	}{
-		{"a chain", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Tanh(g.Mul(g.Add(x, w), x))) }, 1, 3, 1, ""},
-		{"a row is broadcast", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Exp(g.Add(x, w.Narrow(0, 0, 1)))) }, 1, 2, 1, ""},
-		{"branches meet", func(g *graph.Graph, x, w *graph.Value) {
-			a := g.Exp(x)
-			g.Output("y", g.Add(g.Sin(a), g.Cos(a)))
-		}, 1, 4, 1, ""},
-		{"a value between is an output", func(g *graph.Graph, x, w *graph.Value) {
-			a := g.Exp(x)
-			g.Output("a", a)
-			g.Output("y", g.Sin(a))
-		}, 1, 2, 1, ""},
-		{"another call reads a value between", func(g *graph.Graph, x, w *graph.Value) {
-			a := g.Exp(x)
-			g.Output("y", g.Sin(a))
-			g.Output("m", g.MatMul(a, w))
-		}, 2, 2, 1, ""},
-		{"a product between", func(g *graph.Graph, x, w *graph.Value) {
-			a := g.Exp(x)
-			g.Output("y", g.Add(g.MatMul(a, w), a))
-		}, 3, 0, 0, "a call between them cannot be fused"},
-		{"outputs of two shapes", func(g *graph.Graph, x, w *graph.Value) {
-			a := g.Exp(w.Narrow(0, 0, 1))
-			g.Output("a", a)
-			g.Output("y", g.Add(x, a))
-		}, 2, 0, 0, "shapes"},
-		{"a transposed value", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Sin(g.Exp(x).Transpose())) }, 2, 0, 0, ""},
-		{"a call that is no function of single elements", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Sin(g.Softmax(x, -1))) }, 2, 0, 0, ""},
-		{"more than 32 calls", func(g *graph.Graph, x, w *graph.Value) {
-			for range 40 {
-				x = g.Tanh(x)
-			}
-			g.Output("y", x)
-		}, 2, 40, 2, "more than 32 calls"},
-		{"two groups that need each other", func(g *graph.Graph, x, w *graph.Value) {
-			a, b := g.Exp(x), g.Exp(w)
-			p, q := g.MatMul(a, x), g.MatMul(b, x)
-			g.Output("y", g.Add(p, b)) // with b it needs a, and the other one needs b with a
-			g.Output("z", g.Add(q, a))
-		}, 5, 2, 1, "a call between them cannot be fused"},
-	} {
-		g := graph.New()
-		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
-		plan, err := dev.PlanGraph(g, graph.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		f := plan.Report.Fusion
-		if n := len(plan.Program.Steps); n != c.calls || f.Calls != c.fused || f.Launches != c.launches {
-			t.Errorf("%s: %d calls, %d of %d in shared launches (want %d, %d of %d)\n%v", c.name, n, f.Launches, f.Calls, c.calls, c.launches, c.fused, plan)
-		}
-		if found := slices.ContainsFunc(f.Missed, func(m graph.Missed) bool { return c.missed != "" && strings.Contains(m.Reason, c.missed) }); found != (c.missed != "") {
-			t.Errorf("%s: missed %v, want %q", c.name, f.Missed, c.missed)
-		}
-	}
-}
-
-// TestGraphMistakes builds graphs wrongly: all mistakes are listed with their places.
-func TestGraphMistakes(t *testing.T) {
-	dev := deviceFor(t)
-	ctx := context.Background()
-	g := graph.New()
-	x := g.Input("x", tensor.F32, 4, 5)
-	bad := g.MatMul(x, x)
-	g.Output("y", g.Add(bad, x)) // no mistake of its own
-	g.Input("x", tensor.F32)
-	x.Narrow(0, 3, 2)
-	g.Add(graph.Scalar(1), graph.Scalar(2))
-	other := graph.New().Input("z", tensor.F32, 4, 5)
-	g.Add(x, other)
-	g.Output("w", nil)
-	g.Output("v", graph.Scalar(1).Transpose())
-	_, err := dev.Compile(ctx, g, graph.Options{})
-	if !errors.Is(err, lathe.ErrGraph) || !errors.Is(err, lathe.ErrInvalidArgument) {
-		t.Fatalf("got %v", err)
-	}
-	lines := strings.Split(err.Error(), "\n\t")
-	if len(lines) != 8 {
-		t.Errorf("got %d lines, want one and 7 mistakes:\n%v", len(lines), err)
-	}
-	for _, l := range lines[1:] {
-		if !strings.Contains(l, "(executable_test.go:") {
-			t.Errorf("no place in %q", l)
-		}
-	}
-	for name, g := range map[string]*graph.Graph{"none": nil, "zero": {}, "empty": graph.New()} {
-		if _, err := dev.Compile(ctx, g, graph.Options{}); err == nil {
-			t.Errorf("compiled a graph: %s", name)
-		}
-	}
 }
 
 // TestRunMistakes runs a graph wrongly.
@@ -427,6 +256,48 @@ func onSink(t testing.TB, calls int) (exe *lathe.Executable, run func()) {
 	}
 }
 
+// TestConstantsAreChecked compiles graphs whose constants a call refuses on the device: Compile says so, and no other call does.
+func TestConstantsAreChecked(t *testing.T) {
+	dev := deviceFor(t)
+	ctx := context.Background()
+	x := filled(t, dev, 2)
+	for _, bad := range []bool{true, false, true} {
+		index := []float64{1, 2}
+		if bad {
+			index[1] = 9
+		}
+		list, err := tensor.FromFloats(tensor.I32, []int{2}, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := graph.New()
+		table := g.Constant(tensor.NewHost(tensor.Contiguous(tensor.F32, 3)))
+		g.Output("y", g.Add(g.Gather(table, g.Constant(list), 0), g.Input("x", tensor.F32, 2)))
+		exe, err := dev.Compile(ctx, g, graph.Options{})
+		if bad != errors.Is(err, lathe.ErrInvalidArgument) || bad && !strings.Contains(err.Error(), "gather") {
+			t.Fatalf("index %v: %v", index, err)
+		}
+		if _, err := lathe.ToSlice[float32](ctx, x); err != nil {
+			t.Errorf("an unrelated read: %v", err)
+		}
+		if bad {
+			continue
+		}
+		out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lathe.ToSlice[float32](ctx, out["y"]); err != nil {
+			t.Error(err)
+		}
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := dev.Compile(cancelled, chain(1), graph.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled compilation: %v", err)
+	}
+}
+
 // TestRunAllocates runs a graph into tensors that are there: it allocates nothing.
 func TestRunAllocates(t *testing.T) {
 	_, run := onSink(t, 50)
@@ -441,20 +312,6 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(float64(exe.Plan().Program.Launches()), "launches")
 	for b.Loop() {
 		run()
-	}
-}
-
-// BenchmarkCompile is the time that a graph of 1000 calls takes to compile, without its kernels.
-func BenchmarkCompile(b *testing.B) {
-	dev, err := lathe.Open(context.Background(), quiet, lathe.WithGPU(sink{null.NewRecorder(nil)}))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dev.Close()
-	for b.Loop() {
-		if _, err := dev.PlanGraph(chain(499), graph.Options{}); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // mostFused is the largest number of calls that become one launch. Longer chains gain nothing more.
 const mostFused = 32
 
-// Missed is an elementwise call that reads the result of another one, and does not share a launch with it.
+// Missed is an elementwise call that reads the result of another one, and does not share a launch with it, although each of both can be
+// fused with others.
 type Missed struct {
 	// Node is the call's number in the graph before the pass, Call the call, and Reason why.
 	Node   int    `json:"node"`
@@ -39,13 +40,16 @@ type fuser struct {
 	// group is the group of each node, by the number of one of its nodes. -1 is a node that cannot be fused.
 	group   []int
 	members map[int][]int
-	readers [][]int // the nodes that read a result of each node, through views too
+	readers [][]int // the nodes, views among them, that read a result of each node
 	kept    []bool  // by value: an output, or read through a view
-	report  FusionReport
+	// inside and seen have the number of the last search that has found a node to be inside, or has seen it.
+	inside, seen []int
+	search       int
+	report       FusionReport
 }
 
 // fuse joins elementwise calls that read each other's results into fused calls. Results that other nodes or outputs need are
-// results of the fused call too. off leaves the graph as it is.
+// results of the fused call too.
 func fuse(g *mir.Graph, target *spec.Target, strict bool) (*mir.Graph, FusionReport, error) {
 	f := &fuser{g: g, target: target, strict: strict, members: map[int][]int{}}
 	f.prepare()
@@ -61,6 +65,7 @@ func fuse(g *mir.Graph, target *spec.Target, strict bool) (*mir.Graph, FusionRep
 // prepare finds the calls that can be fused, and who reads what.
 func (f *fuser) prepare() {
 	nodes := f.g.Nodes()
+	f.inside, f.seen = make([]int, len(nodes)), make([]int, len(nodes))
 	f.group, f.readers, f.kept = make([]int, len(nodes)), make([][]int, len(nodes)), make([]bool, f.g.Values())
 	for _, o := range f.g.Outputs() {
 		f.kept[o.Value] = true
@@ -143,35 +148,36 @@ func (f *fuser) possible(nodes []int) error {
 }
 
 // leavesAndReturns reports whether a node outside reads a result of the nodes, and makes what one of them reads. Nodes of one
-// group count as one, because they will be.
+// group count as one, because they will be. Nodes after the last one of nodes have not been joined, so that no way leads back from them.
 func (f *fuser) leavesAndReturns(nodes []int) bool {
-	inside := func(i int) bool { return slices.Contains(nodes, i) }
-	seen := map[int]bool{}
+	f.search++
+	for _, i := range nodes {
+		f.inside[i] = f.search
+	}
 	var next []int
-	leave := func(i int) {
-		for _, r := range f.readers[i] {
-			if !inside(r) && !seen[r] {
-				seen[r] = true
-				next = append(next, r)
-			}
+	visit := func(i int) {
+		if i < nodes[len(nodes)-1] && f.inside[i] != f.search && f.seen[i] != f.search {
+			f.seen[i] = f.search
+			next = append(next, i)
 		}
 	}
 	for _, i := range nodes {
-		leave(i)
+		for _, r := range f.readers[i] {
+			visit(r)
+		}
 	}
 	for len(next) > 0 {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]
-		if slices.ContainsFunc(f.readers[i], inside) {
-			return true
+		for _, r := range f.readers[i] {
+			if f.inside[r] == f.search {
+				return true
+			}
+			visit(r)
 		}
-		leave(i)
-		if g := f.group[i]; g >= 0 {
+		if g := f.group[i]; g >= 0 && len(f.members[g]) > 1 {
 			for _, m := range f.members[g] {
-				if !inside(m) && !seen[m] {
-					seen[m] = true
-					next = append(next, m)
-				}
+				visit(m)
 			}
 		}
 	}

@@ -6,7 +6,7 @@
 //	w := g.Param("w", tensor.F32, 784, 10)
 //	b := g.Param("b", tensor.F32, 10)
 //	g.Output("p", g.Softmax(g.Add(g.MatMul(x, w), b), -1))
-//	exe, err := dev.Compile(ctx, g)
+//	exe, err := dev.Compile(ctx, g, graph.Options{})
 //
 // The methods of a Graph are those of lathe.Device that are named after operations. They return values, which have shapes and
 // no elements. No method returns an error: mistakes are collected, each with its place in the program, and Err and
@@ -35,16 +35,17 @@ import (
 type Graph struct {
 	mir    *mir.Graph
 	errs   []error
+	more   int                     // mistakes that were not kept
 	copied map[mir.Value]mir.Value // of views that a call needs without strides
 }
 
 // New returns an empty Graph.
 func New() *Graph { return &Graph{mir: &mir.Graph{}, copied: map[mir.Value]mir.Value{}} }
 
-// mostErrors is how many mistakes a Graph collects.
-const mostErrors = 20
+// mostErrors is how many mistakes a Graph keeps. The rest are counted.
+const mostErrors = 100
 
-// Err returns the mistakes that were made in building the graph, or nil. It matches ErrGraph, and what each mistake matches.
+// Err returns the mistakes that were made in building the graph, or nil: the first 100, and how many more there are. It matches ErrGraph, and what each mistake matches.
 func (g *Graph) Err() error {
 	switch {
 	case g == nil || g.mir == nil:
@@ -52,7 +53,11 @@ func (g *Graph) Err() error {
 	case len(g.errs) == 0:
 		return nil
 	}
-	return &buildError{g.errs}
+	list := g.errs
+	if g.more > 0 {
+		list = append(slices.Clone(list), fmt.Errorf("and %d more", g.more))
+	}
+	return &buildError{list}
 }
 
 // buildError is the mistakes in building a graph.
@@ -72,10 +77,16 @@ func (e *buildError) Unwrap() []error { return append([]error{errs.ErrGraph}, e.
 
 // fail collects a mistake with its place in the program. The value that it returns remembers the mistake, for a graph that it is
 // given to later.
-func (g *Graph) fail(err error) *Value {
-	err = fmt.Errorf("%w%s", err, caller())
-	if g != nil && len(g.errs) < mostErrors {
+func (g *Graph) fail(err error) *Value { return g.collect(fmt.Errorf("%w%s", err, caller())) }
+
+// collect is fail for a mistake that has its place.
+func (g *Graph) collect(err error) *Value {
+	switch {
+	case g == nil:
+	case len(g.errs) < mostErrors:
 		g.errs = append(g.errs, err)
+	default:
+		g.more++
 	}
 	return &Value{g: g, failed: err}
 }
@@ -166,7 +177,7 @@ func (g *Graph) Call(c spec.Call, in ...*Value) []*Value {
 // again is a value whose mistake was collected, or else collects it: a mistake may have been made without a graph.
 func (g *Graph) again(v *Value) *Value {
 	if v.g != g {
-		return g.fail(v.failed)
+		return g.collect(v.failed)
 	}
 	return v
 }

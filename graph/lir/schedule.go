@@ -54,7 +54,6 @@ type scheduler struct {
 	order map[int]int       // the step of each node that runs each time
 	homes []home            // by value that is no view: where it lies
 	spans []*span           // of the arena
-	parts []*[]Range        // for each span, where its range goes, or nil
 	uses  map[mir.Value]int // the last step that reads each value of the arena
 }
 

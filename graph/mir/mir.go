@@ -187,7 +187,7 @@ func (g *Graph) addNamed(k Kind, name string, d tensor.Desc) (Value, error) {
 	if err != nil {
 		return None, fmt.Errorf("mir: %v %q: %w", k, name, err)
 	}
-	return g.add(Node{Kind: k, Name: name}, tensor.Contiguous(d.DType, d.Shape...))[0], nil
+	return g.add(Node{Kind: k, Name: name}, tensor.Contiguous(d.DType, slices.Clone(d.Shape)...))[0], nil
 }
 
 // AddConstant appends a Constant with such bytes, which it does not copy. They must not be changed.
@@ -203,7 +203,7 @@ func (g *Graph) AddConstant(d tensor.Desc, data []byte) (Value, error) {
 	if err != nil {
 		return None, fmt.Errorf("mir: constant: %w", err)
 	}
-	return g.add(Node{Kind: Constant, Data: data}, tensor.Contiguous(d.DType, d.Shape...))[0], nil
+	return g.add(Node{Kind: Constant, Data: data}, tensor.Contiguous(d.DType, slices.Clone(d.Shape)...))[0], nil
 }
 
 // AddView appends a View of a value, or returns the value if the view is the whole of it. label says for readers
@@ -254,6 +254,7 @@ func (g *Graph) AddCall(c spec.Call, in ...Value) ([]Value, error) {
 	if g == nil {
 		return nil, fmt.Errorf("mir: %s: %w: no graph", c.Spec().Name, errs.ErrInvalidArgument)
 	}
+	c = cloneCall(c)
 	descs, err := g.inputs(c, in)
 	if err != nil {
 		return nil, err
@@ -275,6 +276,9 @@ func (g *Graph) inputs(c spec.Call, in []Value) ([]tensor.Desc, error) {
 			if descs[i], ok = op.LeftOut(i, descs[0].DType); ok {
 				continue
 			}
+		}
+		if v == None {
+			return nil, fmt.Errorf("mir: %s: %w: input %d is left out", op.Name, errs.ErrInvalidArgument, i)
 		}
 		if err := g.has(v); err != nil {
 			return nil, fmt.Errorf("mir: %s: input %d: %w", op.Name, i, err)

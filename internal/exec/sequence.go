@@ -224,17 +224,54 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 	return nil
 }
 
+// SubmitAndCheck is Submit that waits if there are device checks, and returns their errors.
+// Errors: as Submit, and those of the checks. The outputs of a call whose check has found an error are unchanged.
+func (s *Sequence) SubmitAndCheck(ctx context.Context) error {
+	if s == nil || s.r == nil || len(s.checks) == 0 {
+		return s.Submit(ctx)
+	}
+	if err := errs.Context(ctx); err != nil {
+		return err
+	}
+	for i, end := range s.parts {
+		from := s.begin(i)
+		checks := s.checks[from.checks:end.checks]
+		if err := s.bindChecks(ctx, from, checks); err != nil {
+			return err
+		}
+		err := s.r.dev.Submit(s.list[from.launches:end.launches])
+		for k := range checks {
+			if err == nil {
+				err = s.r.status.result(ctx, s.taken[k], checks[k].Error)
+			}
+			s.r.status.submitted(s.taken[k], nil, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bindChecks borrows words for the checks that begin a part.
+func (s *Sequence) bindChecks(ctx context.Context, from part, checks []spec.DeviceCheck) (err error) {
+	if s.words, s.taken, err = s.r.status.borrow(ctx, s.words[:0], s.taken[:0], len(checks)); err != nil {
+		return err
+	}
+	for i, w := range s.words {
+		for _, b := range s.status[from.checks+i] {
+			b.Buffer, b.Offset = w.Buffer, w.Offset
+		}
+	}
+	return nil
+}
+
 // submit submits a part.
 func (s *Sequence) submit(ctx context.Context, from, to part) (err error) {
 	checks := s.checks[from.checks:to.checks]
 	if len(checks) > 0 {
-		if s.words, s.taken, err = s.r.status.borrow(ctx, s.words[:0], s.taken[:0], len(checks)); err != nil {
+		if err := s.bindChecks(ctx, from, checks); err != nil {
 			return err
-		}
-		for i, w := range s.words {
-			for _, b := range s.status[from.checks+i] {
-				b.Buffer, b.Offset = w.Buffer, w.Offset
-			}
 		}
 	}
 	err = s.r.dev.Submit(s.list[from.launches:to.launches])

@@ -151,6 +151,32 @@ func (f *statusWords) poll(ctx context.Context) error {
 	return nil
 }
 
+// result waits for the work of a slot that is not in wait, and returns the error that its check has found. The words are zero
+// afterwards.
+func (f *statusWords) result(ctx context.Context, slot int, report func([4]uint32) error) error {
+	f.mu.Lock()
+	buf, at := f.buf, int64(slot)*f.stride
+	f.mu.Unlock()
+	data := make([]byte, StatusBytes)
+	if err := f.dev.Read(ctx, buf, at, data); err != nil {
+		return err
+	}
+	var words [4]uint32
+	for k := range words {
+		words[k] = binary.LittleEndian.Uint32(data[4*k:])
+	}
+	if words == [4]uint32{} {
+		return nil
+	}
+	if err := f.dev.Write(ctx, buf, at, make([]byte, StatusBytes)); err != nil {
+		return err
+	}
+	if words[0] == 0 {
+		return nil
+	}
+	return report(words)
+}
+
 // close frees the words. Errors that were not collected are lost.
 func (f *statusWords) close() error {
 	f.mu.Lock()

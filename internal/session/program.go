@@ -57,8 +57,12 @@ type Program struct {
 }
 
 // Load gives a schedule memory, writes its constants, and runs what runs once. The schedule was made by Session.GraphCompiler.
-// Errors: ErrInvalidArgument (a schedule of another compiler), *LimitError, ErrOutOfMemory, ctx.Err().
+// It waits for what runs once only if the device checks its inputs.
+// Errors: ErrInvalidArgument (a schedule of another compiler, or constants that a call refuses on the device), *LimitError, ErrOutOfMemory, ctx.Err().
 func (s *Session) Load(ctx context.Context, l *lir.Program) (p *Program, err error) {
+	if err := errs.Context(ctx); err != nil {
+		return nil, fmt.Errorf("%s: load: %w", s.surface, err)
+	}
 	p = &Program{session: s, lir: l, params: make([]Tensor, len(l.Params))}
 	defer func() {
 		if err != nil {
@@ -94,7 +98,7 @@ func (s *Session) Load(ctx context.Context, l *lir.Program) (p *Program, err err
 		}
 	}
 	if len(l.Once) > 0 {
-		err = once.Submit(ctx)
+		err = once.SubmitAndCheck(ctx)
 	}
 	return
 }
@@ -196,8 +200,11 @@ func (p *Program) fits(op, kind string, port lir.Port, t Tensor) error {
 	if t.Desc.DType != port.Desc.DType || !slices.Equal(t.Desc.Shape, port.Desc.Shape) {
 		return fmt.Errorf("%s: %s: %s %q: %w: got %v, want %v", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc, port.Desc)
 	}
+	if !t.Desc.IsContiguous() {
+		return fmt.Errorf("%s: %s: %s %q: %w: a view with strides %v (want row-major order without gaps)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc.Strides)
+	}
 	if !p.session.Direct(t) {
-		return fmt.Errorf("%s: %s: %s %q: %w: a view with strides, or one that begins %d bytes into its buffer (want a multiple of %d; copy it)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Offset, p.session.run.Align())
+		return fmt.Errorf("%s: %s: %s %q: %w: a view that begins %d bytes into its buffer (want a multiple of %d)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Offset, p.session.run.Align())
 	}
 	return nil
 }
