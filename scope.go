@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -215,15 +212,8 @@ func (s *Scope) fail(op string, err error) {
 
 // callSite says where the program called this package, as " at main.go:12".
 func callSite() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if f.Function != "" && !strings.HasPrefix(f.Function, "github.com/lathe-gpu/lathe.") {
-			return fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return ""
-		}
+	if at := errs.CallSite("github.com/lathe-gpu/lathe.", "github.com/lathe-gpu/lathe/internal/errs."); at != "" {
+		return " at " + at
 	}
+	return ""
 }

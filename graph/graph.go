@@ -18,8 +18,6 @@ package graph
 
 import (
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -91,19 +89,13 @@ func (g *Graph) collect(err error) *Value {
 	return &Value{g: g, failed: err}
 }
 
-// caller is the place in the program that called a method of the package, as " (file.go:12)".
+// caller is the place in the program that called this package, or a block of hir, as " (file.go:12)".
 func caller() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if f.File != "" && (!strings.Contains(f.Function, "/lathe/graph.") || strings.HasSuffix(f.File, "_test.go")) {
-			return fmt.Sprintf(" (%s:%d)", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return ""
-		}
+	const dir = "github.com/lathe-gpu/lathe/"
+	if at := errs.CallSite(dir+"graph.", dir+"graph/hir.", dir+"internal/errs."); at != "" {
+		return " (" + at + ")"
 	}
+	return ""
 }
 
 // Input declares an input, which every run is given. Its elements lie in row-major order.
