@@ -24,7 +24,7 @@ TURN = awk -v part="$(PART)" '{ split(part, p, "/") } part == "" || (NR - p[1]) 
 
 # A target with several parts is divided into targets, so that `make -k`, as CI calls it, runs
 # every part though one has failed.
-.PHONY: test-full-packages test-full-conformance check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl \
+.PHONY: test-full-packages test-full-conformance check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl check-386 \
 	verify-device verify-published browser-node browser-page race-packages race-conformance lint-format lint-vet lint-static lint-tree
 .PHONY: help demo test test-full check shaders generate bench bench-peers verify hashes interpreted interpreted-arm emulated browser desktop wine conformance soak fuzz-modules swiftshader swiftshader-full newest-mesa validate race lint build man release docs pictures container-check clean vulkan
 
@@ -49,7 +49,7 @@ test-full-packages: vulkan
 test-full-conformance: vulkan
 	LATHE_TEST=full $(GO) test -timeout $(TIMEOUT) ./conformance ./tests/conformance
 
-check: check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl lint ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
+check: check-shaders check-docs check-code check-api check-gonumblas check-peers check-wgsl check-386 lint ## shaders, generated files and format are fresh (PART=i/n: recompile that part of the shaders)
 
 check-shaders:
 	$(GO) run ./tools/genspirv -check $(if $(PART),-part $(PART))
@@ -72,6 +72,10 @@ check-peers:
 
 check-wgsl:
 	LATHE_REQUIRE_DEVICE= $(GO) test -C examples/wgsl ./...
+
+# An int has 32 bits there.
+check-386:
+	CGO_ENABLED=0 GOARCH=386 $(GO) build ./...
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genall

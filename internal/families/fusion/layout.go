@@ -256,7 +256,7 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 			if bind.Size > planner.MaxSpan(t, l.texel && d.DType.Size() < 8) {
 				return &errs.LimitError{Name: "MaxBinding", Want: bind.Size, Have: planner.MaxSpan(t, l.texel)}
 			}
-			if l.n >= 1<<31 {
+			if uint64(l.n) >= 1<<31 {
 				return planner.Unsupported("%v is broadcast to more than 2^31 elements", d)
 			}
 			o.whole = &bind
