@@ -111,12 +111,15 @@ func (p *Plan) String() string {
 	bytes := p.Program.Bytes
 	fmt.Fprintf(&b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
 	for _, pass := range Passes() {
-		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" {
+		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" && pass.Name != "epilogue" {
 			fmt.Fprintf(&b, ", %s %d", pass.Name, n)
 		}
 	}
 	if f := p.Report.Fusion; f.Launches > 0 {
 		fmt.Fprintf(&b, ", %d fused from %d", f.Launches, f.Calls)
+	}
+	if n := p.Report.Fusion.Epilogues; n > 0 {
+		fmt.Fprintf(&b, ", %d epilogues", n)
 	}
 	fmt.Fprintf(&b, "\narena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
 	for _, m := range p.Report.Fusion.Missed {
