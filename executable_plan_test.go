@@ -137,7 +137,7 @@ func TestFusion(t *testing.T) {
 	} {
 		g := graph.New()
 		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
-		plan, err := dev.PlanGraph(g, graph.Options{Without: []string{"epilogue"}})
+		plan, err := dev.PlanGraph(g, graph.Options{Without: []string{"epilogue", "prologue"}})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -208,6 +208,55 @@ func TestEpilogues(t *testing.T) {
 		}
 		if found := slices.ContainsFunc(f.Missed, func(m graph.Missed) bool { return strings.Contains(m.Reason, c.missed) }); found != (c.missed != "") && c.missed != "" {
 			t.Errorf("%s: missed %v, want %q", c.name, f.Missed, c.missed)
+		}
+	}
+}
+
+// TestPrologues looks which elementwise calls are computed by the kernels of reductions, norms and softmax, and which are not.
+func TestPrologues(t *testing.T) {
+	dev := deviceFor(t)
+	for _, c := range []struct {
+		name             string
+		build            func(g *graph.Graph, x, w *graph.Value)
+		calls, prologues int
+	}{
+		{"a scale and a mask", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Softmax(g.Add(g.Mul(x, graph.Scalar(0.5)), w), -1))
+		}, 1, 1},
+		{"a residual in front of a norm", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.RMSNorm(g.Add(x, w), w.Narrow(0, 0, 1).Reshape(16), -1, 1e-5))
+		}, 1, 1},
+		{"a sum of squares of differences", func(g *graph.Graph, x, w *graph.Value) {
+			d := g.Sub(x, w)
+			g.Output("y", g.ReduceSum(g.Mul(d, d), 0, 1))
+		}, 1, 1},
+		{"a prologue and an epilogue", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Mul(g.Softmax(g.Add(x, w), -1), w))
+		}, 1, 1},
+		{"the sum is an output", func(g *graph.Graph, x, w *graph.Value) {
+			s := g.Add(x, w)
+			g.Output("s", s)
+			g.Output("y", g.Softmax(s, -1))
+		}, 2, 0},
+		{"the sum has two readers", func(g *graph.Graph, x, w *graph.Value) {
+			s := g.Add(x, w)
+			g.Output("y", g.Softmax(s, -1))
+			g.Output("z", g.Softmax(s, 0))
+		}, 3, 0},
+		{"a product", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.MatMul(g.Add(x, w), w)) }, 2, 0},
+		{"only rows are read", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Softmax(g.Add(x.Narrow(0, 0, 1), w.Narrow(1, 0, 1)), -1))
+		}, 2, 0},
+	} {
+		g := graph.New()
+		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
+		plan, err := dev.PlanGraph(g, graph.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if n := len(plan.Program.Steps); n != c.calls || plan.Report.Fusion.Prologues != c.prologues || plan.Report.Changes["prologue"] != c.prologues {
+			t.Errorf("%s: %d calls, %d prologues (want %d, %d)\n%v", c.name, n, plan.Report.Fusion.Prologues, c.calls, c.prologues, plan)
 		}
 	}
 }

@@ -33,6 +33,10 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 		Name: "epilogue", Doc: "Kernels of other calls compute the elementwise call that reads their result, before they store it.",
 		After: []string{"fuse"}, Why: "what fuse has joined is one epilogue",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return finish(g, t, o.Strict, r) },
+	}, mir.Pass{
+		Name: "prologue", Doc: "Kernels of reductions, norms and softmax compute the elementwise call that makes their input, from what they load.",
+		After: []string{"epilogue"}, Why: "an epilogue computes once, and a prologue as often as its kernel loads",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return begin(g, t, o.Strict, r) },
 	})
 }
 

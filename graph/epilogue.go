@@ -21,20 +21,7 @@ type finishes struct {
 // finish lets kernels of calls compute the elementwise calls that read their results, before they store them. A result must have no other
 // reader. What it does is told to r.
 func finish(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
-	f := &finisher{g: g, target: target, strict: strict, readers: make([]int, g.Values()), taken: map[int]bool{}, report: r}
-	for _, o := range g.Outputs() {
-		f.readers[o.Value]++
-	}
-	fixed := make([]bool, len(g.Nodes()))
-	for i, n := range g.Nodes() {
-		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
-		for _, v := range n.In {
-			if v != mir.None {
-				fixed[i] = fixed[i] && fixed[g.Maker(v)]
-				f.readers[v]++
-			}
-		}
-	}
+	f, fixed := newFinisher(g, target, strict, r)
 	made := map[int]finishes{} // by the elementwise call
 	for i := range g.Nodes() {
 		if fixed[i] {
@@ -71,7 +58,7 @@ func finish(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*m
 	return rewriter.Finish(), len(made), nil
 }
 
-// finisher finds the calls that can have an epilogue.
+// finisher finds the calls that can have an epilogue or a prologue.
 type finisher struct {
 	g       *mir.Graph
 	target  *spec.Target
@@ -79,6 +66,39 @@ type finisher struct {
 	readers []int        // how many nodes and outputs read a value
 	taken   map[int]bool // nodes that have become a part of an epilogue
 	report  *FusionReport
+}
+
+// newFinisher counts the readers of each value. fixed are the nodes that depend on constants only, which run once and are joined with nothing.
+func newFinisher(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (f *finisher, fixed []bool) {
+	f = &finisher{g: g, target: target, strict: strict, readers: make([]int, g.Values()), taken: map[int]bool{}, report: r}
+	for _, o := range g.Outputs() {
+		f.readers[o.Value]++
+	}
+	fixed = make([]bool, len(g.Nodes()))
+	for i, n := range g.Nodes() {
+		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
+		for _, v := range n.In {
+			if v != mir.None {
+				fixed[i] = fixed[i] && fixed[g.Maker(v)]
+				f.readers[v]++
+			}
+		}
+	}
+	return f, fixed
+}
+
+// descs are the descriptions of values.
+func (f *finisher) descs(values []mir.Value) []tensor.Desc {
+	list := make([]tensor.Desc, len(values))
+	for i, v := range values {
+		list[i] = f.g.Desc(v)
+	}
+	return list
+}
+
+// miss reports an elementwise call that is not joined with another.
+func (f *finisher) miss(i int, what string, err error) {
+	f.report.Missed = append(f.report.Missed, Missed{i, spec.FormatBrief(f.g.Nodes()[i].Call), what + ": " + err.Error()})
 }
 
 // of finds the call whose kernels can compute elementwise call i: the last one in the graph of those whose results it reads.
@@ -112,12 +132,8 @@ func (f *finisher) of(i int, fixed []bool) (finishes, bool) {
 		}
 		e.call.Call, e.call.Inputs, e.call.Then = p.Call, len(in), behind(then, slices.Index(n.In, v))
 		e.in = append(slices.Clone(in), without(n.In, v)...)
-		descs := make([]tensor.Desc, len(e.in))
-		for k, w := range e.in {
-			descs[k] = f.g.Desc(w)
-		}
-		if err := e.call.Check(f.target, descs); err != nil {
-			f.report.Missed = append(f.report.Missed, Missed{i, spec.FormatBrief(n.Call), "not in the kernel of " + spec.FormatBrief(p.Call) + ": " + err.Error()})
+		if err := e.call.Check(f.target, f.descs(e.in)); err != nil {
+			f.miss(i, "not in the kernel of "+spec.FormatBrief(p.Call), err)
 			continue
 		}
 		f.report.Epilogues++
@@ -134,11 +150,11 @@ func (f *finisher) elementwise(n *mir.Node) (fusion.Fused, bool) {
 	if fused, ok := n.Call.(fusion.Fused); ok {
 		return fused, true
 	}
-	descs, args := make([]tensor.Desc, len(n.In)), make([]int, len(n.In))
-	for i, v := range n.In {
-		descs[i], args[i] = f.g.Desc(v), i
+	args := make([]int, len(n.In))
+	for i := range n.In {
+		args[i] = i
 	}
-	if fusion.Fusible(n.Call, f.target, descs) != nil {
+	if fusion.Fusible(n.Call, f.target, f.descs(n.In)) != nil {
 		return fusion.Fused{}, false
 	}
 	return fusion.Fused{Calls: []spec.Call{n.Call}, Args: [][]int{args}, Outs: []int{len(n.In)}, Strict: f.strict}, true

@@ -30,6 +30,8 @@ type FusionReport struct {
 	Calls    int `json:"calls"`
 	// Epilogues is the number of calls whose kernels compute elementwise calls before they store.
 	Epilogues int `json:"epilogues"`
+	// Prologues is the number of calls whose kernels compute elementwise calls from what they load.
+	Prologues int `json:"prologues"`
 	// Missed lists calls that could have been fused with the maker of an input, and were not.
 	Missed []Missed `json:"missed"`
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -89,6 +90,9 @@ func place(o lir.Operand) string {
 	return fmt.Sprintf("%v %v %v[%d]", o.Value, o.Desc, o.Memory, o.Buffer)
 }
 
+// joining are the passes of which a FusionReport tells.
+var joining = []string{"fuse", "epilogue", "prologue"}
+
 // String returns the plan as text: a line for each call, and a summary.
 func (p *Plan) String() string {
 	if p == nil || p.Program == nil {
@@ -111,15 +115,15 @@ func (p *Plan) String() string {
 	bytes := p.Program.Bytes
 	fmt.Fprintf(&b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
 	for _, pass := range Passes() {
-		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" && pass.Name != "epilogue" {
+		if n := p.Report.Changes[pass.Name]; n > 0 && !slices.Contains(joining, pass.Name) {
 			fmt.Fprintf(&b, ", %s %d", pass.Name, n)
 		}
 	}
 	if f := p.Report.Fusion; f.Launches > 0 {
 		fmt.Fprintf(&b, ", %d fused from %d", f.Launches, f.Calls)
 	}
-	if n := p.Report.Fusion.Epilogues; n > 0 {
-		fmt.Fprintf(&b, ", %d epilogues", n)
+	if f := p.Report.Fusion; f.Epilogues+f.Prologues > 0 {
+		fmt.Fprintf(&b, ", %d epilogues, %d prologues", f.Epilogues, f.Prologues)
 	}
 	fmt.Fprintf(&b, "\narena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
 	for _, m := range p.Report.Fusion.Missed {

@@ -33,7 +33,7 @@ type Linker struct {
 	head, body                                    []uint32 // the function that is written
 	params                                        []Value
 
-	epilogue *epilogue // of a kernel, or nil
+	rewriting *rewriting // of a kernel, or nil
 }
 
 // Value is a value in the function that a Linker writes.
@@ -237,7 +237,7 @@ func (l *Linker) uint() uint32 {
 // neither the template nor a part comes from a program, it is no foreign module.
 // Errors: ErrInvalidShader, ErrUnsupported.
 func (l *Linker) Module(name string) (*Module, error) {
-	if l.epilogue != nil {
+	if l.rewriting != nil {
 		l.finish()
 	} else if l.err == nil && len(l.head) == 0 {
 		l.err = invalid("no template")

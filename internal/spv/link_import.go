@@ -17,9 +17,9 @@ type source struct {
 	open       map[uint32]bool       // declarations that are being made
 	written    map[uint32]bool       // functions that are written
 
-	store  func(l *Linker, in *inst, words []uint32) // is called before a store is written
-	grown  uint32                                    // a type that gets a member more
-	member []uint32                                  // its type, its number and its offset
+	rewrite func(l *Linker, in *inst, words []uint32) bool // may change an instruction, or write it and others instead
+	grown   uint32                                         // a type that gets a member more
+	member  []uint32                                       // its type, its number and its offset
 }
 
 // source takes a part or a template apart, and notes what it needs of a device.
@@ -182,8 +182,8 @@ func (p *source) copy(l *Linker, from, to int, last opcode) (called []uint32) {
 		if in.res != 0 {
 			words[result] = p.number(l, in.res)
 		}
-		if in.op == opStore && p.store != nil {
-			p.store(l, in, words)
+		if p.rewrite != nil && p.rewrite(l, in, words) {
+			continue
 		}
 		l.functions = append(l.functions, words...)
 		if in.op == last {

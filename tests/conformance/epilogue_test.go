@@ -69,8 +69,8 @@ func fillCase(rng *rand.Rand, op *spec.Op, call spec.Call, i int, in []tensor.De
 	return h
 }
 
-// drawEpilogue draws elementwise operations on a result. Their input 0 is the result.
-func drawEpilogue(rng *rand.Rand, result tensor.Desc) (*chain, error) {
+// drawChainOf draws elementwise operations on a tensor, which is their input 0. They make one of its shape.
+func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
 	for range 50 {
 		c := &chain{}
 		c.in, c.data = []tensor.Desc{result}, []*tensor.Host{tensor.NewHost(result)}
@@ -97,9 +97,9 @@ func drawEpilogue(rng *rand.Rand, result tensor.Desc) (*chain, error) {
 	return nil, nil
 }
 
-// TestEpilogue compares every operation that can have an epilogue, with random ones, with the operations one by one, bit by bit: on the
-// devices, and with limits so small that a call takes several launches. It counts the operations that had one.
-func TestEpilogue(t *testing.T) {
+// eachOperation calls f for calls of every operation that is not elementwise: on the devices, and with limits so small that a call takes several
+// launches. f reports whether the call could be joined with others. There must be some of each of the operations named.
+func eachOperation(t *testing.T, named []string, f func(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joined, eager *exec.Runner, dev, on gpu.Device) bool) {
 	rounds := 1
 	if testlevel.IsFull() {
 		rounds = 8
@@ -117,46 +117,164 @@ func TestEpilogue(t *testing.T) {
 			t.Fatal(err)
 		}
 		had, seed := map[string]int{}, testlevel.Seed(t)
-		for _, op := range spec.All() {
+		for i, op := range spec.All() {
+			if !testlevel.IsFull() && uint64(i)%4 != seed%4 && !slices.Contains(named, op.Name) {
+				continue // The quick level takes a fourth of them.
+			}
 			if op.Class == spec.Elementwise || op.Internal || len(op.Out) != 1 || !slices.Contains(op.Cases.DTypes, tensor.F32) {
 				continue
 			}
 			rng := rand.New(rand.NewPCG(seed, uint64(len(op.Name))))
-			for range rounds {
-				for _, k := range rng.Perm(len(op.Cases.Calls))[:min(len(op.Cases.Calls), 2*rounds)] {
-					fused, on := x, dev
-					if rng.IntN(3) == 0 {
-						fused, on = small, restricted
-					}
-					if epilogueOf(t, rng, op, op.Cases.Calls[k], fused, x, dev, on) {
-						had[op.Name]++
-					}
+			calls := op.Cases.Calls
+			for i := range max(2, rounds) * min(len(calls), max(2, rounds)) {
+				joined, on := x, dev
+				if rng.IntN(3) == 0 {
+					joined, on = small, restricted
+				}
+				if i >= 2*rounds && had[op.Name] > 0 {
+					break
+				}
+				if f(t, rng, op, calls[rng.IntN(len(calls))], joined, x, dev, on) {
+					had[op.Name]++
 				}
 			}
 		}
-		for _, name := range []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "reduce_sum", "attention", "transpose", "gather"} {
+		for _, name := range named {
 			if had[name] == 0 {
-				t.Errorf("%s never had an epilogue", name)
+				t.Errorf("%s was never joined with others", name)
 			}
 		}
-		t.Logf("%d operations had epilogues: %v", len(had), had)
+		t.Logf("%d operations were joined with others: %v", len(had), had)
 	})
 }
 
-// epilogueOf compares a call with a random epilogue, and reports whether there could be one.
-func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused, eager *exec.Runner, dev, on gpu.Device) bool {
+// TestEpilogue compares every operation that can have an epilogue, with random ones, with the operations one by one, bit by bit.
+func TestEpilogue(t *testing.T) {
+	eachOperation(t, []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "reduce_sum", "transpose", "gather"}, epilogueOf)
+}
+
+// TestPrologue compares every operation that can have a prologue, with random ones, with the operations one by one, bit by bit.
+func TestPrologue(t *testing.T) {
+	eachOperation(t, []string{"softmax", "layer_norm", "rms_norm", "reduce_sum", "reduce_max"}, prologueOf)
+}
+
+// prologueOf compares a call one of whose inputs comes from a random prologue, and reports whether there could be one.
+func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joined, eager *exec.Runner, dev, on gpu.Device) bool {
 	t.Helper()
-	var in []tensor.Desc
+	in, out := drawSmall(rng, op, call)
+	if out == nil {
+		return false
+	}
+	k := rng.IntN(len(in))
+	if in[k].DType != tensor.F32 || in[k].Elems() == 0 {
+		return false
+	}
+	c, err := drawChainOf(rng, in[k])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c == nil {
+		return false
+	}
+	one := fusion.Prologue{First: c.fused, Call: call, Inputs: len(in), Input: k}
+	target := exec.TargetOf(on.Info())
+	if !possible(t, call, one.Check(&target, append(slices.Clone(in), c.in[1:]...))) {
+		return false
+	}
+	var there, here []exec.Operand
+	for i := range in {
+		h := fillCase(rng, op, call, i, in)
+		there = append(there, memory(t, on, h.Data, h.Desc))
+		if i == k {
+			here = []exec.Operand{memory(t, dev, h.Data, h.Desc)}
+		}
+	}
+	own := slices.Clone(there)
+	for i, h := range c.data[1:] {
+		there = append(there, memory(t, on, h.Data, c.in[i+1]))
+		here = append(here, memory(t, dev, c.packed(i+1).Data, h.Desc))
+	}
+	if err := func() error {
+		for i, e := range c.fused.Calls {
+			var operands []exec.Operand
+			for _, a := range c.fused.Args[i] {
+				operands = append(operands, here[a])
+			}
+			made, err := c.run(t, eager, dev, e, operands)
+			if err != nil {
+				return err
+			}
+			here = append(here, made[0])
+		}
+		data := make([]byte, in[k].Bytes())
+		if err := eager.Read(t.Context(), here[c.fused.Outs[0]].Buffer, 0, data); err != nil {
+			return err
+		}
+		own[k] = memory(t, on, data, in[k])
+		want, err := c.run(t, joined, on, call, own)
+		if err != nil {
+			return err
+		}
+		got, err := c.run(t, joined, on, one, there)
+		if err != nil {
+			return err
+		}
+		a, b := make([]byte, out[0].Bytes()), make([]byte, out[0].Bytes())
+		if err := errors.Join(joined.Read(t.Context(), want[0].Buffer, 0, a), joined.Read(t.Context(), got[0].Buffer, 0, b)); err != nil {
+			return err
+		}
+		return sameBits(out[0], a, b)
+	}(); err != nil {
+		t.Errorf("%s of %v, input %d, %s: %v", spec.FormatCall(call), in, k, c.text(), err)
+	}
+	return true
+}
+
+// drawSmall draws small inputs of a call, and returns them with its outputs, which are nil if there are none.
+func drawSmall(rng *rand.Rand, op *spec.Op, call spec.Call) (in, out []tensor.Desc) {
 	for range 20 {
 		if in = drawCase(rng, op, call); in != nil {
 			break
 		}
 	}
+	if len(in) == 0 {
+		return nil, nil
+	}
 	out, err := op.Shape(call, in)
-	if len(in) == 0 || err != nil || out[0].DType != tensor.F32 || out[0].Elems() == 0 || out[0].Elems() > 1<<18 {
+	if err != nil || out[0].Elems() == 0 || out[0].Elems() > 1<<18 {
+		return nil, nil
+	}
+	return in, out
+}
+
+// possible reports whether operations can be joined on a device, by the error of Check.
+func possible(t *testing.T, call spec.Call, err error) bool {
+	t.Helper()
+	if err != nil && !errors.Is(err, errs.ErrUnsupported) && !errors.Is(err, errs.ErrLimit) && !errors.Is(err, spec.ErrStrides) {
+		t.Errorf("%s: %v", spec.FormatCall(call), err)
+	}
+	return err == nil
+}
+
+// packed is input i as the operations see it one by one, contiguous.
+func (c *chain) packed(i int) *tensor.Host {
+	h := c.data[i]
+	if c.in[i].Strides == nil {
+		return h
+	}
+	p := tensor.NewHost(h.Desc)
+	p.SetFloats((&tensor.Host{Desc: c.in[i], Data: h.Data}).Floats())
+	return p
+}
+
+// epilogueOf compares a call with a random epilogue, and reports whether there could be one.
+func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused, eager *exec.Runner, dev, on gpu.Device) bool {
+	t.Helper()
+	in, out := drawSmall(rng, op, call)
+	if out == nil || out[0].DType != tensor.F32 {
 		return false
 	}
-	c, err := drawEpilogue(rng, out[0])
+	c, err := drawChainOf(rng, out[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,10 +283,7 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused
 	}
 	one := fusion.Epilogue{Call: call, Inputs: len(in), Then: c.fused}
 	target := exec.TargetOf(on.Info())
-	if err := one.Check(&target, append(slices.Clone(in), c.in[1:]...)); err != nil {
-		if !errors.Is(err, errs.ErrUnsupported) && !errors.Is(err, errs.ErrLimit) && !errors.Is(err, spec.ErrStrides) {
-			t.Errorf("%s: %v", spec.FormatCall(call), err)
-		}
+	if !possible(t, call, one.Check(&target, append(slices.Clone(in), c.in[1:]...))) {
 		return false
 	}
 	var there []exec.Operand
@@ -193,12 +308,7 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused
 	values := []exec.Operand{memory(t, dev, data, out[0])}
 	for i, h := range c.data[1:] {
 		there = append(there, memory(t, on, h.Data, c.in[i+1]))
-		if c.in[i+1].Strides != nil { // What the operations see one by one is contiguous.
-			turned := tensor.NewHost(h.Desc)
-			turned.SetFloats((&tensor.Host{Desc: c.in[i+1], Data: h.Data}).Floats())
-			h = turned
-		}
-		values = append(values, memory(t, dev, h.Data, h.Desc))
+		values = append(values, memory(t, dev, c.packed(i+1).Data, h.Desc))
 	}
 	if err := c.compare(t, fused, eager, dev, on, values, there, one); err != nil {
 		fail(fmt.Errorf("%w (%v)", err, one.Call))

@@ -207,16 +207,8 @@ func (c *chain) check(t *testing.T, fused, eager *exec.Runner, dev, small gpu.De
 	t.Helper()
 	var in, values []exec.Operand
 	for i, h := range c.data {
-		packed := memory(t, dev, h.Data, h.Desc)
-		one := memory(t, small, h.Data, c.in[i])
-		in = append(in, one)
-		if c.in[i].Strides != nil { // What the operations see one by one is contiguous.
-			turned := tensor.NewHost(h.Desc)
-			view := &tensor.Host{Desc: c.in[i], Data: h.Data}
-			turned.SetFloats(view.Floats())
-			packed = memory(t, dev, turned.Data, h.Desc)
-		}
-		values = append(values, packed)
+		in = append(in, memory(t, small, h.Data, c.in[i]))
+		values = append(values, memory(t, dev, c.packed(i).Data, h.Desc))
 	}
 	return c.compare(t, fused, eager, dev, small, values, in, c.fused)
 }
@@ -249,11 +241,19 @@ func (c *chain) compare(t *testing.T, fused, eager *exec.Runner, dev, small gpu.
 		if err := fused.Read(t.Context(), out[i].Buffer, 0, got); err != nil {
 			return err
 		}
-		a, b := (&tensor.Host{Desc: values[v].Desc, Data: want}).Floats(), (&tensor.Host{Desc: values[v].Desc, Data: got}).Floats()
-		for k, size := 0, values[v].Desc.DType.Size(); k < len(want); k++ {
-			if at := k / size * size; want[k] != got[k] && !(math.IsNaN(a[k/size]) && math.IsNaN(b[k/size])) { // Compilers exchange operands, of which processors take a NaN's sign.
-				return fmt.Errorf("output %d (value %d), element %d of %v: % x one by one, % x in one launch", i, v, k/size, values[v].Desc, want[at:at+size], got[at:at+size])
-			}
+		if err := sameBits(values[v].Desc, want, got); err != nil {
+			return fmt.Errorf("output %d (value %d): %w", i, v, err)
+		}
+	}
+	return nil
+}
+
+// sameBits compares elements bit by bit. NaNs may have other signs: compilers exchange operands, of which processors take a NaN's sign.
+func sameBits(d tensor.Desc, want, got []byte) error {
+	a, b := (&tensor.Host{Desc: d, Data: want}).Floats(), (&tensor.Host{Desc: d, Data: got}).Floats()
+	for k, size := 0, d.DType.Size(); k < len(want); k++ {
+		if at := k / size * size; want[k] != got[k] && !(math.IsNaN(a[k/size]) && math.IsNaN(b[k/size])) {
+			return fmt.Errorf("element %d of %v: % x one by one, % x in one launch", k/size, d, want[at:at+size], got[at:at+size])
 		}
 	}
 	return nil

@@ -155,6 +155,30 @@ func (e *Epilogue) reference(in, out []*tensor.Host) {
 	reference(&e.Then, append([]*tensor.Host{result}, in[e.Inputs:]...), out)
 }
 
+// plan plans a call: the launches of the operation, of which those that store its result have the epilogue. Without link their modules
+// are those of the operation.
+// Errors: those of the operation's plan; ErrUnsupported, ErrStrides, *LimitError.
+func (e *Epilogue) plan(t *spec.Target, in, out []tensor.Desc, link bool) (*spec.Plan, error) {
+	result, err := e.result(in)
+	if err != nil {
+		return nil, err
+	}
+	op := e.op()
+	own, err := op.Shape(e.Call, in[:e.Inputs])
+	if err != nil {
+		return nil, err
+	}
+	p, err := op.Plan(e.Call, t, in[:e.Inputs], own)
+	if err != nil || result.Elems() == 0 {
+		return p, err
+	}
+	if err := storedOnce(p, own[0].Bytes()); err != nil {
+		return nil, err
+	}
+	r := &rewriter{fused: &e.Then, in: e.then(in, result), inputs: e.Inputs, ref: spec.Out(0), link: link}
+	return r.plan(t, p)
+}
+
 // strategies lists those of the operation whose kernels can have the epilogue.
 func (e *Epilogue) strategies(t *spec.Target, in, out []tensor.Desc) []string {
 	op := e.op()

@@ -68,6 +68,7 @@ type output struct {
 type layout struct {
 	recipe
 	local, packs int
+	goesOn       bool // a kernel computes with the results
 	texel        bool
 	words        words
 	used, most   int // words
@@ -152,7 +153,7 @@ func (l *layout) addCalls(f *Fused, t *spec.Target, in []tensor.Desc) (values []
 		}
 	}
 	for i := range l.steps {
-		if !taken[len(in)+i] && !l.steps[i].raw {
+		if !taken[len(in)+i] && !l.steps[i].raw && !l.goesOn {
 			l.steps[i].after = "" // A store rounds by itself.
 		}
 	}

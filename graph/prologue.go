@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/graph/mir"
+	"github.com/lathe-gpu/lathe/internal/families/fusion"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// begin lets kernels of reductions, norms and softmax compute the elementwise calls that make their inputs, from what these read. A result must have
+// no other reader. What it does is told to r.
+func begin(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
+	f, fixed := newFinisher(g, target, strict, r)
+	type begins struct {
+		call fusion.Prologue
+		in   []mir.Value
+	}
+	made := map[int]begins{}
+	for i := range g.Nodes() {
+		n := &g.Nodes()[i]
+		if n.Kind != mir.Op || fixed[i] || len(n.Out) != 1 || slices.Contains(n.In, mir.None) || !readsFewTimes(n.Call) {
+			continue
+		}
+		for k, v := range n.In {
+			maker := g.Maker(v)
+			if f.readers[v] != 1 || fixed[maker] || f.taken[maker] {
+				continue
+			}
+			first, ok := f.elementwise(&g.Nodes()[maker])
+			if !ok {
+				continue
+			}
+			from := g.Nodes()[maker].In
+			at := slices.IndexFunc(from, func(w mir.Value) bool {
+				d := g.Desc(w)
+				return d.DType == tensor.F32 && d.IsContiguous() && slices.Equal(d.Shape, g.Desc(v).Shape)
+			})
+			if at < 0 {
+				continue
+			}
+			b := begins{fusion.Prologue{First: behind(first, at), Call: n.Call, Inputs: len(n.In), Input: k}, slices.Clone(n.In)}
+			b.in[k] = from[at]
+			b.in = append(b.in, without(from, from[at])...)
+			if err := b.call.Check(target, f.descs(b.in)); err != nil {
+				f.miss(maker, "not in the kernel of "+spec.FormatBrief(n.Call), err)
+				continue
+			}
+			made[i], f.taken[maker] = b, true
+			r.Prologues++
+			break
+		}
+	}
+	rewriter := mir.NewRewriter(g)
+	for i, n := range g.Nodes() {
+		b, ok := made[i]
+		switch {
+		case f.taken[i]:
+		case !ok:
+			rewriter.Copy(i)
+		default:
+			in := slices.Clone(b.in)
+			for k, v := range in {
+				in[k] = rewriter.At(v)
+			}
+			out, err := rewriter.To().AddCall(b.call, in...)
+			if err != nil {
+				return nil, 0, err
+			}
+			rewriter.Set(n.Out[0], out[0])
+			rewriter.To().SetName(out[0], f.label(g.Maker(n.In[b.call.Input]))+", "+f.label(i))
+		}
+	}
+	return rewriter.Finish(), len(made), nil
+}
+
+// readsFewTimes reports whether the kernels of a call load each element a few times at most.
+func readsFewTimes(c spec.Call) bool {
+	if e, ok := c.(fusion.Epilogue); ok {
+		c = e.Call
+	}
+	class := c.Spec().Class
+	return class == spec.Reduction || class == spec.AxisWise
+}

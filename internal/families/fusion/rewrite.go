@@ -1,0 +1,151 @@
+package fusion
+
+import (
+	"slices"
+
+	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// mostInlined is how many instructions the functions of a kernel may have, where drivers inline them at each load or store. Compilers take
+// longer than a launch saves otherwise.
+const mostInlined = 8000
+
+// rewriter puts elementwise operations into kernels that load or store an operand.
+type rewriter struct {
+	fused  *Fused        // its value 0 is what is loaded or stored
+	in     []tensor.Desc // its inputs, of which all but the first are bound too
+	inputs int           // of the operation, behind which these inputs come
+	ref    spec.Ref      // the operand
+	loads  bool
+	link   bool // make the modules
+}
+
+// plan rewrites the launches of a plan.
+func (r *rewriter) plan(t *spec.Target, p *spec.Plan) (*spec.Plan, error) {
+	made := *p
+	made.Steps = nil
+	for _, s := range p.Steps {
+		s, err := r.step(t, s)
+		if err != nil {
+			return nil, err
+		}
+		made.Steps = append(made.Steps, s)
+	}
+	return &made, nil
+}
+
+// step rewrites a launch, if it binds the operand.
+func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
+	slot := -1
+	for i, b := range s.Bind {
+		switch {
+		case b.Buf != r.ref:
+		case slot >= 0:
+			return s, planner.Unsupported("%s binds it twice", s.Module.Name)
+		default:
+			slot = i
+		}
+	}
+	if slot < 0 {
+		return s, nil
+	}
+	uses, err := usesOf(s.Module, slot, r.loads)
+	if err != nil {
+		return s, err
+	}
+	bound := s.Bind[slot]
+	if bound.Offset%16 != 0 {
+		return s, planner.Unsupported("%s works from byte %d on", s.Module.Name, bound.Offset)
+	}
+	w := &words{}
+	w.Words[startWord] = uint32(bound.Offset / 16)
+	f := kernel{module: s.Module, slot: slot, loads: r.loads, used: fixedWords - 1, most: len(w.Words)}
+	bind := slices.Clone(s.Bind)
+	for _, lanes := range []bool{false, true} {
+		if lanes && uses.Lanes == 0 || !lanes && uses.Quads == 0 {
+			continue
+		}
+		l, err := r.layOut(t, lanes, &f, w, len(bind))
+		if err != nil {
+			return s, err
+		}
+		for _, o := range l.operands {
+			b, err := beside(t, o, bound, r.in[0].Bytes(), l.texel)
+			if err != nil {
+				return s, err
+			}
+			b.Buf.Index += r.inputs - 1
+			bind = append(bind, b)
+		}
+		f.forms = append(f.forms, l.recipe)
+	}
+	if len(bind) > int(t.MaxBindings) {
+		return s, &errs.LimitError{Name: "MaxBindings", Want: int64(len(bind)), Have: int64(t.MaxBindings)}
+	}
+	if n, err := f.inlined(uses); err != nil || n > mostInlined {
+		if err == nil {
+			err = planner.Unsupported("%s would have %d more instructions, which take long to compile", s.Module.Name, n)
+		}
+		return s, err
+	}
+	s.Bind = bind
+	if int(s.Module.ParamSize)+4*f.used <= spec.MaxParams && !isMore(s.Params) {
+		s.Params = spec.MoreParams{Params: s.Params, Words: w.Words[:f.used]}
+	} else if f.known, err = knownOf(s, w.Words[:f.used]); err != nil {
+		return s, err
+	}
+	if r.link {
+		s.Module, err = f.linked()
+	}
+	return s, err
+}
+
+func isMore(params any) bool {
+	_, ok := params.(spec.MoreParams)
+	return ok
+}
+
+// beside returns what a launch binds of an operand, if it binds that of the result, which has so many bytes.
+func beside(t *spec.Target, o operand, result spec.Bind, bytes int64, texel bool) (spec.Bind, error) {
+	if o.whole != nil {
+		return *o.whole, nil
+	}
+	size := int64(o.dtype.Size())
+	b := spec.Bind{Buf: o.ref, Offset: result.Offset / 4 * size, Size: result.Size}
+	if b.Size == 0 {
+		b.Size = bytes - result.Offset
+	}
+	b.Size = planner.CeilDiv(b.Size/4*size, planner.Pack) * planner.Pack
+	if have := planner.MaxSpan(t, texel && size < 8); b.Size > have {
+		return b, &errs.LimitError{Name: "MaxBinding", Want: b.Size, Have: have}
+	}
+	if align := max(t.OffsetAlign, t.TexelAlign, 1); b.Offset%align != 0 {
+		return b, planner.Unsupported("an operand bound from byte %d on", b.Offset)
+	}
+	return b, nil
+}
+
+// layOut decides how the elementwise operations are computed, for four elements or for one. slot is the binding of their first input.
+func (r *rewriter) layOut(t *spec.Target, lanes bool, f *kernel, w *words, slot int) (*layout, error) {
+	in := r.in
+	l := &layout{used: f.used, most: f.most, n: in[0].Elems(), words: *w, goesOn: r.loads}
+	l.kernel, l.lanes, l.slot, l.plain = f.module, lanes, slot, t.HostVectors
+	l.texel = !lanes && planner.UsesTexels(t, planner.TexelGroup)
+	_, taken, err := l.addCalls(r.fused, t, in)
+	if err != nil {
+		return nil, err
+	}
+	if l.lanes != lanes {
+		return nil, planner.Unsupported("%s takes elements one by one, and only those of f32 are loaded so", f.module.Name)
+	}
+	taken[0] = false
+	if err := l.addInputs(t, in, in[0].Shape, taken); err != nil {
+		return nil, err
+	}
+	l.outs = []output{{value: r.fused.Outs[0]}}
+	f.used, *w = l.used, l.words
+	return l, nil
+}

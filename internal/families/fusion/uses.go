@@ -1,0 +1,74 @@
+package fusion
+
+import (
+	"sync"
+
+	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/internal/spv"
+	"github.com/lathe-gpu/lathe/spec"
+)
+
+// usesOf says how a kernel loads or stores what a launch binds. It is asked once for a kernel.
+func usesOf(m *spv.Module, slot int, loads bool) (spv.Uses, error) {
+	key := usage{m.Hash, slot, loads}
+	v, ok := usages.Load(key)
+	if !ok {
+		look := spv.StoresOf
+		if loads {
+			look = spv.LoadsOf
+		}
+		u, err := look(m, uint32(slot))
+		if v = u; err != nil {
+			v = planner.Unsupported("%v", err)
+		}
+		if !m.Foreign { // Programs may make any number.
+			usages.Store(key, v)
+		}
+	}
+	if err, ok := v.(error); ok {
+		return spv.Uses{}, err
+	}
+	return v.(spv.Uses), nil
+}
+
+// usages remembers how kernels load and store.
+var usages sync.Map // usage → spv.Uses or error
+
+type usage struct {
+	hash  [32]byte
+	slot  int
+	loads bool
+}
+
+// storedOnce returns an error unless each element of the result is stored by one launch, or no launch can read it: what a launch reads would have
+// gone through the epilogue.
+func storedOnce(p *spec.Plan, bytes int64) error {
+	var windows [][2]int64
+	overlap, reads := false, ""
+	for _, s := range p.Steps {
+		for i, b := range s.Bind {
+			if b.Buf != spec.Out(0) {
+				continue
+			}
+			how, err := usesOf(s.Module, i, false)
+			if err != nil {
+				return err
+			}
+			if how.Reads {
+				reads = s.Module.Name
+			}
+			w := [2]int64{b.Offset, b.Offset + b.Size}
+			if b.Size == 0 {
+				w[1] = bytes
+			}
+			for _, other := range windows {
+				overlap = overlap || w[0] < other[1] && other[0] < w[1]
+			}
+			windows = append(windows, w)
+		}
+	}
+	if overlap && reads != "" {
+		return planner.Unsupported("%s can read what another launch has stored", reads)
+	}
+	return nil
+}

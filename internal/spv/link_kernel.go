@@ -1,0 +1,486 @@
+package spv
+
+import "slices"
+
+// Uses says how a kernel loads or stores the elements of a binding, as far as functions on them must know it.
+type Uses struct {
+	// Quads is the number of instructions that load or store four elements, and Lanes of those for one.
+	Quads, Lanes int
+	// Reads says that a kernel that stores can also read what is there before, as one does that adds to it if a parameter says so.
+	Reads bool
+}
+
+// place is what a pointer points to: element at of the array of a block, and a component of that if it is not 0.
+type place struct{ at, component uint32 }
+
+// elements are the places of a kernel that loads or stores elements of a binding.
+type elements struct {
+	s       *shader
+	label   string
+	slot    uint32
+	loads   bool // it is about loads, and stores otherwise
+	v       uint32
+	places  map[uint32]place // by the id of the pointer
+	images  map[uint32]bool  // ids of the texel buffer
+	fetches map[uint32]place // by the id of what a texel buffer gives
+}
+
+// StoresOf looks how a kernel stores 32-bit elements in a binding.
+// Errors: ErrUnsupported if it does something else with the binding than to load and store, or stores other types, in which case
+// it has no epilogue.
+func StoresOf(kernel *Module, slot uint32) (Uses, error) { return usesOf(kernel, slot, false) }
+
+// LoadsOf looks how a kernel loads 32-bit elements of a binding, which may be a texel buffer.
+// Errors: ErrUnsupported if it does something else with the binding than to load, or loads other types, in which case it has no
+// prologue.
+func LoadsOf(kernel *Module, slot uint32) (Uses, error) { return usesOf(kernel, slot, true) }
+
+func usesOf(kernel *Module, slot uint32, loads bool) (Uses, error) {
+	e, err := elementsOf(kernel, slot, loads)
+	if err != nil {
+		return Uses{}, err
+	}
+	var u Uses
+	for i := range e.s.insts {
+		in := &e.s.insts[i]
+		if _, t, ok := e.use(in); ok && t.dims() == 4 {
+			u.Quads++
+		} else if ok {
+			u.Lanes++
+		}
+		if _, ok := e.places[loaded(in)]; ok {
+			u.Reads = true
+		}
+	}
+	if u.Quads+u.Lanes == 0 {
+		return u, e.refuse("neither loads nor stores elements")
+	}
+	return u, nil
+}
+
+// loaded is the pointer that an instruction loads from, or 0.
+func loaded(in *inst) uint32 {
+	if in.op != opLoad {
+		return 0
+	}
+	return in.w[3]
+}
+
+// use returns the place and the type of what an instruction loads or stores, if it is one of those that are asked about.
+func (e *elements) use(in *inst) (place, *typ, bool) {
+	switch {
+	case in.op == opStore && !e.loads:
+		p, ok := e.places[in.w[1]]
+		return p, e.s.typeOf(in.w[2]), ok
+	case in.op == opLoad && e.loads:
+		p, ok := e.places[in.w[3]]
+		return p, e.s.typeOf(in.res), ok
+	case in.op == opImageFetch && e.loads:
+		p, ok := e.fetches[in.res]
+		return p, e.s.typeOf(in.res), ok
+	}
+	return place{}, nil, false
+}
+
+// refuse says what a kernel does with the binding.
+func (e *elements) refuse(what string) error {
+	return unsupported("kernel %s %s in binding %d", e.label, what, e.slot)
+}
+
+// elementsOf finds what a kernel loads or stores in a binding, and refuses other uses of it.
+func elementsOf(kernel *Module, slot uint32, loads bool) (*elements, error) {
+	if kernel == nil || len(kernel.Code) == 0 {
+		return nil, invalid("no kernel")
+	}
+	s, err := typed(kernel.Code)
+	if err != nil {
+		return nil, err
+	}
+	e := &elements{s: s, label: kernel.label(), slot: slot, loads: loads, places: map[uint32]place{}, images: map[uint32]bool{}, fetches: map[uint32]place{}}
+	for id, list := range s.decor {
+		if b, ok := number(list, decBinding); ok && b == slot {
+			if set, ok := number(list, decDescriptorSet); e.v != 0 || ok && set != 0 {
+				return nil, e.refuse("has several variables or sets")
+			}
+			e.v = id
+		}
+	}
+	v := s.at(e.v)
+	if v == nil || v.op != opVariable || v.w[3] != classStorageBuffer && !(loads && v.w[3] == classUniformConstant) {
+		return nil, e.refuse("has no storage buffer")
+	}
+	inside := false
+	for i := range s.insts {
+		in := &s.insts[i]
+		if inside = inside || in.op == opFunction; !inside {
+			continue
+		}
+		uses := false
+		s.ids(in, func(id *uint32) {
+			_, ok := e.places[*id]
+			uses = uses || ok || *id == e.v || e.images[*id]
+		})
+		if !uses {
+			continue
+		}
+		if v.w[3] == classUniformConstant {
+			err = e.texels(in)
+		} else {
+			err = e.buffer(in)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// texels notes what an instruction does with a texel buffer.
+func (e *elements) texels(in *inst) error {
+	switch in.op {
+	case opLoad, opImage:
+		e.images[in.res] = true
+	case opImageFetch:
+		t := e.s.typeOf(in.res)
+		if len(in.w) != 5 || t.dims() != 4 || t.bits() != 32 {
+			return e.refuse("fetches something else than four elements of 32 bits")
+		}
+		e.fetches[in.res] = place{at: in.w[4]}
+	case opImageQuerySize:
+	default:
+		return e.refuse("does something else than to fetch")
+	}
+	return nil
+}
+
+// buffer notes what an instruction does with a storage buffer.
+func (e *elements) buffer(in *inst) error {
+	s := e.s
+	switch in.op {
+	case opAccessChain, opInBoundsAccess:
+		base, indices := in.w[3], in.w[4:]
+		p, ok := e.places[base]
+		switch {
+		case !ok && (len(indices) == 2 || len(indices) == 3): // the member of the block, the element, and its component
+			if p.at = indices[1]; len(indices) == 3 {
+				p.component = indices[2]
+			}
+		case ok && p.component == 0 && len(indices) == 1:
+			p.component = indices[0]
+		default:
+			return e.refuse("takes the address of something else than an element")
+		}
+		e.places[in.res] = p
+		return nil
+	case opLoad:
+		if _, ok := e.places[in.w[3]]; !ok {
+			return e.refuse("loads all that is")
+		}
+		if !e.loads {
+			return nil
+		}
+	case opStore:
+		if e.loads {
+			return e.refuse("stores")
+		}
+	default:
+		return e.refuse("does something else than to load and store")
+	}
+	p, t, ok := e.use(in)
+	if !ok || t == nil || !t.isInt() && !t.isFloat() || t.bits() != 32 || t.dims() != 1 && (t.dims() != 4 || p.component != 0) {
+		return e.refuse("has something else than 32-bit elements, one or four,")
+	}
+	if array := s.elementOf(e.v); array == nil || p.component != 0 && array.dims() != 4 || p.component == 0 && array.dims() != t.dims() {
+		return e.refuse("has no array of what it loads or stores")
+	}
+	return nil
+}
+
+// elementOf is the type of the elements of a block's array, which is its only member, or nil.
+func (s *shader) elementOf(variable uint32) *typ {
+	v := s.typeOf(variable)
+	if v == nil || !v.elem.is(opTypeStruct) || len(v.elem.members) != 1 || !v.elem.members[0].is(opTypeRuntimeArray) {
+		return nil
+	}
+	return v.elem.members[0].elem
+}
+
+// rewriting is a kernel whose loads or stores in one binding go through functions.
+type rewriting struct {
+	kernel *source
+	*elements
+	fns    [2]*Func // for one element, and for four
+	block  uint32   // the variable of the push constants
+	member uint32   // of the words
+	count  uint32   // of the words
+}
+
+// NewEpilogue begins a module that is a kernel with an epilogue: what the kernel stores in a binding goes through a function
+// first. The function is written for each form of store that StoresOf finds: Begin, calls, Return. words are added to
+// the push constants, behind those of the kernel. Errors are those of Module.
+func NewEpilogue(kernel *Module, slot uint32, words int) *Linker {
+	return newRewriting(kernel, slot, words, false)
+}
+
+// NewPrologue begins a module that is a kernel with a prologue: what the kernel loads of a binding goes through a function, before it
+// computes with it. It is as NewEpilogue otherwise, with LoadsOf.
+func NewPrologue(kernel *Module, slot uint32, words int) *Linker {
+	return newRewriting(kernel, slot, words, true)
+}
+
+func newRewriting(kernel *Module, slot uint32, words int, loads bool) *Linker {
+	l := newLinker()
+	e, err := elementsOf(kernel, slot, loads)
+	if err != nil {
+		l.fail(err)
+		return l
+	}
+	p := l.dissect(kernel, nil, false)
+	if l.err != nil {
+		return l
+	}
+	for i := range 1 + slices.Max(slotsOf(kernel)) {
+		p.slots = append(p.slots, i)
+	}
+	r := &rewriting{kernel: p, elements: e, count: uint32(max(words, 0))}
+	l.rewriting, p.rewrite = r, r.rewrite
+	if r.count > 0 {
+		l.addWords(kernel.ParamSize)
+	}
+	return l
+}
+
+func slotsOf(m *Module) []uint32 {
+	list := []uint32{0}
+	for _, b := range m.Bindings {
+		list = append(list, b.Slot)
+	}
+	return list
+}
+
+// addWords adds an array of words at the end of the push constants, which have size bytes.
+func (l *Linker) addWords(size uint32) {
+	e, p := l.rewriting, l.rewriting.kernel
+	u := l.uint()
+	array := l.declare([]uint32{4<<16 | uint32(opTypeArray), 0, u, l.Number(e.count).id}, 1, [][]uint32{{4<<16 | uint32(opDecorate), 0, decArrayStride, 4}}, false)
+	for i := range p.s.insts {
+		in := &p.s.insts[i]
+		if in.op != opVariable || in.w[3] != classPushConstant {
+			continue
+		}
+		block := p.s.at(p.s.at(in.typ).w[3]) // of the pointer
+		if block == nil || block.op != opTypeStruct {
+			l.fail(unsupported("the push constants of a kernel are no block"))
+			return
+		}
+		e.member = uint32(len(block.w) - 2)
+		p.grown, p.member = block.res, []uint32{array, e.member, size}
+		e.block = p.global(l, in.res)
+		return
+	}
+	block := l.declare([]uint32{3<<16 | uint32(opTypeStruct), 0, array}, 1, [][]uint32{
+		{3<<16 | uint32(opDecorate), 0, decBlock},
+		{5<<16 | uint32(opMemberDecorate), 0, 0, decOffset, 0},
+	}, false)
+	pointer := l.declare([]uint32{4<<16 | uint32(opTypePointer), 0, classPushConstant, block}, 1, nil, false)
+	e.block = l.declare([]uint32{4<<16 | uint32(opVariable), pointer, 0, classPushConstant}, 2, nil, false)
+}
+
+// Word returns word k of those that NewEpilogue adds.
+func (l *Linker) Word(k int) Value {
+	e := l.rewriting
+	if l.err != nil || e == nil || k < 0 || k >= int(e.count) {
+		l.fail(invalid("no word %d", k))
+		return Value{}
+	}
+	u := l.uint()
+	pointer := l.declare([]uint32{4<<16 | uint32(opTypePointer), 0, classPushConstant, u}, 1, nil, false)
+	at, v := l.fresh(), Value{l.fresh(), u}
+	l.body = appendOp(l.body, opAccessChain, pointer, at, e.block, l.Number(e.member).id, l.Number(uint32(k)).id)
+	l.body = appendOp(l.body, opLoad, u, v.id, at)
+	return v
+}
+
+// Parameter returns the number at a byte of the push constants that the kernel has itself, as a uint. It must be one of 32 bits that
+// is a member of the block.
+func (l *Linker) Parameter(at uint32) Value {
+	if l.err != nil || l.rewriting == nil {
+		l.fail(invalid("no kernel with parameters"))
+		return Value{}
+	}
+	p, s := l.rewriting.kernel, l.rewriting.s
+	for i := range s.insts {
+		in := &s.insts[i]
+		if in.op != opVariable || in.w[3] != classPushConstant {
+			continue
+		}
+		block := s.typeOf(in.res).elem
+		for k, m := range block.members {
+			if off, _ := number(s.mdecor[member{block.id, uint32(k)}], decOffset); off != at || m.dims() != 1 || m.bits() != 32 {
+				continue
+			}
+			t := p.global(l, m.id)
+			pointer := l.declare([]uint32{4<<16 | uint32(opTypePointer), 0, classPushConstant, t}, 1, nil, false)
+			chain, v := l.fresh(), Value{l.fresh(), t}
+			l.body = appendOp(l.body, opAccessChain, pointer, chain, p.global(l, in.res), l.Number(uint32(k)).id)
+			l.body = appendOp(l.body, opLoad, t, v.id, chain)
+			if u := l.uint(); t != u {
+				bits := Value{l.fresh(), u}
+				l.body = appendOp(l.body, opBitcast, u, bits.id, v.id)
+				return bits
+			}
+			return v
+		}
+	}
+	l.fail(invalid("no parameter of 32 bits at byte %d", at))
+	return Value{}
+}
+
+// Xor returns the exclusive or of two values of type uint.
+func (l *Linker) Xor(a, b Value) Value {
+	if l.err != nil || a.typ != l.uint() || b.typ != l.uint() {
+		l.fail(invalid("an exclusive or of something else than uints"))
+		return Value{}
+	}
+	made := Value{l.fresh(), a.typ}
+	l.body = appendOp(l.body, opBitwiseXor, a.typ, made.id, a.id, b.id)
+	return made
+}
+
+// Times returns a value of type uint times n.
+func (l *Linker) Times(v Value, n uint32) Value {
+	if l.err != nil || v.typ != l.uint() {
+		l.fail(invalid("a product of something else than a uint"))
+		return Value{}
+	}
+	made := Value{l.fresh(), v.typ}
+	l.body = appendOp(l.body, opIMul, v.typ, made.id, v.id, l.Number(n).id)
+	return made
+}
+
+// Begin begins the function for one of the forms of loads or stores. form is a part whose function has its type: it takes what is loaded or
+// stored and the number of the element, or of the four elements, and returns what takes its place.
+func (l *Linker) Begin(form *Module) {
+	if l.err != nil || l.rewriting == nil {
+		l.fail(invalid("no kernel that is rewritten"))
+		return
+	}
+	p := l.source(form, nil)
+	if l.err != nil {
+		return
+	}
+	l.params, l.body = nil, nil
+	l.function(p)
+	in := p.s.at(p.part)
+	t := l.declared[p.ids[in.w[4]]] // OpTypeFunction
+	if len(t) != 5 || len(l.params) != 2 || t[2] != t[3] || t[4] != l.uint() {
+		l.fail(invalid("the function of form %s is not from a value and a number to a value", form.label()))
+		return
+	}
+	_, n := l.elements(t[2])
+	l.rewriting.fns[min(n, 1)] = &Func{id: p.ids[p.part], result: t[2], params: t[3:]}
+}
+
+// Return ends the function that Begin began.
+func (l *Linker) Return(parts ...Value) {
+	if l.err != nil || len(l.head) == 0 || len(parts) == 0 {
+		l.fail(invalid("no function that returns something"))
+		return
+	}
+	v := parts[0]
+	if len(parts) > 1 {
+		f := &Func{params: []uint32{l.params[0].typ}}
+		v = l.Compose(f, 0, parts...)
+	}
+	if v.typ != l.params[0].typ {
+		l.fail(invalid("a function returns another type than it has"))
+	}
+	l.functions = append(append(l.functions, l.head...), l.body...)
+	l.functions = appendOp(appendOp(l.functions, opReturnValue, v.id), opFunctionEnd)
+	l.head, l.body = nil, nil
+}
+
+// rewrite puts the call of the function before a store of the kernel, which then stores the result, or behind a load. It reports whether it
+// has written the instruction.
+func (r *rewriting) rewrite(l *Linker, in *inst, words []uint32) bool {
+	place, t, ok := r.use(in)
+	if !ok {
+		return false
+	}
+	f := r.fns[0]
+	if t.dims() == 4 {
+		f = r.fns[1]
+	}
+	if f == nil {
+		l.fail(invalid("no function for a load or a store of %v", t))
+		return false
+	}
+	emit := func(op opcode, typ, id uint32, args ...uint32) uint32 {
+		l.functions = appendOp(l.functions, op, append([]uint32{typ, id}, args...)...)
+		return id
+	}
+	number := func(id uint32) uint32 {
+		n := r.kernel.id(l, id)
+		if t := r.s.typeOf(id); t == nil || t.signed {
+			n = emit(opBitcast, l.uint(), l.fresh(), n)
+		}
+		return n
+	}
+	typ, made := r.kernel.global(l, t.id), l.fresh()
+	var v uint32
+	if r.loads {
+		v, made = l.fresh(), words[2]
+		words[2] = v
+		l.functions = append(l.functions, words...)
+	} else {
+		v = words[2]
+	}
+	// WebGPU's compiler ends the process if an argument comes from another block than the call, so each is computed before it.
+	at := emit(opIAdd, l.uint(), l.fresh(), number(place.at), l.Number(0).id)
+	if place.component != 0 {
+		at = emit(opIMul, l.uint(), l.fresh(), at, l.Number(4).id)
+		at = emit(opIAdd, l.uint(), l.fresh(), at, number(place.component))
+	}
+	if typ == f.result && !r.loads {
+		v = emit(opBitcast, l.bitsOf(f.result), l.fresh(), v)
+	}
+	if typ != f.result || !r.loads {
+		v = emit(opBitcast, f.result, l.fresh(), v)
+	}
+	if typ != f.result {
+		v = emit(opFunctionCall, f.result, l.fresh(), f.id, v, at)
+		v = emit(opBitcast, typ, made, v)
+	} else {
+		v = emit(opFunctionCall, typ, made, f.id, v, at)
+	}
+	if !r.loads {
+		words[2] = v
+	}
+	return r.loads
+}
+
+// bitsOf is the type of unsigned integers with as many components as t has.
+func (l *Linker) bitsOf(t uint32) uint32 {
+	_, n := l.elements(t)
+	if n == 0 {
+		return l.uint()
+	}
+	return l.declare([]uint32{4<<16 | uint32(opTypeVector), 0, l.uint(), uint32(n)}, 1, nil, false)
+}
+
+// finish copies the kernel into the module. Its loads or stores call the functions that were written.
+func (l *Linker) finish() {
+	if e := l.rewriting; l.err == nil {
+		l.entry(e.kernel)
+	}
+}
+
+// PartSize is about how many instructions a driver inlines for a call of a part's function. It is 0 for other modules.
+func PartSize(part *Module) int {
+	l := newLinker()
+	p := l.source(part, nil)
+	if l.err != nil {
+		return 0
+	}
+	return len(p.s.insts) - p.from - (p.ends[p.main] - int(p.s.def[p.main]))
+}
