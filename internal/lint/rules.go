@@ -26,6 +26,7 @@ var layers = []layer{
 	{"internal/exif", "", "EXIF data are bytes, whatever file has them"},
 	{"internal/tiff", "internal/errs internal/exif", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
 	{"internal/webp", "internal/errs internal/pixels", "a codec is given rows of pixels or makes them, and knows nothing of where they come from or who wants them"},
+	{"internal/units", "", "numbers for people are text, wherever they come from"},
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
@@ -71,7 +72,7 @@ var layers = []layer{
 
 	{"graph/mir", "internal/errs spec tensor", "the graph of operations is data: it knows no device, and any operation by its declaration"},
 	{"graph/lir", "graph/mir internal/errs spec tensor", "a schedule is data: what compiles its calls is given by the caller"},
-	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
+	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/units internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
 
 	{"graph/hir", "graph internal/errs ops tensor", "a block is calls of a graph and nothing else"},
 
