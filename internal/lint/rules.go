@@ -85,6 +85,7 @@ var layers = []layer{
 	{"gonumblas", "rawptr", "the BLAS of gonum is functions of rawptr between copies: what a function does belongs into rawptr"},
 	{"internal/bench", "gpu internal/errs internal/exec internal/extra ops/all spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
 	{"internal/networks", " graph ops spec tensor", "networks are written as a user's program writes them: public packages only"},
+	{"internal/planview", "graph graph/lir graph/mir internal/errs internal/units spec", "a plan is drawn as data: it knows no device"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null ops/all spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/avif", "internal/errs", "a codec is given rows of pixels or makes them, and knows nothing of where they come from or who wants them"},
 	{"imageio/avif", "internal/avif internal/errs", "the codec of AVIF is large, so a program has it only if it imports this; what reads the files belongs to internal/avif"},
