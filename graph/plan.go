@@ -58,7 +58,7 @@ func (p *Plan) Steps() []Step {
 			steps = p.Program.Once
 		}
 		for _, s := range steps {
-			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Class: s.Call.Spec().Class.String(), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Code.Kernels(), Once: once}
+			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels(), Once: once}
 			var descs []tensor.Desc
 			for _, o := range s.In {
 				step.In, descs = append(step.In, p.place(o)), append(descs, o.Desc)
@@ -66,14 +66,23 @@ func (p *Plan) Steps() []Step {
 			for _, o := range s.Out {
 				step.Out = append(step.Out, p.place(o))
 			}
-			if cost := s.Call.Spec().Cost; cost != nil {
-				c := cost(s.Call, descs)
-				step.Flops, step.Moved = c.Flops, c.Bytes
+			if call, err := spec.Resolve(s.Call); err == nil {
+				op := call.Spec()
+				if step.Class = op.Class.String(); op.Cost != nil && valid(call, descs) {
+					c := op.Cost(call, descs)
+					step.Flops, step.Moved = c.Flops, c.Bytes
+				}
 			}
 			list = append(list, step)
 		}
 	}
 	return list
+}
+
+// valid reports whether a call takes such inputs. A program may have made the schedule.
+func valid(c spec.Call, in []tensor.Desc) bool {
+	_, err := c.Spec().Shape(c, in)
+	return err == nil
 }
 
 // place is where an operand lies, such as "v3 f32[64,10] arena+4096" or "v0 f32[64,784] input x".
@@ -83,7 +92,7 @@ func (p *Plan) place(o lir.Operand) string {
 	}
 	where := o.Memory.String()
 	for memory, ports := range map[lir.Memory][]lir.Port{lir.Inputs: p.Program.Inputs, lir.Params: p.Program.Params, lir.Outputs: p.Program.Outputs} {
-		if o.Memory == memory {
+		if o.Memory == memory && o.Buffer >= 0 && o.Buffer < len(ports) {
 			where = strings.TrimSuffix(where, "s") + " " + ports[o.Buffer].Name
 			if o.Offset == 0 {
 				return fmt.Sprintf("%v %v %s", o.Value, o.Desc, where)

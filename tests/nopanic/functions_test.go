@@ -49,7 +49,7 @@ var functions = map[string]map[string]any{
 		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,
 	},
 	"graph/mir": {"NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
-	"graph/lir": {"Schedule": lir.Schedule},
+	"graph/lir": {"Link": lir.Link, "Schedule": lir.Schedule},
 	"rawptr":    {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {
 		"BF16FromFloat64": tensor.BF16FromFloat64, "BF16ToFloat32": tensor.BF16ToFloat32,
