@@ -20,7 +20,7 @@ import (
 // TestPlanMemory looks at where values lie: a chain of calls that can work in place needs the memory of one value.
 func TestPlanMemory(t *testing.T) {
 	dev := deviceFor(t)
-	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse"}})
+	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse", "epilogue"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestFusion(t *testing.T) {
 	} {
 		g := graph.New()
 		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
-		plan, err := dev.PlanGraph(g, graph.Options{})
+		plan, err := dev.PlanGraph(g, graph.Options{Without: []string{"epilogue"}})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -189,6 +189,66 @@ func TestFusion(t *testing.T) {
 			t.Errorf("%s: %d calls, %d of %d in shared launches (want %d, %d of %d)\n%v", c.name, n, f.Launches, f.Calls, c.calls, c.launches, c.fused, plan)
 		}
 		if found := slices.ContainsFunc(f.Missed, func(m graph.Missed) bool { return c.missed != "" && strings.Contains(m.Reason, c.missed) }); found != (c.missed != "") {
+			t.Errorf("%s: missed %v, want %q", c.name, f.Missed, c.missed)
+		}
+	}
+}
+
+// TestEpilogues looks which elementwise calls are computed by the kernels of the calls whose results they read, and which are not.
+func TestEpilogues(t *testing.T) {
+	dev := deviceFor(t)
+	for _, c := range []struct {
+		name      string
+		build     func(g *graph.Graph, x, w *graph.Value)
+		calls     int // that are left
+		epilogues int
+		missed    string
+	}{
+		{"a bias and an activation", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.ReLU(g.Add(g.MatMul(x, w), w.Narrow(0, 0, 1))))
+		}, 1, 1, ""},
+		{"a residual", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Add(x, g.MatMul(x, w))) }, 1, 1, ""},
+		{"a scale behind a norm", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Mul(g.RMSNorm(x, w.Narrow(0, 0, 1).Reshape(16), -1, 1e-5), graph.Scalar(2.0)))
+		}, 1, 1, ""},
+		{"a reshaped result", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Add(g.MatMul(x, w).Reshape(4, 4, 16), w.Reshape(4, 4, 16)))
+		}, 1, 1, ""},
+		{"two products", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.Mul(g.MatMul(x, w), g.MatMul(w, x))) }, 2, 1, ""},
+		{"one product twice", func(g *graph.Graph, x, w *graph.Value) {
+			p := g.MatMul(x, w)
+			g.Output("y", g.Mul(p, p))
+		}, 2, 0, ""},
+		{"the result is an output", func(g *graph.Graph, x, w *graph.Value) {
+			p := g.MatMul(x, w)
+			g.Output("p", p)
+			g.Output("y", g.ReLU(p))
+		}, 2, 0, ""},
+		{"another call reads the result", func(g *graph.Graph, x, w *graph.Value) {
+			p := g.MatMul(x, w)
+			g.Output("y", g.ReLU(p))
+			g.Output("z", g.Softmax(p, -1))
+		}, 3, 0, ""},
+		{"a transposed result", func(g *graph.Graph, x, w *graph.Value) { g.Output("y", g.ReLU(g.MatMul(x, w).Transpose())) }, 2, 0, ""},
+		{"a result that is broadcast", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Add(g.ReduceSum(x, 0), w))
+		}, 2, 0, "not in the kernel of reduce_sum"},
+		{"a result of another type", func(g *graph.Graph, x, w *graph.Value) {
+			g.Output("y", g.Greater(g.MatMul(x, w), w))
+		}, 2, 0, "not in the kernel of matmul"},
+	} {
+		g := graph.New()
+		c.build(g, g.Input("x", tensor.F32, 16, 16), g.Input("w", tensor.F32, 16, 16))
+		plan, err := dev.PlanGraph(g, graph.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		f := plan.Report.Fusion
+		if n := len(plan.Program.Steps); n != c.calls || f.Epilogues != c.epilogues || plan.Report.Changes["epilogue"] != c.epilogues {
+			t.Errorf("%s: %d calls, %d epilogues (want %d, %d)\n%v", c.name, n, f.Epilogues, c.calls, c.epilogues, plan)
+		}
+		if found := slices.ContainsFunc(f.Missed, func(m graph.Missed) bool { return strings.Contains(m.Reason, c.missed) }); found != (c.missed != "") && c.missed != "" {
 			t.Errorf("%s: missed %v, want %q", c.name, f.Missed, c.missed)
 		}
 	}

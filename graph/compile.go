@@ -29,6 +29,10 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return fuse(g, t, o.Strict, r) },
+	}, mir.Pass{
+		Name: "epilogue", Doc: "Kernels of other calls compute the elementwise call that reads their result, before they store it.",
+		After: []string{"fuse"}, Why: "what fuse has joined is one epilogue",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return finish(g, t, o.Strict, r) },
 	})
 }
 

@@ -28,6 +28,8 @@ type FusionReport struct {
 	// Launches is the number of fused calls, and Calls how many calls they are made of.
 	Launches int `json:"launches"`
 	Calls    int `json:"calls"`
+	// Epilogues is the number of calls whose kernels compute elementwise calls before they store.
+	Epilogues int `json:"epilogues"`
 	// Missed lists calls that could have been fused with the maker of an input, and were not.
 	Missed []Missed `json:"missed"`
 }

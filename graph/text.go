@@ -69,7 +69,7 @@ func (s *Step) write(b *strings.Builder) {
 		if i += n; n > 1 {
 			name = fmt.Sprintf("%s ×%d", name, n)
 		}
-		for _, line := range wrap([]string{name}, callWidth-2) {
+		for _, line := range wrap(strings.Fields(strings.ReplaceAll(name, "+", " +")), callWidth-2) {
 			left = append(left, "  "+line)
 		}
 	}
@@ -97,12 +97,15 @@ func (p *Plan) summary(b *strings.Builder) {
 	bytes, cost := p.Program.Bytes, p.Cost()
 	fmt.Fprintf(b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
 	for _, pass := range Passes() {
-		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" {
+		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" && pass.Name != "epilogue" {
 			fmt.Fprintf(b, ", %s %d", pass.Name, n)
 		}
 	}
 	if f := p.Report.Fusion; f.Launches > 0 {
 		fmt.Fprintf(b, ", %d fused from %d", f.Launches, f.Calls)
+	}
+	if n := p.Report.Fusion.Epilogues; n > 0 {
+		fmt.Fprintf(b, ", %d epilogues", n)
 	}
 	fmt.Fprintf(b, "\n%s flop and %s of memory traffic at least\n", units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	fmt.Fprintf(b, "arena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)

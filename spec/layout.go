@@ -44,6 +44,9 @@ var layouts sync.Map // reflect.Type → *layout
 
 // layoutOf returns the layout of a params struct. It is computed once for each type.
 func layoutOf(params any) (*layout, error) {
+	if more, ok := params.(MoreParams); ok {
+		return more.layout()
+	}
 	t := reflect.TypeOf(params)
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout), l.(*layout).err
@@ -56,6 +59,29 @@ func layoutOf(params any) (*layout, error) {
 	}
 	layouts.Store(t, l)
 	return l, l.err
+}
+
+// layout is the layout of the params struct and the words.
+func (p MoreParams) layout() (*layout, error) {
+	l := &layout{}
+	if p.Params != nil {
+		if _, ok := p.Params.(MoreParams); ok {
+			return l, fmt.Errorf("spec: params %T: %w: in each other", p, errs.ErrInvalidArgument)
+		}
+		own, err := layoutOf(p.Params)
+		if err != nil {
+			return l, err
+		}
+		*l = layout{members: slices.Clone(own.members), paths: slices.Clone(own.paths), size: own.size}
+	}
+	if len(p.Words) == 0 {
+		return l, nil
+	}
+	if len(p.Words) > MaxParams {
+		return l, fmt.Errorf("spec: params %T: %w: %d words", p, errs.ErrInvalidArgument, len(p.Words))
+	}
+	m := spv.Member{Name: "words", Type: fmt.Sprintf("u32[%d]", len(p.Words)), Offset: uint32(l.size), Size: uint32(4 * len(p.Words))}
+	return l, l.appendMember(m, "Words")
 }
 
 // add appends the numbers of type t that are found at steps. name is their path in the
@@ -132,6 +158,14 @@ func lower(name string) string {
 	return string(unicode.ToLower(r)) + name[n:]
 }
 
+// MoreParams is a params struct with words after it, for a kernel that was linked with functions that need them.
+type MoreParams struct {
+	// Params is the params struct of the kernel, or nil.
+	Params any
+	// Words are an array at the end of the block.
+	Words []uint32
+}
+
 // Encode returns the push-constant bytes of a params struct. They are its exported
 // numbers of 4 bytes (uint32, int32, float32, and arrays and structs of them), one after
 // the other, in little-endian order. Nil gives no bytes.
@@ -149,6 +183,16 @@ func Encode(params any) ([]byte, error) {
 }
 
 func (l *layout) encode(b []byte, params any) []byte {
+	if more, ok := params.(MoreParams); ok {
+		if more.Params != nil {
+			own, _ := layoutOf(more.Params) // layoutOf has done it before.
+			b = own.encode(b, more.Params)
+		}
+		for _, w := range more.Words {
+			b = binary.LittleEndian.AppendUint32(b, w)
+		}
+		return b
+	}
 	v := reflect.ValueOf(params)
 	for _, f := range l.scalars {
 		x := v

@@ -150,3 +150,35 @@ func TestEncodeAllocatesOnce(t *testing.T) {
 		t.Errorf("%v allocations, want 1", n)
 	}
 }
+
+// TestMoreParams encodes words behind a params struct, and without one.
+func TestMoreParams(t *testing.T) {
+	type own struct {
+		N uint32
+		X float32
+	}
+	for _, c := range []struct {
+		p     spec.MoreParams
+		bytes int
+		last  spv.Member
+	}{
+		{spec.MoreParams{Params: own{7, 1}, Words: []uint32{8, 9}}, 16, spv.Member{Name: "words", Type: "u32[2]", Offset: 8, Size: 8}},
+		{spec.MoreParams{Words: []uint32{8, 9}}, 8, spv.Member{Name: "words", Type: "u32[2]", Size: 8}},
+		{spec.MoreParams{Params: own{7, 1}}, 8, spv.Member{Name: "x", Type: "f32", Offset: 4, Size: 4}},
+	} {
+		b, err := spec.Encode(c.p)
+		members, err2 := spec.Layout(c.p)
+		if err != nil || err2 != nil || len(b) != c.bytes || len(members) == 0 || members[len(members)-1] != c.last {
+			t.Errorf("%+v: % x, %+v, %v %v", c.p, b, members, err, err2)
+			continue
+		}
+		if n := len(c.p.Words); n > 0 && (b[len(b)-4] != 9 || b[len(b)-8] != 8) {
+			t.Errorf("%+v: % x", c.p, b)
+		}
+	}
+	for _, p := range []spec.MoreParams{{Params: own{}, Words: make([]uint32, 31)}, {Words: make([]uint32, 1<<20)}, {Params: spec.MoreParams{}}, {Params: "text"}} {
+		if _, err := spec.Encode(p); !errors.Is(err, errs.ErrInvalidArgument) {
+			t.Errorf("%d words after %T: %v", len(p.Words), p.Params, err)
+		}
+	}
+}

@@ -65,19 +65,11 @@ func (s Strides) Takes(d tensor.Desc) bool {
 }
 
 // Traits are facts about an operation for programs that join, differentiate or import
-// operations. No part of Lathe plans or runs an operation differently because of them: a
-// graph compiler and an importer of ONNX will read them. Today the conformance suite checks
-// Class, Gradient and ONNX. Nothing reads Prologue and Epilogue yet.
+// operations. No plan depends on them. Package graph reads Class, and the conformance suite checks all of them.
 type Traits struct {
 	// Class is the kind of computation. An elementwise operation of group math with inputs
 	// and one output must have Op.Scalar.
 	Class Class
-	// Prologue says that the operation can apply an elementwise function to the
-	// elements of its inputs as it reads them.
-	Prologue bool
-	// Epilogue says that the operation can apply an elementwise function to the elements
-	// of its output before it writes them.
-	Epilogue bool
 	// Gradient is the name of the operation that computes the gradient. It may be empty. An
 	// operation of that name must be registered.
 	Gradient string

@@ -32,6 +32,8 @@ type Linker struct {
 	main                                          uint32
 	head, body                                    []uint32 // the function that is written
 	params                                        []Value
+
+	epilogue *epilogue // of a kernel, or nil
 }
 
 // Value is a value in the function that a Linker writes.
@@ -43,12 +45,16 @@ type Func struct {
 	params     []uint32 // types
 }
 
-// NewLinker begins a module. Errors are those of Module.
-func NewLinker(template *Module) *Linker {
-	l := &Linker{
+func newLinker() *Linker {
+	return &Linker{
 		next: 1, capabilities: map[uint32]bool{}, extensions: map[string]bool{}, known: map[string]uint32{},
 		declared: map[uint32][]uint32{}, parts: map[string]*Func{},
 	}
+}
+
+// NewLinker begins a module. Errors are those of Module.
+func NewLinker(template *Module) *Linker {
+	l := newLinker()
 	p := l.source(template, nil)
 	if l.err != nil {
 		return l
@@ -56,6 +62,13 @@ func NewLinker(template *Module) *Linker {
 	for i := range template.Bindings { // The template may launch with bindings of its own.
 		p.slots = append(p.slots, uint32(i))
 	}
+	l.entry(p)
+	l.function(p)
+	return l
+}
+
+// entry copies the function main of a source, which becomes that of the module.
+func (l *Linker) entry(p *source) {
 	l.main = p.function(l, p.main)
 	for i := range p.s.insts {
 		if in := &p.s.insts[i]; in.op == opExecutionMode && in.w[1] == p.main {
@@ -64,7 +77,12 @@ func NewLinker(template *Module) *Linker {
 			l.modes = append(l.modes, mode...)
 		}
 	}
+}
+
+// function begins the function that is written, which has the type of a part's function.
+func (l *Linker) function(p *source) {
 	done := len(l.functions)
+	p.number(l, p.part)
 	p.copy(l, int(p.s.def[p.part]), p.ends[p.part], opLabel)
 	l.head, l.functions = slices.Clone(l.functions[done:]), l.functions[:done]
 	for at := 0; at < len(l.head); at += int(l.head[at] >> 16) {
@@ -72,7 +90,6 @@ func NewLinker(template *Module) *Linker {
 			l.params = append(l.params, Value{id: l.head[at+2], typ: l.head[at+1]})
 		}
 	}
-	return l
 }
 
 // fail keeps the first error.
@@ -207,15 +224,22 @@ func (l *Linker) Scalars(f *Func) bool {
 
 // Number returns a constant of type uint.
 func (l *Linker) Number(word uint32) Value {
-	t := l.declare([]uint32{4<<16 | uint32(opTypeInt), 0, 32, 0}, 1, nil, false)
+	t := l.uint()
 	return Value{l.declare([]uint32{4<<16 | uint32(opConstant), t, 0, word}, 2, nil, false), t}
+}
+
+// uint is the type of unsigned integers.
+func (l *Linker) uint() uint32 {
+	return l.declare([]uint32{4<<16 | uint32(opTypeInt), 0, 32, 0}, 1, nil, false)
 }
 
 // Module ends the function, and returns the module with the name that it gets. It has passed the checks of Parse. If
 // neither the template nor a part comes from a program, it is no foreign module.
 // Errors: ErrInvalidShader, ErrUnsupported.
 func (l *Linker) Module(name string) (*Module, error) {
-	if l.err == nil && len(l.head) == 0 {
+	if l.epilogue != nil {
+		l.finish()
+	} else if l.err == nil && len(l.head) == 0 {
 		l.err = invalid("no template")
 	}
 	if l.err != nil {
@@ -249,7 +273,9 @@ func (l *Linker) code() []byte {
 	for _, section := range [][]uint32{l.modes, l.decorations, l.declarations, l.functions, l.head, l.body} {
 		w = append(w, section...)
 	}
-	w = appendOp(appendOp(w, opReturn), opFunctionEnd)
+	if len(l.head) > 0 {
+		w = appendOp(appendOp(w, opReturn), opFunctionEnd)
+	}
 	code := make([]byte, 0, 4*len(w))
 	for _, x := range w {
 		code = binary.LittleEndian.AppendUint32(code, x)

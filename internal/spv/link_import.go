@@ -16,10 +16,17 @@ type source struct {
 	ids        map[uint32]uint32     // ids in the module that is made
 	open       map[uint32]bool       // declarations that are being made
 	written    map[uint32]bool       // functions that are written
+
+	store  func(l *Linker, in *inst, words []uint32) // is called before a store is written
+	grown  uint32                                    // a type that gets a member more
+	member []uint32                                  // its type, its number and its offset
 }
 
-// source takes a module apart, and notes what it needs of a device.
-func (l *Linker) source(m *Module, slots []uint32) *source {
+// source takes a part or a template apart, and notes what it needs of a device.
+func (l *Linker) source(m *Module, slots []uint32) *source { return l.dissect(m, slots, true) }
+
+// dissect is source. A module that is no part may have any functions.
+func (l *Linker) dissect(m *Module, slots []uint32, part bool) *source {
 	if m == nil || len(m.Code) == 0 {
 		l.fail(invalid("no module"))
 		return nil
@@ -38,14 +45,14 @@ func (l *Linker) source(m *Module, slots []uint32) *source {
 	}
 	l.foreign = l.foreign || m.Foreign
 	l.version = max(l.version, s.version)
-	if err := p.survey(l); err != nil {
+	if err := p.survey(l, part); err != nil {
 		l.fail(err)
 	}
 	return p
 }
 
 // survey finds the functions and the decorations.
-func (p *source) survey(l *Linker) error {
+func (p *source) survey(l *Linker, part bool) error {
 	function, entries, called := uint32(0), 0, map[uint32]bool{}
 	for i := range p.s.insts {
 		switch in := &p.s.insts[i]; in.op {
@@ -80,11 +87,14 @@ func (p *source) survey(l *Linker) error {
 		case opFunctionEnd:
 			p.ends[function] = i
 		case opFunctionCall:
-			if function == p.main {
+			if part && function == p.main {
 				p.part = in.w[3]
 				called[p.part] = true
 			}
 		}
+	}
+	if !part && entries == 1 && p.ends[p.main] != 0 {
+		return nil
 	}
 	if entries != 1 || len(called) != 1 || p.ends[p.main] == 0 || p.ends[p.part] == 0 {
 		return invalid("a part has an entry point that calls one function (got %d entry points, %d functions)", entries, len(called))
@@ -137,7 +147,7 @@ func (p *source) function(l *Linker, id uint32) uint32 {
 	}
 	p.written[id] = true
 	for _, called := range p.copy(l, int(p.s.def[id]), p.ends[id], opFunctionEnd) {
-		if id != p.main {
+		if id != p.main || p.part == 0 {
 			p.function(l, called)
 		}
 	}
@@ -172,12 +182,23 @@ func (p *source) copy(l *Linker, from, to int, last opcode) (called []uint32) {
 		if in.res != 0 {
 			words[result] = p.number(l, in.res)
 		}
+		if in.op == opStore && p.store != nil {
+			p.store(l, in, words)
+		}
 		l.functions = append(l.functions, words...)
 		if in.op == last {
 			break
 		}
 	}
 	return called
+}
+
+// id is the id of a value, which a declaration or an instruction of a function has made.
+func (p *source) id(l *Linker, id uint32) uint32 {
+	if int(p.s.def[id]) < p.from {
+		return p.global(l, id)
+	}
+	return p.number(l, id)
 }
 
 // global is the id of a type, a constant or a variable. Those that are the same in every word, decorations
@@ -208,6 +229,11 @@ func (p *source) global(l *Linker, id uint32) uint32 {
 			w[3] = p.slots[w[3]]
 		}
 		decorations = append(decorations, w)
+	}
+	if id == p.grown {
+		words = append(words, p.member[0])
+		words[0] += 1 << 16
+		decorations = append(decorations, []uint32{5<<16 | uint32(opMemberDecorate), 0, p.member[1], decOffset, p.member[2]})
 	}
 	slices.SortFunc(decorations, slices.Compare)
 	own := in.op == opVariable && (words[3] == classPrivate || words[3] == classWorkgroup) // Parts share no memory.

@@ -17,19 +17,19 @@ void linked(const uint quad, const uint n) { any_[quad] = n; }
 #if defined(LANES)
 void main() {
 	uint at = flatGroup() * (WG * 4) + gl_LocalInvocationID.x;
-	if (at < p.words[0]) linked(at, p.words[0]);
+	if (at < p.words[2]) linked(at, p.words[2]);
 }
 #elif defined(TEXEL)
 void main() {
-	uint at = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x, last = (p.words[0] - 1) / 4;
+	uint at = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x, last = (p.words[2] - 1) / 4;
 	[[dont_unroll]] for (uint u = 0; u < PACKS; u++) {
-		linked(min(at, last), mix(0u, min(p.words[0] - at * 4, 4u), at <= last));
+		linked(min(at, last), mix(0u, min(p.words[2] - at * 4, 4u), at <= last));
 		at += WG;
 	}
 }
 #else
 void main() {
 	uint at = flatGroup() * WG + gl_LocalInvocationID.x;
-	if (at * 4 < p.words[0]) linked(at, min(p.words[0] - at * 4, 4u));
+	if (at * 4 < p.words[2]) linked(at, min(p.words[2] - at * 4, 4u));
 }
 #endif

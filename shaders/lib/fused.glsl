@@ -8,8 +8,8 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
-// The words of a launch: 0 elements, 1 the quad (with LANES the element) of the output that it
-// begins with, 2 zero. What operands and numbers need follows.
+// The words of a launch: 0 zero, 1 the quad (with LANES the element) of the output that it
+// begins with, 2 elements. What operands and numbers need follows.
 layout(push_constant) uniform Params { uint words[32]; } p;
 
 #if defined(LANES)

@@ -218,6 +218,11 @@ func (c *chain) check(t *testing.T, fused, eager *exec.Runner, dev, small gpu.De
 		}
 		values = append(values, packed)
 	}
+	return c.compare(t, fused, eager, dev, small, values, in, c.fused)
+}
+
+// compare compares the operations one by one, for which values are the inputs, with a call that makes the outputs of in.
+func (c *chain) compare(t *testing.T, fused, eager *exec.Runner, dev, small gpu.Device, values, in []exec.Operand, one spec.Call) error {
 	for i, call := range c.fused.Calls {
 		var operands []exec.Operand
 		for _, a := range c.fused.Args[i] {
@@ -229,7 +234,7 @@ func (c *chain) check(t *testing.T, fused, eager *exec.Runner, dev, small gpu.De
 		}
 		values = append(values, out[0])
 	}
-	out, err := c.run(t, fused, small, c.fused, in)
+	out, err := c.run(t, fused, small, one, in)
 	if err != nil {
 		return err
 	}

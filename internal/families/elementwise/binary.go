@@ -67,7 +67,7 @@ func DefineBinary[A spec.Call](b Binary) *spec.Op {
 			{Name: "b", Doc: "a tensor of the same dtype whose shape can be broadcast together with that of in", DTypes: dtypes, Strides: spec.AnyStrides},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape to which both are broadcast", InPlace: []int{0, 1}}},
-		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: b.ONNX},
+		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: b.ONNX},
 		Defaults: call,
 		Kernels:  slices.Concat(BinaryKernels(b.Shader, b.DTypes), b.wideKernels(), b.Integers.Kernels()),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {

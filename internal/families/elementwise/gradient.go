@@ -58,7 +58,7 @@ func defineGradient[A spec.Call](g Gradient, params any, n GradientNumbers[A]) *
 			{Name: "dy", Doc: "the gradient of the function's result, of the dtype and shape of x", DTypes: planner.Floats},
 		},
 		Out:      []spec.Arg{{Name: "dx", Doc: "the gradient of x, of the same dtype and shape", InPlace: []int{0, 1}}},
-		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true},
+		Traits:   spec.Traits{Class: spec.Elementwise},
 		Defaults: n.Defaults,
 		Kernels:  append(planner.DTypeVariants(g.Shader, params, planner.Floats, hasTexels), lanesKernel(g.Shader, params)),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

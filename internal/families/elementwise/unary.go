@@ -104,7 +104,7 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: dtypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
-		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, Gradient: u.Gradient, ONNX: u.ONNX},
+		Traits:   spec.Traits{Class: spec.Elementwise, Gradient: u.Gradient, ONNX: u.ONNX},
 		Defaults: n.Defaults,
 		Kernels:  append(append(kernels, lanesKernel(u.Shader, params)), u.Integers.Kernels()...),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

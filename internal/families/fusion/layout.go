@@ -7,21 +7,30 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
 	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// words is the push-constant block of lib/fused.glsl. The first three are the number of elements, the quad
-// or element of the output that a launch begins with, and 0.
+// words is the push-constant block of lib/fused.glsl. The first ones are 0, the quad or element of the output that a
+// launch begins with, and the number of elements.
 type words struct{ Words [32]uint32 }
 
-const fixedWords = 3
+const (
+	zeroWord = iota
+	startWord
+	countWord
+	fixedWords
+)
 
 // recipe says how a module is linked. It has no sizes and no numbers of calls: these are in words.
 type recipe struct {
 	template string
 	lanes    bool
-	first    int // the value that is the first result
+	first    int         // the value that is the first result
+	slot     int         // the binding of the first input
+	kernel   *spv.Module // whose epilogue it is, or nil
+	plain    bool        // compilers join nothing
 	inputs   []input
 	steps    []step
 	outs     []output
@@ -61,7 +70,7 @@ type layout struct {
 	local, packs int
 	texel        bool
 	words        words
-	used         int // words
+	used, most   int // words
 	// same are the operands that are divided among launches, and whole those that each launch reads.
 	operands []operand
 	n        int
@@ -97,31 +106,11 @@ func isBits(d tensor.DType) bool { return !isFloat(d) && d != tensor.I32 }
 // layOut decides how a call is computed.
 // Errors: ErrUnsupported, ErrStrides, *LimitError.
 func layOut(f *Fused, t *spec.Target, in, out []tensor.Desc) (*layout, error) {
-	values, err := f.values(in)
+	l := &layout{local: planner.SmallGroup, packs: 1, used: fixedWords, most: len(words{}.Words), n: out[0].Elems()}
+	l.template, l.lanes = "fused/map.quads", t.HostVectors
+	values, taken, err := l.addCalls(f, t, in)
 	if err != nil {
 		return nil, err
-	}
-	if err := planner.CheckTarget(t, values...); err != nil {
-		return nil, err
-	}
-	l := &layout{local: planner.SmallGroup, packs: 1, used: fixedWords, n: out[0].Elems()}
-	l.template, l.lanes, l.first = "fused/map.quads", t.HostVectors, len(in)
-	taken := f.taken(len(values))
-	for i, c := range f.Calls {
-		if err := l.addStep(f, t, c, f.Args[i], values, len(in)+i); err != nil {
-			return nil, err
-		}
-	}
-	for i := range l.steps {
-		if !taken[len(in)+i] && !l.steps[i].raw {
-			l.steps[i].after = "" // A store rounds by itself.
-		}
-	}
-	for i, d := range values {
-		if memory(d.DType) == "" {
-			return nil, planner.Unsupported("fused operations have no elements of %v", d.DType)
-		}
-		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i])
 	}
 	switch {
 	case l.lanes:
@@ -144,6 +133,36 @@ func layOut(f *Fused, t *spec.Target, in, out []tensor.Desc) (*layout, error) {
 		return nil, &errs.LimitError{Name: "MaxBindings", Want: int64(len(l.operands)), Have: int64(t.MaxBindings)}
 	}
 	return l, nil
+}
+
+// addCalls adds the operations. It returns the values, and which of them an operation takes. lanes stays set if there is a form
+// for that.
+func (l *layout) addCalls(f *Fused, t *spec.Target, in []tensor.Desc) (values []tensor.Desc, taken []bool, err error) {
+	if values, err = f.values(in); err != nil {
+		return nil, nil, err
+	}
+	if err := planner.CheckTarget(t, values...); err != nil {
+		return nil, nil, err
+	}
+	l.first = len(in)
+	taken = f.taken(len(values))
+	for i, c := range f.Calls {
+		if err := l.addStep(f, t, c, f.Args[i], values, len(in)+i); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i := range l.steps {
+		if !taken[len(in)+i] && !l.steps[i].raw {
+			l.steps[i].after = "" // A store rounds by itself.
+		}
+	}
+	for i, d := range values {
+		if memory(d.DType) == "" {
+			return nil, nil, planner.Unsupported("fused operations have no elements of %v", d.DType)
+		}
+		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i])
+	}
+	return values, taken, nil
 }
 
 // addStep adds the operation whose result is a value.
@@ -220,8 +239,8 @@ func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DTy
 // add sets the next words, and returns the number of the first one.
 func (l *layout) add(list ...uint32) (int, error) {
 	at := l.used
-	if at+len(list) > len(l.words.Words) {
-		return 0, planner.Unsupported("fused operations with sizes, strides and numbers of more than %d words", len(l.words.Words))
+	if at+len(list) > l.most {
+		return 0, planner.Unsupported("fused operations with sizes, strides and numbers of more than %d words", l.most)
 	}
 	l.used += copy(l.words.Words[at:], list)
 	return at, nil
@@ -347,4 +366,12 @@ func (l *layout) addDigits(dims, strides []int, base uint32, shared [][2]int) ([
 }
 
 // key is the text by which the module of a recipe is found.
-func (r *recipe) key() string { return fmt.Sprintf("%v", *r) }
+func (r *recipe) key() string {
+	c := *r
+	c.kernel = nil
+	text := fmt.Sprintf("%v", c)
+	if r.kernel != nil {
+		text += fmt.Sprintf(" %x", r.kernel.Hash)
+	}
+	return text
+}

@@ -23,30 +23,32 @@ type cache struct {
 	order []string
 }
 
-// module returns the module of a recipe. It is linked if it is not known.
+// module returns the module of a recipe.
+func (r *recipe) module() (*spv.Module, error) { return modules.get(r.key(), r.link) }
+
+// get returns the module of a key. It is linked if it is not known.
 // Errors: ErrABIMismatch for parts that are damaged.
-func (r *recipe) module() (*spv.Module, error) {
-	key := r.key()
-	modules.mu.Lock()
-	m := modules.made[key]
-	modules.mu.Unlock()
+func (c *cache) get(key string, link func() (*spv.Module, error)) (*spv.Module, error) {
+	c.mu.Lock()
+	m := c.made[key]
+	c.mu.Unlock()
 	if m != nil {
 		return m, nil
 	}
-	m, err := r.link()
+	m, err := link()
 	if err != nil {
 		return nil, err
 	}
-	modules.mu.Lock()
-	defer modules.mu.Unlock()
-	if other := modules.made[key]; other != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := c.made[key]; other != nil {
 		return other, nil // Another goroutine was faster.
 	}
-	if len(modules.order) >= mostModules {
-		delete(modules.made, modules.order[0])
-		modules.order = modules.order[1:]
+	if len(c.order) >= mostModules {
+		delete(c.made, c.order[0])
+		c.order = c.order[1:]
 	}
-	modules.made[key], modules.order = m, append(modules.order, key)
+	c.made[key], c.order = m, append(c.order, key)
 	return m, nil
 }
 
@@ -56,6 +58,7 @@ type linker struct {
 	r     *recipe
 	err   error
 	words map[int]spv.Value
+	known *known // or nil
 }
 
 // link links the module.
@@ -66,18 +69,7 @@ func (r *recipe) link() (*spv.Module, error) {
 	}
 	l := &linker{Linker: spv.NewLinker(template), r: r, words: map[int]spv.Value{}}
 	values := map[int][]spv.Value{}
-	// All values are loaded before the first one is used, and computed before the first one is stored, so that a
-	// processor can compute them at the same time.
-	ats := l.places()
-	for i, x := range r.inputs {
-		load := l.part(x.load, uint32(i))
-		for _, at := range ats {
-			values[x.value] = append(values[x.value], l.split(l.Call(load, l.index(x, at)))...)
-		}
-	}
-	for i, s := range r.steps {
-		values[r.first+i] = l.step(s, values)
-	}
+	l.compute(l.places(), values)
 	for i, o := range r.outs {
 		store := l.part(o.store, uint32(len(r.inputs)+i))
 		if !r.lanes {
@@ -92,6 +84,20 @@ func (r *recipe) link() (*spv.Module, error) {
 		return nil, l.err
 	}
 	return l.Module(r.name())
+}
+
+// compute loads the inputs and computes the values of all steps. All are loaded before the first one is used, and computed
+// before the first one is stored, so that a processor can compute them at the same time.
+func (l *linker) compute(ats []spv.Value, values map[int][]spv.Value) {
+	for i, x := range l.r.inputs {
+		load := l.part(x.load, uint32(l.r.slot+i))
+		for _, at := range ats {
+			values[x.value] = append(values[x.value], l.split(l.Call(load, l.index(x, at)))...)
+		}
+	}
+	for i, s := range l.r.steps {
+		values[l.r.first+i] = l.step(s, values)
+	}
 }
 
 // name is a name for the module: the operations, as far as a short text has them.
@@ -120,11 +126,39 @@ func (l *linker) part(name string, slots ...uint32) *spv.Func {
 func (l *linker) word(k int) spv.Value {
 	v, ok := l.words[k]
 	if !ok {
-		v = l.Call(l.part("fused/word"), l.Number(uint32(k)))
+		switch {
+		case l.known != nil && k == zeroWord:
+			v = l.Xor(l.Parameter(l.known.at), l.Number(l.known.value))
+		case l.known != nil:
+			v = l.Number(l.known.words[k])
+		case l.r.kernel != nil:
+			v = l.Word(k)
+		default:
+			v = l.Call(l.part("fused/word"), l.Number(uint32(k)))
+		}
 		l.words[k] = v
 	}
 	return v
 }
+
+// hidden returns a word of which no compiler knows what it is.
+func (l *linker) hidden(k int) spv.Value {
+	if l.known != nil {
+		return l.Xor(l.word(k), l.zero())
+	}
+	return l.word(k)
+}
+
+// start returns the quad or the element of the output that a launch begins with.
+func (l *linker) start() spv.Value {
+	if l.r.kernel != nil && l.r.lanes {
+		return l.Times(l.word(startWord), 4)
+	}
+	return l.word(startWord)
+}
+
+// zero returns a zero that no compiler knows.
+func (l *linker) zero() spv.Value { return l.word(zeroWord) }
 
 // places returns the quad, or the elements, that an invocation makes.
 func (l *linker) places() []spv.Value {
@@ -164,11 +198,11 @@ func (l *linker) index(x input, i spv.Value) spv.Value {
 			at = l.Compose(digit, 0, at, at, at, at)
 		}
 		for w := x.words[1:]; len(w) >= 3; w = w[3:] {
-			at = l.Call(digit, at, i, l.word(1), l.word(w[0]), l.word(w[1]), l.word(w[2]))
+			at = l.Call(digit, at, i, l.start(), l.word(w[0]), l.word(w[1]), l.word(w[2]))
 		}
 		return at
 	}
-	args := []spv.Value{i, l.word(1)}
+	args := []spv.Value{i, l.start()}
 	for _, at := range x.words {
 		args = append(args, l.word(at))
 	}
@@ -180,14 +214,14 @@ func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 	var numbers []spv.Value
 	for _, at := range s.numbers {
 		if s.raw {
-			numbers = append(numbers, l.word(at))
+			numbers = append(numbers, l.hidden(at))
 			continue
 		}
 		part, high := "fused/number.f32", l.Number(0)
 		if s.wide {
-			part, high = "fused/number.f64", l.word(at+1)
+			part, high = "fused/number.f64", l.hidden(at+1)
 		}
-		numbers = append(numbers, l.Call(l.part(part), l.word(at), high))
+		numbers = append(numbers, l.Call(l.part(part), l.hidden(at), high))
 	}
 	f := l.part(s.part)
 	var list []spv.Value
@@ -203,14 +237,14 @@ func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 				if s.wide {
 					other = "fused/other.f64"
 				}
-				v = l.Call(l.part(other), v, l.word(2))
+				v = l.Call(l.part(other), v, l.zero())
 			}
 			args = append(args, v)
 		}
 		v := l.Call(f, append(args, numbers...)...)
 		switch {
 		case strings.HasPrefix(s.after, "fused/veil"):
-			v = l.Call(l.part(s.after), v, l.word(2))
+			v = l.Call(l.part(s.after), v, l.zero())
 		case s.after != "":
 			v = l.Call(l.part(s.after), v)
 		}

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lathe-gpu/lathe/internal/spv"
@@ -58,5 +59,70 @@ func TestModulesValidate(t *testing.T) {
 				t.Errorf("%s, %v, lowered: %v\n%s", name, d, err, text)
 			}
 		}
+	}
+}
+
+// TestEpiloguesValidate checks with spirv-val kernels that were linked with epilogues, whose words are parameters or constants of the module, and
+// what WebGPU gets of them.
+func TestEpiloguesValidate(t *testing.T) {
+	val := testkit.Tool(t, "spirv-val")
+	storage, texels, vectors := gpu(), gpu(), gpu()
+	texels.CPU, texels.TexelBuffers = true, true
+	vectors.CPU, vectors.HostVectors = true, true
+	f32 := func(shape ...int) tensor.Desc { return tensor.Contiguous(tensor.F32, shape...) }
+	turned := tensor.Desc{DType: tensor.F32, Shape: []int{24, 36}, Strides: []int{1, 24}}
+	params, constants := 0, 0
+	for name, target := range map[string]*spec.Target{"storage": storage, "texels": texels, "vectors": vectors} {
+		for _, c := range []struct {
+			call spec.Call
+			in   []tensor.Desc
+		}{
+			{ops.MatMul{}, []tensor.Desc{f32(24, 48), f32(48, 36)}},
+			{ops.MatMul{}, []tensor.Desc{f32(24, 999), f32(999, 36)}},
+			{ops.Conv{Group: 1}, []tensor.Desc{f32(1, 3, 26, 36), f32(1, 3, 3, 1)}},
+			{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{f32(24, 36), f32(36)}},
+			{ops.Softmax{Dim: 0}, []tensor.Desc{f32(24, 36)}},
+			{ops.Reverse{Dims: []int{0}}, []tensor.Desc{f32(24, 36)}},
+		} {
+			e := Epilogue{Call: c.call, Inputs: len(c.in), As: []int{24, 36}, Then: Fused{
+				Calls: []spec.Call{ops.Add{}, ops.Clip{Min: -1, Max: 2}, ops.Sub{}}, Args: [][]int{{0, 1}, {3}, {2, 4}}, Outs: []int{5},
+			}}
+			in := append(c.in, f32(36), turned)
+			out, err := e.Spec().Shape(e, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := e.Spec().Plan(e, target, in, out)
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, spec.FormatCall(c.call), err)
+				continue
+			}
+			for _, s := range p.Steps {
+				if err := spec.CheckParams(s.Module, s.Params); err != nil || s.Module.Foreign || int(s.Module.Slots()) != len(s.Bind) {
+					t.Errorf("%s: %v, foreign %v, %d slots, %d bound", s.Module.Name, err, s.Module.Foreign, s.Module.Slots(), len(s.Bind))
+				}
+				if !strings.Contains(s.Module.Name, "+") {
+					continue
+				}
+				if _, ok := s.Params.(spec.MoreParams); ok {
+					params++
+				} else {
+					constants++
+				}
+				low, err := spv.Lower(s.Module, false)
+				if err != nil {
+					t.Errorf("%s: %v", s.Module.Name, err)
+					continue
+				}
+				for _, code := range [][]byte{s.Module.Code, low.Code} {
+					if text, err := testkit.Validate(t, val, "vulkan1.1", code); err != nil || text != "" {
+						t.Errorf("%s, %s: %v\n%s", name, s.Module.Name, err, text)
+					}
+				}
+			}
+		}
+	}
+	if params == 0 || constants == 0 {
+		t.Errorf("%d kernels with parameters more, %d with constants", params, constants)
 	}
 }

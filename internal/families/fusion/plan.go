@@ -43,7 +43,7 @@ func plan(f *Fused, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 	for first := int64(0); first < int64(l.n); first += most {
 		count := min(int64(l.n)-first, most)
 		w := l.words
-		w.Words[0], w.Words[1] = uint32(count), uint32(first/unit)
+		w.Words[countWord], w.Words[startWord] = uint32(count), uint32(first/unit)
 		s := spec.Step{Module: m, Params: w}
 		for _, o := range l.operands {
 			if o.whole != nil {

@@ -46,7 +46,7 @@ func DefineMatMul[A spec.Call](m MatMul[A]) *spec.Op {
 		Source:   "NumPy matmul; BLAS gemm with alpha 1 and beta 0 or 1",
 		In:       in,
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., m,n]"}},
-		Traits:   spec.Traits{Class: spec.MatrixProduct, Epilogue: true, ONNX: m.ONNX},
+		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: m.ONNX},
 		Defaults: m.Defaults,
 		Kernels:  kernels,
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

@@ -29,7 +29,6 @@ func DefineScaled[A spec.Call](m Operation[A, Scaling]) *spec.Op {
 		{Name: "c", Doc: "broadcast to [..., m,n]; with a and b of 16 bits it may be F32, and so is the result then", Optional: true, DTypes: planner.Floats, Strides: spec.AnyStrides},
 	}
 	d.Out[0].Doc = "[..., m,n], of the dtype of c"
-	d.Traits.Epilogue = true
 	d.Kernels = scaledKernels
 	d.Strategies = func(a A, t *spec.Target, in, out []tensor.Desc) []string {
 		if out[0].Elems() == 0 || m.Of(a).Alpha == 0 {

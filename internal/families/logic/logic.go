@@ -77,7 +77,7 @@ func Define[A spec.Call](f Function[A]) *spec.Op {
 	d := spec.Definition[A]{
 		Name: f.Name, Aliases: f.Aliases, Group: "logic", Doc: f.Doc, Source: f.Source,
 		In: in, Out: []spec.Arg{out},
-		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: f.ONNX},
+		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: f.ONNX},
 		Defaults: f.Defaults,
 		Kernels:  f.kernels(),
 		Shape:    f.shape,

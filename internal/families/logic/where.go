@@ -34,7 +34,7 @@ func DefineWhere[A spec.Call](name, doc, onnx string) *spec.Op {
 			{Name: "y", Doc: "a tensor of the dtype of x", Strides: spec.AnyStrides},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the shape to which all are broadcast", InPlace: []int{1, 2}}},
-		Traits:   spec.Traits{Class: spec.Elementwise, Prologue: true, Epilogue: true, ONNX: []string{onnx}},
+		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: []string{onnx}},
 		Defaults: call,
 		Kernels:  kernels,
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {

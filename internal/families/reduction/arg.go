@@ -54,7 +54,7 @@ func DefineArg[A spec.Call](r Arg[A]) *spec.Op {
 		Name: r.Name, Group: "reduce", Doc: r.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar", DTypes: argDTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "I32, of the shape of in without the dimension"}},
-		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
+		Traits:   spec.Traits{Class: spec.Reduction, ONNX: r.ONNX},
 		Kernels:  append(f.Kernels(argDTypes...), spec.Kernel{Name: argIndex + ".i32", Params: indexParams{}}),
 		Defaults: r.Call(-1, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

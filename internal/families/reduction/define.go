@@ -87,7 +87,7 @@ func Define[A spec.Call](r Reduction[A]) *spec.Op {
 		Name: r.Name, Group: path.Dir(r.Shader), Doc: r.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: r.DTypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype, without the reduced dimensions, or with size 1 in their place"}},
-		Traits:   spec.Traits{Class: spec.Reduction, Prologue: true, ONNX: r.ONNX},
+		Traits:   spec.Traits{Class: spec.Reduction, ONNX: r.ONNX},
 		Kernels:  r.withCombining(r.kernels(f)),
 		Defaults: r.Call(nil, false),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
