@@ -45,7 +45,7 @@ func lives(p *graph.Plan) []*live {
 				}
 			}
 			name := titleOf(&s)
-			l := &live{first: i, last: i, offset: starts[o.Buffer] + o.Offset, size: o.Desc.Bytes(), kind: kindOf(s.Call), name: name, tip: fmt.Sprintf("%v %v, made by %s: %s", o.Value, o.Desc, name, units.Bytes(o.Desc.Bytes()))}
+			l := &live{first: i, last: i, offset: starts[o.Buffer] + o.Offset, size: o.Desc.Bytes(), kind: kindOf(&s), name: name, tip: fmt.Sprintf("%v %v, made by %s: %s", o.Value, o.Desc, name, units.Bytes(o.Desc.Bytes()))}
 			of[o.Value], list = l, append(list, l)
 		}
 	}

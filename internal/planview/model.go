@@ -66,8 +66,16 @@ var kinds = []struct{ class, name string }{
 }
 
 // kindOf is the kind of a call.
-func kindOf(c spec.Call) kind {
-	switch c.Spec().Class {
+func kindOf(s *lir.Step) kind {
+	op := s.Call.Spec()
+	if op.Internal { // several calls: the first one does most of the work
+		name, _, _ := strings.Cut(s.Label, ",")
+		name, _, _ = strings.Cut(name, " ")
+		if first := spec.Lookup(name); first != nil {
+			op = first
+		}
+	}
+	switch op.Class {
 	case spec.MatrixProduct:
 		return contraction
 	case spec.Elementwise:
@@ -112,7 +120,7 @@ func model(p *graph.Plan) []*node {
 		n.cost /= most
 		n.w = 36
 		for i, l := range append([]string{n.title}, n.lines...) {
-			n.w = max(n.w, textWidth(l, i == 0)+map[bool]float64{true: 40, false: 24}[i == 0]) // a title has a number beside it
+			n.w = max(n.w, textWidth(l, i == 0)+map[bool]float64{true: 46, false: 24}[i == 0]) // a title has a number beside it
 		}
 		n.h = 26 + 14*float64(len(n.lines))
 	}
@@ -147,7 +155,7 @@ func (m *maker) join(v mir.Value, n *node) {
 
 // call adds the node of a call.
 func (m *maker) call(s *lir.Step, t *graph.Step) *node {
-	n := &node{kind: kindOf(s.Call), title: short(titleOf(s), 34), fused: s.Call.Spec().Internal, cost: float64(t.Moved) + float64(t.Flops)/flopsPerByte}
+	n := &node{kind: kindOf(s), title: short(titleOf(s), 34), fused: s.Call.Spec().Internal, cost: float64(t.Moved) + float64(t.Flops)/flopsPerByte}
 	tip := []string{t.Call}
 	switch {
 	case n.fused:

@@ -112,10 +112,8 @@ func picture(p *graph.Plan, title string) string {
 // summary is a plan in a line.
 func summary(p *graph.Plan) string {
 	cost := p.Cost()
-	text := fmt.Sprintf("%d calls in %d launches, %s flop and %s of memory traffic at least", len(p.Program.Steps), p.Program.Launches(), units.Count(cost.Flops), units.Bytes(cost.Bytes))
-	if f := p.Report.Fusion; f.Launches > 0 {
-		text += fmt.Sprintf("; %d calls are fused into %d", f.Calls, f.Launches)
-	}
+	text := fmt.Sprintf("%d calls, of %d before the passes, in %d launches; %s flop and %s of memory traffic at least",
+		len(p.Program.Steps), p.Report.Calls, p.Program.Launches(), units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	if n := len(p.Program.Once); n > 0 {
 		text += fmt.Sprintf("; %d calls run once", n)
 	}
@@ -206,8 +204,9 @@ func legend(d *drawing, left, y, width float64, p *graph.Plan) float64 {
 		x += 50 + 1.1*textWidth(name, false)
 	}
 	there, fused := map[kind]bool{}, false
-	for _, s := range p.Program.Steps {
-		there[kindOf(s.Call)] = true
+	for i := range p.Program.Steps {
+		s := &p.Program.Steps[i]
+		there[kindOf(s)] = true
 		fused = fused || s.Call.Spec().Internal
 	}
 	const box = `<rect x="%d" y="%d" width="20" height="12" rx="3"/>`
