@@ -38,12 +38,13 @@ func (g *Graph) Measure(o *Options, compiled, eager func() error) error {
 			}
 		}
 	}
+	// There are few networks, and they take long, so each has more time than an operation.
 	// Every run waits for its result, as a program does that needs it, so the two are repeated alike.
 	n, err := Repeats(repeated(eager), o.each())
 	if err != nil {
 		return err
 	}
-	s, err := Interleave(o.budget(), 40, repeated(compiled)(n), repeated(eager)(n))
+	s, err := Interleave(4*o.budget(), 40, repeated(compiled)(n), repeated(eager)(n))
 	if err != nil {
 		return err
 	}
