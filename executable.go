@@ -59,6 +59,24 @@ func (d *Device) Compile(ctx context.Context, g *graph.Graph, o graph.Options) (
 	return &Executable{dev: d, plan: plan, program: p}, nil
 }
 
+// CompileLIR is Compile for a schedule that the program has made, or changed, such as the Program of a Plan with calls in another order or at other
+// places. It checks the schedule as lir.Link does. Plan of the Executable has no Graph.
+// Errors: ErrInvalidArgument, which names the step of the mistake; ErrGraphRefused, as Compile; *LimitError, ErrOutOfMemory, ctx.Err().
+func (d *Device) CompileLIR(ctx context.Context, p *lir.Program) (*Executable, error) {
+	if err := d.open("compile lir"); err != nil {
+		return nil, err
+	}
+	linked, err := lir.Link(p, d.session.GraphCompiler())
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := d.session.Load(ctx, linked)
+	if err != nil {
+		return nil, err
+	}
+	return &Executable{dev: d, plan: &graph.Plan{Program: linked}, program: loaded}, nil
+}
+
 // Plan shows what a run does.
 func (e *Executable) Plan() *graph.Plan {
 	if e == nil {

@@ -20,7 +20,7 @@ import (
 // TestPlanMemory looks at where values lie: a chain of calls that can work in place needs the memory of one value.
 func TestPlanMemory(t *testing.T) {
 	dev := deviceFor(t)
-	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse"}})
+	plan, err := dev.PlanGraph(chain(10), graph.Options{Without: []string{"fuse", "epilogue"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,23 @@ func TestPlanMemory(t *testing.T) {
 		t.Errorf("got %d calls, want 22", n)
 	}
 	text := plan.String()
-	for _, want := range []string{"matmul", "arena[0]", "outputs[0]", "cse 9", fmt.Sprintf("arena %d bytes (at least %d; 86016 without sharing)", b.Arena, b.Lower)} {
-		if !strings.Contains(strings.ReplaceAll(text, "arena+", "arena[0]+"), want) {
+	for _, want := range []string{"matmul", "v0 f32[32,32] input x", "param w", "output y", "arena+", "cse 9", "blas/matmul", fmt.Sprintf("arena %d bytes (at least %d; 86016 without sharing)", b.Arena, b.Lower)} {
+		if !strings.Contains(text, want) {
 			t.Errorf("the plan has no %q:\n%s", want, text)
 		}
 	}
 	var data struct {
-		Steps    []struct{ Call string }
-		Launches int
+		Inputs, Params []struct {
+			Name, Tensor string
+			Bytes        int64
+		}
+		Steps []struct {
+			Call, Class string
+			Kernels     []string
+			Flops       int64
+		}
+		Launches     int
+		Flops, Bytes int64
 	}
 	raw, err := json.Marshal(plan)
 	if err != nil {
@@ -48,6 +57,39 @@ func TestPlanMemory(t *testing.T) {
 	}
 	if err := json.Unmarshal(raw, &data); err != nil || len(data.Steps) != 22 || data.Launches != plan.Program.Launches() {
 		t.Errorf("got %d steps and %d launches, %v, from %s", len(data.Steps), data.Launches, err, raw)
+	}
+	const product, each = 2 * 32 * 32 * 32, 32 * 32 // of add; tanh counts more
+	if c := plan.Cost(); c.Flops < 2*product+10*each || c.Bytes < 22*2*value || c.Flops != data.Flops || c.Bytes != data.Bytes || data.Steps[0].Flops != product {
+		t.Errorf("the cost is %+v, and in JSON %d and %d, %d of them of the first product", c, data.Flops, data.Bytes, data.Steps[0].Flops)
+	}
+	if p := data.Params[0]; p.Name != "w" || p.Tensor != "f32[32,32]" || p.Bytes != value || data.Steps[0].Class != "matrix product" || len(data.Steps[0].Kernels) == 0 {
+		t.Errorf("the param is %+v, and the first step %+v", p, data.Steps[0])
+	}
+}
+
+// TestPlanWidth looks at how a plan with long names and many operands is written.
+func TestPlanWidth(t *testing.T) {
+	dev := deviceFor(t)
+	g := graph.New()
+	var list []*graph.Value
+	for i := range 12 {
+		list = append(list, g.Input(fmt.Sprintf("an.input.with.a.rather.long.name.%d", i), tensor.F32, 1024, 64).Transpose())
+	}
+	y := g.Concat(0, list...).Label("a label of several words that does not fit into the column of calls")
+	g.Output("y", g.Softmax(g.Exp(y), -1))
+	g.Output("z", g.Input(strings.Repeat("long", 40), tensor.F32))
+	plan, err := dev.PlanGraph(g, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := plan.String()
+	for line := range strings.Lines(text) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 120 || strings.TrimRight(line, " \n")+"\n" != line && line != "\n" {
+			t.Errorf("%d characters, or spaces at the end: %q", n, line)
+		}
+	}
+	if !strings.Contains(text, " an.input.with.a.rather.long.name.11\n") {
+		t.Errorf("a name is divided:\n%s", text)
 	}
 }
 

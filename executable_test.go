@@ -434,21 +434,27 @@ func TestTraceOfGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe, err := dev.Compile(ctx, chain(1), graph.Options{Without: []string{"epilogue", "prologue"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labelled := graph.New()
+	w := labelled.Param("w", tensor.F32, 32, 32)
+	y := labelled.MatMul(labelled.Input("x", tensor.F32, 32, 32), w).Label("the product")
+	labelled.Output("y", labelled.Neg(labelled.Exp(y).Label("the power")))
 	x := filled(t, dev, 32, 32)
-	if err := errors.Join(exe.SetParam("w", x)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x}); err != nil {
-		t.Fatal(err)
+	for _, g := range []*graph.Graph{chain(1), labelled} {
+		exe, err := dev.Compile(ctx, g, graph.Options{Without: []string{"epilogue", "prologue"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := exe.SetParam("w", x); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := dev.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{`"matmul"`, `"fused"`, `"add, tanh"`} {
+	for _, name := range []string{`"matmul"`, `"fused"`, `"add, tanh"`, `"the product"`, `"exp (the power), neg"`} {
 		if !strings.Contains(trace.String(), name) {
 			t.Errorf("the trace has no %s", name)
 		}

@@ -3,9 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
@@ -37,6 +35,7 @@ type Report struct {
 type Step struct {
 	Node    int      `json:"node"`
 	Call    string   `json:"call"`
+	Class   string   `json:"class"`
 	Label   string   `json:"label,omitempty"`
 	In      []string `json:"in"`
 	Out     []string `json:"out"`
@@ -59,17 +58,20 @@ func (p *Plan) Steps() []Step {
 			steps = p.Program.Once
 		}
 		for _, s := range steps {
-			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Code.Kernels(), Once: once}
+			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels(), Once: once}
 			var descs []tensor.Desc
 			for _, o := range s.In {
-				step.In, descs = append(step.In, place(o)), append(descs, o.Desc)
+				step.In, descs = append(step.In, p.place(o)), append(descs, o.Desc)
 			}
 			for _, o := range s.Out {
-				step.Out = append(step.Out, place(o))
+				step.Out = append(step.Out, p.place(o))
 			}
-			if cost := s.Call.Spec().Cost; cost != nil {
-				c := cost(s.Call, descs)
-				step.Flops, step.Moved = c.Flops, c.Bytes
+			if call, err := spec.Resolve(s.Call); err == nil {
+				op := call.Spec()
+				if step.Class = classOf(call).String(); op.Cost != nil && valid(call, descs) {
+					c := op.Cost(call, descs)
+					step.Flops, step.Moved = c.Flops, c.Bytes
+				}
 			}
 			list = append(list, step)
 		}
@@ -77,59 +79,40 @@ func (p *Plan) Steps() []Step {
 	return list
 }
 
-// place is where an operand lies, such as "v3 f32[64,10] arena+4096".
-func place(o lir.Operand) string {
-	switch {
-	case o.Value == mir.None:
-		return "-"
-	case o.Memory == lir.Kept || o.Memory == lir.Arena && o.Buffer == 0:
-		return fmt.Sprintf("%v %v %v+%d", o.Value, o.Desc, o.Memory, o.Offset)
-	case o.Offset != 0:
-		return fmt.Sprintf("%v %v %v[%d]+%d", o.Value, o.Desc, o.Memory, o.Buffer, o.Offset)
-	}
-	return fmt.Sprintf("%v %v %v[%d]", o.Value, o.Desc, o.Memory, o.Buffer)
+// valid reports whether a call takes such inputs. A program may have made the schedule.
+func valid(c spec.Call, in []tensor.Desc) bool {
+	_, err := c.Spec().Shape(c, in)
+	return err == nil
 }
 
-// joining are the passes of which a FusionReport tells.
-var joining = []string{"fuse", "epilogue", "prologue"}
+// place is where an operand lies, such as "v3 f32[64,10] arena+4096" or "v0 f32[64,784] input x".
+func (p *Plan) place(o lir.Operand) string {
+	if o.Value == mir.None {
+		return "-"
+	}
+	where := o.Memory.String()
+	for memory, ports := range map[lir.Memory][]lir.Port{lir.Inputs: p.Program.Inputs, lir.Params: p.Program.Params, lir.Outputs: p.Program.Outputs} {
+		if o.Memory == memory && o.Buffer >= 0 && o.Buffer < len(ports) {
+			where = strings.TrimSuffix(where, "s") + " " + ports[o.Buffer].Name
+			if o.Offset == 0 {
+				return fmt.Sprintf("%v %v %s", o.Value, o.Desc, where)
+			}
+		}
+	}
+	if o.Memory == lir.Arena && len(p.Program.Arena) > 1 {
+		where = fmt.Sprintf("%s[%d]", where, o.Buffer)
+	}
+	return fmt.Sprintf("%v %v %s+%d", o.Value, o.Desc, where, o.Offset)
+}
 
-// String returns the plan as text: a line for each call, and a summary.
-func (p *Plan) String() string {
-	if p == nil || p.Program == nil {
-		return "no plan\n"
-	}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "node\tcall\tlaunches\tin\tout")
+// Cost is the sum of the arithmetic and of the memory traffic that the calls of a run need at least.
+func (p *Plan) Cost() (sum spec.Cost) {
 	for _, s := range p.Steps() {
-		call := s.Call
-		if s.Label != "" {
-			call += " (" + s.Label + ")"
-		}
-		if s.Once {
-			call += ", once"
-		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\n", s.Node, call, len(s.Kernels), strings.Join(s.In, ", "), strings.Join(s.Out, ", "))
-	}
-	w.Flush()
-	bytes := p.Program.Bytes
-	fmt.Fprintf(&b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
-	for _, pass := range Passes() {
-		if n := p.Report.Changes[pass.Name]; n > 0 && !slices.Contains(joining, pass.Name) {
-			fmt.Fprintf(&b, ", %s %d", pass.Name, n)
+		if !s.Once {
+			sum.Flops, sum.Bytes = sum.Flops+s.Flops, sum.Bytes+s.Moved
 		}
 	}
-	if f := p.Report.Fusion; f.Launches > 0 {
-		fmt.Fprintf(&b, ", %d fused from %d", f.Launches, f.Calls)
-	}
-	if f := p.Report.Fusion; f.Epilogues+f.Prologues > 0 {
-		fmt.Fprintf(&b, ", %d epilogues, %d prologues", f.Epilogues, f.Prologues)
-	}
-	fmt.Fprintf(&b, "\narena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
-	for _, m := range p.Report.Fusion.Missed {
-		fmt.Fprintf(&b, "not fused: node %d, %s: %s\n", m.Node, m.Call, m.Reason)
-	}
-	return b.String()
+	return sum
 }
 
 // MarshalJSON returns the plan as JSON: its ports, its steps as Steps lists them, its memory and what the passes have done.
@@ -138,25 +121,29 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	type port struct {
-		Name string `json:"name"`
-		Desc string `json:"tensor"`
+		Name  string `json:"name"`
+		Desc  string `json:"tensor"`
+		Bytes int64  `json:"bytes"`
 	}
 	ports := func(list []lir.Port) []port {
 		out := []port{}
 		for _, l := range list {
-			out = append(out, port{l.Name, l.Desc.String()})
+			out = append(out, port{l.Name, l.Desc.String(), l.Desc.Bytes()})
 		}
 		return out
 	}
+	cost := p.Cost()
 	return json.Marshal(struct {
 		Inputs   []port         `json:"inputs"`
 		Params   []port         `json:"params"`
 		Outputs  []port         `json:"outputs"`
 		Steps    []Step         `json:"steps"`
 		Launches int            `json:"launches"`
+		Flops    int64          `json:"flops"`
+		Moved    int64          `json:"bytes"`
 		Bytes    lir.Bytes      `json:"memory"`
 		Calls    int            `json:"calls_before"`
 		Changes  map[string]int `json:"changes"`
 		Fusion   FusionReport   `json:"fusion"`
-	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion})
+	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), cost.Flops, cost.Bytes, p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion})
 }

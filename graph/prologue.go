@@ -77,9 +77,17 @@ func begin(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mi
 
 // readsFewTimes reports whether the kernels of a call load each element a few times at most.
 func readsFewTimes(c spec.Call) bool {
-	if e, ok := c.(fusion.Epilogue); ok {
-		c = e.Call
-	}
-	class := c.Spec().Class
+	class := classOf(c)
 	return class == spec.Reduction || class == spec.AxisWise
+}
+
+// classOf is the class of a call, and of the call of which elementwise ones are a prologue or an epilogue.
+func classOf(c spec.Call) spec.Class {
+	switch c := c.(type) {
+	case fusion.Epilogue:
+		return classOf(c.Call)
+	case fusion.Prologue:
+		return classOf(c.Call)
+	}
+	return c.Spec().Class
 }

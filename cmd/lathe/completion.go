@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/lathe-gpu/lathe/graph"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -102,7 +103,7 @@ func completions(app *kong.Application, words []string) []completion {
 		}
 		return beginning(list, last)
 	case len(node.Children) > 0:
-		return beginning(commands(app), last)
+		return beginning(commands(node), last)
 	case len(node.Positional) > 0:
 		p := node.Positional[min(args, len(node.Positional)-1)]
 		if args >= len(node.Positional) && !p.IsCumulative() {
@@ -201,8 +202,12 @@ func valuesOf(app *kong.Application, v *kong.Value, prefix, text string) []compl
 		for _, d := range tensor.DTypes() {
 			list = append(list, completion{d.String(), ""})
 		}
+	case "@passes":
+		for _, p := range graph.Passes() {
+			list = append(list, completion{p.Name, firstSentence(p.Doc)})
+		}
 	case "@commands":
-		list = commands(app)
+		list = commands(app.Node)
 	default:
 		if kind == "" {
 			kind = v.Enum
@@ -253,10 +258,10 @@ func beginning(list []completion, text string) []completion {
 	return slices.DeleteFunc(list, func(c completion) bool { return c.text == "" || !strings.HasPrefix(c.text, text) })
 }
 
-// commands are those that the help shows.
-func commands(app *kong.Application) []completion {
+// commands are those of a command, or of Lathe as a whole, that the help shows.
+func commands(of *kong.Node) []completion {
 	var list []completion
-	for _, n := range app.Children {
+	for _, n := range of.Children {
 		if !n.Hidden {
 			list = append(list, completion{n.Name, firstSentence(n.Help)})
 		}

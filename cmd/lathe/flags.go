@@ -48,10 +48,10 @@ func (a *app) common(ctx *kong.Context) error {
 		}
 		a.given[p.Flag.Name] = true
 		if !uses(command, p.Flag) {
-			return usage("lathe %s does not use --%s: leave it out", command.Name, p.Flag.Name)
+			return usage("%s does not use --%s: leave it out", commandName(command), p.Flag.Name)
 		}
 		if when != "" && p.Flag.Group != nil && p.Flag.Group.Key == "device" {
-			return usage("lathe %s %s uses no device: leave --%s out", command.Name, when, p.Flag.Name)
+			return usage("%s %s uses no device: leave --%s out", commandName(command), when, p.Flag.Name)
 		}
 	}
 	if err := checkBackend("backend", a.cli.Backend); err != nil {
@@ -67,6 +67,14 @@ func (a *app) common(ctx *kong.Context) error {
 	}
 	a.colour = newColours(a.cli.Color)
 	return nil
+}
+
+// commandName is a command with those that it belongs to, such as "lathe graph plan".
+func commandName(n *kong.Node) string {
+	if n.Parent == nil {
+		return n.Name
+	}
+	return commandName(n.Parent) + " " + n.Name
 }
 
 // deviceless is a command that uses no device with some of its flags. Its method says with which

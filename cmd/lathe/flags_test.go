@@ -118,6 +118,9 @@ func TestTables(t *testing.T) {
 		common = append(common, f.Name)
 	}
 	nodes := append([]*kong.Node{m.Node}, m.Children...)
+	for _, n := range m.Children {
+		nodes = append(nodes, n.Children...)
+	}
 	for _, n := range nodes {
 		if n != m.Node && !strings.HasSuffix(n.Help, ".") {
 			t.Errorf("%s: the help %q is no sentence", n.Name, n.Help)
@@ -142,7 +145,7 @@ func TestTables(t *testing.T) {
 		}
 		for _, f := range append(n.Flags, m.Flags...) {
 			kind := f.Tag.Get("complete")
-			if known := []string{"", "@files", "@calls", "@ops", "@groups", "@dtypes", "@commands"}; strings.HasPrefix(kind, "@") && !slices.Contains(known, kind) {
+			if known := []string{"", "@files", "@calls", "@ops", "@groups", "@dtypes", "@commands", "@passes"}; strings.HasPrefix(kind, "@") && !slices.Contains(known, kind) {
 				t.Errorf("%s --%s is completed by %s, which is not known", n.Name, f.Name, kind)
 			}
 		}

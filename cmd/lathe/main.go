@@ -67,6 +67,7 @@ type cli struct {
 	Bench      benchCmd      `cmd:"" help:"Measure how near every operation comes to the limits of the device."`
 	Tune       tuneCmd       `cmd:"" help:"Measure which strategy of each operation is best on this device, and remember it."`
 	Dispatch   dispatchCmd   `cmd:"" help:"Run a SPIR-V compute shader."`
+	Graph      graphCmd      `cmd:"" uses:"device,backend,validation,no-cache,json" help:"Show what graphs of operations become."`
 	ABI        abiCmd        `cmd:"" uses:"json" name:"abi" help:"Print the ABI text, which lists all operations and kernels, and its fingerprint."`
 	Completion completionCmd `cmd:"" uses:"none" help:"Print the script with which a shell completes commands, flags and operations."`
 	Man        manCmd        `cmd:"" uses:"none" help:"Print the manual page."`
@@ -239,7 +240,7 @@ func (a *app) command(args []string) (err error) {
 		var p *kong.ParseError
 		if errors.As(err, &p) && p.Context != nil {
 			if node := p.Context.Selected(); node != nil {
-				hint = "lathe " + node.Name + " --help"
+				hint = commandName(node) + " --help"
 			}
 		}
 		return usage("%w (see %q)", nearer{err}, hint)

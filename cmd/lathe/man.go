@@ -50,7 +50,7 @@ type manual struct{ w io.Writer }
 func (m manual) line(format string, args ...any) { fmt.Fprintf(m.w, format+"\n", args...) }
 
 func (m manual) command(n *kong.Node) {
-	name := "lathe " + n.Name
+	name := commandName(n)
 	for _, p := range n.Positional {
 		name += " " + p.Summary()
 	}
@@ -64,6 +64,9 @@ func (m manual) command(n *kong.Node) {
 		if !f.Hidden && f.Name != "help" {
 			m.flag(f)
 		}
+	}
+	for _, c := range n.Children {
+		m.command(c)
 	}
 }
 

@@ -7,6 +7,7 @@ package lir
 
 import (
 	"github.com/lathe-gpu/lathe/graph/mir"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -90,6 +91,14 @@ type Step struct {
 	Scratch []Range
 }
 
+// Kernels names the kernel of each launch, in order. It is nil for a step without code.
+func (s *Step) Kernels() []string {
+	if s == nil || errs.Nil(s.Code) {
+		return nil
+	}
+	return s.Code.Kernels()
+}
+
 // Port is an input, a param or an output.
 type Port struct {
 	Name string
@@ -138,7 +147,7 @@ func (p *Program) Launches() int {
 	n := 0
 	if p != nil {
 		for i := range p.Steps {
-			n += len(p.Steps[i].Code.Kernels())
+			n += len(p.Steps[i].Kernels())
 		}
 	}
 	return n

@@ -6,7 +6,8 @@ import (
 	"github.com/lathe-gpu/lathe/spec"
 )
 
-// cloneCall returns a call with slices of its own, so that the graph does not change when the caller's slices do.
+// cloneCall returns a call with slices of its own, so that the graph does not change when the caller's slices do. An empty slice
+// becomes nil.
 func cloneCall(c spec.Call) spec.Call {
 	v := reflect.ValueOf(c)
 	if v.Kind() == reflect.Pointer {
@@ -31,7 +32,8 @@ func cloneSlices(v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
-		if v.IsNil() {
+		if v.Len() == 0 { // text has one word for an empty list and none, and so has no operation two meanings
+			v.SetZero()
 			return
 		}
 		to := reflect.MakeSlice(v.Type(), v.Len(), v.Len())

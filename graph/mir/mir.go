@@ -230,7 +230,7 @@ func (g *Graph) checkView(n *Node, d tensor.Desc) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	if d.DType != root.DType || n.Offset < 0 || n.Offset%int64(d.DType.Size()) != 0 || n.Offset+d.Bytes() > root.Bytes() {
+	if d.DType != root.DType || n.Offset < 0 || n.Offset%int64(d.DType.Size()) != 0 || n.Offset > root.Bytes()-d.Bytes() {
 		return fmt.Errorf("%w: %v, %d bytes into %v", errs.ErrInvalidArgument, d, n.Offset, root)
 	}
 	return nil

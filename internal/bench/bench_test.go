@@ -127,7 +127,7 @@ func few(w spec.BenchCase) bool {
 func TestRun(t *testing.T) {
 	dev := open(t)
 	var told []string
-	o := Options{Quick: true, Keep: few, Ops: []*spec.Op{spec.Lookup("relu"), spec.Lookup("matmul"), spec.Lookup("adam_update"), spec.Lookup("transpose")},
+	o := Options{Quick: true, Keep: few, Ops: []*spec.Op{spec.Lookup("relu"), spec.Lookup("matmul"), spec.Lookup("adam_update"), spec.Lookup("transpose"), spec.Lookup("equal")},
 		DTypes: []tensor.DType{tensor.F32, tensor.F64}, Progress: func(done, total int, what string) { told = append(told, what) }}
 	r, err := Run(t.Context(), dev, o)
 	if err != nil {

@@ -27,9 +27,10 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		Heading  string
 		Plot     *plot
 		Ceilings [][]string
+		Graphs   [][]string
 		Header   []string
 		Rows     []row
-	}{Heading: r.heading(), Plot: newPlot(r), Ceilings: r.Ceilings.Table(), Header: r.header()}
+	}{Heading: r.heading(), Plot: newPlot(r), Ceilings: r.Ceilings.Table(), Graphs: r.GraphTable(), Header: r.header()}
 	for i := range r.Rows {
 		x := &r.Rows[i]
 		data.Rows = append(data.Rows, row{r.cells(x), min(100*x.Roofline, 100), x.Key()})

@@ -35,6 +35,7 @@ type Report struct {
 	Beside   string   `json:"beside,omitempty"` // the device of Options.Beside
 	Ceilings Ceilings `json:"ceilings"`
 	Rows     []Row    `json:"rows"`
+	Graphs   []Graph  `json:"graphs,omitempty"` // networks as compiled graphs
 }
 
 // Timing sums up a Sample, in nanoseconds.
@@ -171,7 +172,15 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, l := range r.Table() {
 		fmt.Fprintln(t, strings.Join(l, "\t"))
 	}
-	return t.Flush()
+	err := t.Flush()
+	if graphs := r.GraphTable(); err == nil && graphs != nil {
+		fmt.Fprintln(w)
+		for _, l := range graphs {
+			fmt.Fprintln(t, strings.Join(l, "\t"))
+		}
+		err = t.Flush()
+	}
+	return err
 }
 
 // Table returns the rows as cells of text. The first line is the header.

@@ -26,6 +26,7 @@ var layers = []layer{
 	{"internal/exif", "", "EXIF data are bytes, whatever file has them"},
 	{"internal/tiff", "internal/errs internal/exif", "a decoder turns a file into rows of pixels and knows nothing of who wants them"},
 	{"internal/webp", "internal/errs internal/pixels", "a codec is given rows of pixels or makes them, and knows nothing of where they come from or who wants them"},
+	{"internal/units", "", "numbers for people are text, wherever they come from"},
 	{"internal/testimg", "", "test pictures are made from nothing, so that any test can use them"},
 	{"internal/testlevel", "", "the levels are for tests of any package, so they know none"},
 	{"internal/testkit", "internal/errs", "what tests share is used by the tests of any package, so it knows no device and no operation; let the test pass what it opened"},
@@ -71,7 +72,7 @@ var layers = []layer{
 
 	{"graph/mir", "internal/errs spec tensor", "the graph of operations is data: it knows no device, and any operation by its declaration"},
 	{"graph/lir", "graph/mir internal/errs spec tensor", "a schedule is data: what compiles its calls is given by the caller"},
-	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
+	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/units internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
 
 	{"graph/hir", "graph internal/errs ops tensor", "a block is calls of a graph and nothing else"},
 
@@ -83,6 +84,8 @@ var layers = []layer{
 	{"rawptr", "gpu internal/drivers internal/errs internal/exec internal/families/gemm internal/gpu/null internal/session ops spec tensor", "operations by address are a thin layer over internal/session: what an operation does belongs into ops, what a device does into gpu"},
 	{"gonumblas", "rawptr", "the BLAS of gonum is functions of rawptr between copies: what a function does belongs into rawptr"},
 	{"internal/bench", "gpu internal/errs internal/exec internal/extra ops/all spec spirv tensor", "the bench measures any operation of the table on any device: it names neither"},
+	{"internal/networks", " graph ops spec tensor", "networks are written as a user's program writes them: public packages only"},
+	{"internal/planview", "graph graph/lir graph/mir internal/errs internal/units spec", "a plan is drawn as data: it knows no device"},
 	{"conformance", "gpu gpu/guard internal/errs internal/exec internal/gpu/null ops/all spec tensor", "the suite checks any operation of the table on any device: it names neither"},
 	{"internal/avif", "internal/errs", "a codec is given rows of pixels or makes them, and knows nothing of where they come from or who wants them"},
 	{"imageio/avif", "internal/avif internal/errs", "the codec of AVIF is large, so a program has it only if it imports this; what reads the files belongs to internal/avif"},
