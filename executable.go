@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/session"
 )
 
-// Executable is a compiled graph on a Device. Device.Compile makes one. Its methods may be called from any goroutine, but only one
+// Executable is a compiled graph on a Device. Device.Compile and Model.At make one. Its methods may be called from any goroutine, but only one
 // at a time may run it: Run returns ErrGraphBusy for a second one. Several Executables, of one graph too, run beside each other.
 type Executable struct {
 	dev     *Device
@@ -52,7 +52,7 @@ func (d *Device) Compile(ctx context.Context, g *graph.Graph, o graph.Options) (
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.session.Load(ctx, plan.Program)
+	p, err := d.session.Load(ctx, plan.Program, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (e *Executable) Plan() *graph.Plan {
 // ready returns an error for an Executable that Compile did not make, and after the device was closed.
 func (e *Executable) ready(op string) error {
 	if e == nil || e.program == nil {
-		return fmt.Errorf("lathe: %s: %w: an Executable that Device.Compile did not make", op, errs.ErrNotInitialized)
+		return fmt.Errorf("lathe: %s: %w: an Executable that Device.Compile or Model.At did not make", op, errs.ErrNotInitialized)
 	}
 	return e.dev.open(op)
 }
@@ -91,7 +91,7 @@ func indexOf(op, kind string, ports []lir.Port, name string) (int, error) {
 
 // SetParam gives a param its tensor. Later runs read the tensor itself, and not a copy: what the program writes to it, they see. So a
 // result of one run can be a param of the next one. All params must be set before the first run. A view with strides, or one
-// that begins at an odd place, is copied once.
+// that begins at an odd place, is copied once. Executables of one Model share their params.
 // Errors: ErrInvalidArgument (no such param, another dtype or shape), ErrInvalidHandle, ErrClosed.
 func (e *Executable) SetParam(name string, t *Tensor) error {
 	if err := e.ready("set param"); err != nil {
@@ -200,6 +200,7 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 }
 
 // Free ends the life of the Executable and gives back its memory. Work that was submitted still finishes. Freeing twice is harmless.
+// The arena and the params of a Model stay, and Model.At compiles the graph again.
 func (e *Executable) Free() error {
 	if err := e.ready("free"); err != nil {
 		return err

@@ -24,7 +24,7 @@ const fusing = "fuse"
 
 // Compile compiles a graph for a device: it runs the passes and makes a schedule. Device.Compile of package lathe calls it. It
 // does not change g, and many goroutines may compile one graph that nobody changes.
-// Errors: those of Graph.Err; ErrGraph for a graph without outputs; ErrInvalidArgument for an unknown pass; ErrGraphRefused, which
+// Errors: those of Graph.Err; ErrGraph for a graph without outputs, or with a size of a dim that it does not have; ErrInvalidArgument for an unknown pass; ErrGraphRefused, which
 // lists each call that the device cannot run.
 func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	m, err := g.MIR()
@@ -36,6 +36,9 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	}
 	if len(m.Outputs()) == 0 {
 		return nil, fmt.Errorf("graph: compile: %w: it has no outputs", errs.ErrGraph)
+	}
+	if err := g.allAsked(); err != nil {
+		return nil, err
 	}
 	for _, name := range o.Without {
 		if !mir.IsPass(name) && name != fusing {
