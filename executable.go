@@ -107,6 +107,53 @@ func (e *Executable) SetParam(name string, t *Tensor) error {
 	return e.program.SetParam(i, t.inSession())
 }
 
+// Param returns a copy of a param as the next run will read it. After Feed that is the state of a loop, such as weights in training.
+// Errors: ErrInvalidArgument (no such param), ErrNotInitialized (it was not set), ErrInvalidHandle, ErrOutOfMemory, ErrClosed.
+func (e *Executable) Param(name string) (*Tensor, error) {
+	if err := e.ready("param"); err != nil {
+		return nil, err
+	}
+	i, err := indexOf("param", "param", e.plan.Program.Params, name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.program.Param(i)
+	if err != nil {
+		return nil, err
+	}
+	if t.Buffer == nil {
+		return nil, fmt.Errorf("lathe: param: %w: param %q was not set", errs.ErrNotInitialized, name)
+	}
+	return e.dev.Copy(&Tensor{memory: t, dev: e.dev})
+}
+
+// Feed makes an output the param after each run, from the next run on: a loop that trains reads its new weights so, and one that
+// decodes its cache. SetParam sets what the first run reads. Such an output is no result of Run and no output of RunInto any more; Param
+// returns a copy of it. Feed takes memory for two tensors, which runs write by turns, so that a run allocates nothing. They never write a tensor that SetParam was given.
+//
+//	err := errors.Join(exe.SetParam("w", weights), exe.Feed("w", "w.new"))
+//	for range steps {
+//		results, err := exe.Run(ctx, batch) // reads w, writes w.new, which is w of the next run
+//	}
+//
+// If Run returns an error, the params stay as they are. After an error of a read, which says that the device has refused an index or a
+// label in a run, the params of later runs mean nothing: set them again. Executables of one Model share their params, and what feeds them.
+// Errors: ErrInvalidArgument (no such param or output, another dtype or shape, one that Feed was called for before), ErrOutOfMemory, ErrClosed.
+func (e *Executable) Feed(param, output string) error {
+	if err := e.ready("feed"); err != nil {
+		return err
+	}
+	i, err := indexOf("feed", "param", e.plan.Program.Params, param)
+	if err != nil {
+		return err
+	}
+	o, err := indexOf("feed", "output", e.plan.Program.Outputs, output)
+	if err != nil {
+		return err
+	}
+	return e.program.Feed(i, o)
+}
+
 // direct is a tensor that the program can use where it lies: t, or a copy of it.
 func (e *Executable) direct(op string, t *Tensor, p lir.Port) (*Tensor, error) {
 	if err := t.live(op); err != nil {
@@ -143,7 +190,8 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 			return nil, fmt.Errorf("lathe: run: %w: input %q is missing (want %v)", errs.ErrInvalidArgument, l.Inputs[i].Name, l.Inputs[i].Desc)
 		}
 	}
-	out := make([]*Tensor, len(l.Outputs))
+	outputs := e.program.Outputs()
+	out := make([]*Tensor, len(outputs))
 	free := func() {
 		for _, t := range out {
 			if t != nil {
@@ -151,7 +199,7 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 			}
 		}
 	}
-	for i, p := range l.Outputs {
+	for i, p := range outputs {
 		t, err := e.dev.NewTensor(p.Desc)
 		if err != nil {
 			free()
@@ -164,7 +212,7 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 		return nil, err
 	}
 	results := make(map[string]*Tensor, len(out))
-	for i, p := range l.Outputs {
+	for i, p := range outputs {
 		results[p.Name] = out[i]
 	}
 	return results, nil
@@ -177,9 +225,9 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	if err := e.ready("run"); err != nil {
 		return err
 	}
-	l := e.plan.Program
-	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
-		return fmt.Errorf("lathe: run: %w: %d inputs and %d outputs (want %d and %d)", errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
+	l, outputs := e.plan.Program, e.program.Outputs()
+	if len(in) != len(l.Inputs) || len(out) != len(outputs) {
+		return fmt.Errorf("lathe: run: %w: %d inputs and %d outputs (want %d and %d)", errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(outputs))
 	}
 	var fewIn, fewOut [few]session.Tensor
 	ins, outs := fewIn[:0], fewOut[:0]
@@ -192,7 +240,7 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	}
 	for i, t := range out {
 		if err := t.live("run"); err != nil {
-			return fmt.Errorf("%w (output %q)", err, l.Outputs[i].Name)
+			return fmt.Errorf("%w (output %q)", err, outputs[i].Name)
 		}
 		outs = append(outs, t.memory)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
@@ -51,9 +50,10 @@ type Program struct {
 	state   *State
 	own     bool // the State is this program's alone
 	params  []*param
-
-	kept  *Buffer
-	freed atomic.Bool
+	outs    atomic.Pointer[outputs]
+	all     []Tensor // the outputs of one run, kept for the next one
+	kept    *Buffer
+	freed   atomic.Bool
 }
 
 // Load gives a schedule memory, writes its constants, and runs what runs once. The schedule was made by Session.GraphCompiler.
@@ -192,9 +192,15 @@ func (p *Program) SetParam(i int, t Tensor) error {
 	return nil
 }
 
-// Direct reports whether a program can use a tensor where it lies: as an input, a param or an output.
-func (s *Session) Direct(t Tensor) bool {
-	return t.Desc.IsContiguous() && t.Offset%s.run.Align() == 0
+// Param returns the tensor of a param as the next run will read it. It has no Buffer if it was not set.
+// Errors: ErrClosed after Free.
+func (p *Program) Param(i int) (Tensor, error) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if err := p.usable("param"); err != nil {
+		return Tensor{}, err
+	}
+	return p.params[i].tensor, nil
 }
 
 // usable returns ErrClosed after Free.
@@ -205,24 +211,7 @@ func (p *Program) usable(op string) error {
 	return p.state.usable(op)
 }
 
-// fits returns an error unless a tensor can be an input, param or output of the program.
-func (p *Program) fits(op, kind string, port lir.Port, t Tensor) error {
-	if err := p.session.Check(op, t); err != nil {
-		return fmt.Errorf("%w (%s %q)", err, kind, port.Name)
-	}
-	if t.Desc.DType != port.Desc.DType || !slices.Equal(t.Desc.Shape, port.Desc.Shape) {
-		return fmt.Errorf("%s: %s: %s %q: %w: got %v, want %v", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc, port.Desc)
-	}
-	if !t.Desc.IsContiguous() {
-		return fmt.Errorf("%s: %s: %s %q: %w: a view with strides %v (want row-major order without gaps)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc.Strides)
-	}
-	if !p.session.Direct(t) {
-		return fmt.Errorf("%s: %s: %s %q: %w: a view that begins %d bytes into its buffer (want a multiple of %d)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Offset, p.session.run.Align())
-	}
-	return nil
-}
-
-// Run computes the outputs and does not wait for them. in and out have a tensor for each input and output, which are Direct. No
+// Run computes the outputs and does not wait for them. in has a tensor for each input, and out for each of Outputs, which are Direct. No
 // output overlaps an input, a param or another output.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrNotInitialized (a param that was not set), ErrClosed, ErrGraphBusy if another
 // goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then.
@@ -236,7 +225,13 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if err := p.usable("run"); err != nil {
 		return err
 	}
-	if err := p.bind(in, out); err != nil {
+	outs := p.outputs()
+	if len(in) != len(p.lir.Inputs) || len(out) != len(outs.given) {
+		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(p.lir.Inputs), len(outs.given))
+	}
+	p.all = outs.withFed(p.all[:0], out)
+	defer clear(p.all)
+	if err := p.bind(in, p.all); err != nil {
 		return err
 	}
 	if err := p.session.WaitForRoom(ctx); err != nil {
@@ -248,15 +243,13 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if err != nil {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
+	outs.turn()
 	return nil
 }
 
 // bind checks the tensors of a run and sets their slots.
 func (p *Program) bind(in, out []Tensor) error {
 	l := p.lir
-	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
-		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
-	}
 	for i := range in {
 		if err := p.fits("run", "input", l.Inputs[i], in[i]); err != nil {
 			return err
@@ -297,27 +290,6 @@ func (p *Program) bind(in, out []Tensor) error {
 		}
 	}
 	return nil
-}
-
-// overlaps reports whether an output lies where an input, a param or another output does.
-func (p *Program) overlaps(t Tensor, in, out []Tensor) bool {
-	for _, list := range [][]Tensor{in, out} {
-		for _, o := range list {
-			if overlap(t, o) {
-				return true
-			}
-		}
-	}
-	for _, o := range p.params {
-		if overlap(t, o.tensor) {
-			return true
-		}
-	}
-	return false
-}
-
-func overlap(a, b Tensor) bool {
-	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
 }
 
 // Free ends the life of the program and releases its memory, but not a State that Load was given. Work that was submitted still

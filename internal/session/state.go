@@ -9,11 +9,12 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// State is what Programs share that run one at a time: the arena, and the params by name. NewState makes one. Any goroutine may call
+// State is what Programs share that run one at a time: the arena, the params by name, and the outputs that become params. NewState makes one. Any goroutine may call
 // its methods.
 type State struct {
 	session *Session
-	running atomic.Bool // a goroutine is in Program.Run
+	running atomic.Bool             // a goroutine is in Program.Run
+	feeds   atomic.Pointer[[]*feed] // nil before the first one; the list does not change
 
 	mu     sync.Mutex
 	freed  bool
@@ -90,6 +91,9 @@ func (st *State) grow(sizes []int64) error {
 func (st *State) Free() error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.freed {
+		return nil
+	}
 	return st.release()
 }
 
@@ -101,5 +105,10 @@ func (st *State) release() error {
 		err = errors.Join(err, b.free())
 	}
 	st.arena = nil
+	if feeds := st.feeds.Load(); feeds != nil {
+		for _, f := range *feeds {
+			err = errors.Join(err, f.free())
+		}
+	}
 	return err
 }
