@@ -8,19 +8,29 @@ import (
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 )
 
 // Options say how a graph is compiled. The zero value is the usual choice.
 type Options struct {
-	// Without names passes that are left out: "cse" or "dce", which mir.Passes lists, or "fuse".
+	// Without names passes that are left out: those that Passes lists.
 	Without []string
 	// Strict says that results of 16 bits inside of a launch are rounded as those of single calls are. Without it they are
 	// rounded once, at the end of the launch, which is more exact and other bits. Results of other types are the same either way.
 	Strict bool
 }
 
-// fusing is the name of the pass that joins elementwise calls. It is not in mir.Passes, because it asks the device.
-const fusing = "fuse"
+// Passes are the passes of Compile, in their order.
+func Passes() []mir.Pass { return passes(Options{}, &FusionReport{}) }
+
+// passes are the passes for some options. What is fused is told to r.
+func passes(o Options, r *FusionReport) []mir.Pass {
+	return append(slices.Clone(mir.Passes), mir.Pass{
+		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
+		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return fuse(g, t, o.Strict, r) },
+	})
+}
 
 // Compile compiles a graph for a device: it runs the passes and makes a schedule. Device.Compile of package lathe calls it. It
 // does not change g, and many goroutines may compile one graph that nobody changes.
@@ -40,23 +50,9 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	if err := g.allAsked(); err != nil {
 		return nil, err
 	}
-	for _, name := range o.Without {
-		if !mir.IsPass(name) && name != fusing {
-			return nil, fmt.Errorf("graph: compile: %w: there is no pass %q", errs.ErrInvalidArgument, name)
-		}
-	}
-	report := Report{Calls: calls(m)}
-	if m, report.Changes, err = mir.Optimise(m, o.Without); err != nil {
+	report, target := Report{Calls: calls(m)}, c.Target()
+	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report.Fusion), o.Without); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
-	}
-	if !slices.Contains(o.Without, fusing) {
-		target := c.Target()
-		if m, report.Fusion, err = fuse(m, &target, o.Strict); err == nil {
-			err = m.Verify()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("graph: compile: pass %s: %w", fusing, err)
-		}
 	}
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)

@@ -45,13 +45,13 @@ type fuser struct {
 	// inside and seen have the number of the last search that has found a node to be inside, or has seen it.
 	inside, seen []int
 	search       int
-	report       FusionReport
+	report       *FusionReport
 }
 
 // fuse joins elementwise calls that read each other's results into fused calls. Results that other nodes or outputs need are
-// results of the fused call too.
-func fuse(g *mir.Graph, target *spec.Target, strict bool) (*mir.Graph, FusionReport, error) {
-	f := &fuser{g: g, target: target, strict: strict, members: map[int][]int{}}
+// results of the fused call too. What it does is told to r.
+func fuse(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
+	f := &fuser{g: g, target: target, strict: strict, members: map[int][]int{}, report: r}
 	f.prepare()
 	for i := range g.Nodes() {
 		if f.group[i] >= 0 {
@@ -59,7 +59,7 @@ func fuse(g *mir.Graph, target *spec.Target, strict bool) (*mir.Graph, FusionRep
 		}
 	}
 	to, err := f.rewrite()
-	return to, f.report, err
+	return to, r.Calls - r.Launches, err
 }
 
 // prepare finds the calls that can be fused, and who reads what.

@@ -110,8 +110,8 @@ func (p *Plan) String() string {
 	w.Flush()
 	bytes := p.Program.Bytes
 	fmt.Fprintf(&b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
-	for _, pass := range mir.Passes {
-		if n := p.Report.Changes[pass.Name]; n > 0 {
+	for _, pass := range Passes() {
+		if n := p.Report.Changes[pass.Name]; n > 0 && pass.Name != "fuse" {
 			fmt.Fprintf(&b, ", %s %d", pass.Name, n)
 		}
 	}

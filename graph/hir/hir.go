@@ -65,7 +65,7 @@ func RoPE(g *graph.Graph, x, cos, sin *graph.Value) *graph.Value {
 // Errors: ErrInvalidArgument for a negative n, an odd or negative d, and more than 2²⁶ angles.
 func Angles(first, n, d int, base float64) (cos, sin *tensor.Host, err error) {
 	const most = 1 << 26
-	if n < 0 || d < 0 || d%2 != 0 || uint64(n)*uint64(d)/2 > most {
+	if n < 0 || d < 0 || d%2 != 0 || n > most || d > most || uint64(n)*uint64(d)/2 > most {
 		return nil, nil, fmt.Errorf("hir: angles: %w: %d positions of %d elements (want an even number of elements, and at most %d angles)", errs.ErrInvalidArgument, n, d, most)
 	}
 	half := d / 2

@@ -326,7 +326,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: %v, without a place in the program", name, err)
 		}
 	}
-	for _, c := range [][2]int{{-1, 8}, {4, 7}, {4, -2}, {math.MaxInt, math.MaxInt - 1}} {
+	for _, c := range [][2]int{{-1, 8}, {4, 7}, {4, -2}, {math.MaxInt, math.MaxInt - 1}, {math.MaxInt, 0}} {
 		if _, _, err := hir.Angles(0, c[0], c[1], 10000); !errors.Is(err, lathe.ErrInvalidArgument) {
 			t.Errorf("%d positions of %d elements: %v", c[0], c[1], err)
 		}

@@ -9,7 +9,7 @@ import (
 
 // mergeEqual is the pass cse. Operations are functions of their attributes and inputs, random numbers too, whose
 // seed is an attribute. So equal calls have equal results.
-func mergeEqual(g *Graph) (*Graph, int, error) {
+func mergeEqual(g *Graph, _ *spec.Target) (*Graph, int, error) {
 	same := make([]Value, len(g.descs))
 	for v := range same {
 		same[v] = Value(v)

@@ -1,7 +1,9 @@
 package mir
 
+import "github.com/lathe-gpu/lathe/spec"
+
 // dropDead is the pass dce.
-func dropDead(g *Graph) (*Graph, int, error) {
+func dropDead(g *Graph, _ *spec.Target) (*Graph, int, error) {
 	live := make([]bool, len(g.nodes))
 	need := func(v Value) {
 		if v != None {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
@@ -17,11 +18,12 @@ type Pass struct {
 	// After lists passes that run before this one, and Why says what it needs of them.
 	After []string
 	Why   string
-	// Run returns the new graph, and how many nodes it has changed or left out. It does not change g.
-	Run func(g *Graph) (new *Graph, changes int, err error)
+	// Run returns the new graph, and how many nodes it has changed or left out. It does not change g. t describes the
+	// device.
+	Run func(g *Graph, t *spec.Target) (new *Graph, changes int, err error)
 }
 
-// Passes are the passes in the order in which the compiler runs them.
+// Passes are the passes that hold for every device, in the order in which the compiler runs them. Package graph adds others.
 var Passes = []Pass{
 	{
 		Name: "cse", Doc: "Calls, views and constants that are the same become one (common subexpression elimination).",
@@ -36,17 +38,22 @@ var Passes = []Pass{
 
 // Optimise runs the passes that off does not name, and verifies the graph after each of them. changes says for each
 // pass how many nodes it has changed.
-// Errors: ErrInvalidArgument for a bad graph; a pass that makes one is named.
-func Optimise(g *Graph, off []string) (out *Graph, changes map[string]int, err error) {
+// Errors: ErrInvalidArgument for a bad graph, or an unknown pass in off; a pass that makes a bad graph is named.
+func Optimise(g *Graph, t *spec.Target, passes []Pass, off []string) (out *Graph, changes map[string]int, err error) {
+	for _, name := range off {
+		if !slices.ContainsFunc(passes, func(p Pass) bool { return p.Name == name }) {
+			return nil, nil, fmt.Errorf("mir: %w: there is no pass %q", errs.ErrInvalidArgument, name)
+		}
+	}
 	if err := g.Verify(); err != nil {
 		return nil, nil, err
 	}
 	changes = map[string]int{}
-	for _, p := range Passes {
-		if slices.Contains(off, p.Name) {
+	for _, p := range passes {
+		if p.Run == nil || slices.Contains(off, p.Name) {
 			continue
 		}
-		if g, changes[p.Name], err = p.Run(g); err == nil {
+		if g, changes[p.Name], err = p.Run(g, t); err == nil {
 			err = g.Verify()
 		}
 		if err != nil {
@@ -74,11 +81,6 @@ func (g *Graph) rebuild(keep func(node int) bool, same func(Value) Value) *Graph
 		r.Set(o.Value, r.At(same(o.Value)))
 	}
 	return r.Finish()
-}
-
-// IsPass reports whether there is a pass of that name.
-func IsPass(name string) bool {
-	return slices.ContainsFunc(Passes, func(p Pass) bool { return p.Name == name })
 }
 
 // WithOwnOutputs returns a graph in which each output is the result of a call, and of no other output. copy, a call that copies

@@ -43,12 +43,12 @@ var functions = map[string]map[string]any{
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"graph":   {"Compile": graph.Compile, "New": graph.New, "NewWithDims": graph.NewWithDims, "Scalar": graph.Scalar[float64]},
+	"graph":   {"Compile": graph.Compile, "New": graph.New, "NewWithDims": graph.NewWithDims, "Passes": graph.Passes, "Scalar": graph.Scalar[float64]},
 	"graph/hir": {
 		"Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
 		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,
 	},
-	"graph/mir": {"IsPass": mir.IsPass, "NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
+	"graph/mir": {"NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
 	"graph/lir": {"Schedule": lir.Schedule},
 	"rawptr":    {"AvailableDevices": rawptr.AvailableDevices, "New": rawptr.New, "NewNull": rawptr.NewNull, "NewRegistry": rawptr.NewRegistry, "WithBackend": rawptr.WithBackend, "WithDevice": rawptr.WithDevice, "WithGPU": rawptr.WithGPU},
 	"tensor": {
