@@ -2,13 +2,13 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Options say how a graph is compiled. The zero value is the usual choice.
@@ -18,6 +18,9 @@ type Options struct {
 	// Strict says that results of 16 bits inside of a launch are rounded as those of single calls are. Without it they are
 	// rounded once, at the end of the launch, which is more exact and other bits. Results of other types are the same either way.
 	Strict bool
+	// Precision is F16 or BF16 to let matrix products, convolutions and attention of F32 compute in these 16 bits: their inputs are
+	// rounded to it, and so are their results. All other calls and the outputs stay as they are. F32, or no dtype, is as the graph says.
+	Precision tensor.DType
 }
 
 // Passes are the passes of Compile, in their order.
@@ -25,7 +28,11 @@ func Passes() []mir.Pass { return passes(Options{}, &FusionReport{}) }
 
 // passes are the passes for some options. What is fused is told to r.
 func passes(o Options, r *FusionReport) []mir.Pass {
-	return append(slices.Clone(mir.Passes), mir.Pass{
+	precision := mir.Pass{
+		Name: "precision", Doc: "With `Precision`, matrix products, convolutions and attention of F32 compute in 16 bits.",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return lower(g, t, o.Precision) },
+	}
+	return append(append([]mir.Pass{precision}, mir.Passes...), mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return fuse(g, t, o.Strict, r) },
@@ -34,8 +41,8 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 
 // Compile compiles a graph for a device: it runs the passes and makes a schedule. Device.Compile of package lathe calls it. It
 // does not change g, and many goroutines may compile one graph that nobody changes.
-// Errors: those of Graph.Err; ErrGraph for a graph without outputs, or with a size of a dim that it does not have; ErrInvalidArgument for an unknown pass; ErrGraphRefused, which
-// lists each call that the device cannot run.
+// Errors: those of Graph.Err; ErrGraph for a graph without outputs, or with a size of a dim that it does not have; ErrInvalidArgument for an unknown pass or precision;
+// ErrGraphRefused, which lists each call that the device cannot run, or says that it lacks the precision.
 func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	m, err := g.MIR()
 	if err != nil {
