@@ -61,7 +61,7 @@ type binding struct {
 // The function is called by At, in one goroutine at a time. It must build the same graph for the same sizes. Mistakes are errors of At.
 func (d *Device) Model(build func(g *graph.Graph), o graph.Options) *Model {
 	m := &Model{dev: d, build: build, options: o, bindings: map[string]*binding{}, params: map[string]struct{}{}}
-	m.options.Without = slices.Clone(o.Without)
+	m.options.Without, m.options.Supported = slices.Clone(o.Without), slices.Clone(o.Supported)
 	if d != nil && d.session != nil {
 		m.state = d.session.NewState()
 	}

@@ -2,10 +2,12 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/fusion"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -21,6 +23,11 @@ type Options struct {
 	// Precision is F16 or BF16 to let matrix products, convolutions and attention of F32 compute in these 16 bits: their inputs are
 	// rounded to it, and so are their results. All other calls and the outputs stay as they are. F32, or no dtype, is as the graph says.
 	Precision tensor.DType
+	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy" and "fused", without
+	// which nothing is fused. Compile lists each call of another one. Nil is all that the device runs.
+	Supported []string
+	// AssertFusionClean makes Compile fail if the report has calls that miss the launch of a call that they read.
+	AssertFusionClean bool
 }
 
 // Passes are the passes of Compile, in their order.
@@ -32,17 +39,24 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 		Name: "precision", Doc: "With `Precision`, matrix products, convolutions and attention of F32 compute in 16 bits.",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return lower(g, t, o.Precision) },
 	}
+	fusible := o.Supported == nil || slices.Contains(o.Supported, (fusion.Fused{}).Spec().Name)
 	return append(append([]mir.Pass{precision}, mir.Passes...), mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
-		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return fuse(g, t, o.Strict, r) },
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
+			if !fusible {
+				return g, 0, nil
+			}
+			return fuse(g, t, o.Strict, r)
+		},
 	})
 }
 
 // Compile compiles a graph for a device: it runs the passes and makes a schedule. Device.Compile of package lathe calls it. It
 // does not change g, and many goroutines may compile one graph that nobody changes.
 // Errors: those of Graph.Err; ErrGraph for a graph without outputs, or with a size of a dim that it does not have; ErrInvalidArgument for an unknown pass or precision;
-// ErrGraphRefused, which lists each call that the device cannot run, or says that it lacks the precision.
+// ErrGraphRefused, which lists each call that the device cannot run or Options.Supported does not list, or calls that
+// AssertFusionClean does not allow, or says that the device lacks the precision.
 func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	m, err := g.MIR()
 	if err != nil {
@@ -64,11 +78,21 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
+	if o.AssertFusionClean {
+		if err := report.Fusion.clean(); err != nil {
+			return nil, err
+		}
+	}
+	about := device{target, c.Align(), c.MaxBuffer()}
+	if o.Supported != nil {
+		c = supporting{c, o.Supported}
+	}
 	p, err := lir.Schedule(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
-	return &Plan{Graph: m, Program: p, Report: report}, nil
+	o.Without, o.Supported = slices.Clone(o.Without), slices.Clone(o.Supported)
+	return &Plan{Graph: m, Program: p, Report: report, options: o, device: about}, nil
 }
 
 // calls counts the calls of a graph.
