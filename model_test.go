@@ -361,3 +361,54 @@ func TestModelPanic(t *testing.T) {
 		t.Errorf("a cancelled At: %v", err)
 	}
 }
+
+// TestModelWaits asks for a graph that another goroutine builds: a cancelled wait ends, and the others get the graph. If the first goroutine is
+// cancelled, another one builds it. A model that is freed meanwhile gives none.
+func TestModelWaits(t *testing.T) {
+	dev := deviceFor(t)
+	entered, leave := make(chan struct{}, 8), make(chan struct{})
+	model := dev.Model(func(g *graph.Graph) {
+		entered <- struct{}{}
+		<-leave
+		scaled(g)
+	}, graph.Options{})
+	dims := graph.Dims{"ROWS": 2}
+	at := func(ctx context.Context) chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := model.At(ctx, dims)
+			done <- err
+		}()
+		return done
+	}
+	background := context.Background()
+	cancelled, cancel := context.WithCancel(background)
+	first := at(cancelled)
+	<-entered
+	second := at(background)
+	soon, end := context.WithTimeout(background, 10*time.Millisecond)
+	defer end()
+	if _, err := model.At(soon, dims); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait that ends: %v", err)
+	}
+	cancel()
+	leave <- struct{}{}
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first goroutine, which was cancelled: %v", err)
+	}
+	<-entered
+	leave <- struct{}{}
+	if err := <-second; err != nil {
+		t.Errorf("the second goroutine: %v", err)
+	}
+	dims = graph.Dims{"ROWS": 3}
+	late := at(background)
+	<-entered
+	if err := model.Free(); err != nil {
+		t.Fatal(err)
+	}
+	leave <- struct{}{}
+	if err := <-late; !errors.Is(err, lathe.ErrClosed) {
+		t.Errorf("a graph of a model that was freed meanwhile: %v", err)
+	}
+}

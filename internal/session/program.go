@@ -238,6 +238,7 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
 	err := p.seq.Submit(ctx)
+	runtime.KeepAlive(p) // whose constants nobody else may hold
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
 	if err != nil {
