@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/session"
 )
 
-// Executable is a compiled graph on a Device. Device.Compile makes one. Its methods may be called from any goroutine, but only one
+// Executable is a compiled graph on a Device. Device.Compile and Model.At make one. Its methods may be called from any goroutine, but only one
 // at a time may run it: Run returns ErrGraphBusy for a second one. Several Executables, of one graph too, run beside each other.
 type Executable struct {
 	dev     *Device
@@ -52,7 +52,7 @@ func (d *Device) Compile(ctx context.Context, g *graph.Graph, o graph.Options) (
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.session.Load(ctx, plan.Program)
+	p, err := d.session.Load(ctx, plan.Program, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (d *Device) CompileLIR(ctx context.Context, p *lir.Program) (*Executable, e
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := d.session.Load(ctx, linked)
+	loaded, err := d.session.Load(ctx, linked, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (e *Executable) Plan() *graph.Plan {
 // ready returns an error for an Executable that Compile did not make, and after the device was closed.
 func (e *Executable) ready(op string) error {
 	if e == nil || e.program == nil {
-		return fmt.Errorf("lathe: %s: %w: an Executable that Device.Compile did not make", op, errs.ErrNotInitialized)
+		return fmt.Errorf("lathe: %s: %w: an Executable that Device.Compile or Model.At did not make", op, errs.ErrNotInitialized)
 	}
 	return e.dev.open(op)
 }
@@ -109,7 +109,7 @@ func indexOf(op, kind string, ports []lir.Port, name string) (int, error) {
 
 // SetParam gives a param its tensor. Later runs read the tensor itself, and not a copy: what the program writes to it, they see. So a
 // result of one run can be a param of the next one. All params must be set before the first run. A view with strides, or one
-// that begins at an odd place, is copied once.
+// that begins at an odd place, is copied once. Executables of one Model share their params.
 // Errors: ErrInvalidArgument (no such param, another dtype or shape), ErrInvalidHandle, ErrClosed.
 func (e *Executable) SetParam(name string, t *Tensor) error {
 	if err := e.ready("set param"); err != nil {
@@ -123,6 +123,53 @@ func (e *Executable) SetParam(name string, t *Tensor) error {
 		return fmt.Errorf("%w (param %q)", err, name)
 	}
 	return e.program.SetParam(i, t.inSession())
+}
+
+// Param returns a copy of a param as the next run will read it. After Feed that is the state of a loop, such as weights in training.
+// Errors: ErrInvalidArgument (no such param), ErrNotInitialized (it was not set), ErrInvalidHandle, ErrOutOfMemory, ErrClosed.
+func (e *Executable) Param(name string) (*Tensor, error) {
+	if err := e.ready("param"); err != nil {
+		return nil, err
+	}
+	i, err := indexOf("param", "param", e.plan.Program.Params, name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.program.Param(i)
+	if err != nil {
+		return nil, err
+	}
+	if t.Buffer == nil {
+		return nil, fmt.Errorf("lathe: param: %w: param %q was not set", errs.ErrNotInitialized, name)
+	}
+	return e.dev.Copy(&Tensor{memory: t, dev: e.dev})
+}
+
+// Feed makes an output the param after each run, from the next run on: a loop that trains reads its new weights so, and one that
+// decodes its cache. SetParam sets what the first run reads. Such an output is no result of Run and no output of RunInto any more; Param
+// returns a copy of it. Feed takes memory for two tensors, which runs write by turns, so that a run allocates nothing. They never write a tensor that SetParam was given.
+//
+//	err := errors.Join(exe.SetParam("w", weights), exe.Feed("w", "w.new"))
+//	for range steps {
+//		results, err := exe.Run(ctx, batch) // reads w, writes w.new, which is w of the next run
+//	}
+//
+// If Run returns an error, the params stay as they are. After an error of a read, which says that the device has refused an index or a
+// label in a run, the params of later runs mean nothing: set them again. Executables of one Model share their params, and what feeds them.
+// Errors: ErrInvalidArgument (no such param or output, another dtype or shape, one that Feed was called for before), ErrOutOfMemory, ErrClosed.
+func (e *Executable) Feed(param, output string) error {
+	if err := e.ready("feed"); err != nil {
+		return err
+	}
+	i, err := indexOf("feed", "param", e.plan.Program.Params, param)
+	if err != nil {
+		return err
+	}
+	o, err := indexOf("feed", "output", e.plan.Program.Outputs, output)
+	if err != nil {
+		return err
+	}
+	return e.program.Feed(i, o)
 }
 
 // direct is a tensor that the program can use where it lies: t, or a copy of it.
@@ -142,7 +189,7 @@ func (e *Executable) direct(op string, t *Tensor, p lir.Port) (*Tensor, error) {
 // Run computes the results of the graph for such inputs, by name, and does not wait for them. The results are new tensors.
 // Errors: ErrInvalidArgument (an input that is missing, unknown, or of another dtype or shape), ErrInvalidHandle, ErrNotInitialized (a
 // param that was not set), ErrGraphBusy, ErrOutOfMemory, ErrClosed, ctx.Err(). Nothing has been run then. What only the device can see is
-// an error of the next Read or Sync.
+// an error of the next Sync, or of the next Read of a result of this run or of later work.
 func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
 	if err := e.ready("run"); err != nil {
 		return nil, err
@@ -161,7 +208,8 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 			return nil, fmt.Errorf("lathe: run: %w: input %q is missing (want %v)", errs.ErrInvalidArgument, l.Inputs[i].Name, l.Inputs[i].Desc)
 		}
 	}
-	out := make([]*Tensor, len(l.Outputs))
+	outputs := e.program.Outputs()
+	out := make([]*Tensor, len(outputs))
 	free := func() {
 		for _, t := range out {
 			if t != nil {
@@ -169,7 +217,7 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 			}
 		}
 	}
-	for i, p := range l.Outputs {
+	for i, p := range outputs {
 		t, err := e.dev.NewTensor(p.Desc)
 		if err != nil {
 			free()
@@ -182,7 +230,7 @@ func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[st
 		return nil, err
 	}
 	results := make(map[string]*Tensor, len(out))
-	for i, p := range l.Outputs {
+	for i, p := range outputs {
 		results[p.Name] = out[i]
 	}
 	return results, nil
@@ -195,9 +243,9 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	if err := e.ready("run"); err != nil {
 		return err
 	}
-	l := e.plan.Program
-	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
-		return fmt.Errorf("lathe: run: %w: %d inputs and %d outputs (want %d and %d)", errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
+	l, outputs := e.plan.Program, e.program.Outputs()
+	if len(in) != len(l.Inputs) || len(out) != len(outputs) {
+		return fmt.Errorf("lathe: run: %w: %d inputs and %d outputs (want %d and %d)", errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(outputs))
 	}
 	var fewIn, fewOut [few]session.Tensor
 	ins, outs := fewIn[:0], fewOut[:0]
@@ -210,7 +258,7 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 	}
 	for i, t := range out {
 		if err := t.live("run"); err != nil {
-			return fmt.Errorf("%w (output %q)", err, l.Outputs[i].Name)
+			return fmt.Errorf("%w (output %q)", err, outputs[i].Name)
 		}
 		outs = append(outs, t.memory)
 	}
@@ -218,6 +266,7 @@ func (e *Executable) RunInto(ctx context.Context, in, out []*Tensor) error {
 }
 
 // Free ends the life of the Executable and gives back its memory. Work that was submitted still finishes. Freeing twice is harmless.
+// The arena and the params of a Model stay, and Model.At compiles the graph again.
 func (e *Executable) Free() error {
 	if err := e.ready("free"); err != nil {
 		return err

@@ -7,8 +7,10 @@ import (
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/fusion"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Options say how a graph is compiled. The zero value is the usual choice.
@@ -18,6 +20,14 @@ type Options struct {
 	// Strict says that results of 16 bits inside of a launch are rounded as those of single calls are. Without it they are
 	// rounded once, at the end of the launch, which is more exact and other bits. Results of other types are the same either way.
 	Strict bool
+	// Precision is F16 or BF16 to let matrix products, convolutions and attention of F32 compute in these 16 bits: their inputs are
+	// rounded to it, and so are their results. All other calls and the outputs stay as they are. F32, or no dtype, is as the graph says.
+	Precision tensor.DType
+	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy", and
+	// "fused", "epilogue" and "prologue", without which nothing is joined so. Compile lists each call of another one. Nil is all that the device runs.
+	Supported []string
+	// AssertFusionClean makes Compile fail if the report has calls that miss the launch of a call that they read.
+	AssertFusionClean bool
 }
 
 // Passes are the passes of Compile, in their order.
@@ -25,25 +35,39 @@ func Passes() []mir.Pass { return passes(Options{}, &FusionReport{}) }
 
 // passes are the passes for some options. What is fused is told to r.
 func passes(o Options, r *FusionReport) []mir.Pass {
-	return append(slices.Clone(mir.Passes), mir.Pass{
+	precision := mir.Pass{
+		Name: "precision", Doc: "With `Precision`, matrix products, convolutions and attention of F32 compute in 16 bits.",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return lower(g, t, o.Precision) },
+	}
+	// only runs a pass that makes calls like c, unless the options do not support these.
+	only := func(c spec.Call, run func(*mir.Graph, *spec.Target, bool, *FusionReport) (*mir.Graph, int, error)) func(*mir.Graph, *spec.Target) (*mir.Graph, int, error) {
+		return func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
+			if o.Supported != nil && !slices.Contains(o.Supported, c.Spec().Name) {
+				return g, 0, nil
+			}
+			return run(g, t, o.Strict, r)
+		}
+	}
+	return append(append([]mir.Pass{precision}, mir.Passes...), mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
-		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return fuse(g, t, o.Strict, r) },
+		Run: only(fusion.Fused{}, fuse),
 	}, mir.Pass{
 		Name: "epilogue", Doc: "Kernels of other calls compute the elementwise call that reads their result, before they store it.",
 		After: []string{"fuse"}, Why: "what fuse has joined is one epilogue",
-		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return finish(g, t, o.Strict, r) },
+		Run: only(fusion.Epilogue{}, finish),
 	}, mir.Pass{
 		Name: "prologue", Doc: "Kernels of reductions, norms and softmax compute the elementwise call that makes their input, from what they load.",
 		After: []string{"epilogue"}, Why: "an epilogue computes once, and a prologue as often as its kernel loads",
-		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return begin(g, t, o.Strict, r) },
+		Run: only(fusion.Prologue{}, begin),
 	})
 }
 
 // Compile compiles a graph for a device: it runs the passes and makes a schedule. Device.Compile of package lathe calls it. It
 // does not change g, and many goroutines may compile one graph that nobody changes.
-// Errors: those of Graph.Err; ErrGraph for a graph without outputs; ErrInvalidArgument for an unknown pass; ErrGraphRefused, which
-// lists each call that the device cannot run.
+// Errors: those of Graph.Err; ErrGraph for a graph without outputs, or with a size of a dim that it does not have; ErrInvalidArgument for an unknown pass or precision;
+// ErrGraphRefused, which lists each call that the device cannot run or Options.Supported does not list, or calls that
+// AssertFusionClean does not allow, or says that the device lacks the precision.
 func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	m, err := g.MIR()
 	if err != nil {
@@ -55,6 +79,9 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	if len(m.Outputs()) == 0 {
 		return nil, fmt.Errorf("graph: compile: %w: it has no outputs", errs.ErrGraph)
 	}
+	if err := g.allAsked(); err != nil {
+		return nil, err
+	}
 	report, target := Report{Calls: calls(m)}, c.Target()
 	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report.Fusion), o.Without); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
@@ -62,11 +89,21 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
+	if o.AssertFusionClean {
+		if err := report.Fusion.clean(); err != nil {
+			return nil, err
+		}
+	}
+	about := device{target, c.Align(), c.MaxBuffer()}
+	if o.Supported != nil {
+		c = supporting{c, o.Supported}
+	}
 	p, err := lir.Schedule(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
-	return &Plan{Graph: m, Program: p, Report: report}, nil
+	o.Without, o.Supported = slices.Clone(o.Without), slices.Clone(o.Supported)
+	return &Plan{Graph: m, Program: p, Report: report, options: o, device: about}, nil
 }
 
 // calls counts the calls of a graph.

@@ -35,6 +35,8 @@ type Graph struct {
 	errs   []error
 	more   int                     // mistakes that were not kept
 	copied map[mir.Value]mir.Value // of views that a call needs without strides
+	dims   Dims                    // the sizes of named dims
+	asked  map[string]bool         // the dims that Dim was called for
 }
 
 // New returns an empty Graph.

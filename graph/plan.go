@@ -19,6 +19,9 @@ type Plan struct {
 	Program *lir.Program
 	// Report says what the passes have done.
 	Report Report
+
+	options Options
+	device  device
 }
 
 // Report says what the passes have done to a graph.

@@ -40,6 +40,7 @@ type Runner struct {
 	align   int64
 	scratch scratch
 	status  statusWords
+	lanes   lanes
 	tuner   tuner
 	cache   cache
 	// spare holds *launch values that no call uses.
@@ -76,6 +77,9 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
 	r.scratch.dev = dev
 	r.status.dev, r.status.stride = dev, r.align
+	for i := range r.lanes.lane {
+		r.lanes.lane[i].dev, r.lanes.lane[i].stride = dev, r.align
+	}
 	r.spare.New = func() any { return new(launch) }
 	for _, o := range opts {
 		if o != nil {
@@ -161,7 +165,7 @@ func (r *Runner) Close() error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	return errors.Join(r.status.close(), r.scratch.trim(0))
+	return errors.Join(r.status.close(), r.lanes.close(), r.scratch.trim(0))
 }
 
 // Sync waits until all work is done and returns the errors of that work. They come from
@@ -174,16 +178,16 @@ func (r *Runner) Sync(ctx context.Context) error {
 	if err := r.dev.Sync(ctx); err != nil {
 		return err
 	}
-	return r.status.collect(ctx)
+	return errors.Join(r.status.collect(ctx, nil), r.lanes.collect(ctx, 0))
 }
 
 // Read waits for the work that writes the buffer and copies len(dst) bytes from offset.
-// It returns the errors of device checks as Sync does.
+// It returns the errors of device checks as Sync does, but for those of Sequences that were submitted after the last one that wrote the buffer.
 func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return err
 	}
-	if err := r.status.collect(ctx); err != nil {
+	if err := errors.Join(r.status.collect(ctx, nil), r.lanes.collect(ctx, h)); err != nil {
 		return err
 	}
 	return r.dev.Read(ctx, h, offset, dst)
@@ -266,6 +270,9 @@ func (r *Runner) submit(ctx context.Context, l *launch, c *Compiled, in, out []O
 	defer func() { r.scratch.release(l.scratch) }()
 	if l.status, l.slots, err = r.status.borrow(ctx, l.status[:0], l.slots[:0], len(c.Checks)); err != nil {
 		return err
+	}
+	for i := range out {
+		r.lanes.forget(out[i].Buffer)
 	}
 	err = r.dev.Submit(c.bind(l, in, out, l.scratch, l.status, tag))
 	for i, slot := range l.slots {

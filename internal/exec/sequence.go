@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -48,6 +49,8 @@ type Sequence struct {
 	status [][]*gpu.Binding
 	words  []gpu.Binding
 	taken  []int
+	// written are the slots that have outputs.
+	written []int
 }
 
 // slot is a buffer, and the bindings of the list that are ranges of it.
@@ -162,6 +165,11 @@ func (s *Sequence) add(c *SlotCall) error {
 		}
 		s.list = append(s.list, gpu.Dispatch{Module: step.module, Bindings: binds, Params: step.params, Groups: step.groups})
 	}
+	for _, o := range c.Out {
+		if o.Slot >= 0 && !slices.Contains(s.written, o.Slot) {
+			s.written = append(s.written, o.Slot)
+		}
+	}
 	s.checks = append(s.checks, c.Compiled.Checks...)
 	s.status = append(s.status, status...)
 	s.parts[len(s.parts)-1] = part{len(s.list), len(s.checks)}
@@ -216,6 +224,7 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 		end := s.tag()
 		defer func() { end(err) }()
 	}
+	defer s.r.lanes.wrote(s.slots, s.written) // also after an error, which may come after a part
 	for i, end := range s.parts {
 		if err := s.submit(ctx, s.begin(i), end); err != nil {
 			return err
@@ -236,7 +245,7 @@ func (s *Sequence) SubmitAndCheck(ctx context.Context) error {
 	for i, end := range s.parts {
 		from := s.begin(i)
 		checks := s.checks[from.checks:end.checks]
-		if err := s.bindChecks(ctx, from, checks); err != nil {
+		if err := s.bindChecks(ctx, &s.r.status, from, checks); err != nil {
 			return err
 		}
 		err := s.r.dev.Submit(s.list[from.launches:end.launches])
@@ -253,9 +262,9 @@ func (s *Sequence) SubmitAndCheck(ctx context.Context) error {
 	return nil
 }
 
-// bindChecks borrows words for the checks that begin a part.
-func (s *Sequence) bindChecks(ctx context.Context, from part, checks []spec.DeviceCheck) (err error) {
-	if s.words, s.taken, err = s.r.status.borrow(ctx, s.words[:0], s.taken[:0], len(checks)); err != nil {
+// bindChecks borrows words of f for the checks that begin a part.
+func (s *Sequence) bindChecks(ctx context.Context, f *statusWords, from part, checks []spec.DeviceCheck) (err error) {
+	if s.words, s.taken, err = f.borrow(ctx, s.words[:0], s.taken[:0], len(checks)); err != nil {
 		return err
 	}
 	for i, w := range s.words {
@@ -269,15 +278,18 @@ func (s *Sequence) bindChecks(ctx context.Context, from part, checks []spec.Devi
 // submit submits a part.
 func (s *Sequence) submit(ctx context.Context, from, to part) (err error) {
 	checks := s.checks[from.checks:to.checks]
-	if len(checks) > 0 {
-		if err := s.bindChecks(ctx, from, checks); err != nil {
-			return err
-		}
+	if len(checks) == 0 {
+		return s.r.dev.Submit(s.list[from.launches:to.launches])
+	}
+	number, lane, oldest := s.r.lanes.begin()
+	if err := s.bindChecks(ctx, lane, from, checks); err != nil {
+		return err
 	}
 	err = s.r.dev.Submit(s.list[from.launches:to.launches])
 	for i := range checks {
-		s.r.status.submitted(s.taken[i], checks[i].Error, err == nil)
+		lane.submitted(s.taken[i], checks[i].Error, err == nil)
 	}
+	oldest.CompareAndSwap(0, number) // after submitted: a collect in between finds the checks, and one before it none
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
 )
@@ -105,12 +106,15 @@ func (f *statusWords) submitted(slot int, report func([4]uint32) error, ok bool)
 }
 
 // collect waits for the calls that were submitted before, and returns the errors that
-// their checks have found. Each error is returned once.
-func (f *statusWords) collect(ctx context.Context) error {
+// their checks have found. Each error is returned once. oldest becomes 0, if it is not nil.
+func (f *statusWords) collect(ctx context.Context, oldest *atomic.Uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.poll(ctx); err != nil {
 		return err
+	}
+	if oldest != nil {
+		oldest.Store(0)
 	}
 	err := errors.Join(f.errs...)
 	f.errs = nil

@@ -61,10 +61,10 @@ func TestStatusWordsAreReportedOnceInOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := f.collect(ctx); err == nil || err.Error() != "call 1 3 7\ncall 4 9 7" {
+		if err := f.collect(ctx, nil); err == nil || err.Error() != "call 1 3 7\ncall 4 9 7" {
 			t.Errorf("got %v", err)
 		}
-		if err := f.collect(ctx); err != nil {
+		if err := f.collect(ctx, nil); err != nil {
 			t.Errorf("a second time: %v", err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestStatusWordsRunOut(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	if err := f.collect(ctx); err == nil || strings.Count(err.Error(), "call") != 3 {
+	if err := f.collect(ctx, nil); err == nil || strings.Count(err.Error(), "call") != 3 {
 		t.Errorf("got %v, want three errors", err)
 	}
 	// Calls that have words and are not submitted yet keep their words.
@@ -123,13 +123,13 @@ func TestStatusWordsOfTheDevice(t *testing.T) {
 			}
 		}
 		dev.Fail(c.call, c.n, boom)
-		if err := f.collect(ctx); !errors.Is(err, boom) {
+		if err := f.collect(ctx, nil); !errors.Is(err, boom) {
 			t.Errorf("%v %d: got %v", c.call, c.n, err)
 		}
-		if err := f.collect(ctx); err == nil || err.Error() != "call 0 1 7\ncall 2 2 7" {
+		if err := f.collect(ctx, nil); err == nil || err.Error() != "call 0 1 7\ncall 2 2 7" {
 			t.Errorf("%v %d: afterwards got %v", c.call, c.n, err)
 		}
-		if err := f.collect(ctx); err != nil || len(f.free) != statusSlots {
+		if err := f.collect(ctx, nil); err != nil || len(f.free) != statusSlots {
 			t.Errorf("%v %d: in the end got %v, %d of %d words free", c.call, c.n, err, len(f.free), statusSlots)
 		}
 	}
@@ -143,10 +143,10 @@ func TestStatusWordsOfTheDevice(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := f.collect(cancelled); !errors.Is(err, context.Canceled) {
+	if err := f.collect(cancelled, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
-	if err := f.collect(ctx); err == nil || err.Error() != "call 1 7" {
+	if err := f.collect(ctx, nil); err == nil || err.Error() != "call 1 7" {
 		t.Errorf("after a cancelled wait: got %v", err)
 	}
 	if err := f.call(ctx, "pending", 1); err != nil { // The Runner is closed while this call is pending.
@@ -160,7 +160,7 @@ func TestStatusWordsConcurrently(t *testing.T) {
 	var mu sync.Mutex
 	found := 0
 	collect := func() {
-		if err := f.collect(ctx); err != nil {
+		if err := f.collect(ctx, nil); err != nil {
 			mu.Lock()
 			found += strings.Count(err.Error(), "call")
 			mu.Unlock()

@@ -72,7 +72,7 @@ var layers = []layer{
 
 	{"graph/mir", "internal/errs spec tensor", "the graph of operations is data: it knows no device, and any operation by its declaration"},
 	{"graph/lir", "graph/mir internal/errs spec tensor", "a schedule is data: what compiles its calls is given by the caller"},
-	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/units internal/view ops spec tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
+	{"graph", "graph/lir graph/mir internal/errs internal/families/fusion internal/number internal/units internal/view ops spec spirv tensor", "a graph is built and compiled without a device; internal/session gives the result memory"},
 
 	{"graph/hir", "graph internal/errs ops tensor", "a block is calls of a graph and nothing else"},
 

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -42,31 +41,37 @@ type code struct{ compiled *exec.Compiled }
 func (c code) Scratch() []int64  { return c.compiled.Scratch }
 func (c code) Kernels() []string { return c.compiled.Kernels() }
 
-// Program is a compiled graph in the memory of a Session: its schedule with an arena. Load makes one. Any goroutine may run
-// it, but only one at a time.
+// Program is a compiled graph in the memory of a Session: its schedule with constants, and an arena. Load makes one. Any goroutine
+// may run it, but only one at a time may run the Programs of one State.
 type Program struct {
 	session *Session
 	lir     *lir.Program
 	seq     *exec.Sequence
-
-	busy   sync.Mutex // held while a run is submitted
-	freed  bool
-	kept   *Buffer
-	arena  []*Buffer
-	params []Tensor
+	state   *State
+	own     bool // the State is this program's alone
+	params  []*param
+	outs    atomic.Pointer[outputs]
+	all     []Tensor // the outputs of one run, kept for the next one
+	kept    *Buffer
+	freed   atomic.Bool
 }
 
 // Load gives a schedule memory, writes its constants, and runs what runs once. The schedule was made by Session.GraphCompiler.
-// It waits for what runs once only if the device checks its inputs.
-// Errors: ErrInvalidArgument (a schedule of another compiler, or constants that a call refuses on the device), *LimitError, ErrOutOfMemory, ctx.Err().
-func (s *Session) Load(ctx context.Context, l *lir.Program) (p *Program, err error) {
+// st has the arena and the params; nil stands for a State of the program's own. Load waits for what runs once only if the device
+// checks its inputs.
+// Errors: ErrInvalidArgument (a schedule of another compiler, or constants that a call refuses on the device), *LimitError, ErrOutOfMemory,
+// ErrClosed (st was freed), ctx.Err().
+func (s *Session) Load(ctx context.Context, l *lir.Program, st *State) (p *Program, err error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("%s: load: %w", s.surface, err)
 	}
-	p = &Program{session: s, lir: l, params: make([]Tensor, len(l.Params))}
+	p = &Program{session: s, lir: l, state: st, own: st == nil}
+	if p.own {
+		p.state = s.NewState()
+	}
 	defer func() {
 		if err != nil {
-			p.release()
+			_ = p.Free() // it fails on a closed device only
 			p, err = nil, fmt.Errorf("%s: load: %w", s.surface, err)
 		}
 	}()
@@ -80,27 +85,35 @@ func (s *Session) Load(ctx context.Context, l *lir.Program) (p *Program, err err
 	if p.kept, err = s.memory.allocate(l.Kept); err != nil {
 		return
 	}
-	for _, size := range l.Arena {
-		var b *Buffer
-		if b, err = s.memory.allocate(size); err != nil {
-			return
-		}
-		p.arena = append(p.arena, b)
-	}
 	for _, c := range l.Constants {
 		if err = s.gpu.Write(ctx, p.kept.handle, c.Offset, c.Data); err != nil {
 			return
 		}
 	}
-	for _, seq := range []*exec.Sequence{once, p.seq} {
-		if err = p.setOwn(seq); err != nil {
-			return
-		}
-	}
-	if len(l.Once) > 0 {
-		err = once.SubmitAndCheck(ctx)
-	}
+	err = p.prepare(ctx, once)
 	return
+}
+
+// prepare makes room in the arena, finds the params, and runs what runs once.
+func (p *Program) prepare(ctx context.Context, once *exec.Sequence) error {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if err := p.usable("load"); err != nil {
+		return err
+	}
+	if err := p.state.grow(p.lir.Arena); err != nil {
+		return err
+	}
+	for _, port := range p.lir.Params {
+		p.params = append(p.params, p.state.param(port.Name))
+	}
+	if len(p.lir.Once) == 0 {
+		return nil
+	}
+	if err := p.setOwn(once); err != nil {
+		return err
+	}
+	return once.SubmitAndCheck(ctx)
 }
 
 // slot is the number of the buffer of an operand in the sequences of a schedule.
@@ -148,110 +161,106 @@ func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
 	return exec.SlotOperand{Slot: slot(l, o.Memory, o.Buffer), Offset: o.Offset, Desc: o.Desc}
 }
 
-// setOwn sets the slots of the memory that the program owns.
+// setOwn sets the slots of the memory that the program and its State own.
 func (p *Program) setOwn(seq *exec.Sequence) error {
-	err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0)
-	for i, b := range p.arena {
-		err = errors.Join(err, seq.Set(slot(p.lir, lir.Arena, i), b.handle, 0))
+	if err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
+		return err
 	}
-	return err
+	for i := range p.lir.Arena {
+		if err := seq.Set(slot(p.lir, lir.Arena, i), p.state.arena[i].handle, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Schedule is the schedule of the program.
 func (p *Program) Schedule() *lir.Program { return p.lir }
 
-// SetParam gives a param its tensor, which the program reads in every later run. It is not copied.
+// SetParam gives a param its tensor, which the programs of the State read in every later run. It is not copied.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, and ErrClosed after Free.
 func (p *Program) SetParam(i int, t Tensor) error {
-	p.busy.Lock()
-	defer p.busy.Unlock()
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
 	if err := p.usable("set param"); err != nil {
 		return err
 	}
-	port := p.lir.Params[i]
-	if err := p.fits("set param", "param", port, t); err != nil {
+	if err := p.fits("set param", "param", p.lir.Params[i], t); err != nil {
 		return err
 	}
-	if err := p.seq.Set(slot(p.lir, lir.Params, i), t.Buffer.handle, t.Offset); err != nil {
-		return err
-	}
-	p.params[i] = t
+	p.params[i].tensor = t
 	return nil
 }
 
-// Direct reports whether a program can use a tensor where it lies: as an input, a param or an output.
-func (s *Session) Direct(t Tensor) bool {
-	return t.Desc.IsContiguous() && t.Offset%s.run.Align() == 0
+// Param returns the tensor of a param as the next run will read it. It has no Buffer if it was not set.
+// Errors: ErrClosed after Free.
+func (p *Program) Param(i int) (Tensor, error) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if err := p.usable("param"); err != nil {
+		return Tensor{}, err
+	}
+	return p.params[i].tensor, nil
 }
 
 // usable returns ErrClosed after Free.
 func (p *Program) usable(op string) error {
-	if p.freed {
+	if p.freed.Load() {
 		return fmt.Errorf("%s: %s: %w: the program was freed", p.session.surface, op, errs.ErrClosed)
 	}
-	return nil
+	return p.state.usable(op)
 }
 
-// fits returns an error unless a tensor can be an input, param or output of the program.
-func (p *Program) fits(op, kind string, port lir.Port, t Tensor) error {
-	if err := p.session.Check(op, t); err != nil {
-		return fmt.Errorf("%w (%s %q)", err, kind, port.Name)
-	}
-	if t.Desc.DType != port.Desc.DType || !slices.Equal(t.Desc.Shape, port.Desc.Shape) {
-		return fmt.Errorf("%s: %s: %s %q: %w: got %v, want %v", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc, port.Desc)
-	}
-	if !t.Desc.IsContiguous() {
-		return fmt.Errorf("%s: %s: %s %q: %w: a view with strides %v (want row-major order without gaps)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Desc.Strides)
-	}
-	if !p.session.Direct(t) {
-		return fmt.Errorf("%s: %s: %s %q: %w: a view that begins %d bytes into its buffer (want a multiple of %d)", p.session.surface, op, kind, port.Name, errs.ErrInvalidArgument, t.Offset, p.session.run.Align())
-	}
-	return nil
-}
-
-// Run computes the outputs and does not wait for them. in and out have a tensor for each input and output, which are Direct. No
+// Run computes the outputs and does not wait for them. in has a tensor for each input, and out for each of Outputs, which are Direct. No
 // output overlaps an input, a param or another output.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrNotInitialized (a param that was not set), ErrClosed, ErrGraphBusy if another
-// goroutine runs the program, and those of Device.Submit. Nothing has been run then.
+// goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then.
 func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
-	if !p.busy.TryLock() {
+	if !p.state.running.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: run: %w: another goroutine runs the program (each needs its own)", p.session.surface, errs.ErrGraphBusy)
 	}
-	defer p.busy.Unlock()
+	defer p.state.running.Store(false)
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
 	if err := p.usable("run"); err != nil {
 		return err
 	}
-	if err := p.bind(in, out); err != nil {
+	outs := p.outputs()
+	if len(in) != len(p.lir.Inputs) || len(out) != len(outs.given) {
+		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(p.lir.Inputs), len(outs.given))
+	}
+	p.all = outs.withFed(p.all[:0], out)
+	defer clear(p.all)
+	if err := p.bind(in, p.all); err != nil {
 		return err
 	}
 	if err := p.session.WaitForRoom(ctx); err != nil {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
 	err := p.seq.Submit(ctx)
+	runtime.KeepAlive(p) // whose constants nobody else may hold
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
 	if err != nil {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
+	outs.turn()
 	return nil
 }
 
 // bind checks the tensors of a run and sets their slots.
 func (p *Program) bind(in, out []Tensor) error {
 	l := p.lir
-	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) {
-		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(l.Inputs), len(l.Outputs))
-	}
 	for i := range in {
 		if err := p.fits("run", "input", l.Inputs[i], in[i]); err != nil {
 			return err
 		}
 	}
-	for i := range p.params {
-		if p.params[i].Buffer == nil {
+	for i, param := range p.params {
+		if param.tensor.Buffer == nil {
 			return fmt.Errorf("%s: run: %w: param %q was not set", p.session.surface, errs.ErrNotInitialized, l.Params[i].Name)
 		}
-		if err := p.fits("run", "param", l.Params[i], p.params[i]); err != nil {
+		if err := p.fits("run", "param", l.Params[i], param.tensor); err != nil {
 			return err
 		}
 	}
@@ -259,12 +268,16 @@ func (p *Program) bind(in, out []Tensor) error {
 		if err := p.fits("run", "output", l.Outputs[i], out[i]); err != nil {
 			return err
 		}
-		for _, list := range [][]Tensor{in, p.params, out[:i]} {
-			for _, t := range list {
-				if overlap(t, out[i]) {
-					return fmt.Errorf("%s: run: %w: output %q overlaps an input, a param or another output (want memory of its own)", p.session.surface, errs.ErrInvalidArgument, l.Outputs[i].Name)
-				}
-			}
+		if p.overlaps(out[i], in, out[:i]) {
+			return fmt.Errorf("%s: run: %w: output %q overlaps an input, a param or another output (want memory of its own)", p.session.surface, errs.ErrInvalidArgument, l.Outputs[i].Name)
+		}
+	}
+	if err := p.setOwn(p.seq); err != nil {
+		return err
+	}
+	for i, param := range p.params {
+		if err := p.seq.Set(slot(l, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
+			return err
 		}
 	}
 	for i := range in {
@@ -280,27 +293,24 @@ func (p *Program) bind(in, out []Tensor) error {
 	return nil
 }
 
-func overlap(a, b Tensor) bool {
-	return a.Buffer == b.Buffer && a.Offset < b.Offset+b.Desc.Bytes() && b.Offset < a.Offset+a.Desc.Bytes()
-}
-
-// Free ends the life of the program and releases its memory. Work that was submitted still finishes. Freeing twice is harmless.
+// Free ends the life of the program and releases its memory, but not a State that Load was given. Work that was submitted still
+// finishes. Freeing twice is harmless.
 func (p *Program) Free() error {
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	if p.freed {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.freed.Swap(true) {
 		return nil
 	}
-	return p.release()
-}
-
-func (p *Program) release() error {
-	p.freed, p.params = true, nil
+	p.params = nil
 	var err error
-	for _, b := range append(p.arena, p.kept) {
-		if b != nil && !b.freed.Load() {
-			err = errors.Join(err, b.free())
-		}
+	if p.kept != nil {
+		err = p.kept.free()
+	}
+	if p.own {
+		err = errors.Join(err, p.state.release())
 	}
 	return err
 }
+
+// Freed reports whether Free was called.
+func (p *Program) Freed() bool { return p.freed.Load() }

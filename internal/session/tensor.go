@@ -343,6 +343,7 @@ func (s *Session) bindingOf(call string, i int, t Tensor) (b gpu.Binding, err er
 	if align := max(s.Info().Limits.OffsetAlign, 1); t.Offset%align != 0 {
 		return b, fmt.Errorf("%s: %s: binding %d: %w: a view that begins %d bytes into its buffer (want a multiple of %d); use a copy of it", s.surface, call, i, errs.ErrInvalidArgument, t.Offset, align)
 	}
+	s.run.Forget(t.Buffer.handle) // the shader may write it
 	b = gpu.Binding{Buffer: t.Buffer.handle, Offset: t.Offset}
 	if n := t.Desc.Bytes(); n < t.Buffer.size-t.Offset {
 		if b.Size = n; n == 0 { // a Size of 0 means all the rest

@@ -257,6 +257,7 @@ func randomGraph(t *testing.T, dev *lathe.Device, rng *rand.Rand, table []*spec.
 	if !slices.ContainsFunc(b.made, func(p pair) bool { return p.value.DType().Size() == 2 }) {
 		forms = append(forms, graph.Options{})
 	}
+	forms = append(forms, graph.Options{Precision: tensor.BF16}) // whose results are others, of the same dtypes and shapes
 	for k, o := range forms {
 		g := b.g
 		if k == 0 {
@@ -280,6 +281,15 @@ func randomGraph(t *testing.T, dev *lathe.Device, rng *rand.Rand, table []*spec.
 			out, err := exe.Run(ctx, b.inputs)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if o.Precision != tensor.Invalid {
+				for i, p := range results {
+					if y := out[fmt.Sprintf("y%d", i)]; !slices.Equal(y.Shape(), p.value.Shape()) || y.DType() != p.value.DType() {
+						t.Errorf("with precision %v, y%d is %v (want %v)", o.Precision, i, y, p.value)
+					}
+				}
+				_ = dev.Sync(ctx) // other numbers may be indices out of range
+				continue
 			}
 			for i, p := range results {
 				compare(t, dev, out[fmt.Sprintf("y%d", i)], p.tensor)

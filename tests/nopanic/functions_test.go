@@ -43,7 +43,7 @@ var functions = map[string]map[string]any{
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
-	"graph":   {"Compile": graph.Compile, "FromMIR": graph.FromMIR, "New": graph.New, "Passes": graph.Passes, "Scalar": graph.Scalar[float64]},
+	"graph":   {"Compile": graph.Compile, "FromMIR": graph.FromMIR, "New": graph.New, "NewWithDims": graph.NewWithDims, "Passes": graph.Passes, "Scalar": graph.Scalar[float64]},
 	"graph/hir": {
 		"Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
 		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,

@@ -167,6 +167,7 @@ func receivers(t *testing.T) []receiver {
 		{"a nil Graph", (*graph.Graph)(nil), false}, {"a zero Graph", &graph.Graph{}, false}, {"a Graph", built, false}, {"a nil Value", (*graph.Value)(nil), false}, {"a zero Value", &graph.Value{}, false}, {"a Value", built.Input("y", tensor.F32, 2, 2), false}, {"a number of graphs", graph.Scalar(2), false},
 		{"a nil mir.Graph", (*mir.Graph)(nil), false}, {"a zero mir.Graph", &mir.Graph{}, false}, {"a nil Rewriter", (*mir.Rewriter)(nil), false}, {"a zero Rewriter", &mir.Rewriter{}, false}, {"a Rewriter", mir.NewRewriter(&mir.Graph{}), false}, {"a nil graph.Plan", (*graph.Plan)(nil), false}, {"a zero graph.Plan", &graph.Plan{}, false}, {"a nil lir.Program", (*lir.Program)(nil), false}, {"a zero lir.Program", &lir.Program{}, false}, {"a nil lir.Step", (*lir.Step)(nil), false}, {"a zero lir.Step", &lir.Step{}, false},
 		{"a nil Executable", (*lathe.Executable)(nil), true}, {"a zero Executable", &lathe.Executable{}, true}, {"an Executable", executable, false},
+		{"a nil Model", (*lathe.Model)(nil), true}, {"a zero Model", &lathe.Model{}, true}, {"a Model of no function", live.Model(nil, graph.Options{}), false}, {"a Model", live.Model(func(g *graph.Graph) { g.Output("x", g.Neg(g.Input("x", tensor.F32, g.Dim("N")))) }, graph.Options{}), false}, {"a Model of a closed Device", closed.Model(func(*graph.Graph) {}, graph.Options{}), false},
 		{"a nil Sequence", (*exec.Sequence)(nil), false}, {"a zero Sequence", &exec.Sequence{}, false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},
 		{"a nil table", (*handles.Table[int])(nil), true}, {"a zero table", &handles.Table[int]{}, false}, {"a table", handles.New[int](nil), false},
@@ -183,7 +184,7 @@ func receivers(t *testing.T) []receiver {
 		tensor.Desc{DType: tensor.F32, Strides: []int{1}}, tensor.Desc{DType: tensor.F32, Shape: []int{2}, Strides: []int{}}, tensor.Desc{Shape: []int{-1}},
 		tensor.Host{Desc: tensor.Contiguous(tensor.F32, 3)}, tensor.Host{Desc: tensor.Desc{DType: tensor.U8, Shape: []int{3}, Strides: []int{5, 5}}, Data: make([]byte, 4)},
 		imageio.Format(""), imageio.JPEG, imageio.Info{}, gpu.Kind(0), gpu.Kind(99), gpu.SpanKind(99), gpu.LimitError{}, gpu.Limits{}, gpu.Binding{}, conformance.Hashes(nil), spec.Class(0), spec.Strides(0), spec.Plan{}, spec.Step{}, spec.Tolerance{ByAlpha: 1}, spv.Kind(99), spv.Access(99), spv.Module{}, abi.Table{}, batch.Report{},
-		lir.LegaliseError{}, lir.Memory(99), mir.Kind(99), mir.Value(-7), spec.Op{}, spec.PictureFile{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, imageops.Cube{}, imageops.Profile{}, imageops.Conversion{}, ops.Copy{},
+		lir.LegaliseError{}, graph.Dims{"N": -1}, lir.Memory(99), mir.Kind(99), mir.Value(-7), spec.Op{}, spec.PictureFile{}, spec.Cases{}, spec.Ref{Kind: 200, Index: -1}, exec.Tuned{}, handles.Handle(0), backend.Scalars{}, imageops.Pointwise{Calls: []spec.Call{nil}}, imageops.Cube{}, imageops.Profile{}, imageops.Conversion{}, ops.Copy{},
 		rawptr.UnaryOp(0), rawptr.BinaryOp(200), rawptr.BinaryOp(0), rawptr.ReduceOp(0), rawptr.ReduceOp(99),
 	} {
 		p := reflect.New(reflect.TypeOf(v))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/families/reduction"
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -206,6 +207,9 @@ func addAffine(plan *spec.Plan, t *spec.Target, d, wide tensor.DType, n int, gam
 	out, p := planner.AddScratch(plan, int64(n*pair)), affineParams{Weights: 1, Offsets: 1}
 	nothing := planner.AddScratch(plan, 0)
 	most := int(min(t.MaxBinding/int64(pair), 1<<24)/planner.WindowAlign(t)) * int(planner.WindowAlign(t))
+	if most <= 0 {
+		return spec.Ref{}, &errs.LimitError{Name: "MaxBinding", Want: planner.WindowAlign(t) * int64(pair), Have: t.MaxBinding}
+	}
 	for first := 0; first < n; first += most {
 		count := min(most, n-first)
 		p.Count = uint32(count)
