@@ -21,6 +21,13 @@ type AvgPool struct {
 // Spec returns the declaration.
 func (AvgPool) Spec() *spec.Op { return avgPoolOp.Op() }
 
+// Gradient declares the gradient, by AvgPoolGrad.
+func (c AvgPool) Gradient(t *spec.Tape) {
+	if x := t.Shape(t.In(0)); len(x) > 2 {
+		linear(t, 0, AvgPoolGrad{Size: x[2:], Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode, CountIncludePad: c.CountIncludePad})
+	}
+}
+
 var avgPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
 		Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},

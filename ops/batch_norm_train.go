@@ -22,6 +22,23 @@ type BatchNormTrain struct {
 // Spec returns the declaration.
 func (BatchNormTrain) Spec() *spec.Op { return batchNormTrainOp.Op() }
 
+// Gradient declares the gradients of in, gamma and beta, by BatchNormGrad. The statistics that it returns have none.
+func (c BatchNormTrain) Gradient(t *spec.Tape) {
+	for i := 1; i < 5; i++ {
+		if t.Gradient(i) != spec.NoValue {
+			t.Refuse("the statistics")
+			return
+		}
+	}
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(BatchNormGrad{Eps: c.Eps}, t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 var batchNormTrainOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	spirv.LinkNN()

@@ -17,6 +17,11 @@ type CELU struct {
 // Spec returns the declaration.
 func (CELU) Spec() *spec.Op { return celuOp.Op() }
 
+// Gradient declares the gradient, by CELUGrad.
+func (c CELU) Gradient(t *spec.Tape) {
+	derivative(t, CELUGrad(c))
+}
+
 var celuOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "celu", Shader: "nn/celu", Gradient: "celu_grad", ONNX: []string{"Celu"},

@@ -19,6 +19,11 @@ type Clip struct {
 // Spec returns the declaration.
 func (Clip) Spec() *spec.Op { return clipOp.Op() }
 
+// Gradient declares the gradient, by ClipGrad.
+func (c Clip) Gradient(t *spec.Tape) {
+	derivative(t, ClipGrad(c))
+}
+
 var clipOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "clip", Shader: "math/clip", Gradient: "clip_grad", ONNX: []string{"Clip"},

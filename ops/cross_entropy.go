@@ -15,6 +15,23 @@ type CrossEntropy struct{}
 // Spec returns the declaration.
 func (CrossEntropy) Spec() *spec.Op { return crossEntropyOp.Op() }
 
+// Gradient declares the gradient of the logits: of the loss by CrossEntropyGrad, and of the probabilities by SoftmaxGrad.
+func (CrossEntropy) Gradient(t *spec.Tape) {
+	dloss, dprobs := t.Gradient(0), t.Gradient(1)
+	var d spec.Value = spec.NoValue
+	if dloss != spec.NoValue {
+		d = t.Call(CrossEntropyGrad{}, t.Out(1), t.In(1), dloss)
+	}
+	if dprobs != spec.NoValue {
+		more := t.Call(SoftmaxGrad{Dim: -1}, t.Out(1), dprobs)
+		if d != spec.NoValue {
+			more = sum(t, d, more)
+		}
+		d = more
+	}
+	t.SetGradient(0, d)
+}
+
 var crossEntropyOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
 		Name: "cross_entropy", Gradient: "cross_entropy_grad",

@@ -16,6 +16,11 @@ type ELU struct {
 // Spec returns the declaration.
 func (ELU) Spec() *spec.Op { return eluOp.Op() }
 
+// Gradient declares the gradient, by ELUGrad.
+func (c ELU) Gradient(t *spec.Tape) {
+	derivative(t, ELUGrad(c))
+}
+
 var eluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "elu", Shader: "nn/elu", Gradient: "elu_grad", ONNX: []string{"Elu"},

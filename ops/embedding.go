@@ -20,6 +20,13 @@ type Embedding struct{}
 // Spec returns the declaration.
 func (Embedding) Spec() *spec.Op { return embeddingOp.Op() }
 
+// Gradient declares the gradient of the weights, by ScatterAdd.
+func (Embedding) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(1, t.Call(ScatterAdd{Size: t.Shape(t.In(1))[0]}, t.In(0), dy))
+	}
+}
+
 var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Embedding]{

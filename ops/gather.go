@@ -23,6 +23,16 @@ type Gather struct {
 // Spec returns the declaration.
 func (Gather) Spec() *spec.Op { return gatherOp.Op() }
 
+// Gradient declares the gradient of data, by ScatterAdd.
+func (c Gather) Gradient(t *spec.Tape) {
+	dy, data := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	axis := from(c.Axis, len(data))
+	t.SetGradient(0, t.Call(ScatterAdd{Size: data[axis], Axis: axis}, t.In(1), dy))
+}
+
 var gatherOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*Gather]{
 		Name: "gather", ONNX: []string{"Gather"}, Gradient: "scatter_add",

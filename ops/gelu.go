@@ -14,6 +14,11 @@ type GELU struct{}
 // Spec returns the declaration.
 func (GELU) Spec() *spec.Op { return geluOp.Op() }
 
+// Gradient declares the gradient, by GELUGrad.
+func (GELU) Gradient(t *spec.Tape) {
+	derivative(t, GELUGrad{})
+}
+
 var geluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[GELU](elementwise.Unary{
 		Name: "gelu", Shader: "nn/gelu", Gradient: "gelu_grad",

@@ -14,6 +14,11 @@ type GELUErf struct{}
 // Spec returns the declaration.
 func (GELUErf) Spec() *spec.Op { return geluErfOp.Op() }
 
+// Gradient declares the gradient, by GELUErfGrad.
+func (GELUErf) Gradient(t *spec.Tape) {
+	derivative(t, GELUErfGrad{})
+}
+
 var geluErfOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[GELUErf](elementwise.Unary{
 		Name: "gelu_erf", Shader: "nn/gelu_erf", Gradient: "gelu_erf_grad", ONNX: []string{"Gelu"},

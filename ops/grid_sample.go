@@ -38,6 +38,19 @@ type GridSample struct {
 // Spec returns the declaration.
 func (GridSample) Spec() *spec.Op { return gridSampleOp.Op() }
 
+// Gradient declares the gradient of x, by GridSampleGrad. The grid has none yet.
+func (c GridSample) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	if t.Needs(1) {
+		t.Refuse("the grid")
+		return
+	}
+	t.SetGradient(0, t.Call(GridSampleGrad{Size: x[2:], Mode: c.Mode, Padding: c.Padding, AlignCorners: c.AlignCorners}, dy, t.In(1)))
+}
+
 var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 	f := tensor.Contiguous
 	return resampling.DefineSampling(spec.Definition[*GridSample]{

@@ -17,6 +17,11 @@ type HardSigmoid struct {
 // Spec returns the declaration.
 func (HardSigmoid) Spec() *spec.Op { return hardSigmoidOp.Op() }
 
+// Gradient declares the gradient, by HardSigmoidGrad.
+func (c HardSigmoid) Gradient(t *spec.Tape) {
+	derivative(t, HardSigmoidGrad(c))
+}
+
 var hardSigmoidOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "hard_sigmoid", Shader: "nn/hard_sigmoid", Gradient: "hard_sigmoid_grad", ONNX: []string{"HardSigmoid"},

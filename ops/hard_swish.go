@@ -12,6 +12,11 @@ type HardSwish struct{}
 // Spec returns the declaration.
 func (HardSwish) Spec() *spec.Op { return hardSwishOp.Op() }
 
+// Gradient declares the gradient, by HardSwishGrad.
+func (HardSwish) Gradient(t *spec.Tape) {
+	derivative(t, HardSwishGrad{})
+}
+
 var hardSwishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[HardSwish](elementwise.Unary{
 		Name: "hard_swish", Shader: "nn/hard_swish", Gradient: "hard_swish_grad", ONNX: []string{"HardSwish"},

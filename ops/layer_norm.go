@@ -20,6 +20,17 @@ type LayerNorm struct {
 // Spec returns the declaration.
 func (LayerNorm) Spec() *spec.Op { return layerNormOp.Op() }
 
+// Gradient declares the gradients, by LayerNormGrad.
+func (c LayerNorm) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(LayerNormGrad(c), t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 // Numbers of inputs in cases, past those that there can be: gamma is left out before beta, which is of the dtype of the
 // input or of its accumulators.
 const (

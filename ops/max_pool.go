@@ -22,6 +22,11 @@ type MaxPool struct {
 // Spec returns the declaration.
 func (MaxPool) Spec() *spec.Op { return maxPoolOp.Op() }
 
+// Gradient declares the gradient, by MaxPoolGrad.
+func (c MaxPool) Gradient(t *spec.Tape) {
+	derivative(t, MaxPoolGrad(c))
+}
+
 var maxPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
 		Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},

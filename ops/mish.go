@@ -13,6 +13,11 @@ type Mish struct{}
 // Spec returns the declaration.
 func (Mish) Spec() *spec.Op { return mishOp.Op() }
 
+// Gradient declares the gradient, by MishGrad.
+func (Mish) Gradient(t *spec.Tape) {
+	derivative(t, MishGrad{})
+}
+
 var mishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Mish](elementwise.Unary{
 		Name: "mish", Shader: "nn/mish", Gradient: "mish_grad", ONNX: []string{"Mish"},

@@ -13,6 +13,11 @@ type ReLU struct{}
 // Spec returns the declaration.
 func (ReLU) Spec() *spec.Op { return reluOp.Op() }
 
+// Gradient declares the gradient, by ReLUGrad.
+func (ReLU) Gradient(t *spec.Tape) {
+	derivative(t, ReLUGrad{})
+}
+
 var reluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[ReLU](elementwise.Unary{
 		Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},

@@ -18,6 +18,11 @@ type SELU struct {
 // Spec returns the declaration.
 func (SELU) Spec() *spec.Op { return seluOp.Op() }
 
+// Gradient declares the gradient, by SELUGrad.
+func (c SELU) Gradient(t *spec.Tape) {
+	derivative(t, SELUGrad(c))
+}
+
 var seluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "selu", Shader: "nn/selu", Gradient: "selu_grad", ONNX: []string{"Selu"},

@@ -13,6 +13,11 @@ type Sigmoid struct{}
 // Spec returns the declaration.
 func (Sigmoid) Spec() *spec.Op { return sigmoidOp.Op() }
 
+// Gradient declares the gradient, by SigmoidGrad.
+func (Sigmoid) Gradient(t *spec.Tape) {
+	derivative(t, SigmoidGrad{})
+}
+
 var sigmoidOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sigmoid](elementwise.Unary{
 		Name: "sigmoid", Shader: "nn/sigmoid", Gradient: "sigmoid_grad", ONNX: []string{"Sigmoid"},

@@ -13,6 +13,11 @@ type SiLU struct{}
 // Spec returns the declaration.
 func (SiLU) Spec() *spec.Op { return siluOp.Op() }
 
+// Gradient declares the gradient, by SiLUGrad.
+func (SiLU) Gradient(t *spec.Tape) {
+	derivative(t, SiLUGrad{})
+}
+
 var siluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[SiLU](elementwise.Unary{
 		Name: "silu", Shader: "nn/silu", Gradient: "silu_grad",

@@ -16,6 +16,13 @@ type Softmax struct {
 // Spec returns the declaration.
 func (Softmax) Spec() *spec.Op { return softmaxOp.Op() }
 
+// Gradient declares the gradient, by SoftmaxGrad.
+func (c Softmax) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, t.Call(SoftmaxGrad(c), t.Out(0), dy))
+	}
+}
+
 var softmaxOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.Define(axiswise.Softmax(axiswise.AxisOp[*Softmax]{
 		Name: "softmax", Gradient: "softmax_grad", ONNX: []string{"Softmax"},

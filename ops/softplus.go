@@ -13,6 +13,11 @@ type Softplus struct{}
 // Spec returns the declaration.
 func (Softplus) Spec() *spec.Op { return softplusOp.Op() }
 
+// Gradient declares the gradient, by SoftplusGrad.
+func (Softplus) Gradient(t *spec.Tape) {
+	derivative(t, SoftplusGrad{})
+}
+
 var softplusOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softplus](elementwise.Unary{
 		Name: "softplus", Shader: "nn/softplus", Gradient: "softplus_grad", ONNX: []string{"Softplus"},

@@ -13,6 +13,11 @@ type Softsign struct{}
 // Spec returns the declaration.
 func (Softsign) Spec() *spec.Op { return softsignOp.Op() }
 
+// Gradient declares the gradient, by SoftsignGrad.
+func (Softsign) Gradient(t *spec.Tape) {
+	derivative(t, SoftsignGrad{})
+}
+
 var softsignOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softsign](elementwise.Unary{
 		Name: "softsign", Shader: "nn/softsign", Gradient: "softsign_grad", ONNX: []string{"Softsign"},

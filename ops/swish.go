@@ -17,6 +17,11 @@ type Swish struct {
 // Spec returns the declaration.
 func (Swish) Spec() *spec.Op { return swishOp.Op() }
 
+// Gradient declares the gradient, by SwishGrad.
+func (c Swish) Gradient(t *spec.Tape) {
+	derivative(t, SwishGrad(c))
+}
+
 var swishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "swish", Shader: "nn/swish", Gradient: "swish_grad", ONNX: []string{"Swish"},

@@ -17,6 +17,11 @@ type ThresholdedReLU struct {
 // Spec returns the declaration.
 func (ThresholdedReLU) Spec() *spec.Op { return thresholdedReLUOp.Op() }
 
+// Gradient declares the gradient, by ThresholdedReLUGrad.
+func (c ThresholdedReLU) Gradient(t *spec.Tape) {
+	derivative(t, ThresholdedReLUGrad(c))
+}
+
 var thresholdedReLUOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
 		Name: "thresholded_relu", Shader: "nn/thresholded_relu", Gradient: "thresholded_relu_grad", ONNX: []string{"ThresholdedRelu"},
