@@ -45,8 +45,8 @@ var functions = map[string]map[string]any{
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
 	"graph":   {"Compile": graph.Compile, "New": graph.New, "Scalar": graph.Scalar[float64]},
 	"graph/hir": {
-		"Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
-		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,
+		"Adam": hir.Adam, "Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
+		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SGD": hir.SGD, "SwiGLU": hir.SwiGLU,
 	},
 	"graph/mir": {"IsPass": mir.IsPass, "NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
 	"graph/lir": {"Schedule": lir.Schedule},
