@@ -30,7 +30,7 @@ func (c AvgPool) Gradient(t *spec.Tape) {
 
 var avgPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
-		Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
+		Name: "avg_pool", ONNX: []string{"AveragePool"},
 		Doc:      "The mean of each window. Pads do not count, or count as zeros.",
 		Defaults: &AvgPool{Kernel: []int{2, 2}},
 		Windows: func(a *AvgPool) pooling.Windows {

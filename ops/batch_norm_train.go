@@ -44,7 +44,7 @@ var batchNormTrainOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkNN()
 	spirv.LinkReduce()
 	return axiswise.DefineChannels(axiswise.Channels[*BatchNormTrain]{
-		Name: "batch_norm_train", Gradient: "batch_norm_grad",
+		Name:     "batch_norm_train",
 		Doc:      "Normalises channels by their mean and population variance over the batch, and returns these and the running ones.",
 		Source:   "Ioffe and Szegedy, Batch normalization, 2015",
 		Defaults: &BatchNormTrain{Eps: 1e-5, Momentum: 0.9},

@@ -24,7 +24,7 @@ func (c CELU) Gradient(t *spec.Tape) {
 
 var celuOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "celu", Shader: "nn/celu", Gradient: "celu_grad", ONNX: []string{"Celu"},
+		Name: "celu", Shader: "nn/celu", ONNX: []string{"Celu"},
 		Source: "Barron, Continuously Differentiable Exponential Linear Units, 2017",
 		Doc:    "x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.",
 		Ulps:   9,

@@ -61,7 +61,7 @@ func (c *Conv) attributes() convolution.Attributes {
 
 var convOp = spec.Declaration{Define: func() *spec.Op {
 	return convolution.Define(convolution.Convolution[*Conv]{
-		Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv", Gradient: "conv_input_grad",
+		Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv",
 		Doc: "The convolution of networks over one, two or three axes, with strides, dilations, pads, groups and a bias.",
 		In: []spec.Arg{
 			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},

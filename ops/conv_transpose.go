@@ -82,7 +82,7 @@ func (c *ConvTranspose) attributes() convolution.Attributes {
 
 var convTransposeOp = spec.Declaration{Define: func() *spec.Op {
 	return convolution.Define(convolution.Convolution[*ConvTranspose]{
-		Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose", Gradient: "conv",
+		Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose",
 		Doc: "The transposed convolution over one, two or three axes, with strides, dilations, pads, groups and a bias.",
 		In: []spec.Arg{
 			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},

@@ -34,9 +34,9 @@ func (CrossEntropy) Gradient(t *spec.Tape) {
 
 var crossEntropyOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
-		Name: "cross_entropy", Gradient: "cross_entropy_grad",
-		Doc: "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
-		In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
+		Name: "cross_entropy",
+		Doc:  "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
+		In:   []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
 		Out: []spec.Arg{
 			{Name: "loss", Doc: "[...], of the dtype of the logits"},
 			{Name: "probs", Doc: "[..., C], of the dtype of the logits", InPlace: []int{0}},

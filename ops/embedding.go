@@ -37,7 +37,7 @@ var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 			{Name: "weight", Doc: "[V,d], of any dtype"},
 		},
 		Out:     []spec.Arg{{Name: "out", Doc: "the rows, [..., d], of the dtype of weight"}},
-		Traits:  spec.Traits{Class: spec.Indexing, Gradient: "scatter_add"},
+		Traits:  spec.Traits{Class: spec.Indexing},
 		Kernels: slices.Concat(indexing.CheckKernels(), indexing.LookupKernels()),
 		Shape: func(_ *Embedding, in []tensor.Desc) ([]tensor.Desc, error) {
 			if len(in[1].Shape) != 2 {

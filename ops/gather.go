@@ -35,7 +35,7 @@ func (c Gather) Gradient(t *spec.Tape) {
 
 var gatherOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*Gather]{
-		Name: "gather", ONNX: []string{"Gather"}, Gradient: "scatter_add",
+		Name: "gather", ONNX: []string{"Gather"},
 		Doc:      "Copies slices at the given indices along a dimension. Negative ones count from the end; one out of range is an error.",
 		Indices:  "any shape; each from -n to n-1 for a dimension of n",
 		Out:      "the shape of data, with that of indices in place of axis",

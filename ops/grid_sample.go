@@ -54,7 +54,7 @@ func (c GridSample) Gradient(t *spec.Tape) {
 var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 	f := tensor.Contiguous
 	return resampling.DefineSampling(spec.Definition[*GridSample]{
-		Name: "grid_sample", Source: "ONNX GridSample", Traits: spec.Traits{ONNX: []string{"GridSample"}, Gradient: "grid_sample_grad"},
+		Name: "grid_sample", Source: "ONNX GridSample", Traits: spec.Traits{ONNX: []string{"GridSample"}},
 		Doc:      "Reads a tensor at the places of a grid, by nearest, linear or cubic interpolation over one to three axes.",
 		Defaults: &GridSample{Mode: "linear", Padding: "zeros"},
 		Cases: spec.CasesOf[*GridSample]{

@@ -33,7 +33,7 @@ func (c GroupNorm) Gradient(t *spec.Tape) {
 
 var groupNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineChannels(axiswise.Channels[*GroupNorm]{
-		Name: "group_norm", Gradient: "group_norm_grad", ONNX: []string{"GroupNormalization"},
+		Name: "group_norm", ONNX: []string{"GroupNormalization"},
 		Doc:      "Normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma + beta, with the population variance. An infinite gamma makes NaN.",
 		Source:   "Wu and He, Group normalization, 2018",
 		Defaults: &GroupNorm{1e-5, 2},

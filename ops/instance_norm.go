@@ -31,7 +31,7 @@ func (c InstanceNorm) Gradient(t *spec.Tape) {
 
 var instanceNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineChannels(axiswise.Channels[*InstanceNorm]{
-		Name: "instance_norm", Gradient: "instance_norm_grad", ONNX: []string{"InstanceNormalization"},
+		Name: "instance_norm", ONNX: []string{"InstanceNormalization"},
 		Doc:      "Normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma + beta, with the population variance. An infinite gamma makes NaN.",
 		Source:   "Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016",
 		Defaults: &InstanceNorm{1e-5},

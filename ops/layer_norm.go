@@ -40,7 +40,7 @@ const (
 
 var layerNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineNorm(axiswise.LayerNorm(axiswise.Norm[*LayerNorm]{
-		Name: "layer_norm", Gradient: "layer_norm_grad", ONNX: []string{"LayerNormalization"},
+		Name: "layer_norm", ONNX: []string{"LayerNormalization"},
 		Doc:    "Normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the population variance.",
 		Source: "Ba, Kiros and Hinton, Layer normalization, 2016",
 		In: []spec.Arg{

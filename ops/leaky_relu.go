@@ -23,7 +23,7 @@ func (c LeakyReLU) Gradient(t *spec.Tape) {
 
 var leakyReLUOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "leaky_relu", Shader: "nn/leaky_relu", Gradient: "leaky_relu_grad", ONNX: []string{"LeakyRelu"},
+		Name: "leaky_relu", Shader: "nn/leaky_relu", ONNX: []string{"LeakyRelu"},
 		Source: "Maas, Hannun and Ng, Rectifier Nonlinearities Improve Neural Network Acoustic Models, 2013",
 		Doc:    "x for each element x, and alpha·x where x is below 0. NaN stays NaN.",
 		Ulps:   1,

@@ -29,7 +29,7 @@ func (c MaxPool) Gradient(t *spec.Tape) {
 
 var maxPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
-		Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},
+		Name: "max_pool", ONNX: []string{"MaxPool"},
 		Doc:      "The largest element of each window. NaN counts as larger than all numbers.",
 		Defaults: &MaxPool{Kernel: []int{2, 2}},
 		Windows: func(a *MaxPool) pooling.Windows {

@@ -20,7 +20,7 @@ func (ReLU) Gradient(t *spec.Tape) {
 
 var reluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[ReLU](elementwise.Unary{
-		Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},
+		Name: "relu", Shader: "nn/relu", ONNX: []string{"Relu"},
 		Doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
 		F: func(x float64) float64 {
 			if x > 0 || math.IsNaN(x) {

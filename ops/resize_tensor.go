@@ -74,7 +74,7 @@ func (c ResizeTensor) Gradient(t *spec.Tape) {
 
 var resizeTensorOp = spec.Declaration{Define: func() *spec.Op {
 	return resampling.Define(resampling.Resize[*ResizeTensor]{
-		Name: "resize_tensor", Gradient: "resize_tensor_grad", ONNX: []string{"Resize"},
+		Name: "resize_tensor", ONNX: []string{"Resize"},
 		Doc:      "Changes the sizes of a tensor by nearest, linear or cubic interpolation along its axes.",
 		Defaults: resizeDefaults(),
 		Of:       (*ResizeTensor).attributes,

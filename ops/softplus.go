@@ -20,7 +20,7 @@ func (Softplus) Gradient(t *spec.Tape) {
 
 var softplusOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softplus](elementwise.Unary{
-		Name: "softplus", Shader: "nn/softplus", Gradient: "softplus_grad", ONNX: []string{"Softplus"},
+		Name: "softplus", Shader: "nn/softplus", ONNX: []string{"Softplus"},
 		Doc:  "ln(1 + e^x) for each element x. It does not overflow.",
 		F:    func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 		Ulps: 8,

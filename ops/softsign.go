@@ -20,7 +20,7 @@ func (Softsign) Gradient(t *spec.Tape) {
 
 var softsignOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softsign](elementwise.Unary{
-		Name: "softsign", Shader: "nn/softsign", Gradient: "softsign_grad", ONNX: []string{"Softsign"},
+		Name: "softsign", Shader: "nn/softsign", ONNX: []string{"Softsign"},
 		Doc: "x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.",
 		F: func(x float64) float64 {
 			if math.IsInf(x, 0) {

@@ -24,7 +24,7 @@ func (c Swish) Gradient(t *spec.Tape) {
 
 var swishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "swish", Shader: "nn/swish", Gradient: "swish_grad", ONNX: []string{"Swish"},
+		Name: "swish", Shader: "nn/swish", ONNX: []string{"Swish"},
 		Source: "Ramachandran, Zoph and Le, Searching for Activation Functions, 2017",
 		Doc:    "x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.",
 		Ulps:   8, Abs: 4,

@@ -20,7 +20,7 @@ func (Tanh) Gradient(t *spec.Tape) {
 
 var tanhOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Tanh](elementwise.Unary{
-		Name: "tanh", Shader: "math/tanh", Gradient: "tanh_grad", ONNX: []string{"Tanh"},
+		Name: "tanh", Shader: "math/tanh", ONNX: []string{"Tanh"},
 		Doc:  "The hyperbolic tangent of each element.",
 		F:    math.Tanh,
 		Ulps: 8,

@@ -64,10 +64,9 @@ func (s Strides) Takes(d tensor.Desc) bool {
 	return pixels && (h <= 1 || c > 0 && own[0]%c == 0 && own[0] >= w*c)
 }
 
-// Traits are facts about an operation for programs that join, differentiate or import
-// operations. No part of Lathe plans or runs an operation differently because of them: a
+// Traits are facts about an operation for programs that join or import operations. No part of Lathe plans or runs an operation differently because of them: a
 // graph compiler and an importer of ONNX will read them. Today the conformance suite checks
-// Class, Gradient and ONNX. Nothing reads Prologue and Epilogue yet.
+// Class and ONNX. Nothing reads Prologue and Epilogue yet.
 type Traits struct {
 	// Class is the kind of computation. An elementwise operation of group math with inputs
 	// and one output must have Op.Scalar.
@@ -78,9 +77,6 @@ type Traits struct {
 	// Epilogue says that the operation can apply an elementwise function to the elements
 	// of its output before it writes them.
 	Epilogue bool
-	// Gradient is the name of the operation that computes the gradient. It may be empty. An
-	// operation of that name must be registered.
-	Gradient string
 	// ONNX lists the ONNX operators that the operation implements. The tag onnx:"name" of
 	// an attribute is its name there.
 	ONNX []string
