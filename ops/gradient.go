@@ -169,3 +169,20 @@ func remaining(t *spec.Tape, updates spec.Value, replaced func(own spec.Value) s
 	own := t.Reshape(t.Call(Range{Limit: float64(t.Desc(updates).Elems()), Delta: 1, DType: tensor.I32}), shape...)
 	return where(t, t.Call(Equal{}, own, replaced(own)), v)
 }
+
+// lpFactor is dy·y^(1−p), and 0 where y is 0, of which lpTerm makes the gradient of a norm y of order p.
+func lpFactor(t *spec.Tape, dy, y spec.Value, p int) spec.Value {
+	if p == 1 {
+		return dy
+	}
+	return unless(t, t.Call(Equal{}, y, t.Scalar(0, y)), times(t, dy, t.Call(Pow{}, y, t.Scalar(float64(1-p), y))))
+}
+
+// lpTerm is sign x·|x|^(p−1).
+func lpTerm(t *spec.Tape, x spec.Value, p int) spec.Value {
+	sign := t.Call(Sign{}, x)
+	if p == 1 {
+		return sign
+	}
+	return times(t, sign, t.Call(Pow{}, t.Call(Abs{}, x), t.Scalar(float64(p-1), x)))
+}
