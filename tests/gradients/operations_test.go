@@ -199,7 +199,6 @@ var withoutGradient = map[string]string{
 	"layer_norm_grad":         "as batch_norm_grad",
 	"col2im":                  "no operation takes the windows of images as columns",
 	"compress":                "where elements went is known to the device only",
-	"einsum":                  "write products to be trained as matmul",
 	"roi_align":               "not written yet",
 	"dequantize_linear":       "integers have no gradient, and their scales are not trained",
 	"dynamic_quantize_linear": "its results are integers, and numbers that follow from them",
