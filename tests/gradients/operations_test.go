@@ -46,7 +46,7 @@ func (s *sample) gradients(ctx context.Context, dev *lathe.Device, of []int) ([]
 		if err != nil {
 			return nil, err
 		}
-		part := g.ReduceSum(g.Mul(out, g.Constant(f)))
+		part := g.Cast(g.ReduceSum(g.Mul(out, g.Constant(f))), s.out[0].DType)
 		if loss != nil {
 			part = g.Add(loss, part)
 		}
@@ -113,8 +113,8 @@ func (s *sample) check(t *testing.T, dev *lathe.Device, rng *rand.Rand, n *tally
 			return
 		}
 		n.cases++
-		most := 2e-7              // relative to the largest element of the gradient, and at least 1
-		for _, d := range s.out { // gradients are rounded as results are
+		most := 2e-7                                   // relative to the largest element of the gradient, and at least 1
+		for _, d := range slices.Concat(s.in, s.out) { // gradients are rounded as inputs and results are
 			most = max(most, map[tensor.DType]float64{tensor.F32: 2e-4, tensor.F16: 5e-3, tensor.BF16: 4e-2}[d.DType])
 		}
 		scale := 1.0
@@ -153,9 +153,9 @@ func TestOperations(t *testing.T) {
 	for _, c := range []struct {
 		backend string
 		dtype   tensor.DType
-	}{{"cpu", tensor.F64}, {"vk", tensor.F32}} {
-		t.Run(c.backend, func(t *testing.T) {
-			if c.backend != "cpu" {
+	}{{"cpu", tensor.F64}, {"cpu", tensor.F16}, {"vk", tensor.F32}} {
+		t.Run(fmt.Sprintf("%s/%v", c.backend, c.dtype), func(t *testing.T) {
+			if c.dtype != tensor.F64 {
 				testlevel.Need(t, testlevel.Full)
 			}
 			dev, err := lathe.Open(context.Background(), lathe.WithBackend(c.backend), lathe.WithLogger(nil))
