@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,5 +32,24 @@ func TestSizeOfBlur(t *testing.T) {
 	}
 	if info.Size() > most || info.Size() < most/4 {
 		t.Errorf("examples/blur is %d bytes, stripped (want at most %d): go tool nm -size -sort size says what is in it", info.Size(), most)
+	}
+}
+
+// A program that takes no gradients does not have those of the operations that it calls, nor what these call. One that does has them.
+func TestGradientsAreLinkedOnUse(t *testing.T) {
+	testlevel.Need(t, testlevel.Full) // links two programs
+	depend(t)
+	for name, want := range map[string]bool{"tensors": false, "digits": true} {
+		program := filepath.Join(t.TempDir(), name)
+		if out, err := exec.Command("go", "build", "-o", program, "./"+name).CombinedOutput(); err != nil {
+			t.Fatalf("go build: %v\n%s", err, out)
+		}
+		symbols, err := exec.Command("go", "tool", "nm", program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Contains(symbols, []byte("/ops.productGradients")); got != want {
+			t.Errorf("examples/%s has the gradients of products: %v, want %v", name, got, want)
+		}
 	}
 }

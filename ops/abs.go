@@ -14,6 +14,12 @@ type Abs struct{}
 // Spec returns the declaration.
 func (Abs) Spec() *spec.Op { return absOp.Op() }
 
+// Gradient declares the gradient, dy·sign x.
+func (Abs) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Sign{}, x)))
+}
+
 var absOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Abs](elementwise.Unary{
 		Name: "abs", Integers: logic.Magnitude, Shader: "math/abs", ONNX: []string{"Abs"},

@@ -13,6 +13,12 @@ type Acos struct{}
 // Spec returns the declaration.
 func (Acos) Spec() *spec.Op { return acosOp.Op() }
 
+// Gradient declares the gradient, −dy/√(1 − x²).
+func (Acos) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, minus(t, times(t, dy, t.Call(Rsqrt{}, difference(t, t.Scalar(1, x), squared(t, x))))))
+}
+
 var acosOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Acos](elementwise.Unary{
 		Name: "acos", Shader: "math/acos", ONNX: []string{"Acos"},

@@ -13,6 +13,12 @@ type Acosh struct{}
 // Spec returns the declaration.
 func (Acosh) Spec() *spec.Op { return acoshOp.Op() }
 
+// Gradient declares the gradient, dy/√(x² − 1).
+func (Acosh) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Rsqrt{}, plus(t, squared(t, x), -1))))
+}
+
 var acoshOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Acosh](elementwise.Unary{
 		Name: "acosh", Shader: "math/acosh", ONNX: []string{"Acosh"},

@@ -12,6 +12,12 @@ type Add struct{}
 // Spec returns the declaration.
 func (Add) Spec() *spec.Op { return addOp.Op() }
 
+// Gradient declares the gradients: dy of both.
+func (Add) Gradient(t *spec.Tape) {
+	t.SetGradient(0, t.Gradient(0))
+	t.SetGradient(1, t.Gradient(0))
+}
+
 var addOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Add](elementwise.Binary{
 		Name: "add", Integers: logic.Sum, Shader: "math/add", DTypes: elementwise.Arithmetic, ONNX: []string{"Add"},

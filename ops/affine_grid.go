@@ -26,6 +26,23 @@ type AffineGrid struct {
 // Spec returns the declaration.
 func (AffineGrid) Spec() *spec.Op { return affineGridOp.Op() }
 
+// Gradient declares the gradient: dy times the places of the grid.
+func (c AffineGrid) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	// The grid of the identity has the places, to which the ones for the shift are added.
+	n, points, one := len(c.Size), 1, make([]float64, len(c.Size)*(len(c.Size)+1))
+	for d, size := range c.Size {
+		points, one[d*(n+1)+d] = points*size, 1
+	}
+	d := t.Desc(dy).DType
+	places := t.Reshape(t.Call(c, t.Constant(d, []int{1, n, n + 1}, one)), points, n)
+	places = t.Call(Concat{Dim: 1}, places, t.Call(Fill{Value: 1, DType: d, Shape: []int{points, 1}}))
+	t.SetGradient(0, t.Call(MatMul{TransA: true}, t.Reshape(dy, t.Shape(dy)[0], points, n), places))
+}
+
 var affineGridOp = spec.Declaration{Define: func() *spec.Op {
 	f := tensor.Contiguous
 	return resampling.DefineAffine(spec.Definition[*AffineGrid]{

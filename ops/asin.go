@@ -13,6 +13,12 @@ type Asin struct{}
 // Spec returns the declaration.
 func (Asin) Spec() *spec.Op { return asinOp.Op() }
 
+// Gradient declares the gradient, dy/√(1 − x²).
+func (Asin) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Rsqrt{}, difference(t, t.Scalar(1, x), squared(t, x)))))
+}
+
 var asinOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Asin](elementwise.Unary{
 		Name: "asin", Shader: "math/asin", ONNX: []string{"Asin"},

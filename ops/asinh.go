@@ -13,6 +13,12 @@ type Asinh struct{}
 // Spec returns the declaration.
 func (Asinh) Spec() *spec.Op { return asinhOp.Op() }
 
+// Gradient declares the gradient, dy/√(x² + 1).
+func (Asinh) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Rsqrt{}, plus(t, squared(t, x), 1))))
+}
+
 var asinhOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Asinh](elementwise.Unary{
 		Name: "asinh", Shader: "math/asinh", ONNX: []string{"Asinh"},

@@ -13,6 +13,12 @@ type Atan struct{}
 // Spec returns the declaration.
 func (Atan) Spec() *spec.Op { return atanOp.Op() }
 
+// Gradient declares the gradient, dy/(x² + 1).
+func (Atan) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, over(t, dy, plus(t, squared(t, x), 1)))
+}
+
 var atanOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Atan](elementwise.Unary{
 		Name: "atan", Shader: "math/atan", ONNX: []string{"Atan"},

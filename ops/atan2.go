@@ -15,6 +15,18 @@ type Atan2 struct{}
 // Spec returns the declaration.
 func (Atan2) Spec() *spec.Op { return atan2Op.Op() }
 
+// Gradient declares the gradients: dy·b/(a² + b²), and −dy·a/(a² + b²).
+func (Atan2) Gradient(t *spec.Tape) {
+	dy, a, b := t.Gradient(0), t.In(0), t.In(1)
+	q := sum(t, squared(t, a), squared(t, b))
+	if t.Needs(0) {
+		t.SetGradient(0, over(t, times(t, dy, b), q))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, minus(t, over(t, times(t, dy, a), q)))
+	}
+}
+
 var atan2Op = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Atan2](elementwise.Binary{
 		Name: "atan2", Shader: "math/atan2", DTypes: planner.Floats,

@@ -13,6 +13,12 @@ type Atanh struct{}
 // Spec returns the declaration.
 func (Atanh) Spec() *spec.Op { return atanhOp.Op() }
 
+// Gradient declares the gradient, dy/(1 − x²).
+func (Atanh) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, over(t, dy, difference(t, t.Scalar(1, x), squared(t, x))))
+}
+
 var atanhOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Atanh](elementwise.Unary{
 		Name: "atanh", Shader: "math/atanh", ONNX: []string{"Atanh"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/families/gemm"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Attention is scaled dot-product attention, softmax(q·kᵀ·scale + mask)·v. The shapes are
@@ -23,6 +24,39 @@ type Attention struct {
 
 // Spec returns the declaration.
 func (Attention) Spec() *spec.Op { return attentionOp.Op() }
+
+// Gradient declares the gradients. It computes the probabilities p again, which take memory that grows with sq·skv: with ds the gradient of the
+// scores, that of v is pᵀ·dy, that of q is ds·k·scale, that of k is dsᵀ·q·scale, and that of the mask is ds.
+func (c Attention) Gradient(t *spec.Tape) {
+	dy, q, k, v := t.Gradient(0), t.In(0), t.In(1), t.In(2)
+	if dy == spec.NoValue {
+		return
+	}
+	scores := scaled(t, t.Call(MatMul{TransB: true}, q, k), c.Scale)
+	if t.In(3) != spec.NoValue {
+		scores = sum(t, scores, t.In(3))
+	}
+	if c.Causal {
+		sq, skv := t.Shape(q)[len(t.Shape(q))-2], t.Shape(k)[len(t.Shape(k))-2]
+		unseen := t.Call(Trilu{K: skv - sq + 1}, t.Call(Fill{Value: 1, DType: tensor.Bool, Shape: []int{sq, skv}}))
+		scores = t.Call(Where{}, unseen, t.Scalar(math.Inf(-1), q), scores)
+	}
+	p := t.Call(Softmax{Dim: -1}, scores)
+	if t.Needs(2) {
+		t.SetGradient(2, t.Call(MatMul{TransA: true}, p, dy))
+	}
+	if !t.Needs(0) && !t.Needs(1) && !t.Needs(3) {
+		return
+	}
+	ds := t.Call(SoftmaxGrad{Dim: -1}, p, t.Call(MatMul{TransB: true}, dy, v))
+	if t.Needs(0) {
+		t.SetGradient(0, scaled(t, t.Call(MatMul{}, ds, k), c.Scale))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, scaled(t, t.Call(MatMul{TransA: true}, ds, q), c.Scale))
+	}
+	t.SetGradient(3, ds)
+}
 
 var attentionOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineAttention(gemm.Attention[*Attention]{

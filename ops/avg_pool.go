@@ -21,9 +21,16 @@ type AvgPool struct {
 // Spec returns the declaration.
 func (AvgPool) Spec() *spec.Op { return avgPoolOp.Op() }
 
+// Gradient declares the gradient, by AvgPoolGrad.
+func (c AvgPool) Gradient(t *spec.Tape) {
+	if x := t.Shape(t.In(0)); len(x) > 2 {
+		linear(t, 0, AvgPoolGrad{Size: x[2:], Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode, CountIncludePad: c.CountIncludePad})
+	}
+}
+
 var avgPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Mean(pooling.Pool[*AvgPool]{
-		Name: "avg_pool", Gradient: "avg_pool_grad", ONNX: []string{"AveragePool"},
+		Name: "avg_pool", ONNX: []string{"AveragePool"},
 		Doc:      "The mean of each window. Pads do not count, or count as zeros.",
 		Defaults: &AvgPool{Kernel: []int{2, 2}},
 		Windows: func(a *AvgPool) pooling.Windows {

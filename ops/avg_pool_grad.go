@@ -22,6 +22,11 @@ type AvgPoolGrad struct {
 // Spec returns the declaration.
 func (AvgPoolGrad) Spec() *spec.Op { return avgPoolGradOp.Op() }
 
+// Gradient declares the gradient, by AvgPool.
+func (c AvgPoolGrad) Gradient(t *spec.Tape) {
+	linear(t, 0, AvgPool{Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode, CountIncludePad: c.CountIncludePad})
+}
+
 var avgPoolGradOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.DefineGradient(pooling.MeanGradient(pooling.Gradient[*AvgPoolGrad]{
 		Name:     "avg_pool_grad",

@@ -18,6 +18,31 @@ type BatchNorm struct {
 // Spec returns the declaration.
 func (BatchNorm) Spec() *spec.Op { return batchNormOp.Op() }
 
+// Gradient declares the gradients, of the mean and the variance too.
+func (c BatchNorm) Gradient(t *spec.Tape) {
+	g, x := wide(t, t.Gradient(0)), wide(t, t.In(0))
+	if g == spec.NoValue {
+		return
+	}
+	rest, column := channels(t.Shape(t.In(0)))
+	at := func(i int) spec.Value { return t.Reshape(wide(t, t.In(i)), column...) }
+	reduced := func(i int, v spec.Value) {
+		if t.Needs(i) {
+			t.SetGradient(i, as(t, t.Call(ReduceSum{Dims: rest}, v), t.In(i)))
+		}
+	}
+	r := t.Call(Rsqrt{}, plus(t, at(4), c.Eps))
+	unit := times(t, difference(t, x, at(3)), r)
+	dx := times(t, g, times(t, at(1), r))
+	if t.Needs(0) {
+		t.SetGradient(0, as(t, dx, t.In(0)))
+	}
+	reduced(1, times(t, g, unit))
+	reduced(2, g)
+	reduced(3, minus(t, dx))
+	reduced(4, scaled(t, times(t, dx, times(t, unit, r)), -0.5))
+}
+
 var batchNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineChannels(axiswise.Channels[*BatchNorm]{
 		Name: "batch_norm", ONNX: []string{"BatchNormalization"},

@@ -22,12 +22,29 @@ type BatchNormTrain struct {
 // Spec returns the declaration.
 func (BatchNormTrain) Spec() *spec.Op { return batchNormTrainOp.Op() }
 
+// Gradient declares the gradients of in, gamma and beta, by BatchNormGrad. The statistics that it returns have none.
+func (c BatchNormTrain) Gradient(t *spec.Tape) {
+	for i := 1; i < 5; i++ {
+		if t.Gradient(i) != spec.NoValue {
+			t.Refuse("the statistics")
+			return
+		}
+	}
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(BatchNormGrad{Eps: c.Eps}, t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 var batchNormTrainOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	spirv.LinkNN()
 	spirv.LinkReduce()
 	return axiswise.DefineChannels(axiswise.Channels[*BatchNormTrain]{
-		Name: "batch_norm_train", Gradient: "batch_norm_grad",
+		Name:     "batch_norm_train",
 		Doc:      "Normalises channels by their mean and population variance over the batch, and returns these and the running ones.",
 		Source:   "Ioffe and Szegedy, Batch normalization, 2015",
 		Defaults: &BatchNormTrain{Eps: 1e-5, Momentum: 0.9},

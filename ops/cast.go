@@ -23,6 +23,13 @@ type Cast struct {
 // Spec returns the declaration.
 func (Cast) Spec() *spec.Op { return castOp.Op() }
 
+// Gradient declares the gradient: dy in the dtype of the input.
+func (Cast) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, as(t, dy, t.In(0)))
+	}
+}
+
 var castOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Cast]{

@@ -13,6 +13,9 @@ type Ceil struct{}
 // Spec returns the declaration.
 func (Ceil) Spec() *spec.Op { return ceilOp.Op() }
 
+// Gradient declares that the gradient is zero.
+func (Ceil) Gradient(*spec.Tape) {}
+
 var ceilOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Ceil](elementwise.Unary{
 		Name: "ceil", Shader: "math/ceil", ONNX: []string{"Ceil"},

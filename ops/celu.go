@@ -17,9 +17,14 @@ type CELU struct {
 // Spec returns the declaration.
 func (CELU) Spec() *spec.Op { return celuOp.Op() }
 
+// Gradient declares the gradient, by CELUGrad.
+func (c CELU) Gradient(t *spec.Tape) {
+	derivative(t, CELUGrad(c))
+}
+
 var celuOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "celu", Shader: "nn/celu", Gradient: "celu_grad", ONNX: []string{"Celu"},
+		Name: "celu", Shader: "nn/celu", ONNX: []string{"Celu"},
 		Source: "Barron, Continuously Differentiable Exponential Linear Units, 2017",
 		Doc:    "x for each element x, and alpha·(e^(x/alpha) − 1) where x is below 0.",
 		Ulps:   9,

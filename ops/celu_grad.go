@@ -16,6 +16,13 @@ type CELUGrad struct {
 // Spec returns the declaration.
 func (CELUGrad) Spec() *spec.Op { return celuGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, the first one over alpha where x is below 0, and else 0.
+func (c CELUGrad) Gradient(t *spec.Tape) {
+	second(t, c, func(x spec.Value) spec.Value {
+		return where(t, negative(t, x), scaled(t, t.Call(c, x, ones(t, x)), 1/c.Alpha))
+	})
+}
+
 var celuGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "celu_grad", Shader: "nn/celu_grad",

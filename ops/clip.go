@@ -19,9 +19,14 @@ type Clip struct {
 // Spec returns the declaration.
 func (Clip) Spec() *spec.Op { return clipOp.Op() }
 
+// Gradient declares the gradient, by ClipGrad.
+func (c Clip) Gradient(t *spec.Tape) {
+	derivative(t, ClipGrad(c))
+}
+
 var clipOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "clip", Shader: "math/clip", Gradient: "clip_grad", ONNX: []string{"Clip"},
+		Name: "clip", Shader: "math/clip", ONNX: []string{"Clip"},
 		Doc: "x for each element x, but at least min and at most max. If min is above max, all become max. NaN stays NaN.",
 		Why: "it rounds nothing", Low: -8, High: 8, Flops: 2,
 	}, elementwise.Numbers[*Clip]{

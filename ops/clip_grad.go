@@ -18,6 +18,11 @@ type ClipGrad struct {
 // Spec returns the declaration.
 func (ClipGrad) Spec() *spec.Op { return clipGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x is zero.
+func (c ClipGrad) Gradient(t *spec.Tape) {
+	second(t, c, nil)
+}
+
 var clipGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "clip_grad", Shader: "nn/clip_grad",

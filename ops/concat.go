@@ -18,6 +18,22 @@ type Concat struct {
 // Spec returns the declaration.
 func (Concat) Spec() *spec.Op { return concatOp.Op() }
 
+// Gradient declares the gradients: the part of dy that each tensor is.
+func (c Concat) Gradient(t *spec.Tape) {
+	dy, start := t.Gradient(0), 0
+	if dy == spec.NoValue {
+		return
+	}
+	dim := from(c.Dim, len(t.Shape(dy)))
+	for i := range t.Inputs() {
+		n := t.Shape(t.In(i))[dim]
+		if t.Needs(i) {
+			t.SetGradient(i, t.Narrow(dy, dim, start, n))
+		}
+		start += n
+	}
+}
+
 // shape checks the inputs, and returns the output's shape.
 func (c Concat) shape(in []tensor.Desc) ([]int, error) {
 	shape := slices.Clone(in[0].Shape)

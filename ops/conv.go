@@ -32,13 +32,36 @@ type Conv struct {
 // Spec returns the declaration.
 func (Conv) Spec() *spec.Op { return convOp.Op() }
 
+// Gradient declares the gradients, by ConvInputGrad and ConvFilterGrad, and the sum of dy of each channel for the bias.
+func (c Conv) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	x, w := t.Shape(t.In(0)), t.Shape(t.In(1))
+	pads, err := c.attributes().Padding(x[2:], w[2:])
+	if err != nil {
+		return // Shape has refused it.
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, t.Call(ConvInputGrad{Size: x[2:], Strides: c.Strides, Pads: pads, Dilations: c.Dilations, Group: c.Group}, dy, t.In(1)))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, t.Call(ConvFilterGrad{KernelShape: w[2:], Strides: c.Strides, Pads: pads, Dilations: c.Dilations, Group: c.Group}, t.In(0), dy))
+	}
+	if t.Needs(2) {
+		rest, _ := channels(x)
+		t.SetGradient(2, t.Call(ReduceSum{Dims: rest}, dy))
+	}
+}
+
 func (c *Conv) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group, AutoPad: c.AutoPad}
 }
 
 var convOp = spec.Declaration{Define: func() *spec.Op {
 	return convolution.Define(convolution.Convolution[*Conv]{
-		Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv", Gradient: "conv_input_grad",
+		Name: "conv", Kind: convolution.Forward, ONNX: []string{"Conv"}, Source: "ONNX Conv",
 		Doc: "The convolution of networks over one, two or three axes, with strides, dilations, pads, groups and a bias.",
 		In: []spec.Arg{
 			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},

@@ -25,6 +25,20 @@ type ConvFilterGrad struct {
 // Spec returns the declaration.
 func (ConvFilterGrad) Spec() *spec.Op { return convFilterGradOp.Op() }
 
+// Gradient declares the gradients: of x by ConvInputGrad, and of dy by Conv.
+func (c ConvFilterGrad) Gradient(t *spec.Tape) {
+	d, x := t.Gradient(0), t.Shape(t.In(0))
+	if d == spec.NoValue {
+		return
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, t.Call(ConvInputGrad{Size: x[2:], Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}, t.In(1), d))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, t.Call(Conv{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}, t.In(0), d))
+	}
+}
+
 func (c *ConvFilterGrad) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}
 }

@@ -25,6 +25,20 @@ type ConvInputGrad struct {
 // Spec returns the declaration.
 func (ConvInputGrad) Spec() *spec.Op { return convInputGradOp.Op() }
 
+// Gradient declares the gradients: of dy by Conv, and of w by ConvFilterGrad.
+func (c ConvInputGrad) Gradient(t *spec.Tape) {
+	d, w := t.Gradient(0), t.Shape(t.In(1))
+	if d == spec.NoValue {
+		return
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, t.Call(Conv{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}, d, t.In(1)))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, t.Call(ConvFilterGrad{KernelShape: w[2:], Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}, d, t.In(0)))
+	}
+}
+
 func (c *ConvInputGrad) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group}
 }

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/families/convolution"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
@@ -32,13 +34,55 @@ type ConvTranspose struct {
 // Spec returns the declaration.
 func (ConvTranspose) Spec() *spec.Op { return convTransposeOp.Op() }
 
+// Gradient declares the gradients: of x by Conv, of w by ConvFilterGrad, and the sum of dy of each channel for the bias.
+func (c ConvTranspose) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	x, w, y := t.Shape(t.In(0)), t.Shape(t.In(1)), t.Shape(dy)
+	begin, err := c.attributes().TransposedPadding(x[2:], w[2:], c.OutputPadding, c.OutputShape)
+	if err != nil {
+		return // Shape has refused it.
+	}
+	if t.Needs(2) {
+		rest, _ := channels(y)
+		t.SetGradient(2, t.Call(ReduceSum{Dims: rest}, dy))
+	}
+	if !t.Needs(0) && !t.Needs(1) {
+		return
+	}
+	// What the taps do not reach is cropped, so that a convolution of dy has the size of x.
+	pads, crop := slices.Concat(begin, make([]int, len(begin))), make([]int, 2*len(y))
+	for d := range begin {
+		stride, dilation := 1, 1
+		if len(c.Strides) > 0 {
+			stride = c.Strides[d]
+		}
+		if len(c.Dilations) > 0 {
+			dilation = c.Dilations[d]
+		}
+		more := (x[2+d]-1)*stride + (w[2+d]-1)*dilation + 1 - begin[d] - y[2+d]
+		pads[len(begin)+d], crop[len(y)+2+d] = max(more, 0), min(more, 0)
+	}
+	if slices.Min(crop) < 0 {
+		dy = t.Call(PadTensor{Pads: crop}, dy)
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, t.Call(Conv{Strides: c.Strides, Pads: pads, Dilations: c.Dilations, Group: c.Group}, dy, t.In(1)))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, t.Call(ConvFilterGrad{KernelShape: w[2:], Strides: c.Strides, Pads: pads, Dilations: c.Dilations, Group: c.Group}, dy, t.In(0)))
+	}
+}
+
 func (c *ConvTranspose) attributes() convolution.Attributes {
 	return convolution.Attributes{Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, Group: c.Group, AutoPad: c.AutoPad}
 }
 
 var convTransposeOp = spec.Declaration{Define: func() *spec.Op {
 	return convolution.Define(convolution.Convolution[*ConvTranspose]{
-		Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose", Gradient: "conv",
+		Name: "conv_transpose", Kind: convolution.Transposed, ONNX: []string{"ConvTranspose"}, Source: "ONNX ConvTranspose",
 		Doc: "The transposed convolution over one, two or three axes, with strides, dilations, pads, groups and a bias.",
 		In: []spec.Arg{
 			{Name: "x", Doc: "[N,C,...]", DTypes: planner.Floats},

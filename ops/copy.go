@@ -14,6 +14,11 @@ type Copy struct{}
 // Spec returns the declaration.
 func (Copy) Spec() *spec.Op { return copyOp.Op() }
 
+// Gradient declares the gradient, dy.
+func (Copy) Gradient(t *spec.Tape) {
+	t.SetGradient(0, t.Gradient(0))
+}
+
 var copyOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Copy]{
 		Name: "copy", ONNX: []string{"Identity"},

@@ -14,6 +14,12 @@ type Cos struct{}
 // Spec returns the declaration.
 func (Cos) Spec() *spec.Op { return cosOp.Op() }
 
+// Gradient declares the gradient, −dy·sin x.
+func (Cos) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, minus(t, times(t, dy, t.Call(Sin{}, x))))
+}
+
 var cosOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Cos](elementwise.Unary{
 		Name: "cos", Shader: "math/cos", ONNX: []string{"Cos"},

@@ -13,6 +13,12 @@ type Cosh struct{}
 // Spec returns the declaration.
 func (Cosh) Spec() *spec.Op { return coshOp.Op() }
 
+// Gradient declares the gradient, dy·sinh x.
+func (Cosh) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Sinh{}, x)))
+}
+
 var coshOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Cosh](elementwise.Unary{
 		Name: "cosh", Shader: "math/cosh", ONNX: []string{"Cosh"},

@@ -15,11 +15,28 @@ type CrossEntropy struct{}
 // Spec returns the declaration.
 func (CrossEntropy) Spec() *spec.Op { return crossEntropyOp.Op() }
 
+// Gradient declares the gradient of the logits: of the loss by CrossEntropyGrad, and of the probabilities by SoftmaxGrad.
+func (CrossEntropy) Gradient(t *spec.Tape) {
+	dloss, dprobs := t.Gradient(0), t.Gradient(1)
+	var d spec.Value = spec.NoValue
+	if dloss != spec.NoValue {
+		d = t.Call(CrossEntropyGrad{}, t.Out(1), t.In(1), dloss)
+	}
+	if dprobs != spec.NoValue {
+		more := t.Call(SoftmaxGrad{Dim: -1}, t.Out(1), dprobs)
+		if d != spec.NoValue {
+			more = sum(t, d, more)
+		}
+		d = more
+	}
+	t.SetGradient(0, d)
+}
+
 var crossEntropyOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineClassified(axiswise.CrossEntropy(axiswise.Classified[CrossEntropy]{
-		Name: "cross_entropy", Gradient: "cross_entropy_grad",
-		Doc: "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
-		In:  []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
+		Name: "cross_entropy",
+		Doc:  "The loss −ln p of each row's target class, and the softmax p of the logits. A target out of range is an error.",
+		In:   []spec.Arg{{Name: "logits", Doc: "[..., C]"}, {Name: "targets", Doc: "[...], I32 or I64, each from 0 to C−1"}},
 		Out: []spec.Arg{
 			{Name: "loss", Doc: "[...], of the dtype of the logits"},
 			{Name: "probs", Doc: "[..., C], of the dtype of the logits", InPlace: []int{0}},

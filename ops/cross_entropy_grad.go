@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/internal/families/axiswise"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -14,6 +16,22 @@ type CrossEntropyGrad struct{}
 
 // Spec returns the declaration.
 func (CrossEntropyGrad) Spec() *spec.Op { return crossEntropyGradOp.Op() }
+
+// Gradient declares the gradients: with d the gradient of the result, d·dloss of the probabilities, and Σ d·(p − onehot) of dloss.
+func (CrossEntropyGrad) Gradient(t *spec.Tape) {
+	d := t.Gradient(0)
+	if d == spec.NoValue {
+		return
+	}
+	shape, dloss := t.Shape(t.In(2)), t.In(2)
+	if t.Needs(0) {
+		t.SetGradient(0, times(t, d, t.Reshape(dloss, append(slices.Clone(shape), 1)...)))
+	}
+	if t.Needs(2) {
+		rest := t.Call(CrossEntropyGrad{}, t.In(0), t.In(1), ones(t, dloss))
+		t.SetGradient(2, t.Call(ReduceSum{Dims: []int{-1}}, times(t, d, rest)))
+	}
+}
 
 var crossEntropyGradOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineClassified(axiswise.CrossEntropyGradient(axiswise.Classified[CrossEntropyGrad]{

@@ -17,6 +17,14 @@ type CumProd struct {
 // Spec returns the declaration.
 func (CumProd) Spec() *spec.Op { return cumProdOp.Op() }
 
+// Gradient declares the gradient: the sums of dy·y in the other direction, over x. It is NaN where x is 0.
+func (c CumProd) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		sums := t.Call(CumSum{Dim: c.Dim, Exclusive: c.Exclusive, Reverse: !c.Reverse}, times(t, dy, t.Out(0)))
+		t.SetGradient(0, over(t, sums, t.In(0)))
+	}
+}
+
 var cumProdOp = spec.Declaration{Define: func() *spec.Op {
 	return reduction.DefineScan(reduction.Scan[*CumProd]{
 		Name: "cum_prod", Shader: "reduce/cum_prod",

@@ -18,6 +18,11 @@ type CumSum struct {
 // Spec returns the declaration.
 func (CumSum) Spec() *spec.Op { return cumSumOp.Op() }
 
+// Gradient declares the gradient: the sums of dy in the other direction.
+func (c CumSum) Gradient(t *spec.Tape) {
+	linear(t, 0, CumSum{Dim: c.Dim, Exclusive: c.Exclusive, Reverse: !c.Reverse})
+}
+
 var cumSumOp = spec.Declaration{Define: func() *spec.Op {
 	return reduction.DefineScan(reduction.Scan[*CumSum]{
 		Name: "cum_sum", Shader: "reduce/cum_sum", ONNX: []string{"CumSum"},

@@ -22,6 +22,11 @@ type DepthToSpace struct {
 // Spec returns the declaration.
 func (DepthToSpace) Spec() *spec.Op { return depthToSpaceOp.Op() }
 
+// Gradient declares the gradient, by SpaceToDepth.
+func (c DepthToSpace) Gradient(t *spec.Tape) {
+	linear(t, 0, SpaceToDepth(c))
+}
+
 // maxBlock is a size of a block from which on its square may be no int.
 const maxBlock = 1 << (bits.UintSize/2 - 1)
 

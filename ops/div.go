@@ -14,6 +14,17 @@ type Div struct{}
 // Spec returns the declaration.
 func (Div) Spec() *spec.Op { return divOp.Op() }
 
+// Gradient declares the gradients: dy/b, and −dy·y/b.
+func (Div) Gradient(t *spec.Tape) {
+	dy, b := t.Gradient(0), t.In(1)
+	if t.Needs(0) {
+		t.SetGradient(0, over(t, dy, b))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, minus(t, over(t, times(t, dy, t.Out(0)), b)))
+	}
+}
+
 var divOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Div](elementwise.Binary{
 		Name: "div", Integers: logic.Quotient, Shader: "math/div", DTypes: planner.Floats, ONNX: []string{"Div"},

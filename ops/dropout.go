@@ -21,6 +21,11 @@ type Dropout struct {
 // Spec returns the declaration.
 func (Dropout) Spec() *spec.Op { return dropoutOp.Op() }
 
+// Gradient declares the gradient: the same elements of dy.
+func (c Dropout) Gradient(t *spec.Tape) {
+	linear(t, 0, c)
+}
+
 const dropoutShader = "random/dropout"
 
 var dropoutOp = spec.Declaration{Define: func() *spec.Op {

@@ -1,6 +1,9 @@
 package ops
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/lathe-gpu/lathe/internal/families/contraction"
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -37,6 +40,69 @@ type Einsum struct {
 
 // Spec returns the declaration.
 func (Einsum) Spec() *spec.Op { return einsumOp.Op() }
+
+// Gradient declares the gradients: that of an operand is the einsum of dy and the other operands to its labels. There is none with an ellipsis, and with a
+// label that an operand repeats.
+func (c Einsum) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	labels, result := c.labels()
+	for i, own := range labels {
+		if !t.Needs(i) {
+			continue
+		}
+		if strings.Contains(c.Equation, ".") || repeats(own) || slices.ContainsFunc(labels, repeats) {
+			t.Refuse("equation %s (want no ellipsis, and no label twice in an operand)", c.Equation)
+			return
+		}
+		operands, lists := []spec.Value{dy}, []string{result}
+		for k, other := range labels {
+			if k != i {
+				operands, lists = append(operands, t.In(k)), append(lists, other)
+			}
+		}
+		// A label that nobody else has was summed: its elements have one gradient.
+		known, shape := "", slices.Clone(t.Shape(t.In(i)))
+		to, sizes := slices.Clone(shape), map[rune]int{}
+		for k, list := range lists {
+			for d, label := range list {
+				sizes[label] = max(sizes[label], t.Shape(operands[k])[d])
+			}
+		}
+		for d, label := range own {
+			if n, ok := sizes[label]; ok {
+				known, shape[d], to[d] = known+string(label), n, max(n, shape[d])
+			} else {
+				shape[d] = 1
+			}
+		}
+		part := t.Call(Einsum{Equation: strings.Join(lists, ",") + "->" + known}, operands...)
+		t.SetGradient(i, t.Expand(t.Reshape(part, shape...), to...))
+	}
+}
+
+// labels are the labels of each operand and of the result. They have a letter for each dimension.
+func (c Einsum) labels() (operands []string, result string) {
+	left, result, given := strings.Cut(strings.ReplaceAll(c.Equation, " ", ""), "->")
+	if !given {
+		var once []rune
+		for _, label := range left {
+			if label != ',' && strings.Count(left, string(label)) == 1 {
+				once = append(once, label)
+			}
+		}
+		slices.Sort(once)
+		result = string(once)
+	}
+	return strings.Split(left, ","), result
+}
+
+// repeats reports whether a label is twice in a list.
+func repeats(labels string) bool {
+	return strings.ContainsFunc(labels, func(label rune) bool { return strings.Count(labels, string(label)) > 1 })
+}
 
 var einsumOp = spec.Declaration{Define: func() *spec.Op {
 	return contraction.Define(contraction.Einsum[*Einsum]{

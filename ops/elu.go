@@ -16,9 +16,14 @@ type ELU struct {
 // Spec returns the declaration.
 func (ELU) Spec() *spec.Op { return eluOp.Op() }
 
+// Gradient declares the gradient, by ELUGrad.
+func (c ELU) Gradient(t *spec.Tape) {
+	derivative(t, ELUGrad(c))
+}
+
 var eluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "elu", Shader: "nn/elu", Gradient: "elu_grad", ONNX: []string{"Elu"},
+		Name: "elu", Shader: "nn/elu", ONNX: []string{"Elu"},
 		Source: "Clevert, Unterthiner and Hochreiter, Exponential Linear Units, 2016",
 		Doc:    "x for each element x, and alpha·(e^x − 1) where x is below 0.",
 		Ulps:   6,

@@ -16,6 +16,13 @@ type ELUGrad struct {
 // Spec returns the declaration.
 func (ELUGrad) Spec() *spec.Op { return eluGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, the first one where x is below 0, and else 0.
+func (c ELUGrad) Gradient(t *spec.Tape) {
+	second(t, c, func(x spec.Value) spec.Value {
+		return where(t, negative(t, x), t.Call(c, x, ones(t, x)))
+	})
+}
+
 var eluGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "elu_grad", Shader: "nn/elu_grad",

@@ -20,6 +20,13 @@ type Embedding struct{}
 // Spec returns the declaration.
 func (Embedding) Spec() *spec.Op { return embeddingOp.Op() }
 
+// Gradient declares the gradient of the weights, by ScatterAdd.
+func (Embedding) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(1, t.Call(ScatterAdd{Size: t.Shape(t.In(1))[0]}, t.In(0), dy))
+	}
+}
+
 var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Embedding]{
@@ -30,7 +37,7 @@ var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 			{Name: "weight", Doc: "[V,d], of any dtype"},
 		},
 		Out:     []spec.Arg{{Name: "out", Doc: "the rows, [..., d], of the dtype of weight"}},
-		Traits:  spec.Traits{Class: spec.Indexing, Gradient: "scatter_add"},
+		Traits:  spec.Traits{Class: spec.Indexing},
 		Kernels: slices.Concat(indexing.CheckKernels(), indexing.LookupKernels()),
 		Shape: func(_ *Embedding, in []tensor.Desc) ([]tensor.Desc, error) {
 			if len(in[1].Shape) != 2 {

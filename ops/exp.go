@@ -13,6 +13,12 @@ type Exp struct{}
 // Spec returns the declaration.
 func (Exp) Spec() *spec.Op { return expOp.Op() }
 
+// Gradient declares the gradient, dy·y.
+func (Exp) Gradient(t *spec.Tape) {
+	dy, y := t.Gradient(0), t.Out(0)
+	t.SetGradient(0, times(t, dy, y))
+}
+
 var expOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Exp](elementwise.Unary{
 		Name: "exp", Shader: "math/exp", ONNX: []string{"Exp"},

@@ -21,6 +21,11 @@ type Expand struct {
 // Spec returns the declaration.
 func (Expand) Spec() *spec.Op { return expandOp.Op() }
 
+// Gradient declares the gradient: the sum of dy over what was repeated.
+func (Expand) Gradient(t *spec.Tape) {
+	t.SetGradient(0, t.Gradient(0))
+}
+
 var expandOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Expand]{
 		Name: "expand", ONNX: []string{"Expand"},

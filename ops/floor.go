@@ -13,6 +13,9 @@ type Floor struct{}
 // Spec returns the declaration.
 func (Floor) Spec() *spec.Op { return floorOp.Op() }
 
+// Gradient declares that the gradient is zero.
+func (Floor) Gradient(*spec.Tape) {}
+
 var floorOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Floor](elementwise.Unary{
 		Name: "floor", Shader: "math/floor", ONNX: []string{"Floor"},

@@ -23,9 +23,19 @@ type Gather struct {
 // Spec returns the declaration.
 func (Gather) Spec() *spec.Op { return gatherOp.Op() }
 
+// Gradient declares the gradient of data, by ScatterAdd.
+func (c Gather) Gradient(t *spec.Tape) {
+	dy, data := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	axis := from(c.Axis, len(data))
+	t.SetGradient(0, t.Call(ScatterAdd{Size: data[axis], Axis: axis}, t.In(1), dy))
+}
+
 var gatherOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*Gather]{
-		Name: "gather", ONNX: []string{"Gather"}, Gradient: "scatter_add",
+		Name: "gather", ONNX: []string{"Gather"},
 		Doc:      "Copies slices at the given indices along a dimension. Negative ones count from the end; one out of range is an error.",
 		Indices:  "any shape; each from -n to n-1 for a dimension of n",
 		Out:      "the shape of data, with that of indices in place of axis",

@@ -19,6 +19,13 @@ type GatherElements struct {
 // Spec returns the declaration.
 func (GatherElements) Spec() *spec.Op { return gatherElementsOp.Op() }
 
+// Gradient declares the gradient of data, by ScatterElements.
+func (c GatherElements) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, t.Call(ScatterElements{Axis: c.Axis, Reduction: "add"}, zeros(t, t.In(0)), t.In(1), dy))
+	}
+}
+
 var gatherElementsOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*GatherElements]{
 		Name: "gather_elements", ONNX: []string{"GatherElements"},

@@ -20,6 +20,19 @@ type GatherND struct {
 // Spec returns the declaration.
 func (GatherND) Spec() *spec.Op { return gatherNDOp.Op() }
 
+// Gradient declares the gradient of data, by ScatterND. There is none with BatchDims.
+func (c GatherND) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	if c.BatchDims > 0 {
+		t.Refuse("batch_dims %d (want 0)", c.BatchDims)
+		return
+	}
+	t.SetGradient(0, t.Call(ScatterND{Reduction: "add"}, zeros(t, t.In(0)), t.In(1), dy))
+}
+
 var gatherNDOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineGather(indexing.Gather[*GatherND]{
 		Name: "gather_nd", ONNX: []string{"GatherND"},

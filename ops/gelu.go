@@ -14,9 +14,14 @@ type GELU struct{}
 // Spec returns the declaration.
 func (GELU) Spec() *spec.Op { return geluOp.Op() }
 
+// Gradient declares the gradient, by GELUGrad.
+func (GELU) Gradient(t *spec.Tape) {
+	derivative(t, GELUGrad{})
+}
+
 var geluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[GELU](elementwise.Unary{
-		Name: "gelu", Shader: "nn/gelu", Gradient: "gelu_grad",
+		Name: "gelu", Shader: "nn/gelu",
 		Source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
 		Doc:    "The Gaussian error linear unit of each element in its tanh form, x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³))). The result for −Inf is 0, the limit.",
 		F: func(x float64) float64 {

@@ -14,9 +14,14 @@ type GELUErf struct{}
 // Spec returns the declaration.
 func (GELUErf) Spec() *spec.Op { return geluErfOp.Op() }
 
+// Gradient declares the gradient, by GELUErfGrad.
+func (GELUErf) Gradient(t *spec.Tape) {
+	derivative(t, GELUErfGrad{})
+}
+
 var geluErfOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[GELUErf](elementwise.Unary{
-		Name: "gelu_erf", Shader: "nn/gelu_erf", Gradient: "gelu_erf_grad", ONNX: []string{"Gelu"},
+		Name: "gelu_erf", Shader: "nn/gelu_erf", ONNX: []string{"Gelu"},
 		Source: "Hendrycks and Gimpel, Gaussian Error Linear Units, 2016",
 		Doc:    "The Gaussian error linear unit of each element x without approximation, x·½·(1 + erf(x/√2)). The result for −Inf is 0, the limit.",
 		F: func(x float64) float64 {

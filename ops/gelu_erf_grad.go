@@ -14,6 +14,14 @@ type GELUErfGrad struct{}
 // Spec returns the declaration.
 func (GELUErfGrad) Spec() *spec.Op { return geluErfGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, φ(x)·(2 − x²).
+func (GELUErfGrad) Gradient(t *spec.Tape) {
+	second(t, GELUErfGrad{}, func(x spec.Value) spec.Value {
+		q := squared(t, x)
+		return times(t, scaled(t, t.Call(Exp{}, scaled(t, q, -0.5)), 1/math.Sqrt(2*math.Pi)), plus(t, minus(t, q), 2))
+	})
+}
+
 var geluErfGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[GELUErfGrad](elementwise.Gradient{
 		Name: "gelu_erf_grad", Shader: "nn/gelu_erf_grad",

@@ -14,6 +14,17 @@ type GELUGrad struct{}
 // Spec returns the declaration.
 func (GELUGrad) Spec() *spec.Op { return geluGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative: with u the argument of tanh, and y its value, (1 − y²)·(u' + x·(½·u” − y·u'²)).
+func (GELUGrad) Gradient(t *spec.Tape) {
+	second(t, GELUGrad{}, func(x spec.Value) spec.Value {
+		k, q := math.Sqrt(2/math.Pi), squared(t, x)
+		du := plus(t, scaled(t, q, 3*0.044715*k), k)
+		y := t.Call(Tanh{}, times(t, x, plus(t, scaled(t, q, 0.044715*k), k)))
+		inner := difference(t, scaled(t, x, 3*0.044715*k), times(t, y, squared(t, du)))
+		return times(t, difference(t, t.Scalar(1, x), squared(t, y)), sum(t, du, times(t, x, inner)))
+	})
+}
+
 var geluGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[GELUGrad](elementwise.Gradient{
 		Name: "gelu_grad", Shader: "nn/gelu_grad",

@@ -30,6 +30,20 @@ type Gemm struct {
 // Spec returns the declaration.
 func (Gemm) Spec() *spec.Op { return gemmOp.Op() }
 
+// Gradient declares the gradients: those of MatMul times alpha, and dy times beta.
+func (c Gemm) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	if t.Needs(2) {
+		t.SetGradient(2, as(t, scaled(t, dy, c.Beta), t.In(2)))
+	}
+	if t.Needs(0) || t.Needs(1) {
+		productGradients(t, as(t, scaled(t, dy, c.Alpha), t.In(0)), c.TransA, c.TransB)
+	}
+}
+
 var gemmOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineScaled(gemm.Operation[*Gemm, gemm.Scaling]{
 		Name: "gemm", ONNX: []string{"Gemm"},

@@ -15,6 +15,13 @@ type GlobalLpPool struct {
 // Spec returns the declaration.
 func (GlobalLpPool) Spec() *spec.Op { return globalLpPoolOp.Op() }
 
+// Gradient declares the gradient, dy·y^(1−p)·sign x·|x|^(p−1), which is 0 where y is 0.
+func (c GlobalLpPool) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, times(t, lpFactor(t, dy, t.Out(0), c.P), lpTerm(t, t.In(0), c.P)))
+	}
+}
+
 var globalLpPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.DefineGlobal(pooling.GlobalNorm(pooling.Global[*GlobalLpPool]{
 		Name: "global_lp_pool", ONNX: []string{"GlobalLpPool"},

@@ -38,10 +38,23 @@ type GridSample struct {
 // Spec returns the declaration.
 func (GridSample) Spec() *spec.Op { return gridSampleOp.Op() }
 
+// Gradient declares the gradient of x, by GridSampleGrad. The grid has none yet.
+func (c GridSample) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	if t.Needs(1) {
+		t.Refuse("the grid")
+		return
+	}
+	t.SetGradient(0, t.Call(GridSampleGrad{Size: x[2:], Mode: c.Mode, Padding: c.Padding, AlignCorners: c.AlignCorners}, dy, t.In(1)))
+}
+
 var gridSampleOp = spec.Declaration{Define: func() *spec.Op {
 	f := tensor.Contiguous
 	return resampling.DefineSampling(spec.Definition[*GridSample]{
-		Name: "grid_sample", Source: "ONNX GridSample", Traits: spec.Traits{ONNX: []string{"GridSample"}, Gradient: "grid_sample_grad"},
+		Name: "grid_sample", Source: "ONNX GridSample", Traits: spec.Traits{ONNX: []string{"GridSample"}},
 		Doc:      "Reads a tensor at the places of a grid, by nearest, linear or cubic interpolation over one to three axes.",
 		Defaults: &GridSample{Mode: "linear", Padding: "zeros"},
 		Cases: spec.CasesOf[*GridSample]{

@@ -23,6 +23,19 @@ type GridSampleGrad struct {
 // Spec returns the declaration.
 func (GridSampleGrad) Spec() *spec.Op { return gridSampleGradOp.Op() }
 
+// Gradient declares the gradient of dy, by GridSample. The grid has none yet.
+func (c GridSampleGrad) Gradient(t *spec.Tape) {
+	d := t.Gradient(0)
+	if d == spec.NoValue {
+		return
+	}
+	if t.Needs(1) {
+		t.Refuse("the grid")
+		return
+	}
+	t.SetGradient(0, t.Call(GridSample{Mode: c.Mode, Padding: c.Padding, AlignCorners: c.AlignCorners}, d, t.In(1)))
+}
+
 // manyPoints is a number of points with more pairs than a launch takes.
 const manyPoints = 12_007
 

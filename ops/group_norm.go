@@ -20,9 +20,20 @@ type GroupNorm struct {
 // Spec returns the declaration.
 func (GroupNorm) Spec() *spec.Op { return groupNormOp.Op() }
 
+// Gradient declares the gradients, by GroupNormGrad.
+func (c GroupNorm) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(GroupNormGrad(c), t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 var groupNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineChannels(axiswise.Channels[*GroupNorm]{
-		Name: "group_norm", Gradient: "group_norm_grad", ONNX: []string{"GroupNormalization"},
+		Name: "group_norm", ONNX: []string{"GroupNormalization"},
 		Doc:      "Normalises groups of channels of each picture: (x − mean)/√(variance + eps)·gamma + beta, with the population variance. An infinite gamma makes NaN.",
 		Source:   "Wu and He, Group normalization, 2018",
 		Defaults: &GroupNorm{1e-5, 2},

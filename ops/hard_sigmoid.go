@@ -17,9 +17,14 @@ type HardSigmoid struct {
 // Spec returns the declaration.
 func (HardSigmoid) Spec() *spec.Op { return hardSigmoidOp.Op() }
 
+// Gradient declares the gradient, by HardSigmoidGrad.
+func (c HardSigmoid) Gradient(t *spec.Tape) {
+	derivative(t, HardSigmoidGrad(c))
+}
+
 var hardSigmoidOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "hard_sigmoid", Shader: "nn/hard_sigmoid", Gradient: "hard_sigmoid_grad", ONNX: []string{"HardSigmoid"},
+		Name: "hard_sigmoid", Shader: "nn/hard_sigmoid", ONNX: []string{"HardSigmoid"},
 		Doc:  "alpha·x + beta for each element x, but at least 0 and at most 1. NaN stays NaN.",
 		Ulps: 1, Abs: 3,
 		Why: "a product and a sum of numbers up to 2 are rounded", Low: -5, High: 5, Flops: 4,

@@ -18,6 +18,11 @@ type HardSigmoidGrad struct {
 // Spec returns the declaration.
 func (HardSigmoidGrad) Spec() *spec.Op { return hardSigmoidGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x is zero.
+func (c HardSigmoidGrad) Gradient(t *spec.Tape) {
+	second(t, c, nil)
+}
+
 var hardSigmoidGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "hard_sigmoid_grad", Shader: "nn/hard_sigmoid_grad",

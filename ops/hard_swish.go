@@ -12,9 +12,14 @@ type HardSwish struct{}
 // Spec returns the declaration.
 func (HardSwish) Spec() *spec.Op { return hardSwishOp.Op() }
 
+// Gradient declares the gradient, by HardSwishGrad.
+func (HardSwish) Gradient(t *spec.Tape) {
+	derivative(t, HardSwishGrad{})
+}
+
 var hardSwishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[HardSwish](elementwise.Unary{
-		Name: "hard_swish", Shader: "nn/hard_swish", Gradient: "hard_swish_grad", ONNX: []string{"HardSwish"},
+		Name: "hard_swish", Shader: "nn/hard_swish", ONNX: []string{"HardSwish"},
 		Doc:    "x·max(0, min(1, x/6 + ½)) for each element x. The result for −Inf is 0, the limit. NaN stays NaN.",
 		Source: "Howard et al., Searching for MobileNetV3, 2019",
 		F: func(x float64) float64 {

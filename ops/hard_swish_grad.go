@@ -12,6 +12,13 @@ type HardSwishGrad struct{}
 // Spec returns the declaration.
 func (HardSwishGrad) Spec() *spec.Op { return hardSwishGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, ⅓ between −3 and 3.
+func (HardSwishGrad) Gradient(t *spec.Tape) {
+	second(t, HardSwishGrad{}, func(x spec.Value) spec.Value {
+		return where(t, t.Call(Less{}, t.Call(Abs{}, x), t.Scalar(3, x)), t.Call(Fill{Value: 1.0 / 3, DType: t.Desc(x).DType, Shape: t.Shape(x)}))
+	})
+}
+
 var hardSwishGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[HardSwishGrad](elementwise.Gradient{
 		Name: "hard_swish_grad", Shader: "nn/hard_swish_grad",

@@ -18,9 +18,20 @@ type InstanceNorm struct {
 // Spec returns the declaration.
 func (InstanceNorm) Spec() *spec.Op { return instanceNormOp.Op() }
 
+// Gradient declares the gradients, by InstanceNormGrad.
+func (c InstanceNorm) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(InstanceNormGrad(c), t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 var instanceNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineChannels(axiswise.Channels[*InstanceNorm]{
-		Name: "instance_norm", Gradient: "instance_norm_grad", ONNX: []string{"InstanceNormalization"},
+		Name: "instance_norm", ONNX: []string{"InstanceNormalization"},
 		Doc:      "Normalises each channel of each picture: (x − mean)/√(variance + eps)·gamma + beta, with the population variance. An infinite gamma makes NaN.",
 		Source:   "Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016",
 		Defaults: &InstanceNorm{1e-5},

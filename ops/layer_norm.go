@@ -20,6 +20,17 @@ type LayerNorm struct {
 // Spec returns the declaration.
 func (LayerNorm) Spec() *spec.Op { return layerNormOp.Op() }
 
+// Gradient declares the gradients, by LayerNormGrad.
+func (c LayerNorm) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	for i, d := range t.Calls(LayerNormGrad(c), t.In(0), t.In(1), dy) {
+		t.SetGradient(i, d)
+	}
+}
+
 // Numbers of inputs in cases, past those that there can be: gamma is left out before beta, which is of the dtype of the
 // input or of its accumulators.
 const (
@@ -29,7 +40,7 @@ const (
 
 var layerNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineNorm(axiswise.LayerNorm(axiswise.Norm[*LayerNorm]{
-		Name: "layer_norm", Gradient: "layer_norm_grad", ONNX: []string{"LayerNormalization"},
+		Name: "layer_norm", ONNX: []string{"LayerNormalization"},
 		Doc:    "Normalises the last dimension: (x − mean)/√(variance + eps)·gamma + beta, with the population variance.",
 		Source: "Ba, Kiros and Hinton, Layer normalization, 2016",
 		In: []spec.Arg{

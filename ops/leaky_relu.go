@@ -16,9 +16,14 @@ type LeakyReLU struct {
 // Spec returns the declaration.
 func (LeakyReLU) Spec() *spec.Op { return leakyReLUOp.Op() }
 
+// Gradient declares the gradient, by LeakyReLUGrad.
+func (c LeakyReLU) Gradient(t *spec.Tape) {
+	derivative(t, LeakyReLUGrad(c))
+}
+
 var leakyReLUOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "leaky_relu", Shader: "nn/leaky_relu", Gradient: "leaky_relu_grad", ONNX: []string{"LeakyRelu"},
+		Name: "leaky_relu", Shader: "nn/leaky_relu", ONNX: []string{"LeakyRelu"},
 		Source: "Maas, Hannun and Ng, Rectifier Nonlinearities Improve Neural Network Acoustic Models, 2013",
 		Doc:    "x for each element x, and alpha·x where x is below 0. NaN stays NaN.",
 		Ulps:   1,

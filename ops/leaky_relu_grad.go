@@ -16,6 +16,11 @@ type LeakyReLUGrad struct {
 // Spec returns the declaration.
 func (LeakyReLUGrad) Spec() *spec.Op { return leakyReLUGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x is zero.
+func (c LeakyReLUGrad) Gradient(t *spec.Tape) {
+	second(t, c, nil)
+}
+
 var leakyReLUGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "leaky_relu_grad", Shader: "nn/leaky_relu_grad",

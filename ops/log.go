@@ -14,6 +14,12 @@ type Log struct{}
 // Spec returns the declaration.
 func (Log) Spec() *spec.Op { return logOp.Op() }
 
+// Gradient declares the gradient, dy/x.
+func (Log) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, over(t, dy, x))
+}
+
 var logOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Log](elementwise.Unary{
 		Name: "log", Shader: "math/log", ONNX: []string{"Log"},

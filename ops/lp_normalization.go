@@ -17,6 +17,21 @@ type LpNormalization struct {
 // Spec returns the declaration.
 func (LpNormalization) Spec() *spec.Op { return lpNormalizationOp.Op() }
 
+// Gradient declares the gradient: with n the norm, (dy − y·Σ dy·y)/n for P 2, and (dy − sign x·Σ dy·y)/n for P 1. It is 0 where n is 0.
+func (c LpNormalization) Gradient(t *spec.Tape) {
+	dy, x, y := t.Gradient(0), t.In(0), t.Out(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dims := []int{from(c.Dim, len(t.Shape(x)))}
+	norm, part := t.Call(ReduceL2{Dims: dims, KeepDims: true}, x), y
+	if c.P == 1 {
+		norm, part = t.Call(ReduceL1{Dims: dims, KeepDims: true}, x), t.Call(Sign{}, x)
+	}
+	dx := difference(t, dy, times(t, part, t.Call(ReduceSum{Dims: dims, KeepDims: true}, times(t, dy, y))))
+	t.SetGradient(0, unless(t, t.Call(Equal{}, norm, t.Scalar(0, norm)), over(t, dx, norm)))
+}
+
 var lpNormalizationOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineLpNorm(axiswise.AxisOp[*LpNormalization]{
 		Name: "lp_normalization", ONNX: []string{"LpNormalization"},

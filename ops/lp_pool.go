@@ -20,6 +20,21 @@ type LpPool struct {
 // Spec returns the declaration.
 func (LpPool) Spec() *spec.Op { return lpPoolOp.Op() }
 
+// Gradient declares the gradient: sign x·|x|^(p−1) times the sum of dy·y^(1−p) over the windows that have the element. Windows whose result is 0
+// have no part in it.
+func (c LpPool) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	// avg_pool_grad divides by the number of elements of a window, which are the sum of ones.
+	count := c
+	count.P = 1
+	part := times(t, lpFactor(t, dy, t.Out(0), c.P), t.Call(count, ones(t, x)))
+	windows := AvgPoolGrad{Size: t.Shape(x)[2:], Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode}
+	t.SetGradient(0, times(t, lpTerm(t, x, c.P), t.Call(windows, part)))
+}
+
 var lpPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Norm(pooling.Pool[*LpPool]{
 		Name: "lp_pool", ONNX: []string{"LpPool"},

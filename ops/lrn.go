@@ -22,6 +22,27 @@ type LRN struct {
 // Spec returns the declaration.
 func (LRN) Spec() *spec.Op { return lrnOp.Op() }
 
+// Gradient declares the gradient: with b the base of the power and s = alpha/size, dy·b^(−beta) − 2·s·beta·x·Σ dy·x·b^(−beta−1), where the sum is over
+// the channels whose result has x in its sum.
+func (c LRN) Gradient(t *spec.Tape) {
+	dy, x := wide(t, t.Gradient(0)), wide(t, t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	shape, size := t.Shape(t.In(0)), float64(c.Size)
+	before, after := (c.Size-1)/2, c.Size/2
+	// The channels are the rows of pictures, whose windows are Size high.
+	rows := func(v spec.Value, before, after int) spec.Value {
+		v = t.Reshape(v, shape[0], 1, shape[1], -1)
+		v = t.Call(AvgPool{Kernel: []int{c.Size, 1}, Pads: []int{before, 0, after, 0}, CountIncludePad: true}, v)
+		return t.Reshape(scaled(t, v, size), shape...)
+	}
+	base := plus(t, scaled(t, rows(squared(t, x), before, after), c.Alpha/size), c.Bias)
+	power := t.Call(Pow{}, base, t.Scalar(-c.Beta, x))
+	others := rows(over(t, times(t, times(t, dy, x), power), base), after, before)
+	t.SetGradient(0, as(t, difference(t, times(t, dy, power), scaled(t, times(t, x, others), 2*c.Alpha*c.Beta/size)), t.In(0)))
+}
+
 var lrnOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.DefineResponse(spec.Definition[*LRN]{
 		Name: "lrn", Traits: spec.Traits{ONNX: []string{"LRN"}},

@@ -17,6 +17,11 @@ type MatMul struct {
 // Spec returns the declaration.
 func (MatMul) Spec() *spec.Op { return matmulOp.Op() }
 
+// Gradient declares the gradients: dy·bᵀ and aᵀ·dy, summed over batches that were broadcast.
+func (c MatMul) Gradient(t *spec.Tape) {
+	productGradients(t, t.Gradient(0), c.TransA, c.TransB)
+}
+
 var matmulOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineMatMul(gemm.MatMul[*MatMul]{
 		Name: "matmul", ONNX: []string{"MatMul"},

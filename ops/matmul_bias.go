@@ -15,6 +15,12 @@ type MatMulBias struct {
 // Spec returns the declaration.
 func (MatMulBias) Spec() *spec.Op { return matmulBiasOp.Op() }
 
+// Gradient declares the gradients: those of MatMul, and the sum of dy over the rows.
+func (c MatMulBias) Gradient(t *spec.Tape) {
+	productGradients(t, t.Gradient(0), c.TransA, c.TransB)
+	t.SetGradient(2, t.Gradient(0))
+}
+
 var matmulBiasOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineMatMul(gemm.MatMul[*MatMulBias]{
 		Name: "matmul_bias", Bias: true,

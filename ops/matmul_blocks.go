@@ -20,6 +20,14 @@ type MatMulBlocks struct {
 // Spec returns the declaration.
 func (MatMulBlocks) Spec() *spec.Op { return matMulBlocksOp.Op() }
 
+// Gradient declares the gradient of x: dy times the matrix. The blocks are no numbers that have one.
+func (c MatMulBlocks) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue && t.Needs(0) {
+		w := t.Call(DequantizeBlocks{Format: c.Format, DType: t.Desc(t.In(0)).DType}, t.In(1))
+		t.SetGradient(0, t.Call(MatMul{}, dy, w))
+	}
+}
+
 var matMulBlocksOp = spec.Declaration{Define: func() *spec.Op {
 	return quantisation.DefineMatMulBlocks("matmul_blocks",
 		"Multiplies vectors by the transpose of a matrix whose rows are blocks of quantised weights, as GGUF stores them.",

@@ -22,9 +22,14 @@ type MaxPool struct {
 // Spec returns the declaration.
 func (MaxPool) Spec() *spec.Op { return maxPoolOp.Op() }
 
+// Gradient declares the gradient, by MaxPoolGrad.
+func (c MaxPool) Gradient(t *spec.Tape) {
+	derivative(t, MaxPoolGrad(c))
+}
+
 var maxPoolOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Max(pooling.Pool[*MaxPool]{
-		Name: "max_pool", Gradient: "max_pool_grad", ONNX: []string{"MaxPool"},
+		Name: "max_pool", ONNX: []string{"MaxPool"},
 		Doc:      "The largest element of each window. NaN counts as larger than all numbers.",
 		Defaults: &MaxPool{Kernel: []int{2, 2}},
 		Windows: func(a *MaxPool) pooling.Windows {

@@ -19,6 +19,18 @@ type MaxPoolGrad struct {
 // Spec returns the declaration.
 func (MaxPoolGrad) Spec() *spec.Op { return maxPoolGradOp.Op() }
 
+// Gradient declares the gradient: that of dy has the elements where the largest ones of in are, and that of in is zero.
+func (c MaxPoolGrad) Gradient(t *spec.Tape) {
+	d := t.Gradient(0)
+	if d == spec.NoValue || !t.Needs(1) {
+		return
+	}
+	at := t.Calls(MaxPoolIndices{Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode}, t.In(0))
+	if len(at) == 2 { // An index of −1 is of a window without elements.
+		t.SetGradient(1, unless(t, negative(t, at[1]), t.Call(Gather{}, t.Reshape(d, -1), at[1])))
+	}
+}
+
 var maxPoolGradOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.DefineGradient(pooling.MaxGradient(pooling.Gradient[*MaxPoolGrad]{
 		Name:     "max_pool_grad",

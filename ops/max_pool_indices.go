@@ -22,6 +22,11 @@ type MaxPoolIndices struct {
 // Spec returns the declaration.
 func (MaxPoolIndices) Spec() *spec.Op { return maxPoolIndicesOp.Op() }
 
+// Gradient declares the gradient of the input, by MaxPoolGrad.
+func (c MaxPoolIndices) Gradient(t *spec.Tape) {
+	derivative(t, MaxPoolGrad{Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads, Dilations: c.Dilations, CeilMode: c.CeilMode})
+}
+
 var maxPoolIndicesOp = spec.Declaration{Define: func() *spec.Op {
 	return pooling.Define(pooling.Max(pooling.Pool[*MaxPoolIndices]{
 		// An importer takes it for MaxPool of ONNX where the second output is used.

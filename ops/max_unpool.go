@@ -27,6 +27,14 @@ type MaxUnpool struct {
 // Spec returns the declaration.
 func (MaxUnpool) Spec() *spec.Op { return maxUnpoolOp.Op() }
 
+// Gradient declares the gradient: the elements of dy that the indices name.
+func (c MaxUnpool) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		back := func(v spec.Value) spec.Value { return t.Call(Gather{}, t.Reshape(v, -1), t.In(1)) }
+		t.SetGradient(0, remaining(t, t.In(0), func(own spec.Value) spec.Value { return back(t.Call(c, own, t.In(1))) }, back(dy)))
+	}
+}
+
 var maxUnpoolOp = spec.Declaration{Define: func() *spec.Op {
 	windows := func(c *MaxUnpool) pooling.Windows {
 		return pooling.Windows{Kernel: c.Kernel, Strides: c.Strides, Pads: c.Pads}

@@ -14,6 +14,17 @@ type Maximum struct{}
 // Spec returns the declaration.
 func (Maximum) Spec() *spec.Op { return maximumOp.Op() }
 
+// Gradient declares the gradients: dy goes to the larger element, and of equal ones to the first.
+func (Maximum) Gradient(t *spec.Tape) {
+	dy, first := t.Gradient(0), t.Call(GreaterEqual{}, t.In(0), t.In(1))
+	if t.Needs(0) {
+		t.SetGradient(0, where(t, first, dy))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, unless(t, first, dy))
+	}
+}
+
 var maximumOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Maximum](elementwise.Binary{
 		Name: "maximum", Integers: logic.Larger, Shader: "math/maximum", DTypes: planner.Floats,

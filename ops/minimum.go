@@ -14,6 +14,17 @@ type Minimum struct{}
 // Spec returns the declaration.
 func (Minimum) Spec() *spec.Op { return minimumOp.Op() }
 
+// Gradient declares the gradients: dy goes to the smaller element, and of equal ones to the first.
+func (Minimum) Gradient(t *spec.Tape) {
+	dy, first := t.Gradient(0), t.Call(LessEqual{}, t.In(0), t.In(1))
+	if t.Needs(0) {
+		t.SetGradient(0, where(t, first, dy))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, unless(t, first, dy))
+	}
+}
+
 var minimumOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Minimum](elementwise.Binary{
 		Name: "minimum", Integers: logic.Smaller, Shader: "math/minimum", DTypes: planner.Floats,

@@ -13,9 +13,14 @@ type Mish struct{}
 // Spec returns the declaration.
 func (Mish) Spec() *spec.Op { return mishOp.Op() }
 
+// Gradient declares the gradient, by MishGrad.
+func (Mish) Gradient(t *spec.Tape) {
+	derivative(t, MishGrad{})
+}
+
 var mishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Mish](elementwise.Unary{
-		Name: "mish", Shader: "nn/mish", Gradient: "mish_grad", ONNX: []string{"Mish"},
+		Name: "mish", Shader: "nn/mish", ONNX: []string{"Mish"},
 		Source: "Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019",
 		Doc:    "x·tanh(ln(1 + e^x)) for each element x. The result for −Inf is 0, the limit.",
 		F: func(x float64) float64 {

@@ -14,6 +14,15 @@ type MishGrad struct{}
 // Spec returns the declaration.
 func (MishGrad) Spec() *spec.Op { return mishGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative: with s the logistic function and y the hyperbolic tangent of softplus, (1 − y²)·s·(2 + x·(1 − s − 2·y·s)).
+func (MishGrad) Gradient(t *spec.Tape) {
+	second(t, MishGrad{}, func(x spec.Value) spec.Value {
+		s, y := t.Call(Sigmoid{}, x), t.Call(Tanh{}, t.Call(Softplus{}, x))
+		inner := difference(t, difference(t, t.Scalar(1, x), s), scaled(t, times(t, y, s), 2))
+		return times(t, times(t, difference(t, t.Scalar(1, x), squared(t, y)), s), plus(t, times(t, x, inner), 2))
+	})
+}
+
 var mishGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[MishGrad](elementwise.Gradient{
 		Name: "mish_grad", Shader: "nn/mish_grad",

@@ -20,6 +20,17 @@ type Mod struct {
 // Spec returns the declaration.
 func (Mod) Spec() *spec.Op { return modOp.Op() }
 
+// Gradient declares the gradients: dy, and −dy times the quotient without its fraction.
+func (Mod) Gradient(t *spec.Tape) {
+	dy, a, b := t.Gradient(0), t.In(0), t.In(1)
+	if t.Needs(0) {
+		t.SetGradient(0, dy)
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, minus(t, times(t, dy, over(t, difference(t, a, t.Out(0)), b))))
+	}
+}
+
 var modOp = spec.Declaration{Define: func() *spec.Op {
 	return logic.Define(logic.Mod(logic.Function[*Mod]{
 		Name: "mod", ONNX: []string{"Mod"},

@@ -13,6 +13,17 @@ type Mul struct{}
 // Spec returns the declaration.
 func (Mul) Spec() *spec.Op { return mulOp.Op() }
 
+// Gradient declares the gradients: dy·b, and dy·a.
+func (Mul) Gradient(t *spec.Tape) {
+	dy, a, b := t.Gradient(0), t.In(0), t.In(1)
+	if t.Needs(0) {
+		t.SetGradient(0, times(t, dy, b))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, times(t, dy, a))
+	}
+}
+
 var mulOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Mul](elementwise.Binary{
 		Name: "mul", Integers: logic.Product, Shader: "math/mul", DTypes: planner.Floats, ONNX: []string{"Mul"},

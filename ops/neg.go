@@ -12,6 +12,11 @@ type Neg struct{}
 // Spec returns the declaration.
 func (Neg) Spec() *spec.Op { return negOp.Op() }
 
+// Gradient declares the gradient, −dy.
+func (Neg) Gradient(t *spec.Tape) {
+	t.SetGradient(0, minus(t, t.Gradient(0)))
+}
+
 var negOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Neg](elementwise.Unary{
 		Name: "neg", Integers: logic.Negative, Shader: "math/neg", ONNX: []string{"Neg"},

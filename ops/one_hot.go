@@ -21,6 +21,18 @@ type OneHot struct {
 // Spec returns the declaration.
 func (OneHot) Spec() *spec.Op { return oneHotOp.Op() }
 
+// Gradient declares the gradient of the two values: the sums of dy where each of them is.
+func (c OneHot) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	hot := t.Call(c, t.In(0), t.Constant(t.Desc(dy).DType, []int{2}, []float64{0, 1}))
+	on := t.Call(ReduceSum{}, times(t, dy, hot))
+	off := difference(t, t.Call(ReduceSum{}, dy), on)
+	t.SetGradient(1, t.Call(Concat{}, t.Reshape(off, 1), t.Reshape(on, 1)))
+}
+
 var oneHotOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*OneHot]{

@@ -26,6 +26,40 @@ type PadTensor struct {
 // Spec returns the declaration.
 func (PadTensor) Spec() *spec.Op { return padTensorOp.Op() }
 
+// Gradient declares the gradient: dy without what was added, or with it added to the elements that it was copied from.
+func (c PadTensor) Gradient(t *spec.Tape) {
+	dy, shape := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	before, after, err := c.sides(shape)
+	if err != nil {
+		return // Shape has refused it.
+	}
+	if c.Mode == "" || c.Mode == "constant" {
+		back := make([]int, 0, 2*len(shape))
+		for _, n := range slices.Concat(before, after) {
+			back = append(back, -n)
+		}
+		if len(back) > 0 {
+			dy = t.Call(PadTensor{Pads: back}, dy)
+		}
+		t.SetGradient(0, dy)
+		return
+	}
+	for d, n := range shape {
+		if before[d] == 0 && after[d] == 0 {
+			continue
+		}
+		places := make([]float64, before[d]+n+after[d])
+		for i := range places {
+			places[i] = float64(c.place(i-before[d], n))
+		}
+		dy = t.Call(ScatterAdd{Size: n, Axis: d}, t.Constant(tensor.I32, []int{len(places)}, places), dy)
+	}
+	t.SetGradient(0, dy)
+}
+
 // sides returns the pads before and after each dimension of a shape.
 // Errors: ErrInvalidArgument.
 func (c PadTensor) sides(shape []int) (before, after []int, err error) {
@@ -52,6 +86,21 @@ func (c PadTensor) sides(shape []int) (before, after []int, err error) {
 		before[d], after[d] = c.Pads[i], c.Pads[len(axes)+i]
 	}
 	return before, after, nil
+}
+
+// place returns which of n elements the element at k is a copy of, where k may be outside. Mode is edge, reflect or wrap.
+func (c PadTensor) place(k, n int) int {
+	switch {
+	case c.Mode == "edge":
+		return min(max(k, 0), n-1)
+	case c.Mode == "wrap":
+		return ((k % n) + n) % n
+	case n == 1:
+		return 0
+	}
+	period := 2 * (n - 1)
+	k = ((k % period) + period) % period
+	return min(k, period-k)
 }
 
 // shape checks the call and returns the output's shape.

@@ -15,6 +15,17 @@ type Pow struct{}
 // Spec returns the declaration.
 func (Pow) Spec() *spec.Op { return powOp.Op() }
 
+// Gradient declares the gradients: dy·b·a^(b − 1), which is 0 where b is 0, and dy·y·ln a, which is 0 unless a is above 0.
+func (Pow) Gradient(t *spec.Tape) {
+	dy, a, b := t.Gradient(0), t.In(0), t.In(1)
+	if t.Needs(0) {
+		t.SetGradient(0, unless(t, t.Call(Equal{}, b, t.Scalar(0, b)), times(t, times(t, dy, b), t.Call(Pow{}, a, plus(t, b, -1)))))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, where(t, t.Call(Greater{}, a, t.Scalar(0, a)), times(t, times(t, dy, t.Out(0)), t.Call(Log{}, a))))
+	}
+}
+
 var powOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Pow](elementwise.Binary{
 		Name: "pow", Shader: "math/pow", Wide: "math/pow_wide", DTypes: planner.Floats, ONNX: []string{"Pow"},

@@ -14,6 +14,18 @@ type PReLU struct{}
 // Spec returns the declaration.
 func (PReLU) Spec() *spec.Op { return preluOp.Op() }
 
+// Gradient declares the gradients: dy, and dy·b where x is below 0; and dy·x there.
+func (PReLU) Gradient(t *spec.Tape) {
+	dy, x, b := t.Gradient(0), t.In(0), t.In(1)
+	below := negative(t, x)
+	if t.Needs(0) {
+		t.SetGradient(0, t.Call(Where{}, below, times(t, dy, b), dy))
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, where(t, below, times(t, dy, x)))
+	}
+}
+
 var preluOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkNN()
 	return elementwise.DefineBinary[PReLU](elementwise.Binary{

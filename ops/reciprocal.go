@@ -11,6 +11,12 @@ type Reciprocal struct{}
 // Spec returns the declaration.
 func (Reciprocal) Spec() *spec.Op { return reciprocalOp.Op() }
 
+// Gradient declares the gradient, −dy·y².
+func (Reciprocal) Gradient(t *spec.Tape) {
+	dy, y := t.Gradient(0), t.Out(0)
+	t.SetGradient(0, minus(t, times(t, dy, squared(t, y))))
+}
+
 var reciprocalOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Reciprocal](elementwise.Unary{
 		Name: "reciprocal", Shader: "math/reciprocal", ONNX: []string{"Reciprocal"},

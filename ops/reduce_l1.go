@@ -20,6 +20,16 @@ type ReduceL1 struct {
 // Spec returns the declaration.
 func (ReduceL1) Spec() *spec.Op { return reduceL1Op.Op() }
 
+// Gradient declares the gradient, dy·sign x.
+func (c ReduceL1) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	t.SetGradient(0, times(t, dy, t.Call(Sign{}, x)))
+}
+
 var reduceL1Op = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceL1]{

@@ -24,6 +24,17 @@ type ReduceL2 struct {
 // Spec returns the declaration.
 func (ReduceL2) Spec() *spec.Op { return reduceL2Op.Op() }
 
+// Gradient declares the gradient, dy·x/y, and 0 where y is 0.
+func (c ReduceL2) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	y := kept(t, t.Out(0), x, c.Dims)
+	t.SetGradient(0, unless(t, t.Call(Equal{}, y, t.Scalar(0, y)), over(t, times(t, dy, x), y)))
+}
+
 var reduceL2Op = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMath()
 	return reduction.Define(reduction.Reduction[*ReduceL2]{

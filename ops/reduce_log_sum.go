@@ -24,6 +24,17 @@ type ReduceLogSum struct {
 // Spec returns the declaration.
 func (ReduceLogSum) Spec() *spec.Op { return reduceLogSumOp.Op() }
 
+// Gradient declares the gradient, dy over the sum for each element.
+func (c ReduceLogSum) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	total := t.Call(ReduceSum{Dims: reducedDims(c.Dims, len(t.Shape(x))), KeepDims: true}, x)
+	t.SetGradient(0, t.Expand(over(t, dy, total), t.Shape(x)...))
+}
+
 var reduceLogSumOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMath()
 	return reduction.Define(reduction.Reduction[*ReduceLogSum]{

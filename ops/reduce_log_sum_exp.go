@@ -27,6 +27,16 @@ type ReduceLogSumExp struct {
 // Spec returns the declaration.
 func (ReduceLogSumExp) Spec() *spec.Op { return reduceLogSumExpOp.Op() }
 
+// Gradient declares the gradient, dy·e^(x − y).
+func (c ReduceLogSumExp) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	t.SetGradient(0, times(t, dy, t.Call(Exp{}, difference(t, x, kept(t, t.Out(0), x, c.Dims)))))
+}
+
 var reduceLogSumExpOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkLogic()
 	return reduction.Define(reduction.Reduction[*ReduceLogSumExp]{

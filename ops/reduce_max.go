@@ -22,6 +22,11 @@ type ReduceMax struct {
 // Spec returns the declaration.
 func (ReduceMax) Spec() *spec.Op { return reduceMaxOp.Op() }
 
+// Gradient declares the gradient: dy goes to the elements that are the result, in equal parts.
+func (c ReduceMax) Gradient(t *spec.Tape) {
+	extremes(t, c.Dims)
+}
+
 var reduceMaxOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceMax]{

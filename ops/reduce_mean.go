@@ -17,6 +17,16 @@ type ReduceMean struct {
 // Spec returns the declaration.
 func (ReduceMean) Spec() *spec.Op { return reduceMeanOp.Op() }
 
+// Gradient declares the gradient, dy over the number of elements for each element.
+func (c ReduceMean) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	t.SetGradient(0, t.Expand(scaled(t, dy, 1/float64(elements(t, x, c.Dims))), t.Shape(x)...))
+}
+
 var reduceMeanOp = spec.Declaration{Define: func() *spec.Op {
 	return reduction.Define(reduction.Reduction[*ReduceMean]{
 		Name: "reduce_mean", Shader: "reduce/reduce_sum", ONNX: []string{"ReduceMean"},

@@ -22,6 +22,11 @@ type ReduceMin struct {
 // Spec returns the declaration.
 func (ReduceMin) Spec() *spec.Op { return reduceMinOp.Op() }
 
+// Gradient declares the gradient: dy goes to the elements that are the result, in equal parts.
+func (c ReduceMin) Gradient(t *spec.Tape) {
+	extremes(t, c.Dims)
+}
+
 var reduceMinOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceMin]{

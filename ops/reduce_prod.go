@@ -21,6 +21,35 @@ type ReduceProd struct {
 // Spec returns the declaration.
 func (ReduceProd) Spec() *spec.Op { return reduceProdOp.Op() }
 
+// Gradient declares the gradient: dy times the product of the other elements, which are those before and those after an element.
+func (c ReduceProd) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	shape := t.Shape(x)
+	dims := reducedDims(c.Dims, len(shape))
+	if len(dims) == 0 {
+		t.SetGradient(0, dy)
+		return
+	}
+	// The dimensions that are multiplied come last, as one.
+	var order, sizes []int
+	for d, n := range shape {
+		if !slices.Contains(dims, d) {
+			order, sizes = append(order, d), append(sizes, n)
+		}
+	}
+	order = append(order, dims...)
+	row := t.Reshape(t.Transpose(x, order...), append(sizes, elements(t, x, c.Dims))...)
+	others := times(t, t.Call(CumProd{Dim: -1, Exclusive: true}, row), t.Call(CumProd{Dim: -1, Exclusive: true, Reverse: true}, row))
+	moved, back := make([]int, len(order)), make([]int, len(order))
+	for i, d := range order {
+		moved[i], back[d] = shape[d], i
+	}
+	t.SetGradient(0, times(t, kept(t, dy, x, c.Dims), t.Transpose(t.Reshape(others, moved...), back...)))
+}
+
 var reduceProdOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceProd]{

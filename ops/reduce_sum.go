@@ -19,6 +19,16 @@ type ReduceSum struct {
 // Spec returns the declaration.
 func (ReduceSum) Spec() *spec.Op { return reduceSumOp.Op() }
 
+// Gradient declares the gradient, dy for each element.
+func (c ReduceSum) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	t.SetGradient(0, t.Expand(dy, t.Shape(x)...))
+}
+
 var reduceSumOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceSum]{

@@ -19,6 +19,16 @@ type ReduceSumSquare struct {
 // Spec returns the declaration.
 func (ReduceSumSquare) Spec() *spec.Op { return reduceSumSquareOp.Op() }
 
+// Gradient declares the gradient, 2·dy·x.
+func (c ReduceSumSquare) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	if dy == spec.NoValue {
+		return
+	}
+	dy = kept(t, dy, x, c.Dims)
+	t.SetGradient(0, scaled(t, times(t, dy, x), 2))
+}
+
 var reduceSumSquareOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return reduction.Define(reduction.Reduction[*ReduceSumSquare]{

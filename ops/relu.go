@@ -13,9 +13,14 @@ type ReLU struct{}
 // Spec returns the declaration.
 func (ReLU) Spec() *spec.Op { return reluOp.Op() }
 
+// Gradient declares the gradient, by ReLUGrad.
+func (ReLU) Gradient(t *spec.Tape) {
+	derivative(t, ReLUGrad{})
+}
+
 var reluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[ReLU](elementwise.Unary{
-		Name: "relu", Shader: "nn/relu", Gradient: "relu_grad", ONNX: []string{"Relu"},
+		Name: "relu", Shader: "nn/relu", ONNX: []string{"Relu"},
 		Doc: "The rectifier: the larger of each element and 0. NaN stays NaN.",
 		F: func(x float64) float64 {
 			if x > 0 || math.IsNaN(x) {

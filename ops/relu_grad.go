@@ -13,6 +13,11 @@ type ReLUGrad struct{}
 // Spec returns the declaration.
 func (ReLUGrad) Spec() *spec.Op { return reluGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x is zero.
+func (ReLUGrad) Gradient(t *spec.Tape) {
+	second(t, ReLUGrad{}, nil)
+}
+
 var reluGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[ReLUGrad](elementwise.Gradient{
 		Name: "relu_grad", Shader: "nn/relu_grad",

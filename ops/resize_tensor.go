@@ -54,9 +54,27 @@ type ResizeTensor struct {
 // Spec returns the declaration.
 func (ResizeTensor) Spec() *spec.Op { return resizeTensorOp.Op() }
 
+// Gradient declares the gradient, by ResizeTensorGrad.
+func (c ResizeTensor) Gradient(t *spec.Tape) {
+	x := t.Shape(t.In(0))
+	size := x
+	if len(c.Axes) > 0 {
+		size = nil
+		for _, d := range c.Axes {
+			if d = from(d, len(x)); d >= 0 && d < len(x) {
+				size = append(size, x[d])
+			}
+		}
+	}
+	linear(t, 0, ResizeTensorGrad{
+		Size: size, Mode: c.Mode, Coordinates: c.Coordinates, NearestMode: c.NearestMode, CubicCoeffA: c.CubicCoeffA, ExcludeOutside: c.ExcludeOutside,
+		ExtrapolationValue: c.ExtrapolationValue, Antialias: c.Antialias, Axes: c.Axes, Policy: c.Policy, Scales: c.Scales, Sizes: c.Sizes, Roi: c.Roi,
+	})
+}
+
 var resizeTensorOp = spec.Declaration{Define: func() *spec.Op {
 	return resampling.Define(resampling.Resize[*ResizeTensor]{
-		Name: "resize_tensor", Gradient: "resize_tensor_grad", ONNX: []string{"Resize"},
+		Name: "resize_tensor", ONNX: []string{"Resize"},
 		Doc:      "Changes the sizes of a tensor by nearest, linear or cubic interpolation along its axes.",
 		Defaults: resizeDefaults(),
 		Of:       (*ResizeTensor).attributes,

@@ -31,6 +31,20 @@ type ResizeTensorGrad struct {
 // Spec returns the declaration.
 func (ResizeTensorGrad) Spec() *spec.Op { return resizeTensorGradOp.Op() }
 
+// Gradient declares the gradient, by ResizeTensor. There is none with tf_crop_and_resize and ExcludeOutside.
+func (c ResizeTensorGrad) Gradient(t *spec.Tape) {
+	if c.Coordinates == "tf_crop_and_resize" || c.ExcludeOutside {
+		if t.Gradient(0) != spec.NoValue {
+			t.Refuse("tf_crop_and_resize and exclude_outside, whose results outside of the tensor are no sums")
+		}
+		return
+	}
+	linear(t, 0, ResizeTensor{
+		Mode: c.Mode, Coordinates: c.Coordinates, NearestMode: c.NearestMode, CubicCoeffA: c.CubicCoeffA, ExcludeOutside: c.ExcludeOutside,
+		ExtrapolationValue: c.ExtrapolationValue, Antialias: c.Antialias, Axes: c.Axes, Policy: c.Policy, Scales: c.Scales, Sizes: c.Sizes, Roi: c.Roi,
+	})
+}
+
 var resizeTensorGradOp = spec.Declaration{Define: func() *spec.Op {
 	return resampling.Define(resampling.Resize[*ResizeTensorGrad]{
 		Name:     "resize_tensor_grad",

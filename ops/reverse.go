@@ -18,6 +18,11 @@ type Reverse struct {
 // Spec returns the declaration.
 func (Reverse) Spec() *spec.Op { return reverseOp.Op() }
 
+// Gradient declares the gradient: dy reversed.
+func (c Reverse) Gradient(t *spec.Tape) {
+	linear(t, 0, c)
+}
+
 // turned reports for each of rank dimensions whether it is reversed.
 // Errors: ErrInvalidArgument.
 func (c Reverse) turned(rank int) ([]bool, error) {

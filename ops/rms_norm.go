@@ -19,6 +19,41 @@ type RMSNorm struct {
 // Spec returns the declaration.
 func (RMSNorm) Spec() *spec.Op { return rmsNormOp.Op() }
 
+// Gradient declares the gradients: with r = 1/√(mean x² + eps), g = dy·gamma and x̂ = x·r, r·(g − x̂·mean(g·x̂)), and the sum of dy·x̂ over the rows.
+func (c RMSNorm) Gradient(t *spec.Tape) {
+	dy, x := wide(t, t.Gradient(0)), wide(t, t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	shape := t.Shape(t.In(0))
+	var dims, rows []int
+	for d := range shape {
+		if d >= from(c.Dim, len(shape)) {
+			dims = append(dims, d)
+		} else {
+			rows = append(rows, d)
+		}
+	}
+	mean := func(v spec.Value) spec.Value { return t.Call(ReduceMean{Dims: dims, KeepDims: true}, v) }
+	r := t.Call(Rsqrt{}, plus(t, mean(squared(t, x)), c.Eps))
+	unit := times(t, x, r)
+	if t.Needs(1) {
+		dgamma := times(t, dy, unit)
+		if len(rows) > 0 {
+			dgamma = t.Call(ReduceSum{Dims: rows}, dgamma)
+		}
+		t.SetGradient(1, as(t, dgamma, t.In(1)))
+	}
+	if !t.Needs(0) {
+		return
+	}
+	g := dy
+	if t.In(1) != spec.NoValue {
+		g = times(t, dy, wide(t, t.In(1)))
+	}
+	t.SetGradient(0, as(t, times(t, r, difference(t, g, times(t, unit, mean(times(t, g, unit))))), t.In(0)))
+}
+
 var rmsNormOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.DefineNorm(axiswise.RMSNorm(axiswise.Norm[*RMSNorm]{
 		Name: "rms_norm", ONNX: []string{"RMSNormalization"},

@@ -24,6 +24,15 @@ type Roll struct {
 // Spec returns the declaration.
 func (Roll) Spec() *spec.Op { return rollOp.Op() }
 
+// Gradient declares the gradient: dy rolled back.
+func (c Roll) Gradient(t *spec.Tape) {
+	back := make([]int, len(c.Shifts))
+	for i, n := range c.Shifts {
+		back[i] = -n
+	}
+	linear(t, 0, Roll{Shifts: back, Dims: c.Dims})
+}
+
 // offsets returns how far each dimension of a shape is rolled, as numbers from 0 to the size.
 // Errors: ErrInvalidArgument.
 func (c Roll) offsets(shape []int) ([]int, error) {

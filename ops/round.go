@@ -15,6 +15,9 @@ type Round struct{}
 // Spec returns the declaration.
 func (Round) Spec() *spec.Op { return roundOp.Op() }
 
+// Gradient declares that the gradient is zero.
+func (Round) Gradient(*spec.Tape) {}
+
 var roundOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Round](elementwise.Unary{
 		Name: "round", Shader: "math/round", ONNX: []string{"Round"},

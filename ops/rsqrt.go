@@ -13,6 +13,12 @@ type Rsqrt struct{}
 // Spec returns the declaration.
 func (Rsqrt) Spec() *spec.Op { return rsqrtOp.Op() }
 
+// Gradient declares the gradient, −½·dy·y³.
+func (Rsqrt) Gradient(t *spec.Tape) {
+	dy, y := t.Gradient(0), t.Out(0)
+	t.SetGradient(0, scaled(t, times(t, dy, times(t, y, squared(t, y))), -0.5))
+}
+
 var rsqrtOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Rsqrt](elementwise.Unary{
 		Name: "rsqrt", Shader: "math/rsqrt",

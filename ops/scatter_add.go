@@ -21,6 +21,13 @@ type ScatterAdd struct {
 // Spec returns the declaration.
 func (ScatterAdd) Spec() *spec.Op { return scatterAddOp.Op() }
 
+// Gradient declares the gradient of updates, by Gather.
+func (c ScatterAdd) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(1, t.Call(Gather{Axis: c.Axis}, dy, t.In(0)))
+	}
+}
+
 var scatterAddOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineScatter(indexing.Scatter[*ScatterAdd]{
 		Name:     "scatter_add",

@@ -18,9 +18,14 @@ type SELU struct {
 // Spec returns the declaration.
 func (SELU) Spec() *spec.Op { return seluOp.Op() }
 
+// Gradient declares the gradient, by SELUGrad.
+func (c SELU) Gradient(t *spec.Tape) {
+	derivative(t, SELUGrad(c))
+}
+
 var seluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "selu", Shader: "nn/selu", Gradient: "selu_grad", ONNX: []string{"Selu"},
+		Name: "selu", Shader: "nn/selu", ONNX: []string{"Selu"},
 		Source: "Klambauer and others, Self-Normalizing Neural Networks, 2017",
 		Doc:    "gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.",
 		Ulps:   7,

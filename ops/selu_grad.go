@@ -17,6 +17,13 @@ type SELUGrad struct {
 // Spec returns the declaration.
 func (SELUGrad) Spec() *spec.Op { return seluGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, the first one where x is below 0, and else 0.
+func (c SELUGrad) Gradient(t *spec.Tape) {
+	second(t, c, func(x spec.Value) spec.Value {
+		return where(t, negative(t, x), t.Call(c, x, ones(t, x)))
+	})
+}
+
 var seluGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "selu_grad", Shader: "nn/selu_grad",

@@ -13,9 +13,14 @@ type Sigmoid struct{}
 // Spec returns the declaration.
 func (Sigmoid) Spec() *spec.Op { return sigmoidOp.Op() }
 
+// Gradient declares the gradient, by SigmoidGrad.
+func (Sigmoid) Gradient(t *spec.Tape) {
+	derivative(t, SigmoidGrad{})
+}
+
 var sigmoidOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sigmoid](elementwise.Unary{
-		Name: "sigmoid", Shader: "nn/sigmoid", Gradient: "sigmoid_grad", ONNX: []string{"Sigmoid"},
+		Name: "sigmoid", Shader: "nn/sigmoid", ONNX: []string{"Sigmoid"},
 		Doc:  "The logistic function 1/(1 + e^−x) of each element x.",
 		F:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
 		Ulps: 8,

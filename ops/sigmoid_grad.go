@@ -14,6 +14,14 @@ type SigmoidGrad struct{}
 // Spec returns the declaration.
 func (SigmoidGrad) Spec() *spec.Op { return sigmoidGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, s'·(1 − 2s).
+func (SigmoidGrad) Gradient(t *spec.Tape) {
+	second(t, SigmoidGrad{}, func(x spec.Value) spec.Value {
+		s := t.Call(Sigmoid{}, x)
+		return t.Call(SigmoidGrad{}, x, plus(t, scaled(t, s, -2), 1))
+	})
+}
+
 var sigmoidGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[SigmoidGrad](elementwise.Gradient{
 		Name: "sigmoid_grad", Shader: "nn/sigmoid_grad",

@@ -12,6 +12,9 @@ type Sign struct{}
 // Spec returns the declaration.
 func (Sign) Spec() *spec.Op { return signOp.Op() }
 
+// Gradient declares that the gradient is zero.
+func (Sign) Gradient(*spec.Tape) {}
+
 var signOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sign](elementwise.Unary{
 		Name: "sign", Integers: logic.Sign, Shader: "math/sign", ONNX: []string{"Sign"},

@@ -13,9 +13,14 @@ type SiLU struct{}
 // Spec returns the declaration.
 func (SiLU) Spec() *spec.Op { return siluOp.Op() }
 
+// Gradient declares the gradient, by SiLUGrad.
+func (SiLU) Gradient(t *spec.Tape) {
+	derivative(t, SiLUGrad{})
+}
+
 var siluOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[SiLU](elementwise.Unary{
-		Name: "silu", Shader: "nn/silu", Gradient: "silu_grad",
+		Name: "silu", Shader: "nn/silu",
 		Source: "Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017",
 		Doc:    "x·sigmoid(x) for each element x. The result for −Inf is 0, the limit.",
 		F: func(x float64) float64 {

@@ -14,6 +14,13 @@ type SiLUGrad struct{}
 // Spec returns the declaration.
 func (SiLUGrad) Spec() *spec.Op { return siluGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, s'·(2 + x·(1 − 2s)).
+func (SiLUGrad) Gradient(t *spec.Tape) {
+	second(t, SiLUGrad{}, func(x spec.Value) spec.Value {
+		return curvedSwish(t, x, 1)
+	})
+}
+
 var siluGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[SiLUGrad](elementwise.Gradient{
 		Name: "silu_grad", Shader: "nn/silu_grad",

@@ -14,6 +14,12 @@ type Sin struct{}
 // Spec returns the declaration.
 func (Sin) Spec() *spec.Op { return sinOp.Op() }
 
+// Gradient declares the gradient, dy·cos x.
+func (Sin) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Cos{}, x)))
+}
+
 var sinOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sin](elementwise.Unary{
 		Name: "sin", Shader: "math/sin", ONNX: []string{"Sin"},

@@ -13,6 +13,12 @@ type Sinh struct{}
 // Spec returns the declaration.
 func (Sinh) Spec() *spec.Op { return sinhOp.Op() }
 
+// Gradient declares the gradient, dy·cosh x.
+func (Sinh) Gradient(t *spec.Tape) {
+	dy, x := t.Gradient(0), t.In(0)
+	t.SetGradient(0, times(t, dy, t.Call(Cosh{}, x)))
+}
+
 var sinhOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sinh](elementwise.Unary{
 		Name: "sinh", Shader: "math/sinh", ONNX: []string{"Sinh"},

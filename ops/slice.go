@@ -22,6 +22,44 @@ type Slice struct {
 // Spec returns the declaration.
 func (Slice) Spec() *spec.Op { return sliceOp.Op() }
 
+// Gradient declares the gradient: dy where the slice is, and zeros elsewhere.
+func (c Slice) Gradient(t *spec.Tape) {
+	dy, in := t.Gradient(0), t.Shape(t.In(0))
+	if dy == spec.NoValue {
+		return
+	}
+	var turned, spread, apart, whole, pads, ends []int
+	for d, n := range in {
+		start, size, step := from(c.Start[d], n), c.Size[d], 1
+		if len(c.Step) > 0 {
+			step = c.Step[d]
+		}
+		if size == 0 {
+			start, step = 0, 1
+		}
+		if step < 0 {
+			turned, step, start = append(turned, d), -step, start+(size-1)*step
+		}
+		if size <= 1 {
+			step = 1
+		}
+		spread, whole = append(spread, size, 1), append(whole, size*step)
+		apart = append(apart, 0, step-1)
+		pads, ends = append(pads, start), append(ends, n-start-size*step)
+	}
+	if len(turned) > 0 {
+		dy = t.Call(Reverse{Dims: turned}, dy)
+	}
+	if slices.Max(append(apart, 0)) > 0 { // zeros between the elements
+		dy = t.Call(PadTensor{Pads: slices.Concat(make([]int, len(apart)), apart)}, t.Reshape(dy, spread...))
+		dy = t.Reshape(dy, whole...)
+	}
+	if len(in) > 0 {
+		dy = t.Call(PadTensor{Pads: slices.Concat(pads, ends)}, dy)
+	}
+	t.SetGradient(0, dy)
+}
+
 // at returns the first index and the step along dimension d of a shape.
 func (c Slice) at(shape []int, d int) (start, step int) {
 	start, step = c.Start[d], 1

@@ -16,9 +16,16 @@ type Softmax struct {
 // Spec returns the declaration.
 func (Softmax) Spec() *spec.Op { return softmaxOp.Op() }
 
+// Gradient declares the gradient, by SoftmaxGrad.
+func (c Softmax) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, t.Call(SoftmaxGrad(c), t.Out(0), dy))
+	}
+}
+
 var softmaxOp = spec.Declaration{Define: func() *spec.Op {
 	return axiswise.Define(axiswise.Softmax(axiswise.AxisOp[*Softmax]{
-		Name: "softmax", Gradient: "softmax_grad", ONNX: []string{"Softmax"},
+		Name: "softmax", ONNX: []string{"Softmax"},
 		Doc:    "Softmax along a dimension: e^x over the sum of all e^x. Elements of −Inf become 0. If all elements along the dimension are −Inf, all become 0.",
 		Source: "Milakov and Gimelshein, Online normalizer calculation for softmax, 2018",
 		In:     []spec.Arg{{Name: "in", Doc: "a tensor of any shape but a scalar"}},

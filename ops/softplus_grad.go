@@ -13,6 +13,13 @@ type SoftplusGrad struct{}
 // Spec returns the declaration.
 func (SoftplusGrad) Spec() *spec.Op { return softplusGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, s·(1 − s).
+func (SoftplusGrad) Gradient(t *spec.Tape) {
+	second(t, SoftplusGrad{}, func(x spec.Value) spec.Value {
+		return t.Call(SigmoidGrad{}, x, ones(t, x))
+	})
+}
+
 var softplusGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[SoftplusGrad](elementwise.Gradient{
 		Name: "softplus_grad", Shader: "nn/softplus_grad",

@@ -13,9 +13,14 @@ type Softsign struct{}
 // Spec returns the declaration.
 func (Softsign) Spec() *spec.Op { return softsignOp.Op() }
 
+// Gradient declares the gradient, by SoftsignGrad.
+func (Softsign) Gradient(t *spec.Tape) {
+	derivative(t, SoftsignGrad{})
+}
+
 var softsignOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Softsign](elementwise.Unary{
-		Name: "softsign", Shader: "nn/softsign", Gradient: "softsign_grad", ONNX: []string{"Softsign"},
+		Name: "softsign", Shader: "nn/softsign", ONNX: []string{"Softsign"},
 		Doc: "x/(1 + |x|) for each element x. The result for ±Inf is ±1, the limit.",
 		F: func(x float64) float64 {
 			if math.IsInf(x, 0) {

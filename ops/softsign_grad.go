@@ -13,6 +13,14 @@ type SoftsignGrad struct{}
 // Spec returns the declaration.
 func (SoftsignGrad) Spec() *spec.Op { return softsignGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, −2·sign x/(1 + |x|)³.
+func (SoftsignGrad) Gradient(t *spec.Tape) {
+	second(t, SoftsignGrad{}, func(x spec.Value) spec.Value {
+		r := t.Call(Reciprocal{}, plus(t, t.Call(Abs{}, x), 1))
+		return scaled(t, times(t, t.Call(Sign{}, x), times(t, r, squared(t, r))), -2)
+	})
+}
+
 var softsignGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[SoftsignGrad](elementwise.Gradient{
 		Name: "softsign_grad", Shader: "nn/softsign_grad",

@@ -16,6 +16,13 @@ type Sort struct {
 // Spec returns the declaration.
 func (Sort) Spec() *spec.Op { return sortOp.Op() }
 
+// Gradient declares the gradient: dy goes to where the elements came from.
+func (c Sort) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, t.Call(ScatterElements{Axis: c.Axis}, zeros(t, t.In(0)), t.Call(Argsort{Axis: c.Axis, Descending: c.Descending}, t.In(0)), dy))
+	}
+}
+
 var sortOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineSort(indexing.Sort[*Sort]{
 		Name:   "sort",

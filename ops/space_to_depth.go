@@ -21,6 +21,11 @@ type SpaceToDepth struct {
 // Spec returns the declaration.
 func (SpaceToDepth) Spec() *spec.Op { return spaceToDepthOp.Op() }
 
+// Gradient declares the gradient, by DepthToSpace.
+func (c SpaceToDepth) Gradient(t *spec.Tape) {
+	linear(t, 0, DepthToSpace(c))
+}
+
 var spaceToDepthOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*SpaceToDepth]{
 		Name: "space_to_depth", ONNX: []string{"SpaceToDepth"},

@@ -13,6 +13,12 @@ type Sqrt struct{}
 // Spec returns the declaration.
 func (Sqrt) Spec() *spec.Op { return sqrtOp.Op() }
 
+// Gradient declares the gradient, ½·dy/y.
+func (Sqrt) Gradient(t *spec.Tape) {
+	dy, y := t.Gradient(0), t.Out(0)
+	t.SetGradient(0, scaled(t, over(t, dy, y), 0.5))
+}
+
 var sqrtOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Sqrt](elementwise.Unary{
 		Name: "sqrt", Shader: "math/sqrt", ONNX: []string{"Sqrt"},

@@ -12,6 +12,14 @@ type Sub struct{}
 // Spec returns the declaration.
 func (Sub) Spec() *spec.Op { return subOp.Op() }
 
+// Gradient declares the gradients: dy, and −dy.
+func (Sub) Gradient(t *spec.Tape) {
+	t.SetGradient(0, t.Gradient(0))
+	if t.Needs(1) {
+		t.SetGradient(1, minus(t, t.Gradient(0)))
+	}
+}
+
 var subOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineBinary[Sub](elementwise.Binary{
 		Name: "sub", Integers: logic.Difference, Shader: "math/sub", DTypes: elementwise.Arithmetic, ONNX: []string{"Sub"},

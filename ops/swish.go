@@ -17,9 +17,14 @@ type Swish struct {
 // Spec returns the declaration.
 func (Swish) Spec() *spec.Op { return swishOp.Op() }
 
+// Gradient declares the gradient, by SwishGrad.
+func (c Swish) Gradient(t *spec.Tape) {
+	derivative(t, SwishGrad(c))
+}
+
 var swishOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "swish", Shader: "nn/swish", Gradient: "swish_grad", ONNX: []string{"Swish"},
+		Name: "swish", Shader: "nn/swish", ONNX: []string{"Swish"},
 		Source: "Ramachandran, Zoph and Le, Searching for Activation Functions, 2017",
 		Doc:    "x·sigmoid(alpha·x) for each element x. An infinite x times a sigmoid of 0 is 0.",
 		Ulps:   8, Abs: 4,

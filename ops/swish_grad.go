@@ -17,6 +17,13 @@ type SwishGrad struct {
 // Spec returns the declaration.
 func (SwishGrad) Spec() *spec.Op { return swishGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, alpha·s'·(2 + z·(1 − 2s)) with z = alpha·x.
+func (c SwishGrad) Gradient(t *spec.Tape) {
+	second(t, c, func(x spec.Value) spec.Value {
+		return curvedSwish(t, x, c.Alpha)
+	})
+}
+
 var swishGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "swish_grad", Shader: "nn/swish_grad",

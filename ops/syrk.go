@@ -22,6 +22,27 @@ type Syrk struct {
 // Spec returns the declaration.
 func (Syrk) Spec() *spec.Op { return syrkOp.Op() }
 
+// Gradient declares the gradients: alpha·(g + gᵀ)·a with g the triangle of dy that is computed, and beta·g and the rest of dy.
+func (c Syrk) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	g := t.Call(Trilu{Lower: !c.Upper}, dy)
+	if t.Needs(0) {
+		n := len(t.Shape(dy))
+		both := scaled(t, sum(t, g, t.Call(Transpose{Perm: swapped(n)}, g)), c.Alpha)
+		if c.Trans {
+			t.SetGradient(0, t.Call(MatMul{}, t.In(0), both))
+		} else {
+			t.SetGradient(0, t.Call(MatMul{}, both, t.In(0)))
+		}
+	}
+	if t.Needs(1) {
+		t.SetGradient(1, sum(t, scaled(t, g, c.Beta), difference(t, dy, g)))
+	}
+}
+
 var syrkOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineSymmetric(gemm.Operation[*Syrk, gemm.Symmetry]{
 		Name:     "syrk",

@@ -14,6 +14,12 @@ type Tan struct{}
 // Spec returns the declaration.
 func (Tan) Spec() *spec.Op { return tanOp.Op() }
 
+// Gradient declares the gradient, dy·(y² + 1).
+func (Tan) Gradient(t *spec.Tape) {
+	dy, y := t.Gradient(0), t.Out(0)
+	t.SetGradient(0, times(t, dy, plus(t, squared(t, y), 1)))
+}
+
 var tanOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Tan](elementwise.Unary{
 		Name: "tan", Shader: "math/tan", ONNX: []string{"Tan"},

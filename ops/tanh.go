@@ -13,9 +13,14 @@ type Tanh struct{}
 // Spec returns the declaration.
 func (Tanh) Spec() *spec.Op { return tanhOp.Op() }
 
+// Gradient declares the gradient, by TanhGrad.
+func (Tanh) Gradient(t *spec.Tape) {
+	derivative(t, TanhGrad{})
+}
+
 var tanhOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnary[Tanh](elementwise.Unary{
-		Name: "tanh", Shader: "math/tanh", Gradient: "tanh_grad", ONNX: []string{"Tanh"},
+		Name: "tanh", Shader: "math/tanh", ONNX: []string{"Tanh"},
 		Doc:  "The hyperbolic tangent of each element.",
 		F:    math.Tanh,
 		Ulps: 8,

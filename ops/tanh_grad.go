@@ -13,6 +13,13 @@ type TanhGrad struct{}
 // Spec returns the declaration.
 func (TanhGrad) Spec() *spec.Op { return tanhGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x has the second derivative, −2·y·y'.
+func (TanhGrad) Gradient(t *spec.Tape) {
+	second(t, TanhGrad{}, func(x spec.Value) spec.Value {
+		return t.Call(TanhGrad{}, x, scaled(t, t.Call(Tanh{}, x), -2))
+	})
+}
+
 var tanhGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradient[TanhGrad](elementwise.Gradient{
 		Name: "tanh_grad", Shader: "nn/tanh_grad",

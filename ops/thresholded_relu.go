@@ -17,9 +17,14 @@ type ThresholdedReLU struct {
 // Spec returns the declaration.
 func (ThresholdedReLU) Spec() *spec.Op { return thresholdedReLUOp.Op() }
 
+// Gradient declares the gradient, by ThresholdedReLUGrad.
+func (c ThresholdedReLU) Gradient(t *spec.Tape) {
+	derivative(t, ThresholdedReLUGrad(c))
+}
+
 var thresholdedReLUOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineUnaryWith(elementwise.Unary{
-		Name: "thresholded_relu", Shader: "nn/thresholded_relu", Gradient: "thresholded_relu_grad", ONNX: []string{"ThresholdedRelu"},
+		Name: "thresholded_relu", Shader: "nn/thresholded_relu", ONNX: []string{"ThresholdedRelu"},
 		Doc: "x for each element x above alpha, and 0 for others. NaN stays NaN.",
 		Why: "it rounds nothing", Low: -4, High: 4,
 	}, elementwise.Numbers[*ThresholdedReLU]{

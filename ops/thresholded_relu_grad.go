@@ -17,6 +17,11 @@ type ThresholdedReLUGrad struct {
 // Spec returns the declaration.
 func (ThresholdedReLUGrad) Spec() *spec.Op { return thresholdedReLUGradOp.Op() }
 
+// Gradient declares the gradient: that of dy is the call again, and that of x is zero.
+func (c ThresholdedReLUGrad) Gradient(t *spec.Tape) {
+	second(t, c, nil)
+}
+
 var thresholdedReLUGradOp = spec.Declaration{Define: func() *spec.Op {
 	return elementwise.DefineGradientWith(elementwise.Gradient{
 		Name: "thresholded_relu_grad", Shader: "nn/thresholded_relu_grad",

@@ -21,6 +21,23 @@ type Tile struct {
 // Spec returns the declaration.
 func (Tile) Spec() *spec.Op { return tileOp.Op() }
 
+// Gradient declares the gradient: the sum of the repeated parts of dy.
+func (c Tile) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	var shape, dims []int
+	for i, n := range t.Shape(t.In(0)) {
+		dims, shape = append(dims, 2*i), append(shape, c.Repeats[i], n)
+	}
+	if len(dims) == 0 {
+		t.SetGradient(0, dy)
+		return
+	}
+	t.SetGradient(0, t.Call(ReduceSum{Dims: dims}, t.Reshape(dy, shape...)))
+}
+
 // shape checks the attributes for an input, and returns the output's shape.
 func (c Tile) shape(in tensor.Desc) ([]int, error) {
 	if len(c.Repeats) != len(in.Shape) {

@@ -20,6 +20,13 @@ type TopK struct {
 // Spec returns the declaration.
 func (TopK) Spec() *spec.Op { return topKOp.Op() }
 
+// Gradient declares the gradient: that of the values goes to where they came from.
+func (c TopK) Gradient(t *spec.Tape) {
+	if dy := t.Gradient(0); dy != spec.NoValue {
+		t.SetGradient(0, t.Call(ScatterElements{Axis: c.Axis}, zeros(t, t.In(0)), t.Out(1), dy))
+	}
+}
+
 var topKOp = spec.Declaration{Define: func() *spec.Op {
 	return indexing.DefineSort(indexing.Sort[*TopK]{
 		Name: "top_k", ONNX: []string{"TopK"},

@@ -17,6 +17,19 @@ type Transpose struct {
 // Spec returns the declaration.
 func (Transpose) Spec() *spec.Op { return transposeOp.Op() }
 
+// Gradient declares the gradient: dy with the opposite order of dimensions.
+func (c Transpose) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	back := make([]int, len(c.Perm))
+	for i, d := range c.Perm {
+		back[from(d, len(back))] = i
+	}
+	t.SetGradient(0, t.Transpose(dy, back...))
+}
+
 // perm is the complete permutation for a rank, counted from 0.
 // Errors: ErrInvalidArgument.
 func (c Transpose) perm(rank int) ([]int, error) {

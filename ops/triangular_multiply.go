@@ -27,6 +27,22 @@ type TriangularMultiply struct {
 // Spec returns the declaration.
 func (TriangularMultiply) Spec() *spec.Op { return triangularMultiplyOp.Op() }
 
+// Gradient declares the gradients: that of b is a call with the transpose of a, and that of a is the triangle of the product of dy and b.
+func (c TriangularMultiply) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	if t.Needs(1) {
+		back := c
+		back.Trans = !c.Trans
+		t.SetGradient(1, t.Call(back, t.In(0), dy))
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, triangle(t, scaled(t, dy, c.Alpha), t.In(1), c.Right, c.Upper, c.Trans, c.UnitDiagonal))
+	}
+}
+
 var triangularMultiplyOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineTriangularProduct(gemm.Operation[*TriangularMultiply, gemm.TriangularProduct]{
 		Name:     "triangular_multiply",

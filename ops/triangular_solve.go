@@ -28,6 +28,24 @@ type TriangularSolve struct {
 // Spec returns the declaration.
 func (TriangularSolve) Spec() *spec.Op { return triangularSolveOp.Op() }
 
+// Gradient declares the gradients: that of b is a call with the transpose of a, and that of a is minus the triangle of the product of that and the
+// result.
+func (c TriangularSolve) Gradient(t *spec.Tape) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	back := c
+	back.Trans, back.Alpha = !c.Trans, 1
+	db := t.Call(back, t.In(0), dy)
+	if t.Needs(1) {
+		t.SetGradient(1, scaled(t, db, c.Alpha))
+	}
+	if t.Needs(0) {
+		t.SetGradient(0, minus(t, triangle(t, db, t.Out(0), c.Right, c.Upper, c.Trans, c.UnitDiagonal)))
+	}
+}
+
 var triangularSolveOp = spec.Declaration{Define: func() *spec.Op {
 	return gemm.DefineTriangularSystem(gemm.Operation[*TriangularSolve, gemm.TriangularSystem]{
 		Name:     "triangular_solve",

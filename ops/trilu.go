@@ -20,6 +20,11 @@ type Trilu struct {
 // Spec returns the declaration.
 func (Trilu) Spec() *spec.Op { return triluOp.Op() }
 
+// Gradient declares the gradient: the triangle of dy.
+func (c Trilu) Gradient(t *spec.Tape) {
+	linear(t, 0, c)
+}
+
 var triluOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*Trilu]{

@@ -64,15 +64,12 @@ func (s Strides) Takes(d tensor.Desc) bool {
 	return pixels && (h <= 1 || c > 0 && own[0]%c == 0 && own[0] >= w*c)
 }
 
-// Traits are facts about an operation for programs that join, differentiate or import
-// operations. No plan depends on them. Package graph reads Class, and the conformance suite checks all of them.
+// Traits are facts about an operation for programs that join or import operations. No plan depends on them. Package graph reads Class,
+// and the conformance suite checks both.
 type Traits struct {
 	// Class is the kind of computation. An elementwise operation of group math with inputs
 	// and one output must have Op.Scalar.
 	Class Class
-	// Gradient is the name of the operation that computes the gradient. It may be empty. An
-	// operation of that name must be registered.
-	Gradient string
 	// ONNX lists the ONNX operators that the operation implements. The tag onnx:"name" of
 	// an attribute is its name there.
 	ONNX []string

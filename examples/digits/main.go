@@ -1,5 +1,5 @@
-// Digits trains a small network to read handwriting, on the device: every
-// number of it is computed by tensor operations, forwards and backwards.
+// Digits trains a small network to read handwriting, on the device: a step of it, forwards, backwards
+// and the new weights, is one compiled graph.
 //
 //	go run ./examples/digits [-conv] [-steps 400] [-seed 1]
 //

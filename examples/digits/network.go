@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/lathe-gpu/lathe"
-	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/hir"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -24,9 +26,8 @@ type model struct {
 	shapes [][]int
 	// ones is the number of the weights that begin as 1, or -1. Other vectors begin as 0.
 	ones int
-	// forward takes pictures [n,pixels] through the network. It returns the logits [n,classes], and
-	// a function that makes the gradients of all weights from that of the logits.
-	forward func(s *lathe.Scope, w []*lathe.Tensor, images *lathe.Tensor) (logits *lathe.Tensor, backward func(dlogits *lathe.Tensor) []*lathe.Tensor)
+	// forward takes pictures [n,pixels] through the network. It returns the logits [n,classes].
+	forward func(g *graph.Graph, w []*graph.Value, images *graph.Value) *graph.Value
 }
 
 // weights are the parameters of a model, as its shapes say.
@@ -54,70 +55,138 @@ func newWeights(m model, seed uint64) weights {
 	return w
 }
 
-// network is the network on a device, and what training it takes.
+// network is a model on a device: a graph that learns, and one that reads.
 type network struct {
-	model
-	dev      *lathe.Device
-	param    []*lathe.Tensor // as weights has them
-	m, v     []*lathe.Tensor // their moments in Adam
-	images   *lathe.Tensor   // all digits to learn from, [n,pixels]
-	labels   []int32         // and what they are
-	dloss    *lathe.Tensor   // [batch], all 1/batch: what is made small is the mean loss
-	lossMean *lathe.Tensor   // of the last batch
-	step     int
-	pictures pictures // of the digits to be tested with
+	dev         *lathe.Device
+	train, test *lathe.Executable
+	state       map[string]*lathe.Tensor // the results of the last step: weights, their moments, the number of steps, and the loss
+	labels      []int32                  // of the digits to learn from
 }
 
-// pictures are digits on the device.
-type pictures struct{ images, labels *lathe.Tensor }
+// parameters declares the weights of a model.
+func (m model) parameters(g *graph.Graph) []*graph.Value {
+	var list []*graph.Value
+	for i, shape := range m.shapes {
+		list = append(list, g.Param(fmt.Sprint("w", i), tensor.F32, shape...))
+	}
+	return list
+}
+
+// images declares the pixels of digits.
+func images(g *graph.Graph, d dataset) *graph.Value {
+	return g.Param("images", tensor.U8, d.len(), pixels)
+}
+
+// ink is pixels from 0 for paper to 1 for ink.
+func ink(g *graph.Graph, pixels *graph.Value) *graph.Value {
+	return g.Div(g.Cast(pixels, tensor.F32), graph.Scalar(255))
+}
+
+// learning is the graph of one step of training: forwards, backwards, and the new weights. The
+// outputs are params of the next step, by the same names.
+func (m model) learning(d dataset) *graph.Graph {
+	g := graph.New()
+	w := m.parameters(g)
+	digits := g.Embedding(g.Input("rows", tensor.I32, batch), images(g, d))
+	losses, _ := g.CrossEntropy(m.forward(g, w, ink(g, digits)), g.Input("labels", tensor.I32, batch))
+	loss := g.ReduceMean(losses)
+	g.Output("loss", loss)
+	step := g.Add(g.Param("step", tensor.F32), graph.Scalar(1))
+	g.Output("step", step)
+	for i, grad := range g.Gradients(loss, w...) {
+		name := []string{fmt.Sprint("w", i), fmt.Sprint("m", i), fmt.Sprint("v", i)}
+		m, v := g.Param(name[1], tensor.F32, w[i].Shape()...), g.Param(name[2], tensor.F32, w[i].Shape()...)
+		p, m, v := hir.Adam(g, w[i], grad, m, v, step, graph.Scalar(rate), hir.AdamDecay{Beta1: beta1, Beta2: beta2, Eps: epsAdam})
+		g.Output(name[0], p)
+		g.Output(name[1], m)
+		g.Output(name[2], v)
+	}
+	return g
+}
+
+// reading is the graph that gives the probabilities of the ten classes for each digit.
+func (m model) reading(d dataset) *graph.Graph {
+	g := graph.New()
+	g.Output("probabilities", g.Softmax(m.forward(g, m.parameters(g), ink(g, images(g, d))), -1))
+	return g
+}
 
 // newNetwork puts weights and digits on a device, for as long as it is open.
 func newNetwork(ctx context.Context, dev *lathe.Device, m model, w weights, train, test dataset) (*network, error) {
+	n := &network{dev: dev, state: map[string]*lathe.Tensor{}, labels: train.labels}
 	s := dev.Scope(ctx) // Close, which would free all of it, is left to the device.
-	n := &network{model: m, dev: dev, labels: train.labels, images: upload(ctx, s, dev, train)}
+	n.state["step"] = s.Fill(0, tensor.F32)
 	for i, shape := range m.shapes {
-		zeros := tensor.Contiguous(tensor.F32, shape...)
-		n.param = append(n.param, s.Take(lathe.FromSlice(ctx, dev, w[i], shape...)))
-		n.m, n.v = append(n.m, s.Take(dev.NewTensor(zeros))), append(n.v, s.Take(dev.NewTensor(zeros)))
+		n.state[fmt.Sprint("w", i)] = s.Take(lathe.FromSlice(ctx, dev, w[i], shape...))
+		n.state[fmt.Sprint("m", i)] = s.Fill(0, tensor.F32, shape...)
+		n.state[fmt.Sprint("v", i)] = s.Fill(0, tensor.F32, shape...)
 	}
-	n.dloss = s.Fill(1.0/batch, tensor.F32, batch)
-	n.pictures = pictures{upload(ctx, s, dev, test), s.Take(lathe.FromSlice(ctx, dev, test.labels))}
-	return n, s.Err()
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.train, err = compile(ctx, dev, m.learning(train), train); err != nil {
+		return nil, err
+	}
+	if n.test, err = compile(ctx, dev, m.reading(test), test); err != nil {
+		return nil, err
+	}
+	for name, x := range n.state {
+		if err := n.train.SetParam(name, x); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
 }
 
-// upload puts the pixels of digits on a device, from 0 for paper to 1 for ink.
-func upload(ctx context.Context, s *lathe.Scope, dev *lathe.Device, d dataset) *lathe.Tensor {
-	levels := s.Take(lathe.FromSlice(ctx, dev, d.images, d.len(), pixels))
-	return s.Div(s.Cast(levels, tensor.F32), lathe.Scalar(255))
+// compile compiles a graph and gives it its digits.
+func compile(ctx context.Context, dev *lathe.Device, g *graph.Graph, d dataset) (*lathe.Executable, error) {
+	exe, err := dev.Compile(ctx, g, graph.Options{})
+	if err != nil {
+		return nil, err
+	}
+	images, err := lathe.FromSlice(ctx, dev, d.images, d.len(), pixels)
+	if err != nil {
+		return nil, err
+	}
+	return exe, exe.SetParam("images", images)
 }
 
 // learn makes one step of training on the digits of those numbers. It returns
 // before the device is done.
 func (n *network) learn(ctx context.Context, digits []int) error {
-	s := n.dev.Scope(ctx)
-	defer s.Close()
 	rows, labels := make([]int32, len(digits)), make([]int32, len(digits))
 	for i, digit := range digits {
 		rows[i], labels[i] = int32(digit), n.labels[digit]
 	}
-	images := s.Embedding(s.Take(lathe.FromSlice(ctx, n.dev, rows)), n.images)
-	targets := s.Take(lathe.FromSlice(ctx, n.dev, labels))
-	logits, backward := n.forward(s, n.param, images)
-	loss, probs := s.CrossEntropy(logits, targets)
-	n.lossMean = s.Keep(s.ReduceMean(loss))
-	grads := backward(s.CrossEntropyGrad(probs, targets, n.dloss))
-
-	n.step++
-	adam := ops.AdamUpdate{LR: rate, Beta1: beta1, Beta2: beta2, Eps: epsAdam, Step: n.step}
-	for i, grad := range grads {
-		s.AdamUpdate(adam, n.param[i], grad, n.m[i], n.v[i])
+	s := n.dev.Scope(ctx)
+	defer s.Close()
+	out, err := n.train.Run(ctx, map[string]*lathe.Tensor{
+		"rows":   s.Take(lathe.FromSlice(ctx, n.dev, rows)),
+		"labels": s.Take(lathe.FromSlice(ctx, n.dev, labels)),
+	})
+	if err != nil {
+		return err
 	}
-	return s.Err()
+	for name, x := range out {
+		if name != "loss" {
+			if err := n.train.SetParam(name, x); err != nil {
+				return err
+			}
+		}
+		if old := n.state[name]; old != nil {
+			if err := n.dev.Free(old); err != nil {
+				return err
+			}
+		}
+		n.state[name] = x
+	}
+	return nil
 }
 
 // loss is the mean loss of the last batch, before it was learnt from.
 func (n *network) loss(ctx context.Context) (float64, error) {
-	v, err := lathe.ToSlice[float32](ctx, n.lossMean)
+	v, err := lathe.ToSlice[float32](ctx, n.state["loss"])
 	if err != nil {
 		return 0, err
 	}
@@ -127,9 +196,17 @@ func (n *network) loss(ctx context.Context) (float64, error) {
 // recognise returns what the network takes each digit of the test for: the
 // probabilities of the ten.
 func (n *network) recognise(ctx context.Context) ([][]float32, error) {
-	s := n.dev.Scope(ctx)
-	defer s.Close()
-	logits, _ := n.forward(s, n.param, n.pictures.images)
-	_, probs := s.CrossEntropy(logits, n.pictures.labels)
-	return lathe.ToRows[float32](ctx, probs)
+	for name, x := range n.state {
+		if name[0] == 'w' {
+			if err := n.test.SetParam(name, x); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out, err := n.test.Run(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer n.dev.Free(out["probabilities"])
+	return lathe.ToRows[float32](ctx, out["probabilities"])
 }

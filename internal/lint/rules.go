@@ -95,7 +95,7 @@ var layers = []layer{
 	{"cmd/...", "*", "a command may use anything"},
 	{"tools/...", "*", "a tool may use anything; nothing may use a tool"},
 	{"tests/...", "*", "a suite may use anything"},
-	{"examples/...", " backend gpu handles imageio imageops ops ops/all rawptr spec spirv tensor value wgpu", "an example shows what a user's program can do: public packages only"},
+	{"examples/...", " backend gpu graph graph/hir handles imageio imageops ops ops/all rawptr spec spirv tensor value wgpu", "an example shows what a user's program can do: public packages only"},
 }
 
 // public are the packages that a program of a user may import, by folder, each with the user

@@ -25,9 +25,6 @@ func TestTraits(t *testing.T) {
 				t.Errorf("%s: attribute %s has a name in ONNX, and the operation has none", op.Name, a.Name)
 			}
 		}
-		if op.Gradient != "" && spec.Lookup(op.Gradient) == nil {
-			t.Errorf("%s: its gradient %q is no operation", op.Name, op.Gradient)
-		}
 		for _, a := range op.Out {
 			for _, in := range a.InPlace {
 				if in < 0 || in >= len(op.In) {

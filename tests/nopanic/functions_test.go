@@ -45,8 +45,8 @@ var functions = map[string]map[string]any{
 	"backend": {"Names": backend.Names, "New": backend.New, "Open": backend.Open, "OpenExplained": backend.OpenExplained},
 	"graph":   {"Compile": graph.Compile, "FromMIR": graph.FromMIR, "New": graph.New, "NewWithDims": graph.NewWithDims, "Passes": graph.Passes, "Scalar": graph.Scalar[float64]},
 	"graph/hir": {
-		"Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
-		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SwiGLU": hir.SwiGLU,
+		"Adam": hir.Adam, "Angles": hir.Angles, "Attention": hir.Attention, "Linear": hir.Linear, "LlamaBlock": hir.LlamaBlock, "ResidualLayerNorm": hir.ResidualLayerNorm,
+		"ResidualRMSNorm": hir.ResidualRMSNorm, "RoPE": hir.RoPE, "SGD": hir.SGD, "SwiGLU": hir.SwiGLU,
 	},
 	"graph/mir": {"NewRewriter": mir.NewRewriter, "Optimise": mir.Optimise},
 	"graph/lir": {"Link": lir.Link, "Schedule": lir.Schedule},
@@ -77,7 +77,7 @@ var functions = map[string]map[string]any{
 	"internal/batch": {"IsPicture": batch.IsPicture, "OpenPicture": batch.OpenPicture, "Save": batch.Save, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "ReadPicture": batch.ReadPicture, "ReadStream": batch.ReadStream, "Run": batch.Run},
 	"spec": {
 		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
-		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Given": spec.Given[float64], "In": spec.In,
+		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Gradients": spec.Gradients, "Given": spec.Given[float64], "In": spec.In,
 		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "PlacesOf": spec.PlacesOf, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
 		"ParseOp": spec.ParseOp, "PictureDesc": spec.PictureDesc, "Resolve": spec.Resolve, "As": spec.As[*ops.Abs], "Pictures": spec.Pictures, "ReadPictures": spec.ReadPictures, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,
 		"Table": spec.Table, "VerifyABI": spec.VerifyABI, "WithDefaults": spec.WithDefaults[spec.Call],

@@ -86,6 +86,8 @@ or where a device makes zeros of numbers near zero. In the details ε is the dis
 number: 2⁻⁵² for f64, and 2⁻²³ for the other types. "Within a level" of 255
 needs no reason where half a level may be rounded up or down. Bounds by alpha are for colours divided by it.
 
+**Gradient** names an operation that is one. Graphs also make [the others](graph.md#training).
+
 ` + "`lathe abi`" + ` lists the kernels of each operation.
 
 ## Attributes and their defaults

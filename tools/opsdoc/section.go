@@ -39,8 +39,8 @@ func section(b *bytes.Buffer, op *spec.Op, before []*spec.Op, methods, shared ma
 	if op.Tolerance != nil && op.Defaults != nil {
 		fmt.Fprintf(b, "\n%s\n", precision(op))
 	}
-	if op.Gradient != "" {
-		fmt.Fprintf(b, "\n**Gradient:** [%s](#%[1]s).\n", op.Gradient)
+	if name := gradient(op); name != "" {
+		fmt.Fprintf(b, "\n**Gradient:** [%s](#%[1]s).\n", name)
 	}
 	details(b, op)
 	return nil

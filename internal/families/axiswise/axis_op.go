@@ -20,9 +20,8 @@ import (
 // AxisOp describes an operation along one dimension, with attributes of type A. All its
 // inputs and its output have the same dtype and shape.
 type AxisOp[A spec.Call] struct {
-	// Name, Doc, Source, Gradient and ONNX are those of spec.Definition and spec.Traits.
+	// Name, Doc, Source and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
-	Gradient          string
 	ONNX              []string
 	// In are the inputs.
 	In []spec.Arg
@@ -79,7 +78,7 @@ func Define[A spec.Call](a AxisOp[A]) *spec.Op {
 		Name: a.Name, Group: "nn", Doc: a.Doc, Source: a.Source,
 		In:       args,
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
-		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: a.Gradient, ONNX: a.ONNX},
+		Traits:   spec.Traits{Class: spec.AxisWise, ONNX: a.ONNX},
 		Defaults: a.Call(-1), Kernels: a.Kernels,
 		Shape: func(c A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if a.Check != nil {

@@ -15,9 +15,8 @@ import (
 // Channels describes a normalisation of the channels of tensors [N,C,spatial...], with
 // attributes of type A.
 type Channels[A spec.Call] struct {
-	// Name, Doc, Source, Gradient and ONNX are those of spec.Definition and spec.Traits.
+	// Name, Doc, Source and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
-	Gradient          string
 	ONNX              []string
 	// Defaults are the default attributes. Calls and Invalid are those of spec.CasesOf.
 	Defaults       A
@@ -167,7 +166,7 @@ func DefineChannels[A spec.Call](o Channels[A]) *spec.Op {
 	}
 	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc, Source: o.Source, In: in, Out: out,
-		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
+		Traits:   spec.Traits{Class: spec.AxisWise, ONNX: o.ONNX},
 		Defaults: o.Defaults, Kernels: kernels,
 		Shape: func(a A, descs []tensor.Desc) ([]tensor.Desc, error) { return o.shape(a, in, descs) },
 		Plan:  func(a A, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) { return o.build(a, t, in) },

@@ -15,9 +15,9 @@ import (
 // 0 is a tensor [..., C] of classes. Input 1, a tensor [...] of integers, holds the target
 // class of each row. The device reports an error for a target that is not in 0 to C-1.
 type Classified[A spec.Call] struct {
-	// Name, Doc, Gradient and ONNX are those of spec.Definition and spec.Traits.
-	Name, Doc, Gradient string
-	ONNX                []string
+	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
+	Name, Doc string
+	ONNX      []string
 	// In are the classes, the targets, and then inputs with one value for each row, in the
 	// dtype of the classes. Out are the outputs.
 	In, Out []spec.Arg
@@ -56,7 +56,7 @@ func DefineClassified[A spec.Call](o Classified[A]) *spec.Op {
 	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In: args, Out: o.Out,
-		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
+		Traits:   spec.Traits{Class: spec.AxisWise, ONNX: o.ONNX},
 		Defaults: call, Kernels: append(o.Kernels, indexing.CheckKernels()...),
 		Shape: func(_ A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if len(in[0].Shape) == 0 {

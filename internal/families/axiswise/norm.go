@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/errs"
+	"github.com/lathe-gpu/lathe/internal/families/reduction"
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -16,9 +16,8 @@ import (
 // Norm describes a normalisation of rows with weights and offsets, with attributes of
 // type A. Its kernels include lib/norm.glsl.
 type Norm[A spec.Call] struct {
-	// Name, Doc, Source, Gradient and ONNX are those of spec.Definition and spec.Traits.
+	// Name, Doc, Source and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
-	Gradient          string
 	ONNX              []string
 	// In are the input, the weights (gamma) and the offsets (beta). An operation may have
 	// only the first one or two, and a call may leave out optional ones. A tensor of shape [0]
@@ -85,7 +84,7 @@ func DefineNorm[A spec.Call](o Norm[A]) *spec.Op {
 		Name: o.Name, Group: "nn", Doc: o.Doc, Source: o.Source,
 		In:       args,
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the dtype and shape of in", InPlace: []int{0}}},
-		Traits:   spec.Traits{Class: spec.AxisWise, Gradient: o.Gradient, ONNX: o.ONNX},
+		Traits:   spec.Traits{Class: spec.AxisWise, ONNX: o.ONNX},
 		Defaults: o.Defaults,
 		Kernels:  slices.Concat(reducer.Kernels(planner.Floats...), mapKernels(o.Shader+"_apply", planner.Floats...), rowKernels(o.Shader, normParams{}), affineKernels()),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

@@ -24,12 +24,12 @@ const (
 
 // Convolution describes an operation whose attributes have type A.
 type Convolution[A spec.Call] struct {
-	Name, Doc, Source, Gradient string
-	ONNX                        []string
-	Kind                        Kind
-	In                          []spec.Arg
-	Out                         string
-	Defaults                    A
+	Name, Doc, Source string
+	ONNX              []string
+	Kind              Kind
+	In                []spec.Arg
+	Out               string
+	Defaults          A
 	// Attributes returns the attributes of the convolution.
 	Attributes func(a A) Attributes
 	// Sizes returns the sizes that the inputs do not say: the spatial sizes of x, those of w, or
@@ -180,7 +180,7 @@ func Define[A spec.Call](v Convolution[A]) *spec.Op {
 	v.Cases.Low, v.Cases.High, v.Cases.Specials = -1, 1, true
 	return spec.Define(spec.Definition[A]{
 		Name: v.Name, Group: "nn", Doc: v.Doc, Source: v.Source, In: v.In, Out: []spec.Arg{{Name: "out", Doc: v.Out}},
-		Traits:   spec.Traits{Class: spec.MatrixProduct, Gradient: v.Gradient, ONNX: v.ONNX},
+		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: v.ONNX},
 		Defaults: v.Defaults, Kernels: kernels(), Cases: v.Cases,
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			p, err := v.problem(a, in)

@@ -177,3 +177,43 @@ func (a Attributes) transposed(out, taps extent, rank int, padding, shape []int)
 func shapeOf(d tensor.DType, n, c int, e extent, rank int) tensor.Desc {
 	return tensor.Contiguous(d, append([]int{n, c}, e[3-rank:]...)...)
 }
+
+// Padding returns the pads of a convolution of a tensor with such spatial sizes, at the beginning of each axis and then at the end, as AutoPad
+// says. They are such that nothing is left over at the end.
+// Errors: ErrInvalidArgument.
+func (a Attributes) Padding(in, taps []int) ([]int, error) {
+	rank := len(in)
+	v, err := a.over(padded(in), padded(taps), rank)
+	if err != nil || rank == 0 {
+		return nil, err
+	}
+	if a.AutoPad == "" || a.AutoPad == NotSet {
+		return a.Pads, nil
+	}
+	pads := append(slices.Clone(v.begin[3-rank:]), make([]int, rank)...)
+	for i := range rank {
+		k := 3 - rank + i
+		pads[rank+i] = max((v.out[k]-1)*v.strides[k]+v.reachOf(k)-in[i]-pads[i], 0)
+	}
+	return pads, nil
+}
+
+// TransposedPadding returns the elements that a transposed convolution of a tensor with such spatial sizes leaves out at the beginning of each axis.
+// Errors: ErrInvalidArgument.
+func (a Attributes) TransposedPadding(in, taps, outputPadding, outputShape []int) ([]int, error) {
+	rank := len(in)
+	v, err := a.transposed(padded(in), padded(taps), rank, outputPadding, outputShape)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(v.begin[3-rank:]), nil
+}
+
+// padded are up to three numbers as an extent.
+func padded(list []int) extent {
+	e := extent{1, 1, 1}
+	if n := len(list); n <= 3 {
+		copy(e[3-n:], list)
+	}
+	return e
+}

@@ -38,8 +38,6 @@ type Unary struct {
 	Low, High float64
 	// Flops is the number of arithmetic operations for an element. 0 means 1.
 	Flops int64
-	// Gradient is the name of the operation that computes the gradient, or "".
-	Gradient string
 	// ONNX lists the ONNX operators that do the same.
 	ONNX []string
 	// Integers is the function of integers. Without it there are none.
@@ -104,7 +102,7 @@ func defineUnary[A spec.Call](u Unary, params any, n Numbers[A]) *spec.Op {
 		Name: u.Name, Aliases: u.Aliases, Group: groupOf(u.Shader), Doc: u.Doc, Source: u.Source,
 		In:       []spec.Arg{{Name: "in", Doc: "a tensor of any shape", DTypes: dtypes}},
 		Out:      []spec.Arg{{Name: "out", Doc: "the result, of the same dtype and shape", InPlace: []int{0}}},
-		Traits:   spec.Traits{Class: spec.Elementwise, Gradient: u.Gradient, ONNX: u.ONNX},
+		Traits:   spec.Traits{Class: spec.Elementwise, ONNX: u.ONNX},
 		Defaults: n.Defaults,
 		Kernels:  append(append(kernels, lanesKernel(u.Shader, params)), u.Integers.Kernels()...),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

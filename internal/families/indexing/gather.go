@@ -16,8 +16,6 @@ type Gather[A spec.Call] struct {
 	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
 	Name, Doc string
 	ONNX      []string
-	// Gradient is the name of the gradient. It may be empty.
-	Gradient string
 	// Indices and Out document the second input and the output.
 	Indices, Out string
 	Defaults     A
@@ -148,7 +146,7 @@ func DefineGather[A spec.Call](g Gather[A]) *spec.Op {
 			{Name: "indices", Doc: g.Indices, DTypes: DTypes},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: g.Out}},
-		Traits:   spec.Traits{Class: spec.Indexing, ONNX: g.ONNX, Gradient: g.Gradient},
+		Traits:   spec.Traits{Class: spec.Indexing, ONNX: g.ONNX},
 		Defaults: g.Defaults,
 		Kernels:  slices.Concat(CheckKernels(), LookupKernels(), axisKernels(), []spec.Kernel{{Name: numbersKernel, Params: numbersParams{}}}),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {

@@ -61,7 +61,7 @@ func DefineScatter[A spec.Call](o Scatter[A]) *spec.Op {
 			return 0, nil
 		}
 		name := o.Reduction(a)
-		if name == "" || name == "none" {
+		if Replaces(name) {
 			return -1, nil
 		}
 		if k := slices.Index(reductions, name); k >= 0 {

@@ -37,6 +37,12 @@ var Reduced = slices.Concat(planner.Floats, planner.Integers)
 // reductions are the names of the ways to combine elements, in the order of their numbers.
 var reductions = []string{"add", "mul", "min", "max"}
 
+// Adds reports whether a reduction is a sum.
+func Adds(reduction string) bool { return reduction == reductions[0] }
+
+// Replaces reports whether a reduction is none: updates take the place of elements.
+func Replaces(reduction string) bool { return reduction == "" || reduction == "none" }
+
 // scatterKernels lists the kernels of scatter.plan.
 func scatterKernels(replaces, reduces bool) []spec.Kernel {
 	ks := slices.Concat(CheckKernels(), sortKernels(1), []spec.Kernel{

@@ -27,9 +27,9 @@ const maxPower = 15
 // Pool describes an operation that makes one element of each window, with attributes of
 // type A.
 type Pool[A spec.Call] struct {
-	// Name, Doc, Gradient and ONNX are those of spec.Definition and spec.Traits.
-	Name, Doc, Gradient string
-	ONNX                []string
+	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
+	Name, Doc string
+	ONNX      []string
 	// Defaults are the default attributes.
 	Defaults A
 	// Windows returns the windows of a call.
@@ -192,7 +192,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 		Name: o.Name, Group: "nn", Doc: o.Doc,
 		In:       []spec.Arg{{Name: "in", Doc: "[N,C,spatial...], with 1 to 3 spatial dimensions", DTypes: planner.Floats}},
 		Out:      out,
-		Traits:   spec.Traits{Class: spec.Reduction, Gradient: o.Gradient, ONNX: o.ONNX},
+		Traits:   spec.Traits{Class: spec.Reduction, ONNX: o.ONNX},
 		Defaults: o.Defaults, Kernels: kernels(o.shader, poolParams{}, planner.Floats...),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if o.Check != nil {

@@ -12,9 +12,9 @@ import (
 
 // Resize describes an operation that resamples a tensor, or the gradient of one, with attributes of type A.
 type Resize[A spec.Call] struct {
-	// Name, Doc, Gradient and ONNX are those of spec.Definition and spec.Traits.
-	Name, Doc, Gradient string
-	ONNX                []string
+	// Name, Doc and ONNX are those of spec.Definition and spec.Traits.
+	Name, Doc string
+	ONNX      []string
 	// Defaults are the default attributes.
 	Defaults A
 	// Of returns the attributes.
@@ -88,7 +88,7 @@ func Define[A spec.Call](o Resize[A]) *spec.Op {
 	return spec.Define(spec.Definition[A]{
 		Name: o.Name, Group: "nn", Doc: o.Doc, Source: "ONNX Resize",
 		In: []spec.Arg{in}, Out: []spec.Arg{out},
-		Traits:   spec.Traits{Class: spec.Other, Gradient: o.Gradient, ONNX: o.ONNX},
+		Traits:   spec.Traits{Class: spec.Other, ONNX: o.ONNX},
 		Defaults: o.Defaults, Kernels: kernels(gradient),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			_, source, result, err := o.axes(a, in[0])

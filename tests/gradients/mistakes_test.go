@@ -1,0 +1,140 @@
+package gradients_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/graph/mir"
+	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// TestMistakes says what Gradients refuses, and with which words. Each mistake is collected with its place.
+func TestMistakes(t *testing.T) {
+	other := graph.New().Input("x", tensor.F32, 2)
+	for name, c := range map[string]struct {
+		build func(g *graph.Graph, x *graph.Value) []*graph.Value
+		want  string
+		is    error
+	}{
+		"many elements": {func(g *graph.Graph, x *graph.Value) []*graph.Value { return g.Gradients(g.Exp(x), x) }, "the loss is f32[2] (want one element", lathe.ErrInvalidArgument},
+		"no loss":       {func(g *graph.Graph, x *graph.Value) []*graph.Value { return g.Gradients(nil, x) }, "the value to differentiate is no value", lathe.ErrInvalidArgument},
+		"a number": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			return g.Gradients(g.ReduceSum(x), graph.Scalar(1))
+		}, "value 0 is no value", lathe.ErrInvalidArgument},
+		"another graph": {func(g *graph.Graph, x *graph.Value) []*graph.Value { return g.Gradients(g.ReduceSum(x), x, other) }, "value 1 is a value of another graph", lathe.ErrInvalidArgument},
+		"a view": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			v := x.Reshape(2, 1)
+			return g.Gradients(g.ReduceSum(v), v)
+		}, "value 0 is a view", lathe.ErrInvalidArgument},
+		"integers": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			i := g.Input("i", tensor.I32, 2)
+			return g.Gradients(g.ReduceSum(x), i)
+		}, "value 0 is i32[2] (want floating-point elements)", lathe.ErrInvalidArgument},
+		"a seed of another shape": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			return g.GradientsFrom(g.Exp(x), g.ReduceSum(x), x)
+		}, "the seed is f32[] (want f32[2])", lathe.ErrInvalidArgument},
+		"an operation without": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			c, n := g.Compress(x, g.Input("keep", tensor.Bool, 2), 0)
+			_ = n
+			return g.Gradients(g.ReduceSum(c), x)
+		}, "gradient of compress: unsupported: the operation declares none", lathe.ErrUnsupported},
+		"attributes without": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
+			i := g.Input("i", tensor.I32, 2)
+			return g.Gradients(g.ReduceSum(g.ScatterElements(x, i, x, 0, "mul")), x)
+		}, "gradient of scatter_elements: unsupported: reduction mul", lathe.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := graph.New()
+			x := g.Input("x", tensor.F32, 2)
+			for _, v := range c.build(g, x) {
+				g.Output("later "+v.String(), g.Exp(v)) // no mistakes of its own
+			}
+			err := g.Err()
+			if !errors.Is(err, lathe.ErrGraph) || !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "mistakes_test.go:") {
+				t.Errorf("got %v, want %q with its place", err, c.want)
+			}
+			if strings.Count(err.Error(), "\n") != 1 {
+				t.Errorf("%v (want one mistake)", err)
+			}
+		})
+	}
+}
+
+// calls are the names of the operations that a graph calls, and how often.
+func calls(t *testing.T, g *graph.Graph) map[string]int {
+	t.Helper()
+	m, err := g.MIR()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]int{}
+	for _, n := range m.Nodes() {
+		if n.Kind == mir.Op {
+			list[n.Call.Spec().Name]++
+		}
+	}
+	return list
+}
+
+// TestOnlyWhatIsNeeded counts calls: no gradient of a value that nobody asks for, or that the loss does not depend on, is computed.
+func TestOnlyWhatIsNeeded(t *testing.T) {
+	g := graph.New()
+	x, w, unused := g.Input("x", tensor.F32, 3, 4), g.Param("w", tensor.F32, 4, 5), g.Param("unused", tensor.F32, 7)
+	loss := g.ReduceMean(g.MatMul(x, w))
+	g.Exp(w) // nothing that the loss depends on
+	before := calls(t, g)
+	d := g.Gradients(loss, w, unused)
+	after := calls(t, g)
+	if n := after["matmul"] - before["matmul"]; n != 1 {
+		t.Errorf("%d products for one gradient (want 1)", n)
+	}
+	if after["mul"]-before["mul"] != 1 || after["exp"] != 1 {
+		t.Errorf("calls %v, before %v", after, before)
+	}
+	if got := d[1].String(); got != "f32[7]" {
+		t.Errorf("the gradient of a value that the loss does not depend on is %s", got)
+	}
+}
+
+// The gradient of a value is the sum over its readers, and no gradient goes through integers.
+func TestReaders(t *testing.T) {
+	g := graph.New()
+	x := g.Input("x", tensor.F32, 3)
+	rounded := g.Cast(g.Cast(x, tensor.I32), tensor.F32)
+	d := g.Gradients(g.ReduceSum(g.Add(g.Add(g.Mul(x, x), x), rounded)), x)[0]
+	g.Output("d", d)
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithLogger(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	exe, err := dev.Compile(t.Context(), g, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Free()
+	in, err := lathe.FromSlice(t.Context(), dev, []float32{1, -2, 3.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exe.Run(t.Context(), map[string]*lathe.Tensor{"x": in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := lathe.ToSlice[float32](t.Context(), out["d"])
+	if err != nil || got[0] != 3 || got[1] != -3 || got[2] != 8 {
+		t.Errorf("got %v, %v, want 3, -3, 8", got, err)
+	}
+}
+
+// A Tape on which nothing was written does nothing.
+func TestGradientsOfNothing(t *testing.T) {
+	if _, err := spec.Gradients(ops.Exp{}, nil, nil, nil, nil, nil); !errors.Is(err, lathe.ErrInvalidArgument) {
+		t.Errorf("without a graph: %v", err)
+	}
+}
