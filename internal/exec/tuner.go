@@ -145,6 +145,29 @@ func callKey(b []byte, call spec.Call, in []tensor.Desc) []byte {
 	return spec.AppendClass(b, call, in)
 }
 
+// coreOf returns the call whose strategy a call is planned with: the call, or the one in whose launches others are computed. Their results
+// are then those of that call by itself.
+func coreOf(call spec.Call, in, out []tensor.Desc) (core spec.Call, coreIn, coreOut []tensor.Desc) {
+	for range 8 { // A call may be wrapped twice.
+		w, ok := call.(interface {
+			Core(in []tensor.Desc) (spec.Call, []tensor.Desc)
+		})
+		if !ok {
+			break
+		}
+		inner, innerIn := w.Core(in)
+		if inner == nil || inner.Spec() == nil {
+			break
+		}
+		innerOut, err := inner.Spec().Shape(inner, innerIn)
+		if err != nil {
+			break
+		}
+		call, in, out = inner, innerIn, innerOut
+	}
+	return call, in, out
+}
+
 // planned returns the plan of a call with the strategy that choose returns. If that
 // strategy does not suit this call, the plan chooses.
 func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec.Plan, error) {
@@ -155,12 +178,12 @@ func (r *Runner) planned(call spec.Call, in, out []Place, choose chooser) (*spec
 		}
 		return op.Plan(call, t, descs(in), descs(out))
 	}
-	if op.Strategies != nil {
-		strategy, err := choose(call, descs(in), descs(out))
+	if own, in, out := coreOf(call, descs(in), descs(out)); own.Spec().Strategies != nil {
+		strategy, err := choose(own, in, out)
 		if err != nil {
 			return nil, fmt.Errorf("tuning: %w", err)
 		}
-		if t := r.target; strategy != "" && slices.Contains(op.Strategies(call, &t, descs(in), descs(out)), strategy) {
+		if t := r.target; strategy != "" && slices.Contains(own.Spec().Strategies(own, &t, in, out), strategy) {
 			t.Strategy = strategy
 			if p, err := plan(&t); err == nil {
 				return p, nil

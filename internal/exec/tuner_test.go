@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec/tune"
+	"github.com/lathe-gpu/lathe/internal/families/fusion"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/ops"
 	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
@@ -326,4 +327,52 @@ func kernelsOf(p *spec.Plan) string {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, " ")
+}
+
+// TestTuneJoined checks that an operation with an epilogue or a prologue is planned with the strategy that was chosen for the operation, so that
+// its results are the same.
+func TestTuneJoined(t *testing.T) {
+	x := newTuned(t, tune.Cached, "", cpuInfo(), nil)
+	d := []tensor.Desc{tensor.Contiguous(tensor.F32, 64, 64)}
+	call := ops.Softmax{Dim: -1}
+	list := call.Spec().Strategies(call, &x.target, d, d)
+	if len(list) < 2 {
+		t.Fatalf("strategies %q", list)
+	}
+	x.db.Remember(string(callKey(nil, call, d)), list[1], 2)
+	in, out := x.matrix(t), x.matrix(t)
+	kernels := func(c spec.Call) (names []string) {
+		p, err := x.Plan(c, []Operand{in}, []Operand{out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Steps {
+			names = append(names, s.Module.Name)
+		}
+		return names
+	}
+	relu := fusion.Fused{Calls: []spec.Call{ops.ReLU{}}, Args: [][]int{{0}}, Outs: []int{1}}
+	plain := kernels(call)
+	for _, joined := range [][]string{kernels(fusion.Epilogue{Call: call, Inputs: 1, Then: relu}), kernels(fusion.Prologue{First: relu, Call: call, Inputs: 1})} {
+		if len(joined) != len(plain) {
+			t.Errorf("%q, and by itself %q", joined, plain)
+			continue
+		}
+		changed := false
+		for i := range joined {
+			changed = changed || joined[i] != plain[i]
+			if !strings.Contains(joined[i], plain[i]) {
+				t.Errorf("kernel %s, and by itself %s", joined[i], plain[i])
+			}
+		}
+		if !changed {
+			t.Errorf("%q are the kernels of the operation by itself", joined)
+		}
+	}
+}
+
+func (x *tuned) matrix(t *testing.T) Operand {
+	o := x.vector(t, 64*64)
+	o.Desc = tensor.Contiguous(tensor.F32, 64, 64)
+	return o
 }

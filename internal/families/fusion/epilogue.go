@@ -28,6 +28,11 @@ type Epilogue struct {
 // Spec returns the declaration.
 func (Epilogue) Spec() *spec.Op { return epilogueOp.Op() }
 
+// Core returns the operation and its inputs. Tuning chooses a strategy for it.
+func (e Epilogue) Core(in []tensor.Desc) (spec.Call, []tensor.Desc) {
+	return e.Call, in[:max(0, min(e.Inputs, len(in)))]
+}
+
 // Check reports whether the operations can be computed together on a device, for inputs of these descriptions. It links
 // nothing.
 // Errors: those of Fused.Check; ErrUnsupported for kernels that can have no epilogue.
@@ -53,14 +58,6 @@ var epilogueOp = spec.Declaration{Define: func() *spec.Op {
 		Shape: func(e *Epilogue, in []tensor.Desc) ([]tensor.Desc, error) { return e.shape(in) },
 		Plan: func(e *Epilogue, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 			return e.plan(t, in, out, true)
-		},
-		Strategies: func(e *Epilogue, t *spec.Target, in, out []tensor.Desc) []string { return e.strategies(t, in, out) },
-		SizeClass: func(e *Epilogue, in []tensor.Desc) []int {
-			var sizes []int
-			if op := e.op(); op.SizeClass != nil && e.Inputs <= len(in) {
-				sizes = op.SizeClass(e.Call, in[:e.Inputs])
-			}
-			return append(sizes, len(e.Then.Calls))
 		},
 		Reference: func(e *Epilogue, in, out []*tensor.Host) { e.reference(in, out) },
 		Cost: func(e *Epilogue, in []tensor.Desc) spec.Cost {
@@ -177,25 +174,4 @@ func (e *Epilogue) plan(t *spec.Target, in, out []tensor.Desc, link bool) (*spec
 	}
 	r := &rewriter{fused: &e.Then, in: e.then(in, result), inputs: e.Inputs, ref: spec.Out(0), link: link}
 	return r.plan(t, p)
-}
-
-// strategies lists those of the operation whose kernels can have the epilogue.
-func (e *Epilogue) strategies(t *spec.Target, in, out []tensor.Desc) []string {
-	op := e.op()
-	if op.Strategies == nil || t == nil {
-		return nil
-	}
-	result, err := e.result(in)
-	if err != nil {
-		return nil
-	}
-	var list []string
-	for _, s := range op.Strategies(e.Call, t, in[:e.Inputs], []tensor.Desc{result}) {
-		with := *t
-		with.Strategy = s
-		if _, err := e.plan(&with, in, out, false); err == nil {
-			list = append(list, s)
-		}
-	}
-	return list
 }

@@ -27,6 +27,15 @@ type Prologue struct {
 // Spec returns the declaration.
 func (Prologue) Spec() *spec.Op { return prologueOp.Op() }
 
+// Core returns the operation and its inputs. Tuning chooses a strategy for it. The inputs are nil if they make no sense.
+func (p Prologue) Core(in []tensor.Desc) (spec.Call, []tensor.Desc) {
+	own, err := p.own(in)
+	if err != nil {
+		return nil, nil
+	}
+	return p.Call, own
+}
+
 // Check reports whether the operations can be computed together on a device, for inputs of these descriptions. It links nothing.
 // Errors: those of Fused.Check; ErrUnsupported for kernels that can have no prologue.
 func (p Prologue) Check(t *spec.Target, in []tensor.Desc) error {
@@ -57,13 +66,6 @@ var prologueOp = spec.Declaration{Define: func() *spec.Op {
 		},
 		Plan: func(p *Prologue, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 			return p.plan(t, in, out, true)
-		},
-		SizeClass: func(p *Prologue, in []tensor.Desc) []int {
-			var sizes []int
-			if own, err := p.own(in); err == nil && p.op().SizeClass != nil {
-				sizes = p.op().SizeClass(p.Call, own)
-			}
-			return append(sizes, len(p.First.Calls))
 		},
 		Reference: func(p *Prologue, in, out []*tensor.Host) { p.reference(in, out) },
 		Cost: func(p *Prologue, in []tensor.Desc) spec.Cost {
