@@ -9,9 +9,17 @@
 	[[unroll]] for (uint w_ = 0; w_ < 4; w_++) { \
 		uint mask_ = wordMask((i) * 4 + w_, first, end); \
 		if (mask_ == 0xffffffffu) name[i][w_] = all_[w_]; \
-		else if (mask_ != 0u) name[i][w_] = (name[i][w_] & ~mask_) | (all_[w_] & mask_); \
+		KEEP_OTHERS(name[i][w_], all_[w_], mask_) \
 	} \
 }
+
+// KEEP_OTHERS sets the bits of a word that mask has, if it has some of them only. No other elements share a word of 32 bits. Kernels
+// that load nothing of their output can have an epilogue (docs/adr/0070).
+#if BITS >= 32
+#define KEEP_OTHERS(word, bits, mask)
+#else
+#define KEEP_OTHERS(word, bits, mask) else if (mask != 0u) word = (word & ~mask) | (bits & mask);
+#endif
 
 // wordMask has the bits of word w that belong to elements first to end-1.
 uint wordMask(uint w, uint first, uint end) {

@@ -10,8 +10,12 @@ import (
 )
 
 // mostInlined is how many instructions the functions of a kernel may have, where drivers inline them at each load or store. Compilers take
-// longer than a launch saves otherwise.
-const mostInlined = 8000
+// longer than a launch saves otherwise. The device cpu refuses kernels in which many values are needed behind many branches, which grows with the
+// square.
+const (
+	mostInlined     = 8000
+	mostInlinedHost = 2500
+)
 
 // rewriter puts elementwise operations into kernels that load or store an operand.
 type rewriter struct {
@@ -85,7 +89,11 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 	if len(bind) > int(t.MaxBindings) {
 		return s, &errs.LimitError{Name: "MaxBindings", Want: int64(len(bind)), Have: int64(t.MaxBindings)}
 	}
-	if n, err := f.inlined(uses); err != nil || n > mostInlined {
+	most := mostInlined
+	if t.HostVectors {
+		most = mostInlinedHost
+	}
+	if n, err := f.inlined(uses); err != nil || n > most {
 		if err == nil {
 			err = planner.Unsupported("%s would have %d more instructions, which take long to compile", s.Module.Name, n)
 		}

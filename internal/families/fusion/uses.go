@@ -40,11 +40,10 @@ type usage struct {
 	loads bool
 }
 
-// storedOnce returns an error unless each element of the result is stored by one launch, or no launch can read it: what a launch reads would have
-// gone through the epilogue.
+// storedOnce returns an error unless each element of the result is stored by one launch, which does not read it: what it reads would have gone
+// through the epilogue.
 func storedOnce(p *spec.Plan, bytes int64) error {
 	var windows [][2]int64
-	overlap, reads := false, ""
 	for _, s := range p.Steps {
 		for i, b := range s.Bind {
 			if b.Buf != spec.Out(0) {
@@ -55,20 +54,25 @@ func storedOnce(p *spec.Plan, bytes int64) error {
 				return err
 			}
 			if how.Reads {
-				reads = s.Module.Name
+				params, err := spec.Encode(s.Params)
+				if err != nil {
+					return err
+				}
+				if reads, err := spv.ReadsStored(s.Module, uint32(i), params); err != nil || reads {
+					return planner.Unsupported("%s reads what it has stored", s.Module.Name)
+				}
 			}
 			w := [2]int64{b.Offset, b.Offset + b.Size}
 			if b.Size == 0 {
 				w[1] = bytes
 			}
 			for _, other := range windows {
-				overlap = overlap || w[0] < other[1] && other[0] < w[1]
+				if w[0] < other[1] && other[0] < w[1] {
+					return planner.Unsupported("several launches store the same elements, such as %s", s.Module.Name)
+				}
 			}
 			windows = append(windows, w)
 		}
-	}
-	if overlap && reads != "" {
-		return planner.Unsupported("%s can read what another launch has stored", reads)
 	}
 	return nil
 }
