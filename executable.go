@@ -147,7 +147,7 @@ func (e *Executable) Param(name string) (*Tensor, error) {
 
 // Feed makes an output the param after each run, from the next run on: a loop that trains reads its new weights so, and one that
 // decodes its cache. SetParam sets what the first run reads. Such an output is no result of Run and no output of RunInto any more; Param
-// returns a copy of it. Feed takes memory for two tensors, which runs write by turns, so that a run allocates nothing. They never write a tensor that SetParam was given.
+// returns a copy of it. Feed takes memory for two tensors, which runs write in turn, so that a run allocates nothing. They never write a tensor that SetParam was given.
 //
 //	err := errors.Join(exe.SetParam("w", weights), exe.Feed("w", "w.new"))
 //	for range steps {

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
-// feed is an output that becomes a param after each run. Runs write its two buffers by turns, so that none writes what it reads.
+// feed is an output that becomes a param after each run. Runs write its two buffers in turn, so that none writes what it reads.
 type feed struct {
 	output  string
 	param   *param
