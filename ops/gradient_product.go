@@ -23,8 +23,12 @@ func productGradients(t *spec.Tape, dy spec.Value, transA, transB bool) {
 	}
 	// One matrix for a whole batch: the batch are further rows, so that no product for each is summed.
 	if matrix == 2 && rows > 2 && !transA {
-		dy = t.Reshape(dy, -1, shape[len(shape)-1])
-		a = t.Reshape(a, -1, t.Shape(a)[rows-1])
+		n := 1 // No -1 is left to the reshape, because there may be no elements.
+		for _, d := range shape[:len(shape)-1] {
+			n *= d
+		}
+		dy = t.Reshape(dy, n, shape[len(shape)-1])
+		a = t.Reshape(a, n, t.Shape(a)[rows-1])
 	}
 	if transB {
 		t.SetGradient(1, t.Call(MatMul{TransA: true, TransB: transA}, dy, a))

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -124,8 +125,9 @@ func (t *Tape) Gradient(i int) Value {
 func (t *Tape) Needs(i int) bool { return t != nil && i >= 0 && i < len(t.needs) && t.needs[i] }
 
 // SetGradient says what the gradient of input i is. It has the dtype of the input, and its shape or the shape to which it was broadcast.
+// A tensor of shape [0], which can stand for an input that a call leaves out, has none.
 func (t *Tape) SetGradient(i int, v Value) {
-	if t.Needs(i) && t.err == nil {
+	if t.Needs(i) && t.err == nil && !slices.Equal(t.Shape(t.In(i)), []int{0}) {
 		t.inputs[i] = v
 	}
 }

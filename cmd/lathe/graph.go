@@ -33,7 +33,7 @@ Examples:
 
 type graphPlanCmd struct {
 	File    string   `arg:"" complete:"@files" help:"A graph as JSON; or - for one from standard input."`
-	HTML    string   `name:"html" placeholder:"FILE" complete:"@files" help:"Also write a page with a picture of the plan and its tables. It needs no network."`
+	HTML    string   `name:"html" placeholder:"FILE" complete:"@files" help:"Also write a page with a picture of the plan and its tables. The page works offline."`
 	SVG     string   `name:"svg" placeholder:"FILE" complete:"@files" help:"Also write the picture alone."`
 	Without []string `placeholder:"PASS" complete:"@passes" help:"Leave a pass of the compiler out, such as fuse. For several, repeat the flag or separate them with commas."`
 	Strict  bool     `help:"Round results of 16 bits inside of a launch as single calls do."`
@@ -63,13 +63,19 @@ func (c *graphPlanCmd) Run(a *app) error {
 			return usage("no pass is named %q; there are %s", name, strings.Join(passes, ", "))
 		}
 	}
+	if c.HTML != "" && c.HTML == c.SVG {
+		return usage("--html and --svg have the same file, %s", c.HTML)
+	}
 	g, err := c.read()
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{c.HTML, c.SVG} {
-		if name == "" {
+		switch name {
+		case "":
 			continue
+		case standard:
+			return usage("a picture is written to a file, not to %s", standard)
 		}
 		if err := writable(name); err != nil {
 			return usage("cannot write %s: %v", name, reason(err))

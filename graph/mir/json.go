@@ -163,7 +163,7 @@ func (g *Graph) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return fmt.Errorf("mir: read: %w: %s", errs.ErrInvalidArgument, place(err, d.InputOffset()))
+		return fmt.Errorf("mir: read: %w: %s", errs.ErrInvalidArgument, place(err, d.InputOffset(), int64(len(data))))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return fmt.Errorf("mir: read: %w: more than a graph, at byte %d", errs.ErrInvalidArgument, d.InputOffset())
@@ -190,7 +190,7 @@ func (g *Graph) UnmarshalJSON(data []byte) error {
 }
 
 // place is the text of an error of package json with the byte where it is.
-func place(err error, at int64) string {
+func place(err error, at, end int64) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -198,6 +198,8 @@ func place(err error, at int64) string {
 		at = syntax.Offset
 	case errors.As(err, &kind):
 		at = kind.Offset
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		at = end
 	}
 	return fmt.Sprintf("%s, at byte %d", strings.TrimPrefix(err.Error(), "json: "), at)
 }

@@ -2,6 +2,7 @@ package gradients_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,5 +137,23 @@ func TestReaders(t *testing.T) {
 func TestGradientsOfNothing(t *testing.T) {
 	if _, err := spec.Gradients(ops.Exp{}, nil, nil, nil, nil, nil); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("without a graph: %v", err)
+	}
+}
+
+// TestGradientsOfEmptyProducts multiplies matrices without elements, and leaves out the weights of a norm: their gradients have the shapes of the inputs.
+func TestGradientsOfEmptyProducts(t *testing.T) {
+	for name, shapes := range map[string][2][]int{"no inner dimension": {{2, 2, 0}, {0, 3}}, "no columns": {{2, 2, 3}, {3, 0}}, "no batch": {{0, 2, 3}, {3, 4}}} {
+		g := graph.New()
+		a, b := g.Input("a", tensor.F32, shapes[0]...), g.Input("b", tensor.F32, shapes[1]...)
+		d := g.Gradients(g.ReduceSum(g.MatMul(a, b)), a, b)
+		if err := g.Err(); err != nil || !slices.Equal(d[0].Shape(), shapes[0]) || !slices.Equal(d[1].Shape(), shapes[1]) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	g := graph.New()
+	x, gamma, beta := g.Input("x", tensor.F32, 3, 4), g.Input("gamma", tensor.F32, 0), g.Input("beta", tensor.F32, 4)
+	d := g.Gradients(g.ReduceSum(g.LayerNorm(x, gamma, beta, 1e-5)), x, gamma, beta)
+	if err := g.Err(); err != nil || !slices.Equal(d[1].Shape(), []int{0}) || !slices.Equal(d[2].Shape(), []int{4}) {
+		t.Errorf("a norm without weights: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -21,7 +22,7 @@ func usesOf(m *spv.Module, slot int, loads bool) (spv.Uses, error) {
 		if v = u; err != nil {
 			v = planner.Unsupported("%v", err)
 		}
-		if !m.Foreign { // Programs may make any number.
+		if !m.Foreign && !strings.Contains(m.Name, "+") { // Programs and graphs may make any number.
 			usages.Store(key, v)
 		}
 	}
