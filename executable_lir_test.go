@@ -17,7 +17,7 @@ import (
 // A program can write a schedule itself: which call runs when, and where its operands lie.
 func ExampleDevice_CompileLIR() {
 	ctx := context.Background()
-	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		fmt.Println(err)
 		return

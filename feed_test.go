@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -43,6 +44,7 @@ func TestFeed(t *testing.T) {
 	ctx := context.Background()
 	for _, backend := range []string{"cpu", "vk"} {
 		t.Run(backend, func(t *testing.T) {
+			testkit.Built(t, drivers.Built(), backend)
 			dev, err := lathe.Open(ctx, quiet, lathe.WithBackend(backend))
 			testkit.Opened(t, err)
 			defer dev.Close()

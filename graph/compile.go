@@ -55,11 +55,11 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 	}, mir.Pass{
 		Name: "epilogue", Doc: "Kernels of other calls compute the elementwise call that reads their result, before they store it.",
 		After: []string{"fuse"}, Why: "what fuse has joined is one epilogue",
-		Run: only(fusion.Epilogue{}, finish),
+		Run: only(fusion.Epilogue{}, addEpilogues),
 	}, mir.Pass{
 		Name: "prologue", Doc: "Kernels of reductions, norms and softmax compute the elementwise call that makes their input, from what they load.",
 		After: []string{"epilogue"}, Why: "an epilogue computes once, and a prologue as often as its kernel loads",
-		Run: only(fusion.Prologue{}, begin),
+		Run: only(fusion.Prologue{}, addPrologues),
 	})
 }
 

@@ -9,26 +9,27 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// finishes is a call that gets an epilogue: the call, the view of its result if there is one, and the elementwise call that
+// withEpilogue is a call that gets an epilogue: the call, the view of its result if there is one, and the elementwise call that
 // reads it.
-type finishes struct {
+type withEpilogue struct {
 	call     fusion.Epilogue
 	in       []mir.Value
 	producer int
 	view     int // or -1
 }
 
-// finish lets kernels of calls compute the elementwise calls that read their results, before they store them. A result must have no other
+// addEpilogues lets kernels of calls compute the elementwise calls that read their results, before they store them. A result must have no other
 // reader. What it does is told to r.
-func finish(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
-	f, fixed := newFinisher(g, target, strict, r)
-	made := map[int]finishes{} // by the elementwise call
+func addEpilogues(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
+	f, fixed := newJoiner(g, target, strict, r)
+	made := map[int]withEpilogue{} // by the elementwise call
 	for i := range g.Nodes() {
 		if fixed[i] {
 			continue
 		}
 		if e, ok := f.of(i, fixed); ok {
 			made[i] = e
+			r.joined(g.Nodes()[i].Out[0])
 			f.taken[e.producer] = true
 			if e.view >= 0 {
 				f.taken[e.view] = true
@@ -55,11 +56,12 @@ func finish(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*m
 			rewriter.To().SetName(out[0], f.label(e.producer)+", "+f.label(i))
 		}
 	}
+	r.moved(g, rewriter)
 	return rewriter.Finish(), len(made), nil
 }
 
-// finisher finds the calls that can have an epilogue or a prologue.
-type finisher struct {
+// joiner finds the calls that can have an epilogue or a prologue.
+type joiner struct {
 	g       *mir.Graph
 	target  *spec.Target
 	strict  bool
@@ -68,9 +70,9 @@ type finisher struct {
 	report  *FusionReport
 }
 
-// newFinisher counts the readers of each value. fixed are the nodes that depend on constants only, which run once and are joined with nothing.
-func newFinisher(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (f *finisher, fixed []bool) {
-	f = &finisher{g: g, target: target, strict: strict, readers: make([]int, g.Values()), taken: map[int]bool{}, report: r}
+// newJoiner counts the readers of each value. fixed are the nodes that depend on constants only, which run once and are joined with nothing.
+func newJoiner(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (f *joiner, fixed []bool) {
+	f = &joiner{g: g, target: target, strict: strict, readers: make([]int, g.Values()), taken: map[int]bool{}, report: r}
 	for _, o := range g.Outputs() {
 		f.readers[o.Value]++
 	}
@@ -88,7 +90,7 @@ func newFinisher(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport
 }
 
 // descs are the descriptions of values.
-func (f *finisher) descs(values []mir.Value) []tensor.Desc {
+func (f *joiner) descs(values []mir.Value) []tensor.Desc {
 	list := make([]tensor.Desc, len(values))
 	for i, v := range values {
 		list[i] = f.g.Desc(v)
@@ -97,21 +99,31 @@ func (f *finisher) descs(values []mir.Value) []tensor.Desc {
 }
 
 // miss reports an elementwise call that is not joined with another.
-func (f *finisher) miss(i int, what string, err error) {
-	f.report.Missed = append(f.report.Missed, Missed{i, spec.FormatBrief(f.g.Nodes()[i].Call), what + ": " + err.Error()})
+func (f *joiner) miss(i int, what string, err error) {
+	n := &f.g.Nodes()[i]
+	if node, ok := f.report.node[n.Out[0]]; ok {
+		i = node // Missed names nodes before the pass fuse.
+	}
+	m := Missed{i, spec.FormatBrief(n.Call), what + ": " + err.Error()}
+	if n.Name != "" {
+		m.Call += " (" + n.Name + ")"
+	}
+	if !slices.Contains(f.report.Missed, m) { // Both inputs of a call may come from the same kernel.
+		f.report.Missed = append(f.report.Missed, m)
+	}
 }
 
 // of finds the call whose kernels can compute elementwise call i: the last one in the graph of those whose results it reads.
-func (f *finisher) of(i int, fixed []bool) (finishes, bool) {
+func (f *joiner) of(i int, fixed []bool) (withEpilogue, bool) {
 	n := &f.g.Nodes()[i]
 	then, ok := f.elementwise(n)
 	if !ok {
-		return finishes{}, false
+		return withEpilogue{}, false
 	}
 	inputs := slices.Clone(n.In)
 	slices.SortFunc(inputs, func(a, b mir.Value) int { return int(b) - int(a) })
 	for _, v := range slices.Compact(inputs) {
-		e := finishes{producer: f.g.Maker(v), view: -1}
+		e := withEpilogue{producer: f.g.Maker(v), view: -1}
 		at := v
 		if p := &f.g.Nodes()[e.producer]; p.Kind == mir.View && p.Offset == 0 && f.g.Desc(v).IsContiguous() && f.g.Desc(p.In[0]).Elems() == f.g.Desc(v).Elems() {
 			e.view, at = e.producer, p.In[0]
@@ -139,11 +151,11 @@ func (f *finisher) of(i int, fixed []bool) (finishes, bool) {
 		f.report.Epilogues++
 		return e, true
 	}
-	return finishes{}, false
+	return withEpilogue{}, false
 }
 
 // elementwise is a call as a fused one of one output.
-func (f *finisher) elementwise(n *mir.Node) (fusion.Fused, bool) {
+func (f *joiner) elementwise(n *mir.Node) (fusion.Fused, bool) {
 	if n.Kind != mir.Op || len(n.Out) != 1 || slices.Contains(n.In, mir.None) || n.Call.Spec().Class != spec.Elementwise {
 		return fusion.Fused{}, false
 	}
@@ -184,7 +196,7 @@ func without(list []mir.Value, v mir.Value) []mir.Value {
 	return slices.Concat(list[:k], list[k+1:])
 }
 
-func (f *finisher) label(i int) string {
+func (f *joiner) label(i int) string {
 	n := &f.g.Nodes()[i]
 	if n.Name != "" {
 		return n.Name

@@ -171,7 +171,10 @@ func TestAssertFusionClean(t *testing.T) {
 	if _, err := graph.Compile(g, c, graph.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := graph.Compile(g, c, graph.Options{AssertFusionClean: true})
+	if plan, err := graph.Compile(g, c, graph.Options{AssertFusionClean: true}); err != nil || plan.Report.Fusion.Epilogues != 1 || strings.Contains(plan.String(), "not fused") {
+		t.Errorf("the sum is an epilogue of the product: %v\n%v", err, plan)
+	}
+	_, err := graph.Compile(g, c, graph.Options{AssertFusionClean: true, Without: []string{"epilogue"}})
 	if !errors.Is(err, errs.ErrGraphRefused) || !strings.Contains(fmt.Sprint(err), "node 3, add: a call between them cannot be fused") {
 		t.Errorf("got %v", err)
 	}

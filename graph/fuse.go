@@ -34,6 +34,30 @@ type FusionReport struct {
 	Prologues int `json:"prologues"`
 	// Missed lists calls that could have been fused with the maker of an input, and were not.
 	Missed []Missed `json:"missed"`
+
+	node map[mir.Value]int // by a value: the node before the pass fuse, which Missed names
+}
+
+// joined takes the call that makes a value out of Missed, because it shares a launch with another one after all.
+func (r *FusionReport) joined(v mir.Value) {
+	if node, ok := r.node[v]; ok {
+		r.Missed = slices.DeleteFunc(r.Missed, func(m Missed) bool { return m.Node == node })
+	}
+}
+
+// moved notes which values of a new graph stand for those of g.
+func (r *FusionReport) moved(g *mir.Graph, to *mir.Rewriter) {
+	node := map[mir.Value]int{}
+	for i, n := range g.Nodes() {
+		for _, v := range n.Out {
+			if from, ok := r.node[v]; ok {
+				node[to.At(v)] = from
+			} else if r.node == nil {
+				node[to.At(v)] = i
+			}
+		}
+	}
+	r.node = node
 }
 
 // fuser divides elementwise calls into groups, each of which becomes one call of fusion.Fused.
@@ -271,6 +295,8 @@ func (f *fuser) rewrite() (*mir.Graph, error) {
 			return nil, err
 		}
 	}
+	f.report.node = nil
+	f.report.moved(f.g, r)
 	slices.SortStableFunc(f.report.Missed, func(a, b Missed) int { return cmp.Compare(a.Node, b.Node) })
 	return r.Finish(), nil
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// begin lets kernels of reductions, norms and softmax compute the elementwise calls that make their inputs, from what these read. A result must have
+// addPrologues lets kernels of reductions, norms and softmax compute the elementwise calls that make their inputs, from what these read. A result must have
 // no other reader. What it does is told to r.
-func begin(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
-	f, fixed := newFinisher(g, target, strict, r)
-	type begins struct {
+func addPrologues(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mir.Graph, int, error) {
+	f, fixed := newJoiner(g, target, strict, r)
+	type withPrologue struct {
 		call fusion.Prologue
 		in   []mir.Value
 	}
-	made := map[int]begins{}
+	made := map[int]withPrologue{}
 	for i := range g.Nodes() {
 		n := &g.Nodes()[i]
 		if n.Kind != mir.Op || fixed[i] || len(n.Out) != 1 || slices.Contains(n.In, mir.None) || !readsFewTimes(n.Call) {
@@ -40,7 +40,7 @@ func begin(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mi
 			if at < 0 {
 				continue
 			}
-			b := begins{fusion.Prologue{First: behind(first, at), Call: n.Call, Inputs: len(n.In), Input: k}, slices.Clone(n.In)}
+			b := withPrologue{fusion.Prologue{First: behind(first, at), Call: n.Call, Inputs: len(n.In), Input: k}, slices.Clone(n.In)}
 			b.in[k] = from[at]
 			b.in = append(b.in, without(from, from[at])...)
 			if err := b.call.Check(target, f.descs(b.in)); err != nil {
@@ -48,6 +48,7 @@ func begin(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (*mi
 				continue
 			}
 			made[i], f.taken[maker] = b, true
+			r.joined(v)
 			r.Prologues++
 			break
 		}

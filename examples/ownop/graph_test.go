@@ -15,7 +15,7 @@ import (
 // A graph takes operations of a program like those of Lathe.
 func ExampleDifference() {
 	ctx := context.Background()
-	dev, err := lathe.Open(ctx, lathe.WithDevice("cpu"))
+	dev, err := lathe.Open(ctx, lathe.WithBackend("cpu"))
 	if err != nil {
 		fmt.Println(err)
 		return

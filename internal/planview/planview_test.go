@@ -21,7 +21,7 @@ import (
 // plans compiles graphs for the device cpu.
 func plans(t *testing.T) map[string]*graph.Plan {
 	t.Helper()
-	dev, err := lathe.Open(t.Context(), lathe.WithDevice("cpu"), lathe.WithLogger(nil))
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithLogger(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestLives(t *testing.T) {
 
 // TestTooLarge refuses to draw more than anybody could look at.
 func TestTooLarge(t *testing.T) {
-	dev, err := lathe.Open(t.Context(), lathe.WithDevice("cpu"), lathe.WithLogger(nil))
+	dev, err := lathe.Open(t.Context(), lathe.WithBackend("cpu"), lathe.WithLogger(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

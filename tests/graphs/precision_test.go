@@ -28,6 +28,13 @@ func TestPrecision(t *testing.T) {
 		for i := range networks.All {
 			n := &networks.All[i]
 			t.Run(fmt.Sprintf("%s/%v/%s", c.backend, c.d, n.Name), func(t *testing.T) {
+				if c.d == tensor.F16 {
+					dev, err := lathe.Open(ctx, lathe.WithBackend(c.backend), lathe.WithLogger(nil))
+					testkit.Opened(t, err)
+					f := dev.Info().Features
+					dev.Close()
+					testkit.Ability(t, f.F16 && f.Storage16, dev.Info().Name, "products in f16")
+				}
 				dev, p := prepare(t, c.backend, n, graph.Options{Precision: c.d, Without: []string{"epilogue", "prologue"}})
 				plan := p.Exe.Plan()
 				if got := plan.Report.Changes["precision"]; got != products[n.Name] {
