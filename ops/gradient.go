@@ -3,6 +3,7 @@ package ops
 import (
 	"slices"
 
+	"github.com/lathe-gpu/lathe/internal/families/indexing"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -160,6 +161,32 @@ func curvedSwish(t *spec.Tape, x spec.Value, alpha float64) spec.Value {
 	z := scaled(t, x, alpha)
 	bend := plus(t, times(t, z, plus(t, scaled(t, t.Call(Sigmoid{}, z), -2), 1)), 2)
 	return t.Call(SigmoidGrad{}, z, scaled(t, bend, alpha))
+}
+
+// scatterGradient declares the gradients of a scatter, whose updates gather reads back. Updates that another one replaces have the gradient 0.
+func scatterGradient(t *spec.Tape, scatter, gather spec.Call, reduction string) {
+	dy := t.Gradient(0)
+	if dy == spec.NoValue {
+		return
+	}
+	back := func(v spec.Value) spec.Value { return t.Call(gather, v, t.In(1)) }
+	switch {
+	case indexing.Replaces(reduction):
+		if t.Needs(0) {
+			t.SetGradient(0, t.Call(scatter, dy, t.In(1), zeros(t, t.In(2))))
+		}
+		if t.Needs(2) {
+			data := t.Call(Fill{DType: tensor.I32, Shape: t.Shape(t.In(0))})
+			t.SetGradient(2, remaining(t, t.In(2), func(own spec.Value) spec.Value { return back(t.Call(scatter, data, t.In(1), own)) }, back(dy)))
+		}
+	case indexing.Adds(reduction):
+		t.SetGradient(0, dy)
+		if t.Needs(2) {
+			t.SetGradient(2, back(dy))
+		}
+	default:
+		t.Refuse("reduction %s (want none or add)", reduction)
+	}
 }
 
 // remaining is v, the gradient of updates, and 0 where another update took the place of one. replaced puts the number of each update to its

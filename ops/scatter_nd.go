@@ -21,28 +21,7 @@ func (ScatterND) Spec() *spec.Op { return scatterNDOp.Op() }
 
 // Gradient declares the gradients of data and updates, for the reductions none and add. Updates that another one replaces have the gradient 0.
 func (c ScatterND) Gradient(t *spec.Tape) {
-	dy := t.Gradient(0)
-	if dy == spec.NoValue {
-		return
-	}
-	back := func(v spec.Value) spec.Value { return t.Call(GatherND{}, v, t.In(1)) }
-	switch {
-	case indexing.Replaces(c.Reduction):
-		if t.Needs(0) {
-			t.SetGradient(0, t.Call(c, dy, t.In(1), zeros(t, t.In(2))))
-		}
-		if t.Needs(2) {
-			data := t.Call(Fill{DType: tensor.I32, Shape: t.Shape(t.In(0))})
-			t.SetGradient(2, remaining(t, t.In(2), func(own spec.Value) spec.Value { return back(t.Call(c, data, t.In(1), own)) }, back(dy)))
-		}
-	case indexing.Adds(c.Reduction):
-		t.SetGradient(0, dy)
-		if t.Needs(2) {
-			t.SetGradient(2, back(dy))
-		}
-	default:
-		t.Refuse("reduction %s (want none or add)", c.Reduction)
-	}
+	scatterGradient(t, c, GatherND{}, c.Reduction)
 }
 
 var scatterNDOp = spec.Declaration{Define: func() *spec.Op {
