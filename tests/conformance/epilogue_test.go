@@ -223,16 +223,9 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joine
 		here = append(here, memory(t, dev, c.packed(i+1).Data, h.Desc))
 	}
 	if err := func() error {
-		for i, e := range c.fused.Calls {
-			var operands []exec.Operand
-			for _, a := range c.fused.Args[i] {
-				operands = append(operands, here[a])
-			}
-			made, err := c.run(t, eager, dev, e, operands)
-			if err != nil {
-				return err
-			}
-			here = append(here, made[0])
+		here, err := c.oneByOne(t, eager, dev, here)
+		if err != nil {
+			return err
 		}
 		data := make([]byte, in[k].Bytes())
 		if err := eager.Read(t.Context(), here[c.fused.Outs[0]].Buffer, 0, data); err != nil {

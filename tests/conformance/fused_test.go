@@ -213,18 +213,28 @@ func (c *chain) check(t *testing.T, fused, eager *exec.Runner, dev, small gpu.De
 	return c.compare(t, fused, eager, dev, small, values, in, c.fused)
 }
 
-// compare compares the operations one by one, for which values are the inputs, with a call that makes the outputs of in.
-func (c *chain) compare(t *testing.T, fused, eager *exec.Runner, dev, small gpu.Device, values, in []exec.Operand, one spec.Call) error {
+// oneByOne computes the operations one by one, and appends their results to values, which are the inputs.
+func (c *chain) oneByOne(t *testing.T, x *exec.Runner, dev gpu.Device, values []exec.Operand) ([]exec.Operand, error) {
+	t.Helper()
 	for i, call := range c.fused.Calls {
 		var operands []exec.Operand
 		for _, a := range c.fused.Args[i] {
 			operands = append(operands, values[a])
 		}
-		out, err := c.run(t, eager, dev, call, operands)
+		out, err := c.run(t, x, dev, call, operands)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		values = append(values, out[0])
+	}
+	return values, nil
+}
+
+// compare compares the operations one by one, for which values are the inputs, with a call that makes the outputs of in.
+func (c *chain) compare(t *testing.T, fused, eager *exec.Runner, dev, small gpu.Device, values, in []exec.Operand, one spec.Call) error {
+	values, err := c.oneByOne(t, eager, dev, values)
+	if err != nil {
+		return err
 	}
 	out, err := c.run(t, fused, small, one, in)
 	if err != nil {
