@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
 )
@@ -38,6 +39,7 @@ func onNull(t *testing.T, o Options) *suite {
 // TestDrawnKernels wants each operation to have the kernels of a case in its first element type
 // and in a part of the other ones, whatever kernels are drawn, and each kernel to be drawn by some seed.
 func TestDrawnKernels(t *testing.T) {
+	testlevel.Turn(t, 5)
 	s := onNull(t, Options{Pairs: true, Quick: true, Kernels: 4, Seed: 1})
 	target := s.devices[0].x.Target()
 	others, left := 0, 0 // element types of operations

@@ -14,6 +14,7 @@ import (
 // second, and a case takes a few milliseconds. The operands of one case are bounded too: CI and
 // users run the suite on machines of little memory, which holds some copies of them.
 func TestEffort(t *testing.T) {
+	testlevel.Turn(t, 5)
 	const mostBytes = 80 << 20
 	for _, c := range []struct {
 		name     string

@@ -195,6 +195,7 @@ func atQuickLevels(t *testing.T, name string, f func(t *testing.T, opts Options)
 }
 
 func TestHarnessCatchesSabotage(t *testing.T) {
+	testlevel.Turn(t, 5)
 	fair := func(i, n int, v float64, _ bool) (float64, bool) { return v, true }
 	runs := 0
 	for _, c := range []struct {

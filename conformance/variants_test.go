@@ -6,12 +6,14 @@ import (
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 )
 
 // TestParts checks that the parts of a run contain each job once, and that each part has
 // jobs of every operation.
 func TestParts(t *testing.T) {
+	testlevel.Turn(t, 5)
 	s := &suite{opts: Options{Ops: spec.All()}, report: &Report{Backend: "vk"}}
 	jobs, seen, size := s.jobs(), map[string]int{}, map[string]int{}
 	name := func(j *job) string { return j.op.Name + " " + j.dtype.String() + " " + j.name() }
@@ -51,6 +53,7 @@ func TestParts(t *testing.T) {
 // less, and that they change plans of every operation. Without operands that are split
 // after their first element, the suite would not find mistakes with alignments.
 func TestAlignmentsChangePlans(t *testing.T) {
+	testlevel.Turn(t, 5)
 	info := null.DefaultInfo()
 	info.Kind, info.Memory = gpu.CPU, 1<<40
 	l := &info.Limits

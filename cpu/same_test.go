@@ -14,6 +14,7 @@ import (
 // same bits. In a program for GOOS=js, which has one worker, they must be the published ones. The seed draws one of 16 parts of the operations and element types, or of 4 at
 // the full level.
 func TestSameResults(t *testing.T) {
+	testlevel.Turn(t, 5)
 	parts := 16
 	if testlevel.IsFull() {
 		parts = 4

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu/guard"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -100,6 +101,7 @@ func sharedStrategies(t *testing.T) []string {
 
 // TestConvByShared makes convolutions of each kind by tiles of shared memory.
 func TestConvByShared(t *testing.T) {
+	testlevel.Turn(t, 5)
 	for _, strategy := range sharedStrategies(t) {
 		t.Run(strategy, func(t *testing.T) {
 			onGPUsBy(t, strategy, func(t *testing.T, dev gpu.Device, r *exec.Runner) {
@@ -117,6 +119,7 @@ func TestConvByShared(t *testing.T) {
 // TestConvBySharedOfExtremes has NaN in the first element of the input, which kernels read for taps outside, an infinity at its end, and
 // an infinite weight. A tap outside is a product with 0, and nothing else.
 func TestConvBySharedOfExtremes(t *testing.T) {
+	testlevel.Turn(t, 5)
 	for _, strategy := range sharedStrategies(t) {
 		d := tensor.F32
 		if strategy == "matrix" {

@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/testgpu"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -83,6 +84,7 @@ func TestGemmFactors(t *testing.T) {
 // farther apart than they must be, the result in the place of c, NaN where nothing may be read, and memory between
 // the columns that must stay as it is.
 func TestGemmOfBLAS(t *testing.T) {
+	testlevel.Turn(t, 5)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16} {
 		// Sums of so few products of multiples of 1/8 are exact, and so is all that follows but factors of 0.7.

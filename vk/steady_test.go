@@ -246,6 +246,7 @@ func TestReadCancelledStaging(t *testing.T) {
 // TestLongListFree submits lists of several batches while another goroutine
 // frees their buffers. A list runs as a whole or not at all.
 func TestLongListFree(t *testing.T) {
+	testlevel.Turn(t, 5)
 	d := openTest(t, Options{})
 	m := testgpu.Kernel(t, testgpu.AffineKernel)
 	const length = 3*batchFull + 7

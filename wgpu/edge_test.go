@@ -77,6 +77,7 @@ func TestDefiniteLimits(t *testing.T) {
 // Waits that are cancelled end soon, whatever the device is busy with, and leave
 // nothing behind.
 func TestCancelledWaits(t *testing.T) {
+	testlevel.Turn(t, 5)
 	d, m := openTest(t, Options{}), testgpu.Kernel(t, testgpu.AffineKernel)
 	ctx := context.Background()
 	const n = 64 * 65535

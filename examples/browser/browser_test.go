@@ -18,6 +18,7 @@ import (
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/imageops"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	_ "github.com/lathe-gpu/lathe/wgpu" // a backend to try
 )
 
@@ -45,6 +46,7 @@ const sigmas = [%s], slider = document.getElementById("sigma"), status = documen
 // TestPage opens the page in Chromium and moves the slider. The picture that is shown must
 // be the one that this program computes on the device cpu, to the last bit.
 func TestPage(t *testing.T) {
+	testlevel.Turn(t, 5)
 	chromium, err := exec.LookPath("chromium-headless-shell")
 	if err != nil {
 		if os.Getenv("LATHE_REQUIRE_BROWSER") == "1" {

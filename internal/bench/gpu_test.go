@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -105,6 +106,7 @@ func TestFill(t *testing.T) {
 
 // The calls for GPUs run, and the ceilings of a device that is apart are measured once.
 func TestRunAsGPU(t *testing.T) {
+	testlevel.Turn(t, 5)
 	dev := open(t)
 	kind := gpu.Discrete
 	// Of the calls for GPUs one that a processor makes in less than a second.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // spaces are profiles with tables for RGB, of all types.
@@ -30,6 +31,7 @@ var spaces = map[string][]byte{
 
 // TestCube bounds what the cube of a conversion is off, beside the tables evaluated in float64.
 func TestCube(t *testing.T) {
+	testlevel.Turn(t, 5)
 	random := rand.New(rand.NewPCG(3, 4))
 	for name, data := range spaces {
 		p, err := Parse(data)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/testimg"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // chooser returns a profile with tables in both directions.
@@ -104,6 +105,7 @@ func TestTargets(t *testing.T) {
 
 // TestTargetTables compares cubes with the tables evaluated in float64, and these with the function that they are made of.
 func TestTargetTables(t *testing.T) {
+	testlevel.Turn(t, 5)
 	for _, kind := range []string{"mft1", "mft2", "mAB "} {
 		p := parsed(t, chooser(kind, "Lab ", testimg.SRGB, 2.2, 33))
 		target, err := p.Target()

@@ -15,10 +15,12 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // A progressive file has the same coefficients as a baseline file, so the same pixels, and fewer bytes.
 func TestProgressive(t *testing.T) {
+	testlevel.Turn(t, 5)
 	flat := image.NewNRGBA(image.Rect(0, 0, 2000, 1300)) // more blocks without numbers than a symbol holds
 	for i := range flat.Pix {
 		flat.Pix[i] = 200

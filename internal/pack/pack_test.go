@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 func sample(t *testing.T) []Module {
@@ -61,6 +63,7 @@ func TestEncodeRefuses(t *testing.T) {
 
 // Damage is an error or other content, and never a panic or a huge allocation.
 func TestDecodeDamaged(t *testing.T) {
+	testlevel.Turn(t, 5)
 	data, err := Encode(sample(t))
 	if err != nil {
 		t.Fatal(err)

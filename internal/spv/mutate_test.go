@@ -153,6 +153,7 @@ func compiled(t *testing.T) map[string][]byte {
 
 // Every module a compiler makes must be accepted.
 func TestParseAccepts(t *testing.T) {
+	testlevel.Turn(t, 5)
 	all := map[string][]byte{}
 	kernels := committed(t)
 	for i, name := range slices.Sorted(maps.Keys(kernels)) {

@@ -13,6 +13,7 @@ import (
 
 // TestReflectIsParse wants the same of both for every kernel there is.
 func TestReflectIsParse(t *testing.T) {
+	testlevel.Turn(t, 5)
 	for i, m := range committed.Kernels(t) {
 		if !testlevel.Sampled(i, 8) {
 			continue

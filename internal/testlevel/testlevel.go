@@ -4,7 +4,7 @@
 //   - quick, the default: minutes for all packages. Every operation and backend is run, on
 //     cases chosen so that each pair of choices occurs. The devices share the operations.
 //     The seed draws a part of the element types and kernels; cases that need others are
-//     left out. Under the validation layer all kernels run.
+//     left out. It also draws some of the tests that take seconds. Under the validation layer all kernels run.
 //   - full: everything that CI runs, larger sizes and a random sample of further
 //     cases. `make test-full` sets it.
 //   - soak: full products instead of pairs, and tests that take many minutes or
@@ -83,6 +83,17 @@ func Need(t testing.TB, l Level) {
 // says which one.
 func Sampled(i, every int) bool {
 	return IsFull() || uint64(i)%uint64(every) == seed()%uint64(every)
+}
+
+// Turn skips a test that takes seconds, unless it is its turn: at the full level every run has it, and at the quick level one out of every few
+// seeds. The name of the test and the seed decide.
+func Turn(t testing.TB, every int) {
+	t.Helper()
+	h := fnv.New32a()
+	h.Write([]byte(t.Name()))
+	if !Sampled(int(h.Sum32()>>1), every) {
+		t.Skipf("one of %d seeds runs it at the quick level: %s=full runs it", every, Env)
+	}
 }
 
 // Seed is the seed of the random choices of this run: LATHE_TEST_SEED, or 1.

@@ -104,3 +104,31 @@ func TestInShard(t *testing.T) {
 		}()
 	}
 }
+
+func TestTurn(t *testing.T) {
+	ran := func(level, seed string) (n int) {
+		t.Setenv(Env, level)
+		t.Setenv(SeedEnv, seed)
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			t.Run(name, func(t *testing.T) {
+				Turn(t, 4)
+				n++
+			})
+		}
+		return n
+	}
+	sum := 0
+	for _, seed := range []string{"1", "2", "3", "4"} {
+		n := ran("quick", seed)
+		if n == 8 {
+			t.Errorf("seed %s runs all tests", seed)
+		}
+		sum += n
+	}
+	if sum != 8 {
+		t.Errorf("four seeds in a row ran %d of 8 tests, want each once", sum)
+	}
+	if n := ran("full", "1"); n != 8 {
+		t.Errorf("the full level ran %d of 8 tests", n)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-gpu/lathe/backend"
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -62,6 +63,7 @@ func busy(t *testing.T, dev *lathe.Device, long time.Duration) func() time.Time 
 // return long before it is done. Calls with a context that wait for the device return when the
 // context ends.
 func TestNoContextNoWait(t *testing.T) {
+	testlevel.Turn(t, 5)
 	onBackends(t, func(t *testing.T, dev *lathe.Device) {
 		ctx := t.Context()
 		x := must(lathe.FromSlice(ctx, dev, []float32{1, 2, 3, 4, 5, 6}, 2, 3))(t)
@@ -123,6 +125,7 @@ func TestNoContextNoWait(t *testing.T) {
 // TestUploadEnds uploads more than a device takes at once, behind work that runs. An upload that has
 // to wait ends with its context.
 func TestUploadEnds(t *testing.T) {
+	testlevel.Turn(t, 5)
 	check := func(t *testing.T, dev *lathe.Device) {
 		data := make([]float32, 16<<20) // 64 MiB
 		data[len(data)-1] = 1
@@ -166,6 +169,7 @@ func TestUploadEnds(t *testing.T) {
 // TestFarAhead gives a busy device more work until there is no room for it. A call with a context
 // then waits, and returns when the context ends.
 func TestFarAhead(t *testing.T) {
+	testlevel.Turn(t, 5)
 	onBackends(t, func(t *testing.T, dev *lathe.Device) {
 		x := must(lathe.FromSlice(t.Context(), dev, []float32{1, 2, 3}))(t)
 		in := []*lathe.Tensor{x}
@@ -215,6 +219,7 @@ func TestFarAhead(t *testing.T) {
 
 // TestBackendNoWait is TestNoContextNoWait for package backend.
 func TestBackendNoWait(t *testing.T) {
+	testlevel.Turn(t, 5)
 	if testkit.ToolIfAny(t, "glslc") == "" {
 		return
 	}

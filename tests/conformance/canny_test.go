@@ -34,6 +34,7 @@ func spiral(h, w int, lit bool) *tensor.Host {
 // TestCannyFollowsLines checks lines that wind through a whole picture, and random ones that
 // branch. Targets with few iterations divide the work among many launches.
 func TestCannyFollowsLines(t *testing.T) {
+	testlevel.Turn(t, 5)
 	type wanted struct {
 		name     string
 		in, want *tensor.Host

@@ -23,6 +23,7 @@ type lone struct {
 // order, with memory that other calls have written. Each result must be equal, bit for
 // bit, to that of a lone run.
 func TestDeterminism(t *testing.T) {
+	testlevel.Turn(t, 5)
 	long := time.Second
 	if testlevel.IsFull() {
 		long = 3 * time.Second

@@ -134,6 +134,7 @@ func picture(d tensor.DType, h, w int, f func(y, x int) [4]float64) *tensor.Host
 // effect. White beside such a red pixel stays white wherever the result is not fully
 // transparent.
 func TestHiddenColoursShowNowhere(t *testing.T) {
+	testlevel.Turn(t, 5)
 	cutout := func(hidden [4]float64) func(y, x int) [4]float64 {
 		return func(y, x int) [4]float64 {
 			if x < 20 && y > 5 || x == 50 {
@@ -181,6 +182,7 @@ func TestHiddenColoursShowNowhere(t *testing.T) {
 // parts of a picture that are far from pixels that are not opaque. Strips of a large
 // picture rely on it.
 func TestOpaqueIsTheSameByAlpha(t *testing.T) {
+	testlevel.Turn(t, 5)
 	eachPlanning(t, func(t *testing.T, dev gpu.Device, run *exec.Runner) {
 		for _, d := range []tensor.DType{tensor.U8, tensor.F32} {
 			const h, w = 90, 132
@@ -243,6 +245,7 @@ func TestMeansRoundExactly(t *testing.T) {
 // the result of the reference for the same pixels. Go premultiplies those of image.RGBA
 // and of palettes.
 func TestTransparentTypes(t *testing.T) {
+	testlevel.Turn(t, 5)
 	dev := front(t)
 	photo := testimg.PhotoAlpha(83, 59, 4)
 	sources := map[string]image.Image{
@@ -274,6 +277,7 @@ func TestTransparentTypes(t *testing.T) {
 // same within rounding. Filters that ImageMagick does without regard to alpha are compared on an
 // opaque picture.
 func TestFiltersAsImageMagick(t *testing.T) {
+	testlevel.Turn(t, 5)
 	tool := "convert"
 	if v, err := osexec.CommandContext(t.Context(), tool, "-version").Output(); err != nil || !bytes.Contains(v, []byte("ImageMagick")) {
 		testkit.NoTool(t, "needs ImageMagick's program %s; install the package imagemagick: %v", tool, err)

@@ -45,6 +45,7 @@ func TestStripsEqualWhole(t *testing.T) {
 
 // TestStripsOfWideBlur checks a blur whose radius is longer than many strips.
 func TestStripsOfWideBlur(t *testing.T) {
+	testlevel.Turn(t, 5)
 	whole, strips := front(t), front(t, lathe.WithStrip(1))
 	rows := 200
 	if testlevel.IsFull() {

@@ -89,6 +89,7 @@ func wantOnGPUs(t *testing.T, calls []spec.Call, in *tensor.Host, exact bool) {
 // pictures with many runs, with tiles of different sizes, and in which a level has nearly all pixels,
 // so that counts are as large as they get.
 func TestHistogramsOnGPUs(t *testing.T) {
+	testlevel.Turn(t, 5)
 	testlevel.Seed(t)
 	for i, size := range [][2]int{{211, 1237}, {1, 50_021}, {3001, 3}} {
 		for k, d := range []tensor.DType{tensor.U8, tensor.F32} {
@@ -126,6 +127,7 @@ func turned() []spec.Call {
 // TestWarpsOnGPUs checks the plans for GPUs of affine maps, whose blocks have their anchors from the
 // kernel: of pictures of several blocks.
 func TestWarpsOnGPUs(t *testing.T) {
+	testlevel.Turn(t, 5)
 	testlevel.Seed(t)
 	for i, d := range []tensor.DType{tensor.U8, tensor.F32} {
 		if !testlevel.Sampled(i, 2) {
@@ -141,6 +143,7 @@ func TestWarpsOnGPUs(t *testing.T) {
 
 // TestStripsOfWarpsOnGPUs checks that rows of a result that are made alone have the same bits.
 func TestStripsOfWarpsOnGPUs(t *testing.T) {
+	testlevel.Turn(t, 5)
 	rng := rand.New(rand.NewPCG(3, 5))
 	in := picture(tensor.U8, 530, 700, func(y, x int) [4]float64 {
 		return [4]float64{float64(rng.IntN(256)), float64(rng.IntN(256)), float64(rng.IntN(256)), float64(rng.IntN(256))}

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -69,6 +70,7 @@ func opaque(t *testing.T, rgb []byte, size image.Point) *image.NRGBA {
 // TestAsOpenCV compares operations on bytes with OpenCV: those that other programs have not, or have
 // with another definition, and some that they have, for a second opinion.
 func TestAsOpenCV(t *testing.T) {
+	testlevel.Turn(t, 5)
 	run, dev := openCV(t), front(t)
 	photo := testimg.Photo(96, 64, 5)
 	greyed := func(m *image.NRGBA) *image.NRGBA {

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/icc"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // profiles are some of all kinds that ToSRGB takes.
@@ -139,6 +140,7 @@ func TestToSRGB(t *testing.T) {
 
 // TestToSRGBAsLittleCMS compares with Little CMS, as ImageMagick and libvips call it.
 func TestToSRGBAsLittleCMS(t *testing.T) {
+	testlevel.Turn(t, 5)
 	folder := t.TempDir()
 	file := func(name string, data []byte) string {
 		name = filepath.Join(folder, name)
@@ -227,6 +229,7 @@ func chooser(kind string) string {
 // TestToProfileAsLittleCMS compares with Little CMS, as ImageMagick and libvips call it, and finds that pictures come back
 // nearly as they were.
 func TestToProfileAsLittleCMS(t *testing.T) {
+	testlevel.Turn(t, 5)
 	folder := t.TempDir()
 	file := func(name string, data []byte) string {
 		name = filepath.Join(folder, name)

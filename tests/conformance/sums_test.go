@@ -23,6 +23,7 @@ import (
 // different sizes, and values that cancel, must be within Any. The reference of the
 // inputs without signs gives Σ|t|.
 func TestLongSums(t *testing.T) {
+	testlevel.Turn(t, 5)
 	const n = 65537
 	shapes := func(shapes ...[]int) [][]int { return shapes }
 	cases := []struct {
@@ -82,6 +83,7 @@ func TestLongSums(t *testing.T) {
 // TestSmallBindings runs calls whose plans were wrong or missing when texel buffers or
 // bindings are small. 65 536 texels are the least that Vulkan allows.
 func TestSmallBindings(t *testing.T) {
+	testlevel.Turn(t, 5)
 	shapes := func(shapes ...[]int) [][]int { return shapes }
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		for i, c := range []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/imageio"
 	"github.com/lathe-gpu/lathe/internal/testimg"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	_ "github.com/lathe-gpu/lathe/ops/all" // registers the operations
 	"github.com/lathe-gpu/lathe/spec"
 )
@@ -20,6 +21,7 @@ import (
 // TestAsVips compares operations on bytes with libvips, as other tests do with ImageMagick. OUT in a
 // command is the picture that it makes, and MASK a file with a matrix.
 func TestAsVips(t *testing.T) {
+	testlevel.Turn(t, 5)
 	tool, dev, dir := testkit.Tool(t, "vips"), front(t), t.TempDir()
 	const w, h = 98, 62
 	src := testimg.Photo(w, h, 5)

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/cpu"
 	"github.com/lathe-gpu/lathe/internal/child"
 	"github.com/lathe-gpu/lathe/internal/launch"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -54,6 +55,7 @@ func closeEndless([]byte) []byte {
 // Close of a device whose work does not end returns when it was to, and says what
 // it left behind. The device of package cpu stops the work.
 func TestCloseEndless(t *testing.T) {
+	testlevel.Turn(t, 5)
 	for _, d := range launch.Drivers(t) {
 		t.Run(d.Name, func(t *testing.T) {
 			w := child.Worker{Name: "close", Env: d.Env, Limit: 30 * time.Second}

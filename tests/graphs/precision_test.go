@@ -12,12 +12,14 @@ import (
 	"github.com/lathe-gpu/lathe/graph"
 	"github.com/lathe-gpu/lathe/internal/networks"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // TestPrecision computes the networks with products in 16 bits: the products are, nothing else is, the outputs are F32, and the
 // results are near those of F32.
 func TestPrecision(t *testing.T) {
+	testlevel.Turn(t, 5)
 	ctx := context.Background()
 	products := map[string]int{"chain": 0, "mlp": 2, "block": 8, "cnn": 3}
 	for _, c := range []struct {

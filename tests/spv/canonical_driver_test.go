@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testgpu/committed"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // What Guard mends of one import of the set GLSL.std.450, it mends of all.
@@ -30,6 +31,7 @@ func TestTwoImports(t *testing.T) {
 // Lines of the source between any two instructions of a module change nothing of what
 // becomes of it.
 func TestLinesChangeNothing(t *testing.T) {
+	testlevel.Turn(t, 5)
 	const (
 		opString, opLine, opEntryPoint, opExecutionMode, opFunction, opLoopMerge, opSelectionMerge, opNoLine = 7, 8, 15, 16, 54, 246, 247, 317
 	)

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // writeOnly is what compilers make of a buffer that is only written, for SPIR-V 1.0:
@@ -139,6 +140,7 @@ func TestWriteOnly(t *testing.T) {
 // TestWriteOnlyMembers runs a block that is written through some members and read through
 // others, and a texel buffer that is only written, in all forms that glslc makes of them.
 func TestWriteOnlyMembers(t *testing.T) {
+	testlevel.Turn(t, 5)
 	if testkit.ToolIfAny(t, "glslc") == "" {
 		return
 	}

@@ -384,6 +384,7 @@ func TestOfPart(t *testing.T) {
 
 // Each way of being stale is found and named.
 func TestCheckFinds(t *testing.T) {
+	testlevel.Turn(t, 5)
 	t.Setenv("PATH", t.TempDir())
 	for i, c := range []struct {
 		name   string

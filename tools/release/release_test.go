@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 const changelog = `# Changelog
@@ -205,6 +206,7 @@ func TestReadme(t *testing.T) {
 
 // TestRelease makes the archive of this system from this tree, and runs what is in it.
 func TestRelease(t *testing.T) {
+	testlevel.Turn(t, 5)
 	here := host
 	b := &builder{root: "../..", version: "v0.0.0-test", notes: "# Notes\n", temp: t.TempDir(), when: time.Unix(1e9, 0).UTC()}
 	if err := b.describe(here); err != nil {

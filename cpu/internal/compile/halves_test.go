@@ -7,11 +7,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/spv/ir"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 )
 
 // TestFindHalves wants one instruction of each function of shaders/lib/halves.glsl, and none of what
 // differs from them a little. TestHalfFunctions in package cpu compares what they compute.
 func TestFindHalves(t *testing.T) {
+	testlevel.Turn(t, 5)
 	lib, err := os.ReadFile("../../../shaders/lib/halves.glsl")
 	if err != nil {
 		t.Fatal(err)
