@@ -108,7 +108,7 @@ func indexOf(op, kind string, ports []lir.Port, name string) (int, error) {
 }
 
 // SetParam gives a param its tensor. Later runs read the tensor itself, and not a copy: what the program writes to it, they see. So a
-// result of one run can be a param of the next one. All params must be set before the first run. A view with strides, or one
+// result of one run can be a param of the next one. Of a weight, which Graph.Weight declares, they see what is there at the next run only. All params must be set before the first run. A view with strides, or one
 // that begins at an odd place, is copied once. Executables of one Model share their params.
 // Errors: ErrInvalidArgument (no such param, another dtype or shape), ErrInvalidHandle, ErrClosed.
 func (e *Executable) SetParam(name string, t *Tensor) error {

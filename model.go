@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/graph"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -29,7 +31,8 @@ type Model struct {
 	options graph.Options
 	state   *session.State
 
-	building sync.Mutex // held while build runs
+	building sync.Mutex    // held while build runs
+	builder  atomic.Uint64 // the number of the goroutine in build, or 0
 
 	mu       sync.Mutex
 	freed    bool
@@ -90,13 +93,17 @@ func (m *Model) usable(op string) error {
 //
 // The params of all graphs are those that SetParam has set. A param whose shape has a named dim must be set anew before a run with another size.
 // Errors: those of Device.Compile; ErrGraph with ErrInvalidArgument for a dim that is missing, unknown or negative;
-// ErrInvalidArgument for a param that was set and that the graph does not have; ErrClosed.
+// ErrInvalidArgument for a param that was set before the first graph and that the graph does not have, which the next At no longer minds, and for the
+// function of the model itself, which cannot call At; ErrClosed.
 func (m *Model) At(ctx context.Context, dims graph.Dims) (*Executable, error) {
 	if err := m.ready("at"); err != nil {
 		return nil, err
 	}
 	if m.build == nil {
 		return nil, fmt.Errorf("lathe: at: %w: a Model without a function", errs.ErrInvalidArgument)
+	}
+	if id := m.builder.Load(); id != 0 && id == goroutine() { // it would wait for itself
+		return nil, fmt.Errorf("lathe: at %v: %w: the function that builds the graph of a model asks for the model", dims, errs.ErrInvalidArgument)
 	}
 	key := keyOf(dims)
 	for {
@@ -188,21 +195,33 @@ func (m *Model) compile(ctx context.Context, key string, b *binding, dims graph.
 func (m *Model) graph(dims graph.Dims) *graph.Graph {
 	m.building.Lock()
 	defer m.building.Unlock()
+	m.builder.Store(goroutine())
+	defer m.builder.Store(0)
 	g := graph.NewWithDims(dims)
 	m.build(g)
 	return g
 }
 
-// known returns an error for a param that was set and that a graph does not have.
+// goroutine is the number of the goroutine, as panics write it, or 0 if it cannot be found out.
+func goroutine() uint64 {
+	var b [64]byte
+	var id uint64
+	_, _ = fmt.Sscanf(string(b[:runtime.Stack(b[:], false)]), "goroutine %d ", &id)
+	return id
+}
+
+// known returns an error for params that were set and that a graph does not have. It forgets them, so that a later At succeeds.
 func (m *Model) known(plan *graph.Plan) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	var unknown error
 	for _, name := range slices.Sorted(maps.Keys(m.params)) {
 		if _, err := indexOf("at", "param", plan.Program.Params, name); err != nil {
-			return err
+			unknown = errors.Join(unknown, err)
+			delete(m.params, name)
 		}
 	}
-	return nil
+	return unknown
 }
 
 // drop forgets bindings that were not used for the longest time. They are not freed, because a program may run them.
@@ -224,7 +243,7 @@ func (m *Model) drop() {
 // SetParam gives a param its tensor, as Executable.SetParam does, for all graphs of the model, those that are compiled later too. Each
 // run compares dtype and shape with those of its graph.
 // Errors: ErrInvalidArgument (no graph that is compiled has such a param), ErrInvalidHandle, ErrClosed. If none is compiled, a name that the graph does not
-// have is an error of At.
+// have is an error of the next At.
 func (m *Model) SetParam(name string, t *Tensor) error {
 	if err := m.ready("set param"); err != nil {
 		return err

@@ -228,6 +228,18 @@ func TestModelMistakes(t *testing.T) {
 	if _, err := wrong.At(ctx, graph.Dims{"ROWS": 1}); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(err.Error(), `"v"`) {
 		t.Errorf("an unknown param: %v", err)
 	}
+	if _, err := wrong.At(ctx, graph.Dims{"ROWS": 1}); err != nil {
+		t.Errorf("after that was said: %v", err)
+	}
+	var self *lathe.Model
+	var inside error
+	self = dev.Model(func(g *graph.Graph) {
+		_, inside = self.At(ctx, graph.Dims{"ROWS": 1})
+		scaled(g)
+	}, graph.Options{})
+	if _, err := self.At(ctx, graph.Dims{"ROWS": 2}); err != nil || !errors.Is(inside, lathe.ErrInvalidArgument) {
+		t.Errorf("a function that asks for its own model: %v, and inside %v", err, inside)
+	}
 	if _, err := dev.Model(nil, graph.Options{}).At(ctx, nil); !errors.Is(err, lathe.ErrInvalidArgument) {
 		t.Errorf("no function: %v", err)
 	}

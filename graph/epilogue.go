@@ -70,23 +70,20 @@ type joiner struct {
 	report  *FusionReport
 }
 
-// newJoiner counts the readers of each value. fixed are the nodes that depend on constants only, which run once and are joined with nothing.
+// newJoiner counts the readers of each value. fixed are the nodes that depend on constants and weights only, which run once and are joined with nothing.
 func newJoiner(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) (f *joiner, fixed []bool) {
 	f = &joiner{g: g, target: target, strict: strict, readers: make([]int, g.Values()), taken: map[int]bool{}, report: r}
 	for _, o := range g.Outputs() {
 		f.readers[o.Value]++
 	}
-	fixed = make([]bool, len(g.Nodes()))
-	for i, n := range g.Nodes() {
-		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
+	for _, n := range g.Nodes() {
 		for _, v := range n.In {
 			if v != mir.None {
-				fixed[i] = fixed[i] && fixed[g.Maker(v)]
 				f.readers[v]++
 			}
 		}
 	}
-	return f, fixed
+	return f, g.Fixed()
 }
 
 // descs are the descriptions of values.

@@ -81,6 +81,7 @@ func (s summer) node(g *mir.Graph, n *mir.Node) {
 	switch n.Kind {
 	case mir.Input, mir.Param:
 		s.text(n.Name)
+		s.value(reflect.ValueOf(n.Weight), 1)
 	case mir.Constant:
 		s.number(uint64(len(n.Data)))
 		s.h.Write(n.Data)

@@ -110,6 +110,13 @@ func (g *Graph) Param(name string, d tensor.DType, shape ...int) *Value {
 	return g.declare(name, d, shape, (*mir.Graph).AddParam)
 }
 
+// Weight declares a param whose elements change only when Executable.SetParam gives another tensor: the program promises to write nothing to that tensor. So
+// what depends on weights and constants only is computed once after SetParam, before the next run: casts, views that are copied, and what kernels
+// make of a weight before they use it, such as a packed matrix. It stays in memory of its own.
+func (g *Graph) Weight(name string, d tensor.DType, shape ...int) *Value {
+	return g.declare(name, d, shape, (*mir.Graph).AddWeight)
+}
+
 func (g *Graph) declare(name string, d tensor.DType, shape []int, add func(*mir.Graph, string, tensor.Desc) (mir.Value, error)) *Value {
 	if err := g.made(); err != nil {
 		return g.fail(err)

@@ -44,24 +44,28 @@ type Step struct {
 	Out     []string `json:"out"`
 	Kernels []string `json:"kernels"`
 	Once    bool     `json:"once,omitempty"`
+	// Prepare says that the call runs before the first run after a weight was set, and not each time.
+	Prepare bool `json:"prepare,omitempty"`
+	// Fixed says of each kernel whether its launch runs only with such calls. It is nil if none does.
+	Fixed []bool `json:"fixed,omitempty"`
 	// Flops and Moved are the arithmetic and the bytes of memory traffic that the call needs at least.
 	Flops int64 `json:"flops"`
 	Moved int64 `json:"bytes"`
 }
 
-// Steps lists the calls in the order in which they run. Those that run once, when the graph is compiled, come first.
+// Steps lists the calls in the order in which they run. Those that run once, when the graph is compiled, come first, and then those that run once after
+// weights were set.
 func (p *Plan) Steps() []Step {
 	if p == nil || p.Program == nil {
 		return nil
 	}
 	var list []Step
-	for _, once := range []bool{true, false} {
-		steps := p.Program.Steps
-		if once {
-			steps = p.Program.Once
-		}
+	for k, steps := range [][]lir.Step{p.Program.Once, p.Program.Prepare, p.Program.Steps} {
 		for _, s := range steps {
-			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels(), Once: once}
+			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels(), Once: k == 0, Prepare: k == 1}
+			if k == 2 {
+				step.Fixed, _ = p.Program.Fixed(&s)
+			}
 			var descs []tensor.Desc
 			for _, o := range s.In {
 				step.In, descs = append(step.In, p.place(o)), append(descs, o.Desc)
@@ -88,6 +92,17 @@ func valid(c spec.Call, in []tensor.Desc) bool {
 	return err == nil
 }
 
+// launches is how many launches of the call a run has, or what runs once.
+func (s *Step) launches() int {
+	n := len(s.Kernels)
+	for _, fixed := range s.Fixed {
+		if fixed {
+			n--
+		}
+	}
+	return n
+}
+
 // place is where an operand lies, such as "v3 f32[64,10] arena+4096" or "v0 f32[64,784] input x".
 func (p *Plan) place(o lir.Operand) string {
 	if o.Value == mir.None {
@@ -111,7 +126,7 @@ func (p *Plan) place(o lir.Operand) string {
 // Cost is the sum of the arithmetic and of the memory traffic that the calls of a run need at least.
 func (p *Plan) Cost() (sum spec.Cost) {
 	for _, s := range p.Steps() {
-		if !s.Once {
+		if !s.Once && !s.Prepare {
 			sum.Flops, sum.Bytes = sum.Flops+s.Flops, sum.Bytes+s.Moved
 		}
 	}

@@ -57,16 +57,25 @@ func (s *Step) write(b *strings.Builder) {
 	if s.Label != "" {
 		call = append(call, strings.Fields("("+s.Label+")")...)
 	}
-	if s.Once {
+	switch {
+	case s.Once:
 		call = append(call, "once")
+	case s.Prepare:
+		call = append(call, "once a weight is set")
+	}
+	kernels := slices.Clone(s.Kernels)
+	for i, fixed := range s.Fixed {
+		if fixed {
+			kernels[i] += " (once)"
+		}
 	}
 	left := wrap(call, callWidth)
-	for i := 0; i < len(s.Kernels); {
+	for i := 0; i < len(kernels); {
 		n := 1
-		for i+n < len(s.Kernels) && s.Kernels[i+n] == s.Kernels[i] {
+		for i+n < len(kernels) && kernels[i+n] == kernels[i] {
 			n++
 		}
-		name := s.Kernels[i]
+		name := kernels[i]
 		if i += n; n > 1 {
 			name = fmt.Sprintf("%s ×%d", name, n)
 		}
@@ -87,7 +96,7 @@ func (s *Step) write(b *strings.Builder) {
 		}
 		node, cost := "", ""
 		if i == 0 {
-			node, cost = fmt.Sprint(s.Node), fmt.Sprintf("%8d %8s %9s", len(s.Kernels), units.Count(s.Flops), units.Bytes(s.Moved))
+			node, cost = fmt.Sprint(s.Node), fmt.Sprintf("%8d %8s %9s", s.launches(), units.Count(s.Flops), units.Bytes(s.Moved))
 		}
 		fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf("%-*s%-*s %-27s  %s", callAt, node, callWidth, at(left), cost, at(right)), " "))
 	}
@@ -99,7 +108,7 @@ var joining = []string{"fuse", "epilogue", "prologue"}
 // summary writes what the whole of a run is.
 func (p *Plan) summary(b *strings.Builder) {
 	bytes, cost := p.Program.Bytes, p.Cost()
-	fmt.Fprintf(b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
+	fmt.Fprintf(b, "\n%s of %d, %s", units.Of(len(p.Program.Steps), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"))
 	for _, pass := range Passes() {
 		if n := p.Report.Changes[pass.Name]; n > 0 && !slices.Contains(joining, pass.Name) {
 			fmt.Fprintf(b, ", %s %d", pass.Name, n)
@@ -109,10 +118,18 @@ func (p *Plan) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d fused from %d", f.Launches, f.Calls)
 	}
 	if f := p.Report.Fusion; f.Epilogues+f.Prologues > 0 {
-		fmt.Fprintf(b, ", %d epilogues, %d prologues", f.Epilogues, f.Prologues)
+		fmt.Fprintf(b, ", %s, %s", units.Of(f.Epilogues, "epilogue"), units.Of(f.Prologues, "prologue"))
 	}
 	fmt.Fprintf(b, "\n%s flop and %s of memory traffic at least\n", units.Count(cost.Flops), units.Bytes(cost.Bytes))
-	fmt.Fprintf(b, "arena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
+	kept := "constants"
+	if len(p.Program.Prepare) > 0 {
+		kept = "constants and what is made of weights"
+	}
+	fmt.Fprintf(b, "arena %d bytes (at least %d; %d without sharing), %s %d bytes", bytes.Arena, bytes.Lower, bytes.Values, kept, bytes.Kept)
+	if bytes.Packed > 0 {
+		fmt.Fprintf(b, ", packed %d bytes", bytes.Packed)
+	}
+	fmt.Fprintln(b)
 	for _, m := range p.Report.Fusion.Missed {
 		fmt.Fprintf(b, "not fused: node %d before the pass fuse, %s: %s\n", m.Node, m.Call, m.Reason)
 	}

@@ -146,7 +146,7 @@ func TestAdamLaunches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(plan.String(), "1 calls of 25, 1 launches") {
+	if !strings.Contains(plan.String(), "1 call of 25, 1 launch,") {
 		t.Errorf("more than one launch:\n%v", plan)
 	}
 }

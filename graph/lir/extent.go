@@ -134,7 +134,7 @@ func (p *Program) clone() *Program {
 			(*ports)[i].Desc = desc((*ports)[i].Desc)
 		}
 	}
-	for _, steps := range []*[]Step{&to.Once, &to.Steps} {
+	for _, steps := range []*[]Step{&to.Once, &to.Prepare, &to.Steps} {
 		*steps = slices.Clone(*steps)
 		for i := range *steps {
 			s := &(*steps)[i]

@@ -30,12 +30,12 @@ func Link(p *Program, c Compiler) (*Program, error) {
 		return nil, fmt.Errorf("lir: link: %w", err)
 	}
 	var bad LegaliseError
-	for k, steps := range [][]Step{to.Once, to.Steps} {
-		l.once = k == 0
+	for k, steps := range [][]Step{to.Once, to.Prepare, to.Steps} {
+		l.stage = k
 		for i := range steps {
 			err := l.step(&steps[i], &bad)
 			if err != nil {
-				return nil, fmt.Errorf("lir: link: %s %d: %w", [...]string{"once", "step"}[k], i, err)
+				return nil, fmt.Errorf("lir: link: %s %d: %w", [...]string{"once", "prepare", "step"}[k], i, err)
 			}
 		}
 	}
@@ -47,6 +47,7 @@ func Link(p *Program, c Compiler) (*Program, error) {
 			return nil, fmt.Errorf("lir: link: output %q: %w: no call makes the whole of it", o.Name, errs.ErrInvalidArgument)
 		}
 	}
+	to.Bytes.Packed = to.packed()
 	return to, nil
 }
 
@@ -55,7 +56,7 @@ type linker struct {
 	p       *Program
 	c       Compiler
 	align   int64
-	once    bool                  // the step is one of Once
+	stage   int                   // the step is one of Once (0), Prepare (1) or Steps (2)
 	written map[memory][]extent   // what has been written and not overwritten
 	made    map[mir.Value]Operand // where each value that a call made lies
 }
@@ -194,8 +195,9 @@ func (l *linker) reads(o Operand) error {
 	if err := l.within(o); err != nil {
 		return err
 	}
-	if l.once && o.Memory != Kept {
-		return fmt.Errorf("%w: it lies in the %v, which a call that runs once does not read", errs.ErrInvalidArgument, o.Memory)
+	weight := l.stage == 1 && o.Memory == Params && l.p.Params[o.Buffer].Weight
+	if l.stage < 2 && o.Memory != Kept && !weight {
+		return fmt.Errorf("%w: it lies in the %v, which a call that does not run each time does not read", errs.ErrInvalidArgument, o.Memory)
 	}
 	value := mir.None
 	if m, ok := l.made[o.Value]; ok {
@@ -219,7 +221,7 @@ func (l *linker) writes(o Operand) error {
 	switch {
 	case o.Value < 0 || again:
 		return fmt.Errorf("%w: %v is made twice, or is no value", errs.ErrInvalidArgument, o.Value)
-	case l.once != (o.Memory == Kept), o.Memory == Inputs, o.Memory == Params:
+	case (l.stage < 2) != (o.Memory == Kept), o.Memory == Inputs, o.Memory == Params:
 		return fmt.Errorf("%w: it lies in the %v, which this call does not write", errs.ErrInvalidArgument, o.Memory)
 	case o.Memory == Outputs && (o.Offset != 0 || o.Desc.Bytes() != l.p.Outputs[o.Buffer].Desc.Bytes() || o.Desc.DType != l.p.Outputs[o.Buffer].Desc.DType || l.touches(memoryOf(o), 0, math.MaxInt64)):
 		return fmt.Errorf("%w: %v at +%d is not the whole of output %q, or it has been written", errs.ErrInvalidArgument, o.Desc, o.Offset, l.p.Outputs[o.Buffer].Name)

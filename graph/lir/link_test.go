@@ -28,6 +28,7 @@ func randomGraph(t *testing.T, rng *rand.Rand) *mir.Graph {
 	}
 	add(g.AddInput("x", d))
 	add(g.AddParam("w", d))
+	add(g.AddWeight("fixed", d))
 	add(g.AddConstant(d, make([]byte, d.Bytes())))
 	for range 4 + rng.IntN(20) {
 		pick := func() mir.Value { return values[len(values)-1-rng.IntN(min(len(values), 5))] }
@@ -170,8 +171,8 @@ var mutations = []func(p *lir.Program, rng *rand.Rand) string{
 
 func anyOperand(p *lir.Program, rng *rand.Rand) (*lir.Operand, string) {
 	steps := p.Steps
-	if len(p.Once) > 0 && rng.IntN(4) == 0 {
-		steps = p.Once
+	if early := [][]lir.Step{p.Once, p.Prepare}[rng.IntN(2)]; len(early) > 0 && rng.IntN(4) == 0 {
+		steps = early
 	}
 	i := rng.IntN(len(steps))
 	list, name := steps[i].In, "an input"
@@ -244,7 +245,7 @@ func replay(g *mir.Graph, p *lir.Program) string {
 		}
 	}
 	made := map[mir.Value]bool{}
-	for _, steps := range [][]lir.Step{p.Once, p.Steps} {
+	for _, steps := range [][]lir.Step{p.Once, p.Prepare, p.Steps} {
 		for _, s := range steps {
 			for _, r := range s.Scratch {
 				for k := range r.Size {

@@ -6,6 +6,8 @@
 package lir
 
 import (
+	"slices"
+
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/spec"
@@ -33,6 +35,13 @@ type Code interface {
 	Kernels() []string
 }
 
+// Parts is Code of which some launches may run once. A Code has it if its compiler can divide it.
+type Parts interface {
+	// Fixed says which launches depend only on those inputs for which fixed is true, and write scratch memory that no other launch writes; and which
+	// scratch memory these write. It must then stay as they leave it.
+	Fixed(fixed []bool) (launches, scratch []bool)
+}
+
 // Memory says which memory an operand lies in.
 type Memory uint8
 
@@ -44,7 +53,7 @@ const (
 	Params
 	// Outputs has a buffer for each output, which every run is given.
 	Outputs
-	// Kept has the constants, and what is computed of them once. It stays from run to run.
+	// Kept has the constants, and what is computed of them and of weights. It stays from run to run.
 	Kept
 	// Arena has what one run computes on the way. It may consist of several buffers.
 	Arena
@@ -103,6 +112,8 @@ func (s *Step) Kernels() []string {
 type Port struct {
 	Name string
 	Desc tensor.Desc
+	// Weight says of a param that its elements change only when it is set.
+	Weight bool
 }
 
 // Constant is a value that the graph has, and where in Kept it lies.
@@ -120,7 +131,10 @@ type Program struct {
 	// Once are the calls that depend on constants only. They run once, before the first run, and leave their
 	// results in Kept.
 	Once []Step
-	// Steps are the calls of each run.
+	// Prepare are the calls that depend on weights, and on nothing else but constants. They run before the first run after a weight was set, and leave
+	// their results in Kept.
+	Prepare []Step
+	// Steps are the calls of each run. Of some, launches run with Once or Prepare only, as Fixed says.
 	Steps []Step
 	// Kept is the size of Kept in bytes. Arena lists the sizes of the buffers of the arena.
 	Kept  int64
@@ -138,16 +152,58 @@ type Bytes struct {
 	// Values is the sum of all values that a run computes and does not return: what they would take if each had its own
 	// memory.
 	Values int64 `json:"values"`
-	// Kept is the size of constants and of what is computed of them once.
+	// Kept is the size of constants and of what is computed of them and of weights.
 	Kept int64 `json:"kept"`
+	// Packed is the size of the scratch memory that stays from run to run, because it depends on constants and weights only.
+	Packed int64 `json:"packed"`
 }
 
-// Launches counts the launches of a run.
+// Fixed says which launches of a step of Steps depend on constants and weights only, and so run once, and which scratch memory of the step stays as
+// they leave it. Both are nil if there are none.
+func (p *Program) Fixed(s *Step) (launches, scratch []bool) {
+	if p == nil || s == nil {
+		return nil, nil
+	}
+	parts, ok := s.Code.(Parts)
+	fixed := make([]bool, len(s.In))
+	for i, o := range s.In {
+		fixed[i] = o.Value != mir.None && (o.Memory == Kept || o.Memory == Params && o.Buffer >= 0 && o.Buffer < len(p.Params) && p.Params[o.Buffer].Weight)
+	}
+	if !ok || !slices.Contains(fixed, true) {
+		return nil, nil
+	}
+	if launches, scratch = parts.Fixed(fixed); !slices.Contains(launches, true) {
+		return nil, nil
+	}
+	return launches, scratch
+}
+
+// packed is the size of the scratch memory that stays.
+func (p *Program) packed() (sum int64) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		_, scratch := p.Fixed(s)
+		for k, stays := range scratch {
+			if stays {
+				sum += s.Scratch[k].Size
+			}
+		}
+	}
+	return sum
+}
+
+// Launches counts the launches of a run. Those that run once do not count.
 func (p *Program) Launches() int {
 	n := 0
 	if p != nil {
 		for i := range p.Steps {
 			n += len(p.Steps[i].Kernels())
+			launches, _ := p.Fixed(&p.Steps[i])
+			for _, once := range launches {
+				if once {
+					n--
+				}
+			}
 		}
 	}
 	return n

@@ -51,6 +51,7 @@ type scheduler struct {
 	p     *Program
 
 	once  []bool            // by node: it depends on constants only
+	early []bool            // by node: it depends on constants and weights only
 	order map[int]int       // the step of each node that runs each time
 	homes []home            // by value that is no view: where it lies
 	spans []*span           // of the arena
@@ -74,10 +75,10 @@ func (s *scheduler) ports() error {
 		switch n.Kind {
 		case mir.Input:
 			s.homes[n.Out[0]] = home{memory: Inputs, buffer: len(s.p.Inputs)}
-			s.p.Inputs = append(s.p.Inputs, Port{n.Name, s.g.Desc(n.Out[0])})
+			s.p.Inputs = append(s.p.Inputs, Port{Name: n.Name, Desc: s.g.Desc(n.Out[0])})
 		case mir.Param:
 			s.homes[n.Out[0]] = home{memory: Params, buffer: len(s.p.Params)}
-			s.p.Params = append(s.p.Params, Port{n.Name, s.g.Desc(n.Out[0])})
+			s.p.Params = append(s.p.Params, Port{n.Name, s.g.Desc(n.Out[0]), n.Weight})
 		}
 	}
 	seen := map[mir.Value]bool{}
@@ -87,24 +88,30 @@ func (s *scheduler) ports() error {
 		}
 		seen[o.Value] = true
 		s.homes[o.Value] = home{memory: Outputs, buffer: i}
-		s.p.Outputs = append(s.p.Outputs, Port{o.Name, s.g.Desc(o.Value)})
+		s.p.Outputs = append(s.p.Outputs, Port{Name: o.Name, Desc: s.g.Desc(o.Value)})
 	}
 	return nil
 }
 
-// divide says which nodes run once, and numbers the steps of the others. A call without inputs depends on constants only. A
+// divide says which nodes run once, or once for each set of weights, and numbers the steps of the others. A call without inputs depends on constants only. A
 // call that makes an output runs each time, because every run has other memory for it.
 func (s *scheduler) divide() {
-	s.once, s.order = make([]bool, len(s.g.Nodes())), map[int]int{}
+	s.once, s.early, s.order = make([]bool, len(s.g.Nodes())), make([]bool, len(s.g.Nodes())), map[int]int{}
 	for i, n := range s.g.Nodes() {
 		s.once[i] = n.Kind != mir.Input && n.Kind != mir.Param
+		s.early[i] = s.once[i] || n.Weight
 		for _, v := range n.In {
-			s.once[i] = s.once[i] && (v == mir.None || s.once[s.g.Maker(v)])
+			if v != mir.None {
+				m := s.g.Maker(v)
+				s.once[i], s.early[i] = s.once[i] && s.once[m], s.early[i] && s.early[m]
+			}
 		}
 		for _, v := range n.Out {
-			s.once[i] = s.once[i] && !(n.Kind == mir.Op && s.homes[v].memory == Outputs)
+			if n.Kind == mir.Op && s.homes[v].memory == Outputs {
+				s.once[i], s.early[i] = false, false
+			}
 		}
-		if n.Kind == mir.Op && !s.once[i] {
+		if n.Kind == mir.Op && !s.early[i] {
 			s.order[i] = len(s.order)
 		}
 	}
@@ -128,7 +135,7 @@ func (s *scheduler) place() {
 		for _, v := range n.Out {
 			size := s.roundUp(s.g.Desc(v).Bytes())
 			switch {
-			case s.once[i]:
+			case s.early[i]:
 				s.homes[v] = home{memory: Kept, offset: s.p.Kept}
 				if n.Kind == mir.Constant {
 					s.p.Constants = append(s.p.Constants, Constant{s.p.Kept, n.Data})
@@ -220,11 +227,14 @@ func (s *scheduler) compile() error {
 			continue
 		}
 		step.Code = code
-		if s.once[i] {
+		switch {
+		case s.once[i]:
 			s.p.Once = append(s.p.Once, step)
-			continue
+		case s.early[i]:
+			s.p.Prepare = append(s.p.Prepare, step)
+		default:
+			s.p.Steps = append(s.p.Steps, step)
 		}
-		s.p.Steps = append(s.p.Steps, step)
 	}
 	if len(bad.Nodes) > 0 {
 		return &bad
@@ -248,12 +258,14 @@ func (s *scheduler) places(list []Operand) []spec.Place {
 	return places
 }
 
-// arena gives the spans their offsets, and the operands and scratch ranges theirs. Calls that run once use the arena too, one
-// after the other, before anything else is in it.
+// arena gives the spans their offsets, and the operands and scratch ranges theirs. Calls that run once, or before a run, use the arena too, one
+// after the other, when nothing else is in it.
 func (s *scheduler) arena() {
 	var once int64
-	for i := range s.p.Once {
-		once = max(once, s.ownScratch(&s.p.Once[i]))
+	for _, steps := range [][]Step{s.p.Once, s.p.Prepare} {
+		for i := range steps {
+			once = max(once, s.ownScratch(&steps[i]))
+		}
 	}
 	scratch := make([][]*span, len(s.p.Steps))
 	for i := range s.p.Steps {
@@ -284,6 +296,7 @@ func (s *scheduler) arena() {
 		s.p.Arena = append(s.p.Arena, min(left, s.most))
 	}
 	s.p.Bytes.Arena, s.p.Bytes.Kept, s.p.Bytes.Lower = end, s.p.Kept, max(lowerBound(s.spans), once)
+	s.p.Bytes.Packed = s.p.packed()
 }
 
 // ownScratch gives a call that runs once scratch memory from the start of the arena on, and returns its end.

@@ -33,6 +33,7 @@ type file struct {
 type fileNode struct {
 	Kind   string    `json:"kind"`
 	Name   string    `json:"name,omitempty"`
+	Weight bool      `json:"weight,omitempty"`
 	Call   string    `json:"call,omitempty"`
 	In     []Value   `json:"in,omitempty"`
 	Values []float64 `json:"values,omitempty"`
@@ -90,7 +91,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 
 // fileNode is a node as it is written.
 func (g *Graph) fileNode(n *Node) (*fileNode, error) {
-	f := &fileNode{Kind: n.Kind.String(), Name: n.Name, In: n.In}
+	f := &fileNode{Kind: n.Kind.String(), Name: n.Name, Weight: n.Weight, In: n.In}
 	for _, v := range n.Out {
 		d := g.Desc(v)
 		f.Out = append(f.Out, tensor.Contiguous(d.DType, d.Shape...).String())
@@ -224,7 +225,11 @@ func (g *Graph) read(f *fileNode) error {
 	case Input.String():
 		_, err = g.AddInput(f.Name, descs[0])
 	case Param.String():
-		_, err = g.AddParam(f.Name, descs[0])
+		add := g.AddParam
+		if f.Weight {
+			add = g.AddWeight
+		}
+		_, err = add(f.Name, descs[0])
 	case Constant.String():
 		err = g.readConstant(f, descs[0])
 	case View.String():
@@ -253,7 +258,7 @@ func (f *fileNode) check() error {
 	switch {
 	case !isConstant && !isView && !isOp && f.Kind != Input.String() && f.Kind != Param.String():
 		return fmt.Errorf("%w: there is no such kind of node", errs.ErrInvalidArgument)
-	case !isConstant && (f.Values != nil || f.Data != nil), !isView && (f.Offset != 0 || f.Strides != nil), !isOp && f.Call != "", !isOp && !isView && f.In != nil:
+	case !isConstant && (f.Values != nil || f.Data != nil), !isView && (f.Offset != 0 || f.Strides != nil), !isOp && f.Call != "", !isOp && !isView && f.In != nil, f.Kind != Param.String() && f.Weight:
 		return fmt.Errorf("%w: it has a field of another kind of node", errs.ErrInvalidArgument)
 	}
 	return nil

@@ -56,6 +56,9 @@ type Node struct {
 	Name string
 	// Call is the call of an Op, in the type of its operation's Defaults.
 	Call spec.Call
+	// Weight says of a Param that nothing writes to its tensor: its elements change only when it is set. So what depends on it alone need not
+	// run each time.
+	Weight bool
 	// Data are the bytes of a Constant.
 	Data []byte
 	// Offset is where a View begins, in bytes from the first element of In[0].
@@ -177,6 +180,32 @@ func (g *Graph) AddInput(name string, d tensor.Desc) (Value, error) {
 // AddParam appends a Param, as AddInput appends an Input.
 func (g *Graph) AddParam(name string, d tensor.Desc) (Value, error) {
 	return g.addNamed(Param, name, d)
+}
+
+// AddWeight appends a Param whose elements change only when it is set.
+// Errors: as AddInput.
+func (g *Graph) AddWeight(name string, d tensor.Desc) (Value, error) {
+	v, err := g.addNamed(Param, name, d)
+	if err == nil {
+		g.nodes[g.makers[v]].Weight = true
+	}
+	return v, err
+}
+
+// Fixed says of each node whether its values depend on constants and weights only.
+func (g *Graph) Fixed() []bool {
+	if g == nil {
+		return nil
+	}
+	fixed := make([]bool, len(g.nodes))
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		fixed[i] = n.Kind != Input && (n.Kind != Param || n.Weight)
+		for _, v := range n.In {
+			fixed[i] = fixed[i] && (v == None || fixed[g.makers[v]])
+		}
+	}
+	return fixed
 }
 
 func (g *Graph) addNamed(k Kind, name string, d tensor.Desc) (Value, error) {

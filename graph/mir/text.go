@@ -11,6 +11,9 @@ import (
 func (n *Node) label() string {
 	switch n.Kind {
 	case Input, Param:
+		if n.Weight {
+			return "weight " + n.Name
+		}
 		return n.Kind.String() + " " + n.Name
 	case Op:
 		if n.Call == nil {

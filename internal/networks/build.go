@@ -23,7 +23,7 @@ func (m ofGraph) Input(name string, shape ...int) *graph.Value {
 	return m.g.Input(name, tensor.F32, shape...)
 }
 func (m ofGraph) Param(name string, shape ...int) *graph.Value {
-	return m.g.Param(name, tensor.F32, shape...)
+	return m.g.Weight(name, tensor.F32, shape...)
 }
 func (m ofGraph) Call(c spec.Call, in ...*graph.Value) *graph.Value {
 	return m.g.Call(c, in...)[0]

@@ -13,7 +13,7 @@ import (
 
 // Maker makes the values of a network. All are F32.
 type Maker[V any] interface {
-	// Input is what the network is given, and Param a weight.
+	// Input is what the network is given, and Param a weight, which a graph has as Graph.Weight.
 	Input(name string, shape ...int) V
 	Param(name string, shape ...int) V
 	// Call is the first result of a call.

@@ -45,8 +45,8 @@ func WriteHTML(w io.Writer, p *graph.Plan, title, device string) error {
 	for i := range steps {
 		s := &steps[i]
 		r := row{Number: "once", Step: *s, FlopsText: units.Count(s.Flops), BytesText: units.Bytes(s.Moved), Share: 100 * cost(s) / most}
-		if !s.Once {
-			r.Number = fmt.Sprint(i - len(p.Program.Once) + 1)
+		if early := early(p); i >= early {
+			r.Number = fmt.Sprint(i - early + 1)
 		}
 		rows = append(rows, r)
 	}

@@ -93,6 +93,9 @@ func kindOf(s *lir.Step) kind {
 // flopsPerByte is how much arithmetic counts as much as a byte of memory traffic, for the bar that says what a call costs.
 const flopsPerByte = 16
 
+// early is the number of calls that do not run each time.
+func early(p *graph.Plan) int { return len(p.Program.Once) + len(p.Program.Prepare) }
+
 // model makes the nodes of a plan. Params and constants have no node of their own: the calls that read them name them.
 func model(p *graph.Plan) []*node {
 	m := &maker{p: p, nodes: map[mir.Value]*node{}}
@@ -103,10 +106,10 @@ func model(p *graph.Plan) []*node {
 		}
 	}
 	steps, most := p.Steps(), 1.0
-	for i, s := range slices.Concat(p.Program.Once, p.Program.Steps) {
+	for i, s := range slices.Concat(p.Program.Once, p.Program.Prepare, p.Program.Steps) {
 		n := m.call(&s, &steps[i])
-		if i >= len(p.Program.Once) {
-			n.step = i - len(p.Program.Once) + 1
+		if early := early(p); i >= early {
+			n.step = i - early + 1
 		}
 		most = max(most, n.cost)
 	}
@@ -196,11 +199,17 @@ func (m *maker) call(s *lir.Step, t *graph.Step) *node {
 		tip = append(tip, "makes "+out)
 	}
 	tip = append(tip, fmt.Sprintf("%s flop, %s at least", units.Count(t.Flops), units.Bytes(t.Moved)))
-	for _, k := range t.Kernels {
+	for i, k := range t.Kernels {
+		if i < len(t.Fixed) && t.Fixed[i] {
+			k += ", once"
+		}
 		tip = append(tip, "kernel "+k)
 	}
-	if t.Once {
+	switch {
+	case t.Once:
 		n.lines = append(n.lines, "runs once")
+	case t.Prepare:
+		n.lines = append(n.lines, "runs once a weight is set")
 	}
 	n.tip = strings.Join(tip, "\n")
 	m.list = append(m.list, n)

@@ -146,7 +146,7 @@ func TestPlaces(t *testing.T) {
 				bottom = lowest
 			}
 		}
-		if want := len(p.Program.Once) + len(p.Program.Steps) + len(p.Program.Inputs) + len(p.Program.Outputs); nodes != want {
+		if want := len(p.Program.Once) + len(p.Program.Prepare) + len(p.Program.Steps) + len(p.Program.Inputs) + len(p.Program.Outputs); nodes != want {
 			t.Errorf("%s: %d nodes, want %d", name, nodes, want)
 		}
 		if !strings.HasPrefix(name, "random") && cross > 0 {

@@ -59,7 +59,7 @@ func check(p *graph.Plan) error {
 	if p == nil || p.Program == nil || p.Graph == nil {
 		return fmt.Errorf("planview: %w: no plan", errs.ErrInvalidArgument)
 	}
-	if n := len(p.Program.Once) + len(p.Program.Steps); n > mostCalls {
+	if n := early(p) + len(p.Program.Steps); n > mostCalls {
 		return fmt.Errorf("planview: %w: %d calls are too many to draw (at most %d)", errs.ErrInvalidArgument, n, mostCalls)
 	}
 	return nil
@@ -112,10 +112,13 @@ func picture(p *graph.Plan, title string) string {
 // summary is a plan in a line.
 func summary(p *graph.Plan) string {
 	cost := p.Cost()
-	text := fmt.Sprintf("%d calls, of %d before the passes, in %d launches; %s flop and %s of memory traffic at least",
-		len(p.Program.Steps), p.Report.Calls, p.Program.Launches(), units.Count(cost.Flops), units.Bytes(cost.Bytes))
+	text := fmt.Sprintf("%s, of %d before the passes, in %s; %s flop and %s of memory traffic at least",
+		units.Of(len(p.Program.Steps), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"), units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	if n := len(p.Program.Once); n > 0 {
-		text += fmt.Sprintf("; %d calls run once", n)
+		text += fmt.Sprintf("; %s once", units.Of(n, "call"))
+	}
+	if n := len(p.Program.Prepare); n > 0 {
+		text += fmt.Sprintf("; %s once a weight is set", units.Of(n, "call"))
 	}
 	return text
 }

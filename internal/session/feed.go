@@ -38,6 +38,9 @@ func (p *Program) Feed(i, output int) error {
 	if from.Desc.DType != to.Desc.DType || !slices.Equal(from.Desc.Shape, to.Desc.Shape) {
 		return fmt.Errorf("%s: feed: %w: output %q is %v, and param %q is %v", p.session.surface, errs.ErrInvalidArgument, from.Name, from.Desc, to.Name, to.Desc)
 	}
+	if to.Weight {
+		return fmt.Errorf("%s: feed: %w: param %q is a weight, which changes only when it is set (declare it with Param)", p.session.surface, errs.ErrInvalidArgument, to.Name)
+	}
 	var list []*feed
 	if old := st.feeds.Load(); old != nil {
 		list = slices.Clone(*old)
@@ -113,7 +116,8 @@ func (o *outputs) withFed(list, given []Tensor) []Tensor {
 func (o *outputs) turn() {
 	for _, f := range o.fed {
 		if f != nil {
-			f.param.tensor, f.next = f.buffers[f.next], 1-f.next
+			f.param.to(f.buffers[f.next])
+			f.next = 1 - f.next
 		}
 	}
 }

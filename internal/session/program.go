@@ -41,12 +41,18 @@ type code struct{ compiled *exec.Compiled }
 func (c code) Scratch() []int64  { return c.compiled.Scratch }
 func (c code) Kernels() []string { return c.compiled.Kernels() }
 
+// Fixed implements lir.Parts.
+func (c code) Fixed(fixed []bool) (launches, scratch []bool) { return c.compiled.Fixed(fixed) }
+
 // Program is a compiled graph in the memory of a Session: its schedule with constants, and an arena. Load makes one. Any goroutine
 // may run it, but only one at a time may run the Programs of one State.
 type Program struct {
 	session *Session
 	lir     *lir.Program
 	seq     *exec.Sequence
+	early   *exec.Sequence // what runs before the first run after a weight was set; nil without weights
+	set     []uint64       // by param: how often it had been set when early ran
+	packed  []*Buffer      // the scratch memory that early and what runs once leave
 	state   *State
 	own     bool // the State is this program's alone
 	params  []*param
@@ -56,7 +62,7 @@ type Program struct {
 	freed   atomic.Bool
 }
 
-// Load gives a schedule memory, writes its constants, and runs what runs once. The schedule was made by Session.GraphCompiler.
+// Load gives a schedule memory, writes its constants, and runs what depends on them only. The schedule was made by Session.GraphCompiler.
 // st has the arena and the params; nil stands for a State of the program's own. Load waits for what runs once only if the device
 // checks its inputs.
 // Errors: ErrInvalidArgument (a schedule of another compiler, or constants that a call refuses on the device), *LimitError, ErrOutOfMemory,
@@ -75,10 +81,7 @@ func (s *Session) Load(ctx context.Context, l *lir.Program, st *State) (p *Progr
 			p, err = nil, fmt.Errorf("%s: load: %w", s.surface, err)
 		}
 	}()
-	if p.seq, err = s.sequence(l, l.Steps); err != nil {
-		return
-	}
-	once, err := s.sequence(l, l.Once)
+	once, err := p.sequences()
 	if err != nil {
 		return
 	}
@@ -107,7 +110,7 @@ func (p *Program) prepare(ctx context.Context, once *exec.Sequence) error {
 	for _, port := range p.lir.Params {
 		p.params = append(p.params, p.state.param(port.Name))
 	}
-	if len(p.lir.Once) == 0 {
+	if once.Launches() == 0 {
 		return nil
 	}
 	if err := p.setOwn(once); err != nil {
@@ -131,49 +134,6 @@ func slot(l *lir.Program, m lir.Memory, buffer int) int {
 	return len(l.Inputs) + len(l.Params) + len(l.Outputs) + 1 + buffer
 }
 
-// sequence makes the launches of steps.
-func (s *Session) sequence(l *lir.Program, steps []lir.Step) (*exec.Sequence, error) {
-	var calls []exec.SlotCall
-	for _, step := range steps {
-		c, ok := step.Code.(code)
-		if !ok {
-			return nil, fmt.Errorf("%w: a schedule of another compiler", errs.ErrInvalidArgument)
-		}
-		call := exec.SlotCall{Label: step.Label, Call: step.Call, Compiled: c.compiled}
-		for _, o := range step.In {
-			call.In = append(call.In, slotOperand(l, o))
-		}
-		for _, o := range step.Out {
-			call.Out = append(call.Out, slotOperand(l, o))
-		}
-		for _, r := range step.Scratch {
-			call.Scratch = append(call.Scratch, exec.SlotOperand{Slot: slot(l, lir.Arena, r.Buffer), Offset: r.Offset})
-		}
-		calls = append(calls, call)
-	}
-	return s.run.NewSequence(slot(l, lir.Arena, len(l.Arena)), calls)
-}
-
-func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
-	if o.Value < 0 { // left out
-		return exec.SlotOperand{Slot: -1, Desc: o.Desc}
-	}
-	return exec.SlotOperand{Slot: slot(l, o.Memory, o.Buffer), Offset: o.Offset, Desc: o.Desc}
-}
-
-// setOwn sets the slots of the memory that the program and its State own.
-func (p *Program) setOwn(seq *exec.Sequence) error {
-	if err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
-		return err
-	}
-	for i := range p.lir.Arena {
-		if err := seq.Set(slot(p.lir, lir.Arena, i), p.state.arena[i].handle, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Schedule is the schedule of the program.
 func (p *Program) Schedule() *lir.Program { return p.lir }
 
@@ -188,7 +148,7 @@ func (p *Program) SetParam(i int, t Tensor) error {
 	if err := p.fits("set param", "param", p.lir.Params[i], t); err != nil {
 		return err
 	}
-	p.params[i].tensor = t
+	p.params[i].to(t)
 	return nil
 }
 
@@ -237,7 +197,10 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if err := p.session.WaitForRoom(ctx); err != nil {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
-	err := p.seq.Submit(ctx)
+	err := p.prepareWeights(ctx)
+	if err == nil {
+		err = p.seq.Submit(ctx)
+	}
 	runtime.KeepAlive(p) // whose constants nobody else may hold
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
@@ -305,6 +268,9 @@ func (p *Program) Free() error {
 	var err error
 	if p.kept != nil {
 		err = p.kept.free()
+	}
+	for _, b := range p.packed {
+		err = errors.Join(err, b.free())
 	}
 	if p.own {
 		err = errors.Join(err, p.state.release())

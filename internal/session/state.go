@@ -23,7 +23,13 @@ type State struct {
 }
 
 // param is a param that a State has. The zero Tensor was not set.
-type param struct{ tensor Tensor }
+type param struct {
+	tensor Tensor
+	times  uint64 // how often it was set
+}
+
+// to gives the param its tensor.
+func (p *param) to(t Tensor) { p.tensor, p.times = t, p.times+1 }
 
 // NewState returns a State without memory. Load makes its arena as large as each Program needs.
 func (s *Session) NewState() *State { return &State{session: s, params: map[string]*param{}} }
@@ -50,7 +56,7 @@ func (st *State) SetParam(name string, t Tensor) error {
 	if err := st.session.Check("set param", t); err != nil {
 		return fmt.Errorf("%w (param %q)", err, name)
 	}
-	st.param(name).tensor = t
+	st.param(name).to(t)
 	return nil
 }
 

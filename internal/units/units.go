@@ -31,3 +31,14 @@ func digits(v float64, unit int) string {
 	}
 	return fmt.Sprintf("%.2f", v)
 }
+
+// Of is a number of things as "1 call" or "3 calls".
+func Of(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case len(what) > 1 && what[len(what)-2:] == "ch":
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

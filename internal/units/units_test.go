@@ -7,6 +7,17 @@ import (
 	"github.com/lathe-gpu/lathe/internal/units"
 )
 
+func TestOf(t *testing.T) {
+	for n, want := range map[int]string{0: "0 launches", 1: "1 launch", 2: "2 launches"} {
+		if got := units.Of(n, "launch"); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+	if got := units.Of(3, "call"); got != "3 calls" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestUnits(t *testing.T) {
 	for n, want := range map[int64][2]string{
 		0:             {"0", "0 B"},

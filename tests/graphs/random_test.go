@@ -81,7 +81,11 @@ func (b *builder) leaf(d tensor.DType) {
 	case 0:
 		v, b.inputs[name] = b.g.Input(name, d, shape...), x
 	case 1:
-		v, b.params[name] = b.g.Param(name, d, shape...), x
+		declare := b.g.Param
+		if b.rng.IntN(2) == 0 {
+			declare = b.g.Weight
+		}
+		v, b.params[name] = declare(name, d, shape...), x
 	default:
 		v = b.g.Constant(h)
 	}
