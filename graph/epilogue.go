@@ -76,17 +76,14 @@ func newJoiner(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) 
 	for _, o := range g.Outputs() {
 		f.readers[o.Value]++
 	}
-	fixed = make([]bool, len(g.Nodes()))
-	for i, n := range g.Nodes() {
-		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
+	for _, n := range g.Nodes() {
 		for _, v := range n.In {
 			if v != mir.None {
-				fixed[i] = fixed[i] && fixed[g.Maker(v)]
 				f.readers[v]++
 			}
 		}
 	}
-	return f, fixed
+	return f, fixedNodes(g)
 }
 
 // descs are the descriptions of values.

@@ -98,13 +98,9 @@ func (f *fuser) prepare() {
 	for _, o := range f.g.Outputs() {
 		f.kept[o.Value] = true
 	}
-	fixed := make([]bool, len(nodes)) // what depends on constants only, which runs once and is not joined with what does not
+	fixed := fixedNodes(f.g) // They run once, and are not joined with those that do not.
 	for i, n := range nodes {
 		f.group[i] = -1
-		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
-		for _, v := range n.In {
-			fixed[i] = fixed[i] && (v == mir.None || fixed[f.g.Maker(v)])
-		}
 		for _, v := range n.In {
 			if v == mir.None {
 				continue

@@ -113,6 +113,9 @@ func (p *Plan) summary(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s flop and %s of memory traffic at least\n", units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	fmt.Fprintf(b, "arena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
+	for _, m := range p.Report.Idioms.Missed {
+		fmt.Fprintf(b, "no idiom: node %d before the passes, %s: %s\n", m.Node, m.Call, m.Reason)
+	}
 	for _, m := range p.Report.Fusion.Missed {
 		fmt.Fprintf(b, "not fused: node %d before the pass fuse, %s: %s\n", m.Node, m.Call, m.Reason)
 	}
