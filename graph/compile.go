@@ -19,12 +19,12 @@ type Options struct {
 	Without []string
 	// Strict says that results of 16 bits inside of a launch are rounded as those of single calls are. Without it they are
 	// rounded once, at the end of the launch, which is more exact and other bits. Results of other types are the same either way.
-	// Strict also leaves out the pass idiom, because the calls that it makes round in another order.
+	// Strict also leaves out the passes idiom and stack, because the calls that they make may round in another order.
 	Strict bool
 	// Precision is F16 or BF16 to let matrix products, convolutions and attention of F32 compute in these 16 bits: their inputs are
 	// rounded to it, and so are their results. All other calls and the outputs stay as they are. F32, or no dtype, is as the graph says.
 	Precision tensor.DType
-	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy", what an idiom becomes, and
+	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy", "concat", what an idiom becomes, and
 	// "fused", "epilogue" and "prologue", without which nothing is joined so. Compile lists each call of another one. Nil is all that the device runs.
 	Supported []string
 	// AssertFusionClean makes Compile fail if the report has calls that miss the launch of a call that they read.
@@ -61,6 +61,15 @@ func passes(o Options, r *Report) []mir.Pass {
 		}
 	}
 	return append(append([]mir.Pass{idiom, precision}, mir.Passes...), mir.Pass{
+		Name: "stack", Doc: "Products of one value with several constant matrices become one product (horizontal fusion).",
+		After: []string{"precision", "cse", "dce"}, Why: "calls share an input only where equal values are one, and none may be dead",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
+			if o.Strict || !supported(ops.Concat{}.Spec().Name) {
+				return g, 0, nil
+			}
+			return stackProducts(g, t)
+		},
+	}, mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
 		Run: only(fusion.Fused{}, fuse),
