@@ -107,6 +107,21 @@ func TestIdiomMisses(t *testing.T) {
 			s := g.Where(g.Input("seen", tensor.Bool, 5), g.MatMul(q, k.Transpose(0, 2, 1)), g.Input("x", tensor.F32))
 			g.Output("y", g.MatMul(g.Softmax(s, -1), v))
 		}},
+		{"a mask of F32 for scores of 16 bits", "a mask of f32 is added to scores of bf16", func(g *graph.Graph, q, k, v *graph.Value) {
+			small := func(x *graph.Value) *graph.Value { return g.Cast(x, tensor.BF16) }
+			s := g.Cast(g.MatMul(small(q), small(k).Transpose(0, 2, 1)), tensor.F32)
+			g.Output("y", g.MatMul(small(g.Softmax(g.Add(s, g.Input("mask", tensor.F32, 5)), -1)), small(v)))
+		}},
+		{"scores are rounded", "scores are rounded to bf16", func(g *graph.Graph, q, k, v *graph.Value) {
+			s := g.Cast(g.MatMul(q, k.Transpose(0, 2, 1)), tensor.BF16)
+			g.Output("y", g.MatMul(g.Softmax(s, -1), g.Cast(v, tensor.BF16)))
+		}},
+		{"probabilities are read before the cast", "reads the probabilities", func(g *graph.Graph, q, k, v *graph.Value) {
+			small := func(x *graph.Value) *graph.Value { return g.Cast(x, tensor.BF16) }
+			p := g.Softmax(g.Cast(g.MatMul(small(q), small(k).Transpose(0, 2, 1)), tensor.F32), -1)
+			g.Output("p", p)
+			g.Output("y", g.MatMul(small(p), small(v)))
+		}},
 		{"softmax over the queries", "", func(g *graph.Graph, q, k, v *graph.Value) {
 			g.Output("y", g.MatMul(g.Softmax(g.MatMul(q, k.Transpose(0, 2, 1)), 1), v))
 		}},

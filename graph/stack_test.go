@@ -53,8 +53,8 @@ func TestStackPlans(t *testing.T) {
 		{"another attribute", 0, func(g *graph.Graph, x *graph.Value) {
 			each(g, g.MatMul(x, weight(g, d, c)), g.Call(ops.MatMul{TransB: true}, x, weight(g, c, d))[0])
 		}},
-		{"constants only", 0, func(g *graph.Graph, x *graph.Value) {
-			x = weight(g, n, d)
+		{"constants only", 0, func(g *graph.Graph, _ *graph.Value) {
+			x := weight(g, n, d)
 			each(g, g.MatMul(x, weight(g, d, c)), g.MatMul(x, weight(g, d, c+1)))
 		}},
 		{"an output", 0, func(g *graph.Graph, x *graph.Value) {
@@ -83,8 +83,8 @@ func TestStackPlans(t *testing.T) {
 			parts := products(g, x, weight(g, d, c), weight(g, d, c+1), weight(g, d, c+2))
 			each(g, parts[0], parts[1], g.Softmax(parts[2], -1))
 		}},
-		{"too large", 0, func(g *graph.Graph, x *graph.Value) {
-			x = g.Input("large", tensor.F32, 1<<22, 2)
+		{"too large", 0, func(g *graph.Graph, _ *graph.Value) {
+			x := g.Input("large", tensor.F32, 1<<22, 2)
 			for i, v := range products(g, x, weight(g, 2, 4), weight(g, 2, 5)) {
 				g.Output(fmt.Sprint("y", i), g.ReduceSum(g.MatMul(v, weight(g, 4+i, 1))))
 			}

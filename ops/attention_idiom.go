@@ -9,10 +9,15 @@ import (
 
 // Idiom declares that a product may end attention in its spelled-out form, softmax(q·kᵀ·scale + mask)·v. The scale is a product with a number, or a quotient, of
 // the scores, of q or of k. The mask is added to the scores, or puts −∞ in the place of scores by a condition. Masks that are constants and hide from each query the keys
-// after it become Causal. Keys and values may be copies that repeat each head for a group of queries.
+// after it become Causal. Scores of 16 bits may be cast to F32 for the softmax, and the probabilities back. Keys and values may be copies that repeat each head for a group of queries.
 func (c MatMul) Idiom(m *spec.Match) {
 	p := m.In(0)
 	made, in := m.Maker(p)
+	readers := m.Readers(p)
+	if _, ok := made.(Cast); ok {
+		readers = max(readers, m.Readers(in[0]))
+		made, in = m.Maker(in[0])
+	}
 	softmax, ok := made.(Softmax)
 	if !ok || c.TransA {
 		return
@@ -25,7 +30,7 @@ func (c MatMul) Idiom(m *spec.Match) {
 	if !a.isScores(in[0], mostSteps) {
 		return
 	}
-	if m.Readers(p) != 1 {
+	if readers != 1 {
 		m.Miss("another call or an output reads the probabilities")
 	}
 	if a.walk(in[0]) {
@@ -47,10 +52,16 @@ type spelledAttention struct {
 	q, k           spec.Value
 	transQ, transK bool // q is [..., d,sq], and k is [..., d,skv]
 	scale          float64
-	masks          []spec.Value
+	masks          []addedMask
 	causal         bool
 	met            int  // how many masks there are, those that hide nothing among them
 	finite         bool // a mask has a finite number for −∞
+}
+
+// addedMask is a mask that is added to the scores. exact says that its elements are 0 and −∞, so that it has the same in any dtype.
+type addedMask struct {
+	v     spec.Value
+	exact bool
 }
 
 // isScores reports whether a value is a product, or made of one by calls such as those that scale and mask scores.
@@ -64,7 +75,7 @@ func (a *spelledAttention) isScores(v spec.Value, steps int) bool {
 		return true
 	case Mul, Add:
 		return a.isScores(in[0], steps-1) || a.isScores(in[1], steps-1)
-	case Div:
+	case Div, Cast:
 		return a.isScores(in[0], steps-1)
 	case Where:
 		return a.isScores(in[1], steps-1) || a.isScores(in[2], steps-1)
@@ -97,6 +108,10 @@ func (a *spelledAttention) walk(v spec.Value) bool {
 				next = 1
 			}
 			a.scaled(in[1-next], func(x float64) float64 { return x })
+		case Cast:
+			if a.m.Desc(in[0]).DType.Size() > a.m.Desc(v).DType.Size() {
+				a.m.Miss("scores are rounded to %v", a.m.Desc(v).DType)
+			}
 		case Div:
 			a.scaled(in[1], func(x float64) float64 { return 1 / x })
 		case Add:
@@ -138,13 +153,13 @@ func (a *spelledAttention) added(mask spec.Value) {
 	a.another()
 	h := a.m.Elements(mask)
 	if h == nil {
-		a.masks = append(a.masks, mask)
+		a.masks = append(a.masks, addedMask{mask, false})
 		return
 	}
 	hidden := make([]bool, 0, h.Elems())
 	for _, x := range h.Floats() {
 		if x != 0 && !math.IsInf(x, -1) {
-			a.masks = append(a.masks, mask)
+			a.masks = append(a.masks, addedMask{mask, false})
 			return
 		}
 		hidden = append(hidden, x != 0)
@@ -175,7 +190,7 @@ func (a *spelledAttention) chosen(condition, x spec.Value, hides bool) {
 		if !hides {
 			x, zero = zero, x
 		}
-		a.masks = append(a.masks, a.m.Call(Where{}, condition, x, zero))
+		a.masks = append(a.masks, addedMask{a.m.Call(Where{}, condition, x, zero), true})
 		return
 	}
 	hidden, values := make([]bool, h.Elems()), make([]float64, h.Elems())
@@ -222,7 +237,7 @@ func (a *spelledAttention) hide(shape []int, hidden []bool, mask func() spec.Val
 	case a.triangle(shape, hidden):
 		a.causal = true
 	default:
-		a.masks = append(a.masks, mask())
+		a.masks = append(a.masks, addedMask{mask(), true})
 	}
 }
 

@@ -166,9 +166,19 @@ func (a *spelledAttention) mask(parts [][]int) spec.Value {
 	if len(a.masks) == 0 {
 		return spec.NoValue
 	}
-	sum := a.masks[0]
-	for _, m := range a.masks[1:] {
-		sum = a.m.Call(Add{}, sum, m)
+	sum, dtype := spec.NoValue, a.m.Desc(a.q).DType
+	for _, m := range a.masks {
+		v := m.v
+		if own := a.m.Desc(v).DType; own != dtype {
+			if !m.exact {
+				a.m.Miss("a mask of %v is added to scores of %v", own, dtype)
+			}
+			v = a.m.Call(Cast{To: dtype}, v)
+		}
+		if sum != spec.NoValue {
+			v = a.m.Call(Add{}, sum, v)
+		}
+		sum = v
 	}
 	own := a.m.Desc(sum).Shape
 	var shape []int
