@@ -19,11 +19,12 @@ type Options struct {
 	Without []string
 	// Strict says that results of 16 bits inside of a launch are rounded as those of single calls are. Without it they are
 	// rounded once, at the end of the launch, which is more exact and other bits. Results of other types are the same either way.
+	// Strict also leaves out the passes idiom and stack, because the calls that they make may round in another order.
 	Strict bool
 	// Precision is F16 or BF16 to let matrix products, convolutions and attention of F32 compute in these 16 bits: their inputs are
 	// rounded to it, and so are their results. All other calls and the outputs stay as they are. F32, or no dtype, is as the graph says.
 	Precision tensor.DType
-	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy", and
+	// Supported are the names of the operations that may run, such as "matmul". Those that passes add count too: "cast", "copy", "concat", what an idiom becomes, and
 	// "fused", "epilogue" and "prologue", without which nothing is joined so. Compile lists each call of another one. Nil is all that the device runs.
 	Supported []string
 	// AssertFusionClean makes Compile fail if the report has calls that miss the launch of a call that they read.
@@ -31,24 +32,44 @@ type Options struct {
 }
 
 // Passes are the passes of Compile, in their order.
-func Passes() []mir.Pass { return passes(Options{}, &FusionReport{}) }
+func Passes() []mir.Pass { return passes(Options{}, &Report{}) }
 
-// passes are the passes for some options. What is fused is told to r.
-func passes(o Options, r *FusionReport) []mir.Pass {
+// passes are the passes for some options. What they do is told to r.
+func passes(o Options, r *Report) []mir.Pass {
+	supported := func(name string) bool { return o.Supported == nil || slices.Contains(o.Supported, name) }
+	idiom := mir.Pass{
+		Name: "idiom", Doc: "Calls that spell out another operation, such as attention, become one call of it (idiom recognition).",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
+			if o.Strict {
+				return g, 0, nil
+			}
+			return replaceIdioms(g, t, supported, &r.Idioms)
+		},
+	}
 	precision := mir.Pass{
 		Name: "precision", Doc: "With `Precision`, matrix products, convolutions and attention of F32 compute in 16 bits.",
+		After: []string{"idiom"}, Why: "casts would stand between the calls of an idiom",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) { return lower(g, t, o.Precision) },
 	}
 	// only runs a pass that makes calls like c, unless the options do not support these.
 	only := func(c spec.Call, run func(*mir.Graph, *spec.Target, bool, *FusionReport) (*mir.Graph, int, error)) func(*mir.Graph, *spec.Target) (*mir.Graph, int, error) {
 		return func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
-			if o.Supported != nil && !slices.Contains(o.Supported, c.Spec().Name) {
+			if !supported(c.Spec().Name) {
 				return g, 0, nil
 			}
-			return run(g, t, o.Strict, r)
+			return run(g, t, o.Strict, &r.Fusion)
 		}
 	}
-	return append(append([]mir.Pass{precision}, mir.Passes...), mir.Pass{
+	return append(append([]mir.Pass{idiom, precision}, mir.Passes...), mir.Pass{
+		Name: "stack", Doc: "Products of one value with several constant matrices become one product (horizontal fusion).",
+		After: []string{"precision", "cse", "dce"}, Why: "calls share an input only where equal values are one, and none may be dead",
+		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
+			if o.Strict || !supported(ops.Concat{}.Spec().Name) {
+				return g, 0, nil
+			}
+			return stackProducts(g, t)
+		},
+	}, mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
 		Run: only(fusion.Fused{}, fuse),
@@ -83,7 +104,7 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 		return nil, err
 	}
 	report, target := Report{Calls: calls(m)}, c.Target()
-	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report.Fusion), o.Without); err != nil {
+	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report), o.Without); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {

@@ -188,7 +188,7 @@ func behind(f fusion.Fused, k int) fusion.Fused {
 }
 
 // without is a list without the first v.
-func without(list []mir.Value, v mir.Value) []mir.Value {
+func without[E comparable](list []E, v E) []E {
 	k := slices.Index(list, v)
 	return slices.Concat(list[:k], list[k+1:])
 }

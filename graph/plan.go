@@ -32,6 +32,8 @@ type Report struct {
 	Changes map[string]int
 	// Fusion says which elementwise calls share launches.
 	Fusion FusionReport
+	// Idioms says which spelled-out forms have become calls of another operation.
+	Idioms IdiomReport
 }
 
 // Step is a call of a Plan, for readers.
@@ -163,5 +165,6 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Calls    int            `json:"calls_before"`
 		Changes  map[string]int `json:"changes"`
 		Fusion   FusionReport   `json:"fusion"`
-	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), cost.Flops, cost.Bytes, p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion})
+		Idioms   IdiomReport    `json:"idioms"`
+	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), cost.Flops, cost.Bytes, p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion, p.Report.Idioms})
 }

@@ -130,6 +130,9 @@ func (p *Plan) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", packed %d bytes", bytes.Packed)
 	}
 	fmt.Fprintln(b)
+	for _, m := range p.Report.Idioms.Missed {
+		fmt.Fprintf(b, "no idiom: node %d before the passes, %s: %s\n", m.Node, m.Call, m.Reason)
+	}
 	for _, m := range p.Report.Fusion.Missed {
 		fmt.Fprintf(b, "not fused: node %d before the pass fuse, %s: %s\n", m.Node, m.Call, m.Reason)
 	}

@@ -19,6 +19,9 @@ func (Copy) Gradient(t *spec.Tape) {
 	t.SetGradient(0, t.Gradient(0))
 }
 
+// Source declares that the result has the elements of the input.
+func (Copy) Source(in tensor.Desc) (tensor.Desc, bool) { return in, true }
+
 var copyOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Copy]{
 		Name: "copy", ONNX: []string{"Identity"},

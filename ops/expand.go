@@ -26,6 +26,14 @@ func (Expand) Gradient(t *spec.Tape) {
 	t.SetGradient(0, t.Gradient(0))
 }
 
+// Source declares that the result repeats elements of the input.
+func (c Expand) Source(in tensor.Desc) (tensor.Desc, bool) {
+	if len(c.Shape) < len(in.Shape) {
+		return tensor.Desc{}, false
+	}
+	return tensor.Desc{DType: in.DType, Shape: c.Shape, Strides: planner.BroadcastStrides(in, c.Shape)}, true
+}
+
 var expandOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Expand]{
 		Name: "expand", ONNX: []string{"Expand"},

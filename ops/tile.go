@@ -68,6 +68,18 @@ func (c Tile) copies(in, out tensor.Desc) []movement.Copy {
 	return movement.Unroll(in.DType, movement.Copy{Shape: shape, Src: src, Dst: dst})
 }
 
+// Source declares that the result repeats the elements of the input along each dimension.
+func (c Tile) Source(in tensor.Desc) (tensor.Desc, bool) {
+	if len(c.Repeats) != len(in.Shape) {
+		return tensor.Desc{}, false
+	}
+	d := tensor.Desc{DType: in.DType}
+	for i, s := range in.ElementStrides() {
+		d.Shape, d.Strides = append(d.Shape, c.Repeats[i], in.Shape[i]), append(d.Strides, 0, s)
+	}
+	return d, true
+}
+
 var tileOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Tile]{
 		Name: "tile", ONNX: []string{"Tile"},

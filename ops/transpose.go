@@ -52,6 +52,15 @@ func (c Transpose) perm(rank int) ([]int, error) {
 	return perm, nil
 }
 
+// Source declares that the result has the elements of the input in another order.
+func (c Transpose) Source(in tensor.Desc) (tensor.Desc, bool) {
+	perm, err := c.perm(len(in.Shape))
+	if err != nil {
+		return tensor.Desc{}, false
+	}
+	return tensor.Desc{DType: in.DType, Shape: movement.Permute(in.Shape, perm), Strides: movement.Permute(in.ElementStrides(), perm)}, true
+}
+
 var transposeOp = spec.Declaration{Define: func() *spec.Op {
 	return movement.Define(movement.Movement[*Transpose]{
 		Name: "transpose", ONNX: []string{"Transpose"},

@@ -257,9 +257,9 @@ func randomGraph(t *testing.T, dev *lathe.Device, rng *rand.Rand, table []*spec.
 			results = append(results, p)
 		}
 	}
-	forms := []graph.Options{{Strict: true}, {Without: []string{"cse", "dce", "fuse"}}, {Without: []string{"cse", "dce"}, Strict: true}}
+	forms := []graph.Options{{Strict: true}, {Without: []string{"idiom", "stack", "cse", "dce", "fuse"}}, {Without: []string{"cse", "dce"}, Strict: true}}
 	if !slices.ContainsFunc(b.made, func(p pair) bool { return p.value.DType().Size() == 2 }) {
-		forms = append(forms, graph.Options{})
+		forms = append(forms, graph.Options{Without: []string{"idiom", "stack"}})
 	}
 	forms = append(forms, graph.Options{Precision: tensor.BF16}) // whose results are others, of the same dtypes and shapes
 	for k, o := range forms {

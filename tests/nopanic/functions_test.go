@@ -76,7 +76,7 @@ var functions = map[string]map[string]any{
 	"imageio":        {"Decode": imageio.Decode, "DecodeConfig": imageio.DecodeConfig, "DetectFormat": imageio.DetectFormat, "Encode": imageio.Encode, "EncodeFrames": imageio.EncodeFrames, "NewDecoder": imageio.NewDecoder, "ParseFormat": imageio.ParseFormat},
 	"internal/batch": {"IsPicture": batch.IsPicture, "OpenPicture": batch.OpenPicture, "Save": batch.Save, "ParseFormat": batch.ParseFormat, "Find": batch.Find, "Plan": batch.Plan, "ReadPicture": batch.ReadPicture, "ReadStream": batch.ReadStream, "Run": batch.Run},
 	"spec": {
-		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode,
+		"All": spec.All, "AppendClass": spec.AppendClass, "AppendKey": spec.AppendKey, "Define": spec.Define[ops.Abs], "Status": spec.Status, "CheckParams": spec.CheckParams, "Encode": spec.Encode, "FindIdiom": spec.FindIdiom,
 		"FormatBrief": spec.FormatBrief, "FormatCall": spec.FormatCall, "Gradients": spec.Gradients, "Given": spec.Given[float64], "In": spec.In,
 		"Layout": spec.Layout, "Lookup": spec.Lookup, "Out": spec.Out, "PlacesOf": spec.PlacesOf, "ParseCall": spec.ParseCall, "ParseCalls": spec.ParseCalls,
 		"ParseOp": spec.ParseOp, "PictureDesc": spec.PictureDesc, "Resolve": spec.Resolve, "As": spec.As[*ops.Abs], "Pictures": spec.Pictures, "ReadPictures": spec.ReadPictures, "Scratch": spec.Scratch, "ShaderTable": spec.ShaderTable,

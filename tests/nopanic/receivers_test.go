@@ -176,7 +176,7 @@ func receivers(t *testing.T) []receiver {
 		{"Metadata", &imageio.Metadata{EXIF: []byte("II*"), ICC: []byte("x")}, false},
 		{"a nil report", (*conformance.Report)(nil), false}, {"a zero report", &conformance.Report{}, false}, {"hashes", conformance.Hashes{{}}, false},
 		{"a nil declaration", (*spec.Declaration)(nil), false}, {"a zero declaration", &spec.Declaration{}, false},
-		{"a nil Tape", (*spec.Tape)(nil), false}, {"a zero Tape", &spec.Tape{}, false},
+		{"a nil Tape", (*spec.Tape)(nil), false}, {"a zero Tape", &spec.Tape{}, false}, {"a nil Match", (*spec.Match)(nil), false}, {"a zero Match", &spec.Match{}, false},
 		{"a nil dispatch", (*gpu.Dispatch)(nil), true}, {"a zero dispatch", &gpu.Dispatch{}, true},
 	}
 	list = append(list, devices(t)...)
