@@ -299,6 +299,21 @@ func (d *Device) SpaceToDepth(in *Tensor, blocksize int, mode string) (*Tensor, 
 	return d.callSingle(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)
 }
 
+// TensorScatter: writes updates into a cache, from an index of each batch on. An index that is
+// out of range is an error.
+//
+//   - cache: [batch, ..., size, ...], of any dtype
+//   - update: [batch, ..., n, ...], n elements along axis, of the dtype of cache
+//   - writeIndices: i32 or i64 [batch] or [1], the first index along axis
+//   - axis: the dimension of the positions, which is not the first one; a negative number
+//     counts from the end
+//   - mode: linear or circular; empty means linear
+//
+// It changes cache in place.
+func (d *Device) TensorScatter(cache, update, writeIndices *Tensor, axis int, mode string) error {
+	return d.Run(context.Background(), ops.TensorScatter{Axis: axis, Mode: mode}, []*Tensor{cache, update, writeIndices}, []*Tensor{cache})
+}
+
 // Tile: repeats a tensor along its dimensions.
 //
 //   - in: a tensor of any dtype and shape

@@ -302,6 +302,21 @@ func (d *Device) SpaceToDepth(in, out TensorHandle, blocksize int, mode string) 
 	return d.compute(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, list{in}, list{out})
 }
 
+// TensorScatter: writes updates into a cache, from an index of each batch on. An index that is
+// out of range is an error.
+//
+//   - cache: [batch, ..., size, ...], of any dtype
+//   - update: [batch, ..., n, ...], n elements along axis, of the dtype of cache
+//   - writeIndices: i32 or i64 [batch] or [1], the first index along axis
+//   - axis: the dimension of the positions, which is not the first one; a negative number
+//     counts from the end
+//   - mode: linear or circular; empty means linear
+//
+// It changes cache in place.
+func (d *Device) TensorScatter(cache, update, writeIndices TensorHandle, axis int, mode string) error {
+	return d.update(ops.TensorScatter{Axis: axis, Mode: mode}, list{cache, update, writeIndices}, list{cache})
+}
+
 // Tile: repeats a tensor along its dimensions.
 //
 //   - in: a tensor of any dtype and shape

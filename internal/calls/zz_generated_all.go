@@ -249,6 +249,7 @@ var All = []spec.Call{
 	ops.Tan{},
 	ops.Tanh{},
 	ops.TanhGrad{},
+	ops.TensorScatter{},
 	ops.ThresholdedReLU{},
 	ops.ThresholdedReLUGrad{},
 	ops.Tile{},

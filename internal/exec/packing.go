@@ -51,12 +51,12 @@ type packing struct {
 	pack []bool
 }
 
-// packStrided also packs all operands with strides. It reports whether that changes
-// anything.
+// packStrided also packs all operands with strides, and those that are misaligned. It reports whether that
+// changes anything.
 func (p *packing) packStrided() bool {
 	changed := false
 	for i, o := range p.all {
-		if !p.pack[i] && !o.Desc.IsContiguous() {
+		if !p.pack[i] && (!o.Desc.IsContiguous() || o.Misalignment != 0) && o.Desc.Elems() > 0 {
 			p.pack[i], changed = true, true
 		}
 	}
@@ -112,6 +112,7 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 		for j, b := range s.Bind {
 			if ref, ok := packed[b.Buf]; ok {
 				s.Bind[j].Buf = ref
+				s.Copies = spec.Ref{} // One of both is elsewhere.
 			}
 		}
 		whole.Steps = append(whole.Steps, s)
