@@ -45,7 +45,7 @@ func (d *Device) AffineGrid(theta *Tensor, size ...int) (*Tensor, error) {
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //   - result out: [..., sq,dv]
 //
-// ops.Attention also has causal.
+// ops.Attention also has causal and kv_lengths.
 func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error) {
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }

@@ -47,7 +47,7 @@ func (d *Device) AffineGrid(theta, grid TensorHandle, size ...int) error {
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //
-// ops.Attention also has causal.
+// ops.Attention also has causal and kv_lengths.
 func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error {
 	return d.compute(ops.Attention{Scale: spec.Given(scale)}, given(list{q, k, v}, mask), list{out})
 }

@@ -99,7 +99,7 @@ var tensorScatterOp = spec.Declaration{Define: func() *spec.Op {
 				cache := []int{dims[0], dims[1], dims[2], dims[4]}
 				update, k := slices.Clone(cache), (c.Axis+4)%4
 				update[k] = min(dims[3], cache[k])
-				if cache[k] == 0 || dims[0] > indexing.MostFew && dims[5] != 31 || int64(dims[0])*int64(dims[1])*int64(dims[2])*int64(dims[4]) > 1<<22 {
+				if cache[k] == 0 || dims[0] > planner.MostFew && dims[5] != 31 || int64(dims[0])*int64(dims[1])*int64(dims[2])*int64(dims[4]) > 1<<22 {
 					return nil
 				}
 				index := tensor.Contiguous(tensor.I32, dims[0])

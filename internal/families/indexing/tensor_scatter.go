@@ -57,7 +57,7 @@ func CheckTensorScatter(in []tensor.Desc, axis int) (int, error) {
 			return 0, planner.Invalid("input update is %v, cache %v (want the same shape, or fewer elements along dimension %d)", update, cache, k)
 		}
 	}
-	return k, fewShape("write_indices", in[2], cache.Shape[0])
+	return k, planner.CheckFew("write_indices", in[2], cache.Shape[0])
 }
 
 // tensorScatter is a cache [outer, size, inner] that gets rows elements of updates along its second dimension.
@@ -67,7 +67,7 @@ type tensorScatter struct {
 	outer, size, inner, rows int
 	// each is how many outer indices a batch has.
 	each    int
-	indices Few
+	indices planner.Few
 	status  spec.Ref
 }
 
@@ -75,7 +75,7 @@ type tensorScatter struct {
 // has for each index of the first dimension. circular says that what goes beyond the end begins again at 0.
 // Errors: *LimitError, ErrStrides.
 func PlanTensorScatter(t *spec.Target, in, out []spec.Place, axis int, circular bool) (*spec.Plan, error) {
-	if err := Aligned(in[0], in[1], out[0]); err != nil {
+	if err := planner.Aligned(in[0], in[1], out[0]); err != nil {
 		return nil, err
 	}
 	cache, plan := in[0].Desc, &spec.Plan{}
@@ -88,14 +88,14 @@ func PlanTensorScatter(t *spec.Target, in, out []spec.Place, axis int, circular 
 		return nil, &errs.LimitError{Name: "size of a dimension", Want: int64(max(s.size, s.outer, s.inner)), Have: math.MaxInt32}
 	}
 	var err error
-	if s.indices, err = FewOf(t, 2, in[2]); err != nil {
+	if s.indices, err = planner.FewOf(t, 2, in[2]); err != nil {
 		return nil, err
 	}
 	limit := s.size
 	if !circular {
 		limit = s.size - s.rows + 1
 	}
-	s.status = s.indices.AddCheck(plan, limit)
+	s.status = AddFewCheck(plan, s.indices, limit)
 	first := len(plan.Steps)
 	if err := addChecked(plan, t, s.status, spec.In(0), spec.Out(0), cache.Bytes()); err != nil {
 		return nil, err
