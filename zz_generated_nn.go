@@ -743,6 +743,21 @@ func (d *Device) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) (*Tenso
 	return d.callSingle(c, x, rois, batchIndices)
 }
 
+// RotaryEmbedding: rotates pairs of elements of rows by the angles of their positions. A
+// position that is out of range is an error.
+//
+//   - x: [..., s,d]
+//   - positionIds: i32 or i64 [s] or [batch,s], where each size may be 1
+//   - cosCache: [positions, rotary_dim/2], F32, or F64 if x is
+//   - sinCache: of the shape and dtype of cos_cache
+//   - rotaryDim: how many elements of a row rotate, an even number; 0 means all
+//   - result out: the rotated rows, of the shape and dtype of x
+//
+// ops.RotaryEmbedding also has interleaved.
+func (d *Device) RotaryEmbedding(x, positionIds, cosCache, sinCache *Tensor, rotaryDim int) (*Tensor, error) {
+	return d.callSingle(ops.RotaryEmbedding{RotaryDim: rotaryDim}, x, positionIds, cosCache, sinCache)
+}
+
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
 //
 //   - in: a tensor of any shape

@@ -781,6 +781,21 @@ func (d *Device) RoiAlign(x, rois, batchIndices, out TensorHandle, mode string, 
 	return d.compute(ops.RoiAlign{Mode: mode, OutputHeight: outputHeight, OutputWidth: outputWidth, SamplingRatio: samplingRatio, SpatialScale: spec.Given(spatialScale), Coordinates: coordinateTransformationMode}, list{x, rois, batchIndices}, list{out})
 }
 
+// RotaryEmbedding: rotates pairs of elements of rows by the angles of their positions. A
+// position that is out of range is an error.
+//
+//   - x: [..., s,d]
+//   - positionIds: i32 or i64 [s] or [batch,s], where each size may be 1
+//   - cosCache: [positions, rotary_dim/2], F32, or F64 if x is
+//   - sinCache: of the shape and dtype of cos_cache
+//   - out: the rotated rows, of the shape and dtype of x
+//   - rotaryDim: how many elements of a row rotate, an even number; 0 means all
+//
+// ops.RotaryEmbedding also has interleaved.
+func (d *Device) RotaryEmbedding(x, positionIds, cosCache, sinCache, out TensorHandle, rotaryDim int) error {
+	return d.compute(ops.RotaryEmbedding{RotaryDim: rotaryDim}, list{x, positionIds, cosCache, sinCache}, list{out})
+}
+
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.
 //
 //   - in: a tensor of any shape

@@ -218,6 +218,7 @@ var All = []spec.Call{
 	ops.Reverse{},
 	ops.RoiAlign{},
 	ops.Roll{},
+	ops.RotaryEmbedding{},
 	ops.Round{},
 	ops.Rsqrt{},
 	ops.SELU{},

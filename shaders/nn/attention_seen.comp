@@ -37,7 +37,7 @@ layout(push_constant) uniform Params {
 	uint rangeTo;
 	uint later;  // 1: not the first launch
 	uint ranges; // launches
-	uint slope;  // how many more keys each row sees
+	uint more;   // how many more keys each row sees
 	uint lengths; // numbers of keys in noted, in front of all else. If not 0, a row sees seen more keys than there are.
 	uint lengthFirst, lengthEach, lengthStep; // the number of the first matrix, matrices of a length, words from one to the next
 } p;
@@ -69,7 +69,7 @@ void main() {
 	else if (p.ranges > 1) noted[p.lengths + id] = again ? 1 : 0;
 	if (!again) return;
 	uint from = max(block * p.block, p.rangeFrom);
-	int seen = p.seen + int(inner * p.slope);
+	int seen = p.seen + int(inner * p.more);
 	if (p.lengths != 0) seen += int(noted[(p.lengthFirst + matrix) / p.lengthEach * p.lengthStep]);
 	uint end = min(uint(clamp(seen, 0, int(min(block * p.block + p.block, p.keys)))), p.rangeTo);
 	uint value = p.valueBase + matrix * p.valueMatrix + col * p.valueCol, weight = p.weightBase + matrix * p.weightMatrix + inner * p.weightRow;

@@ -41,7 +41,7 @@ layout(push_constant) uniform Params {
 	uint maskCol;
 	uint whole; // 1: a row is one block
 	int seen;   // keys that the first row of a matrix sees
-	uint slope; // how many more keys each row sees
+	uint more; // how many more keys each row sees
 	uint lengths; // where the numbers of keys are in stats, or 0. With them, a row sees seen more keys than there are.
 	uint lengthFirst, lengthEach, lengthStep; // the number of the first matrix, matrices of a length, elements from one to the next
 } p;
@@ -105,7 +105,7 @@ void main() {
 	uint block = id / rows, row = id - block * rows, matrix = row / p.height;
 	if (block >= p.blocks) return;
 	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide), inner = row - matrix * p.height;
-	int seen = p.seen + int(inner * p.slope);
+	int seen = p.seen + int(inner * p.more);
 	if (p.lengths != 0) seen += int(stats[p.lengths + (p.lengthFirst + matrix) / p.lengthEach * p.lengthStep]);
 	uint limit = uint(clamp(seen, 0, int(min(4 * end, p.keys))));
 	uint mask0 = p.maskBase + matrix * p.maskMatrix + inner * p.maskRow;

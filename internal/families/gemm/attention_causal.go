@@ -31,7 +31,7 @@ type seenParams struct {
 	ValueBase, ValueMatrix, ValueKey, ValueCol uint32
 	Base, Matrix, Row, Part                    uint32
 	RangeFrom, RangeTo, Later, Ranges          uint32
-	Slope, Lengths                             uint32
+	More, Lengths                             uint32
 	LengthFirst, LengthEach, LengthStep        uint32
 }
 
@@ -88,7 +88,7 @@ func (a *attention) addSeen(at planner.Region, o planner.Operand) error {
 			ValueMatrix: uint32(v.Strides[inner]), ValueKey: uint32(v.Strides[k]), ValueCol: uint32(v.Strides[n]),
 			Matrix: uint32(o.Strides[inner]), Row: uint32(o.Strides[m]), Part: uint32(g.part), Ranges: uint32(planner.CeilDiv(keys, length)),
 		}
-		p.Seen, p.Slope = a.seenBy(b.From[m], b.From[k])
+		p.Seen, p.More = a.seenBy(b.From[m], b.From[k])
 		if p.LengthEach = 1; a.lengths != nil {
 			p.Lengths, p.LengthFirst, p.LengthEach, p.LengthStep = uint32(a.lengths.count()), a.matrix(b), a.lengths.each, a.lengths.step
 		}

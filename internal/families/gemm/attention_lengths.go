@@ -101,7 +101,7 @@ func (a *attention) addLengthsTo(words spec.Ref) error {
 
 // seenBy returns how many of the keys from key from on the query i sees, and how many more each query after it. With lengths that
 // is besides the number of keys.
-func (a *attention) seenBy(i, from int) (seen int32, slope uint32) {
+func (a *attention) seenBy(i, from int) (seen int32, more uint32) {
 	if a.lengths == nil {
 		return int32(a.seen(i, from)), 1
 	}

@@ -23,7 +23,7 @@ type attentionParams struct {
 	Scale, ScaleLow                                       float32
 	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
 	Seen                                                  int32
-	Slope, Lengths, LengthFirst, LengthEach, LengthStep   uint32
+	More, Lengths, LengthFirst, LengthEach, LengthStep   uint32
 }
 
 // mergeParams is the push-constant block of attention_merge.comp.
@@ -225,7 +225,7 @@ func (a *attention) addWeights(b planner.Region, from, keys int) error {
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
 	}
 	p.ScaleLow = float32(a.scale - float64(p.Scale))
-	p.Seen, p.Slope = a.seenBy(b.From[m], from)
+	p.Seen, p.More = a.seenBy(b.From[m], from)
 	if p.LengthEach = 1; a.lengths != nil {
 		p.Lengths, p.LengthFirst, p.LengthEach, p.LengthStep = uint32(a.lengthsAt()), a.matrix(b), a.lengths.each, a.lengths.step
 	}
