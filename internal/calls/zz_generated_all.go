@@ -223,6 +223,7 @@ var All = []spec.Call{
 	ops.Rsqrt{},
 	ops.SELU{},
 	ops.SELUGrad{},
+	ops.Sample{},
 	ops.ScatterAdd{},
 	ops.ScatterElements{},
 	ops.ScatterND{},

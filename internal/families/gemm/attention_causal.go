@@ -31,7 +31,7 @@ type seenParams struct {
 	ValueBase, ValueMatrix, ValueKey, ValueCol uint32
 	Base, Matrix, Row, Part                    uint32
 	RangeFrom, RangeTo, Later, Ranges          uint32
-	More, Lengths                             uint32
+	More, Lengths                              uint32
 	LengthFirst, LengthEach, LengthStep        uint32
 }
 

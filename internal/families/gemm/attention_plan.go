@@ -23,7 +23,7 @@ type attentionParams struct {
 	Scale, ScaleLow                                       float32
 	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
 	Seen                                                  int32
-	More, Lengths, LengthFirst, LengthEach, LengthStep   uint32
+	More, Lengths, LengthFirst, LengthEach, LengthStep    uint32
 }
 
 // mergeParams is the push-constant block of attention_merge.comp.
