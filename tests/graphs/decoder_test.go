@@ -36,12 +36,12 @@ func decode(tb testing.TB, p *networks.Decoding, step func(context.Context) (*la
 }
 
 // prepareDecoder makes a decoder on a backend.
-func prepareDecoder(tb testing.TB, backend string, d tensor.DType, positions int) (*lathe.Device, *networks.Decoding) {
+func prepareDecoder(tb testing.TB, backend string, d *networks.Decoder) (*lathe.Device, *networks.Decoding) {
 	tb.Helper()
 	dev, err := lathe.Open(tb.Context(), lathe.WithBackend(backend), lathe.WithLogger(nil))
 	testkit.Opened(tb, err)
 	tb.Cleanup(func() { dev.Close() })
-	p, err := networks.SmallDecoder(d, positions).Prepare(tb.Context(), dev, graph.Options{Strict: true})
+	p, err := d.Prepare(tb.Context(), dev, graph.Options{Strict: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestDecoder(t *testing.T) {
 	for _, backend := range []string{"vk", "cpu", "wgpu"} {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 			t.Run(backend+"/"+d.String(), func(t *testing.T) {
-				_, p := prepareDecoder(t, backend, d, steps)
+				_, p := prepareDecoder(t, backend, networks.SmallDecoder(d, steps))
 				want := decode(t, p, p.Eager, 5, steps)
 				if got := decode(t, p, p.Compiled, 5, steps); !slices.Equal(got, want) {
 					t.Errorf("the graph decodes %v\nthe calls %v", got, want)
@@ -84,7 +84,7 @@ func BenchmarkDecoder(b *testing.B) {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 			b.Run(backend+"/"+d.String(), func(b *testing.B) {
 				const steps = 64
-				_, p := prepareDecoder(b, backend, d, steps)
+				_, p := prepareDecoder(b, backend, networks.SmallDecoder(d, steps))
 				ways := []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled}
 				var least [2]time.Duration
 				for b.Loop() {
