@@ -197,7 +197,7 @@ func sampleCases() spec.CasesOf[*Sample] {
 	return spec.CasesOf[*Sample]{
 		DTypes: random.DTypes,
 		Calls: []*Sample{
-			{Temperature: 0.7, TopK: 40, TopP: 0.9, RepetitionPenalty: 1.3, Seed: 7}, {}, {Temperature: 1}, {Temperature: 1.5, TopP: 0.5, Seed: -3}, {Temperature: 0.1, TopK: 5, Seed: 1 << 40},
+			{Temperature: 0.7, TopK: 40, TopP: 0.9, RepetitionPenalty: 1.3, Seed: 7}, {}, {Temperature: 1}, {Temperature: 1.5, TopP: 0.5, Seed: -3}, {Temperature: 0.1, TopK: 5, Seed: 1 << 30},
 			{Temperature: 3, RepetitionPenalty: 0.5}, {RepetitionPenalty: 2}, {Temperature: 1, TopK: 1}, {Temperature: 1, TopP: 1, TopK: 3}, {Temperature: 1, TopP: 1e-9},
 		},
 		Dims:  []spec.Dim{{Name: "batch"}, {Name: "n", Tiles: []int{64}}, {Name: "before", Only: []int{0, 5, 33}}, {Name: "inputs", Only: []int{2, 3, 4, 5}}},

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/lathe-gpu/lathe/graph/hir"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -43,6 +42,13 @@ const (
 	Tokens = "tokens"
 )
 
+// These are weights by name: the vectors of the tokens, and the angles of the positions.
+const (
+	table   = "tokens.vectors"
+	cosines = "positions.cos"
+	sines   = "positions.sin"
+)
+
 // StepMaker makes the values of a step.
 type StepMaker[V any] interface {
 	// Weight is a tensor that stays, and Changed one that steps change.
@@ -67,7 +73,7 @@ func (d *Decoder) size() int { return d.Width / d.Heads }
 func (d *Decoder) Shapes() (weights, changed map[string]tensor.Desc) {
 	of := func(shape ...int) tensor.Desc { return tensor.Contiguous(d.DType, shape...) }
 	angles := tensor.Contiguous(tensor.F32, d.Positions, d.size()/2)
-	weights = map[string]tensor.Desc{"embedding": of(d.Vocabulary, d.Width), "norm": of(d.Width), "logits": of(d.Width, d.Vocabulary), "cos": angles, "sin": angles}
+	weights = map[string]tensor.Desc{table: of(d.Vocabulary, d.Width), "norm": of(d.Width), "logits": of(d.Width, d.Vocabulary), cosines: angles, sines: angles}
 	changed = map[string]tensor.Desc{State: tensor.Contiguous(tensor.I32, 3), Tokens: tensor.Contiguous(tensor.I32, 1, d.Positions)}
 	for i := range d.Layers {
 		for name, shape := range map[string][]int{
@@ -85,30 +91,30 @@ func (d *Decoder) Shapes() (weights, changed map[string]tensor.Desc) {
 
 func layer(i int, name string) string { return fmt.Sprintf("layer%d.%s", i, name) }
 
-// WeightOf makes a weight.
-func (d *Decoder) WeightOf(name string, desc tensor.Desc) (*tensor.Host, error) {
-	if name == "cos" || name == "sin" {
-		cos, sin, err := hir.Angles(0, d.Positions, d.size(), 10000)
-		if name == "sin" {
-			cos = sin
-		}
-		return cos, err
-	}
+// WeightOf makes a weight. Those with one dimension are of norms.
+func (d *Decoder) WeightOf(name string, desc tensor.Desc) *tensor.Host {
 	h, hash := tensor.NewHost(desc), fnv.New64a()
 	hash.Write([]byte(name))
 	rng, values := rand.New(rand.NewPCG(d.Seed, hash.Sum64())), make([]float64, desc.Elems())
 	for i := range values {
-		if len(desc.Shape) == 1 { // of a norm
-			values[i] = 1 + rng.NormFloat64()/8
-			continue
+		angle := func() float64 {
+			return float64(i/(d.size()/2)) * math.Pow(10000, -2*float64(i%(d.size()/2))/float64(d.size()))
 		}
-		values[i] = rng.NormFloat64() / math.Sqrt(float64(desc.Shape[0]))
-		if name == "embedding" {
+		switch {
+		case name == cosines:
+			values[i] = math.Cos(angle())
+		case name == sines:
+			values[i] = math.Sin(angle())
+		case name == table:
 			values[i] = rng.NormFloat64()
+		case len(desc.Shape) == 1:
+			values[i] = 1 + rng.NormFloat64()/8
+		default:
+			values[i] = rng.NormFloat64() / math.Sqrt(float64(desc.Shape[0]))
 		}
 	}
 	h.SetFloats(values)
-	return h, nil
+	return h
 }
 
 // Step is a step of a decoder, written once for all makers. The result is the next token, i32 [1].
@@ -119,11 +125,11 @@ func Step[V any](d *Decoder, m StepMaker[V]) V {
 	state := m.Changed(State)
 	token, position, valid := m.Narrow(state, 0, 0, 1), m.Narrow(state, 0, 1, 1), m.Narrow(state, 0, 2, 1)
 	tokens := m.Update(Tokens, ops.TensorScatter{Axis: 1}, m.Changed(Tokens), m.Reshape(token, 1, 1), position)
-	x := m.Call(ops.Embedding{}, token, m.Weight("embedding"))
+	x := m.Call(ops.Embedding{}, token, m.Weight(table))
 	for i := range d.Layers {
 		qkv := mul(norm(x, layer(i, "norm")), layer(i, "qkv"))
 		heads := norm(m.Reshape(m.Narrow(qkv, 1, 0, both*size), 1, both, 1, size), layer(i, "head.norm"))
-		heads = m.Call(ops.RotaryEmbedding{}, heads, position, m.Weight("cos"), m.Weight("sin"))
+		heads = m.Call(ops.RotaryEmbedding{}, heads, position, m.Weight(cosines), m.Weight(sines))
 		q, k := m.Narrow(heads, 1, 0, d.Heads), m.Narrow(heads, 1, d.Heads, d.KV)
 		v := m.Reshape(m.Narrow(qkv, 1, both*size, d.KV*size), 1, d.KV, 1, size)
 		append := func(name string, v V) V {

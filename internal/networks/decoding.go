@@ -90,14 +90,10 @@ func (d *Decoder) Prepare(ctx context.Context, dev *lathe.Device, o graph.Option
 	}
 	weights, changed := d.Shapes()
 	for name, desc := range weights {
-		var h *tensor.Host
-		if h, err = d.WeightOf(name, desc); err != nil {
-			return
-		}
 		if p.weights[name], err = p.tensor(desc); err != nil {
 			return
 		}
-		if err = errors.Join(dev.Write(ctx, p.weights[name], h.Data), p.Exe.SetParam(name, p.weights[name])); err != nil {
+		if err = errors.Join(dev.Write(ctx, p.weights[name], d.WeightOf(name, desc).Data), p.Exe.SetParam(name, p.weights[name])); err != nil {
 			return
 		}
 	}
