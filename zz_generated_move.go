@@ -299,15 +299,13 @@ func (d *Device) SpaceToDepth(in *Tensor, blocksize int, mode string) (*Tensor, 
 	return d.callSingle(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)
 }
 
-// TensorScatter: writes updates into a cache, from an index of each batch on. An index that is
-// out of range is an error.
+// TensorScatter: writes updates into a cache from indices on. One out of range is an error.
 //
-//   - cache: [batch, ..., size, ...], of any dtype
-//   - update: [batch, ..., n, ...], n elements along axis, of the dtype of cache
-//   - writeIndices: i32 or i64 [batch] or [1], the first index along axis
-//   - axis: the dimension of the positions, which is not the first one; a negative number
-//     counts from the end
-//   - mode: linear or circular; empty means linear
+//   - cache: [batch,...,size,...]
+//   - update: [batch,...,n,...]
+//   - writeIndices: [batch] or [1]
+//   - axis: the dimension of size, not 0
+//   - mode: linear (empty) or circular
 //
 // It changes cache in place.
 func (d *Device) TensorScatter(cache, update, writeIndices *Tensor, axis int, mode string) error {

@@ -40,7 +40,7 @@ func (d *Device) AffineGrid(theta *Tensor, size ...int) (*Tensor, error) {
 //
 //   - q: [..., sq,d]
 //   - k: [..., skv,d]; the leading dimensions are broadcast to those of q
-//   - v: [..., skv,dv]; the leading dimensions are broadcast to those of q
+//   - v: [..., skv,dv]; broadcast as k
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //   - result out: [..., sq,dv]
@@ -743,15 +743,14 @@ func (d *Device) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) (*Tenso
 	return d.callSingle(c, x, rois, batchIndices)
 }
 
-// RotaryEmbedding: rotates pairs of elements of rows by the angles of their positions. A
-// position that is out of range is an error.
+// RotaryEmbedding: rotates pairs of elements by their positions. One out of range is an error.
 //
 //   - x: [..., s,d]
-//   - positionIds: i32 or i64 [s] or [batch,s], where each size may be 1
-//   - cosCache: [positions, rotary_dim/2], F32, or F64 if x is
-//   - sinCache: of the shape and dtype of cos_cache
-//   - rotaryDim: how many elements of a row rotate, an even number; 0 means all
-//   - result out: the rotated rows, of the shape and dtype of x
+//   - positionIds: [s] or [batch,s]; sizes may be 1
+//   - cosCache: [positions,rotary_dim/2]; f64 if x is
+//   - sinCache: as cos_cache
+//   - rotaryDim: elements that rotate, even; 0: all
+//   - result out: the shape of x
 //
 // ops.RotaryEmbedding also has interleaved.
 func (d *Device) RotaryEmbedding(x, positionIds, cosCache, sinCache *Tensor, rotaryDim int) (*Tensor, error) {

@@ -43,15 +43,14 @@ func (d *Device) RandomUniform(c ops.RandomUniform) (*Tensor, error) {
 	return d.callSingle(c)
 }
 
-// Sample: draws the next token of each row of logits, by temperature, top-k, top-p and a
-// penalty for tokens before.
+// Sample: draws a token of each row of logits.
 //
 //   - c: the attributes
-//   - logits: [batch,n], f32, f16 or bf16
-//   - step: i32 [1], the number of the draw
-//   - previous: i32 [batch,m], tokens before; nil if it is left out
-//   - previousCount: i32 [batch] or [1]: how many of previous count; nil if it is left out
-//   - result token: i32 [batch]
+//   - logits: [batch,n]
+//   - step: [1]
+//   - previous: [batch,m]; nil if it is left out
+//   - previousCount: [batch] or [1]; nil if it is left out
+//   - result token: [batch]
 func (d *Device) Sample(c ops.Sample, logits, step, previous, previousCount *Tensor) (*Tensor, error) {
 	return d.callSingle(c, given(logits, step, previous, previousCount)...)
 }

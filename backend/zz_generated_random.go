@@ -63,19 +63,17 @@ func (d *Device) RandomUniform(out TensorHandle, shape []int, dtype tensor.DType
 	return d.compute(ops.RandomUniform{Shape: shape, DType: dtype, Low: low, High: spec.Given(high), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
 }
 
-// Sample: draws the next token of each row of logits, by temperature, top-k, top-p and a
-// penalty for tokens before.
+// Sample: draws a token of each row of logits.
 //
-//   - logits: [batch,n], f32, f16 or bf16
-//   - step: i32 [1], the number of the draw
-//   - token: i32 [batch]
-//   - previous: i32 [batch,m], tokens before; nil if it is left out
-//   - previousCount: i32 [batch] or [1]: how many of previous count; nil if it is left out
-//   - temperature: what logits are divided by; 0 takes the largest
-//   - topK: how many tokens are kept; 0 means all
-//   - topP: the probability that is kept, 0 to 1; 0 means all
-//   - repetitionPenalty: what the logits of tokens before are divided by, or multiplied by if
-//     they are negative; 0 means 1
+//   - logits: [batch,n]
+//   - step: [1]
+//   - token: [batch]
+//   - previous: [batch,m]; nil if it is left out
+//   - previousCount: [batch] or [1]; nil if it is left out
+//   - temperature: divides logits; 0: largest
+//   - topK: tokens kept; 0: all
+//   - topP: probability kept; 0: all
+//   - repetitionPenalty: divides positive logits of previous, multiplies others; 0: 1
 //   - seed: chooses the draws
 func (d *Device) Sample(logits, step, token TensorHandle, previous, previousCount *TensorHandle, temperature float64, topK int, topP, repetitionPenalty float64, seed int) error {
 	return d.compute(ops.Sample{Temperature: temperature, TopK: topK, TopP: topP, RepetitionPenalty: repetitionPenalty, Seed: seed}, given(list{logits, step}, previous, previousCount), list{token})

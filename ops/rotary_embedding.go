@@ -25,8 +25,8 @@ import (
 // Products and sums are rounded one by one, and the result is rounded to the dtype of x. So for F32 the result has the bits of four calls of mul, a sub and an add. The
 // operation of ONNX has x [batch, heads, s, d] and caches of the dtype of x.
 type RotaryEmbedding struct {
-	Interleaved bool `attr:"interleaved" onnx:"interleaved" doc:"neighbours are a pair"`
-	RotaryDim   int  `attr:"rotary_dim" onnx:"rotary_embedding_dim" doc:"how many elements of a row rotate, an even number; 0 means all"`
+	Interleaved bool `attr:"interleaved" onnx:"interleaved" doc:"neighbours are pairs"`
+	RotaryDim   int  `attr:"rotary_dim" onnx:"rotary_embedding_dim" doc:"elements that rotate, even; 0: all"`
 }
 
 // Spec returns the declaration.
@@ -55,15 +55,15 @@ var rotaryEmbeddingOp = spec.Declaration{Define: func() *spec.Op {
 	angles := []tensor.DType{tensor.F32, tensor.F64}
 	return spec.Define(spec.Definition[*RotaryEmbedding]{
 		Name: "rotary_embedding", Aliases: []string{"rope"}, Group: "nn",
-		Doc:    "Rotates pairs of elements of rows by the angles of their positions. A position that is out of range is an error.",
-		Source: "Su and others, RoFormer, 2021; ONNX RotaryEmbedding, opset 23",
+		Doc:    "Rotates pairs of elements by their positions. One out of range is an error.",
+		Source: "Su and others, RoFormer, 2021",
 		In: []spec.Arg{
 			{Name: "x", Doc: "[..., s,d]", DTypes: planner.Floats},
-			{Name: "position_ids", Doc: "i32 or i64 [s] or [batch,s], where each size may be 1", DTypes: indexing.DTypes},
-			{Name: "cos_cache", Doc: "[positions, rotary_dim/2], F32, or F64 if x is", DTypes: angles},
-			{Name: "sin_cache", Doc: "of the shape and dtype of cos_cache", DTypes: angles},
+			{Name: "position_ids", Doc: "[s] or [batch,s]; sizes may be 1", DTypes: indexing.DTypes},
+			{Name: "cos_cache", Doc: "[positions,rotary_dim/2]; f64 if x is", DTypes: angles},
+			{Name: "sin_cache", Doc: "as cos_cache", DTypes: angles},
 		},
-		Out:     []spec.Arg{{Name: "out", Doc: "the rotated rows, of the shape and dtype of x"}},
+		Out:     []spec.Arg{{Name: "out", Doc: "the shape of x"}},
 		Traits:  spec.Traits{Class: spec.AxisWise, ONNX: []string{"RotaryEmbedding"}},
 		Kernels: position.RotaryKernels(),
 		Shape: func(c *RotaryEmbedding, in []tensor.Desc) ([]tensor.Desc, error) {
@@ -101,7 +101,7 @@ var rotaryEmbeddingOp = spec.Declaration{Define: func() *spec.Op {
 			out[0].SetFloats(y)
 		},
 		Tolerance: func(_ *RotaryEmbedding, d tensor.DType, _ []tensor.Desc) spec.Tolerance {
-			return planner.ElementTolerance(d, 1, 2, "two products and their sum are rounded, of numbers within ±1")
+			return planner.ElementTolerance(d, 1, 2, "products and sums are rounded")
 		},
 		Cost: func(_ *RotaryEmbedding, in []tensor.Desc) spec.Cost {
 			cost := spec.Cost{Flops: 3 * int64(in[0].Elems()), Bytes: 2*in[0].Bytes() + in[1].Bytes()}
@@ -119,7 +119,7 @@ func rotaryCases() spec.CasesOf[*RotaryEmbedding] {
 		DTypes: planner.Floats,
 		Calls:  []*RotaryEmbedding{{}, {Interleaved: true}, {RotaryDim: 2}, {RotaryDim: 6, Interleaved: true}},
 		Dims: []spec.Dim{{Name: "batch"}, {Name: "heads", Only: []int{3, 1}}, {Name: "rows"}, {Name: "pairs", Tiles: []int{4, 8}},
-			{Name: "rest", Only: []int{0, 1, 3}}, {Name: "positions", Only: []int{31, 1, 1000}}, {Name: "ids", Only: []int{1, 2, 3, 4}}},
+			{Name: "rest", Only: []int{0, 1, 3}}, {Name: "positions", Only: []int{31, 1, 1000}}, {Name: "ids", Only: []int{2, 1, 3, 4}}},
 		// Rows longer than a pack, tensors longer than small limits, and one row of many batches.
 		Sizes: [][]int{{2, 3, 4099, 32, 0, 1000, 2}, {3, 1, 31, 8000, 1, 3, 1}, {60_000, 1, 1, 3, 1, 31, 1}, {1, 8, 1, 64, 0, 256, 3}},
 		Inputs: func(c *RotaryEmbedding, d tensor.DType, dims []int) []tensor.Desc {
@@ -130,22 +130,14 @@ func rotaryCases() spec.CasesOf[*RotaryEmbedding] {
 			} else {
 				n = c.RotaryDim
 			}
-			if n > width || width > position.MostColumns || dims[0]*dims[2] > planner.MostFew || int64(dims[0]*dims[1]*dims[2])*int64(width) > 1<<22 {
+			ids := map[int]tensor.Desc{1: i32(dims[0], dims[2]), 2: tensor.Contiguous(tensor.I64, dims[2]), 3: i32(1), 4: tensor.Contiguous(tensor.I64, dims[0], 1)}[dims[6]]
+			if n > width || width > position.MostColumns || ids.Elems() > planner.MostFew || int64(dims[0]*dims[1]*dims[2])*int64(width) > 1<<22 {
 				return nil
 			}
-			if int64(dims[0]*dims[2])*int64(n) > 1<<16 || int64(dims[5])*int64(n) > 1<<16 { // They must fit a small binding.
+			if int64(ids.Elems())*int64(n) > 1<<16 || int64(dims[5])*int64(n) > 1<<16 { // They must fit a small binding.
 				return nil
 			}
 			x, wide := tensor.Contiguous(d, dims[0], dims[1], dims[2], width), planner.Accumulator(d)
-			ids := i32(dims[0], dims[2])
-			switch dims[6] {
-			case 2:
-				ids = tensor.Contiguous(tensor.I64, dims[2])
-			case 3:
-				ids = i32(1)
-			case 4:
-				ids = tensor.Contiguous(tensor.I64, dims[0], 1)
-			}
 			cache := tensor.Contiguous(wide, dims[5], n/2)
 			return []tensor.Desc{x, ids, cache, cache}
 		},

@@ -26,12 +26,12 @@ import (
 // call serve all steps of a decoder. The result, I32 [batch], can be the indices of Embedding.
 //
 // Every device draws the same token from the same logits: weights are whole numbers, 2^26 for the largest logit, and tokens whose weight is below 1 are never drawn. NaN counts as −∞. If all logits are −∞,
-// all tokens are as probable. A row has at most 262144 logits. Divisions are products with the inverse, rounded to F32.
+// all tokens are as probable. Top-k is that of Fan and others, 2018, top-p that of Holtzman and others, 2020, and the penalty that of Keskar and others, 2019. A row has at most 262144 logits. Divisions are products with the inverse, rounded to F32.
 type Sample struct {
-	Temperature       float64 `attr:"temperature" doc:"what logits are divided by; 0 takes the largest"`
-	TopK              int     `attr:"top_k" doc:"how many tokens are kept; 0 means all"`
-	TopP              float64 `attr:"top_p" doc:"the probability that is kept, 0 to 1; 0 means all"`
-	RepetitionPenalty float64 `attr:"repetition_penalty" doc:"what the logits of tokens before are divided by, or multiplied by if they are negative; 0 means 1"`
+	Temperature       float64 `attr:"temperature" doc:"divides logits; 0: largest"`
+	TopK              int     `attr:"top_k" doc:"tokens kept; 0: all"`
+	TopP              float64 `attr:"top_p" doc:"probability kept; 0: all"`
+	RepetitionPenalty float64 `attr:"repetition_penalty" doc:"divides positive logits of previous, multiplies others; 0: 1"`
 	Seed              int     `attr:"seed" doc:"chooses the draws"`
 }
 
@@ -48,15 +48,14 @@ var sampleOp = spec.Declaration{Define: func() *spec.Op {
 	i32 := []tensor.DType{tensor.I32}
 	return spec.Define(spec.Definition[*Sample]{
 		Name: "sample", Group: "random",
-		Doc:    "Draws the next token of each row of logits, by temperature, top-k, top-p and a penalty for tokens before.",
-		Source: "Fan and others 2018 (top-k); Holtzman and others 2020 (top-p); Keskar and others 2019 (penalty)",
+		Doc: "Draws a token of each row of logits.",
 		In: []spec.Arg{
-			{Name: "logits", Doc: "[batch,n], f32, f16 or bf16", DTypes: random.DTypes},
-			{Name: "step", Doc: "i32 [1], the number of the draw", DTypes: i32},
-			{Name: "previous", Doc: "i32 [batch,m], tokens before", Optional: true, DTypes: i32},
-			{Name: "previous_count", Doc: "i32 [batch] or [1]: how many of previous count", Optional: true, DTypes: i32},
+			{Name: "logits", Doc: "[batch,n]", DTypes: random.DTypes},
+			{Name: "step", Doc: "[1]", DTypes: i32},
+			{Name: "previous", Doc: "[batch,m]", Optional: true, DTypes: i32},
+			{Name: "previous_count", Doc: "[batch] or [1]", Optional: true, DTypes: i32},
 		},
-		Out:     []spec.Arg{{Name: "token", Doc: "i32 [batch]"}},
+		Out:     []spec.Arg{{Name: "token", Doc: "[batch]"}},
 		Kernels: random.SampleKernels(),
 		Shape: func(c *Sample, in []tensor.Desc) ([]tensor.Desc, error) {
 			if err := c.sampling().Check(in); err != nil {

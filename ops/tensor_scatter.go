@@ -21,8 +21,8 @@ import (
 //
 // In place, which Device.TensorScatter is, only the updates are moved. If the result is another tensor, the rest of the cache is copied.
 type TensorScatter struct {
-	Axis int    `attr:"axis" onnx:"axis" doc:"the dimension of the positions, which is not the first one; a negative number counts from the end"`
-	Mode string `attr:"mode" onnx:"mode" doc:"linear or circular; empty means linear"`
+	Axis int    `attr:"axis" onnx:"axis" doc:"the dimension of size, not 0"`
+	Mode string `attr:"mode" onnx:"mode" doc:"linear (empty) or circular"`
 }
 
 // Spec returns the declaration.
@@ -32,14 +32,13 @@ var tensorScatterOp = spec.Declaration{Define: func() *spec.Op {
 	spirv.LinkMove()
 	return spec.Define(spec.Definition[*TensorScatter]{
 		Name: "tensor_scatter", Group: "move",
-		Doc:    "Writes updates into a cache, from an index of each batch on. An index that is out of range is an error.",
-		Source: "ONNX TensorScatter, opset 24",
+		Doc: "Writes updates into a cache from indices on. One out of range is an error.",
 		In: []spec.Arg{
-			{Name: "cache", Doc: "[batch, ..., size, ...], of any dtype"},
-			{Name: "update", Doc: "[batch, ..., n, ...], n elements along axis, of the dtype of cache"},
-			{Name: "write_indices", Doc: "i32 or i64 [batch] or [1], the first index along axis", DTypes: indexing.DTypes},
+			{Name: "cache", Doc: "[batch,...,size,...]"},
+			{Name: "update", Doc: "[batch,...,n,...]"},
+			{Name: "write_indices", Doc: "[batch] or [1]", DTypes: indexing.DTypes},
 		},
-		Out:      []spec.Arg{{Name: "cache", Doc: "the cache with the updates", InPlace: []int{0}}},
+		Out:      []spec.Arg{{Name: "cache", Doc: "as before", InPlace: []int{0}}},
 		Traits:   spec.Traits{Class: spec.Indexing, ONNX: []string{"TensorScatter"}},
 		Defaults: &TensorScatter{Axis: -2},
 		Kernels:  indexing.TensorScatterKernels(),

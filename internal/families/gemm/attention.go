@@ -37,9 +37,9 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "nn", Doc: m.Doc, Source: m.Source,
 		In: []spec.Arg{
-			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; the leading dimensions are broadcast to those of q"),
+			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; broadcast as k"),
 			{Name: "mask", Doc: "added to the scores, broadcast to [..., sq,skv]", Optional: true, Skippable: true, DTypes: planner.Floats},
-			{Name: "kv_lengths", Doc: "i32 or i64, [1] or, for the first dimension of q, [batch]: how many keys there are, 0 to skv", Optional: true, CallOnly: true, DTypes: []tensor.DType{tensor.I32, tensor.I64}},
+			{Name: "kv_lengths", Doc: "[batch] or [1]: number of keys", Optional: true, CallOnly: true, DTypes: []tensor.DType{tensor.I32, tensor.I64}},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., sq,dv]"}},
 		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: m.ONNX},
