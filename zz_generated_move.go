@@ -299,6 +299,19 @@ func (d *Device) SpaceToDepth(in *Tensor, blocksize int, mode string) (*Tensor, 
 	return d.callSingle(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)
 }
 
+// TensorScatter: writes updates into a cache from indices on. One out of range is an error.
+//
+//   - cache: [batch,...,size,...]
+//   - update: [batch,...,n,...]
+//   - writeIndices: [batch] or [1]
+//   - axis: the dimension of size, not 0
+//   - mode: linear (empty) or circular
+//
+// It changes cache in place.
+func (d *Device) TensorScatter(cache, update, writeIndices *Tensor, axis int, mode string) error {
+	return d.Run(context.Background(), ops.TensorScatter{Axis: axis, Mode: mode}, []*Tensor{cache, update, writeIndices}, []*Tensor{cache})
+}
+
 // Tile: repeats a tensor along its dimensions.
 //
 //   - in: a tensor of any dtype and shape

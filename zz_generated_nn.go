@@ -40,12 +40,12 @@ func (d *Device) AffineGrid(theta *Tensor, size ...int) (*Tensor, error) {
 //
 //   - q: [..., sq,d]
 //   - k: [..., skv,d]; the leading dimensions are broadcast to those of q
-//   - v: [..., skv,dv]; the leading dimensions are broadcast to those of q
+//   - v: [..., skv,dv]; broadcast as k
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //   - result out: [..., sq,dv]
 //
-// ops.Attention also has causal.
+// ops.Attention also has causal and kv_lengths.
 func (d *Device) Attention(q, k, v, mask *Tensor, scale float64) (*Tensor, error) {
 	return d.callSingle(ops.Attention{Scale: spec.Given(scale)}, given(q, k, v, mask)...)
 }
@@ -741,6 +741,20 @@ func (d *Device) RNN(c ops.RNN, x, w, r, b, sequenceLens, initialH *Tensor) (y, 
 //   - result out: [R,C,output_height,output_width], of the dtype of x
 func (d *Device) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) (*Tensor, error) {
 	return d.callSingle(c, x, rois, batchIndices)
+}
+
+// RotaryEmbedding: rotates pairs of elements by their positions. One out of range is an error.
+//
+//   - x: [..., s,d]
+//   - positionIds: [s] or [batch,s]; sizes may be 1
+//   - cosCache: [positions,rotary_dim/2]; f64 if x is
+//   - sinCache: as cos_cache
+//   - rotaryDim: elements that rotate, even; 0: all
+//   - result out: the shape of x
+//
+// ops.RotaryEmbedding also has interleaved.
+func (d *Device) RotaryEmbedding(x, positionIds, cosCache, sinCache *Tensor, rotaryDim int) (*Tensor, error) {
+	return d.callSingle(ops.RotaryEmbedding{RotaryDim: rotaryDim}, x, positionIds, cosCache, sinCache)
 }
 
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.

@@ -42,3 +42,15 @@ func (d *Device) RandomNormal(c ops.RandomNormal) (*Tensor, error) {
 func (d *Device) RandomUniform(c ops.RandomUniform) (*Tensor, error) {
 	return d.callSingle(c)
 }
+
+// Sample: draws a token of each row of logits.
+//
+//   - c: the attributes
+//   - logits: [batch,n]
+//   - step: [1]
+//   - previous: [batch,m]; nil if it is left out
+//   - previousCount: [batch] or [1]; nil if it is left out
+//   - result token: [batch]
+func (d *Device) Sample(c ops.Sample, logits, step, previous, previousCount *Tensor) (*Tensor, error) {
+	return d.callSingle(c, given(logits, step, previous, previousCount)...)
+}

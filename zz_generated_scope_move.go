@@ -142,6 +142,11 @@ func (s *Scope) SpaceToDepth(in *Tensor, blocksize int, mode string) *Tensor {
 	return s.Call(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)[0]
 }
 
+// TensorScatter is Device.TensorScatter in a Scope.
+func (s *Scope) TensorScatter(cache, update, writeIndices *Tensor, axis int, mode string) {
+	s.Run(ops.TensorScatter{Axis: axis, Mode: mode}, []*Tensor{cache, update, writeIndices}, []*Tensor{cache})
+}
+
 // Tile is Device.Tile in a Scope.
 func (s *Scope) Tile(in *Tensor, repeats ...int) *Tensor {
 	return s.Call(ops.Tile{Repeats: repeats}, in)[0]

@@ -315,6 +315,11 @@ func (s *Scope) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Tensor) *Tensor 
 	return s.Call(c, x, rois, batchIndices)[0]
 }
 
+// RotaryEmbedding is Device.RotaryEmbedding in a Scope.
+func (s *Scope) RotaryEmbedding(x, positionIds, cosCache, sinCache *Tensor, rotaryDim int) *Tensor {
+	return s.Call(ops.RotaryEmbedding{RotaryDim: rotaryDim}, x, positionIds, cosCache, sinCache)[0]
+}
+
 // SELU is Device.SELU in a Scope.
 func (s *Scope) SELU(in *Tensor, alpha, gamma float64) *Tensor {
 	return s.Call(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)[0]

@@ -28,3 +28,8 @@ func (s *Scope) RandomNormal(c ops.RandomNormal) *Tensor {
 func (s *Scope) RandomUniform(c ops.RandomUniform) *Tensor {
 	return s.Call(c)[0]
 }
+
+// Sample is Device.Sample in a Scope.
+func (s *Scope) Sample(c ops.Sample, logits, step, previous, previousCount *Tensor) *Tensor {
+	return s.Call(c, given(logits, step, previous, previousCount)...)[0]
+}

@@ -164,7 +164,8 @@ func (d *Device) operands(op *spec.Op, args []spec.Arg, hs list) ([]session.Tens
 	ts := make([]session.Tensor, len(hs))
 	for i, h := range hs {
 		name := fmt.Sprint(i)
-		if h == 0 && i < len(args) && args[i].Skippable {
+		// A list without its optional end is shorter, so that a last handle of 0 is a mistake.
+		if h == 0 && i < len(args) && args[i].Skippable && !(args[i].Optional && i == len(hs)-1) {
 			continue // The session knows what stands for it.
 		}
 		if len(args) > 0 {

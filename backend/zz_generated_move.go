@@ -302,6 +302,19 @@ func (d *Device) SpaceToDepth(in, out TensorHandle, blocksize int, mode string) 
 	return d.compute(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, list{in}, list{out})
 }
 
+// TensorScatter: writes updates into a cache from indices on. One out of range is an error.
+//
+//   - cache: [batch,...,size,...]
+//   - update: [batch,...,n,...]
+//   - writeIndices: [batch] or [1]
+//   - axis: the dimension of size, not 0
+//   - mode: linear (empty) or circular
+//
+// It changes cache in place.
+func (d *Device) TensorScatter(cache, update, writeIndices TensorHandle, axis int, mode string) error {
+	return d.update(ops.TensorScatter{Axis: axis, Mode: mode}, list{cache, update, writeIndices}, list{cache})
+}
+
 // Tile: repeats a tensor along its dimensions.
 //
 //   - in: a tensor of any dtype and shape

@@ -42,12 +42,12 @@ func (d *Device) AffineGrid(theta, grid TensorHandle, size ...int) error {
 //
 //   - q: [..., sq,d]
 //   - k: [..., skv,d]; the leading dimensions are broadcast to those of q
-//   - v: [..., skv,dv]; the leading dimensions are broadcast to those of q
+//   - v: [..., skv,dv]; broadcast as k
 //   - out: [..., sq,dv]
 //   - mask: added to the scores, broadcast to [..., sq,skv]; nil if it is left out
 //   - scale: the factor of the scores, often 1/√d; any finite number
 //
-// ops.Attention also has causal.
+// ops.Attention also has causal and kv_lengths.
 func (d *Device) Attention(q, k, v, out TensorHandle, mask *TensorHandle, scale float64) error {
 	return d.compute(ops.Attention{Scale: spec.Given(scale)}, given(list{q, k, v}, mask), list{out})
 }
@@ -779,6 +779,20 @@ func (d *Device) RNN(x, w, r, y, yH TensorHandle, b, sequenceLens, initialH *Ten
 //   - coordinateTransformationMode: half_pixel or output_half_pixel
 func (d *Device) RoiAlign(x, rois, batchIndices, out TensorHandle, mode string, outputHeight, outputWidth, samplingRatio int, spatialScale float64, coordinateTransformationMode string) error {
 	return d.compute(ops.RoiAlign{Mode: mode, OutputHeight: outputHeight, OutputWidth: outputWidth, SamplingRatio: samplingRatio, SpatialScale: spec.Given(spatialScale), Coordinates: coordinateTransformationMode}, list{x, rois, batchIndices}, list{out})
+}
+
+// RotaryEmbedding: rotates pairs of elements by their positions. One out of range is an error.
+//
+//   - x: [..., s,d]
+//   - positionIds: [s] or [batch,s]; sizes may be 1
+//   - cosCache: [positions,rotary_dim/2]; f64 if x is
+//   - sinCache: as cos_cache
+//   - out: the shape of x
+//   - rotaryDim: elements that rotate, even; 0: all
+//
+// ops.RotaryEmbedding also has interleaved.
+func (d *Device) RotaryEmbedding(x, positionIds, cosCache, sinCache, out TensorHandle, rotaryDim int) error {
+	return d.compute(ops.RotaryEmbedding{RotaryDim: rotaryDim}, list{x, positionIds, cosCache, sinCache}, list{out})
 }
 
 // SELU: gamma·x for each element x, and gamma·alpha·(e^x − 1) where x is below 0.

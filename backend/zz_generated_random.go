@@ -62,3 +62,19 @@ func (d *Device) RandomNormal(out TensorHandle, shape []int, dtype tensor.DType,
 func (d *Device) RandomUniform(out TensorHandle, shape []int, dtype tensor.DType, low, high float64, seed, stream, offset int) error {
 	return d.compute(ops.RandomUniform{Shape: shape, DType: dtype, Low: low, High: spec.Given(high), Seed: seed, Stream: stream, Offset: offset}, list{}, list{out})
 }
+
+// Sample: draws a token of each row of logits.
+//
+//   - logits: [batch,n]
+//   - step: [1]
+//   - token: [batch]
+//   - previous: [batch,m]; nil if it is left out
+//   - previousCount: [batch] or [1]; nil if it is left out
+//   - temperature: divides logits; 0: largest
+//   - topK: tokens kept; 0: all
+//   - topP: probability kept; 0: all
+//   - repetitionPenalty: divides positive logits of previous, multiplies others; 0: 1
+//   - seed: chooses the draws
+func (d *Device) Sample(logits, step, token TensorHandle, previous, previousCount *TensorHandle, temperature float64, topK int, topP, repetitionPenalty float64, seed int) error {
+	return d.compute(ops.Sample{Temperature: temperature, TopK: topK, TopP: topP, RepetitionPenalty: repetitionPenalty, Seed: seed}, given(list{logits, step}, previous, previousCount), list{token})
+}

@@ -142,6 +142,11 @@ func (g *Graph) SpaceToDepth(in *Value, blocksize int, mode string) *Value {
 	return g.Call(ops.SpaceToDepth{BlockSize: blocksize, Mode: mode}, in)[0]
 }
 
+// TensorScatter adds the call that lathe.Device.TensorScatter makes.
+func (g *Graph) TensorScatter(cache, update, writeIndices *Value, axis int, mode string) *Value {
+	return g.Call(ops.TensorScatter{Axis: axis, Mode: mode}, cache, update, writeIndices)[0]
+}
+
 // Tile adds the call that lathe.Device.Tile makes.
 func (g *Graph) Tile(in *Value, repeats ...int) *Value {
 	return g.Call(ops.Tile{Repeats: repeats}, in)[0]

@@ -316,6 +316,11 @@ func (g *Graph) RoiAlign(c ops.RoiAlign, x, rois, batchIndices *Value) *Value {
 	return g.Call(c, x, rois, batchIndices)[0]
 }
 
+// RotaryEmbedding adds the call that lathe.Device.RotaryEmbedding makes.
+func (g *Graph) RotaryEmbedding(x, positionIds, cosCache, sinCache *Value, rotaryDim int) *Value {
+	return g.Call(ops.RotaryEmbedding{RotaryDim: rotaryDim}, x, positionIds, cosCache, sinCache)[0]
+}
+
 // SELU adds the call that lathe.Device.SELU makes.
 func (g *Graph) SELU(in *Value, alpha, gamma float64) *Value {
 	return g.Call(ops.SELU{Alpha: spec.Given(alpha), Gamma: spec.Given(gamma)}, in)[0]

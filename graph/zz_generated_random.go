@@ -28,3 +28,8 @@ func (g *Graph) RandomNormal(c ops.RandomNormal) *Value {
 func (g *Graph) RandomUniform(c ops.RandomUniform) *Value {
 	return g.Call(c)[0]
 }
+
+// Sample adds the call that lathe.Device.Sample makes.
+func (g *Graph) Sample(c ops.Sample, logits, step, previous, previousCount *Value) *Value {
+	return g.Call(c, given(logits, step, previous, previousCount)...)[0]
+}

@@ -17,6 +17,13 @@ import (
 // With Causal, query i sees the keys up to i + skv − sq, so that the last query sees all of them. is_causal of ONNX counts from
 // the first query instead: it is the same if sq is skv. Keys that a query does not see do not matter: NaN and
 // infinities in them or in their values do not reach its row. A query that sees no key gives a row of zeros.
+//
+// kv_lengths (nonpad_kv_seqlen of ONNX, opset 24) says how many keys there are, n of skv: for each index of the first dimension of q, or for all. The
+// rest of k and v is memory for more, and what lies there does not matter. With Causal, query i then sees the keys up to i + n − sq. It is
+// read on the device, so the same call serves all steps of a decoder: see TensorScatter. A number below 0 counts as 0, and one above skv as skv.
+//
+// If groups of query heads share a head of keys and values, give q the shape [batch, heads of keys, group, sq,d], and k and v
+// [batch, heads of keys, 1, skv,d]. Nothing is copied for that.
 type Attention struct {
 	Scale  float64 `attr:"scale" onnx:"scale" doc:"the factor of the scores, often 1/√d; any finite number"`
 	Causal bool    `attr:"causal" doc:"query i sees only the keys up to i + skv − sq"`
@@ -26,10 +33,14 @@ type Attention struct {
 func (Attention) Spec() *spec.Op { return attentionOp.Op() }
 
 // Gradient declares the gradients. It computes the probabilities p again, which take memory that grows with sq·skv: with ds the gradient of the
-// scores, that of v is pᵀ·dy, that of q is ds·k·scale, that of k is dsᵀ·q·scale, and that of the mask is ds.
+// scores, that of v is pᵀ·dy, that of q is ds·k·scale, that of k is dsᵀ·q·scale, and that of the mask is ds. With kv_lengths there is none.
 func (c Attention) Gradient(t *spec.Tape) {
 	dy, q, k, v := t.Gradient(0), t.In(0), t.In(1), t.In(2)
 	if dy == spec.NoValue {
+		return
+	}
+	if t.In(4) != spec.NoValue {
+		t.Refuse("kv_lengths (want none)")
 		return
 	}
 	scores := scaled(t, t.Call(MatMul{TransB: true}, q, k), c.Scale)

@@ -38,15 +38,15 @@ var embeddingOp = spec.Declaration{Define: func() *spec.Op {
 		},
 		Out:     []spec.Arg{{Name: "out", Doc: "the rows, [..., d], of the dtype of weight"}},
 		Traits:  spec.Traits{Class: spec.Indexing},
-		Kernels: slices.Concat(indexing.CheckKernels(), indexing.LookupKernels()),
+		Kernels: slices.Concat(indexing.CheckKernels(), indexing.CheckFewKernels(), indexing.LookupKernels()),
 		Shape: func(_ *Embedding, in []tensor.Desc) ([]tensor.Desc, error) {
 			if len(in[1].Shape) != 2 {
 				return nil, planner.Invalid("input weight is %v (want [V,d])", in[1])
 			}
 			return []tensor.Desc{tensor.Contiguous(in[1].DType, append(slices.Clone(in[0].Shape), in[1].Shape[1])...)}, nil
 		},
-		Plan: func(_ *Embedding, t *spec.Target, in, _ []tensor.Desc) (*spec.Plan, error) {
-			return indexing.PlanLookup(t, in)
+		PlanAt: func(_ *Embedding, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
+			return indexing.PlanLookup(t, in, out)
 		},
 		Reference: func(_ *Embedding, in, out []*tensor.Host) {
 			// Bytes, so that every bit counts.

@@ -36,6 +36,9 @@ type Arg struct {
 	// Skippable says that a call may leave out this input and have later ones. A tensor of
 	// shape [0] stands for it then: see Op.LeftOut.
 	Skippable bool
+	// CallOnly says that the methods which are named after operations have no parameter for this input, which is
+	// optional. Device.Call and the command line take it.
+	CallOnly bool
 	// Variadic says that there may be any number of inputs like this one, but at least
 	// one. Only the last input may be variadic.
 	Variadic bool

@@ -96,6 +96,9 @@ type Step struct {
 	Params any
 	// Groups is the number of workgroups in x, y and z.
 	Groups [3]uint32
+	// Copies says, if it is an input, that the step does nothing but copy elements of that input to the same
+	// elements of an output that may overwrite it (Arg.InPlace). The step is left out where both are the same tensor.
+	Copies Ref
 }
 
 // Bind is a range of an operand or of a scratch buffer that a step binds.
@@ -176,7 +179,8 @@ func (p *Plan) Lifetimes() []Lifetime {
 }
 
 // ErrStrides is returned by a Plan that cannot work with the strides of its operands,
-// although Arg.Strides allows them. The caller then packs such operands and plans again.
+// although Arg.Strides allows them, or by a PlanAt that cannot work with a Misalignment. The
+// caller then packs such operands and plans again.
 var ErrStrides = fmt.Errorf("%w strides", errs.ErrUnsupported)
 
 // Name returns the name of the step's kernel, or "" if the step has no module.
@@ -193,7 +197,7 @@ type Place struct {
 	Desc tensor.Desc
 	// Misalignment is the distance in bytes from the last offset that the device can bind
 	// to the first byte of the tensor. It is a multiple of the element size. Offsets in a
-	// Bind count from that last offset.
+	// Bind count from that last offset. A PlanAt that needs another one returns ErrStrides.
 	Misalignment int64
 }
 

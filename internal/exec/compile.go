@@ -46,6 +46,32 @@ type boundStep struct {
 	params []byte
 	groups [3]uint32
 	bind   []bindRange
+	copies copied
+}
+
+// copied says which input a step copies to which output. Both count from 1, and 0 is none.
+type copied struct{ in, out int }
+
+// within reports whether the operands are one, so that the step is left out.
+func (c copied) within(in, out []Operand) bool {
+	if c.in == 0 {
+		return false
+	}
+	i, o := &in[c.in-1], &out[c.out-1]
+	return i.Buffer == o.Buffer && i.Offset == o.Offset
+}
+
+// copiedBy returns what a step of a plan copies.
+func copiedBy(s spec.Step) copied {
+	if s.Copies.Kind != spec.RefIn {
+		return copied{}
+	}
+	for _, b := range s.Bind {
+		if b.Buf.Kind == spec.RefOut {
+			return copied{s.Copies.Index + 1, b.Buf.Index + 1}
+		}
+	}
+	return copied{}
 }
 
 // bindRange is a range of an operand that a step binds, without its buffer.
@@ -147,7 +173,10 @@ func (r *Runner) lower(op *spec.Op, plan *spec.Plan, in, out []Place) (*Compiled
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s: %w", i, m.Name, err)
 		}
-		step := boundStep{module: m, params: params, groups: s.Groups, bind: make([]bindRange, len(s.Bind))}
+		step := boundStep{module: m, params: params, groups: s.Groups, bind: make([]bindRange, len(s.Bind)), copies: copiedBy(s)}
+		if step.copies.in > len(in) {
+			return nil, fmt.Errorf("step %d, %s: %w: it copies input %d of %d", i, m.Name, errs.ErrInvalidArgument, step.copies.in-1, len(in))
+		}
 		for j, b := range s.Bind {
 			have, err := c.bytes(plan, b.Buf)
 			if err != nil {
@@ -329,6 +358,9 @@ func (c *Compiled) bind(l *launch, in, out []Operand, scratch []gpu.Handle, stat
 	list, all := l.list[:0], l.bindings[:0]
 	for i := range c.steps {
 		s := &c.steps[i]
+		if s.copies.within(in, out) {
+			continue
+		}
 		first := len(all)
 		for _, b := range s.bind {
 			var to gpu.Binding

@@ -31,9 +31,13 @@ func (r *Runner) plan(call spec.Call, in, out []Place, choose chooser) (*spec.Pl
 	}
 	plan, err := p.plan(call, choose)
 	// A view may extend further than a binding, although its elements would fit.
-	refused := errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit)
-	if refused && p.packStrided() {
-		return p.plan(call, choose)
+	for _, more := range []func(Place) bool{
+		func(o Place) bool { return o.Misalignment != 0 },
+		func(o Place) bool { return !o.Desc.IsContiguous() },
+	} {
+		if (errors.Is(err, spec.ErrStrides) || errors.Is(err, errs.ErrLimit)) && p.packMore(more) {
+			plan, err = p.plan(call, choose)
+		}
 	}
 	return plan, err
 }
@@ -51,12 +55,11 @@ type packing struct {
 	pack []bool
 }
 
-// packStrided also packs all operands with strides. It reports whether that changes
-// anything.
-func (p *packing) packStrided() bool {
+// packMore also packs the operands for which more is true. It reports whether that changes anything.
+func (p *packing) packMore(more func(Place) bool) bool {
 	changed := false
 	for i, o := range p.all {
-		if !p.pack[i] && !o.Desc.IsContiguous() {
+		if !p.pack[i] && o.Desc.Elems() > 0 && more(o) {
 			p.pack[i], changed = true, true
 		}
 	}
@@ -112,6 +115,7 @@ func (p *packing) plan(call spec.Call, choose chooser) (*spec.Plan, error) {
 		for j, b := range s.Bind {
 			if ref, ok := packed[b.Buf]; ok {
 				s.Bind[j].Buf = ref
+				s.Copies = spec.Ref{} // One of both is elsewhere.
 			}
 		}
 		whole.Steps = append(whole.Steps, s)

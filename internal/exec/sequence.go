@@ -141,6 +141,11 @@ func (s *Sequence) add(c *SlotCall) error {
 	status := make([][]*gpu.Binding, len(c.Compiled.Checks))
 	for i := range c.Compiled.steps {
 		step := &c.Compiled.steps[i]
+		if k := step.copies; k.in > 0 {
+			if in, out := c.In[k.in-1], c.Out[k.out-1]; in.Slot == out.Slot && in.Offset == out.Offset {
+				continue
+			}
+		}
 		binds := make([]gpu.Binding, len(step.bind))
 		for k, b := range step.bind {
 			binds[k] = gpu.Binding{Offset: b.offset, Size: b.size}

@@ -4,7 +4,7 @@
 //
 // The lower half of the counter is the number of a block of four words, the upper half that of a stream.
 
-#include "lib/high_product.glsl"
+#include "lib/philox_rounds.glsl"
 
 layout(push_constant) uniform Params {
 	uint count;    // elements
@@ -22,15 +22,7 @@ layout(push_constant) uniform Params {
 // block is block number i of the launch.
 uvec4 block(uint i) {
 	uint low = p.blockLow + i;
-	uvec4 c = uvec4(low, p.blockHigh + (low < i ? 1u : 0u), p.streamLow, p.streamHigh);
-	uint k0 = p.keyLow, k1 = p.keyHigh;
-	[[unroll]] for (uint round = 0; round < 10; round++) {
-		uint high0 = highProduct(0xd2511f53u, c.x), high1 = highProduct(0xcd9e8d57u, c.z);
-		c = uvec4(high1 ^ c.y ^ k0, 0xcd9e8d57u * c.z, high0 ^ c.w ^ k1, 0xd2511f53u * c.x);
-		k0 += 0x9e3779b9u;
-		k1 += 0xbb67ae85u;
-	}
-	return c;
+	return philox(uvec4(low, p.blockHigh + (low < i ? 1u : 0u), p.streamLow, p.streamHigh), p.keyLow, p.keyHigh);
 }
 
 // unit is the number in 0..1, without 1, of the upper 24 bits of a word. It is exact.

@@ -1,4 +1,4 @@
-// Ends the product of the weights with the values where rows see different keys (causal attention). The weight of a
+// Ends the product of the weights with the values where rows see different keys (causal attention), or where there are fewer keys than memory for them. The weight of a
 // key that a row does not see is 0, and 0·NaN and 0·∞ are NaN. So elements that are NaN are
 // computed again, from the keys that their row sees. An invocation takes one element. If the values do not fit a
 // binding, there is a launch for each range of keys, and the first one notes which elements are NaN.
@@ -21,7 +21,7 @@ layout(push_constant) uniform Params {
 	uint blocks; // of keys, each with a product of its own
 	uint block;  // keys of one
 	uint keys;
-	int seen;    // keys that the first row of a matrix sees; each row sees one more
+	int seen;    // keys that the first row of a matrix sees
 	uint weightBase;
 	uint weightMatrix;
 	uint weightRow;
@@ -37,6 +37,9 @@ layout(push_constant) uniform Params {
 	uint rangeTo;
 	uint later;  // 1: not the first launch
 	uint ranges; // launches
+	uint more;   // how many more keys each row sees
+	uint lengths; // numbers of keys in noted, in front of all else. If not 0, a row sees seen more keys than there are.
+	uint lengthFirst, lengthEach, lengthStep; // the number of the first matrix, matrices of a length, words from one to the next
 } p;
 
 #if BITS == 64
@@ -62,11 +65,13 @@ void main() {
 	uint matrix = row / p.height, inner = row - matrix * p.height;
 	uint at = p.base + block * p.part + matrix * p.matrix + inner * p.row + col;
 	bool again = isNaN(products[at]);
-	if (p.later != 0) again = noted[id] != 0;
-	else if (p.ranges > 1) noted[id] = again ? 1 : 0;
+	if (p.later != 0) again = noted[p.lengths + id] != 0;
+	else if (p.ranges > 1) noted[p.lengths + id] = again ? 1 : 0;
 	if (!again) return;
 	uint from = max(block * p.block, p.rangeFrom);
-	uint end = min(uint(clamp(p.seen + int(inner), 0, int(min(block * p.block + p.block, p.keys)))), p.rangeTo);
+	int seen = p.seen + int(inner * p.more);
+	if (p.lengths != 0) seen += int(noted[(p.lengthFirst + matrix) / p.lengthEach * p.lengthStep]);
+	uint end = min(uint(clamp(seen, 0, int(min(block * p.block + p.block, p.keys)))), p.rangeTo);
 	uint value = p.valueBase + matrix * p.valueMatrix + col * p.valueCol, weight = p.weightBase + matrix * p.weightMatrix + inner * p.weightRow;
 	REAL sum = REAL(0);
 	if (p.later != 0) sum = products[at];

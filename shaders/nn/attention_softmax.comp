@@ -40,7 +40,10 @@ layout(push_constant) uniform Params {
 	uint maskRow;
 	uint maskCol;
 	uint whole; // 1: a row is one block
-	int seen;   // keys that the first row of a matrix sees; each row sees one more
+	int seen;   // keys that the first row of a matrix sees
+	uint more; // how many more keys each row sees
+	uint lengths; // where the numbers of keys are in stats, or 0. With them, a row sees seen more keys than there are.
+	uint lengthFirst, lengthEach, lengthStep; // the number of the first matrix, matrices of a length, elements from one to the next
 } p;
 
 #if defined(F64)
@@ -57,7 +60,7 @@ layout(set = 0, binding = 0) readonly buffer Scores { QUAD scores[]; };
 #endif
 INPUT(1, mask);
 layout(set = 0, binding = 2) writeonly buffer Weights { QUAD weights[]; };
-layout(set = 0, binding = 3) writeonly buffer Stats { REAL stats[]; };
+layout(set = 0, binding = 3) buffer Stats { REAL stats[]; };
 
 #include "lib/edge.glsl"
 
@@ -102,7 +105,9 @@ void main() {
 	uint block = id / rows, row = id - block * rows, matrix = row / p.height;
 	if (block >= p.blocks) return;
 	uint row0 = row * p.wide, first = block * p.block, end = min(first + p.block, p.wide), inner = row - matrix * p.height;
-	uint limit = uint(clamp(p.seen + int(inner), 0, int(min(4 * end, p.keys))));
+	int seen = p.seen + int(inner * p.more);
+	if (p.lengths != 0) seen += int(stats[p.lengths + (p.lengthFirst + matrix) / p.lengthEach * p.lengthStep]);
+	uint limit = uint(clamp(seen, 0, int(min(4 * end, p.keys))));
 	uint mask0 = p.maskBase + matrix * p.maskMatrix + inner * p.maskRow;
 	REAL most = -infinity(), sum = REAL(0);
 	for (uint i = first; i < end; i += STEP) {

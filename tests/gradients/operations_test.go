@@ -200,6 +200,7 @@ var withoutGradient = map[string]string{
 	"col2im":                  "no operation takes the windows of images as columns",
 	"compress":                "where elements went is known to the device only",
 	"roi_align":               "not written yet",
+	"tensor_scatter":          "caches of a decoder are not trained",
 	"dequantize_linear":       "integers have no gradient, and their scales are not trained",
 	"dynamic_quantize_linear": "its results are integers, and numbers that follow from them",
 }

@@ -16,7 +16,7 @@ import (
 //
 //   - Its name is that of the attribute struct, and its text is Op.Doc.
 //   - Inputs come first. An optional input may be nil. A variadic input comes last,
-//     behind the attributes.
+//     behind the attributes. One that is spec.Arg.CallOnly is left out.
 //   - An output that is named like an input is that very tensor: the operation works in
 //     place.
 //   - Attributes follow in their order. A boolean whose default is false is left out: the
@@ -39,7 +39,7 @@ type operation struct {
 	method string // the name of the method, and of the attribute struct
 	pkg    string // the import path of the attribute struct
 	attrs  []attribute
-	left   []string // attributes that the method leaves out
+	left   []string // attributes and inputs that the method leaves out
 }
 
 // attribute is an attribute that is a parameter.
@@ -69,6 +69,14 @@ func describe(op *spec.Op) (o operation, ok bool) {
 			continue
 		}
 		o.attrs = append(o.attrs, attribute{a, f.Name, camel(a.Name), f.Type})
+	}
+	if k := slices.IndexFunc(op.In, func(a spec.Arg) bool { return a.CallOnly }); k >= 0 {
+		plain := *op
+		plain.In = op.In[:k]
+		o.Op = &plain
+		for _, a := range op.In[k:] {
+			o.left = append(o.left, a.Name)
+		}
 	}
 	return o, o.method != ""
 }

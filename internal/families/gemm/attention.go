@@ -12,7 +12,7 @@ import (
 
 // Attention describes scaled dot-product attention that needs a bounded amount of scratch
 // memory. Its attributes have type A. The inputs are q [..., sq,d], k [..., skv,d],
-// v [..., skv,dv] and an optional mask. The result is [..., sq,dv].
+// v [..., skv,dv], an optional mask, and optional numbers of keys. The result is [..., sq,dv].
 type Attention[A spec.Call] struct {
 	// Name, Doc, Source, ONNX and Defaults are those of spec.Definition and spec.Traits.
 	Name, Doc, Source string
@@ -37,8 +37,9 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 	return spec.Define(spec.Definition[A]{
 		Name: m.Name, Group: "nn", Doc: m.Doc, Source: m.Source,
 		In: []spec.Arg{
-			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; the leading dimensions are broadcast to those of q"),
-			{Name: "mask", Doc: "added to the scores, broadcast to [..., sq,skv]", Optional: true, DTypes: planner.Floats},
+			matrix("q", "[..., sq,d]"), matrix("k", "[..., skv,d]; the leading dimensions are broadcast to those of q"), matrix("v", "[..., skv,dv]; broadcast as k"),
+			{Name: "mask", Doc: "added to the scores, broadcast to [..., sq,skv]", Optional: true, Skippable: true, DTypes: planner.Floats},
+			{Name: "kv_lengths", Doc: "[batch] or [1]: number of keys", Optional: true, CallOnly: true, DTypes: []tensor.DType{tensor.I32, tensor.I64}},
 		},
 		Out:      []spec.Arg{{Name: "out", Doc: "[..., sq,dv]"}},
 		Traits:   spec.Traits{Class: spec.MatrixProduct, ONNX: m.ONNX},
@@ -51,15 +52,30 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 			out, err := attentionShape(in)
 			return []tensor.Desc{out}, err
 		},
-		Plan: func(a A, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
-			if err := planner.CheckTarget(t, in[0]); err != nil {
+		PlanAt: func(a A, t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
+			if err := planner.CheckTarget(t, in[0].Desc); err != nil {
 				return nil, err
 			}
 			plan := &spec.Plan{}
-			if out[0].Elems() == 0 {
+			if out[0].Desc.Elems() == 0 {
 				return plan, nil
 			}
-			return plan, newAttention(m.Scale(a), m.Causal(a), t, plan, in, out[0]).addTiles()
+			if err := planner.Aligned(out[0], in[:min(len(in), lengthsInput)]...); err != nil {
+				return nil, err
+			}
+			descs := make([]tensor.Desc, len(in))
+			for i, p := range in {
+				descs[i] = p.Desc
+			}
+			o := newAttention(m.Scale(a), m.Causal(a), t, plan, descs, out[0].Desc)
+			if len(in) > lengthsInput {
+				l, err := newLengths(t, in, out[0].Desc)
+				if err != nil {
+					return nil, err
+				}
+				o.lengths = l
+			}
+			return plan, o.addTiles()
 		},
 		Strategies: func(_ A, t *spec.Target, in, out []tensor.Desc) []string { return attentionStrategies(t, in, out) },
 		SizeClass: func(_ A, in []tensor.Desc) []int {
@@ -96,7 +112,7 @@ func attentionSizes(in []tensor.Desc) (matrices, sq, skv, d, dv int) {
 // attentionShape checks the inputs and returns the description of the result.
 func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
 	q, k, v := in[0], in[1], in[2]
-	for _, d := range in {
+	for _, d := range in[:min(len(in), lengthsInput)] {
 		if d.DType != q.DType {
 			return tensor.Desc{}, planner.Invalid("dtypes differ: %v", in)
 		}
@@ -117,8 +133,17 @@ func attentionShape(in []tensor.Desc) (tensor.Desc, error) {
 		return tensor.Desc{}, planner.Invalid("k %v, v %v: the first dimensions cannot be broadcast to those of q %v", k, v, q)
 	}
 	scores := append(slices.Clone(lead), last(q, 2), last(k, 2))
-	if len(in) > 3 && !fits(in[3].Shape, scores) {
-		return tensor.Desc{}, planner.Invalid("mask %v cannot be broadcast to %v", in[3], scores)
+	if hasMask(in) && !fits(in[maskInput].Shape, scores) {
+		return tensor.Desc{}, planner.Invalid("mask %v cannot be broadcast to %v", in[maskInput], scores)
+	}
+	if len(in) > lengthsInput {
+		batch := 1
+		if len(lead) > 0 {
+			batch = lead[0]
+		}
+		if err := planner.CheckFew("kv_lengths", in[lengthsInput], batch); err != nil {
+			return tensor.Desc{}, err
+		}
 	}
 	return tensor.Contiguous(q.DType, append(slices.Clone(lead), last(q, 2), last(v, 1))...), nil
 }
@@ -143,7 +168,7 @@ func newAttention(scale float64, causal bool, t *spec.Target, plan *spec.Plan, i
 		operands = append(operands, planner.Operand{Ref: ref, DType: x.DType, Strides: batchStrides})
 		own = append(own, [2]int{row, column})
 	}
-	if len(in) > 3 {
+	if hasMask(in) {
 		strides := planner.BroadcastStrides(in[3], append(slices.Clone(lead), sq, skv))
 		operands = append(operands, planner.Operand{Ref: spec.In(3), DType: in[3].DType, Strides: strides[:r-2]})
 		own = append(own, [2]int{strides[r-2], strides[r-1]})
@@ -162,7 +187,7 @@ func newAttention(scale float64, causal bool, t *spec.Target, plan *spec.Plan, i
 		return o
 	}
 	a := &attention{t: t, plan: plan, scale: scale, causal: causal, out: matrix(3, own[3][0], own[3][1], 0)}
-	if len(in) > 3 {
+	if hasMask(in) {
 		m := matrix(4, own[4][0], own[4][1], 0)
 		a.mask = &m
 	}
@@ -187,7 +212,7 @@ func attentionReference(scale float64, causal bool, in, out []*tensor.Host) {
 	ks, vs := matrixNumbers(in[1].Desc, lead), matrixNumbers(in[2].Desc, lead)
 	var mask []float64
 	var maskAt func(b, i, j int) float64
-	if len(in) > 3 {
+	if len(in) > maskInput && in[maskInput].Elems() > 0 {
 		mask = in[3].Floats()
 		m := tensor.Contiguous(in[3].DType, in[3].Shape...)
 		for len(m.Shape) < 2 {
@@ -197,14 +222,22 @@ func attentionReference(scale float64, causal bool, in, out []*tensor.Host) {
 		h, w := m.Shape[len(m.Shape)-2], m.Shape[len(m.Shape)-1]
 		maskAt = func(b, i, j int) float64 { return mask[(ms[b]*h+min(i, h-1))*w+min(j, w-1)] }
 	}
+	var lengths []float64
+	if len(in) > lengthsInput {
+		lengths = in[lengthsInput].Floats()
+	}
 	res := make([]float64, out[0].Elems())
 	scores := make([]float64, skv)
 	for b := range ks {
+		n := skv
+		if len(lengths) > 0 {
+			n = int(lengths[b*len(lengths)/len(ks)])
+		}
 		kb, vb := k[ks[b]*skv*d:], v[vs[b]*skv*dv:]
 		for i := range sq {
-			x, most, s := q[(b*sq+i)*d:], math.Inf(-1), scores
+			x, most, s := q[(b*sq+i)*d:], math.Inf(-1), scores[:n]
 			if causal {
-				s = scores[:seenKeys(i, sq, skv)]
+				s = scores[:seenKeys(i, sq, n)]
 			}
 			for j := range s {
 				sum := 0.0
@@ -259,14 +292,16 @@ func attentionTolerance(scale float64, dt tensor.DType, in []tensor.Desc) spec.T
 func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 	return spec.CasesOf[A]{
 		DTypes: planner.Floats, Calls: slices.Concat([]A{m.Defaults}, m.Calls),
-		Dims: []spec.Dim{{Name: "form", Only: []int{1, 2, 3, 4}}, {Name: "sq", Tiles: []int{8}}, {Name: "skv", Tiles: []int{8}}, {Name: "d", Tiles: []int{4}}, {Name: "dv", Tiles: []int{4}}},
+		Dims: []spec.Dim{{Name: "form", Only: []int{1, 2, 3, 4, 5, 6, 7}}, {Name: "sq", Tiles: []int{8}}, {Name: "skv", Tiles: []int{8}}, {Name: "d", Tiles: []int{4}}, {Name: "dv", Tiles: []int{4}}},
 		Sizes: [][]int{
 			{1, 2, 65535, 3, 2}, {1, 65536, 2, 4, 4}, {2, 1, 100000, 2, 3}, {1, 1, 1000000, 1, 1}, {1, 1000000, 1, 1, 1}, {1, 3, 3, 100000, 2},
 			{2, 17, 2500, 8, 9}, {4, 16, 1031, 7, 8}, {3, 64, 64, 64, 64},
+			{5, 1, 2500, 8, 9}, {6, 1, 1000000, 1, 1}, {7, 17, 2500, 8, 9}, {7, 1, 100000, 2, 3}, {5, 70, 64, 8, 8}, {6, 1, 256, 64, 64},
 		},
 		Inputs: func(_ A, dt tensor.DType, dims []int) []tensor.Desc {
 			sq, skv, d, dv := dims[1], dims[2], dims[3], dims[4]
 			q, k, v, mask := []int{sq, d}, []int{skv, d}, []int{skv, dv}, []int(nil)
+			var lengths tensor.Desc
 			switch dims[0] {
 			case 2: // all heads have the same mask
 				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 3, skv, d}, []int{2, 3, skv, dv}, []int{sq, skv}
@@ -274,10 +309,22 @@ func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 				q, k, v, mask = []int{2, 3, sq, d}, []int{2, 1, skv, d}, []int{3, skv, dv}, []int{2, 1, 1, skv}
 			case 4:
 				q, k, v = []int{5, sq, d}, []int{5, skv, d}, []int{5, skv, dv}
+			case 5: // groups of queries share a head of keys, as in a decoder, and each batch has its own length
+				q, k, v, lengths = []int{3, 2, 2, sq, d}, []int{3, 2, 1, skv, d}, []int{3, 2, 1, skv, dv}, tensor.Contiguous(tensor.I32, 3)
+			case 6: // one length for all
+				q, k, v, lengths = []int{4, sq, d}, []int{1, skv, d}, []int{4, skv, dv}, tensor.Contiguous(tensor.I64, 1)
+			case 7: // a mask too
+				q, k, v, mask, lengths = []int{2, 3, sq, d}, []int{2, 3, skv, d}, []int{2, 1, skv, dv}, []int{sq, skv}, tensor.Contiguous(tensor.I32, 2)
 			}
 			ds := []tensor.Desc{tensor.Contiguous(dt, q...), tensor.Contiguous(dt, k...), tensor.Contiguous(dt, v...)}
 			if mask != nil {
 				ds = append(ds, tensor.Contiguous(dt, mask...))
+			}
+			if lengths.Shape != nil {
+				if mask == nil {
+					ds = append(ds, tensor.Contiguous(dt, 0)) // left out
+				}
+				ds = append(ds, lengths)
 			}
 			return ds
 		},
@@ -294,11 +341,17 @@ func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 			return cases
 		},
 		Low: -1, High: 1, Specials: true,
+		Range: func(_ A, i int, in []tensor.Desc) (float64, float64) {
+			if i == lengthsInput {
+				return 0, float64(in[1].Shape[len(in[1].Shape)-2])
+			}
+			return -1, 1
+		},
 		Invalid: m.Invalid,
-		Refused: [][]tensor.Desc{
+		Refused: slices.Concat(refusedLengths(), [][]tensor.Desc{
 			f32([]int{2, 3}, []int{4, 5}, []int{4, 2}), f32([]int{2, 3}, []int{4, 3}, []int{5, 2}), f32([]int{3}, []int{4, 3}, []int{4, 2}),
 			f32([]int{2, 3}, []int{2, 4, 3}, []int{4, 2}), f32([]int{2, 2, 3}, []int{3, 4, 3}, []int{2, 4, 2}),
 			f32([]int{2, 3}, []int{4, 3}, []int{4, 2}, []int{2, 5}), f32([]int{2, 3}, []int{4, 3}, []int{4, 2}, []int{3, 2, 4}),
-		},
+		}),
 	}
 }

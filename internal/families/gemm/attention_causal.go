@@ -31,6 +31,8 @@ type seenParams struct {
 	ValueBase, ValueMatrix, ValueKey, ValueCol uint32
 	Base, Matrix, Row, Part                    uint32
 	RangeFrom, RangeTo, Later, Ranges          uint32
+	More, Lengths                              uint32
+	LengthFirst, LengthEach, LengthStep        uint32
 }
 
 var seenKernels = planner.DTypeVariants("nn/attention_seen", seenParams{}, planner.Floats, nil)
@@ -57,7 +59,7 @@ func (a *attention) keysOf(b planner.Region) int {
 func (a *attention) addSeen(at planner.Region, o planner.Operand) error {
 	g := a.values
 	m, n, k, inner := g.dimM(), g.dimN(), g.dimK(), g.inner()
-	if a.seen(at.From[m], at.From[k]) >= at.N[k] {
+	if a.lengths == nil && a.seen(at.From[m], at.From[k]) >= at.N[k] {
 		return nil
 	}
 	keys := at.N[k]
@@ -69,17 +71,26 @@ func (a *attention) addSeen(at planner.Region, o planner.Operand) error {
 	far := int64(v.Strides[k]) * size
 	length := int(max(min(int64(keys), span/2/max(far, 1)), 1))
 	noted := spec.Bind{Buf: a.stats} // This is not read if there is one range.
+	if a.lengths != nil {
+		noted.Buf = a.lengths.words
+	}
 	if length < keys {
-		noted.Buf = planner.AddScratch(a.plan, int64(at.Elems())*int64(a.parts)*4)
+		noted.Buf = planner.AddScratch(a.plan, (int64(at.Elems())*int64(a.parts)+int64(a.lengths.count()))*4)
+		if err := a.addLengthsTo(noted.Buf); err != nil {
+			return err
+		}
 	}
 	return planner.Split(a.t, span-int64(length-1)*far, at, []planner.Operand{v, o}, 1, func(b planner.Region) error {
 		rows := b.N[inner] * b.N[m]
 		p := seenParams{
 			Rows: uint32(rows), Height: uint32(b.N[m]), Cols: uint32(b.N[n]), Blocks: uint32(a.parts), Block: uint32(a.block), Keys: uint32(keys),
-			Seen:       int32(a.seen(b.From[m], b.From[k])),
 			WeightBase: uint32(g.a.First(b)), WeightMatrix: uint32(g.a.Strides[inner]), WeightRow: uint32(g.a.Strides[m]),
 			ValueMatrix: uint32(v.Strides[inner]), ValueKey: uint32(v.Strides[k]), ValueCol: uint32(v.Strides[n]),
 			Matrix: uint32(o.Strides[inner]), Row: uint32(o.Strides[m]), Part: uint32(g.part), Ranges: uint32(planner.CeilDiv(keys, length)),
+		}
+		p.Seen, p.More = a.seenBy(b.From[m], b.From[k])
+		if p.LengthEach = 1; a.lengths != nil {
+			p.Lengths, p.LengthFirst, p.LengthEach, p.LengthStep = uint32(a.lengths.count()), a.matrix(b), a.lengths.each, a.lengths.step
 		}
 		to := spec.Bind{Buf: o.Ref}
 		if p.Base = uint32(o.First(b)); o.Ref.Kind != spec.RefScratch {

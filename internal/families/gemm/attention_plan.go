@@ -23,6 +23,7 @@ type attentionParams struct {
 	Scale, ScaleLow                                       float32
 	Masked, MaskBase, MaskMatrix, MaskRow, MaskCol, Whole uint32
 	Seen                                                  int32
+	More, Lengths, LengthFirst, LengthEach, LengthStep    uint32
 }
 
 // mergeParams is the push-constant block of attention_merge.comp.
@@ -36,7 +37,7 @@ var attentionKernels = slices.Concat(
 		{Name: "nn/attention_softmax.bf16.masked.texel", Params: attentionParams{}},
 	},
 	planner.DTypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
-	seenKernels,
+	seenKernels, lengthKernels,
 )
 
 // attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile. A tile is a region of the
@@ -48,6 +49,8 @@ type attention struct {
 	scale float64
 	// causal says that a query does not see all keys: see seen.
 	causal bool
+	// lengths says how many keys there are, or is nil.
+	lengths *lengths
 	// mask has strides along the batch dimensions, queries and keys. It may be nil.
 	mask *planner.Operand
 	// scores is the product Q·Kᵀ, of shape [batch..., queries, keys, d]. values is the
@@ -116,7 +119,7 @@ func (a *attention) addTiles() error {
 		a.cols = dv
 	}
 	wide := planner.CeilDiv(a.cols, 4) * 4
-	most := min(room/(a.parts*a.block), room/(1+a.parts)/wide, room/(2*(a.parts+2)))
+	most := min(room/(a.parts*a.block), room/(1+a.parts)/wide, (room-a.lengths.count())/(2*(a.parts+2)))
 	if a.cols < dv {
 		window := int((span - planner.WindowAlign(a.t)) / int64(a.out.DType.Size()))
 		most = min(most, (window-a.cols)/dv+1)
@@ -144,7 +147,10 @@ func (a *attention) addTiles() error {
 	if a.direct = a.oneBlock && g.canWrite(a.out, nil); !a.direct {
 		a.o = planner.AddScratch(a.plan, int64((1+a.parts)*a.rows*wide)*cell)
 	}
-	a.stats = planner.AddScratch(a.plan, int64(2*(a.parts+2)*a.rows)*cell)
+	a.stats = planner.AddScratch(a.plan, int64(2*(a.parts+2)*a.rows+a.lengths.count())*cell)
+	if err := a.addLengths(); err != nil {
+		return err
+	}
 	step := slices.Clone(dims)
 	for d := range g.outer() + 1 {
 		step[d] = 1
@@ -218,7 +224,11 @@ func (a *attention) addWeights(b planner.Region, from, keys int) error {
 		Rows: uint32(rows), Height: uint32(height), Keys: uint32(keys), Wide: uint32(wide / 4),
 		Block: uint32(a.block / 4), Blocks: uint32(a.parts), Scale: float32(a.scale),
 	}
-	p.ScaleLow, p.Seen = float32(a.scale-float64(p.Scale)), int32(a.seen(b.From[m], from))
+	p.ScaleLow = float32(a.scale - float64(p.Scale))
+	p.Seen, p.More = a.seenBy(b.From[m], from)
+	if p.LengthEach = 1; a.lengths != nil {
+		p.Lengths, p.LengthFirst, p.LengthEach, p.LengthStep = uint32(a.lengthsAt()), a.matrix(b), a.lengths.each, a.lengths.step
+	}
 	if a.oneBlock {
 		p.Whole = 1
 	}

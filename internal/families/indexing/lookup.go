@@ -16,7 +16,7 @@ type lookupParams struct {
 	Rows, Run, Packs, Pitch, IndexBase, IndexWords, First, Count, TableBase, DstBase uint32
 }
 
-// LookupKernels lists the kernels of PlanLookup without those of CheckKernels.
+// LookupKernels lists the kernels of PlanLookup without those of CheckKernels and CheckFewKernels.
 func LookupKernels() []spec.Kernel {
 	var ks []spec.Kernel
 	for _, v := range []string{"u8", "u16", "u32", "u32.texel", "u128", "u128.texel"} {
@@ -25,23 +25,40 @@ func LookupKernels() []spec.Kernel {
 	return ks
 }
 
+// fewNumbers is how many numbers are checked by one workgroup. More of them are checked by many.
+const fewNumbers = 1024
+
 // PlanLookup plans a lookup of rows in a table. Input 0 holds row numbers, input 1 is the
 // table [rows, columns], and output 0 gets one row of the table for each number. All of
 // them are contiguous. The plan checks the numbers first. Then it copies the rows, for
-// each region of the output from each part of the table.
-// Errors: *LimitError.
-func PlanLookup(t *spec.Target, in []tensor.Desc) (*spec.Plan, error) {
+// each region of the output from each part of the table. Few numbers may begin at any word.
+// Errors: *LimitError, ErrStrides.
+func PlanLookup(t *spec.Target, in, out []spec.Place) (*spec.Plan, error) {
 	plan := &spec.Plan{}
-	index, rows := in[0].DType, in[0].Elems()
-	table, columns := in[1].Shape[0], in[1].Shape[1]
+	if err := planner.Aligned(out[0], in[1]); err != nil {
+		return nil, err
+	}
+	index, rows := in[0].Desc.DType, in[0].Desc.Elems()
+	table, columns := in[1].Desc.Shape[0], in[1].Desc.Shape[1]
 	if rows == 0 {
 		return plan, nil
 	}
-	status, err := AddCheck(plan, t, spec.In(0), index, rows, table)
+	l := lookup{numbers: spec.In(0), numberSize: index.Size(), rows: rows, table: spec.In(1), tableRows: table, bytes: columns * in[1].Desc.DType.Size(), out: spec.Out(0)}
+	if rows <= fewNumbers {
+		few, err := planner.FewOf(t, 0, in[0])
+		if err != nil {
+			return nil, err
+		}
+		l.status, l.numberBase = AddFewCheck(plan, few, table), int(in[0].Misalignment)
+		return plan, addLookup(plan, t, l)
+	}
+	err := planner.Aligned(in[0])
+	if err == nil {
+		l.status, err = AddCheck(plan, t, spec.In(0), index, rows, table)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l := lookup{numbers: spec.In(0), numberSize: index.Size(), rows: rows, table: spec.In(1), tableRows: table, bytes: columns * in[1].DType.Size(), out: spec.Out(0), status: status}
 	return plan, addLookup(plan, t, l)
 }
 
@@ -51,6 +68,8 @@ type lookup struct {
 	// their low word first. All are in range unless status says otherwise.
 	numbers    spec.Ref
 	numberSize int
+	// numberBase is where the first number begins, in bytes.
+	numberBase int
 	// rows is the number of numbers, and of rows of out.
 	rows int
 	// table has tableRows rows of that many bytes, and so has out.
@@ -81,7 +100,7 @@ func addLookup(plan *spec.Plan, t *spec.Target, l lookup) error {
 	}
 	// All positions are counted in bytes here.
 	span := min(planner.MaxSpan(t, texel), planner.MaxWindow)
-	numbers := planner.Operand{Ref: l.numbers, DType: tensor.U8, Strides: []int{l.numberSize, 0}}
+	numbers := planner.Operand{Ref: l.numbers, DType: tensor.U8, Strides: []int{l.numberSize, 0}, Base: l.numberBase}
 	from := planner.Operand{Ref: l.table, DType: tensor.U8, Strides: []int{bytes, unit}}
 	to := planner.Operand{Ref: l.out, DType: tensor.U8, Strides: []int{bytes, unit}}
 	oneRow := planner.Operand{Ref: from.Ref, DType: tensor.U8, Strides: []int{0, unit}}

@@ -1,0 +1,105 @@
+package graphs_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lathe-gpu/lathe"
+	"github.com/lathe-gpu/lathe/graph"
+	"github.com/lathe-gpu/lathe/internal/networks"
+	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
+	"github.com/lathe-gpu/lathe/tensor"
+)
+
+// decode runs steps of a text that begins with a token, and returns the tokens that follow.
+func decode(tb testing.TB, p *networks.Decoding, step func(context.Context) (*lathe.Tensor, error), first int32, steps int) (tokens []int32) {
+	tb.Helper()
+	ctx := tb.Context()
+	if err := p.Reset(ctx, first); err != nil {
+		tb.Fatal(err)
+	}
+	for range steps {
+		token, err := step(ctx)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		next, err := lathe.ToSlice[int32](ctx, token)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tokens = append(tokens, next...)
+	}
+	return tokens
+}
+
+// prepareDecoder makes a decoder on a backend.
+func prepareDecoder(tb testing.TB, backend string, d *networks.Decoder) (*lathe.Device, *networks.Decoding) {
+	tb.Helper()
+	dev, err := lathe.Open(tb.Context(), lathe.WithBackend(backend), lathe.WithLogger(nil))
+	testkit.Opened(tb, err)
+	tb.Cleanup(func() { dev.Close() })
+	p, err := d.Prepare(tb.Context(), dev, graph.Options{Strict: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(p.Free)
+	return dev, p
+}
+
+// TestDecoder draws a text of a small decoder call by call and as a graph, token for token, twice.
+func TestDecoder(t *testing.T) {
+	steps := 64
+	if testlevel.IsFull() {
+		steps = 256
+	}
+	for _, backend := range []string{"vk", "cpu", "wgpu"} {
+		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
+			t.Run(backend+"/"+d.String(), func(t *testing.T) {
+				_, p := prepareDecoder(t, backend, networks.SmallDecoder(d, steps))
+				want := decode(t, p, p.Eager, 5, steps)
+				if got := decode(t, p, p.Compiled, 5, steps); !slices.Equal(got, want) {
+					t.Errorf("the graph decodes %v\nthe calls %v", got, want)
+				}
+				if got := decode(t, p, p.Eager, 5, steps/2); !slices.Equal(got, want[:steps/2]) {
+					t.Errorf("the same text again begins %v, before %v", got, want[:steps/2])
+				}
+				if other := decode(t, p, p.Compiled, 6, steps/2); slices.Equal(other, want[:steps/2]) {
+					t.Error("a text that begins with another token is the same")
+				}
+				if n := len(slices.Compact(slices.Sorted(slices.Values(want)))); n < steps/4 {
+					t.Errorf("only %d tokens of %d differ: %v", n, steps, want)
+				}
+				t.Logf("%d calls a step, %d launches of the graph", p.Calls(), p.Exe.Plan().Program.Launches())
+			})
+		}
+	}
+}
+
+// BenchmarkDecoder draws texts call by call and as a graph, in turns, and reports tokens a second. Each token is read before the next step.
+func BenchmarkDecoder(b *testing.B) {
+	for _, backend := range []string{"vk", "cpu"} {
+		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
+			b.Run(backend+"/"+d.String(), func(b *testing.B) {
+				const steps = 64
+				_, p := prepareDecoder(b, backend, networks.SmallDecoder(d, steps))
+				ways := []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled}
+				var least [2]time.Duration
+				for b.Loop() {
+					for k, way := range ways {
+						begin := time.Now()
+						decode(b, p, way, 5, steps)
+						if d := time.Since(begin); least[k] == 0 || d < least[k] {
+							least[k] = d
+						}
+					}
+				}
+				b.ReportMetric(steps/least[0].Seconds(), "tokens/s-one-by-one")
+				b.ReportMetric(steps/least[1].Seconds(), "tokens/s-graph")
+				b.ReportMetric(float64(least[0])/float64(least[1]), "ratio")
+			})
+		}
+	}
+}
