@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
@@ -30,6 +31,25 @@ type Options struct {
 	AssertFusionClean bool
 }
 
+// optimise runs the passes on a graph, and then on the bodies that it still has. body is where it is itself.
+func optimise(m *mir.Graph, t *spec.Target, o Options, body string, r *Report) (*mir.Graph, error) {
+	var own FusionReport
+	m, changes, err := mir.Optimise(m, t, passes(o, &own), o.Without)
+	if err != nil {
+		return nil, err
+	}
+	if r.Changes == nil {
+		r.Changes = map[string]int{}
+	}
+	for pass, n := range changes {
+		r.Changes[pass] += n
+	}
+	r.Fusion.add(&own, body)
+	return m.WithBodies(func(i, k int, b *mir.Graph) (*mir.Graph, error) {
+		return optimise(b, t, o, strings.TrimSpace(fmt.Sprintf("%s %d %s", body, i, m.Nodes()[i].BodyName(k))), r)
+	})
+}
+
 // Passes are the passes of Compile, in their order.
 func Passes() []mir.Pass { return passes(Options{}, &FusionReport{}) }
 
@@ -48,7 +68,7 @@ func passes(o Options, r *FusionReport) []mir.Pass {
 			return run(g, t, o.Strict, r)
 		}
 	}
-	return append(append([]mir.Pass{precision}, mir.Passes...), mir.Pass{
+	return append(append([]mir.Pass{mir.Passes[0], precision}, mir.Passes[1:]...), mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",
 		After: []string{"cse", "dce"}, Why: "a result that an equal call or a dead one reads would be kept for it",
 		Run: only(fusion.Fused{}, fuse),
@@ -83,7 +103,7 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 		return nil, err
 	}
 	report, target := Report{Calls: calls(m)}, c.Target()
-	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report.Fusion), o.Without); err != nil {
+	if m, err = optimise(m, &target, o, "", &report); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {
@@ -106,12 +126,15 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	return &Plan{Graph: m, Program: p, Report: report, options: o, device: about}, nil
 }
 
-// calls counts the calls of a graph.
+// calls counts the calls of a graph and of its bodies.
 func calls(m *mir.Graph) int {
 	n := 0
 	for _, node := range m.Nodes() {
 		if node.Kind == mir.Op {
 			n++
+		}
+		for _, b := range node.Bodies {
+			n += calls(b)
 		}
 	}
 	return n

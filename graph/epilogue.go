@@ -78,7 +78,7 @@ func newJoiner(g *mir.Graph, target *spec.Target, strict bool, r *FusionReport) 
 	}
 	fixed = make([]bool, len(g.Nodes()))
 	for i, n := range g.Nodes() {
-		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param
+		fixed[i] = n.Kind != mir.Input && n.Kind != mir.Param && !n.Kind.Control()
 		for _, v := range n.In {
 			if v != mir.None {
 				fixed[i] = fixed[i] && fixed[g.Maker(v)]
@@ -104,7 +104,7 @@ func (f *joiner) miss(i int, what string, err error) {
 	if node, ok := f.report.node[n.Out[0]]; ok {
 		i = node // Missed names nodes before the pass fuse.
 	}
-	m := Missed{i, spec.FormatBrief(n.Call), what + ": " + err.Error()}
+	m := Missed{Node: i, Call: spec.FormatBrief(n.Call), Reason: what + ": " + err.Error()}
 	if n.Name != "" {
 		m.Call += " (" + n.Name + ")"
 	}

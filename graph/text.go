@@ -44,7 +44,14 @@ func (p *Plan) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n%-*s%-*s %8s %8s %9s  %s\n", callAt, "node", callWidth, "call", "launches", "flop", "bytes", "reads, and makes")
+	body := ""
 	for _, s := range p.Steps() {
+		if s.Body != body && s.Body != "" {
+			fmt.Fprintf(&b, "%-*s%s:\n", callAt, "", s.Body)
+		} else if s.Body != body {
+			fmt.Fprintf(&b, "%-*safter it:\n", callAt, "")
+		}
+		body = s.Body
 		s.write(&b)
 	}
 	p.summary(&b)
@@ -114,7 +121,7 @@ func (p *Plan) summary(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s flop and %s of memory traffic at least\n", units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	fmt.Fprintf(b, "arena %d bytes (at least %d; %d without sharing), constants %d bytes\n", bytes.Arena, bytes.Lower, bytes.Values, bytes.Kept)
 	for _, m := range p.Report.Fusion.Missed {
-		fmt.Fprintf(b, "not fused: node %d before the pass fuse, %s: %s\n", m.Node, m.Call, m.Reason)
+		fmt.Fprintf(b, "not fused: node %s before the pass fuse, %s: %s\n", m.where(), m.Call, m.Reason)
 	}
 }
 

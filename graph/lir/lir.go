@@ -78,7 +78,7 @@ type Range struct {
 	Offset, Size int64 // bytes
 }
 
-// Step is a call.
+// Step is a call, or an If or a While.
 type Step struct {
 	// Node is the number of the node of the graph.
 	Node int
@@ -86,7 +86,9 @@ type Step struct {
 	Label string
 	Call  spec.Call
 	Code  Code
-	// In and Out are the operands, and Scratch has a range for each of Code.Scratch.
+	// Control is what an If or a While runs, which has no Call and no Code. It is nil for a call.
+	Control *Control
+	// In and Out are the operands, and Scratch has a range for each of Code.Scratch or of Control.Scratch.
 	In, Out []Operand
 	Scratch []Range
 }
@@ -142,12 +144,15 @@ type Bytes struct {
 	Kept int64 `json:"kept"`
 }
 
-// Launches counts the launches of a run.
+// Launches counts the launches of a run, with those of each body of an If or a While once.
 func (p *Program) Launches() int {
 	n := 0
 	if p != nil {
 		for i := range p.Steps {
 			n += len(p.Steps[i].Kernels())
+			for _, b := range p.Steps[i].Bodies() {
+				n += b.Launches()
+			}
 		}
 	}
 	return n

@@ -59,7 +59,7 @@ func check(p *graph.Plan) error {
 	if p == nil || p.Program == nil || p.Graph == nil {
 		return fmt.Errorf("planview: %w: no plan", errs.ErrInvalidArgument)
 	}
-	if n := len(p.Program.Once) + len(p.Program.Steps); n > mostCalls {
+	if n := len(p.Steps()); n > mostCalls {
 		return fmt.Errorf("planview: %w: %d calls are too many to draw (at most %d)", errs.ErrInvalidArgument, n, mostCalls)
 	}
 	return nil
@@ -207,7 +207,7 @@ func legend(d *drawing, left, y, width float64, p *graph.Plan) float64 {
 	for i := range p.Program.Steps {
 		s := &p.Program.Steps[i]
 		there[kindOf(s)] = true
-		fused = fused || s.Call.Spec().Internal
+		fused = fused || isFused(s)
 	}
 	const box = `<rect x="%d" y="%d" width="20" height="12" rx="3"/>`
 	for k := contraction; k < point; k++ {

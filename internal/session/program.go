@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
@@ -46,7 +47,7 @@ func (c code) Kernels() []string { return c.compiled.Kernels() }
 type Program struct {
 	session *Session
 	lir     *lir.Program
-	seq     *exec.Sequence
+	main    *stage
 	state   *State
 	own     bool // the State is this program's alone
 	params  []*param
@@ -75,7 +76,7 @@ func (s *Session) Load(ctx context.Context, l *lir.Program, st *State) (p *Progr
 			p, err = nil, fmt.Errorf("%s: load: %w", s.surface, err)
 		}
 	}()
-	if p.seq, err = s.sequence(l, l.Steps); err != nil {
+	if p.main, err = s.stage(l); err != nil {
 		return
 	}
 	once, err := s.sequence(l, l.Once)
@@ -110,7 +111,7 @@ func (p *Program) prepare(ctx context.Context, once *exec.Sequence) error {
 	if len(p.lir.Once) == 0 {
 		return nil
 	}
-	if err := p.setOwn(once); err != nil {
+	if err := p.setOwn(once.Set); err != nil {
 		return err
 	}
 	return once.SubmitAndCheck(ctx)
@@ -162,12 +163,12 @@ func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
 }
 
 // setOwn sets the slots of the memory that the program and its State own.
-func (p *Program) setOwn(seq *exec.Sequence) error {
-	if err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
+func (p *Program) setOwn(set func(slot int, h gpu.Handle, offset int64) error) error {
+	if err := set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
 		return err
 	}
 	for i := range p.lir.Arena {
-		if err := seq.Set(slot(p.lir, lir.Arena, i), p.state.arena[i].handle, 0); err != nil {
+		if err := set(slot(p.lir, lir.Arena, i), p.state.arena[i].handle, 0); err != nil {
 			return err
 		}
 	}
@@ -211,10 +212,11 @@ func (p *Program) usable(op string) error {
 	return p.state.usable(op)
 }
 
-// Run computes the outputs and does not wait for them. in has a tensor for each input, and out for each of Outputs, which are Direct. No
+// Run computes the outputs and does not wait for them, unless the schedule has an If or a While, whose condition it reads. in has a tensor for each input, and out for each of Outputs, which are Direct. No
 // output overlaps an input, a param or another output.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrNotInitialized (a param that was not set), ErrClosed, ErrGraphBusy if another
-// goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then.
+// goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then. With an If or a While also those of Runner.Read, and
+// the outputs mean nothing then.
 func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if !p.state.running.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: run: %w: another goroutine runs the program (each needs its own)", p.session.surface, errs.ErrGraphBusy)
@@ -237,7 +239,7 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if err := p.session.WaitForRoom(ctx); err != nil {
 		return fmt.Errorf("%s: run: %w", p.session.surface, err)
 	}
-	err := p.seq.Submit(ctx)
+	err := p.main.run(ctx, p.session.run)
 	runtime.KeepAlive(p) // whose constants nobody else may hold
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
@@ -272,21 +274,21 @@ func (p *Program) bind(in, out []Tensor) error {
 			return fmt.Errorf("%s: run: %w: output %q overlaps an input, a param or another output (want memory of its own)", p.session.surface, errs.ErrInvalidArgument, l.Outputs[i].Name)
 		}
 	}
-	if err := p.setOwn(p.seq); err != nil {
+	if err := p.setOwn(p.main.set); err != nil {
 		return err
 	}
 	for i, param := range p.params {
-		if err := p.seq.Set(slot(l, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
 			return err
 		}
 	}
 	for i := range in {
-		if err := p.seq.Set(slot(l, lir.Inputs, i), in[i].Buffer.handle, in[i].Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Inputs, i), in[i].Buffer.handle, in[i].Offset); err != nil {
 			return err
 		}
 	}
 	for i := range out {
-		if err := p.seq.Set(slot(l, lir.Outputs, i), out[i].Buffer.handle, out[i].Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Outputs, i), out[i].Buffer.handle, out[i].Offset); err != nil {
 			return err
 		}
 	}
