@@ -112,7 +112,7 @@ func (g *Graph) fileNode(n *Node) (*fileNode, error) {
 		}
 	case View:
 		f.Offset = n.Offset
-		if d := g.Desc(n.Out[0]); !d.IsContiguous() {
+		if d := g.Desc(n.Out[0]); !sameView(d, tensor.Contiguous(d.DType, d.Shape...)) {
 			f.Strides = d.Strides
 		}
 	case If, While:

@@ -229,15 +229,23 @@ func (g *Graph) AddView(label string, of Value, offset int64, d tensor.Desc) (Va
 	if err := g.has(of); err != nil {
 		return None, fmt.Errorf("mir: %s: %w", label, err)
 	}
-	if own := g.Desc(of); offset == 0 && own.DType == d.DType && slices.Equal(own.Shape, d.Shape) && slices.Equal(own.ElementStrides(), d.ElementStrides()) {
+	root, base := g.Root(of)
+	if offset == 0 && sameView(g.Desc(of), d) {
 		return of, nil
 	}
-	root, base := g.Root(of)
+	if base+offset == 0 && sameView(g.Desc(root), d) { // a view back to it
+		return root, nil
+	}
 	n := Node{Kind: View, Name: label, Offset: base + offset, In: []Value{root}}
 	if err := g.checkView(&n, d); err != nil {
 		return None, fmt.Errorf("mir: %s: %w", label, err)
 	}
 	return g.add(n, d)[0], nil
+}
+
+// sameView reports whether two descriptions are of the same elements, if they begin at one place.
+func sameView(a, b tensor.Desc) bool {
+	return sameShape(a, b) && slices.Equal(a.ElementStrides(), b.ElementStrides())
 }
 
 // checkView returns an error unless a View lies in what it is a view of.
