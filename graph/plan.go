@@ -127,6 +127,33 @@ func place(l *lir.Program, o lir.Operand) string {
 	return fmt.Sprintf("%v %v %s+%d", o.Value, o.Desc, where, o.Offset)
 }
 
+// Calls is the number of calls of a run, with those of the bodies of an If or a While, but for copies of the state of a loop.
+func (p *Plan) Calls() int {
+	if p == nil {
+		return 0
+	}
+	return callsOf(p.Program)
+}
+
+func callsOf(l *lir.Program) int {
+	n := 0
+	if l == nil {
+		return 0
+	}
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		if s.Control == nil {
+			n++
+		}
+		for k, b := range s.Bodies() {
+			if !s.Control.IsWhile() || k != lir.Carry {
+				n += callsOf(b)
+			}
+		}
+	}
+	return n
+}
+
 // Cost is the sum of the arithmetic and of the memory traffic that the calls of a run need at least. Each body of an If or a While counts once.
 func (p *Plan) Cost() (sum spec.Cost) {
 	for _, s := range p.Steps() {

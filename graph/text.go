@@ -106,7 +106,7 @@ var joining = []string{"fuse", "epilogue", "prologue"}
 // summary writes what the whole of a run is.
 func (p *Plan) summary(b *strings.Builder) {
 	bytes, cost := p.Program.Bytes, p.Cost()
-	fmt.Fprintf(b, "\n%d calls of %d, %d launches", len(p.Program.Steps), p.Report.Calls, p.Program.Launches())
+	fmt.Fprintf(b, "\n%d calls of %d, %d launches", p.Calls(), p.Report.Calls, p.Program.Launches())
 	for _, pass := range Passes() {
 		if n := p.Report.Changes[pass.Name]; n > 0 && !slices.Contains(joining, pass.Name) {
 			fmt.Fprintf(b, ", %s %d", pass.Name, n)

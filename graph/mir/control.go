@@ -45,6 +45,9 @@ func (g *Graph) AddIf(cond Value, captured []Value, then, otherwise *Graph) ([]V
 // one Bool. body has an output for each value of the state, of its dtype and shape. What holds for the values and graphs of AddIf holds here too.
 // Errors: ErrInvalidArgument.
 func (g *Graph) AddWhile(state, captured []Value, most int, cond, body *Graph) ([]Value, error) {
+	if n := len(body.Outputs()); n != len(state) || n == 0 {
+		return nil, fmt.Errorf("mir: while: %w: a state of %d values, and a body with %d outputs", errs.ErrInvalidArgument, len(state), n)
+	}
 	return g.addControl(Node{Kind: While, In: slices.Concat(state, captured), Most: most, Bodies: []*Graph{cond, body}}, body)
 }
 

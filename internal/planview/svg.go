@@ -113,7 +113,7 @@ func picture(p *graph.Plan, title string) string {
 func summary(p *graph.Plan) string {
 	cost := p.Cost()
 	text := fmt.Sprintf("%d calls, of %d before the passes, in %d launches; %s flop and %s of memory traffic at least",
-		len(p.Program.Steps), p.Report.Calls, p.Program.Launches(), units.Count(cost.Flops), units.Bytes(cost.Bytes))
+		p.Calls(), p.Report.Calls, p.Program.Launches(), units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	if n := len(p.Program.Once); n > 0 {
 		text += fmt.Sprintf("; %d calls run once", n)
 	}

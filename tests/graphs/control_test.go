@@ -301,6 +301,9 @@ func TestDecoding(t *testing.T) {
 	onBackends(t, func(t *testing.T, dev *lathe.Device) {
 		ctx := context.Background()
 		exe := compiled(t, dev, decoder(vocabulary, length), graph.Options{})
+		if f := exe.Plan().Report.Fusion; f.Launches == 0 {
+			t.Errorf("nothing is fused in the body:\n%v", exe.Plan())
+		}
 		table := make([]float32, vocabulary*vocabulary)
 		for i := range vocabulary {
 			table[i*vocabulary+(i*2+1)%vocabulary] = 1
