@@ -175,7 +175,7 @@ func (g *Graph) input(name string, i int, of mir.Value) mir.Value {
 	return v
 }
 
-// local is the value of this graph that v is. A body gets an input for a value from outside, or a constant if it is one number.
+// local is the value of this graph that v is. A body gets an input for a value from outside.
 func (g *Graph) local(v *Value) (mir.Value, error) {
 	switch {
 	case v.g == g:
@@ -194,15 +194,10 @@ func (g *Graph) local(v *Value) (mir.Value, error) {
 	if own, ok := g.body.inputs[id]; ok {
 		return own, nil
 	}
-	own := mir.None
-	if n := &outer.mir.Nodes()[outer.mir.Maker(id)]; n.Kind == mir.Constant && outer.mir.Desc(id).Elems() == 1 {
-		own, err = g.mir.AddConstant(outer.mir.Desc(id), n.Data)
-	} else {
-		own = g.input("c", len(g.body.order), id)
-		g.body.order = append(g.body.order, id)
-	}
+	own := g.input("c", len(g.body.order), id)
+	g.body.order = append(g.body.order, id)
 	g.body.inputs[id] = own
-	return own, err
+	return own, nil
 }
 
 // direct is a value that a body can be given, or can return: v itself, or a copy of a view with strides or from another place on.

@@ -57,14 +57,33 @@ func Optimise(g *Graph, t *spec.Target, passes []Pass, off []string) (out *Graph
 		if p.Run == nil || slices.Contains(off, p.Name) {
 			continue
 		}
+		was := g
 		if g, changes[p.Name], err = p.Run(g, t); err == nil {
 			err = g.Verify()
+		}
+		if err == nil {
+			err = g.returns(was)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("mir: pass %s: %w", p.Name, err)
 		}
 	}
 	return g, changes, nil
+}
+
+// returns returns an error unless the graph has the outputs of another one, of the same dtypes and shapes.
+func (g *Graph) returns(as *Graph) error {
+	same := len(g.outputs) == len(as.outputs)
+	for i := 0; same && i < len(g.outputs); i++ {
+		o, was := g.outputs[i], as.outputs[i]
+		if same = o.Name == was.Name && sameShape(g.Desc(o.Value), as.Desc(was.Value)); !same {
+			return fmt.Errorf("%w: output %q is %v, and was %q, %v", errs.ErrInvalidArgument, o.Name, g.Desc(o.Value), was.Name, as.Desc(was.Value))
+		}
+	}
+	if !same {
+		return fmt.Errorf("%w: %d outputs, and there were %d", errs.ErrInvalidArgument, len(g.outputs), len(as.outputs))
+	}
+	return nil
 }
 
 // rebuild copies the nodes for which keep is true. same maps a value to an equal one that takes its place, and other

@@ -402,19 +402,26 @@ func must[T any](v T, err error) T {
 // TestGradientOfIf compares gradients through both branches with those of the branch alone.
 func TestGradientOfIf(t *testing.T) {
 	onBackends(t, func(t *testing.T, dev *lathe.Device) {
+		var k *graph.Value
+		number, err := tensor.FromFloats(tensor.F32, nil, []float64{1.5})
+		if err != nil {
+			t.Fatal(err)
+		}
 		branches := []func(g *graph.Graph, x, w *graph.Value) values{
 			func(g *graph.Graph, x, w *graph.Value) values {
 				return values{g.Tanh(g.MatMul(x, w)), g.ReduceSum(g.Mul(x, x))}
 			},
 			func(g *graph.Graph, x, w *graph.Value) values {
-				return values{g.Mul(x, graph.Scalar(3)), g.ReduceSum(w)}
+				return values{g.Mul(x, g.Mul(k, graph.Scalar(3))), g.ReduceSum(w)}
 			},
 		}
 		build := func(branch func(g *graph.Graph, x, w *graph.Value) values) *graph.Graph {
 			g := graph.New()
 			x, w := g.Input("x", tensor.F32, 3, 3), g.Input("w", tensor.F32, 3, 3)
+			k = g.Constant(number)
 			r := branch(g, g.Exp(x), w)
-			d := g.Gradients(g.Mul(g.ReduceMean(g.Mul(r[0], r[0])), r[1]), x, w)
+			d := g.Gradients(g.Mul(g.ReduceMean(g.Mul(r[0], r[0])), r[1]), x, w, k)
+			g.Output("dk", d[2])
 			g.Output("dx", d[0])
 			g.Output("dw", d[1])
 			return g
@@ -425,13 +432,16 @@ func TestGradientOfIf(t *testing.T) {
 			return g.If(c, func(g *graph.Graph) values { return branches[0](g, x, w) }, func(g *graph.Graph) values { return branches[1](g, x, w) })
 		}), graph.Options{})
 		x, w := slice(t, dev, []float32{.1, .2, .3, -.1, .5, .7, .11, .13, -.2}, 3, 3), slice(t, dev, []float32{.3, .1, .3, .4, -.5, .2, .1, .6, .2}, 3, 3)
-		for k, branch := range branches {
+		for i, branch := range branches {
 			want := run(t, dev, compiled(t, dev, build(branch), graph.Options{}), map[string]*lathe.Tensor{"x": x, "w": w})
-			got := run(t, dev, whole, map[string]*lathe.Tensor{"x": x, "w": w, "c": flag(t, dev, k == 0)})
+			got := run(t, dev, whole, map[string]*lathe.Tensor{"x": x, "w": w, "c": flag(t, dev, i == 0)})
+			if i == 1 && got["dk"][0] == 0 {
+				t.Error("no gradient of a constant from outside")
+			}
 			for name := range want {
-				for i := range want[name] {
-					if math.Abs(float64(got[name][i]-want[name][i])) > 1e-5 {
-						t.Fatalf("branch %d, %s: got %v, want %v", k, name, got[name], want[name])
+				for j := range want[name] {
+					if math.Abs(float64(got[name][j]-want[name][j])) > 1e-5*max(1, math.Abs(float64(want[name][j]))) {
+						t.Fatalf("branch %d, %s: got %v, want %v", i, name, got[name], want[name])
 					}
 				}
 			}
