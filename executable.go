@@ -186,9 +186,11 @@ func (e *Executable) direct(op string, t *Tensor, p lir.Port) (*Tensor, error) {
 	return e.dev.Copy(t)
 }
 
-// Run computes the results of the graph for such inputs, by name, and does not wait for them. The results are new tensors.
+// Run computes the results of the graph for such inputs, by name, and does not wait for them, unless the graph has control flow (Graph.If and Graph.While of package graph): its
+// conditions are read, so that Run waits for all that they depend on, and for all earlier work. The results are new tensors.
 // Errors: ErrInvalidArgument (an input that is missing, unknown, or of another dtype or shape), ErrInvalidHandle, ErrNotInitialized (a
-// param that was not set), ErrGraphBusy, ErrOutOfMemory, ErrClosed, ctx.Err(). Nothing has been run then. What only the device can see is
+// param that was not set), ErrGraphBusy, ErrOutOfMemory, ErrClosed, ctx.Err(). Nothing has been run then, or with control flow perhaps a part, and what the device has
+// refused up to its last condition is an error too. What only the device can see is
 // an error of the next Sync, or of the next Read of a result of this run or of later work.
 func (e *Executable) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
 	if err := e.ready("run"); err != nil {

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/graph/mir"
@@ -29,6 +30,26 @@ type Options struct {
 	Supported []string
 	// AssertFusionClean makes Compile fail if the report has calls that miss the launch of a call that they read.
 	AssertFusionClean bool
+}
+
+// optimise runs the passes on a graph, and then on the bodies that it still has. body is where it is itself.
+func optimise(m *mir.Graph, t *spec.Target, o Options, body string, r *Report) (*mir.Graph, error) {
+	var own Report
+	m, changes, err := mir.Optimise(m, t, passes(o, &own), o.Without)
+	if err != nil {
+		return nil, err
+	}
+	if r.Changes == nil {
+		r.Changes = map[string]int{}
+	}
+	for pass, n := range changes {
+		r.Changes[pass] += n
+	}
+	r.Fusion.add(&own.Fusion, body)
+	r.Idioms.add(&own.Idioms, body)
+	return m.WithBodies(func(i, k int, b *mir.Graph) (*mir.Graph, error) {
+		return optimise(b, t, o, strings.TrimSpace(fmt.Sprintf("%s %d %s", body, i, m.Nodes()[i].BodyName(k))), r)
+	})
 }
 
 // Passes are the passes of Compile, in their order.
@@ -60,7 +81,7 @@ func passes(o Options, r *Report) []mir.Pass {
 			return run(g, t, o.Strict, &r.Fusion)
 		}
 	}
-	return append(append([]mir.Pass{idiom, precision}, mir.Passes...), mir.Pass{
+	return append(append([]mir.Pass{mir.Passes[0], idiom, precision}, mir.Passes[1:]...), mir.Pass{
 		Name: "stack", Doc: "Products of one value with several constant matrices become one product (horizontal fusion).",
 		After: []string{"precision", "cse", "dce"}, Why: "calls share an input only where equal values are one, and none may be dead",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
@@ -104,7 +125,7 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 		return nil, err
 	}
 	report, target := Report{Calls: calls(m)}, c.Target()
-	if m, report.Changes, err = mir.Optimise(m, &target, passes(o, &report), o.Without); err != nil {
+	if m, err = optimise(m, &target, o, "", &report); err != nil {
 		return nil, fmt.Errorf("graph: compile: %w", err)
 	}
 	if m, err = m.WithOwnOutputs(ops.Copy{}); err != nil {
@@ -127,12 +148,15 @@ func Compile(g *Graph, c lir.Compiler, o Options) (*Plan, error) {
 	return &Plan{Graph: m, Program: p, Report: report, options: o, device: about}, nil
 }
 
-// calls counts the calls of a graph.
+// calls counts the calls of a graph and of its bodies.
 func calls(m *mir.Graph) int {
 	n := 0
 	for _, node := range m.Nodes() {
 		if node.Kind == mir.Op {
 			n++
+		}
+		for _, b := range node.Bodies {
+			n += calls(b)
 		}
 	}
 	return n

@@ -101,7 +101,7 @@ func (f *joiner) miss(i int, what string, err error) {
 	if node, ok := f.report.node[n.Out[0]]; ok {
 		i = node // Missed names nodes before the pass fuse.
 	}
-	m := Missed{i, spec.FormatBrief(n.Call), what + ": " + err.Error()}
+	m := Missed{Node: i, Call: spec.FormatBrief(n.Call), Reason: what + ": " + err.Error()}
 	if n.Name != "" {
 		m.Call += " (" + n.Name + ")"
 	}
@@ -122,7 +122,7 @@ func (f *joiner) of(i int, fixed []bool) (withEpilogue, bool) {
 	for _, v := range slices.Compact(inputs) {
 		e := withEpilogue{producer: f.g.Maker(v), view: -1}
 		at := v
-		if p := &f.g.Nodes()[e.producer]; p.Kind == mir.View && p.Offset == 0 && f.g.Desc(v).IsContiguous() && f.g.Desc(p.In[0]).Elems() == f.g.Desc(v).Elems() {
+		if p := &f.g.Nodes()[e.producer]; p.Kind == mir.View && p.Offset == 0 && f.g.Desc(v).IsContiguous() && f.g.Desc(p.In[0]).Elems() == f.g.Desc(v).Elems() && len(f.g.Desc(v).Shape) > 0 { // an As without dimensions says nothing
 			e.view, at = e.producer, p.In[0]
 			e.producer = f.g.Maker(at)
 			e.call.As = f.g.Desc(v).Shape

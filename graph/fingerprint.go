@@ -35,13 +35,7 @@ func (p *Plan) Fingerprint() [sha256.Size]byte {
 	o := p.options
 	o.Without, o.Supported = sortedSet(o.Without), sortedSet(o.Supported)
 	s.value(reflect.ValueOf(o), mostNested)
-	for i := range p.Graph.Nodes() {
-		s.node(p.Graph, &p.Graph.Nodes()[i])
-	}
-	for _, out := range p.Graph.Outputs() {
-		s.text(out.Name)
-		s.number(uint64(out.Value))
-	}
+	s.graph(p.Graph)
 	return [sha256.Size]byte(s.h.Sum(nil))
 }
 
@@ -75,6 +69,18 @@ func (s summer) desc(d tensor.Desc) {
 	s.value(reflect.ValueOf(d.ElementStrides()), mostNested)
 }
 
+// graph adds a graph. After its nodes comes what no node begins with.
+func (s summer) graph(g *mir.Graph) {
+	for i := range g.Nodes() {
+		s.node(g, &g.Nodes()[i])
+	}
+	s.number(math.MaxUint64)
+	for _, out := range g.Outputs() {
+		s.text(out.Name)
+		s.number(uint64(out.Value))
+	}
+}
+
 // node adds a node. Its number says which values it makes.
 func (s summer) node(g *mir.Graph, n *mir.Node) {
 	s.number(uint64(n.Kind))
@@ -87,6 +93,11 @@ func (s summer) node(g *mir.Graph, n *mir.Node) {
 		s.h.Write(n.Data)
 	case mir.View:
 		s.number(uint64(n.Offset))
+	case mir.If, mir.While:
+		s.number(uint64(n.Most))
+		for _, b := range n.Bodies {
+			s.graph(b)
+		}
 	case mir.Op:
 		s.value(reflect.ValueOf(&n.Call).Elem(), mostNested)
 	}

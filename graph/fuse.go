@@ -18,7 +18,10 @@ const mostFused = 32
 // fused with others.
 type Missed struct {
 	// Node is the call's number in the graph before the pass, Call the call, and Reason why.
-	Node   int    `json:"node"`
+	Node int `json:"node"`
+	// Body is the body of an If or a While that the node is in, such as "5 then" for a body of node 5 of the graph after the passes. It is empty for a node of
+	// the graph itself.
+	Body   string `json:"body,omitempty"`
 	Call   string `json:"call"`
 	Reason string `json:"reason"`
 }
@@ -36,6 +39,15 @@ type FusionReport struct {
 	Missed []Missed `json:"missed"`
 
 	node map[mir.Value]int // by a value: the node before the pass fuse, which Missed names
+}
+
+// add adds what was found in a body.
+func (r *FusionReport) add(of *FusionReport, body string) {
+	r.Launches, r.Calls, r.Epilogues, r.Prologues = r.Launches+of.Launches, r.Calls+of.Calls, r.Epilogues+of.Epilogues, r.Prologues+of.Prologues
+	for _, m := range of.Missed {
+		m.Body = body
+		r.Missed = append(r.Missed, m)
+	}
 }
 
 // joined takes the call that makes a value out of Missed, because it shares a launch with another one after all.
@@ -147,7 +159,7 @@ func (f *fuser) join(node int) {
 		union := append(slices.Clone(f.members[to]), f.members[from]...)
 		slices.Sort(union)
 		if err := f.possible(union); err != nil {
-			f.report.Missed = append(f.report.Missed, Missed{node, spec.FormatBrief(f.g.Nodes()[node].Call), err.Error()})
+			f.report.Missed = append(f.report.Missed, Missed{Node: node, Call: spec.FormatBrief(f.g.Nodes()[node].Call), Reason: err.Error()})
 			continue
 		}
 		delete(f.members, to)

@@ -18,7 +18,7 @@ import (
 // The values are inputs, params, constants or results of calls, and no views: a view is another way to see its value. To take gradients of
 // gradients, give the result to Gradients again, after sums that make one element of it.
 func (g *Graph) Gradients(loss *Value, of ...*Value) []*Value {
-	if n := loss.Desc(); loss != nil && loss.failed == nil && loss.g == g && n.Elems() != 1 {
+	if n := loss.Desc(); loss != nil && loss.failed == nil && loss.number == nil && g != nil && loss.g.whole() == g.whole() && n.Elems() != 1 {
 		return g.noGradients(of, fmt.Errorf("graph: gradients: %w: the loss is %v (want one element; GradientsFrom takes more)", errs.ErrInvalidArgument, n))
 	}
 	return g.gradients(loss, nil, of)
@@ -27,24 +27,30 @@ func (g *Graph) Gradients(loss *Value, of ...*Value) []*Value {
 // GradientsFrom is Gradients of a value of any shape. seed is the gradient of that value, of its dtype and shape. So the results are those of
 // the sum of value·seed: the product of seed and the Jacobian.
 func (g *Graph) GradientsFrom(value, seed *Value, of ...*Value) []*Value {
-	if err := g.own(seed, "the seed"); err != nil {
+	if err := g.made(); err != nil {
+		return g.noGradients(of, err)
+	}
+	seed, err := g.own(seed, "the seed")
+	if err != nil {
 		return g.noGradients(of, err)
 	}
 	return g.gradients(value, seed, of)
 }
 
-// own returns an error unless v is a value of this graph.
-func (g *Graph) own(v *Value, what string) error {
+// own returns v, as the body of an If or a While reads it. It returns an error unless v is a value of this graph.
+func (g *Graph) own(v *Value, what string) (*Value, error) {
 	switch {
 	case v == nil || v.number != nil:
-		return fmt.Errorf("graph: gradients: %w: %s is no value of a graph", errs.ErrInvalidArgument, what)
+		return nil, fmt.Errorf("graph: gradients: %w: %s is no value of a graph", errs.ErrInvalidArgument, what)
 	case v.failed != nil:
 		g.again(v)
-		return v.failed
-	case v.g != g:
-		return fmt.Errorf("graph: gradients: %w: %s is a value of another graph", errs.ErrInvalidArgument, what)
+		return nil, v.failed
 	}
-	return nil
+	id, err := g.local(v)
+	if err != nil {
+		return nil, fmt.Errorf("graph: gradients: %s: %w", what, err)
+	}
+	return &Value{g: g, id: id}, nil
 }
 
 // noGradients collects a mistake, unless it was, and returns as many values as there would be.
@@ -57,12 +63,16 @@ func (g *Graph) gradients(from, seed *Value, of []*Value) []*Value {
 	if err := g.made(); err != nil {
 		return g.noGradients(of, err)
 	}
-	for i, v := range append([]*Value{from}, of...) {
+	all := append([]*Value{from}, of...)
+	for i, v := range all {
 		what := "the value to differentiate"
 		if i > 0 {
 			what = fmt.Sprintf("value %d", i-1)
 		}
-		err := g.own(v, what)
+		own, err := g.own(v, what)
+		if err == nil {
+			v, all[i] = own, own
+		}
 		switch {
 		case err != nil && v != nil && v.failed != nil:
 			return slices.Repeat([]*Value{v}, len(of)) // its mistake is collected
@@ -75,6 +85,7 @@ func (g *Graph) gradients(from, seed *Value, of []*Value) []*Value {
 			return g.noGradients(of, err)
 		}
 	}
+	from, of = all[0], all[1:]
 	if seed != nil && (seed.DType() != from.DType() || !slices.Equal(seed.Shape(), from.Shape())) {
 		return g.noGradients(of, fmt.Errorf("graph: gradients: %w: the seed is %v (want %v)", errs.ErrInvalidArgument, seed, from))
 	}
@@ -99,44 +110,67 @@ type reverse struct {
 }
 
 func (t *reverse) run(from, seed *Value, of []*Value) ([]*Value, error) {
-	m := t.g.mir
-	last := m.Maker(from.id)
-	for _, v := range of {
-		last = max(last, m.Maker(v.id))
+	ids := make([]mir.Value, len(of))
+	for i, v := range of {
+		ids[i] = v.id
 	}
-	nodes := m.Nodes()[:last+1] // the nodes that this walk adds come after
-	t.mark(nodes, of)
-	if t.depends[from.id] {
-		first, err := t.seed(from, seed)
-		if err != nil {
-			return nil, err
-		}
-		t.parts[from.id] = []mir.Value{first}
-	}
-	for i := m.Maker(from.id); i >= 0; i-- {
-		if err := t.node(nodes[i]); err != nil {
-			return nil, fmt.Errorf("graph: %w", err)
-		}
+	sums, err := t.walk([]mir.Value{from.id}, func(int) (mir.Value, error) { return t.seed(from, seed) }, ids)
+	if err != nil {
+		return nil, err
 	}
 	list := make([]*Value, len(of))
-	for i, v := range of {
-		sum, err := t.sum(v.id)
-		if err == nil && sum == mir.None {
-			sum, err = t.filled(0, v.Desc())
-		}
-		if err != nil {
-			return nil, err
-		}
+	for i, sum := range sums {
 		list[i] = &Value{g: t.g, id: sum}
 	}
 	return list, nil
 }
 
+// walk returns the gradients of values from those of others, which seed makes.
+func (t *reverse) walk(from []mir.Value, seed func(i int) (mir.Value, error), of []mir.Value) ([]mir.Value, error) {
+	m := t.g.mir
+	begin := 0
+	for _, v := range from {
+		begin = max(begin, m.Maker(v))
+	}
+	last := begin
+	for _, v := range of {
+		last = max(last, m.Maker(v))
+	}
+	nodes := m.Nodes()[:last+1] // the nodes that this walk adds come after
+	t.mark(nodes, of)
+	for i, v := range from {
+		if t.depends[v] {
+			first, err := seed(i)
+			if err != nil {
+				return nil, err
+			}
+			t.parts[v] = append(t.parts[v], first)
+		}
+	}
+	for i := begin; i >= 0; i-- {
+		if err := t.node(nodes[i]); err != nil {
+			return nil, fmt.Errorf("graph: %w", err)
+		}
+	}
+	list := make([]mir.Value, len(of))
+	for i, v := range of {
+		sum, err := t.sum(v)
+		if err == nil && sum == mir.None {
+			sum, err = t.filled(0, m.Desc(v))
+		}
+		if err != nil {
+			return nil, err
+		}
+		list[i] = sum
+	}
+	return list, nil
+}
+
 // mark finds the values that depend on those whose gradients are asked for.
-func (t *reverse) mark(nodes []mir.Node, of []*Value) {
+func (t *reverse) mark(nodes []mir.Node, of []mir.Value) {
 	t.depends = make([]bool, t.g.mir.Values())
 	for _, v := range of {
-		t.depends[v.id] = true
+		t.depends[v] = true
 	}
 	for _, n := range nodes {
 		if !slices.ContainsFunc(n.In, func(v mir.Value) bool { return v != mir.None && t.depends[v] }) {
@@ -201,7 +235,12 @@ func (t *reverse) node(n mir.Node) error {
 	if !some {
 		return nil
 	}
-	if n.Kind == mir.View {
+	switch n.Kind {
+	case mir.If:
+		return t.branches(n, results)
+	case mir.While:
+		return fmt.Errorf("gradient of while: %w: a loop has no gradient (write out as many steps as it takes, if that is known)", errs.ErrUnsupported)
+	case mir.View:
 		root, err := t.unview(n, mir.Value(results[0]))
 		t.parts[n.In[0]] = append(t.parts[n.In[0]], root)
 		return err

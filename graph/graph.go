@@ -37,6 +37,7 @@ type Graph struct {
 	copied map[mir.Value]mir.Value // of views that a call needs without strides
 	dims   Dims                    // the sizes of named dims
 	asked  map[string]bool         // the dims that Dim was called for
+	body   *body                   // what makes it the body of an If or a While, or nil
 }
 
 // New returns an empty Graph.
@@ -50,7 +51,9 @@ func (g *Graph) Err() error {
 	switch {
 	case g == nil || g.mir == nil:
 		return fmt.Errorf("graph: %w: a Graph that New did not make", errs.ErrNotInitialized)
-	case len(g.errs) == 0:
+	}
+	g = g.whole()
+	if len(g.errs) == 0 {
 		return nil
 	}
 	list := g.errs
@@ -81,12 +84,12 @@ func (g *Graph) fail(err error) *Value { return g.collect(fmt.Errorf("%w%s", err
 
 // collect is fail for a mistake that has its place.
 func (g *Graph) collect(err error) *Value {
-	switch {
+	switch all := g.whole(); {
 	case g == nil:
-	case len(g.errs) < mostErrors:
-		g.errs = append(g.errs, err)
+	case len(all.errs) < mostErrors:
+		all.errs = append(all.errs, err)
 	default:
-		g.more++
+		all.more++
 	}
 	return &Value{g: g, failed: err}
 }
@@ -121,6 +124,9 @@ func (g *Graph) declare(name string, d tensor.DType, shape []int, add func(*mir.
 	if err := g.made(); err != nil {
 		return g.fail(err)
 	}
+	if g.body != nil {
+		return g.fail(fmt.Errorf("graph: %q: %w: an input or a param in the body of an If or a While (want it outside; the body can read it)", name, errs.ErrInvalidArgument))
+	}
 	v, err := add(g.mir, name, tensor.Contiguous(d, slices.Clone(shape)...))
 	if err != nil {
 		return g.fail(err)
@@ -132,6 +138,9 @@ func (g *Graph) declare(name string, d tensor.DType, shape []int, add func(*mir.
 func (g *Graph) made() error {
 	if g == nil || g.mir == nil {
 		return fmt.Errorf("graph: %w: a Graph that New did not make", errs.ErrNotInitialized)
+	}
+	if g.body != nil && g.body.ended {
+		return fmt.Errorf("graph: %w: the function that builds this body of an If or a While has returned", errs.ErrInvalidArgument)
 	}
 	return nil
 }
@@ -177,7 +186,7 @@ func (g *Graph) Call(c spec.Call, in ...*Value) []*Value {
 
 // again is a value whose mistake was collected, or else collects it: a mistake may have been made without a graph.
 func (g *Graph) again(v *Value) *Value {
-	if v.g != g {
+	if v.g.whole() != g.whole() {
 		return g.collect(v.failed)
 	}
 	return v
@@ -199,17 +208,19 @@ func (g *Graph) inputs(c spec.Call, in []*Value) ([]mir.Value, error) {
 		switch {
 		case v == nil:
 		case v.number != nil:
-		case v.g != g:
-			return nil, fmt.Errorf("graph: %w: input %d is a value of another graph", errs.ErrInvalidArgument, i)
 		default:
-			types[i] = g.mir.Desc(v.id).DType
+			types[i] = v.DType()
 		}
 	}
 	ids := make([]mir.Value, len(in))
 	for i, v := range in {
 		ids[i] = mir.None
 		if v != nil && v.number == nil {
-			ids[i] = v.id
+			id, err := g.local(v)
+			if err != nil {
+				return nil, fmt.Errorf("%w (input %d)", err, i)
+			}
+			ids[i] = id
 		} else if v != nil {
 			id, err := g.constant(c, v.number, types, i)
 			if err != nil {
@@ -241,6 +252,8 @@ func (g *Graph) Output(name string, v *Value) {
 		return
 	}
 	switch {
+	case g.body != nil:
+		g.fail(fmt.Errorf("graph: output %q: %w: in the body of an If or a While (its function returns the results)", name, errs.ErrInvalidArgument))
 	case v == nil || v.number != nil:
 		g.fail(fmt.Errorf("graph: output %q: %w: no value of the graph", name, errs.ErrInvalidArgument))
 	case v.failed != nil:

@@ -19,6 +19,15 @@ type IdiomReport struct {
 	Missed []Missed `json:"missed"`
 }
 
+// add adds the report of a graph that is a body, or of the whole one if body is empty.
+func (r *IdiomReport) add(of *IdiomReport, body string) {
+	r.Replaced += of.Replaced
+	for _, m := range of.Missed {
+		m.Body = body
+		r.Missed = append(r.Missed, m)
+	}
+}
+
 // replaceIdioms puts calls of operations in the place of their spelled-out forms, which the operations know: see spec.Idiomatic. supported says whether a call of
 // an operation of that name may be added. What it does is told to r.
 func replaceIdioms(g *mir.Graph, t *spec.Target, supported func(name string) bool, r *IdiomReport) (*mir.Graph, int, error) {
@@ -39,7 +48,7 @@ func replaceIdioms(g *mir.Graph, t *spec.Target, supported func(name string) boo
 			return nil, 0, err
 		}
 		if missed != "" {
-			m := Missed{i, spec.FormatBrief(n.Call), missed}
+			m := Missed{Node: i, Call: spec.FormatBrief(n.Call), Reason: missed}
 			if n.Name != "" {
 				m.Call += " (" + n.Name + ")"
 			}

@@ -38,7 +38,10 @@ type Report struct {
 
 // Step is a call of a Plan, for readers.
 type Step struct {
-	Node    int      `json:"node"`
+	Node int `json:"node"`
+	// Body is the body of an If or a While that the call is in, such as "5 then" for a body of node 5, in whose graph Node counts. It is empty for a call of the graph
+	// itself.
+	Body    string   `json:"body,omitempty"`
 	Call    string   `json:"call"`
 	Class   string   `json:"class"`
 	Label   string   `json:"label,omitempty"`
@@ -56,37 +59,64 @@ type Step struct {
 }
 
 // Steps lists the calls in the order in which they run. Those that run once, when the graph is compiled, come first, and then those that run once after
-// weights were set.
+// weights were set. Those of the bodies of an If or a While follow it.
 func (p *Plan) Steps() []Step {
 	if p == nil || p.Program == nil {
 		return nil
 	}
-	var list []Step
+	var all []Step
 	for k, steps := range [][]lir.Step{p.Program.Once, p.Program.Prepare, p.Program.Steps} {
-		for _, s := range steps {
-			step := Step{Node: s.Node, Call: spec.FormatBrief(s.Call), Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels(), Once: k == 0, Prepare: k == 1}
-			if k == 2 {
-				step.Fixed, _ = p.Program.Fixed(&s)
+		for _, s := range list(p.Program, steps, "") {
+			s.Once, s.Prepare = k == 0, k == 1
+			if k < 2 {
+				s.Fixed = nil
 			}
-			var descs []tensor.Desc
-			for _, o := range s.In {
-				step.In, descs = append(step.In, p.place(o)), append(descs, o.Desc)
-			}
-			for _, o := range s.Out {
-				step.Out = append(step.Out, p.place(o))
-			}
-			if call, err := spec.Resolve(s.Call); err == nil {
-				op := call.Spec()
-				if step.Class = classOf(call).String(); op.Cost != nil && valid(call, descs) {
-					c := op.Cost(call, descs)
-					step.Flops, step.Moved = c.Flops, c.Bytes
-				}
-			}
-			list = append(list, step)
+			all = append(all, s)
 		}
 	}
-	return list
+	return all
 }
+
+// list lists steps of a schedule, which is that of a body unless body is empty.
+func list(l *lir.Program, steps []lir.Step, body string) []Step {
+	var all []Step
+	for i := range steps {
+		s := &steps[i]
+		step := Step{Node: s.Node, Body: body, Label: s.Label, In: []string{}, Out: []string{}, Kernels: s.Kernels()}
+		step.Fixed, _ = l.Fixed(s)
+		var descs []tensor.Desc
+		for _, o := range s.In {
+			step.In, descs = append(step.In, place(l, o)), append(descs, o.Desc)
+		}
+		for _, o := range s.Out {
+			step.Out = append(step.Out, place(l, o))
+		}
+		if s.Control != nil {
+			step.Call, step.Class = s.Control.Kind.String(), classOfControl
+			if s.Control.Most > 0 {
+				step.Call += fmt.Sprintf(" at most %d times", s.Control.Most)
+			}
+			all = append(all, step)
+			for k, b := range s.Control.Bodies {
+				all = append(all, list(b, b.Steps, strings.TrimSpace(fmt.Sprintf("%s %d %s", body, s.Node, s.Control.Name(k))))...)
+			}
+			continue
+		}
+		step.Call = spec.FormatBrief(s.Call)
+		if call, err := spec.Resolve(s.Call); err == nil {
+			op := call.Spec()
+			if step.Class = classOf(call).String(); op.Cost != nil && valid(call, descs) {
+				c := op.Cost(call, descs)
+				step.Flops, step.Moved = c.Flops, c.Bytes
+			}
+		}
+		all = append(all, step)
+	}
+	return all
+}
+
+// classOfControl is the class of an If or a While.
+const classOfControl = "control flow"
 
 // valid reports whether a call takes such inputs. A program may have made the schedule.
 func valid(c spec.Call, in []tensor.Desc) bool {
@@ -106,12 +136,12 @@ func (s *Step) launches() int {
 }
 
 // place is where an operand lies, such as "v3 f32[64,10] arena+4096" or "v0 f32[64,784] input x".
-func (p *Plan) place(o lir.Operand) string {
+func place(l *lir.Program, o lir.Operand) string {
 	if o.Value == mir.None {
 		return "-"
 	}
 	where := o.Memory.String()
-	for memory, ports := range map[lir.Memory][]lir.Port{lir.Inputs: p.Program.Inputs, lir.Params: p.Program.Params, lir.Outputs: p.Program.Outputs} {
+	for memory, ports := range map[lir.Memory][]lir.Port{lir.Inputs: l.Inputs, lir.Params: l.Params, lir.Outputs: l.Outputs} {
 		if o.Memory == memory && o.Buffer >= 0 && o.Buffer < len(ports) {
 			where = strings.TrimSuffix(where, "s") + " " + ports[o.Buffer].Name
 			if o.Offset == 0 {
@@ -119,13 +149,40 @@ func (p *Plan) place(o lir.Operand) string {
 			}
 		}
 	}
-	if o.Memory == lir.Arena && len(p.Program.Arena) > 1 {
+	if o.Memory == lir.Arena && len(l.Arena) > 1 {
 		where = fmt.Sprintf("%s[%d]", where, o.Buffer)
 	}
 	return fmt.Sprintf("%v %v %s+%d", o.Value, o.Desc, where, o.Offset)
 }
 
-// Cost is the sum of the arithmetic and of the memory traffic that the calls of a run need at least.
+// Calls is the number of calls of a run, with those of the bodies of an If or a While, but for copies of the state of a loop.
+func (p *Plan) Calls() int {
+	if p == nil {
+		return 0
+	}
+	return callsOf(p.Program)
+}
+
+func callsOf(l *lir.Program) int {
+	n := 0
+	if l == nil {
+		return 0
+	}
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		if s.Control == nil {
+			n++
+		}
+		for k, b := range s.Bodies() {
+			if !s.Control.IsWhile() || k != lir.Carry {
+				n += callsOf(b)
+			}
+		}
+	}
+	return n
+}
+
+// Cost is the sum of the arithmetic and of the memory traffic that the calls of a run need at least. Each body of an If or a While counts once.
 func (p *Plan) Cost() (sum spec.Cost) {
 	for _, s := range p.Steps() {
 		if !s.Once && !s.Prepare {

@@ -41,6 +41,14 @@ func partsOf(call spec.Call) []spec.Call {
 	return list
 }
 
+// where names the node.
+func (m *Missed) where() string {
+	if m.Body == "" {
+		return fmt.Sprint(m.Node)
+	}
+	return fmt.Sprintf("%d of %s", m.Node, m.Body)
+}
+
 // clean returns an error that lists what was not fused.
 func (r *FusionReport) clean() error {
 	if len(r.Missed) == 0 {
@@ -48,7 +56,7 @@ func (r *FusionReport) clean() error {
 	}
 	var b strings.Builder
 	for _, m := range r.Missed {
-		fmt.Fprintf(&b, "\n\tnode %d, %s: %s", m.Node, m.Call, m.Reason)
+		fmt.Fprintf(&b, "\n\tnode %s, %s: %s", m.where(), m.Call, m.Reason)
 	}
 	return fmt.Errorf("graph: %w: AssertFusionClean: %d calls are not fused:%s", errs.ErrGraphRefused, len(r.Missed), &b)
 }

@@ -44,7 +44,14 @@ func (p *Plan) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n%-*s%-*s %8s %8s %9s  %s\n", callAt, "node", callWidth, "call", "launches", "flop", "bytes", "reads, and makes")
+	body := ""
 	for _, s := range p.Steps() {
+		if s.Body != body && s.Body != "" {
+			fmt.Fprintf(&b, "%-*s%s:\n", callAt, "", s.Body)
+		} else if s.Body != body {
+			fmt.Fprintf(&b, "%-*safter it:\n", callAt, "")
+		}
+		body = s.Body
 		s.write(&b)
 	}
 	p.summary(&b)
@@ -108,7 +115,7 @@ var joining = []string{"fuse", "epilogue", "prologue"}
 // summary writes what the whole of a run is.
 func (p *Plan) summary(b *strings.Builder) {
 	bytes, cost := p.Program.Bytes, p.Cost()
-	fmt.Fprintf(b, "\n%s of %d, %s", units.Of(len(p.Program.Steps), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"))
+	fmt.Fprintf(b, "\n%s of %d, %s", units.Of(p.Calls(), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"))
 	for _, pass := range Passes() {
 		if n := p.Report.Changes[pass.Name]; n > 0 && !slices.Contains(joining, pass.Name) {
 			fmt.Fprintf(b, ", %s %d", pass.Name, n)
@@ -131,10 +138,10 @@ func (p *Plan) summary(b *strings.Builder) {
 	}
 	fmt.Fprintln(b)
 	for _, m := range p.Report.Idioms.Missed {
-		fmt.Fprintf(b, "no idiom: node %d before the passes, %s: %s\n", m.Node, m.Call, m.Reason)
+		fmt.Fprintf(b, "no idiom: node %s before the passes, %s: %s\n", m.where(), m.Call, m.Reason)
 	}
 	for _, m := range p.Report.Fusion.Missed {
-		fmt.Fprintf(b, "not fused: node %d before the pass fuse, %s: %s\n", m.Node, m.Call, m.Reason)
+		fmt.Fprintf(b, "not fused: node %s before the pass fuse, %s: %s\n", m.where(), m.Call, m.Reason)
 	}
 }
 

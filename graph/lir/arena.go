@@ -9,6 +9,7 @@ import (
 type span struct {
 	size        int64 // bytes, a multiple of the alignment
 	first, last int
+	least       int64 // what is needed at one time of the memory of bodies; 0 is size
 	offset      int64 // where it is placed
 }
 
@@ -119,8 +120,12 @@ func inOneBuffer(at, size, most int64) int64 {
 func lowerBound(spans []*span) int64 {
 	change := map[int]int64{}
 	for _, s := range spans {
-		change[s.first] += s.size
-		change[s.last+1] -= s.size
+		size := s.size
+		if s.least > 0 {
+			size = s.least
+		}
+		change[s.first] += size
+		change[s.last+1] -= size
 	}
 	steps := make([]int, 0, len(change))
 	for at := range change {

@@ -9,7 +9,9 @@ import (
 
 // Refused is a call that the device cannot run.
 type Refused struct {
-	// Node is the number of the node, Op the name of its operation, and Label its label.
+	// Node is the number of the node, Op the name of its operation, and Label its label. Body is where it is, such as "5 then" for a body of node 5,
+	// or empty for a node of the graph itself.
+	Body      string
 	Node      int
 	Op, Label string
 	// Err is the reason.
@@ -27,7 +29,11 @@ func (e *LegaliseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph: %v: the device cannot run %d of the calls:", errs.ErrGraphRefused, len(e.Nodes))
 	for _, n := range e.Nodes {
-		fmt.Fprintf(&b, "\n\tnode %d, %s", n.Node, n.Op)
+		fmt.Fprintf(&b, "\n\tnode %d", n.Node)
+		if n.Body != "" {
+			fmt.Fprintf(&b, " of %s", n.Body)
+		}
+		fmt.Fprintf(&b, ", %s", n.Op)
 		if n.Label != "" {
 			fmt.Fprintf(&b, " (%s)", n.Label)
 		}

@@ -15,13 +15,18 @@ import (
 // A program that Link returns does nothing to memory that is not its own, whatever p was: each operand lies in memory that there is, at an offset that
 // the device can bind; a call reads only what a run was given, constants, and what an earlier call made and nothing has overwritten since; no call
 // writes over what it reads, unless its operation may; and each output is written.
-// Errors: ErrInvalidArgument, which names the step, or the port, of the mistake; a *LegaliseError for calls that the device cannot run.
+// Errors: ErrInvalidArgument, which names the step, or the port, of the mistake; ErrUnsupported for a program with an If or a While; a *LegaliseError for calls that the device cannot run.
 func Link(p *Program, c Compiler) (*Program, error) {
 	if p == nil {
 		return nil, fmt.Errorf("lir: link: %w: no program", errs.ErrInvalidArgument)
 	}
 	if errs.Nil(c) {
 		return nil, fmt.Errorf("lir: link: %w: no compiler", errs.ErrInvalidArgument)
+	}
+	for i := range p.Steps {
+		if p.Steps[i].Control != nil {
+			return nil, fmt.Errorf("lir: link: step %d: %w: an If or a While (compile the graph)", i, errs.ErrUnsupported)
+		}
 	}
 	l := &linker{c: c, align: max(c.Align(), 1), written: map[memory][]extent{}, made: map[mir.Value]Operand{}}
 	to := p.clone()

@@ -87,7 +87,7 @@ type Range struct {
 	Offset, Size int64 // bytes
 }
 
-// Step is a call.
+// Step is a call, or an If or a While.
 type Step struct {
 	// Node is the number of the node of the graph.
 	Node int
@@ -95,7 +95,9 @@ type Step struct {
 	Label string
 	Call  spec.Call
 	Code  Code
-	// In and Out are the operands, and Scratch has a range for each of Code.Scratch.
+	// Control is what an If or a While runs, which has no Call and no Code. It is nil for a call.
+	Control *Control
+	// In and Out are the operands, and Scratch has a range for each of Code.Scratch or of Control.Scratch.
 	In, Out []Operand
 	Scratch []Range
 }
@@ -141,6 +143,8 @@ type Program struct {
 	Arena []int64
 	// Bytes says how large values are and how much memory they take.
 	Bytes Bytes
+
+	body bool // of an If or a While: each of its launches runs each time
 }
 
 // Bytes compares the memory of a Program with that of others.
@@ -161,7 +165,7 @@ type Bytes struct {
 // Fixed says which launches of a step of Steps depend on constants and weights only, and so run once, and which scratch memory of the step stays as
 // they leave it. Both are nil if there are none.
 func (p *Program) Fixed(s *Step) (launches, scratch []bool) {
-	if p == nil || s == nil {
+	if p == nil || s == nil || p.body {
 		return nil, nil
 	}
 	parts, ok := s.Code.(Parts)
@@ -192,7 +196,7 @@ func (p *Program) packed() (sum int64) {
 	return sum
 }
 
-// Launches counts the launches of a run. Those that run once do not count.
+// Launches counts the launches of a run, with those of each body of an If or a While once. Those that run once do not count.
 func (p *Program) Launches() int {
 	n := 0
 	if p != nil {
@@ -203,6 +207,9 @@ func (p *Program) Launches() int {
 				if once {
 					n--
 				}
+			}
+			for _, b := range p.Steps[i].Bodies() {
+				n += b.Launches()
 			}
 		}
 	}

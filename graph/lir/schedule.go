@@ -14,14 +14,20 @@ import (
 // Schedule compiles the calls of a graph and gives their operands memory. Each output of the graph must be the result of a
 // call, which no other output is: the caller copies other values first.
 // Errors: ErrInvalidArgument for a graph that is not so, and a *LegaliseError for calls that the Compiler refuses.
+// An If or a While gets a schedule for each of its bodies. A While has a third body, which copies its state: mir.Graph.WithOwnOutputs adds it.
 func Schedule(g *mir.Graph, c Compiler) (*Program, error) {
+	return schedule(g, c, false)
+}
+
+// schedule is Schedule. Nothing in a body runs once: it may be what the device refuses, and the body may never run.
+func schedule(g *mir.Graph, c Compiler, isBody bool) (*Program, error) {
 	if err := g.Verify(); err != nil {
 		return nil, err
 	}
 	if errs.Nil(c) {
 		return nil, fmt.Errorf("lir: %w: no compiler", errs.ErrInvalidArgument)
 	}
-	s := &scheduler{g: g, c: c, align: max(c.Align(), 16), p: &Program{}}
+	s := &scheduler{g: g, c: c, isBody: isBody, align: max(c.Align(), 16), p: &Program{body: isBody}}
 	if s.most = c.MaxBuffer() / s.align * s.align; s.most <= 0 {
 		s.most = math.MaxInt64 / s.align * s.align
 	}
@@ -49,6 +55,8 @@ type scheduler struct {
 	align int64
 	most  int64 // the size of the largest buffer, a multiple of align
 	p     *Program
+
+	isBody bool // of an If or a While
 
 	once  []bool            // by node: it depends on constants only
 	early []bool            // by node: it depends on constants and weights only
@@ -83,7 +91,7 @@ func (s *scheduler) ports() error {
 	}
 	seen := map[mir.Value]bool{}
 	for i, o := range s.g.Outputs() {
-		if s.g.Nodes()[s.g.Maker(o.Value)].Kind != mir.Op || seen[o.Value] {
+		if s.g.Nodes()[s.g.Maker(o.Value)].Kind < mir.Op || seen[o.Value] {
 			return fmt.Errorf("lir: output %q: %w: it is no result of a call of its own (copy it first)", o.Name, errs.ErrInvalidArgument)
 		}
 		seen[o.Value] = true
@@ -98,7 +106,7 @@ func (s *scheduler) ports() error {
 func (s *scheduler) divide() {
 	s.once, s.early, s.order = make([]bool, len(s.g.Nodes())), make([]bool, len(s.g.Nodes())), map[int]int{}
 	for i, n := range s.g.Nodes() {
-		s.once[i] = n.Kind != mir.Input && n.Kind != mir.Param
+		s.once[i] = n.Kind != mir.Input && n.Kind != mir.Param && !n.Kind.Control() && !(s.isBody && n.Kind == mir.Op)
 		s.early[i] = s.once[i] || n.Weight
 		for _, v := range n.In {
 			if v != mir.None {
@@ -111,7 +119,7 @@ func (s *scheduler) divide() {
 				s.once[i], s.early[i] = false, false
 			}
 		}
-		if n.Kind == mir.Op && !s.early[i] {
+		if n.Kind >= mir.Op && !s.early[i] {
 			s.order[i] = len(s.order)
 		}
 	}
@@ -129,7 +137,7 @@ func (s *scheduler) place() {
 		}
 	}
 	for i, n := range s.g.Nodes() {
-		if n.Kind != mir.Op && n.Kind != mir.Constant {
+		if n.Kind < mir.Op && n.Kind != mir.Constant {
 			continue
 		}
 		for _, v := range n.Out {
@@ -162,6 +170,9 @@ func (s *scheduler) place() {
 // overwritten returns the span of an input that a result of a call can take the place of, or nil. The input is read for the
 // last time, is as large, and the operation can work in place.
 func (s *scheduler) overwritten(n *mir.Node, out mir.Value, step int) *span {
+	if n.Kind.Control() {
+		return nil
+	}
 	op, k := n.Call.Spec(), slices.Index(n.Out, out)
 	for j, v := range n.In {
 		if v == mir.None || !op.MayOverwrite(k, j) {
@@ -205,10 +216,17 @@ func sameDesc(a, b tensor.Desc) bool {
 func (s *scheduler) compile() error {
 	var bad LegaliseError
 	for i, n := range s.g.Nodes() {
-		if n.Kind != mir.Op {
+		if n.Kind < mir.Op {
 			continue
 		}
 		step := Step{Node: i, Label: n.Name, Call: n.Call}
+		if n.Kind.Control() {
+			if err := s.control(&step, &n, &bad); err != nil {
+				return err
+			}
+			s.p.Steps = append(s.p.Steps, step)
+			continue
+		}
 		for k, v := range n.In {
 			o := Operand{Value: v}
 			if v == mir.None {
@@ -269,8 +287,8 @@ func (s *scheduler) arena() {
 	}
 	scratch := make([][]*span, len(s.p.Steps))
 	for i := range s.p.Steps {
-		for _, n := range s.p.Steps[i].Code.Scratch() {
-			sp := &span{size: s.roundUp(n), first: i, last: i}
+		for k, n := range s.p.Steps[i].scratch() {
+			sp := &span{size: s.roundUp(n), first: i, last: i, least: s.p.Steps[i].least(k)}
 			scratch[i], s.spans = append(scratch[i], sp), append(s.spans, sp)
 		}
 	}
@@ -278,7 +296,7 @@ func (s *scheduler) arena() {
 	at := func(offset int64) (int, int64) { return int(offset / s.most), offset % s.most }
 	for i := range s.p.Steps {
 		step := &s.p.Steps[i]
-		for k, n := range step.Code.Scratch() {
+		for k, n := range step.scratch() {
 			buffer, offset := at(scratch[i][k].offset)
 			step.Scratch = append(step.Scratch, Range{buffer, offset, n})
 		}

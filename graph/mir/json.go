@@ -39,9 +39,18 @@ type fileNode struct {
 	Values []float64 `json:"values,omitempty"`
 	Data   []byte    `json:"data,omitempty"`
 	// Offset and Strides are those of a view: bytes and elements.
-	Offset  int64    `json:"offset,omitempty"`
-	Strides []int    `json:"strides,omitempty"`
-	Out     []string `json:"out"`
+	Offset  int64 `json:"offset,omitempty"`
+	Strides []int `json:"strides,omitempty"`
+	// Bodies and Most are those of an if and a while.
+	Bodies []*fileBody `json:"bodies,omitempty"`
+	Most   int         `json:"most,omitempty"`
+	Out    []string    `json:"out"`
+}
+
+// fileBody is a graph that a node has.
+type fileBody struct {
+	Nodes   []*fileNode  `json:"nodes"`
+	Outputs []fileOutput `json:"outputs"`
 }
 
 type fileOutput struct {
@@ -104,9 +113,12 @@ func (g *Graph) fileNode(n *Node) (*fileNode, error) {
 		}
 	case View:
 		f.Offset = n.Offset
-		if d := g.Desc(n.Out[0]); !d.IsContiguous() {
+		if d := g.Desc(n.Out[0]); !sameView(d, tensor.Contiguous(d.DType, d.Shape...)) {
 			f.Strides = d.Strides
 		}
+	case If, While:
+		f.Most = n.Most
+		return f, f.writeBodies(n)
 	case Op:
 		f.Call = spec.FormatCall(n.Call)
 		again, err := spec.ParseCall(f.Call)
@@ -217,7 +229,8 @@ func (g *Graph) read(f *fileNode) error {
 			return err
 		}
 	}
-	if f.Kind != Op.String() && len(descs) != 1 {
+	isControl := f.Kind == If.String() || f.Kind == While.String()
+	if f.Kind != Op.String() && !isControl && len(descs) != 1 {
 		return fmt.Errorf("%w: it makes %d values (want 1)", errs.ErrInvalidArgument, len(descs))
 	}
 	next, err := Value(g.Values()), error(nil)
@@ -243,6 +256,8 @@ func (g *Graph) read(f *fileNode) error {
 		if v, err = g.AddView(f.Name, f.In[0], f.Offset, descs[0]); err == nil && v != next {
 			err = fmt.Errorf("%w: it is the whole of %v", errs.ErrInvalidArgument, v)
 		}
+	case If.String(), While.String():
+		err = g.readControl(f, descs)
 	default:
 		err = g.readCall(f, descs)
 	}
@@ -255,10 +270,13 @@ func (g *Graph) read(f *fileNode) error {
 // check returns an error for a kind that there is not, and for what a node of that kind does not have.
 func (f *fileNode) check() error {
 	isConstant, isView, isOp := f.Kind == Constant.String(), f.Kind == View.String(), f.Kind == Op.String()
+	isWhile := f.Kind == While.String()
+	isControl := isWhile || f.Kind == If.String()
 	switch {
-	case !isConstant && !isView && !isOp && f.Kind != Input.String() && f.Kind != Param.String():
+	case !isConstant && !isView && !isOp && !isControl && f.Kind != Input.String() && f.Kind != Param.String():
 		return fmt.Errorf("%w: there is no such kind of node", errs.ErrInvalidArgument)
-	case !isConstant && (f.Values != nil || f.Data != nil), !isView && (f.Offset != 0 || f.Strides != nil), !isOp && f.Call != "", !isOp && !isView && f.In != nil, f.Kind != Param.String() && f.Weight:
+	case !isConstant && (f.Values != nil || f.Data != nil), !isView && (f.Offset != 0 || f.Strides != nil), !isOp && f.Call != "", !isOp && !isView && !isControl && f.In != nil,
+		!isControl && f.Bodies != nil, !isWhile && f.Most != 0, f.Kind != Param.String() && f.Weight:
 		return fmt.Errorf("%w: it has a field of another kind of node", errs.ErrInvalidArgument)
 	}
 	return nil
@@ -297,16 +315,24 @@ func (g *Graph) readCall(f *fileNode, want []tensor.Desc) error {
 	if err != nil {
 		return err
 	}
+	return g.makes(fmt.Sprintf("%q", f.Call), out, want)
+}
+
+// makes returns an error unless values are those that the file says.
+func (g *Graph) makes(what string, out []Value, want []tensor.Desc) error {
 	same := len(out) == len(want)
 	for i := range out {
 		same = same && g.Desc(out[i]).DType == want[i].DType && slices.Equal(g.Desc(out[i]).Shape, want[i].Shape)
 	}
 	if !same {
-		var makes []string
+		var makes, file []string
 		for _, v := range out {
 			makes = append(makes, g.Desc(v).String())
 		}
-		return fmt.Errorf("%w: %q makes %q (the file has %q)", errs.ErrInvalidArgument, f.Call, makes, f.Out)
+		for _, d := range want {
+			file = append(file, d.String())
+		}
+		return fmt.Errorf("%w: %s makes %q (the file has %q)", errs.ErrInvalidArgument, what, makes, file)
 	}
 	return nil
 }

@@ -37,16 +37,23 @@ const (
 	View
 	// Op is a call of an operation.
 	Op
+	// If computes what one of two graphs computes, as a condition says.
+	If
+	// While computes a state again and again, as long as a condition holds.
+	While
 )
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
-	names := [...]string{"input", "param", "constant", "view", "op"}
+	names := [...]string{"input", "param", "constant", "view", "op", "if", "while"}
 	if int(k) < len(names) {
 		return names[k]
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
+
+// Control reports whether a node of the kind runs bodies: that of an If or a While.
+func (k Kind) Control() bool { return k == If || k == While }
 
 // Node makes values.
 type Node struct {
@@ -64,9 +71,14 @@ type Node struct {
 	// Offset is where a View begins, in bytes from the first element of In[0].
 	Offset int64
 	// In are the values that the node reads. In[0] of a View is not a View itself. None stands for an input that
-	// an Op leaves out.
+	// an Op leaves out. An If reads its condition and then what its Bodies are given; a While reads its first state and then
+	// what each of its Bodies is given besides.
 	In []Value
-	// Out are the values that the node makes: one, or as many as the operation has outputs.
+	// Bodies are the graphs that an If or a While runs, see AddIf and AddWhile. They must not be changed.
+	Bodies []*Graph
+	// Most is the largest number of times that a While computes its state. 0 is no bound.
+	Most int
+	// Out are the values that the node makes: one, or as many as the operation or the bodies have outputs.
 	Out []Value
 }
 
@@ -82,6 +94,7 @@ type Graph struct {
 	descs   []tensor.Desc
 	makers  []int // the node that makes each value
 	outputs []Output
+	depth   int // how deep bodies lie in each other
 }
 
 // Nodes are the nodes in order. They must not be changed.
@@ -141,6 +154,9 @@ func (g *Graph) add(n Node, descs ...tensor.Desc) []Value {
 		g.makers = append(g.makers, len(g.nodes))
 	}
 	g.nodes = append(g.nodes, n)
+	for _, b := range n.Bodies {
+		g.depth = max(g.depth, b.depth+1)
+	}
 	return n.Out
 }
 
@@ -200,7 +216,7 @@ func (g *Graph) Fixed() []bool {
 	fixed := make([]bool, len(g.nodes))
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		fixed[i] = n.Kind != Input && (n.Kind != Param || n.Weight)
+		fixed[i] = n.Kind != Input && (n.Kind != Param || n.Weight) && !n.Kind.Control()
 		for _, v := range n.In {
 			fixed[i] = fixed[i] && (v == None || fixed[g.makers[v]])
 		}
@@ -242,15 +258,23 @@ func (g *Graph) AddView(label string, of Value, offset int64, d tensor.Desc) (Va
 	if err := g.has(of); err != nil {
 		return None, fmt.Errorf("mir: %s: %w", label, err)
 	}
-	if own := g.Desc(of); offset == 0 && own.DType == d.DType && slices.Equal(own.Shape, d.Shape) && slices.Equal(own.ElementStrides(), d.ElementStrides()) {
+	root, base := g.Root(of)
+	if offset == 0 && sameView(g.Desc(of), d) {
 		return of, nil
 	}
-	root, base := g.Root(of)
+	if base+offset == 0 && sameView(g.Desc(root), d) { // a view back to it
+		return root, nil
+	}
 	n := Node{Kind: View, Name: label, Offset: base + offset, In: []Value{root}}
 	if err := g.checkView(&n, d); err != nil {
 		return None, fmt.Errorf("mir: %s: %w", label, err)
 	}
 	return g.add(n, d)[0], nil
+}
+
+// sameView reports whether two descriptions are of the same elements, if they begin at one place.
+func sameView(a, b tensor.Desc) bool {
+	return sameShape(a, b) && slices.Equal(a.ElementStrides(), b.ElementStrides())
 }
 
 // checkView returns an error unless a View lies in what it is a view of.

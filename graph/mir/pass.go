@@ -26,6 +26,10 @@ type Pass struct {
 // Passes are the passes that hold for every device, in the order in which the compiler runs them. Package graph adds others.
 var Passes = []Pass{
 	{
+		Name: "control", Doc: "An If whose condition is a constant becomes its branch, and a While that is false at once disappears.",
+		Run: decide,
+	},
+	{
 		Name: "cse", Doc: "Calls, views and constants that are the same become one (common subexpression elimination).",
 		Run: mergeEqual,
 	},
@@ -37,7 +41,7 @@ var Passes = []Pass{
 }
 
 // Optimise runs the passes that off does not name, and verifies the graph after each of them. changes says for each
-// pass how many nodes it has changed.
+// pass how many nodes it has changed. The bodies of If and While are graphs of their own: passes do not change them, unless they say so.
 // Errors: ErrInvalidArgument for a bad graph, or an unknown pass in off; a pass that makes a bad graph is named.
 func Optimise(g *Graph, t *spec.Target, passes []Pass, off []string) (out *Graph, changes map[string]int, err error) {
 	for _, name := range off {
@@ -53,14 +57,33 @@ func Optimise(g *Graph, t *spec.Target, passes []Pass, off []string) (out *Graph
 		if p.Run == nil || slices.Contains(off, p.Name) {
 			continue
 		}
+		was := g
 		if g, changes[p.Name], err = p.Run(g, t); err == nil {
 			err = g.Verify()
+		}
+		if err == nil {
+			err = g.returns(was)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("mir: pass %s: %w", p.Name, err)
 		}
 	}
 	return g, changes, nil
+}
+
+// returns returns an error unless the graph has the outputs of another one, of the same dtypes and shapes.
+func (g *Graph) returns(as *Graph) error {
+	same := len(g.outputs) == len(as.outputs)
+	for i := 0; same && i < len(g.outputs); i++ {
+		o, was := g.outputs[i], as.outputs[i]
+		if same = o.Name == was.Name && sameShape(g.Desc(o.Value), as.Desc(was.Value)); !same {
+			return fmt.Errorf("%w: output %q is %v, and was %q, %v", errs.ErrInvalidArgument, o.Name, g.Desc(o.Value), was.Name, as.Desc(was.Value))
+		}
+	}
+	if !same {
+		return fmt.Errorf("%w: %d outputs, and there were %d", errs.ErrInvalidArgument, len(g.outputs), len(as.outputs))
+	}
+	return nil
 }
 
 // rebuild copies the nodes for which keep is true. same maps a value to an equal one that takes its place, and other
@@ -85,16 +108,25 @@ func (g *Graph) rebuild(keep func(node int) bool, same func(Value) Value) *Graph
 
 // WithOwnOutputs returns a graph in which each output is the result of a call, and of no other output. copy, a call that copies
 // its input, makes such results of others: of inputs, params, constants and views, and of a value that is an output already. A
-// schedule needs that, because every run gives the outputs memory.
+// schedule needs that, because every run gives the outputs memory. The same is done to the bodies of If and While, and a While gets a
+// third body, which copies its state.
 // Errors: those of AddCall.
 func (g *Graph) WithOwnOutputs(copy spec.Call) (*Graph, error) {
 	if err := g.Verify(); err != nil {
 		return nil, err
 	}
-	to := g.rebuild(func(int) bool { return true }, func(v Value) Value { return v })
+	to, err := g.WithBodies(func(_, _ int, b *Graph) (*Graph, error) { return b.WithOwnOutputs(copy) })
+	if err != nil {
+		return nil, err
+	}
+	for i := range to.nodes {
+		if err := to.addCarry(&to.nodes[i], copy); err != nil {
+			return nil, err
+		}
+	}
 	seen := map[Value]bool{}
 	for i, o := range to.outputs {
-		if to.nodes[to.Maker(o.Value)].Kind != Op || seen[o.Value] {
+		if to.nodes[to.Maker(o.Value)].Kind < Op || seen[o.Value] {
 			out, err := to.AddCall(copy, o.Value)
 			if err != nil {
 				return nil, fmt.Errorf("mir: output %q: %w", o.Name, err)

@@ -34,6 +34,8 @@ func (n *Node) label() string {
 //	v1 = param w  f32[784,10]
 //	v2 = matmul v0 v1  f32[64,10]
 //	output y = v2
+//
+// The bodies of an If or a While follow it, and count their values from 0 again.
 func (g *Graph) String() string {
 	if g == nil {
 		return "no graph\n"
@@ -46,6 +48,10 @@ func (g *Graph) String() string {
 			out, types = append(out, v.String()), append(types, g.Desc(v).String())
 		}
 		fmt.Fprintf(&b, "%s = %s  %s\n", strings.Join(out, " "), n.text(), strings.Join(types, " "))
+		for k, body := range n.Bodies {
+			text := strings.TrimSuffix(body.String(), "\n")
+			fmt.Fprintf(&b, "    %s:\n        %s\n", n.BodyName(k), strings.ReplaceAll(text, "\n", "\n        "))
+		}
 	}
 	for _, o := range g.outputs {
 		fmt.Fprintf(&b, "output %s = %v\n", o.Name, o.Value)
@@ -73,7 +79,10 @@ func (n *Node) text() string {
 	if n.Kind == View && n.Offset != 0 {
 		words = append(words, fmt.Sprintf("+%d bytes", n.Offset))
 	}
-	if n.Kind == Op && n.Name != "" {
+	if n.Most > 0 {
+		words = append(words, fmt.Sprintf("at most %d times", n.Most))
+	}
+	if n.Kind >= Op && n.Name != "" {
 		words = append(words, fmt.Sprintf("(%s)", n.Name))
 	}
 	return strings.Join(words, " ")

@@ -10,7 +10,7 @@ import (
 
 // Verify returns an error unless the graph is as the methods of Graph make it: nodes read values of nodes before
 // them, calls make what their operations' shape rules say, views lie in what they are views of, and names are
-// different. The compiler verifies the graph after each pass.
+// different. That holds for the bodies of If and While too. The compiler verifies the graph after each pass.
 // Errors: ErrInvalidArgument, which names the node.
 func (g *Graph) Verify() error {
 	if g == nil {
@@ -56,7 +56,7 @@ func (g *Graph) Verify() error {
 
 // verifyNode checks what is particular to the kind of a node.
 func (g *Graph) verifyNode(n *Node) error {
-	if n.Kind != Op && len(n.Out) != 1 {
+	if n.Kind <= View && len(n.Out) != 1 {
 		return fmt.Errorf("%w: it makes %d values (want 1)", errs.ErrInvalidArgument, len(n.Out))
 	}
 	switch n.Kind {
@@ -77,6 +77,8 @@ func (g *Graph) verifyNode(n *Node) error {
 		return g.checkView(n, g.Desc(n.Out[0]))
 	case Op:
 		return g.verifyCall(n)
+	case If, While:
+		return g.verifyControl(n)
 	default:
 		return fmt.Errorf("%w: its kind", errs.ErrInvalidArgument)
 	}

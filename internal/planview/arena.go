@@ -28,7 +28,7 @@ func lives(p *graph.Plan) []*live {
 	of := map[mir.Value]*live{}
 	for i, s := range p.Program.Steps {
 		for _, r := range s.Scratch {
-			list = append(list, &live{first: i, last: i, offset: starts[r.Buffer] + r.Offset, size: r.Size, scratch: true, tip: fmt.Sprintf("scratch memory of %s: %s", s.Call.Spec().Name, units.Bytes(r.Size))})
+			list = append(list, &live{first: i, last: i, offset: starts[r.Buffer] + r.Offset, size: r.Size, scratch: true, tip: fmt.Sprintf("scratch memory of %s: %s", nameOf(&s), units.Bytes(r.Size))})
 		}
 		for _, o := range s.In {
 			if root, _ := p.Graph.Root(o.Value); of[root] != nil {

@@ -42,11 +42,16 @@ func WriteHTML(w io.Writer, p *graph.Plan, title, device string) error {
 		most = max(most, cost(&steps[i]))
 	}
 	var rows []row
+	number := 0
 	for i := range steps {
 		s := &steps[i]
 		r := row{Number: "once", Step: *s, FlopsText: units.Count(s.Flops), BytesText: units.Bytes(s.Moved), Share: 100 * cost(s) / most}
-		if early := early(p); i >= early {
-			r.Number = fmt.Sprint(i - early + 1)
+		switch {
+		case s.Body != "":
+			r.Number = s.Body
+		case !s.Once && !s.Prepare:
+			number++
+			r.Number = fmt.Sprint(number)
 		}
 		rows = append(rows, r)
 	}

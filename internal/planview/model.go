@@ -57,16 +57,20 @@ const (
 	reduction
 	movement
 	other
+	control
 	point // where a long line passes a layer
 )
 
 // kinds are the kinds that have a box, with their classes in CSS and their names for readers.
 var kinds = []struct{ class, name string }{
-	{"io", "input"}, {"io", "output"}, {"con", "contraction"}, {"ele", "elementwise"}, {"nor", "normalisation"}, {"red", "reduction"}, {"mov", "movement"}, {"oth", "other"},
+	{"io", "input"}, {"io", "output"}, {"con", "contraction"}, {"ele", "elementwise"}, {"nor", "normalisation"}, {"red", "reduction"}, {"mov", "movement"}, {"oth", "other"}, {"ctl", "control flow"},
 }
 
 // kindOf is the kind of a call.
 func kindOf(s *lir.Step) kind {
+	if s.Control != nil {
+		return control
+	}
 	op := s.Call.Spec()
 	if op.Internal { // several calls: the first one does most of the work
 		name, _, _ := strings.Cut(s.Label, ",")
@@ -107,7 +111,13 @@ func model(p *graph.Plan) []*node {
 	}
 	steps, most := p.Steps(), 1.0
 	for i, s := range slices.Concat(p.Program.Once, p.Program.Prepare, p.Program.Steps) {
-		n := m.call(&s, &steps[i])
+		inside := 1
+		for inside < len(steps) && steps[inside].Body != "" {
+			inside++
+		}
+		n := m.call(&s, &steps[0])
+		m.bodies(n, &s, steps[1:inside])
+		steps = steps[inside:]
 		if early := early(p); i >= early {
 			n.step = i - early + 1
 		}
@@ -158,7 +168,7 @@ func (m *maker) join(v mir.Value, n *node) {
 
 // call adds the node of a call.
 func (m *maker) call(s *lir.Step, t *graph.Step) *node {
-	n := &node{kind: kindOf(s), title: short(titleOf(s), 34), fused: s.Call.Spec().Internal, cost: float64(t.Moved) + float64(t.Flops)/flopsPerByte}
+	n := &node{kind: kindOf(s), title: short(titleOf(s), 34), fused: isFused(s), cost: float64(t.Moved) + float64(t.Flops)/flopsPerByte}
 	tip := []string{t.Call}
 	switch {
 	case n.fused:
@@ -218,10 +228,38 @@ func (m *maker) call(s *lir.Step, t *graph.Step) *node {
 
 // titleOf names a call: by its operation, or by all of them if it is a fused one, whose label lists them.
 func titleOf(s *lir.Step) string {
-	if s.Call.Spec().Internal && s.Label != "" {
+	if isFused(s) && s.Label != "" {
 		return strings.ReplaceAll(s.Label, ", ", " · ")
 	}
+	return nameOf(s)
+}
+
+// nameOf is the name of the operation of a call, or "if" or "while".
+func nameOf(s *lir.Step) string {
+	if s.Control != nil {
+		return s.Control.Kind.String()
+	}
 	return s.Call.Spec().Name
+}
+
+// isFused reports whether a call is several ones in one launch.
+func isFused(s *lir.Step) bool { return s.Control == nil && s.Call.Spec().Internal }
+
+// bodies adds the calls inside of an If or a While to its node: how many there are in the box, and each of them in the tip. They count once for the cost.
+func (m *maker) bodies(n *node, s *lir.Step, inside []graph.Step) {
+	if s.Control == nil {
+		return
+	}
+	for k, b := range s.Control.Bodies {
+		n.lines = append(n.lines, fmt.Sprintf("%s: %d launches", s.Control.Name(k), b.Launches()))
+	}
+	var tip []string
+	for i := range inside {
+		t := &inside[i]
+		n.cost += float64(t.Moved) + float64(t.Flops)/flopsPerByte
+		tip = append(tip, t.Body+": "+t.Call)
+	}
+	n.tip += "\n" + strings.Join(tip, "\n")
 }
 
 // short cuts a text off that is longer than n characters.

@@ -44,11 +44,23 @@ func plans(t *testing.T) map[string]*graph.Plan {
 	g.Output("y", g.Exp(g.Constant(tensor.NewHost(tensor.Contiguous(tensor.F32, 4)))))
 	g.Output("x", g.Input("x", tensor.F32, 0))
 	add("small", g)
+	g = graph.New()
+	c := g.Input("c", tensor.Bool)
+	one := func(g *graph.Graph) []*graph.Value {
+		return g.WhileAtMost(3, []*graph.Value{g.Exp(c0(g, c))}, func(*graph.Graph, []*graph.Value) *graph.Value { return c }, func(g *graph.Graph, s []*graph.Value) []*graph.Value {
+			return []*graph.Value{g.MatMul(s[0], s[0])}
+		})
+	}
+	g.Output("y", g.Neg(g.If(c, one, one)[0]))
+	add("control", g)
 	for seed := range uint64(6) {
 		add(fmt.Sprint("random ", seed), random(rand.New(rand.NewPCG(seed, 3)), []int{20, 40, 80, 160, 300, 600}[seed]))
 	}
 	return list
 }
+
+// c0 is a matrix of ones or zeros.
+func c0(g *graph.Graph, c *graph.Value) *graph.Value { return g.Cast(c.Expand(4, 4), tensor.F32) }
 
 // random is a graph of n calls that read what is near, and sometimes what is far.
 func random(rng *rand.Rand, n int) *graph.Graph {

@@ -59,7 +59,7 @@ func check(p *graph.Plan) error {
 	if p == nil || p.Program == nil || p.Graph == nil {
 		return fmt.Errorf("planview: %w: no plan", errs.ErrInvalidArgument)
 	}
-	if n := early(p) + len(p.Program.Steps); n > mostCalls {
+	if n := len(p.Steps()); n > mostCalls {
 		return fmt.Errorf("planview: %w: %d calls are too many to draw (at most %d)", errs.ErrInvalidArgument, n, mostCalls)
 	}
 	return nil
@@ -113,7 +113,7 @@ func picture(p *graph.Plan, title string) string {
 func summary(p *graph.Plan) string {
 	cost := p.Cost()
 	text := fmt.Sprintf("%s, of %d before the passes, in %s; %s flop and %s of memory traffic at least",
-		units.Of(len(p.Program.Steps), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"), units.Count(cost.Flops), units.Bytes(cost.Bytes))
+		units.Of(p.Calls(), "call"), p.Report.Calls, units.Of(p.Program.Launches(), "launch"), units.Count(cost.Flops), units.Bytes(cost.Bytes))
 	if n := len(p.Program.Once); n > 0 {
 		text += fmt.Sprintf("; %s once", units.Of(n, "call"))
 	}
@@ -210,7 +210,7 @@ func legend(d *drawing, left, y, width float64, p *graph.Plan) float64 {
 	for i := range p.Program.Steps {
 		s := &p.Program.Steps[i]
 		there[kindOf(s)] = true
-		fused = fused || s.Call.Spec().Internal
+		fused = fused || isFused(s)
 	}
 	const box = `<rect x="%d" y="%d" width="20" height="12" rx="3"/>`
 	for k := contraction; k < point; k++ {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/graph/lir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/exec"
@@ -18,29 +19,23 @@ func (p *Program) sequences() (once *exec.Sequence, err error) {
 		weights = weights || port.Weight
 	}
 	var onces, early, run []exec.SlotCall
-	for k, steps := range [][]lir.Step{l.Once, l.Prepare, l.Steps} {
-		for i := range steps {
-			call, err := slotCall(l, &steps[i])
-			if err != nil {
-				return nil, err
-			}
-			switch k {
-			case 0:
-				onces = append(onces, call)
-			case 1:
-				early = append(early, call)
-			default:
-				fixed, err := p.divide(&steps[i], &call)
-				if err != nil {
-					return nil, err
-				}
-				if fixed != nil && weights {
-					early = append(early, *fixed)
-				} else if fixed != nil {
-					onces = append(onces, *fixed)
-				}
-				run = append(run, call)
-			}
+	for _, list := range []struct {
+		to    *[]exec.SlotCall
+		steps []lir.Step
+	}{{&onces, l.Once}, {&early, l.Prepare}, {&run, l.Steps}} {
+		if *list.to, err = slotCalls(l, list.steps); err != nil {
+			return nil, err
+		}
+	}
+	for i := range l.Steps {
+		fixed, err := p.divide(&l.Steps[i], &run[i])
+		if err != nil {
+			return nil, err
+		}
+		if fixed != nil && weights {
+			early = append(early, *fixed)
+		} else if fixed != nil {
+			onces = append(onces, *fixed)
 		}
 	}
 	slots := slot(l, lir.Arena, len(l.Arena)) + len(p.packed)
@@ -52,8 +47,23 @@ func (p *Program) sequences() (once *exec.Sequence, err error) {
 			return nil, err
 		}
 	}
-	p.seq, err = s.run.NewSequence(slots, run)
+	p.main, err = s.stage(l, run, slots)
 	return once, err
+}
+
+// slotCalls are steps as calls of a sequence. That of an If or a While is empty.
+func slotCalls(l *lir.Program, steps []lir.Step) ([]exec.SlotCall, error) {
+	calls := make([]exec.SlotCall, len(steps))
+	for i := range steps {
+		if steps[i].Control != nil {
+			continue
+		}
+		var err error
+		if calls[i], err = slotCall(l, &steps[i]); err != nil {
+			return nil, err
+		}
+	}
+	return calls, nil
 }
 
 // slotCall is a step as a call of a sequence.
@@ -107,18 +117,18 @@ func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
 }
 
 // setOwn sets the slots of the memory that the program and its State own.
-func (p *Program) setOwn(seq *exec.Sequence) error {
-	if err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
+func (p *Program) setOwn(set func(slot int, h gpu.Handle, offset int64) error) error {
+	if err := set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
 		return err
 	}
 	first := slot(p.lir, lir.Arena, 0)
 	for i := range p.lir.Arena {
-		if err := seq.Set(first+i, p.state.arena[i].handle, 0); err != nil {
+		if err := set(first+i, p.state.arena[i].handle, 0); err != nil {
 			return err
 		}
 	}
 	for i, b := range p.packed {
-		if err := seq.Set(first+len(p.lir.Arena)+i, b.handle, 0); err != nil {
+		if err := set(first+len(p.lir.Arena)+i, b.handle, 0); err != nil {
 			return err
 		}
 	}
@@ -131,7 +141,7 @@ func (p *Program) prepareWeights(ctx context.Context) error {
 	if p.early == nil || !p.weightsSet() {
 		return nil
 	}
-	if err := p.setOwn(p.early); err != nil {
+	if err := p.setOwn(p.early.Set); err != nil {
 		return err
 	}
 	for i, param := range p.params {

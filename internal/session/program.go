@@ -49,7 +49,7 @@ func (c code) Fixed(fixed []bool) (launches, scratch []bool) { return c.compiled
 type Program struct {
 	session *Session
 	lir     *lir.Program
-	seq     *exec.Sequence
+	main    *stage
 	early   *exec.Sequence // what runs before the first run after a weight was set; nil without weights
 	set     []uint64       // by param: how often it had been set when early ran
 	packed  []*Buffer      // the scratch memory that early and what runs once leave
@@ -113,7 +113,7 @@ func (p *Program) prepare(ctx context.Context, once *exec.Sequence) error {
 	if once.Launches() == 0 {
 		return nil
 	}
-	if err := p.setOwn(once); err != nil {
+	if err := p.setOwn(once.Set); err != nil {
 		return err
 	}
 	return once.SubmitAndCheck(ctx)
@@ -171,10 +171,11 @@ func (p *Program) usable(op string) error {
 	return p.state.usable(op)
 }
 
-// Run computes the outputs and does not wait for them. in has a tensor for each input, and out for each of Outputs, which are Direct. No
+// Run computes the outputs and does not wait for them, unless the schedule has an If or a While, whose condition it reads. in has a tensor for each input, and out for each of Outputs, which are Direct. No
 // output overlaps an input, a param or another output.
 // Errors: ErrInvalidArgument, ErrInvalidHandle, ErrNotInitialized (a param that was not set), ErrClosed, ErrGraphBusy if another
-// goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then.
+// goroutine runs a program of the State, and those of Device.Submit. Nothing has been run then. With an If or a While also those of Runner.Read, and
+// the outputs mean nothing then.
 func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if !p.state.running.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: run: %w: another goroutine runs the program (each needs its own)", p.session.surface, errs.ErrGraphBusy)
@@ -199,7 +200,7 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	}
 	err := p.prepareWeights(ctx)
 	if err == nil {
-		err = p.seq.Submit(ctx)
+		err = p.main.run(ctx, p.session.run)
 	}
 	runtime.KeepAlive(p) // whose constants nobody else may hold
 	runtime.KeepAlive(in)
@@ -235,21 +236,21 @@ func (p *Program) bind(in, out []Tensor) error {
 			return fmt.Errorf("%s: run: %w: output %q overlaps an input, a param or another output (want memory of its own)", p.session.surface, errs.ErrInvalidArgument, l.Outputs[i].Name)
 		}
 	}
-	if err := p.setOwn(p.seq); err != nil {
+	if err := p.setOwn(p.main.set); err != nil {
 		return err
 	}
 	for i, param := range p.params {
-		if err := p.seq.Set(slot(l, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
 			return err
 		}
 	}
 	for i := range in {
-		if err := p.seq.Set(slot(l, lir.Inputs, i), in[i].Buffer.handle, in[i].Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Inputs, i), in[i].Buffer.handle, in[i].Offset); err != nil {
 			return err
 		}
 	}
 	for i := range out {
-		if err := p.seq.Set(slot(l, lir.Outputs, i), out[i].Buffer.handle, out[i].Offset); err != nil {
+		if err := p.main.set(slot(l, lir.Outputs, i), out[i].Buffer.handle, out[i].Offset); err != nil {
 			return err
 		}
 	}
