@@ -4,6 +4,8 @@ package spv
 type Uses struct {
 	// Quads is the number of instructions that load or store four elements, and Lanes of those for one.
 	Quads, Lanes int
+	// Sizes is the number of instructions that ask for the size of what is bound.
+	Sizes int
 	// Reads says that a kernel that stores can also read what is there before, as one does that adds to it if a parameter says so.
 	Reads bool
 }
@@ -65,6 +67,9 @@ func usesOf(kernel *Module, slot uint32, loads bool, form Form) (Uses, error) {
 			u.Lanes += int(t.dims())
 		}
 		u.Reads = u.Reads || e.reads(in)
+		if in.op == opImageQuerySize && e.images[in.w[3]] {
+			u.Sizes++
+		}
 	}
 	if u.Quads+u.Lanes == 0 {
 		return u, e.refuse("neither loads nor stores elements")

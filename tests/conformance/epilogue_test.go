@@ -75,8 +75,9 @@ func isFloat(d tensor.DType) bool {
 	return slices.Contains([]tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16}, d)
 }
 
-// drawChainOf draws elementwise operations on a tensor, which is their input 0. They make one of its shape, of floating-point numbers of its size.
-func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
+// drawChainOf draws elementwise operations on a tensor, which is their input 0. They make one of its shape, of
+// floating-point numbers of so many bytes.
+func drawChainOf(rng *rand.Rand, result tensor.Desc, bytes int) (*chain, error) {
 	for range 50 {
 		c := &chain{fused: fusion.Fused{Strict: true}}
 		c.in, c.data = []tensor.Desc{result}, []*tensor.Host{tensor.NewHost(result)}
@@ -96,7 +97,7 @@ func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
 		}
 		c.fused.Outs = c.fused.Outs[len(c.fused.Outs)-1:]
 		out, err := c.fused.Spec().Shape(c.fused, c.in)
-		if len(c.data) > 0 && c.data[0] == first && err == nil && isFloat(out[0].DType) && out[0].DType.Size() == result.DType.Size() && slices.Equal(out[0].Shape, result.Shape) {
+		if len(c.data) > 0 && c.data[0] == first && err == nil && isFloat(out[0].DType) && out[0].DType.Size() == bytes && slices.Equal(out[0].Shape, result.Shape) {
 			return c, nil
 		}
 	}
@@ -212,7 +213,9 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 	if in[k].DType != tensor.F32 || in[k].Elems() == 0 {
 		return false
 	}
-	c, err := drawChainOf(rng, in[k])
+	given := slices.Clone(in)
+	given[k].DType = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16}[rng.IntN(3)]
+	c, err := drawChainOf(rng, given[k], 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,12 +224,16 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 	}
 	one := fusion.Prologue{First: c.fused, Call: call, Inputs: len(in), Input: k}
 	target := exec.TargetOf(on.Info())
-	if !possible(t, call, one.Check(&target, append(slices.Clone(in), c.in[1:]...))) {
+	if !possible(t, call, one.Check(&target, append(slices.Clone(given), c.in[1:]...))) {
 		return false
 	}
 	var there, here []exec.Operand
 	for i := range in {
 		h := fillCase(rng, op, call, i, in)
+		if values := h.Floats(); i == k {
+			h = tensor.NewHost(given[k])
+			h.SetFloats(values)
+		}
 		there = append(there, memory(t, on, h.Data, h.Desc))
 		if i == k {
 			here = []exec.Operand{memory(t, dev, h.Data, h.Desc)}
@@ -261,7 +268,7 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 		}
 		return sameBits(out[0], a, b)
 	}(); err != nil {
-		t.Errorf("%s of %v, input %d, %s: %v", spec.FormatCall(call), in, k, c.text(), err)
+		t.Errorf("%s of %v, input %d, %s: %v", spec.FormatCall(call), given, k, c.text(), err)
 	}
 	return true
 }
@@ -310,7 +317,7 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 	if out == nil || out[0].DType != d {
 		return false
 	}
-	c, err := drawChainOf(rng, out[0])
+	c, err := drawChainOf(rng, out[0], out[0].DType.Size())
 	if err != nil {
 		t.Fatal(err)
 	}

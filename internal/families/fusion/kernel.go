@@ -75,7 +75,10 @@ func (f *kernel) link() (*spv.Module, error) {
 		l.Begin(part)
 		l.r, l.words = r, map[int]spv.Value{}
 		ats, elements := l.taken(f.loads)
-		values := map[int][]spv.Value{0: elements}
+		values := map[int][]spv.Value{}
+		if !r.reads {
+			values[0] = elements
+		}
 		l.compute(ats, values)
 		l.Return(l.stored(values[r.outs[0].value])...)
 	}

@@ -31,6 +31,7 @@ type recipe struct {
 	slot     int         // the binding of the first input
 	kernel   *spv.Module // whose epilogue it is, or nil
 	plain    bool        // compilers join nothing
+	reads    bool        // the functions load value 0 themselves
 	one      bool        // the kernel loads or stores one word, and not four
 	split    string      // the parts that make four elements of two words, and the words of elements, or ""
 	join     string

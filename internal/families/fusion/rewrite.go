@@ -58,11 +58,18 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 		return s, nil
 	}
 	form, size := formOf(r.in[0].DType), int64(r.in[0].DType.Size())
+	if r.loads {
+		form, size = spv.Words, 4
+	}
 	uses, err := usesOf(s.Module, slot, r.loads, form)
 	if err != nil {
 		return s, err
 	}
-	bound := s.Bind[slot]
+	bound, own := s.Bind[slot], r.in[0]
+	if r.loads && uses.Sizes > 0 && own.DType != tensor.F32 {
+		return s, planner.Unsupported("%s asks for the size of its input", s.Module.Name)
+	}
+	own.DType = r.stored()
 	if bound.Offset%16 != 0 {
 		return s, planner.Unsupported("%s works from byte %d on", s.Module.Name, bound.Offset)
 	}
@@ -79,11 +86,16 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 			return s, err
 		}
 		for _, o := range l.operands {
-			b, err := beside(t, o, bound, r.in[0], l.texel)
+			b, err := beside(t, o, bound, own, l.texel)
 			if err != nil {
 				return s, err
 			}
-			b.Buf.Index += r.inputs - 1
+			if b.Buf.Index == 0 { // the first input itself, of other elements than the kernel loads, which then loads nothing
+				b.Buf = r.ref
+				bind[slot] = b
+			} else {
+				b.Buf.Index += r.inputs - 1
+			}
 			bind = append(bind, b)
 		}
 		f.forms = append(f.forms, l.recipe)
@@ -111,6 +123,14 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 		s.Module, err = f.linked()
 	}
 	return s, err
+}
+
+// stored is the dtype of what the kernel itself loads or stores.
+func (r *rewriter) stored() tensor.DType {
+	if r.loads {
+		return tensor.F32
+	}
+	return r.in[0].DType
 }
 
 func isMore(params any) bool {
@@ -152,7 +172,8 @@ func (r *rewriter) layOut(t *spec.Target, one bool, f *kernel, w *words, slot in
 	if l.lanes != lanes {
 		return nil, planner.Unsupported("%s takes elements one by one, and only those of f32 are loaded so", f.module.Name)
 	}
-	taken[0] = false
+	l.reads = in[0].DType != r.stored()
+	taken[0] = l.reads
 	if err := l.addInputs(t, in, in[0].Shape, taken); err != nil {
 		return nil, err
 	}
