@@ -35,7 +35,7 @@ func addPrologues(g *mir.Graph, target *spec.Target, strict bool, r *FusionRepor
 			from := g.Nodes()[maker].In
 			at := slices.IndexFunc(from, func(w mir.Value) bool {
 				d := g.Desc(w)
-				return d.DType == tensor.F32 && d.IsContiguous() && slices.Equal(d.Shape, g.Desc(v).Shape)
+				return slices.Contains([]tensor.DType{tensor.F32, tensor.F16, tensor.BF16}, d.DType) && d.IsContiguous() && slices.Equal(d.Shape, g.Desc(v).Shape)
 			})
 			if at < 0 {
 				continue

@@ -14,20 +14,20 @@ type rewriting struct {
 
 // NewEpilogue begins a module that is a kernel with an epilogue: what the kernel stores in a binding goes through a function
 // first. The function is written for each form of store that StoresOf finds: Begin, calls, Return. words are added to
-// the push constants, behind those of the kernel. Errors are those of Module.
-func NewEpilogue(kernel *Module, slot uint32, words int) *Linker {
-	return newRewriting(kernel, slot, words, false)
+// the push constants, behind those of the kernel. In the form Pairs the functions take and give words, and their numbers. Errors are those of Module.
+func NewEpilogue(kernel *Module, slot uint32, form Form, words int) *Linker {
+	return newRewriting(kernel, slot, words, false, form)
 }
 
 // NewPrologue begins a module that is a kernel with a prologue: what the kernel loads of a binding goes through a function, before it
 // computes with it. It is as NewEpilogue otherwise, with LoadsOf.
 func NewPrologue(kernel *Module, slot uint32, words int) *Linker {
-	return newRewriting(kernel, slot, words, true)
+	return newRewriting(kernel, slot, words, true, Words)
 }
 
-func newRewriting(kernel *Module, slot uint32, words int, loads bool) *Linker {
+func newRewriting(kernel *Module, slot uint32, words int, loads bool, form Form) *Linker {
 	l := newLinker()
-	e, err := elementsOf(kernel, slot, loads)
+	e, err := elementsOf(kernel, slot, loads, form)
 	if err != nil {
 		l.fail(err)
 		return l
@@ -223,37 +223,61 @@ func (r *rewriting) rewrite(l *Linker, in *inst, words []uint32) bool {
 		}
 		return n
 	}
-	typ, made := r.kernel.global(l, t.id), l.fresh()
-	var v uint32
-	if r.loads {
-		v, made = l.fresh(), words[2]
-		words[2] = v
-		l.functions = append(l.functions, words...)
-	} else {
-		v = words[2]
-	}
 	// WebGPU's compiler ends the process if an argument comes from another block than the call, so each is computed before it.
 	at := emit(opIAdd, l.uint(), l.fresh(), number(place.at), l.Number(0).id)
 	if place.component != 0 {
-		at = emit(opIMul, l.uint(), l.fresh(), at, l.Number(4).id)
+		at = emit(opIMul, l.uint(), l.fresh(), at, l.Number(r.s.elementOf(r.v).dims()).id)
 		at = emit(opIAdd, l.uint(), l.fresh(), at, number(place.component))
 	}
-	if typ == f.result && !r.loads {
-		v = emit(opBitcast, l.bitsOf(f.result), l.fresh(), v)
+	typ := r.kernel.global(l, t.id)
+	if r.loads {
+		v, made := l.fresh(), words[2]
+		words[2] = v
+		l.functions = append(l.functions, words...)
+		r.call(l, f, typ, v, at, made)
+		return true
 	}
-	if typ != f.result || !r.loads {
+	stored := words[2]
+	if t.dims() == 2 {
+		elem, _ := l.elements(typ)
+		at = emit(opIMul, l.uint(), l.fresh(), at, l.Number(2).id)
+		low := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 0), at, l.fresh())
+		at = emit(opIAdd, l.uint(), l.fresh(), at, l.Number(1).id)
+		high := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 1), at, l.fresh())
+		words[2] = emit(opCompositeConstruct, typ, l.fresh(), low, high)
+		return false
+	}
+	words[2] = r.call(l, f, typ, stored, at, l.fresh())
+	if mask, ok := r.merged[in.w[2]]; ok {
+		m := r.kernel.id(l, mask)
+		there := emit(opBitwiseAnd, typ, l.fresh(), stored, emit(opNot, typ, l.fresh(), m))
+		words[2] = emit(opBitwiseOr, typ, l.fresh(), there, emit(opBitwiseAnd, typ, l.fresh(), words[2], m))
+	}
+	return false
+}
+
+// call calls a function with a value of a type and the number of the element. made is the id of what it returns, of the same type.
+func (r *rewriting) call(l *Linker, f *Func, typ, v, at, made uint32) uint32 {
+	emit := func(op opcode, typ, id uint32, args ...uint32) uint32 {
+		l.functions = appendOp(l.functions, op, append([]uint32{typ, id}, args...)...)
+		return id
+	}
+	// As at, v is computed before the call.
+	switch {
+	case typ != f.result:
+		v = emit(opBitcast, f.result, l.fresh(), v)
+	case r.loads:
+	case r.pairs:
+		v = emit(opBitwiseOr, typ, l.fresh(), v, v)
+	default:
+		v = emit(opBitcast, l.bitsOf(f.result), l.fresh(), v)
 		v = emit(opBitcast, f.result, l.fresh(), v)
 	}
-	if typ != f.result {
-		v = emit(opFunctionCall, f.result, l.fresh(), f.id, v, at)
-		v = emit(opBitcast, typ, made, v)
-	} else {
-		v = emit(opFunctionCall, typ, made, f.id, v, at)
+	if typ == f.result {
+		return emit(opFunctionCall, typ, made, f.id, v, at)
 	}
-	if !r.loads {
-		words[2] = v
-	}
-	return r.loads
+	v = emit(opFunctionCall, f.result, l.fresh(), f.id, v, at)
+	return emit(opBitcast, typ, made, v)
 }
 
 // bitsOf is the type of unsigned integers with as many components as t has.

@@ -5,8 +5,8 @@ import "encoding/binary"
 // ReadsStored reports whether a kernel, launched with these push constants, can load from a binding that it stores in. A kernel that loads
 // only if a parameter says so, to add to what is there, does not where the parameter says otherwise.
 // Errors: those of StoresOf.
-func ReadsStored(kernel *Module, slot uint32, params []byte) (bool, error) {
-	e, err := elementsOf(kernel, slot, false)
+func ReadsStored(kernel *Module, slot uint32, form Form, params []byte) (bool, error) {
+	e, err := elementsOf(kernel, slot, false, form)
 	if err != nil {
 		return false, err
 	}
@@ -24,7 +24,7 @@ func ReadsStored(kernel *Module, slot uint32, params []byte) (bool, error) {
 		if in.op == opFunction {
 			function = in.res
 		}
-		if _, ok := e.places[loaded(in)]; ok && (function != main || reached[i]) {
+		if e.reads(in) && (function != main || reached[i]) {
 			return true, nil
 		}
 	}

@@ -4,56 +4,83 @@ package spv
 type Uses struct {
 	// Quads is the number of instructions that load or store four elements, and Lanes of those for one.
 	Quads, Lanes int
+	// Sizes is the number of instructions that ask for the size of what is bound.
+	Sizes int
 	// Reads says that a kernel that stores can also read what is there before, as one does that adds to it if a parameter says so.
 	Reads bool
 }
+
+// Form is how elements lie in the words of 32 bits that a kernel loads or stores.
+type Form int
+
+// These are the forms.
+const (
+	Words Form = iota // an element is a word
+	Pairs             // a word holds two elements, so that Uses counts stores of eight and of two elements
+)
 
 // place is what a pointer points to: element at of the array of a block, and a component of that if it is not 0.
 type place struct{ at, component uint32 }
 
 // elements are the places of a kernel that loads or stores elements of a binding.
 type elements struct {
-	s       *shader
-	label   string
-	slot    uint32
-	loads   bool // it is about loads, and stores otherwise
+	s     *shader
+	label string
+	slot  uint32
+	loads bool // it is about loads, and stores otherwise
+	pairs bool // a word holds two elements
+	// merged has the mask of each stored word in which bits that are not in the mask stay as they are in memory, by the id of the word, and
+	// kept the loads of these.
+	merged  map[uint32]uint32
+	kept    map[uint32]bool
 	v       uint32
 	places  map[uint32]place // by the id of the pointer
 	images  map[uint32]bool  // ids of the texel buffer
 	fetches map[uint32]place // by the id of what a texel buffer gives
 }
 
-// StoresOf looks how a kernel stores 32-bit elements in a binding.
+// StoresOf looks how a kernel stores elements in a binding.
 // Errors: ErrUnsupported if it does something else with the binding than to load and store, or stores other types, in which case
 // it has no epilogue.
-func StoresOf(kernel *Module, slot uint32) (Uses, error) { return usesOf(kernel, slot, false) }
+func StoresOf(kernel *Module, slot uint32, form Form) (Uses, error) {
+	return usesOf(kernel, slot, false, form)
+}
 
 // LoadsOf looks how a kernel loads 32-bit elements of a binding, which may be a texel buffer.
 // Errors: ErrUnsupported if it does something else with the binding than to load, or loads other types, in which case it has no
 // prologue.
-func LoadsOf(kernel *Module, slot uint32) (Uses, error) { return usesOf(kernel, slot, true) }
+func LoadsOf(kernel *Module, slot uint32) (Uses, error) { return usesOf(kernel, slot, true, Words) }
 
-func usesOf(kernel *Module, slot uint32, loads bool) (Uses, error) {
-	e, err := elementsOf(kernel, slot, loads)
+func usesOf(kernel *Module, slot uint32, loads bool, form Form) (Uses, error) {
+	e, err := elementsOf(kernel, slot, loads, form)
 	if err != nil {
 		return Uses{}, err
 	}
 	var u Uses
 	for i := range e.s.insts {
 		in := &e.s.insts[i]
-		if _, t, ok := e.use(in); ok && t.dims() == 4 {
+		switch _, t, ok := e.use(in); {
+		case !ok:
+		case t.dims() == 4:
 			u.Quads++
-		} else if ok {
-			u.Lanes++
+		default:
+			u.Lanes += int(t.dims())
 		}
-		if _, ok := e.places[loaded(in)]; ok {
-			u.Reads = true
+		u.Reads = u.Reads || e.reads(in)
+		if in.op == opImageQuerySize && e.images[in.w[3]] {
+			u.Sizes++
 		}
 	}
 	if u.Quads+u.Lanes == 0 {
 		return u, e.refuse("neither loads nor stores elements")
 	}
 	return u, nil
+}
+
+// reads reports whether an instruction loads what the kernel computes with.
+func (e *elements) reads(in *inst) bool {
+	_, ok := e.places[loaded(in)]
+	return ok && !e.kept[in.res]
 }
 
 // loaded is the pointer that an instruction loads from, or 0.
@@ -86,7 +113,7 @@ func (e *elements) refuse(what string) error {
 }
 
 // elementsOf finds what a kernel loads or stores in a binding, and refuses other uses of it.
-func elementsOf(kernel *Module, slot uint32, loads bool) (*elements, error) {
+func elementsOf(kernel *Module, slot uint32, loads bool, form Form) (*elements, error) {
 	if kernel == nil || len(kernel.Code) == 0 {
 		return nil, invalid("no kernel")
 	}
@@ -94,7 +121,7 @@ func elementsOf(kernel *Module, slot uint32, loads bool) (*elements, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &elements{s: s, label: kernel.label(), slot: slot, loads: loads, places: map[uint32]place{}, images: map[uint32]bool{}, fetches: map[uint32]place{}}
+	e := &elements{s: s, label: kernel.label(), slot: slot, loads: loads, pairs: form == Pairs, places: map[uint32]place{}, images: map[uint32]bool{}, fetches: map[uint32]place{}}
 	for id, list := range s.decor {
 		if b, ok := number(list, decBinding); ok && b == slot {
 			if set, ok := number(list, decDescriptorSet); e.v != 0 || ok && set != 0 {
@@ -129,6 +156,9 @@ func elementsOf(kernel *Module, slot uint32, loads bool) (*elements, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if e.pairs {
+		e.findMerged()
 	}
 	return e, nil
 }
@@ -185,14 +215,20 @@ func (e *elements) buffer(in *inst) error {
 		return e.refuse("does something else than to load and store")
 	}
 	p, t, ok := e.use(in)
-	if !ok || t == nil || !t.isInt() && !t.isFloat() || t.bits() != 32 || t.dims() != 1 && (t.dims() != 4 || p.component != 0) {
+	if !ok || t == nil || !t.isInt() && !t.isFloat() || t.bits() != 32 || t.dims() != 1 && (!e.takes(t.dims()) || p.component != 0) {
 		return e.refuse("has something else than 32-bit elements, one or four,")
 	}
-	if array := s.elementOf(e.v); array == nil || p.component != 0 && array.dims() != 4 || p.component == 0 && array.dims() != t.dims() {
+	if e.pairs && !t.isInt() {
+		return e.refuse("has something else than words of two elements")
+	}
+	if array := s.elementOf(e.v); array == nil || p.component != 0 && !e.takes(array.dims()) || p.component == 0 && array.dims() != t.dims() {
 		return e.refuse("has no array of what it loads or stores")
 	}
 	return nil
 }
+
+// takes reports whether a vector of n words can be loaded or stored. Of pairs, one of two words is taken apart.
+func (e *elements) takes(n uint32) bool { return n == 4 || n == 2 && e.pairs }
 
 // elementOf is the type of the elements of a block's array, which is its only member, or nil.
 func (s *shader) elementOf(variable uint32) *typ {

@@ -1,20 +1,16 @@
 // Loads: four elements from number quad on, one element as four (SPLAT), four elements anywhere
 // (GATHER), or one element (LANES).
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64 u8
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 u16 u8
 //lathe:variant *
 //lathe:variant *.splat SPLAT
 //lathe:variant *.gather GATHER
-//lathe:variant {f32,f16,bf16,i32,u8}.texel TEXEL
-//lathe:variant {f32,f16,bf16,i32,u8}.splat.texel SPLAT TEXEL
-//lathe:variant {f32,f16,bf16,i32,u8}.gather.texel GATHER TEXEL
+//lathe:variant {f32,f16,bf16,i32,u16,u8}.texel TEXEL
+//lathe:variant {f32,f16,bf16,i32,u16,u8}.splat.texel SPLAT TEXEL
+//lathe:variant {f32,f16,bf16,i32,u16,u8}.gather.texel GATHER TEXEL
 //lathe:variant {f32}.lanes LANES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#if defined(U8)
-#define BITS 8
-#define REAL uvec2
-#endif
 #include "lib/dtype.glsl"
 #include "lib/fused.glsl"
 #include "lib/packs.glsl"
@@ -56,7 +52,7 @@ layout(set = 0, binding = 0) readonly buffer SrcBuffer { RAW src[]; };
 vec4 fourOf(uvec4 r) { return uintBitsToFloat(r); }
 #elif defined(I32)
 ivec4 fourOf(uvec4 r) { return ivec4(r); }
-#elif defined(U8)
+#elif defined(U8) || defined(U16)
 uvec2[4] fourOf(uvec4 r) { return uvec2[4](uvec2(r.x, 0u), uvec2(r.y, 0u), uvec2(r.z, 0u), uvec2(r.w, 0u)); }
 #elif BITS == 16
 vec4 fourOf(uvec4 r) { return WIDEN(r); }

@@ -1,15 +1,11 @@
 // Stores the first n of four elements at number quad. With LANES it stores element at + k·WG, if it is
 // before element n.
 //
-//lathe:dtypes f32 f16 bf16 f64 i32 i64 u8
+//lathe:dtypes f32 f16 bf16 f64 i32 i64 u16 u8
 //lathe:variant *
 //lathe:variant {f32}.lanes LANES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#if defined(U8)
-#define BITS 8
-#define REAL uvec2
-#endif
 #include "lib/dtype.glsl"
 #include "lib/fused.glsl"
 #include "lib/packs.glsl"
@@ -68,7 +64,11 @@ void linked(const uint quad, const uint n, const FOUR v) {
 #else
 void linked(const uint quad, const uint n, const FOUR v) {
 #if BITS == 16
+#if defined(U16)
+	uvec4 h = uvec4(v[0].x, v[1].x, v[2].x, v[3].x);
+#else
 	uvec4 h = NARROW(v);
+#endif
 	uvec2 r = h.xz | h.yw << 16;
 #elif defined(F32)
 	uvec4 r = floatBitsToUint(v);

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -14,12 +15,13 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 	"github.com/lathe-gpu/lathe/internal/families/fusion"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
+	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // drawCase draws inputs of one of an operation's cases. It returns nil if there is none of these sizes.
-func drawCase(rng *rand.Rand, op *spec.Op, call spec.Call) []tensor.Desc {
+func drawCase(rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType) []tensor.Desc {
 	c := &op.Cases
 	sizes := make([]int, len(c.Dims))
 	for i, d := range c.Dims {
@@ -32,7 +34,7 @@ func drawCase(rng *rand.Rand, op *spec.Op, call spec.Call) []tensor.Desc {
 			sizes[i] = small[rng.IntN(len(small))]
 		}
 	}
-	in := c.Inputs(call, tensor.F32, sizes)
+	in := c.Inputs(call, d, sizes)
 	total := 0
 	for _, d := range in {
 		if d.Elems() == 0 || d.Elems() > 1<<18 || !d.IsContiguous() {
@@ -58,7 +60,7 @@ func fillCase(rng *rand.Rand, op *spec.Op, call spec.Call, i int, in []tensor.De
 	}
 	values := make([]float64, h.Elems())
 	for k := range values {
-		if values[k] = low + (high-low)*rng.Float64(); in[i].DType != tensor.F32 {
+		if values[k] = low + (high-low)*rng.Float64(); !isFloat(in[i].DType) {
 			values[k] = math.Round(values[k])
 		}
 	}
@@ -69,10 +71,15 @@ func fillCase(rng *rand.Rand, op *spec.Op, call spec.Call, i int, in []tensor.De
 	return h
 }
 
-// drawChainOf draws elementwise operations on a tensor, which is their input 0. They make one of its shape.
-func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
+func isFloat(d tensor.DType) bool {
+	return slices.Contains([]tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16}, d)
+}
+
+// drawChainOf draws elementwise operations on a tensor, which is their input 0. They make one of its shape, of
+// floating-point numbers of so many bytes.
+func drawChainOf(rng *rand.Rand, result tensor.Desc, bytes int) (*chain, error) {
 	for range 50 {
-		c := &chain{}
+		c := &chain{fused: fusion.Fused{Strict: true}}
 		c.in, c.data = []tensor.Desc{result}, []*tensor.Host{tensor.NewHost(result)}
 		first := c.data[0]
 		for range rng.IntN(3) {
@@ -83,14 +90,14 @@ func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
 					own[k] = 1
 				}
 			}
-			c.add(rng, tensor.F32, own)
+			c.add(rng, []tensor.DType{result.DType, tensor.F32}[rng.IntN(2)], own)
 		}
-		if err := c.grow(rng, 1+rng.IntN(3), tensor.F32); err != nil {
+		if err := c.grow(rng, 1+rng.IntN(3), []tensor.DType{result.DType, tensor.F32}[rng.IntN(2)]); err != nil {
 			return nil, err
 		}
 		c.fused.Outs = c.fused.Outs[len(c.fused.Outs)-1:]
 		out, err := c.fused.Spec().Shape(c.fused, c.in)
-		if len(c.data) > 0 && c.data[0] == first && err == nil && out[0].DType == tensor.F32 && slices.Equal(out[0].Shape, result.Shape) {
+		if len(c.data) > 0 && c.data[0] == first && err == nil && isFloat(out[0].DType) && out[0].DType.Size() == bytes && slices.Equal(out[0].Shape, result.Shape) {
 			return c, nil
 		}
 	}
@@ -99,7 +106,7 @@ func drawChainOf(rng *rand.Rand, result tensor.Desc) (*chain, error) {
 
 // eachOperation calls f for calls of every operation that is not elementwise: on the devices, and with limits so small that a call takes several
 // launches. f reports whether the call could be joined with others. There must be some of each of the operations named.
-func eachOperation(t *testing.T, named []string, f func(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joined, eager *exec.Runner, dev, on gpu.Device) bool) {
+func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType, joined, eager *exec.Runner, dev, on gpu.Device) bool) {
 	const tries = 4 // for each operation
 	devices(t, func(t *testing.T, opened gpu.Device) {
 		dev := &lender{Device: opened}
@@ -117,13 +124,13 @@ func eachOperation(t *testing.T, named []string, f func(t *testing.T, rng *rand.
 		had, seed := map[string]int{}, testlevel.Seed(t)
 		for i, op := range spec.All() {
 			part := uint64(4) // The quick level takes a fourth of them, and the full one a half.
-			if testlevel.IsFull() {
+			if testlevel.IsFull() && d == tensor.F32 {
 				part = 2
 			}
 			if uint64(i)%part != seed%part && !slices.Contains(named, op.Name) {
 				continue
 			}
-			if op.Class == spec.Elementwise || op.Internal || len(op.Out) != 1 || !slices.Contains(op.Cases.DTypes, tensor.F32) {
+			if op.Class == spec.Elementwise || op.Internal || len(op.Out) != 1 || !slices.Contains(op.Cases.DTypes, d) {
 				continue
 			}
 			rng := rand.New(rand.NewPCG(seed, uint64(len(op.Name))))
@@ -136,7 +143,7 @@ func eachOperation(t *testing.T, named []string, f func(t *testing.T, rng *rand.
 				if i >= tries/2 && had[op.Name] > 0 {
 					break
 				}
-				if f(t, rng, op, calls[rng.IntN(len(calls))], joined, x, dev, on) {
+				if f(t, rng, op, calls[rng.IntN(len(calls))], d, joined, x, dev, on) {
 					had[op.Name]++
 				}
 				if err := errors.Join(dev.giveBack(), restricted.giveBack()); err != nil {
@@ -178,18 +185,27 @@ func (l *lender) giveBack() error {
 
 // TestEpilogue compares every operation that can have an epilogue, with random ones, with the operations one by one, bit by bit.
 func TestEpilogue(t *testing.T) {
-	eachOperation(t, []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "reduce_sum", "transpose", "gather"}, epilogueOf)
+	eachOperation(t, tensor.F32, []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "reduce_sum", "transpose", "gather"}, epilogueOf)
+}
+
+// TestEpilogueHalves is TestEpilogue for results of 16 bits, of which kernels store two in a word.
+func TestEpilogueHalves(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+		t.Run(d.String(), func(t *testing.T) {
+			eachOperation(t, d, []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "transpose", "gather"}, epilogueOf)
+		})
+	}
 }
 
 // TestPrologue compares every operation that can have a prologue, with random ones, with the operations one by one, bit by bit.
 func TestPrologue(t *testing.T) {
-	eachOperation(t, []string{"softmax", "layer_norm", "rms_norm", "reduce_sum", "reduce_max"}, prologueOf)
+	eachOperation(t, tensor.F32, []string{"softmax", "layer_norm", "rms_norm", "reduce_sum", "reduce_max"}, prologueOf)
 }
 
 // prologueOf compares a call one of whose inputs comes from a random prologue, and reports whether there could be one.
-func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joined, eager *exec.Runner, dev, on gpu.Device) bool {
+func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType, joined, eager *exec.Runner, dev, on gpu.Device) bool {
 	t.Helper()
-	in, out := drawSmall(rng, op, call)
+	in, out := drawSmall(rng, op, call, d)
 	if out == nil {
 		return false
 	}
@@ -197,7 +213,9 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joine
 	if in[k].DType != tensor.F32 || in[k].Elems() == 0 {
 		return false
 	}
-	c, err := drawChainOf(rng, in[k])
+	given := slices.Clone(in)
+	given[k].DType = []tensor.DType{tensor.F32, tensor.F16, tensor.BF16}[rng.IntN(3)]
+	c, err := drawChainOf(rng, given[k], 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +224,16 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joine
 	}
 	one := fusion.Prologue{First: c.fused, Call: call, Inputs: len(in), Input: k}
 	target := exec.TargetOf(on.Info())
-	if !possible(t, call, one.Check(&target, append(slices.Clone(in), c.in[1:]...))) {
+	if !possible(t, call, one.Check(&target, append(slices.Clone(given), c.in[1:]...))) {
 		return false
 	}
 	var there, here []exec.Operand
 	for i := range in {
 		h := fillCase(rng, op, call, i, in)
+		if values := h.Floats(); i == k {
+			h = tensor.NewHost(given[k])
+			h.SetFloats(values)
+		}
 		there = append(there, memory(t, on, h.Data, h.Desc))
 		if i == k {
 			here = []exec.Operand{memory(t, dev, h.Data, h.Desc)}
@@ -246,15 +268,15 @@ func prologueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, joine
 		}
 		return sameBits(out[0], a, b)
 	}(); err != nil {
-		t.Errorf("%s of %v, input %d, %s: %v", spec.FormatCall(call), in, k, c.text(), err)
+		t.Errorf("%s of %v, input %d, %s: %v", spec.FormatCall(call), given, k, c.text(), err)
 	}
 	return true
 }
 
 // drawSmall draws small inputs of a call, and returns them with its outputs, which are nil if there are none.
-func drawSmall(rng *rand.Rand, op *spec.Op, call spec.Call) (in, out []tensor.Desc) {
+func drawSmall(rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType) (in, out []tensor.Desc) {
 	for range 20 {
-		if in = drawCase(rng, op, call); in != nil {
+		if in = drawCase(rng, op, call, d); in != nil {
 			break
 		}
 	}
@@ -289,13 +311,13 @@ func (c *chain) packed(i int) *tensor.Host {
 }
 
 // epilogueOf compares a call with a random epilogue, and reports whether there could be one.
-func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused, eager *exec.Runner, dev, on gpu.Device) bool {
+func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType, fused, eager *exec.Runner, dev, on gpu.Device) bool {
 	t.Helper()
-	in, out := drawSmall(rng, op, call)
-	if out == nil || out[0].DType != tensor.F32 {
+	in, out := drawSmall(rng, op, call, d)
+	if out == nil || out[0].DType != d {
 		return false
 	}
-	c, err := drawChainOf(rng, out[0])
+	c, err := drawChainOf(rng, out[0], out[0].DType.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,4 +358,79 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, fused
 		return false
 	}
 	return true
+}
+
+// TestEpilogueWords checks that the epilogue of a result of 16 bits changes each element once where rows end within a word, and nothing behind the
+// last one.
+func TestEpilogueWords(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined := 0
+		rng := rand.New(rand.NewPCG(7, 8))
+		for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+			for _, c := range []struct {
+				call spec.Call
+				in   []tensor.Desc
+			}{
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 3, 7, 5), tensor.Contiguous(d, 3, 5, 3)}},
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 13, 33), tensor.Contiguous(d, 33, 17)}},
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 1, 33), tensor.Contiguous(d, 33, 37)}},
+				{ops.Conv{Group: 1}, []tensor.Desc{tensor.Contiguous(d, 3, 3, 7, 7), tensor.Contiguous(d, 5, 3, 2, 2)}},
+				{ops.Softmax{Dim: -1}, []tensor.Desc{tensor.Contiguous(d, 7, 13)}},
+				{ops.Softmax{Dim: 0}, []tensor.Desc{tensor.Contiguous(d, 7, 13)}},
+				{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{tensor.Contiguous(d, 5, 3), tensor.Contiguous(d, 3)}},
+				{ops.Concat{}, []tensor.Desc{tensor.Contiguous(d, 3, 5), tensor.Contiguous(d, 4, 5)}},
+			} {
+				out, err := c.call.Spec().Shape(c.call, c.in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				then := &chain{fused: fusion.Fused{Strict: true, Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: d}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}}
+				then.in, then.data = []tensor.Desc{out[0]}, []*tensor.Host{tensor.NewHost(out[0])}
+				then.add(rng, tensor.F32, out[0].Shape[len(out[0].Shape)-1:])
+				one := fusion.Epilogue{Call: c.call, Inputs: len(c.in), Then: then.fused}
+				target := exec.TargetOf(dev.Info())
+				if !possible(t, c.call, one.Check(&target, append(slices.Clone(c.in), then.in[1]))) {
+					continue
+				}
+				joined++
+				var in []exec.Operand
+				for i := range c.in {
+					in = append(in, memory(t, dev, fillCase(rng, c.call.Spec(), c.call, i, c.in).Data, c.in[i]))
+				}
+				results, err := then.run(t, x, dev, c.call, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := memory(t, dev, then.data[1].Data, then.in[1])
+				values, err := then.oneByOne(t, x, dev, []exec.Operand{results[0], other})
+				if err != nil {
+					t.Fatal(err)
+				}
+				size := out[0].Bytes()
+				behind := bytes.Repeat([]byte{0x5a}, int(size)+64)
+				got := memory(t, dev, behind, out[0])
+				if err := x.Run(t.Context(), one, append(in, other), []exec.Operand{got}); err != nil {
+					t.Fatal(err)
+				}
+				a, b := make([]byte, size), make([]byte, size+64)
+				if err := errors.Join(x.Read(t.Context(), values[4].Buffer, 0, a), x.Read(t.Context(), got.Buffer, 0, b)); err != nil {
+					t.Fatal(err)
+				}
+				if err := sameBits(out[0], a, b[:size]); err != nil {
+					t.Errorf("%s of %v: %v", spec.FormatCall(c.call), c.in, err)
+				}
+				if !bytes.Equal(b[size:], behind[size:]) {
+					t.Errorf("%s of %v: behind the result are % x", spec.FormatCall(c.call), c.in, b[size:])
+				}
+			}
+		}
+		if joined < 8 {
+			t.Errorf("only %d calls were joined", joined)
+		}
+		t.Logf("%d calls were joined", joined)
+	})
 }

@@ -23,6 +23,7 @@ type chain struct {
 	fused fusion.Fused
 	in    []tensor.Desc
 	data  []*tensor.Host // the inputs' memory, contiguous
+	wide  bool           // the device has F64
 }
 
 // fusible lists calls of all operations that can be fused, with inputs of these types.
@@ -88,8 +89,10 @@ func (c *chain) add(rng *rand.Rand, d tensor.DType, shape []int) {
 		switch d {
 		case tensor.I32, tensor.I64:
 			values[i] = float64(rng.Int32()) - float64(rng.Int32())
-		case tensor.Bool, tensor.U8, tensor.I8, tensor.U64:
-			values[i] = float64(rng.IntN(map[tensor.DType]int{tensor.Bool: 2, tensor.I8: 128, tensor.U8: 256, tensor.U64: 1 << 40}[d]))
+		case tensor.I16, tensor.I8:
+			values[i] = float64(rng.IntN(1<<(8*d.Size())) - 1<<(8*d.Size()-1))
+		case tensor.Bool, tensor.U8, tensor.U16, tensor.U32, tensor.U64:
+			values[i] = float64(rng.Int64N(map[tensor.DType]int64{tensor.Bool: 2, tensor.U8: 1 << 8, tensor.U16: 1 << 16, tensor.U32: 1 << 32, tensor.U64: 1 << 40}[d]))
 		}
 	}
 	h.SetFloats(values)
@@ -124,8 +127,8 @@ func (c *chain) grow(rng *rand.Rand, steps int, d tensor.DType) error {
 		for _, o := range descs {
 			types = append(types, o.DType)
 		}
-		if _, ok := call.Spec().Part(call, &spec.Target{}, types); err != nil || !ok {
-			continue // shapes or element types that the operation does not take
+		if _, ok := call.Spec().Part(call, &spec.Target{}, types); err != nil || !ok || out[0].DType == tensor.F64 && !c.wide {
+			continue // shapes or element types that the operation or the device does not take
 		}
 		f.Calls, f.Args, values = append(f.Calls, call), append(f.Args, args), append(values, out[0])
 	}
@@ -297,13 +300,15 @@ func TestFused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16, tensor.I32, tensor.I64, tensor.U64, tensor.U8, tensor.I8, tensor.Bool} {
+		seed := testlevel.Seed(t)
+		for _, d := range []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16, tensor.I32, tensor.U32, tensor.I64, tensor.U64, tensor.I16, tensor.U16, tensor.U8, tensor.I8, tensor.Bool} {
 			if d == tensor.F64 && !dev.Info().Features.F64 {
 				continue
 			}
-			rng := rand.New(rand.NewPCG(testlevel.Seed(t), uint64(d)))
+			rng := rand.New(rand.NewPCG(seed, uint64(d)))
 			for i := range rounds {
 				c := drawChain(rng, d, true)
+				c.wide = dev.Info().Features.F64
 				if err := c.grow(rng, 1+rng.IntN(7), d); err != nil {
 					t.Fatal(err)
 				}
@@ -337,6 +342,43 @@ func TestFusedCasts(t *testing.T) {
 			c.add(rng, tensor.F32, []int{29})
 			if err := c.check(t, x, x, dev, dev); err != nil {
 				t.Errorf("%s: %v", c.text(), err)
+			}
+		}
+	})
+}
+
+// TestFusedAllCasts checks every cast with the single one, in a launch with an operation behind it.
+func TestFusedAllCasts(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := testlevel.Seed(t)
+		rng := rand.New(rand.NewPCG(5, seed))
+		n, turn := 0, int(seed%4)
+		for _, from := range tensor.DTypes() {
+			for _, to := range tensor.DTypes() {
+				if n++; !testlevel.IsFull() && n%4 != turn || !dev.Info().Features.F64 && (from == tensor.F64 || to == tensor.F64) {
+					continue
+				}
+				c := &chain{fused: fusion.Fused{
+					Strict: true,
+					Calls:  []spec.Call{ops.Cast{To: to}, ops.Equal{}, ops.Where{}},
+					Args:   [][]int{{0}, {2, 1}, {3, 1, 2}}, Outs: []int{4, 2},
+				}}
+				c.add(rng, from, []int{37, 31})
+				for i, v := range []float64{-0.5, 0.5, 254.5, 255.5, 65519.999, 65520, -32768.5, 2147483520, 4294967040, 1.8446744073709552e19, -9.2e18, 3e38, math.NaN()} {
+					if slices.Contains([]tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16}, from) {
+						values := c.data[0].Floats()
+						values[i] = v
+						c.data[0].SetFloats(values)
+					}
+				}
+				c.add(rng, to, []int{31})
+				if err := c.check(t, x, x, dev, dev); err != nil {
+					t.Errorf("%s: %v", c.text(), err)
+				}
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // TestPlansEnd plans every operation for devices with limits so small that many plans are impossible: each ends, with a plan or with an error.
@@ -22,7 +23,7 @@ func TestPlansEnd(t *testing.T) {
 				MaxSharedBytes: 16384, MaxParamBytes: 128, MaxBindings: 8, F16: true, F64: true, I64: true, CPU: bytes%2 == 0, TexelBuffers: rng.IntN(2) == 0,
 			}
 			for _, call := range op.Cases.Calls[:min(3, len(op.Cases.Calls))] {
-				in := drawCase(rng, op, call)
+				in := drawCase(rng, op, call, tensor.F32)
 				out, err := op.Shape(call, in)
 				if err != nil {
 					continue

@@ -74,6 +74,48 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
+// TestPrecisionJoined checks that casts between products in 16 bits become epilogues: with all passes there are fewer launches than
+// without epilogues, and the results have the same bits. The gate of the block is too long for the device cpu.
+func TestPrecisionJoined(t *testing.T) {
+	testlevel.Turn(t, 5)
+	ctx := context.Background()
+	for _, backend := range []string{"vk", "cpu", "wgpu"} {
+		for i := range networks.All {
+			n := &networks.All[i]
+			if n.Name != "mlp" && (n.Name != "block" || backend == "cpu") {
+				continue
+			}
+			t.Run(backend+"/"+n.Name, func(t *testing.T) {
+				var results [2][]float32
+				var launches [2]int
+				for k, without := range [][]string{nil, {"epilogue", "prologue"}} {
+					_, p := prepare(t, backend, n, graph.Options{Precision: tensor.BF16, Without: without})
+					y, err := p.Compiled(ctx)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if results[k], err = lathe.ToSlice[float32](ctx, y); err != nil {
+						t.Fatal(err)
+					}
+					launches[k] = p.Exe.Plan().Program.Launches()
+					if r := p.Exe.Plan().Report; k == 0 && r.Fusion.Epilogues == 0 {
+						t.Errorf("no epilogues: %v", r.Fusion)
+					}
+				}
+				if launches[0] >= launches[1] {
+					t.Errorf("%d launches with epilogues, %d without", launches[0], launches[1])
+				}
+				t.Logf("%d launches with epilogues, %d without", launches[0], launches[1])
+				for k := range results[0] {
+					if a, b := results[0][k], results[1][k]; math.Float32bits(a) != math.Float32bits(b) {
+						t.Fatalf("element %d: %v with epilogues, %v without", k, a, b)
+					}
+				}
+			})
+		}
+	}
+}
+
 // near compares results. rounded says that they are not the same.
 func near(t *testing.T, got, want *lathe.Tensor, most float64, rounded bool) {
 	t.Helper()

@@ -47,7 +47,8 @@ type builder struct {
 // mostElements bounds the tensors of a random graph.
 const mostElements = 4096
 
-var dtypes = []tensor.DType{tensor.F32, tensor.F32, tensor.F32, tensor.F16, tensor.BF16, tensor.I32, tensor.U8, tensor.I64, tensor.Bool, tensor.F64}
+var dtypes = []tensor.DType{tensor.F32, tensor.F32, tensor.F32, tensor.F16, tensor.BF16, tensor.I32, tensor.U8, tensor.I64, tensor.Bool, tensor.F64,
+	tensor.U32, tensor.U16, tensor.I16}
 
 // leaf adds an input, a param or a constant.
 func (b *builder) leaf(d tensor.DType) {
@@ -58,7 +59,7 @@ func (b *builder) leaf(d tensor.DType) {
 	n := tensor.Contiguous(d, shape...).Elems()
 	values := make([]float64, n)
 	for i := range values {
-		if values[i] = float64(b.rng.IntN(7)); d != tensor.U8 && d != tensor.Bool {
+		if values[i] = float64(b.rng.IntN(7)); !slices.Contains([]tensor.DType{tensor.U8, tensor.U16, tensor.U32, tensor.Bool}, d) {
 			values[i] -= 3
 		}
 		if d == tensor.Bool {

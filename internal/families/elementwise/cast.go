@@ -100,13 +100,17 @@ func AddCast(plan *spec.Plan, t *spec.Target, from, to tensor.DType, n int, src,
 	if castTexels(from, to) && planner.UsesTexels(t, planner.TexelGroup) { // An invocation handles eight elements.
 		k = planner.FlatKernel{Name: name + ".texel", Texel: true, Local: planner.TexelGroup, Packs: 2}
 	}
-	isSigned := uint32(0)
+	k.Params = func(_, count int) any { return castParams{uint32(count), castSign(from, to)} }
+	return planner.AddFlat(plan, t, k, n, planner.Flat(src, from), planner.Flat(dst, to))
+}
+
+// castSign is castParams.IsSigned.
+func castSign(from, to tensor.DType) uint32 {
 	signed := []tensor.DType{tensor.I8, tensor.I16, tensor.I32, tensor.I64}
 	if slices.Contains(signed, from) || isFloat(from) && slices.Contains(signed, to) {
-		isSigned = 1
+		return 1
 	}
-	k.Params = func(_, count int) any { return castParams{uint32(count), isSigned} }
-	return planner.AddFlat(plan, t, k, n, planner.Flat(src, from), planner.Flat(dst, to))
+	return 0
 }
 
 // CastKernelOf names the kernel of AddCast that converts between two dtypes. It may have a texel variant if neither

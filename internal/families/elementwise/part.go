@@ -1,6 +1,8 @@
 package elementwise
 
 import (
+	"strings"
+
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -29,16 +31,21 @@ func (n Numbers[A]) part(a A, shader string, in []tensor.DType) spec.Part {
 	return p
 }
 
-// CastPart returns the part that converts elements. There is one between floating-point numbers of 16 and of 32 bits, which
-// are all computed in F32, and one from Bool and U8 to these.
+// CastPart returns the part that converts elements. Floating-point numbers of 16 and of 32 bits are all computed in F32, so casts
+// among them only round, and those from Bool and U8 have a short function too. All others are functions of bits.
 func CastPart(from, to tensor.DType) spec.Part {
 	switch {
 	case (from == tensor.Bool || from == tensor.U8) && isFloat(to) && to != tensor.F64:
 		return spec.Part{Name: "fused/whole"}
-	case !isFloat(from) || !isFloat(to) || from == tensor.F64 || to == tensor.F64:
-		return spec.Part{}
-	case to.Size() == 2:
-		return spec.Part{Name: "fused/round." + to.String()}
+	case isFloat(from) && isFloat(to) && from != tensor.F64 && to != tensor.F64:
+		if to.Size() == 2 {
+			return spec.Part{Name: "fused/round." + to.String()}
+		}
+		return spec.Part{Name: "fused/same"}
 	}
-	return spec.Part{Name: "fused/same"}
+	p := spec.Part{Name: "fused/cast.keep", Bits: true, Words: [3]uint32{castSign(from, to)}}
+	if kernel := castKernel(from, to); kernel != "" {
+		p.Name = "fused/cast" + strings.TrimPrefix(kernel, "move/cast")
+	}
+	return p
 }

@@ -12,7 +12,8 @@ import (
 // Epilogue is an operation and elementwise ones on its result, which its kernels compute before they store it. The inputs
 // are those of the operation, and then those of the elementwise operations, in which its result is broadcast with them.
 //
-// An operation can have one if its kernels store f32 elements in its only output, and do not read that. The results are bit for
+// An operation can have one if its kernels store f32 elements, or those of f16 or bf16, in its only output, and do not read that. Then makes elements of
+// that size. The results are bit for
 // bit those of the operations one by one, but for the bits of NaN.
 type Epilogue struct {
 	// Call is the operation, and Inputs how many inputs it has.
@@ -101,13 +102,13 @@ func (e *Epilogue) result(in []tensor.Desc) (tensor.Desc, error) {
 	if err != nil {
 		return tensor.Desc{}, err
 	}
-	if out[0].DType != tensor.F32 || !out[0].IsContiguous() {
+	if bits := storedBits(out[0].DType); bits == 0 || !out[0].IsContiguous() {
 		return tensor.Desc{}, planner.Unsupported("an epilogue of %v", out[0])
 	}
 	if e.As == nil {
 		return out[0], nil
 	}
-	as := tensor.Contiguous(tensor.F32, e.As...)
+	as := tensor.Contiguous(out[0].DType, e.As...)
 	if err := as.Check(); err != nil || as.Elems() != out[0].Elems() {
 		return tensor.Desc{}, planner.Invalid("a result of shape %v as %v", out[0].Shape, e.As)
 	}
@@ -128,10 +129,19 @@ func (e *Epilogue) shape(in []tensor.Desc) ([]tensor.Desc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(out) != 1 || out[0].DType != tensor.F32 || !slices.Equal(out[0].Shape, result.Shape) {
+	if len(out) != 1 || storedBits(out[0].DType) != storedBits(result.DType) || !slices.Equal(out[0].Shape, result.Shape) {
 		return nil, planner.Unsupported("an epilogue that makes %v of %v", out, result)
 	}
 	return out, nil
+}
+
+// storedBits is the number of bits of elements that can be stored through an epilogue, and 0 for others.
+func storedBits(d tensor.DType) int {
+	switch d {
+	case tensor.F32, tensor.F16, tensor.BF16:
+		return 8 * d.Size()
+	}
+	return 0
 }
 
 // reference computes the operation, and then the elementwise ones.
@@ -147,7 +157,7 @@ func (e *Epilogue) reference(in, out []*tensor.Host) {
 	result := tensor.NewHost(shapes[0])
 	e.op().Reference(e.Call, in[:e.Inputs], []*tensor.Host{result})
 	if e.As != nil {
-		result.Desc = tensor.Contiguous(tensor.F32, e.As...)
+		result.Desc = tensor.Contiguous(shapes[0].DType, e.As...)
 	}
 	reference(&e.Then, append([]*tensor.Host{result}, in[e.Inputs:]...), out)
 }
@@ -169,7 +179,7 @@ func (e *Epilogue) plan(t *spec.Target, in, out []tensor.Desc, link bool) (*spec
 	if err != nil || result.Elems() == 0 {
 		return p, err
 	}
-	if err := storedOnce(p, own[0].Bytes()); err != nil {
+	if err := storedOnce(p, own[0]); err != nil {
 		return nil, err
 	}
 	r := &rewriter{fused: &e.Then, in: e.then(in, result), inputs: e.Inputs, ref: spec.Out(0), link: link}

@@ -16,6 +16,7 @@ type kernel struct {
 	module     *spv.Module
 	slot       int
 	loads      bool
+	form       spv.Form
 	forms      []recipe
 	used, most int // words
 	known      *known
@@ -44,9 +45,9 @@ func knownOf(s spec.Step, words []uint32) (*known, error) {
 
 // linked returns the module.
 func (f *kernel) linked() (*spv.Module, error) {
-	key := fmt.Sprint(f.loads, f.slot, f.used)
+	key := fmt.Sprint(f.loads, f.slot, f.form, f.used)
 	if f.known != nil {
-		key = fmt.Sprint(f.loads, f.slot, *f.known)
+		key = fmt.Sprint(f.loads, f.slot, f.form, *f.known)
 	}
 	for i := range f.forms {
 		key += " " + f.forms[i].key()
@@ -59,26 +60,27 @@ func (f *kernel) link() (*spv.Module, error) {
 	if f.known != nil {
 		words = 0
 	}
-	begin, name := spv.NewEpilogue, f.module.Name+"+"+f.forms[0].name()
+	l, name := &linker{known: f.known}, f.module.Name+"+"+f.forms[0].name()
 	if f.loads {
-		begin, name = spv.NewPrologue, f.forms[0].name()+"+"+f.module.Name
+		l.Linker, name = spv.NewPrologue(f.module, uint32(f.slot), words), f.forms[0].name()+"+"+f.module.Name
+	} else {
+		l.Linker = spv.NewEpilogue(f.module, uint32(f.slot), f.form, words)
 	}
-	l := &linker{Linker: begin(f.module, uint32(f.slot), words), known: f.known}
 	for i := range f.forms {
 		r := &f.forms[i]
-		form := "fused/finish.quads"
-		if r.lanes {
-			form = "fused/finish.lanes"
-		}
-		part, err := spirv.Part(form)
+		part, err := spirv.Part(r.finish())
 		if err != nil {
 			return nil, err
 		}
 		l.Begin(part)
 		l.r, l.words = r, map[int]spv.Value{}
-		values := map[int][]spv.Value{0: l.taken(f.loads)}
-		l.compute([]spv.Value{l.Param(1)}, values)
-		l.Return(values[r.outs[0].value]...)
+		ats, elements := l.taken(f.loads)
+		values := map[int][]spv.Value{}
+		if !r.reads {
+			values[0] = elements
+		}
+		l.compute(ats, values)
+		l.Return(l.stored(values[r.outs[0].value])...)
 	}
 	if l.err != nil {
 		return nil, l.err
@@ -86,15 +88,59 @@ func (f *kernel) link() (*spv.Module, error) {
 	return l.Module(name)
 }
 
-// taken returns the elements that the kernel loads or would store. What it stores is veiled, because the last operation of that is one of the kernel,
+// finish is the part that has the type of the function.
+func (r *recipe) finish() string {
+	switch {
+	case r.join != "" && r.one:
+		return "fused/finish_words.one"
+	case r.join != "":
+		return "fused/finish_words.packs"
+	case r.one:
+		return "fused/finish.lanes"
+	}
+	return "fused/finish.quads"
+}
+
+// taken returns the elements that the kernel loads or would store, and which quads or element they are. A word of two elements stands for
+// two words of a quad. What it stores is veiled, because the last operation of that is one of the kernel,
 // which a compiler could join with the first one that comes.
-func (l *linker) taken(loads bool) []spv.Value {
-	list := l.split(l.Param(0))
+func (l *linker) taken(loads bool) (ats, list []spv.Value) {
+	switch given, at := l.Param(0), l.Param(1); {
+	case l.r.split == "":
+		ats, list = []spv.Value{at}, l.split(given)
+	case l.r.one:
+		split := l.part(l.r.split)
+		ats, list = []spv.Value{l.Call(l.part("fused/index.half"), at)}, l.split(l.Call(split, l.Compose(split, 0, given, given)))
+	default:
+		split, first := l.part(l.r.split), l.Times(at, 2)
+		ats = []spv.Value{first, l.Xor(first, l.Number(1))}
+		for i := range ats {
+			list = append(list, l.split(l.Call(split, l.Compose(split, 0, l.Extract(given, 2*i), l.Extract(given, 2*i+1))))...)
+		}
+	}
 	if l.r.plain || loads {
-		return list
+		return ats, list
 	}
 	for i, v := range list {
 		list[i] = l.Call(l.part("fused/veil.f32"), v, l.zero())
+	}
+	return ats, list
+}
+
+// stored returns what the kernel stores of elements.
+func (l *linker) stored(elements []spv.Value) []spv.Value {
+	switch {
+	case l.r.join == "":
+		return elements
+	case l.r.one:
+		join := l.part(l.r.join + ".word")
+		return []spv.Value{l.Call(join, l.Compose(join, 0, elements...), l.Param(1))}
+	}
+	var list []spv.Value
+	for ; len(elements) >= 4; elements = elements[4:] {
+		join := l.part(l.r.join)
+		v := l.Call(join, l.Compose(join, 0, elements[:4]...))
+		list = append(list, l.Extract(v, 0), l.Extract(v, 1))
 	}
 	return list
 }
@@ -111,7 +157,13 @@ func (f *kernel) inlined(uses spv.Uses) (int, error) {
 		}
 		elements := 1
 		if !r.lanes {
-			elements, times = 4, uses.Quads
+			elements = 4
+		}
+		if !r.one {
+			times = uses.Quads
+		}
+		if r.join != "" {
+			parts = append(parts, r.split, r.join)
 		}
 		for _, s := range r.steps {
 			for range elements {
@@ -124,6 +176,9 @@ func (f *kernel) inlined(uses spv.Uses) (int, error) {
 				return 0, err
 			}
 			n += spv.PartSize(m)
+		}
+		if r.join != "" && !r.one {
+			n *= 2
 		}
 		sum += n * times
 	}

@@ -31,6 +31,10 @@ type recipe struct {
 	slot     int         // the binding of the first input
 	kernel   *spv.Module // whose epilogue it is, or nil
 	plain    bool        // compilers join nothing
+	reads    bool        // the functions load value 0 themselves
+	one      bool        // the kernel loads or stores one word, and not four
+	split    string      // the parts that make four elements of two words, and the words of elements, or ""
+	join     string
 	inputs   []input
 	steps    []step
 	outs     []output
@@ -89,20 +93,24 @@ func memory(d tensor.DType) string {
 	switch d {
 	case tensor.F32, tensor.F16, tensor.BF16, tensor.F64, tensor.I32, tensor.I64:
 		return d.String()
+	case tensor.U32:
+		return tensor.I32.String()
 	case tensor.U64:
 		return tensor.I64.String()
+	case tensor.I16, tensor.U16:
+		return tensor.U16.String()
 	case tensor.Bool, tensor.U8, tensor.I8:
 		return tensor.U8.String()
 	}
 	return ""
 }
 
-// isFloat reports whether functions compute with elements of d as floats of 32 or 64 bits. Of the other types, those but I32
-// are bits.
+// isFloat reports whether functions compute with elements of d as floats of 32 or 64 bits. Of the other types, those of 32 bits
+// are ints, and the others bits.
 func isFloat(d tensor.DType) bool { return slices.Contains(planner.Floats, d) }
 
 // isBits reports whether elements of d are loaded as bits.
-func isBits(d tensor.DType) bool { return !isFloat(d) && d != tensor.I32 }
+func isBits(d tensor.DType) bool { return !isFloat(d) && d.Size() != 4 }
 
 // layOut decides how a call is computed.
 // Errors: ErrUnsupported, ErrStrides, *LimitError.
@@ -218,7 +226,7 @@ func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DTy
 	for _, a := range s.args {
 		part := ""
 		if from := values[a].DType; !isBits(from) {
-			part = "fused/bits." + from.String()
+			part = "fused/bits." + memory(from)
 		}
 		s.bits = append(s.bits, part)
 	}
@@ -229,9 +237,9 @@ func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DTy
 	s.numbers = []int{at, at + 1, at + 2}
 	switch {
 	case !isBits(d):
-		s.after = "fused/value." + d.String()
-	case d.Size() == 1:
-		s.after = "fused/low" // A function may leave bits above those of the element.
+		s.after = "fused/value." + memory(d)
+	case d.Size() < 4:
+		s.after = "fused/low." + memory(d) // A function may leave bits above those of the element.
 	}
 	l.steps = append(l.steps, s)
 	return nil

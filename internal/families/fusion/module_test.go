@@ -72,7 +72,8 @@ func TestEpiloguesValidate(t *testing.T) {
 	vectors.CPU, vectors.HostVectors = true, true
 	f32 := func(shape ...int) tensor.Desc { return tensor.Contiguous(tensor.F32, shape...) }
 	turned := tensor.Desc{DType: tensor.F32, Shape: []int{24, 36}, Strides: []int{1, 24}}
-	params, constants := 0, 0
+	params, constants, pairs := 0, 0, 0
+	half := func(d tensor.DType, shape ...int) tensor.Desc { return tensor.Contiguous(d, shape...) }
 	for name, target := range map[string]*spec.Target{"storage": storage, "texels": texels, "vectors": vectors} {
 		for _, c := range []struct {
 			call spec.Call
@@ -81,13 +82,29 @@ func TestEpiloguesValidate(t *testing.T) {
 			{ops.MatMul{}, []tensor.Desc{f32(24, 48), f32(48, 36)}},
 			{ops.MatMul{}, []tensor.Desc{f32(24, 999), f32(999, 36)}},
 			{ops.Conv{Group: 1}, []tensor.Desc{f32(1, 3, 26, 36), f32(1, 3, 3, 1)}},
+			{ops.MatMul{}, []tensor.Desc{half(tensor.F16, 24, 48), half(tensor.F16, 48, 36)}},
+			{ops.Conv{Group: 1}, []tensor.Desc{half(tensor.BF16, 1, 3, 26, 36), half(tensor.BF16, 1, 3, 3, 1)}},
+			{ops.Reverse{Dims: []int{0}}, []tensor.Desc{half(tensor.BF16, 24, 36)}},
 			{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{f32(24, 36), f32(36)}},
+			{ops.ReduceSum{Dims: []int{0}}, []tensor.Desc{half(tensor.F16, 24, 36)}},
 			{ops.Softmax{Dim: 0}, []tensor.Desc{f32(24, 36)}},
 			{ops.Reverse{Dims: []int{0}}, []tensor.Desc{f32(24, 36)}},
 		} {
 			then := Fused{Calls: []spec.Call{ops.Add{}, ops.Clip{Min: -1, Max: 2}, ops.Sub{}}, Args: [][]int{{0, 1}, {3}, {2, 4}}, Outs: []int{5}}
 			var call spec.Call = Epilogue{Call: c.call, Inputs: len(c.in), As: []int{24, 36}, Then: then}
-			if slices.Equal(c.in[0].Shape, turned.Shape) { // both, of the same tensors
+			if d := c.in[0].DType; d != tensor.F32 && len(c.in) == 1 && c.call.Spec().Class == spec.Reduction {
+				if target.HostVectors {
+					continue // It loads elements one by one.
+				}
+				pairs++
+				then.Calls, then.Args, then.Outs = []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}}, [][]int{{0}, {3, 1}}, []int{4}
+				call = Prologue{First: then, Call: c.call, Inputs: 1}
+			} else if d != tensor.F32 {
+				pairs++
+				then.Calls = []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: d}}
+				then.Args, then.Outs = [][]int{{0}, {3, 1}, {4}}, []int{5}
+				call = Epilogue{Call: c.call, Inputs: len(c.in), As: []int{24, 36}, Then: then}
+			} else if slices.Equal(c.in[0].Shape, turned.Shape) { // both, of the same tensors
 				call = Prologue{First: then, Call: call, Inputs: len(c.in) + 2}
 				c.in = append(c.in, f32(36), turned)
 			}
@@ -126,7 +143,7 @@ func TestEpiloguesValidate(t *testing.T) {
 			}
 		}
 	}
-	if params == 0 || constants == 0 {
+	if params == 0 || constants == 0 || pairs == 0 {
 		t.Errorf("%d kernels with parameters more, %d with constants", params, constants)
 	}
 }

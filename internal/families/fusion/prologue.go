@@ -16,8 +16,8 @@ import (
 // A kernel that loads an element several times computes it several times. The results are bit for bit those of the operations one by
 // one, but for the bits of NaN.
 type Prologue struct {
-	// First are the elementwise operations. Their only output has the shape of their value 0, which lies contiguously in memory. Both
-	// are f32.
+	// First are the elementwise operations. Their only output has the shape of their value 0, which lies contiguously in memory. It is
+	// f32, and value 0 is f32, f16 or bf16.
 	First Fused
 	// Call is the operation, Inputs how many inputs it has, and Input which one First makes.
 	Call          spec.Call
@@ -103,7 +103,7 @@ func (p *Prologue) own(in []tensor.Desc) ([]tensor.Desc, error) {
 		return nil, err
 	}
 	from := in[p.Input]
-	if len(made) != 1 || made[0].DType != tensor.F32 || from.DType != tensor.F32 || !from.IsContiguous() || !slices.Equal(made[0].Shape, from.Shape) {
+	if len(made) != 1 || made[0].DType != tensor.F32 || storedBits(from.DType) == 0 || !from.IsContiguous() || !slices.Equal(made[0].Shape, from.Shape) {
 		return nil, planner.Unsupported("a prologue that makes %v of %v", made, from)
 	}
 	own := slices.Clone(in[:p.Inputs])

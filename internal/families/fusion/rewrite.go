@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -56,32 +57,45 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 	if slot < 0 {
 		return s, nil
 	}
-	uses, err := usesOf(s.Module, slot, r.loads)
+	form, size := formOf(r.in[0].DType), int64(r.in[0].DType.Size())
+	if r.loads {
+		form, size = spv.Words, 4
+	}
+	uses, err := usesOf(s.Module, slot, r.loads, form)
 	if err != nil {
 		return s, err
 	}
-	bound := s.Bind[slot]
+	bound, own := s.Bind[slot], r.in[0]
+	if r.loads && uses.Sizes > 0 && own.DType != tensor.F32 {
+		return s, planner.Unsupported("%s asks for the size of its input", s.Module.Name)
+	}
+	own.DType = r.stored()
 	if bound.Offset%16 != 0 {
 		return s, planner.Unsupported("%s works from byte %d on", s.Module.Name, bound.Offset)
 	}
 	w := &words{}
-	w.Words[startWord] = uint32(bound.Offset / 16)
-	f := kernel{module: s.Module, slot: slot, loads: r.loads, used: fixedWords - 1, most: len(w.Words)}
+	w.Words[startWord] = uint32(bound.Offset / (4 * size))
+	f := kernel{module: s.Module, slot: slot, loads: r.loads, form: form, used: fixedWords - 1, most: len(w.Words)}
 	bind := slices.Clone(s.Bind)
-	for _, lanes := range []bool{false, true} {
-		if lanes && uses.Lanes == 0 || !lanes && uses.Quads == 0 {
+	for _, one := range []bool{false, true} {
+		if one && uses.Lanes == 0 || !one && uses.Quads == 0 {
 			continue
 		}
-		l, err := r.layOut(t, lanes, &f, w, len(bind))
+		l, err := r.layOut(t, one, &f, w, len(bind))
 		if err != nil {
 			return s, err
 		}
 		for _, o := range l.operands {
-			b, err := beside(t, o, bound, r.in[0].Bytes(), l.texel)
+			b, err := beside(t, o, bound, own, l.texel)
 			if err != nil {
 				return s, err
 			}
-			b.Buf.Index += r.inputs - 1
+			if b.Buf.Index == 0 { // the first input itself, of other elements than the kernel loads, which then loads nothing
+				b.Buf = r.ref
+				bind[slot] = b
+			} else {
+				b.Buf.Index += r.inputs - 1
+			}
 			bind = append(bind, b)
 		}
 		f.forms = append(f.forms, l.recipe)
@@ -111,22 +125,30 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 	return s, err
 }
 
+// stored is the dtype of what the kernel itself loads or stores.
+func (r *rewriter) stored() tensor.DType {
+	if r.loads {
+		return tensor.F32
+	}
+	return r.in[0].DType
+}
+
 func isMore(params any) bool {
 	_, ok := params.(spec.MoreParams)
 	return ok
 }
 
-// beside returns what a launch binds of an operand, if it binds that of the result, which has so many bytes.
-func beside(t *spec.Target, o operand, result spec.Bind, bytes int64, texel bool) (spec.Bind, error) {
+// beside returns what a launch binds of an operand, if it binds that of the result d.
+func beside(t *spec.Target, o operand, result spec.Bind, d tensor.Desc, texel bool) (spec.Bind, error) {
 	if o.whole != nil {
 		return *o.whole, nil
 	}
-	size := int64(o.dtype.Size())
-	b := spec.Bind{Buf: o.ref, Offset: result.Offset / 4 * size, Size: result.Size}
+	size, own := int64(o.dtype.Size()), int64(d.DType.Size())
+	b := spec.Bind{Buf: o.ref, Offset: result.Offset / own * size, Size: result.Size}
 	if b.Size == 0 {
-		b.Size = bytes - result.Offset
+		b.Size = d.Bytes() - result.Offset
 	}
-	b.Size = planner.CeilDiv(b.Size/4*size, planner.Pack) * planner.Pack
+	b.Size = planner.CeilDiv(b.Size/own*size, planner.Pack) * planner.Pack
 	if have := planner.MaxSpan(t, texel && size < 8); b.Size > have {
 		return b, &errs.LimitError{Name: "MaxBinding", Want: b.Size, Have: have}
 	}
@@ -136,9 +158,10 @@ func beside(t *spec.Target, o operand, result spec.Bind, bytes int64, texel bool
 	return b, nil
 }
 
-// layOut decides how the elementwise operations are computed, for four elements or for one. slot is the binding of their first input.
-func (r *rewriter) layOut(t *spec.Target, lanes bool, f *kernel, w *words, slot int) (*layout, error) {
+// layOut decides how the elementwise operations are computed, for what a kernel loads or stores as one word, or as four. slot is the binding of their first input.
+func (r *rewriter) layOut(t *spec.Target, one bool, f *kernel, w *words, slot int) (*layout, error) {
 	in := r.in
+	lanes := one && f.form == spv.Words // Two elements of a word are computed as a half of four.
 	l := &layout{used: f.used, most: f.most, n: in[0].Elems(), words: *w, goesOn: r.loads}
 	l.kernel, l.lanes, l.slot, l.plain = f.module, lanes, slot, t.HostVectors
 	l.texel = !lanes && planner.UsesTexels(t, planner.TexelGroup)
@@ -149,11 +172,19 @@ func (r *rewriter) layOut(t *spec.Target, lanes bool, f *kernel, w *words, slot 
 	if l.lanes != lanes {
 		return nil, planner.Unsupported("%s takes elements one by one, and only those of f32 are loaded so", f.module.Name)
 	}
-	taken[0] = false
+	l.reads = in[0].DType != r.stored()
+	taken[0] = l.reads
 	if err := l.addInputs(t, in, in[0].Shape, taken); err != nil {
 		return nil, err
 	}
 	l.outs = []output{{value: r.fused.Outs[0]}}
+	if l.one = one; f.form == spv.Pairs {
+		out, err := r.fused.values(in)
+		if err != nil {
+			return nil, err
+		}
+		l.split, l.join = "fused/split."+in[0].DType.String(), "fused/join."+out[r.fused.Outs[0]].DType.String()
+	}
 	f.used, *w = l.used, l.words
 	return l, nil
 }

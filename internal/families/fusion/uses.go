@@ -7,18 +7,21 @@ import (
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // usesOf says how a kernel loads or stores what a launch binds. It is asked once for a kernel.
-func usesOf(m *spv.Module, slot int, loads bool) (spv.Uses, error) {
-	key := usage{m.Hash, slot, loads}
+func usesOf(m *spv.Module, slot int, loads bool, form spv.Form) (spv.Uses, error) {
+	key := usage{m.Hash, slot, loads, form}
 	v, ok := usages.Load(key)
 	if !ok {
-		look := spv.StoresOf
+		var u spv.Uses
+		var err error
 		if loads {
-			look = spv.LoadsOf
+			u, err = spv.LoadsOf(m, uint32(slot))
+		} else {
+			u, err = spv.StoresOf(m, uint32(slot), form)
 		}
-		u, err := look(m, uint32(slot))
 		if v = u; err != nil {
 			v = planner.Unsupported("%v", err)
 		}
@@ -39,18 +42,28 @@ type usage struct {
 	hash  [32]byte
 	slot  int
 	loads bool
+	form  spv.Form
 }
 
-// storedOnce returns an error unless each element of the result is stored by one launch, which does not read it: what it reads would have gone
+// formOf is the form in which kernels store elements of d.
+func formOf(d tensor.DType) spv.Form {
+	if d.Size() == 2 {
+		return spv.Pairs
+	}
+	return spv.Words
+}
+
+// storedOnce returns an error unless each element of the result d is stored by one launch, which does not read it: what it reads would have gone
 // through the epilogue.
-func storedOnce(p *spec.Plan, bytes int64) error {
+func storedOnce(p *spec.Plan, d tensor.Desc) error {
+	form, bytes := formOf(d.DType), d.Bytes()
 	var windows [][2]int64
 	for _, s := range p.Steps {
 		for i, b := range s.Bind {
 			if b.Buf != spec.Out(0) {
 				continue
 			}
-			how, err := usesOf(s.Module, i, false)
+			how, err := usesOf(s.Module, i, false, form)
 			if err != nil {
 				return err
 			}
@@ -59,7 +72,7 @@ func storedOnce(p *spec.Plan, bytes int64) error {
 				if err != nil {
 					return err
 				}
-				if reads, err := spv.ReadsStored(s.Module, uint32(i), params); err != nil || reads {
+				if reads, err := spv.ReadsStored(s.Module, uint32(i), form, params); err != nil || reads {
 					return planner.Unsupported("%s reads what it has stored", s.Module.Name)
 				}
 			}

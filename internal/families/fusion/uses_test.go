@@ -53,10 +53,10 @@ func TestReadsStored(t *testing.T) {
 				slot = b.Slot
 			}
 		}
-		if reads, err := spv.ReadsStored(m, slot, params); err != nil || reads != c.reads {
+		if reads, err := spv.ReadsStored(m, slot, spv.Words, params); err != nil || reads != c.reads {
 			t.Errorf("%s with %s %#x reads: %v, %v", c.kernel, c.param, c.value, reads, err)
 		}
-		if reads, err := spv.ReadsStored(m, slot, nil); err != nil || reads != (c.reads || c.param != "") {
+		if reads, err := spv.ReadsStored(m, slot, spv.Words, nil); err != nil || reads != (c.reads || c.param != "") {
 			t.Errorf("%s with unknown parameters reads: %v, %v", c.kernel, reads, err)
 		}
 	}
