@@ -163,10 +163,12 @@ func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
 
 // setOwn sets the slots of the memory that the program and its State own.
 func (p *Program) setOwn(seq *exec.Sequence) error {
+	p.session.holder.hold(p.kept)
 	if err := seq.Set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
 		return err
 	}
 	for i := range p.lir.Arena {
+		p.session.holder.hold(p.state.arena[i])
 		if err := seq.Set(slot(p.lir, lir.Arena, i), p.state.arena[i].handle, 0); err != nil {
 			return err
 		}
