@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-gpu/lathe/internal/drivers"
 	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -485,6 +486,48 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 		})
 		if n > 0 && !testkit.Race {
 			t.Errorf("%v allocations a replay, want none", n)
+		}
+	})
+}
+
+// TestCaptureStaysFlat replays a graph very often. Memory does not grow, and the sum of what it adds is right.
+func TestCaptureStaysFlat(t *testing.T) {
+	ctx := context.Background()
+	count := 20_000
+	if testlevel.IsFull() {
+		count = 1_000_000
+	}
+	eachCapture(t, func(t *testing.T, dev *lathe.Device, c *lathe.Capture) {
+		x, err := lathe.FromSlice(ctx, dev, []uint32{0, 5}, 2)
+		check(t, err)
+		one, err := lathe.FromSlice(ctx, dev, []uint32{1, 1}, 2)
+		check(t, err)
+		check(t, c.Begin(ctx))
+		check(t, c.Device().Run(ctx, ops.Add{}, []*lathe.Tensor{x, one}, []*lathe.Tensor{x}))
+		check(t, c.End(ctx, 1))
+		replay := func(n int) {
+			t.Helper()
+			for range n {
+				if ok, err := c.Replay(ctx, 1); !ok || err != nil {
+					t.Fatal(ok, err)
+				}
+			}
+			check(t, dev.Sync(ctx))
+			runtime.GC()
+		}
+		replay(1000)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		replay(count)
+		runtime.ReadMemStats(&after)
+		// The two queues of the device cpu grow to 16 384 commands, once.
+		if n := int64(after.HeapAlloc) - int64(before.HeapAlloc); n > 8<<20 {
+			t.Errorf("the heap grew by %d bytes", n)
+		}
+		got, err := lathe.ToSlice[uint32](ctx, x)
+		check(t, err)
+		if want := uint32(count + 1000); !slices.Equal(got, []uint32{want, want + 5}) {
+			t.Errorf("got %v, want %d and 5 more", got, want)
 		}
 	})
 }
