@@ -41,6 +41,8 @@ var (
 	ErrGraphRefused = errs.ErrGraphRefused
 	// ErrGraphBusy: another goroutine runs the Executable.
 	ErrGraphBusy = errs.ErrGraphBusy
+	// ErrCapture: a call that a Capture cannot record, or Begin, End, Abort or Replay at the wrong time.
+	ErrCapture = errs.ErrCapture
 )
 
 // LimitError says which limit of the device was exceeded. It matches ErrLimit.

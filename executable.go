@@ -177,7 +177,7 @@ func (e *Executable) direct(op string, t *Tensor, p lir.Port) (*Tensor, error) {
 	if err := t.live(op); err != nil {
 		return nil, err
 	}
-	if t.dev != e.dev {
+	if !t.dev.shares(e.dev) {
 		return nil, fmt.Errorf("lathe: %s: %w: %v is a tensor of another device", op, errs.ErrInvalidHandle, t)
 	}
 	if e.dev.session.Direct(t.memory) || t.memory.Desc.DType != p.Desc.DType {

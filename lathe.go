@@ -249,6 +249,11 @@ func (d *Device) open(op string) error {
 	return d.session.NotClosed(op)
 }
 
+// shares reports whether the device takes tensors of another one.
+func (d *Device) shares(o *Device) bool {
+	return d == o || d != nil && o != nil && d.session.Shares(o.session)
+}
+
 // Info describes the device. The Info of a Device that Open did not make is empty.
 func (d *Device) Info() *gpu.Info {
 	if d.ready("info") != nil {

@@ -251,7 +251,7 @@ func (m *Model) SetParam(name string, t *Tensor) error {
 	if err := t.live("set param"); err != nil {
 		return fmt.Errorf("%w (param %q)", err, name)
 	}
-	if t.dev != m.dev {
+	if !t.dev.shares(m.dev) {
 		return fmt.Errorf("lathe: set param: %w: %v is a tensor of another device (param %q)", errs.ErrInvalidHandle, t, name)
 	}
 	m.mu.Lock()

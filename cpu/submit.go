@@ -96,10 +96,15 @@ func (d *Device) Submit(dispatches []gpu.Dispatch) (err error) {
 		s.Uses = s.Uses[:0]
 	}
 	d.record(s, dispatches)
+	d.startIfWorth()
+	return nil
+}
+
+// startIfWorth starts the queued work if it is worth that. The caller holds the lock.
+func (d *Device) startIfWorth() {
 	if q := d.queue; !d.executing && (q.time >= startTime || len(q.commands) >= startCount) {
 		d.start()
 	}
-	return nil
 }
 
 // WaitForRoom waits until the queue has room, and until freed memory that pending work uses is

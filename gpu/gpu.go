@@ -84,9 +84,8 @@ type Device interface {
 
 	// Submit runs the dispatches one after the other: each sees all that the
 	// ones before it wrote. It checks all of them first and runs none if one
-	// is wrong. It keeps nothing of list when it returns. A device that records a list
-	// once and submits it many times will say so by another interface. The name Preparer
-	// is reserved for that interface.
+	// is wrong. It keeps nothing of list when it returns. A device that keeps a list
+	// and submits it many times is a Preparer.
 	// Errors: ErrInvalidHandle, ErrInvalidArgument, ErrInvalidShader,
 	// *LimitError, ErrUnsupported (a capability), ErrOutOfMemory.
 	Submit(list []Dispatch) error

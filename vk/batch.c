@@ -192,11 +192,11 @@ enum {
 };
 
 int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint32_t count,
-	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed) {
+	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed, int usage) {
 	int32_t r = d->resetCommandPool(d->device, b->commandPool, 0);
 	if (r == LVK_SUCCESS && setCount) r = make_sets(d, b, sets, setCount, binds);
 	if (r != LVK_SUCCESS) return r;
-	lvk_begin_info begin = {.sType = 42, .flags = 1 /* one time */};
+	lvk_begin_info begin = {.sType = 42, .flags = (uint32_t)usage /* one time: 1, simultaneous use: 4 */};
 	r = d->beginCommandBuffer(b->cmd, &begin);
 	if (r != LVK_SUCCESS) return r;
 	const lvk_memory_barrier between = {.sType = 46, .src = WRITES, .dst = ALL};
@@ -237,6 +237,17 @@ int32_t lvk_batch_submit(lvk_device *d, lvk_batch *b) {
 	if (r != LVK_SUCCESS) return r;
 	lvk_submit_info submit = {.sType = 4, .commands = 1, .commandBuffers = &b->cmd};
 	return d->queueSubmit(d->queue, 1, &submit, b->fence);
+}
+
+int32_t lvk_submit_again(lvk_device *d, lvk_batch *b, void *const *cmds, uint32_t count) {
+	// Each is a submission of its own, as a batch is, so that systems do not take all of them for one long work.
+	lvk_submit_info few[8], *submits = few;
+	if (count > 8 && !(submits = calloc(count, sizeof *submits))) return LVK_OUT_OF_HOST_MEMORY;
+	for (uint32_t i = 0; i < count; i++) submits[i] = (lvk_submit_info){.sType = 4, .commands = 1, .commandBuffers = (void *)&cmds[i]};
+	int32_t r = d->resetFences(d->device, 1, &b->fence);
+	if (r == LVK_SUCCESS) r = d->queueSubmit(d->queue, count, submits, b->fence);
+	if (submits != few) free(submits);
+	return r;
 }
 
 int32_t lvk_batch_wait(lvk_device *d, lvk_batch *b, uint64_t ns) {

@@ -51,7 +51,8 @@ type batch struct {
 	work   uint64                  // the number of invocations
 	pins   []gpu.Handle            // the buffers that are pinned until the batch is done
 	log    logbook
-	unset  []unsetRange // what the batch writes of buffers for the first time, until it is sent
+	views  map[ownView]C.lvk_handle // the views of a recording, or nil
+	unset  []unsetRange             // what the batch writes of buffers for the first time, until it is sent
 
 	seq     uint64
 	failed  bool // the batch could not be submitted
@@ -154,14 +155,7 @@ func (d *Device) flush() {
 	d.epoch++ // a batch ends with a barrier
 	err := d.launch(b)
 	if errors.Is(err, gpu.ErrOutOfMemory) {
-		// The end of running work and idle blocks may give memory back.
-		for _, f := range d.inflight {
-			if !f.failed {
-				C.lvk_batch_wait(d.fn, f.c, 1<<63)
-			}
-		}
-		d.poll()
-		d.pool.trim(0)
+		d.makeMemory()
 		err = d.launch(b)
 	}
 	if err != nil {
@@ -179,6 +173,25 @@ func (d *Device) launch(b *batch) error {
 		b.failed = true // nothing to wait for
 		return nil
 	}
+	timed, err := d.reserveTimes(b)
+	if err != nil {
+		return err
+	}
+	if err := d.encode(b, timed, C.LVK_ONCE); err != nil {
+		return err
+	}
+	if b.log.trace != nil {
+		b.log.submitted = b.log.trace.Now()
+	}
+	r := fault.Result("vkQueueSubmit")
+	if r == success {
+		r = result(C.lvk_batch_submit(d.fn, b.c))
+	}
+	return check("vkQueueSubmit", r)
+}
+
+// encode writes the command buffer of b. usage says how often it is submitted.
+func (d *Device) encode(b *batch, timed, usage C.int) error {
 	r := fault.Result("vkCreateDescriptorPool")
 	if r == success {
 		r = result(C.lvk_batch_reserve(d.fn, b.c, C.uint32_t(len(b.sets)), &b.need[0], C.uint32_t(len(b.binds))))
@@ -186,24 +199,11 @@ func (d *Device) launch(b *batch) error {
 	if r < 0 {
 		return check("vkCreateDescriptorPool", r)
 	}
-	timed, err := d.reserveTimes(b)
-	if err != nil {
-		return err
-	}
 	if r = fault.Result("vkEndCommandBuffer"); r == success {
 		r = result(C.lvk_batch_record(d.fn, b.c, unsafe.SliceData(b.cmds), C.uint32_t(len(b.cmds)),
-			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params)), timed))
+			unsafe.SliceData(b.sets), C.uint32_t(len(b.sets)), unsafe.SliceData(b.binds), (*C.uint8_t)(unsafe.SliceData(b.params)), timed, usage))
 	}
-	if r < 0 {
-		return check("vkEndCommandBuffer", r)
-	}
-	if b.log.trace != nil {
-		b.log.submitted = b.log.trace.Now()
-	}
-	if r = fault.Result("vkQueueSubmit"); r == success {
-		r = result(C.lvk_batch_submit(d.fn, b.c))
-	}
-	return check("vkQueueSubmit", r)
+	return check("vkEndCommandBuffer", r)
 }
 
 // poll retires the batches that are done. It does not wait.
@@ -250,6 +250,9 @@ func (d *Device) retire() {
 	}
 	b.pins = b.pins[:0]
 	d.report(b)
+	if len(d.dying) > 0 {
+		d.bury()
+	}
 	d.makeSpare(b)
 }
 

@@ -114,15 +114,20 @@ int32_t lvk_batch_reserve(lvk_device *d, lvk_batch *b, uint32_t sets, const uint
 // lvk_batch_reserve_times makes room in the batch for the times of count commands. The
 // device must not be using the batch.
 int32_t lvk_batch_reserve_times(lvk_device *d, lvk_batch *b, uint32_t count);
+// The usage of a command buffer: it is submitted once, or any number of times, also while it runs.
+enum { LVK_ONCE = 1, LVK_AGAIN = 4 };
 // lvk_batch_record writes the command buffer. If timed is not 0, the device takes the
 // time before the first command and after each command, for lvk_batch_times.
 int32_t lvk_batch_record(lvk_device *d, lvk_batch *b, const lvk_cmd *cmds, uint32_t count,
-	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed);
+	const lvk_set *sets, uint32_t setCount, const lvk_bind *binds, const uint8_t *params, int timed, int usage);
 // lvk_batch_times reads the count + 1 times of a batch that is done. They are in ticks of
 // the device.
 int32_t lvk_batch_times(lvk_device *d, lvk_batch *b, uint32_t count, uint64_t *ticks);
 // lvk_batch_submit starts the batch. The device signals its fence when the batch ends.
 int32_t lvk_batch_submit(lvk_device *d, lvk_batch *b);
+// lvk_submit_again starts command buffers that were recorded with LVK_AGAIN, one after the other. The device signals
+// the fence of b when they end.
+int32_t lvk_submit_again(lvk_device *d, lvk_batch *b, void *const *cmds, uint32_t count);
 // lvk_batch_wait waits up to ns nanoseconds. It returns LVK_TIMEOUT if the batch is not
 // done by then.
 int32_t lvk_batch_wait(lvk_device *d, lvk_batch *b, uint64_t ns);

@@ -55,16 +55,18 @@ type Device struct {
 	staging stagingRing
 	dummy   *buffer // the buffer that is bound in place of empty ranges
 
-	rec      *batch       // the batch that is being recorded, or nil
-	inflight []*batch     // the batches that are submitted, oldest first
-	spare    []*batch     // the batches that are ready for recording
-	batches  []*batch     // all batches
-	next     uint64       // the number of the last batch begun
-	done     uint64       // the number of the last batch finished
-	epoch    uint64       // the time between two barriers; see hazard.go
-	orphans  []gpu.Handle // the pins of batches that were under way when the device was lost
-	doomed   int64        // the bytes of buffers that were freed while pending work uses them
-	trace    *tracing     // what is traced, or nil; see trace.go
+	rec      *batch                 // the batch that is being recorded, or nil
+	inflight []*batch               // the batches that are submitted, oldest first
+	spare    []*batch               // the batches that are ready for recording
+	batches  []*batch               // all batches
+	next     uint64                 // the number of the last batch begun
+	done     uint64                 // the number of the last batch finished
+	epoch    uint64                 // the time between two barriers; see hazard.go
+	orphans  []gpu.Handle           // the pins of batches that were under way when the device was lost
+	doomed   int64                  // the bytes of buffers that were freed while pending work uses them
+	lists    map[*prepared]struct{} // the lists of Prepare that were not freed
+	dying    []recording            // what was freed of them while it runs
+	trace    *tracing               // what is traced, or nil; see trace.go
 
 	spin time.Duration // how long a wait polls before it sleeps
 
@@ -142,6 +144,7 @@ func (d *Device) create() error {
 	d.pool = pool{dev: d.dev, kind: buffers, align: p.minAlign}
 	d.staging = stagingRing{kind: staging}
 	d.epoch = 1
+	d.lists = map[*prepared]struct{}{}
 	for range batchCount {
 		b, err := d.newBatch()
 		if err != nil {
@@ -247,6 +250,13 @@ func (d *Device) destroy() {
 		d.retire()
 	}
 	d.unpin(d.orphans)
+	for p := range d.lists {
+		p.drop()
+	}
+	for i := range d.dying { // after a loss some may count as running
+		d.destroyRecording(&d.dying[i])
+	}
+	d.dying = nil
 	d.pipes.Drain(func(p *pipeline) { p.destroy(d.fn) })
 	d.table.FreeAll()
 	if d.dummy != nil {

@@ -41,6 +41,9 @@ func (*Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte)
 // Submit returns ErrNoDevice.
 func (*Device) Submit(list []gpu.Dispatch) error { return errBuilt }
 
+// Prepare returns ErrNoDevice.
+func (*Device) Prepare(list []gpu.Dispatch) (gpu.Prepared, error) { return nil, errBuilt }
+
 // Sync returns ErrNoDevice.
 func (*Device) Sync(ctx context.Context) error { return errBuilt }
 

@@ -38,6 +38,11 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 		return err
 	}
 	defer d.life.End(&err)
+	return d.submit(list)
+}
+
+// submit is Submit for a caller that holds the lock, which is released in between.
+func (d *Device) submit(list []gpu.Dispatch) error {
 	s := d.scratch.Borrow()
 	defer d.scratch.Return(s)
 	if err := d.life.Unlocked(func() error { return d.check(s, list) }); err != nil {
@@ -256,10 +261,16 @@ func (d *Device) makeViews(pipes []*pipeline, list []gpu.Dispatch, uses []use) e
 // touch marks a use of a buffer by the current batch, and reports whether a
 // barrier must come first.
 func (d *Device) touch(u *use) (barrier bool) {
-	b, seq := u.buf, d.rec.seq
-	if b == d.dummy {
+	if u.buf == d.dummy {
 		return false
 	}
+	d.hold(u)
+	return u.buf.marks.conflicts(d.epoch, u.span, u.write)
+}
+
+// hold keeps a buffer until the current batch is done, and notes that the batch uses it.
+func (d *Device) hold(u *use) {
+	b, seq := u.buf, d.rec.seq
 	if b.pinned != seq {
 		// It fails only for a buffer that was freed during appendLong, which pins it.
 		if _, err := d.table.Pin(u.handle); err == nil {
@@ -272,7 +283,6 @@ func (d *Device) touch(u *use) (barrier bool) {
 	} else {
 		b.read = seq
 	}
-	return b.marks.conflicts(d.epoch, u.span, u.write)
 }
 
 // mark starts a new epoch if barrier is set, and then marks the uses. It returns barrier
@@ -294,11 +304,15 @@ func (d *Device) mark(barrier bool, uses []use) C.uint32_t {
 
 // record appends one dispatch to the current batch.
 func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
-	b := d.rec
 	barrier := false
 	for i := range uses {
 		barrier = d.touch(&uses[i]) || barrier
 	}
+	d.command(d.rec, x, p, uses, barrier)
+}
+
+// command appends the command of a dispatch to a batch.
+func (d *Device) command(b *batch, x *gpu.Dispatch, p *pipeline, uses []use, barrier bool) {
 	cmd := C.lvk_cmd{kind: C.LVK_DISPATCH, barrier: d.mark(barrier, uses), a: p.c.pipeline, b: p.c.layout,
 		groups: [3]C.uint32_t{C.uint32_t(x.Groups[0]), C.uint32_t(x.Groups[1]), C.uint32_t(x.Groups[2])}}
 	if n := (x.Module.ParamSize + 3) &^ 3; n > 0 { // Params has as many bytes
@@ -306,7 +320,7 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 		b.params = append(b.params, x.Params[:n]...)
 	}
 	if len(p.slots) > 0 {
-		cmd.hasSet, cmd.set = 1, d.set(p, uses)
+		cmd.hasSet, cmd.set = 1, d.set(b, p, uses)
 	}
 	b.cmds = append(b.cmds, cmd)
 	if b.log.trace != nil {
@@ -317,14 +331,17 @@ func (d *Device) record(x *gpu.Dispatch, p *pipeline, uses []use) {
 
 // set returns the index of a descriptor set for the uses. It is the last one if that has
 // the same uses, or else a new one.
-func (d *Device) set(p *pipeline, uses []use) C.uint32_t {
-	b := d.rec
+func (d *Device) set(b *batch, p *pipeline, uses []use) C.uint32_t {
 	first := len(b.binds)
 	for i := range uses {
 		t, u := &p.slots[i], &uses[i]
 		bind := C.lvk_bind{slot: C.uint32_t(t.number), _type: C.uint32_t(t.typ), buffer: C.lvk_handle(u.buf.block.id()),
 			offset: C.uint64_t(u.buf.off + u.span.off), _range: C.uint64_t(u.span.size)}
-		if t.texel() {
+		switch {
+		case !t.texel():
+		case b.views != nil:
+			bind.view = b.views[ownView{u.buf, u.span, t.format}] // recordList has made it
+		default:
 			bind.view, _ = d.viewOf(u.buf, u.span, t.format, b.seq) // makeViews has made it
 		}
 		b.binds = append(b.binds, bind)

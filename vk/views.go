@@ -44,14 +44,11 @@ func (d *Device) viewOf(b *buffer, s span, format uint32, seq uint64) (C.lvk_han
 			return v.handle, nil
 		}
 	}
-	v := view{span: s, format: format, used: seq}
-	err := call("vkCreateBufferView", func() C.int32_t {
-		return C.lvk_view(d.fn, C.lvk_handle(b.block.id()), C.uint32_t(format), C.uint64_t(b.off+s.off), C.uint64_t(s.size), &v.handle)
-	})
+	h, err := d.makeView(b, s, format)
 	if err != nil {
 		return 0, err
 	}
-	objects.views.Add(1)
+	v := view{span: s, format: format, handle: h, used: seq}
 	if len(b.views) >= maxViews {
 		// Replace the view that was not used for longest, if the device is done with it.
 		old := &b.views[0]
@@ -68,6 +65,17 @@ func (d *Device) viewOf(b *buffer, s span, format uint32, seq uint64) (C.lvk_han
 	}
 	b.views = append(b.views, v)
 	return v.handle, nil
+}
+
+// makeView makes a texel view of a range of b.
+func (d *Device) makeView(b *buffer, s span, format uint32) (h C.lvk_handle, err error) {
+	err = call("vkCreateBufferView", func() C.int32_t {
+		return C.lvk_view(d.fn, C.lvk_handle(b.block.id()), C.uint32_t(format), C.uint64_t(b.off+s.off), C.uint64_t(s.size), &h)
+	})
+	if err == nil {
+		objects.views.Add(1)
+	}
+	return h, err
 }
 
 func (d *Device) destroyView(h C.lvk_handle) {

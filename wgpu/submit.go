@@ -106,6 +106,13 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 		d.life.Changed.Wait()
 		s.Uses = s.Uses[:0]
 	}
+	d.recordAll(s, list)
+	return nil
+}
+
+// recordAll appends dispatches to the batch, and submits it if it has much work. The caller
+// holds the lock, and order.
+func (d *Device) recordAll(s *scratch, list []gpu.Dispatch) {
 	uses := s.Uses
 	for i := range list {
 		x, p := &list[i], s.Pipes[i]
@@ -121,7 +128,6 @@ func (d *Device) Submit(list []gpu.Dispatch) (err error) {
 	if d.rec.work >= flushWork && len(d.inflight) == 0 {
 		d.flush()
 	}
-	return nil
 }
 
 // compileAll finds the pipelines of the list. The caller does not hold the lock.

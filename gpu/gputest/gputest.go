@@ -74,6 +74,12 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"KeepsNothing", testKeepsNothing},
 		{"Limits", testLimits},
 		{"DispatchCompute", testDispatchCompute},
+		{"Prepared", testPrepared},
+		{"PreparedLong", testPreparedLong},
+		{"PreparedSet", testPreparedSet},
+		{"PreparedStale", testPreparedStale},
+		{"PreparedConcurrent", testPreparedConcurrent},
+		{"PreparedClose", testPreparedClose},
 		{"Trace", testTrace},
 		{"TraceConcurrent", testTraceConcurrent},
 

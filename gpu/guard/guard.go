@@ -284,38 +284,19 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for i := range list {
-		if err := list[i].Check(&d.info, d.size); err != nil {
-			if closed := d.inner.Submit(nil); closed != nil {
-				return closed // It is more important that the device is closed or lost.
-			}
-			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
-		}
-	}
-	moved := make([]gpu.Dispatch, len(list))
-	for i := range list {
-		moved[i] = list[i]
-		moved[i].Bindings = slices.Clone(list[i].Bindings)
-		for j := range moved[i].Bindings {
-			if m := &moved[i].Bindings[j]; m.Buffer != 0 {
-				d.moveRange(m, list[i].Module, uint32(j))
-			}
-		}
+	moved, err := d.moved(list)
+	if err != nil {
+		return err
 	}
 	if err := d.inner.Submit(moved); err != nil {
 		return err
 	}
-	d.labels.Lock()
-	defer d.labels.Unlock()
+	var few [8]string
+	labels := few[:0]
 	for i := range list {
-		switch label := gpu.Label(list[i].Module); {
-		case slices.Contains(d.labels.since, label):
-		case len(d.labels.since) == maxLabels:
-			d.labels.more++
-		default:
-			d.labels.since = append(d.labels.since, label)
-		}
+		labels = append(labels, gpu.Label(list[i].Module))
 	}
+	d.note(labels)
 	return nil
 }
 

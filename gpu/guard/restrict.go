@@ -84,6 +84,14 @@ func (r *restricted) Free(h gpu.Handle) error {
 func (r *restricted) Submit(list []gpu.Dispatch) error {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	if err := r.check(list); err != nil {
+		return err
+	}
+	return r.Device.Submit(list)
+}
+
+// check checks dispatches against the lower limits. The caller holds mu.
+func (r *restricted) check(list []gpu.Dispatch) error {
 	for i := range list {
 		if err := list[i].Check(&r.info, r.size); err != nil {
 			if closed := r.Device.Submit(nil); closed != nil {
@@ -92,7 +100,7 @@ func (r *restricted) Submit(list []gpu.Dispatch) error {
 			return fmt.Errorf("guard: submit: dispatch %d: %w", i, err)
 		}
 	}
-	return r.Device.Submit(list)
+	return nil
 }
 
 // size returns the size of a buffer.
@@ -115,4 +123,34 @@ func (r *restricted) Close() error {
 	defer r.mu.Unlock()
 	clear(r.sizes)
 	return err
+}
+
+// restrictedList is a prepared list whose changes are checked against the lower limits.
+type restrictedList struct {
+	gpu.Prepared
+	r *restricted
+}
+
+// Prepare checks the dispatches against the lower limits first.
+func (r *restricted) Prepare(list []gpu.Dispatch) (gpu.Prepared, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if err := r.check(list); err != nil {
+		return nil, err
+	}
+	p, err := gpu.Prepare(r.Device, list)
+	if err != nil {
+		return nil, err
+	}
+	return restrictedList{p, r}, nil
+}
+
+// Set checks the dispatch against the lower limits first.
+func (p restrictedList) Set(i int, x gpu.Dispatch) error {
+	p.r.mu.RLock()
+	defer p.r.mu.RUnlock()
+	if err := p.r.check([]gpu.Dispatch{x}); err != nil {
+		return err
+	}
+	return p.Prepared.Set(i, x)
 }

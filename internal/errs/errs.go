@@ -46,6 +46,8 @@ var (
 	ErrGraphRefused = errors.New("graph refused")
 	// ErrGraphBusy: another goroutine runs the executable.
 	ErrGraphBusy = errors.New("executable in use")
+	// ErrCapture: a call that a capture cannot record, or one that needs a capture, or needs that there is none.
+	ErrCapture = errors.New("capture")
 )
 
 // LimitError says which limit of the device a call exceeds. It matches ErrLimit. Want and

@@ -316,8 +316,8 @@ func TestCachedRunAllocates(t *testing.T) {
 		if err := r.Run(t.Context(), c, in, out); err != nil {
 			t.Fatal(err)
 		}
-		r.status.wait = r.status.wait[:0] // Sync does the same.
-		r.status.free = append(r.status.free[:0], 5, 6, 7, 8)
+		r.work.Load().status.wait = r.work.Load().status.wait[:0] // Sync does the same.
+		r.work.Load().status.free = append(r.work.Load().status.free[:0], 5, 6, 7, 8)
 	}
 	run()
 	if n := testing.AllocsPerRun(100, run); n > 0 {

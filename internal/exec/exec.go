@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/internal/errs"
@@ -37,12 +38,12 @@ type Runner struct {
 	dev    gpu.Device
 	target spec.Target
 	// align is the alignment in bytes of all offsets that the device can bind.
-	align   int64
-	scratch scratch
-	status  statusWords
-	lanes   lanes
-	tuner   tuner
-	cache   cache
+	align int64
+	// work is what calls borrow now. A capture has its own.
+	work     atomic.Pointer[Workspace]
+	captured *captured
+	tuner    tuner
+	cache    cache
 	// spare holds *launch values that no call uses.
 	spare sync.Pool
 	// trace is the function of WithTrace. It is nil without that option.
@@ -75,11 +76,8 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	}
 	info := dev.Info()
 	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
-	r.scratch.dev = dev
-	r.status.dev, r.status.stride = dev, r.align
-	for i := range r.lanes.lane {
-		r.lanes.lane[i].dev, r.lanes.lane[i].stride = dev, r.align
-	}
+	r.work.Store(newWorkspace(dev, r.align, statusSlots))
+	r.captured = &captured{}
 	r.spare.New = func() any { return new(launch) }
 	for _, o := range opts {
 		if o != nil {
@@ -165,7 +163,7 @@ func (r *Runner) Close() error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	return errors.Join(r.status.close(), r.lanes.close(), r.scratch.trim(0))
+	return r.work.Load().Close()
 }
 
 // Sync waits until all work is done and returns the errors of that work. They come from
@@ -178,7 +176,8 @@ func (r *Runner) Sync(ctx context.Context) error {
 	if err := r.dev.Sync(ctx); err != nil {
 		return err
 	}
-	return errors.Join(r.status.collect(ctx, nil), r.lanes.collect(ctx, 0))
+	w := r.work.Load()
+	return errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0), r.captured.collect(ctx))
 }
 
 // Read waits for the work that writes the buffer and copies len(dst) bytes from offset.
@@ -187,7 +186,8 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return err
 	}
-	if err := errors.Join(r.status.collect(ctx, nil), r.lanes.collect(ctx, h)); err != nil {
+	w := r.work.Load()
+	if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, h), r.captured.collect(ctx)); err != nil {
 		return err
 	}
 	return r.dev.Read(ctx, h, offset, dst)
@@ -262,21 +262,22 @@ func (r *Runner) compiled(ctx context.Context, l *launch, call spec.Call, in, ou
 // submit binds a call to operands, and to scratch memory and status words of the Runner,
 // and submits it.
 func (r *Runner) submit(ctx context.Context, l *launch, c *Compiled, in, out []Operand, tag uint64) (err error) {
-	if l.scratch, err = r.scratch.borrow(l.scratch[:0], c.Scratch); err != nil {
+	w := r.work.Load()
+	if l.scratch, err = w.scratch.borrow(l.scratch[:0], c.Scratch); err != nil {
 		return fmt.Errorf("scratch memory: %w", err)
 	}
 	// The buffers can be lent again at once, because the device runs later work after
 	// this.
-	defer func() { r.scratch.release(l.scratch) }()
-	if l.status, l.slots, err = r.status.borrow(ctx, l.status[:0], l.slots[:0], len(c.Checks)); err != nil {
+	defer func() { w.scratch.release(l.scratch) }()
+	if l.status, l.slots, err = w.status.borrow(ctx, l.status[:0], l.slots[:0], len(c.Checks)); err != nil {
 		return err
 	}
 	for i := range out {
-		r.lanes.forget(out[i].Buffer)
+		w.lanes.forget(out[i].Buffer)
 	}
 	err = r.dev.Submit(c.bind(l, in, out, l.scratch, l.status, tag))
 	for i, slot := range l.slots {
-		r.status.submitted(slot, c.Checks[i].Error, err == nil)
+		w.status.submitted(slot, c.Checks[i].Error, err == nil)
 	}
 	return err
 }

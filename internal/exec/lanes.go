@@ -101,7 +101,7 @@ func (l *lanes) close() error {
 
 // Forget says that something other than the Runner writes a buffer. A later Read of it waits for all device checks.
 func (r *Runner) Forget(h gpu.Handle) {
-	if r != nil {
-		r.lanes.forget(h)
+	if r.ready() == nil {
+		r.work.Load().lanes.forget(h)
 	}
 }

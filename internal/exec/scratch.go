@@ -141,7 +141,7 @@ func (r *Runner) Trim() error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	return r.scratch.trim(0)
+	return r.work.Load().scratch.trim(0)
 }
 
 // mostBorrowed bounds the number of buffers of one Borrow.
@@ -161,9 +161,10 @@ func (r *Runner) Borrow(n int, size int64) (bufs []gpu.Handle, release func(), e
 	for i := range sizes {
 		sizes[i] = max(size, 1)
 	}
-	if bufs, err = r.scratch.borrow(nil, sizes); err != nil {
+	w := r.work.Load()
+	if bufs, err = w.scratch.borrow(nil, sizes); err != nil {
 		return nil, nil, err
 	}
 	mine := append([]gpu.Handle(nil), bufs...)
-	return bufs, func() { r.scratch.release(mine) }, nil
+	return bufs, func() { w.scratch.release(mine) }, nil
 }

@@ -229,9 +229,10 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 		end := s.tag()
 		defer func() { end(err) }()
 	}
-	defer s.r.lanes.wrote(s.slots, s.written) // also after an error, which may come after a part
+	w := s.r.work.Load()
+	defer w.lanes.wrote(s.slots, s.written) // also after an error, which may come after a part
 	for i, end := range s.parts {
-		if err := s.submit(ctx, s.begin(i), end); err != nil {
+		if err := s.submit(ctx, w, s.begin(i), end); err != nil {
 			return err
 		}
 	}
@@ -247,18 +248,19 @@ func (s *Sequence) SubmitAndCheck(ctx context.Context) error {
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
+	status := &s.r.work.Load().status
 	for i, end := range s.parts {
 		from := s.begin(i)
 		checks := s.checks[from.checks:end.checks]
-		if err := s.bindChecks(ctx, &s.r.status, from, checks); err != nil {
+		if err := s.bindChecks(ctx, status, from, checks); err != nil {
 			return err
 		}
 		err := s.r.dev.Submit(s.list[from.launches:end.launches])
 		for k := range checks {
 			if err == nil {
-				err = s.r.status.result(ctx, s.taken[k], checks[k].Error)
+				err = status.result(ctx, s.taken[k], checks[k].Error)
 			}
-			s.r.status.submitted(s.taken[k], nil, false)
+			status.submitted(s.taken[k], nil, false)
 		}
 		if err != nil {
 			return err
@@ -281,12 +283,12 @@ func (s *Sequence) bindChecks(ctx context.Context, f *statusWords, from part, ch
 }
 
 // submit submits a part.
-func (s *Sequence) submit(ctx context.Context, from, to part) (err error) {
+func (s *Sequence) submit(ctx context.Context, w *Workspace, from, to part) (err error) {
 	checks := s.checks[from.checks:to.checks]
 	if len(checks) == 0 {
 		return s.r.dev.Submit(s.list[from.launches:to.launches])
 	}
-	number, lane, oldest := s.r.lanes.begin()
+	number, lane, oldest := w.lanes.begin()
 	if err := s.bindChecks(ctx, lane, from, checks); err != nil {
 		return err
 	}

@@ -18,6 +18,11 @@ const statusSlots = 256
 // is done.
 type statusWords struct {
 	dev gpu.Device
+	// slots is how many checks may be unfinished at the same time.
+	slots int
+	// replayed is not nil for the words of a capture. Calls are submitted many times with their
+	// words, which belong to them for good.
+	replayed *atomic.Bool
 	// stride is the distance from one slot to the next in bytes.
 	stride int64
 
@@ -74,13 +79,13 @@ func (f *statusWords) borrowOne(ctx context.Context) (gpu.Binding, int, error) {
 // that wait.
 func (f *statusWords) refill(ctx context.Context) error {
 	if f.buf == 0 {
-		buf, err := f.dev.Alloc(statusSlots * f.stride)
+		buf, err := f.dev.Alloc(int64(f.slots) * f.stride)
 		if err != nil {
 			return err
 		}
 		f.buf = buf
-		for slot := range statusSlots {
-			f.free = append(f.free, statusSlots-1-slot)
+		for slot := range f.slots {
+			f.free = append(f.free, f.slots-1-slot)
 		}
 		return nil
 	}
@@ -149,9 +154,13 @@ func (f *statusWords) poll(ctx context.Context) error {
 		if words[0] != 0 {
 			f.errs = append(f.errs, w.report(words))
 		}
-		f.free = append(f.free, w.slot)
+		if f.replayed == nil {
+			f.free = append(f.free, w.slot)
+		}
 	}
-	f.wait = f.wait[:0]
+	if f.replayed == nil {
+		f.wait = f.wait[:0]
+	}
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 func newStatusWords(t *testing.T) (*statusWords, *faulty.Device) {
 	t.Helper()
 	dev := faulty.New(null.New(nil))
-	f := &statusWords{dev: dev, stride: 64}
+	f := &statusWords{dev: dev, slots: statusSlots, stride: 64}
 	t.Cleanup(func() {
 		if err := errors.Join(f.close(), f.close(), dev.Close()); err != nil {
 			t.Error(err)

@@ -348,11 +348,12 @@ func (r *Runner) benchmark(ctx context.Context, key string, list []*candidate, i
 	}
 	status := gpu.Binding{Buffer: words[0].Buffer, Size: StatusBytes}
 	for _, c := range list {
-		scratch, err := r.scratch.borrow(nil, c.call.Scratch)
+		work := &r.work.Load().scratch
+		scratch, err := work.borrow(nil, c.call.Scratch)
 		if err != nil {
 			return nil, ignoreShortage(err)
 		}
-		defer r.scratch.release(scratch)
+		defer work.release(scratch)
 		if c.list, err = c.call.Bind(inputs, outputs, scratch, slices.Repeat([]gpu.Binding{status}, len(c.call.Checks))); err != nil {
 			return nil, err
 		}

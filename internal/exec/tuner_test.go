@@ -120,7 +120,7 @@ func TestTuneModes(t *testing.T) {
 	if c := x.db.Choices(); len(c) != 2 || c[1].Strategy != "storage" || c[1].Gain < 1.9 || c[1].Gain > 2.1 || !strings.HasPrefix(c[1].Call, "relu f32 ") {
 		t.Errorf("choices: %+v", c)
 	}
-	if used := len(x.scratch.out); used != 0 {
+	if used := len(x.work.Load().scratch.out); used != 0 {
 		t.Errorf("%d scratch buffers still lent", used)
 	}
 	other := cpuInfo()

@@ -30,7 +30,8 @@ func (r *Runner) Warm(ctx context.Context, jobs []Job) error {
 		return err
 	}
 	var lent []gpu.Handle
-	defer func() { r.scratch.release(lent) }()
+	work := &r.work.Load().scratch
+	defer func() { work.release(lent) }()
 	var list []gpu.Dispatch
 	seen := map[string]bool{}
 	for _, j := range jobs {
@@ -44,7 +45,7 @@ func (r *Runner) Warm(ctx context.Context, jobs []Job) error {
 		}
 		// Checks report to words that nobody reads.
 		sizes := append(append([]int64(nil), c.Scratch...), StatusBytes)
-		scratch, err := r.scratch.borrow(nil, sizes)
+		scratch, err := work.borrow(nil, sizes)
 		if err != nil {
 			return fmt.Errorf("exec: %s: scratch memory: %w", c.name, err)
 		}

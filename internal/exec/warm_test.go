@@ -84,7 +84,7 @@ func TestWarm(t *testing.T) {
 			t.Errorf("%s was not warm", d.Module.Name)
 		}
 	}
-	if n := len(r.scratch.out); n != 0 {
+	if n := len(r.work.Load().scratch.out); n != 0 {
 		t.Errorf("%d buffers were not returned", n)
 	}
 }
@@ -105,8 +105,8 @@ func TestWarmChecks(t *testing.T) {
 	if err := r.Warm(t.Context(), []Job{{ops.Embedding{}, in, out}}); err != nil {
 		t.Fatal(err)
 	}
-	if len(dev.Recorded()) == 0 || len(r.status.wait) != 0 || r.status.buf != 0 {
-		t.Errorf("%d launches, %d checks wait", len(dev.Recorded()), len(r.status.wait))
+	if len(dev.Recorded()) == 0 || len(r.work.Load().status.wait) != 0 || r.work.Load().status.buf != 0 {
+		t.Errorf("%d launches, %d checks wait", len(dev.Recorded()), len(r.work.Load().status.wait))
 	}
 }
 
@@ -151,7 +151,7 @@ func TestWarmFails(t *testing.T) {
 	if n := len(dev.Recorded()); n != 0 {
 		t.Errorf("%d launches", n)
 	}
-	if n := len(r.scratch.out); n != 0 {
+	if n := len(r.work.Load().scratch.out); n != 0 {
 		t.Errorf("%d buffers were not returned", n)
 	}
 }

@@ -118,16 +118,19 @@ func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
 
 // setOwn sets the slots of the memory that the program and its State own.
 func (p *Program) setOwn(set func(slot int, h gpu.Handle, offset int64) error) error {
+	p.session.holder.hold(p.kept)
 	if err := set(slot(p.lir, lir.Kept, 0), p.kept.handle, 0); err != nil {
 		return err
 	}
 	first := slot(p.lir, lir.Arena, 0)
 	for i := range p.lir.Arena {
+		p.session.holder.hold(p.state.arena[i])
 		if err := set(first+i, p.state.arena[i].handle, 0); err != nil {
 			return err
 		}
 	}
 	for i, b := range p.packed {
+		p.session.holder.hold(b)
 		if err := set(first+len(p.lir.Arena)+i, b.handle, 0); err != nil {
 			return err
 		}
@@ -135,7 +138,8 @@ func (p *Program) setOwn(set func(slot int, h gpu.Handle, offset int64) error) e
 	return nil
 }
 
-// prepareWeights submits what depends on weights, if one was set since it ran last. Earlier runs that the device has not finished come before it in
+// prepareWeights submits what depends on weights, if one was set since it ran last. A run that is recorded has it too, and since replays write it anew, so
+// has each run after that. Earlier runs that the device has not finished come before it in
 // its order, and so read what was there before. The caller holds the mutex of the State, and bind has checked the params.
 func (p *Program) prepareWeights(ctx context.Context) error {
 	if p.early == nil || !p.weightsSet() {
@@ -152,6 +156,9 @@ func (p *Program) prepareWeights(ctx context.Context) error {
 	if err := p.early.Submit(ctx); err != nil {
 		return err
 	}
+	if p.recorded = p.recorded || p.session.holder.recording(); p.recorded {
+		return nil
+	}
 	p.set = p.set[:0]
 	for _, param := range p.params {
 		p.set = append(p.set, param.times)
@@ -161,7 +168,7 @@ func (p *Program) prepareWeights(ctx context.Context) error {
 
 // weightsSet reports whether a weight was set since early ran.
 func (p *Program) weightsSet() bool {
-	if p.set == nil {
+	if p.set == nil || p.recorded || p.session.holder.recording() {
 		return true
 	}
 	for i, param := range p.params {

@@ -52,6 +52,8 @@ func (a *allocation) release() error {
 // bytes have doubled since the last run.
 type memory struct {
 	gpu gpu.Device
+	// family is the same for all Sessions over one device, which take the tensors of each other.
+	family *family
 	// trim frees the scratch memory that no call uses.
 	trim func() error
 	live atomic.Int64 // bytes of all buffers
@@ -60,6 +62,9 @@ type memory struct {
 	mu          sync.Mutex   // held while collecting
 	collections atomic.Int64 // how often the garbage collector was run
 }
+
+// family identifies a device. It has a size, so that each has an address of its own.
+type family struct{ _ byte }
 
 // leastCollect is the smallest number of bytes at which the garbage collector is run.
 const leastCollect = 256 << 20

@@ -53,13 +53,15 @@ type Program struct {
 	early   *exec.Sequence // what runs before the first run after a weight was set; nil without weights
 	set     []uint64       // by param: how often it had been set when early ran
 	packed  []*Buffer      // the scratch memory that early and what runs once leave
-	state   *State
-	own     bool // the State is this program's alone
-	params  []*param
-	outs    atomic.Pointer[outputs]
-	all     []Tensor // the outputs of one run, kept for the next one
-	kept    *Buffer
-	freed   atomic.Bool
+	// recorded says that a run of the program was recorded, whose replays run early.
+	recorded bool
+	state    *State
+	own      bool // the State is this program's alone
+	params   []*param
+	outs     atomic.Pointer[outputs]
+	all      []Tensor // the outputs of one run, kept for the next one
+	kept     *Buffer
+	freed    atomic.Bool
 }
 
 // Load gives a schedule memory, writes its constants, and runs what depends on them only. The schedule was made by Session.GraphCompiler.
@@ -70,6 +72,9 @@ type Program struct {
 func (s *Session) Load(ctx context.Context, l *lir.Program, st *State) (p *Program, err error) {
 	if err := errs.Context(ctx); err != nil {
 		return nil, fmt.Errorf("%s: load: %w", s.surface, err)
+	}
+	if s.holder.recording() { // what runs once would be recorded
+		return nil, fmt.Errorf("%s: load: %w: a graph is compiled while another one is recorded (compile it before Begin)", s.surface, errs.ErrCapture)
 	}
 	p = &Program{session: s, lir: l, state: st, own: st == nil}
 	if p.own {

@@ -49,6 +49,7 @@ type Session struct {
 	trace   *chrome.Trace
 	memory  memory
 	empty   empty
+	holder  *holder // of a Capture, or nil
 
 	isClosed atomic.Bool // Close was called.
 	closing  sync.Once
@@ -76,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		}
 	}
 	s := &Session{surface: o.Surface, gpu: dev, trace: o.Trace}
-	s.memory.gpu = dev
+	s.memory.gpu, s.memory.family = dev, new(family)
 	if err := s.prepare(mode, o); err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
@@ -127,6 +128,14 @@ func (s *Session) GPU() gpu.Device { return s.gpu }
 
 // Info describes the device.
 func (s *Session) Info() *gpu.Info { return s.gpu.Info() }
+
+// Shares reports whether both Sessions are over one device, so that each takes the tensors of the other.
+func (s *Session) Shares(o *Session) bool {
+	return s != nil && o != nil && s.memory.family == o.memory.family
+}
+
+// Align is the alignment in bytes of offsets that the device can bind.
+func (s *Session) Align() int64 { return s.run.Align() }
 
 // Tuning is the tuning database of the device.
 func (s *Session) Tuning() *tune.Database { return s.tuning }

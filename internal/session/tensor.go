@@ -62,13 +62,14 @@ func (s *Session) Check(op string, t Tensor) error {
 	switch {
 	case t.Buffer == nil:
 		return fmt.Errorf("%s: %s: %w: no tensor", s.surface, op, errs.ErrInvalidHandle)
-	case t.Buffer.memory != &s.memory:
+	case t.Buffer.memory == nil || t.Buffer.memory.family != s.memory.family:
 		return fmt.Errorf("%s: %s: %w: %v is a tensor of another device", s.surface, op, errs.ErrInvalidHandle, t.Desc)
 	case s.isClosed.Load():
 		return fmt.Errorf("%s: %s: %w: the device of %v", s.surface, op, errs.ErrClosed, t.Desc)
 	case t.Buffer.freed.Load():
 		return fmt.Errorf("%s: %s: %w: %v was freed", s.surface, op, errs.ErrInvalidHandle, t.Desc)
 	}
+	s.holder.hold(t.Buffer)
 	return nil
 }
 

@@ -64,7 +64,7 @@ var functions = map[string]map[string]any{
 	"gpu": {
 		"CheckModule": gpu.CheckModule, "CloseTimeout": gpu.CloseTimeout, "CheckRange": gpu.CheckRange, "CheckSize": gpu.CheckSize, "Choose": gpu.Choose,
 		"Describe": gpu.Describe, "DispatchCompute": gpu.DispatchCompute, "DispatchRanges": gpu.DispatchRanges, "Label": gpu.Label, "OnlyCPU": gpu.OnlyCPU, "Rank": gpu.Rank, "Selector": gpu.Selector, "ModuleEntries": gpu.ModuleEntries, "ModuleEntry": gpu.ModuleEntry, "ParseModule": gpu.ParseModule, "RoundUp": gpu.RoundUp,
-		"StartTrace": gpu.StartTrace,
+		"StartTrace": gpu.StartTrace, "Prepare": gpu.Prepare, "CloneList": gpu.CloneList, "Replaced": gpu.Replaced,
 	},
 	"internal/abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel, "Parse": abi.Parse},
 	"internal/spv": {
@@ -84,7 +84,7 @@ var functions = map[string]map[string]any{
 	},
 	"internal/exec": {
 		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
-		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning,
+		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning, "WithCaptures": exec.WithCaptures,
 	},
 	"handles":  {"New": handles.New[int]},
 	"imageops": {"AtLeast": imageops.AtLeast, "ForGrey": imageops.ForGrey, "ForOpaque": imageops.ForOpaque, "ForShrunk": imageops.ForShrunk, "Fuse": imageops.Fuse, "Halo": imageops.Halo, "Need": imageops.Need, "ParseCube": imageops.ParseCube, "ParseProfile": imageops.ParseProfile, "Part": imageops.Part, "Size": imageops.Size},

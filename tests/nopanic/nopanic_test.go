@@ -209,6 +209,8 @@ func TestFunctions(t *testing.T) {
 		"gpu.Dispatch.Check":               func() error { return (&gpu.Dispatch{}).Check(nil, nil) },
 		"gpu.CheckModule":                  func() error { return gpu.CheckModule(nil, &spv.Module{}) },
 		"gpu.CheckSize":                    func() error { return gpu.CheckSize(nil, 1) },
+		"gpu.Prepare":                      func() error { _, err := gpu.Prepare(nil, nil); return err },
+		"gpu.Replaced":                     func() error { _, err := gpu.Replaced(nil, 0, gpu.Dispatch{}); return err },
 		"gpu.StartTrace":                   func() error { return gpu.StartTrace(nil, nil, nil) },
 		"spv.Lower":                        func() error { _, err := spv.Lower(nil, false); return err },
 		"spv.Guard":                        func() error { _, err := spv.Guard(nil); return err },

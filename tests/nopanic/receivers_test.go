@@ -123,6 +123,10 @@ func receivers(t *testing.T) []receiver {
 	}
 	built := graph.New()
 	built.Output("x", built.Neg(built.Input("x", tensor.F32, 2, 2)))
+	capture, err := live.NewCapture(2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	executable, err := live.Compile(t.Context(), built, graph.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +171,7 @@ func receivers(t *testing.T) []receiver {
 		{"a nil Graph", (*graph.Graph)(nil), false}, {"a zero Graph", &graph.Graph{}, false}, {"a Graph", built, false}, {"a nil Value", (*graph.Value)(nil), false}, {"a zero Value", &graph.Value{}, false}, {"a Value", built.Input("y", tensor.F32, 2, 2), false}, {"a number of graphs", graph.Scalar(2), false},
 		{"a nil mir.Graph", (*mir.Graph)(nil), false}, {"a zero mir.Graph", &mir.Graph{}, false}, {"a nil Rewriter", (*mir.Rewriter)(nil), false}, {"a zero Rewriter", &mir.Rewriter{}, false}, {"a Rewriter", mir.NewRewriter(&mir.Graph{}), false}, {"a nil graph.Plan", (*graph.Plan)(nil), false}, {"a zero graph.Plan", &graph.Plan{}, false}, {"a nil lir.Program", (*lir.Program)(nil), false}, {"a zero lir.Program", &lir.Program{}, false}, {"a nil lir.Step", (*lir.Step)(nil), false}, {"a zero lir.Step", &lir.Step{}, false}, {"a nil lir.Control", (*lir.Control)(nil), false}, {"a zero lir.Control", &lir.Control{}, false}, {"a nil mir.Node", (*mir.Node)(nil), false}, {"a zero mir.Node", &mir.Node{}, false},
 		{"a nil Executable", (*lathe.Executable)(nil), true}, {"a zero Executable", &lathe.Executable{}, true}, {"an Executable", executable, false},
+		{"a nil Capture", (*lathe.Capture)(nil), true}, {"a zero Capture", &lathe.Capture{}, true}, {"a Capture", capture, false},
 		{"a nil Model", (*lathe.Model)(nil), true}, {"a zero Model", &lathe.Model{}, true}, {"a Model of no function", live.Model(nil, graph.Options{}), false}, {"a Model", live.Model(func(g *graph.Graph) { g.Output("x", g.Neg(g.Input("x", tensor.F32, g.Dim("N")))) }, graph.Options{}), false}, {"a Model of a closed Device", closed.Model(func(*graph.Graph) {}, graph.Options{}), false},
 		{"a nil Sequence", (*exec.Sequence)(nil), false}, {"a zero Sequence", &exec.Sequence{}, false},
 		{"a nil Runner", (*exec.Runner)(nil), true}, {"a zero Runner", &exec.Runner{}, true},

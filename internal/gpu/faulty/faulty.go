@@ -15,7 +15,7 @@ import (
 // Call is a method of gpu.Device that can fail.
 type Call int
 
-// These are the calls in the order in which gpu.Device declares them. Any stands for all
+// These are the calls in the order in which gpu.Device declares them, and those of gpu.Preparer. Any stands for all
 // of them together.
 const (
 	Any Call = iota
@@ -26,10 +26,12 @@ const (
 	Submit
 	Sync
 	Close
-	calls // the number of calls
+	Prepare // gpu.Preparer
+	Replay  // Submit of a gpu.Prepared
+	calls   // the number of calls
 )
 
-var names = [calls]string{"any", "alloc", "free", "write", "read", "submit", "sync", "close"}
+var names = [calls]string{"any", "alloc", "free", "write", "read", "submit", "sync", "close", "prepare", "replay"}
 
 // String returns the method's name in lower case.
 func (c Call) String() string {

@@ -230,17 +230,8 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 func (d *Device) Submit(list []gpu.Dispatch) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.checkOpen("submit"); err != nil {
+	if err := d.check(list); err != nil {
 		return err
-	}
-	for i := range list {
-		if err := list[i].Check(&d.info, d.size); err != nil {
-			return fmt.Errorf("null: submit: dispatch %d: %w", i, err)
-		}
-		if !d.recording && d.Kernels[gpu.Label(list[i].Module)] == nil {
-			return fmt.Errorf("null: submit: dispatch %d: %w: no kernel for %q (have %q)",
-				i, gpu.ErrUnsupported, gpu.Label(list[i].Module), slices.Sorted(maps.Keys(d.Kernels)))
-		}
 	}
 	if d.sink != nil && len(list) > 0 {
 		d.batches++
@@ -257,6 +248,23 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 			if own.Count() > 0 {
 				done(gpu.Span{Kind: gpu.Launch, Name: gpu.Label(own.Module), Groups: own.Groups, Tag: own.Tag, Batch: d.batches})
 			}
+		}
+	}
+	return nil
+}
+
+// check returns an error unless Submit may run the list. The caller holds mu.
+func (d *Device) check(list []gpu.Dispatch) error {
+	if err := d.checkOpen("submit"); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := list[i].Check(&d.info, d.size); err != nil {
+			return fmt.Errorf("null: submit: dispatch %d: %w", i, err)
+		}
+		if !d.recording && d.Kernels[gpu.Label(list[i].Module)] == nil {
+			return fmt.Errorf("null: submit: dispatch %d: %w: no kernel for %q (have %q)",
+				i, gpu.ErrUnsupported, gpu.Label(list[i].Module), slices.Sorted(maps.Keys(d.Kernels)))
 		}
 	}
 	return nil

@@ -41,6 +41,7 @@ type Device struct {
 	err   error // the first error of w, which Close returns
 	names map[gpu.Handle]int
 	next  int
+	lists int // the number of prepared lists
 }
 
 // New wraps inner and writes to w. Close closes inner, but not w.
@@ -103,13 +104,7 @@ func (d *Device) Submit(list []gpu.Dispatch) error {
 	defer d.mu.Unlock()
 	var b strings.Builder
 	b.WriteString("submit")
-	for i := range list {
-		if i > 0 {
-			b.WriteString("\n      ")
-		}
-		b.WriteByte(' ')
-		d.dispatch(&b, &list[i])
-	}
+	d.dispatches(&b, "\n      ", list)
 	d.writeLine(err, "%s", b.String())
 	return err
 }

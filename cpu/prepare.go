@@ -1,0 +1,111 @@
+package cpu
+
+import (
+	"context"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
+)
+
+// prepared is a gpu.Prepared: the kernels and buffers of a list. A submission only queues them.
+type prepared struct {
+	d *Device
+	device.Kept[*kernel, use]
+}
+
+// Prepare compiles the modules of a list and finds its buffers, for many submissions.
+// Errors: those of Submit.
+func (d *Device) Prepare(list []gpu.Dispatch) (_ gpu.Prepared, err error) {
+	if err := d.begin(); err != nil {
+		return nil, err
+	}
+	defer d.life.End(&err)
+	p := &prepared{d: d}
+	p.List = gpu.CloneList(list)
+	if err := p.look(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// look finds the kernels and the buffers of the list. The caller holds the lock, which is
+// released in between.
+func (p *prepared) look() error {
+	d := p.d
+	for {
+		list := p.List
+		s := d.scratch.Borrow()
+		err := d.compileAll(s, list)
+		for i := 0; err == nil && i < len(list); i++ {
+			err = list[i].CheckLaunch(&d.info, d.size)
+		}
+		if err == nil {
+			err = d.gather(s, list)
+		}
+		changed := len(list) > 0 && &list[0] != &p.List[0] // by a Set meanwhile
+		if err == nil && !changed {
+			p.Keep(s)
+		}
+		d.scratch.Return(s)
+		if err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// Submit queues the list.
+func (p *prepared) Submit() (err error) {
+	d := p.d
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.life.End(&err)
+	for {
+		if err := p.Usable("cpu"); err != nil {
+			return err
+		}
+		if len(d.queue.commands) >= queueMost {
+			if err := d.wait(context.Background(), d.seq); err != nil {
+				return err
+			}
+			continue
+		}
+		if p.Stale {
+			if err := p.look(); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, h := range p.Handles {
+			if _, err := d.table.Get(h); err != nil {
+				return err
+			}
+		}
+		if !d.copying(&p.Scratch) {
+			break // the lock is held from here to the end, so that nobody frees a buffer
+		}
+		d.life.Changed.Wait()
+	}
+	d.record(&p.Scratch, p.List)
+	d.startIfWorth()
+	return nil
+}
+
+// Set replaces dispatch i of the list.
+func (p *prepared) Set(i int, x gpu.Dispatch) (err error) {
+	if err := p.d.begin(); err != nil {
+		return err
+	}
+	defer p.d.life.End(&err)
+	return p.Kept.Set(&p.d.info, p.d.size, i, x)
+}
+
+// Free forgets the list.
+func (p *prepared) Free() (err error) {
+	if err := p.d.begin(); err != nil {
+		return err
+	}
+	defer p.d.life.End(&err)
+	p.Kept = device.Kept[*kernel, use]{Freed: true}
+	return nil
+}

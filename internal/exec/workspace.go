@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lathe-gpu/lathe/gpu"
+)
+
+// Workspace is what calls borrow: scratch memory, and the words of device checks. A Runner has
+// one. A capture has another one, because its launches run again later, when the Runner may have
+// lent the same memory to other calls.
+type Workspace struct {
+	scratch scratch
+	status  statusWords
+	lanes   lanes
+	// replayed says that launches of a capture have run since its words were read.
+	replayed atomic.Bool
+}
+
+// capturedSlots is how many device checks a capture may have, besides those of Sequences.
+const capturedSlots = 4096
+
+func newWorkspace(dev gpu.Device, align int64, slots int) *Workspace {
+	w := &Workspace{}
+	w.scratch.dev = dev
+	w.status.dev, w.status.stride, w.status.slots = dev, align, slots
+	for i := range w.lanes.lane {
+		l := &w.lanes.lane[i].statusWords
+		l.dev, l.stride, l.slots = dev, align, slots
+	}
+	return w
+}
+
+// Close frees the memory of the Workspace. Work that was submitted still finishes.
+func (w *Workspace) Close() error {
+	if w == nil || w.status.dev == nil {
+		return nil
+	}
+	return errors.Join(w.status.close(), w.lanes.close(), w.scratch.trim(0))
+}
+
+// Replayed says that the launches that were recorded with the Workspace are being submitted. The
+// next Sync or Read reads the words of their checks. A check that has found an error leaves its
+// outputs as they are until then.
+func (w *Workspace) Replayed() {
+	if w != nil {
+		w.replayed.Store(true)
+	}
+}
+
+// Capture gives all calls from now on a Workspace of their own, until Restore. Both are nil for a Runner that New did not make.
+func (r *Runner) Capture() (own, before *Workspace) {
+	if r.ready() != nil {
+		return nil, nil
+	}
+	own = newWorkspace(r.dev, r.align, capturedSlots)
+	own.status.replayed = &own.replayed
+	for i := range own.lanes.lane {
+		own.lanes.lane[i].replayed = &own.replayed
+	}
+	return own, r.work.Swap(own)
+}
+
+// Restore gives calls the Workspace back that they had before Capture.
+func (r *Runner) Restore(before *Workspace) {
+	if r.ready() == nil && before != nil && before.status.dev != nil {
+		r.work.Store(before)
+	}
+}
+
+// Attach lets Sync and Read find the errors of the checks of a captured Workspace, until Detach.
+func (r *Runner) Attach(w *Workspace) {
+	if r.ready() == nil && w != nil {
+		r.captured.add(w)
+	}
+}
+
+// Detach undoes Attach.
+func (r *Runner) Detach(w *Workspace) {
+	if r.ready() == nil {
+		r.captured.remove(w)
+	}
+}
+
+// WithCaptures shares the captured Workspaces of another Runner of the same device.
+func WithCaptures(of *Runner) Option {
+	return func(r *Runner) {
+		if of.ready() == nil {
+			r.captured = of.captured
+		}
+	}
+}
+
+// captured are the Workspaces of captures.
+type captured struct {
+	mu   sync.Mutex
+	list []*Workspace
+}
+
+func (c *captured) add(w *Workspace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, w)
+}
+
+func (c *captured) remove(w *Workspace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(x *Workspace) bool { return x == w })
+}
+
+// collect returns the errors that the checks of replays have found, each once.
+func (c *captured) collect(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []error
+	for _, w := range c.list {
+		if !w.replayed.Swap(false) {
+			continue
+		}
+		err := w.status.collect(ctx, nil)
+		for i := range w.lanes.lane {
+			err = errors.Join(err, w.lanes.lane[i].collect(ctx, nil))
+		}
+		if err != nil {
+			w.replayed.Store(true) // perhaps not all were read
+			found = append(found, err)
+		}
+	}
+	return errors.Join(found...)
+}

@@ -1,0 +1,117 @@
+//go:build !nowgpu && cgo
+
+package wgpu
+
+import (
+	"context"
+
+	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/device"
+)
+
+// prepared is a gpu.Prepared. A command buffer of WebGPU can be submitted once only. So a
+// submission encodes the list again, from pipelines and buffers that were found before.
+type prepared struct {
+	d *Device
+	device.Kept[*pipeline, use]
+}
+
+// Prepare compiles the modules of a list and finds its buffers, for many submissions.
+// Errors: those of Submit.
+func (d *Device) Prepare(list []gpu.Dispatch) (_ gpu.Prepared, err error) {
+	if err := d.begin(); err != nil {
+		return nil, err
+	}
+	defer d.life.End(&err)
+	p := &prepared{d: d}
+	p.List = gpu.CloneList(list)
+	if err := p.look(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// look finds the pipelines and the buffers of the list. The caller holds the lock, which is
+// released in between.
+func (p *prepared) look() error {
+	d := p.d
+	for {
+		list := p.List
+		s := d.scratch.Borrow()
+		err := d.life.Unlocked(func() error { return d.compileAll(s, list) })
+		for i := 0; err == nil && i < len(list); i++ {
+			err = list[i].CheckLaunch(&d.info, d.size)
+		}
+		if err == nil {
+			err = d.gather(s, list)
+		}
+		changed := len(list) > 0 && &list[0] != &p.List[0] // by a Set meanwhile
+		if err == nil && !changed {
+			p.Keep(s)
+		}
+		d.scratch.Return(s)
+		if err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// Submit appends the list to the batch.
+func (p *prepared) Submit() (err error) {
+	d := p.d
+	if err := d.begin(); err != nil {
+		return err
+	}
+	defer d.life.End(&err)
+	d.life.Unlock() // order comes before the lock
+	d.order.Lock()
+	d.life.Lock()
+	defer d.order.Unlock()
+	if len(d.rec.cmds) >= d.flushAt {
+		if err := d.makeRoom(context.Background()); err != nil {
+			return err
+		}
+		d.flush() // its error does not belong to this list
+	}
+	for {
+		if err := p.Usable("wgpu"); err != nil {
+			return err
+		}
+		if p.Stale {
+			if err := p.look(); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, h := range p.Handles {
+			if _, err := d.table.Get(h); err != nil {
+				return err
+			}
+		}
+		if !d.beingRead(&p.Scratch) {
+			break // the lock is held from here to the end, so that nobody frees a buffer
+		}
+		d.life.Changed.Wait()
+	}
+	d.recordAll(&p.Scratch, p.List)
+	return nil
+}
+
+// Set replaces dispatch i of the list.
+func (p *prepared) Set(i int, x gpu.Dispatch) (err error) {
+	if err := p.d.begin(); err != nil {
+		return err
+	}
+	defer p.d.life.End(&err)
+	return p.Kept.Set(&p.d.info, p.d.size, i, x)
+}
+
+// Free forgets the list.
+func (p *prepared) Free() (err error) {
+	if err := p.d.begin(); err != nil {
+		return err
+	}
+	defer p.d.life.End(&err)
+	p.Kept = device.Kept[*pipeline, use]{Freed: true}
+	return nil
+}
