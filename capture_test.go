@@ -254,6 +254,14 @@ func TestCaptureExecutable(t *testing.T) {
 				t.Errorf("element %d: got %v, want %v (%v)", i, got[i], want, ok)
 			}
 		}
+		if _, err := c.Device().Compile(ctx, g, graph.Options{}); err != nil {
+			t.Errorf("while nothing is recorded: %v", err)
+		}
+		check(t, c.Begin(ctx))
+		if _, err := c.Device().Compile(ctx, g, graph.Options{}); !errors.Is(err, lathe.ErrCapture) {
+			t.Errorf("a graph is compiled while another one is recorded: %v", err)
+		}
+		check(t, c.Abort())
 		check(t, dev.Free(x))
 		if ok, err := c.Replay(ctx, 1); ok || err != nil {
 			t.Errorf("after Free of the input: got %v, %v", ok, err)
@@ -529,5 +537,63 @@ func TestCaptureStaysFlat(t *testing.T) {
 		if want := uint32(count + first); !slices.Equal(got, []uint32{want, want + 5}) {
 			t.Errorf("got %v, want %d and 5 more", got, want)
 		}
+	})
+}
+
+// TestCaptureWeights records a graph with weights, sets them anew, and goes on with runs and replays in turn. A replay computes with the weights
+// that were set when it was recorded, and a run with the last ones.
+func TestCaptureWeights(t *testing.T) {
+	ctx := context.Background()
+	eachCapture(t, func(t *testing.T, dev *lathe.Device, c *lathe.Capture) {
+		g := graph.New()
+		g.Output("y", g.MatMul(g.Input("x", tensor.F32, 3, 4), g.Neg(g.Weight("w", tensor.F32, 4, 4))))
+		exe, err := c.Device().Compile(ctx, g, graph.Options{})
+		check(t, err)
+		square := func(factor float32) *lathe.Tensor {
+			data := make([]float32, 16)
+			for i := range 4 {
+				data[5*i] = factor
+			}
+			w, err := lathe.FromSlice(ctx, dev, data, 4, 4)
+			check(t, err)
+			return w
+		}
+		ones := make([]float32, 12)
+		for i := range ones {
+			ones[i] = 1
+		}
+		x, err := lathe.FromSlice(ctx, dev, ones, 3, 4)
+		check(t, err)
+		y, err := dev.NewTensor(x.Desc())
+		check(t, err)
+		run := func() { check(t, exe.RunInto(ctx, []*lathe.Tensor{x}, []*lathe.Tensor{y})) }
+		replay := func() {
+			ok, err := c.Replay(ctx, 1)
+			check(t, err)
+			if !ok {
+				t.Error("nothing was replayed")
+			}
+		}
+		want := func(what string, factor float32) {
+			t.Helper()
+			got, err := lathe.ToSlice[float32](ctx, y)
+			check(t, err)
+			if got[0] != -factor || got[11] != -factor {
+				t.Errorf("%s: got %v, want %v", what, got, -factor)
+			}
+		}
+		check(t, exe.SetParam("w", square(2)))
+		check(t, c.Begin(ctx))
+		run()
+		check(t, c.End(ctx, 1))
+		replay()
+		want("the first replay", 2)
+		check(t, exe.SetParam("w", square(3)))
+		run()
+		want("a run with other weights", 3)
+		replay()
+		want("a replay after it", 2)
+		run()
+		want("a run after that", 3)
 	})
 }

@@ -20,7 +20,7 @@ func (d *Decoder) Build() *graph.Graph {
 	weights, changed := d.Shapes()
 	for _, name := range slices.Sorted(maps.Keys(weights)) {
 		desc := weights[name]
-		m.weights[name] = m.g.Param(name, desc.DType, desc.Shape...)
+		m.weights[name] = m.g.Weight(name, desc.DType, desc.Shape...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		desc := changed[name]

@@ -2,6 +2,7 @@ package graphs_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -49,7 +50,42 @@ func prepareDecoder(tb testing.TB, backend string, d *networks.Decoder) (*lathe.
 	return dev, p
 }
 
-// TestDecoder draws a text of a small decoder call by call and as a graph, token for token, twice.
+// replayed records a step of a decoder that was prepared on the Device of a Capture, and returns a function that replays it.
+func replayed(tb testing.TB, c *lathe.Capture, p *networks.Decoding) func(context.Context) (*lathe.Tensor, error) {
+	tb.Helper()
+	if err := c.Begin(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	token, err := p.Eager(tb.Context())
+	if err = errors.Join(err, c.End(tb.Context(), 1)); err != nil {
+		tb.Fatal(err)
+	}
+	return func(ctx context.Context) (*lathe.Tensor, error) {
+		ok, err := c.Replay(ctx, 1)
+		if err == nil && !ok {
+			err = errors.New("there is nothing to replay")
+		}
+		return token, err
+	}
+}
+
+// prepareReplay makes a decoder whose steps can be recorded.
+func prepareReplay(tb testing.TB, dev *lathe.Device, d *networks.Decoder) (*lathe.Capture, *networks.Decoding) {
+	tb.Helper()
+	c, err := dev.NewCapture(1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { c.Close() })
+	p, err := d.Prepare(tb.Context(), c.Device(), graph.Options{Strict: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(p.Free)
+	return c, p
+}
+
+// TestDecoder draws a text of a small decoder call by call, as a graph, and by replays of one recorded step, token for token, twice.
 func TestDecoder(t *testing.T) {
 	steps := 64
 	if testlevel.IsFull() {
@@ -58,13 +94,20 @@ func TestDecoder(t *testing.T) {
 	for _, backend := range []string{"vk", "cpu", "wgpu"} {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 			t.Run(backend+"/"+d.String(), func(t *testing.T) {
-				_, p := prepareDecoder(t, backend, networks.SmallDecoder(d, steps))
+				dev, p := prepareDecoder(t, backend, networks.SmallDecoder(d, steps))
 				want := decode(t, p, p.Eager, 5, steps)
 				if got := decode(t, p, p.Compiled, 5, steps); !slices.Equal(got, want) {
 					t.Errorf("the graph decodes %v\nthe calls %v", got, want)
 				}
 				if got := decode(t, p, p.Eager, 5, steps/2); !slices.Equal(got, want[:steps/2]) {
 					t.Errorf("the same text again begins %v, before %v", got, want[:steps/2])
+				}
+				c, q := prepareReplay(t, dev, networks.SmallDecoder(d, steps))
+				replay := replayed(t, c, q)
+				for _, n := range []int{steps, steps / 2} {
+					if got := decode(t, q, replay, 5, n); !slices.Equal(got, want[:n]) {
+						t.Errorf("replays decode %v\nthe calls %v", got, want[:n])
+					}
 				}
 				if other := decode(t, p, p.Compiled, 6, steps/2); slices.Equal(other, want[:steps/2]) {
 					t.Error("a text that begins with another token is the same")
@@ -78,19 +121,20 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// BenchmarkDecoder draws texts call by call and as a graph, in turns, and reports tokens a second. Each token is read before the next step.
+// BenchmarkDecoder draws texts call by call, as a graph and by replays, in turns, and reports tokens a second. Each token is read before the next step.
 func BenchmarkDecoder(b *testing.B) {
 	for _, backend := range []string{"vk", "cpu"} {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
 			b.Run(backend+"/"+d.String(), func(b *testing.B) {
 				const steps = 64
-				_, p := prepareDecoder(b, backend, networks.SmallDecoder(d, steps))
-				ways := []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled}
-				var least [2]time.Duration
+				dev, p := prepareDecoder(b, backend, networks.SmallDecoder(d, steps))
+				c, q := prepareReplay(b, dev, networks.SmallDecoder(d, steps))
+				steppers := []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled, replayed(b, c, q)}
+				var least [3]time.Duration
 				for b.Loop() {
-					for k, way := range ways {
+					for k, step := range steppers {
 						begin := time.Now()
-						decode(b, p, way, 5, steps)
+						decode(b, []*networks.Decoding{p, p, q}[k], step, 5, steps)
 						if d := time.Since(begin); least[k] == 0 || d < least[k] {
 							least[k] = d
 						}
@@ -98,7 +142,9 @@ func BenchmarkDecoder(b *testing.B) {
 				}
 				b.ReportMetric(steps/least[0].Seconds(), "tokens/s-one-by-one")
 				b.ReportMetric(steps/least[1].Seconds(), "tokens/s-graph")
-				b.ReportMetric(float64(least[0])/float64(least[1]), "ratio")
+				b.ReportMetric(steps/least[2].Seconds(), "tokens/s-replay")
+				b.ReportMetric(float64(least[0])/float64(least[1]), "graph/one-by-one")
+				b.ReportMetric(float64(least[0])/float64(least[2]), "replay/one-by-one")
 			})
 		}
 	}
