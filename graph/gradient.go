@@ -48,7 +48,7 @@ func (g *Graph) own(v *Value, what string) (*Value, error) {
 	}
 	id, err := g.local(v)
 	if err != nil {
-		return nil, fmt.Errorf("graph: gradients: %s: %w", what, err)
+		return nil, fmt.Errorf("%w (%s of gradients)", err, what)
 	}
 	return &Value{g: g, id: id}, nil
 }

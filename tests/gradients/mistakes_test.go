@@ -27,7 +27,7 @@ func TestMistakes(t *testing.T) {
 		"a number": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
 			return g.Gradients(g.ReduceSum(x), graph.Scalar(1))
 		}, "value 0 is no value", lathe.ErrInvalidArgument},
-		"another graph": {func(g *graph.Graph, x *graph.Value) []*graph.Value { return g.Gradients(g.ReduceSum(x), x, other) }, "value 1 is a value of another graph", lathe.ErrInvalidArgument},
+		"another graph": {func(g *graph.Graph, x *graph.Value) []*graph.Value { return g.Gradients(g.ReduceSum(x), x, other) }, "a value of another graph (value 1 of gradients)", lathe.ErrInvalidArgument},
 		"a view": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
 			v := x.Reshape(2, 1)
 			return g.Gradients(g.ReduceSum(v), v)
