@@ -3,6 +3,7 @@ package lathe
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,8 +17,7 @@ import (
 //	c, err := dev.NewCapture(8)
 //	defer c.Close()
 //	forward := func() error { return c.Device().Run(ctx, call, in, out) }
-//	err = c.Begin(ctx)
-//	err = errors.Join(forward(), c.End(ctx, 1)) // nothing has run so far
+//	err = c.Record(ctx, 1, forward) // nothing has run so far
 //	ok, err := c.Replay(ctx, 1)
 //
 // A Capture has a Device of its own, over the same device. What is called on it between Begin and End
@@ -28,8 +28,9 @@ import (
 //
 // What a graph reads and writes are the buffers of the tensors that it was recorded with. To replay it
 // with other data, write them into the same tensors. Tensors that are made while a graph is recorded belong to the
-// graph: they have contents after the first replay, and their memory lives as long as the graph.
-// A tensor that was made before is the program's. If the program frees it, or keeps no reference to it, the graph is stale: Replay forgets it and reports false.
+// graph: they have contents after the first replay, and their memory lives as long as the graph. A call that updates such a tensor in place goes on, in the next replay, from what
+// it has left.
+// A tensor that was made before is the program's. If the program frees it, the graph is stale: Replay forgets it and reports false.
 //
 // The keys belong to one Capture. Any goroutine may call its methods, but only one at a time
 // should use its Device between Begin and End. Device.NewCapture makes a Capture. Methods of any other Capture return ErrNotInitialized.
@@ -84,7 +85,8 @@ func (c *Capture) Device() *Device {
 	return c.dev
 }
 
-// Begin begins to record. Until End or Abort, Read, Sync and Write of Device are ErrCapture, and so is another Begin.
+// Begin begins to record. Until End or Abort, Read and Sync of Device are ErrCapture, and so are another Begin, and Write to a tensor that was made before, or that a
+// recorded call uses.
 // They change nothing of what is recorded.
 // Errors: ErrCapture (a capture has begun), ErrClosed, ErrDeviceLost, ctx.Err().
 func (c *Capture) Begin(ctx context.Context) error {
@@ -94,8 +96,32 @@ func (c *Capture) Begin(ctx context.Context) error {
 	return c.session.Begin(ctx)
 }
 
+// Record is Begin, the calls that f makes of Device, and End. If f returns an error, it is Abort, and the graph that the key had stays.
+// Errors: those of Begin, of f and of End.
+func (c *Capture) Record(ctx context.Context, key uint64, f func() error) error {
+	if f == nil {
+		return fmt.Errorf("lathe: record: %w: no function", errs.ErrInvalidArgument)
+	}
+	if err := c.Begin(ctx); err != nil {
+		return err
+	}
+	ended := false
+	defer func() {
+		if !ended { // f has panicked
+			_ = c.Abort()
+		}
+	}()
+	err := f()
+	ended = true
+	if err != nil {
+		return errors.Join(err, c.Abort())
+	}
+	return c.End(ctx, key)
+}
+
 // End ends recording and keeps the graph under a key, in place of an earlier one. Nothing has run. After an
-// error nothing of the capture is kept, and Device runs its calls again.
+// error nothing of the capture is kept, and Device runs its calls again. It does not know of calls that have failed: after an error of one, call Abort, or
+// use Record, which does so.
 // Errors: ErrCapture (no capture has begun), ErrInvalidHandle (a tensor was freed meanwhile), ErrOutOfMemory, ErrClosed, ErrDeviceLost, ctx.Err().
 func (c *Capture) End(ctx context.Context, key uint64) error {
 	if err := c.ready("end"); err != nil {

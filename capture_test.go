@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -595,5 +596,91 @@ func TestCaptureWeights(t *testing.T) {
 		want("a replay after it", 2)
 		run()
 		want("a run after that", 3)
+	})
+}
+
+// TestCaptureRecord records functions that fail: nothing of them is kept, and the graph that the key had stays.
+func TestCaptureRecord(t *testing.T) {
+	ctx := context.Background()
+	eachCapture(t, func(t *testing.T, dev *lathe.Device, c *lathe.Capture) {
+		x, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3}, 3)
+		check(t, err)
+		y, err := dev.NewTensor(x.Desc())
+		check(t, err)
+		twice := func() error { return c.Device().Run(ctx, ops.Add{}, []*lathe.Tensor{x, x}, []*lathe.Tensor{y}) }
+		check(t, c.Record(ctx, 1, twice))
+		broken := errors.New("broken")
+		if err := c.Record(ctx, 1, func() error {
+			return errors.Join(c.Device().Run(ctx, ops.Neg{}, []*lathe.Tensor{x}, []*lathe.Tensor{y}), broken)
+		}); !errors.Is(err, broken) || c.Recording() {
+			t.Errorf("a function that fails: got %v, recording %v", err, c.Recording())
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_ = c.Record(ctx, 1, func() error { panic("a mistake") })
+		}()
+		if c.Recording() {
+			t.Error("after a panic it still records")
+		}
+		if err := c.Record(ctx, 1, nil); !errors.Is(err, lathe.ErrInvalidArgument) {
+			t.Errorf("no function: %v", err)
+		}
+		if ok, err := c.Replay(ctx, 1); !ok || err != nil {
+			t.Errorf("the first graph: %v, %v", ok, err)
+		}
+		got, err := lathe.ToSlice[float32](ctx, y)
+		check(t, err)
+		if got[2] != 6 {
+			t.Errorf("got %v, want the sums of the first graph", got)
+		}
+	})
+}
+
+// TestCaptureErrors has graphs whose calls check indices. Other Devices read while another graph is recorded, and errors of replays are found after
+// the graph was forgotten in each manner.
+func TestCaptureErrors(t *testing.T) {
+	ctx := context.Background()
+	eachCapture(t, func(t *testing.T, dev *lathe.Device, c *lathe.Capture) {
+		x, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3}, 3)
+		check(t, err)
+		index, err := lathe.FromSlice(ctx, dev, []int32{0, 1}, 2)
+		check(t, err)
+		gather := func() error { _, err := c.Device().Gather(x, index, 0); return err }
+		check(t, c.Record(ctx, 1, gather))
+		_, err = c.Replay(ctx, 1)
+		check(t, err)
+		check(t, c.Begin(ctx))
+		check(t, dev.Sync(ctx))
+		_, err = lathe.ToSlice[float32](ctx, x)
+		check(t, err)
+		check(t, c.Abort())
+		check(t, dev.Write(ctx, index, []byte{0, 0, 0, 0, 9, 0, 0, 0}))
+		for name, forget := range map[string]func() error{
+			"Reset":   func() error { return c.Reset(1) },
+			"the key": func() error { return c.Record(ctx, 1, gather) },
+			"Abort":   func() error { return errors.Join(c.Begin(ctx), c.Abort()) },
+		} {
+			check(t, c.Record(ctx, 1, gather))
+			_, err := c.Replay(ctx, 1)
+			check(t, errors.Join(err, forget()))
+			if err := dev.Sync(ctx); err == nil || !strings.Contains(err.Error(), "9") {
+				t.Errorf("after %s: got %v, want the error of index 9", name, err)
+			}
+			check(t, dev.Sync(ctx))
+		}
+		err = c.Record(ctx, 2, func() error {
+			for range 5000 {
+				if err := gather(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, lathe.ErrCapture) || !strings.Contains(err.Error(), "4096") {
+			t.Errorf("too many checks: %v", err)
+		}
+		check(t, c.Begin(ctx))
+		check(t, gather())
+		check(t, c.Close()) // while it records
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // statusSlots is how many device checks may be unfinished at the same time. A further
@@ -88,6 +90,9 @@ func (f *statusWords) refill(ctx context.Context) error {
 			f.free = append(f.free, f.slots-1-slot)
 		}
 		return nil
+	}
+	if f.replayed != nil {
+		return fmt.Errorf("exec: %w: more than %d calls that check their inputs on the device (record an Executable, or divide the work)", errs.ErrCapture, f.slots)
 	}
 	if err := f.poll(ctx); err != nil {
 		return err

@@ -19,6 +19,7 @@ type Workspace struct {
 	lanes   lanes
 	// replayed says that launches of a capture have run since its words were read.
 	replayed atomic.Bool
+	detached bool // nobody replays it any more, and it is closed when its words were read
 }
 
 // capturedSlots is how many device checks a capture may have, besides those of Sequences.
@@ -52,12 +53,13 @@ func (w *Workspace) Replayed() {
 	}
 }
 
-// Capture gives all calls from now on a Workspace of their own, until Restore. Both are nil for a Runner that New did not make.
-func (r *Runner) Capture() (own, before *Workspace) {
+// Capture gives all calls from now on a Workspace of their own, until Restore. dev is where it allocates, and reads the words of checks. Both are nil for a Runner
+// that New did not make.
+func (r *Runner) Capture(dev gpu.Device) (own, before *Workspace) {
 	if r.ready() != nil {
 		return nil, nil
 	}
-	own = newWorkspace(r.dev, r.align, capturedSlots)
+	own = newWorkspace(dev, r.align, capturedSlots)
 	own.status.replayed = &own.replayed
 	for i := range own.lanes.lane {
 		own.lanes.lane[i].replayed = &own.replayed
@@ -79,11 +81,12 @@ func (r *Runner) Attach(w *Workspace) {
 	}
 }
 
-// Detach undoes Attach.
-func (r *Runner) Detach(w *Workspace) {
-	if r.ready() == nil {
-		r.captured.remove(w)
+// Detach undoes Attach, and closes the Workspace: at once, or when the errors of its last replays were read.
+func (r *Runner) Detach(w *Workspace) error {
+	if r.ready() == nil && r.captured.remove(w) {
+		return nil
 	}
+	return w.Close()
 }
 
 // WithCaptures shares the captured Workspaces of another Runner of the same device.
@@ -107,10 +110,16 @@ func (c *captured) add(w *Workspace) {
 	c.list = append(c.list, w)
 }
 
-func (c *captured) remove(w *Workspace) {
+// remove takes a Workspace out of the list, unless its words are still to be read: then it stays, and later reports true.
+func (c *captured) remove(w *Workspace) (later bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if w != nil && w.replayed.Load() && slices.Contains(c.list, w) {
+		w.detached = true
+		return true
+	}
 	c.list = slices.DeleteFunc(c.list, func(x *Workspace) bool { return x == w })
+	return false
 }
 
 // collect returns the errors that the checks of replays have found, each once.
@@ -118,6 +127,15 @@ func (c *captured) collect(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []error
+	defer func() {
+		c.list = slices.DeleteFunc(c.list, func(w *Workspace) bool {
+			if !w.detached || w.replayed.Load() {
+				return false
+			}
+			_ = w.Close() // it fails on a device that is closed or lost, which every later call says
+			return true
+		})
+	}()
 	for _, w := range c.list {
 		if !w.replayed.Swap(false) {
 			continue

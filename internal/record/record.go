@@ -145,6 +145,22 @@ func (d *Device) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 	return d.inner.Read(ctx, h, offset, dst)
 }
 
+// Beside is the Device for memory that belongs to a recording, and that the host reads and writes while something is recorded, too: Read, Write
+// and Sync are those of the inner device.
+func (d *Device) Beside() gpu.Device { return beside{d} }
+
+type beside struct{ *Device }
+
+func (b beside) Write(ctx context.Context, h gpu.Handle, offset int64, data []byte) error {
+	return b.inner.Write(ctx, h, offset, data)
+}
+
+func (b beside) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
+	return b.inner.Read(ctx, h, offset, dst)
+}
+
+func (b beside) Sync(ctx context.Context) error { return b.inner.Sync(ctx) }
+
 // Sync waits for all work.
 func (d *Device) Sync(ctx context.Context) error {
 	if err := d.refuse("sync"); err != nil {
@@ -332,6 +348,9 @@ func (d *Device) Replay(key uint64) (bool, error) {
 		g.rec.extra.Replayed()
 	}
 	err := g.list.Submit()
+	if g.rec.extra != nil { // again, because a Sync may have come before the launches
+		g.rec.extra.Replayed()
+	}
 	if !errors.Is(err, errs.ErrInvalidHandle) {
 		d.mu.Unlock()
 		return err == nil, err

@@ -67,8 +67,7 @@ type captured struct {
 }
 
 func (c captured) Close() error {
-	c.run.Detach(c.Workspace)
-	return c.Workspace.Close()
+	return c.run.Detach(c.Workspace)
 }
 
 // NewCapture returns a Capture that keeps at most limit graphs. The caller closes it before s.
@@ -106,7 +105,7 @@ func (c *Capture) Begin(ctx context.Context) error {
 	if err := c.rec.Begin(); err != nil {
 		return fmt.Errorf("%s: %w", c.surface, err)
 	}
-	c.own, c.before = c.run.Capture()
+	c.own, c.before = c.run.Capture(c.rec.Beside())
 	c.holder.swap(map[*Buffer]struct{}{})
 	return nil
 }
@@ -127,6 +126,18 @@ func (c *Capture) End(ctx context.Context, key uint64) error {
 // Errors: ErrCapture (no Begin came before).
 func (c *Capture) Abort() error {
 	return c.end(c.rec.Abort, func() error { return c.rec.Abort(nil) })
+}
+
+// Close aborts a capture that has begun, forgets all graphs, and closes the Session.
+func (c *Capture) Close() error {
+	c.mu.Lock()
+	begun := c.own != nil
+	c.mu.Unlock()
+	var err error
+	if begun {
+		err = c.Abort()
+	}
+	return errors.Join(err, c.Session.Close())
 }
 
 // end gives the Runner its Workspace back, and ends the recording by f, or by none if there is none.
