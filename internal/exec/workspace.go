@@ -83,7 +83,10 @@ func (r *Runner) Attach(w *Workspace) {
 
 // Detach undoes Attach, and closes the Workspace: at once, or when the errors of its last replays were read.
 func (r *Runner) Detach(w *Workspace) error {
-	if r.ready() == nil && r.captured.remove(w) {
+	if err := r.ready(); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	if r.captured.remove(w) {
 		return nil
 	}
 	return w.Close()
