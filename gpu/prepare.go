@@ -40,9 +40,9 @@ type Prepared interface {
 	Free() error
 }
 
-// Prepare keeps a list for many submissions. A device that is no [Preparer] gets a copy of
-// the list by Submit each time. Then Submit of the Prepared finds the mistakes in the list and
-// in what Set was given.
+// Prepare keeps a list for many submissions. For a device that is no [Preparer] it only copies
+// the list, once: it checks and compiles nothing, and each Submit of the Prepared gives that copy
+// to Device.Submit. So mistakes in the list, and in what Set was given, are errors of Submit.
 // Errors: those of Preparer.Prepare; ErrInvalidArgument (no device).
 func Prepare(dev Device, list []Dispatch) (Prepared, error) {
 	if errs.Nil(dev) {
@@ -78,10 +78,12 @@ func (k *kept) current() ([]Dispatch, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.free {
-		return nil, fmt.Errorf("gpu: prepared list: %w: it was freed", errs.ErrClosed)
+		return nil, errFreed()
 	}
 	return k.list, nil
 }
+
+func errFreed() error { return fmt.Errorf("gpu: prepared list: %w: it was freed", errs.ErrClosed) }
 
 func (k *kept) Submit() error {
 	list, err := k.current()
@@ -92,15 +94,15 @@ func (k *kept) Submit() error {
 }
 
 func (k *kept) Set(i int, x Dispatch) error {
-	list, err := k.current()
+	k.mu.Lock() // over all of it, or one of two calls at a time would be lost
+	defer k.mu.Unlock()
+	if k.free {
+		return errFreed()
+	}
+	list, err := Replaced(k.list, i, x)
 	if err != nil {
 		return err
 	}
-	if list, err = Replaced(list, i, x); err != nil {
-		return err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.list = list
 	return nil
 }

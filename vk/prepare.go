@@ -66,9 +66,8 @@ func (p *prepared) look() error {
 	if err := d.life.Unlocked(func() error { return d.check(s, list) }); err != nil {
 		return err
 	}
-	if len(list) > 0 && (p.Freed || &list[0] != &p.List[0]) { // by another goroutine meanwhile
-		p.Stale = !p.Freed
-		return nil
+	if changed, err := p.Changed("vk", list); err != nil || changed {
+		return err // the caller sees whether the list is still stale
 	}
 	if err := d.resolve(s, s.Pipes, list); err != nil {
 		return err

@@ -45,7 +45,10 @@ func (p *prepared) look() error {
 		if err == nil {
 			err = d.gather(s, list)
 		}
-		changed := len(list) > 0 && &list[0] != &p.List[0] // by a Set meanwhile
+		changed := false
+		if err == nil {
+			changed, err = p.Changed("wgpu", list)
+		}
 		if err == nil && !changed {
 			p.Keep(s)
 		}

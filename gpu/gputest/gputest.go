@@ -79,6 +79,8 @@ func Run(t *testing.T, open func(testing.TB) gpu.Device) {
 		{"PreparedSet", testPreparedSet},
 		{"PreparedStale", testPreparedStale},
 		{"PreparedConcurrent", testPreparedConcurrent},
+		{"PreparedFree", testPreparedFree},
+		{"PreparedSets", testPreparedSets},
 		{"PreparedClose", testPreparedClose},
 		{"Trace", testTrace},
 		{"TraceConcurrent", testTraceConcurrent},

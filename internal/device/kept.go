@@ -29,6 +29,16 @@ func (k *Kept[P, U]) Usable(backend string) error {
 	return nil
 }
 
+// Changed says whether Set has replaced list since the caller read it. It is for a caller that
+// released the lock meanwhile: Free may have been called too.
+// Errors: ErrClosed after Free.
+func (k *Kept[P, U]) Changed(backend string, list []gpu.Dispatch) (bool, error) {
+	if err := k.Usable(backend); err != nil {
+		return false, err
+	}
+	return len(list) > 0 && &list[0] != &k.List[0], nil // Set keeps the length
+}
+
 // Set replaces dispatch i of the list.
 // Errors: those of gpu.Prepared.
 func (k *Kept[P, U]) Set(info *gpu.Info, size func(gpu.Handle) (int64, error), i int, x gpu.Dispatch) error {

@@ -29,10 +29,12 @@ func (p *prepared) current() ([]gpu.Dispatch, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.free {
-		return nil, fmt.Errorf("null: prepared list: %w: it was freed", gpu.ErrClosed)
+		return nil, errFreed()
 	}
 	return p.list, nil
 }
+
+func errFreed() error { return fmt.Errorf("null: prepared list: %w: it was freed", gpu.ErrClosed) }
 
 // Submit submits the list.
 func (p *prepared) Submit() error {
@@ -45,11 +47,13 @@ func (p *prepared) Submit() error {
 
 // Set replaces dispatch i.
 func (p *prepared) Set(i int, x gpu.Dispatch) error {
-	list, err := p.current()
-	if err != nil {
-		return err
+	p.mu.Lock() // over all of it, or one of two calls at a time would be lost
+	defer p.mu.Unlock()
+	if p.free {
+		return errFreed()
 	}
-	if list, err = gpu.Replaced(list, i, x); err != nil {
+	list, err := gpu.Replaced(p.list, i, x)
+	if err != nil {
 		return err
 	}
 	p.d.mu.Lock()
@@ -57,8 +61,6 @@ func (p *prepared) Set(i int, x gpu.Dispatch) error {
 	if err := p.d.check([]gpu.Dispatch{x}); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.list = list
 	return nil
 }
