@@ -684,3 +684,34 @@ func TestCaptureErrors(t *testing.T) {
 		check(t, c.Close()) // while it records
 	})
 }
+
+// TestCaptureControl refuses to record a graph whose branch the host chooses, before any call of it is recorded or run.
+func TestCaptureControl(t *testing.T) {
+	ctx := context.Background()
+	eachCapture(t, func(t *testing.T, dev *lathe.Device, c *lathe.Capture) {
+		g := graph.New()
+		x := g.Input("x", tensor.F32, 3)
+		y := g.If(g.Greater(g.ReduceMax(x), graph.Scalar(2)),
+			func(g *graph.Graph) []*graph.Value { return []*graph.Value{g.Neg(x)} },
+			func(g *graph.Graph) []*graph.Value { return []*graph.Value{g.Abs(x)} })[0]
+		g.Output("y", y)
+		exe, err := c.Device().Compile(ctx, g, graph.Options{})
+		check(t, err)
+		in, err := lathe.FromSlice(ctx, dev, []float32{1, 2, 3}, 3)
+		check(t, err)
+		check(t, c.Begin(ctx))
+		_, err = exe.Run(ctx, map[string]*lathe.Tensor{"x": in})
+		wantErr(t, "run", err, lathe.ErrCapture)
+		if err != nil && !strings.Contains(err.Error(), "a graph with If or While cannot be recorded (run it outside of the capture)") {
+			t.Errorf("run: got %v", err)
+		}
+		check(t, c.Abort())
+		out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": in})
+		check(t, err)
+		got, err := lathe.ToSlice[float32](ctx, out["y"])
+		check(t, err)
+		if !slices.Equal(got, []float32{-1, -2, -3}) {
+			t.Errorf("after the capture: got %v", got)
+		}
+	})
+}

@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// If returns what then computes if cond is true, and else what otherwise computes. cond is Bool and has one element. Only the function whose
-// branch runs costs time.
+// If returns what then computes if cond is true, and else what otherwise computes. cond is Bool and has one element. A run
+// computes only the branch that is taken.
 //
 //	y := g.If(g.Greater(loss, limit),
 //		func(g *graph.Graph) []*graph.Value { return []*graph.Value{g.Mul(x, graph.Scalar(0.5))} },
@@ -31,7 +31,7 @@ func (g *Graph) If(cond *Value, then, otherwise func(g *Graph) []*Value) []*Valu
 			return none(nil, g.fail(fmt.Errorf("graph: if: %w: no function", errs.ErrInvalidArgument)))
 		}
 		bodies[i] = g.child()
-		bodies[i].results(f(bodies[i]))
+		bodies[i].results(f(bodies[i]), "")
 	}
 	results := len(bodies[0].body.out)
 	if failed := g.failedSince(before, bodies[:]); failed != nil {
@@ -82,9 +82,9 @@ func (g *Graph) while(most int, initial []*Value, cond func(*Graph, []*Value) *V
 	for i, b := range bodies {
 		own := b.stateful(state)
 		if i == 0 {
-			b.results([]*Value{cond(b, own)})
+			b.results([]*Value{cond(b, own)}, "the condition")
 		} else {
-			b.results(body(b, own))
+			b.results(body(b, own), "")
 		}
 	}
 	if failed := g.failedSince(before, bodies); failed != nil {
@@ -180,6 +180,8 @@ func (g *Graph) local(v *Value) (mir.Value, error) {
 	switch {
 	case v.g == g:
 		return v.id, nil
+	case v.g != nil && v.g.body != nil && v.g.whole() == g: // g is no body
+		return mir.None, fmt.Errorf("graph: %w: a value of the body of an If or a While is used outside of it (return it from the body's function)", errs.ErrInvalidArgument)
 	case v.g == nil || g.body == nil:
 		return mir.None, fmt.Errorf("graph: %w: a value of another graph", errs.ErrInvalidArgument)
 	}
@@ -222,7 +224,7 @@ func (g *Graph) condition(cond *Value) (id mir.Value, failed *Value) {
 	switch {
 	case err != nil:
 	case cond == nil || cond.number != nil:
-		err = fmt.Errorf("graph: if: %w: the condition is no value of a graph", errs.ErrInvalidArgument)
+		err = fmt.Errorf("graph: if: %w: the condition is no value of a graph (want a value; g.Constant makes one of a number)", errs.ErrInvalidArgument)
 	case cond.failed != nil:
 		return mir.None, g.again(cond)
 	default:
@@ -247,7 +249,7 @@ func (g *Graph) state(initial []*Value) (list []mir.Value, failed *Value) {
 		var err error
 		switch {
 		case v == nil || v.number != nil:
-			err = fmt.Errorf("graph: while: %w: state %d is no value of a graph", errs.ErrInvalidArgument, i)
+			err = fmt.Errorf("graph: while: %w: state %d is no value of a graph (want a value; g.Constant makes one of a number)", errs.ErrInvalidArgument, i)
 		case v.failed != nil:
 			return nil, g.again(v)
 		default:
@@ -262,13 +264,17 @@ func (g *Graph) state(initial []*Value) (list []mir.Value, failed *Value) {
 	return ids, nil
 }
 
-// results ends a body with such results.
-func (g *Graph) results(list []*Value) {
+// results ends a body with such results. name is that of a single one, in errors, or "".
+func (g *Graph) results(list []*Value, name string) {
 	for i, v := range list {
+		what := name
+		if what == "" {
+			what = fmt.Sprintf("result %d of a body", i)
+		}
 		id, err := mir.None, error(nil)
 		switch {
 		case v == nil || v.number != nil:
-			err = fmt.Errorf("graph: %w: result %d of a body is no value of a graph", errs.ErrInvalidArgument, i)
+			err = fmt.Errorf("graph: %w: %s is no value of a graph (want a value; g.Constant makes one of a number)", errs.ErrInvalidArgument, what)
 		case v.failed != nil:
 			g.body.failed = g.again(v)
 		default:

@@ -152,7 +152,7 @@ func TestControlMistakes(t *testing.T) {
 		"its function returns the results": func(g *graph.Graph, x, c *graph.Value) values {
 			return g.If(c, func(g *graph.Graph) values { g.Output("z", x); return values{x} }, one(x))
 		},
-		"a value of another graph": func(g *graph.Graph, x, c *graph.Value) values {
+		"used outside of it (return it from the body's function)": func(g *graph.Graph, x, c *graph.Value) values {
 			var inner *graph.Value
 			g.If(c, func(g *graph.Graph) values { inner = g.Neg(x); return values{inner} }, one(x))
 			return values{g.Exp(inner)}
@@ -166,13 +166,16 @@ func TestControlMistakes(t *testing.T) {
 		"state 0 is no value": func(g *graph.Graph, x, c *graph.Value) values {
 			return g.While(values{graph.Scalar(1)}, always(c), same)
 		},
+		"the condition is no value of a graph (want a value; g.Constant": func(g *graph.Graph, x, c *graph.Value) values {
+			return g.While(values{x}, func(g *graph.Graph, s values) *graph.Value { return graph.Scalar(1) }, same)
+		},
 		"at most 0 steps":                 func(g *graph.Graph, x, c *graph.Value) values { return g.WhileAtMost(0, values{x}, always(c), same) },
 		"while: invalid argument: no fun": func(g *graph.Graph, x, c *graph.Value) values { return g.While(values{x}, nil, same) },
-		"the first one f32[2,3]": func(g *graph.Graph, x, c *graph.Value) values {
+		"(want f32[2,3], as the first state)": func(g *graph.Graph, x, c *graph.Value) values {
 			return g.While(values{x}, always(c), func(g *graph.Graph, s values) values { return values{c} })
 		},
 		"the condition is f32[2,3]": func(g *graph.Graph, x, c *graph.Value) values { return g.While(values{x}, always(x), same) },
-		"a body with 2 outputs": func(g *graph.Graph, x, c *graph.Value) values {
+		"a body with 2 results (want as many)": func(g *graph.Graph, x, c *graph.Value) values {
 			return g.While(values{x}, always(c), func(g *graph.Graph, s values) values { return values{x, x} })
 		},
 		"gradient of while": func(g *graph.Graph, x, c *graph.Value) values {

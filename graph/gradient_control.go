@@ -63,9 +63,22 @@ func (t *reverse) branch(b *mir.Graph, seeds []mir.Value, needed, seeded []int) 
 	}
 	sub := t.g.child()
 	sub.mir = r.To()
+	taken := map[string]bool{} // A graph from a file has names of its own.
+	for _, n := range b.Nodes() {
+		taken[n.Name] = true
+	}
+	number := len(inputs)
+	free := func() string {
+		for ; ; number++ {
+			if name := fmt.Sprint("c", number); !taken[name] {
+				taken[name] = true
+				return name
+			}
+		}
+	}
 	var from, grads, of []mir.Value
 	for k, v := range seeds {
-		in, err := sub.mir.AddInput(fmt.Sprintf("c%d", len(inputs)+k), t.g.mir.Desc(v))
+		in, err := sub.mir.AddInput(free(), t.g.mir.Desc(v))
 		if err != nil {
 			return nil, err
 		}

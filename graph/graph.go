@@ -258,6 +258,8 @@ func (g *Graph) Output(name string, v *Value) {
 		g.fail(fmt.Errorf("graph: output %q: %w: no value of the graph", name, errs.ErrInvalidArgument))
 	case v.failed != nil:
 		g.again(v)
+	case v.g != nil && v.g != g && v.g.whole() == g:
+		g.fail(fmt.Errorf("graph: output %q: %w: a value of the body of an If or a While is used outside of it (return it from the body's function)", name, errs.ErrInvalidArgument))
 	case v.g != g:
 		g.fail(fmt.Errorf("graph: output %q: %w: a value of another graph", name, errs.ErrInvalidArgument))
 	default:

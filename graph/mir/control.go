@@ -34,7 +34,7 @@ func (n *Node) BodyName(i int) string {
 // AddIf appends an If and returns its results: the outputs of then if cond is true, and else those of otherwise. cond is Bool and has one
 // element. Both graphs have an input for each captured value, in that order and of its dtype and shape, no params, and
 // outputs of the same dtypes and shapes. Captured values and outputs have row-major order without gaps and begin where their memory does, so that a
-// graph can be given them. The graphs are copied. Results are named after nothing: their order is that of the outputs.
+// graph can be given them. The graphs are copied. Results have no names; they are in the order of the outputs.
 // Errors: ErrInvalidArgument.
 func (g *Graph) AddIf(cond Value, captured []Value, then, otherwise *Graph) ([]Value, error) {
 	return g.addControl(Node{Kind: If, In: append([]Value{cond}, captured...), Bodies: []*Graph{then, otherwise}}, then)
@@ -46,7 +46,7 @@ func (g *Graph) AddIf(cond Value, captured []Value, then, otherwise *Graph) ([]V
 // Errors: ErrInvalidArgument.
 func (g *Graph) AddWhile(state, captured []Value, most int, cond, body *Graph) ([]Value, error) {
 	if n := len(body.Outputs()); n != len(state) || n == 0 {
-		return nil, fmt.Errorf("mir: while: %w: a state of %d values, and a body with %d outputs", errs.ErrInvalidArgument, len(state), n)
+		return nil, fmt.Errorf("mir: while: %w: a state of %d values, and a body with %d results (want as many)", errs.ErrInvalidArgument, len(state), n)
 	}
 	return g.addControl(Node{Kind: While, In: slices.Concat(state, captured), Most: most, Bodies: []*Graph{cond, body}}, body)
 }
@@ -142,7 +142,7 @@ func (g *Graph) checkControl(n *Node, out []tensor.Desc) error {
 	}
 	for i, d := range out {
 		if n.Kind == While && !sameShape(d, g.Desc(n.In[i])) {
-			return fmt.Errorf("%w: state %d is %v, and the first one %v", errs.ErrInvalidArgument, i, d, g.Desc(n.In[i]))
+			return fmt.Errorf("%w: the body returns state %d as %v (want %v, as the first state)", errs.ErrInvalidArgument, i, d, g.Desc(n.In[i]))
 		}
 	}
 	return nil

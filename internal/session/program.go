@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
@@ -191,6 +192,9 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	if err := p.usable("run"); err != nil {
 		return err
 	}
+	if p.controlled() && p.session.holder.recording() { // the host decides what runs, and a recording is one list
+		return fmt.Errorf("%s: run: %w: a graph with If or While cannot be recorded (run it outside of the capture)", p.session.surface, errs.ErrCapture)
+	}
 	outs := p.outputs()
 	if len(in) != len(p.lir.Inputs) || len(out) != len(outs.given) {
 		return fmt.Errorf("%s: run: %w: %d inputs and %d outputs (want %d and %d)", p.session.surface, errs.ErrInvalidArgument, len(in), len(out), len(p.lir.Inputs), len(outs.given))
@@ -215,6 +219,11 @@ func (p *Program) Run(ctx context.Context, in, out []Tensor) error {
 	}
 	outs.turn()
 	return nil
+}
+
+// controlled reports whether the schedule has an If or a While.
+func (p *Program) controlled() bool {
+	return slices.ContainsFunc(p.lir.Steps, func(s lir.Step) bool { return s.Control != nil })
 }
 
 // bind checks the tensors of a run and sets their slots.

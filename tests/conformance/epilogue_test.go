@@ -383,48 +383,60 @@ func TestEpilogueWords(t *testing.T) {
 				{ops.Softmax{Dim: 0}, []tensor.Desc{tensor.Contiguous(d, 7, 13)}},
 				{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{tensor.Contiguous(d, 5, 3), tensor.Contiguous(d, 3)}},
 				{ops.Concat{}, []tensor.Desc{tensor.Contiguous(d, 3, 5), tensor.Contiguous(d, 4, 5)}},
+				// The last pack of these has 1 to 4 elements, which is half of one or less: 32 bytes of f32 would go on behind a bias of the whole shape.
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 1, 5), tensor.Contiguous(d, 5, 1)}},
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 1, 5), tensor.Contiguous(d, 5, 3)}},
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 2, 5), tensor.Contiguous(d, 5, 2)}},
+				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 5, 33), tensor.Contiguous(d, 33, 2)}},
+				{ops.Softmax{Dim: -1}, []tensor.Desc{tensor.Contiguous(d, 3, 11)}},
 			} {
-				out, err := c.call.Spec().Shape(c.call, c.in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				then := &chain{fused: fusion.Fused{Strict: true, Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: d}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}}
-				then.in, then.data = []tensor.Desc{out[0]}, []*tensor.Host{tensor.NewHost(out[0])}
-				then.add(rng, tensor.F32, out[0].Shape[len(out[0].Shape)-1:])
-				one := fusion.Epilogue{Call: c.call, Inputs: len(c.in), Then: then.fused}
-				target := exec.TargetOf(dev.Info())
-				if !possible(t, c.call, one.Check(&target, append(slices.Clone(c.in), then.in[1]))) {
-					continue
-				}
-				joined++
-				var in []exec.Operand
-				for i := range c.in {
-					in = append(in, memory(t, dev, fillCase(rng, c.call.Spec(), c.call, i, c.in).Data, c.in[i]))
-				}
-				results, err := then.run(t, x, dev, c.call, in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				other := memory(t, dev, then.data[1].Data, then.in[1])
-				values, err := then.oneByOne(t, x, dev, []exec.Operand{results[0], other})
-				if err != nil {
-					t.Fatal(err)
-				}
-				size := out[0].Bytes()
-				behind := bytes.Repeat([]byte{0x5a}, int(size)+64)
-				got := memory(t, dev, behind, out[0])
-				if err := x.Run(t.Context(), one, append(in, other), []exec.Operand{got}); err != nil {
-					t.Fatal(err)
-				}
-				a, b := make([]byte, size), make([]byte, size+64)
-				if err := errors.Join(x.Read(t.Context(), values[4].Buffer, 0, a), x.Read(t.Context(), got.Buffer, 0, b)); err != nil {
-					t.Fatal(err)
-				}
-				if err := sameBits(out[0], a, b[:size]); err != nil {
-					t.Errorf("%s of %v: %v", spec.FormatCall(c.call), c.in, err)
-				}
-				if !bytes.Equal(b[size:], behind[size:]) {
-					t.Errorf("%s of %v: behind the result are % x", spec.FormatCall(c.call), c.in, b[size:])
+				for _, whole := range []bool{false, true} {
+					out, err := c.call.Spec().Shape(c.call, c.in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					then := &chain{fused: fusion.Fused{Strict: true, Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: d}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}}
+					then.in, then.data = []tensor.Desc{out[0]}, []*tensor.Host{tensor.NewHost(out[0])}
+					shape := out[0].Shape
+					if !whole {
+						shape = shape[len(shape)-1:]
+					}
+					then.add(rng, tensor.F32, shape)
+					one := fusion.Epilogue{Call: c.call, Inputs: len(c.in), Then: then.fused}
+					target := exec.TargetOf(dev.Info())
+					if !possible(t, c.call, one.Check(&target, append(slices.Clone(c.in), then.in[1]))) {
+						continue
+					}
+					joined++
+					var in []exec.Operand
+					for i := range c.in {
+						in = append(in, memory(t, dev, fillCase(rng, c.call.Spec(), c.call, i, c.in).Data, c.in[i]))
+					}
+					results, err := then.run(t, x, dev, c.call, in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					other := memory(t, dev, then.data[1].Data, then.in[1])
+					values, err := then.oneByOne(t, x, dev, []exec.Operand{results[0], other})
+					if err != nil {
+						t.Fatal(err)
+					}
+					size := out[0].Bytes()
+					behind := bytes.Repeat([]byte{0x5a}, int(size)+64)
+					got := memory(t, dev, behind, out[0])
+					if err := x.Run(t.Context(), one, append(in, other), []exec.Operand{got}); err != nil {
+						t.Fatal(err)
+					}
+					a, b := make([]byte, size), make([]byte, size+64)
+					if err := errors.Join(x.Read(t.Context(), values[4].Buffer, 0, a), x.Read(t.Context(), got.Buffer, 0, b)); err != nil {
+						t.Fatal(err)
+					}
+					if err := sameBits(out[0], a, b[:size]); err != nil {
+						t.Errorf("%s of %v: %v", spec.FormatCall(c.call), c.in, err)
+					}
+					if !bytes.Equal(b[size:], behind[size:]) {
+						t.Errorf("%s of %v: behind the result are % x", spec.FormatCall(c.call), c.in, b[size:])
+					}
 				}
 			}
 		}

@@ -86,9 +86,12 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 			return s, err
 		}
 		for _, o := range l.operands {
-			b, err := beside(t, o, bound, own, l.texel)
+			b, err := beside(t, o, bound, own, l.texel, one)
 			if err != nil {
 				return s, err
+			}
+			if have := packed(r.in[o.ref.Index].Bytes()); b.Offset < 0 || b.Size <= 0 || b.Offset > have-b.Size {
+				return s, planner.Unsupported("%s would take the range %d+%d of an operand of %d bytes", s.Module.Name, b.Offset, b.Size, have)
 			}
 			if b.Buf.Index == 0 { // the first input itself, of other elements than the kernel loads, which then loads nothing
 				b.Buf = r.ref
@@ -138,8 +141,10 @@ func isMore(params any) bool {
 	return ok
 }
 
-// beside returns what a launch binds of an operand, if it binds that of the result d.
-func beside(t *spec.Target, o operand, result spec.Bind, d tensor.Desc, texel bool) (spec.Bind, error) {
+// beside returns what a launch binds of an operand, if it binds that of the result d. A launch that does not take single words takes whole packs of the
+// result, of which the last one may go on behind its elements. Wider elements of the operand may end before: a texel buffer has zeros there, and from other
+// buffers nothing is loaded behind the end.
+func beside(t *spec.Target, o operand, result spec.Bind, d tensor.Desc, texel, one bool) (spec.Bind, error) {
 	if o.whole != nil {
 		return *o.whole, nil
 	}
@@ -148,7 +153,16 @@ func beside(t *spec.Target, o operand, result spec.Bind, d tensor.Desc, texel bo
 	if b.Size == 0 {
 		b.Size = d.Bytes() - result.Offset
 	}
-	b.Size = planner.CeilDiv(b.Size/own*size, planner.Pack) * planner.Pack
+	if !one {
+		b.Size = packed(b.Size)
+	}
+	b.Size = packed(planner.CeilDiv(b.Size, own) * size)
+	if have := packed(int64(d.Elems())*size) - b.Offset; b.Size > have {
+		if !one && (!texel || size >= 8) {
+			return b, planner.Unsupported("the last pack of %d elements of %v takes more of %v than there is", d.Elems(), d.DType, o.dtype)
+		}
+		b.Size = have
+	}
 	if have := planner.MaxSpan(t, texel && size < 8); b.Size > have {
 		return b, &errs.LimitError{Name: "MaxBinding", Want: b.Size, Have: have}
 	}
@@ -157,6 +171,9 @@ func beside(t *spec.Target, o operand, result spec.Bind, d tensor.Desc, texel bo
 	}
 	return b, nil
 }
+
+// packed rounds a number of bytes up to whole packs, as memory is allocated.
+func packed(n int64) int64 { return planner.CeilDiv(n, planner.Pack) * planner.Pack }
 
 // layOut decides how the elementwise operations are computed, for what a kernel loads or stores as one word, or as four. slot is the binding of their first input.
 func (r *rewriter) layOut(t *spec.Target, one bool, f *kernel, w *words, slot int) (*layout, error) {
