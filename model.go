@@ -31,7 +31,7 @@ type Model struct {
 	options graph.Options
 	state   *session.State
 
-	building sync.Mutex    // held while build runs
+	building chan struct{} // has an element while build runs
 	builder  atomic.Uint64 // the number of the goroutine in build, or 0
 
 	mu       sync.Mutex
@@ -63,7 +63,7 @@ type binding struct {
 //
 // The function is called by At, in one goroutine at a time. It must build the same graph for the same sizes. Mistakes are errors of At.
 func (d *Device) Model(build func(g *graph.Graph), o graph.Options) *Model {
-	m := &Model{dev: d, build: build, options: o, bindings: map[string]*binding{}, params: map[string]struct{}{}}
+	m := &Model{dev: d, build: build, options: o, building: make(chan struct{}, 1), bindings: map[string]*binding{}, params: map[string]struct{}{}}
 	m.options.Without, m.options.Supported = slices.Clone(o.Without), slices.Clone(o.Supported)
 	if d != nil && d.session != nil {
 		m.state = d.session.NewState()
@@ -176,7 +176,10 @@ func (m *Model) compile(ctx context.Context, key string, b *binding, dims graph.
 		}
 		m.drop()
 	}()
-	g := m.graph(dims)
+	g, err := m.graph(ctx, dims)
+	if err != nil {
+		return nil, err
+	}
 	plan, err := m.dev.PlanGraph(g, m.options)
 	if err != nil {
 		return nil, err
@@ -192,14 +195,18 @@ func (m *Model) compile(ctx context.Context, key string, b *binding, dims graph.
 }
 
 // graph builds the graph of such dims.
-func (m *Model) graph(dims graph.Dims) *graph.Graph {
-	m.building.Lock()
-	defer m.building.Unlock()
+func (m *Model) graph(ctx context.Context, dims graph.Dims) (*graph.Graph, error) {
+	select {
+	case m.building <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("lathe: at %v: %w", dims, ctx.Err())
+	}
+	defer func() { <-m.building }()
 	m.builder.Store(goroutine())
 	defer m.builder.Store(0)
 	g := graph.NewWithDims(dims)
 	m.build(g)
-	return g
+	return g, nil
 }
 
 // goroutine is the number of the goroutine, as panics write it, or 0 if it cannot be found out.
@@ -210,16 +217,18 @@ func goroutine() uint64 {
 	return id
 }
 
-// known returns an error for params that were set and that a graph does not have. It forgets them, so that a later At succeeds.
+// known returns an error for params that were set and that neither this graph nor an earlier one has. It forgets them, so that a later At succeeds.
 func (m *Model) known(plan *graph.Plan) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, port := range plan.Program.Params {
+		delete(m.params, port.Name) // another size may do without it
+	}
 	var unknown error
 	for _, name := range slices.Sorted(maps.Keys(m.params)) {
-		if _, err := indexOf("at", "param", plan.Program.Params, name); err != nil {
-			unknown = errors.Join(unknown, err)
-			delete(m.params, name)
-		}
+		_, err := indexOf("at", "param", plan.Program.Params, name)
+		unknown = errors.Join(unknown, err)
+		delete(m.params, name)
 	}
 	return unknown
 }
