@@ -251,7 +251,7 @@ func (m *maker) bodies(n *node, s *lir.Step, inside []graph.Step) {
 		return
 	}
 	for k, b := range s.Control.Bodies {
-		n.lines = append(n.lines, fmt.Sprintf("%s: %d launches", s.Control.Name(k), b.Launches()))
+		n.lines = append(n.lines, s.Control.Name(k)+": "+units.Of(b.Launches(), "launch"))
 	}
 	var tip []string
 	for i := range inside {
