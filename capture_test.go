@@ -28,7 +28,7 @@ func eachCapture(t *testing.T, f func(t *testing.T, dev *lathe.Device, c *lathe.
 	for _, backend := range []string{"vk", "cpu"} {
 		t.Run(backend, func(t *testing.T) {
 			testkit.Built(t, drivers.Built(), backend)
-			dev, err := lathe.Open(context.Background(), lathe.WithBackend(backend), lathe.WithDevice(map[string]string{"vk": "llvmpipe"}[backend]), lathe.WithoutCache(), lathe.WithTuneMode("off"))
+			dev, err := lathe.Open(context.Background(), lathe.WithBackend(backend), lathe.WithoutCache(), lathe.WithTuneMode("off"))
 			testkit.Device(t, dev, err)
 			c, err := dev.NewCapture(4)
 			check(t, err)
@@ -501,6 +501,7 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 
 // TestCaptureStaysFlat replays a graph very often. Memory does not grow, and the sum of what it adds is right.
 func TestCaptureStaysFlat(t *testing.T) {
+	testkit.NoRace(t, "replays a million times")
 	ctx := context.Background()
 	// The two queues of the device cpu grow to 16 384 commands, once. The full level finds a leak of 16 bytes a replay all the same.
 	first, count, most := 1000, 20_000, int64(16<<20)

@@ -21,7 +21,8 @@ import (
 //  4. TopP: of the rest, with the most probable first, those are kept before which the sum of probabilities is below TopP.
 //  5. One of the kept tokens is drawn by its probability, the exponential of its logit over their sum.
 //
-// An attribute of 0 leaves its step out, but for Temperature; so does a TopP or a RepetitionPenalty of 1. Draws depend on the seed, the step and the row only: the word that
+// An attribute of 0 leaves its step out, and so does a TopP or a RepetitionPenalty of 1. A Temperature of 0 takes the largest logit. Quotients by a Temperature that
+// exceed F32 count as equal. Draws depend on the seed, the step and the row only: the word that
 // RandomBits makes with that Seed, the row as its Stream and the step as its Offset. The step, I32 [1], is read on the device, and so are the tokens, which makes one
 // call serve all steps of a decoder. The result, I32 [batch], can be the indices of Embedding.
 //

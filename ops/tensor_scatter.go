@@ -19,7 +19,7 @@ import (
 // update beyond the end goes on from the beginning, and write_indices[b] is 0 to size − 1. An index that is out of range is an error of the
 // next Sync or Read, and the cache stays as it was.
 //
-// In place, which Device.TensorScatter is, only the updates are moved. If the result is another tensor, the rest of the cache is copied.
+// In place, which Device.TensorScatter is, only the updates are moved, or the whole cache is walked once if its rows are no whole number of 4-byte words. If the result is another tensor, the rest of the cache is copied.
 type TensorScatter struct {
 	Axis int    `attr:"axis" onnx:"axis" doc:"the dimension of size, not 0"`
 	Mode string `attr:"mode" onnx:"mode" doc:"linear (empty) or circular"`

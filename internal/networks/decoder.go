@@ -132,13 +132,13 @@ func Step[V any](d *Decoder, m StepMaker[V]) V {
 		heads = m.Call(ops.RotaryEmbedding{}, heads, position, m.Weight(cosines), m.Weight(sines))
 		q, k := m.Narrow(heads, 1, 0, d.Heads), m.Narrow(heads, 1, d.Heads, d.KV)
 		v := m.Reshape(m.Narrow(qkv, 1, both*size, d.KV*size), 1, d.KV, 1, size)
-		append := func(name string, v V) V {
+		appendTo := func(name string, v V) V {
 			name = layer(i, name)
 			c := m.Update(name, ops.TensorScatter{Axis: -2}, m.Changed(name), v, position)
 			return m.Reshape(c, 1, d.KV, 1, d.Positions, size)
 		}
 		a := m.Call(ops.Attention{Scale: 1 / math.Sqrt(float64(size)), Causal: true},
-			m.Reshape(q, 1, d.KV, d.Heads/d.KV, 1, size), append("keys", k), append("values", v), m.None(), valid)
+			m.Reshape(q, 1, d.KV, d.Heads/d.KV, 1, size), appendTo("keys", k), appendTo("values", v), m.None(), valid)
 		x = m.Call(ops.Add{}, x, mul(m.Reshape(a, 1, d.Width), layer(i, "o")))
 		h := norm(x, layer(i, "mlp.norm"))
 		x = m.Call(ops.Add{}, x, mul(m.Call(ops.Mul{}, m.Call(ops.SiLU{}, mul(h, layer(i, "gate"))), mul(h, layer(i, "up"))), layer(i, "down")))

@@ -37,7 +37,7 @@ func TestPrecision(t *testing.T) {
 					dev.Close()
 					testkit.Ability(t, f.F16 && f.Storage16, dev.Info().Name, "products in f16")
 				}
-				dev, p := prepare(t, c.backend, n, graph.Options{Precision: c.d, Without: []string{"epilogue", "prologue"}})
+				dev, p := prepare(t, c.backend, n, graph.Options{Precision: c.d, Without: []string{"stack", "epilogue", "prologue"}})
 				plan := p.Exe.Plan()
 				if got := plan.Report.Changes["precision"]; got != products[n.Name] {
 					t.Errorf("%d calls in 16 bits (want %d)", got, products[n.Name])

@@ -11,9 +11,10 @@ import (
 // These are inputs of attention by number.
 const maskInput, lengthsInput = 3, 4
 
-// hasMask reports whether a call has a mask. A tensor of shape [0] stands for one that is left out.
+// hasMask reports whether a call has a mask. Before lengths, a tensor of shape [0] stands for one that is left out.
 func hasMask(in []tensor.Desc) bool {
-	return len(in) > maskInput && !(len(in[maskInput].Shape) == 1 && in[maskInput].Shape[0] == 0)
+	leftOut := len(in) > lengthsInput && len(in[maskInput].Shape) == 1 && in[maskInput].Shape[0] == 0
+	return len(in) > maskInput && !leftOut
 }
 
 // mostKeys bounds the keys of a call with lengths, which are elements of F32 on their way.

@@ -1,6 +1,8 @@
 package indexing
 
 import (
+	"math"
+
 	"github.com/lathe-gpu/lathe/internal/planner"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/spirv"
@@ -20,7 +22,7 @@ func AddFewCheck(plan *spec.Plan, f planner.Few, limit int) spec.Ref {
 	status := spec.Status(len(plan.Checks))
 	plan.Checks = append(plan.Checks, faultOf([]int{limit}, false))
 	plan.Steps = append(plan.Steps, spec.Step{
-		Module: spirv.Kernel(checkFew), Params: fewParams{uint32(f.Count), f.Base, f.Words, uint32(limit)}, Groups: [3]uint32{1, 1, 1},
+		Module: spirv.Kernel(checkFew), Params: fewParams{uint32(f.Count), f.Base, f.Words, uint32(min(uint64(limit), math.MaxUint32))}, Groups: [3]uint32{1, 1, 1},
 		Bind: []spec.Bind{f.Bind, {Buf: status}},
 	})
 	return status

@@ -128,6 +128,7 @@ func (s Sampling) Plan(t *spec.Target, in, out []spec.Place) (*spec.Plan, error)
 		return nil, err
 	}
 	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
+	most := min(room/8/max(n, 1), int(t.MaxGroups[0])) // rows of a launch
 	if len(in) > 2 {
 		if err := planner.Aligned(in[2]); err != nil {
 			return nil, err
@@ -135,10 +136,9 @@ func (s Sampling) Plan(t *spec.Target, in, out []spec.Place) (*spec.Plan, error)
 		if length := 4 * in[2].Desc.Shape[1]; length > room {
 			return nil, &errs.LimitError{Name: "MaxBinding", Want: int64(length), Have: int64(room)}
 		}
-		room = min(room, room/max(in[2].Desc.Shape[1], 1)*2*n) // rows of both fit
+		most = min(most, room/4/max(in[2].Desc.Shape[1], 1)) // rows of both fit
 	}
-	most := min(room/(8*n), int(t.MaxGroups[0]))
-	if most == 0 {
+	if most <= 0 {
 		return nil, &errs.LimitError{Name: "MaxBinding", Want: int64(8 * n), Have: int64(room)}
 	}
 	keys := planner.AddScratch(plan, 4*int64(rows)*int64(n))
