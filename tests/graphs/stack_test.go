@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
@@ -331,7 +330,7 @@ func TestStackBatches(t *testing.T) {
 	}
 }
 
-// BenchmarkStack runs three products of one input with the pass and without, in turns, and reports the ratio of the least times.
+// BenchmarkStack runs three products of one input with the pass and without, and reports the ratio of the least times.
 func BenchmarkStack(b *testing.B) {
 	ctx := context.Background()
 	for _, backend := range []string{"vk", "cpu"} {
@@ -345,33 +344,36 @@ func BenchmarkStack(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				var exes []*lathe.Executable
-				for _, o := range []graph.Options{{Without: []string{"stack"}}, {}} {
-					g, _ := p.graph()
-					exe, err := dev.Compile(ctx, g, o)
-					if err != nil {
-						b.Fatal(err)
-					}
-					exes = append(exes, exe)
+				g, _ := p.graph()
+				given := map[string]*lathe.Tensor{"x": x}
+				milliseconds(b, leastTimes(b, timed(b, dev, g, graph.Options{Without: []string{"stack"}}, given), timed(b, dev, g, graph.Options{}, given)), "alone", "joined")
+			})
+		}
+	}
+}
+
+// BenchmarkGate runs a gate, silu(x·a) ⊙ x·b, as it is written and with one product of both matrices side by side, and reports the ratio of the least times.
+func BenchmarkGate(b *testing.B) {
+	ctx := context.Background()
+	for _, backend := range []string{"vk", "cpu"} {
+		for _, s := range [][3]int{{1, 256, 704}, {16, 256, 704}, {128, 256, 704}, {128, 512, 1408}, {1, 1024, 2816}} {
+			b.Run(fmt.Sprintf("%s/%d·%d·%d", backend, s[0], s[1], s[2]), func(b *testing.B) {
+				dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithLogger(nil))
+				testkit.Opened(b, err)
+				defer dev.Close()
+				n, d, m := s[0], s[1], s[2]
+				x, err := lathe.FromSlice(ctx, dev, make([]float32, n*d), n, d)
+				if err != nil {
+					b.Fatal(err)
 				}
-				least := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-				for b.Loop() {
-					for i, exe := range exes {
-						start := time.Now()
-						out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
-						if err == nil {
-							err = dev.Sync(ctx)
-						}
-						if err != nil {
-							b.Fatal(err)
-						}
-						least[i] = min(least[i], time.Since(start))
-						_ = dev.Free(out["y"])
-					}
-				}
-				b.ReportMetric(float64(least[0].Microseconds())/1000, "ms-alone")
-				b.ReportMetric(float64(least[1].Microseconds())/1000, "ms")
-				b.ReportMetric(float64(least[0])/float64(least[1]), "times-faster")
+				given := map[string]*lathe.Tensor{"x": x}
+				alone, joined := graph.New(), graph.New()
+				in := alone.Input("x", tensor.F32, n, d)
+				alone.Output("y", alone.Mul(alone.SiLU(alone.MatMul(in, alone.Constant(ramp(d, m)))), alone.MatMul(in, alone.Exp(alone.Constant(ramp(d, m))))))
+				in = joined.Input("x", tensor.F32, n, d)
+				p := joined.MatMul(in, joined.Constant(ramp(d, 2*m)))
+				joined.Output("y", joined.Mul(joined.SiLU(p.Narrow(1, 0, m)), p.Narrow(1, m, m)))
+				milliseconds(b, leastTimes(b, timed(b, dev, alone, graph.Options{}, given), timed(b, dev, joined, graph.Options{}, given)), "alone", "joined")
 			})
 		}
 	}
