@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
 	"github.com/lathe-gpu/lathe/internal/testkit"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -173,7 +174,7 @@ func TestStack(t *testing.T) {
 				{projections{n: 64, d: 64, columns: []int{64, 64, 64}, form: "heads", transB: true}, 2},
 				{projections{n: 5, d: 7, columns: []int{6, 6, 6}, form: "heads", dtype: tensor.BF16}, 2},
 				{projections{n: 5, d: 7, columns: []int{4, 4, 6}, form: "act"}, 2},
-				{projections{n: 5, d: 7, columns: []int{4, 4, 6}, form: "relu"}, 0}, // the biases have different ranks, so that the sums would lose their products
+				{projections{n: 5, d: 7, columns: []int{4, 4, 6}, form: "relu"}, 1}, // the bias of the second one has another rank
 				{projections{n: 5, d: 7, columns: []int{11, 11}, form: "gate"}, 0},  // SiLU and the product are an epilogue
 				{projections{n: 5, d: 7, columns: []int{11, 11}, form: "sum"}, 0},
 				{projections{n: 5, d: 7, columns: []int{11, 11}, form: "output"}, 0}, // would be copied
@@ -324,6 +325,88 @@ func TestStackBatches(t *testing.T) {
 							t.Fatalf("%s: element %d is %v (want %v)", name, i, a[i], w[i])
 						}
 					}
+				}
+			})
+		}
+	}
+}
+
+// TestStackMany joins 40 products, more than a device binds, of which each third has no bias, with weights, in F32 and by products in 16 bits, and compares the results with those of
+// the graph without the pass, also after one weight was set again.
+func TestStackMany(t *testing.T) {
+	ctx := context.Background()
+	for _, backend := range []string{"cpu", "vk", "wgpu"} {
+		for _, precision := range []tensor.DType{tensor.Invalid, tensor.BF16} {
+			t.Run(fmt.Sprintf("%s/%v", backend, precision), func(t *testing.T) {
+				testlevel.Turn(t, 3)
+				dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithLogger(nil))
+				testkit.Opened(t, err)
+				defer dev.Close()
+				const n, d, many = 3, 5, 40
+				most := 1e-5
+				if precision != tensor.Invalid {
+					most = 0.02
+				}
+				g := graph.New()
+				x := g.Input("x", tensor.F32, n, d)
+				for i := range many {
+					c := 1 + i%3
+					y := g.MatMul(x, g.Weight(fmt.Sprint("w", i), tensor.F32, d, c))
+					if i%3 > 0 {
+						y = g.Add(y, g.Constant(ramp(c)))
+					}
+					g.Output(fmt.Sprint("y", i), g.MatMul(y.Transpose(), y))
+				}
+				in := fromFloats(t, dev, 1, n, d)
+				var results [2][]map[string]*lathe.Tensor
+				for k, o := range []graph.Options{{Precision: precision}, {Precision: precision, Without: []string{"stack"}}} {
+					exe, err := dev.Compile(ctx, g, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer exe.Free()
+					want := []int{many - 2, 0}[k]
+					if got := exe.Plan().Report.Stack; got.Joined != want || len(got.Missed) > 0 {
+						t.Errorf("%+v (want %d joined)\n%v", got, want, exe.Plan())
+					}
+					for i := range many {
+						if err := exe.SetParam(fmt.Sprint("w", i), fromFloats(t, dev, float64(i%5)+0.5, d, 1+i%3)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					for round := range 2 {
+						if round == 1 {
+							if err := exe.SetParam("w7", fromFloats(t, dev, -1, d, 2)); err != nil {
+								t.Fatal(err)
+							}
+						}
+						out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": in})
+						if err != nil {
+							t.Fatal(err)
+						}
+						results[k] = append(results[k], out)
+					}
+				}
+				for round, out := range results[1] {
+					for name, y := range out {
+						want, err := lathe.ToSlice[float32](ctx, y)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, err := lathe.ToSlice[float32](ctx, results[0][round][name])
+						if err != nil {
+							t.Fatal(err)
+						}
+						largest := 1.0
+						for _, w := range want {
+							largest = max(largest, math.Abs(float64(w)))
+						}
+						for i := range want {
+							if !(math.Abs(float64(got[i]-want[i])) <= most*largest) {
+								t.Fatalf("run %d: element %d of %s is %v (want %v)", round, i, name, got[i], want[i])
+							}
+						}
+						}
 				}
 			})
 		}
