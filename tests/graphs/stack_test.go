@@ -406,7 +406,7 @@ func TestStackMany(t *testing.T) {
 								t.Fatalf("run %d: element %d of %s is %v (want %v)", round, i, name, got[i], want[i])
 							}
 						}
-						}
+					}
 				}
 			})
 		}
