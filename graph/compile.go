@@ -35,7 +35,7 @@ type Options struct {
 // optimise runs the passes on a graph, and then on the bodies that it still has. body is where it is itself.
 func optimise(m *mir.Graph, t *spec.Target, o Options, body string, r *Report) (*mir.Graph, error) {
 	var own Report
-	m, changes, err := mir.Optimise(m, t, passes(o, &own), o.Without)
+	m, changes, err := mir.Optimise(m, t, passes(o, body != "", &own), o.Without)
 	if err != nil {
 		return nil, err
 	}
@@ -47,16 +47,17 @@ func optimise(m *mir.Graph, t *spec.Target, o Options, body string, r *Report) (
 	}
 	r.Fusion.add(&own.Fusion, body)
 	r.Idioms.add(&own.Idioms, body)
+	r.Stack.add(&own.Stack)
 	return m.WithBodies(func(i, k int, b *mir.Graph) (*mir.Graph, error) {
 		return optimise(b, t, o, strings.TrimSpace(fmt.Sprintf("%s %d %s", body, i, m.Nodes()[i].BodyName(k))), r)
 	})
 }
 
 // Passes are the passes of Compile, in their order.
-func Passes() []mir.Pass { return passes(Options{}, &Report{}) }
+func Passes() []mir.Pass { return passes(Options{}, false, &Report{}) }
 
-// passes are the passes for some options. What they do is told to r.
-func passes(o Options, r *Report) []mir.Pass {
+// passes are the passes for some options, for the body of an If or a While if isBody. What they do is told to r.
+func passes(o Options, isBody bool, r *Report) []mir.Pass {
 	supported := func(name string) bool { return o.Supported == nil || slices.Contains(o.Supported, name) }
 	idiom := mir.Pass{
 		Name: "idiom", Doc: "Calls that spell out another operation, such as attention, become one call of it (idiom recognition).",
@@ -85,10 +86,10 @@ func passes(o Options, r *Report) []mir.Pass {
 		Name: "stack", Doc: "Products of one value with several constant matrices become one product (horizontal fusion).",
 		After: []string{"precision", "cse", "dce"}, Why: "calls share an input only where equal values are one, and none may be dead",
 		Run: func(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
-			if o.Strict || !supported(ops.Concat{}.Spec().Name) {
+			if o.Strict || isBody || !supported(ops.Concat{}.Spec().Name) { // nothing of a body runs once: it would be concatenated each time
 				return g, 0, nil
 			}
-			return stackProducts(g, t)
+			return stackProducts(g, t, &r.Stack)
 		},
 	}, mir.Pass{
 		Name: "fuse", Doc: "Elementwise calls that read each other's results become one launch, up to 32 of them.",

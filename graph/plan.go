@@ -34,6 +34,8 @@ type Report struct {
 	Fusion FusionReport
 	// Idioms says which spelled-out forms have become calls of another operation.
 	Idioms IdiomReport
+	// Stack says which calls that share inputs have become one.
+	Stack StackReport
 }
 
 // Step is a call of a Plan, for readers.
@@ -223,5 +225,6 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Changes  map[string]int `json:"changes"`
 		Fusion   FusionReport   `json:"fusion"`
 		Idioms   IdiomReport    `json:"idioms"`
-	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), cost.Flops, cost.Bytes, p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion, p.Report.Idioms})
+		Stack    StackReport    `json:"stack"`
+	}{ports(p.Program.Inputs), ports(p.Program.Params), ports(p.Program.Outputs), p.Steps(), p.Program.Launches(), cost.Flops, cost.Bytes, p.Program.Bytes, p.Report.Calls, p.Report.Changes, p.Report.Fusion, p.Report.Idioms, p.Report.Stack})
 }

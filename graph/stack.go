@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,11 +12,25 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
+// StackReport says which calls that share inputs have become one.
+type StackReport struct {
+	// Joined is how many calls have become parts of others.
+	Joined int `json:"joined"`
+	// Missed lists calls that share all inputs but one with others, and are not joined with them, with the reasons. Node counts in the graph before the pass.
+	Missed []Missed `json:"missed"`
+}
+
+// add adds the report of a graph.
+func (r *StackReport) add(of *StackReport) {
+	r.Joined += of.Joined
+	r.Missed = append(r.Missed, of.Missed...)
+}
+
 // stackProducts joins calls that differ in one input only, such as the products of one x with several matrices, into one call of the inputs side by side, if these are
-// fixed: they are concatenated once. The results are views of the parts. Elementwise calls of fixed operands that read each of the results alike, such as biases, are joined
-// too. It returns how many calls have become parts of others.
-func stackProducts(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
-	s := &stacker{g: g, most: t.MaxBinding, fixed: g.Fixed(), readers: make([][]int, g.Values()), outputs: map[mir.Value]bool{}}
+// fixed: they are concatenated once. The results are views of the parts. Elementwise calls of fixed operands that read some of the results alike, such as biases, are joined
+// too. It returns how many calls have become parts of others. What it does is told to r.
+func stackProducts(g *mir.Graph, t *spec.Target, r *StackReport) (*mir.Graph, int, error) {
+	s := &stacker{g: g, most: t.MaxBinding, fixed: g.Fixed(), readers: make([][]int, g.Values()), outputs: map[mir.Value]bool{}, report: r}
 	for _, o := range g.Outputs() {
 		s.outputs[o.Value] = true
 	}
@@ -38,15 +53,14 @@ func stackProducts(g *mir.Graph, t *spec.Target) (*mir.Graph, int, error) {
 	}
 	s.all, s.replaced = whole(g), map[mir.Value]mir.Value{}
 	for _, key := range order {
-		if err := s.join(groups[key]); err != nil {
-			return nil, 0, err
-		}
+		s.group(groups[key])
 	}
-	if s.joined == 0 {
+	slices.SortStableFunc(r.Missed, func(a, b Missed) int { return cmp.Compare(a.Node, b.Node) })
+	if r.Joined == 0 {
 		return g, 0, nil
 	}
 	to, err := sorted(s.all, len(g.Nodes()), s.replaced)
-	return to, s.joined, err
+	return to, r.Joined, err
 }
 
 // stacker joins calls that share inputs.
@@ -56,8 +70,18 @@ type stacker struct {
 	readers  [][]int // the nodes that read a value, views among them
 	outputs  map[mir.Value]bool
 	replaced map[mir.Value]mir.Value
-	joined   int
 	most     int64 // bytes: larger values are computed in parts, of which there are no fewer then
+	report   *StackReport
+}
+
+// miss reports a call that is not joined with others.
+func (s *stacker) miss(node int, format string, args ...any) {
+	n := &s.g.Nodes()[node]
+	m := Missed{Node: node, Call: spec.FormatBrief(n.Call), Reason: fmt.Sprintf(format, args...)}
+	if n.Name != "" {
+		m.Call += " (" + n.Name + ")"
+	}
+	s.report.Missed = append(s.report.Missed, m)
 }
 
 // stacking says how a node could be one with others.
@@ -78,7 +102,7 @@ func (s *stacker) stacking(i int) (spec.Stacking, bool) {
 	return at, true
 }
 
-// key is the same for calls that can be one, and empty for others.
+// key is the same for calls that can be one, or could if their inputs were fixed, and empty for others.
 func (s *stacker) key(i int) string {
 	at, ok := s.stacking(i)
 	if !ok || s.fixed[i] {
@@ -86,7 +110,7 @@ func (s *stacker) key(i int) string {
 	}
 	n := &s.g.Nodes()[i]
 	w := n.In[at.Input]
-	if !s.fixed[s.g.Maker(w)] {
+	if !s.fixed[s.g.Maker(w)] && !s.isParam(w) {
 		return ""
 	}
 	in, shape := slices.Clone(n.In), slices.Clone(s.g.Desc(w).Shape)
@@ -94,96 +118,195 @@ func (s *stacker) key(i int) string {
 	return fmt.Sprint(spec.FormatCall(n.Call), in, s.g.Desc(w).DType, shape)
 }
 
-// part is one of several results that have become one.
-type part struct {
-	node  int // what makes it
-	other mir.Value
-	size  int
+// isParam reports whether a value is a param, or a view of one.
+func (s *stacker) isParam(v mir.Value) bool {
+	root, _ := s.g.Root(v)
+	return s.g.Nodes()[s.g.Maker(root)].Kind == mir.Param
 }
 
-// join makes one call of several. It leaves out those whose parts would be copied, or would lose the kernel that computes the call that reads them, which saves no launch.
-func (s *stacker) join(nodes []int) error {
+// chain is a call, and the elementwise calls behind it that can be joined as it is.
+type chain struct {
+	links []link
+	size  int    // of the part
+	form  string // the same for chains that can be joined
+	bytes int64  // of the largest value that is joined
+}
+
+// link is a call of a chain, and its operand that is concatenated: mir.None for an elementwise call of one operand.
+type link struct {
+	node  int
+	other mir.Value
+}
+
+// result is what a chain makes.
+func (s *stacker) result(c *chain) mir.Value { return s.g.Nodes()[c.links[len(c.links)-1].node].Out[0] }
+
+// group joins calls of one key: those which the same calls follow.
+func (s *stacker) group(nodes []int) {
 	if len(nodes) < 2 {
-		return nil
+		return
 	}
-	at, _ := s.stacking(nodes[0])
-	parts := make([]part, len(nodes))
-	for i, n := range nodes {
-		w := s.g.Nodes()[n].In[at.Input]
-		parts[i] = part{n, w, s.g.Desc(w).Shape[at.Dim]}
+	var forms []string
+	alike := map[string][]*chain{}
+	for _, i := range nodes {
+		at, _ := s.stacking(i)
+		if !s.fixed[s.g.Maker(s.g.Nodes()[i].In[at.Input])] {
+			s.miss(i, "a param may change in each run (declare it with Weight)")
+			continue
+		}
+		c := s.chain(i, at)
+		if why := s.stays(s.result(c)); why != "" {
+			s.miss(i, "%s", why)
+			continue
+		}
+		if alike[c.form] == nil {
+			forms = append(forms, c.form)
+		}
+		alike[c.form] = append(alike[c.form], c)
 	}
-	layers := [][]part{parts}
-	for {
-		next := s.behind(layers[len(layers)-1], at.OutDim)
-		if next == nil {
+	for _, form := range forms {
+		s.fit(alike[form])
+	}
+}
+
+// fit joins as many chains at a time as make values that fit a binding.
+func (s *stacker) fit(chains []*chain) {
+	for len(chains) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(chains) && (n == 0 || bytes+chains[n].bytes <= s.most) {
+			bytes += chains[n].bytes
+			n++
+		}
+		if n == 1 && len(chains) > 1 {
+			s.miss(chains[0].links[0].node, "together with the next one it would be larger than a binding of %d bytes", s.most)
+		} else {
+			s.join(chains[:n])
+		}
+		chains = chains[n:]
+	}
+}
+
+// chain follows the only readers of a call and of those behind it, as long as they are elementwise calls of what came before alone, or of that and a fixed operand that has
+// an element for each index of the last dimension.
+func (s *stacker) chain(node int, at spec.Stacking) *chain {
+	n := &s.g.Nodes()[node]
+	w, v := n.In[at.Input], n.Out[0]
+	c := &chain{links: []link{{node, w}}, size: s.g.Desc(w).Shape[at.Dim], bytes: max(s.g.Desc(w).Bytes(), s.g.Desc(v).Bytes())}
+	shape := s.g.Desc(v).Shape
+	for len(s.readers[v]) == 1 && !s.outputs[v] && at.OutDim == len(shape)-1 {
+		i := s.readers[v][0]
+		n := &s.g.Nodes()[i]
+		if n.Kind != mir.Op || n.Call.Spec().Class != spec.Elementwise || len(n.Out) != 1 || len(n.In) > 2 || slices.Contains(n.In, mir.None) || !slices.Equal(s.g.Desc(n.Out[0]).Shape, shape) {
 			break
 		}
-		layers = append(layers, next)
-	}
-	last := layers[len(layers)-1]
-	for k, p := range last {
-		if v := s.g.Nodes()[p.node].Out[0]; s.outputs[v] || s.hosts(v) {
-			return s.join(without(nodes, nodes[k]))
+		l, first := link{i, mir.None}, slices.Index(n.In, v)
+		if len(n.In) == 2 {
+			l.other = n.In[1-first]
+			d := s.g.Desc(l.other)
+			if !s.fixed[s.g.Maker(l.other)] || len(d.Shape) == 0 || d.Elems() != c.size || d.Shape[len(d.Shape)-1] != c.size {
+				break
+			}
+			c.form += fmt.Sprint(d.DType, len(d.Shape))
 		}
+		c.form += fmt.Sprintf(" %s %d;", spec.FormatCall(n.Call), first)
+		c.links, v = append(c.links, l), n.Out[0]
+		c.bytes = max(c.bytes, s.g.Desc(v).Bytes())
 	}
-	// What is added stays unread, and is left out, if a part cannot be a view.
-	made := mir.None
-	for k, layer := range layers {
-		n := s.g.Nodes()[layer[0].node]
+	return c
+}
+
+// stays says why a result cannot be a part of another one, or is empty.
+func (s *stacker) stays(v mir.Value) string {
+	if s.outputs[v] {
+		return "its result is an output, for which a part would be copied"
+	}
+	if i := s.hosted(v); i >= 0 {
+		return fmt.Sprintf("node %d, %s, reads its result and can be its epilogue, but not that of a part", i, spec.FormatBrief(s.g.Nodes()[i].Call))
+	}
+	return ""
+}
+
+// join makes one call of several. It leaves out those whose parts would be copied.
+func (s *stacker) join(chains []*chain) {
+	if len(chains) < 2 {
+		for _, c := range chains {
+			s.miss(c.links[0].node, "no other call of this input goes on alike")
+		}
+		return
+	}
+	made, err := s.joined(chains)
+	if err != nil {
+		for _, c := range chains {
+			s.miss(c.links[0].node, "%v", err)
+		}
+		return
+	}
+	// What was added stays unread, and is left out, if a part cannot be a view.
+	at, _ := s.stacking(chains[0].links[0].node)
+	offset, views, rest := 0, map[mir.Value]mir.Value{}, chains[:0:0]
+	for _, c := range chains {
+		if why := s.views(s.result(c), made, at.OutDim, offset, views); why != "" {
+			s.miss(c.links[0].node, "%s", why)
+		} else {
+			rest = append(rest, c)
+		}
+		offset += c.size
+	}
+	if len(rest) < len(chains) {
+		s.join(rest)
+		return
+	}
+	for v, w := range views {
+		s.replaced[v] = w
+	}
+	s.report.Joined += len(chains) - 1
+}
+
+// joined adds the calls of some chains as one, and returns the last result.
+func (s *stacker) joined(chains []*chain) (made mir.Value, err error) {
+	at, _ := s.stacking(chains[0].links[0].node)
+	made = mir.None
+	for k, first := range chains[0].links {
+		n := &s.g.Nodes()[first.node]
 		in, other, dim := slices.Clone(n.In), at.Input, at.Dim
 		if k > 0 {
-			other, dim = slices.Index(n.In, layer[0].other), -1 // -1 for an elementwise call of one operand
+			other, dim = slices.Index(n.In, first.other), -1 // -1 for an elementwise call of one operand
 			for j := range in {
 				if j != other {
 					in[j] = made
 				}
 			}
 		}
+		var parts []mir.Value
+		var nodes []int
+		for _, c := range chains {
+			parts, nodes = append(parts, c.links[k].other), append(nodes, c.links[k].node)
+		}
 		if other >= 0 {
-			var list []mir.Value
-			for _, p := range layer {
-				list = append(list, p.other)
-			}
-			out, err := s.all.AddCall(ops.Concat{Dim: dim}, list...)
+			out, err := s.all.AddCall(ops.Concat{Dim: dim}, parts...)
 			if err != nil {
-				return err
+				return mir.None, err
 			}
 			in[other] = out[0]
-			if s.all.Desc(out[0]).Bytes() > s.most {
-				return nil
-			}
 		}
 		out, err := s.all.AddCall(n.Call, in...)
 		if err != nil {
-			return err
+			return mir.None, err
 		}
-		if made = out[0]; s.all.Desc(made).Bytes() > s.most {
-			return nil
-		}
-		s.all.SetName(made, s.label(layer))
+		made = out[0]
+		s.all.SetName(made, s.label(nodes))
 	}
-	offset, views := 0, map[mir.Value]mir.Value{}
-	for k, p := range last {
-		if !s.views(s.g.Nodes()[p.node].Out[0], made, at.OutDim, offset, views) {
-			return s.join(without(nodes, nodes[k]))
-		}
-		offset += p.size
-	}
-	for v, w := range views {
-		s.replaced[v] = w
-	}
-	s.joined += len(nodes) - 1
-	return nil
+	return made, nil
 }
 
 // label names the calls that have become one.
-func (s *stacker) label(parts []part) string {
+func (s *stacker) label(nodes []int) string {
 	text := ""
-	for k, p := range parts {
+	for k, i := range nodes {
 		if k > 0 {
 			text += ", "
 		}
-		n := &s.g.Nodes()[p.node]
+		n := &s.g.Nodes()[i]
 		if n.Name != "" {
 			text += n.Name
 		} else {
@@ -193,73 +316,38 @@ func (s *stacker) label(parts []part) string {
 	return text
 }
 
-// behind are the only readers of some parts, if they are elementwise calls that are alike: of a part alone, or of a part and a fixed operand that has an element for each
-// index of the last dimension. It is nil for others.
-func (s *stacker) behind(parts []part, dim int) []part {
-	list := make([]part, len(parts))
-	var first *mir.Node
-	at := 0
-	for k, p := range parts {
-		v := s.g.Nodes()[p.node].Out[0]
-		shape := s.g.Desc(v).Shape
-		if len(s.readers[v]) != 1 || s.outputs[v] || dim != len(shape)-1 {
-			return nil
-		}
-		i := s.readers[v][0]
-		n := &s.g.Nodes()[i]
-		if n.Kind != mir.Op || n.Call.Spec().Class != spec.Elementwise || len(n.Out) != 1 || len(n.In) > 2 || slices.Contains(n.In, mir.None) {
-			return nil
-		}
-		if own := s.g.Desc(n.Out[0]); own.DType != s.g.Desc(v).DType || !slices.Equal(own.Shape, shape) {
-			return nil
-		}
-		if k == 0 {
-			first, at = n, slices.Index(n.In, v)
-		}
-		if spec.FormatCall(n.Call) != spec.FormatCall(first.Call) || len(n.In) != len(first.In) || n.In[at] != v {
-			return nil
-		}
-		list[k] = part{i, mir.None, p.size}
-		if len(n.In) == 1 {
-			continue
-		}
-		w := n.In[1-at]
-		d := s.g.Desc(w)
-		was := s.g.Desc(first.In[1-at]).Shape
-		if !s.fixed[s.g.Maker(w)] || len(d.Shape) == 0 || len(d.Shape) != len(was) || d.Elems() != p.size || d.Shape[len(d.Shape)-1] != p.size {
-			return nil
-		}
-		list[k].other = w
-	}
-	return list
-}
-
-// hosts reports whether the kernel of a result computes the call that reads it, and would not if the result were a part.
-func (s *stacker) hosts(v mir.Value) bool {
+// hosted is the call that the kernel of a result computes, and would not if the result were a part, or -1.
+func (s *stacker) hosted(v mir.Value) int {
 	if len(s.readers[v]) != 1 {
-		return false
+		return -1
 	}
-	n := &s.g.Nodes()[s.readers[v][0]]
+	i := s.readers[v][0]
+	n := &s.g.Nodes()[i]
 	if n.Kind == mir.View && s.g.Desc(n.Out[0]).IsContiguous() && s.g.Desc(n.Out[0]).Elems() == s.g.Desc(v).Elems() && !s.outputs[n.Out[0]] {
-		return s.hosts(n.Out[0])
+		return s.hosted(n.Out[0])
 	}
-	return n.Kind == mir.Op && n.Call.Spec().Class == spec.Elementwise
+	if n.Kind == mir.Op && n.Call.Spec().Class == spec.Elementwise {
+		return i
+	}
+	return -1
 }
 
-// views adds a view of a part in place of v, and of each view of v. It reports false if a view or a reader of one needs elements without strides, where it did
-// not before.
-func (s *stacker) views(v, of mir.Value, dim, start int, views map[mir.Value]mir.Value) bool {
+// views adds a view of a part in place of v, and of each view of v. It says why if a view or a reader of one needs elements without strides, where it did not before.
+func (s *stacker) views(v, of mir.Value, dim, start int, views map[mir.Value]mir.Value) (why string) {
 	whole := s.all.Desc(of)
 	d, offset, err := view.Narrow(whole, dim, start, s.g.Desc(v).Shape[dim])
 	if err != nil {
-		return false
+		return err.Error()
 	}
-	add := func(v mir.Value, d tensor.Desc, offset int64) bool {
+	add := func(v mir.Value, d tensor.Desc, offset int64) string {
 		if s.outputs[v] {
-			return false
+			return "an output is a view of its result, which would be copied from a part"
 		}
 		for _, i := range s.readers[v] {
 			n := &s.g.Nodes()[i]
+			if n.Kind.Control() {
+				return fmt.Sprintf("node %d, %v, reads its result, and takes no strides", i, n.Kind)
+			}
 			if n.Kind != mir.Op {
 				continue
 			}
@@ -270,16 +358,19 @@ func (s *stacker) views(v, of mir.Value, dim, start int, views map[mir.Value]mir
 				}
 				arg := args[min(k, len(args)-1)]
 				if own := s.g.Desc(v); arg.Strides.Takes(own) && !arg.Strides.Takes(d) {
-					return false
+					return fmt.Sprintf("node %d, %s, reads its result, and takes no strides", i, spec.FormatBrief(n.Call))
 				}
 			}
 		}
 		w, err := s.all.AddView("part", of, offset, d)
+		if err != nil {
+			return err.Error()
+		}
 		views[v] = w
-		return err == nil
+		return ""
 	}
-	if !add(v, d, offset) {
-		return false
+	if why := add(v, d, offset); why != "" {
+		return why
 	}
 	for _, i := range s.readers[v] {
 		n := &s.g.Nodes()[i]
@@ -287,20 +378,21 @@ func (s *stacker) views(v, of mir.Value, dim, start int, views map[mir.Value]mir
 			continue
 		}
 		own, size := s.g.Desc(n.Out[0]), int64(d.DType.Size())
+		const noView = "a view of its result is none of a part"
 		dims, from, ok := view.Through(view.Axes(own), int(n.Offset/size), d)
 		if !ok {
-			return false
+			return noView
 		}
 		strides := make([]int, len(dims))
 		for k, axes := range dims {
 			if len(axes) != 1 {
-				return false
+				return noView
 			}
 			strides[k] = axes[0].Stride
 		}
-		if !add(n.Out[0], view.Of(own, slices.Clone(own.Shape), strides), offset+int64(from)*size) {
-			return false
+		if why := add(n.Out[0], view.Of(own, slices.Clone(own.Shape), strides), offset+int64(from)*size); why != "" {
+			return why
 		}
 	}
-	return true
+	return ""
 }

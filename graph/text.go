@@ -140,6 +140,9 @@ func (p *Plan) summary(b *strings.Builder) {
 	for _, m := range p.Report.Idioms.Missed {
 		fmt.Fprintf(b, "no idiom: node %s before the passes, %s: %s\n", m.where(), m.Call, m.Reason)
 	}
+	for _, m := range p.Report.Stack.Missed {
+		fmt.Fprintf(b, "not joined: node %s before the pass stack, %s: %s\n", m.where(), m.Call, m.Reason)
+	}
 	for _, m := range p.Report.Fusion.Missed {
 		fmt.Fprintf(b, "not fused: node %s before the pass fuse, %s: %s\n", m.where(), m.Call, m.Reason)
 	}

@@ -5,37 +5,84 @@ import (
 	"slices"
 
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/tensor"
 )
 
 // Idiom declares that a product may end attention in its spelled-out form, softmax(q·kᵀ·scale + mask)·v. The scale is a product with a number, or a quotient, of
 // the scores, of q or of k. The mask is added to the scores, or puts −∞ in the place of scores by a condition. Masks that are constants and hide from each query the keys
 // after it become Causal. Scores of 16 bits may be cast to F32 for the softmax, and the probabilities back. Keys and values may be copies that repeat each head for a group of queries.
 func (c MatMul) Idiom(m *spec.Match) {
-	p := m.In(0)
-	made, in := m.Maker(p)
-	readers := m.Readers(p)
-	if _, ok := made.(Cast); ok {
-		readers = max(readers, m.Readers(in[0]))
-		made, in = m.Maker(in[0])
-	}
+	made, in, readers := probabilities(m, m.In(0))
 	softmax, ok := made.(Softmax)
-	if !ok || c.TransA {
+	if !ok {
+		nearProbabilities(m, made, in)
 		return
 	}
 	shape := m.Desc(in[0]).Shape
-	if from(softmax.Dim, len(shape)) != len(shape)-1 {
-		return
-	}
 	a := &spelledAttention{m: m, scale: 1, shape: shape}
-	if !a.isScores(in[0], mostSteps) {
+	switch {
+	case !a.isScores(in[0], mostSteps):
+		if isNear(m, in[0], mostSteps) {
+			m.Miss("a view or a copy of the scores is between the product and the softmax")
+		}
 		return
-	}
-	if readers != 1 {
+	case c.TransA:
+		m.Miss("the probabilities are transposed")
+	case from(softmax.Dim, len(shape)) != len(shape)-1:
+		m.Miss("the softmax is over dimension %d of %v (want the last one, the keys)", softmax.Dim, shape)
+	case readers != 1:
 		m.Miss("another call or an output reads the probabilities")
 	}
 	if a.walk(in[0]) {
 		a.replace(m.In(1), c.TransB)
 	}
+}
+
+// probabilities is the call that makes a value, before a cast if there is one, and how many read its result.
+func probabilities(m *spec.Match, p spec.Value) (made spec.Call, in []spec.Value, readers int) {
+	made, in = m.Maker(p)
+	readers = m.Readers(p)
+	if _, ok := made.(Cast); ok {
+		readers = max(readers, m.Readers(in[0]))
+		made, in = m.Maker(in[0])
+	}
+	return made, in, readers
+}
+
+// nearProbabilities says what is between a softmax of scores and a product. made makes what the product reads, of in.
+func nearProbabilities(m *spec.Match, made spec.Call, in []spec.Value) {
+	isSoftmax := func(v spec.Value) bool {
+		c, in, _ := probabilities(m, v)
+		_, ok := c.(Softmax)
+		return ok && isNear(m, in[0], mostSteps)
+	}
+	if made == nil {
+		if isSoftmax(m.Source(m.In(0)).Of) {
+			m.Miss("a view of the probabilities is between the softmax and the product")
+		}
+		return
+	}
+	for _, v := range in {
+		if isSoftmax(v) || isSoftmax(m.Source(v).Of) {
+			m.Miss("the call %s is between the softmax and the product", made.Spec().Name)
+		}
+	}
+}
+
+// isNear is isScores of a value that may be a view or a copy of scores.
+func isNear(m *spec.Match, v spec.Value, steps int) bool {
+	c, in := m.Maker(v)
+	if of := m.Source(v).Of; of != v && steps > 0 {
+		return isNear(m, of, steps-1)
+	}
+	if _, ok := c.(MatMul); ok || steps == 0 {
+		return ok
+	}
+	switch c.(type) {
+	case Mul, Add, Div, Cast, Where:
+		return slices.ContainsFunc(in, func(w spec.Value) bool { return isNear(m, w, steps-1) })
+	}
+	return false
 }
 
 // mostSteps is how many calls may stand between the first product and the softmax.
@@ -109,8 +156,8 @@ func (a *spelledAttention) walk(v spec.Value) bool {
 			}
 			a.scaled(in[1-next], func(x float64) float64 { return x })
 		case Cast:
-			if a.m.Desc(in[0]).DType.Size() > a.m.Desc(v).DType.Size() {
-				a.m.Miss("scores are rounded to %v", a.m.Desc(v).DType)
+			if own, to := a.m.Desc(in[0]).DType, a.m.Desc(v).DType; !keeps(own, to) {
+				a.m.Miss("scores of %v become %v", own, to)
 			}
 		case Div:
 			a.scaled(in[1], func(x float64) float64 { return 1 / x })
@@ -130,6 +177,11 @@ func (a *spelledAttention) walk(v spec.Value) bool {
 		}
 	}
 	return false
+}
+
+// keeps reports whether each score of one dtype is a number of another. One of 16 bits or of F32 is, in F32 or F64. Integers have no fractions, and F16 and BF16 have other numbers.
+func keeps(from, to tensor.DType) bool {
+	return from == to || to == tensor.F32 && (from == tensor.F16 || from == tensor.BF16) || to == tensor.F64 && (from == tensor.F16 || from == tensor.BF16 || from == tensor.F32)
 }
 
 func (a *spelledAttention) number(v spec.Value) bool {

@@ -3,7 +3,6 @@ package graphs_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
@@ -65,7 +64,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// BenchmarkNetworks runs each network one by one and as a graph, in turns, and reports the ratio of the least times, and the times in
+// BenchmarkNetworks runs each network one by one and as a graph, and reports the ratio of the least times, and the times in
 // milliseconds.
 func BenchmarkNetworks(b *testing.B) {
 	ctx := context.Background()
@@ -80,21 +79,7 @@ func BenchmarkNetworks(b *testing.B) {
 					}
 					return dev.Sync(ctx)
 				}}
-				var least [2]time.Duration
-				for b.Loop() {
-					for k, run := range ways {
-						begin := time.Now()
-						if err := run(); err != nil {
-							b.Fatal(err)
-						}
-						if d := time.Since(begin); least[k] == 0 || d < least[k] {
-							least[k] = d
-						}
-					}
-				}
-				b.ReportMetric(float64(least[0])/float64(least[1]), "ratio")
-				b.ReportMetric(float64(least[0].Microseconds())/1000, "ms-one-by-one")
-				b.ReportMetric(float64(least[1].Microseconds())/1000, "ms-graph")
+				milliseconds(b, leastTimes(b, ways...), "one-by-one", "graph")
 				b.ReportMetric(float64(p.Exe.Plan().Program.Launches()), "launches")
 			})
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
@@ -121,7 +120,7 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// BenchmarkDecoder draws texts call by call, as a graph and by replays, in turns, and reports tokens a second. Each token is read before the next step.
+// BenchmarkDecoder draws texts call by call, as a graph and by replays, and reports tokens a second. Each token is read before the next step.
 func BenchmarkDecoder(b *testing.B) {
 	for _, backend := range []string{"vk", "cpu"} {
 		for _, d := range []tensor.DType{tensor.F32, tensor.F16} {
@@ -129,17 +128,14 @@ func BenchmarkDecoder(b *testing.B) {
 				const steps = 64
 				dev, p := prepareDecoder(b, backend, networks.SmallDecoder(d, steps))
 				c, q := prepareReplay(b, dev, networks.SmallDecoder(d, steps))
-				steppers := []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled, replayed(b, c, q)}
-				var least [3]time.Duration
-				for b.Loop() {
-					for k, step := range steppers {
-						begin := time.Now()
+				var ways []func() error
+				for k, step := range []func(context.Context) (*lathe.Tensor, error){p.Eager, p.Compiled, replayed(b, c, q)} {
+					ways = append(ways, func() error {
 						decode(b, []*networks.Decoding{p, p, q}[k], step, 5, steps)
-						if d := time.Since(begin); least[k] == 0 || d < least[k] {
-							least[k] = d
-						}
-					}
+						return nil
+					})
 				}
+				least := leastTimes(b, ways...)
 				b.ReportMetric(steps/least[0].Seconds(), "tokens/s-one-by-one")
 				b.ReportMetric(steps/least[1].Seconds(), "tokens/s-graph")
 				b.ReportMetric(steps/least[2].Seconds(), "tokens/s-replay")

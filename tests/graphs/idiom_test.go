@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
@@ -22,7 +21,7 @@ import (
 type spelled struct {
 	b, heads, group, sq, skv, d, dv int // heads of keys and values, each for a group of queries
 
-	scale   string // mul, left, div, q, k, both, none
+	scale   string // mul, left, div, q, k, both, none, zero, negative
 	mask    string // none, add, triangle, tril, greater, where, unless, condition, far, constant, two
 	repeat  string // expand, view, call, tile
 	trans   string // call, view, copy
@@ -50,8 +49,13 @@ func (s spelled) maskShape() []int {
 
 // factor is the scale of the scores.
 func (s spelled) factor() float64 {
-	if s.scale == "none" {
+	switch s.scale {
+	case "none":
 		return 1
+	case "zero":
+		return 0
+	case "negative":
+		return -0.5
 	}
 	return 0.25
 }
@@ -114,6 +118,8 @@ func (s spelled) build() *graph.Graph {
 		scores = g.Mul(scores, number(0.25))
 	case "left":
 		scores = g.Mul(number(0.25), scores)
+	case "zero", "negative":
+		scores = g.Mul(scores, number(s.factor()))
 	case "div":
 		scores = g.Div(scores, g.Sqrt(g.Constant(host(s.dtype, nil, 16))))
 	}
@@ -310,6 +316,8 @@ func TestAttentionIdiomEdges(t *testing.T) {
 				func(s *spelled) { s.sq = 0 }, func(s *spelled) { s.skv = 0 }, func(s *spelled) { s.d = 0 }, func(s *spelled) { s.dv = 0 }, func(s *spelled) { s.b = 0 },
 				func(s *spelled) { s.sq, s.skv, s.mask = 5, 2, "tril" }, // the first queries see no key
 				func(s *spelled) { s.sq, s.skv, s.mask, s.b, s.heads, s.group = 131, 257, "unless", 1, 1, 4 },
+				func(s *spelled) { s.scale, s.sq = "zero", 2 }, func(s *spelled) { s.scale, s.mask = "negative", "tril" },
+				func(s *spelled) { s.b, s.heads, s.group, s.skv = 1, 1, 1, 4 }, func(s *spelled) { s.b, s.heads, s.group, s.leading = 1, 1, 1, false },
 			} {
 				s := one
 				edit(&s)
@@ -329,7 +337,69 @@ func TestAttentionIdiomEdges(t *testing.T) {
 	}
 }
 
-// BenchmarkAttentionIdiom runs attention that is spelled out, with the pass and without, in turns, and reports the ratio of the least times.
+// TestAttentionIdiomRanks spells attention out for operands of 2 and of 5 dimensions and for such that are broadcast, and compares it with that of the single calls.
+func TestAttentionIdiomRanks(t *testing.T) {
+	ctx := context.Background()
+	for _, backend := range []string{"cpu", "vk", "wgpu"} {
+		t.Run(backend, func(t *testing.T) {
+			dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithLogger(nil))
+			testkit.Opened(t, err)
+			defer dev.Close()
+			rng := rand.New(rand.NewPCG(8, 1))
+			for _, c := range []struct{ q, k, v, mask []int }{
+				{q: []int{3, 5}, k: []int{7, 5}, v: []int{7, 2}},
+				{q: []int{3, 5}, k: []int{7, 5}, v: []int{7, 2}, mask: []int{3, 1}},
+				{q: []int{2, 1, 3, 2, 5}, k: []int{2, 1, 3, 7, 5}, v: []int{2, 1, 3, 7, 4}, mask: []int{2, 1, 1, 1, 7}},
+				{q: []int{2, 1, 3, 5}, k: []int{1, 3, 7, 5}, v: []int{3, 7, 2}, mask: []int{1, 3, 1, 7}}, // scores of [2,3,3,7]
+				{q: []int{3, 3, 5}, k: []int{7, 5}, v: []int{7, 2}, mask: []int{1}},
+			} {
+				g, given := graph.New(), map[string]*lathe.Tensor{}
+				input := func(name string, shape []int) *graph.Value {
+					values := make([]float32, tensor.Contiguous(tensor.F32, shape...).Elems())
+					for i := range values {
+						values[i] = float32(rng.IntN(33))/16 - 1
+					}
+					var err error
+					if given[name], err = lathe.FromSlice(ctx, dev, values, shape...); err != nil {
+						t.Fatal(err)
+					}
+					return g.Input(name, tensor.F32, shape...)
+				}
+				scores := g.Call(ops.MatMul{TransB: true}, input("q", c.q), input("k", c.k))[0]
+				if c.mask != nil {
+					scores = g.Add(input("mask", c.mask), scores)
+				}
+				g.Output("y", g.MatMul(g.Softmax(scores, -1), input("v", c.v)))
+				var results [2][]float32
+				for i, o := range []graph.Options{{}, {Without: []string{"idiom"}}} {
+					exe, err := dev.Compile(ctx, g, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer exe.Free()
+					if r := exe.Plan().Report.Idioms; r.Replaced != 1-i || len(r.Missed) > 0 {
+						t.Errorf("%+v: %+v\n%v", c, r, exe.Plan())
+					}
+					out, err := exe.Run(ctx, given)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if results[i], err = lathe.ToSlice[float32](ctx, out["y"]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i, want := range results[1] {
+					if got := results[0][i]; !(math.Abs(float64(got-want)) <= 2e-6) {
+						t.Errorf("%+v: element %d is %v (want %v)", c, i, got, want)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAttentionIdiom runs attention that is spelled out, with the pass and without, and reports the ratio of the least times.
 func BenchmarkAttentionIdiom(b *testing.B) {
 	ctx := context.Background()
 	for _, backend := range []string{"vk", "cpu"} {
@@ -344,46 +414,21 @@ func BenchmarkAttentionIdiom(b *testing.B) {
 				dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithLogger(nil))
 				testkit.Opened(b, err)
 				defer dev.Close()
-				var exes []*lathe.Executable
+				plan, err := dev.PlanGraph(s.build(), graph.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
 				given := map[string]*lathe.Tensor{}
-				for _, o := range []graph.Options{{Without: []string{"idiom"}}, {}} {
-					exe, err := dev.Compile(ctx, s.build(), o)
-					if err != nil {
+				for _, port := range slices.Concat(plan.Program.Inputs, plan.Program.Params) {
+					values := make([]float32, port.Desc.Elems())
+					for i := range values {
+						values[i] = float32(i%33)/16 - 1
+					}
+					if given[port.Name], err = lathe.FromSlice(ctx, dev, values, port.Desc.Shape...); err != nil {
 						b.Fatal(err)
 					}
-					for _, port := range slices.Concat(exe.Plan().Program.Inputs, exe.Plan().Program.Params) {
-						values := make([]float32, port.Desc.Elems())
-						for i := range values {
-							values[i] = float32(i%33)/16 - 1
-						}
-						if given[port.Name], err = lathe.FromSlice(ctx, dev, values, port.Desc.Shape...); err != nil {
-							b.Fatal(err)
-						}
-					}
-					if err := exe.SetParam("v", given["v"]); err != nil {
-						b.Fatal(err)
-					}
-					delete(given, "v")
-					exes = append(exes, exe)
 				}
-				least := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-				for b.Loop() {
-					for i, exe := range exes {
-						start := time.Now()
-						out, err := exe.Run(ctx, given)
-						if err == nil {
-							err = dev.Sync(ctx)
-						}
-						if err != nil {
-							b.Fatal(err)
-						}
-						least[i] = min(least[i], time.Since(start))
-						_ = dev.Free(out["y"])
-					}
-				}
-				b.ReportMetric(float64(least[0].Microseconds())/1000, "ms-spelled")
-				b.ReportMetric(float64(least[1].Microseconds())/1000, "ms")
-				b.ReportMetric(float64(least[0])/float64(least[1]), "times-faster")
+				milliseconds(b, leastTimes(b, timed(b, dev, s.build(), graph.Options{Without: []string{"idiom"}}, given), timed(b, dev, s.build(), graph.Options{}, given)), "spelled", "call")
 			})
 		}
 	}
