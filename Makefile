@@ -76,6 +76,7 @@ check-wgsl:
 # An int has 32 bits there.
 check-386:
 	CGO_ENABLED=0 GOARCH=386 $(GO) build ./...
+	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./backend ./conformance ./graph/... ./tensor ./tests/conformance
 
 shaders: ## compile shaders/ to spirv/ (needs glslc and spirv-opt)
 	$(GO) run ./tools/genall
@@ -102,6 +103,7 @@ hashes: build ## conformance/hashes.txt: the hashes of the results on the device
 # Programs of 32 bits interpret kernels.
 # Some machines with an amd64 processor run no programs of 32 bits: see interpreted-arm.
 interpreted: ## the published results of the device cpu in a program for 386, which runs on amd64: minutes (PART=i/n: a part)
+	CGO_ENABLED=0 GOARCH=386 $(GO) test -vet=off ./tensor
 	CGO_ENABLED=0 GOARCH=386 $(GO) build -tags nodynamic -o bin/lathe-386 ./cmd/lathe
 	bin/lathe-386 verify --hash --no-cache --compare published --device cpu --backend cpu $(if $(PART),--part $(PART)) > bin/hashes-386.txt
 

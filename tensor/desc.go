@@ -67,7 +67,7 @@ func (d Desc) Bytes() int64 {
 }
 
 // Check returns ErrInvalidArgument for an invalid DType, a negative dimension, a
-// negative stride, strides of the wrong rank, or a size that overflows.
+// negative stride, strides of the wrong rank, a number of elements that is no int, or a size in bytes that is no int64.
 func (d Desc) Check() error {
 	if !d.DType.Valid() {
 		return fmt.Errorf("tensor: %w: %v", errs.ErrInvalidArgument, d.DType)
@@ -87,6 +87,9 @@ func (d Desc) Check() error {
 		}
 		if !empty {
 			size *= int64(n)
+		}
+		if elems := size / int64(d.DType.Size()); int64(int(elems)) != elems { // An int may have 32 bits.
+			return fmt.Errorf("tensor: %w: shape %v has more elements than fit an int", errs.ErrInvalidArgument, d.Shape)
 		}
 		if d.Strides == nil {
 			continue

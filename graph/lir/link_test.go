@@ -3,6 +3,7 @@ package lir_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ var mutations = []func(p *lir.Program, rng *rand.Rand) string{
 	},
 	func(p *lir.Program, rng *rand.Rand) string {
 		o, name := anyOperand(p, rng)
-		o.Desc = []tensor.Desc{{}, tensor.Contiguous(tensor.F32, 4, 33), tensor.Contiguous(tensor.F16, 4, 32), tensor.Contiguous(tensor.F32, -4, -32), tensor.Contiguous(tensor.F32, 1<<40, 1<<40), {DType: tensor.F32, Shape: []int{4, 32}, Strides: []int{1 << 20, 1}}}[rng.IntN(6)]
+		o.Desc = []tensor.Desc{{}, tensor.Contiguous(tensor.F32, 4, 33), tensor.Contiguous(tensor.F16, 4, 32), tensor.Contiguous(tensor.F32, -4, -32), tensor.Contiguous(tensor.F32, min(1<<40, math.MaxInt), min(1<<40, math.MaxInt)), {DType: tensor.F32, Shape: []int{4, 32}, Strides: []int{1 << 20, 1}}}[rng.IntN(6)]
 		return "the description of " + name
 	},
 	func(p *lir.Program, rng *rand.Rand) string {

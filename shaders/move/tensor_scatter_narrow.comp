@@ -38,7 +38,7 @@ void main() {
 		uint row = p.row + down, over = row / p.size, o = p.outer + over;
 		row -= over * p.size;
 		uint j = row - indices[p.indexBase + o / p.each * p.indexStep];
-		j += mix(0u, p.size, j >= p.size); // circular; what is before an index that goes on to the end is still large
+		j += mix(0u, p.size, j >= p.size); // circular. If it is linear, an index is at most size - rows, so that a row before it gets no update: its j is rows or more.
 		o -= p.from[0];
 		j -= p.from[1];
 		k -= p.from[2];
