@@ -61,7 +61,8 @@ func (g *Graph) While(initial []*Value, cond func(g *Graph, state []*Value) *Val
 	return g.while(0, initial, cond, body)
 }
 
-// WhileAtMost is While that takes at most so many steps, and then returns the state that it has, whatever cond says.
+// WhileAtMost is While that takes at most so many steps, and then returns the state that it has, whatever cond says. It has gradients, which need memory for
+// as many states as there can be steps.
 func (g *Graph) WhileAtMost(steps int, initial []*Value, cond func(g *Graph, state []*Value) *Value, body func(g *Graph, state []*Value) []*Value) []*Value {
 	if steps < 1 {
 		return repeated(g.fail(fmt.Errorf("graph: while: %w: at most %d steps (want 1 or more)", errs.ErrInvalidArgument, steps)), len(initial))

@@ -239,7 +239,7 @@ func (t *reverse) node(n mir.Node) error {
 	case mir.If:
 		return t.branches(n, results)
 	case mir.While:
-		return fmt.Errorf("gradient of while: %w: a loop has no gradient (write out as many steps as it takes, if that is known)", errs.ErrUnsupported)
+		return t.loop(n, results)
 	case mir.View:
 		root, err := t.unview(n, mir.Value(results[0]))
 		t.parts[n.In[0]] = append(t.parts[n.In[0]], root)

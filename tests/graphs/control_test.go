@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -447,11 +446,4 @@ func TestGradientOfIf(t *testing.T) {
 			}
 		}
 	})
-	g := graph.New()
-	x := g.Input("x", tensor.F32)
-	s := g.WhileAtMost(3, values{x}, func(g *graph.Graph, s values) *graph.Value { return g.Less(s[0], graph.Scalar(1)) }, func(g *graph.Graph, s values) values { return values{g.Exp(s[0])} })
-	g.Gradients(s[0], x)
-	if err := g.Err(); !errors.Is(err, lathe.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "gradient of while") {
-		t.Errorf("the gradient of a loop: %v", err)
-	}
 }
