@@ -147,7 +147,7 @@ func (c *Capture) Replay(ctx context.Context, key uint64) (bool, error) {
 	if err := c.ready("replay"); err != nil {
 		return false, err
 	}
-	return c.session.Replay(ctx, key)
+	return c.session.Replay(ctx, key, nil)
 }
 
 // Recording reports whether a capture has begun.

@@ -47,6 +47,7 @@ type Device struct {
 	doomed        int64             // their bytes
 	trace         *device.HostTrace // nil if nothing is traced
 	scratch       device.Scratches[*kernel, use]
+	lists         device.Lists[*kernel, use]
 
 	finished atomic.Uint64 // number of the last list that has run
 	wanted   atomic.Uint64 // number of the first list that someone waits for
@@ -91,6 +92,7 @@ func open(o Options) (*Device, error) {
 		limit += closeGrace
 	}
 	d.life.Init(&d.info, limit)
+	d.lists = device.Lists[*kernel, use]{Life: &d.life, Info: &d.info, Size: d.size, Scratches: &d.scratch, Compile: d.compileAll, Gather: d.gather}
 	d.heap = newHeap(heapAt, d.mem.most, d.mem.grow)
 	d.heap.discard = d.mem.discard
 	if d.engine, err = newEngine(ctx, dir, d.stopping.Load); err == nil {

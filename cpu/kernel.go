@@ -81,7 +81,7 @@ func (d *Device) compile(m *spv.Module) (*kernel, error) {
 	k := &kernel{label: gpu.Label(m), header: compile.FrameBindings, instances: make([]*instance, d.team.workers)}
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		k.slots = append(k.slots, slot{b.Slot, b.Access&spv.WriteOnly != 0, b})
+		k.slots = append(k.slots, slot{b.Slot, b.Access.Writes(), b})
 		if b.Slot >= maxSlots {
 			return nil, fmt.Errorf("cpu: %s: %w: %s (want less than %d)", k.label, gpu.ErrUnsupported, b.Where(), maxSlots)
 		}

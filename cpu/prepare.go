@@ -20,40 +20,11 @@ func (d *Device) Prepare(list []gpu.Dispatch) (_ gpu.Prepared, err error) {
 		return nil, err
 	}
 	defer d.life.End(&err)
-	p := &prepared{d: d}
-	p.List = gpu.CloneList(list)
-	if err := p.look(); err != nil {
+	p := &prepared{d, d.lists.Keep(list)}
+	if err := p.Look(); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// look finds the kernels and the buffers of the list. The caller holds the lock, which is
-// released in between.
-func (p *prepared) look() error {
-	d := p.d
-	for {
-		list := p.List
-		s := d.scratch.Borrow()
-		err := d.compileAll(s, list)
-		for i := 0; err == nil && i < len(list); i++ {
-			err = list[i].CheckLaunch(&d.info, d.size)
-		}
-		if err == nil {
-			err = d.gather(s, list)
-		}
-		changed := false
-		if err == nil {
-			changed, err = p.Changed("cpu", list)
-		}
-		if err == nil && !changed {
-			p.Keep(s)
-		}
-		d.scratch.Return(s)
-		if err != nil || !changed {
-			return err
-		}
-	}
 }
 
 // Submit queues the list.
@@ -64,7 +35,7 @@ func (p *prepared) Submit() (err error) {
 	}
 	defer d.life.End(&err)
 	for {
-		if err := p.Usable("cpu"); err != nil {
+		if err := p.Usable(); err != nil {
 			return err
 		}
 		if len(d.queue.commands) >= queueMost {
@@ -74,7 +45,7 @@ func (p *prepared) Submit() (err error) {
 			continue
 		}
 		if p.Stale {
-			if err := p.look(); err != nil {
+			if err := p.Look(); err != nil {
 				return err
 			}
 			continue
@@ -91,24 +62,5 @@ func (p *prepared) Submit() (err error) {
 	}
 	d.record(&p.Scratch, p.List)
 	d.startIfWorth()
-	return nil
-}
-
-// Set replaces dispatch i of the list.
-func (p *prepared) Set(i int, x gpu.Dispatch) (err error) {
-	if err := p.d.begin(); err != nil {
-		return err
-	}
-	defer p.d.life.End(&err)
-	return p.Kept.Set(&p.d.info, p.d.size, i, x)
-}
-
-// Free forgets the list.
-func (p *prepared) Free() (err error) {
-	if err := p.d.begin(); err != nil {
-		return err
-	}
-	defer p.d.life.End(&err)
-	p.Kept = device.Kept[*kernel, use]{Freed: true}
 	return nil
 }

@@ -71,6 +71,7 @@ type Device struct {
 	spin time.Duration // how long a wait polls before it sleeps
 
 	scratch device.Scratches[*pipeline, use]
+	keeps   device.Lists[*pipeline, use] // for lists, without Compile and Gather: look of prepared does more
 }
 
 // Open opens the device that opts select. Open checks ctx at its start only, because
@@ -102,6 +103,7 @@ func open(inst *instance, phys physical, opts Options) (*Device, error) {
 	}
 	d.table = device.NewBuffers(d.release)
 	d.size = d.table.Size
+	d.keeps = device.Lists[*pipeline, use]{Life: &d.life, Info: &d.phys.info, Size: d.size, Scratches: &d.scratch}
 	if err := d.create(); err != nil {
 		d.destroy()
 		return nil, err

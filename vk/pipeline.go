@@ -140,11 +140,11 @@ func (p *pipeline) layout(m *spv.Module) {
 		s := slot{number: b.Slot, decl: b}
 		switch b.Kind {
 		case spv.StorageBuffer:
-			s.typ, s.write = C.LVK_STORAGE, b.Access&spv.WriteOnly != 0
+			s.typ, s.write = C.LVK_STORAGE, b.Access.Writes()
 		case spv.UniformTexel:
 			s.typ, s.format = C.LVK_UNIFORM_TEXEL, texelFormat(b.Type)
 		case spv.StorageTexel:
-			s.typ, s.format, s.write = C.LVK_STORAGE_TEXEL, texelFormat(b.Type), b.Access&spv.WriteOnly != 0
+			s.typ, s.format, s.write = C.LVK_STORAGE_TEXEL, texelFormat(b.Type), b.Access.Writes()
 		case spv.UniformBuffer:
 			s.typ = C.LVK_UNIFORM
 		}

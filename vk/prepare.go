@@ -47,8 +47,7 @@ func (d *Device) Prepare(list []gpu.Dispatch) (_ gpu.Prepared, err error) {
 		return nil, err
 	}
 	defer d.life.End(&err)
-	p := &prepared{d: d}
-	p.List = gpu.CloneList(list)
+	p := &prepared{d: d, Kept: d.keeps.Keep(list)}
 	if err := p.look(); err != nil {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func (p *prepared) look() error {
 	if err := d.life.Unlocked(func() error { return d.check(s, list) }); err != nil {
 		return err
 	}
-	if changed, err := p.Changed("vk", list); err != nil || changed {
+	if changed, err := p.Changed(list); err != nil || changed {
 		return err // the caller sees whether the list is still stale
 	}
 	if err := d.resolve(s, s.Pipes, list); err != nil {
@@ -79,7 +78,7 @@ func (p *prepared) look() error {
 	}
 	d.dispose(p.recording)
 	p.recording = r
-	p.Keep(s)
+	p.Store(s)
 	p.buffers = p.buffers[:0]
 	at := map[*buffer]int{}
 	for _, u := range s.Uses {
@@ -221,7 +220,7 @@ func (p *prepared) ready() (plain, wait bool, err error) {
 	if d.life.Lost() != nil {
 		return false, false, d.life.Lost()
 	}
-	if err := p.Usable("vk"); err != nil {
+	if err := p.Usable(); err != nil {
 		return false, false, err
 	}
 	if p.Stale {
@@ -278,15 +277,6 @@ func (d *Device) launchPrepared(b *batch, cmds []unsafe.Pointer) error {
 	return check("vkQueueSubmit", r)
 }
 
-// Set replaces dispatch i of the list.
-func (p *prepared) Set(i int, x gpu.Dispatch) (err error) {
-	if err := p.d.begin(); err != nil {
-		return err
-	}
-	defer p.d.life.End(&err)
-	return p.Kept.Set(&p.d.phys.info, p.d.size, i, x)
-}
-
 // Free destroys the command buffers when no submission of them is under way.
 func (p *prepared) Free() (err error) {
 	d := p.d
@@ -306,7 +296,7 @@ func (p *prepared) drop() {
 	p.d.dispose(p.recording)
 	delete(p.d.lists, p)
 	p.recording, p.buffers = recording{}, nil
-	p.Kept = device.Kept[*pipeline, use]{Freed: true}
+	p.Forget()
 }
 
 // makeMemory waits for the work that runs, and gives idle memory back to the driver.

@@ -9,23 +9,15 @@ import (
 	"testing"
 
 	"github.com/lathe-gpu/lathe/gpu"
-	"github.com/lathe-gpu/lathe/internal/extra"
+	"github.com/lathe-gpu/lathe/internal/testgpu"
 )
 
 // increments returns a list that adds 1 to each of 64 words, so many times.
 func increments(t testing.TB, h gpu.Handle, count int) []gpu.Dispatch {
 	t.Helper()
-	m, err := extra.Module("test/gputest_affine.u32")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var params []byte
-	for _, w := range []uint32{64, 1, 1} {
-		params = binary.LittleEndian.AppendUint32(params, w)
-	}
-	var list []gpu.Dispatch
-	for range count {
-		list = append(list, gpu.Dispatch{Module: m, Bindings: []gpu.Binding{{Buffer: h}, {Buffer: h}}, Params: params, Groups: [3]uint32{1, 1, 1}})
+	list := make([]gpu.Dispatch, count)
+	for i := range list {
+		list[i] = testgpu.Affine(testgpu.Kernel(t, testgpu.AffineKernel), h, h, 64, 1, 1)
 	}
 	return list
 }
@@ -150,41 +142,7 @@ func TestPreparedAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkSubmit measures the time of the calls for a list of 1 000 dispatches: Submit, and that of a
-// prepared list. The time of the device does not count.
+// BenchmarkSubmit measures the time of the calls for a list of dispatches.
 func BenchmarkSubmit(b *testing.B) {
-	ctx := context.Background()
-	for _, name := range []string{"list", "prepared"} {
-		b.Run(name, func(b *testing.B) {
-			d := openTest(b, Options{})
-			h, err := d.Alloc(256)
-			if err != nil {
-				b.Fatal(err)
-			}
-			list := increments(b, h, 1000)
-			p, err := d.Prepare(list)
-			if err != nil {
-				b.Fatal(err)
-			}
-			run := p.Submit
-			if name == "list" {
-				run = func() error { return d.Submit(list) }
-			}
-			if err := errors.Join(run(), d.Sync(ctx)); err != nil {
-				b.Fatal(err)
-			}
-			b.ResetTimer()
-			for range b.N {
-				if err := run(); err != nil {
-					b.Fatal(err)
-				}
-				b.StopTimer()
-				if err := d.Sync(ctx); err != nil {
-					b.Fatal(err)
-				}
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/dispatch")
-		})
-	}
+	testgpu.BenchmarkSubmit(b, func(b *testing.B) gpu.Device { return openTest(b, Options{}) })
 }

@@ -60,6 +60,7 @@ type Device struct {
 	staging  []*staging        // buffers that reads go through
 
 	scratch device.Scratches[*pipeline, use]
+	lists   device.Lists[*pipeline, use]
 }
 
 // objects counts what lives in the native library, for tests.
@@ -95,6 +96,12 @@ func open(a *adapter, opts Options) (*Device, error) {
 	d.rec.seq, d.flushAt = 1, flushCount
 	d.table = device.NewBuffers(d.release)
 	d.size = d.table.Size
+	d.lists = device.Lists[*pipeline, use]{
+		Life: &d.life, Info: &d.info, Size: d.size, Scratches: &d.scratch, Gather: d.gather,
+		Compile: func(s *scratch, list []gpu.Dispatch) error {
+			return d.life.Unlocked(func() error { return d.compileAll(s, list) })
+		},
+	}
 	if err := fault.Result("wgpuAdapterRequestDevice"); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (d *Device) compile(p *pipeline, m *spv.Module) error {
 	}
 	for i := range m.Bindings {
 		b := &m.Bindings[i]
-		p.slots = append(p.slots, slot{b.Slot, b.Kind == spv.UniformBuffer, b.Access&spv.WriteOnly != 0, l.Least[i], b})
+		p.slots = append(p.slots, slot{b.Slot, b.Kind == spv.UniformBuffer, b.Access.Writes(), l.Least[i], b})
 	}
 	switch {
 	case l.ParamBytes == 0:

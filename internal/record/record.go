@@ -20,11 +20,13 @@ import (
 type Device struct {
 	inner gpu.Device
 	limit int
+	align int64 // of offsets that the device can bind
 
 	mu     sync.Mutex
 	rec    *recording // what is being recorded, or nil
 	made   map[gpu.Handle]*block
 	graphs []*graph // the one that was used longest ago comes first
+	at     []Range  // memory for a replay
 	closed bool
 }
 
@@ -40,6 +42,10 @@ type recording struct {
 	used   map[gpu.Handle]bool
 	blocks []gpu.Handle
 	extra  Extra
+
+	declared  []Range
+	patchable bool     // some dispatch is
+	movable   *movable // nil if nothing was declared, and nothing is patchable
 }
 
 // Extra is what belongs to a recording besides.
@@ -52,14 +58,14 @@ type Extra interface {
 
 // graph is a recording that can run.
 type graph struct {
-	key  uint64
-	rec  *recording
-	list gpu.Prepared
+	key      uint64
+	rec      *recording
+	variants []*variant // the one that was used last comes first
 }
 
-// New wraps a device. At most limit graphs are kept.
-func New(inner gpu.Device, limit int) *Device {
-	return &Device{inner: inner, limit: limit, made: map[gpu.Handle]*block{}}
+// New wraps a device. At most limit graphs are kept. align is the alignment in bytes of offsets of tensors that begin at a binding.
+func New(inner gpu.Device, limit int, align int64) *Device {
+	return &Device{inner: inner, limit: limit, align: max(align, 1), made: map[gpu.Handle]*block{}}
 }
 
 // Info describes the inner device.
@@ -295,13 +301,18 @@ func (d *Device) End(key uint64, extra Extra) error {
 	}
 	r.extra = extra
 	list, err := gpu.Prepare(d.inner, r.list)
+	if err == nil {
+		if err = r.settle(); err != nil {
+			_ = list.Free() // it fails on a device that is closed or lost, which every later call says
+		}
+	}
 	if err != nil {
 		return errors.Join(err, d.drop(r))
 	}
-	r.list, r.used = nil, nil
 	d.mu.Lock()
+	r.list, r.used = nil, nil
 	old := d.remove(func(g *graph) bool { return g.key == key })
-	d.graphs = append(d.graphs, &graph{key, r, list})
+	d.graphs = append(d.graphs, &graph{key, r, []*variant{{at: r.declared, list: list}}})
 	if len(d.graphs) > d.limit {
 		old = append(old, d.graphs[0])
 		d.graphs = slices.Delete(d.graphs, 0, 1)
@@ -322,10 +333,10 @@ func (d *Device) Abort(extra Extra) error {
 	return d.drop(r)
 }
 
-// Replay submits the graph of a key. It reports false if there is none, or if one of its buffers was
-// freed. Such a graph is forgotten.
-// Errors: ErrCapture (something is being recorded), those of gpu.Prepared.Submit.
-func (d *Device) Replay(key uint64) (bool, error) {
+// Replay submits the graph of a key, with other memory in place of some ranges that were declared. It reports false if there is no graph, or if
+// a buffer of it was freed. Such a graph is forgotten.
+// Errors: ErrCapture (something is being recorded), ErrInvalidArgument (moves), those of gpu.Prepare and of gpu.Prepared.Submit.
+func (d *Device) Replay(key uint64, moves []Move) (bool, error) {
 	d.mu.Lock()
 	if d.rec != nil {
 		d.mu.Unlock()
@@ -343,14 +354,7 @@ func (d *Device) Replay(key uint64) (bool, error) {
 	g := d.graphs[at]
 	copy(d.graphs[at:], d.graphs[at+1:])
 	d.graphs[len(d.graphs)-1] = g
-	// The lock is held, so that nobody frees the graph meanwhile.
-	if g.rec.extra != nil {
-		g.rec.extra.Replayed()
-	}
-	err := g.list.Submit()
-	if g.rec.extra != nil { // again, because a Sync may have come before the launches
-		g.rec.extra.Replayed()
-	}
+	err := d.submit(g, moves) // The lock is held, so that nobody frees the graph meanwhile.
 	if !errors.Is(err, errs.ErrInvalidHandle) {
 		d.mu.Unlock()
 		return err == nil, err
@@ -358,6 +362,22 @@ func (d *Device) Replay(key uint64) (bool, error) {
 	d.graphs = d.graphs[:len(d.graphs)-1]
 	d.mu.Unlock()
 	return false, d.release([]*graph{g})
+}
+
+// submit submits a graph. The caller holds mu.
+func (d *Device) submit(g *graph, moves []Move) (err error) {
+	if d.at, err = g.rec.movable.place(d.at[:0], moves, d.align); err != nil {
+		return err
+	}
+	v, err := g.variant(d.inner, d.at)
+	if err != nil {
+		return err
+	}
+	if g.rec.extra != nil {
+		g.rec.extra.Replayed()
+		defer g.rec.extra.Replayed() // again, because a Sync may have come before the launches
+	}
+	return v.list.Submit()
 }
 
 // remove takes graphs out of the list. The caller holds mu.
@@ -376,7 +396,7 @@ func (d *Device) remove(which func(*graph) bool) (old []*graph) {
 func (d *Device) release(old []*graph) error {
 	var all []error
 	for _, g := range old {
-		all = append(all, g.list.Free(), d.drop(g.rec))
+		all = append(all, g.free(), d.drop(g.rec))
 	}
 	return errors.Join(all...)
 }

@@ -24,8 +24,9 @@ type Capture struct {
 
 // holder keeps the buffers of what is recorded, so that the garbage collector does not free them.
 type holder struct {
-	mu   sync.Mutex
-	held map[*Buffer]struct{} // nil while nothing is recorded
+	mu      sync.Mutex
+	held    map[*Buffer]struct{} // nil while nothing is recorded
+	foreign int                  // counts launches of shaders of the program
 }
 
 // hold keeps a buffer if something is being recorded.
@@ -79,7 +80,7 @@ func (s *Session) NewCapture(limit int) (*Capture, error) {
 	if err := s.NotClosed("capture"); err != nil {
 		return nil, err
 	}
-	c := &Capture{rec: record.New(s.gpu, limit)}
+	c := &Capture{rec: record.New(s.gpu, limit, s.Align())}
 	c.Session = &Session{surface: s.surface, gpu: c.rec, tuning: s.tuning, holder: &holder{}}
 	opts := []exec.Option{exec.WithTuning(s.tuning), exec.WithCaptures(s.run)}
 	if s.trace != nil {
@@ -161,13 +162,13 @@ func (c *Capture) wrap(err error) error {
 	return nil
 }
 
-// Replay submits the graph of a key, and does not wait for it. It reports false if there is none.
-// Errors: ErrCapture, ErrOutOfMemory, ErrDeviceLost, ErrClosed, ctx.Err().
-func (c *Capture) Replay(ctx context.Context, key uint64) (bool, error) {
+// Replay submits the graph of a key with other memory in place of some bindable tensors, and does not wait for it. It reports false if there is no graph.
+// Errors: ErrCapture, ErrInvalidArgument (moves), ErrOutOfMemory, ErrDeviceLost, ErrClosed, ctx.Err().
+func (c *Capture) Replay(ctx context.Context, key uint64, moves []Move) (bool, error) {
 	if err := c.WaitForRoom(ctx); err != nil {
 		return false, fmt.Errorf("%s: replay: %w", c.surface, err)
 	}
-	ok, err := c.rec.Replay(key)
+	ok, err := c.rec.Replay(key, moves)
 	return ok, c.wrap(err)
 }
 

@@ -87,6 +87,7 @@ func (k *Kernel) Run(ctx context.Context, size []int, params any, tensors []Tens
 	if err != nil {
 		return fmt.Errorf("%s: run kernel: %w", k.session.surface, err)
 	}
+	k.session.holder.launched()
 	return nil
 }
 

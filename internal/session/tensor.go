@@ -333,6 +333,9 @@ func (s *Session) Dispatch(ctx context.Context, spirv []byte, bindings []Tensor,
 	if errors.Is(err, errs.ErrInvalidShader) {
 		return fmt.Errorf("%w%s", err, SourceHint(spirv))
 	}
+	if err == nil {
+		s.holder.launched()
+	}
 	return err
 }
 

@@ -70,6 +70,9 @@ func (a Access) String() string {
 	return fmt.Sprintf("access(%d)", uint8(a))
 }
 
+// Writes reports whether the shader may write to the binding.
+func (a Access) Writes() bool { return a&WriteOnly != 0 }
+
 // ParseAccess is the access of a name that String gives, and whether there is one.
 func ParseAccess(name string) (Access, bool) {
 	for a := ReadOnly; a <= ReadWrite; a++ {

@@ -49,7 +49,7 @@ func TestReadsStored(t *testing.T) {
 		}
 		slot := uint32(0)
 		for _, b := range m.Bindings {
-			if b.Access&spv.WriteOnly != 0 {
+			if b.Access.Writes() {
 				slot = b.Slot
 			}
 		}
