@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/lathe-gpu/lathe/graph/lir"
-	"github.com/lathe-gpu/lathe/graph/mir"
 )
 
 // dependences finds which weights each of some calls depends on, by the memory that the calls read and write, in order.
@@ -31,7 +30,7 @@ func (d *dependences) add(in, out []lir.Operand) {
 		}
 	}
 	for _, o := range in {
-		if o.Value == mir.None {
+		if o.Value < 0 { // left out
 			continue
 		}
 		if touch(&d.reads, o); o.Memory == lir.Params {
