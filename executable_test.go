@@ -82,6 +82,16 @@ func filled(t *testing.T, dev *lathe.Device, shape ...int) *lathe.Tensor {
 	return x
 }
 
+// slice makes a tensor of one dimension.
+func slice[E lathe.Element](t *testing.T, dev *lathe.Device, data []E) *lathe.Tensor {
+	t.Helper()
+	x, err := lathe.FromSlice(t.Context(), dev, data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 // chain is a graph of n calls, each of which can overwrite its input, between two matrix products that cannot.
 func chain(n int) *graph.Graph {
 	g := graph.New()
@@ -332,12 +342,18 @@ func TestGraphFaults(t *testing.T) {
 	g := graph.New()
 	x := g.Input("x", tensor.F32, 32, 32)
 	c := g.Exp(g.Constant(tensor.NewHost(tensor.Contiguous(tensor.F32, 32)))) // runs once
-	g.Output("y", g.Softmax(g.MatMul(g.Add(x, c), x), -1))
+	w, i := g.Weight("w", tensor.F32, 32, 32), g.Weight("i", tensor.I32, 32)
+	h := g.MatMul(g.MatMul(g.Add(x, c), g.Exp(w)), w) // a call and launches that run once a weight is set
+	g.Output("y", g.Softmax(g.MatMul(h, g.Gather(w, i, 0)), -1))
+	weights, indices := filled(t, dev, 32, 32), slice(t, dev, make([]int32, 32))
 	in := map[string]*lathe.Tensor{"x": filled(t, dev, 32, 32)}
 	try := func() error {
 		exe, err := dev.Compile(ctx, g, graph.Options{})
 		if err != nil {
 			return err
+		}
+		if err := errors.Join(exe.SetParam("w", weights), exe.SetParam("i", indices)); err != nil {
+			return errors.Join(err, exe.Free())
 		}
 		out, err := exe.Run(ctx, in)
 		if err != nil {

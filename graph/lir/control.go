@@ -30,7 +30,7 @@ type Control struct {
 	Kept []int64
 	// Most is the largest number of steps of a While, or 0.
 	Most int
-	// Scratch lists the sizes in bytes of the temporary memory. First comes the arena, which the bodies have by turns, buffer by buffer. A While has two ranges
+	// Scratch lists the sizes in bytes of the temporary memory. First comes the arena, buffer by buffer, which the bodies share: one of them runs at a time. A While has two ranges
 	// more for its condition and for each value of its state: odd steps write the results of the While, and even ones these ranges.
 	Scratch []int64
 

@@ -58,12 +58,12 @@ type scheduler struct {
 
 	isBody bool // of an If or a While
 
-	once  []bool            // by node: it depends on constants only
-	early []bool            // by node: it depends on constants and weights only
-	order map[int]int       // the step of each node that runs each time
-	homes []home            // by value that is no view: where it lies
-	spans []*span           // of the arena
-	uses  map[mir.Value]int // the last step that reads each value of the arena
+	once    []bool            // by node: it depends on constants only
+	hoisted []bool            // by node: it depends on constants and weights only
+	order   map[int]int       // the step of each node that runs each time
+	homes   []home            // by value that is no view: where it lies
+	spans   []*span           // of the arena
+	uses    map[mir.Value]int // the last step that reads each value of the arena
 }
 
 // home is where a value lies.
@@ -104,22 +104,22 @@ func (s *scheduler) ports() error {
 // divide says which nodes run once, or once for each set of weights, and numbers the steps of the others. A call without inputs depends on constants only. A
 // call that makes an output runs each time, because every run has other memory for it.
 func (s *scheduler) divide() {
-	s.once, s.early, s.order = make([]bool, len(s.g.Nodes())), make([]bool, len(s.g.Nodes())), map[int]int{}
+	s.once, s.hoisted, s.order = make([]bool, len(s.g.Nodes())), make([]bool, len(s.g.Nodes())), map[int]int{}
 	for i, n := range s.g.Nodes() {
 		s.once[i] = n.Kind != mir.Input && n.Kind != mir.Param && !n.Kind.Control() && !(s.isBody && n.Kind == mir.Op)
-		s.early[i] = s.once[i] || n.Weight
+		s.hoisted[i] = s.once[i] || n.Weight
 		for _, v := range n.In {
 			if v != mir.None {
 				m := s.g.Maker(v)
-				s.once[i], s.early[i] = s.once[i] && s.once[m], s.early[i] && s.early[m]
+				s.once[i], s.hoisted[i] = s.once[i] && s.once[m], s.hoisted[i] && s.hoisted[m]
 			}
 		}
 		for _, v := range n.Out {
 			if n.Kind == mir.Op && s.homes[v].memory == Outputs {
-				s.once[i], s.early[i] = false, false
+				s.once[i], s.hoisted[i] = false, false
 			}
 		}
-		if n.Kind >= mir.Op && !s.early[i] {
+		if n.Kind >= mir.Op && !s.hoisted[i] {
 			s.order[i] = len(s.order)
 		}
 	}
@@ -143,7 +143,7 @@ func (s *scheduler) place() {
 		for _, v := range n.Out {
 			size := s.roundUp(s.g.Desc(v).Bytes())
 			switch {
-			case s.early[i]:
+			case s.hoisted[i]:
 				s.homes[v] = home{memory: Kept, offset: s.p.Kept}
 				if n.Kind == mir.Constant {
 					s.p.Constants = append(s.p.Constants, Constant{s.p.Kept, n.Data})
@@ -248,7 +248,7 @@ func (s *scheduler) compile() error {
 		switch {
 		case s.once[i]:
 			s.p.Once = append(s.p.Once, step)
-		case s.early[i]:
+		case s.hoisted[i]:
 			s.p.Prepare = append(s.p.Prepare, step)
 		default:
 			s.p.Steps = append(s.p.Steps, step)

@@ -15,24 +15,43 @@ func (c *Compiled) Fixed(fixed []bool) (launches, scratch []bool) {
 	if c == nil {
 		return nil, nil
 	}
-	launches, scratch = make([]bool, len(c.steps)), make([]bool, len(c.Scratch))
-	for i := range launches {
-		launches[i] = true
-	}
-	// A launch that does not run once makes others so, until nothing changes.
-	for changed := true; changed; {
-		changed = false
-		for k := range scratch {
-			scratch[k] = c.stays(k, launches)
+	launches, scratch = slices.Repeat([]bool{true}, len(c.steps)), slices.Repeat([]bool{true}, len(c.Scratch))
+	// Scratch memory stays if the last launch that writes it comes before the first one that binds it in each run.
+	users, lastWrite := make([][]int, len(scratch)), make([]int, len(scratch))
+	var runs []int // launches that have been found to run each time, of which what they bind was not looked at
+	for i := range c.steps {
+		s := &c.steps[i]
+		for j, b := range s.bind {
+			if k := b.ref.Index; b.ref.Kind == spec.RefScratch {
+				users[k] = append(users[k], i)
+				if s.access(j)&spv.WriteOnly != 0 {
+					lastWrite[k] = i + 1
+				}
+			}
 		}
-		for i := range c.steps {
-			if launches[i] && !c.runsOnce(i, fixed, scratch) {
-				launches[i], changed = false, true
+		if !s.mayRunOnce(fixed) {
+			launches[i], runs = false, append(runs, i)
+		}
+	}
+	// A launch that runs each time makes others so, by memory that does not stay.
+	for len(runs) > 0 {
+		i := runs[len(runs)-1]
+		runs = runs[:len(runs)-1]
+		for _, b := range c.steps[i].bind {
+			k := b.ref.Index
+			if b.ref.Kind != spec.RefScratch || !scratch[k] || lastWrite[k] <= i {
+				continue
+			}
+			scratch[k] = false
+			for _, u := range users[k] {
+				if launches[u] {
+					launches[u], runs = false, append(runs, u)
+				}
 			}
 		}
 	}
 	for k := range scratch { // memory that nobody writes is not left for anybody
-		scratch[k] = scratch[k] && c.writes(k, launches)
+		scratch[k] = scratch[k] && lastWrite[k] > 0
 	}
 	return launches, scratch
 }
@@ -47,14 +66,13 @@ func (s *boundStep) access(binding int) spv.Access {
 	return spv.ReadWrite
 }
 
-// runsOnce reports whether a launch reads and writes only what stays.
-func (c *Compiled) runsOnce(i int, fixed, scratch []bool) bool {
-	s := &c.steps[i]
+// mayRunOnce reports whether a launch reads only inputs that stay, and scratch memory, and writes only such memory.
+func (s *boundStep) mayRunOnce(fixed []bool) bool {
 	wrote := false
 	for j, b := range s.bind {
 		n, access := b.ref.Index, s.access(j)
 		switch {
-		case b.ref.Kind == spec.RefScratch && scratch[n]:
+		case b.ref.Kind == spec.RefScratch:
 			wrote = wrote || access&spv.WriteOnly != 0
 		case b.ref.Kind == spec.RefIn && n < len(fixed) && fixed[n] && access == spv.ReadOnly:
 		default:
@@ -62,38 +80,6 @@ func (c *Compiled) runsOnce(i int, fixed, scratch []bool) bool {
 		}
 	}
 	return wrote
-}
-
-// stays reports whether scratch memory is written only by launches that run once, all of which come before the first other one that binds it.
-func (c *Compiled) stays(k int, launches []bool) bool {
-	others := false
-	for i := range c.steps {
-		for j, b := range c.steps[i].bind {
-			if b.ref.Kind != spec.RefScratch || b.ref.Index != k {
-				continue
-			}
-			writes := c.steps[i].access(j)&spv.WriteOnly != 0
-			if !launches[i] {
-				others = true
-			}
-			if writes && others {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// writes reports whether a launch that runs once writes scratch memory.
-func (c *Compiled) writes(k int, launches []bool) bool {
-	for i := range c.steps {
-		for j, b := range c.steps[i].bind {
-			if launches[i] && b.ref == (spec.Ref{Kind: spec.RefScratch, Index: k}) && c.steps[i].access(j)&spv.WriteOnly != 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Split divides the launches: once has those for which launches is true, and rest the others. once makes no output and checks nothing.

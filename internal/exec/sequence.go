@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,9 +39,9 @@ type SlotCall struct {
 type Sequence struct {
 	r     *Runner
 	calls []SlotCall
-	// list are the launches of all calls, and first where those of each call begin in it.
-	list  []gpu.Dispatch
-	first []int
+	// list are the launches of all calls, and ends where those of each call and its checks end.
+	list []gpu.Dispatch
+	ends []part
 	// parts are what is submitted at once: all, unless there are more checks than words for them.
 	parts []part
 	slots []slot
@@ -128,7 +129,6 @@ func (s *Sequence) check(c *SlotCall) error {
 
 // add appends the launches of a call.
 func (s *Sequence) add(c *SlotCall) error {
-	s.first = append(s.first, len(s.list))
 	n := len(c.Compiled.Checks)
 	if n > mostChecks {
 		return fmt.Errorf("exec: sequence: %s: %w: %d device checks (want at most %d)", c.Compiled.name, errs.ErrUnsupported, n, mostChecks)
@@ -178,6 +178,7 @@ func (s *Sequence) add(c *SlotCall) error {
 	s.checks = append(s.checks, c.Compiled.Checks...)
 	s.status = append(s.status, status...)
 	s.parts[len(s.parts)-1] = part{len(s.list), len(s.checks)}
+	s.ends = append(s.ends, part{len(s.list), len(s.checks)})
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 		return err
 	}
 	if s.r.trace != nil {
-		end := s.tag()
+		end := s.tag(nil)
 		defer func() { end(err) }()
 	}
 	w := s.r.work.Load()
@@ -239,34 +240,62 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 	return nil
 }
 
-// SubmitAndCheck is Submit that waits if there are device checks, and returns their errors.
+// SubmitAndCheck submits those calls for which some is true, or all if it is nil. It waits if they have device checks, and returns the errors of these.
 // Errors: as Submit, and those of the checks. The outputs of a call whose check has found an error are unchanged.
-func (s *Sequence) SubmitAndCheck(ctx context.Context) error {
-	if s == nil || s.r == nil || len(s.checks) == 0 {
+func (s *Sequence) SubmitAndCheck(ctx context.Context, some []bool) (err error) {
+	if s == nil || s.r == nil || some == nil && len(s.checks) == 0 {
 		return s.Submit(ctx)
 	}
 	if err := errs.Context(ctx); err != nil {
 		return err
 	}
-	status := &s.r.work.Load().status
-	for i, end := range s.parts {
-		from := s.begin(i)
-		checks := s.checks[from.checks:end.checks]
-		if err := s.bindChecks(ctx, status, from, checks); err != nil {
-			return err
-		}
-		err := s.r.dev.Submit(s.list[from.launches:end.launches])
-		for k := range checks {
-			if err == nil {
-				err = status.result(ctx, s.taken[k], checks[k].Error)
-			}
-			status.submitted(s.taken[k], nil, false)
-		}
-		if err != nil {
+	if s.r.trace != nil {
+		end := s.tag(some)
+		defer func() { end(err) }()
+	}
+	w := s.r.work.Load()
+	defer w.lanes.wrote(s.slots, s.written)
+	for _, at := range s.ranges(some) {
+		if err := s.submitAndCheck(ctx, &w.status, at[0], at[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ranges are the beginning and the end of what is submitted at once of some calls, or of all.
+func (s *Sequence) ranges(some []bool) (list [][2]part) {
+	var begin part
+	for i, end := range s.ends {
+		if some == nil || some[i] {
+			if k := len(list) - 1; k >= 0 && list[k][1] == begin && end.checks-list[k][0].checks <= mostChecks {
+				list[k][1] = end
+			} else {
+				list = append(list, [2]part{begin, end})
+			}
+		}
+		begin = end
+	}
+	return list
+}
+
+// submitAndCheck submits launches, and waits for their checks if there are some.
+func (s *Sequence) submitAndCheck(ctx context.Context, status *statusWords, from, to part) error {
+	checks := s.checks[from.checks:to.checks]
+	if len(checks) > 0 {
+		if err := s.bindChecks(ctx, status, from, checks); err != nil {
+			return err
+		}
+	}
+	err := s.r.dev.Submit(s.list[from.launches:to.launches])
+	ran := err == nil
+	for k := range checks {
+		if ran { // all of them, so that the words are zero for those that borrow them next
+			err = errors.Join(err, status.result(ctx, s.taken[k], checks[k].Error))
+		}
+		status.submitted(s.taken[k], nil, false)
+	}
+	return err
 }
 
 // bindChecks borrows words of f for the checks that begin a part.
@@ -300,10 +329,15 @@ func (s *Sequence) submit(ctx context.Context, w *Workspace, from, to part) (err
 	return err
 }
 
-// tag begins a call in the trace for each call of the sequence, and gives its launches the tag.
-func (s *Sequence) tag() (end func(error)) {
+// tag begins a call in the trace for some calls of the sequence, or for all, and gives their launches the tag.
+func (s *Sequence) tag(some []bool) (end func(error)) {
 	var ends []func(error)
+	from := 0
 	for i := range s.calls {
+		first := from
+		if from = s.ends[i].launches; some != nil && !some[i] {
+			continue
+		}
 		c := &s.calls[i]
 		args := map[string]string{"call": spec.FormatCall(c.Call), "in": describeSlots(c.In), "out": describeSlots(c.Out)}
 		if c.Label != "" {
@@ -313,11 +347,7 @@ func (s *Sequence) tag() (end func(error)) {
 		if end != nil {
 			ends = append(ends, end)
 		}
-		to := len(s.list)
-		if i+1 < len(s.first) {
-			to = s.first[i+1]
-		}
-		for k := s.first[i]; k < to; k++ {
+		for k := first; k < from; k++ {
 			s.list[k].Tag = tag
 		}
 	}

@@ -50,19 +50,16 @@ func (c code) Fixed(fixed []bool) (launches, scratch []bool) { return c.compiled
 type Program struct {
 	session *Session
 	lir     *lir.Program
-	main    *stage
-	early   *exec.Sequence // what runs before the first run after a weight was set; nil without weights
-	set     []uint64       // by param: how often it had been set when early ran
-	packed  []*Buffer      // the scratch memory that early and what runs once leave
-	// recorded says that a run of the program was recorded, whose replays run early.
-	recorded bool
-	state    *State
-	own      bool // the State is this program's alone
-	params   []*param
-	outs     atomic.Pointer[outputs]
-	all      []Tensor // the outputs of one run, kept for the next one
-	kept     *Buffer
-	freed    atomic.Bool
+	main    *subgraph
+	hoisted *hoisted  // nil if nothing depends on weights only
+	packed  []*Buffer // the scratch memory that what is hoisted and what runs once leave
+	state   *State
+	own     bool // the State is this program's alone
+	params  []*param
+	outs    atomic.Pointer[outputs]
+	all     []Tensor // the outputs of one run, kept for the next one
+	kept    *Buffer
+	freed   atomic.Bool
 }
 
 // Load gives a schedule memory, writes its constants, and runs what depends on them only. The schedule was made by Session.GraphCompiler.
@@ -122,7 +119,7 @@ func (p *Program) prepare(ctx context.Context, once *exec.Sequence) error {
 	if err := p.setOwn(once.Set); err != nil {
 		return err
 	}
-	return once.SubmitAndCheck(ctx)
+	return once.SubmitAndCheck(ctx, nil)
 }
 
 // slot is the number of the buffer of an operand in the sequences of a schedule.

@@ -211,3 +211,73 @@ func TestWeightsAreNotFed(t *testing.T) {
 		t.Errorf("a run without the weight: %v", err)
 	}
 }
+
+// TestWeightsInBodies reads weights in the bodies of an If and a While, as they are, through calls and through strided views, and compares the results with those of
+// params that may change, after each of the weights was set.
+func TestWeightsInBodies(t *testing.T) {
+	ctx := context.Background()
+	for _, backend := range []string{"cpu", "vk", "wgpu"} {
+		t.Run(backend, func(t *testing.T) {
+			dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithLogger(nil))
+			testkit.Opened(t, err)
+			defer dev.Close()
+			build := func(declare func(*graph.Graph, string, tensor.DType, ...int) *graph.Value) *graph.Graph {
+				g := graph.New()
+				x, w, v := g.Input("x", tensor.F32, 5, 7), declare(g, "w", tensor.F32, 7, 7), declare(g, "v", tensor.F32, 7, 7)
+				both := g.Mul(g.Tanh(w), graph.Scalar(0.25))
+				y := g.If(g.Greater(g.ReduceMax(w), graph.Scalar(1)), func(g *graph.Graph) []*graph.Value {
+					return []*graph.Value{g.MatMul(g.MatMul(x, both), v.Transpose())}
+				}, func(g *graph.Graph) []*graph.Value { return []*graph.Value{g.MatMul(x, w)} })[0]
+				s := g.WhileAtMost(4, []*graph.Value{y}, func(g *graph.Graph, s []*graph.Value) *graph.Value {
+					return g.Less(g.ReduceMax(g.Abs(s[0])), graph.Scalar(50))
+				}, func(g *graph.Graph, s []*graph.Value) []*graph.Value {
+					return []*graph.Value{g.Add(g.MatMul(s[0], g.Add(v, both)), s[0])}
+				})
+				g.Output("y", s[0])
+				return g
+			}
+			var exes []*lathe.Executable
+			for _, declare := range []func(*graph.Graph, string, tensor.DType, ...int) *graph.Value{(*graph.Graph).Weight, (*graph.Graph).Param} {
+				exe, err := dev.Compile(ctx, build(declare), graph.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer exe.Free()
+				exes = append(exes, exe)
+			}
+			if p := exes[0].Plan().Program; len(p.Prepare) < 2 {
+				t.Errorf("only %d calls are hoisted\n%v", len(p.Prepare), exes[0].Plan())
+			}
+			x, seen := fromFloats(t, dev, 1, 5, 7), map[float32]bool{}
+			for round, name := range []string{"w", "v", "w", "v", "w"} {
+				var lists [2][]float32
+				for k, exe := range exes {
+					if round == 0 {
+						if err := exe.SetParam("v", fromFloats(t, dev, 0.5, 7, 7)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if err := exe.SetParam(name, fromFloats(t, dev, []float64{1, 1.5, 4, -0.5, 2}[round], 7, 7)); err != nil {
+						t.Fatal(err)
+					}
+					for range 2 {
+						out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if lists[k], err = lathe.ToSlice[float32](ctx, out["y"]); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if !slices.Equal(lists[0], lists[1]) {
+					t.Errorf("round %d: %v, want %v", round, lists[0], lists[1])
+				}
+				seen[lists[1][0]] = true
+			}
+			if len(seen) != 5 {
+				t.Errorf("the results do not depend on the weights: %v", seen)
+			}
+		})
+	}
+}

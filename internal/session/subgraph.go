@@ -9,15 +9,15 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 )
 
-// stage is a schedule, or the body of an If or a While, as sequences of launches with a control after each of them.
-type stage struct {
-	lir   *lir.Program
-	parts []part
-	at    []place // by slot
+// subgraph is a schedule, or that of a body of an If or a While, as segments.
+type subgraph struct {
+	lir      *lir.Program
+	segments []segment
+	at       []place // by slot
 }
 
-// part is what is submitted at once, and then what the host decides. One of both may be nil.
-type part struct {
+// segment is what is submitted at once, and then what the host decides. One of both may be nil.
+type segment struct {
 	seq     *exec.Sequence
 	control *control
 }
@@ -31,13 +31,13 @@ type place struct {
 // control is an If or a While.
 type control struct {
 	step   *lir.Step
-	bodies []*stage
+	bodies []*subgraph
 	flag   [1]byte // the condition, as it was read; a field, so that a read allocates nothing
 }
 
-// stage makes the sequences of the calls of a schedule, over so many slots.
-func (s *Session) stage(l *lir.Program, calls []exec.SlotCall, slots int) (*stage, error) {
-	st := &stage{lir: l, at: make([]place, slots)}
+// subgraph makes the sequences of the calls of a schedule, over so many slots.
+func (s *Session) subgraph(l *lir.Program, calls []exec.SlotCall, slots int) (*subgraph, error) {
+	g := &subgraph{lir: l, at: make([]place, slots)}
 	from := 0
 	for i := range l.Steps {
 		step := &l.Steps[i]
@@ -50,41 +50,41 @@ func (s *Session) stage(l *lir.Program, calls []exec.SlotCall, slots int) (*stag
 			if err != nil {
 				return nil, err
 			}
-			body, err := s.stage(b, calls, slot(b, lir.Arena, len(b.Arena)))
+			body, err := s.subgraph(b, calls, slot(b, lir.Arena, len(b.Arena)))
 			if err != nil {
 				return nil, err
 			}
 			c.bodies = append(c.bodies, body)
 		}
-		if err := s.addPart(st, calls[from:i], c); err != nil {
+		if err := s.addSegment(g, calls[from:i], c); err != nil {
 			return nil, err
 		}
 		from = i + 1
 	}
 	if from < len(l.Steps) || from == 0 {
-		if err := s.addPart(st, calls[from:], nil); err != nil {
+		if err := s.addSegment(g, calls[from:], nil); err != nil {
 			return nil, err
 		}
 	}
-	return st, nil
+	return g, nil
 }
 
-func (s *Session) addPart(st *stage, calls []exec.SlotCall, c *control) error {
-	p := part{control: c}
+func (s *Session) addSegment(g *subgraph, calls []exec.SlotCall, c *control) error {
+	p := segment{control: c}
 	if len(calls) > 0 || c == nil {
 		var err error
-		if p.seq, err = s.run.NewSequence(len(st.at), calls); err != nil {
+		if p.seq, err = s.run.NewSequence(len(g.at), calls); err != nil {
 			return err
 		}
 	}
-	st.parts = append(st.parts, p)
+	g.segments = append(g.segments, p)
 	return nil
 }
 
 // set says where a slot begins.
-func (st *stage) set(slot int, h gpu.Handle, offset int64) error {
-	st.at[slot] = place{h, offset}
-	for _, p := range st.parts {
+func (g *subgraph) set(slot int, h gpu.Handle, offset int64) error {
+	g.at[slot] = place{h, offset}
+	for _, p := range g.segments {
 		if p.seq == nil {
 			continue
 		}
@@ -95,9 +95,9 @@ func (st *stage) set(slot int, h gpu.Handle, offset int64) error {
 	return nil
 }
 
-// run submits the parts. It waits for what a control depends on.
-func (st *stage) run(ctx context.Context, r *exec.Runner) error {
-	for _, p := range st.parts {
+// run submits the segments. It waits for what a control depends on.
+func (g *subgraph) run(ctx context.Context, r *exec.Runner) error {
+	for _, p := range g.segments {
 		if p.seq != nil {
 			if err := p.seq.Submit(ctx); err != nil {
 				return err
@@ -110,7 +110,7 @@ func (st *stage) run(ctx context.Context, r *exec.Runner) error {
 		if p.control.step.Control.IsWhile() {
 			run = p.control.loop
 		}
-		if err := run(ctx, r, st); err != nil {
+		if err := run(ctx, r, g); err != nil {
 			return err
 		}
 	}
@@ -118,15 +118,15 @@ func (st *stage) run(ctx context.Context, r *exec.Runner) error {
 }
 
 // of is where an operand lies.
-func (st *stage) of(o lir.Operand) place {
-	at := st.at[slot(st.lir, o.Memory, o.Buffer)]
+func (g *subgraph) of(o lir.Operand) place {
+	at := g.at[slot(g.lir, o.Memory, o.Buffer)]
 	return place{at.h, at.offset + o.Offset}
 }
 
 // scratch is where range k of the scratch memory of a control lies.
-func (c *control) scratch(st *stage, k int) place {
+func (c *control) scratch(g *subgraph, k int) place {
 	r := c.step.Scratch[k]
-	return st.of(lir.Operand{Memory: lir.Arena, Buffer: r.Buffer, Offset: r.Offset})
+	return g.of(lir.Operand{Memory: lir.Arena, Buffer: r.Buffer, Offset: r.Offset})
 }
 
 // truth reads a condition.
@@ -136,14 +136,14 @@ func (c *control) truth(ctx context.Context, r *exec.Runner, at place) (bool, er
 }
 
 // own gives body k what is its own: a part of what is kept, and of the arena.
-func (c *control) own(st *stage, k int) error {
+func (c *control) own(g *subgraph, k int) error {
 	body := c.bodies[k]
-	kept := st.at[slot(st.lir, lir.Kept, 0)]
+	kept := g.at[slot(g.lir, lir.Kept, 0)]
 	if err := body.set(slot(body.lir, lir.Kept, 0), kept.h, kept.offset+c.step.Control.Kept[k]); err != nil {
 		return err
 	}
 	for i := range body.lir.Arena {
-		at := c.scratch(st, i)
+		at := c.scratch(g, i)
 		if err := body.set(slot(body.lir, lir.Arena, i), at.h, at.offset); err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func (c *control) output(k, i int, at place) error {
 }
 
 // choose runs an If: the branch that its condition says.
-func (c *control) choose(ctx context.Context, r *exec.Runner, st *stage) error {
-	is, err := c.truth(ctx, r, st.of(c.step.In[0]))
+func (c *control) choose(ctx context.Context, r *exec.Runner, g *subgraph) error {
+	is, err := c.truth(ctx, r, g.of(c.step.In[0]))
 	if err != nil {
 		return err
 	}
@@ -170,16 +170,16 @@ func (c *control) choose(ctx context.Context, r *exec.Runner, st *stage) error {
 	if is {
 		k = 0
 	}
-	if err := c.own(st, k); err != nil {
+	if err := c.own(g, k); err != nil {
 		return err
 	}
 	for i, o := range c.step.In[1:] {
-		if err := c.input(k, i, st.of(o)); err != nil {
+		if err := c.input(k, i, g.of(o)); err != nil {
 			return err
 		}
 	}
 	for i, o := range c.step.Out {
-		if err := c.output(k, i, st.of(o)); err != nil {
+		if err := c.output(k, i, g.of(o)); err != nil {
 			return err
 		}
 	}
@@ -188,17 +188,17 @@ func (c *control) choose(ctx context.Context, r *exec.Runner, st *stage) error {
 
 // loop runs a While. The state is read where the last step has written it, so that a step copies nothing: odd steps write the results, and
 // even ones scratch memory, which is copied at the end if the last step was one of these.
-func (c *control) loop(ctx context.Context, r *exec.Runner, st *stage) error {
-	flag := c.scratch(st, c.step.Control.Arenas())
+func (c *control) loop(ctx context.Context, r *exec.Runner, g *subgraph) error {
+	flag := c.scratch(g, c.step.Control.Arenas())
 	for k := range c.bodies {
-		if err := c.own(st, k); err != nil {
+		if err := c.own(g, k); err != nil {
 			return err
 		}
 		if k == lir.Carry {
 			continue
 		}
 		for i, o := range c.step.In[len(c.step.Out):] {
-			if err := c.input(k, len(c.step.Out)+i, st.of(o)); err != nil {
+			if err := c.input(k, len(c.step.Out)+i, g.of(o)); err != nil {
 				return err
 			}
 		}
@@ -211,7 +211,7 @@ func (c *control) loop(ctx context.Context, r *exec.Runner, st *stage) error {
 		if err := errs.Context(ctx); err != nil {
 			return err
 		}
-		if err := c.stateOf(st, lir.Condition, steps); err != nil {
+		if err := c.stateOf(g, lir.Condition, steps); err != nil {
 			return err
 		}
 		if err := c.bodies[lir.Condition].run(ctx, r); err != nil {
@@ -223,11 +223,11 @@ func (c *control) loop(ctx context.Context, r *exec.Runner, st *stage) error {
 			}
 			break
 		}
-		if err := c.stateOf(st, lir.Body, steps); err != nil {
+		if err := c.stateOf(g, lir.Body, steps); err != nil {
 			return err
 		}
 		for i := range c.step.Out {
-			if err := c.output(lir.Body, i, c.state(st, i, steps+1)); err != nil {
+			if err := c.output(lir.Body, i, c.state(g, i, steps+1)); err != nil {
 				return err
 			}
 		}
@@ -238,11 +238,11 @@ func (c *control) loop(ctx context.Context, r *exec.Runner, st *stage) error {
 	if steps%2 == 1 {
 		return nil
 	}
-	if err := c.stateOf(st, lir.Carry, steps); err != nil {
+	if err := c.stateOf(g, lir.Carry, steps); err != nil {
 		return err
 	}
 	for i, o := range c.step.Out {
-		if err := c.output(lir.Carry, i, st.of(o)); err != nil {
+		if err := c.output(lir.Carry, i, g.of(o)); err != nil {
 			return err
 		}
 	}
@@ -250,20 +250,20 @@ func (c *control) loop(ctx context.Context, r *exec.Runner, st *stage) error {
 }
 
 // state is where value i of the state lies after so many steps.
-func (c *control) state(st *stage, i, steps int) place {
+func (c *control) state(g *subgraph, i, steps int) place {
 	switch {
 	case steps == 0:
-		return st.of(c.step.In[i])
+		return g.of(c.step.In[i])
 	case steps%2 == 1:
-		return st.of(c.step.Out[i])
+		return g.of(c.step.Out[i])
 	}
-	return c.scratch(st, c.step.Control.Arenas()+1+i)
+	return c.scratch(g, c.step.Control.Arenas()+1+i)
 }
 
 // stateOf gives body k the state after so many steps.
-func (c *control) stateOf(st *stage, k, steps int) error {
+func (c *control) stateOf(g *subgraph, k, steps int) error {
 	for i := range c.step.Out {
-		if err := c.input(k, i, c.state(st, i, steps)); err != nil {
+		if err := c.input(k, i, c.state(g, i, steps)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/graph/lir"
@@ -10,14 +11,21 @@ import (
 	"github.com/lathe-gpu/lathe/internal/exec"
 )
 
-// sequences makes the launches of each run, those that run before the first run after a weight was set, and those that run once, which it
-// returns. Launches of a run that depend on constants and weights only become a part of one of the latter, with scratch memory of their own.
+// hoisted are the launches that depend on weights and constants only, taken out of the runs. A run after a weight was set submits those that depend on it first.
+type hoisted struct {
+	seq *exec.Sequence
+	// weights are the params that each call depends on.
+	weights [][]int
+	seen    []uint64 // by param: how often it had been set when the calls that depend on it ran
+	some    []bool   // the calls of the next submission
+	// recorded says that a run of the program was recorded, whose replays run them all.
+	recorded bool
+}
+
+// sequences makes the launches of each run, those that are hoisted out of it, and those that run once, which it returns. Launches of a run that depend on
+// constants and weights only become a part of one of the latter, with scratch memory of their own.
 func (p *Program) sequences() (once *exec.Sequence, err error) {
 	l, s := p.lir, p.session
-	weights := false
-	for _, port := range l.Params {
-		weights = weights || port.Weight
-	}
 	var onces, early, run []exec.SlotCall
 	for _, list := range []struct {
 		to    *[]exec.SlotCall
@@ -27,27 +35,40 @@ func (p *Program) sequences() (once *exec.Sequence, err error) {
 			return nil, err
 		}
 	}
+	var uses dependences
+	for i := range l.Prepare {
+		uses.add(l.Prepare[i].In, l.Prepare[i].Out)
+	}
 	for i := range l.Steps {
-		fixed, err := p.divide(&l.Steps[i], &run[i])
+		divided, err := p.divide(&l.Steps[i], &run[i])
 		if err != nil {
 			return nil, err
 		}
-		if fixed != nil && weights {
-			early = append(early, *fixed)
-		} else if fixed != nil {
-			onces = append(onces, *fixed)
+		if divided != nil {
+			early = append(early, *divided)
+			uses.add(fixedOnly(l, l.Steps[i].In), nil)
 		}
 	}
 	slots := slot(l, lir.Arena, len(l.Arena)) + len(p.packed)
+	h := hoisted{seen: make([]uint64, len(l.Params))}
+	var kept []exec.SlotCall
+	for i, weights := range uses.weights() {
+		if len(weights) == 0 && i >= len(l.Prepare) { // of constants only
+			onces = append(onces, early[i])
+			continue
+		}
+		kept, h.weights = append(kept, early[i]), append(h.weights, weights)
+	}
 	if once, err = s.run.NewSequence(slots, onces); err != nil {
 		return nil, err
 	}
-	if len(early) > 0 {
-		if p.early, err = s.run.NewSequence(slots, early); err != nil {
+	if len(kept) > 0 {
+		if h.seq, err = s.run.NewSequence(slots, kept); err != nil {
 			return nil, err
 		}
+		p.hoisted = &h
 	}
-	p.main, err = s.stage(l, run, slots)
+	p.main, err = s.subgraph(l, run, slots)
 	return once, err
 }
 
@@ -87,7 +108,7 @@ func slotCall(l *lir.Program, step *lir.Step) (exec.SlotCall, error) {
 
 // divide takes the launches of a call that need not run each time out of it, and returns a call of them, or nil. It gives their scratch memory slots
 // and buffers of its own.
-func (p *Program) divide(step *lir.Step, call *exec.SlotCall) (fixed *exec.SlotCall, err error) {
+func (p *Program) divide(step *lir.Step, call *exec.SlotCall) (*exec.SlotCall, error) {
 	launches, scratch := p.lir.Fixed(step)
 	if launches == nil {
 		return nil, nil
@@ -103,10 +124,10 @@ func (p *Program) divide(step *lir.Step, call *exec.SlotCall) (fixed *exec.SlotC
 		call.Scratch[k] = exec.SlotOperand{Slot: slot(p.lir, lir.Arena, len(p.lir.Arena)) + len(p.packed)}
 		p.packed = append(p.packed, b)
 	}
-	early := *call
-	early.Out = nil
-	early.Compiled, call.Compiled = call.Compiled.Split(launches)
-	return &early, nil
+	once := *call
+	once.Out = nil
+	once.Compiled, call.Compiled = call.Compiled.Split(launches)
+	return &once, nil
 }
 
 func slotOperand(l *lir.Program, o lir.Operand) exec.SlotOperand {
@@ -138,43 +159,49 @@ func (p *Program) setOwn(set func(slot int, h gpu.Handle, offset int64) error) e
 	return nil
 }
 
-// prepareWeights submits what depends on weights, if one was set since it ran last. A run that is recorded has it too, and since replays write it anew, so
+// prepareWeights submits what depends on weights that were set since it ran last. It waits if the device checks inputs of such calls: what was refused would be an error of one run
+// only otherwise, and others would go on with what was there before. A run that is recorded has all of it, and since replays write it anew, so
 // has each run after that. Earlier runs that the device has not finished come before it in
 // its order, and so read what was there before. The caller holds the mutex of the State, and bind has checked the params.
 func (p *Program) prepareWeights(ctx context.Context) error {
-	if p.early == nil || !p.weightsSet() {
+	h := p.hoisted
+	if h == nil {
 		return nil
 	}
-	if err := p.setOwn(p.early.Set); err != nil {
+	recording := p.session.holder.recording()
+	if h.recorded = h.recorded || recording; !h.recorded && !p.changed() {
+		return nil
+	}
+	if err := p.setOwn(h.seq.Set); err != nil {
 		return err
 	}
 	for i, param := range p.params {
-		if err := p.early.Set(slot(p.lir, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
+		if err := h.seq.Set(slot(p.lir, lir.Params, i), param.tensor.Buffer.handle, param.tensor.Offset); err != nil {
 			return err
 		}
 	}
-	if err := p.early.Submit(ctx); err != nil {
+	if h.recorded {
+		return h.seq.Submit(ctx)
+	}
+	if err := h.seq.SubmitAndCheck(ctx, h.some); err != nil {
 		return err
 	}
-	if p.recorded = p.recorded || p.session.holder.recording(); p.recorded {
-		return nil
-	}
-	p.set = p.set[:0]
-	for _, param := range p.params {
-		p.set = append(p.set, param.times)
+	for i, param := range p.params {
+		h.seen[i] = param.times
 	}
 	return nil
 }
 
-// weightsSet reports whether a weight was set since early ran.
-func (p *Program) weightsSet() bool {
-	if p.set == nil || p.recorded || p.session.holder.recording() {
-		return true
+// changed finds the hoisted calls that depend on a weight that was set since they ran, and reports whether there are any. A param that a run is given was set once at least.
+func (p *Program) changed() (any bool) {
+	h := p.hoisted
+	changed := func(i int) bool { return h.seen[i] != p.params[i].times }
+	if !slices.ContainsFunc(h.weights, func(weights []int) bool { return slices.ContainsFunc(weights, changed) }) {
+		return false
 	}
-	for i, param := range p.params {
-		if p.lir.Params[i].Weight && p.set[i] != param.times {
-			return true
-		}
+	h.some = h.some[:0]
+	for _, weights := range h.weights {
+		h.some = append(h.some, len(weights) == 0 || slices.ContainsFunc(weights, changed))
 	}
-	return false
+	return true
 }
