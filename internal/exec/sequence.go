@@ -52,6 +52,7 @@ type Sequence struct {
 	taken  []int
 	// written are the slots that have outputs.
 	written []int
+	repeats repeats
 }
 
 // slot is a buffer, and the bindings of the list that are ranges of it.
@@ -315,6 +316,9 @@ func (s *Sequence) bindChecks(ctx context.Context, f *statusWords, from part, ch
 func (s *Sequence) submit(ctx context.Context, w *Workspace, from, to part) (err error) {
 	checks := s.checks[from.checks:to.checks]
 	if len(checks) == 0 {
+		if list := s.repeated(); list != nil {
+			return list.Submit()
+		}
 		return s.r.dev.Submit(s.list[from.launches:to.launches])
 	}
 	number, lane, oldest := w.lanes.begin()

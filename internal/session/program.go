@@ -277,6 +277,8 @@ func (p *Program) Free() error {
 		return nil
 	}
 	p.params = nil
+	p.main.close()
+	p.early.Close()
 	var err error
 	if p.kept != nil {
 		err = p.kept.free()

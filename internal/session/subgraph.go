@@ -117,6 +117,21 @@ func (g *subgraph) run(ctx context.Context, r *exec.Runner) error {
 	return nil
 }
 
+// close releases what the device keeps of the sequences.
+func (st *stage) close() {
+	if st == nil {
+		return
+	}
+	for _, p := range st.parts {
+		p.seq.Close()
+		if p.control != nil {
+			for _, b := range p.control.bodies {
+				b.close()
+			}
+		}
+	}
+}
+
 // of is where an operand lies.
 func (g *subgraph) of(o lir.Operand) place {
 	at := g.at[slot(g.lir, o.Memory, o.Buffer)]

@@ -14,8 +14,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// TestCaptures records a call of each operation, at the quick level of a third of them, and compares three replays with the same call that runs at
-// once, bit for bit. Each replay begins with the inputs written anew and the outputs filled with other bytes. The device is in a guard, which finds writes outside of buffers.
+// TestCaptures records a call of each operation, at the quick level of a third of them, and compares four replays with the same call that runs at
+// once, bit for bit. Two of them are on other tensors. Each replay begins with the inputs written anew and the outputs filled with other bytes. The device is in a guard, which finds writes outside of buffers.
 func TestCaptures(t *testing.T) {
 	testlevel.Turn(t, 5)
 	ctx := t.Context()
@@ -93,7 +93,7 @@ func captureOf(t *testing.T, dev *lathe.Device, c *lathe.Capture, op *spec.Op, d
 			return err
 		}
 	}
-	result := func(run func() error) (all [][]byte, err error) {
+	result := func(in, out []*lathe.Tensor, run func() error) (all [][]byte, err error) {
 		for _, x := range out {
 			if err := dev.Write(ctx, x, bytes.Repeat([]byte{0x3C}, int(x.Desc().Bytes()))); err != nil {
 				return nil, err
@@ -116,22 +116,35 @@ func captureOf(t *testing.T, dev *lathe.Device, c *lathe.Capture, op *spec.Op, d
 		}
 		return all, nil
 	}
-	eager, err := result(func() error { return dev.Run(ctx, call, in, out) })
+	eager, err := result(in, out, func() error { return dev.Run(ctx, call, in, out) })
 	if err != nil {
 		return err
 	}
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
-	if err := c.Device().Run(ctx, call, in, out); err != nil {
+	if err := errors.Join(c.Bindable(in...), c.Device().Run(ctx, call, in, out), c.Bindable(out...)); err != nil {
 		return errors.Join(err, c.Abort())
 	}
 	if err := c.End(ctx, 1); err != nil {
 		return err
 	}
-	for range 3 {
-		got, err := result(func() error {
-			ok, err := c.Replay(ctx, 1)
+	ins, outs, with, err := replacements(dev, in, out)
+	defer func() {
+		for _, w := range with {
+			_ = dev.Free(w.To)
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for i := range 4 {
+		replay, of, to := func() (bool, error) { return c.Replay(ctx, 1) }, in, out
+		if i%2 == 1 { // on other tensors
+			replay, of, to = func() (bool, error) { return c.ReplayWith(ctx, 1, with...) }, ins, outs
+		}
+		got, err := result(of, to, func() error {
+			ok, err := replay()
 			if err == nil && !ok {
 				err = errors.New("there is no graph")
 			}
@@ -140,11 +153,29 @@ func captureOf(t *testing.T, dev *lathe.Device, c *lathe.Capture, op *spec.Op, d
 		if err != nil {
 			return err
 		}
-		for i := range got {
-			if !bytes.Equal(got[i], eager[i]) {
-				t.Errorf("%s: output %d of a replay differs from that of the call", spec.FormatCall(call), i)
+		for k := range got {
+			if !bytes.Equal(got[k], eager[k]) {
+				t.Errorf("%s: output %d of replay %d differs from that of the call", spec.FormatCall(call), k, i)
 			}
 		}
 	}
 	return nil
+}
+
+// replacements makes tensors like those of a call, for replays on others.
+func replacements(dev *lathe.Device, in, out []*lathe.Tensor) (ins, outs []*lathe.Tensor, with []lathe.Rebind, err error) {
+	made := map[*lathe.Tensor]*lathe.Tensor{}
+	other := func(list []*lathe.Tensor) (others []*lathe.Tensor) {
+		for _, x := range list {
+			if made[x] == nil && err == nil { // an output may be an input
+				if made[x], err = dev.NewTensor(x.Desc()); err == nil {
+					with = append(with, lathe.Rebind{From: x, To: made[x]})
+				}
+			}
+			others = append(others, made[x])
+		}
+		return others
+	}
+	ins, outs = other(in), other(out)
+	return ins, outs, with, err
 }
