@@ -18,6 +18,7 @@ type source struct {
 	written    map[uint32]bool       // functions that are written
 
 	rewrite func(l *Linker, in *inst, words []uint32) bool // may change an instruction, or write it and others instead
+	drops   func(id uint32) bool                           // whether an instruction is left out, or nil
 	grown   uint32                                         // a type that gets a member more
 	member  []uint32                                       // its type, its number and its offset
 }
@@ -108,6 +109,9 @@ func (p *source) number(l *Linker, id uint32) uint32 {
 	if n == 0 {
 		n = l.fresh()
 		p.ids[id] = n
+		if p.drops != nil && p.drops(id) {
+			return n
+		}
 		for _, w := range p.decorated[id] {
 			w = slices.Clone(w)
 			w[1] = n
@@ -159,7 +163,7 @@ func (p *source) function(l *Linker, id uint32) uint32 {
 func (p *source) copy(l *Linker, from, to int, last opcode) (called []uint32) {
 	for i := from; i <= to; i++ {
 		in := &p.s.insts[i]
-		if in.op == opLine || in.op == opNoLine {
+		if in.op == opLine || in.op == opNoLine || in.res != 0 && p.drops != nil && p.drops(in.res) {
 			continue
 		}
 		words, result := p.rewritten(in, func(id uint32) uint32 {

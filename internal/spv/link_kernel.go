@@ -10,6 +10,7 @@ type rewriting struct {
 	block  uint32   // the variable of the push constants
 	member uint32   // of the words
 	count  uint32   // of the words
+	puts   bool     // the functions store, and the kernel does not
 }
 
 // NewEpilogue begins a module that is a kernel with an epilogue: what the kernel stores in a binding goes through a function
@@ -17,6 +18,21 @@ type rewriting struct {
 // the push constants, behind those of the kernel. In the form Pairs the functions take and give words, and their numbers. Errors are those of Module.
 func NewEpilogue(kernel *Module, slot uint32, form Form, words int) *Linker {
 	return newRewriting(kernel, slot, words, false, form)
+}
+
+// NewStoring is NewEpilogue for functions that store by themselves: Begin, calls, End. The kernel does not use the binding any more, so that they
+// may store elements of another size. In the form Pairs, that for one word has a third parameter, a mask of the bits to store.
+func NewStoring(kernel *Module, slot uint32, form Form, words int) *Linker {
+	l := newRewriting(kernel, slot, words, false, form)
+	if l.rewriting != nil {
+		r := l.rewriting
+		r.puts = true
+		r.kernel.drops = func(id uint32) bool { // The variable of the binding would have two types.
+			_, pointer := r.places[id]
+			return pointer || r.dropped[id]
+		}
+	}
+	return l
 }
 
 // NewPrologue begins a module that is a kernel with a prologue: what the kernel loads of a binding goes through a function, before it
@@ -170,12 +186,37 @@ func (l *Linker) Begin(form *Module) {
 	l.function(p)
 	in := p.s.at(p.part)
 	t := l.declared[p.ids[in.w[4]]] // OpTypeFunction
-	if len(t) != 5 || len(l.params) != 2 || t[2] != t[3] || t[4] != l.uint() {
-		l.fail(invalid("the function of form %s is not from a value and a number to a value", form.label()))
+	if !l.isForm(t) {
+		l.fail(invalid("the function of form %s is not from a value and a number to a value, or does not store if it must", form.label()))
 		return
 	}
-	_, n := l.elements(t[2])
+	_, n := l.elements(t[3])
 	l.rewriting.fns[min(n, 1)] = &Func{id: p.ids[p.part], result: t[2], params: t[3:]}
+}
+
+// isForm reports whether a function can be called for what is loaded or stored.
+func (l *Linker) isForm(t []uint32) bool {
+	r := l.rewriting
+	if len(t) < 5 || len(l.params) != len(t)-3 || t[4] != l.uint() {
+		return false
+	}
+	_, n := l.elements(t[3])
+	if !r.puts {
+		return len(t) == 5 && t[2] == t[3]
+	}
+	result := l.declared[t[2]]
+	return len(result) > 0 && opcode(result[0]&0xffff) == opTypeVoid && (len(t) == 6 && t[5] == l.uint()) == (r.pairs && n == 0)
+}
+
+// End ends the function that Begin began, if it stores by itself.
+func (l *Linker) End() {
+	if l.err != nil || len(l.head) == 0 || l.rewriting == nil || !l.rewriting.puts {
+		l.fail(invalid("no function that stores"))
+		return
+	}
+	l.functions = append(append(l.functions, l.head...), l.body...)
+	l.functions = appendOp(appendOp(l.functions, opReturn), opFunctionEnd)
+	l.head, l.body = nil, nil
 }
 
 // Return ends the function that Begin began.
@@ -185,6 +226,10 @@ func (l *Linker) Return(parts ...Value) {
 		return
 	}
 	v := parts[0]
+	if l.rewriting != nil && l.rewriting.puts {
+		l.fail(invalid("a function that stores returns something"))
+		return
+	}
 	if len(parts) > 1 {
 		f := &Func{params: []uint32{l.params[0].typ}}
 		v = l.Compose(f, 0, parts...)
@@ -201,6 +246,11 @@ func (l *Linker) Return(parts ...Value) {
 // has written the instruction.
 func (r *rewriting) rewrite(l *Linker, in *inst, words []uint32) bool {
 	place, t, ok := r.use(in)
+	if !ok && r.puts && r.reads(in) { // No launch comes here: see ReadsStored.
+		null := l.declare([]uint32{3<<16 | uint32(opConstantNull), words[1], 0}, 2, nil, false)
+		l.functions = appendOp(l.functions, opCopyObject, words[1], words[2], null)
+		return true
+	}
 	if !ok {
 		return false
 	}
@@ -234,44 +284,67 @@ func (r *rewriting) rewrite(l *Linker, in *inst, words []uint32) bool {
 		v, made := l.fresh(), words[2]
 		words[2] = v
 		l.functions = append(l.functions, words...)
-		r.call(l, f, typ, v, at, made)
+		r.call(l, f, typ, v, at, made, 0)
 		return true
 	}
 	stored := words[2]
+	merge, merges := r.merged[in.w[2]]
+	if r.puts && merges {
+		stored = r.kernel.id(l, merge.made)
+	}
 	if t.dims() == 2 {
 		elem, _ := l.elements(typ)
 		at = emit(opIMul, l.uint(), l.fresh(), at, l.Number(2).id)
-		low := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 0), at, l.fresh())
+		low := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 0), at, l.fresh(), 0)
 		at = emit(opIAdd, l.uint(), l.fresh(), at, l.Number(1).id)
-		high := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 1), at, l.fresh())
+		high := r.call(l, f, elem, emit(opCompositeExtract, elem, l.fresh(), stored, 1), at, l.fresh(), 0)
+		if r.puts {
+			return true
+		}
 		words[2] = emit(opCompositeConstruct, typ, l.fresh(), low, high)
 		return false
 	}
-	words[2] = r.call(l, f, typ, stored, at, l.fresh())
-	if mask, ok := r.merged[in.w[2]]; ok {
-		m := r.kernel.id(l, mask)
+	words[2] = r.call(l, f, typ, stored, at, l.fresh(), merge.mask)
+	if r.puts {
+		return true
+	}
+	if merges {
+		m := r.kernel.id(l, merge.mask)
 		there := emit(opBitwiseAnd, typ, l.fresh(), stored, emit(opNot, typ, l.fresh(), m))
 		words[2] = emit(opBitwiseOr, typ, l.fresh(), there, emit(opBitwiseAnd, typ, l.fresh(), words[2], m))
 	}
 	return false
 }
 
-// call calls a function with a value of a type and the number of the element. made is the id of what it returns, of the same type.
-func (r *rewriting) call(l *Linker, f *Func, typ, v, at, made uint32) uint32 {
+// call calls a function with a value of a type and the number of the element. made is the id of what it returns, of the same type. mask is the kernel's id of the bits that
+// a function for a word is to store, or 0 for all.
+func (r *rewriting) call(l *Linker, f *Func, typ, v, at, made, mask uint32) uint32 {
 	emit := func(op opcode, typ, id uint32, args ...uint32) uint32 {
 		l.functions = appendOp(l.functions, op, append([]uint32{typ, id}, args...)...)
 		return id
 	}
 	// As at, v is computed before the call.
+	taken := f.params[0]
 	switch {
-	case typ != f.result:
-		v = emit(opBitcast, f.result, l.fresh(), v)
+	case typ != taken:
+		v = emit(opBitcast, taken, l.fresh(), v)
 	case r.loads:
 	case r.pairs:
 		v = emit(opBitwiseOr, typ, l.fresh(), v, v)
 	default:
-		v = emit(opBitcast, l.bitsOf(f.result), l.fresh(), v)
-		v = emit(opBitcast, f.result, l.fresh(), v)
+		v = emit(opBitcast, l.bitsOf(taken), l.fresh(), v)
+		v = emit(opBitcast, taken, l.fresh(), v)
+	}
+	if r.puts {
+		args := []uint32{f.id, v, at}
+		if len(f.params) == 3 {
+			m := l.Number(^uint32(0)).id
+			if mask != 0 {
+				m = emit(opBitwiseOr, l.uint(), l.fresh(), r.kernel.id(l, mask), l.Number(0).id)
+			}
+			args = append(args, m)
+		}
+		return emit(opFunctionCall, f.result, made, args...)
 	}
 	if typ == f.result {
 		return emit(opFunctionCall, typ, made, f.id, v, at)

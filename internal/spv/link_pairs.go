@@ -6,7 +6,7 @@ package spv
 //
 // where there is what the same place holds. Nothing else uses that load, so the kernel does not compute with it.
 func (e *elements) findMerged() {
-	e.merged, e.kept = map[uint32]uint32{}, map[uint32]bool{}
+	e.merged, e.kept, e.dropped = map[uint32]merge{}, map[uint32]bool{}, map[uint32]bool{}
 	used := map[uint32]int{}
 	for i := range e.s.insts {
 		in := &e.s.insts[i]
@@ -43,7 +43,8 @@ func (e *elements) findMerged() {
 				from, ok := e.places[loaded(load)]
 				for _, mask := range made.w[3:5] {
 					if ok && from == to && e.isNot(args[1], mask) {
-						e.merged[or.res], e.kept[load.res] = mask, true
+						e.merged[or.res], e.kept[load.res] = merge{made.res, mask}, true
+						e.dropped[or.res], e.dropped[there.res], e.dropped[load.res] = true, true, true
 					}
 				}
 			}

@@ -22,6 +22,9 @@ const (
 // place is what a pointer points to: element at of the array of a block, and a component of that if it is not 0.
 type place struct{ at, component uint32 }
 
+// merge is a stored word of which the bits of a mask are new. made has these, and zeros.
+type merge struct{ made, mask uint32 }
+
 // elements are the places of a kernel that loads or stores elements of a binding.
 type elements struct {
 	s     *shader
@@ -29,10 +32,11 @@ type elements struct {
 	slot  uint32
 	loads bool // it is about loads, and stores otherwise
 	pairs bool // a word holds two elements
-	// merged has the mask of each stored word in which bits that are not in the mask stay as they are in memory, by the id of the word, and
-	// kept the loads of these.
-	merged  map[uint32]uint32
+	// merged has each stored word in which some bits stay as they are in memory, by the id of the word, kept the loads of these, and dropped
+	// all that is of no use if nothing is merged.
+	merged  map[uint32]merge
 	kept    map[uint32]bool
+	dropped map[uint32]bool
 	v       uint32
 	places  map[uint32]place // by the id of the pointer
 	images  map[uint32]bool  // ids of the texel buffer

@@ -97,6 +97,14 @@ func drawChainOf(rng *rand.Rand, result tensor.Desc, bytes int) (*chain, error) 
 		}
 		c.fused.Outs = c.fused.Outs[len(c.fused.Outs)-1:]
 		out, err := c.fused.Spec().Shape(c.fused, c.in)
+		if err == nil && len(c.in) > 0 && isFloat(out[0].DType) && out[0].DType.Size() != bytes && result.DType.Size() != bytes {
+			to, last := tensor.F32, c.fused.Outs[0]
+			if bytes == 2 {
+				to = []tensor.DType{tensor.F16, tensor.BF16}[rng.IntN(2)]
+			}
+			c.fused.Calls, c.fused.Args, c.fused.Outs = append(c.fused.Calls, ops.Cast{To: to}), append(c.fused.Args, []int{last}), []int{last + 1}
+			out, err = c.fused.Spec().Shape(c.fused, c.in)
+		}
 		if len(c.data) > 0 && c.data[0] == first && err == nil && isFloat(out[0].DType) && out[0].DType.Size() == bytes && slices.Equal(out[0].Shape, result.Shape) {
 			return c, nil
 		}
@@ -317,7 +325,7 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 	if out == nil || out[0].DType != d {
 		return false
 	}
-	c, err := drawChainOf(rng, out[0], out[0].DType.Size())
+	c, err := drawChainOf(rng, out[0], 2+2*rng.IntN(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,18 +368,35 @@ func epilogueOf(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d ten
 	return true
 }
 
-// TestEpilogueWords checks that the epilogue of a result of 16 bits changes each element once where rows end within a word, and nothing behind the
-// last one.
+// graphics is a device that pretends to be a GPU.
+type graphics struct{ gpu.Device }
+
+func (g graphics) Info() *gpu.Info {
+	i := *g.Device.Info()
+	i.Kind, i.Features.HostVectors = gpu.Discrete, false
+	return &i
+}
+
+// TestEpilogueWords checks that an epilogue from or to 16 bits changes each element once where rows end within a word, and nothing behind the
+// last one. An epilogue that makes elements of another size must be there for some calls of each pair of types.
 func TestEpilogueWords(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {
 		x, err := exec.New(dev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		joined := 0
+		pretending, err := exec.New(graphics{dev})
+		if err != nil {
+			t.Fatal(err)
+		}
 		rng := rand.New(rand.NewPCG(7, 8))
-		for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
-			for _, c := range []struct {
+		for k, types := range [][2]tensor.DType{{tensor.F16, tensor.F16}, {tensor.BF16, tensor.BF16}, {tensor.F32, tensor.F16}, {tensor.F32, tensor.BF16}, {tensor.F16, tensor.F32}, {tensor.BF16, tensor.F32}} {
+			d, to, joined := types[0], types[1], 0
+			if d != to && !testlevel.IsFull() && uint64(k)%4 != testlevel.Seed(t)%4 {
+				continue
+			}
+			plain, x := x, x
+			for j, c := range []struct {
 				call spec.Call
 				in   []tensor.Desc
 			}{
@@ -389,13 +414,24 @@ func TestEpilogueWords(t *testing.T) {
 				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 2, 5), tensor.Contiguous(d, 5, 2)}},
 				{ops.MatMul{}, []tensor.Desc{tensor.Contiguous(d, 5, 33), tensor.Contiguous(d, 33, 2)}},
 				{ops.Softmax{Dim: -1}, []tensor.Desc{tensor.Contiguous(d, 3, 11)}},
+				// Of these all stores are whole, so elements of f32 are stored in 16 bits on every device.
+				{ops.Softmax{Dim: -1}, []tensor.Desc{tensor.Contiguous(d, 3, 256)}},
+				{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{tensor.Contiguous(d, 5, 256), tensor.Contiguous(d, 256)}},
 			} {
+				// On a processor, some kernels store no elements of another size because that takes long. So others of the device pretend to be on a GPU.
+				target := exec.TargetOf(dev.Info())
+				if x = plain; d != to && j%4 < 2 {
+					target, x = exec.TargetOf(graphics{dev}.Info()), pretending
+				}
 				for _, whole := range []bool{false, true} {
+					if d != to && whole == ((j+k)%2 == 0) {
+						continue // half of them
+					}
 					out, err := c.call.Spec().Shape(c.call, c.in)
 					if err != nil {
 						t.Fatal(err)
 					}
-					then := &chain{fused: fusion.Fused{Strict: true, Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: d}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}}
+					then := &chain{fused: fusion.Fused{Strict: true, Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: to}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}}
 					then.in, then.data = []tensor.Desc{out[0]}, []*tensor.Host{tensor.NewHost(out[0])}
 					shape := out[0].Shape
 					if !whole {
@@ -403,7 +439,6 @@ func TestEpilogueWords(t *testing.T) {
 					}
 					then.add(rng, tensor.F32, shape)
 					one := fusion.Epilogue{Call: c.call, Inputs: len(c.in), Then: then.fused}
-					target := exec.TargetOf(dev.Info())
 					if !possible(t, c.call, one.Check(&target, append(slices.Clone(c.in), then.in[1]))) {
 						continue
 					}
@@ -421,9 +456,10 @@ func TestEpilogueWords(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					size := out[0].Bytes()
+					made := tensor.Contiguous(to, out[0].Shape...)
+					size := made.Bytes()
 					behind := bytes.Repeat([]byte{0x5a}, int(size)+64)
-					got := memory(t, dev, behind, out[0])
+					got := memory(t, dev, behind, made)
 					if err := x.Run(t.Context(), one, append(in, other), []exec.Operand{got}); err != nil {
 						t.Fatal(err)
 					}
@@ -431,18 +467,18 @@ func TestEpilogueWords(t *testing.T) {
 					if err := errors.Join(x.Read(t.Context(), values[4].Buffer, 0, a), x.Read(t.Context(), got.Buffer, 0, b)); err != nil {
 						t.Fatal(err)
 					}
-					if err := sameBits(out[0], a, b[:size]); err != nil {
-						t.Errorf("%s of %v: %v", spec.FormatCall(c.call), c.in, err)
+					if err := sameBits(made, a, b[:size]); err != nil {
+						t.Errorf("%s of %v to %v: %v", spec.FormatCall(c.call), c.in, to, err)
 					}
 					if !bytes.Equal(b[size:], behind[size:]) {
-						t.Errorf("%s of %v: behind the result are % x", spec.FormatCall(c.call), c.in, b[size:])
+						t.Errorf("%s of %v to %v: behind the result are % x", spec.FormatCall(c.call), c.in, to, b[size:])
 					}
 				}
 			}
+			if joined < map[bool]int{true: 8, false: 2}[d == to] {
+				t.Errorf("only %d calls from %v to %v were joined", joined, d, to)
+			}
+			t.Logf("%d calls from %v to %v were joined", joined, d, to)
 		}
-		if joined < 8 {
-			t.Errorf("only %d calls were joined", joined)
-		}
-		t.Logf("%d calls were joined", joined)
 	})
 }

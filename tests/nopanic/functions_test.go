@@ -69,7 +69,7 @@ var functions = map[string]map[string]any{
 	"internal/abi": {"Fingerprint": abi.Fingerprint, "NewTableKernel": abi.NewTableKernel, "Parse": abi.Parse},
 	"internal/spv": {
 		"Assemble": spv.Assemble, "Cooperative": spv.Cooperative, "Entries": spv.Entries, "Entry": spv.Entry, "Guard": spv.Guard, "Lower": spv.Lower, "NewLinker": spv.NewLinker,
-		"LoadsOf": spv.LoadsOf, "NewEpilogue": spv.NewEpilogue, "NewPrologue": spv.NewPrologue, "PartSize": spv.PartSize, "ReadsStored": spv.ReadsStored, "StoresOf": spv.StoresOf,
+		"LoadsOf": spv.LoadsOf, "NewEpilogue": spv.NewEpilogue, "NewPrologue": spv.NewPrologue, "NewStoring": spv.NewStoring, "PartSize": spv.PartSize, "ReadsStored": spv.ReadsStored, "StoresOf": spv.StoresOf,
 		"InstructionName": spv.InstructionName, "Parse": spv.Parse, "ParseAccess": spv.ParseAccess, "ParseKind": spv.ParseKind, "Program": spv.Program, "Reflect": spv.Reflect,
 	},
 	"imageio/avif":   {}, // it gives imageio a codec

@@ -12,9 +12,9 @@ import (
 // Epilogue is an operation and elementwise ones on its result, which its kernels compute before they store it. The inputs
 // are those of the operation, and then those of the elementwise operations, in which its result is broadcast with them.
 //
-// An operation can have one if its kernels store f32 elements, or those of f16 or bf16, in its only output, and do not read that. Then makes elements of
-// that size. The results are bit for
-// bit those of the operations one by one, but for the bits of NaN.
+// An operation can have one if its kernels store f32 elements, or those of f16 or bf16, in its only output, and do not read that. Then makes elements
+// of one of these types. If they have another size, its functions store them, and the kernels do not: elements of 16 bits only where
+// a kernel stores four elements at a time, or the device stores 16 bits. The results are bit for bit those of the operations one by one, but for the bits of NaN.
 type Epilogue struct {
 	// Call is the operation, and Inputs how many inputs it has.
 	Call   spec.Call
@@ -129,7 +129,7 @@ func (e *Epilogue) shape(in []tensor.Desc) ([]tensor.Desc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(out) != 1 || storedBits(out[0].DType) != storedBits(result.DType) || !slices.Equal(out[0].Shape, result.Shape) {
+	if len(out) != 1 || storedBits(out[0].DType) == 0 || !slices.Equal(out[0].Shape, result.Shape) {
 		return nil, planner.Unsupported("an epilogue that makes %v of %v", out, result)
 	}
 	return out, nil

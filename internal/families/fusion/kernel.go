@@ -17,6 +17,7 @@ type kernel struct {
 	slot       int
 	loads      bool
 	form       spv.Form
+	puts       bool // the functions store by themselves, elements of another size
 	forms      []recipe
 	used, most int // words
 	known      *known
@@ -61,9 +62,12 @@ func (f *kernel) link() (*spv.Module, error) {
 		words = 0
 	}
 	l, name := &linker{known: f.known}, f.module.Name+"+"+f.forms[0].name()
-	if f.loads {
+	switch {
+	case f.loads:
 		l.Linker, name = spv.NewPrologue(f.module, uint32(f.slot), words), f.forms[0].name()+"+"+f.module.Name
-	} else {
+	case f.puts:
+		l.Linker = spv.NewStoring(f.module, uint32(f.slot), f.form, words)
+	default:
 		l.Linker = spv.NewEpilogue(f.module, uint32(f.slot), f.form, words)
 	}
 	for i := range f.forms {
@@ -80,7 +84,12 @@ func (f *kernel) link() (*spv.Module, error) {
 			values[0] = elements
 		}
 		l.compute(ats, values)
-		l.Return(l.stored(values[r.outs[0].value])...)
+		if made := values[r.outs[0].value]; f.puts {
+			l.put(made, uint32(f.slot))
+			l.End()
+		} else {
+			l.Return(l.stored(made)...)
+		}
 	}
 	if l.err != nil {
 		return nil, l.err
@@ -90,15 +99,19 @@ func (f *kernel) link() (*spv.Module, error) {
 
 // finish is the part that has the type of the function.
 func (r *recipe) finish() string {
+	name := "fused/finish.quads"
 	switch {
-	case r.join != "" && r.one:
-		return "fused/finish_words.one"
-	case r.join != "":
-		return "fused/finish_words.packs"
+	case r.split != "" && r.one:
+		name = "fused/finish_words.one"
+	case r.split != "":
+		name = "fused/finish_words.packs"
 	case r.one:
-		return "fused/finish.lanes"
+		name = "fused/finish.lanes"
 	}
-	return "fused/finish.quads"
+	if r.put != "" {
+		name += ".put"
+	}
+	return name
 }
 
 // taken returns the elements that the kernel loads or would store, and which quads or element they are. A word of two elements stands for
@@ -145,6 +158,21 @@ func (l *linker) stored(elements []spv.Value) []spv.Value {
 	return list
 }
 
+// put stores elements in place of the kernel.
+func (l *linker) put(elements []spv.Value, slot uint32) {
+	put, at := l.part(l.r.put, slot), l.Param(1)
+	switch {
+	case l.r.split != "" && l.r.one: // of four, those of the word
+		l.Call(put, at, l.Param(2), l.Compose(put, 2, elements...))
+	case l.r.split != "":
+		l.Call(put, at, l.Compose(put, 1, elements[:4]...), l.Compose(put, 2, elements[4:]...))
+	case l.r.one:
+		l.Call(put, at, elements[0])
+	default:
+		l.Call(put, at, l.Compose(put, 1, elements...))
+	}
+}
+
 // inlined is about how many instructions the kernel has more when a driver has inlined the functions.
 func (f *kernel) inlined(uses spv.Uses) (int, error) {
 	sum := 0
@@ -162,8 +190,11 @@ func (f *kernel) inlined(uses spv.Uses) (int, error) {
 		if !r.one {
 			times = uses.Quads
 		}
+		if r.split != "" {
+			parts = append(parts, r.split)
+		}
 		if r.join != "" {
-			parts = append(parts, r.split, r.join)
+			parts = append(parts, r.join)
 		}
 		for _, s := range r.steps {
 			for range elements {
@@ -177,8 +208,15 @@ func (f *kernel) inlined(uses spv.Uses) (int, error) {
 			}
 			n += spv.PartSize(m)
 		}
-		if r.join != "" && !r.one {
+		if r.split != "" && !r.one {
 			n *= 2
+		}
+		if r.put != "" {
+			m, err := spirv.Part(r.put)
+			if err != nil {
+				return 0, err
+			}
+			n += spv.PartSize(m)
 		}
 		sum += n * times
 	}

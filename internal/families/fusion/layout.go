@@ -3,6 +3,7 @@ package fusion
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/families/elementwise"
@@ -35,6 +36,7 @@ type recipe struct {
 	one      bool        // the kernel loads or stores one word, and not four
 	split    string      // the parts that make four elements of two words, and the words of elements, or ""
 	join     string
+	put      string // the part that stores elements of another size than the kernel has, or ""
 	inputs   []input
 	steps    []step
 	outs     []output
@@ -163,13 +165,16 @@ func (l *layout) addCalls(f *Fused, t *spec.Target, in []tensor.Desc) (values []
 	for i := range l.steps {
 		if !taken[len(in)+i] && !l.steps[i].raw && !l.goesOn {
 			l.steps[i].after = "" // A store rounds by itself.
+			if strings.HasPrefix(l.steps[i].part, "fused/round.") {
+				l.steps[i].part = "fused/same"
+			}
 		}
 	}
 	for i, d := range values {
 		if memory(d.DType) == "" {
 			return nil, nil, planner.Unsupported("fused operations have no elements of %v", d.DType)
 		}
-		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i])
+		l.lanes = l.lanes && (d.DType == tensor.F32 || i < len(in) && !taken[i] || i >= len(in) && l.kernel != nil) // A kernel stores by itself, or by put.
 	}
 	return values, taken, nil
 }

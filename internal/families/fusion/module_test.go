@@ -1,14 +1,17 @@
 package fusion
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/spv"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/spec"
+	"github.com/lathe-gpu/lathe/spirv"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -145,5 +148,121 @@ func TestEpiloguesValidate(t *testing.T) {
 	}
 	if params == 0 || constants == 0 || pairs == 0 {
 		t.Errorf("%d kernels with parameters more, %d with constants", params, constants)
+	}
+}
+
+// TestResizedValidate checks with spirv-val kernels whose epilogues store elements of another size, and what WebGPU gets of those that store no 16 bits. Nothing of
+// the binding's old type may be left.
+func TestResizedValidate(t *testing.T) {
+	val := testkit.Tool(t, "spirv-val")
+	storage, texels, vectors := gpu(), gpu(), gpu()
+	texels.CPU, texels.TexelBuffers = true, true
+	vectors.CPU, vectors.HostVectors, vectors.F16 = true, true, true
+	seen := map[string]int{}
+	for name, target := range map[string]*spec.Target{"storage": storage, "texels": texels, "vectors": vectors} {
+		for _, f16 := range []bool{false, true} {
+			target.F16 = f16
+			for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
+				of := func(shape ...int) tensor.Desc { return tensor.Contiguous(d, shape...) }
+				for _, c := range []struct {
+					call spec.Call
+					in   []tensor.Desc
+				}{
+					{ops.MatMul{}, []tensor.Desc{of(24, 48), of(48, 36)}},
+					{ops.Gather{}, []tensor.Desc{of(24, 36), tensor.Contiguous(tensor.I32, 24)}},
+					{ops.Softmax{Dim: 0}, []tensor.Desc{of(24, 36)}},
+					{ops.RMSNorm{Dim: -1, Eps: 1e-5}, []tensor.Desc{of(24, 36), of(36)}},
+				} {
+					to := tensor.BF16
+					if d != tensor.F32 {
+						to = tensor.F32
+					}
+					then := Fused{Calls: []spec.Call{ops.Cast{To: tensor.F32}, ops.Add{}, ops.Cast{To: to}}, Args: [][]int{{0}, {2, 1}, {3}}, Outs: []int{4}}
+					call, in := Epilogue{Call: c.call, Inputs: len(c.in), Then: then}, append(c.in, tensor.Contiguous(tensor.F32, 36))
+					out, err := call.Spec().Shape(call, in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := call.Spec().Plan(call, target, in, out)
+					if err != nil {
+						if !errors.Is(err, errs.ErrUnsupported) {
+							t.Errorf("%s, %s of %v: %v", name, spec.FormatCall(c.call), d, err)
+						}
+						seen["refused"]++
+						continue
+					}
+					for _, s := range p.Steps {
+						if !strings.Contains(s.Module.Name, "+") {
+							continue
+						}
+						seen[d.String()]++
+						codes := [][]byte{s.Module.Code}
+						if low, err := spv.Lower(s.Module, false); err == nil {
+							codes = append(codes, low.Code)
+						} else if !f16 {
+							t.Errorf("%s: %v", s.Module.Name, err)
+						}
+						for _, code := range codes {
+							if text, err := testkit.Validate(t, val, "vulkan1.1", code); err != nil || text != "" {
+								t.Errorf("%s, %s of %v: %v\n%s", name, s.Module.Name, d, err, text)
+							}
+						}
+						for i, b := range s.Module.Bindings {
+							if s.Bind[i].Buf == spec.Out(0) && b.Access != spv.WriteOnly {
+								t.Errorf("%s reads the result: %v", s.Module.Name, b)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, what := range []string{"f32", "f16", "bf16", "refused"} {
+		if seen[what] == 0 {
+			t.Errorf("of %s there were no kernels: %v", what, seen)
+		}
+	}
+}
+
+// TestStoringRefuses checks mistakes with functions that store by themselves.
+func TestStoringRefuses(t *testing.T) {
+	kernel, err := spirv.Module("nn/rms_norm.f32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := uint32(0)
+	for _, b := range kernel.Bindings {
+		if b.Access&spv.WriteOnly != 0 {
+			slot = b.Slot
+		}
+	}
+	part := func(name string) *spv.Module {
+		m, err := spirv.Part(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for want, f := range map[string]func(l *spv.Linker){
+		"must":                        func(l *spv.Linker) { l.Begin(part("fused/finish.quads")) },
+		"or does not store":           func(l *spv.Linker) { l.Begin(part("fused/finish_words.one.put")) },
+		"returns something":           func(l *spv.Linker) { l.Begin(part("fused/finish.quads.put")); l.Return(l.Param(0)) },
+		"no function that stores":     func(l *spv.Linker) { l.End() },
+		"no function for a load or a": func(l *spv.Linker) {},
+	} {
+		l := spv.NewStoring(kernel, slot, spv.Words, 0)
+		f(l)
+		if _, err := l.Module("wrong"); !errors.Is(err, errs.ErrInvalidShader) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	l := spv.NewEpilogue(kernel, slot, spv.Words, 0)
+	l.Begin(part("fused/finish.quads"))
+	l.End()
+	if _, err := l.Module("wrong"); !errors.Is(err, errs.ErrInvalidShader) {
+		t.Errorf("End of a function that returns: %v", err)
+	}
+	if _, err := spv.NewStoring(nil, 0, spv.Words, 0).Module("none"); !errors.Is(err, errs.ErrInvalidShader) {
+		t.Errorf("no kernel: %v", err)
 	}
 }

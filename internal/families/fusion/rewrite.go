@@ -66,6 +66,14 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 		return s, err
 	}
 	bound, own := s.Bind[slot], r.in[0]
+	made, err := r.made()
+	if err != nil {
+		return s, err
+	}
+	puts := !r.loads && made.DType.Size() != own.DType.Size()
+	if puts && made.DType.Size() == 2 && uses.Lanes > 0 && !t.F16 { // The halves of a word may be stored by two invocations.
+		return s, planner.Unsupported("%s stores elements one by one, and the device stores no 16 bits", s.Module.Name)
+	}
 	if r.loads && uses.Sizes > 0 && own.DType != tensor.F32 {
 		return s, planner.Unsupported("%s asks for the size of its input", s.Module.Name)
 	}
@@ -75,7 +83,10 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 	}
 	w := &words{}
 	w.Words[startWord] = uint32(bound.Offset / (4 * size))
-	f := kernel{module: s.Module, slot: slot, loads: r.loads, form: form, used: fixedWords - 1, most: len(w.Words)}
+	if puts && made.DType.Size() == 2 && uses.Lanes > 0 && (t.HostVectors || t.CPU && uses.Quads > 0) {
+		return s, planner.Unsupported("%s stores elements one by one, and single stores of 16 bits take longer on a processor than a launch", s.Module.Name)
+	}
+	f := kernel{module: s.Module, slot: slot, loads: r.loads, form: form, puts: puts, used: fixedWords - 1, most: len(w.Words)}
 	bind := slices.Clone(s.Bind)
 	for _, one := range []bool{false, true} {
 		if one && uses.Lanes == 0 || !one && uses.Quads == 0 {
@@ -84,6 +95,9 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 		l, err := r.layOut(t, one, &f, w, len(bind))
 		if err != nil {
 			return s, err
+		}
+		if f.puts {
+			l.put = putOf(made.DType, one, one || uses.Lanes > 0)
 		}
 		for _, o := range l.operands {
 			b, err := beside(t, o, bound, own, l.texel, one)
@@ -102,6 +116,11 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 			bind = append(bind, b)
 		}
 		f.forms = append(f.forms, l.recipe)
+	}
+	if puts {
+		if bind[slot], err = resized(t, bound, own, made); err != nil {
+			return s, err
+		}
 	}
 	if len(bind) > int(t.MaxBindings) {
 		return s, &errs.LimitError{Name: "MaxBindings", Want: int64(len(bind)), Have: int64(t.MaxBindings)}
@@ -126,6 +145,49 @@ func (r *rewriter) step(t *spec.Target, s spec.Step) (spec.Step, error) {
 		s.Module, err = f.linked()
 	}
 	return s, err
+}
+
+// made describes what the elementwise operations make.
+func (r *rewriter) made() (tensor.Desc, error) {
+	values, err := r.fused.values(r.in)
+	if err != nil {
+		return tensor.Desc{}, err
+	}
+	return values[r.fused.Outs[0]], nil
+}
+
+// putOf is the part that stores elements of d for a kernel that stores one word, or four. lanes says that the kernel does store single words.
+func putOf(d tensor.DType, one, lanes bool) string {
+	name := "fused/put." + d.String()
+	switch {
+	case one && d.Size() == 4:
+		return name + ".word"
+	case one:
+		return name + ".lanes"
+	case lanes:
+		return name + ".beside"
+	}
+	return name
+}
+
+// resized is what a launch binds of elements as in made, if it binds b of those of own.
+func resized(t *spec.Target, b spec.Bind, own, made tensor.Desc) (spec.Bind, error) {
+	from, to := int64(own.DType.Size()), int64(made.DType.Size())
+	whole := packed(made.Bytes())
+	size := b.Size
+	if b.Offset = b.Offset / from * to; size == 0 {
+		size = whole - b.Offset
+	} else {
+		size = min(packed(planner.CeilDiv(size, from)*to), whole-b.Offset)
+		b.Size = size
+	}
+	if align := max(t.OffsetAlign, 1); b.Offset%align != 0 {
+		return b, planner.Unsupported("a result bound from byte %d on", b.Offset)
+	}
+	if size > t.MaxBinding {
+		return b, &errs.LimitError{Name: "MaxBinding", Want: size, Have: t.MaxBinding}
+	}
+	return b, nil
 }
 
 // stored is the dtype of what the kernel itself loads or stores.
@@ -196,11 +258,13 @@ func (r *rewriter) layOut(t *spec.Target, one bool, f *kernel, w *words, slot in
 	}
 	l.outs = []output{{value: r.fused.Outs[0]}}
 	if l.one = one; f.form == spv.Pairs {
-		out, err := r.fused.values(in)
+		out, err := r.made()
 		if err != nil {
 			return nil, err
 		}
-		l.split, l.join = "fused/split."+in[0].DType.String(), "fused/join."+out[r.fused.Outs[0]].DType.String()
+		if l.split = "fused/split." + in[0].DType.String(); !f.puts {
+			l.join = "fused/join." + out.DType.String()
+		}
 	}
 	f.used, *w = l.used, l.words
 	return l, nil
