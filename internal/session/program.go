@@ -278,7 +278,9 @@ func (p *Program) Free() error {
 	}
 	p.params = nil
 	p.main.close()
-	p.early.Close()
+	if p.hoisted != nil {
+		p.hoisted.seq.Close()
+	}
 	var err error
 	if p.kept != nil {
 		err = p.kept.free()

@@ -118,11 +118,11 @@ func (g *subgraph) run(ctx context.Context, r *exec.Runner) error {
 }
 
 // close releases what the device keeps of the sequences.
-func (st *stage) close() {
-	if st == nil {
+func (g *subgraph) close() {
+	if g == nil {
 		return
 	}
-	for _, p := range st.parts {
+	for _, p := range g.segments {
 		p.seq.Close()
 		if p.control != nil {
 			for _, b := range p.control.bodies {
