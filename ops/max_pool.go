@@ -35,8 +35,15 @@ var maxPoolOp = spec.Declaration{Define: func() *spec.Op {
 		Windows: func(a *MaxPool) pooling.Windows {
 			return pooling.Windows{Kernel: a.Kernel, Strides: a.Strides, Pads: a.Pads, Dilations: a.Dilations, CeilMode: a.CeilMode}
 		},
-		Cases: pooling.WindowCases(func(w pooling.Windows) *MaxPool {
-			return &MaxPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
-		}),
+		Cases: maxPoolCases(),
 	}))
 }}
+
+// maxPoolCases are those of all windows, and windows without gaps along one dimension and along two of three, which are computed by whole packs.
+func maxPoolCases() spec.CasesOf[*MaxPool] {
+	c := pooling.WindowCases(func(w pooling.Windows) *MaxPool {
+		return &MaxPool{w.Kernel, w.Strides, w.Pads, w.Dilations, w.CeilMode}
+	})
+	c.Calls = append(c.Calls, &MaxPool{Kernel: []int{4}, Strides: []int{3}, Pads: []int{1, 2}, CeilMode: true}, &MaxPool{Kernel: []int{1, 2, 3}, Strides: []int{1, 3, 1}, Pads: []int{0, 1, 0, 0, 0, 2}})
+	return c
+}

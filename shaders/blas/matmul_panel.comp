@@ -5,6 +5,9 @@
 // and there are no barriers. The plan packs operands that do not lie so. If k is not a multiple
 // of 4, it has added zeros to both.
 //
+// With LANES, the eight invocations of a workgroup are a full subgroup. Each of them reads a texel of a row of its own, and all get its
+// numbers by shuffles: a driver takes some sixty instructions for a texel, and one for a shuffle. These kernels have eight rows or a multiple.
+//
 // ADD is C += A·B, and ROWBIAS adds a number to each row. They have kernels of their own: with a branch, drivers that run both sides would
 // load C and store it twice.
 //
@@ -23,6 +26,12 @@
 //lathe:variant {f32,f64}.tall.add TEXEL ROWS=32 COLS=2 ADD
 //lathe:variant {f32,f64}.wide TEXEL ROWS=16 COLS=4
 //lathe:variant {f32,f64}.wide.add TEXEL ROWS=16 COLS=4 ADD
+//lathe:variant f32.block F32 TEXEL ROWS=16 COLS=2 LANES
+//lathe:variant f32.block.add F32 TEXEL ROWS=16 COLS=2 LANES ADD
+//lathe:variant f32.block.bias F32 TEXEL ROWS=16 COLS=2 LANES ROWBIAS
+//lathe:variant f32.narrow F32 TEXEL ROWS=16 COLS=1 LANES
+//lathe:variant f32.narrow.add F32 TEXEL ROWS=16 COLS=1 LANES ADD
+//lathe:variant f32.narrow.bias F32 TEXEL ROWS=16 COLS=1 LANES ROWBIAS
 //lathe:variant f32.bias F32 TEXEL ROWS=8 COLS=2 ROWBIAS
 //lathe:variant f32.tall.bias F32 TEXEL ROWS=32 COLS=2 ROWBIAS
 //lathe:variant f32.wide.bias F32 TEXEL ROWS=16 COLS=4 ROWBIAS
@@ -35,6 +44,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#if defined(LANES)
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 
 #define WG 8
 layout(local_size_x = WG) in;
@@ -45,36 +57,7 @@ layout(local_size_x = WG) in;
 
 #define PARTS (COLS * QUADS) // vectors of columns
 
-// STEPS is the number of rows of B for a texel of A, and DOT adds their products. ACROSS is element h of each of so many vectors.
-#if defined(F64)
-#define STEPS 2
-#define ACROSS(t, h) VEC(t[0][h], t[1][h])
-#define DOT(x, y, j, sum) fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))
-#else
-#define STEPS 4
-#define ACROSS(t, h) VEC(t[0][h], t[1][h], t[2][h], t[3][h])
-#define DOT(x, y, j, sum) fma(VEC(x.w), y[3][j], fma(VEC(x.z), y[2][j], fma(VEC(x.y), y[1][j], fma(VEC(x.x), y[0][j], sum))))
-#endif
-
-// A_AT is where a row begins in A, and FOR_ROWS runs step k of each row i, with its texel x.
-#if defined(TURNED)
-#define A_AT(row) (row) / STEPS
-#define FOR_ROWS(run) [[unroll]] for (uint s = 0; s < ROWS; s += STEPS) { \
-	VEC t[STEPS]; \
-	[[unroll]] for (int q = 0; q < STEPS; q++) t[q] = VECTOR(a, ai[s] + (STEPS * k + q) * int(p.aRow)); \
-	[[unroll]] for (uint h = 0; h < STEPS; h++) { \
-		VEC x = ACROSS(t, h); \
-		uint i = s + h; \
-		run \
-	} \
-}
-#else
-#define A_AT(row) (row) * p.aRow
-#define FOR_ROWS(run) [[unroll]] for (uint i = 0; i < ROWS; i++) { \
-	VEC x = VECTOR(a, ai[i] + k); \
-	run \
-}
-#endif
+#include "lib/gemm_steps.glsl"
 
 OPERAND(0, a);
 INPUT(1, b);
@@ -86,9 +69,9 @@ void main() {
 	locate(inner, outer, steps);
 	uint column = gl_WorkGroupID.x * (WG * COLS) + gl_LocalInvocationID.x;
 	uint row = gl_WorkGroupID.y * ROWS;
-	int ai[ROWS], bi[COLS], next = int(p.bRow);
-	[[unroll]] for (uint i = 0; i < ROWS; i++)
-		ai[i] = int(p.aBase + inner * p.aInner + outer * p.aOuter + A_AT(min(row + i, p.m - 1)));
+	int ai[FETCHES], bi[COLS], next = int(p.bRow);
+	[[unroll]] for (uint i = 0; i < FETCHES; i++)
+		ai[i] = int(p.aBase + inner * p.aInner + outer * p.aOuter + A_AT(i));
 	[[unroll]] for (uint j = 0; j < COLS; j++)
 		bi[j] = int(p.bBase + inner * p.bInner + outer * p.bOuter + min(column + WG * j, p.n - 1));
 

@@ -39,6 +39,7 @@ var kernels = slices.Concat(
 		"f32", "f32.add", "f32.row", "f32.row.add", "f16.row", "f16.row.add", "bf16.row", "bf16.row.add",
 		"f32.long", "f32.long.add", "f16.long", "f16.long.add", "bf16.long", "bf16.long.add",
 		"f32.tall", "f32.tall.add", "f32.wide", "f32.wide.add",
+		"f32.block", "f32.block.add", "f32.block.bias", "f32.narrow", "f32.narrow.add", "f32.narrow.bias",
 		"f32.bias", "f32.tall.bias", "f32.wide.bias",
 		"f32.turned", "f32.turned.add", "f32.tall.turned", "f32.tall.turned.add", "f32.wide.turned", "f32.wide.turned.add",
 		"f64.turned", "f64.turned.add", "f64.tall.turned", "f64.tall.turned.add",

@@ -64,7 +64,7 @@ func newProduct(t *spec.Target, plan *spec.Plan, shape []int, a, b planner.Opera
 	switch kb, nb := b.Strides[g.dimK()], b.Strides[g.dimN()]; {
 	case !planner.HasTexels(t, planner.SmallGroup) || t.Strategy == byShared || t.Strategy == byLarge || t.Strategy == byMatrix:
 		g.kind = sharedKind
-	case t.Strategy == byPanel || t.Strategy == byWide || t.Strategy == byTall || t.Strategy == byRow:
+	case slices.Contains(panels, t.Strategy):
 	case t.Strategy == byDot:
 		g.kind = dotKind
 	case !planner.UsesTexels(t, planner.SmallGroup):
@@ -178,12 +178,17 @@ func (g *product) tile() tile {
 		return g.sharedTile()
 	}
 	m, n, k := g.size(g.dimM()), g.size(g.dimN()), g.size(g.dimK())
+	free := !slices.Contains(panels, g.t.Strategy)
 	switch {
 	case g.t.Strategy == byPanel:
 	case g.usesRows() && g.usesLong():
 		return tile{"blas/matmul_panel." + g.reads.String() + ".long", 1, g.longPanel()}
 	case g.usesRows():
 		return g.panelTile("row", 1, 64)
+	case g.shuffles() && (g.t.Strategy == byNarrow || free && m > 8 && n <= 32):
+		return g.panelTile("narrow", 16, 32)
+	case g.shuffles() && (g.t.Strategy == byBlock || free && m > 8):
+		return g.panelTile("block", 16, 64)
 	// The largest tiles are slow to compile. They are for large products.
 	case g.t.Strategy == byWide || g.t.Strategy != byTall && m > 32 && n > 64 && int64(m)*int64(n)*int64(k) >= 1<<21:
 		return g.panelTile("wide", 16, 128)

@@ -15,6 +15,8 @@ const (
 	byWide   = "wide"   // 16 by 128 elements
 	byTall   = "tall"   // 32 by 64 elements
 	byRow    = "row"    // 1 by 64 elements
+	byBlock  = "block"  // 16 by 64 elements, with shuffles
+	byNarrow = "narrow" // 16 by 32 elements, with shuffles
 	byDot    = "dot"    // a few vectors, along k
 	byShared = "shared" // 64 by 64 elements, with workgroup memory
 	byLarge  = "large"  // 128 by 128 elements, with workgroup memory
@@ -23,6 +25,9 @@ const (
 	byLanes  = "lanes"  // 3 by 16 elements, by invocations that are lanes of a vector
 	byWhole  = "whole"  // k is not divided into parts that are computed at the same time
 )
+
+// panels are the strategies that name one of the kernels of panelKind.
+var panels = []string{byPanel, byWide, byTall, byRow, byBlock, byNarrow}
 
 // strategies lists the strategies of a product. The first one is the strategy that
 // newProduct has chosen.
@@ -43,6 +48,8 @@ func (g *product) strategies() []string {
 	add(byWide, texels && m > 8 && n > 64)
 	add(byTall, texels && m > 8)
 	add(byRow, texels && m <= 16)
+	add(byBlock, texels && m > 8 && g.shuffles())
+	add(byNarrow, texels && m > 8 && n <= 64 && g.shuffles())
 	add(byDot, texels && min(m, n) <= 64)
 	// Barriers are so slow on CPU drivers that these strategies need not be measured
 	// there.
@@ -71,6 +78,10 @@ func (g *product) strategy() string {
 		return byDot
 	case tile.rows == 1:
 		return byRow
+	case tile.rows == 16 && tile.cols == 64 && g.shuffles():
+		return byBlock
+	case tile.rows == 16 && tile.cols == 32:
+		return byNarrow
 	case tile.rows == 16:
 		return byWide
 	case tile.rows == 32:

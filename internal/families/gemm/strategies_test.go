@@ -20,9 +20,15 @@ func TestStrategies(t *testing.T) {
 	kernels := map[string][]string{
 		byPanel: {"blas/matmul_panel.f32"}, byWide: {"blas/matmul_panel.f32.wide"}, byTall: {"blas/matmul_panel.f32.tall"},
 		byRow: {"blas/matmul_panel.f32.row", "blas/matmul_panel.f32.long"}, byDot: {"blas/matmul_dot.f32", "blas/matmul_dot.f32.one"},
+		byBlock: {"blas/matmul_panel.f32.block"}, byNarrow: {"blas/matmul_panel.f32.narrow"},
 	}
 	seen := map[string]bool{} // kernels
-	for _, s := range [][3]int{{512, 512, 512}, {512, 64, 512}, {64, 64, 8192}, {16, 128, 64}, {9, 33, 16}, {1, 64, 64}, {1, 4096, 512}, {512, 4, 512}} {
+	shapes := [][3]int{{512, 512, 512}, {512, 64, 512}, {64, 64, 8192}, {16, 128, 64}, {9, 33, 16}, {40, 20, 64}, {1, 64, 64}, {1, 4096, 512}, {512, 4, 512}}
+	for i, s := range append(shapes, shapes...) {
+		target := target
+		if i >= len(shapes) { // a workgroup of these kernels is a subgroup
+			target.SubgroupSize = 8
+		}
 		a, b := tensor.Contiguous(tensor.F32, s[0], s[2]), tensor.Contiguous(tensor.F32, s[2], s[1])
 		out := tensor.Contiguous(tensor.F32, s[0], s[1])
 		by := func(strategy string) *product {
@@ -54,6 +60,43 @@ func TestStrategies(t *testing.T) {
 			if !seen[k] {
 				t.Errorf("%s: %s was not tried", strategy, k)
 			}
+		}
+	}
+}
+
+// TestShuffles looks when products take kernels that need subgroups of eight.
+func TestShuffles(t *testing.T) {
+	for _, c := range []struct {
+		what     string
+		d        tensor.DType
+		m, n     int
+		subgroup uint32
+		turned   bool
+		kernel   string
+	}{
+		{"large", tensor.F32, 512, 512, 8, false, "blas/matmul_panel.f32.block"},
+		{"few columns", tensor.F32, 64, 12, 8, false, "blas/matmul_panel.f32.narrow"},
+		{"as many as a tile", tensor.F32, 64, 32, 8, false, "blas/matmul_panel.f32.narrow"},
+		{"one more", tensor.F32, 64, 33, 8, false, "blas/matmul_panel.f32.block"},
+		{"few rows", tensor.F32, 8, 64, 8, false, "blas/matmul_panel.f32"},
+		{"packed", tensor.F16, 64, 64, 8, false, "blas/matmul_panel.f32.block"},
+		{"f64", tensor.F64, 64, 64, 8, false, "blas/matmul_panel.f64.tall"},
+		{"transposed in place", tensor.F32, 64, 128, 8, true, "blas/matmul_panel.f32.wide"},
+		{"no promise of subgroups", tensor.F32, 64, 128, 0, false, "blas/matmul_panel.f32.wide"},
+		{"subgroups of four", tensor.F32, 64, 128, 4, false, "blas/matmul_panel.f32.wide"},
+		{"subgroups of sixteen", tensor.F32, 64, 128, 16, false, "blas/matmul_panel.f32.wide"},
+	} {
+		target := &spec.Target{
+			CPU: true, MaxBinding: 1 << 30, MaxTexels: 1 << 26, OffsetAlign: 16, TexelAlign: 16, TexelBuffers: true,
+			MaxGroups: [3]uint32{65535, 65535, 65535}, MaxInvocations: 1024, SubgroupSize: c.subgroup, F64: true,
+		}
+		in := []tensor.Desc{tensor.Contiguous(c.d, c.m, 512), tensor.Contiguous(c.d, 512, c.n)}
+		if c.turned {
+			in[0] = tensor.Contiguous(c.d, 512, c.m)
+		}
+		p, _, _ := transposes{a: c.turned}.product(target, &spec.Plan{}, in, tensor.Contiguous(c.d, c.m, c.n))
+		if got := p.tile().kernel; got != c.kernel {
+			t.Errorf("%s: %s (want %s)", c.what, got, c.kernel)
 		}
 	}
 }

@@ -108,6 +108,16 @@ func (g *product) readsTurned(x side) bool {
 	return x.DType == g.accumulator() && g.isReadable(x)
 }
 
+// shuffles reports whether the kernels can be those whose invocations read rows of the first operand for each other. They compute in F32,
+// a workgroup of them is one subgroup, and they read that operand along k.
+func (g *product) shuffles() bool {
+	if g.kind != panelKind || g.t.SubgroupSize != 8 || g.accumulator() != tensor.F32 || g.reads != tensor.F32 {
+		return false
+	}
+	x, _ := g.sides()
+	return !x.turned
+}
+
 // isOfRows reports whether a bias, which may be nil, has a number for each row of C. Only tiles of several rows of F32 add such a
 // bias, see canAddRows.
 func (g *product) isOfRows(bias *planner.Operand) bool {

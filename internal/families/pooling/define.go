@@ -41,7 +41,9 @@ type Pool[A spec.Call] struct {
 	// Cases has the calls and sizes to try. Define adds everything else.
 	Cases spec.CasesOf[A]
 
-	shader    string
+	shader string
+	// packs are kernels that make whole packs instead, where geometry.packs has a launch.
+	packs     []spec.Kernel
 	params    func(a A, g geometry) poolParams
 	window    func(a A, w windowValues) (value float64, index int)
 	tolerance func(a A, d tensor.DType, g geometry) spec.Tolerance
@@ -61,6 +63,9 @@ type windowValues struct {
 // first one counts.
 func Max[A spec.Call](o Pool[A]) Pool[A] {
 	o.shader, o.flops = maxShader, 1
+	if o.Indices == nil {
+		o.packs = packsKernels()
+	}
 	o.params = func(A, geometry) poolParams { return poolParams{} }
 	o.window = func(_ A, w windowValues) (float64, int) { return largestOf(w) }
 	o.tolerance = func(A, tensor.DType, geometry) spec.Tolerance {
@@ -193,7 +198,7 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 		In:       []spec.Arg{{Name: "in", Doc: "[N,C,spatial...], with 1 to 3 spatial dimensions", DTypes: planner.Floats}},
 		Out:      out,
 		Traits:   spec.Traits{Class: spec.Reduction, ONNX: o.ONNX},
-		Defaults: o.Defaults, Kernels: kernels(o.shader, poolParams{}, planner.Floats...),
+		Defaults: o.Defaults, Kernels: append(kernels(o.shader, poolParams{}, planner.Floats...), o.packs...),
 		Shape: func(a A, in []tensor.Desc) ([]tensor.Desc, error) {
 			if o.Check != nil {
 				if err := o.Check(a); err != nil {
@@ -220,6 +225,10 @@ func Define[A spec.Call](o Pool[A]) *spec.Op {
 				return plan, err
 			}
 			g := geometryOf(a, in[0])
+			if step, ok := g.packs(t, in[0].DType, spec.In(0), spec.Out(0)); ok && o.packs != nil {
+				plan.Steps = append(plan.Steps, step)
+				return plan, nil
+			}
 			p, indices := o.params(a, g), spec.Ref{}
 			if o.Indices != nil {
 				p.IndexWords, indices = uint32(out[1].DType.Size()/4), spec.Out(1)
