@@ -92,12 +92,13 @@ func (j *deepJob) strip(ctx context.Context, s imageStrip) error {
 
 // compute is that of imageJob.
 func (j *deepJob) compute(ctx context.Context, s imageStrip, _ bool) (made gpu.Handle, release func(), err error) {
-	bufs, release, err := j.buffers(s)
-	if err != nil {
-		return 0, nil, applyError(err)
-	}
+	return j.computed(ctx, s, func(src gpu.Handle) error { return j.upload(ctx, s, src) })
+}
+
+// upload sends what a strip needs of the source.
+func (j *deepJob) upload(ctx context.Context, s imageStrip, src gpu.Handle) error {
 	wide := make([]byte, 0)
-	err = j.bands(0, s.rows[0].From, s.rows[0].To, func(from, to int, floats []byte) error {
+	return j.bands(0, s.rows[0].From, s.rows[0].To, func(from, to int, floats []byte) error {
 		row, w := int(j.bytes(0, 1)), j.pictures[0].Shape[1]
 		if len(wide) < 8*w*(to-from) {
 			wide = make([]byte, 8*w*(to-from))
@@ -111,17 +112,8 @@ func (j *deepJob) compute(ctx context.Context, s imageStrip, _ bool) (made gpu.H
 		}); err != nil {
 			return err
 		}
-		return applyError(j.dev.GPU().Write(ctx, bufs[0], int64(from-s.rows[0].From)*int64(row), floats))
+		return applyError(j.dev.GPU().Write(ctx, src, int64(from-s.rows[0].From)*int64(row), floats))
 	})
-	if err == nil {
-		made, err = j.chain(ctx, s, bufs[0], 0, bufs)
-		err = applyError(err)
-	}
-	if err != nil {
-		release()
-		return 0, nil, err
-	}
-	return made, release, nil
 }
 
 // bands calls f for rows [from, to) of picture i, some at a time, with memory for their floats.

@@ -118,15 +118,32 @@ func (j *imageJob) strip(ctx context.Context, s imageStrip, last bool) error {
 
 // compute returns the buffer with what the calls make for a strip, until release is called.
 func (j *imageJob) compute(ctx context.Context, s imageStrip, last bool) (made gpu.Handle, release func(), err error) {
+	rows, err := j.read(s.rows[0], s.want, last)
+	if err != nil {
+		return 0, nil, err
+	}
+	return j.computed(ctx, s, func(src gpu.Handle) error { return applyError(j.dev.GPU().Write(ctx, src, 0, rows)) })
+}
+
+// computed is compute for a source that upload writes into a buffer, which it may have to do twice.
+func (j *imageJob) computed(ctx context.Context, s imageStrip, upload func(src gpu.Handle) error) (made gpu.Handle, release func(), err error) {
+	if r := j.replay(ctx, s); r != nil {
+		err := r.run(ctx, j, s, upload)
+		if err == nil {
+			return r.made, func() { j.dev.replays.release(r) }, nil
+		}
+		if !errors.Is(err, errNotReplayed) {
+			j.dev.replays.release(r)
+			return 0, nil, err
+		}
+		j.dev.replays.drop(j.dev.session, r, false)
+	}
 	bufs, release, err := j.buffers(s)
 	if err != nil {
 		return 0, nil, applyError(err)
 	}
-	rows, err := j.read(s.rows[0], s.want, last)
-	if err == nil {
-		if err = j.dev.GPU().Write(ctx, bufs[0], 0, rows); err == nil {
-			made, err = j.chain(ctx, s, bufs[0], 0, bufs)
-		}
+	if err = upload(bufs[0]); err == nil {
+		made, err = j.chain(ctx, s, bufs[0], 0, bufs)
 		err = applyError(err)
 	}
 	if err != nil {
@@ -190,6 +207,11 @@ func (j *imageJob) borrow(n int, size int64) (bufs []gpu.Handle, release func(),
 // buffer is dst, or one of spare if dst is 0. The buffers of spare may be overwritten.
 // Two of them are enough, and one if all calls work in place.
 func (j *imageJob) chain(ctx context.Context, s imageStrip, src, dst gpu.Handle, spare []gpu.Handle) (gpu.Handle, error) {
+	return j.chainOn(ctx, j.dev.session, s, src, dst, spare, func(i int) ([]exec.Operand, func(), error) { return j.operands(ctx, s, i) })
+}
+
+// chainOn is chain on a Session, with the further operands of each call until they are released.
+func (j *imageJob) chainOn(ctx context.Context, ses *session.Session, s imageStrip, src, dst gpu.Handle, spare []gpu.Handle, operands func(i int) ([]exec.Operand, func(), error)) (gpu.Handle, error) {
 	cur := src
 	for i, c := range s.calls {
 		next := dst
@@ -200,12 +222,12 @@ func (j *imageJob) chain(ctx context.Context, s imageStrip, src, dst gpu.Handle,
 		default:
 			next = spare[slices.IndexFunc(spare, func(h gpu.Handle) bool { return h != cur })]
 		}
-		further, release, err := j.operands(ctx, s, i)
+		further, release, err := operands(i)
 		if err != nil {
 			return 0, err
 		}
 		in, out := exec.Operand{Buffer: cur, Desc: j.part(s, i)}, exec.Operand{Buffer: next, Desc: j.part(s, i+1), Alone: true}
-		err = j.dev.session.RunOn(ctx, c, append([]exec.Operand{in}, further...), []exec.Operand{out})
+		err = ses.RunOn(ctx, c, append([]exec.Operand{in}, further...), []exec.Operand{out})
 		release()
 		if err != nil {
 			return 0, err

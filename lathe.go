@@ -67,6 +67,7 @@ import (
 type Device struct {
 	session *session.Session
 	strip   int64 // bytes of pixels that ApplyTo sends at a time
+	replays *replays
 
 	constants constants // the Scalars of calls
 }
@@ -74,6 +75,7 @@ type Device struct {
 type options struct {
 	session session.Options
 	strip   int64     // bytes, 0 for the default
+	replays int       // 0 for none
 	trace   io.Writer // nil without WithTrace
 }
 
@@ -161,6 +163,12 @@ func WithLogger(l *slog.Logger) Option {
 // little memory. Open fails with ErrInvalidArgument for less than 0.
 func WithStrip(bytes int64) Option { return func(o *options) { o.strip = bytes } }
 
+// WithReplay makes Apply and ApplyTo record the launches of chains of calls, and replay them for later pictures of the same calls, sizes and
+// types. That is for programs with many small pictures. At most limit chains are kept, of 64 MiB or four times WithStrip together, whichever is less, and
+// the one that was used longest ago is forgotten. Larger strips, and pictures that a device computes in the memory of the caller, are never recorded. Results are the same, bit for
+// bit. Nothing is recorded by default, with WithTrace, and in the tuning mode "full". Open fails with ErrInvalidArgument for less than 0.
+func WithReplay(limit int) Option { return func(o *options) { o.replays = limit } }
+
 // WithGPU makes Open use a device that the caller has opened, such as one of its own or
 // one that gpu/guard wraps. Device.Close closes it.
 func WithGPU(dev gpu.Device) Option { return func(o *options) { o.session.Device = dev } }
@@ -210,13 +218,17 @@ func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{session: s, strip: stripSize(o.strip, s.Info())}, nil
+	strip := stripSize(o.strip, s.Info())
+	return &Device{session: s, strip: strip, replays: newReplays(o.replays, strip)}, nil
 }
 
 // check reports ErrInvalidArgument for an option whose value package session does not see.
 func (o *options) check() error {
 	if o.strip < 0 {
 		return fmt.Errorf("lathe: open: %w: WithStrip (got %d bytes, want 1 or more, or 0 for the default)", errs.ErrInvalidArgument, o.strip)
+	}
+	if o.replays < 0 {
+		return fmt.Errorf("lathe: open: %w: WithReplay (got %d chains, want 0 or more)", errs.ErrInvalidArgument, o.replays)
 	}
 	return nil
 }

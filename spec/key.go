@@ -34,7 +34,7 @@ func newKeyLayout(t reflect.Type) *keyLayout {
 // callType is the type of attributes that are calls themselves, as in a chain.
 var callType = reflect.TypeFor[Call]()
 
-// maxDepth is how many pointers, slices and arrays an attribute may consist of. It ends
+// maxDepth is how many pointers, slices, arrays and structs an attribute may be nested in. It ends
 // the search in a type that contains itself.
 const maxDepth = 16
 
@@ -52,6 +52,13 @@ func keyable(t reflect.Type, exported bool, depth int) bool {
 		return true
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		return depth > 0 && keyable(t.Elem(), exported, depth-1)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); depth == 0 || !keyable(f.Type, exported && f.IsExported(), depth-1) {
+				return false
+			}
+		}
+		return true
 	case reflect.Interface:
 		return exported && t == callType
 	}
@@ -60,7 +67,7 @@ func keyable(t reflect.Type, exported bool, depth int) bool {
 
 // AppendKey appends a key to b. Equal calls of an operation have the same key, and
 // different calls have different keys. It reports false if it cannot write an attribute,
-// such as a struct of structs or a picture, and if c is not a valid call or the key is
+// such as a map or a picture, and if c is not a valid call or the key is
 // very long.
 func AppendKey(b []byte, c Call) ([]byte, bool) {
 	if len(b) > maxKey {
@@ -117,6 +124,14 @@ func appendKey(b []byte, v reflect.Value) ([]byte, bool) {
 			return b, false
 		}
 		return AppendKey(b, c)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			var ok bool
+			if b, ok = appendKey(b, v.Field(i)); !ok {
+				return b, false
+			}
+		}
+		return b, true
 	case reflect.Slice:
 		if v.IsNil() {
 			return append(b, 0), true

@@ -23,6 +23,10 @@ func (nested) Spec() *Op { return nestedOp }
 type plain struct {
 	Gain   float64
 	hidden []int
+	within struct {
+		at [2]int
+		of struct{ name string }
+	}
 }
 
 func (plain) Spec() *Op { return plainOp }
@@ -82,8 +86,10 @@ func TestAppendKey(t *testing.T) {
 		}
 	}
 	var keys [][]byte
+	inside, named := plain{}, plain{}
+	inside.within.at[1], named.within.of.name = 1, "x"
 	for _, c := range []Call{
-		plain{}, plain{Gain: 1}, plain{hidden: []int{}}, plain{hidden: []int{1}}, plain{hidden: []int{2}},
+		plain{}, inside, named, plain{Gain: 1}, plain{hidden: []int{}}, plain{hidden: []int{1}}, plain{hidden: []int{2}},
 		shown{}, shown{Calls: []Call{one}}, shown{Calls: []Call{one, one}}, shown{Pointer: &one}, shown{Calls: []Call{&plain{Gain: 2}}},
 		withPicture{},
 	} {

@@ -71,6 +71,9 @@ func (c *imageCmd) deviceless() string {
 // computingShare says which part of --memory the device takes: one of so many.
 const computingShare = 4
 
+// recordedChains is how many chains of operations are recorded, for pictures of one size and kind each, or two where two pictures are computed at once.
+const recordedChains = 16
+
 // Run does it.
 func (c *imageCmd) Run(a *app) error {
 	quality, err := parseQuality(c.Quality)
@@ -133,21 +136,21 @@ func (c *imageCmd) Run(a *app) error {
 		}
 	}
 	var memory int64
-	var strip []lathe.Option
+	options := []lathe.Option{lathe.WithReplay(recordedChains)}
 	if c.Memory != nil {
 		memory = int64(*c.Memory) << 20
-		buffers := int64(4) // for the source, the result and the pictures between
+		buffers := int64(4 + 4) // for the source, the result and the pictures between, and what WithReplay keeps
 		if len(own.read) > 0 {
 			buffers++
 		}
-		strip = []lathe.Option{lathe.WithStrip(memory / computingShare / buffers)}
+		options = append(options, lathe.WithStrip(memory/computingShare/buffers))
 		debug.SetMemoryLimit(memory + programMemory)
 	}
 	var proc batch.Processor
 	var info *gpu.Info
 	var stage func(stage, input string) func(error)
 	if len(calls) > 0 || c.Profile != "" {
-		dev, err := a.open(strip...)
+		dev, err := a.open(options...)
 		if err != nil {
 			return err
 		}

@@ -154,7 +154,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("rates %+v", rates)
 		}
 	}
-	if len(c.MultiplyAdd) == 0 || c.MultiplyAdd[0].GFlops <= 0 || c.Launch.Listed.Median <= 0 || c.Launch.Submitted.Median <= 0 || c.Launch.Alone.Median <= 0 {
+	if len(c.MultiplyAdd) == 0 || c.MultiplyAdd[0].GFlops <= 0 || c.Launch.Listed.Median <= 0 || c.Launch.Submitted.Median <= 0 || c.Launch.Replayed.Median <= 0 || c.Launch.Resubmitted.Median <= 0 || c.Launch.Alone.Median <= 0 {
 		t.Errorf("ceilings %+v", c)
 	}
 	data, err := r.JSON()

@@ -263,9 +263,13 @@ func (c *Ceilings) Table() [][]string {
 	}{
 		{"a dispatch", "in a list of 1000", c.Launch.Listed},
 		{"a dispatch, submitted", "in a list of 1000", c.Launch.Submitted},
+		{"a dispatch, replayed", "in a list of 1000", c.Launch.Replayed},
+		{"a dispatch, replay submitted", "in a list of 1000", c.Launch.Resubmitted},
 		{"a dispatch", "alone, and Sync", c.Launch.Alone},
 	} {
-		ls = append(ls, []string{l.name, l.by, l.t.String(), "", ""})
+		if l.t.Median > 0 {
+			ls = append(ls, []string{l.name, l.by, l.t.String(), "", ""})
+		}
 	}
 	return ls
 }

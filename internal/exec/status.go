@@ -115,6 +115,13 @@ func (f *statusWords) submitted(slot int, report func([4]uint32) error, ok bool)
 	}
 }
 
+// used reports whether a call has had words.
+func (f *statusWords) used() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.buf != 0
+}
+
 // collect waits for the calls that were submitted before, and returns the errors that
 // their checks have found. Each error is returned once. oldest becomes 0, if it is not nil.
 func (f *statusWords) collect(ctx context.Context, oldest *atomic.Uint64) error {

@@ -19,6 +19,7 @@ type Workspace struct {
 	lanes   lanes
 	// replayed says that launches of a capture have run since its words were read.
 	replayed atomic.Bool
+	words    bool // A captured call has device checks, so that there are words to read. Attach sets it.
 	detached bool // nobody replays it any more, and it is closed when its words were read
 }
 
@@ -48,7 +49,7 @@ func (w *Workspace) Close() error {
 // next Sync or Read reads the words of their checks. A check that has found an error leaves its
 // outputs as they are until then.
 func (w *Workspace) Replayed() {
-	if w != nil {
+	if w != nil && w.words {
 		w.replayed.Store(true)
 	}
 }
@@ -77,6 +78,10 @@ func (r *Runner) Restore(before *Workspace) {
 // Attach lets Sync and Read find the errors of the checks of a captured Workspace, until Detach.
 func (r *Runner) Attach(w *Workspace) {
 	if r.ready() == nil && w != nil {
+		w.words = w.status.used()
+		for i := range w.lanes.lane {
+			w.words = w.words || w.lanes.lane[i].used()
+		}
 		r.captured.add(w)
 	}
 }

@@ -34,6 +34,7 @@ type Device struct {
 type block struct {
 	owner *recording // what was recorded when it was allocated, or nil
 	freed bool       // Free was called, and owner still needs it
+	size  int64      // bytes
 }
 
 // recording is a list, and the buffers that it owns.
@@ -79,7 +80,7 @@ func (d *Device) Alloc(size int64) (gpu.Handle, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.made[h] = (&block{owner: d.rec}); d.rec != nil {
+	if d.made[h] = (&block{owner: d.rec, size: size}); d.rec != nil {
 		d.rec.blocks = append(d.rec.blocks, h)
 	}
 	return h, nil
@@ -415,6 +416,16 @@ func (d *Device) ResetAll() error {
 	old := d.remove(func(*graph) bool { return true })
 	d.mu.Unlock()
 	return d.release(old)
+}
+
+// Bytes is the size of the buffers that were allocated through the Device and live.
+func (d *Device) Bytes() (n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.made {
+		n += b.size
+	}
+	return n
 }
 
 // Keys are the keys of the graphs, in ascending order.

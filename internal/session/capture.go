@@ -183,3 +183,6 @@ func (c *Capture) ResetAll() error { return c.wrap(c.rec.ResetAll()) }
 
 // Keys are the keys of the graphs, in ascending order.
 func (c *Capture) Keys() []uint64 { return c.rec.Keys() }
+
+// Bytes is the size of the memory that was allocated by calls of the Session, such as scratch memory of its graphs.
+func (c *Capture) Bytes() int64 { return c.rec.Bytes() }

@@ -140,6 +140,9 @@ func (s *Session) Align() int64 { return s.run.Align() }
 // Tuning is the tuning database of the device.
 func (s *Session) Tuning() *tune.Database { return s.tuning }
 
+// Measures reports whether a call that is the first of its kind may be measured, so that other calls follow another choice.
+func (s *Session) Measures() bool { return s.tuning.Mode() == tune.Full }
+
 // Trace is the trace of Options, or nil.
 func (s *Session) Trace() *chrome.Trace { return s.trace }
 

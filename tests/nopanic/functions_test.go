@@ -38,7 +38,7 @@ var functions = map[string]map[string]any{
 		"ReadInto": lathe.ReadInto[float32], "Scalar": lathe.Scalar[float64], "ToRows": lathe.ToRows[float32],
 		"ToFloats": lathe.ToFloats[float32], "ToSlice": lathe.ToSlice[float32],
 		"WithBackend": lathe.WithBackend, "WithCloseTimeout": lathe.WithCloseTimeout, "WithCacheDir": lathe.WithCacheDir, "WithDevice": lathe.WithDevice,
-		"WithGPU": lathe.WithGPU, "WithStrip": lathe.WithStrip, "WithTrace": lathe.WithTrace,
+		"WithGPU": lathe.WithGPU, "WithReplay": lathe.WithReplay, "WithStrip": lathe.WithStrip, "WithTrace": lathe.WithTrace,
 		"WithTuneMode": lathe.WithTuneMode, "WithTuning": lathe.WithTuning, "WithValidation": lathe.WithValidation,
 		"WithLogger": lathe.WithLogger, "WithoutCache": lathe.WithoutCache,
 	},
