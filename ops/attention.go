@@ -20,7 +20,7 @@ import (
 //
 // kv_lengths (nonpad_kv_seqlen of ONNX, opset 24) says how many keys there are, n of skv: for each index of the first dimension of q, or for all. The
 // rest of k and v is memory for more, and what lies there does not matter. With Causal, query i then sees the keys up to i + n − sq. It is
-// read on the device, so the same call serves all steps of a decoder: see TensorScatter. A number below 0 counts as 0, and one above skv as skv.
+// read on the device, so the same call serves all steps of a decoder: see TensorScatter. With at most four queries only these keys are read, and the time grows with them. A number below 0 counts as 0, and one above skv as skv.
 //
 // If groups of query heads share a head of keys and values, give q the shape [batch, heads of keys, group, sq,d], and k and v
 // [batch, heads of keys, 1, skv,d]. Nothing is copied for that.

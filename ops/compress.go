@@ -23,8 +23,34 @@ type Compress struct {
 // Spec returns the declaration.
 func (Compress) Spec() *spec.Op { return compressOp.Op() }
 
+// Gradient declares the gradient of the input: a slice that was kept has the slice of dy to which it went, which the number of slices kept before it says. The others have
+// zeros, and so have those behind the end of the condition.
+func (c Compress) Gradient(t *spec.Tape) {
+	dy, condition := t.Gradient(0), t.In(1)
+	if dy == spec.NoValue || !t.Needs(0) {
+		return
+	}
+	in := t.Desc(t.In(0))
+	shape, k, err := c.view(in)
+	m := t.Shape(condition)[0]
+	if err != nil || m == 0 || in.Elems() == 0 {
+		t.SetGradient(0, t.Expand(t.Scalar(0, dy), in.Shape...))
+		return
+	}
+	before := t.Call(CumSum{Dim: 0, Exclusive: true}, t.Call(Cast{To: tensor.I32}, condition))
+	kept := slices.Repeat([]int{1}, len(shape))
+	kept[k] = m
+	dx := t.Call(Where{}, t.Reshape(condition, kept...), t.Call(Gather{Axis: k}, dy, before), t.Scalar(0, dy))
+	if m < shape[k] {
+		pads := make([]int, 2*len(shape))
+		pads[len(shape)+k] = shape[k] - m
+		dx = t.Call(PadTensor{Pads: pads}, dx)
+	}
+	t.SetGradient(0, t.Reshape(dx, in.Shape...))
+}
+
 // view returns the shape of an input, which Flatten changes, and the dimension, counted from 0.
-func (c *Compress) view(in tensor.Desc) (shape []int, k int, err error) {
+func (c Compress) view(in tensor.Desc) (shape []int, k int, err error) {
 	if c.Flatten {
 		if c.Axis != 0 {
 			return nil, 0, planner.Invalid("axis %d with flatten (want 0)", c.Axis)

@@ -16,13 +16,12 @@ import (
 //
 //  1. RepetitionPenalty: the logits of tokens in previous are divided by it if they are positive, and multiplied by it otherwise. A token that is there
 //     twice is penalised once. Only the first previous_count tokens of a row count, if that is given, and numbers that are no token do not.
-//  2. Temperature: all logits are divided by it. With 0 the token of the largest logit is taken, and of equal ones the first. So it is with a TopK of 1.
+//  2. Temperature: all logits are divided by it, as differences from the largest, so that no quotient is too large. With 0 the token of the largest logit is taken, and of equal ones the first. So it is with a TopK of 1.
 //  3. TopK: the tokens of the K largest logits are kept, of equal ones the first.
 //  4. TopP: of the rest, with the most probable first, those are kept before which the sum of probabilities is below TopP.
 //  5. One of the kept tokens is drawn by its probability, the exponential of its logit over their sum.
 //
-// An attribute of 0 leaves its step out, and so does a TopP or a RepetitionPenalty of 1. A Temperature of 0 takes the largest logit. Quotients by a Temperature that
-// exceed F32 count as equal. Draws depend on the seed, the step and the row only: the word that
+// An attribute of 0 leaves its step out, and so does a TopP or a RepetitionPenalty of 1. A Temperature of 0 takes the largest logit. Draws depend on the seed, the step and the row only: the word that
 // RandomBits makes with that Seed, the row as its Stream and the step as its Offset. The step, I32 [1], is read on the device, and so are the tokens, which makes one
 // call serve all steps of a decoder. The result, I32 [batch], can be the indices of Embedding.
 //
@@ -129,7 +128,7 @@ func (c *Sample) draw(row []float64, word uint32) int {
 	}
 	list := make([]logit, len(row))
 	for i, v := range row {
-		x := float32(float32(v) * inverse)
+		x := float32(v)
 		if x != x {
 			x = float32(math.Inf(-1))
 		}
@@ -152,31 +151,35 @@ func (c *Sample) draw(row []float64, word uint32) int {
 	}
 	total := uint64(0)
 	for _, l := range list {
-		total += tokenWeight(l.x, most)
+		total += tokenWeight(l.x, most, inverse)
 	}
 	if share := uint64(max(math.Round(c.TopP*65536), 1)); c.TopP > 0 && share < 65536 {
 		limit, sum := max(total>>16*share+(total&0xffff*share)>>16, 1), uint64(0)
 		for i := 0; sum < limit; i++ {
-			sum += tokenWeight(list[i].x, most)
+			sum += tokenWeight(list[i].x, most, inverse)
 		}
 		total = sum
 	}
 	target := total>>32*uint64(word) + (total&0xffffffff*uint64(word))>>32
 	sum := uint64(0)
 	for _, l := range list {
-		if sum += tokenWeight(l.x, most); sum > target {
+		if sum += tokenWeight(l.x, most, inverse); sum > target {
 			return l.token
 		}
 	}
 	return 0
 }
 
-// tokenWeight is 2^26·exp(x − most), rounded step by step, for the reference.
-func tokenWeight(x, most float32) uint64 {
+// tokenWeight is 2^26·exp((x − most)·inverse), rounded step by step, for the reference.
+func tokenWeight(x, most, inverse float32) uint64 {
 	if x == most {
 		return 1 << 26
 	}
-	y := float32(float32(x-most) * 1.44269504)
+	d := float32(x - most)
+	if d > -0x1p-126 {
+		return 1 << 26
+	}
+	y := float32(float32(d*inverse) * 1.44269504)
 	if !(y > -27) {
 		return 0
 	}

@@ -370,10 +370,25 @@ func planOf[O any](op *Op, named func(error) error, plan func(a Call, t *Target,
 		own := *p
 		own.Checks = slices.Clone(p.Checks)
 		for i, check := range p.Checks {
-			own.Checks[i].Error = func(words [4]uint32) error { return named(check.Error(words)) }
+			input := op.inputName(check.Of)
+			own.Checks[i] = DeviceCheck{Error: func(words [4]uint32) error {
+				err := check.Error(words)
+				if input != "" {
+					err = fmt.Errorf("%s: %w", input, err)
+				}
+				return named(err)
+			}}
 		}
 		return &own, nil
 	}
+}
+
+// inputName returns the name of an input, or "" if the Ref is none.
+func (op *Op) inputName(r Ref) string {
+	if r.Kind != RefIn || r.Index < 0 || r.Index >= len(op.In) {
+		return ""
+	}
+	return op.In[r.Index].Name
 }
 
 // lastID is the number of operations that were declared so far.

@@ -13,17 +13,17 @@ type checked struct{ op *Op }
 
 func (c checked) Spec() *Op { return c.op }
 
-// TestDefineNamesDeviceChecks checks that the error of a device check names its operation
+// TestDefineNamesDeviceChecks checks that the error of a device check names its operation and its input
 // once, as errors of Plan and PlanAt do. That must be so even if the same plan is
 // returned several times.
 func TestDefineNamesDeviceChecks(t *testing.T) {
 	found := func([4]uint32) error { return errs.ErrInvalidArgument }
-	kept := &Plan{Checks: []DeviceCheck{{Error: found}, {Error: found}}}
+	kept := &Plan{Checks: []DeviceCheck{{Error: found}, {Error: found, Of: In(1)}, {Error: found, Of: In(2)}, {Error: found, Of: Out(0)}}}
 	for name, d := range map[string]Definition[checked]{
 		"Plan":   {Plan: func(checked, *Target, []tensor.Desc, []tensor.Desc) (*Plan, error) { return kept, nil }},
 		"PlanAt": {PlanAt: func(checked, *Target, []Place, []Place) (*Plan, error) { return kept, nil }},
 	} {
-		d.Name = "test_checked"
+		d.Name, d.In = "test_checked", []Arg{{Name: "data"}, {Name: "indices"}}
 		op := Define(d)
 		for range 2 {
 			plan, err := op.Plan(checked{op}, &Target{}, nil, nil)
@@ -31,7 +31,7 @@ func TestDefineNamesDeviceChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, check := range plan.Checks {
-				err, want := check.Error([4]uint32{1}), "spec: test_checked: "+errs.ErrInvalidArgument.Error()
+				err, want := check.Error([4]uint32{1}), "spec: test_checked: "+[]string{"", "indices: ", "", ""}[i]+errs.ErrInvalidArgument.Error()
 				if err.Error() != want || !errors.Is(err, errs.ErrInvalidArgument) {
 					t.Errorf("%s: check %d: %q, want %q", name, i, err, want)
 				}

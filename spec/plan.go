@@ -82,6 +82,8 @@ type DeviceCheck struct {
 	// Error turns the status words into the error of the next Sync or Read. It is called
 	// only if word 0 is not zero.
 	Error func(words [4]uint32) error
+	// Of is the input that is checked. The error names it then. The zero Ref stands for a check of several.
+	Of Ref
 }
 
 // Step is one launch.

@@ -1,4 +1,4 @@
-// The keys of logits, divided by the temperature.
+// The keys of logits.
 //
 //lathe:dtypes f32 f16 bf16
 //lathe:variant *
@@ -8,7 +8,6 @@
 
 layout(push_constant) uniform Params {
 	uint count, base, keyBase; // elements, where the first one is, and its key
-	float inverse;    // of the temperature
 } p;
 
 layout(set = 0, binding = 0) readonly buffer Logits { uint logits[]; };
@@ -16,5 +15,5 @@ layout(set = 0, binding = 1) writeonly buffer Keys { uint keys[]; };
 
 void main() {
 	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
-	if (i < p.count) keys[p.keyBase + i] = keyOf(LOGIT(p.base + i) * p.inverse);
+	if (i < p.count) keys[p.keyBase + i] = keyOf(LOGIT(p.base + i));
 }

@@ -13,7 +13,6 @@ layout(push_constant) uniform Params {
 	uint base, keyBase, tokenBase; // where the first logit, its key and the first token are
 	uint countBase, countStep; // where the first number of tokens is, and words to the next
 	uint counted;              // 1: there are such numbers
-	float inverse;             // of the temperature
 	float penalty, reward;     // the penalty, and its inverse
 	uint zero;                 // always 0, which compilers do not know
 } p;
@@ -31,5 +30,5 @@ void main() {
 	if (j >= known || token >= p.vocabulary) return;
 	float x = LOGIT(p.base + row * p.vocabulary + token);
 	x = uintBitsToFloat(floatBitsToUint(x * (x > 0.0 ? p.reward : p.penalty)) ^ p.zero);
-	keys[p.keyBase + row * p.vocabulary + token] = keyOf(x * p.inverse);
+	keys[p.keyBase + row * p.vocabulary + token] = keyOf(x);
 }

@@ -1,4 +1,4 @@
-// Draws a token of each row by its weight, 2^26·exp(logit − the largest logit), rounded down. All weights and sums are whole numbers of
+// Draws a token of each row by its weight, 2^26·exp((logit − the largest logit) / temperature), rounded down. All weights and sums are whole numbers of
 // up to 46 bits, and what is before them is rounded operation by operation. So every device draws the same token. A workgroup takes a row,
 // and each invocation a chunk of it.
 //
@@ -19,6 +19,7 @@ layout(push_constant) uniform Params {
 	uint share;            // 2^16·top_p, or 0 if all tokens are kept
 	uint greedy;           // 1: the largest logit alone
 	uint keyLow, keyHigh;  // of Philox
+	float inverse;         // of the temperature
 	uint zero;             // always 0, which compilers do not know
 } p;
 
@@ -45,9 +46,11 @@ bool less(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 uint weight(float x, float most) {
 	if (x == most) return 1u << 26;
 	if (p.greedy != 0u) return 0u;
-	float y = product(sum(x, -most), 1.44269504);
+	// The difference comes first: the quotient of a logit may be more than f32 holds. What some devices take for 0 counts as 0.
+	float d = sum(x, -most), y = product(product(d, p.inverse), 1.44269504);
+	if (d > -1.17549435e-38) return 1u << 26;
 	if (!(y > -27.0)) return 0u;
-	if (y > -1e-20) return 1u << 26; // some devices take less for 0
+	if (y > -1e-20) return 1u << 26;
 	float n = floor(y), r = sum(y, -n);
 	float v = 1.8775767e-3; // 2^r for r of 0 to 1
 	v = sum(product(v, r), 8.9893397e-3);

@@ -40,10 +40,9 @@ func TestMistakes(t *testing.T) {
 			return g.GradientsFrom(g.Exp(x), g.ReduceSum(x), x)
 		}, "the seed is f32[] (want f32[2])", lathe.ErrInvalidArgument},
 		"an operation without": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
-			c, n := g.Compress(x, g.Input("keep", tensor.Bool, 2), 0)
-			_ = n
+			c := g.Call(ops.Col2Im{ImageShape: []int{2}, BlockShape: []int{2}}, x.Reshape(1, 2, 1))[0]
 			return g.Gradients(g.ReduceSum(c), x)
-		}, "gradient of compress: unsupported: the operation declares none", lathe.ErrUnsupported},
+		}, "gradient of col2im: unsupported: the operation declares none", lathe.ErrUnsupported},
 		"attributes without": {func(g *graph.Graph, x *graph.Value) []*graph.Value {
 			i := g.Input("i", tensor.I32, 2)
 			return g.Gradients(g.ReduceSum(g.ScatterElements(x, i, x, 0, "mul")), x)

@@ -198,7 +198,6 @@ var withoutGradient = map[string]string{
 	"instance_norm_grad":      "as batch_norm_grad",
 	"layer_norm_grad":         "as batch_norm_grad",
 	"col2im":                  "no operation takes the windows of images as columns",
-	"compress":                "where elements went is known to the device only",
 	"roi_align":               "not written yet",
 	"tensor_scatter":          "caches of a decoder are not trained",
 	"dequantize_linear":       "integers have no gradient, and their scales are not trained",

@@ -75,6 +75,9 @@ func DefineAttention[A spec.Call](m Attention[A]) *spec.Op {
 				}
 				o.lengths = l
 			}
+			if usesFew(t, attentionStrategies(t, descs, []tensor.Desc{out[0].Desc})) {
+				return plan, o.addFew()
+			}
 			return plan, o.addTiles()
 		},
 		Strategies: func(_ A, t *spec.Target, in, out []tensor.Desc) []string { return attentionStrategies(t, in, out) },

@@ -37,7 +37,7 @@ var attentionKernels = slices.Concat(
 		{Name: "nn/attention_softmax.bf16.masked.texel", Params: attentionParams{}},
 	},
 	planner.DTypeVariants("nn/attention_merge", mergeParams{}, []tensor.DType{tensor.F32, tensor.F64}, nil),
-	seenKernels, lengthKernels,
+	seenKernels, lengthKernels, fewKernels,
 )
 
 // attention plans softmax(Q·Kᵀ·scale + mask)·V tile by tile. A tile is a region of the

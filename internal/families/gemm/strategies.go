@@ -91,14 +91,30 @@ func (g *product) strategy() string {
 }
 
 // attentionStrategies lists the strategies of attention. One of them leaves the choice to
-// each of the two products. The others name kernels for both.
+// each of the two products. The others name kernels for both, or take few queries one by one: that is
+// the first one if there are numbers of keys.
 func attentionStrategies(t *spec.Target, in, out []tensor.Desc) []string {
-	list := planner.TexelStrategies(t, in[0].DType)
-	_, sq, skv, _, dv := attentionSizes(in)
-	if len(list) == 0 || out[0].Elems() == 0 || skv == 0 {
+	if _, _, skv, _, _ := attentionSizes(in); out[0].Elems() == 0 || skv == 0 {
 		return nil
 	}
-	if !t.CPU {
+	list := tileStrategies(t, in)
+	if !fewAttention(t, in) {
+		return list
+	}
+	if len(list) == 0 {
+		list = []string{byTiles}
+	}
+	if len(in) > lengthsInput {
+		return slices.Insert(list, 0, byFew)
+	}
+	return append(list, byFew)
+}
+
+// tileStrategies lists the strategies of attention by tiles.
+func tileStrategies(t *spec.Target, in []tensor.Desc) []string {
+	list := planner.TexelStrategies(t, in[0].DType)
+	_, sq, skv, _, dv := attentionSizes(in)
+	if len(list) == 0 || !t.CPU {
 		return list
 	}
 	list = []string{planner.ByTexels, byPanel} // Barriers are too slow on CPU drivers.

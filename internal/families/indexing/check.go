@@ -51,7 +51,7 @@ func AddCheck(plan *spec.Plan, t *spec.Target, indices spec.Ref, d tensor.DType,
 // limits[i%len(limits)]. If fromEnd is true, indices from -limit to -1 are allowed too.
 func addChecks(plan *spec.Plan, t *spec.Target, indices spec.Ref, d tensor.DType, count int, limits []int, fromEnd bool) (spec.Ref, error) {
 	status := spec.Status(len(plan.Checks))
-	plan.Checks = append(plan.Checks, faultOf(limits, fromEnd))
+	plan.Checks = append(plan.Checks, faultOf(indices, limits, fromEnd))
 	if int64(count) >= math.MaxUint32 { // Positions are stored in words of 32 bits.
 		return status, &errs.LimitError{Name: "indices", Want: int64(count), Have: math.MaxUint32 - 1}
 	}
@@ -93,8 +93,8 @@ func addChecks(plan *spec.Plan, t *spec.Target, indices spec.Ref, d tensor.DType
 }
 
 // faultOf returns the device check of addChecks.
-func faultOf(limits []int, fromEnd bool) spec.DeviceCheck {
-	return spec.DeviceCheck{Error: func(words [4]uint32) error {
+func faultOf(indices spec.Ref, limits []int, fromEnd bool) spec.DeviceCheck {
+	return spec.DeviceCheck{Of: indices, Error: func(words [4]uint32) error {
 		at, value := math.MaxUint32-words[0], int64(uint64(words[2])<<32|uint64(words[1]))
 		least, limit := 0, limits[int64(at)%int64(len(limits))]
 		if fromEnd {

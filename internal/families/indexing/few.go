@@ -20,7 +20,7 @@ func CheckFewKernels() []spec.Kernel { return []spec.Kernel{{Name: checkFew, Par
 // error names the first one that is not. It returns the status words, as AddCheck does.
 func AddFewCheck(plan *spec.Plan, f planner.Few, limit int) spec.Ref {
 	status := spec.Status(len(plan.Checks))
-	plan.Checks = append(plan.Checks, faultOf([]int{limit}, false))
+	plan.Checks = append(plan.Checks, faultOf(f.Bind.Buf, []int{limit}, false))
 	plan.Steps = append(plan.Steps, spec.Step{
 		Module: spirv.Kernel(checkFew), Params: fewParams{uint32(f.Count), f.Base, f.Words, uint32(min(uint64(limit), math.MaxUint32))}, Groups: [3]uint32{1, 1, 1},
 		Bind: []spec.Bind{f.Bind, {Buf: status}},

@@ -23,19 +23,20 @@ const (
 // sampleKeysParams is the push-constant block of random/sample_keys.comp.
 type sampleKeysParams struct {
 	Count, Base, KeyBase uint32
-	Inverse              float32
 }
 
 // samplePenaltyParams is the push-constant block of random/sample_penalty.comp.
 type samplePenaltyParams struct {
 	Count, Each, Vocabulary, Base, KeyBase, TokenBase, CountBase, CountStep, Counted uint32
-	Inverse, Penalty, Reward                                                         float32
+	Penalty, Reward                                                                  float32
 	Zero                                                                             uint32
 }
 
 // samplePickParams is the push-constant block of random/sample_pick.comp.
 type samplePickParams struct {
-	Count, Base, Row, Words, First, StepBase, OutBase, Share, Greedy, KeyLow, KeyHigh, Zero uint32
+	Count, Base, Row, Words, First, StepBase, OutBase, Share, Greedy, KeyLow, KeyHigh uint32
+	Inverse                                                                           float32
+	Zero                                                                              uint32
 }
 
 // SampleKernels lists the kernels of Sampling.Plan.
@@ -54,7 +55,7 @@ type Sampling struct {
 // Greedy reports whether the token of the largest logit is taken.
 func (s Sampling) Greedy() bool { return s.Temperature == 0 || s.TopK == 1 }
 
-// Inverse returns the factor of the logits.
+// Inverse returns the factor of the differences of logits.
 func (s Sampling) Inverse() float32 {
 	if s.Greedy() {
 		return 1
@@ -154,7 +155,7 @@ func (s Sampling) Plan(t *spec.Target, in, out []spec.Place) (*spec.Plan, error)
 		}
 		words = 2
 	}
-	p := samplePickParams{Count: uint32(kept), Row: uint32(n * words), Words: uint32(words), StepBase: step.Base, Share: s.Share(), KeyLow: uint32(int64(s.Seed)), KeyHigh: uint32(uint64(int64(s.Seed)) >> 32)}
+	p := samplePickParams{Count: uint32(kept), Row: uint32(n * words), Words: uint32(words), StepBase: step.Base, Share: s.Share(), Inverse: s.Inverse(), KeyLow: uint32(int64(s.Seed)), KeyHigh: uint32(uint64(int64(s.Seed)) >> 32)}
 	if s.Greedy() {
 		p.Greedy = 1
 	}
@@ -179,7 +180,7 @@ func (s Sampling) addKeys(plan *spec.Plan, t *spec.Target, in []spec.Place, keys
 		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(kernel + "." + logits.DType.String()), Params: p, Groups: groups, Bind: bind})
 		return err
 	}
-	if err := add(sampleKeys, sampleKeysParams{uint32(rows * n), base, toBase, s.Inverse()}, rows*n, from, to); err != nil {
+	if err := add(sampleKeys, sampleKeysParams{uint32(rows * n), base, toBase}, rows*n, from, to); err != nil {
 		return err
 	}
 	if len(in) < 3 || in[2].Desc.Shape[1] == 0 || s.Penalty == 0 || s.Penalty == 1 {
@@ -188,7 +189,7 @@ func (s Sampling) addKeys(plan *spec.Plan, t *spec.Target, in []spec.Place, keys
 	length := in[2].Desc.Shape[1]
 	p := samplePenaltyParams{
 		Count: uint32(rows * length), Each: uint32(length), Vocabulary: uint32(n), Base: base, KeyBase: toBase,
-		Inverse: s.Inverse(), Penalty: float32(s.Penalty), Reward: float32(1 / s.Penalty),
+		Penalty: float32(s.Penalty), Reward: float32(1 / s.Penalty),
 	}
 	var tokens spec.Bind
 	tokens, p.TokenBase = planner.WordWindow(t, spec.In(2), 4*length, first, rows)
