@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -290,12 +289,12 @@ func (r *replay) run(ctx context.Context, j *imageJob, s imageStrip, upload func
 			}
 		}
 	}
-	ok, err := r.capture.Replay(ctx, 0)
+	ok, err := r.capture.Replay(ctx, 0, nil)
 	if err == nil && ok {
 		return nil
 	}
 	if end := errs.Context(ctx); end != nil {
 		return applyError(end)
 	}
-	return fmt.Errorf("%w: %w", errNotReplayed, err)
+	return errors.Join(errNotReplayed, err)
 }
