@@ -31,6 +31,7 @@ const (
 	// device at the end of the Submit, while fewer than eager batches run.
 	worthDispatches  = 64
 	worthInvocations = 1 << 16
+	worthBytes       = 1 << 20 // of bindings: an invocation of a matrix product does much work, and reads much
 	eager            = 2
 
 	// spinTime is how long a wait asks a GPU again and again before it sleeps. Short work is done
@@ -49,6 +50,7 @@ type batch struct {
 	params []byte
 	need   [C.LVK_TYPES]C.uint32_t // the number of descriptors of each type
 	work   uint64                  // the number of invocations
+	bytes  uint64                  // of the bindings of all commands together
 	pins   []gpu.Handle            // the buffers that are pinned until the batch is done
 	log    logbook
 	views  map[ownView]C.lvk_handle // the views of a recording, or nil

@@ -180,7 +180,7 @@ func (d *Device) commit(pipes []*pipeline, list []gpu.Dispatch, uses []use) erro
 	switch {
 	case len(b.cmds) >= batchFull || b.work >= fullInvocations:
 		d.flush()
-	case len(b.cmds) >= worthDispatches || b.work >= worthInvocations:
+	case len(b.cmds) >= worthDispatches || b.work >= worthInvocations || b.bytes >= worthBytes:
 		if len(d.inflight) >= eager {
 			d.poll()
 		}
@@ -327,6 +327,9 @@ func (d *Device) command(b *batch, x *gpu.Dispatch, p *pipeline, uses []use, bar
 		b.log.launch(x)
 	}
 	b.work += min(x.Count(), 1<<32) * p.lanes
+	for i := range uses {
+		b.bytes += uint64(uses[i].span.size)
+	}
 }
 
 // set returns the index of a descriptor set for the uses. It is the last one if that has
