@@ -22,7 +22,7 @@ type Rebind struct {
 // the calls that use them. It makes no difference to Replay. A tensor can be one that was made before, or one that was made while the graph is recorded.
 // A view must begin at a multiple of the alignment of the device, of at most 256 bytes, and end at a multiple of 16 or with its memory.
 // Views of a bindable tensor move with it. A recorded call cannot use it together with memory beside it: End says so.
-// Errors: ErrCapture (no capture has begun), ErrInvalidHandle, ErrInvalidArgument (a Scalar, such a view, a view with gaps, an overlap with another bindable tensor), ErrClosed.
+// Errors: ErrCapture (no capture has begun), ErrInvalidHandle (also a Scalar), ErrInvalidArgument (such a view, a view with gaps, an overlap with another bindable tensor), ErrClosed.
 func (c *Capture) Bindable(tensors ...*Tensor) error {
 	if err := c.ready("bindable"); err != nil {
 		return err

@@ -3,11 +3,15 @@ package lathe_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/cpu"
+	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/graph"
 	"github.com/lathe-gpu/lathe/internal/gpu/faulty"
 	"github.com/lathe-gpu/lathe/tensor"
@@ -73,4 +77,90 @@ func TestRepeatedFaults(t *testing.T) {
 		wantErr(t, "after Free", run(), lathe.ErrClosed)
 		check(t, d.Close())
 	}
+}
+
+// lists counts the prepared lists of a device.
+type lists struct {
+	gpu.Device
+	made, live atomic.Int64
+}
+
+// list is a prepared list that is counted.
+type list struct {
+	gpu.Prepared
+	of    *lists
+	freed atomic.Bool
+}
+
+func (l *lists) Prepare(d []gpu.Dispatch) (gpu.Prepared, error) {
+	p, err := gpu.Prepare(l.Device, d)
+	if err != nil {
+		return nil, err
+	}
+	l.made.Add(1)
+	l.live.Add(1)
+	return &list{Prepared: p, of: l}, nil
+}
+
+func (p *list) Free() error {
+	if !p.freed.Swap(true) {
+		p.of.live.Add(-1)
+	}
+	return p.Prepared.Free()
+}
+
+// TestRepeatedListsAreFreed runs Executables into more tensors than lists are kept for, and sets a weight between. The lists are freed by Free, and by the garbage collector.
+func TestRepeatedListsAreFreed(t *testing.T) {
+	ctx := context.Background()
+	inner, err := cpu.Open(cpu.Options{NoCache: true})
+	check(t, err)
+	dev := &lists{Device: inner}
+	d, err := lathe.Open(ctx, quiet, lathe.WithGPU(dev), lathe.WithoutCache(), lathe.WithTuneMode("off"))
+	check(t, err)
+	by, err := lathe.FromSlice(ctx, d, []float32{0, 1, 0, 0, 0, 1, 1, 0, 0}, 3, 3)
+	check(t, err)
+	x, err := lathe.FromSlice(ctx, d, []float32{1, 2, 3}, 1, 3)
+	check(t, err)
+	use := func() *lathe.Executable {
+		g := graph.New()
+		v, w := g.Input("x", tensor.F32, 1, 3), g.Weight("by", tensor.F32, 3, 3)
+		power := w
+		for range 40 {
+			v, power = g.MatMul(v, w), g.MatMul(power, w)
+		}
+		g.Output("y", g.MatMul(v, power))
+		exe, err := d.Compile(ctx, g, graph.Options{})
+		check(t, err)
+		for range 6 {
+			y, err := d.NewTensor(tensor.Contiguous(tensor.F32, 1, 3))
+			check(t, err)
+			for range 3 {
+				check(t, exe.SetParam("by", by))
+				check(t, exe.RunInto(ctx, []*lathe.Tensor{x}, []*lathe.Tensor{y}))
+			}
+			got, err := lathe.ToSlice[float32](ctx, y) // moved by 40 and 41 columns
+			check(t, err)
+			if !slices.Equal(got, []float32{1, 2, 3}) {
+				t.Errorf("got %v", got)
+			}
+			check(t, d.Free(y))
+		}
+		return exe
+	}
+	exe := use()
+	if dev.made.Load() < 6 || dev.live.Load() == 0 { // one for each of y
+		t.Errorf("%d lists were prepared, and %d are kept", dev.made.Load(), dev.live.Load())
+	}
+	check(t, exe.Free())
+	if n := dev.live.Load(); n > 0 {
+		t.Errorf("%d lists after Free", n)
+	}
+	use()
+	for end := time.Now().Add(20 * time.Second); dev.live.Load() > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		runtime.GC()
+	}
+	if n := dev.live.Load(); n > 0 {
+		t.Errorf("%d lists of an Executable that is garbage", n)
+	}
+	check(t, d.Close())
 }

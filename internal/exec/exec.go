@@ -177,17 +177,17 @@ func (r *Runner) Sync(ctx context.Context) error {
 		return err
 	}
 	w := r.work.Load()
-	return errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0), r.captured.collect(ctx))
+	return errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0, 0), r.captured.collect(ctx))
 }
 
 // Read waits for the work that writes the buffer and copies len(dst) bytes from offset.
-// It returns the errors of device checks as Sync does, but for those of Sequences that were submitted after the last one that wrote the buffer.
+// It returns the errors of device checks as Sync does, but for those of Sequences that were submitted after the last one that wrote the buffer, if no capture was replayed since then.
 func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byte) error {
 	if err := cmp.Or(r.ready(), errs.Context(ctx)); err != nil {
 		return err
 	}
 	w := r.work.Load()
-	if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, h), r.captured.collect(ctx)); err != nil {
+	if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, h, r.captured.replays.Load()), r.captured.collect(ctx)); err != nil {
 		return err
 	}
 	return r.dev.Read(ctx, h, offset, dst)

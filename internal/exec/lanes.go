@@ -28,6 +28,8 @@ type lanes struct {
 	mu    sync.Mutex
 	last  uint64 // the number of the last submission
 	marks map[gpu.Handle]uint64
+	// replays is how many replays of captures had been counted when the marks were made. A replay may write any buffer, so later ones end them.
+	replays uint64
 }
 
 // begin numbers a submission, and returns its lane.
@@ -40,8 +42,8 @@ func (l *lanes) begin() (number uint64, lane *statusWords, oldest *atomic.Uint64
 	return l.last, &at.statusWords, &at.oldest
 }
 
-// wrote marks buffers that a Sequence has written.
-func (l *lanes) wrote(slots []slot, numbers []int) {
+// wrote marks buffers that a Sequence has written. replays is how many replays had been counted before.
+func (l *lanes) wrote(slots []slot, numbers []int, replays uint64) {
 	if !l.used.Load() {
 		return
 	}
@@ -50,10 +52,15 @@ func (l *lanes) wrote(slots []slot, numbers []int) {
 	if l.marks == nil {
 		l.marks = map[gpu.Handle]uint64{}
 	}
-	if len(l.marks) > mostMarks { // a read of a buffer without a mark waits for more
+	if len(l.marks) > mostMarks || replays > l.replays { // a read of a buffer without a mark waits for more
 		clear(l.marks)
 	}
+	l.replays = max(l.replays, replays)
 	for _, n := range numbers {
+		if replays < l.replays {
+			delete(l.marks, slots[n].h)
+			continue
+		}
 		l.marks[slots[n].h] = l.last
 	}
 }
@@ -69,13 +76,14 @@ func (l *lanes) forget(h gpu.Handle) {
 }
 
 // collect waits for checks, and returns the errors that they have found: those of submissions up to the last one that wrote a buffer, and all if that is
-// not known.
-func (l *lanes) collect(ctx context.Context, h gpu.Handle) error {
+// not known, which is so if there was a replay since then.
+func (l *lanes) collect(ctx context.Context, h gpu.Handle, replays uint64) error {
 	if !l.used.Load() {
 		return nil
 	}
 	l.mu.Lock()
 	mark, known := l.marks[h]
+	known = known && replays == l.replays
 	l.mu.Unlock()
 	var found []error
 	for i := range l.lane {

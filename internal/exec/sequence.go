@@ -232,7 +232,7 @@ func (s *Sequence) Submit(ctx context.Context) (err error) {
 		defer func() { end(err) }()
 	}
 	w := s.r.work.Load()
-	defer w.lanes.wrote(s.slots, s.written) // also after an error, which may come after a part
+	defer w.lanes.wrote(s.slots, s.written, s.r.captured.replays.Load()) // also after an error, which may come after a part
 	for i, end := range s.parts {
 		if err := s.submit(ctx, w, s.begin(i), end); err != nil {
 			return err
@@ -255,7 +255,7 @@ func (s *Sequence) SubmitAndCheck(ctx context.Context, some []bool) (err error) 
 		defer func() { end(err) }()
 	}
 	w := s.r.work.Load()
-	defer w.lanes.wrote(s.slots, s.written)
+	defer w.lanes.wrote(s.slots, s.written, s.r.captured.replays.Load())
 	for _, at := range s.ranges(some) {
 		if err := s.submitAndCheck(ctx, &w.status, at[0], at[1]); err != nil {
 			return err

@@ -75,6 +75,13 @@ func (r *Runner) Restore(before *Workspace) {
 	}
 }
 
+// Replayed says that a capture is being submitted, which may write any buffer: what a later Read reads may depend on all device checks before.
+func (r *Runner) Replayed() {
+	if r.ready() == nil {
+		r.captured.replays.Add(1)
+	}
+}
+
 // Attach lets Sync and Read find the errors of the checks of a captured Workspace, until Detach.
 func (r *Runner) Attach(w *Workspace) {
 	if r.ready() == nil && w != nil {
@@ -108,8 +115,9 @@ func WithCaptures(of *Runner) Option {
 
 // captured are the Workspaces of captures.
 type captured struct {
-	mu   sync.Mutex
-	list []*Workspace
+	replays atomic.Uint64 // counts Replayed of the Runners that share them
+	mu      sync.Mutex
+	list    []*Workspace
 }
 
 func (c *captured) add(w *Workspace) {

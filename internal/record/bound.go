@@ -41,6 +41,9 @@ func (r *Range) aligned(align int64) bool {
 type movable struct {
 	list     []gpu.Dispatch // with the params of the last Patch
 	declared []Range
+	number   map[Range]int // of each declared range
+	replaced []uint64      // by number of a declared range: the last replay that replaced it
+	replays  uint64        // counts those that replace some
 	sites    []site
 	written  []bool  // by number of a declared range: a launch may write it
 	fixed    []fixed // all other memory of the launches
@@ -97,9 +100,13 @@ func (d *Device) Declare(r Range) error {
 
 // Call is a dispatch of a recording, whose params can be replaced.
 type Call struct {
-	rec *recording
-	at  int
+	rec    *recording
+	at     int
+	module *gpu.Module
 }
+
+// Module is the shader of the dispatch.
+func (c Call) Module() *gpu.Module { return c.module }
 
 // Patchable returns the dispatch that f records, which must be one.
 // Errors: ErrCapture (nothing is recorded), those of f, ErrInvalidArgument (it records no dispatch, or several).
@@ -110,7 +117,7 @@ func (d *Device) Patchable(f func() error) (Call, error) {
 		d.mu.Unlock()
 		return Call{}, fmt.Errorf("record: patchable: %w: no capture has begun", errs.ErrCapture)
 	}
-	c := Call{rec, len(rec.list)}
+	c := Call{rec: rec, at: len(rec.list)}
 	d.mu.Unlock()
 	if err := f(); err != nil {
 		return Call{}, err
@@ -120,15 +127,8 @@ func (d *Device) Patchable(f func() error) (Call, error) {
 	if d.rec != rec || len(rec.list) != c.at+1 {
 		return Call{}, fmt.Errorf("record: patchable: %w: the function has not recorded one dispatch", errs.ErrInvalidArgument)
 	}
-	rec.patchable = true
+	rec.patchable, c.module = true, rec.list[c.at].Module // the list goes when another goroutine ends the recording
 	return c, nil
-}
-
-// Module is the shader of a Call that Patchable has returned.
-func (d *Device) Module(c Call) *gpu.Module {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return c.rec.list[c.at].Module
 }
 
 // Patch replaces the params of a dispatch from the next replay on. It copies them.
@@ -165,7 +165,10 @@ func (r *recording) settle() error {
 	if len(r.declared) == 0 && !r.patchable {
 		return nil
 	}
-	m := &movable{list: r.list, declared: r.declared, written: make([]bool, len(r.declared))}
+	m := &movable{list: r.list, declared: r.declared, number: map[Range]int{}, replaced: make([]uint64, len(r.declared)), written: make([]bool, len(r.declared))}
+	for k, d := range r.declared {
+		m.number[d] = k
+	}
 	seen := map[Range]int{}
 	for i := range r.list {
 		x := &r.list[i]
@@ -222,19 +225,20 @@ func (m *movable) find(module *gpu.Module, b *gpu.Binding) (int, error) {
 	return -1, nil
 }
 
-// place appends to at where a replay has the declared ranges.
+// place appends to at where a replay has the declared ranges. Its time grows with the number of those, and not with its square.
 func (m *movable) place(at []Range, moves []Move, align int64) ([]Range, error) {
 	if m == nil {
 		m = &movable{}
 	}
 	at = append(at, m.declared...)
+	m.replays++
 	for i := range moves {
 		v := &moves[i]
-		k := slices.IndexFunc(m.declared, func(r Range) bool { return r == v.From })
+		k, ok := m.number[v.From]
 		switch {
-		case k < 0:
+		case !ok:
 			return at, fmt.Errorf("record: replay: replacement %d: %w: the tensor was not declared bindable when the graph was recorded", i, errs.ErrInvalidArgument)
-		case slices.ContainsFunc(moves[:i], func(o Move) bool { return o.From == v.From }):
+		case m.replaced[k] == m.replays:
 			return at, fmt.Errorf("record: replay: replacement %d: %w: a second one of the same tensor", i, errs.ErrInvalidArgument)
 		case v.To.Bytes != v.From.Bytes:
 			return at, fmt.Errorf("record: replay: replacement %d: %w: bytes (got %d, want %d)", i, errs.ErrInvalidArgument, v.To.Bytes, v.From.Bytes)
@@ -243,7 +247,7 @@ func (m *movable) place(at []Range, moves []Move, align int64) ([]Range, error) 
 		case v.To.Bytes == 0 && v.To.Size > 0:
 			return at, fmt.Errorf("record: replay: replacement %d: %w: an empty view (want an empty tensor)", i, errs.ErrInvalidArgument)
 		}
-		at[k] = v.To
+		at[k], m.replaced[k] = v.To, m.replays
 	}
 	return at, nil
 }

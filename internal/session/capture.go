@@ -67,6 +67,12 @@ type captured struct {
 	held map[*Buffer]struct{}
 }
 
+// Replayed is called before and after each submission.
+func (c captured) Replayed() {
+	c.Workspace.Replayed()
+	c.run.Replayed()
+}
+
 func (c captured) Close() error {
 	return c.run.Detach(c.Workspace)
 }

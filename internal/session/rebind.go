@@ -81,7 +81,7 @@ func (h *holder) launches() int {
 	return h.foreign
 }
 
-// Patch is a recorded launch of a shader of the program, whose push constants can be replaced. One goroutine at a time may use it.
+// Patch is a recorded launch of a shader of the program, whose push constants can be replaced. Any goroutine may call its methods.
 type Patch struct {
 	capture *Capture
 	call    record.Call
@@ -99,7 +99,7 @@ func (c *Capture) Patchable(f func() error) (*Patch, error) {
 	if n := c.holder.launches() - before; n != 1 {
 		return nil, fmt.Errorf("%s: patchable: %w: the function has made %d calls of a Kernel or of DispatchCompute (want 1, and no other)", c.surface, errs.ErrInvalidArgument, n)
 	}
-	return &Patch{c, call, &Kernel{session: c.Session, module: c.rec.Module(call)}}, nil
+	return &Patch{c, call, &Kernel{session: c.Session, module: call.Module()}}, nil
 }
 
 // SetParams replaces the push constants by the params struct of a Kernel, from the next replay on.

@@ -564,3 +564,31 @@ func TestRebindEmpty(t *testing.T) {
 		b.wantErr("an empty view", err, lathe.ErrInvalidArgument)
 	})
 }
+
+// TestReadAfterReplay reads what a replay has written from a tensor that a refused run should have written. The run before the refused one has written the tensor that is read.
+func TestReadAfterReplay(t *testing.T) {
+	eachBench(t, func(b bench) {
+		g := graph.New()
+		g.Output("y", g.Gather(g.Input("table", tensor.U32, 10), g.Input("index", tensor.I32, 3), 0))
+		exe, err := b.dev.Compile(b.ctx, g, graph.Options{})
+		b.check(err)
+		table, y, z, other := b.tensor(10, 1), b.tensor(3, 0), b.tensor(3, 0), b.tensor(3, 0)
+		good, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 2, 3}, 3)
+		b.check(err)
+		bad, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 99, 3}, 3)
+		b.check(err)
+		for key, to := range []*lathe.Tensor{y, other} {
+			b.check(b.c.Record(b.ctx, uint64(key), func() error {
+				return errors.Join(b.c.Device().Run(b.ctx, ops.Copy{}, []*lathe.Tensor{z}, []*lathe.Tensor{to}), b.c.Bindable(to))
+			}))
+		}
+		for key, with := range [][]lathe.Rebind{nil, {{From: other, To: y}}} {
+			b.check(exe.RunInto(b.ctx, []*lathe.Tensor{table, good}, []*lathe.Tensor{y}))
+			b.check(exe.RunInto(b.ctx, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z}))
+			b.replay(uint64(key), true, with...)
+			_, err := lathe.ToSlice[uint32](b.ctx, y)
+			b.wantErr("a read after a replay", err, lathe.ErrInvalidArgument)
+			b.check(b.dev.Sync(b.ctx)) // each error is returned once
+		}
+	})
+}
