@@ -42,6 +42,7 @@ func TestPrograms(t *testing.T) {
 		{[]string{"scene", "-out", t.TempDir(), "-size", "96x54"}, `rendered 96×54`},
 		{[]string{"digits", "-steps", "20"}, `20 steps in`},
 		{[]string{"digits", "-conv", "-steps", "2"}, `2 steps in`},
+		{[]string{"decode", "-letters", "40"}, `^[a-z ]{40}\n40 letters: \d+ a second call by call, \d+ by replays\n$`},
 		{[]string{"earlyclose"}, `^\d+ frames\n$`},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {

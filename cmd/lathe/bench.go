@@ -31,7 +31,7 @@ type benchCmd struct {
 func (benchCmd) Help() string {
 	return `The bench first measures the limits of the device: copies, multiply-adds, transfers, launches. Then every operation runs at several sizes, in turns with a copy and with multiply-adds, so that other work on the machine slows all of them alike. A discrete GPU is slowed by little, and its limits are measured once. On GPUs there are larger sizes too, and products in f16 if the GPU multiplies matrices of f16. "Of the roofline" says how near an operation comes to these limits; 1 is as fast as the device can be.
 
-Without --op and --dtype it also runs small networks as compiled graphs, in turns with the same calls one by one.
+Without --op and --dtype it also runs small networks as compiled graphs, in turns with the same calls one by one. Of a small decoder it says how many tokens it draws in a second, each read before the next: call by call, as a graph, and with the calls of a step recorded and replayed.
 
 Plans are those of a program: they use the choices of "lathe tune", unless LATHE_TUNE is off.
 
@@ -102,7 +102,9 @@ func (c *benchCmd) Run(a *app) error {
 	}
 	rep, err := bench.Run(a.ctx, dev, opts)
 	if err == nil && len(c.Op) == 0 && len(c.DType) == 0 {
-		rep.Graphs, err = benchGraphs(a.ctx, dev, &opts)
+		if rep.Graphs, err = benchGraphs(a.ctx, dev, &opts); err == nil {
+			rep.Decoders, err = benchDecoders(a.ctx, dev, &opts)
+		}
 	}
 	stop()
 	if rep == nil || len(rep.Rows) == 0 {

@@ -28,9 +28,10 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		Plot     *plot
 		Ceilings [][]string
 		Graphs   [][]string
+		Decoders [][]string
 		Header   []string
 		Rows     []row
-	}{Heading: r.heading(), Plot: newPlot(r), Ceilings: r.Ceilings.Table(), Graphs: r.GraphTable(), Header: r.header()}
+	}{Heading: r.heading(), Plot: newPlot(r), Ceilings: r.Ceilings.Table(), Graphs: r.GraphTable(), Decoders: r.DecoderTable(), Header: r.header()}
 	for i := range r.Rows {
 		x := &r.Rows[i]
 		data.Rows = append(data.Rows, row{r.cells(x), min(100*x.Roofline, 100), x.Key()})

@@ -21,21 +21,22 @@ const Version = 1
 // Report is the result of a Run. Its JSON form is what "lathe bench --json"
 // prints.
 type Report struct {
-	Version  int      `json:"version"`
-	Device   string   `json:"device"`
-	Kind     string   `json:"kind"`
-	Backend  string   `json:"backend"`
-	Driver   string   `json:"driver"`
-	CPU      string   `json:"cpu"`  // of the host
-	CPUs     int      `json:"cpus"` // that the program may use
-	Go       string   `json:"go"`
-	When     string   `json:"when"` // day, UTC
-	Quick    bool     `json:"quick"`
-	Seconds  float64  `json:"seconds"`          // that the run took
-	Beside   string   `json:"beside,omitempty"` // the device of Options.Beside
-	Ceilings Ceilings `json:"ceilings"`
-	Rows     []Row    `json:"rows"`
-	Graphs   []Graph  `json:"graphs,omitempty"` // networks as compiled graphs
+	Version  int       `json:"version"`
+	Device   string    `json:"device"`
+	Kind     string    `json:"kind"`
+	Backend  string    `json:"backend"`
+	Driver   string    `json:"driver"`
+	CPU      string    `json:"cpu"`  // of the host
+	CPUs     int       `json:"cpus"` // that the program may use
+	Go       string    `json:"go"`
+	When     string    `json:"when"` // day, UTC
+	Quick    bool      `json:"quick"`
+	Seconds  float64   `json:"seconds"`          // that the run took
+	Beside   string    `json:"beside,omitempty"` // the device of Options.Beside
+	Ceilings Ceilings  `json:"ceilings"`
+	Rows     []Row     `json:"rows"`
+	Graphs   []Graph   `json:"graphs,omitempty"` // networks as compiled graphs
+	Decoders []Decoder `json:"decoders,omitempty"`
 }
 
 // Timing sums up a Sample, in nanoseconds.
@@ -173,9 +174,12 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintln(t, strings.Join(l, "\t"))
 	}
 	err := t.Flush()
-	if graphs := r.GraphTable(); err == nil && graphs != nil {
+	for _, table := range [][][]string{r.GraphTable(), r.DecoderTable()} {
+		if err != nil || table == nil {
+			continue
+		}
 		fmt.Fprintln(w)
-		for _, l := range graphs {
+		for _, l := range table {
 			fmt.Fprintln(t, strings.Join(l, "\t"))
 		}
 		err = t.Flush()

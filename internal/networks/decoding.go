@@ -157,6 +157,39 @@ func (p *Decoding) Compiled(ctx context.Context) (*lathe.Tensor, error) {
 	return p.token, p.Exe.RunInto(ctx, nil, []*lathe.Tensor{p.token})
 }
 
+// Replayed records the calls of a step, and returns a function that replays them, as Eager runs them. c made the Device of Prepare.
+// Errors: those of Capture.Record.
+func (p *Decoding) Replayed(ctx context.Context, c *lathe.Capture) (func(context.Context) (*lathe.Tensor, error), error) {
+	const key = 1
+	err := c.Record(ctx, key, func() error { _, err := p.Eager(ctx); return err })
+	return func(ctx context.Context) (*lathe.Tensor, error) {
+		ok, err := c.Replay(ctx, key)
+		if err == nil && !ok {
+			err = errors.New("networks: replay: there is nothing to replay")
+		}
+		return p.next, err
+	}, err
+}
+
+// Draw begins a text with a token and returns the n tokens that follow. step is Eager, Compiled or what Replayed returns. Each token is read before the next step.
+func (p *Decoding) Draw(ctx context.Context, step func(context.Context) (*lathe.Tensor, error), first int32, n int) (tokens []int32, err error) {
+	if err := p.Reset(ctx, first); err != nil {
+		return nil, err
+	}
+	for range n {
+		token, err := step(ctx)
+		if err != nil {
+			return nil, err
+		}
+		next, err := lathe.ToSlice[int32](ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, next...)
+	}
+	return tokens, nil
+}
+
 // Calls is the number of calls of a step.
 func (p *Decoding) Calls() int { return len(p.calls) }
 

@@ -2,7 +2,6 @@ package graphs_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -15,22 +14,11 @@ import (
 )
 
 // decode runs steps of a text that begins with a token, and returns the tokens that follow.
-func decode(tb testing.TB, p *networks.Decoding, step func(context.Context) (*lathe.Tensor, error), first int32, steps int) (tokens []int32) {
+func decode(tb testing.TB, p *networks.Decoding, step func(context.Context) (*lathe.Tensor, error), first int32, steps int) []int32 {
 	tb.Helper()
-	ctx := tb.Context()
-	if err := p.Reset(ctx, first); err != nil {
+	tokens, err := p.Draw(tb.Context(), step, first, steps)
+	if err != nil {
 		tb.Fatal(err)
-	}
-	for range steps {
-		token, err := step(ctx)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		next, err := lathe.ToSlice[int32](ctx, token)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		tokens = append(tokens, next...)
 	}
 	return tokens
 }
@@ -52,20 +40,11 @@ func prepareDecoder(tb testing.TB, backend string, d *networks.Decoder) (*lathe.
 // replayed records a step of a decoder that was prepared on the Device of a Capture, and returns a function that replays it.
 func replayed(tb testing.TB, c *lathe.Capture, p *networks.Decoding) func(context.Context) (*lathe.Tensor, error) {
 	tb.Helper()
-	if err := c.Begin(tb.Context()); err != nil {
+	replay, err := p.Replayed(tb.Context(), c)
+	if err != nil {
 		tb.Fatal(err)
 	}
-	token, err := p.Eager(tb.Context())
-	if err = errors.Join(err, c.End(tb.Context(), 1)); err != nil {
-		tb.Fatal(err)
-	}
-	return func(ctx context.Context) (*lathe.Tensor, error) {
-		ok, err := c.Replay(ctx, 1)
-		if err == nil && !ok {
-			err = errors.New("there is nothing to replay")
-		}
-		return token, err
-	}
+	return replay
 }
 
 // prepareReplay makes a decoder whose steps can be recorded.
