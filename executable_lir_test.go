@@ -123,3 +123,57 @@ func TestCompileLIR(t *testing.T) {
 		t.Error("a plan of nothing")
 	}
 }
+
+// TestPrepareOfConstants moves a call of constants to those that depend on weights. No weight is ever set for it, and it runs all the same.
+func TestPrepareOfConstants(t *testing.T) {
+	dev, ctx := deviceFor(t), context.Background()
+	for _, weight := range []bool{false, true} {
+		g := graph.New()
+		four, err := tensor.FromFloats(tensor.F32, []int{1}, []float64{4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, w := g.Input("x", tensor.F32, 2), g.Sqrt(g.Constant(four))
+		if weight {
+			w = g.Add(w, g.Exp(g.Weight("w", tensor.F32, 2)))
+		}
+		g.Output("y", g.Mul(x, w))
+		first, err := dev.Compile(ctx, g, graph.Options{Without: []string{"fuse", "epilogue", "prologue"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.Free()
+		p := *first.Plan().Program
+		if len(p.Once) == 0 {
+			t.Fatalf("nothing runs once:\n%v", first.Plan())
+		}
+		p.Once, p.Prepare = nil, slices.Concat(p.Once, p.Prepare)
+		exe, err := dev.CompileLIR(ctx, &p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exe.Free()
+		zeros, err := lathe.FromSlice(ctx, dev, []float32{0, 0}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := lathe.FromSlice(ctx, dev, []float32{3, 5}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float32{6, 10}
+		if weight {
+			want = []float32{9, 15}
+			if err := exe.SetParam("w", zeros); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := lathe.ToSlice[float32](ctx, out["y"]); err != nil || !slices.Equal(got, want) {
+			t.Errorf("weight %v: got %v (%v), want %v", weight, got, err, want)
+		}
+	}
+}

@@ -61,26 +61,25 @@ type loop struct {
 // forward takes the steps again. It returns how many were taken, and the stacks.
 func (l *loop) forward() (steps mir.Value, stacks []mir.Value, err error) {
 	c := &builder{g: l.t.g}
-	first := append([]mir.Value{c.numbers(0)}, l.state...)
+	first := append([]mir.Value{c.number(0)}, l.state...)
 	for _, v := range l.state {
 		d := c.desc(v)
 		first = append(first, c.call(ops.Fill{DType: d.DType, Shape: append([]int{l.n.Most}, d.Shape...)}))
 	}
+	// The bound may be larger than what this program could hold as a constant, and the rows are made once here.
+	rows := c.call(ops.Range{Limit: float64(l.n.Most), Delta: 1, DType: tensor.I32})
 	if c.err != nil {
 		return mir.None, nil, c.err
 	}
-	cond, err := l.again(l.n.Bodies[0], first, nil)
+	captured := append(slices.Clone(l.captured), rows)
+	cond, err := l.again(l.n.Bodies[0], first, captured, nil)
 	if err != nil {
 		return mir.None, nil, err
 	}
-	body, err := l.again(l.n.Bodies[1], first, func(b *builder, given, out []mir.Value) []mir.Value {
+	body, err := l.again(l.n.Bodies[1], first, captured, func(b *builder, given, out []mir.Value) []mir.Value {
 		k := given[0]
-		results := append([]mir.Value{b.call(ops.Add{}, k, b.numbers(1))}, out...)
-		rows := make([]float64, l.n.Most)
-		for i := range rows {
-			rows[i] = float64(i)
-		}
-		at := b.call(ops.Equal{}, b.numbers(rows...), k)
+		results := append([]mir.Value{b.call(ops.Add{}, k, b.number(1))}, out...)
+		at := b.call(ops.Equal{}, given[len(given)-1], k)
 		for i, v := range l.state {
 			is := b.view(at, append([]int{l.n.Most}, slices.Repeat([]int{1}, len(l.t.g.mir.Desc(v).Shape))...)...)
 			results = append(results, b.call(ops.Where{}, is, given[1+i], given[1+len(l.state)+i]))
@@ -90,7 +89,7 @@ func (l *loop) forward() (steps mir.Value, stacks []mir.Value, err error) {
 	if err != nil {
 		return mir.None, nil, err
 	}
-	out, err := l.t.g.mir.AddWhile(first, l.captured, l.n.Most, cond, body)
+	out, err := l.t.g.mir.AddWhile(first, captured, l.n.Most, cond, body)
 	if err != nil {
 		return mir.None, nil, err
 	}
@@ -124,7 +123,7 @@ func (l *loop) backward(steps mir.Value, stacks []mir.Value, results []spec.Valu
 	given := slices.Concat(stacks, l.captured)
 	cond := &builder{g: g.child()}
 	j := cond.inputs(g, first, given)[0]
-	cond.output(cond.call(ops.Greater{}, j, cond.numbers(0)))
+	cond.output(cond.call(ops.Greater{}, j, cond.number(0)))
 	if cond.err != nil {
 		return nil, cond.err
 	}
@@ -144,7 +143,7 @@ func (l *loop) step(first, given []mir.Value) (*mir.Graph, error) {
 	b := bodyOf(l.t.g, l.n.Bodies[1])
 	in := b.inputs(l.t.g, first, given)
 	grads, stacks, captured := in[1:], in[len(first):], in[len(first)+len(l.state):]
-	j := b.call(ops.Sub{}, in[0], b.numbers(1))
+	j := b.call(ops.Sub{}, in[0], b.number(1))
 	var state []mir.Value
 	for i := range l.state {
 		state = append(state, b.call(ops.Gather{}, stacks[i], j))
@@ -175,11 +174,11 @@ func (l *loop) step(first, given []mir.Value) (*mir.Graph, error) {
 	return b.g.mir, b.err
 }
 
-// again is a body of the While in a graph that is given more: the number of the step before the state, and the stacks behind it. It has the outputs that add
-// returns of what it is given and of those of the body, or without add those of the body.
-func (l *loop) again(body *mir.Graph, first []mir.Value, add func(b *builder, given, out []mir.Value) []mir.Value) (*mir.Graph, error) {
+// again is a body of the While in a graph that is given more: the number of the step before the state, the stacks behind it, and more behind the values from outside. It has the
+// outputs that add returns of what it is given and of those of the body, or without add those of the body.
+func (l *loop) again(body *mir.Graph, first, captured []mir.Value, add func(b *builder, given, out []mir.Value) []mir.Value) (*mir.Graph, error) {
 	b := bodyOf(l.t.g, body)
-	in := b.inputs(l.t.g, first, l.captured)
+	in := b.inputs(l.t.g, first, captured)
 	out := b.copy(append(slices.Clone(in[1:1+len(l.state)]), in[len(first):]...))
 	if add != nil && b.err == nil {
 		out = add(b, in, out)
@@ -226,13 +225,9 @@ func (c *builder) call(call spec.Call, in ...mir.Value) mir.Value {
 	return out[0]
 }
 
-// numbers adds a constant of I32: a scalar, or a list of several.
-func (c *builder) numbers(list ...float64) mir.Value {
-	shape := []int{len(list)}
-	if len(list) == 1 {
-		shape = nil
-	}
-	h, err := tensor.FromFloats(tensor.I32, shape, list)
+// number adds a constant of I32, a scalar.
+func (c *builder) number(x float64) mir.Value {
+	h, err := tensor.FromFloats(tensor.I32, nil, []float64{x})
 	if err != nil {
 		return c.keep(mir.None, err)
 	}
@@ -267,7 +262,7 @@ func (c *builder) output(v mir.Value) {
 	}
 }
 
-// copy adds the nodes of the body, with such values for its inputs, and returns its outputs.
+// copy adds the nodes of the body, with such values for its inputs, and returns its outputs. There may be more values than inputs.
 func (c *builder) copy(in []mir.Value) (out []mir.Value) {
 	if c.err != nil {
 		return nil

@@ -53,7 +53,7 @@ func (p *Program) sequences() (once *exec.Sequence, err error) {
 	h := hoisted{seen: make([]uint64, len(l.Params))}
 	var kept []exec.SlotCall
 	for i, weights := range uses.weights() {
-		if len(weights) == 0 && i >= len(l.Prepare) { // of constants only
+		if len(weights) == 0 { // of constants only, also in a Prepare that a program has made
 			onces = append(onces, early[i])
 			continue
 		}
@@ -201,7 +201,7 @@ func (p *Program) changed() (any bool) {
 	}
 	h.some = h.some[:0]
 	for _, weights := range h.weights {
-		h.some = append(h.some, len(weights) == 0 || slices.ContainsFunc(weights, changed))
+		h.some = append(h.some, slices.ContainsFunc(weights, changed))
 	}
 	return true
 }

@@ -177,3 +177,18 @@ func TestGradientOfWhileRefused(t *testing.T) {
 		t.Errorf("the gradient of a loop: %v", err)
 	}
 }
+
+// TestGradientOfManySteps checks that bounds for which no stack can be are a mistake, and do not end the program.
+func TestGradientOfManySteps(t *testing.T) {
+	for _, shape := range [][]int{{}, {0, 2}} {
+		for _, most := range []int{math.MaxInt32, math.MaxInt} {
+			g := graph.New()
+			x, yes := g.Input("x", tensor.F32, shape...), g.Input("yes", tensor.Bool)
+			s := g.WhileAtMost(most, values{x}, func(*graph.Graph, values) *graph.Value { return yes }, func(g *graph.Graph, s values) values { return values{g.Mul(s[0], s[0])} })
+			g.GradientsFrom(s[0], x, x)
+			if err := g.Err(); !errors.Is(err, lathe.ErrInvalidArgument) || !strings.Contains(fmt.Sprint(err), "gradient of while") {
+				t.Errorf("%d steps of %v: %v", most, shape, err)
+			}
+		}
+	}
+}
