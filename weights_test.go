@@ -1,6 +1,7 @@
 package lathe_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -158,6 +159,73 @@ func TestConstantsRefused(t *testing.T) {
 		}
 		if err := gathers(0, 1, 2, 3); err != nil {
 			t.Errorf("after a graph that was refused: %v", err)
+		}
+	}
+}
+
+// endsAfter is a context that ends once it was asked so many times.
+type endsAfter struct {
+	context.Context
+	asked int
+	done  chan struct{}
+}
+
+func (c *endsAfter) Done() <-chan struct{} { return c.done }
+
+func (c *endsAfter) Err() error {
+	if c.asked--; c.asked == -1 {
+		close(c.done)
+	}
+	if c.asked < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestWeightsRefusedAndCancelled has contexts that end anywhere in a run that the device refuses for an index in a weight. With another weight, runs after that are
+// not refused.
+func TestWeightsRefusedAndCancelled(t *testing.T) {
+	ctx, dev := t.Context(), deviceFor(t)
+	g := graph.New()
+	i, j := g.Weight("i", tensor.I32, 2), g.Weight("j", tensor.I32, 2)
+	table := g.Weight("table", tensor.F32, 5, 3)
+	g.Output("y", g.Mul(g.Gather(table, i, 0), g.Add(g.Input("x", tensor.F32, 2, 3), g.Gather(table, j, 0))))
+	exe, err := dev.Compile(ctx, g, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Free()
+	x := filled(t, dev, 2, 3)
+	set := func(name string, list ...int32) {
+		v, err := lathe.FromSlice(ctx, dev, list, len(list))
+		if err == nil {
+			err = exe.SetParam(name, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(ctx context.Context) error {
+		_, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
+		return err
+	}
+	if err := exe.SetParam("table", filled(t, dev, 5, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		for _, name := range []string{"i", "j"} {
+			set("i", 0, 1)
+			set("j", 0, 1)
+			set(name, 0, 9)
+			if err := run(&endsAfter{ctx, n, make(chan struct{})}); err == nil {
+				t.Errorf("%d: the index in %s is not refused", n, name)
+			}
+			for range 2 {
+				set(name, 2, 3)
+				if err := errors.Join(run(ctx), dev.Sync(ctx)); err != nil {
+					t.Errorf("context ended after %d questions, %s was set again: %v", n, name, err)
+				}
+			}
 		}
 	}
 }

@@ -293,8 +293,9 @@ func (s *Sequence) submitAndCheck(ctx context.Context, status *statusWords, from
 	for k := range checks {
 		if ran { // all of them, so that the words are zero for those that borrow them next
 			err = errors.Join(err, status.result(ctx, s.taken[k], checks[k].Error))
+		} else {
+			status.submitted(s.taken[k], nil, false)
 		}
-		status.submitted(s.taken[k], nil, false)
 	}
 	return err
 }

@@ -176,30 +176,37 @@ func (f *statusWords) poll(ctx context.Context) error {
 	return nil
 }
 
-// result waits for the work of a slot that is not in wait, and returns the error that its check has found. The words are zero
-// afterwards.
+// result waits for the work of a slot that is not in wait, returns the error that its check has found, and makes the slot free. If ctx ends first, the words
+// are looked at with those of calls that wait, before anybody borrows them, and what the check finds is lost: the caller has an error.
 func (f *statusWords) result(ctx context.Context, slot int, report func([4]uint32) error) error {
+	words, err := f.take(ctx, slot)
+	if err != nil {
+		f.submitted(slot, func([4]uint32) error { return nil }, true)
+		return err
+	}
+	f.submitted(slot, nil, false)
+	if words[0] == 0 {
+		return nil
+	}
+	return report(words)
+}
+
+// take reads the words of a slot once its work is done, and makes them zero.
+func (f *statusWords) take(ctx context.Context, slot int) (words [4]uint32, err error) {
 	f.mu.Lock()
 	buf, at := f.buf, int64(slot)*f.stride
 	f.mu.Unlock()
 	data := make([]byte, StatusBytes)
 	if err := f.dev.Read(ctx, buf, at, data); err != nil {
-		return err
+		return words, err
 	}
-	var words [4]uint32
 	for k := range words {
 		words[k] = binary.LittleEndian.Uint32(data[4*k:])
 	}
-	if words == [4]uint32{} {
-		return nil
+	if words != [4]uint32{} {
+		err = f.dev.Write(ctx, buf, at, make([]byte, StatusBytes))
 	}
-	if err := f.dev.Write(ctx, buf, at, make([]byte, StatusBytes)); err != nil {
-		return err
-	}
-	if words[0] == 0 {
-		return nil
-	}
-	return report(words)
+	return words, err
 }
 
 // close frees the words. Errors that were not collected are lost.
