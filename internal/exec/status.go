@@ -179,7 +179,7 @@ func (f *statusWords) poll(ctx context.Context) error {
 // result waits for the work of a slot that is not in wait, returns the error that its check has found, and makes the slot free. If ctx ends first, the words
 // are looked at with those of calls that wait, before anybody borrows them, and what the check finds is lost: the caller has an error.
 func (f *statusWords) result(ctx context.Context, slot int, report func([4]uint32) error) error {
-	words, err := f.take(ctx, slot)
+	words, err := f.readAndClear(ctx, slot)
 	if err != nil {
 		f.submitted(slot, func([4]uint32) error { return nil }, true)
 		return err
@@ -191,8 +191,8 @@ func (f *statusWords) result(ctx context.Context, slot int, report func([4]uint3
 	return report(words)
 }
 
-// take reads the words of a slot once its work is done, and makes them zero.
-func (f *statusWords) take(ctx context.Context, slot int) (words [4]uint32, err error) {
+// readAndClear reads the words of a slot once its work is done, and makes them zero.
+func (f *statusWords) readAndClear(ctx context.Context, slot int) (words [4]uint32, err error) {
 	f.mu.Lock()
 	buf, at := f.buf, int64(slot)*f.stride
 	f.mu.Unlock()
