@@ -313,11 +313,11 @@ func attentionCases[A spec.Call](m Attention[A]) spec.CasesOf[A] {
 			case 4:
 				q, k, v = []int{5, sq, d}, []int{5, skv, d}, []int{5, skv, dv}
 			case 5: // groups of queries share a head of keys, as in a decoder, and each batch has its own length
-				q, k, v, lengths = []int{3, 2, 2, sq, d}, []int{3, 2, 1, skv, d}, []int{3, 2, 1, skv, dv}, tensor.Contiguous(tensor.I32, 3)
+				q, k, v, lengths = []int{3, 2, 5, sq, d}, []int{3, 2, 1, skv, d}, []int{3, 2, 1, skv, dv}, tensor.Contiguous(tensor.I32, 3)
 			case 6: // one length for all
 				q, k, v, lengths = []int{4, sq, d}, []int{1, skv, d}, []int{4, skv, dv}, tensor.Contiguous(tensor.I64, 1)
 			case 7: // a mask too
-				q, k, v, mask, lengths = []int{2, 3, sq, d}, []int{2, 3, skv, d}, []int{2, 1, skv, dv}, []int{sq, skv}, tensor.Contiguous(tensor.I32, 2)
+				q, k, v, mask, lengths = []int{2, 3, sq, d}, []int{2, 1, skv, d}, []int{2, 1, skv, dv}, []int{sq, skv}, tensor.Contiguous(tensor.I32, 2)
 			}
 			ds := []tensor.Desc{tensor.Contiguous(dt, q...), tensor.Contiguous(dt, k...), tensor.Contiguous(dt, v...)}
 			if mask != nil {

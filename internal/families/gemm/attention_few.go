@@ -20,6 +20,11 @@ const (
 	fewQueries = 4
 	// fewChunk is the largest number of keys of a workgroup, and fewChunks the largest number of ranges of keys.
 	fewChunk, fewChunks = 256, 1 << 10
+	// fewHeads is the number of matrices with common keys that a workgroup of a CPU driver takes.
+	fewHeads = 4
+	// fewRoom is the largest cache of F32 for which these kernels are chosen by themselves where kernels read texels. Over a cache that fills up, tiles
+	// win there from 512 keys on.
+	fewRoom = 256
 	// fewDepth is the largest number of elements of a key.
 	fewDepth = 4096
 	// fewGroups is how many workgroups keep a GPU busy.
@@ -54,9 +59,20 @@ const (
 )
 
 var fewKernels = slices.Concat(
+	sharedFewKernels(),
 	planner.DTypeVariants(fewShader, fewParams{}, planner.Floats, func(d tensor.DType) bool { return d.Size() < 8 }),
 	planner.DTypeVariants(fewMergeShader, fewMergeParams{}, planner.Floats, nil),
 )
+
+// sharedFewKernels are the kernels for heads with common keys.
+func sharedFewKernels() (list []spec.Kernel) {
+	for _, d := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
+		for _, variant := range []string{".shared", ".texel.shared"} {
+			list = append(list, spec.Kernel{Name: fewShader + "." + d.String() + variant, Params: fewParams{}})
+		}
+	}
+	return list
+}
 
 // fewAttention reports whether the kernels for few queries suit a call.
 func fewAttention(t *spec.Target, in []tensor.Desc) bool {
@@ -150,10 +166,15 @@ func (a *attention) addFew() error {
 		}
 	}
 	// Only the batch is divided. So matrices count as single elements, and the room is what they leave.
-	texel := fewTexels(t, a.out.DType)
-	kernel := fewShader + "." + a.out.DType.String()
-	if texel {
+	kernel, heads := fewShader+"."+a.out.DType.String(), 1
+	if fewTexels(t, a.out.DType) {
 		kernel += ".texel"
+	}
+	// Two heads would take as long as one by one. Heads of a workgroup have one number of keys.
+	n := g.shape[inner]
+	oneLength := p.LengthEach == 1<<31 || p.LengthEach%uint32(n) == 0
+	if t.CPU && a.out.DType.Size() < 8 && n > 2 && k.Strides[inner] == 0 && v.Strides[inner] == 0 && oneLength && t.MaxSharedBytes >= 16<<10 {
+		kernel, heads = kernel+".shared", fewHeads
 	}
 	batch, most := make([]planner.Operand, len(operands)), int64(0)
 	for i, o := range operands {
@@ -169,7 +190,7 @@ func (a *attention) addFew() error {
 	err := planner.Tiles(planner.RegionOf(g.shape[:inner+1]), step, func(r planner.Region) error {
 		return planner.Split(t, fewSpan(t, a.out.DType)+planner.WindowAlign(t)-most, r, batch, 1, func(r planner.Region) error {
 			p := p
-			p.Rows, p.Inner = uint32(r.N[g.outer()]*r.N[inner]*sq), uint32(r.N[inner])
+			p.Rows, p.Inner = uint32(r.N[g.outer()]*planner.CeilDiv(r.N[inner], heads)*sq), uint32(r.N[inner])
 			p.First = a.matrix(r) * p.Height
 			s := spec.Step{Module: spirv.Kernel(kernel), Bind: []spec.Bind{lengths}}
 			to := []*uint32{&p.QBase, &p.QOuter, &p.QInner, &p.QRow, &p.KBase, &p.KOuter, &p.KInner, &p.KRow, &p.VBase, &p.VOuter, &p.VInner, &p.VRow, &p.MaskBase, &p.MaskOuter, &p.MaskInner, &p.MaskRow}

@@ -91,10 +91,11 @@ func (g *product) strategy() string {
 }
 
 // attentionStrategies lists the strategies of attention. One of them leaves the choice to
-// each of the two products. The others name kernels for both, or take few queries one by one: that is
-// the first one if there are numbers of keys.
+// each of the two products. The others name kernels for both, or take few queries by themselves: that is
+// the first one if there are numbers of keys, but for large caches of F32 where kernels read texels.
 func attentionStrategies(t *spec.Target, in, out []tensor.Desc) []string {
-	if _, _, skv, _, _ := attentionSizes(in); out[0].Elems() == 0 || skv == 0 {
+	_, _, skv, _, _ := attentionSizes(in)
+	if out[0].Elems() == 0 || skv == 0 {
 		return nil
 	}
 	list := tileStrategies(t, in)
@@ -104,7 +105,7 @@ func attentionStrategies(t *spec.Target, in, out []tensor.Desc) []string {
 	if len(list) == 0 {
 		list = []string{byTiles}
 	}
-	if len(in) > lengthsInput {
+	if len(in) > lengthsInput && !(fewTexels(t, in[0].DType) && in[0].DType == tensor.F32 && skv > fewRoom) {
 		return slices.Insert(list, 0, byFew)
 	}
 	return append(list, byFew)
