@@ -40,7 +40,8 @@ type Runner struct {
 	// align is the alignment in bytes of all offsets that the device can bind.
 	align int64
 	// work is what calls borrow now. A capture has its own.
-	work     atomic.Pointer[Workspace]
+	work atomic.Pointer[Workspace]
+	// captured has the checks of captures, and of other Runners of the device.
 	captured *captured
 	tuner    tuner
 	cache    cache
@@ -76,8 +77,9 @@ func New(dev gpu.Device, opts ...Option) (*Runner, error) {
 	}
 	info := dev.Info()
 	r := &Runner{dev: dev, target: TargetOf(info), align: max(info.Limits.OffsetAlign, info.Limits.TexelAlign, 16)}
-	r.work.Store(newWorkspace(dev, r.align, statusSlots))
-	r.captured = &captured{}
+	own := newWorkspace(dev, r.align, statusSlots)
+	r.work.Store(own)
+	r.captured = &captured{runners: []*Workspace{own}}
 	r.spare.New = func() any { return new(launch) }
 	for _, o := range opts {
 		if o != nil {
@@ -163,7 +165,11 @@ func (r *Runner) Close() error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	return r.work.Load().Close()
+	w := r.work.Load()
+	if r.captured.unshare(w) {
+		return w.scratch.trim(0)
+	}
+	return w.Close()
 }
 
 // Sync waits until all work is done and returns the errors of that work. They come from
@@ -177,7 +183,7 @@ func (r *Runner) Sync(ctx context.Context) error {
 		return err
 	}
 	w := r.work.Load()
-	return errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0, 0), r.captured.collect(ctx))
+	return errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0, 0), r.captured.collect(ctx, w))
 }
 
 // Read waits for the work that writes the buffer and copies len(dst) bytes from offset.
@@ -187,7 +193,7 @@ func (r *Runner) Read(ctx context.Context, h gpu.Handle, offset int64, dst []byt
 		return err
 	}
 	w := r.work.Load()
-	if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, h, r.captured.replays.Load()), r.captured.collect(ctx)); err != nil {
+	if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, h, r.captured.replays.Load()), r.captured.collect(ctx, w)); err != nil {
 		return err
 	}
 	return r.dev.Read(ctx, h, offset, dst)

@@ -122,6 +122,13 @@ func (f *statusWords) used() bool {
 	return f.buf != 0
 }
 
+// pending reports whether there are calls whose words were not read, or errors that were not returned.
+func (f *statusWords) pending() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.wait) > 0 || len(f.errs) > 0
+}
+
 // collect waits for the calls that were submitted before, and returns the errors that
 // their checks have found. Each error is returned once. oldest becomes 0, if it is not nil.
 func (f *statusWords) collect(ctx context.Context, oldest *atomic.Uint64) error {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lathe-gpu/lathe/gpu"
+	"github.com/lathe-gpu/lathe/internal/errs"
 )
 
 // Workspace is what calls borrow: scratch memory, and the words of device checks. A Runner has
@@ -43,6 +44,15 @@ func (w *Workspace) Close() error {
 		return nil
 	}
 	return errors.Join(w.status.close(), w.lanes.close(), w.scratch.trim(0))
+}
+
+// pending reports whether there are checks that nobody has read.
+func (w *Workspace) pending() bool {
+	any := w.status.pending()
+	for i := range w.lanes.lane {
+		any = any || w.lanes.lane[i].pending()
+	}
+	return any
 }
 
 // Replayed says that the launches that were recorded with the Workspace are being submitted. The
@@ -104,20 +114,50 @@ func (r *Runner) Detach(w *Workspace) error {
 	return w.Close()
 }
 
-// WithCaptures shares the captured Workspaces of another Runner of the same device.
-func WithCaptures(of *Runner) Option {
+// WithChecksOf shares the device checks of another Runner of the same device, and the captured Workspaces: Sync and Read of both find the errors of all of them.
+// beside is where the Runner allocates what calls borrow, and reads the words of checks. It is the device of the other one, also while a capture is recorded.
+func WithChecksOf(of *Runner, beside gpu.Device) Option {
 	return func(r *Runner) {
-		if of.ready() == nil {
+		if of.ready() == nil && !errs.Nil(beside) {
+			w := newWorkspace(beside, r.align, statusSlots)
+			r.work.Store(w)
 			r.captured = of.captured
+			r.captured.share(w)
 		}
 	}
 }
 
-// captured are the Workspaces of captures.
+// captured are the Workspaces of captures, and those of the Runners that share them.
 type captured struct {
 	replays atomic.Uint64 // counts Replayed of the Runners that share them
 	mu      sync.Mutex
 	list    []*Workspace
+	runners []*Workspace // of calls that are not recorded
+}
+
+// share adds the Workspace of a Runner, until unshare.
+func (c *captured) share(w *Workspace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.runners = append(c.runners, w)
+}
+
+// unshare takes a Workspace out again. If others are left that can return the errors of its checks, it stays until they were read, and later reports true.
+func (c *captured) unshare(w *Workspace) (later bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.runners, w)
+	if i < 0 { // it was closed before
+		return false
+	}
+	c.runners = slices.Delete(c.runners, i, i+1)
+	if len(c.runners) == 0 || !w.pending() {
+		return false
+	}
+	w.detached = true
+	w.replayed.Store(true)
+	c.list = append(c.list, w)
+	return true
 }
 
 func (c *captured) add(w *Workspace) {
@@ -138,11 +178,20 @@ func (c *captured) remove(w *Workspace) (later bool) {
 	return false
 }
 
-// collect returns the errors that the checks of replays have found, each once.
-func (c *captured) collect(ctx context.Context) error {
+// collect returns the errors that the checks of replays have found, and those of all Runners but the one that own belongs to, each once. What another Runner has written
+// has no marks in own, so all its checks are waited for.
+func (c *captured) collect(ctx context.Context, own *Workspace) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []error
+	for _, w := range c.runners {
+		if w == own {
+			continue
+		}
+		if err := errors.Join(w.status.collect(ctx, nil), w.lanes.collect(ctx, 0, 0)); err != nil {
+			found = append(found, err)
+		}
+	}
 	defer func() {
 		c.list = slices.DeleteFunc(c.list, func(w *Workspace) bool {
 			if !w.detached || w.replayed.Load() {

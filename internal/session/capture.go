@@ -88,7 +88,7 @@ func (s *Session) NewCapture(limit int) (*Capture, error) {
 	}
 	c := &Capture{rec: record.New(s.gpu, limit, s.Align())}
 	c.Session = &Session{surface: s.surface, gpu: c.rec, tuning: s.tuning, holder: &holder{}}
-	opts := []exec.Option{exec.WithTuning(s.tuning), exec.WithCaptures(s.run)}
+	opts := []exec.Option{exec.WithTuning(s.tuning), exec.WithChecksOf(s.run, c.rec.Beside())}
 	if s.trace != nil {
 		opts = append(opts, exec.WithTrace(s.trace.Begin))
 	}

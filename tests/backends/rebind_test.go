@@ -592,3 +592,34 @@ func TestReadAfterReplay(t *testing.T) {
 		}
 	})
 }
+
+// TestChecksOfBothDevices has a call refused by one of the two Devices of a capture, copies what it should have written by the other one, and reads the copy.
+func TestChecksOfBothDevices(t *testing.T) {
+	eachBench(t, func(b bench) {
+		table, z, y := b.tensor(10, 1), b.tensor(3, 0), b.tensor(3, 0)
+		bad, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 99, 3}, 3)
+		b.check(err)
+		for _, devices := range [][2]*lathe.Device{{b.dev, b.c.Device()}, {b.c.Device(), b.dev}} {
+			first, second := devices[0], devices[1]
+			gather := func() { b.check(first.Run(b.ctx, ops.Gather{}, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z})) }
+			gather()
+			b.check(second.Run(b.ctx, ops.Copy{}, []*lathe.Tensor{z}, []*lathe.Tensor{y}))
+			_, err := second.Read(b.ctx, y)
+			b.wantErr("a read of the other device", err, lathe.ErrInvalidArgument)
+			b.check(first.Sync(b.ctx)) // each error is returned once
+			gather()
+			b.wantErr("a sync of the other device", second.Sync(b.ctx), lathe.ErrInvalidArgument)
+			b.check(first.Sync(b.ctx))
+		}
+		gather := func() {
+			b.check(b.c.Device().Run(b.ctx, ops.Gather{}, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z}))
+		}
+		gather()
+		b.check(b.c.Begin(b.ctx))
+		b.wantErr("a sync while the capture records", b.dev.Sync(b.ctx), lathe.ErrInvalidArgument)
+		b.check(b.c.Abort())
+		gather()
+		b.check(b.c.Close())
+		b.wantErr("a sync after the capture was closed", b.dev.Sync(b.ctx), lathe.ErrInvalidArgument)
+	})
+}

@@ -84,7 +84,7 @@ var functions = map[string]map[string]any{
 	},
 	"internal/exec": {
 		"New": exec.New, "TargetOf": exec.TargetOf, "Verify": exec.Verify, "WithTarget": exec.WithTarget,
-		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning, "WithCaptures": exec.WithCaptures,
+		"WithTrace": exec.WithTrace, "WithTuning": exec.WithTuning, "WithChecksOf": exec.WithChecksOf,
 	},
 	"handles":  {"New": handles.New[int]},
 	"imageops": {"AtLeast": imageops.AtLeast, "ForGrey": imageops.ForGrey, "ForOpaque": imageops.ForOpaque, "ForShrunk": imageops.ForShrunk, "Fuse": imageops.Fuse, "Halo": imageops.Halo, "Need": imageops.Need, "ParseCube": imageops.ParseCube, "ParseProfile": imageops.ParseProfile, "Part": imageops.Part, "Size": imageops.Size},
