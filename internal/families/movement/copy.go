@@ -230,6 +230,18 @@ func addWithin(plan *spec.Plan, r planner.Region, multiple int, launch func(plan
 		plan.Steps = append(plan.Steps, step)
 		return nil
 	}
+	low, high, ok := halves(r, multiple, err)
+	if !ok {
+		return err
+	}
+	if err := addWithin(plan, low, multiple, launch); err != nil {
+		return err
+	}
+	return addWithin(plan, high, multiple, launch)
+}
+
+// halves divides a region in its largest dimension, if err says that it needs more workgroups than a launch has. In the last dimension the first half is a multiple.
+func halves(r planner.Region, multiple int, err error) (low, high planner.Region, ok bool) {
 	d := 0
 	for i, n := range r.N {
 		if n > r.N[d] {
@@ -241,13 +253,10 @@ func addWithin(plan *spec.Plan, r planner.Region, multiple int, launch func(plan
 		half = planner.CeilDiv(half, multiple) * multiple
 	}
 	if limit := (*errs.LimitError)(nil); !errors.As(err, &limit) || half >= r.N[d] {
-		return err
+		return low, high, false
 	}
-	low, high := r.Halve(d, half)
-	if err := addWithin(plan, low, multiple, launch); err != nil {
-		return err
-	}
-	return addWithin(plan, high, multiple, launch)
+	low, high = r.Halve(d, half)
+	return low, high, true
 }
 
 // part returns the move of region r alone. In dimension d it takes every by-th index.
@@ -290,9 +299,21 @@ func (m *move) addApart(plan *spec.Plan, t *spec.Target, texel bool) error {
 		}
 		reach += (m.n[d] - 1) * m.dst.Strides[d]
 	}
-	step, err := m.stridedStep(t, planner.RegionOf(m.n), texel)
-	plan.Steps = append(plan.Steps, step)
-	return err
+	whole := planner.RegionOf(m.n)
+	step, err := m.stridedStep(t, whole, texel)
+	if err == nil {
+		plan.Steps = append(plan.Steps, step)
+		return nil
+	}
+	low, high, ok := halves(whole, 1, err)
+	if !ok {
+		return err
+	}
+	// Rows of a half have other gaps.
+	if err := m.part(low, 0, 1).addApart(plan, t, texel); err != nil {
+		return err
+	}
+	return m.part(high, 0, 1).addApart(plan, t, texel)
 }
 
 // arrangeForTiles reports whether the tile kernel suits the move. It does if words that
