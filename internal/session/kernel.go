@@ -63,7 +63,7 @@ func (k *Kernel) Run(ctx context.Context, size []int, params any, tensors []Tens
 	if err != nil {
 		return err
 	}
-	push, err := k.push(params)
+	push, err := k.push("run kernel", params)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ var goTypes = map[string]reflect.Kind{
 }
 
 // push returns the push constants of a params struct: the bytes of the block of the shader.
-func (k *Kernel) push(params any) ([]byte, error) {
+func (k *Kernel) push(op string, params any) ([]byte, error) {
 	v := reflect.ValueOf(params)
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
@@ -56,9 +56,9 @@ func (k *Kernel) push(params any) ([]byte, error) {
 	case params == nil && len(k.module.Params) == 0:
 		return nil, nil
 	case !v.IsValid():
-		return nil, fmt.Errorf("%s: run kernel: %w: params (got nil, want a struct of %s)", k.session.surface, errs.ErrInvalidArgument, paramList(k.module))
+		return nil, fmt.Errorf("%s: %s: %w: params (got nil, want a struct of %s)", k.session.surface, op, errs.ErrInvalidArgument, paramList(k.module))
 	case v.Kind() != reflect.Struct:
-		return nil, fmt.Errorf("%s: run kernel: %w: params (got %T, want a struct of %s)", k.session.surface, errs.ErrInvalidArgument, params, paramList(k.module))
+		return nil, fmt.Errorf("%s: %s: %w: params (got %T, want a struct of %s)", k.session.surface, op, errs.ErrInvalidArgument, params, paramList(k.module))
 	}
 	known, ok := k.pushes.Load(v.Type())
 	if !ok {
@@ -66,7 +66,7 @@ func (k *Kernel) push(params any) ([]byte, error) {
 	}
 	p := known.(*push)
 	if p.err != nil {
-		return nil, fmt.Errorf("%s: run kernel: %w: params %v: %w (the shader has %s)", k.session.surface, errs.ErrInvalidArgument, v.Type(), p.err, paramList(k.module))
+		return nil, fmt.Errorf("%s: %s: %w: params %v: %w (the shader has %s)", k.session.surface, op, errs.ErrInvalidArgument, v.Type(), p.err, paramList(k.module))
 	}
 	block := make([]byte, (k.module.ParamSize+3)&^3) // as many as the devices want
 	for _, n := range p.numbers {

@@ -105,7 +105,7 @@ func (c *Capture) Patchable(f func() error) (*Patch, error) {
 // SetParams replaces the push constants by the params struct of a Kernel, from the next replay on.
 // Errors: ErrInvalidArgument (params), ErrInvalidHandle (the graph was forgotten), ErrCapture (its capture has not ended), ErrClosed.
 func (p *Patch) SetParams(params any) error {
-	push, err := p.kernel.push(params)
+	push, err := p.kernel.push("patch", params)
 	if err != nil {
 		return err
 	}

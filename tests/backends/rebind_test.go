@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -513,6 +514,9 @@ func TestPatch(t *testing.T) {
 		b.wantErr("too short", second.SetPush(testkit.Words(n, 1)), lathe.ErrInvalidArgument)
 		b.wantErr("too long", second.SetPush(testkit.Words(n, 1, 1, 1)), lathe.ErrInvalidArgument)
 		b.wantErr("no struct", first.SetParams(3), lathe.ErrInvalidArgument)
+		if err := first.SetParams(3); !strings.HasPrefix(err.Error(), "lathe: patch: ") {
+			b.Errorf("the error does not begin with the call: %v", err)
+		}
 		b.wantErr("another struct", first.SetParams(struct{ A, B uint32 }{}), lathe.ErrInvalidArgument)
 		b.wantErr("nil", first.SetParams(nil), lathe.ErrInvalidArgument)
 		b.wantErr("no Patch", new(lathe.Patch).SetPush(nil), lathe.ErrNotInitialized)
