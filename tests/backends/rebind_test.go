@@ -1,136 +1,18 @@
 package backends_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/lathe-gpu/lathe"
 	"github.com/lathe-gpu/lathe/graph"
-	"github.com/lathe-gpu/lathe/internal/drivers"
-	"github.com/lathe-gpu/lathe/internal/testgpu"
 	"github.com/lathe-gpu/lathe/internal/testkit"
 	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/ops"
 	"github.com/lathe-gpu/lathe/tensor"
 )
-
-// bench is a device of a backend, a Capture on it, and short forms of calls that must not fail.
-type bench struct {
-	testing.TB
-	ctx context.Context
-	dev *lathe.Device
-	c   *lathe.Capture
-}
-
-func eachBench(t *testing.T, f func(b bench)) {
-	for _, backend := range []string{"vk", "wgpu", "cpu"} {
-		t.Run(backend, func(t *testing.T) {
-			ctx := context.Background()
-			testkit.Built(t, drivers.Built(), backend)
-			dev, err := lathe.Open(ctx, lathe.WithBackend(backend), lathe.WithoutCache(), lathe.WithTuneMode("off"))
-			testkit.Device(t, dev, err)
-			c, err := dev.NewCapture(4)
-			b := bench{t, ctx, dev, c}
-			b.check(err)
-			defer func() { b.check(c.Close()) }()
-			f(b)
-		})
-	}
-}
-
-func (b bench) check(err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-func (b bench) wantErr(what string, err, want error) {
-	b.Helper()
-	if !errors.Is(err, want) {
-		b.Errorf("%s: got error %v, want %v", what, err, want)
-	}
-}
-
-// tensor makes a tensor of words that begin at first.
-func (b bench) tensor(n int, first uint32) *lathe.Tensor {
-	b.Helper()
-	t, err := lathe.FromSlice(b.ctx, b.dev, words(n, first), n)
-	b.check(err)
-	return t
-}
-
-// view makes a tensor of n zeros at a byte of a larger buffer.
-func (b bench) view(n, at, room int) *lathe.Tensor {
-	b.Helper()
-	whole, err := b.dev.NewTensor(tensor.Contiguous(tensor.U32, room))
-	b.check(err)
-	v, err := whole.Narrow(0, at/4, n)
-	b.check(err)
-	return v
-}
-
-func words(n int, first uint32) []uint32 {
-	list := make([]uint32, n)
-	for i := range list {
-		list[i] = first + uint32(i*i)
-	}
-	return list
-}
-
-func (b bench) fill(t *lathe.Tensor, list []uint32) {
-	b.Helper()
-	fresh, err := lathe.FromSlice(b.ctx, b.dev, list, len(list))
-	b.check(err)
-	b.check(b.dev.Run(b.ctx, ops.Copy{}, []*lathe.Tensor{fresh}, []*lathe.Tensor{t}))
-	b.check(b.dev.Free(fresh))
-}
-
-func (b bench) words(t *lathe.Tensor) []uint32 {
-	b.Helper()
-	got, err := lathe.ToSlice[uint32](b.ctx, t)
-	b.check(err)
-	return got
-}
-
-func (b bench) replay(key uint64, want bool, list ...lathe.Rebind) {
-	b.Helper()
-	if ok, err := b.c.ReplayWith(b.ctx, key, list...); err != nil || ok != want {
-		b.Fatalf("replay: got %v, %v, want %v", ok, err, want)
-	}
-}
-
-// chain records y = (x + x)·3 + fixed, with an intermediate, where x and y are bindable.
-func (b bench) chain(key uint64, x, fixed, y *lathe.Tensor) {
-	b.Helper()
-	b.check(b.c.Record(b.ctx, key, func() error {
-		if err := b.c.Bindable(x); err != nil {
-			return err
-		}
-		s := b.c.Device().Scope(b.ctx)
-		z := s.Mul(s.Add(x, x), lathe.Scalar(3))
-		if err := s.Err(); err != nil {
-			return err
-		}
-		if err := b.c.Device().Run(b.ctx, ops.Add{}, []*lathe.Tensor{z, fixed}, []*lathe.Tensor{y}); err != nil {
-			return err
-		}
-		return errors.Join(s.Close(), b.c.Bindable(y))
-	}))
-}
-
-func chained(x, fixed []uint32) []uint32 {
-	y := make([]uint32, len(x))
-	for i := range y {
-		y[i] = x[i]*6 + fixed[i]
-	}
-	return y
-}
 
 // TestRebind replays a graph on many pairs of tensors, whole ones and views, with all replays in flight. Each result is that of its own pair, and what lies beside a
 // view stays as it was.
@@ -462,98 +344,6 @@ func TestRebindConcurrent(t *testing.T) {
 	})
 }
 
-// affine are the push constants of testgpu.AffineKernel.
-type affine struct{ Count, Scale, Shift uint32 }
-
-// TestPatch replaces the push constants of two recorded shaders of the program, one called as a Kernel and one by DispatchCompute, and also rebinds tensors.
-func TestPatch(t *testing.T) {
-	eachBench(t, func(b bench) {
-		const n = 101
-		code := testgpu.Kernel(b, testgpu.AffineKernel).Code
-		k, err := b.c.Device().LoadKernel(code)
-		b.check(err)
-		x, y, z := b.tensor(n, 1), b.tensor(n, 0), b.tensor(n, 0)
-		var first, second *lathe.Patch
-		b.check(b.c.Record(b.ctx, 1, func() (err error) {
-			first, err = b.c.Patchable(func() error { return k.Run(b.ctx, []int{n}, affine{n, 2, 1}, x, y) })
-			if err != nil {
-				return err
-			}
-			b.wantErr("while it is recorded", first.SetParams(affine{n, 3, 3}), lathe.ErrCapture)
-			second, err = b.c.Patchable(func() error {
-				return b.c.Device().DispatchCompute(b.ctx, code, []*lathe.Tensor{y, z}, testkit.Words(n, 5, 0), [3]uint32{2, 1, 1})
-			})
-			return errors.Join(err, b.c.Bindable(x, z))
-		}))
-		other, out := b.tensor(n, 50), b.tensor(n, 0)
-		compare := func(what string, got *lathe.Tensor, from uint32, a, c affine) {
-			b.Helper()
-			want := words(n, from)
-			for i, w := range want {
-				if want[i] = 0; i < int(c.Count) {
-					want[i] = (w*a.Scale+a.Shift)*c.Scale + c.Shift
-				}
-			}
-			if got := b.words(got); !slices.Equal(got, want) {
-				b.Fatalf("%s: got %v, want %v", what, got, want)
-			}
-		}
-		with := []lathe.Rebind{{From: x, To: other}, {From: z, To: out}}
-		a, c := affine{n, 2, 1}, affine{n, 5, 0}
-		for round := range uint32(6) {
-			b.replay(1, true)
-			b.replay(1, true, with...)
-			compare(fmt.Sprint("recorded ", round), z, 1, a, c)
-			compare(fmt.Sprint("rebound ", round), out, 50, a, c)
-			if a = (affine{n, 7 + round, round}); round%2 == 0 {
-				c = affine{n, round, 11}
-				b.check(second.SetPush(testkit.Words(c.Count, c.Scale, c.Shift)))
-			}
-			b.check(first.SetParams(&a))
-		}
-		b.wantErr("too short", second.SetPush(testkit.Words(n, 1)), lathe.ErrInvalidArgument)
-		b.wantErr("too long", second.SetPush(testkit.Words(n, 1, 1, 1)), lathe.ErrInvalidArgument)
-		b.wantErr("no struct", first.SetParams(3), lathe.ErrInvalidArgument)
-		if err := first.SetParams(3); !strings.HasPrefix(err.Error(), "lathe: patch: ") {
-			b.Errorf("the error does not begin with the call: %v", err)
-		}
-		b.wantErr("another struct", first.SetParams(struct{ A, B uint32 }{}), lathe.ErrInvalidArgument)
-		b.wantErr("nil", first.SetParams(nil), lathe.ErrInvalidArgument)
-		b.wantErr("no Patch", new(lathe.Patch).SetPush(nil), lathe.ErrNotInitialized)
-		b.replay(1, true)
-		compare("after errors", z, 1, a, c)
-		for range 30 { // replays in flight keep their own params
-			a.Shift++
-			b.check(first.SetParams(a))
-			b.replay(1, true)
-		}
-		compare("the last", z, 1, a, c)
-
-		b.check(b.c.Begin(b.ctx))
-		_, err = b.c.Patchable(func() error { return nil })
-		b.wantErr("no call", err, lathe.ErrInvalidArgument)
-		_, err = b.c.Patchable(func() error { return b.dev.Run(b.ctx, ops.Copy{}, []*lathe.Tensor{x}, []*lathe.Tensor{z}) })
-		b.wantErr("a call of another Device", err, lathe.ErrInvalidArgument)
-		_, err = b.c.Patchable(func() error {
-			return b.c.Device().Run(b.ctx, ops.Copy{}, []*lathe.Tensor{x}, []*lathe.Tensor{z})
-		})
-		b.wantErr("an operation", err, lathe.ErrInvalidArgument)
-		_, err = b.c.Patchable(func() error {
-			return errors.Join(k.Run(b.ctx, []int{n}, a, x, y), k.Run(b.ctx, []int{n}, a, x, y))
-		})
-		b.wantErr("two calls", err, lathe.ErrInvalidArgument)
-		_, err = b.c.Patchable(func() error { return k.Run(b.ctx, []int{n}, a, x) })
-		b.wantErr("a call that fails", err, lathe.ErrInvalidArgument)
-		_, err = b.c.Patchable(nil)
-		b.wantErr("nil", err, lathe.ErrInvalidArgument)
-		b.check(b.c.Abort())
-		_, err = b.c.Patchable(func() error { return k.Run(b.ctx, []int{n}, a, x, y) })
-		b.wantErr("nothing is recorded", err, lathe.ErrCapture)
-		b.check(b.c.Reset(1))
-		b.wantErr("forgotten", first.SetParams(a), lathe.ErrInvalidHandle)
-	})
-}
-
 // TestRebindEmpty replays a graph on empty tensors.
 func TestRebindEmpty(t *testing.T) {
 	eachBench(t, func(b bench) {
@@ -566,64 +356,5 @@ func TestRebindEmpty(t *testing.T) {
 		b.check(err)
 		_, err = b.c.ReplayWith(b.ctx, 1, lathe.Rebind{From: x, To: none})
 		b.wantErr("an empty view", err, lathe.ErrInvalidArgument)
-	})
-}
-
-// TestReadAfterReplay reads what a replay has written from a tensor that a refused run should have written. The run before the refused one has written the tensor that is read.
-func TestReadAfterReplay(t *testing.T) {
-	eachBench(t, func(b bench) {
-		g := graph.New()
-		g.Output("y", g.Gather(g.Input("table", tensor.U32, 10), g.Input("index", tensor.I32, 3), 0))
-		exe, err := b.dev.Compile(b.ctx, g, graph.Options{})
-		b.check(err)
-		table, y, z, other := b.tensor(10, 1), b.tensor(3, 0), b.tensor(3, 0), b.tensor(3, 0)
-		good, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 2, 3}, 3)
-		b.check(err)
-		bad, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 99, 3}, 3)
-		b.check(err)
-		for key, to := range []*lathe.Tensor{y, other} {
-			b.check(b.c.Record(b.ctx, uint64(key), func() error {
-				return errors.Join(b.c.Device().Run(b.ctx, ops.Copy{}, []*lathe.Tensor{z}, []*lathe.Tensor{to}), b.c.Bindable(to))
-			}))
-		}
-		for key, with := range [][]lathe.Rebind{nil, {{From: other, To: y}}} {
-			b.check(exe.RunInto(b.ctx, []*lathe.Tensor{table, good}, []*lathe.Tensor{y}))
-			b.check(exe.RunInto(b.ctx, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z}))
-			b.replay(uint64(key), true, with...)
-			_, err := lathe.ToSlice[uint32](b.ctx, y)
-			b.wantErr("a read after a replay", err, lathe.ErrInvalidArgument)
-			b.check(b.dev.Sync(b.ctx)) // each error is returned once
-		}
-	})
-}
-
-// TestChecksOfBothDevices has a call refused by one of the two Devices of a capture, copies what it should have written by the other one, and reads the copy.
-func TestChecksOfBothDevices(t *testing.T) {
-	eachBench(t, func(b bench) {
-		table, z, y := b.tensor(10, 1), b.tensor(3, 0), b.tensor(3, 0)
-		bad, err := lathe.FromSlice(b.ctx, b.dev, []int32{1, 99, 3}, 3)
-		b.check(err)
-		for _, devices := range [][2]*lathe.Device{{b.dev, b.c.Device()}, {b.c.Device(), b.dev}} {
-			first, second := devices[0], devices[1]
-			gather := func() { b.check(first.Run(b.ctx, ops.Gather{}, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z})) }
-			gather()
-			b.check(second.Run(b.ctx, ops.Copy{}, []*lathe.Tensor{z}, []*lathe.Tensor{y}))
-			_, err := second.Read(b.ctx, y)
-			b.wantErr("a read of the other device", err, lathe.ErrInvalidArgument)
-			b.check(first.Sync(b.ctx)) // each error is returned once
-			gather()
-			b.wantErr("a sync of the other device", second.Sync(b.ctx), lathe.ErrInvalidArgument)
-			b.check(first.Sync(b.ctx))
-		}
-		gather := func() {
-			b.check(b.c.Device().Run(b.ctx, ops.Gather{}, []*lathe.Tensor{table, bad}, []*lathe.Tensor{z}))
-		}
-		gather()
-		b.check(b.c.Begin(b.ctx))
-		b.wantErr("a sync while the capture records", b.dev.Sync(b.ctx), lathe.ErrInvalidArgument)
-		b.check(b.c.Abort())
-		gather()
-		b.check(b.c.Close())
-		b.wantErr("a sync after the capture was closed", b.dev.Sync(b.ctx), lathe.ErrInvalidArgument)
 	})
 }

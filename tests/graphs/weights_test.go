@@ -163,13 +163,7 @@ func TestWeightsOfModels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if lists[i], err = lathe.ToSlice[float32](ctx, out["y"]); err != nil {
-					t.Fatal(err)
-				}
+				lists[i] = run(t, dev, exe, map[string]*lathe.Tensor{"x": x})["y"]
 			}
 			if !slices.Equal(lists[0], lists[1]) {
 				t.Errorf("round %d, %d rows: %v, want %v", round, rows, lists[0], lists[1])
@@ -261,13 +255,7 @@ func TestWeightsInBodies(t *testing.T) {
 						t.Fatal(err)
 					}
 					for range 2 {
-						out, err := exe.Run(ctx, map[string]*lathe.Tensor{"x": x})
-						if err != nil {
-							t.Fatal(err)
-						}
-						if lists[k], err = lathe.ToSlice[float32](ctx, out["y"]); err != nil {
-							t.Fatal(err)
-						}
+						lists[k] = run(t, dev, exe, map[string]*lathe.Tensor{"x": x})["y"]
 					}
 				}
 				if !slices.Equal(lists[0], lists[1]) {
