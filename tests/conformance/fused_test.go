@@ -384,6 +384,36 @@ func TestFusedAllCasts(t *testing.T) {
 	})
 }
 
+// TestFusedZeros checks operations on a zero that a driver knows: the difference of an int and itself.
+func TestFusedZeros(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		x, err := exec.New(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, to := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64} {
+			if to == tensor.F64 && !dev.Info().Features.F64 {
+				continue
+			}
+			for _, op := range []spec.Call{ops.Add{}, ops.Sub{}, ops.Mul{}, ops.Div{}, ops.Pow{}, ops.Maximum{}} {
+				for _, args := range [][]int{{3, 3}, {3, 1}, {1, 3}} {
+					c := &chain{fused: fusion.Fused{
+						Strict: true,
+						Calls:  []spec.Call{ops.Sub{}, ops.Cast{To: to}, op},
+						Args:   [][]int{{0, 0}, {2}, args}, Outs: []int{4},
+					}}
+					c.add(rng, tensor.I32, []int{37, 31})
+					c.add(rng, to, []int{37, 31})
+					if err := c.check(t, x, x, dev, dev); err != nil {
+						t.Errorf("%s: %v", c.text(), err)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestFusedInPlace checks that a result may overwrite an input of its shape.
 func TestFusedInPlace(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {

@@ -61,7 +61,8 @@ type step struct {
 	raw     bool     // the function takes bits and words
 	apart   bool     // operands after the first are veiled, because compilers make 0 of x - x
 	bits    []string // the parts that give the bits of the operands, "" where they are bits already
-	after   string   // the part that rounds or veils the result, or ""
+	after   string   // the part that rounds the result or makes a number of its bits, or ""
+	veil    string   // the part that hides from compilers what the result is, or ""
 }
 
 // output is an output.
@@ -163,6 +164,9 @@ func (l *layout) addCalls(f *Fused, t *spec.Target, in []tensor.Desc) (values []
 		}
 	}
 	for i := range l.steps {
+		if !taken[len(in)+i] && !l.goesOn {
+			l.steps[i].veil = ""
+		}
 		if !taken[len(in)+i] && !l.steps[i].raw && !l.goesOn {
 			l.steps[i].after = "" // A store rounds by itself.
 			if strings.HasPrefix(l.steps[i].part, "fused/round.") {
@@ -196,7 +200,7 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 		s.args = []int{args[0], args[0]}
 	}
 	if p.Bits {
-		return l.addBits(s, p, values, d)
+		return l.addBits(s, p, t, values, d)
 	}
 	if p.Lanes && t.HostVectors {
 		s.part += ".lanes"
@@ -213,21 +217,29 @@ func (l *layout) addStep(f *Fused, t *spec.Target, c spec.Call, args []int, valu
 		}
 		s.numbers = append(s.numbers, at)
 	}
-	switch {
-	case f.Strict && d.Size() == 2:
+	if f.Strict && d.Size() == 2 {
 		s.after = "fused/round." + d.String()
-	case t.HostVectors || !isFloat(d): // The device cpu joins nothing.
-	case d == tensor.F64:
-		s.after = "fused/veil.f64"
-	default:
-		s.after = "fused/veil.f32"
+	} else {
+		s.veil = veil(d, t)
 	}
 	l.steps = append(l.steps, s)
 	return nil
 }
 
+// veil is the part that hides a result of type d from compilers, or "".
+func veil(d tensor.DType, t *spec.Target) string {
+	switch {
+	case t.HostVectors || !isFloat(d): // The device cpu joins nothing.
+		return ""
+	case d == tensor.F64:
+		return "fused/veil.f64"
+	default:
+		return "fused/veil.f32"
+	}
+}
+
 // addBits adds an operation on bits. Its result is of type d.
-func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DType) error {
+func (l *layout) addBits(s step, p spec.Part, t *spec.Target, values []tensor.Desc, d tensor.DType) error {
 	for _, a := range s.args {
 		part := ""
 		if from := values[a].DType; !isBits(from) {
@@ -243,6 +255,8 @@ func (l *layout) addBits(s step, p spec.Part, values []tensor.Desc, d tensor.DTy
 	switch {
 	case !isBits(d):
 		s.after = "fused/value." + memory(d)
+		// Drivers know that i - i is 0. They take 0 + x for x then, and 0 * x for 0, which is wrong for -0 and for NaN.
+		s.veil = veil(d, t)
 	case d.Size() < 4:
 		s.after = "fused/low." + memory(d) // A function may leave bits above those of the element.
 	}

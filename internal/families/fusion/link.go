@@ -242,11 +242,11 @@ func (l *linker) step(s step, values map[int][]spv.Value) []spv.Value {
 			args = append(args, v)
 		}
 		v := l.Call(f, append(args, numbers...)...)
-		switch {
-		case strings.HasPrefix(s.after, "fused/veil"):
-			v = l.Call(l.part(s.after), v, l.zero())
-		case s.after != "":
+		if s.after != "" {
 			v = l.Call(l.part(s.after), v)
+		}
+		if s.veil != "" {
+			v = l.Call(l.part(s.veil), v, l.zero())
 		}
 		list = append(list, v)
 	}
