@@ -131,29 +131,37 @@ func (p *pixelatePlan) tile(left, right, from, to int) {
 
 // PixelateReference computes the means in float64.
 func PixelateReference(size int, in, out *tensor.Host) {
-	h, w, channels, full := in.Shape[0], in.Shape[1], in.Shape[2], Full(in.DType)
-	for y := range h {
-		for x := range w {
-			var sum [4]float64
-			n, top, left := 0.0, y-y%size, x-x%size
-			for i := top; i < min(top+size, h); i++ {
-				for j := left; j < min(left+size, w); j++ {
-					a := 1.0
-					if channels == 4 {
-						a = Clamp01(in.At(i, j, 3) / full)
-					}
-					for c := range min(channels, 3) {
-						sum[c] += a * in.At(i, j, c) / full
-					}
-					sum[3] += a
-					n++
-				}
+	for top := 0; top < in.Shape[0]; top += size {
+		for left := 0; left < in.Shape[1]; left += size {
+			pixelateSquare(in, out, top, left, min(top+size, in.Shape[0]), min(left+size, in.Shape[1]))
+		}
+	}
+}
+
+// pixelateSquare is PixelateReference for the pixels of one square.
+func pixelateSquare(in, out *tensor.Host, top, left, bottom, right int) {
+	channels, full := in.Shape[2], Full(in.DType)
+	var sum [4]float64
+	for y := top; y < bottom; y++ {
+		for x := left; x < right; x++ {
+			a := 1.0
+			if channels == 4 {
+				a = Clamp01(in.At(y, x, 3) / full)
 			}
+			for c := range min(channels, 3) {
+				sum[c] += a * in.At(y, x, c) / full
+			}
+			sum[3] += a
+		}
+	}
+	opacity := sum[3] / float64((bottom-top)*(right-left))
+	for y := top; y < bottom; y++ {
+		for x := left; x < right; x++ {
 			for c := range channels {
 				switch {
 				case c == 3:
-					Store(out, sum[3]/n, y, x, c)
-				case Hidden(in.DType, sum[3]/n):
+					Store(out, opacity, y, x, c)
+				case Hidden(in.DType, opacity):
 					Store(out, 0, y, x, c)
 				default:
 					Store(out, Clamp01(sum[c]/sum[3]), y, x, c)
