@@ -130,11 +130,16 @@ func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testi
 			t.Fatal(err)
 		}
 		had, seed := map[string]int{}, testlevel.Seed(t)
+		part := uint64(12) // The quick level takes a twelfth of them, and the full one a half or a fourth.
+		switch full := testlevel.IsFull(); {
+		case full && d == tensor.F32:
+			part = 2
+		case full:
+			part = 4
+		default:
+			named = sampled(named, 3)
+		}
 		for i, op := range spec.All() {
-			part := uint64(4) // The quick level takes a fourth of them, and the full one a half.
-			if testlevel.IsFull() && d == tensor.F32 {
-				part = 2
-			}
 			if uint64(i)%part != seed%part && !slices.Contains(named, op.Name) {
 				continue
 			}
@@ -168,6 +173,16 @@ func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testi
 	})
 }
 
+// sampled returns those of a list that this run tries: see testlevel.Sampled.
+func sampled[T any](list []T, every int) (some []T) {
+	for i, v := range list {
+		if testlevel.Sampled(i, every) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
 // lender is a device that frees what it has allocated. There are too many cases to free it at the end.
 type lender struct {
 	gpu.Device
@@ -198,7 +213,7 @@ func TestEpilogue(t *testing.T) {
 
 // TestEpilogueHalves is TestEpilogue for results of 16 bits, of which kernels store two in a word.
 func TestEpilogueHalves(t *testing.T) {
-	for _, d := range []tensor.DType{tensor.F16, tensor.BF16} {
+	for _, d := range sampled([]tensor.DType{tensor.F16, tensor.BF16}, 2) {
 		t.Run(d.String(), func(t *testing.T) {
 			eachOperation(t, d, []string{"matmul", "conv", "softmax", "layer_norm", "rms_norm", "transpose", "gather"}, epilogueOf)
 		})
@@ -392,7 +407,7 @@ func TestEpilogueWords(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		for k, types := range [][2]tensor.DType{{tensor.F16, tensor.F16}, {tensor.BF16, tensor.BF16}, {tensor.F32, tensor.F16}, {tensor.F32, tensor.BF16}, {tensor.F16, tensor.F32}, {tensor.BF16, tensor.F32}} {
 			d, to, joined := types[0], types[1], 0
-			if d != to && !testlevel.IsFull() && uint64(k)%4 != testlevel.Seed(t)%4 {
+			if !testlevel.Sampled(k, 6) {
 				continue
 			}
 			plain, x := x, x

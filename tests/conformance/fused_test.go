@@ -392,7 +392,7 @@ func TestFusedZeros(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
-		for _, to := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64} {
+		for _, to := range sampled([]tensor.DType{tensor.F32, tensor.F16, tensor.BF16, tensor.F64}, 4) {
 			if to == tensor.F64 && !dev.Info().Features.F64 {
 				continue
 			}

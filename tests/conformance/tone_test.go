@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/gpu"
 	"github.com/lathe-gpu/lathe/imageops"
 	"github.com/lathe-gpu/lathe/internal/exec"
+	"github.com/lathe-gpu/lathe/internal/testlevel"
 	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
@@ -16,6 +17,7 @@ import (
 // TestHistogramInLaunches checks pictures that are counted by many invocations and in several
 // launches, with pixels that do not count.
 func TestHistogramInLaunches(t *testing.T) {
+	testlevel.Turn(t, 5)
 	type wanted struct {
 		call     spec.Call
 		in, want *tensor.Host
