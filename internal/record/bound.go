@@ -136,7 +136,7 @@ func (d *Device) Patchable(f func() error) (Call, error) {
 func (d *Device) Patch(c Call, params []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.rec == c.rec && c.rec != nil {
+	if c.rec != nil && !c.rec.ended {
 		return fmt.Errorf("record: patch: %w: its capture has not ended", errs.ErrCapture)
 	}
 	if !slices.ContainsFunc(d.graphs, func(g *graph) bool { return g.rec == c.rec }) {

@@ -43,6 +43,7 @@ type recording struct {
 	used   map[gpu.Handle]bool
 	blocks []gpu.Handle
 	extra  Extra
+	ended  bool // it is a graph, or was dropped
 
 	declared  []Range
 	patchable bool     // some dispatch is
@@ -281,6 +282,7 @@ func (d *Device) drop(r *recording) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	r.ended = true
 	return errors.Join(err, d.forget(r))
 }
 
@@ -311,7 +313,7 @@ func (d *Device) End(key uint64, extra Extra) error {
 		return errors.Join(err, d.drop(r))
 	}
 	d.mu.Lock()
-	r.list, r.used = nil, nil
+	r.list, r.used, r.ended = nil, nil, true
 	old := d.remove(func(g *graph) bool { return g.key == key })
 	d.graphs = append(d.graphs, &graph{key, r, []*variant{{at: r.declared, list: list}}})
 	if len(d.graphs) > d.limit {
