@@ -24,7 +24,10 @@ func (x *geometry) strategies(t *spec.Target) []string {
 		return nil
 	}
 	list := []string{byDirect, byPanel}
-	if x.pays() {
+	switch {
+	case !x.rowsFit(t):
+		list = []string{byDirect}
+	case x.pays():
 		list = []string{byPanel, byDirect}
 	}
 	// Barriers are so slow on CPU drivers that tiles in shared memory need not be measured there.
@@ -62,7 +65,16 @@ func (x *geometry) pays() bool {
 
 // packs reports whether to pack the operands of a geometry for the target.
 func (x *geometry) packs(t *spec.Target) bool {
-	return x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays())
+	return x.in.dtype != tensor.F64 && x.c > 0 && (t.Strategy == byPanel || t.Strategy != byDirect && x.pays()) && x.rowsFit(t)
+}
+
+// mostPanelLaunches is how many launches the rows of a product of packed operands may take.
+const mostPanelLaunches = 4096
+
+// rowsFit reports whether a product of packed operands needs at most mostPanelLaunches for its rows. A launch has at
+// least 3·MaxGroups[1] rows. No GPU has limits so low that it matters.
+func (x *geometry) rowsFit(t *spec.Target) bool {
+	return int64(x.b)*int64(x.o.elems()) <= 3*int64(t.MaxGroups[1])*mostPanelLaunches
 }
 
 // strategy returns how to plan a geometry for the target: by tiles of shared memory, over packed operands, or directly.
