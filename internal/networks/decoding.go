@@ -190,6 +190,19 @@ func (p *Decoding) Draw(ctx context.Context, step func(context.Context) (*lathe.
 	return tokens, nil
 }
 
+// Changed reads what the calls of steps have changed: the caches, the state and the tokens, by their names.
+func (p *Decoding) Changed(ctx context.Context) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for name, x := range p.changed {
+		data, err := p.dev.Read(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = data
+	}
+	return all, nil
+}
+
 // Calls is the number of calls of a step.
 func (p *Decoding) Calls() int { return len(p.calls) }
 

@@ -1,6 +1,7 @@
 package graphs_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"testing"
@@ -63,6 +64,16 @@ func prepareReplay(tb testing.TB, dev *lathe.Device, d *networks.Decoder) (*lath
 	return c, p
 }
 
+// changed is what the calls of a decoder have changed.
+func changed(tb testing.TB, p *networks.Decoding) map[string][]byte {
+	tb.Helper()
+	all, err := p.Changed(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
 // TestDecoder draws a text of a small decoder call by call, as a graph, and by replays of one recorded step, token for token, twice.
 func TestDecoder(t *testing.T) {
 	steps := 64
@@ -80,11 +91,17 @@ func TestDecoder(t *testing.T) {
 				if got := decode(t, p, p.Eager, 5, steps/2); !slices.Equal(got, want[:steps/2]) {
 					t.Errorf("the same text again begins %v, before %v", got, want[:steps/2])
 				}
+				eager := changed(t, p)
 				c, q := prepareReplay(t, dev, networks.SmallDecoder(d, steps))
 				replay := replayed(t, c, q)
 				for _, n := range []int{steps, steps / 2} {
 					if got := decode(t, q, replay, 5, n); !slices.Equal(got, want[:n]) {
 						t.Errorf("replays decode %v\nthe calls %v", got, want[:n])
+					}
+				}
+				for name, got := range changed(t, q) {
+					if !bytes.Equal(got, eager[name]) {
+						t.Errorf("%s: other bytes after replays than after calls", name)
 					}
 				}
 				if other := decode(t, p, p.Compiled, 6, steps/2); slices.Equal(other, want[:steps/2]) {
