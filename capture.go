@@ -69,12 +69,18 @@ func (d *Device) NewCapture(limit int) (*Capture, error) {
 // that cannot record commands keeps the list and submits it again.
 func (d *Device) CaptureSupported() bool { return d.open("capture") == nil }
 
-// ready returns an error for a Capture that NewCapture did not make, and after the device was closed.
+// ready returns an error for a Capture that NewCapture did not make, and after it or the device was closed.
 func (c *Capture) ready(op string) error {
 	if c == nil || c.session == nil {
 		return fmt.Errorf("lathe: %s: %w: a Capture that Device.NewCapture did not make", op, errs.ErrNotInitialized)
 	}
-	return c.of.open(op)
+	if err := c.of.open(op); err != nil {
+		return err
+	}
+	if c.session.NotClosed(op) != nil {
+		return fmt.Errorf("lathe: %s: %w: the Capture", op, errs.ErrClosed)
+	}
+	return nil
 }
 
 // Device is the Device whose calls are recorded between Begin and End. It is nil for a Capture that NewCapture did not make.
@@ -250,7 +256,8 @@ func (c *Capture) SetDeviceStateMode(enable bool) {
 	}
 }
 
-// Token is the token of the decode state, as an I32 of shape []: the word on the device, or a Scalar if the mode is off.
+// Token is the token of the decode state, as an I32 of shape []: the word on the device, or a Scalar if the mode is off. The word
+// belongs to the Capture: the program must not free it.
 func (c *Capture) Token() *Tensor { return c.word(0) }
 
 // Position is the position of the token, as Token.

@@ -39,7 +39,7 @@ func stripSize(want int64, info *gpu.Info) int64 {
 // in a row cost one pass.
 // Errors: ErrInvalidArgument, ErrOutOfMemory, ctx.Err(), ErrDeviceLost.
 func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call) (*image.NRGBA, error) {
-	if err := d.ready("apply"); err != nil {
+	if err := d.applies(); err != nil {
 		return nil, err
 	}
 	if err := pixels.Check(src); err != nil {
@@ -84,7 +84,7 @@ func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call)
 // the part of dst that was done is overwritten.
 // Errors: as Apply.
 func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, calls ...spec.Call) (err error) {
-	if err := d.ready("apply"); err != nil {
+	if err := d.applies(); err != nil {
 		return err
 	}
 	if err := errs.Context(ctx); err != nil {
@@ -140,6 +140,14 @@ func (d *Device) ApplyTo(ctx context.Context, dst draw.Image, src image.Image, c
 	return usable("apply", "the result cannot be written", func() {
 		draw.Draw(dst, dst.Bounds(), own, image.Point{}, draw.Src)
 	})
+}
+
+// applies returns ErrNotInitialized for a Device that Open did not make, and ErrCapture while its calls are recorded.
+func (d *Device) applies() error {
+	if err := d.ready("apply"); err != nil {
+		return err
+	}
+	return d.session.NotRecorded("apply")
 }
 
 // newPicture makes a picture, or returns an error if no memory can be as large.

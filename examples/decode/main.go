@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -106,11 +107,14 @@ func (d *decoder) replayStep(ctx context.Context) (uint32, error) {
 			return err
 		})
 		if err == nil {
-			_, err = d.capture.Replay(ctx, stepKey)
+			ok, err = d.capture.Replay(ctx, stepKey)
 		}
 	}
 	if err != nil {
 		return 0, err
+	}
+	if !ok {
+		return 0, errors.New("a tensor of the step was freed")
 	}
 	return read(ctx, d.next) // the same tensor each time
 }

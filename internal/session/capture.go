@@ -41,6 +41,14 @@ func (h *holder) hold(b *Buffer) {
 	}
 }
 
+// NotRecorded returns ErrCapture if calls of the Session are being recorded. op is the name of a call that reads, which cannot be recorded.
+func (s *Session) NotRecorded(op string) error {
+	if s.holder.recording() {
+		return fmt.Errorf("%s: %s: %w: this cannot be recorded; end or abort the capture first", s.surface, op, errs.ErrCapture)
+	}
+	return nil
+}
+
 // recording reports whether something is being recorded.
 func (h *holder) recording() bool {
 	if h == nil {
