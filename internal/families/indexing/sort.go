@@ -20,6 +20,8 @@ const (
 const (
 	// sortBits is the number of bits of a digit.
 	sortBits = 4
+	// leastSorted is the least number of keys of a chunk.
+	leastSorted = 16
 	// mostChunk and mostSorted keep the loops of the kernels below the iterations that an
 	// invocation may have.
 	mostChunk  = 1 << 14
@@ -91,8 +93,11 @@ func addSort(plan *spec.Plan, t *spec.Target, s keyRows) (spec.Ref, error) {
 		return addDigits(plan, t, d, digitResult{})
 	}
 	room := int(min(planner.MaxSpan(t, false), planner.MaxWindow) - planner.WindowAlign(t) - planner.Pack)
-	chunk := min(max(16, planner.CeilDiv(s.n, mostChunks)), mostChunk)
-	chunks, pair := planner.CeilDiv(s.n, chunk), 4*(s.words+1)
+	pair := 4 * (s.words + 1)
+	chunk := min(max(leastSorted, planner.CeilDiv(s.n, mostChunks)), mostChunk)
+	// Longer chunks of many rows need fewer launches. A launch still has hundreds of them.
+	chunk = max(chunk, min(planner.CeilDiv(total, mostChunks), s.n, mostChunk, room/pair/256))
+	chunks := planner.CeilDiv(s.n, chunk)
 	batch := min(max(mostChunks/chunks, 1), s.rows) // rows that share a table
 	tableBytes := func(rows int) int64 { return int64(4*rows*chunks) << sortBits }
 	table := planner.AddScratch(plan, tableBytes(batch))
