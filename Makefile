@@ -36,8 +36,9 @@ demo: build ## filter photographs (IN=folder, or some from the module cache) int
 
 # How much the tests try, quick, full or soak, is LATHE_TEST. See CONTRIBUTING.md.
 # go vet is a part of make check, which vets every package and its tests.
+# The packages that take longest come first, so that the others run beside them.
 test: vulkan ## the tests at the quick level: every operation and backend
-	$(GO) test -vet=off -timeout $(TIMEOUT) ./...
+	$(GO) test -vet=off -timeout $(TIMEOUT) ./tests/conformance ./tests/graphs ./...
 
 # The quick level runs on the device that is chosen, on most machines cpu. So this one
 # runs on Vulkan. The conformance suite runs on every device, whatever is chosen.

@@ -211,6 +211,16 @@ func TestReplaysAreFew(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	// How many of these were recorded depends on their order. Each of these comes until the others were used long ago.
+	for w := range 3 {
+		for round := range 16 {
+			got, err := apply(dev, 30+w, 10, round, false, calls...)
+			want, wantErr := apply(eager, 30+w, 10, round, false, calls...)
+			if err != nil || wantErr != nil || !bytes.Equal(got, want) {
+				t.Errorf("width %d: errors %v and %v, the same %t", 30+w, err, wantErr, bytes.Equal(got, want))
+			}
+		}
+	}
 	if n, r := inner.Calls(faulty.Prepare), inner.Calls(faulty.Replay); n < 4 || r < n {
 		t.Errorf("%d recordings and %d replays: all sizes have to come and go", n, r)
 	}

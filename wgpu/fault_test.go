@@ -23,7 +23,7 @@ import (
 )
 
 // work uses every part of a device: whole and partial writes, dispatches in
-// place and not, freeing while pending, and reading.
+// place and not, a prepared list, freeing while pending, and reading.
 func work(t testing.TB, d *Device) error {
 	ctx := context.Background()
 	var hs [3]gpu.Handle
@@ -45,6 +45,13 @@ func work(t testing.TB, d *Device) error {
 	if err := d.Submit(list); err != nil {
 		return err
 	}
+	p, err := d.Prepare([]gpu.Dispatch{testgpu.Affine(m, hs[2], hs[2], 5, 3, 0), testgpu.Affine(m, hs[2], hs[2], 5, 1, 1)})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.Submit(), p.Submit(), p.Free()); err != nil {
+		return err
+	}
 	if err := errors.Join(d.Free(hs[0]), d.Free(hs[1])); err != nil {
 		return err
 	}
@@ -52,7 +59,11 @@ func work(t testing.TB, d *Device) error {
 	if err := d.Read(ctx, hs[2], 0, buf); err != nil {
 		return err
 	}
-	if want := testkit.Words(4, 6, 8, 10, 2*5<<8+2); string(buf) != string(want) {
+	var want []byte // what the three calls give, and two submissions of the prepared list make of it
+	for _, v := range []uint32{4, 6, 8, 10, 2*5<<8 + 2} {
+		want = binary.LittleEndian.AppendUint32(want, (v*3+1)*3+1)
+	}
+	if string(buf) != string(want) {
 		return fmt.Errorf("read %v, want %v", buf, want)
 	}
 	return errors.Join(d.Free(hs[2]), d.Sync(ctx))
@@ -139,6 +150,11 @@ func TestLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	list := []gpu.Dispatch{testgpu.Affine(m, h, h, 1<<18, 1, 1)}
+	p, err := d.Prepare(list)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -161,7 +177,8 @@ func TestLost(t *testing.T) {
 	d.lose()
 	wg.Wait()
 	_, err = d.Alloc(4)
-	for name, err := range map[string]error{"alloc": err, "free": d.Free(h), "write": d.Write(ctx, h, 0, testkit.Words(1)),
+	_, prepared := d.Prepare(list)
+	for name, err := range map[string]error{"alloc": err, "prepare": prepared, "submit of a prepared list": p.Submit(), "free": d.Free(h), "write": d.Write(ctx, h, 0, testkit.Words(1)),
 		"read": d.Read(ctx, h, 0, make([]byte, 4)), "submit": d.Submit(nil), "sync": d.Sync(ctx)} {
 		if !errors.Is(err, gpu.ErrDeviceLost) {
 			t.Errorf("%s: got %v, want ErrDeviceLost", name, err)

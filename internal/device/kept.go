@@ -120,8 +120,10 @@ func (k *Kept[P, U]) Free() (err error) {
 	return nil
 }
 
-// Forget is Free for a caller that holds the lock.
-func (k *Kept[P, U]) Forget() { *k = Kept[P, U]{of: k.of, Freed: true} }
+// Forget is Free for a caller that holds the lock. It leaves k.of, which others read without the lock.
+func (k *Kept[P, U]) Forget() {
+	k.List, k.Scratch, k.Handles, k.Stale, k.Freed = nil, Scratch[P, U]{}, nil, false, true
+}
 
 // Store keeps what was looked up of the list.
 func (k *Kept[P, U]) Store(s *Scratch[P, U]) {

@@ -113,9 +113,13 @@ func drawChainOf(rng *rand.Rand, result tensor.Desc, bytes int) (*chain, error) 
 }
 
 // eachOperation calls f for calls of every operation that is not elementwise: on the devices, and with limits so small that a call takes several
-// launches. f reports whether the call could be joined with others. There must be some of each of the operations named.
+// launches. f reports whether the call could be joined with others. There must be some of each of the operations named that this run tries.
 func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testing.T, rng *rand.Rand, op *spec.Op, call spec.Call, d tensor.DType, joined, eager *exec.Runner, dev, on gpu.Device) bool) {
 	const tries = 4 // for each operation
+	full := testlevel.IsFull()
+	if named = sampled(named, 3); full {
+		named = slices.DeleteFunc(named, func(name string) bool { return !testlevel.InShard(name) })
+	}
 	devices(t, func(t *testing.T, opened gpu.Device) {
 		dev := &lender{Device: opened}
 		x, err := exec.New(opened)
@@ -130,17 +134,12 @@ func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testi
 			t.Fatal(err)
 		}
 		had, seed := map[string]int{}, testlevel.Seed(t)
-		part := uint64(12) // The quick level takes a twelfth of them, and the full one a half or a fourth.
-		switch full := testlevel.IsFull(); {
-		case full && d == tensor.F32:
-			part = 2
-		case full:
-			part = 4
-		default:
-			named = sampled(named, 3)
-		}
 		for i, op := range spec.All() {
-			if uint64(i)%part != seed%part && !slices.Contains(named, op.Name) {
+			const part = 11 // The quick level takes an eleventh of them, and the full one those of its shard.
+			switch {
+			case full && !testlevel.InShard(op.Name):
+				continue
+			case !full && uint64(i)%part != seed%part && !slices.Contains(named, op.Name):
 				continue
 			}
 			if op.Class == spec.Elementwise || op.Internal || len(op.Out) != 1 || !slices.Contains(op.Cases.DTypes, d) {

@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
-// BenchmarkFused measures eight operations on three inputs, 16 MiB each in f32, one by one and in one launch.
-// With rows, two of the inputs are broadcast.
+// BenchmarkFused measures eight operations on three inputs, 16 MiB each in f32, one by one and in one launch, and copies
+// of as many bytes. With rows, two of the inputs are broadcast.
 func BenchmarkFused(b *testing.B) {
 	f := fusion.Fused{
 		Calls: []spec.Call{ops.Add{}, ops.Mul{}, ops.Sub{}, ops.Maximum{}, ops.ReLU{}, ops.Mul{}, ops.Add{}, ops.Minimum{}},
@@ -85,7 +85,13 @@ func BenchmarkFused(b *testing.B) {
 				list["eager"] = append(list["eager"], run{call, in, values[len(values)-1:]})
 			}
 			list["fused"] = []run{{c.f, values[:3], values[len(values)-1:]}}
-			for _, how := range []string{"eager", "fused"} {
+			ways := []string{"eager", "fused"}
+			if c.shapes[0][0] == c.shapes[1][0] && c.shapes[1][0] == c.shapes[2][0] {
+				// Two copies read and write as many bytes as the one launch.
+				list["copies"] = []run{{ops.Copy{}, values[:1], values[3:4]}, {ops.Copy{}, values[1:2], values[4:5]}}
+				ways = append(ways, "copies")
+			}
+			for _, how := range ways {
 				b.Run(info.Backend+"/"+c.name+"/"+how, func(b *testing.B) {
 					b.SetBytes(4 * 16 << 20)
 					for b.Loop() {
