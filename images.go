@@ -37,7 +37,7 @@ func stripSize(want int64, info *gpu.Info) int64 {
 // src may be any image of any size. Deeper colours are rounded to 8 bits: ApplyTo with an
 // *image.NRGBA64 keeps 16. Pointwise operations
 // in a row cost one pass.
-// Errors: ErrInvalidArgument, ErrOutOfMemory, ctx.Err(), ErrDeviceLost.
+// Errors: ErrInvalidArgument, ErrOutOfMemory, ctx.Err(), ErrDeviceLost, ErrCapture (calls of the device are being recorded).
 func (d *Device) Apply(ctx context.Context, src image.Image, calls ...spec.Call) (*image.NRGBA, error) {
 	if err := d.applies(); err != nil {
 		return nil, err

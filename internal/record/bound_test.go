@@ -10,14 +10,12 @@ import (
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/gpu/null"
 	"github.com/lathe-gpu/lathe/internal/record"
+	"github.com/lathe-gpu/lathe/internal/spv"
 )
 
-// TestCallAfterEnd asks for the shader of a recorded call when another goroutine may have ended the recording, whose list is gone then.
-func TestCallAfterEnd(t *testing.T) {
-	inner := null.New(nil)
-	m := null.Module("test/seen", 4)
-	inner.Kernels = map[string]null.Kernel{"test/seen": func(gpu.Dispatch, [][]byte) error { return nil }}
-	d := record.New(inner, 1, 256)
+// begun begins a recording, and records a launch of a shader whose push constants can be replaced.
+func begun(t *testing.T, d *record.Device, m *spv.Module) record.Call {
+	t.Helper()
 	if err := d.Begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +25,16 @@ func TestCallAfterEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// TestCallAfterEnd asks for the shader of a recorded call when another goroutine may have ended the recording, whose list is gone then.
+func TestCallAfterEnd(t *testing.T) {
+	inner := null.New(nil)
+	m := null.Module("test/seen", 4)
+	inner.Kernels = map[string]null.Kernel{"test/seen": func(gpu.Dispatch, [][]byte) error { return nil }}
+	d := record.New(inner, 1, 256)
+	c := begun(t, d, m)
 	for range 2 {
 		if got := c.Module(); got != m {
 			t.Errorf("got the module %v, want %v", got, m)
@@ -65,15 +73,7 @@ func TestPatchDuringEnd(t *testing.T) {
 			t.Errorf("while it ends: error %v, want %v", err, errs.ErrCapture)
 		}
 	}}, 1, 256)
-	if err := d.Begin(); err != nil {
-		t.Fatal(err)
-	}
-	c, err := d.Patchable(func() error {
-		return d.Submit([]gpu.Dispatch{{Module: m, Groups: [3]uint32{1, 1, 1}, Params: make([]byte, 4)}})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = begun(t, d, m)
 	if err := d.Patch(c, []byte{1, 0, 0, 0}); !errors.Is(err, errs.ErrCapture) {
 		t.Errorf("before it ends: error %v, want %v", err, errs.ErrCapture)
 	}
