@@ -1,5 +1,6 @@
 // The template of fused elementwise operations. linked sets the first n of four elements at number
-// quad, in fours. With LANES it sets elements quad, quad + WG and so on, four in all, but none from number n on.
+// quad, in fours. With LANES it sets elements quad, quad + WG and so on, four in all, but none from number n on. The workgroup's
+// begin at element begin.
 //
 //lathe:variant quads QUADS
 //lathe:variant texel TEXEL
@@ -12,14 +13,17 @@
 #include "lib/packs.glsl"
 #include "lib/part.glsl"
 
+#if defined(LANES)
+void linked(const uint quad, const uint n, const uint begin) { any_[quad] = n + begin; }
+
+void main() {
+	uint begin = flatGroup() * (WG * 4), at = begin + gl_LocalInvocationID.x;
+	if (at < p.words[2]) linked(at, p.words[2], begin);
+}
+#else
 void linked(const uint quad, const uint n) { any_[quad] = n; }
 
-#if defined(LANES)
-void main() {
-	uint at = flatGroup() * (WG * 4) + gl_LocalInvocationID.x;
-	if (at < p.words[2]) linked(at, p.words[2]);
-}
-#elif defined(TEXEL)
+#if defined(TEXEL)
 void main() {
 	uint at = flatGroup() * (WG * PACKS) + gl_LocalInvocationID.x, last = (p.words[2] - 1) / 4;
 	[[dont_unroll]] for (uint u = 0; u < PACKS; u++) {
@@ -32,4 +36,5 @@ void main() {
 	uint at = flatGroup() * WG + gl_LocalInvocationID.x;
 	if (at * 4 < p.words[2]) linked(at, min(p.words[2] - at * 4, 4u));
 }
+#endif
 #endif

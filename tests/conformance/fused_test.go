@@ -324,6 +324,37 @@ func TestFused(t *testing.T) {
 	})
 }
 
+// TestFusedRows checks operands whose rows, or runs of equal elements, are as long as a workgroup or several. The last workgroup
+// has fewer elements, and under small limits there are several launches.
+func TestFusedRows(t *testing.T) {
+	devices(t, func(t *testing.T, dev gpu.Device) {
+		l := dev.Info().Limits
+		l.MaxBinding, l.MaxTexels, l.OffsetAlign, l.TexelAlign = 1<<16-16, 1<<12-1, 16, 16
+		small := guard.Restrict(dev, l)
+		rng := rand.New(rand.NewPCG(7, 8))
+		for _, shapes := range [][3][]int{
+			{{37, 9, 64}, {64}, {9, 64}}, {{37, 9, 64}, {37, 1, 1}, {9, 1}}, {{5, 1, 192}, {192}, {5, 1, 1}}, {{41, 3, 320}, {3, 1}, {1, 3, 320}},
+			{{21, 1024}, {1024}, {21, 1}}, {{301, 65}, {65}, {301, 1}}, {{13, 7, 100}, {7, 1}, {13, 1, 1}}, {{2, 3, 2, 32}, {2, 32}, {3, 1, 1}},
+		} {
+			for _, on := range []gpu.Device{dev, small} {
+				x, err := exec.New(on)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := &chain{fused: fusion.Fused{
+					Calls: []spec.Call{ops.Add{}, ops.Mul{}, ops.Sub{}, ops.Maximum{}}, Args: [][]int{{0, 1}, {2, 3}, {1, 4}, {5, 2}}, Outs: []int{6},
+				}}
+				for _, shape := range shapes {
+					c.add(rng, tensor.F32, shape)
+				}
+				if err := c.check(t, x, x, on, on); err != nil {
+					t.Errorf("%v, limits %+v: %v", shapes, on.Info().Limits, err)
+				}
+			}
+		}
+	})
+}
+
 // TestFusedCasts checks operations of several element types in one launch.
 func TestFusedCasts(t *testing.T) {
 	devices(t, func(t *testing.T, dev gpu.Device) {

@@ -50,6 +50,7 @@ type input struct {
 	// a part that finds it. words are the words that it needs.
 	index string
 	words []int
+	row   bool // the part finds it for an element of a workgroup
 }
 
 // step is an operation.
@@ -326,6 +327,9 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 				if x.index, x.words, err = l.addIndex(r, pack); err != nil {
 					return err
 				}
+				if err = l.addRow(&x, r); err != nil {
+					return err
+				}
 			}
 		}
 		switch {
@@ -353,6 +357,33 @@ func (l *layout) addIndex(r planner.Repeat, pack int) (part string, words []int,
 		words = append(words, at+i)
 	}
 	return part, words, err
+}
+
+// addRow takes, for the lanes of a workgroup, the part that divides once for all of them.
+func (l *layout) addRow(x *input, r planner.Repeat) error {
+	length := int(r.Div)
+	if r.Div == 1 {
+		length = r.Mod
+	}
+	switch {
+	case l.kernel != nil || !l.lanes || length < l.local:
+		return nil
+	case length%l.local == 0:
+		x.index = strings.Replace(x.index, "index", "row", 1)
+	case r.Div == 1:
+		x.index = "fused/row.mod.wrap"
+	default:
+		if len(x.words) == 1 {
+			at, err := l.add(uint32(r.Mod))
+			if err != nil {
+				return err
+			}
+			x.words = append(x.words, at)
+		}
+		x.index = "fused/row.both.wrap"
+	}
+	x.row = true
+	return nil
 }
 
 // suffix returns a suffix of a load. A load of one element has none.

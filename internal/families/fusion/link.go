@@ -91,8 +91,8 @@ func (r *recipe) link() (*spv.Module, error) {
 func (l *linker) compute(ats []spv.Value, values map[int][]spv.Value) {
 	for i, x := range l.r.inputs {
 		load := l.part(x.load, uint32(l.r.slot+i))
-		for _, at := range ats {
-			values[x.value] = append(values[x.value], l.split(l.Call(load, l.index(x, at)))...)
+		for k, at := range ats {
+			values[x.value] = append(values[x.value], l.split(l.Call(load, l.index(x, at, k)))...)
 		}
 	}
 	for i, s := range l.r.steps {
@@ -184,8 +184,9 @@ func (l *linker) split(v spv.Value) []spv.Value {
 	return list
 }
 
-// index returns which quad or element of an input is loaded for that of the output, or which four elements.
-func (l *linker) index(x input, i spv.Value) spv.Value {
+// index returns which quad or element of an input is loaded for that of the output, or which four elements. k is the element's number
+// among those of an invocation.
+func (l *linker) index(x input, i spv.Value, k int) spv.Value {
 	switch x.index {
 	case "first":
 		return l.Number(0)
@@ -203,6 +204,9 @@ func (l *linker) index(x input, i spv.Value) spv.Value {
 		return at
 	}
 	args := []spv.Value{i, l.start()}
+	if x.row {
+		args = []spv.Value{l.Param(0), l.start(), l.Param(2), l.Number(uint32(k))}
+	}
 	for _, at := range x.words {
 		args = append(args, l.word(at))
 	}

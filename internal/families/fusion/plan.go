@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/internal/planner"
@@ -36,6 +37,9 @@ func plan(f *Fused, t *spec.Target, in, out []tensor.Desc) (*spec.Plan, error) {
 		groups = min(groups*int64(g), math.MaxInt32)
 	}
 	align := planner.WindowAlign(t)
+	if slices.ContainsFunc(l.inputs, func(x input) bool { return x.row }) {
+		align = max(align, int64(l.local))
+	}
 	most = min(most, groups*perGroup, math.MaxInt32) / align * align
 	if most <= 0 {
 		return nil, &errs.LimitError{Name: "MaxBinding", Want: align * 8, Have: t.MaxBinding}
