@@ -90,34 +90,40 @@ layout(set = 0, binding = OPERANDS) writeonly buffer DstBuffer { FOUR(OUT_BITS) 
 layout(set = 0, binding = OPERANDS) buffer DstBuffer { FOUR(OUT_BITS) dst[]; };
 #endif
 
-// put stores the elements begin, …, end-1 of four.
+// put stores the elements begin, …, end-1 of four. CPU drivers run both sides of a branch, and leave a loop early.
 void put(uint i, uvec2 v[4], uint begin, uint end) {
 	bool whole = end - begin == 4u;
 #if OUT_BITS == 8
 	uint r = v[0].x | v[1].x << 8 | v[2].x << 16 | v[3].x << 24;
-	uint mask = (0xffffffffu >> (32u - 8u * (end - begin))) << (8u * begin);
-	if (whole) dst[i] = r; else dst[i] = (dst[i] & ~mask) | (r & mask);
+	if (whole) dst[i] = r;
+	[[dont_unroll]] for (uint k = whole ? 4u : begin; k < end; k = end) {
+		uint mask = (0xffffffffu >> (32u - 8u * (end - begin))) << (8u * begin);
+		dst[i] = (dst[i] & ~mask) | (r & mask);
+	}
 #elif OUT_BITS == 16
 	uvec2 r = uvec2(v[0].x | v[1].x << 16, v[2].x | v[3].x << 16);
-	if (whole) {
-		dst[i] = r;
-	} else {
-		[[unroll]] for (uint w = 0; w < 2; w++) {
-			uint mask = (2u * w >= begin && 2u * w < end ? 0xffffu : 0u) | (2u * w + 1u >= begin && 2u * w + 1u < end ? 0xffff0000u : 0u);
-			if (mask != 0u) dst[i][w] = (dst[i][w] & ~mask) | (r[w] & mask);
-		}
-	}
-#elif OUT_BITS == 32
-	if (whole) {
-		dst[i] = uvec4(v[0].x, v[1].x, v[2].x, v[3].x);
-	} else {
-		[[unroll]] for (uint k = 0; k < 4; k++) if (k >= begin && k < end) dst[i][k] = v[k].x;
+	if (whole) dst[i] = r;
+	[[dont_unroll]] for (uint w = whole ? 4u : begin / 2u; 2u * w < end; w++) {
+		uint mask = (2u * w >= begin ? 0xffffu : 0u) | (2u * w + 1u < end ? 0xffff0000u : 0u);
+		dst[i][w] = (dst[i][w] & ~mask) | (mix(r.x, r.y, w == 1u) & mask);
 	}
 #else
-	if (begin == 0u) dst[i].low.xy = v[0];
-	if (begin < 2u && end > 1u) dst[i].low.zw = v[1];
-	if (begin < 3u && end > 2u) dst[i].high.xy = v[2];
-	if (end > 3u) dst[i].high.zw = v[3];
+	uvec4 low = uvec4(v[0].x, v[1].x, v[2].x, v[3].x), high = uvec4(v[0].y, v[1].y, v[2].y, v[3].y);
+#if OUT_BITS == 32
+	if (whole) dst[i] = low;
+	[[dont_unroll]] for (uint k = whole ? 4u : begin; k < end; k++) dst[i][k] = low[k];
+#else
+	if (whole) dst[i] = Quad(uvec4(v[0], v[1]), uvec4(v[2], v[3]));
+	[[dont_unroll]] for (uint k = whole ? 4u : begin; k < end; k++) {
+		if (k < 2u) {
+			dst[i].low[k * 2u] = low[k];
+			dst[i].low[k * 2u + 1u] = high[k];
+		} else {
+			dst[i].high[k * 2u - 4u] = low[k];
+			dst[i].high[k * 2u - 3u] = high[k];
+		}
+	}
+#endif
 #endif
 }
 

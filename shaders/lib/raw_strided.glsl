@@ -1,10 +1,13 @@
 // The form of lib/raw.glsl for any strides, 0 where an operand is broadcast. The output is contiguous
 // and may begin anywhere in four elements. No two invocations write to one word.
 
+#include "lib/over.glsl"
+
 layout(push_constant) uniform Params {
 #if OPERANDS == 3
-	uint n[6], a[6], b[6], c[6]; // sizes and strides in elements, innermost first
-	uint rank, count;            // dimensions and elements
+	// Sizes and strides in elements, innermost first. If there are several dimensions, the last place has the outermost one.
+	uint n[6], a[6], b[6], c[6];
+	uint rank, count;            // 1 and the dimensions between those two, and elements
 	uint base[4];                // where the first element of each operand is, the output last
 #else
 	uint n[8], a[8], b[8];
@@ -29,46 +32,47 @@ layout(set = 0, binding = 2) readonly buffer CBuffer { uint cSrc[]; };
 #define ELEMENT(bits, name, e) STRIDED_JOIN(ELEMENT_, bits)(name, e)
 
 #if OPERANDS == 3
-#define LAST_STRIDE(d) p.c[d]
+#define THIRD_STRIDE(d) p.c[d]
+#define OUTERMOST 5
 #else
-#define LAST_STRIDE(d) 0u
+#define THIRD_STRIDE(d) 0u
+#define OUTERMOST 7
 #endif
 
-// row is where a row of each operand begins.
-uvec3 row(uint i) {
-	uvec3 at = uvec3(p.base[0], p.base[1], OPERANDS == 3 ? p.base[2] : 0u);
-	for (uint d = 1; d < p.rank; d++) {
-		uint q = i / p.n[d], k = i - q * p.n[d];
-		at += k * uvec3(p.a[d], p.b[d], LAST_STRIDE(d));
-		i = q;
-	}
-	return at;
-}
-
+// Elements follow each other along dimension 0, and then in the next row. There are no branches, because CPU drivers run both sides.
 #define STRIDED_MAP { \
-	uint i = flatGroup() * WG + gl_LocalInvocationID.x, base = p.base[OPERANDS]; \
-	if (i * 4u >= base + p.count) return; \
+	uint at = flatGroup() * WG + gl_LocalInvocationID.x, base = p.base[OPERANDS], i = min(at, (base + p.count - 1u) / 4u); \
 	uint begin = min(max(base, i * 4u) - i * 4u, 4u), end = min(base + p.count - i * 4u, 4u); \
-	uint first = i * 4u + begin - base, n = p.n[0]; \
-	uint y = first / n, x = first - y * n; \
-	uvec3 at = row(y), step_ = uvec3(p.a[0], p.b[0], LAST_STRIDE(0)); \
-	uvec2 a[4], b[4], c[4]; \
+	uint n = p.n[0], first = i * 4u + begin - base, row = over(first, n), x = first - row * n; \
+	uvec4 from[3], rows; \
 	[[unroll]] for (uint k = 0; k < 4; k++) { \
-		a[k] = b[k] = c[k] = uvec2(0u); \
-		if (k >= begin && k < end) { \
-			uvec3 e = at + x * step_; \
-			a[k] = ELEMENT(A_BITS, aSrc, e.x); \
-			b[k] = ELEMENT(B_BITS, bSrc, e.y); \
-			THIRD(k, e.z) \
-			if (++x == n) { \
-				x = 0u; \
-				at = row(++y); \
-			} \
-		} \
+		from[0][k] = p.base[0] + x * p.a[0]; \
+		from[1][k] = p.base[1] + x * p.b[0]; \
+		from[2][k] = (OPERANDS == 3 ? p.base[2] : 0u) + x * THIRD_STRIDE(0); \
+		rows[k] = row; \
+		x += mix(0u, 1u, k >= begin && k + 1u < end); \
+		bool next = x == n; \
+		x = mix(x, 0u, next); \
+		row += mix(0u, 1u, next); \
 	} \
-	uvec2 made[4]; \
+	[[dont_unroll]] for (uint d = 1; d < p.rank; d++) { \
+		uvec4 q = over(rows, p.n[d]), y = rows - q * p.n[d]; \
+		from[0] += y * p.a[d]; \
+		from[1] += y * p.b[d]; \
+		from[2] += y * THIRD_STRIDE(d); \
+		rows = q; \
+	} \
+	from[0] += rows * p.a[OUTERMOST]; \
+	from[1] += rows * p.b[OUTERMOST]; \
+	from[2] += rows * THIRD_STRIDE(OUTERMOST); \
+	uvec2 a[4], b[4], c[4], made[4]; \
+	[[unroll]] for (uint k = 0; k < 4; k++) { \
+		a[k] = ELEMENT(A_BITS, aSrc, from[0][k]); \
+		b[k] = ELEMENT(B_BITS, bSrc, from[1][k]); \
+		THIRD(k, from[2][k]) \
+	} \
 	EACH for (uint k = 0; k < 4; k++) made[k] = APPLY(k); \
-	if (begin < 4u) put(i, made, begin, end); \
+	put(i, made, mix(4u, begin, at == i), mix(4u, end, at == i)); \
 }
 #if OPERANDS == 3
 #define THIRD(k, e) c[k] = ELEMENT(C_BITS, cSrc, e);
