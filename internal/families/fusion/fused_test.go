@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -129,4 +130,21 @@ func BenchmarkLink(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestReciprocal compares quotients by products with quotients.
+func TestReciprocal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 20000 {
+		d := uint32(2 + i)
+		if i >= 10000 {
+			d = max(2, rng.Uint32()>>(1+rng.IntN(31)))
+		}
+		m, s := reciprocal(d)
+		for _, n := range []uint32{0, 1, d - 1, d, 1<<31 - 1, (1<<31 - 1) / d * d, max((1<<31-1)/d*d, 1) - 1, rng.Uint32() >> 1, rng.Uint32() >> (1 + rng.IntN(31))} {
+			if got := uint32(uint64(n) * uint64(m) >> (32 + s)); n < 1<<31 && got != n/d {
+				t.Fatalf("%d / %d is %d by a product (want %d)", n, d, got, n/d)
+			}
+		}
+	}
 }

@@ -324,10 +324,7 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 				return &errs.LimitError{Name: "MaxBinding", Want: o.whole.Size, Have: planner.MaxSpan(t, l.texel)}
 			}
 			if x.index = "first"; r.Elems > 1 {
-				if x.index, x.words, err = l.addIndex(r, pack); err != nil {
-					return err
-				}
-				if err = l.addRow(&x, r); err != nil {
+				if err = l.addIndex(&x, r, pack); err != nil {
 					return err
 				}
 			}
@@ -343,85 +340,12 @@ func (l *layout) addInputs(t *spec.Target, in []tensor.Desc, shape []int, taken 
 	return nil
 }
 
-// addIndex adds the words of an operand that comes again and again. It returns the part that finds the quad or element.
-func (l *layout) addIndex(r planner.Repeat, pack int) (part string, words []int, err error) {
-	list := []uint32{r.Div, uint32(r.Mod)}
-	switch part = "fused/index.both"; {
-	case r.Div == 1:
-		part, list = "fused/index.mod", list[1:]
-	case int64(r.Div)*int64(r.Mod) >= int64(planner.CeilDiv(l.n, pack)):
-		part, list = "fused/index.div", list[:1]
-	}
-	at, err := l.add(list...)
-	for i := range list {
-		words = append(words, at+i)
-	}
-	return part, words, err
-}
-
-// addRow takes, for the lanes of a workgroup, the part that divides once for all of them.
-func (l *layout) addRow(x *input, r planner.Repeat) error {
-	length := int(r.Div)
-	if r.Div == 1 {
-		length = r.Mod
-	}
-	switch {
-	case l.kernel != nil || !l.lanes || length < l.local:
-		return nil
-	case length%l.local == 0:
-		x.index = strings.Replace(x.index, "index", "row", 1)
-	case r.Div == 1:
-		x.index = "fused/row.mod.wrap"
-	default:
-		if len(x.words) == 1 {
-			at, err := l.add(uint32(r.Mod))
-			if err != nil {
-				return err
-			}
-			x.words = append(x.words, at)
-		}
-		x.index = "fused/row.both.wrap"
-	}
-	x.row = true
-	return nil
-}
-
 // suffix returns a suffix of a load. A load of one element has none.
 func (l *layout) suffix(s string) string {
 	if l.lanes {
 		return ""
 	}
 	return s
-}
-
-// addDigits adds the words of an operand of any strides: the position of the first element, and for each dimension
-// along which it lies the divisor and the size, which operands share, and the stride.
-func (l *layout) addDigits(dims, strides []int, base uint32, shared [][2]int) ([]int, [][2]int, error) {
-	at, err := l.add(base)
-	if err != nil {
-		return nil, nil, err
-	}
-	list := []int{at}
-	if shared == nil {
-		shared = make([][2]int, len(dims))
-	}
-	div := 1
-	for i := len(dims) - 1; i >= 0; i-- {
-		if strides[i] != 0 && dims[i] > 1 {
-			if shared[i][0] == 0 {
-				if at, err = l.add(uint32(div), uint32(dims[i])); err != nil {
-					return nil, nil, err
-				}
-				shared[i] = [2]int{at, at + 1}
-			}
-			if at, err = l.add(uint32(int32(strides[i]))); err != nil {
-				return nil, nil, err
-			}
-			list = append(list, shared[i][0], shared[i][1], at)
-		}
-		div *= dims[i]
-	}
-	return list, shared, nil
 }
 
 // key is the text by which the module of a recipe is found.
