@@ -3,12 +3,15 @@
 // whole packs of memory, wherever rows begin. The including file defines REALS, INPUTS and
 // apply. It may define AFFINE, for a weight and an offset at each index along n, and GUARDED:
 // then nothing is written unless the status words are zero. ROWS is for inner = 1 and rows
-// of whole packs. Then an invocation needs only one accumulator.
+// of whole packs. Then an invocation needs only one accumulator. FEW is for inner = 1 and rows
+// of few elements, on devices whose invocations are lanes of a vector of the processor: an
+// invocation maps a row.
 //
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *
 //lathe:variant {f32,f16,bf16}.texel TEXEL
 //lathe:variant {f32,f16,bf16}.rows.texel TEXEL ROWS
+//lathe:variant {f32}.few FEW
 
 #include "lib/dtype.glsl"
 #include "lib/grid.glsl"
@@ -28,9 +31,15 @@ layout(push_constant) uniform Params {
 	float epsLow;
 } p;
 
-INPUT(0, src);
+#if defined(FEW)
+#define HOST
+#define MAPPED(slot, name) layout(set = 0, binding = slot) readonly buffer name##Buffer { REAL name[]; }
+#else
+#define MAPPED(slot, name) INPUT(slot, name)
+#endif
+MAPPED(0, src);
 #if INPUTS == 2
-INPUT(1, src2);
+MAPPED(1, src2);
 #define NEXT 2
 #else
 #define NEXT 1
@@ -42,7 +51,11 @@ INPUT(NEXT, affine);
 #define ACCUMULATOR_SLOT NEXT
 #endif
 layout(set = 0, binding = ACCUMULATOR_SLOT) readonly buffer States { uint states[]; };
+#if defined(FEW)
+layout(set = 0, binding = ACCUMULATOR_SLOT + 1) writeonly buffer DstBuffer { REAL dst[]; };
+#else
 OUTPUT(ACCUMULATOR_SLOT + 1, dst);
+#endif
 #if defined(GUARDED)
 layout(set = 0, binding = ACCUMULATOR_SLOT + 2) readonly buffer Fault { uint fault[]; };
 #define CLEAR (fault[0] == 0)
@@ -55,6 +68,23 @@ REAL apply(REAL x, REAL y, Accumulator s, uint r);
 
 #if defined(ROWS)
 #include "lib/apply_rows.glsl"
+#elif defined(FEW)
+void main() {
+	uint row = flatGroup() * WG + gl_LocalInvocationID.x, n = p.n, from = row * n;
+	if (from >= p.count || !CLEAR) return;
+	Accumulator s;
+	GET_ACCUMULATOR(s, states, p.states + row * ACCUMULATOR_WORDS)
+	from += p.base;
+	for (uint k = 0; k < n; k++) {
+		REAL x = src[from + k];
+#if INPUTS == 2
+		REAL y = src2[from + k];
+#else
+		REAL y = x;
+#endif
+		dst[from + k] = apply(x, y, s, k);
+	}
+}
 #else
 // storePart writes the elements from, …, to-1 of a pack.
 void storePart(uint i, uvec4 made, uint from, uint to) {

@@ -3,6 +3,7 @@
 //lathe:dtypes f32 f16 bf16 f64
 //lathe:variant *.rows ROWS
 //lathe:variant {f32}.rows.quad ROWS QUAD
+//lathe:variant {f32}.few FEW
 //lathe:variant *.rows.subgroup ROWS SUBGROUP
 //lathe:variant {f32,f64}.merge MERGE
 //lathe:variant {f32,f16,bf16}.rows.texel ROWS TEXEL

@@ -8,6 +8,7 @@
 //              the registers of whole subgroups.
 //              QUAD is for devices whose invocations are lanes of a vector of the
 //              processor: the four of a workgroup read neighbouring elements.
+//   FEW        inner = 1, for the same devices: an invocation reduces a row of few elements.
 //   COLS       an invocation reduces PACK neighbouring columns over a chunk of n.
 //   COLS ODD   the same where rows do not begin with a pack.
 //              LANES is for the same devices as QUAD: see lib/reduce_lanes.glsl.
@@ -16,6 +17,7 @@
 //lathe:variant *.rows ROWS
 //lathe:variant *.rows.subgroup ROWS SUBGROUP
 //lathe:variant {f32}.rows.quad ROWS QUAD
+//lathe:variant {f32}.few FEW
 //lathe:variant *.cols COLS
 //lathe:variant {f32}.cols.lanes COLS LANES
 //lathe:variant *.odd COLS ODD
@@ -39,6 +41,9 @@
 #if defined(QUAD) || defined(LANES) && defined(COLS)
 #define HOST
 #define WG 4
+#elif defined(FEW)
+#define HOST
+#define WG 64
 #elif defined(TEXEL)
 #define WG 256
 #else
@@ -139,6 +144,8 @@ INPUT(1, src2);
 
 #if defined(QUAD)
 #include "lib/reduce_quad.glsl"
+#elif defined(FEW)
+#include "lib/reduce_few.glsl"
 #elif defined(ROWS)
 #include "lib/reduce_rows.glsl"
 #elif defined(LANES)

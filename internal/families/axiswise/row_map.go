@@ -41,6 +41,9 @@ func mapKernels(shader string, dtypes ...tensor.DType) []spec.Kernel {
 		if reduction.HasTexels(d) {
 			ks = append(ks, spec.Kernel{Name: shader + "." + d.String() + ".rows.texel", Params: mapParams{}})
 		}
+		if d == tensor.F32 {
+			ks = append(ks, spec.Kernel{Name: shader + ".f32.few", Params: mapParams{}})
+		}
 	}
 	return ks
 }
@@ -88,6 +91,9 @@ func (a rowMap) add(plan *spec.Plan, t *spec.Target, d tensor.DType, v planner.A
 		if texel && v.Inner == 1 && int(first)%pack == 0 && x.N%pack == 0 {
 			kernel = base + ".rows.texel"
 			groups = planner.CeilDiv(x.Outer*planner.CeilDiv(x.N/pack, 4), planner.TexelGroup)
+		}
+		if reduction.UsesFew(t, d, v) && x.N == v.N {
+			kernel, groups = base+".few", planner.CeilDiv(x.Outer, planner.SmallGroup)
 		}
 		step.Module = spirv.Kernel(kernel)
 		var err error

@@ -2,6 +2,7 @@ package reduction
 
 import (
 	"github.com/lathe-gpu/lathe/internal/planner"
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -16,6 +17,9 @@ const (
 	// the number of elements that a workgroup should have at least.
 	laneGroups = 16
 	laneLeast  = 1 << 15
+	// fewElements is the number of elements up to which an invocation reduces a row alone, if there are fewRows of them.
+	fewElements = 48
+	fewRows     = 8
 )
 
 // usesLanes reports whether to launch the kernels for columns whose four invocations read
@@ -24,6 +28,14 @@ func (w *builder) usesLanes(v planner.AxisView) bool {
 	fits := laneRows*v.Inner <= w.room(max(w.d.Size(), w.AccumulatorBytes(w.d)))
 	return w.t.HostVectors && w.d == tensor.F32 && fits && !w.RowsOnly && v.Inner >= 4 && !UsesTexels(w.t, w.d)
 }
+
+// UsesFew reports whether rows are so short, and so many, that on devices whose invocations are lanes of a vector an invocation handles a row alone.
+func UsesFew(t *spec.Target, d tensor.DType, v planner.AxisView) bool {
+	return UsesQuads(t, d) && v.Inner == 1 && v.N > 0 && v.N <= fewElements && v.Outer >= fewRows
+}
+
+// usesFew reports whether to launch the kernels for such rows.
+func (w *builder) usesFew(v planner.AxisView) bool { return !w.ColumnsOnly && UsesFew(w.t, w.d, v) }
 
 // laneColumns is the number of columns that a workgroup reduces.
 func (w *builder) laneColumns() int {

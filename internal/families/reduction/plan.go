@@ -156,6 +156,9 @@ func (w *builder) chunking(v planner.AxisView) chunking {
 		c.chunks = max(planner.CeilDiv(v.N, c.elems), 1)
 		return c
 	}
+	if w.usesFew(v) {
+		return chunking{chunks: 1, steps: 1, sharers: 1, elems: v.N}
+	}
 	unroll, texels := Unroll(w.d), UsesTexels(w.t, w.d)
 	packs := max(planner.CeilDiv(v.N, pack), 1)
 	if v.N%pack != 0 && v.Outer > 1 {
@@ -189,8 +192,14 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 	size, bytes := w.d.Size(), w.AccumulatorBytes(w.d)
 	name, perGroup := w.Shader+"."+w.d.String(), planner.SmallGroup
 	switch {
+	case w.usesFew(v):
+		name += ".few"
+	case v.Inner == 1 && UsesQuads(w.t, w.d):
+		name, perGroup = name+".rows.quad", 1
+	case v.Inner == 1 && !UsesTexels(w.t, w.d):
+		name, perGroup = name+".rows"+SubgroupSuffix(w.t), planner.SmallGroup/c.sharers
 	case v.Inner == 1:
-		name, perGroup = name+".rows", planner.SmallGroup/c.sharers
+		name += ".rows"
 	case w.usesLanes(v):
 		name, perGroup = name+".cols.lanes", 1
 	case v.Inner%w.pack() == 0:
@@ -200,10 +209,6 @@ func (w *builder) addFirst(v planner.AxisView, c chunking, out spec.Ref) error {
 	}
 	if UsesTexels(w.t, w.d) {
 		name, perGroup = name+".texel", planner.TexelGroup
-	} else if v.Inner == 1 && UsesQuads(w.t, w.d) {
-		name, perGroup = name+".quad", 1
-	} else if v.Inner == 1 {
-		name += SubgroupSuffix(w.t)
 	}
 	room := planner.ChunkRoom{Elems: w.room(size), Accumulators: w.room(bytes), PerBlock: c.chunks * v.Inner, Unit: c.elems, ByRow: w.wide}
 	if v.Inner == 1 {

@@ -62,7 +62,7 @@ func (f Reducer) Kernels(dtypes ...tensor.DType) []spec.Kernel {
 		}
 		if d == tensor.F32 {
 			if !f.ColumnsOnly {
-				ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}})
+				ks = append(ks, spec.Kernel{Name: name + ".rows.quad", Params: Params{}}, spec.Kernel{Name: name + ".few", Params: Params{}})
 			}
 			if !f.RowsOnly {
 				ks = append(ks, spec.Kernel{Name: name + ".cols.lanes", Params: Params{}}, spec.Kernel{Name: name + ".merge.lanes", Params: Params{}})
