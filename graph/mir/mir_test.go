@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-gpu/lathe/graph/mir"
 	"github.com/lathe-gpu/lathe/internal/errs"
 	"github.com/lathe-gpu/lathe/ops"
+	"github.com/lathe-gpu/lathe/spec"
 	"github.com/lathe-gpu/lathe/tensor"
 )
 
@@ -136,5 +137,27 @@ output e = v5
 `
 	if to.String() != want || changes["cse"] != 2 || changes["dce"] != 0 {
 		t.Errorf("got %v and\n%vwant\n%v", changes, to, want)
+	}
+}
+
+// TestOptimiseInputs checks that no pass can change what a run is given, or its order.
+func TestOptimiseInputs(t *testing.T) {
+	graph := func(names ...string) *mir.Graph {
+		g := &mir.Graph{}
+		for _, name := range names {
+			must[mir.Value](t)(g.AddInput(name, tensor.Contiguous(tensor.F32, 3)))
+		}
+		if err := g.AddOutput("y", 0); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for text, to := range map[string]*mir.Graph{
+		`input "y", f32[3] at another place`: graph("y", "x"), `lost input "y", f32[3]`: graph("x"), `input "z", f32[3] at another place`: graph("x", "y", "z"),
+	} {
+		pass := mir.Pass{Name: "bad", Run: func(*mir.Graph, *spec.Target) (*mir.Graph, int, error) { return to, 1, nil }}
+		if _, _, err := mir.Optimise(graph("x", "y"), nil, []mir.Pass{pass}, nil); !errors.Is(err, errs.ErrInvalidArgument) || !strings.Contains(err.Error(), text) {
+			t.Errorf("got %v (want %s)", err, text)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package mir
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -62,7 +63,7 @@ func Optimise(g *Graph, t *spec.Target, passes []Pass, off []string) (out *Graph
 			err = g.Verify()
 		}
 		if err == nil {
-			err = g.returns(was)
+			err = cmp.Or(g.returns(was), g.takes(was))
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("mir: pass %s: %w", p.Name, err)
@@ -82,6 +83,28 @@ func (g *Graph) returns(as *Graph) error {
 	}
 	if !same {
 		return fmt.Errorf("%w: %d outputs, and there were %d", errs.ErrInvalidArgument, len(g.outputs), len(as.outputs))
+	}
+	return nil
+}
+
+// takes returns an error unless the graph has the inputs and params of another one in the same order, in which bodies and runs are given values.
+func (g *Graph) takes(as *Graph) error {
+	given := func(g *Graph) (list []string) {
+		for _, n := range g.nodes {
+			if n.Kind == Input || n.Kind == Param {
+				list = append(list, fmt.Sprintf("%v %q, %v", n.Kind, n.Name, g.Desc(n.Out[0])))
+			}
+		}
+		return list
+	}
+	have, was := given(g), given(as)
+	for i := range max(len(have), len(was)) {
+		switch {
+		case i >= len(have):
+			return fmt.Errorf("%w: it has lost %s", errs.ErrInvalidArgument, was[i])
+		case i >= len(was) || have[i] != was[i]:
+			return fmt.Errorf("%w: it has %s at another place", errs.ErrInvalidArgument, have[i])
+		}
 	}
 	return nil
 }
