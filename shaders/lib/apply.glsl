@@ -69,22 +69,7 @@ REAL apply(REAL x, REAL y, Accumulator s, uint r);
 #if defined(ROWS)
 #include "lib/apply_rows.glsl"
 #elif defined(FEW)
-void main() {
-	uint row = flatGroup() * WG + gl_LocalInvocationID.x, n = p.n, from = row * n;
-	if (from >= p.count || !CLEAR) return;
-	Accumulator s;
-	GET_ACCUMULATOR(s, states, p.states + row * ACCUMULATOR_WORDS)
-	from += p.base;
-	for (uint k = 0; k < n; k++) {
-		REAL x = src[from + k];
-#if INPUTS == 2
-		REAL y = src2[from + k];
-#else
-		REAL y = x;
-#endif
-		dst[from + k] = apply(x, y, s, k);
-	}
-}
+#include "lib/apply_few.glsl"
 #else
 // storePart writes the elements from, …, to-1 of a pack.
 void storePart(uint i, uvec4 made, uint from, uint to) {

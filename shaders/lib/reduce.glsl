@@ -38,12 +38,11 @@
 #include "lib/integers.glsl"
 #include "lib/grid.glsl"
 
-#if defined(QUAD) || defined(LANES) && defined(COLS)
+#if defined(QUAD) || defined(FEW) || defined(LANES) && defined(COLS)
 #define HOST
+#endif
+#if defined(HOST) && !defined(FEW)
 #define WG 4
-#elif defined(FEW)
-#define HOST
-#define WG 64
 #elif defined(TEXEL)
 #define WG 256
 #else
@@ -103,31 +102,7 @@ Accumulator identity();
 Accumulator finish(Accumulator s); // what the last step stores; all other steps store s itself
 
 #if defined(MERGE)
-layout(set = 0, binding = 0) readonly buffer States { uint states[]; };
-layout(set = 0, binding = 1) buffer Made { uint made[]; };
-
-void main() {
-#if defined(LANES)
-	// Only the number of the workgroup is divided.
-	uint group = flatGroup(), unit = group / p.lanes, column = (group - unit * p.lanes) * WG + gl_LocalInvocationID.x;
-	uint c = unit % p.chunks, o = unit / p.chunks, i = unit * p.inner + column;
-	if (o >= p.outer || column >= p.inner) return;
-#else
-	uint i = flatGroup() * WG + gl_LocalInvocationID.x;
-	uint column = i % p.inner, c = i / p.inner % p.chunks, o = i / p.inner / p.chunks;
-	if (o >= p.outer) return;
-#endif
-	uint from = c * p.chunk, to = min(from + p.chunk, p.n);
-	uint at = p.base + ((o * p.n + from) * p.inner + column) * ACCUMULATOR_WORDS;
-	Accumulator s = identity();
-	for (uint k = from; k < to; k++, at += p.inner * ACCUMULATOR_WORDS) {
-		Accumulator t;
-		GET_ACCUMULATOR(t, states, at);
-		s = merge(s, t);
-	}
-	s = finish(s);
-	PUT_ACCUMULATOR(made, p.outBase + i * ACCUMULATOR_WORDS, s);
-}
+#include "lib/reduce_merge.glsl"
 #else
 
 #if defined(HOST)

@@ -3,7 +3,6 @@ package fusion
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/lathe-gpu/lathe/internal/planner"
 )
@@ -13,47 +12,45 @@ import (
 // addIndex adds the words of an operand that comes again and again, and chooses the part that finds the quad or element.
 func (l *layout) addIndex(x *input, r planner.Repeat, pack int) error {
 	div, mod := r.Div, uint32(r.Mod)
-	length, kind := div, "both"
-	switch {
-	case div == 1:
-		length, kind = mod, "mod"
-	case int64(div)*int64(mod) >= int64(planner.CeilDiv(l.n, pack)):
-		kind = "div"
+	// The index is i / div % mod. spread says that div counts, and again that mod does.
+	spread, again := div != 1, div == 1 || int64(div)*int64(mod) < int64(planner.CeilDiv(l.n, pack))
+	length := mod // of a row, or of a run of equal elements
+	if spread {
+		length = div
 	}
-	var list []uint32
 	shift, mask := bits.TrailingZeros32(div), mod-1
-	if kind == "div" {
+	if !again {
 		mask = math.MaxUint32
 	}
+	var list []uint32
 	switch {
 	case l.kernel == nil && l.lanes && int(length) >= l.local:
 		x.row = true
-		part := kind
-		if int(length)%l.local != 0 {
-			if kind == "div" {
-				kind = "both" // The lanes behind the last element are in bounds by mod.
-			}
-			part = kind + ".wrap"
+		whole := int(length)%l.local == 0
+		switch {
+		case !spread && whole:
+			x.index, list = "fused/row.mod", []uint32{mod}
+		case !spread:
+			x.index, list = "fused/row.mod.wrap", []uint32{mod}
+		case !whole: // mod keeps the lanes behind the last element in bounds.
+			x.index, list = "fused/row.both.wrap", []uint32{div, mod}
+		case again:
+			x.index, list = "fused/row.both", []uint32{div, mod}
+		default:
+			x.index, list = "fused/row.div", []uint32{div}
 		}
-		x.index, list = "fused/row."+part, map[string][]uint32{"mod": {mod}, "div": {div}, "both": {div, mod}}[kind]
 	case div == 1<<shift && mask&(mask+1) == 0:
 		x.index, list = "fused/index.bits", []uint32{uint32(shift), mask}
+	case !spread:
+		m, s := reciprocal(mod)
+		x.index, list = "fused/index.mod", []uint32{m, s, mod}
+	case !again:
+		m, s := reciprocal(div)
+		x.index, list = "fused/index.div", []uint32{m, s}
 	default:
-		x.index = "fused/index." + kind
-		if kind != "mod" {
-			m, s := reciprocal(div)
-			list = append(list, m, s)
-		}
-		if kind != "div" {
-			m, s := reciprocal(mod)
-			list = append(list, m, s, mod)
-		}
-	}
-	for _, y := range l.inputs { // Compilers then find both at once.
-		if y.index == x.index && slices.EqualFunc(y.words, list, func(at int, word uint32) bool { return l.words.Words[at] == word }) {
-			x.words = y.words
-			return nil
-		}
+		m, s := reciprocal(div)
+		m2, s2 := reciprocal(mod)
+		x.index, list = "fused/index.both", []uint32{m, s, m2, s2, mod}
 	}
 	at, err := l.add(list...)
 	for i := range list {

@@ -265,8 +265,15 @@ func (l *layout) addBits(s step, p spec.Part, t *spec.Target, values []tensor.De
 	return nil
 }
 
-// add sets the next words, and returns the number of the first one.
+// add sets the next words, and returns the number of the first one. Words of a map that are there already serve again: there is room for few, and
+// compilers see that what is computed of them is the same. Kernels that are joined with epilogues have their functions in many places, and many branches
+// between these: there it is better that each place has words of its own, or constants.
 func (l *layout) add(list ...uint32) (int, error) {
+	for at := fixedWords; l.kernel == nil && at+len(list) <= l.used; at++ {
+		if slices.Equal(l.words.Words[at:at+len(list)], list) {
+			return at, nil
+		}
+	}
 	at := l.used
 	if at+len(list) > l.most {
 		return 0, planner.Unsupported("fused operations with sizes, strides and numbers of more than %d words", l.most)
