@@ -269,4 +269,8 @@ func TestRepeatedTolerance(t *testing.T) {
 			t.Errorf("%s of %v: %v, want %v", c.pattern, c.in, got, c.want)
 		}
 	}
+	tol.RepeatedFirst = true
+	if got := toleranceFor("repeated-first", tol, several, out).Abs; got != 13 {
+		t.Errorf("with RepeatedFirst: %v, want 13", got)
+	}
 }

@@ -136,7 +136,7 @@ func toleranceFor(pattern string, tol spec.Tolerance, in []tensor.Desc, out tens
 		// A sum may run along the first dimension of one input, as that of conv_input_grad does. It grows
 		// as a sum of equal elements, and the other input is random, so that rounding errors are too.
 		more := math.Sqrt(tol.Abs * tol.Repeated)
-		if repeatsBoth(in) {
+		if tol.RepeatedFirst || repeatsBoth(in) {
 			more = tol.Repeated
 		}
 		tol.Abs += more

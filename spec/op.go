@@ -141,6 +141,9 @@ type Tolerance struct {
 	// Repeated is added to Abs where all elements along the last dimension of the inputs are
 	// the same. Rounding errors of a sum of equal terms are not random, so such sums err more.
 	Repeated float64
+	// RepeatedFirst says that Repeated counts too where all elements along the first dimension of an input are the same. Without it,
+	// √(Abs·Repeated) is added to Abs there, as for a sum whose terms are products of equal elements and random ones.
+	RepeatedFirst bool
 	// ByAlpha, divided by the alpha of the result, is added to Abs for the colours of a picture of
 	// four components. It is for colours that are a sum divided by alpha. ByAlpha and alpha are parts
 	// of 1, also in u8. There a colour may be any if its alpha is one level at most.

@@ -96,7 +96,7 @@ func (f TriangularSystem) reference(in, outs []*tensor.Host) {
 func (f TriangularSystem) tolerance(d tensor.DType, in []tensor.Desc) spec.Tolerance {
 	n, e, alpha := float64(in[0].Shape[len(in[0].Shape)-1]), planner.AccumulatorEpsilon(d), math.Abs(f.Alpha)
 	return spec.Tolerance{
-		Abs: e*alpha*(8+4*math.Sqrt(n)) + planner.Tiny(d), Rel: 4 * e, Repeated: 4 * e * alpha * n * (n + 8),
+		Abs: e*alpha*(8+4*math.Sqrt(n)) + planner.Tiny(d), Rel: 4 * e, Repeated: 4 * e * alpha * n * (n + 8), RepeatedFirst: true,
 		Law: "ε·|α|·(8 + 4·√n) + 4ε of the value", RepeatedLaw: "4·ε·|α|·n·(n + 8)",
 		Why: "the result solves (A + ΔA)·X = α·B with |ΔA| ≤ ((1 + ε)ⁿ − 1)·|A| (Higham, theorem 8.5). In the cases, rows of A have a diagonal of 1 or more, and other elements whose sum is at most ½, so that |X| ≤ 2·|α| and ‖A⁻¹‖ ≤ 2: the error is at most 2·2·|α| times that of a sum of n terms, which grows with √n. Repeated elements bring others to the diagonal, of 1/(4n) or more: a division by one makes the error of such a sum 4n times as large, and roundings of equal terms go the same way",
 	}
