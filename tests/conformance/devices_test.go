@@ -135,9 +135,9 @@ func TestDevices(t *testing.T) {
 		full := testlevel.IsFull()
 		opts := conformance.Options{Ops: shared(t, dev, inShard()), Expect: expectations(t), Quick: !full, Pairs: !testlevel.IsSoak(), Seed: testlevel.Seed(t)}
 		if !full && os.Getenv("LATHE_VALIDATION") != "1" { // The layer looks at every kernel.
-			opts.Kernels = 20
+			opts.Kernels = 28
 			if dev.Info().Backend == "wgpu" { // The other backend draws more of the same kernels.
-				opts.Kernels = 40
+				opts.Kernels = 56
 			}
 		}
 		if dev.Info().Backend == "wgpu" && !testlevel.IsSoak() {
@@ -149,7 +149,7 @@ func TestDevices(t *testing.T) {
 		if dev.Info().Backend == drivers.CPU && !testlevel.IsSoak() {
 			opts.Quick = true
 			if !full {
-				opts.Kernels, opts.Variants = 12, conformance.Variants(dev.Info())[:1]
+				opts.Kernels, opts.Variants = 18, conformance.Variants(dev.Info())[:1]
 			}
 		}
 		if raceDetector && !full {

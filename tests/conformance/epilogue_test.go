@@ -135,7 +135,7 @@ func eachOperation(t *testing.T, d tensor.DType, named []string, f func(t *testi
 		}
 		had, seed := map[string]int{}, testlevel.Seed(t)
 		for i, op := range spec.All() {
-			const part = 11 // The quick level takes an eleventh of them, and the full one those of its shard.
+			const part = 17 // The quick level takes a seventeenth of them, and the full one those of its shard.
 			switch {
 			case full && !testlevel.InShard(op.Name):
 				continue

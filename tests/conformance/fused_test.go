@@ -284,7 +284,7 @@ func (c *chain) text() string {
 // TestFused compares random elementwise operations in one launch with the operations one by one, bit by bit:
 // on the devices, and with limits so small that a call takes several launches.
 func TestFused(t *testing.T) {
-	rounds := 6
+	rounds := 3
 	if testlevel.IsFull() {
 		rounds = 40
 	}
