@@ -321,9 +321,20 @@ func (v *invocation) store(p *ptr, x val) {
 	switch {
 	case p == nil:
 	case p.mem != nil:
-		*p.mem = x.clone()
+		p.mem.set(x)
 	default:
 		v.write(*p, x)
+	}
+}
+
+// set changes a variable or a part of it. Its parts stay where they are, because pointers may lead to them.
+func (v *val) set(x val) {
+	if v.c == nil || len(v.c) != len(x.c) {
+		*v = x.clone()
+		return
+	}
+	for i := range v.c {
+		v.c[i].set(x.c[i])
 	}
 }
 
