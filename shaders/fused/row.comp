@@ -1,10 +1,9 @@
-// Which element an operand has that comes again and again: number i / div % mod, or one of both, where i is number k of an
-// invocation: first + at + k·WG. Rows of the operand (MOD), or runs of equal elements (DIV, BOTH), are as long as a workgroup or
-// several, and launches begin with such. So i / div is the same for all invocations of a workgroup, and costs one division.
-// Rows of other lengths (WRAP) may end once in a workgroup. No index is behind the operand, even where i is behind the last element.
+// Which element an operand has that comes again and again: number i % mod (MOD) or i / div % mod (BOTH), where i is number k of an
+// invocation: first + at + k·WG. Rows of the operand (MOD), or runs of equal elements (BOTH), are as long as a workgroup or
+// several, and launches begin with such. So a workgroup needs one division. Those of other lengths (WRAP) may end once in a workgroup.
+// No index is behind the operand, even where i is behind the last element.
 //
 //lathe:variant both BOTH
-//lathe:variant div DIV
 //lathe:variant mod MOD
 //lathe:variant mod.wrap MOD WRAP
 //lathe:variant both.wrap BOTH WRAP
@@ -24,9 +23,7 @@ void main() { any_[0] = linked(any_[1], any_[2], any_[3], any_[4], any_[5], any_
 uint linked(const uint at, const uint first, const uint begin, const uint k, const uint div, const uint mod) { return (first + begin + k * WG) / div % mod; }
 void main() { any_[0] = linked(any_[1], any_[2], any_[3], any_[4], any_[5], any_[6]); }
 #else
-#if defined(DIV)
-uint linked(const uint at, const uint first, const uint begin, const uint k, const uint div) { return (first + begin + k * WG) / div; }
-#elif defined(MOD) && defined(WRAP)
+#if defined(WRAP)
 uint linked(const uint at, const uint first, const uint begin, const uint k, const uint mod) {
 	uint i = (first + begin + k * WG) % mod + (at - begin);
 	return min(i, i - mod); // i - mod is huge before the end

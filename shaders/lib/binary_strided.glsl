@@ -31,7 +31,8 @@ layout(set = 0, binding = 2) buffer DstBuffer { uvec4 dst[]; };
 #endif
 
 void main() {
-	uint at = flatGroup() * WG + gl_LocalInvocationID.x, i = min(at, (p.base + p.count - 1) / PACK);
+	// Invocations beside the output read what its first or last pack does, and write nothing.
+	uint at = flatGroup() * WG + gl_LocalInvocationID.x, i = clamp(at, p.base / PACK, (p.base + p.count - 1) / PACK);
 	// Elements begin..end of the pack are the output's. The others take the place of its first or last one.
 	uint begin = min(max(p.base, i * PACK) - i * PACK, PACK), end = min(p.base + p.count - i * PACK, PACK);
 	uint n = p.n[0], first = i * PACK + begin - p.base, row = over(first, n), x = first - row * n;

@@ -40,8 +40,9 @@ layout(set = 0, binding = 2) readonly buffer CBuffer { uint cSrc[]; };
 #endif
 
 // Elements follow each other along dimension 0, and then in the next row. There are no branches, because CPU drivers run both sides.
+// Invocations beside the output read what its first or last pack does, and write nothing.
 #define STRIDED_MAP { \
-	uint at = flatGroup() * WG + gl_LocalInvocationID.x, base = p.base[OPERANDS], i = min(at, (base + p.count - 1u) / 4u); \
+	uint at = flatGroup() * WG + gl_LocalInvocationID.x, base = p.base[OPERANDS], i = clamp(at, base / 4u, (base + p.count - 1u) / 4u); \
 	uint begin = min(max(base, i * 4u) - i * 4u, 4u), end = min(base + p.count - i * 4u, 4u); \
 	uint n = p.n[0], first = i * 4u + begin - base, row = over(first, n), x = first - row * n; \
 	uvec4 from[3], rows; \

@@ -32,12 +32,10 @@ func (l *layout) addIndex(x *input, r planner.Repeat, pack int) error {
 			x.index, list = "fused/row.mod", []uint32{mod}
 		case !spread:
 			x.index, list = "fused/row.mod.wrap", []uint32{mod}
-		case !whole: // mod keeps the lanes behind the last element in bounds.
-			x.index, list = "fused/row.both.wrap", []uint32{div, mod}
-		case again:
+		case whole: // mod keeps lanes behind the last element in bounds, even if it does not count.
 			x.index, list = "fused/row.both", []uint32{div, mod}
 		default:
-			x.index, list = "fused/row.div", []uint32{div}
+			x.index, list = "fused/row.both.wrap", []uint32{div, mod}
 		}
 	case div == 1<<shift && mask&(mask+1) == 0:
 		x.index, list = "fused/index.bits", []uint32{uint32(shift), mask}
