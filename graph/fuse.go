@@ -253,22 +253,13 @@ func (f *fuser) call(nodes []int) (call fusion.Fused, in, out []mir.Value) {
 }
 
 // rewrite makes the graph with the fused calls. A node is copied after those that it reads, which may have become parts of later
-// calls. Inputs and params stay in their order, in which RunInto and bodies are given values.
+// calls.
 func (f *fuser) rewrite() (*mir.Graph, error) {
 	r := mir.NewRewriter(f.g)
-	done, given := make([]bool, len(f.g.Nodes())), 0 // given is the node up to which inputs and params are copied
+	done := make([]bool, len(f.g.Nodes()))
 	var emit func(i int) error
 	emit = func(i int) error {
 		if done[i] {
-			return nil
-		}
-		if declares(f.g, i) {
-			for ; given <= i; given++ {
-				if declares(f.g, given) {
-					done[given] = true
-					r.Copy(given)
-				}
-			}
 			return nil
 		}
 		nodes := []int{i}
@@ -316,12 +307,6 @@ func (f *fuser) rewrite() (*mir.Graph, error) {
 	f.report.moved(f.g, r)
 	slices.SortStableFunc(f.report.Missed, func(a, b Missed) int { return cmp.Compare(a.Node, b.Node) })
 	return r.Finish(), nil
-}
-
-// declares reports whether a node is an input or a param.
-func declares(g *mir.Graph, node int) bool {
-	kind := g.Nodes()[node].Kind
-	return kind == mir.Input || kind == mir.Param
 }
 
 // label names the calls of a fused one: "add, gelu".

@@ -107,11 +107,10 @@ type replacement struct {
 	r        *mir.Rewriter
 	replaced map[mir.Value]mir.Value
 	done     []bool
-	given    int // the node up to which inputs and params are copied
 }
 
 func sorted(all *mir.Graph, old int, replaced map[mir.Value]mir.Value) (*mir.Graph, error) {
-	p := &replacement{all: all, r: mir.NewRewriter(all), replaced: replaced, done: make([]bool, len(all.Nodes()))}
+	p := &replacement{all, mir.NewRewriter(all), replaced, make([]bool, len(all.Nodes()))}
 	dropped := p.unread(old)
 	for i := range old {
 		if dropped[i] {
@@ -175,15 +174,6 @@ func (p *replacement) value(v mir.Value) error {
 // emit copies a node behind those that it reads.
 func (p *replacement) emit(i int) error {
 	if p.done[i] {
-		return nil
-	}
-	if declares(p.all, i) { // in their order
-		for ; p.given <= i; p.given++ {
-			if declares(p.all, p.given) {
-				p.done[p.given] = true
-				p.r.Copy(p.given)
-			}
-		}
 		return nil
 	}
 	p.done[i] = true

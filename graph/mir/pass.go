@@ -90,8 +90,8 @@ func (g *Graph) returns(as *Graph) error {
 // takes returns an error unless the graph has the inputs and params of another one in the same order, in which bodies and runs are given values.
 func (g *Graph) takes(as *Graph) error {
 	given := func(g *Graph) (list []string) {
-		for _, n := range g.nodes {
-			if n.Kind == Input || n.Kind == Param {
+		for i, n := range g.nodes {
+			if g.declares(i) {
 				list = append(list, fmt.Sprintf("%v %q, %v", n.Kind, n.Name, g.Desc(n.Out[0])))
 			}
 		}

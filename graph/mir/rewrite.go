@@ -7,6 +7,7 @@ type Rewriter struct {
 	from, to *Graph
 	moved    []Value
 	copied   []bool
+	given    int // the node before which all inputs and params have values
 }
 
 // NewRewriter begins a copy of a graph that Verify accepts.
@@ -41,11 +42,24 @@ func (r *Rewriter) Set(old, new Value) {
 	}
 }
 
-// Copy copies a node whose inputs have values in the new graph. It does nothing the second time.
+// Copy copies a node whose inputs have values in the new graph. It does nothing the second time. Inputs and params stay in their order, in which runs
+// and bodies are given values: Copy of one copies those before it first, unless Set has given them values.
 func (r *Rewriter) Copy(node int) {
 	if r == nil || node < 0 || node >= len(r.copied) || r.copied[node] {
 		return
 	}
+	if r.from.declares(node) {
+		for ; r.given < node; r.given++ {
+			if r.from.declares(r.given) && r.At(r.from.nodes[r.given].Out[0]) == None {
+				r.copy(r.given)
+			}
+		}
+	}
+	r.copy(node)
+}
+
+// copy copies a node that was not copied.
+func (r *Rewriter) copy(node int) {
 	r.copied[node] = true
 	n := r.from.nodes[node]
 	old := n.Out
@@ -71,4 +85,10 @@ func (r *Rewriter) Finish() *Graph {
 		r.to.outputs = append(r.to.outputs, Output{o.Name, r.At(o.Value)})
 	}
 	return r.to
+}
+
+// declares reports whether a node is an input or a param.
+func (g *Graph) declares(node int) bool {
+	kind := g.nodes[node].Kind
+	return kind == Input || kind == Param
 }

@@ -2,7 +2,6 @@ package graphs_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -115,19 +114,7 @@ func TestIf(t *testing.T) {
 		}
 		in := slice(t, dev, data, n, n)
 		wt := slice(t, dev, weights, n, n)
-		file, err := json.Marshal(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := graph.New()
-		if err := json.Unmarshal(file, again); err != nil {
-			t.Fatal(err)
-		}
-		was, _ := g.MIR()
-		is, err := again.MIR()
-		if err != nil || was.String() != is.String() {
-			t.Fatalf("%v: it came back as\n%vwant\n%v", err, is, was)
-		}
+		again := asJSON(t, g)
 		for _, o := range []graph.Options{{}, {Without: []string{"control", "cse", "dce", "fuse", "epilogue", "prologue"}}, {Strict: true}} {
 			for _, g := range []*graph.Graph{g, again} {
 				exe := compiled(t, dev, g, o)
