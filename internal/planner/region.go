@@ -197,6 +197,19 @@ func Collapse(shape []int, operands []Operand) ([]int, []Operand) {
 	return dims, out
 }
 
+// Inward writes the sizes or strides of a region's dimensions for a kernel that walks any strides: innermost first, and the outermost of
+// several in the last place, which the kernel reads without a loop.
+func Inward(values []int, to []uint32) {
+	last := len(values) - 1
+	for i, v := range values {
+		at := last - i
+		if i == 0 && last > 0 {
+			at = len(to) - 1
+		}
+		to[at] = uint32(v)
+	}
+}
+
 // Split splits r into regions and calls f with each of them, in the order of the indices.
 // The regions are so small that the elements of each operand fit a binding of at most
 // span bytes. If multiple is more than 1, the last dimension is split only at multiples

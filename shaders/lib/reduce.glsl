@@ -117,6 +117,13 @@ INPUT(1, src2);
 #define OUT_SLOT 1
 #endif
 
+// ELEM is element e of the inputs, where these are no packs.
+#if INPUTS == 2
+#define ELEM(e) Elem(src[e], src2[e])
+#else
+#define ELEM(e) src[e]
+#endif
+
 #if defined(QUAD)
 #include "lib/reduce_quad.glsl"
 #elif defined(FEW)

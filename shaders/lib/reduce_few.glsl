@@ -2,12 +2,6 @@
 // that an invocation reduces one alone: a vector then has rows of several invocations, and
 // most of it works.
 
-#if INPUTS == 2
-#define ELEM(e) Elem(src[e], src2[e])
-#else
-#define ELEM(e) src[e]
-#endif
-
 layout(set = 0, binding = OUT_SLOT) writeonly buffer Made { uint made[]; };
 
 void main() {

@@ -11,11 +11,6 @@
 #define WIDTH 32
 #define STEPS 1
 #endif
-#if INPUTS == 2
-#define ELEM(e) Elem(src[e], src2[e])
-#else
-#define ELEM(e) src[e]
-#endif
 
 layout(set = 0, binding = OUT_SLOT) writeonly buffer Made { uint made[]; };
 

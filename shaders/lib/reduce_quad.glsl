@@ -4,11 +4,6 @@
 // are read first: the engine then knows that the others lie in its memory too.
 
 #define STRIDE (4 * BLOCK)
-#if INPUTS == 2
-#define ELEM(e) Elem(src[e], src2[e])
-#else
-#define ELEM(e) src[e]
-#endif
 
 // reduceChunk reduces this invocation's part of chunk c of a row.
 Accumulator reduceChunk(uint row, uint c, uint lane) {

@@ -150,14 +150,9 @@ func addBinaryStrided(plan *spec.Plan, shader string, t *spec.Target, dims []int
 			continue
 		}
 		p := binaryStridedParams{Rank: uint32(max(len(dims)-1, 1)), Count: uint32(count), ABase: bases[0], BBase: bases[1], Base: bases[2]}
-		for i := range r.N {
-			e := len(r.N) - 1 - i
-			at := i
-			if i > 0 && e == 0 {
-				at = len(p.N) - 1
-			}
-			p.N[at], p.A[at], p.B[at] = uint32(r.N[e]), uint32(operands[0].Strides[e]), uint32(operands[1].Strides[e])
-		}
+		planner.Inward(r.N, p.N[:])
+		planner.Inward(operands[0].Strides, p.A[:])
+		planner.Inward(operands[1].Strides, p.B[:])
 		plan.Steps = append(plan.Steps, spec.Step{Module: spirv.Kernel(shader + "." + d.String() + ".strided"), Params: p, Bind: binds[:], Groups: groups})
 		if far && len(plan.Steps)-first > most {
 			return planner.Strides("operands that are this large need too many launches")

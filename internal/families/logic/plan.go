@@ -144,30 +144,18 @@ func addStrided(plan *spec.Plan, t *spec.Target, kernel string, words [3]uint32,
 
 // regionParams returns the params struct of a strided kernel for count elements in a region.
 func regionParams(r planner.Region, operands []planner.Operand, bases []uint32, count int, words [3]uint32) any {
-	// The outermost dimension has the last place.
-	inner := func(values []int, to []uint32) {
-		last := len(values) - 1
-		for i := range last {
-			to[i] = uint32(values[last-i])
-		}
-		if last == 0 {
-			to[0] = uint32(values[0])
-		} else {
-			to[len(to)-1] = uint32(values[0])
-		}
-	}
 	rank := uint32(max(len(r.N)-1, 1))
 	if len(operands) == 4 {
 		p := stridedThreeParams{Rank: rank, Count: uint32(count), Base: [4]uint32(bases)}
-		inner(r.N, p.N[:])
-		inner(operands[0].Strides, p.A[:])
-		inner(operands[1].Strides, p.B[:])
-		inner(operands[2].Strides, p.C[:])
+		planner.Inward(r.N, p.N[:])
+		planner.Inward(operands[0].Strides, p.A[:])
+		planner.Inward(operands[1].Strides, p.B[:])
+		planner.Inward(operands[2].Strides, p.C[:])
 		return p
 	}
 	p := stridedParams{Rank: rank, Count: uint32(count), Base: [3]uint32(bases), Words: words}
-	inner(r.N, p.N[:])
-	inner(operands[0].Strides, p.A[:])
-	inner(operands[1].Strides, p.B[:])
+	planner.Inward(r.N, p.N[:])
+	planner.Inward(operands[0].Strides, p.A[:])
+	planner.Inward(operands[1].Strides, p.B[:])
 	return p
 }
